@@ -1,0 +1,184 @@
+#include "base/json.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+
+namespace stripline {
+namespace {
+
+// Deeper than any document of ours, shallow enough for every stack.
+constexpr int kMaxDepth = 64;
+
+Status append_canonical(const Json& value, std::string& out) {
+  switch (value.type()) {
+    case Json::value_t::object: {
+      out += '{';
+      bool first = true;
+      for (const auto& [key, member] : value.items()) {
+        if (!first) out += ',';
+        first = false;
+        out += Json(key).dump();
+        out += ':';
+        STRIPLINE_RETURN_IF_ERROR(append_canonical(member, out));
+      }
+      out += '}';
+      return {};
+    }
+    case Json::value_t::array: {
+      out += '[';
+      bool first = true;
+      for (const Json& element : value) {
+        if (!first) out += ',';
+        first = false;
+        STRIPLINE_RETURN_IF_ERROR(append_canonical(element, out));
+      }
+      out += ']';
+      return {};
+    }
+    case Json::value_t::number_float: {
+      const double number = value.get<double>();
+      if (!std::isfinite(number)) {
+        return Error(ErrorCode::invalid_argument,
+                     "cannot write NaN or infinity as JSON; the value must be finite");
+      }
+      std::array<char, 32> buffer{};
+      const auto [end, ec] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
+      if (ec != std::errc()) return Error(ErrorCode::internal, "to_chars failed on a double");
+      out.append(buffer.data(), end);
+      return {};
+    }
+    default:
+      out += value.dump(-1, ' ', false, Json::error_handler_t::replace);
+      return {};
+  }
+}
+
+Error member_error(std::string_view where, std::string_view key, std::string_view expected) {
+  return Error(ErrorCode::data_loss, std::string(where) + "." + std::string(key) + ": expected " +
+                                         std::string(expected));
+}
+
+template <typename Predicate>
+Result<const Json*> find_member(const Json& object, std::string_view key, std::string_view where,
+                                std::string_view expected, Predicate is_expected) {
+  if (!object.is_object()) {
+    return Error(ErrorCode::data_loss, std::string(where) + ": expected an object");
+  }
+  const auto it = object.find(key);
+  if (it == object.end() || !is_expected(*it)) return member_error(where, key, expected);
+  return &*it;
+}
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text, std::string_view what) {
+  bool too_deep = false;
+  const Json::parser_callback_t limit_depth = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return !too_deep;
+  };
+  // The recursive part of nlohmann's parser is the destructor and the dump, both bounded by the
+  // depth that the callback lets through; its parser itself keeps an explicit stack.
+  try {
+    Json value = Json::parse(text, limit_depth);
+    if (too_deep) {
+      return Error(ErrorCode::data_loss, std::string(what) + ": JSON is nested deeper than " +
+                                             std::to_string(kMaxDepth) + " levels");
+    }
+    return value;
+  } catch (const Json::parse_error& error) {
+    return Error(ErrorCode::data_loss, std::string(what) + ": not valid JSON at byte " +
+                                           std::to_string(error.byte) +
+                                           "; the file is malformed or truncated");
+  }
+}
+
+Result<Json> read_json_file(const std::filesystem::path& path, size_t max_bytes) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in || std::filesystem::is_directory(path)) {
+    return Error(ErrorCode::not_found, "cannot read '" + path.string() + "': no such file");
+  }
+  std::string text;
+  std::array<char, 65536> buffer{};
+  while (in.read(buffer.data(), buffer.size()) || in.gcount() > 0) {
+    text.append(buffer.data(), static_cast<size_t>(in.gcount()));
+    if (text.size() > max_bytes) {
+      return Error(ErrorCode::data_loss, "'" + path.string() + "' is larger than " +
+                                             std::to_string(max_bytes) + " bytes; refused");
+    }
+  }
+  return parse_json(text, "'" + path.string() + "'");
+}
+
+Status write_json_file(const std::filesystem::path& path, const Json& value) {
+  STRIPLINE_RETURN_IF_ERROR(canonical_json(value));  // refuses what cannot be read back
+  const std::filesystem::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
+  {
+    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+    out << value.dump(2) << '\n';
+    out.flush();
+    if (!out) {
+      std::error_code ignored;
+      std::filesystem::remove(temporary, ignored);
+      return Error(ErrorCode::unavailable, "cannot write '" + temporary.string() +
+                                               "'; check that the folder exists and has space");
+    }
+  }
+  std::error_code ec;
+  std::filesystem::rename(temporary, path, ec);
+  if (ec) {
+    return Error(ErrorCode::unavailable,
+                 "cannot rename onto '" + path.string() + "': " + ec.message());
+  }
+  return {};
+}
+
+Result<std::string> canonical_json(const Json& value) {
+  std::string out;
+  STRIPLINE_RETURN_IF_ERROR(append_canonical(value, out));
+  return out;
+}
+
+Result<double> get_number(const Json& object, std::string_view key, std::string_view where) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* member,
+                             find_member(object, key, where, "a number",
+                                         [](const Json& j) { return j.is_number(); }));
+  return member->get<double>();
+}
+
+Result<int64_t> get_integer(const Json& object, std::string_view key, std::string_view where) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* member,
+                             find_member(object, key, where, "an integer",
+                                         [](const Json& j) { return j.is_number_integer(); }));
+  return member->get<int64_t>();
+}
+
+Result<std::string> get_string(const Json& object, std::string_view key, std::string_view where) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* member,
+                             find_member(object, key, where, "a string",
+                                         [](const Json& j) { return j.is_string(); }));
+  return member->get<std::string>();
+}
+
+Result<bool> get_bool(const Json& object, std::string_view key, std::string_view where) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* member,
+                             find_member(object, key, where, "true or false",
+                                         [](const Json& j) { return j.is_boolean(); }));
+  return member->get<bool>();
+}
+
+Result<const Json*> get_object(const Json& object, std::string_view key, std::string_view where) {
+  return find_member(object, key, where, "an object", [](const Json& j) { return j.is_object(); });
+}
+
+Result<const Json*> get_array(const Json& object, std::string_view key, std::string_view where) {
+  return find_member(object, key, where, "an array", [](const Json& j) { return j.is_array(); });
+}
+
+}  // namespace stripline

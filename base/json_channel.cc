@@ -1,0 +1,93 @@
+#include "base/json_channel.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <system_error>
+
+namespace stripline {
+namespace {
+
+constexpr size_t kMaxLine = size_t{64} << 20;
+
+Error closed_error() {
+  return Error(ErrorCode::unavailable, "the other end of the control channel closed it");
+}
+
+}  // namespace
+
+Status JsonChannel::write(const Json& message) {
+  const std::string line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  size_t done = 0;
+  while (done < line.size()) {
+    const ssize_t n = ::send(fd_.get(), line.data() + done, line.size() - done, MSG_NOSIGNAL);
+    if (n >= 0) {
+      done += static_cast<size_t>(n);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno == EAGAIN) {
+      pollfd wait{fd_.get(), POLLOUT, 0};
+      ::poll(&wait, 1, -1);
+      continue;
+    }
+    return closed_error();
+  }
+  return {};
+}
+
+std::optional<Result<std::optional<Json>>> JsonChannel::take_line() {
+  const size_t newline = buffer_.find('\n', scanned_);
+  if (newline == std::string::npos) {
+    scanned_ = buffer_.size();
+    if (buffer_.size() > kMaxLine) {
+      return Error(ErrorCode::data_loss, "a control channel line exceeds 64 MiB");
+    }
+    return std::nullopt;
+  }
+  Result<Json> parsed =
+      parse_json(std::string_view(buffer_).substr(0, newline), "control channel message");
+  buffer_.erase(0, newline + 1);
+  scanned_ = 0;
+  if (!parsed.ok()) return parsed.error();
+  if (!parsed->is_object()) {
+    return Error(ErrorCode::data_loss, "a control channel message is not a JSON object");
+  }
+  return std::optional<Json>(std::move(*parsed));
+}
+
+Result<std::optional<Json>> JsonChannel::read(double timeout_seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(std::max(0.0, timeout_seconds));
+  while (true) {
+    if (auto line = take_line()) return *std::move(line);
+    int wait_ms = -1;
+    if (timeout_seconds >= 0) {
+      const auto left = std::chrono::duration<double>(deadline - Clock::now()).count();
+      wait_ms = left > 0 ? static_cast<int>(left * 1e3) + 1 : 0;
+    }
+    pollfd wait{fd_.get(), POLLIN, 0};
+    const int ready = ::poll(&wait, 1, wait_ms);
+    if (ready < 0 && errno != EINTR) {
+      return Error(ErrorCode::internal, "poll on the control channel failed: " +
+                                            std::generic_category().message(errno));
+    }
+    if (ready <= 0) {
+      if (timeout_seconds >= 0 && Clock::now() >= deadline) return std::optional<Json>();
+      continue;
+    }
+    std::array<char, 65536> chunk{};
+    const ssize_t n = ::recv(fd_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+    if (n == 0) return closed_error();
+    if (n < 0) {
+      if (errno == EINTR || errno == EAGAIN) continue;
+      return closed_error();
+    }
+    buffer_.append(chunk.data(), static_cast<size_t>(n));
+  }
+}
+
+}  // namespace stripline

@@ -1,0 +1,56 @@
+#include "base/json_channel.h"
+
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace stripline {
+namespace {
+
+struct Ends {
+  JsonChannel a;
+  JsonChannel b;
+};
+
+Ends make_ends() {
+  auto pair = socket_pair();
+  EXPECT_TRUE(pair.ok());
+  return {JsonChannel(std::move(pair->first)), JsonChannel(std::move(pair->second))};
+}
+
+TEST(JsonChannel, DeliversInOrder) {
+  Ends ends = make_ends();
+  ASSERT_TRUE(ends.a.write({{"n", 1}}).ok());
+  ASSERT_TRUE(ends.a.write({{"n", 2}}).ok());
+  EXPECT_EQ((**ends.b.read(1))["n"], 1);
+  EXPECT_EQ((**ends.b.read(1))["n"], 2);
+  const auto nothing = ends.b.read(0);
+  ASSERT_TRUE(nothing.ok());
+  EXPECT_FALSE(nothing->has_value());
+}
+
+TEST(JsonChannel, LargeMessageCrossesInPieces) {
+  Ends ends = make_ends();
+  const std::string big(5'000'000, 'x');
+  std::thread writer([&] { EXPECT_TRUE(ends.a.write({{"s", big}}).ok()); });
+  const auto message = ends.b.read(20);
+  writer.join();
+  ASSERT_TRUE(message.ok() && message->has_value());
+  EXPECT_EQ((**message)["s"].get<std::string>().size(), big.size());
+}
+
+TEST(JsonChannel, EndOfStreamAndGarbageAreErrors) {
+  Ends ends = make_ends();
+  ASSERT_EQ(::write(ends.a.fd(), "nonsense\n[1]\n", 13), 13);
+  EXPECT_EQ(ends.b.read(1).error().code(), ErrorCode::data_loss);
+  EXPECT_EQ(ends.b.read(1).error().code(), ErrorCode::data_loss);
+  { const JsonChannel closing = std::move(ends.a); }
+  EXPECT_EQ(ends.b.read(1).error().code(), ErrorCode::unavailable);
+  EXPECT_EQ(ends.b.write({{"n", 1}}).error().code(), ErrorCode::unavailable);
+}
+
+}  // namespace
+}  // namespace stripline

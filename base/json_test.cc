@@ -1,0 +1,59 @@
+#include "base/json.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace stripline {
+namespace {
+
+TEST(CanonicalJson, SortsKeysAndWritesShortestDoubles) {
+  const Json value = {{"b", 0.1}, {"a", {1, 2.5, 1e-9}}, {"c", nullptr}};
+  EXPECT_EQ(*canonical_json(value), R"({"a":[1,2.5,1e-09],"b":0.1,"c":null})");
+}
+
+TEST(CanonicalJson, ReadsBackToTheSameDoubles) {
+  for (const double x : {1.0 / 3, 6.02e23, 5e-324, -0.0, 123456789.125}) {
+    const Json back = *parse_json(*canonical_json(Json{{"x", x}}), "test");
+    EXPECT_EQ(back["x"].get<double>(), x);
+  }
+}
+
+TEST(CanonicalJson, RefusesNonFinite) {
+  EXPECT_FALSE(canonical_json(Json{{"x", std::nan("")}}).ok());
+  EXPECT_FALSE(canonical_json(Json{{"x", std::numeric_limits<double>::infinity()}}).ok());
+}
+
+TEST(ParseJson, NamesTheInputAndThePosition) {
+  const auto result = parse_json(R"({"a": 1,)", "model 'x'");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code(), ErrorCode::data_loss);
+  EXPECT_NE(result.error().message().find("model 'x'"), std::string::npos);
+}
+
+TEST(ParseJson, RefusesDeepNesting) {
+  EXPECT_FALSE(parse_json(std::string(100000, '[') + std::string(100000, ']'), "deep").ok());
+}
+
+TEST(JsonFile, RoundTripsAndReportsMissing) {
+  const auto path = std::filesystem::temp_directory_path() / "stripline_json_test.json";
+  ASSERT_TRUE(write_json_file(path, Json{{"k", 1}}).ok());
+  EXPECT_EQ((*read_json_file(path))["k"], 1);
+  std::filesystem::remove(path);
+  EXPECT_EQ(read_json_file(path).error().code(), ErrorCode::not_found);
+}
+
+TEST(JsonMembers, WrongKindNamesThePath) {
+  const Json object = {{"n", "text"}};
+  const auto result = get_number(object, "n", "model.get");
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.error().message().find("model.get.n"), std::string::npos);
+  EXPECT_FALSE(get_integer(Json{{"n", 1.5}}, "n", "x").ok());
+  EXPECT_FALSE(get_string(Json::array(), "n", "x").ok());
+}
+
+}  // namespace
+}  // namespace stripline

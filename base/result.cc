@@ -1,0 +1,48 @@
+#include "base/result.h"
+
+#include <array>
+
+namespace stripline {
+namespace {
+
+struct NamedCode {
+  ErrorCode code;
+  std::string_view name;
+};
+
+constexpr std::array kNames = {
+    NamedCode{ErrorCode::invalid_argument, "invalid_argument"},
+    NamedCode{ErrorCode::not_found, "not_found"},
+    NamedCode{ErrorCode::already_exists, "already_exists"},
+    NamedCode{ErrorCode::failed_precondition, "failed_precondition"},
+    NamedCode{ErrorCode::resource_exhausted, "resource_exhausted"},
+    NamedCode{ErrorCode::unavailable, "unavailable"},
+    NamedCode{ErrorCode::deadline_exceeded, "deadline_exceeded"},
+    NamedCode{ErrorCode::cancelled, "cancelled"},
+    NamedCode{ErrorCode::aborted, "aborted"},
+    NamedCode{ErrorCode::data_loss, "data_loss"},
+    NamedCode{ErrorCode::unimplemented, "unimplemented"},
+    NamedCode{ErrorCode::internal, "internal"},
+};
+
+}  // namespace
+
+std::string_view to_string(ErrorCode code) {
+  for (const NamedCode& entry : kNames) {
+    if (entry.code == code) return entry.name;
+  }
+  return "internal";
+}
+
+std::optional<ErrorCode> error_code_from_string(std::string_view name) {
+  for (const NamedCode& entry : kNames) {
+    if (entry.name == name) return entry.code;
+  }
+  return std::nullopt;
+}
+
+Error Error::with_context(std::string_view context) const {
+  return Error(code_, std::string(context) + ": " + message_);
+}
+
+}  // namespace stripline

@@ -1,0 +1,230 @@
+#include "base/subprocess.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+extern char** environ;  // NOLINT(readability-redundant-declaration)
+
+namespace stripline {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string errno_text(int error) {
+  return std::error_code(error, std::generic_category()).message();
+}
+
+// Runs in the child between fork and exec: only async-signal-safe calls. Reports errno to the
+// parent through `error_fd`, which exec closes.
+[[noreturn]] void child_main(const SubprocessOptions& options, char* const* argv, char* const* env,
+                             const std::vector<int>& staged, pid_t parent, int error_fd) {
+  const auto fail = [&] {
+    const int error = errno;
+    [[maybe_unused]] const ssize_t written = ::write(error_fd, &error, sizeof error);
+    ::_exit(127);
+  };
+  if (options.new_process_group) ::setpgid(0, 0);
+  if (options.die_with_parent) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(127);  // the parent died before prctl took effect
+  }
+  // Ignored signals would be inherited through exec; handlers are reset by it.
+  ::signal(SIGPIPE, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (options.stdout_fd && ::dup2(*options.stdout_fd, STDOUT_FILENO) < 0) fail();
+  if (options.stderr_fd && ::dup2(*options.stderr_fd, STDERR_FILENO) < 0) fail();
+  for (size_t i = 0; i < staged.size(); ++i) {
+    const int target = options.inherit[i].second;
+    if (::dup2(staged[i], target) < 0) fail();
+  }
+  ::execvpe(argv[0], argv, env);
+  fail();
+  ::_exit(127);
+}
+
+std::vector<std::string> merged_environment(const std::map<std::string, std::string>& extra) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!extra.contains(text.substr(0, text.find('=')))) result.push_back(text);
+  }
+  for (const auto& [key, value] : extra) result.push_back(key + "=" + value);
+  return result;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (std::string& s : strings) result.push_back(s.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+UniqueFd& UniqueFd::operator=(UniqueFd&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+int UniqueFd::release() { return std::exchange(fd_, -1); }
+
+void UniqueFd::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Result<std::pair<UniqueFd, UniqueFd>> socket_pair() {
+  int fds[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {
+    return Error(ErrorCode::resource_exhausted,
+                 "cannot create a socket pair: " + errno_text(errno) + "; raise 'ulimit -n'");
+  }
+  return std::pair(UniqueFd(fds[0]), UniqueFd(fds[1]));
+}
+
+std::string ExitStatus::describe() const {
+  if (signal != 0) {
+    const char* name = ::sigabbrev_np(signal);
+    return "was killed by signal " + std::to_string(signal) +
+           (name != nullptr ? std::string(" (SIG") + name + ")" : std::string());
+  }
+  return "exited with code " + std::to_string(exit_code);
+}
+
+Result<Subprocess> Subprocess::spawn(const SubprocessOptions& options) {
+  if (options.argv.empty()) return Error(ErrorCode::internal, "spawn without a program");
+  std::vector<std::string> argv_strings = options.argv;
+  std::vector<std::string> env_strings = merged_environment(options.environment);
+  const std::vector<char*> argv = pointers(argv_strings);
+  const std::vector<char*> env = pointers(env_strings);
+
+  int pipe_fds[2];
+  if (::pipe2(pipe_fds, O_CLOEXEC) != 0) {
+    return Error(ErrorCode::resource_exhausted, "cannot create a pipe: " + errno_text(errno));
+  }
+  UniqueFd error_read(pipe_fds[0]);
+  // Kept above every number the child wants, so that dup2 there cannot overwrite it.
+  constexpr int kAboveTargets = 100;
+  UniqueFd error_write(::fcntl(pipe_fds[1], F_DUPFD_CLOEXEC, kAboveTargets));
+  ::close(pipe_fds[1]);
+  std::vector<UniqueFd> staged_owner;
+  std::vector<int> staged;
+  for (const auto& [parent_fd, child_fd] : options.inherit) {
+    staged_owner.emplace_back(::fcntl(parent_fd, F_DUPFD_CLOEXEC, kAboveTargets));
+    if (!staged_owner.back() || child_fd >= kAboveTargets) {
+      return Error(ErrorCode::internal, "cannot stage a descriptor for a child process");
+    }
+    staged.push_back(staged_owner.back().get());
+  }
+
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) {
+    return Error(ErrorCode::resource_exhausted, "cannot fork: " + errno_text(errno));
+  }
+  if (pid == 0) {
+    child_main(options, argv.data(), env.data(), staged, parent, error_write.get());
+  }
+  error_write.reset();
+  int child_errno = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(error_read.get(), &child_errno, sizeof child_errno);
+  } while (got < 0 && errno == EINTR);
+  if (got == static_cast<ssize_t>(sizeof child_errno)) {
+    ::waitpid(pid, nullptr, 0);
+    return Error(child_errno == ENOENT ? ErrorCode::not_found : ErrorCode::failed_precondition,
+                 "cannot start '" + options.argv[0] + "': " + errno_text(child_errno));
+  }
+  return Subprocess(pid, options.new_process_group);
+}
+
+Subprocess::Subprocess(Subprocess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), group_(other.group_), status_(other.status_) {}
+
+Subprocess& Subprocess::operator=(Subprocess&& other) noexcept {
+  if (this != &other) {
+    if (pid_ > 0 && !status_) terminate(0);
+    pid_ = std::exchange(other.pid_, -1);
+    group_ = other.group_;
+    status_ = other.status_;
+  }
+  return *this;
+}
+
+Subprocess::~Subprocess() {
+  if (pid_ > 0 && !status_) terminate(0);
+}
+
+std::optional<ExitStatus> Subprocess::poll() {
+  if (status_ || pid_ <= 0) return status_;
+  int raw = 0;
+  if (::waitpid(pid_, &raw, WNOHANG) != pid_) return std::nullopt;
+  ExitStatus status;
+  if (WIFSIGNALED(raw)) {
+    status.signal = WTERMSIG(raw);
+  } else {
+    status.exit_code = WEXITSTATUS(raw);
+  }
+  status_ = status;
+  return status_;
+}
+
+Result<ExitStatus> Subprocess::wait(double timeout_seconds) {
+  const auto start = Clock::now();
+  // Polling with a growing nap: portable, and cheap beside the life of a process.
+  auto nap = std::chrono::microseconds(200);
+  while (true) {
+    if (const auto status = poll()) return *status;
+    if (timeout_seconds >= 0 &&
+        std::chrono::duration<double>(Clock::now() - start).count() > timeout_seconds) {
+      return Error(ErrorCode::deadline_exceeded,
+                   "process " + std::to_string(pid_) + " still runs after " +
+                       std::to_string(timeout_seconds) + " s");
+    }
+    std::this_thread::sleep_for(nap);
+    nap = std::min(nap * 2, std::chrono::microseconds(10000));
+  }
+}
+
+void Subprocess::signal(int signal_number) {
+  if (pid_ <= 0 || status_) return;
+  ::kill(group_ ? -pid_ : pid_, signal_number);
+}
+
+ExitStatus Subprocess::terminate(double grace_seconds) {
+  if (const auto status = poll()) return *status;
+  if (pid_ <= 0) return {};
+  if (grace_seconds > 0) {
+    signal(SIGTERM);
+    if (const auto status = wait(grace_seconds); status.ok()) return *status;
+  }
+  signal(SIGKILL);
+  ::kill(pid_, SIGKILL);  // in case it had not reached setpgid yet
+  const auto status = wait();
+  return *status;
+}
+
+std::string executable_folder() {
+  std::error_code ec;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", ec);
+  return ec ? std::string(".") : path.parent_path().string();
+}
+
+}  // namespace stripline

@@ -1,0 +1,1 @@
+# Install rules and the exported CMake package: find_package(stripline) gives stripline::runtime.

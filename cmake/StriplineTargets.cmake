@@ -1,0 +1,86 @@
+# One way to declare a library, a program, a test and a benchmark, so that every folder reads alike.
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+add_library(stripline_options INTERFACE)
+target_compile_options(stripline_options INTERFACE
+  $<BUILD_INTERFACE:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -fno-math-errno>
+  # Designated initializers leave the rest to the defaults on purpose.
+  $<BUILD_INTERFACE:-Wno-missing-field-initializers>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # False positives of GCC 12 on std::string concatenation (GCC bug 105329).
+  target_compile_options(stripline_options INTERFACE $<BUILD_INTERFACE:-Wno-restrict>)
+endif()
+target_include_directories(stripline_options INTERFACE
+  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>
+  $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/runtime/include>)
+if(STRIPLINE_SANITIZE)
+  target_compile_options(stripline_options INTERFACE
+    $<BUILD_INTERFACE:-fsanitize=${STRIPLINE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
+  target_link_options(stripline_options INTERFACE
+    $<BUILD_INTERFACE:-fsanitize=${STRIPLINE_SANITIZE}>)
+endif()
+
+# stripline_library(NAME SOURCES a.cc b.cc [DEPS t1 t2] [PRIVATE_DEPS t3])
+# Target stripline_NAME with the alias stripline::NAME.
+function(stripline_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  add_library(stripline_${name} STATIC ${ARG_SOURCES})
+  add_library(stripline::${name} ALIAS stripline_${name})
+  set_target_properties(stripline_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(stripline_${name} PUBLIC stripline_options ${ARG_DEPS}
+                        PRIVATE ${ARG_PRIVATE_DEPS})
+endfunction()
+
+# stripline_program(NAME SOURCES main.cc [DEPS ...]): an installed executable in bin/.
+function(stripline_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE stripline_options ${ARG_DEPS})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# stripline_test(NAME SOURCES a_test.cc [DEPS ...] [LABELS fast] [TIMEOUT seconds])
+# One ctest entry per executable; label it "fast" when it takes seconds, "e2e" when it starts processes.
+function(stripline_test name)
+  if(NOT STRIPLINE_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE stripline_options ${ARG_DEPS} GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS fast)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
+    ENVIRONMENT "STRIPLINE_TEST_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};STRIPLINE_TEST_SOURCE=${CMAKE_SOURCE_DIR}")
+endfunction()
+
+# stripline_benchmark(NAME SOURCES a_bench.cc [DEPS ...]): a Google Benchmark program, not run by ctest.
+function(stripline_benchmark name)
+  if(NOT STRIPLINE_BUILD_BENCHMARKS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE stripline_options ${ARG_DEPS} benchmark::benchmark)
+endfunction()
+
+# stripline_fuzzer(NAME SOURCES a_fuzz.cc [DEPS ...]): a libFuzzer program (LLVMFuzzerTestOneInput).
+function(stripline_fuzzer name)
+  if(NOT STRIPLINE_BUILD_FUZZERS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(${name} PRIVATE stripline_options ${ARG_DEPS})
+endfunction()
