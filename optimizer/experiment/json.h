@@ -1,0 +1,27 @@
+// JSON forms of the experiment types, as they travel between server, agent and worker and appear in
+// `stripline bench list --json`. Field names equal the members' names.
+#pragma once
+
+#include "base/json.h"
+#include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::experiment {
+
+Json to_json(const Experiment& experiment);
+Json to_json(const Point& point);
+Json to_json(const StopRule& rule);
+Json to_json(const SampleSeries& series);
+Json to_json(const Assignment& assignment);
+
+/// Each validates kinds and bounds; errors are data_loss and name the offending member.
+Result<Experiment> experiment_from_json(const Json& json);
+Result<Point> point_from_json(const Json& json);
+Result<StopRule> stop_rule_from_json(const Json& json);
+Result<SampleSeries> sample_series_from_json(const Json& json);
+Result<Assignment> assignment_from_json(const Json& json);
+
+/// Parses "k=v" (an integer, a number, else text).
+Result<std::pair<std::string, ParamValue>> parse_param(std::string_view text);
+
+}  // namespace stripline::experiment
