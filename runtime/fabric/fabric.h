@@ -1,0 +1,141 @@
+// The fabric interface: what the runtime asks of a network. Two implementations: libfabric
+// endpoints (ofi/) and the emulated fabric (emulated/). Everything above reads time and waits
+// through it, so that the same code runs on a real and on a virtual clock.
+//
+// Threading: one rank's Fabric is used by one thread at a time. Ranks may be processes or, in
+// tests, threads of one process, each with a Fabric of its own.
+//
+// Failure: opening returns a Result; after that a communication failure is final for the job and is
+// reported once through the FailureHandler, which does not return.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stripline::fabric {
+
+using Rank = uint32_t;
+
+/// Operations in flight. An operation adds one when it is issued and takes it away when it is
+/// complete; the memory it names must stay valid until then.
+struct Counter {
+  uint32_t pending = 0;
+};
+
+/// What an open fabric is. Constant after connect().
+struct Info {
+  std::string name;      ///< as the user wrote it: "tcp", "emulated:opteron-vapi"
+  std::string provider;  ///< "tcp;ofi_rxm", "emulated"
+  std::string clock;     ///< "real" or "virtual"
+  size_t max_message_bytes = 0;  ///< largest message try_send() accepts
+  size_t inject_bytes = 0;       ///< put sizes whose source is reusable at once; 0: none
+  size_t queue_depth = 0;        ///< operations the provider says it queues; 0: unknown
+  /// Facts for the machine fingerprint, e.g. {"fabric.provider","tcp;ofi_rxm"},
+  /// {"libfabric.version","1.17.0"}.
+  std::map<std::string, std::string> attributes;
+};
+
+/// Traffic that really went through the provider, for tests and reports.
+struct Traffic {
+  uint64_t puts = 0;
+  uint64_t put_bytes = 0;
+  uint64_t gets = 0;
+  uint64_t get_bytes = 0;
+  uint64_t messages = 0;
+  uint64_t message_bytes = 0;
+};
+
+/// Receives messages during poll() and waits, in the thread that calls them.
+class MessageSink {
+ public:
+  virtual ~MessageSink() = default;
+  /// `message` is valid during the call only. May call try_send(), never poll() or wait().
+  virtual void on_message(Rank source, std::span<const std::byte> message) = 0;
+};
+
+/// Told of a failure that ends the job. Must not return.
+using FailureHandler = std::function<void(const Error&)>;
+
+class Fabric {
+ public:
+  virtual ~Fabric() = default;
+
+  virtual const Info& info() const = 0;
+
+  /// This rank's address, to be exchanged by the bootstrap; any bytes.
+  virtual std::string local_address() const = 0;
+
+  /// Makes all peers reachable; addresses[i] is rank i's local_address(). Collective. Does what the
+  /// provider needs before a first operation, so that later calls never connect.
+  virtual Status connect(std::span<const std::string> addresses, double timeout_s) = 0;
+
+  virtual void set_message_sink(MessageSink* sink) = 0;
+  virtual void set_failure_handler(FailureHandler handler) = 0;
+
+  /// This rank's shared segment: registered, page-aligned, zeroed, of the size asked for.
+  virtual std::span<std::byte> segment() = 0;
+
+  /// Starts reading `bytes` at `offset` of the target's segment into `destination`, which may be any
+  /// memory of the caller. Blocks only while the provider's queue is full (and then makes
+  /// progress). Bounds are the caller's duty: [offset, offset+bytes) lies within the segment.
+  virtual void get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
+                   Counter& counter) = 0;
+
+  /// Starts writing. Complete means visible at the target: a later get by anyone, or a local read
+  /// by the target after it has synchronised with the initiator, sees the data.
+  virtual void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
+                   Counter& counter) = 0;
+
+  /// Sends a message of at most info().max_message_bytes; the bytes are copied before it returns.
+  /// False when no room is left now: call poll() and try again. Messages of one sender to one
+  /// target arrive in order.
+  virtual bool try_send(Rank target, std::span<const std::byte> message) = 0;
+
+  /// Makes progress once: completions, arrivals (calls the sink). Never blocks.
+  virtual void poll() = 0;
+
+  /// Seconds on the fabric's clock since connect(). The same origin on all ranks only on the
+  /// virtual clock.
+  virtual double now_s() = 0;
+
+  /// Makes progress until `condition()` holds or the clock passes `deadline_s` (absolute, on
+  /// now_s(); infinity: none). Returns whether it holds. The condition reads only the rank's own
+  /// memory and state.
+  virtual bool wait(const std::function<bool()>& condition, double deadline_s) = 0;
+
+  /// wait() for one counter to drain: the hot path.
+  virtual void wait_for(const Counter& counter) = 0;
+
+  /// Spends `seconds` of computation without entering the network: spins on the real clock,
+  /// advances the virtual one. For measurements of overlap.
+  virtual void compute_for(double seconds) = 0;
+
+  virtual Traffic traffic() const = 0;
+};
+
+/// What is asked for when opening.
+struct OpenOptions {
+  std::string fabric;           ///< "tcp", "shm", ..., or "emulated:PROFILE[,key=value...]"
+  std::string clock = "real";   ///< "virtual" only for the emulated fabric
+  Rank rank = 0;
+  Rank ranks = 1;
+  std::string job_id;           ///< unique per job and host; names shared memory
+  size_t segment_bytes = 0;
+  uint64_t seed = 0;            ///< jitter of the emulated fabric
+};
+
+/// Opens the fabric a name stands for. Errors: invalid_argument (unknown name; the message lists
+/// what this host offers), failed_precondition (a profile this host cannot reproduce),
+/// resource_exhausted (the segment does not fit), unavailable (provider cannot be used).
+Result<std::unique_ptr<Fabric>> open_fabric(const OpenOptions& options);
+
+}  // namespace stripline::fabric

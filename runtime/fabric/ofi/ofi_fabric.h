@@ -1,0 +1,29 @@
+// libfabric endpoints behind the fabric interface.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "runtime/fabric/fabric.h"
+
+namespace stripline::fabric {
+
+/// One provider that this host can open, as `stripline doctor` shows it.
+struct ProviderInfo {
+  std::string name;      ///< the name --fabric takes: "tcp", "shm", "verbs"
+  std::string provider;  ///< libfabric's: "tcp;ofi_rxm"
+  bool usable = false;   ///< has what the runtime needs (FI_EP_RDM, FI_MSG, FI_RMA, FI_ATOMIC)
+  std::string detail;    ///< attributes, or why it is not usable
+};
+
+/// Loads libfabric on demand and lists what it offers. Costs up to half a second; only commands
+/// that ask pay for it. Errors: unavailable if libfabric cannot be loaded.
+Result<std::vector<ProviderInfo>> list_ofi_providers();
+
+/// Opens options.fabric as a libfabric provider ("tcp" means "tcp;ofi_rxm", "net" "net;ofi_rxm";
+/// other names are passed on as they are).
+Result<std::unique_ptr<Fabric>> open_ofi_fabric(const OpenOptions& options);
+
+}  // namespace stripline::fabric

@@ -1,0 +1,202 @@
+// A rank's runtime: the object through which an SPMD program communicates.
+//
+//   auto context = stripline::Context::init();            // as launched by `stripline run`
+//   if (!context.ok()) return stripline::report(context.error());
+//   stripline::Context& ctx = **context;
+//   auto mine = ctx.new_symmetric_array<double>(n);       // collective, same offset on every rank
+//   ctx.rget(ctx.on_rank(*mine, peer), buffer, n).wait();
+//
+// Threads: one thread per rank communicates. Progress (serving active messages, retiring
+// operations) happens inside calls; a rank that computes for long without calling is inattentive.
+// Failures of communication end the job with a message and exit code 5 on every rank; calls that
+// can fail for another reason return a Result.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <stripline/global_ptr.h>
+
+#include "base/result.h"
+
+namespace stripline {
+
+class Context;
+namespace detail {
+struct ContextState;
+}
+
+/// How to join a job. The defaults come from the environment that a launcher sets.
+struct Options {
+  std::string fabric = "tcp";  ///< STRIPLINE_FABRIC
+  std::string clock = "real";  ///< STRIPLINE_CLOCK
+  std::string model_path;      ///< STRIPLINE_MODEL; empty: no tuned model
+  size_t segment_bytes = size_t{256} << 20;  ///< STRIPLINE_SEGMENT_BYTES, per rank
+  uint64_t seed = 0;           ///< STRIPLINE_SEED, jitter of the emulated fabric
+
+  /// Errors: invalid_argument for a value that does not parse.
+  static Result<Options> from_environment();
+};
+
+/// Completion of one or several nonblocking operations. A value; may be dropped, the operation
+/// completes all the same (at the latest in barrier() or finalize).
+class future {
+ public:
+  future() = default;  ///< ready
+
+  /// Whether it is complete. Makes progress once if not.
+  bool is_ready() const;
+  /// Returns when it is complete. Makes progress meanwhile.
+  void wait() const;
+
+ private:
+  friend class Context;
+  future(Context* context, uint32_t slot, uint32_t generation)
+      : context_(context), slot_(slot), generation_(generation) {}
+  Context* context_ = nullptr;
+  uint32_t slot_ = 0;
+  uint32_t generation_ = 0;
+};
+
+/// A handler of active messages. Runs inside progress of the target, on its thread; must be short
+/// and may reply with Context::am_send, but must not wait.
+using AmHandler = std::function<void(rank_t source, std::span<const std::byte> payload)>;
+
+class Context {
+ public:
+  /// Joins the job described by the environment (or a job of one rank when there is none).
+  static Result<std::unique_ptr<Context>> init();
+  static Result<std::unique_ptr<Context>> init(const Options& options);
+
+  /// Collective: waits for every rank, then leaves the job.
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  rank_t rank_me() const;
+  rank_t rank_n() const;
+
+  // --- memory -------------------------------------------------------------------------------
+
+  /// Collective: `count` elements at the same offset of every rank's segment, zeroed at start-up,
+  /// aligned to 64 bytes. Returns the pointer to this rank's part. Errors: resource_exhausted, with
+  /// the room left and how to raise it; the same on every rank.
+  template <typename T>
+  Result<global_ptr<T>> new_symmetric_array(size_t count) {
+    if (count > std::numeric_limits<size_t>::max() / sizeof(T)) {
+      return Error(ErrorCode::invalid_argument, "array size overflows");
+    }
+    Result<uint64_t> offset = allocate_symmetric(count * sizeof(T));
+    if (!offset.ok()) return offset.error();
+    return global_ptr<T>(rank_me(), *offset);
+  }
+  /// Collective: gives back an array of new_symmetric_array.
+  template <typename T>
+  void delete_symmetric_array(global_ptr<T> array) {
+    free_symmetric(array.offset());
+  }
+
+  /// This rank's own memory behind a pointer with where() == rank_me().
+  template <typename T>
+  T* local(global_ptr<T> pointer) {
+    return reinterpret_cast<T*>(const_cast<std::byte*>(segment_base() + pointer.offset()));
+  }
+
+  /// The corresponding element of another rank's part of a symmetric array.
+  template <typename T>
+  global_ptr<T> on_rank(global_ptr<T> pointer, rank_t rank) const {
+    return global_ptr<T>(rank, pointer.offset());
+  }
+
+  // --- one-sided ----------------------------------------------------------------------------
+
+  /// Starts fetching `count` elements; `destination` may be any memory and must stay until the
+  /// future is ready.
+  template <typename T>
+  future rget(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count) {
+    return get_bytes(source.where(), source.offset(), reinterpret_cast<std::byte*>(destination),
+                     count * sizeof(T));
+  }
+  /// Starts storing; ready when the target's memory holds the data. `source` must stay unchanged
+  /// until then.
+  template <typename T>
+  future rput(const T* source, global_ptr<T> destination, size_t count) {
+    return put_bytes(reinterpret_cast<const std::byte*>(source), destination.where(),
+                     destination.offset(), count * sizeof(T));
+  }
+  /// Blocking single element forms.
+  template <typename T>
+  std::remove_const_t<T> rget(global_ptr<T> source) {
+    std::remove_const_t<T> value;
+    rget(source, &value, 1).wait();
+    return value;
+  }
+  template <typename T>
+  void rput(const T& value, global_ptr<T> destination) {
+    rput(&value, destination, 1).wait();
+  }
+
+  // --- active messages ----------------------------------------------------------------------
+
+  /// Collective: registers the same handler on every rank, in the same order; returns its id.
+  uint32_t register_am(AmHandler handler);
+  /// Sends at most am_max_bytes(); blocks for credits, making progress. The payload is copied.
+  void am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload);
+  size_t am_max_bytes() const;
+
+  // --- synchronisation and collectives --------------------------------------------------------
+
+  /// All ranks have arrived, and all puts of all ranks issued before it are visible.
+  void barrier();
+  /// Every rank gets root's `bytes`.
+  void broadcast(std::span<std::byte> bytes, rank_t root);
+  template <typename T>
+  T broadcast(T value, rank_t root) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    broadcast(std::as_writable_bytes(std::span(&value, 1)), root);
+    return value;
+  }
+  enum class ReduceOp { sum, min, max };
+  /// The reduction over all ranks' values, on every rank; combined in rank order, so that the
+  /// result is the same everywhere and every time.
+  double reduce_all(double value, ReduceOp op);
+  uint64_t reduce_all(uint64_t value, ReduceOp op);
+
+  // --- progress and time ----------------------------------------------------------------------
+
+  /// Makes progress once.
+  void progress();
+  /// Seconds on the fabric's clock. Programs that may run on a virtual clock use no other.
+  double now_s();
+  /// Makes progress until the condition holds or `timeout_s` has passed; whether it holds.
+  bool wait_until(const std::function<bool()>& condition,
+                  double timeout_s = std::numeric_limits<double>::infinity());
+  /// Spends `seconds` computing (fabric.h, Fabric::compute_for).
+  void compute_for(double seconds);
+
+  /// For the runtime's own mechanisms (loop engine) and for suites; not part of the public API.
+  detail::ContextState& state() { return *state_; }
+
+ private:
+  friend class future;
+  explicit Context(std::unique_ptr<detail::ContextState> state);
+  Result<uint64_t> allocate_symmetric(size_t bytes);
+  void free_symmetric(uint64_t offset);
+  std::byte* segment_base() const;
+  future get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
+  future put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
+
+  std::unique_ptr<detail::ContextState> state_;
+};
+
+/// Prints "rank R: error: ..." and returns the process exit code for it.
+int report(const Error& error);
+
+}  // namespace stripline

@@ -1,0 +1,78 @@
+// Global pointers: 20 bits of rank, 44 bits of offset into that rank's shared segment, in one word.
+#pragma once
+
+#include <cassert>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace stripline {
+
+using rank_t = uint32_t;
+
+inline constexpr int kOffsetBits = 44;
+inline constexpr rank_t kMaxRanks = rank_t{1} << (64 - kOffsetBits);
+
+/// Names an object of type T in some rank's shared segment. A value: copy it, send it, compare it.
+/// Arithmetic moves within the same rank, as on a T*. Dereferencing is not offered: use
+/// Context::rget, rput, or Context::local for one's own.
+template <typename T>
+class global_ptr {
+  static_assert(std::is_trivially_copyable_v<T>, "global memory holds trivially copyable types");
+
+ public:
+  using element_type = T;
+
+  /// The null pointer, equal to no pointer to an object.
+  constexpr global_ptr() = default;
+  constexpr global_ptr(std::nullptr_t) {}  // NOLINT(google-explicit-constructor)
+  constexpr global_ptr(rank_t rank, uint64_t offset)
+      : word_((static_cast<uint64_t>(rank) << kOffsetBits) | (offset + 1)) {
+    assert(rank < kMaxRanks && offset + 1 < (uint64_t{1} << kOffsetBits));
+  }
+
+  /// T* converts to const T*, and so does this.
+  template <typename U>
+    requires(std::is_same_v<const U, T> && !std::is_const_v<U>)
+  constexpr global_ptr(const global_ptr<U>& other)  // NOLINT(google-explicit-constructor)
+      : word_(other.word()) {}
+
+  /// The rank whose segment holds the object. Undefined for null.
+  constexpr rank_t where() const { return static_cast<rank_t>(word_ >> kOffsetBits); }
+  /// Byte offset in that segment. Undefined for null.
+  constexpr uint64_t offset() const { return (word_ & ((uint64_t{1} << kOffsetBits) - 1)) - 1; }
+  constexpr bool is_null() const { return word_ == 0; }
+  constexpr explicit operator bool() const { return word_ != 0; }
+  constexpr uint64_t word() const { return word_; }
+
+  constexpr global_ptr& operator+=(std::ptrdiff_t n) {
+    word_ += static_cast<uint64_t>(n * static_cast<std::ptrdiff_t>(sizeof(T)));
+    return *this;
+  }
+  constexpr global_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
+  constexpr global_ptr& operator++() { return *this += 1; }
+  constexpr global_ptr& operator--() { return *this += -1; }
+  friend constexpr global_ptr operator+(global_ptr p, std::ptrdiff_t n) { return p += n; }
+  friend constexpr global_ptr operator-(global_ptr p, std::ptrdiff_t n) { return p -= n; }
+  /// Elements between two pointers into the same rank.
+  friend constexpr std::ptrdiff_t operator-(global_ptr a, global_ptr b) {
+    assert(a.where() == b.where());
+    return (static_cast<std::ptrdiff_t>(a.word_) - static_cast<std::ptrdiff_t>(b.word_)) /
+           static_cast<std::ptrdiff_t>(sizeof(T));
+  }
+  friend constexpr bool operator==(global_ptr, global_ptr) = default;
+  friend constexpr auto operator<=>(global_ptr, global_ptr) = default;
+
+  /// The same place seen as another type.
+  template <typename U>
+  constexpr global_ptr<U> reinterpret() const {
+    return is_null() ? global_ptr<U>() : global_ptr<U>(where(), offset());
+  }
+
+ private:
+  // Offset plus one, so that offset 0 of rank 0 differs from null.
+  uint64_t word_ = 0;
+};
+
+}  // namespace stripline
