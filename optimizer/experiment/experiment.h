@@ -18,9 +18,9 @@ using Params = std::map<std::string, ParamValue>;
 
 /// A factor: an input of an experiment that a campaign may vary.
 struct Factor {
-  std::string name;         ///< e.g. "bytes"
-  std::string unit;         ///< "B", "s", "1" (a count), or "" for a name
-  std::string description;  ///< one sentence
+  std::string name;                ///< e.g. "bytes"
+  std::string unit;                ///< "B", "s", "1" (a count), or "" for a name
+  std::string description;         ///< one sentence
   std::vector<ParamValue> values;  ///< the default grid, in order; never empty
   std::optional<double> minimum;   ///< smallest and largest accepted number, where it is one
   std::optional<double> maximum;
@@ -44,8 +44,8 @@ struct Experiment {
   Metric metric;
   uint32_t min_ranks = 1;
   uint32_t max_ranks = 1;
-  std::string verification;         ///< How a result is checked, in a sentence.
-  std::vector<std::string> feeds;   ///< Model parameters it informs, e.g. "network.get.L".
+  std::string verification;        ///< How a result is checked, in a sentence.
+  std::vector<std::string> feeds;  ///< Model parameters it informs, e.g. "network.get.L".
 };
 
 /// One thing to measure: an experiment, a variant, a value for every factor.
@@ -87,24 +87,24 @@ std::optional<StopReason> stop_reason_from_string(std::string_view name);
 /// All repetitions of one point in one run, raw and in order.
 struct SampleSeries {
   Point point;
-  uint32_t run = 0;                 ///< Which run (fresh ranks, fresh endpoints) of the campaign.
-  std::vector<double> values;       ///< In the metric's unit; warm-up is not among them.
-  std::vector<double> timestamps_s; ///< When each ended, on rank 0's fabric clock.
+  uint32_t run = 0;                  ///< Which run (fresh ranks, fresh endpoints) of the campaign.
+  std::vector<double> values;        ///< In the metric's unit; warm-up is not among them.
+  std::vector<double> timestamps_s;  ///< When each ended, on rank 0's fabric clock.
   uint32_t warmup_dropped = 0;
   StopReason stop_reason = StopReason::max_reps;
-  bool verified = false;            ///< A false one is an error, never a number.
-  std::string note;                 ///< The plan used, or why verification failed.
+  bool verified = false;  ///< A false one is an error, never a number.
+  std::string note;       ///< The plan used, or why verification failed.
 };
 
 /// What a group of ranks is asked to measure in one run.
 struct Assignment {
-  std::string name;     ///< unique; the unit of lease and de-duplication
-  uint64_t fence = 0;   ///< grows each time the assignment is given out again
-  std::string fabric;   ///< "tcp", "emulated:opteron-vapi", "emulated:FILE.json"
+  std::string name;            ///< unique; the unit of lease and de-duplication
+  uint64_t fence = 0;          ///< grows each time the assignment is given out again
+  std::string fabric;          ///< "tcp", "emulated:opteron-vapi", "emulated:FILE.json"
   std::string clock = "real";  ///< "real" | "virtual"
   uint32_t ranks = 2;
   uint32_t run = 0;
-  uint64_t seed = 0;    ///< shuffles the points; feeds the emulated fabric's jitter
+  uint64_t seed = 0;       ///< shuffles the points; feeds the emulated fabric's jitter
   std::string model_json;  ///< a tuned model for the planners, or empty
   double deadline_s = 60;  ///< the whole run; exceeding it aborts the group
   StopRule stop_rule;

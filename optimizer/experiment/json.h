@@ -14,7 +14,8 @@ Json to_json(const StopRule& rule);
 Json to_json(const SampleSeries& series);
 Json to_json(const Assignment& assignment);
 
-/// Each validates kinds and bounds; errors are data_loss and name the offending member.
+/// Each validates kinds and bounds; errors are data_loss and name the offending member. A member
+/// whose struct member has a default may be left out; one unknown here is ignored.
 Result<Experiment> experiment_from_json(const Json& json);
 Result<Point> point_from_json(const Json& json);
 Result<StopRule> stop_rule_from_json(const Json& json);
