@@ -1,0 +1,175 @@
+#include "optimizer/stats/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "optimizer/stats/order.h"
+
+namespace stripline::stats {
+namespace {
+
+Result<std::vector<double>> logs(std::span<const double> times, const char* what) {
+  STRIPLINE_RETURN_IF_ERROR(check_finite(times, what));
+  std::vector<double> result;
+  result.reserve(times.size());
+  for (const double time : times) {
+    if (!(time > 0.0)) {
+      return Error(ErrorCode::invalid_argument,
+                   std::string(what) + " holds a time that is not above zero; it cannot be a cost");
+    }
+    result.push_back(std::log(time));
+  }
+  return result;
+}
+
+Status check_margin(double margin, double confidence) {
+  if (margin >= 0.0 && std::isfinite(margin) && confidence > 0.5 && confidence < 1.0) return {};
+  return Error(ErrorCode::invalid_argument,
+               "a verdict needs a margin of zero or more and a confidence between 0.5 and 1, got " +
+                   std::to_string(margin) + " and " + std::to_string(confidence));
+}
+
+}  // namespace
+
+Result<std::vector<double>> paired_log_ratios(std::span<const double> candidate,
+                                              std::span<const double> baseline) {
+  if (candidate.size() != baseline.size()) {
+    return Error(ErrorCode::invalid_argument, "paired ratios need as many runs on each side, got " +
+                                                  std::to_string(candidate.size()) + " and " +
+                                                  std::to_string(baseline.size()));
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(std::vector<double> result, logs(candidate, "candidate"));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<double> base, logs(baseline, "baseline"));
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] -= base[i];
+  return result;
+}
+
+Result<Ratio> paired_ratio(std::span<const double> candidate, std::span<const double> baseline,
+                           double confidence) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<double> ratios,
+                             paired_log_ratios(candidate, baseline));
+  STRIPLINE_ASSIGN_OR_RETURN(const Interval interval, mean_interval(ratios, confidence));
+  return Ratio{std::exp(mean_and_variance(ratios).mean),
+               {std::exp(interval.low), std::exp(interval.high)},
+               ratios.size()};
+}
+
+Result<Ratio> ratio_of_medians(std::span<const double> candidate, std::span<const double> baseline,
+                               double confidence) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<double> a, logs(candidate, "candidate"));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<double> b, logs(baseline, "baseline"));
+  STRIPLINE_ASSIGN_OR_RETURN(const RunInterval of_a, run_median_interval(a, confidence));
+  STRIPLINE_ASSIGN_OR_RETURN(const RunInterval of_b, run_median_interval(b, confidence));
+  const double median_a = median(a);
+  const double median_b = median(b);
+  const double difference = median_a - median_b;
+  const double down = std::hypot(median_a - of_a.interval.low, of_b.interval.high - median_b);
+  const double up = std::hypot(of_a.interval.high - median_a, median_b - of_b.interval.low);
+  return Ratio{std::exp(difference),
+               {std::exp(difference - down), std::exp(difference + up)},
+               std::min(a.size(), b.size())};
+}
+
+const char* to_string(NonInferiority verdict) {
+  switch (verdict) {
+    case NonInferiority::non_inferior:
+      return "NON_INFERIOR";
+    case NonInferiority::inferior:
+      return "INFERIOR";
+    case NonInferiority::inconclusive:
+      return "INCONCLUSIVE";
+  }
+  return "INCONCLUSIVE";
+}
+
+Result<NonInferiorityTest> non_inferiority(std::span<const double> candidate,
+                                           std::span<const double> baseline, double margin,
+                                           double confidence) {
+  STRIPLINE_RETURN_IF_ERROR(check_margin(margin, confidence));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<double> ratios,
+                             paired_log_ratios(candidate, baseline));
+  NonInferiorityTest test;
+  if (ratios.size() < 2) {
+    test.ratio = std::exp(ratios.front());
+    test.upper = std::numeric_limits<double>::infinity();
+    return test;
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Interval interval,
+                             mean_interval(ratios, 2.0 * confidence - 1.0));
+  test.ratio = std::exp(mean_and_variance(ratios).mean);
+  test.lower = std::exp(interval.low);
+  test.upper = std::exp(interval.high);
+  if (test.upper < 1.0 + margin) {
+    test.verdict = NonInferiority::non_inferior;
+  } else if (test.lower > 1.0 + margin) {
+    test.verdict = NonInferiority::inferior;
+  }
+  return test;
+}
+
+const char* to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::faster:
+      return "FASTER";
+    case Verdict::slower:
+      return "SLOWER";
+    case Verdict::equivalent:
+      return "EQUIVALENT";
+    case Verdict::inconclusive:
+      return "INCONCLUSIVE";
+  }
+  return "INCONCLUSIVE";
+}
+
+Result<EquivalenceTest> equivalence(std::span<const double> candidate,
+                                    std::span<const double> baseline, double delta,
+                                    double confidence) {
+  STRIPLINE_RETURN_IF_ERROR(check_margin(delta, confidence));
+  EquivalenceTest test;
+  STRIPLINE_ASSIGN_OR_RETURN(test.ratio, paired_ratio(candidate, baseline, 2.0 * confidence - 1.0));
+  const Interval& interval = test.ratio.interval;
+  if (interval.low >= 1.0 / (1.0 + delta) && interval.high <= 1.0 + delta) {
+    test.verdict = Verdict::equivalent;
+  } else if (interval.high < 1.0) {
+    test.verdict = Verdict::faster;
+  } else if (interval.low > 1.0) {
+    test.verdict = Verdict::slower;
+  }
+  return test;
+}
+
+Result<GeometricMean> geometric_mean(const std::vector<std::vector<double>>& cells,
+                                     double confidence) {
+  STRIPLINE_RETURN_IF_ERROR(check_margin(0.0, confidence));
+  if (cells.empty()) {
+    return Error(ErrorCode::invalid_argument, "a geometric mean over cells needs one cell or more");
+  }
+  double sum = 0.0;
+  double variance = 0.0;
+  double satterthwaite = 0.0;
+  for (const std::vector<double>& cell : cells) {
+    STRIPLINE_RETURN_IF_ERROR(check_finite(cell, "cell"));
+    if (cell.size() < 2) {
+      return Error(ErrorCode::invalid_argument,
+                   "every cell needs two or more runs; measure more or leave the cell out");
+    }
+    const Moments moments = mean_and_variance(cell);
+    const auto n = static_cast<double>(cell.size());
+    const double of_mean = moments.variance / n;
+    sum += moments.mean;
+    variance += of_mean;
+    satterthwaite += of_mean * of_mean / (n - 1.0);
+  }
+  const auto count = static_cast<double>(cells.size());
+  const double mean = sum / count;
+  double half = 0.0;
+  if (variance > 0.0) {
+    const double dof = variance * variance / satterthwaite;
+    half = t_one_sided(confidence, dof) * std::sqrt(variance) / count;
+  }
+  return GeometricMean{std::exp(mean), std::exp(mean - half), std::exp(mean + half), cells.size()};
+}
+
+}  // namespace stripline::stats

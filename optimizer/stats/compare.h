@@ -1,0 +1,92 @@
+// Comparing two ways of doing the same thing: ratios of times with intervals, and verdicts.
+//
+// A ratio is candidate / baseline of a cost (time): below 1 the candidate is faster. Pairs are run
+// medians that were measured interleaved in the same run. Ratios are averaged only as logarithms
+// (specs/tuning-service.md, sections 2.1 and 2.9).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/stats/interval.h"
+
+namespace stripline::stats {
+
+/// A ratio of times with its two-sided interval.
+struct Ratio {
+  double value = 1.0;
+  Interval interval;
+  std::size_t runs = 0;
+};
+
+/// ln(candidate[i] / baseline[i]) per run. Errors: invalid_argument for different lengths, empty
+/// input, or a time that is not a finite number above zero.
+Result<std::vector<double>> paired_log_ratios(std::span<const double> candidate,
+                                              std::span<const double> baseline);
+
+/// Geometric mean of the runs' ratios with its t interval on the logarithms: the comparison to use
+/// when both were measured in the same runs. Needs two runs.
+Result<Ratio> paired_ratio(std::span<const double> candidate, std::span<const double> baseline,
+                           double confidence = 0.95);
+
+/// Ratio of the medians of two independent sets of runs. The interval combines the two medians'
+/// intervals on the logarithms by the method of variance estimates recovery (Zou and Donner 2008).
+/// Needs two runs on each side.
+Result<Ratio> ratio_of_medians(std::span<const double> candidate, std::span<const double> baseline,
+                               double confidence = 0.95);
+
+/// Outcome of "not slower by more than a margin".
+enum class NonInferiority { non_inferior, inferior, inconclusive };
+const char* to_string(NonInferiority verdict);
+
+/// A ratio with the verdict drawn from its one-sided bounds.
+struct NonInferiorityTest {
+  NonInferiority verdict = NonInferiority::inconclusive;
+  double ratio = 1.0;  ///< Geometric mean of the paired ratios.
+  double lower = 0.0;  ///< One-sided lower bound of the ratio at `confidence`.
+  double upper = 0.0;  ///< One-sided upper bound.
+};
+
+/// Is the candidate not slower than the baseline by more than `margin` (0.02 = 2%)? non_inferior
+/// when the upper bound lies below 1 + margin, inferior when the lower bound lies above it, else
+/// inconclusive. Each bound is one-sided at `confidence`. Errors: as paired_ratio(); a single run
+/// is inconclusive with the bounds 0 and infinity, not an error.
+Result<NonInferiorityTest> non_inferiority(std::span<const double> candidate,
+                                           std::span<const double> baseline, double margin = 0.02,
+                                           double confidence = 0.95);
+
+/// Outcome of a comparison in which either may win.
+enum class Verdict { faster, slower, equivalent, inconclusive };
+const char* to_string(Verdict verdict);
+
+/// A ratio with the verdict of two one-sided tests.
+struct EquivalenceTest {
+  Verdict verdict = Verdict::inconclusive;
+  Ratio ratio;  ///< With the interval at 2 confidence - 1, which two one-sided tests imply.
+};
+
+/// Equivalent when the ratio's interval lies inside [1/(1+delta), 1+delta] (two one-sided tests,
+/// each at `confidence`); faster or slower when it lies wholly below or above 1 but not inside the
+/// band; else inconclusive. Errors: as paired_ratio().
+Result<EquivalenceTest> equivalence(std::span<const double> candidate,
+                                    std::span<const double> baseline, double delta = 0.02,
+                                    double confidence = 0.95);
+
+/// Geometric mean of a ratio over cells (kernel, size, fabric), with one-sided bounds.
+struct GeometricMean {
+  double value = 1.0;
+  double lower = 0.0;  ///< One-sided lower bound at the asked confidence.
+  double upper = 0.0;  ///< One-sided upper bound.
+  std::size_t cells = 0;
+};
+
+/// `cells` holds one vector of paired log ratios (see paired_log_ratios()) per cell. The cells are
+/// taken as fixed: each weighs the same, and only run-to-run noise widens the bounds (variance
+/// sum s_c^2/n_c / C^2, Welch-Satterthwaite degrees of freedom). Errors: invalid_argument for no
+/// cell, a cell with fewer than two runs, or a value that is not finite.
+Result<GeometricMean> geometric_mean(const std::vector<std::vector<double>>& cells,
+                                     double confidence = 0.95);
+
+}  // namespace stripline::stats

@@ -1,0 +1,167 @@
+#include "optimizer/stats/compare.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace stripline::stats {
+namespace {
+
+struct Pairs {
+  std::vector<double> candidate;
+  std::vector<double> baseline;
+};
+
+// Runs share a placement effect of 20% which pairing removes; each side has its own noise.
+Pairs simulate(std::mt19937_64& random, double ratio, std::size_t runs, double noise) {
+  std::normal_distribution<double> normal;
+  Pairs pairs;
+  for (std::size_t i = 0; i < runs; ++i) {
+    const double placement = std::exp(0.2 * normal(random));
+    pairs.baseline.push_back(placement * std::exp(noise * normal(random)));
+    pairs.candidate.push_back(ratio * placement * std::exp(noise * normal(random)));
+  }
+  return pairs;
+}
+
+TEST(PairedRatio, ExactWhenConstantAndSymmetric) {
+  const std::vector<double> a{2.0, 4.0, 6.0};
+  const std::vector<double> b{1.0, 2.0, 3.0};
+  const auto forward = paired_ratio(a, b);
+  ASSERT_TRUE(forward.ok());
+  EXPECT_DOUBLE_EQ(forward->value, 2.0);
+  EXPECT_NEAR(forward->interval.low, 2.0, 1e-12);
+  EXPECT_EQ(forward->runs, 3U);
+  const std::vector<double> c{1.5, 1.9, 3.5};
+  EXPECT_NEAR(paired_ratio(c, b)->interval.low, 1.0 / paired_ratio(b, c)->interval.high, 1e-12);
+}
+
+TEST(PairedRatio, CoversAndIsNarrowerThanUnpaired) {
+  std::mt19937_64 random(41);
+  int paired = 0;
+  int unpaired = 0;
+  double paired_width = 0.0;
+  double unpaired_width = 0.0;
+  constexpr int kTrials = 1000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Pairs pairs = simulate(random, 0.9, 8, 0.03);
+    const auto with = paired_ratio(pairs.candidate, pairs.baseline);
+    const auto without = ratio_of_medians(pairs.candidate, pairs.baseline);
+    ASSERT_TRUE(with.ok() && without.ok());
+    paired += with->interval.contains(0.9) ? 1 : 0;
+    unpaired += without->interval.contains(0.9) ? 1 : 0;
+    paired_width += with->interval.half_width();
+    unpaired_width += without->interval.half_width();
+  }
+  EXPECT_NEAR(static_cast<double>(paired) / kTrials, 0.95, 0.02);
+  EXPECT_GE(static_cast<double>(unpaired) / kTrials, 0.93);
+  EXPECT_LT(3.0 * paired_width, unpaired_width);
+}
+
+TEST(RatioOfMedians, IndependentRunsOfDifferentCounts) {
+  std::mt19937_64 random(43);
+  std::normal_distribution<double> normal;
+  int hits = 0;
+  constexpr int kTrials = 1000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<double> a(12);
+    std::vector<double> b(6);
+    for (double& value : a) value = 3.0 * std::exp(0.05 * normal(random));
+    for (double& value : b) value = 2.0 * std::exp(0.08 * normal(random));
+    hits += ratio_of_medians(a, b)->interval.contains(1.5) ? 1 : 0;
+  }
+  EXPECT_GE(static_cast<double>(hits) / kTrials, 0.935);
+}
+
+TEST(NonInferiorityVerdict, ThreeOutcomes) {
+  const std::vector<double> baseline{1.00, 1.10, 0.90, 1.05, 0.95, 1.00};
+  const auto scaled = [&](double ratio, double jitter) {
+    std::vector<double> times;
+    for (std::size_t i = 0; i < baseline.size(); ++i) {
+      times.push_back(baseline[i] * ratio * (i % 2 == 0 ? 1.0 + jitter : 1.0 - jitter));
+    }
+    return times;
+  };
+  EXPECT_EQ(non_inferiority(scaled(0.99, 0.005), baseline)->verdict, NonInferiority::non_inferior);
+  EXPECT_EQ(non_inferiority(scaled(1.01, 0.004), baseline)->verdict, NonInferiority::non_inferior);
+  EXPECT_EQ(non_inferiority(scaled(1.10, 0.010), baseline)->verdict, NonInferiority::inferior);
+  EXPECT_EQ(non_inferiority(scaled(1.01, 0.100), baseline)->verdict, NonInferiority::inconclusive);
+  EXPECT_EQ(non_inferiority(std::vector{0.5}, std::vector{1.0})->verdict,
+            NonInferiority::inconclusive);
+}
+
+TEST(NonInferiorityVerdict, ErrsAsOftenAsStated) {
+  std::mt19937_64 random(47);
+  int accepted = 0;
+  int rejected = 0;
+  constexpr int kTrials = 2000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const Pairs pairs = simulate(random, 1.02, 8, 0.03);  // Exactly at the margin.
+    const auto verdict = non_inferiority(pairs.candidate, pairs.baseline)->verdict;
+    accepted += verdict == NonInferiority::non_inferior ? 1 : 0;
+    rejected += verdict == NonInferiority::inferior ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(accepted) / kTrials, 0.05, 0.015);
+  EXPECT_NEAR(static_cast<double>(rejected) / kTrials, 0.05, 0.015);
+}
+
+TEST(EquivalenceVerdict, FourOutcomes) {
+  std::mt19937_64 random(53);
+  const auto verdict = [&](double ratio, double noise) {
+    const Pairs pairs = simulate(random, ratio, 10, noise);
+    return equivalence(pairs.candidate, pairs.baseline)->verdict;
+  };
+  EXPECT_EQ(verdict(1.0, 0.002), Verdict::equivalent);
+  EXPECT_EQ(verdict(0.8, 0.01), Verdict::faster);
+  EXPECT_EQ(verdict(1.3, 0.01), Verdict::slower);
+  EXPECT_EQ(verdict(1.0, 0.3), Verdict::inconclusive);
+}
+
+TEST(GeometricMeanOverCells, KnownValueAndBounds) {
+  const double up = std::log(2.0);
+  const auto mean = geometric_mean({{up, up}, {-up, -up}, {up, up}});
+  ASSERT_TRUE(mean.ok());
+  EXPECT_NEAR(mean->value, std::exp(up / 3.0), 1e-12);
+  EXPECT_EQ(mean->lower, mean->value);
+  EXPECT_EQ(mean->upper, mean->value);
+  EXPECT_EQ(mean->cells, 3U);
+  // One cell reduces to the one-sided t bound: mean 0.2, s = 0.1, n = 3, t(0.95, 2) = 2.919986.
+  const auto one = geometric_mean({{0.1, 0.2, 0.3}});
+  EXPECT_NEAR(std::log(one->upper), 0.2 + 2.919986 * 0.1 / std::sqrt(3.0), 1e-6);
+}
+
+TEST(GeometricMeanOverCells, UpperBoundHoldsAtItsLevel) {
+  std::mt19937_64 random(59);
+  std::normal_distribution<double> normal;
+  int above = 0;
+  constexpr int kTrials = 1000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    std::vector<std::vector<double>> cells;
+    for (int c = 0; c < 12; ++c) {
+      cells.emplace_back();
+      for (int r = 0; r < 6; ++r)
+        cells.back().push_back(0.01 * c + 0.01 * (1 + c) * normal(random));
+    }
+    above += std::log(geometric_mean(cells)->upper) >= 0.055 ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(above) / kTrials, 0.95, 0.02);
+}
+
+TEST(Compare, RefusesBadInput) {
+  const std::vector<double> two{1.0, 2.0};
+  EXPECT_FALSE(paired_ratio(two, std::vector{1.0}).ok());
+  EXPECT_FALSE(paired_ratio({}, {}).ok());
+  EXPECT_FALSE(paired_ratio(std::vector{0.0, 1.0}, two).ok());
+  EXPECT_FALSE(
+      ratio_of_medians(two, std::vector{1.0, std::numeric_limits<double>::infinity()}).ok());
+  EXPECT_FALSE(non_inferiority(two, two, -0.1).ok());
+  EXPECT_FALSE(equivalence(two, two, 0.02, 0.4).ok());
+  EXPECT_FALSE(geometric_mean({}).ok());
+  EXPECT_FALSE(geometric_mean({{0.1}}).ok());
+}
+
+}  // namespace
+}  // namespace stripline::stats

@@ -1,0 +1,185 @@
+#include "optimizer/stats/interval.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/fisher_f.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+
+#include "optimizer/stats/order.h"
+
+namespace stripline::stats {
+namespace {
+
+Status check_confidence(double confidence) {
+  if (confidence > 0.0 && confidence < 1.0) return {};
+  return Error(ErrorCode::invalid_argument,
+               "confidence " + std::to_string(confidence) + " is not between 0 and 1");
+}
+
+Error too_few(std::size_t n, double confidence) {
+  return Error(ErrorCode::failed_precondition,
+               std::to_string(n) + " values are too few for an exact interval at confidence " +
+                   std::to_string(confidence) + "; collect more or use a t interval");
+}
+
+// P(Bin(n, p) <= k), also for k = -1.
+double binomial_cdf(std::size_t n, double p, std::ptrdiff_t k) {
+  if (k < 0) return 0.0;
+  if (k >= static_cast<std::ptrdiff_t>(n)) return 1.0;
+  return boost::math::cdf(boost::math::binomial_distribution<>(static_cast<double>(n), p),
+                          static_cast<double>(k));
+}
+
+std::vector<double> sorted(std::span<const double> values) {
+  std::vector<double> copy(values.begin(), values.end());
+  std::sort(copy.begin(), copy.end());
+  return copy;
+}
+
+}  // namespace
+
+const char* to_string(IntervalMethod method) {
+  switch (method) {
+    case IntervalMethod::run_medians_exact:
+      return "run_medians_exact";
+    case IntervalMethod::run_medians_t:
+      return "run_medians_t";
+    case IntervalMethod::within_run:
+      return "within_run";
+    case IntervalMethod::range:
+      return "range";
+  }
+  return "range";
+}
+
+Status check_finite(std::span<const double> values, const char* what) {
+  if (values.empty()) {
+    return Error(ErrorCode::invalid_argument, std::string(what) + " is empty; collect samples");
+  }
+  for (const double value : values) {
+    if (!std::isfinite(value)) {
+      return Error(ErrorCode::invalid_argument,
+                   std::string(what) +
+                       " holds a value that is not a finite number; drop it at its "
+                       "source");
+    }
+  }
+  return {};
+}
+
+double normal_two_sided(double confidence) {
+  return boost::math::quantile(boost::math::normal_distribution<>(), (1.0 + confidence) / 2.0);
+}
+
+double t_two_sided(double confidence, double degrees_of_freedom) {
+  return t_one_sided((1.0 + confidence) / 2.0, degrees_of_freedom);
+}
+
+double t_one_sided(double confidence, double degrees_of_freedom) {
+  return boost::math::quantile(boost::math::students_t_distribution<>(degrees_of_freedom),
+                               confidence);
+}
+
+double f_quantile(double confidence, double numerator_dof, double denominator_dof) {
+  return boost::math::quantile(boost::math::fisher_f_distribution<>(numerator_dof, denominator_dof),
+                               confidence);
+}
+
+std::size_t median_interval_rank(std::size_t n, double confidence) {
+  if (!(confidence > 0.0 && confidence < 1.0)) return 0;
+  const double alpha = 1.0 - confidence;
+  std::size_t rank = 0;
+  // k grows until the tail is too heavy; the sum of the tail is what the exact test uses.
+  while (2 * (rank + 1) <= n + 1 &&
+         2.0 * binomial_cdf(n, 0.5, static_cast<std::ptrdiff_t>(rank)) <= alpha) {
+    ++rank;
+  }
+  return rank;
+}
+
+Result<Interval> median_interval(std::span<const double> values, double confidence) {
+  STRIPLINE_RETURN_IF_ERROR(check_finite(values, "sample"));
+  STRIPLINE_RETURN_IF_ERROR(check_confidence(confidence));
+  const std::size_t k = median_interval_rank(values.size(), confidence);
+  if (k == 0) return too_few(values.size(), confidence);
+  const std::vector<double> x = sorted(values);
+  return Interval{x[k - 1], x[x.size() - k]};
+}
+
+Result<Interval> interpolated_median_interval(std::span<const double> values, double confidence) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Interval outer, median_interval(values, confidence));
+  const std::vector<double> x = sorted(values);
+  const std::size_t n = x.size();
+  const std::size_t k = median_interval_rank(n, confidence);
+  if (2 * (k + 1) > n) return outer;  // No inner interval to interpolate with.
+  const auto coverage = [n](std::size_t rank) {
+    return 1.0 - 2.0 * binomial_cdf(n, 0.5, static_cast<std::ptrdiff_t>(rank) - 1);
+  };
+  const double at_k = coverage(k);
+  const double at_next = coverage(k + 1);
+  const double share = (at_k - confidence) / (at_k - at_next);
+  const auto dn = static_cast<double>(n);
+  const auto dk = static_cast<double>(k);
+  const double lambda = (dn - dk) * share / (dk + (dn - 2.0 * dk) * share);
+  return Interval{(1.0 - lambda) * x[k - 1] + lambda * x[k],
+                  (1.0 - lambda) * x[n - k] + lambda * x[n - k - 1]};
+}
+
+Result<Interval> quantile_interval(std::span<const double> values, double q, double confidence) {
+  STRIPLINE_RETURN_IF_ERROR(check_finite(values, "sample"));
+  STRIPLINE_RETURN_IF_ERROR(check_confidence(confidence));
+  if (!(q > 0.0 && q < 1.0)) {
+    return Error(ErrorCode::invalid_argument,
+                 "quantile " + std::to_string(q) + " is not between 0 and 1");
+  }
+  const std::vector<double> x = sorted(values);
+  const std::size_t n = x.size();
+  const double tail = (1.0 - confidence) / 2.0;
+  std::size_t low = 0;
+  while (low < n && binomial_cdf(n, q, static_cast<std::ptrdiff_t>(low)) <= tail) ++low;
+  std::size_t high = n + 1;
+  while (high > 1 && 1.0 - binomial_cdf(n, q, static_cast<std::ptrdiff_t>(high) - 2) <= tail)
+    --high;
+  if (low == 0 || high > n) return too_few(n, confidence);
+  return Interval{x[low - 1], x[high - 1]};
+}
+
+Result<Interval> mean_interval(std::span<const double> values, double confidence) {
+  STRIPLINE_RETURN_IF_ERROR(check_finite(values, "sample"));
+  STRIPLINE_RETURN_IF_ERROR(check_confidence(confidence));
+  if (values.size() < 2) return too_few(values.size(), confidence);
+  const Moments moments = mean_and_variance(values);
+  const auto n = static_cast<double>(values.size());
+  const double half = t_two_sided(confidence, n - 1.0) * std::sqrt(moments.variance / n);
+  return Interval{moments.mean - half, moments.mean + half};
+}
+
+Result<double> needed_samples(std::span<const double> values, double confidence, double eps) {
+  STRIPLINE_RETURN_IF_ERROR(mean_interval(values, confidence));
+  const Moments moments = mean_and_variance(values);
+  if (moments.mean == 0.0 || !(eps > 0.0)) {
+    return Error(ErrorCode::failed_precondition,
+                 "a relative width needs a mean other than zero and eps above zero");
+  }
+  const double t = t_two_sided(confidence, static_cast<double>(values.size()) - 1.0);
+  const double root = std::sqrt(moments.variance) * t / (eps * moments.mean);
+  return std::max(2.0, std::ceil(root * root));
+}
+
+Result<RunInterval> run_median_interval(std::span<const double> run_medians, double confidence) {
+  STRIPLINE_RETURN_IF_ERROR(check_finite(run_medians, "run medians"));
+  STRIPLINE_RETURN_IF_ERROR(check_confidence(confidence));
+  if (median_interval_rank(run_medians.size(), confidence) > 0) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Interval exact, median_interval(run_medians, confidence));
+    return RunInterval{exact, IntervalMethod::run_medians_exact};
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Interval by_t, mean_interval(run_medians, confidence));
+  return RunInterval{by_t, IntervalMethod::run_medians_t};
+}
+
+}  // namespace stripline::stats

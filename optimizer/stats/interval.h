@@ -1,0 +1,84 @@
+// Intervals for medians, quantiles and means.
+//
+// All functions of stripline::stats are pure and thread-safe. The unit of replication is the run
+// (fresh endpoints, fresh placement): pass run medians, not pooled repetitions, to whatever is to
+// be published (specs/tuning-service.md, section 2.2).
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "base/result.h"
+
+namespace stripline::stats {
+
+/// A closed interval; what it covers, and with which confidence, is said by whoever returns it.
+struct Interval {
+  double low = 0.0;
+  double high = 0.0;
+
+  double half_width() const { return (high - low) / 2.0; }
+  bool contains(double value) const { return low <= value && value <= high; }
+};
+
+/// How an interval of a location was obtained.
+enum class IntervalMethod {
+  run_medians_exact,  ///< Exact binomial interval over the medians of the runs.
+  run_medians_t,      ///< t interval over the run medians: too few runs for the exact one.
+  within_run,  ///< Exact interval over the repetitions of one run; blind to run-to-run spread.
+  range,       ///< Smallest and largest sample: no confidence can be stated.
+};
+
+/// Name used in JSON and tables, e.g. "run_medians_exact".
+const char* to_string(IntervalMethod method);
+
+/// Success if there is at least one value and all are finite; else invalid_argument, naming `what`.
+Status check_finite(std::span<const double> values, const char* what);
+
+/// Two-sided quantile of the standard normal distribution: z with P(|Z| <= z) = confidence.
+double normal_two_sided(double confidence);
+
+/// Two-sided quantile of Student's t: t with P(|T| <= t) = confidence; degrees_of_freedom > 0.
+double t_two_sided(double confidence, double degrees_of_freedom);
+
+/// One-sided quantile of Student's t: t with P(T <= t) = confidence.
+double t_one_sided(double confidence, double degrees_of_freedom);
+
+/// Quantile of the F distribution: f with P(F <= f) = confidence.
+double f_quantile(double confidence, double numerator_dof, double denominator_dof);
+
+/// Rank k (from 1) such that [x(k), x(n+1-k)] of the sorted sample covers the median with at least
+/// `confidence`: the largest k with 2 P(Bin(n, 1/2) <= k-1) <= 1 - confidence. 0 when n is too
+/// small (95% needs n >= 6, 99% n >= 8).
+std::size_t median_interval_rank(std::size_t n, double confidence);
+
+/// Exact distribution-free interval of the median. Errors: invalid_argument for empty or non-finite
+/// input or a confidence outside (0, 1); failed_precondition when there are too few values.
+Result<Interval> median_interval(std::span<const double> values, double confidence);
+
+/// As median_interval(), but interpolated between the two order-statistic intervals that bracket
+/// the nominal level (Hettmansperger and Sheather 1986): narrower, and coverage close to nominal
+/// instead of at least nominal. Same errors.
+Result<Interval> interpolated_median_interval(std::span<const double> values, double confidence);
+
+/// Exact distribution-free interval of quantile q in (0, 1), equal tails. Same errors.
+Result<Interval> quantile_interval(std::span<const double> values, double q, double confidence);
+
+/// t interval of the mean of independent values, one per run. Needs two or more values.
+Result<Interval> mean_interval(std::span<const double> values, double confidence);
+
+/// Number of normally distributed values after which the mean's t interval is expected to have a
+/// relative half-width of `eps`: (s t / (eps mean))^2, from a pilot sample; at least 2.
+/// Errors: as mean_interval(); failed_precondition when the mean is zero.
+Result<double> needed_samples(std::span<const double> values, double confidence, double eps);
+
+/// Interval of the location over run medians: exact when there are enough runs, else by t.
+struct RunInterval {
+  Interval interval;
+  IntervalMethod method = IntervalMethod::run_medians_exact;
+};
+
+/// Errors: as mean_interval() (a single run has no interval).
+Result<RunInterval> run_median_interval(std::span<const double> run_medians, double confidence);
+
+}  // namespace stripline::stats

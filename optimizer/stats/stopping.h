@@ -1,0 +1,46 @@
+// The sequential stopping rule: repeat until the median's interval is narrow enough, and say why
+// repeating ended (specs/tuning-service.md, section 2.2; the contract of MPIBlib's min_reps,
+// max_reps, cl, eps).
+//
+// Looking at the interval after every sample makes it too narrow, because one stops at lucky
+// moments. Looking only at sample counts that grow by a factor of 1.5 keeps the nominal coverage at
+// a price of about 40% more samples.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::stats {
+
+/// What a look at the samples found. While `reason` is empty, repeat until next_check() samples.
+struct StopCheck {
+  std::optional<experiment::StopReason> reason;
+  /// (high - low) / (2 |median|) of the interval; infinite while there are too few samples for one
+  /// or the median is zero with samples that differ.
+  double relative_half_width = 0.0;
+};
+
+/// The sample count at which to look next: min_reps first, then ceil(1.5 current), never above
+/// max_reps.
+std::size_t next_check(const experiment::StopRule& rule, std::size_t current);
+
+/// Judges the repetitions of one point in one run, in the order they were taken. When neighbours
+/// depend on one another the interval is taken over batch medians (see lag1_dependence()), so that
+/// a slowly wandering series is not declared converged. Order of reasons: cancelled, converged,
+/// max_reps, time_budget. `elapsed_s` is the time spent on this point in this run. Errors:
+/// invalid_argument for a rule that contradicts itself or a sample that is not finite.
+Result<StopCheck> check_repetitions(const experiment::StopRule& rule,
+                                    std::span<const double> samples, double elapsed_s,
+                                    bool cancelled);
+
+/// Judges the run medians of one point: converged once there are min_runs of them and their
+/// interval (run_median_interval()) is narrow enough; max_reps when `max_runs` are done. The same
+/// errors.
+Result<StopCheck> check_runs(const experiment::StopRule& rule, std::size_t max_runs,
+                             std::span<const double> run_medians, bool cancelled);
+
+}  // namespace stripline::stats

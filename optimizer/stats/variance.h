@@ -1,0 +1,58 @@
+// Where the noise comes from: between runs or within them, dependence between neighbours, drift.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/stats/interval.h"
+#include "optimizer/stats/summary.h"
+
+namespace stripline::stats {
+
+/// Components of a one-way random-effects model, run = group. Estimated by analysis of variance,
+/// unequal group sizes allowed; a negative between-run estimate is reported as zero.
+struct NestedVariance {
+  double between = 0.0;  ///< Variance of the true run means, squared unit of the samples.
+  double within = 0.0;   ///< Variance of repetitions about their run's mean.
+  double icc = 0.0;      ///< Intraclass correlation: between / (between + within); 0 if both are 0.
+};
+
+/// Pass logarithms of times to obtain relative variances. Errors: invalid_argument for empty or
+/// non-finite input; failed_precondition with fewer than two runs of two or more samples in all.
+Result<NestedVariance> nested_variance(const Runs& runs);
+
+/// Repetitions per run that minimise the variance of the grand mean at a given cost:
+/// sqrt((run_cost / rep_cost) (within / between)), rounded, within [min_reps, max_reps]. All
+/// repetitions are spent (max_reps) when runs do not differ. Costs are in any common unit, > 0.
+std::size_t reps_per_run(const NestedVariance& variance, double run_cost, double rep_cost,
+                         std::size_t min_reps, std::size_t max_reps);
+
+/// Dependence between successive repetitions.
+struct Dependence {
+  double rho1 = 0.0;           ///< Lag-1 autocorrelation; 0 for a constant or tiny series.
+  bool significant = false;    ///< |rho1| > 2 / sqrt(n).
+  std::size_t batch_size = 1;  ///< Suggested batch: at least 1 / (1 - rho1) when significant.
+};
+Dependence lag1_dependence(std::span<const double> series);
+
+/// Medians of consecutive batches; a trailing partial batch joins the last full one.
+std::vector<double> batch_medians(std::span<const double> series, std::size_t batch_size);
+
+/// Slope of a value over time, robust against outliers.
+struct Drift {
+  double slope = 0.0;        ///< Median of the pairwise slopes (Theil-Sen), value unit per x unit.
+  double intercept = 0.0;    ///< median(y - slope x).
+  Interval slope_interval;   ///< From Kendall's statistic (Sen 1968).
+  bool significant = false;  ///< The interval excludes zero.
+};
+
+/// Theil-Sen line through (x, y). Series longer than 1000 points are first reduced to 1000 medians
+/// of neighbours. Errors: invalid_argument for different lengths, non-finite values or fewer than
+/// three points; failed_precondition when all x are equal.
+Result<Drift> theil_sen(std::span<const double> x, std::span<const double> y,
+                        double confidence = 0.95);
+
+}  // namespace stripline::stats
