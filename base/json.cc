@@ -1,13 +1,12 @@
 #include "base/json.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <system_error>
+#include <unistd.h>
 
 namespace stripline {
 namespace {
@@ -60,8 +59,8 @@ Status append_canonical(const Json& value, std::string& out) {
 }
 
 Error member_error(std::string_view where, std::string_view key, std::string_view expected) {
-  return Error(ErrorCode::data_loss, std::string(where) + "." + std::string(key) + ": expected " +
-                                         std::string(expected));
+  return Error(ErrorCode::data_loss,
+               std::string(where) + "." + std::string(key) + ": expected " + std::string(expected));
 }
 
 template <typename Predicate>
@@ -96,6 +95,9 @@ Result<Json> parse_json(std::string_view text, std::string_view what) {
     return Error(ErrorCode::data_loss, std::string(what) + ": not valid JSON at byte " +
                                            std::to_string(error.byte) +
                                            "; the file is malformed or truncated");
+  } catch (const Json::exception&) {  // a number such as 1e999
+    return Error(ErrorCode::data_loss,
+                 std::string(what) + ": not valid JSON: it holds a number that is out of range");
   }
 }
 
@@ -146,9 +148,9 @@ Result<std::string> canonical_json(const Json& value) {
 }
 
 Result<double> get_number(const Json& object, std::string_view key, std::string_view where) {
-  STRIPLINE_ASSIGN_OR_RETURN(const Json* member,
-                             find_member(object, key, where, "a number",
-                                         [](const Json& j) { return j.is_number(); }));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const Json* member,
+      find_member(object, key, where, "a number", [](const Json& j) { return j.is_number(); }));
   return member->get<double>();
 }
 
@@ -160,9 +162,9 @@ Result<int64_t> get_integer(const Json& object, std::string_view key, std::strin
 }
 
 Result<std::string> get_string(const Json& object, std::string_view key, std::string_view where) {
-  STRIPLINE_ASSIGN_OR_RETURN(const Json* member,
-                             find_member(object, key, where, "a string",
-                                         [](const Json& j) { return j.is_string(); }));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const Json* member,
+      find_member(object, key, where, "a string", [](const Json& j) { return j.is_string(); }));
   return member->get<std::string>();
 }
 

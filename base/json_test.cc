@@ -34,6 +34,13 @@ TEST(ParseJson, NamesTheInputAndThePosition) {
   EXPECT_NE(result.error().message().find("model 'x'"), std::string::npos);
 }
 
+TEST(ParseJson, RefusesNumbersThatDoNotFitADouble) {
+  const auto result = parse_json(R"({"x": 1e999})", "'a.json'");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code(), ErrorCode::data_loss);
+  EXPECT_NE(result.error().message().find("out of range"), std::string::npos);
+}
+
 TEST(ParseJson, RefusesDeepNesting) {
   EXPECT_FALSE(parse_json(std::string(100000, '[') + std::string(100000, ']'), "deep").ok());
 }
