@@ -2,11 +2,11 @@
 // model_json.h, the reference in docs/model-file.md.
 //
 // Network quantities follow LogGP, extended as Iancu et al. (section 4) do:
-//   o(S)   CPU time to issue one operation of S bytes while the queue has room: o_base + o_per_byte S
-//   L      one-way latency of the wire without any overhead (Iancu's L is the round trip)
-//   g, G   a message occupies the NIC for g + S G; a lone message pays only S G
-//   r(S)   CPU time of the initiator to retire one operation that has already arrived
-//   Q      operations outstanding before issuing blocks; then issuing costs max(o(S), g + S G),
+//   o(S)   CPU time to issue one operation of S bytes while the queue has room: o_base + o_per_byte
+//   S L      one-way latency of the wire without any overhead (Iancu's L is the round trip) g, G a
+//   message occupies the NIC for g + S G; a lone message pays only S G r(S)   CPU time of the
+//   initiator to retire one operation that has already arrived Q      operations outstanding before
+//   issuing blocks; then issuing costs max(o(S), g + S G),
 //          which makes o(b,S) a hinge in the burst length b
 // A blocking get or put takes o(S) + 2 L + S G + r(S); an active message arrives after
 // o(S) + L + S G and costs its target r(S).
@@ -26,7 +26,7 @@ inline constexpr int kSchemaVersion = 1;
 /// An estimate with its interval and its origin.
 struct Parameter {
   double value = 0;
-  double ci_low = 0;   ///< 95 % interval over runs
+  double ci_low = 0;  ///< 95 % interval over runs
   double ci_high = 0;
   uint32_t runs = 0;
   uint32_t samples = 0;
@@ -73,7 +73,7 @@ struct ComputeModel {
   std::vector<ComputePoint> red_out;  ///< the same, data out of cache
   std::vector<ComputePoint> vec_in;   ///< a[i] += b[i]
   std::vector<ComputePoint> vec_out;
-  std::vector<ComputePoint> alu;      ///< one dependent floating-point operation, no memory
+  std::vector<ComputePoint> alu;  ///< one dependent floating-point operation, no memory
 };
 
 /// What strip-mined loops need besides network and compute.
@@ -94,9 +94,9 @@ using Fingerprint = std::map<std::string, FingerprintField>;
 
 struct Provenance {
   std::vector<std::string> campaigns;
-  std::string sample_sha256;   ///< over the canonical form of all series used
+  std::string sample_sha256;  ///< over the canonical form of all series used
   std::string fitter_version;
-  std::string fitted_at;       ///< RFC 3339; given to the fitter, which reads no clock
+  std::string fitted_at;  ///< RFC 3339; given to the fitter, which reads no clock
 };
 
 /// Where the model may be believed.

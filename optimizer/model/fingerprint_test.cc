@@ -1,0 +1,52 @@
+#include "optimizer/model/fingerprint.h"
+
+#include <gtest/gtest.h>
+
+namespace stripline::model {
+namespace {
+
+const Fingerprint kModel = {{"fabric", {"tcp;ofi_rxm", MatchRule::hard}},
+                            {"cpu", {"EPYC", MatchRule::soft}},
+                            {"kernel", {"6.1", MatchRule::ignore}}};
+
+TEST(FingerprintMatch, EqualMachinesMatchSilently) {
+  const auto report =
+      match(kModel, {{"fabric", "tcp;ofi_rxm"}, {"cpu", "EPYC"}, {"kernel", "6.1"}, {"x", "y"}});
+  EXPECT_TRUE(report.usable());
+  EXPECT_EQ(report.text(), "");
+}
+
+TEST(FingerprintMatch, SortsDifferencesByRuleAndSaysThem) {
+  const auto report = match(kModel, {{"fabric", "shm"}, {"cpu", "Xeon"}, {"kernel", "5.10"}});
+  EXPECT_FALSE(report.usable());
+  ASSERT_EQ(report.hard.size(), 1U);
+  ASSERT_EQ(report.soft.size(), 1U);
+  ASSERT_EQ(report.informative.size(), 1U);
+  EXPECT_EQ(report.text(),
+            "refused: fabric is 'shm' here, the model was measured with 'tcp;ofi_rxm'\n"
+            "warning: cpu is 'Xeon' here, the model was measured with 'EPYC'\n"
+            "note: kernel is '5.10' here, the model was measured with '6.1'\n");
+}
+
+TEST(FingerprintMatch, AMissingFactIsADifference) {
+  const auto report = match(kModel, {{"cpu", "EPYC"}, {"kernel", "6.1"}});
+  EXPECT_FALSE(report.usable());
+  EXPECT_EQ(report.hard.at(0).of_machine, std::nullopt);
+  EXPECT_NE(report.text().find("fabric is not reported by this machine"), std::string::npos);
+}
+
+TEST(FingerprintMatch, AStarOnEitherSideRelaxesAField) {
+  EXPECT_TRUE(match(kModel, {{"fabric", "*"}, {"cpu", "*"}, {"kernel", "*"}}).text().empty());
+  const Fingerprint relaxed = {{"fabric", {"*", MatchRule::hard}}};
+  EXPECT_TRUE(match(relaxed, {}).text().empty());
+}
+
+TEST(MatchRules, RoundTripThroughTheirNames) {
+  for (const auto rule : {MatchRule::hard, MatchRule::soft, MatchRule::ignore}) {
+    EXPECT_EQ(match_rule_from_string(to_string(rule)), rule);
+  }
+  EXPECT_EQ(match_rule_from_string("firm"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace stripline::model

@@ -1,0 +1,64 @@
+// Small models for tests of this folder and of those above it.
+#pragma once
+
+#include <string>
+
+#include "optimizer/model/tuned_model.h"
+
+namespace stripline::model {
+
+inline Parameter example_parameter(double value, double relative_half_width = 0.02) {
+  return {value,
+          value * (1 - relative_half_width),
+          value * (1 + relative_half_width),
+          12,
+          2400,
+          "wls-per-run+t",
+          false};
+}
+
+/// Every member present once, in the order of magnitude of an InfiniBand network of 2004.
+inline TunedModel example_model() {
+  TunedModel m;
+  m.name = "example";
+  m.provenance = {{"campaigns/17"}, std::string(64, 'a'), "0.1.0", "2024-05-01T12:00:00Z"};
+  m.fingerprint = {{"cpu_model", {"AMD Opteron 248", MatchRule::soft}},
+                   {"fabric", {"emulated:opteron-vapi", MatchRule::hard}},
+                   {"kernel", {"6.1.0", MatchRule::ignore}}};
+  m.domain = {2, 8, 8, uint64_t{4} << 20};
+  Segment small;
+  small.from_bytes = 0;
+  small.to_bytes = 2048;
+  small.o_base_s = example_parameter(0.8e-6);
+  small.o_per_byte_s = example_parameter(0.1e-9);
+  small.L_s = example_parameter(4.5e-6);
+  small.G_s_per_byte = example_parameter(1.5e-9);
+  small.r_base_s = example_parameter(0.4e-6);
+  Segment large = small;
+  large.from_bytes = 2048;
+  large.to_bytes = uint64_t{4} << 20;
+  large.o_per_byte_s.reset();
+  large.g_s = example_parameter(1.2e-6);
+  large.G_s_per_byte = example_parameter(1.25e-9);
+  large.r_per_byte_s = example_parameter(0.01e-9);
+  OperationModel operation;
+  operation.segments = {small, large};
+  operation.queue_depth = example_parameter(64);
+  OperationModel message;
+  message.segments = {small};
+  message.queue_depth = example_parameter(256, 0);
+  message.queue_depth->at_least = true;
+  m.network["inter-node"] = {operation, operation, message};
+  ComputeModel c;
+  c.red_in = {{4096, example_parameter(1.0e-9)}, {65536, example_parameter(1.1e-9)}};
+  c.red_out = {{65536, example_parameter(2.5e-9)}, {4 << 20, example_parameter(3.0e-9)}};
+  c.vec_in = {{4096, example_parameter(1.5e-9)}};
+  c.vec_out = {{4 << 20, example_parameter(6.0e-9)}};
+  c.alu = {{0, example_parameter(2.0e-9)}};
+  m.compute = c;
+  m.strip = StripModel{example_parameter(0.1e-6), example_parameter(0.02, 0)};
+  m.unknown_sections["vis"] = R"({"boundary":[1,2.5]})";
+  return m;
+}
+
+}  // namespace stripline::model

@@ -1,0 +1,412 @@
+#include "optimizer/model/model_json.h"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <limits>
+#include <utility>
+
+#include "base/sha256.h"
+#include "optimizer/model/fingerprint.h"
+#include "optimizer/model/validate.h"
+
+namespace stripline::model {
+namespace {
+
+constexpr std::array kKnownSections = {"compute",        "domain",  "fingerprint",
+                                       "name",           "network", "provenance",
+                                       "schema_version", "sha256",  "strip"};
+
+bool is_known_section(const std::string& name) {
+  return std::find(kKnownSections.begin(), kKnownSections.end(), name) != kKnownSections.end();
+}
+
+Error damaged(const std::string& message) { return {ErrorCode::data_loss, message}; }
+
+// -0.0 would come back from its canonical form as the integer 0.
+double plain_zero(double value) { return value + 0.0; }
+
+Json parameter_to_json(const Parameter& parameter, const ParameterRule& rule) {
+  Json json = {{"value", plain_zero(parameter.value)},
+               {"unit", rule.unit},
+               {"ci", {plain_zero(parameter.ci_low), plain_zero(parameter.ci_high)}},
+               {"runs", parameter.runs},
+               {"samples", parameter.samples},
+               {"method", parameter.method}};
+  if (parameter.at_least) json["at_least"] = true;
+  return json;
+}
+
+void put_parameter(Json& object, const char* key, const std::optional<Parameter>& parameter,
+                   const ParameterRule& rule) {
+  if (parameter) object[key] = parameter_to_json(*parameter, rule);
+}
+
+Json operation_to_json(const OperationModel& operation) {
+  Json segments = Json::array();
+  for (const Segment& segment : operation.segments) {
+    Json json = {{"from_bytes", segment.from_bytes}, {"to_bytes", segment.to_bytes}};
+    put_parameter(json, "o_base_s", segment.o_base_s, kSecondsRule);
+    put_parameter(json, "o_per_byte_s", segment.o_per_byte_s, kSecondsPerByteRule);
+    put_parameter(json, "L_s", segment.L_s, kSecondsRule);
+    put_parameter(json, "g_s", segment.g_s, kSecondsRule);
+    put_parameter(json, "G_s_per_byte", segment.G_s_per_byte, kSecondsPerByteRule);
+    put_parameter(json, "r_base_s", segment.r_base_s, kSecondsRule);
+    put_parameter(json, "r_per_byte_s", segment.r_per_byte_s, kSecondsPerByteRule);
+    segments.push_back(std::move(json));
+  }
+  Json json = {{"segments", std::move(segments)}};
+  put_parameter(json, "queue_depth", operation.queue_depth, kQueueDepthRule);
+  return json;
+}
+
+Json footprints_to_json(const std::vector<ComputePoint>& points) {
+  Json json = Json::array();
+  for (const ComputePoint& point : points) {
+    json.push_back(
+        {{"bytes", point.bytes},
+         {"seconds_per_element", parameter_to_json(point.seconds_per_element, kSecondsRule)}});
+  }
+  return json;
+}
+
+Json provenance_to_json(const Provenance& provenance) {
+  return {{"campaigns", provenance.campaigns},
+          {"sample_sha256", provenance.sample_sha256},
+          {"fitter_version", provenance.fitter_version},
+          {"fitted_at", provenance.fitted_at}};
+}
+
+Json network_to_json(const std::map<std::string, PathModel>& network) {
+  Json json = Json::object();
+  for (const auto& [name, path] : network) {
+    Json operations = Json::object();
+    if (path.put) operations["put"] = operation_to_json(*path.put);
+    if (path.get) operations["get"] = operation_to_json(*path.get);
+    if (path.am) operations["am"] = operation_to_json(*path.am);
+    json[name] = std::move(operations);
+  }
+  return json;
+}
+
+Result<std::string> hash_without_member(const Json& document) {
+  Json content = document;
+  content.erase("sha256");
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string canonical, canonical_json(content));
+  return sha256_hex(canonical);
+}
+
+Status only_known(const Json& object, const std::string& where,
+                  std::initializer_list<std::string_view> known) {
+  if (!object.is_object()) return damaged(where + ": expected an object");
+  for (const auto& [key, member] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      return damaged(where + "." + key + ": unknown in schema version " +
+                     std::to_string(kSchemaVersion));
+    }
+  }
+  return {};
+}
+
+Result<uint64_t> read_count(const Json& object, std::string_view key, const std::string& where,
+                            uint64_t maximum) {
+  STRIPLINE_ASSIGN_OR_RETURN(const int64_t value, get_integer(object, key, where));
+  if (value < 0 || static_cast<uint64_t>(value) > maximum) {
+    return damaged(where + "." + std::string(key) + ": expected an integer from 0 to " +
+                   std::to_string(maximum));
+  }
+  return static_cast<uint64_t>(value);
+}
+
+Result<uint32_t> read_count32(const Json& object, std::string_view key, const std::string& where) {
+  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t value,
+                             read_count(object, key, where, std::numeric_limits<uint32_t>::max()));
+  return static_cast<uint32_t>(value);
+}
+
+Result<Parameter> read_parameter(const Json& json, const std::string& where,
+                                 const ParameterRule& rule) {
+  STRIPLINE_RETURN_IF_ERROR(
+      only_known(json, where, {"value", "unit", "ci", "runs", "samples", "method", "at_least"}));
+  Parameter parameter;
+  STRIPLINE_ASSIGN_OR_RETURN(parameter.value, get_number(json, "value", where));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string unit, get_string(json, "unit", where));
+  if (unit != rule.unit) {
+    return damaged(where + ".unit: expected \"" + std::string(rule.unit) + "\"");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* interval, get_array(json, "ci", where));
+  if (interval->size() != 2 || !(*interval)[0].is_number() || !(*interval)[1].is_number()) {
+    return damaged(where + ".ci: expected [low, high]");
+  }
+  parameter.ci_low = (*interval)[0].get<double>();
+  parameter.ci_high = (*interval)[1].get<double>();
+  STRIPLINE_ASSIGN_OR_RETURN(parameter.runs, read_count32(json, "runs", where));
+  STRIPLINE_ASSIGN_OR_RETURN(parameter.samples, read_count32(json, "samples", where));
+  STRIPLINE_ASSIGN_OR_RETURN(parameter.method, get_string(json, "method", where));
+  if (json.contains("at_least")) {
+    STRIPLINE_ASSIGN_OR_RETURN(parameter.at_least, get_bool(json, "at_least", where));
+  }
+  return parameter;
+}
+
+Status read_optional(const Json& object, const char* key, const std::string& where,
+                     const ParameterRule& rule, std::optional<Parameter>& out) {
+  const auto it = object.find(key);
+  if (it == object.end()) return {};
+  STRIPLINE_ASSIGN_OR_RETURN(out, read_parameter(*it, where + "." + key, rule));
+  return {};
+}
+
+Result<Segment> read_segment(const Json& json, const std::string& where) {
+  STRIPLINE_RETURN_IF_ERROR(only_known(json, where,
+                                       {"from_bytes", "to_bytes", "o_base_s", "o_per_byte_s", "L_s",
+                                        "g_s", "G_s_per_byte", "r_base_s", "r_per_byte_s"}));
+  Segment segment;
+  STRIPLINE_ASSIGN_OR_RETURN(segment.from_bytes, read_count(json, "from_bytes", where, kMaxBytes));
+  STRIPLINE_ASSIGN_OR_RETURN(segment.to_bytes, read_count(json, "to_bytes", where, kMaxBytes));
+  STRIPLINE_RETURN_IF_ERROR(read_optional(json, "o_base_s", where, kSecondsRule, segment.o_base_s));
+  STRIPLINE_RETURN_IF_ERROR(
+      read_optional(json, "o_per_byte_s", where, kSecondsPerByteRule, segment.o_per_byte_s));
+  STRIPLINE_RETURN_IF_ERROR(read_optional(json, "L_s", where, kSecondsRule, segment.L_s));
+  STRIPLINE_RETURN_IF_ERROR(read_optional(json, "g_s", where, kSecondsRule, segment.g_s));
+  STRIPLINE_RETURN_IF_ERROR(
+      read_optional(json, "G_s_per_byte", where, kSecondsPerByteRule, segment.G_s_per_byte));
+  STRIPLINE_RETURN_IF_ERROR(read_optional(json, "r_base_s", where, kSecondsRule, segment.r_base_s));
+  STRIPLINE_RETURN_IF_ERROR(
+      read_optional(json, "r_per_byte_s", where, kSecondsPerByteRule, segment.r_per_byte_s));
+  return segment;
+}
+
+Status read_operation(const Json& path, const char* key, const std::string& where_path,
+                      std::optional<OperationModel>& out) {
+  const auto it = path.find(key);
+  if (it == path.end()) return {};
+  const std::string where = where_path + "." + key;
+  STRIPLINE_RETURN_IF_ERROR(only_known(*it, where, {"segments", "queue_depth"}));
+  OperationModel operation;
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* segments, get_array(*it, "segments", where));
+  for (size_t i = 0; i < segments->size(); ++i) {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        Segment segment,
+        read_segment((*segments)[i], where + ".segments[" + std::to_string(i) + "]"));
+    operation.segments.push_back(std::move(segment));
+  }
+  STRIPLINE_RETURN_IF_ERROR(
+      read_optional(*it, "queue_depth", where, kQueueDepthRule, operation.queue_depth));
+  out = std::move(operation);
+  return {};
+}
+
+Status read_footprints(const Json& compute, const char* key, std::vector<ComputePoint>& out) {
+  const auto it = compute.find(key);
+  if (it == compute.end()) return {};
+  const std::string where = std::string("compute.") + key;
+  if (!it->is_array()) return damaged(where + ": expected an array");
+  for (size_t i = 0; i < it->size(); ++i) {
+    const Json& json = (*it)[i];
+    const std::string element = where + "[" + std::to_string(i) + "]";
+    STRIPLINE_RETURN_IF_ERROR(only_known(json, element, {"bytes", "seconds_per_element"}));
+    ComputePoint point;
+    STRIPLINE_ASSIGN_OR_RETURN(point.bytes, read_count(json, "bytes", element, kMaxBytes));
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* seconds,
+                               get_object(json, "seconds_per_element", element));
+    STRIPLINE_ASSIGN_OR_RETURN(
+        point.seconds_per_element,
+        read_parameter(*seconds, element + ".seconds_per_element", kSecondsRule));
+    out.push_back(std::move(point));
+  }
+  return {};
+}
+
+Result<Provenance> read_provenance(const Json& document) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* json, get_object(document, "provenance", "model"));
+  const std::string where = "provenance";
+  STRIPLINE_RETURN_IF_ERROR(
+      only_known(*json, where, {"campaigns", "sample_sha256", "fitter_version", "fitted_at"}));
+  Provenance provenance;
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* campaigns, get_array(*json, "campaigns", where));
+  for (const Json& campaign : *campaigns) {
+    if (!campaign.is_string()) return damaged("provenance.campaigns: expected strings");
+    provenance.campaigns.push_back(campaign.get<std::string>());
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(provenance.sample_sha256, get_string(*json, "sample_sha256", where));
+  STRIPLINE_ASSIGN_OR_RETURN(provenance.fitter_version, get_string(*json, "fitter_version", where));
+  STRIPLINE_ASSIGN_OR_RETURN(provenance.fitted_at, get_string(*json, "fitted_at", where));
+  return provenance;
+}
+
+Result<Fingerprint> read_fingerprint(const Json& document) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* json, get_object(document, "fingerprint", "model"));
+  Fingerprint fingerprint;
+  for (const auto& [field, entry] : json->items()) {
+    const std::string where = "fingerprint." + field;
+    STRIPLINE_RETURN_IF_ERROR(only_known(entry, where, {"value", "match"}));
+    STRIPLINE_ASSIGN_OR_RETURN(std::string value, get_string(entry, "value", where));
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string rule_name, get_string(entry, "match", where));
+    const auto rule = match_rule_from_string(rule_name);
+    if (!rule) return damaged(where + ".match: expected hard, soft or ignore");
+    fingerprint[field] = {std::move(value), *rule};
+  }
+  return fingerprint;
+}
+
+Result<Domain> read_domain(const Json& document) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* json, get_object(document, "domain", "model"));
+  STRIPLINE_RETURN_IF_ERROR(
+      only_known(*json, "domain", {"min_ranks", "max_ranks", "min_bytes", "max_bytes"}));
+  Domain domain;
+  STRIPLINE_ASSIGN_OR_RETURN(domain.min_ranks, read_count32(*json, "min_ranks", "domain"));
+  STRIPLINE_ASSIGN_OR_RETURN(domain.max_ranks, read_count32(*json, "max_ranks", "domain"));
+  STRIPLINE_ASSIGN_OR_RETURN(domain.min_bytes, read_count(*json, "min_bytes", "domain", kMaxBytes));
+  STRIPLINE_ASSIGN_OR_RETURN(domain.max_bytes, read_count(*json, "max_bytes", "domain", kMaxBytes));
+  return domain;
+}
+
+Status read_sections(const Json& document, TunedModel& model) {
+  STRIPLINE_ASSIGN_OR_RETURN(model.name, get_string(document, "name", "model"));
+  STRIPLINE_ASSIGN_OR_RETURN(model.provenance, read_provenance(document));
+  STRIPLINE_ASSIGN_OR_RETURN(model.fingerprint, read_fingerprint(document));
+  STRIPLINE_ASSIGN_OR_RETURN(model.domain, read_domain(document));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* network, get_object(document, "network", "model"));
+  for (const auto& [name, json] : network->items()) {
+    const std::string where = "network." + name;
+    STRIPLINE_RETURN_IF_ERROR(only_known(json, where, {"put", "get", "am"}));
+    PathModel path;
+    STRIPLINE_RETURN_IF_ERROR(read_operation(json, "put", where, path.put));
+    STRIPLINE_RETURN_IF_ERROR(read_operation(json, "get", where, path.get));
+    STRIPLINE_RETURN_IF_ERROR(read_operation(json, "am", where, path.am));
+    model.network[name] = std::move(path);
+  }
+  if (const auto compute = document.find("compute"); compute != document.end()) {
+    STRIPLINE_RETURN_IF_ERROR(
+        only_known(*compute, "compute", {"red_in", "red_out", "vec_in", "vec_out", "alu"}));
+    model.compute.emplace();
+    STRIPLINE_RETURN_IF_ERROR(read_footprints(*compute, "red_in", model.compute->red_in));
+    STRIPLINE_RETURN_IF_ERROR(read_footprints(*compute, "red_out", model.compute->red_out));
+    STRIPLINE_RETURN_IF_ERROR(read_footprints(*compute, "vec_in", model.compute->vec_in));
+    STRIPLINE_RETURN_IF_ERROR(read_footprints(*compute, "vec_out", model.compute->vec_out));
+    STRIPLINE_RETURN_IF_ERROR(read_footprints(*compute, "alu", model.compute->alu));
+  }
+  if (const auto strip = document.find("strip"); strip != document.end()) {
+    STRIPLINE_RETURN_IF_ERROR(only_known(*strip, "strip", {"strip_overhead_s", "minimum_gain"}));
+    model.strip.emplace();
+    STRIPLINE_RETURN_IF_ERROR(read_optional(*strip, "strip_overhead_s", "strip", kSecondsRule,
+                                            model.strip->strip_overhead_s));
+    STRIPLINE_RETURN_IF_ERROR(
+        read_optional(*strip, "minimum_gain", "strip", kGainRule, model.strip->minimum_gain));
+  }
+  for (const auto& [name, json] : document.items()) {
+    if (is_known_section(name)) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(model.unknown_sections[name], canonical_json(json));
+  }
+  return {};
+}
+
+Result<TunedModel> read_document(const Json& document) {
+  if (!document.is_object()) return damaged("not a JSON object, so not a tuned model");
+  const auto stated = document.find("sha256");
+  if (stated == document.end() || !stated->is_string()) {
+    return damaged(
+        "there is no 'sha256' member; this is not a tuned model, or it was cut; fetch it "
+        "again with 'stripline model fetch'");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string actual, hash_without_member(document));
+  if (stated->get_ref<const std::string&>() != actual) {
+    return damaged("the file was altered or truncated: its content hashes to " + actual +
+                   ", which is not its 'sha256'; fetch it again with 'stripline model fetch'");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const int64_t version,
+                             get_integer(document, "schema_version", "model"));
+  if (version != kSchemaVersion) {
+    return Error(ErrorCode::unimplemented, "schema version " + std::to_string(version) +
+                                               " is not readable by this build, "
+                                               "which knows version " +
+                                               std::to_string(kSchemaVersion) +
+                                               "; use a matching stripline or fit the model again");
+  }
+  TunedModel model;
+  STRIPLINE_RETURN_IF_ERROR(read_sections(document, model));
+  if (const Status status = validate(model); !status) return damaged(status.error().message());
+  return model;
+}
+
+}  // namespace
+
+Result<Json> to_json(const TunedModel& model) {
+  STRIPLINE_RETURN_IF_ERROR(validate(model));
+  Json fingerprint = Json::object();
+  for (const auto& [field, entry] : model.fingerprint) {
+    fingerprint[field] = {{"value", entry.value}, {"match", to_string(entry.rule)}};
+  }
+  Json document = {{"schema_version", kSchemaVersion},
+                   {"name", model.name},
+                   {"provenance", provenance_to_json(model.provenance)},
+                   {"fingerprint", std::move(fingerprint)},
+                   {"domain",
+                    {{"min_ranks", model.domain.min_ranks},
+                     {"max_ranks", model.domain.max_ranks},
+                     {"min_bytes", model.domain.min_bytes},
+                     {"max_bytes", model.domain.max_bytes}}},
+                   {"network", network_to_json(model.network)}};
+  if (model.compute) {
+    document["compute"] = {{"red_in", footprints_to_json(model.compute->red_in)},
+                           {"red_out", footprints_to_json(model.compute->red_out)},
+                           {"vec_in", footprints_to_json(model.compute->vec_in)},
+                           {"vec_out", footprints_to_json(model.compute->vec_out)},
+                           {"alu", footprints_to_json(model.compute->alu)}};
+  }
+  if (model.strip) {
+    Json strip = Json::object();
+    put_parameter(strip, "strip_overhead_s", model.strip->strip_overhead_s, kSecondsRule);
+    put_parameter(strip, "minimum_gain", model.strip->minimum_gain, kGainRule);
+    document["strip"] = std::move(strip);
+  }
+  for (const auto& [name, text] : model.unknown_sections) {
+    auto section = parse_json(text, "section '" + name + "'");
+    if (is_known_section(name) || !section) {
+      return Error(ErrorCode::invalid_argument,
+                   "unknown section '" + name + "': " +
+                       (section ? "the name belongs to a known section" : "its text is not JSON"));
+    }
+    document[name] = *std::move(section);
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(document["sha256"], hash_without_member(document));
+  return document;
+}
+
+Result<std::string> content_sha256(const TunedModel& model) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json document, to_json(model));
+  return document.at("sha256").get<std::string>();
+}
+
+Result<TunedModel> parse_model(std::string_view text, std::string_view what) {
+  if (text.size() > kMaxModelFileBytes) {
+    return damaged(std::string(what) + ": larger than " + std::to_string(kMaxModelFileBytes) +
+                   " bytes; no tuned model is");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Json document, parse_json(text, what));
+  auto model = read_document(document);
+  if (!model) return model.error().with_context(what);
+  return model;
+}
+
+Result<TunedModel> load_model(const std::filesystem::path& path) {
+  const std::string what = "model file '" + path.string() + "'";
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    return Error(ErrorCode::not_found,
+                 "cannot read " + what + ": no such file; fetch one with 'stripline model fetch'");
+  }
+  auto document = read_json_file(path, kMaxModelFileBytes);
+  if (!document) return document.error().with_context(what);
+  auto model = read_document(*document);
+  if (!model) return model.error().with_context(what);
+  return model;
+}
+
+Status save_model(const TunedModel& model, const std::filesystem::path& path) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json document, to_json(model));
+  return write_json_file(path, document);
+}
+
+}  // namespace stripline::model

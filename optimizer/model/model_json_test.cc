@@ -1,0 +1,251 @@
+#include "optimizer/model/model_json.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <regex>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "base/sha256.h"
+#include "optimizer/model/model_fixture.h"
+
+namespace stripline::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path docs() {
+  const char* source = std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
+  return fs::path(source != nullptr ? source : ".") / "docs";
+}
+
+TunedModel small_model() {
+  TunedModel m = example_model();
+  m.compute.reset();
+  m.unknown_sections.clear();
+  m.network["inter-node"].put.reset();
+  m.network["inter-node"].am.reset();
+  m.network["inter-node"].get->segments.resize(1);
+  return m;
+}
+
+std::string text_of(const TunedModel& m) { return to_json(m)->dump(2); }
+
+// A document with a hash that agrees with it.
+std::string sealed(Json document) {
+  document.erase("sha256");
+  document["sha256"] = sha256_hex(*canonical_json(document));
+  return document.dump();
+}
+
+// The keywords of JSON Schema that docs/schema uses; true if `value` satisfies `schema`.
+bool conforms(const Json& schema, const Json& value, const Json& root) {
+  const auto has = [&](const char* key) { return schema.contains(key); };
+  if (has("$ref")) {
+    const std::string pointer = schema["$ref"].get<std::string>().substr(1);
+    return conforms(root.at(Json::json_pointer(pointer)), value, root);
+  }
+  if (has("const") && schema["const"] != value) return false;
+  if (has("enum") &&
+      std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end()) {
+    return false;
+  }
+  if (has("type")) {
+    const std::string type = schema["type"];
+    const bool fits =
+        (type == "object" && value.is_object()) || (type == "array" && value.is_array()) ||
+        (type == "string" && value.is_string()) ||
+        (type == "integer" && value.is_number_integer()) ||
+        (type == "number" && value.is_number()) || (type == "boolean" && value.is_boolean());
+    if (!fits) return false;
+  }
+  if (has("minimum") && value.get<double>() < schema["minimum"].get<double>()) return false;
+  if (has("maximum") && value.get<double>() > schema["maximum"].get<double>()) return false;
+  if (has("minLength") && value.get<std::string>().size() < schema["minLength"]) return false;
+  if (has("maxLength") && value.get<std::string>().size() > schema["maxLength"]) return false;
+  if (has("pattern") && !std::regex_search(value.get<std::string>(),
+                                           std::regex(schema["pattern"].get<std::string>()))) {
+    return false;
+  }
+  if (has("minItems") && value.size() < schema["minItems"]) return false;
+  if (has("maxItems") && value.size() > schema["maxItems"]) return false;
+  if (has("items")) {
+    for (const Json& element : value) {
+      if (!conforms(schema["items"], element, root)) return false;
+    }
+  }
+  if (has("required")) {
+    for (const Json& key : schema["required"]) {
+      if (!value.contains(key.get<std::string>())) return false;
+    }
+  }
+  if (!value.is_object()) return true;
+  for (const auto& [key, member] : value.items()) {
+    if (has("properties") && schema["properties"].contains(key)) {
+      if (!conforms(schema["properties"][key], member, root)) return false;
+    } else if (has("additionalProperties")) {
+      const Json& rest = schema["additionalProperties"];
+      if (rest.is_boolean() ? !rest.get<bool>() : !conforms(rest, member, root)) return false;
+    }
+  }
+  return true;
+}
+
+TEST(ModelJson, RoundTripsEveryMember) {
+  const std::string text = text_of(example_model());
+  const auto back = parse_model(text);
+  ASSERT_TRUE(back.ok()) << back.error().message();
+  EXPECT_EQ(text_of(*back), text);
+  EXPECT_EQ(back->unknown_sections.at("vis"), R"({"boundary":[1,2.5]})");
+  EXPECT_FALSE(back->network.at("inter-node").get->segments[0].g_s.has_value());
+  EXPECT_TRUE(back->network.at("inter-node").am->queue_depth->at_least);
+  EXPECT_EQ(back->fingerprint.at("fabric").rule, MatchRule::hard);
+}
+
+TEST(ModelJson, HashIgnoresLayoutAndSeesContent) {
+  const Json document = *to_json(example_model());
+  EXPECT_TRUE(parse_model(document.dump()).ok());
+  EXPECT_TRUE(parse_model(*canonical_json(document)).ok());
+  TunedModel other = example_model();
+  other.domain.max_ranks = 16;
+  EXPECT_NE(*content_sha256(other), *content_sha256(example_model()));
+  EXPECT_EQ(document["sha256"], *content_sha256(example_model()));
+}
+
+TEST(ModelJson, NegativeZeroKeepsItsHash) {
+  TunedModel m = small_model();
+  m.network["inter-node"].get->segments[0].r_base_s = Parameter{-0.0, -0.0, 0.0, 6, 6, "t", false};
+  EXPECT_TRUE(parse_model(*canonical_json(*to_json(m))).ok());
+}
+
+TEST(ModelJson, EveryTruncationIsRefused) {
+  const std::string text = text_of(small_model());
+  ASSERT_TRUE(parse_model(text).ok());
+  for (size_t length = 0; length < text.size(); ++length) {
+    const auto result = parse_model(std::string_view(text).substr(0, length));
+    ASSERT_FALSE(result.ok()) << "accepted the first " << length << " bytes";
+    EXPECT_EQ(result.error().code(), ErrorCode::data_loss);
+  }
+}
+
+TEST(ModelJson, EveryChangedDigitIsRefused) {
+  std::string text = text_of(small_model());
+  const Json original = *to_json(small_model());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] < '0' || text[i] > '9') continue;
+    const char digit = text[i];
+    text[i] = digit == '9' ? '1' : static_cast<char>(digit + 1);
+    // The last of 17 digits may change without changing the double.
+    const auto changed = parse_json(text, "changed");
+    if (!changed || *changed != original) {
+      EXPECT_FALSE(parse_model(text).ok()) << "accepted a changed byte " << i;
+    }
+    text[i] = digit;
+  }
+}
+
+TEST(ModelJson, WritingRefusesWhatReadingWould) {
+  TunedModel m = example_model();
+  m.network["inter-node"].get->segments[0].L_s->value = -1;
+  EXPECT_EQ(to_json(m).error().code(), ErrorCode::invalid_argument);
+  m = example_model();
+  m.unknown_sections["compute"] = "{}";
+  EXPECT_FALSE(to_json(m).ok());
+  m = example_model();
+  m.unknown_sections["gather"] = "{";
+  EXPECT_FALSE(to_json(m).ok());
+}
+
+TEST(ModelJson, ForeignSectionsAreKeptAndOtherKindsRefused) {
+  Json document = *to_json(small_model());
+  document["gather"] = {{"blocks", {1, 2, 3}}};
+  const auto model = parse_model(sealed(document));
+  ASSERT_TRUE(model.ok()) << model.error().message();
+  EXPECT_EQ((*to_json(*model))["gather"], document["gather"]);
+  for (const char* section : {"provenance", "fingerprint", "domain", "network", "strip"}) {
+    Json broken = document;
+    broken[section] = Json::array();
+    EXPECT_FALSE(parse_model(sealed(broken)).ok()) << section;
+  }
+  EXPECT_FALSE(parse_model("[]").ok());
+  EXPECT_FALSE(parse_model("null").ok());
+}
+
+TEST(ModelFile, SavesLoadsAndReportsMissing) {
+  const fs::path path =
+      fs::temp_directory_path() / ("stripline_model_test_" + std::to_string(::getpid()) + ".json");
+  ASSERT_TRUE(save_model(example_model(), path).ok());
+  const auto model = load_model(path);
+  fs::remove(path);
+  ASSERT_TRUE(model.ok()) << model.error().message();
+  EXPECT_EQ(text_of(*model), text_of(example_model()));
+  const auto missing = load_model(path);
+  EXPECT_EQ(missing.error().code(), ErrorCode::not_found);
+  EXPECT_NE(missing.error().message().find("stripline model fetch"), std::string::npos);
+}
+
+TEST(ModelExamples, ValidOnesAreAcceptedAndConform) {
+  const Json schema = *read_json_file(docs() / "schema" / "model-v1.schema.json");
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(docs() / "schema/examples/valid")) {
+    const auto model = load_model(entry.path());
+    ASSERT_TRUE(model.ok()) << model.error().message();
+    EXPECT_TRUE(conforms(schema, *read_json_file(entry.path()), schema)) << entry.path();
+    ++count;
+  }
+  EXPECT_EQ(count, 2U);
+  EXPECT_EQ(text_of(*load_model(docs() / "schema/examples/valid/full.json")),
+            text_of(example_model()));
+}
+
+TEST(ModelExamples, InvalidOnesAreRefusedForTheirReason) {
+  struct Expectation {
+    const char* message;
+    bool schema_sees_it;  // Whether the schema alone refuses it; hashes and order it cannot see.
+  };
+  const std::map<std::string, Expectation> expected = {
+      {"altered", {"altered or truncated", false}},
+      {"gap-between-segments", {"segments[1]: from_bytes must equal", false}},
+      {"interval-excludes-value", {"L_s: the interval does not contain", false}},
+      {"missing-interval", {"L_s.ci: expected an array", true}},
+      {"negative-latency", {"L_s: value", true}},
+      {"newer-schema", {"schema version 2", true}},
+      {"no-hash", {"no 'sha256' member", true}},
+      {"no-segments", {"get.segments: needs 1 to", true}},
+      {"number-out-of-range", {"out of range", true}},
+      {"truncated", {"malformed or truncated", true}},
+      {"unknown-match-rule", {"fabric.match: expected hard", true}},
+      {"unknown-member", {"segments[0].l_s: unknown", true}},
+      {"wrong-unit", {"L_s.unit: expected \"s\"", true}},
+  };
+  const Json schema = *read_json_file(docs() / "schema" / "model-v1.schema.json");
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(docs() / "schema/examples/invalid")) {
+    const std::string name = entry.path().stem();
+    ASSERT_TRUE(expected.contains(name)) << name;
+    const auto result = load_model(entry.path());
+    ASSERT_FALSE(result.ok()) << name;
+    EXPECT_NE(result.error().message().find(expected.at(name).message), std::string::npos)
+        << result.error().message();
+    const auto document = read_json_file(entry.path());
+    EXPECT_EQ(!document || !conforms(schema, *document, schema), expected.at(name).schema_sees_it)
+        << name;
+    ++count;
+  }
+  EXPECT_EQ(count, expected.size());
+}
+
+TEST(ModelSchema, KnowsEveryMemberThatIsWritten) {
+  // With every object closed, a member that the schema does not list makes the full model fail.
+  Json schema = *read_json_file(docs() / "schema" / "model-v1.schema.json");
+  schema["additionalProperties"] = false;
+  Json document = *to_json(example_model());
+  document.erase("vis");
+  EXPECT_TRUE(conforms(schema, document, schema));
+  EXPECT_FALSE(conforms(schema, *to_json(example_model()), schema));
+}
+
+}  // namespace
+}  // namespace stripline::model

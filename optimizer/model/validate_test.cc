@@ -1,0 +1,98 @@
+#include "optimizer/model/validate.h"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/model/model_fixture.h"
+
+namespace stripline::model {
+namespace {
+
+// The message that follows from one change to a good model; "accepted" if there is none.
+std::string refusal(const std::function<void(TunedModel&)>& change) {
+  TunedModel m = example_model();
+  change(m);
+  const Status status = validate(m);
+  if (status.ok()) return "accepted";
+  EXPECT_EQ(status.error().code(), ErrorCode::invalid_argument);
+  return status.error().message();
+}
+
+Segment& second_segment(TunedModel& m) { return m.network["inter-node"].get->segments[1]; }
+
+TEST(ValidateModel, AcceptsTheExampleAndAnEmptyModelWithAName) {
+  EXPECT_EQ(refusal([](TunedModel&) {}), "accepted");
+  TunedModel empty;
+  EXPECT_FALSE(validate(empty).ok());
+  empty.name = "x";
+  EXPECT_TRUE(validate(empty).ok());
+}
+
+TEST(ValidateModel, RefusesNumbersThatAreNotFiniteOrNegative) {
+  const std::string member = "network.inter-node.get.segments[1].L_s";
+  for (const double value : {std::nan(""), std::numeric_limits<double>::infinity(), -1e-9, 1e7}) {
+    EXPECT_NE(refusal([&](TunedModel& m) {
+                second_segment(m).L_s = Parameter{value, value, value, 6, 60, "test", false};
+              }).find(member),
+              std::string::npos)
+        << value;
+  }
+  EXPECT_NE(
+      refusal([](TunedModel& m) { second_segment(m).L_s->ci_high = std::nan(""); }).find(member),
+      std::string::npos);
+}
+
+TEST(ValidateModel, AnIntervalContainsItsValueAndMayReachBelowZero) {
+  EXPECT_EQ(refusal([](TunedModel& m) { second_segment(m).g_s->ci_low = -1e-6; }), "accepted");
+  EXPECT_NE(refusal([](TunedModel& m) { second_segment(m).g_s->ci_low = 1; }).find("interval"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TunedModel& m) { second_segment(m).g_s->ci_high = 0; }).find("interval"),
+            std::string::npos);
+}
+
+TEST(ValidateModel, SegmentsAscendWithoutGaps) {
+  EXPECT_NE(refusal([](TunedModel& m) { second_segment(m).from_bytes = 4096; }).find("from_bytes"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TunedModel& m) { second_segment(m).to_bytes = 2048; }).find("from_bytes"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal([](TunedModel& m) { second_segment(m).to_bytes = kMaxBytes + 1; }).find("to_bytes"),
+      std::string::npos);
+  EXPECT_NE(refusal([](TunedModel& m) {
+              m.network["inter-node"].put->segments.clear();
+            }).find("network.inter-node.put.segments"),
+            std::string::npos);
+}
+
+TEST(ValidateModel, CountsGainsFootprintsAndDomainHaveBounds) {
+  EXPECT_NE(refusal([](TunedModel& m) {
+              m.network["inter-node"].get->queue_depth = example_parameter(0.5);
+            }).find("queue_depth"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TunedModel& m) {
+              m.strip->minimum_gain = example_parameter(1.5);
+            }).find("strip.minimum_gain"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TunedModel& m) {
+              m.compute->red_in[1].bytes = 4096;
+            }).find("compute.red_in[1].bytes"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TunedModel& m) { m.domain.max_ranks = 1; }).find("domain.max_ranks"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TunedModel& m) {
+              m.domain.min_bytes = uint64_t{8} << 20;
+            }).find("domain.max_bytes"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TunedModel& m) {
+              m.provenance.sample_sha256 = "ABC";
+            }).find("provenance.sample_sha256"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TunedModel& m) { m.name = std::string(300, 'n'); }).find("name"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace stripline::model
