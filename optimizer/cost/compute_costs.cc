@@ -1,0 +1,90 @@
+#include "optimizer/cost/compute_costs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stripline::cost {
+namespace {
+
+double log2_of(uint64_t bytes) { return std::log2(static_cast<double>(bytes < 1 ? 1 : bytes)); }
+
+// A curve holds the nominal, low and high ends only: computation is neither L nor G.
+size_t run_of(Corner corner) {
+  if (corner == Corner::nominal) return 0;
+  return corner == Corner::low ? 1 : 2;
+}
+
+}  // namespace
+
+ComputeCosts::Curve ComputeCosts::compile(const std::vector<model::ComputePoint>& points) {
+  Curve curve;
+  for (const model::ComputePoint& point : points) curve.log2_bytes.push_back(log2_of(point.bytes));
+  for (const Corner corner : {Corner::nominal, Corner::low, Corner::high}) {
+    for (const model::ComputePoint& point : points) {
+      curve.seconds.push_back(at_corner(point.seconds_per_element, corner));
+    }
+  }
+  return curve;
+}
+
+double ComputeCosts::Curve::at(uint64_t bytes, Corner corner) const {
+  const size_t count = log2_bytes.size();
+  if (count == 0) return 0;
+  const double* values = seconds.data() + run_of(corner) * count;
+  if (count == 1) return values[0];
+  const double x = log2_of(bytes);
+  if (x <= log2_bytes.front()) return values[0];
+  if (x >= log2_bytes.back()) return values[count - 1];
+  size_t right = 1;
+  while (log2_bytes[right] < x) ++right;
+  const double weight = (x - log2_bytes[right - 1]) / (log2_bytes[right] - log2_bytes[right - 1]);
+  return values[right - 1] + weight * (values[right] - values[right - 1]);
+}
+
+ComputeCosts::ComputeCosts(const model::ComputeModel& compute)
+    : red_in_(compile(compute.red_in)),
+      red_out_(compile(compute.red_out)),
+      vec_in_(compile(compute.vec_in)),
+      vec_out_(compile(compute.vec_out)),
+      alu_(compile(compute.alu)) {}
+
+double ComputeCosts::red_in(uint64_t bytes, Corner corner) const {
+  return red_in_.at(bytes, corner);
+}
+double ComputeCosts::red_out(uint64_t bytes, Corner corner) const {
+  return red_out_.at(bytes, corner);
+}
+double ComputeCosts::vec_in(uint64_t bytes, Corner corner) const {
+  return vec_in_.at(bytes, corner);
+}
+double ComputeCosts::vec_out(uint64_t bytes, Corner corner) const {
+  return vec_out_.at(bytes, corner);
+}
+double ComputeCosts::alu(Corner corner) const { return alu_.at(0, corner); }
+
+double ComputeCosts::seconds_per_element(const LoopClass& loop, const LoopShape& shape,
+                                         Corner corner) const {
+  const uint32_t pairs = loop.n_local_ref / 2;
+  const uint32_t single = loop.n_local_ref % 2;
+  double per_sweep = 0;
+  if (pairs > 0) per_sweep += pairs * vec_in(shape.local_bytes, corner);
+  if (single > 0) per_sweep += single * red_in(shape.local_bytes, corner);
+
+  const uint32_t absorbed = 1 + pairs + single;  // one operation per primitive
+  const uint32_t beside = 1 + loop.n_local_ref + loop.n_fp_alu;
+  const uint32_t left_over = (loop.n_fp_alu > absorbed ? loop.n_fp_alu - absorbed : 0) +
+                             (loop.n_int_alu > beside ? loop.n_int_alu - beside : 0);
+  if (left_over > 0) {
+    const double throughput = vec_in(0, corner);
+    const double latency = alu(corner);
+    per_sweep += left_over * (throughput > 0 ? std::min(throughput, latency) : latency);
+  }
+  if (loop.n_div > 0) per_sweep += loop.n_div * alu(corner);
+
+  const uint32_t sweeps = std::max<uint32_t>(shape.sweeps, 1);
+  double remote = red_out(shape.remote_bytes, corner);
+  if (sweeps > 1) remote += (sweeps - 1) * red_in(shape.remote_bytes, corner);
+  return remote + sweeps * per_sweep;
+}
+
+}  // namespace stripline::cost
