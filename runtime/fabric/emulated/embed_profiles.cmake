@@ -1,0 +1,13 @@
+# Writes the profiles as C++ raw strings: cmake -DOUTPUT=x.cc -DFILES="a.json;b.json" -P this.
+set(text "#include \"runtime/fabric/emulated/builtin_profiles.h\"\n\n#include <array>\n\n")
+string(APPEND text "namespace stripline::fabric {\nnamespace {\n\n")
+string(APPEND text "constexpr BuiltinProfile kProfiles[] = {\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(name ${file} NAME_WE)
+  file(READ ${file} json)
+  string(APPEND text "    {\"${name}\", R\"stripline(${json})stripline\"},\n")
+endforeach()
+string(APPEND text "};\n\n}  // namespace\n\n")
+string(APPEND text "std::span<const BuiltinProfile> builtin_profiles() { return kProfiles; }\n\n")
+string(APPEND text "}  // namespace stripline::fabric\n")
+file(WRITE ${OUTPUT} "${text}")

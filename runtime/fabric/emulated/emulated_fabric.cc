@@ -1,0 +1,33 @@
+#include "runtime/fabric/emulated/emulated_fabric.h"
+
+#include "runtime/fabric/emulated/profile.h"
+#include "runtime/fabric/emulated/real_engine.h"
+#include "runtime/fabric/emulated/shared_region.h"
+#include "runtime/fabric/emulated/virtual_engine.h"
+
+namespace stripline::fabric {
+
+Result<std::unique_ptr<Fabric>> open_emulated_fabric(const OpenOptions& options) {
+  if (options.clock != "real" && options.clock != "virtual") {
+    return Error(ErrorCode::invalid_argument,
+                 "unknown clock '" + options.clock + "'; it is real or virtual");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(ProfileRequest request, resolve_profile(options.fabric));
+  const bool on_virtual_clock = options.clock == "virtual";
+  if (!on_virtual_clock) STRIPLINE_RETURN_IF_ERROR(check_reproducible(request, options.ranks));
+  const Profile& profile = request.profile;
+  const SharedRegion::Shape shape{
+      .job_id = options.job_id,
+      .ranks = options.ranks,
+      .nodes = (options.ranks + profile.ranks_per_node - 1) / profile.ranks_per_node,
+      .ring_slots = profile.injection_limit,
+      .max_message_bytes = profile.max_message_bytes,
+      .segment_bytes = options.segment_bytes};
+  STRIPLINE_ASSIGN_OR_RETURN(SharedRegion region, SharedRegion::open(shape, options.rank));
+  std::unique_ptr<Fabric> fabric =
+      on_virtual_clock ? make_virtual_engine(std::move(request), options, std::move(region))
+                       : make_real_engine(std::move(request), options, std::move(region));
+  return fabric;
+}
+
+}  // namespace stripline::fabric

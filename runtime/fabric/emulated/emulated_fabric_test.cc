@@ -1,0 +1,337 @@
+#include "runtime/fabric/emulated/emulated_fabric.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/fabric/emulated/profile.h"
+
+namespace stripline::fabric {
+namespace {
+
+constexpr size_t kSegment = size_t{1} << 20;
+constexpr double kForever = std::numeric_limits<double>::infinity();
+
+// Runs `body` on `ranks` threads, each with a fabric of its own, and closes them in order.
+void run_ranks(Rank ranks, const std::string& name, const std::string& clock, uint64_t seed,
+               const std::function<void(Fabric&, Rank)>& body) {
+  static std::atomic<int> jobs{0};
+  const std::string job =
+      "test-" + std::to_string(::getpid()) + "-" + std::to_string(jobs.fetch_add(1));
+  std::vector<std::unique_ptr<Fabric>> fabrics;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    auto fabric = open_emulated_fabric({.fabric = name,
+                                        .clock = clock,
+                                        .rank = rank,
+                                        .ranks = ranks,
+                                        .job_id = job,
+                                        .segment_bytes = kSegment,
+                                        .seed = seed});
+    ASSERT_TRUE(fabric.ok()) << fabric.error().message();
+    fabrics.push_back(std::move(*fabric));
+  }
+  std::vector<std::string> addresses;
+  for (const auto& fabric : fabrics) addresses.push_back(fabric->local_address());
+  std::vector<std::thread> threads;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Fabric> fabric = std::move(fabrics[rank]);
+      ASSERT_TRUE(fabric->connect(addresses, 10).ok());
+      body(*fabric, rank);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+constexpr const char* kExact = "emulated:opteron-vapi,compute=none,jitter=off";
+
+Profile exact_profile() { return resolve_profile(kExact)->profile; }
+
+double blocking_s(const ProfileSegment& s, double bytes) {
+  return s.o_base_s + s.o_per_byte_s * bytes + 2 * s.L_s + s.G_s_per_byte * bytes + s.r_base_s +
+         s.r_per_byte_s * bytes;
+}
+
+class Inbox : public MessageSink {
+ public:
+  void on_message(Rank source, std::span<const std::byte> message) override {
+    sources.push_back(source);
+    messages.emplace_back(message.begin(), message.end());
+  }
+  std::vector<Rank> sources;
+  std::vector<std::vector<std::byte>> messages;
+};
+
+TEST(VirtualClock, BlockingOperationsTakeWhatTheProfileSays) {
+  const Profile profile = exact_profile();
+  run_ranks(2, kExact, "virtual", 1, [&](Fabric& fabric, Rank rank) {
+    if (rank != 0) return;
+    std::vector<std::byte> buffer(kSegment);
+    for (const size_t bytes : {size_t{8}, size_t{4096}, size_t{32768}, size_t{1} << 20}) {
+      Counter counter;
+      double begin = fabric.now_s();
+      fabric.get(buffer.data(), 1, 0, bytes, counter);
+      fabric.wait_for(counter);
+      const auto size = static_cast<double>(bytes);
+      EXPECT_NEAR(fabric.now_s() - begin, blocking_s(profile.get.at(bytes), size), 1e-12) << bytes;
+      begin = fabric.now_s();
+      fabric.put(1, 0, buffer.data(), bytes, counter);
+      fabric.wait_for(counter);
+      EXPECT_NEAR(fabric.now_s() - begin, blocking_s(profile.put.at(bytes), size), 1e-12) << bytes;
+    }
+  });
+}
+
+TEST(VirtualClock, StreamsRunAtTheGap) {
+  const Profile profile = exact_profile();
+  run_ranks(2, kExact, "virtual", 1, [&](Fabric& fabric, Rank rank) {
+    if (rank != 0) return;
+    std::vector<std::byte> buffer(65536);
+    for (const size_t bytes : {size_t{4096}, size_t{65536}}) {
+      const auto flood = [&](int count) {
+        Counter counter;
+        const double begin = fabric.now_s();
+        for (int i = 0; i < count; ++i) fabric.put(1, 0, buffer.data(), bytes, counter);
+        fabric.wait_for(counter);
+        return fabric.now_s() - begin;
+      };
+      const double each = (flood(64) - flood(8)) / 56;
+      const ProfileSegment& s = profile.put.at(bytes);
+      EXPECT_NEAR(each, s.g_s + s.G_s_per_byte * static_cast<double>(bytes), 0.01 * each);
+    }
+  });
+}
+
+TEST(VirtualClock, IssuingBlocksWhenTheQueueIsFull) {
+  const Profile profile = exact_profile();
+  run_ranks(2, kExact, "virtual", 1, [&](Fabric& fabric, Rank rank) {
+    if (rank != 0) return;
+    constexpr size_t kBytes = 65536;
+    std::vector<std::byte> buffer(kBytes);
+    const auto issue = [&](uint32_t burst) {
+      Counter counter;
+      const double begin = fabric.now_s();
+      for (uint32_t i = 0; i < burst; ++i) fabric.put(1, 0, buffer.data(), kBytes, counter);
+      const double issued = fabric.now_s() - begin;
+      fabric.wait_for(counter);
+      return issued;
+    };
+    const ProfileSegment& s = profile.put.at(kBytes);
+    const uint32_t q = profile.queue_depth;
+    EXPECT_NEAR(issue(q), q * s.o_base_s, 1e-9);
+    const double gap = s.g_s + s.G_s_per_byte * kBytes;
+    EXPECT_NEAR(issue(q + 40) - issue(q + 20), 20 * gap, 1e-9);
+  });
+}
+
+TEST(VirtualClock, OverlapsComputationWithTransfers) {
+  const Profile profile = exact_profile();
+  run_ranks(2, kExact, "virtual", 1, [&](Fabric& fabric, Rank rank) {
+    if (rank != 0) return;
+    constexpr size_t kBytes = 65536;
+    std::vector<std::byte> buffer(kBytes);
+    const ProfileSegment& s = profile.get.at(kBytes);
+    const double work = 2 * blocking_s(s, kBytes);
+    Counter counter;
+    const double begin = fabric.now_s();
+    fabric.get(buffer.data(), 1, 0, kBytes, counter);
+    fabric.compute_for(work);
+    fabric.wait_for(counter);
+    EXPECT_NEAR(fabric.now_s() - begin, work + s.o_base_s + s.r_base_s, 1e-12);
+  });
+}
+
+TEST(VirtualClock, MessagesArriveInOrderAndOnTime) {
+  const Profile profile = exact_profile();
+  run_ranks(2, kExact, "virtual", 1, [&](Fabric& fabric, Rank rank) {
+    Inbox inbox;
+    fabric.set_message_sink(&inbox);
+    constexpr int kCount = 100;
+    if (rank == 0) {
+      for (int i = 0; i < kCount; ++i) {
+        const auto bytes = std::as_bytes(std::span(&i, 1));
+        while (!fabric.try_send(1, bytes)) fabric.poll();
+      }
+      return;
+    }
+    const bool first = fabric.wait([&] { return !inbox.messages.empty(); }, kForever);
+    EXPECT_TRUE(first);
+    const ProfileSegment& s = profile.am.at(4);
+    const double expected = s.o_base_s + 4 * s.o_per_byte_s + s.L_s + 4 * s.G_s_per_byte +
+                            s.r_base_s + 4 * s.r_per_byte_s;
+    EXPECT_NEAR(fabric.now_s(), expected, 1e-12);
+    EXPECT_TRUE(fabric.wait([&] { return inbox.messages.size() == kCount; }, kForever));
+    for (int i = 0; i < kCount; ++i) {
+      int value = -1;
+      std::memcpy(&value, inbox.messages[static_cast<size_t>(i)].data(), sizeof value);
+      EXPECT_EQ(value, i);
+    }
+    fabric.set_message_sink(nullptr);
+  });
+}
+
+TEST(VirtualClock, AWaitEndsAtItsDeadline) {
+  run_ranks(1, kExact, "virtual", 1, [&](Fabric& fabric, Rank) {
+    EXPECT_FALSE(fabric.wait([] { return false; }, 0.25));
+    EXPECT_NEAR(fabric.now_s(), 0.25, 1e-12);
+  });
+}
+
+// All ranks pass pieces round and round with jitter; the end times must not depend on how the host
+// happened to schedule the threads.
+std::vector<double> ring_end_times(uint64_t seed, Rank ranks) {
+  std::vector<double> ends(ranks);
+  run_ranks(ranks, "emulated:power5-lapi,compute=none", "virtual", seed,
+            [&](Fabric& fabric, Rank rank) {
+              Inbox inbox;
+              fabric.set_message_sink(&inbox);
+              std::vector<std::byte> buffer(10000, std::byte{static_cast<unsigned char>(rank)});
+              const Rank next = (rank + 1) % ranks;
+              for (size_t round = 1; round <= 20; ++round) {
+                Counter counter;
+                fabric.put(next, 0, buffer.data(), buffer.size(), counter);
+                fabric.compute_for(1e-6 * rank);
+                fabric.wait_for(counter);
+                while (!fabric.try_send(next, std::as_bytes(std::span(&round, 1)))) fabric.poll();
+                fabric.wait([&] { return inbox.messages.size() >= round; }, kForever);
+              }
+              ends[rank] = fabric.now_s();
+              fabric.set_message_sink(nullptr);
+            });
+  return ends;
+}
+
+TEST(VirtualClock, IsReproducibleUnderAnyHostScheduling) {
+  const std::vector<double> first = ring_end_times(7, 6);
+  EXPECT_EQ(first, ring_end_times(7, 6));
+  EXPECT_EQ(first, ring_end_times(7, 6));
+  EXPECT_NE(first, ring_end_times(8, 6));
+}
+
+TEST(VirtualClock, RanksOfANodeShareItsNic) {
+  std::vector<double> ends(4);
+  const auto run = [&](const char* fabric_name) {
+    run_ranks(4, fabric_name, "virtual", 1, [&](Fabric& fabric, Rank rank) {
+      if (rank < 2) {  // ranks 0 and 1 each send to a rank of their own
+        std::vector<std::byte> buffer(kSegment);
+        Counter counter;
+        fabric.put(rank + 2, 0, buffer.data(), buffer.size(), counter);
+        fabric.wait_for(counter);
+      }
+      ends[rank] = fabric.now_s();
+    });
+    return std::max(ends[0], ends[1]);
+  };
+  const double apart = run("emulated:opteron-vapi,compute=none,jitter=off");
+  const double shared = run("emulated:opteron-vapi,compute=none,jitter=off,ranks_per_node=2");
+  EXPECT_GT(shared, 1.9 * apart);
+}
+
+TEST(VirtualClock, DeadlockIsReportedNotSuffered) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(run_ranks(2, kExact, "virtual", 1,
+                        [](Fabric& fabric, Rank) {
+                          fabric.set_failure_handler([](const Error& error) {
+                            std::fprintf(stderr, "%s\n", error.message().c_str());
+                            ::_exit(5);
+                          });
+                          fabric.wait([] { return false; }, kForever);
+                        }),
+              testing::ExitedWithCode(5), "deadlock on the virtual clock");
+}
+
+TEST(VirtualClock, ALostPeerIsReported) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(run_ranks(2, "emulated:opteron-vapi,compute=none,lose=1@0.001", "virtual", 1,
+                        [](Fabric& fabric, Rank rank) {
+                          fabric.set_failure_handler([](const Error& error) {
+                            std::fprintf(stderr, "%s\n", error.message().c_str());
+                            ::_exit(5);
+                          });
+                          if (rank != 0) return;
+                          fabric.compute_for(0.01);
+                          Counter counter;
+                          std::byte byte{};
+                          fabric.get(&byte, 1, 0, 1, counter);
+                          fabric.wait_for(counter);
+                        }),
+              testing::ExitedWithCode(5), "lost contact with rank 1");
+}
+
+class BothClocks : public testing::TestWithParam<const char*> {};
+
+TEST_P(BothClocks, MoveTheRightBytes) {
+  run_ranks(2, "emulated:itanium-gm", GetParam(), 3, [&](Fabric& fabric, Rank rank) {
+    Inbox inbox;
+    fabric.set_message_sink(&inbox);
+    size_t barriers = 0;
+    const auto barrier = [&] {
+      ++barriers;
+      const std::byte token{};
+      while (!fabric.try_send(1 - rank, std::span(&token, 1))) fabric.poll();
+      ASSERT_TRUE(fabric.wait([&] { return inbox.messages.size() >= barriers; }, kForever));
+    };
+    for (const size_t bytes : {size_t{0}, size_t{1}, size_t{255}, size_t{4097}, size_t{100000}}) {
+      std::vector<unsigned char> source(bytes);
+      for (size_t i = 0; i < bytes; ++i) source[i] = static_cast<unsigned char>(i * 7 + rank);
+      Counter counter;
+      constexpr size_t kOffset = 3;  // misaligned on purpose
+      fabric.put(1 - rank, kOffset, reinterpret_cast<const std::byte*>(source.data()), bytes,
+                 counter);
+      fabric.wait_for(counter);
+      EXPECT_EQ(counter.pending, 0U);
+      barrier();
+      const auto* mine = reinterpret_cast<const unsigned char*>(fabric.segment().data()) + kOffset;
+      for (size_t i = 0; i < bytes; ++i) {
+        ASSERT_EQ(mine[i], static_cast<unsigned char>(i * 7 + 1 - rank)) << bytes << " at " << i;
+      }
+      std::vector<unsigned char> back(bytes + 1);
+      fabric.get(reinterpret_cast<std::byte*>(back.data() + 1), 1 - rank, kOffset, bytes, counter);
+      fabric.wait_for(counter);
+      EXPECT_TRUE(std::equal(source.begin(), source.end(), back.begin() + 1)) << bytes;
+      barrier();
+    }
+    EXPECT_EQ(fabric.traffic().puts, 5U);
+    EXPECT_EQ(fabric.traffic().get_bytes, 0U + 1 + 255 + 4097 + 100000);
+    fabric.set_message_sink(nullptr);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Emulated, BothClocks, testing::Values("real", "virtual"));
+
+TEST(RealClock, RefusesWhatTheHostCannotReproduce) {
+  const OpenOptions too_fast{.fabric = "emulated:modern-rdma",
+                             .ranks = 1,
+                             .job_id = "fast" + std::to_string(::getpid()),
+                             .segment_bytes = 4096};
+  const auto fast = open_emulated_fabric(too_fast);
+  ASSERT_FALSE(fast.ok());
+  EXPECT_EQ(fast.error().code(), ErrorCode::failed_precondition);
+  EXPECT_NE(fast.error().message().find("--clock virtual"), std::string::npos);
+
+  OpenOptions crowded = too_fast;
+  crowded.fabric = "emulated:itanium-gm";
+  crowded.ranks = 100000;
+  EXPECT_FALSE(open_emulated_fabric(crowded).ok());
+}
+
+TEST(Open, ASegmentThatDoesNotFitIsAnError) {
+  const auto fabric = open_emulated_fabric({.fabric = kExact,
+                                            .clock = "virtual",
+                                            .job_id = "huge" + std::to_string(::getpid()),
+                                            .segment_bytes = size_t{1} << 43});
+  ASSERT_FALSE(fabric.ok());
+  EXPECT_EQ(fabric.error().code(), ErrorCode::resource_exhausted);
+  EXPECT_NE(fabric.error().message().find("--segment"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stripline::fabric

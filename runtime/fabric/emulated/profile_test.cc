@@ -1,0 +1,94 @@
+#include "runtime/fabric/emulated/profile.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace stripline::fabric {
+namespace {
+
+Json builtin(std::string_view name) { return *parse_json(builtin_profile_text(name), name); }
+
+std::string error_of(const Json& profile) {
+  const auto result = parse_profile(profile.dump(), "test");
+  return result.ok() ? std::string() : result.error().message();
+}
+
+TEST(Profile, EveryBuiltinParses) {
+  ASSERT_EQ(builtin_profile_names().size(), 5U);
+  for (const std::string& name : builtin_profile_names()) {
+    const auto profile = parse_profile(builtin_profile_text(name), name);
+    ASSERT_TRUE(profile.ok()) << profile.error().message();
+    EXPECT_EQ(profile->name, name);
+  }
+}
+
+// Chen 2007, table 3.1: blocking 8-byte round trips.
+TEST(Profile, ReproducesPublishedRoundTrips) {
+  struct Row {
+    const char* name;
+    double get_s;
+    double put_s;
+  };
+  for (const Row& row : {Row{"opteron-vapi", 11.6e-6, 8.4e-6}, Row{"itanium-gm", 23.3e-6, 19.7e-6},
+                         Row{"power5-lapi", 9.2e-6, 8.2e-6}}) {
+    const auto profile = parse_profile(builtin_profile_text(row.name), row.name);
+    ASSERT_TRUE(profile.ok());
+    const auto blocking = [](const ProfileSegment& s) {
+      return s.o_base_s + s.r_base_s + 2 * s.L_s +
+             8 * (s.G_s_per_byte + s.o_per_byte_s + s.r_per_byte_s);
+    };
+    EXPECT_NEAR(blocking(profile->get.at(8)), row.get_s, 0.01 * row.get_s);
+    EXPECT_NEAR(blocking(profile->put.at(8)), row.put_s, 0.01 * row.put_s);
+  }
+}
+
+TEST(Profile, RefusesWhatCannotExist) {
+  Json negative = builtin("opteron-vapi");
+  negative["get"]["segments"][0]["L_s"]["value"] = -1e-6;
+  EXPECT_NE(error_of(negative).find("get.segments[0].L_s"), std::string::npos);
+
+  Json unmarked = builtin("opteron-vapi");
+  unmarked["get"]["segments"][0]["g_s"] = {{"value", 1e-6}};
+  EXPECT_NE(error_of(unmarked).find("published"), std::string::npos);
+
+  Json descending = builtin("opteron-vapi");
+  descending["put"]["segments"][1]["from_bytes"] = 0;
+  EXPECT_NE(error_of(descending).find("ascend"), std::string::npos);
+
+  Json future = builtin("opteron-vapi");
+  future["schema_version"] = 2;
+  EXPECT_NE(error_of(future).find("version"), std::string::npos);
+}
+
+TEST(Profile, TruncationIsRefusedEverywhere) {
+  const std::string_view text = builtin_profile_text("modern-rdma");
+  const size_t last_brace = text.rfind('}');
+  for (size_t n = 0; n < last_brace; n += 7) {
+    EXPECT_FALSE(parse_profile(text.substr(0, n), "truncated").ok()) << n;
+  }
+}
+
+TEST(ProfileRequest, AppliesOptions) {
+  const auto request =
+      resolve_profile("emulated:opteron-vapi,compute=none,jitter=off,ranks_per_node=2,lose=1@0.5");
+  ASSERT_TRUE(request.ok()) << request.error().message();
+  EXPECT_EQ(request->compute, ComputeMode::none);
+  EXPECT_EQ(request->profile.jitter_within_run, 0);
+  EXPECT_EQ(request->profile.ranks_per_node, 2U);
+  EXPECT_EQ(request->profile.lost_rank, 1U);
+}
+
+TEST(ProfileRequest, NamesWhatIsKnown) {
+  const auto unknown = resolve_profile("emulated:nonsense");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().code(), ErrorCode::invalid_argument);
+  EXPECT_NE(unknown.error().message().find("opteron-vapi"), std::string::npos);
+  EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,speed=11").ok());
+  EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,compute=-1").ok());
+}
+
+}  // namespace
+}  // namespace stripline::fabric

@@ -1,0 +1,169 @@
+// One rank's end of the emulated fabric: the physics that both clocks share.
+//
+// An operation is a chain of events at times that the profile and the state of the NICs decide:
+//   put      depart (transmit queue) -> arrive (receive queue) -> land (copy) -> complete (ack)
+//   get      depart -> arrive (target's transmit queue) -> read (copy) -> back (receive queue)
+//            -> complete
+//   message  depart -> arrive (receive queue; the slot becomes readable)
+// Events of an operation are carried out by the rank that started it, so that no data is staged;
+// the engines differ in how they order events among ranks and in what time is.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <queue>
+#include <random>
+#include <vector>
+
+#include "runtime/fabric/emulated/profile.h"
+#include "runtime/fabric/emulated/shared_region.h"
+#include "runtime/fabric/fabric.h"
+
+namespace stripline::fabric {
+
+class RankEngine : public Fabric {
+ public:
+  RankEngine(ProfileRequest request, const OpenOptions& options, SharedRegion region);
+  ~RankEngine() override;
+
+  const Info& info() const override { return info_; }
+  std::string local_address() const override;
+  Status connect(std::span<const std::string> addresses, double timeout_s) override;
+  void set_message_sink(MessageSink* sink) override { sink_ = sink; }
+  void set_failure_handler(FailureHandler handler) override { on_failure_ = std::move(handler); }
+  std::span<std::byte> segment() override { return region_.segment(rank_); }
+  void get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
+           Counter& counter) override;
+  void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
+           Counter& counter) override;
+  bool try_send(Rank target, std::span<const std::byte> message) override;
+  void poll() override;
+  double now_s() override;
+  bool wait(const std::function<bool()>& condition, double deadline_s) override;
+  void wait_for(const Counter& counter) override;
+  void compute_for(double seconds) override;
+  Traffic traffic() const override { return traffic_; }
+
+ protected:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+  enum class Stage : uint8_t { depart, arrive, read, back, land, drained, complete, lost };
+
+  struct Event {
+    double time_s;
+    uint64_t sequence;
+    uint32_t operation;
+    Stage stage;
+    /// Earliest first; in issue order at the same time.
+    bool operator>(const Event& other) const {
+      return time_s != other.time_s ? time_s > other.time_s : sequence > other.sequence;
+    }
+  };
+
+  // --- what an engine decides -----------------------------------------------------------------
+  /// The rank enters or leaves the library (outermost call only).
+  virtual void enter() = 0;
+  virtual void leave() = 0;
+  /// Now, in the time base shared by all ranks.
+  virtual double clock() = 0;
+  /// The CPU is busy for this long inside the library.
+  virtual void charge(double seconds) = 0;
+  /// Carries out own events up to now, in the global order of the engine.
+  virtual void run_events() = 0;
+  /// Lets time pass until `wake_s`, an own completion, or something new at this rank; carries out
+  /// own events meanwhile. May return early.
+  virtual void idle(double wake_s) = 0;
+  /// Something happens at `rank` at `time_s` that it may wait for.
+  virtual void poke(Rank rank, double time_s) = 0;
+  /// Guards the NIC states where ranks run side by side.
+  virtual void lock_nics() {}
+  virtual void unlock_nics() {}
+  /// Whether payloads are copied at the start of their transfer instead of its end, to hide the
+  /// time the copy takes. True only where the copy takes the emulated rank's time.
+  virtual bool copies_early() const { return false; }
+  /// When `target`, which does not attend to the library now, will next do; at least `time_s`.
+  virtual double attended_at(Rank target, double time_s) = 0;
+  /// Every rank is reachable; the clock starts.
+  virtual void started() = 0;
+
+  bool has_event() const { return !events_.empty(); }
+  double next_event_s() const { return events_.empty() ? kNever : events_.top().time_s; }
+  void carry_out_next();
+  [[noreturn]] void fail(const Error& error);
+
+  Rank rank() const { return rank_; }
+  Rank ranks() const { return ranks_; }
+  const Profile& profile() const { return profile_; }
+  ComputeMode compute_mode() const { return compute_; }
+  SharedRegion& region() { return region_; }
+  bool connected() const { return connected_; }
+  /// Carries out what is still under way; for the engine's destructor.
+  void drain();
+
+ private:
+  enum class Kind : uint8_t { put, get, message };
+
+  struct Operation {
+    Kind kind = Kind::put;
+    Rank target = 0;
+    uint64_t offset = 0;
+    std::byte* local = nullptr;
+    size_t bytes = 0;
+    Counter* counter = nullptr;
+    MessageSlot* slot = nullptr;
+    double latency_s = 0;
+    double gap_s = 0;        // g
+    double occupancy_s = 0;  // S G
+    double retire_s = 0;
+    bool served = false;  // get: the target has attended to it
+  };
+
+  class Scope;
+  template <typename Condition>
+  bool wait_until(const Condition& condition, double deadline_s);
+  /// Room in the NIC queue for one more; blocks like a full queue does.
+  void await_queue_room();
+  uint32_t start(Kind kind, Rank target, uint64_t offset, std::byte* local, size_t bytes,
+                 Counter* counter, const OperationProfile& operation);
+  void push(double time_s, uint32_t operation, Stage stage);
+  void release(uint32_t operation);
+  void depart(const Event& event, Operation& operation);
+  void arrive(const Event& event, Operation& operation);
+  /// Messages that have arrived and operations that have completed, once each; whether any did.
+  bool deliver();
+  bool deliver_message();
+  double next_arrival_s() const;
+  bool is_lost(const Event& event, const Operation& operation) const;
+  double bandwidth_share(double time_s) const;
+  double vary(double sigma);
+  uint32_t node_of(Rank rank) const { return rank / profile_.ranks_per_node; }
+
+  Profile profile_;
+  ComputeMode compute_;
+  Rank rank_;
+  Rank ranks_;
+  Info info_;
+  SharedRegion region_;
+  MessageSink* sink_ = nullptr;
+  FailureHandler on_failure_;
+  Traffic traffic_;
+  bool connected_ = false;
+  int depth_ = 0;
+  double origin_s_ = 0;
+
+  std::mt19937_64 random_;
+  // One factor per run and quantity: jitter between runs.
+  double run_o_ = 1;
+  double run_L_ = 1;
+  double run_G_ = 1;
+
+  std::vector<Operation> operations_;
+  std::vector<uint32_t> free_operations_;
+  std::vector<uint32_t> completed_;  // waiting to be retired, in order
+  std::vector<uint32_t> retiring_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  uint64_t sequence_ = 0;
+  uint32_t queued_ = 0;  // operations that hold a place in the NIC queue
+};
+
+}  // namespace stripline::fabric

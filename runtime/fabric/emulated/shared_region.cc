@@ -1,0 +1,138 @@
+#include "runtime/fabric/emulated/shared_region.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include "base/subprocess.h"
+
+namespace stripline::fabric {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+struct alignas(kCacheLine) RegionHeader {
+  std::atomic<uint64_t> shape_key;  // 0: not written yet
+  alignas(kCacheLine) std::atomic<uint32_t> nic_lock;
+};
+
+size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+
+std::string errno_text() { return std::generic_category().message(errno); }
+
+}  // namespace
+
+SharedRegion::Offsets SharedRegion::layout(const Shape& shape) {
+  Offsets o{};
+  o.nics = round_up(sizeof(RegionHeader), kCacheLine);
+  o.controls = o.nics + shape.nodes * sizeof(NicState);
+  o.rings = o.controls + shape.ranks * sizeof(RankControl);
+  const size_t pairs = size_t{shape.ranks} * shape.ranks;
+  o.slots = o.rings + pairs * sizeof(RingControl);
+  o.slot_stride = round_up(sizeof(MessageSlot) + shape.max_message_bytes, kCacheLine);
+  o.segments = round_up(o.slots + pairs * shape.ring_slots * o.slot_stride, kPage);
+  o.total = o.segments + shape.ranks * round_up(shape.segment_bytes, kPage);
+  return o;
+}
+
+Result<SharedRegion> SharedRegion::open(const Shape& shape, Rank rank) {
+  const std::string name = "/stripline-" + shape.job_id;
+  const UniqueFd fd(::shm_open(name.c_str(), O_RDWR | O_CREAT, 0600));
+  if (!fd) {
+    return Error(ErrorCode::unavailable, "cannot open shared memory '" + name +
+                                             "': " + errno_text() + "; is /dev/shm mounted?");
+  }
+  const Offsets offsets = layout(shape);
+  if (::ftruncate(fd.get(), static_cast<off_t>(offsets.total)) != 0) {
+    return Error(ErrorCode::resource_exhausted, "cannot size shared memory '" + name + "' to " +
+                                                    std::to_string(offsets.total) +
+                                                    " bytes: " + errno_text());
+  }
+  // Everything but the segments is small or sparse; this rank's segment is allocated for real, so
+  // that a lack of memory shows now and not as SIGBUS in the middle of a run.
+  const size_t segment_room = round_up(shape.segment_bytes, kPage);
+  if (segment_room > 0) {
+    const int error =
+        ::posix_fallocate(fd.get(), static_cast<off_t>(offsets.segments + rank * segment_room),
+                          static_cast<off_t>(segment_room));
+    if (error != 0) {
+      ::shm_unlink(name.c_str());
+      return Error(ErrorCode::resource_exhausted,
+                   "cannot allocate a segment of " + std::to_string(shape.segment_bytes) +
+                       " bytes for rank " + std::to_string(rank) +
+                       " in /dev/shm: " + std::generic_category().message(error) +
+                       "; ask for smaller segments (--segment) or enlarge /dev/shm");
+    }
+  }
+  void* base = ::mmap(nullptr, offsets.total, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  if (base == MAP_FAILED) {
+    return Error(ErrorCode::resource_exhausted, "cannot map " + std::to_string(offsets.total) +
+                                                    " bytes of shared memory: " + errno_text());
+  }
+  SharedRegion region(shape, static_cast<std::byte*>(base), name);
+  const uint64_t key = (uint64_t{shape.ranks} << 44) ^ (uint64_t{shape.nodes} << 24) ^
+                       (uint64_t{shape.ring_slots} << 16) ^ shape.max_message_bytes ^
+                       (shape.segment_bytes << 1) ^ (uint64_t{1} << 63);
+  uint64_t expected = 0;
+  auto* header = reinterpret_cast<RegionHeader*>(base);
+  if (!header->shape_key.compare_exchange_strong(expected, key) && expected != key) {
+    return Error(ErrorCode::failed_precondition,
+                 "shared memory '" + name +
+                     "' belongs to a job of another shape; every rank must use the same profile, "
+                     "rank count and segment size");
+  }
+  return region;
+}
+
+SharedRegion::SharedRegion(Shape shape, std::byte* base, std::string name)
+    : shape_(std::move(shape)), offsets_(layout(shape_)), base_(base), name_(std::move(name)) {}
+
+SharedRegion::SharedRegion(SharedRegion&& other) noexcept
+    : shape_(std::move(other.shape_)),
+      offsets_(other.offsets_),
+      base_(std::exchange(other.base_, nullptr)),
+      name_(std::exchange(other.name_, {})) {}
+
+SharedRegion::~SharedRegion() {
+  if (base_ != nullptr) ::munmap(base_, offsets_.total);
+}
+
+void SharedRegion::unlink() {
+  if (!name_.empty()) ::shm_unlink(name_.c_str());
+  name_.clear();
+}
+
+NicState& SharedRegion::nic(uint32_t node) const {
+  return reinterpret_cast<NicState*>(base_ + offsets_.nics)[node];
+}
+
+std::atomic<uint32_t>& SharedRegion::nic_lock() const {
+  return reinterpret_cast<RegionHeader*>(base_)->nic_lock;
+}
+
+RankControl& SharedRegion::control(Rank rank) const {
+  return reinterpret_cast<RankControl*>(base_ + offsets_.controls)[rank];
+}
+
+RingControl& SharedRegion::ring(Rank source, Rank target) const {
+  return reinterpret_cast<RingControl*>(base_ +
+                                        offsets_.rings)[size_t{source} * shape_.ranks + target];
+}
+
+MessageSlot& SharedRegion::slot(Rank source, Rank target, uint32_t index) const {
+  const size_t pair = size_t{source} * shape_.ranks + target;
+  return *reinterpret_cast<MessageSlot*>(base_ + offsets_.slots +
+                                         (pair * shape_.ring_slots + index % shape_.ring_slots) *
+                                             offsets_.slot_stride);
+}
+
+std::span<std::byte> SharedRegion::segment(Rank rank) const {
+  return {base_ + offsets_.segments + rank * round_up(shape_.segment_bytes, kPage),
+          shape_.segment_bytes};
+}
+
+}  // namespace stripline::fabric

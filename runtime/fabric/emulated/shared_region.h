@@ -1,0 +1,98 @@
+// What the ranks of an emulated job share: one memory object with the state of the network, message
+// rings and everybody's segment. All-zero bytes are its valid initial state, so that ranks may open
+// it in any order.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "runtime/fabric/fabric.h"
+
+namespace stripline::fabric {
+
+inline constexpr size_t kCacheLine = 64;
+
+/// The NIC of a node, shared by its ranks. Times are absolute, in seconds.
+struct alignas(kCacheLine) NicState {
+  double transmit_free_s;
+  double receive_free_s;
+};
+
+/// What the turn-taking of the virtual clock knows of a rank. Only the rank whose turn it is
+/// touches these (and `go`), so that plain members suffice; `go` hands the turn over.
+struct alignas(kCacheLine) RankControl {
+  std::atomic<uint32_t> go;  ///< futex: 1 when it is this rank's turn
+  uint32_t left;             ///< has closed its fabric
+  uint32_t waiting;          ///< is inside a wait: may be woken earlier than next_s
+  double next_s;             ///< nothing happens at this rank before this time
+  double entry_s;            ///< its clock when it last entered the library
+  double wake_s;             ///< while waiting: the earliest known reason to look again
+};
+
+/// One message under way. Written by the sender before it raises `ready`, read by the receiver.
+struct MessageSlot {
+  std::atomic<uint32_t> ready;  ///< 1: arrival_s and the bytes are valid
+  uint32_t size;
+  double arrival_s;
+  // The bytes follow.
+};
+
+/// Single-producer single-consumer ring of one (sender, receiver) pair.
+struct alignas(kCacheLine) RingControl {
+  std::atomic<uint32_t> head;                      ///< messages ever consumed
+  alignas(kCacheLine) std::atomic<uint32_t> tail;  ///< messages ever sent
+};
+
+/// The mapped region. Movable; unmaps on destruction.
+class SharedRegion {
+ public:
+  struct Shape {
+    std::string job_id;
+    uint32_t ranks = 1;
+    uint32_t nodes = 1;
+    uint32_t ring_slots = 16;
+    uint32_t max_message_bytes = 4096;
+    size_t segment_bytes = 0;
+  };
+
+  /// Opens or creates the region and really allocates `rank`'s segment. Errors:
+  /// resource_exhausted when /dev/shm has no room, failed_precondition when the region exists with
+  /// another shape.
+  static Result<SharedRegion> open(const Shape& shape, Rank rank);
+
+  SharedRegion(SharedRegion&& other) noexcept;
+  SharedRegion& operator=(SharedRegion&&) = delete;
+  ~SharedRegion();
+
+  /// Removes the name, once every rank has it mapped. Idempotent.
+  void unlink();
+
+  NicState& nic(uint32_t node) const;
+  /// Protects the NIC states on the real clock, where ranks really run side by side.
+  std::atomic<uint32_t>& nic_lock() const;
+  RankControl& control(Rank rank) const;
+  RingControl& ring(Rank source, Rank target) const;
+  MessageSlot& slot(Rank source, Rank target, uint32_t index) const;
+  std::span<std::byte> segment(Rank rank) const;
+  static std::byte* bytes_of(MessageSlot& slot) {
+    return reinterpret_cast<std::byte*>(&slot) + sizeof(MessageSlot);
+  }
+
+ private:
+  struct Offsets {
+    size_t nics, controls, rings, slots, slot_stride, segments, total;
+  };
+  static Offsets layout(const Shape& shape);
+  SharedRegion(Shape shape, std::byte* base, std::string name);
+
+  Shape shape_;
+  Offsets offsets_{};
+  std::byte* base_ = nullptr;
+  std::string name_;
+};
+
+}  // namespace stripline::fabric
