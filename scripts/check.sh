@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# The checks that take longer than a test run.
+#
+#   scripts/check.sh tsan            build with ThreadSanitizer and run the tests whose ranks are threads
+#   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for so long (default 60)
+#   scripts/check.sh tidy            clang-tidy over every source file
+#   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+cd "$repository"
+require_packages "${build_packages[@]}" "${check_packages[@]}"
+
+case ${1:-} in
+  tsan)
+    configure_and_build tsan
+    ctest --preset tsan -j 1 -LE e2e
+    ;;
+  fuzz)
+    require_packages "${fuzz_packages[@]}"
+    seconds=${2:-60}
+    configure_and_build fuzz
+    for fuzzer in build/fuzz/bin/*_fuzz; do
+      echo "== $fuzzer for $seconds s"
+      "$fuzzer" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=2048 -print_final_stats=1
+    done
+    ;;
+  tidy)
+    configure_and_build release
+    git ls-files '*.cc' | grep -v '_fuzz\.cc$' |
+      xargs -P "$(nproc)" -n 4 clang-tidy-14 --quiet -p build/release \
+        --extra-arg=-Wno-unknown-warning-option 2>/dev/null
+    ;;
+  coverage)
+    configure_and_build release fit_coverage
+    build/release/bin/fit_coverage --seeds 1000
+    ;;
+  *)
+    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac

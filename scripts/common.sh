@@ -1,0 +1,41 @@
+# Shared by the scripts here: where the repository is, and what it needs from Debian 12.
+# Sourced, not run.
+
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# What building and testing needs, and what the checks need besides.
+build_packages=(
+  build-essential cmake ninja-build ccache pkg-config
+  libfabric-dev libgrpc++-dev libgrpc-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
+  nlohmann-json3-dev libsqlite3-dev libeigen3-dev libboost1.81-dev libcli11-dev libspdlog-dev
+  libhwloc-dev libssl-dev libgtest-dev libbenchmark-dev)
+check_packages=(
+  clang-format-14 clang-tidy-14 git iproute2 procps)
+fuzz_packages=(clang-14 libclang-rt-14-dev)
+
+# require_packages NAME...: installs what is missing; without root, says what to run and exits.
+require_packages() {
+  local missing=() package
+  for package in "$@"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+      missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "These packages are missing. Install them and run this script again:" >&2
+    echo "  sudo apt-get install --no-install-recommends ${missing[*]}" >&2
+    exit 4
+  fi
+  echo "Installing ${#missing[@]} packages: ${missing[*]}"
+  DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+    >/dev/null
+}
+
+# configure_and_build PRESET [TARGET...]
+configure_and_build() {
+  local preset=$1
+  shift
+  (cd "$repository" && cmake --preset "$preset" >/dev/null &&
+    cmake --build --preset "$preset" ${1:+--target "$@"})
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs the tests.
+#
+#   scripts/test.sh          everything: format, release build, fast tests first, then the others,
+#                            clang-tidy on changed files, then the same tests under ASan and UBSan
+#   scripts/test.sh fast     format, release build, the fast tests
+#   scripts/test.sh release  as everything, without the sanitizers
+#   scripts/test.sh asan     only the sanitizers
+#
+# STRIPLINE_TIDY_BASE=REV says what "changed" is measured against (default: the last commit).
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+what=${1:-all}
+case $what in
+  all | fast | release | asan) ;;
+  -h | --help)
+    sed -n '2,10s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+  *)
+    echo "unknown argument '$what'; known: fast, release, asan, or none for everything" >&2
+    exit 2
+    ;;
+esac
+cd "$repository"
+require_packages "${build_packages[@]}" "${check_packages[@]}"
+
+sources() { git ls-files '*.h' '*.cc'; }
+
+check_format() {
+  echo "== clang-format"
+  sources | xargs clang-format-14 --dry-run --Werror
+}
+
+tidy_changed() {
+  local base changed
+  base=${STRIPLINE_TIDY_BASE:-$(git rev-parse -q --verify HEAD~1 || true)}
+  [ -n "$base" ] || return 0
+  changed=$(git diff --name-only --diff-filter=d "$base" -- '*.cc' | grep -v '_fuzz\.cc$' || true)
+  [ -n "$changed" ] || return 0
+  echo "== clang-tidy on what changed since $base"
+  echo "$changed" | xargs -P "$(nproc)" -n 1 clang-tidy-14 --quiet -p build/release \
+    --extra-arg=-Wno-unknown-warning-option 2>/dev/null
+}
+
+# Timing-free, but some tests start many processes: one at a time there, two elsewhere.
+run_tests() {
+  local preset=$1 selection=$2
+  shift 2
+  echo "== $preset: ctest $selection"
+  ctest --preset "$preset" -j "$(nproc)" "$@"
+}
+
+if [ "$what" != asan ]; then
+  check_format
+  echo "== release build"
+  configure_and_build release
+  run_tests release "fast tests" -L fast
+  if [ "$what" = fast ]; then exit 0; fi
+  run_tests release "the other tests" -LE fast
+  tidy_changed
+fi
+if [ "$what" != release ]; then
+  echo "== asan build (AddressSanitizer and UBSan)"
+  configure_and_build asan
+  run_tests asan "all tests"
+fi
