@@ -1,0 +1,74 @@
+// Choosing the best of measured candidates without flattering it.
+//
+// The minimum of noisy medians is too low: it was chosen for its luck. So the choice is made on
+// one half of the runs and reported from the other (DESIGN: measuring). Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/stats/interval.h"
+
+namespace stripline::search {
+
+/// times[candidate][run]: the candidate's median time in that run, in seconds. Runs are shared by
+/// all candidates. NaN stands for "not measured in this run".
+using TimeTable = std::vector<std::vector<double>>;
+
+/// The chosen candidate, judged by runs that took no part in the choice.
+struct ExhaustiveBest {
+  std::size_t candidate = 0;
+  double selection_median = 0.0;  ///< On the choosing runs: optimistic, not to be reported.
+  double confirmed_median = 0.0;  ///< On the confirming runs.
+  stats::RunInterval confirmed_interval;
+  std::vector<double> confirming_times;  ///< The candidate's times on those runs, in run order.
+};
+
+/// Chooses by the medians of the odd runs (1st, 3rd, ...; indices 0, 2, ...) and reports from the
+/// others. Candidates that miss a run are not eligible; ties go to the lower index, so put the
+/// simpler candidate first. Errors: invalid_argument when the table is empty or ragged, or holds a
+/// time that is not above zero; failed_precondition when there are fewer than four runs or no
+/// eligible candidate.
+Result<ExhaustiveBest> select_and_confirm(const TimeTable& times, double confidence = 0.95);
+
+/// How to race candidates.
+struct RaceRule {
+  double level = 0.05;             ///< One-sided Wilcoxon level at which a slower one is dropped.
+  std::size_t target_rounds = 12;  ///< Rounds (runs) every survivor should get.
+  double hopeless_factor =
+      3.0;  ///< Dropped at once when its median exceeds this times the leader's.
+  double time_budget_s = std::numeric_limits<double>::infinity();  ///< For the whole race.
+  std::vector<std::size_t> keep;  ///< Candidates never dropped: the default, the one in production.
+};
+
+/// Why a candidate left the race.
+enum class DropReason { hopeless, slower, halved };
+const char* to_string(DropReason reason);
+
+struct Dropped {
+  std::size_t candidate = 0;
+  DropReason reason = DropReason::slower;
+};
+
+/// What to do next.
+struct RaceStep {
+  std::vector<std::size_t> survivors;  ///< Ascending. Measure these for one more round if not done.
+  std::vector<Dropped> dropped;        ///< Candidates that this step removed.
+  std::size_t leader = 0;              ///< Survivor with the lowest median.
+  bool done = false;  ///< One survivor, enough rounds, or no time for another round.
+};
+
+/// Judges a race after a round. `alive` are the candidates still in it; all of them must have been
+/// measured in the same rounds, which are the runs where none of them is NaN. Three rules, in
+/// order: hopeless ones go; those that the paired Wilcoxon test finds slower than the leader go;
+/// and when the rest of the budget cannot bring all others to target_rounds, the slower half goes
+/// (successive halving). Pruning tests are not corrected for multiplicity: a wrong drop costs at
+/// most the difference to the leader, and the leader is confirmed on fresh runs anyway. `spent_s`
+/// is the time spent so far. Errors: invalid_argument for an empty or ragged table, an index
+/// outside it, or a time that is not above zero; failed_precondition when no round is complete.
+Result<RaceStep> race_step(const TimeTable& times, const std::vector<std::size_t>& alive,
+                           const RaceRule& rule, double spent_s);
+
+}  // namespace stripline::search
