@@ -1,0 +1,407 @@
+#include "agent/agent.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <poll.h>
+#include <random>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <spdlog/spdlog.h>
+
+#include "agent/link.h"
+#include "agent/worker_process.h"
+#include "base/exit_codes.h"
+
+namespace stripline::agent {
+namespace {
+
+// While a real-time measurement runs, samples are collected this often instead of at once, so that
+// the agent and its connection stay off the processors.
+constexpr double kQuietInterval_s = 0.25;
+
+// An outcome that was sent over a session which ended soon after may not have arrived: it is said
+// again in the next session.
+constexpr double kRepeatOutcomeWithin_s = 60;
+
+// From the end of the workers to the end of an agent that was told to stop.
+constexpr double kFarewellTimeout_s = 1;
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+uint64_t random_bits() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+std::string new_instance_id() {
+  std::array<char, 33> text{};
+  std::snprintf(text.data(), text.size(), "%016llx%016llx",
+                static_cast<unsigned long long>(random_bits()),
+                static_cast<unsigned long long>(random_bits()));
+  return text.data();
+}
+
+bool is_segment_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
+
+constexpr size_t kMaxNodeName = 63;
+
+}  // namespace
+
+bool is_node_name(const std::string& name) {
+  return !name.empty() && name.size() <= kMaxNodeName &&
+         std::all_of(name.begin(), name.end(), is_segment_character) &&
+         std::isalnum(static_cast<unsigned char>(name.front())) != 0;
+}
+
+std::string default_node_name() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) return "node";
+  std::string name;
+  for (const char c : std::string(host.data())) {
+    const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    name += is_segment_character(lower) ? lower : '-';
+  }
+  while (!name.empty() && std::isalnum(static_cast<unsigned char>(name.front())) == 0) {
+    name.erase(0, 1);
+  }
+  name.resize(std::min(name.size(), kMaxNodeName));
+  return name.empty() ? "node" : name;
+}
+
+class Agent::Impl {
+ public:
+  Impl(AgentOptions options, Description description)
+      : options_(std::move(options)),
+        description_(std::move(description)),
+        instance_id_(new_instance_id()),
+        stop_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        session_(options_.server, options_.session, random_bits()),
+        link_(options_.server) {}
+
+  int run() {
+    while (!exit_code_) {
+      const double now = now_s();
+      follow(session_.on_time(now));
+      if (runner_) {
+        runner_->on_time(now);
+        carry_out();
+      }
+      end_when_stopped(now);
+      if (exit_code_) break;
+      wait(now);
+    }
+    workers_.clear();  // kills and reaps
+    return *exit_code_;
+  }
+
+  void stop() {
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t put = ::write(stop_fd_.get(), &one, sizeof one);
+  }
+
+ private:
+  struct Worker {
+    WorkerProcess process;
+    double read_not_before_s = 0;
+  };
+
+  bool measuring() const { return runner_ && !runner_->done(); }
+
+  // --- session --------------------------------------------------------------------------------
+
+  void follow(const SessionStep& step) {
+    if (step.log) {
+      spdlog::log(step.log_is_warning ? spdlog::level::warn : spdlog::level::info, "{}", *step.log);
+    }
+    if (step.close_link) link_.abandon();
+    if (step.open_link) link_.open(hello());
+    if (step.became_live) resume();
+    if (step.heartbeat) {
+      link_.send(Heartbeat{measuring() ? runner_->id() : AssignmentId{}});
+    }
+    if (session_.refusal()) {
+      spdlog::error("{}", session_.refusal()->message());
+      exit_code_ = exit_code_for(session_.refusal()->code());
+    }
+  }
+
+  Hello hello() const {
+    return {options_.node,
+            instance_id_,
+            options_.version,
+            description_.fingerprint,
+            description_.fabrics,
+            description_.experiments_json,
+            runner_ ? runner_->id() : AssignmentId{}};
+  }
+
+  // A new session: what the server may have missed is said again.
+  void resume() {
+    if (!runner_) return;
+    runner_->on_reconnected();
+    carry_out();
+    if (runner_->done()) runner_.reset();
+  }
+
+  void on_link_event(const LinkEvent& event) {
+    if (const auto* closed = std::get_if<LinkClosed>(&event)) {
+      SessionStep step = session_.on_closed(now_s(), closed->error, closed->reason);
+      if (stopping()) step.log.reset();  // as it was asked to
+      follow(step);
+      return;
+    }
+    std::visit([this](const auto& message) { on_message(message); },
+               std::get<ServerMessage>(event));
+  }
+
+  void on_message(const HelloAck& ack) {
+    follow(session_.on_hello_ack(now_s(), ack.protocol, ack.heartbeat_interval_s));
+  }
+
+  void on_message(const Assignment& assignment) {
+    if (runner_ && runner_->id() == assignment.id) return;  // said twice
+    if (stopping()) return;
+    if (measuring()) {
+      // The server gives out work only to free nodes: what runs here has been taken away.
+      spdlog::warn("{} was given out while {} still ran; ending the old one", assignment.id.name,
+                   runner_->id().name);
+      abandon_run();
+    }
+    spdlog::info("starting {} (fence {}) with {} ranks here", assignment.id.name,
+                 assignment.id.fence, assignment.ranks.size());
+    done_since_s_.reset();
+    runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, options_.runner);
+    runner_->start(now_s());
+    carry_out();
+  }
+
+  void on_message(const GroupReady& ready) {
+    if (!runner_ || runner_->id() != ready.assignment) return;
+    runner_->on_group_ready(now_s(), ready.addresses);
+    carry_out();
+  }
+
+  void on_message(const CancelAssignment& cancel) {
+    if (!runner_ || runner_->id() != cancel.assignment) {
+      link_.send(AssignmentUpdate{cancel.assignment, AssignmentUpdate::State::cancelled, "",
+                                  "nodes/" + options_.node + " does not work on it"});
+      return;
+    }
+    if (runner_->done()) {
+      link_.send(runner_->outcome());
+      return;
+    }
+    spdlog::info("cancelling {}: {}", cancel.assignment.name, cancel.message);
+    runner_->on_cancel(now_s(), cancel.message);
+    carry_out();
+  }
+
+  void on_message(const SampleAck& ack) {
+    if (!runner_ || runner_->id() != ack.assignment) return;
+    runner_->on_ack(ack.seq);
+    carry_out();
+  }
+
+  // --- workers --------------------------------------------------------------------------------
+
+  void abandon_run() {
+    workers_.clear();  // kills and reaps
+    runner_.reset();
+  }
+
+  // Does what the runner asks for, which may make it ask for more.
+  void carry_out() {
+    for (auto actions = runner_->take_actions(); !actions.empty();
+         actions = runner_->take_actions()) {
+      for (Action& action : actions) {
+        std::visit([this](auto& alternative) { perform(alternative); }, action);
+      }
+    }
+    if (runner_->done() && !done_since_s_) {
+      done_since_s_ = now_s();
+      report_outcome();
+    } else if (!runner_->done()) {
+      done_since_s_.reset();
+    }
+  }
+
+  void report_outcome() const {
+    const AssignmentUpdate& outcome = runner_->outcome();
+    switch (outcome.state) {
+      case AssignmentUpdate::State::finished:
+        spdlog::info("finished {}", outcome.assignment.name);
+        return;
+      case AssignmentUpdate::State::failed:
+        spdlog::warn("{} failed: {}", outcome.assignment.name, outcome.message);
+        return;
+      case AssignmentUpdate::State::cancelled:
+        spdlog::info("cancelled {}", outcome.assignment.name);
+        return;
+      case AssignmentUpdate::State::running:
+        return;
+    }
+  }
+
+  void perform(const StartWorker& start) {
+    Result<WorkerProcess> process = WorkerProcess::start(options_.worker, start.environment);
+    if (!process.ok()) {
+      runner_->on_start_failed(now_s(), start.rank, process.error());
+      return;
+    }
+    workers_.insert_or_assign(start.rank, Worker{std::move(*process)});
+  }
+
+  void perform(const TellWorker& tell) {
+    if (const auto it = workers_.find(tell.rank); it != workers_.end()) {
+      it->second.process.tell(tell.message);
+    }
+  }
+
+  void perform(const KillWorker& kill) {
+    if (const auto it = workers_.find(kill.rank); it != workers_.end()) it->second.process.kill();
+  }
+
+  void perform(const TellServer& tell) {
+    if (session_.live()) link_.send(tell.message);
+  }
+
+  // Everything that the worker has sent by now.
+  void read_messages(uint32_t rank, Worker& worker) {
+    while (true) {
+      const Result<std::optional<Json>> message = worker.process.next_message();
+      if (!message.ok()) {
+        runner_->on_worker_garbage(now_s(), rank, message.error());
+        break;  // the run fails; what follows the garbage does not matter
+      }
+      if (!message->has_value()) break;
+      runner_->on_worker_message(now_s(), rank, **message);
+    }
+    runner_->flush();
+    carry_out();
+    const bool keep_quiet =
+        runner_->phase() == AssignmentRunner::Phase::working && runner_->measures_host_time();
+    worker.read_not_before_s = keep_quiet ? now_s() + kQuietInterval_s : 0;
+  }
+
+  void on_worker_end(uint32_t rank, Worker& worker) {
+    const std::optional<ExitStatus> status = worker.process.poll_exit();
+    if (!status) return;
+    read_messages(rank, worker);
+    workers_.erase(rank);
+    runner_->on_worker_exit(now_s(), rank, *status);
+    carry_out();
+  }
+
+  // --- stopping -------------------------------------------------------------------------------
+
+  bool stopping() const { return stop_code_.has_value(); }
+
+  void begin_stop() {
+    uint64_t ignored = 0;
+    [[maybe_unused]] const ssize_t got = ::read(stop_fd_.get(), &ignored, sizeof ignored);
+    if (stopping()) return;
+    spdlog::info("stopping");
+    stop_code_ = measuring() ? kExitCancelled : kExitOk;
+    if (measuring()) {
+      runner_->on_agent_stop(now_s(), "the agent on nodes/" + options_.node + " was stopped");
+      carry_out();
+    }
+  }
+
+  // Once no worker is left: says goodbye, waits for the server's answer within limits.
+  void end_when_stopped(double now) {
+    if (!stopping() || measuring()) return;
+    if (!farewell_until_s_) {
+      farewell_until_s_ = session_.live() ? now + kFarewellTimeout_s : now;
+      if (session_.live()) link_.finish();
+    }
+    if (!session_.live() || now >= *farewell_until_s_) exit_code_ = *stop_code_;
+  }
+
+  // --- the loop -------------------------------------------------------------------------------
+
+  int timeout_ms(double now) const {
+    std::optional<double> next = session_.next_event_s();
+    const auto include = [&](std::optional<double> time) {
+      if (time && (!next || *time < *next)) next = time;
+    };
+    if (runner_) include(runner_->next_event_s());
+    include(farewell_until_s_);
+    for (const auto& [rank, worker] : workers_) {
+      if (worker.read_not_before_s > now) include(worker.read_not_before_s);
+    }
+    if (!next) return -1;
+    return static_cast<int>(std::ceil(std::clamp(*next - now, 0.0, 3600.0) * 1e3));
+  }
+
+  void wait(double now) {
+    std::vector<pollfd> fds = {{stop_fd_.get(), POLLIN, 0}, {link_.event_fd(), POLLIN, 0}};
+    std::vector<uint32_t> owners;
+    for (const auto& [rank, worker] : workers_) {
+      const short read = worker.read_not_before_s > now ? short{0} : short{POLLIN};
+      const short write = worker.process.wants_write() ? short{POLLOUT} : short{0};
+      fds.push_back({worker.process.exit_fd(), POLLIN, 0});
+      // A descriptor without events would still report POLLHUP, at once and for ever.
+      const auto events = static_cast<short>(read | write);
+      fds.push_back({events != 0 ? worker.process.channel_fd() : -1, events, 0});
+      owners.push_back(rank);
+    }
+    if (::poll(fds.data(), fds.size(), timeout_ms(now)) <= 0) return;
+
+    for (size_t i = 0; i < owners.size(); ++i) {
+      const auto it = workers_.find(owners[i]);
+      if (it == workers_.end()) continue;
+      const pollfd& channel = fds[2 + 2 * i + 1];
+      if ((channel.revents & POLLOUT) != 0) it->second.process.flush();
+      if ((channel.revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+        read_messages(owners[i], it->second);
+      }
+      if (fds[2 + 2 * i].revents != 0) on_worker_end(owners[i], it->second);
+    }
+    if (fds[1].revents != 0) {
+      for (const LinkEvent& event : link_.take_events()) on_link_event(event);
+    }
+    if (fds[0].revents != 0) begin_stop();
+    forget_old_outcome();
+  }
+
+  void forget_old_outcome() {
+    if (runner_ && runner_->done() && session_.live() &&
+        now_s() - *done_since_s_ > kRepeatOutcomeWithin_s) {
+      runner_.reset();
+    }
+  }
+
+  AgentOptions options_;
+  Description description_;
+  std::string instance_id_;
+  UniqueFd stop_fd_;
+  Session session_;
+  Link link_;
+  std::unique_ptr<AssignmentRunner> runner_;  // kept after its end until its outcome is safe
+  std::optional<double> done_since_s_;
+  std::map<uint32_t, Worker> workers_;
+  std::optional<int> stop_code_;
+  std::optional<double> farewell_until_s_;
+  std::optional<int> exit_code_;
+};
+
+Agent::Agent(AgentOptions options, Description description)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(description))) {}
+Agent::~Agent() = default;
+int Agent::run() { return impl_->run(); }
+void Agent::stop() { impl_->stop(); }
+
+}  // namespace stripline::agent

@@ -1,0 +1,53 @@
+// The node daemon: one session with the server, at most one assignment at a time. Connects the
+// state machines (session.h, assignment_runner.h) with the link, the workers and the clock in one
+// loop that sleeps in poll() until something happens.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/assignment_runner.h"
+#include "agent/description.h"
+#include "agent/session.h"
+#include "base/result.h"
+
+namespace stripline::agent {
+
+struct AgentOptions {
+  std::string server;  ///< "host:port"
+  std::string node;    ///< a resource name segment, without "nodes/"
+  std::string worker;  ///< path of stripline-worker
+  std::string version;
+  SessionLimits session;
+  RunnerLimits runner;
+};
+
+/// The host name as a resource name segment: lower case, other characters as '-', cut to 63.
+std::string default_node_name();
+
+/// Whether `name` matches [a-z0-9][a-z0-9._-]{0,62}.
+bool is_node_name(const std::string& name);
+
+class Agent {
+ public:
+  Agent(AgentOptions options, Description description);
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  /// Serves until stopped; the exit code (base/exit_codes.h): kExitOk when stopped while idle,
+  /// kExitCancelled when a measurement was cut short, or the code of the server's refusal.
+  /// Call it from the main thread: workers die with the thread that started them.
+  int run();
+
+  /// Ends run() in good order within about a second: workers are ended, the server is told.
+  /// Async-signal-safe, callable from any thread.
+  void stop();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stripline::agent

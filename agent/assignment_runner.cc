@@ -1,0 +1,326 @@
+#include "agent/assignment_runner.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "optimizer/experiment/json.h"
+
+namespace stripline::agent {
+namespace {
+
+// Weights of failures: a rank that lost its peer says less than the peer's own end.
+constexpr int kConsequence = 1;
+constexpr int kCause = 2;
+constexpr int kDeath = 3;
+
+std::string member(const Json& message, const char* key) {
+  const auto it = message.find(key);
+  return it != message.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+std::optional<uint32_t> count_member(const Json& message, const char* key) {
+  const auto it = message.find(key);
+  if (it == message.end() || !it->is_number_integer() || it->get<int64_t>() < 0) {
+    return std::nullopt;
+  }
+  return static_cast<uint32_t>(std::min<int64_t>(it->get<int64_t>(), UINT32_MAX));
+}
+
+std::string ranks_text(const std::vector<uint32_t>& ranks) {
+  std::string out;
+  for (const uint32_t rank : ranks) out += (out.empty() ? "" : ", ") + std::to_string(rank);
+  return out;
+}
+
+}  // namespace
+
+AssignmentRunner::AssignmentRunner(Assignment assignment, std::string node,
+                                   const RunnerLimits& limits)
+    : assignment_(std::move(assignment)), node_(std::move(node)), limits_(limits) {}
+
+std::string AssignmentRunner::rank_name(uint32_t rank) const {
+  return "rank " + std::to_string(rank) + " on nodes/" + node_;
+}
+
+Status AssignmentRunner::check(const Json& parsed) const {
+  const Result<experiment::Assignment> work = experiment::assignment_from_json(parsed);
+  if (!work.ok()) return work.error().with_context("the assignment cannot be read");
+  const std::set<uint32_t> unique(assignment_.ranks.begin(), assignment_.ranks.end());
+  if (unique.empty() || unique.size() != assignment_.ranks.size() ||
+      *unique.rbegin() >= work->ranks) {
+    return Error(ErrorCode::data_loss,
+                 "the assignment lists ranks {" + ranks_text(assignment_.ranks) +
+                     "} for this node in a job of " + std::to_string(work->ranks));
+  }
+  return {};
+}
+
+void AssignmentRunner::start(double now_s) {
+  Result<Json> parsed =
+      parse_json(assignment_.assignment_json, "assignment " + assignment_.id.name);
+  const Status status = parsed.ok() ? check(*parsed) : Status(parsed.error());
+  if (!status.ok()) {
+    finish(AssignmentUpdate::State::failed, status.error().code(), status.error().message());
+    return;
+  }
+  work_json_ = std::move(*parsed);
+  work_ = *experiment::assignment_from_json(work_json_);
+  deadline_s_ = now_s + assignment_.join_timeout_s + limits_.join_margin_s;
+  for (const uint32_t rank : assignment_.ranks) {
+    ranks_[rank].alive = true;
+    actions_.emplace_back(StartWorker{rank,
+                                      {{"STRIPLINE_RANK", std::to_string(rank)},
+                                       {"STRIPLINE_RANKS", std::to_string(work_.ranks)},
+                                       {"STRIPLINE_JOB_ID", assignment_.job_id},
+                                       {"STRIPLINE_CONTROL_FD", "3"},
+                                       {"STRIPLINE_FABRIC", work_.fabric},
+                                       {"STRIPLINE_CLOCK", work_.clock},
+                                       {"STRIPLINE_SEED", std::to_string(work_.seed)}}});
+  }
+  send_update(AssignmentUpdate::State::running, "", "");
+}
+
+void AssignmentRunner::on_start_failed(double now_s, uint32_t rank, const Error& error) {
+  ranks_[rank].alive = false;
+  fail(now_s, {kDeath, error.code(), rank_name(rank) + " could not start: " + error.message()});
+}
+
+void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json& message) {
+  if (done() || !ranks_.contains(rank)) return;
+  Rank& sender = ranks_[rank];
+  const std::string type = member(message, "type");
+  if (type == "join") {
+    if (sender.joined) return;
+    sender.joined = true;
+    sender.address = member(message, "address");
+    send(GroupJoin{assignment_.id, rank, sender.address});
+  } else if (type == "samples") {
+    const auto series = message.find("series");
+    if (rank != 0 || series == message.end() || !series->is_array()) return;
+    for (const Json& element : *series) add_series(element);
+  } else if (type == "progress") {
+    if (const auto count = count_member(message, "done")) points_done_ = *count;
+    if (const auto count = count_member(message, "total")) points_total_ = *count;
+  } else if (type == "failed") {
+    if (phase_ == Phase::cancelling) return;
+    const ErrorCode code =
+        error_code_from_string(member(message, "code")).value_or(ErrorCode::internal);
+    const bool consequence = code == ErrorCode::unavailable || code == ErrorCode::aborted;
+    fail(now_s, {consequence ? kConsequence : kCause, code,
+                 rank_name(rank) + ": " + member(message, "message")});
+  } else if (type == "left") {
+    sender.left = true;
+    sender.kill_at_s = now_s + limits_.exit_grace_s;
+  }
+  // Messages of a newer worker that this agent does not know are not its business.
+}
+
+void AssignmentRunner::on_worker_garbage(double now_s, uint32_t rank, const Error& error) {
+  if (done() || phase_ == Phase::cancelling) return;
+  fail(now_s, {kCause, error.code(), rank_name(rank) + ": " + error.message()});
+}
+
+void AssignmentRunner::on_worker_exit(double now_s, uint32_t rank, const ExitStatus& status) {
+  const auto it = ranks_.find(rank);
+  if (it == ranks_.end() || !it->second.alive) return;
+  it->second.alive = false;
+  it->second.kill_at_s.reset();
+  const bool good_end = (it->second.left && ready_sent_) || it->second.killed;
+  if (!good_end) {
+    const int weight = status.signal != 0 ? kDeath : kConsequence;
+    fail(now_s, {weight, ErrorCode::aborted,
+                 rank_name(rank) + " " + status.describe() +
+                     (status.signal != 0 ? "" : " before the run was over; see the agent's log")});
+  }
+  settle();
+}
+
+void AssignmentRunner::on_group_ready(double now_s, const std::vector<std::string>& addresses) {
+  if (phase_ != Phase::joining || ready_sent_) return;
+  if (addresses.size() != work_.ranks) {
+    fail(now_s, {kCause, ErrorCode::data_loss,
+                 "the server announced a group of " + std::to_string(addresses.size()) +
+                     " ranks for a job of " + std::to_string(work_.ranks)});
+    return;
+  }
+  ready_sent_ = true;
+  phase_ = Phase::working;
+  deadline_s_ = now_s + work_.deadline_s + limits_.deadline_margin_s;
+  tell_all({{"type", "ready"}, {"addresses", addresses}});
+  tell_all({{"type", "work"}, {"assignment", work_json_}});
+}
+
+void AssignmentRunner::on_ack(uint64_t seq) {
+  while (!batches_.empty() && batches_.front().seq <= seq) batches_.pop_front();
+  if (phase_ == Phase::draining && batches_.empty()) {
+    finish(AssignmentUpdate::State::finished, ErrorCode::internal, "");
+  }
+}
+
+void AssignmentRunner::on_cancel(double now_s, const std::string& message) {
+  cancel_message_ = message;
+  if (phase_ == Phase::joining || phase_ == Phase::working) {
+    begin_ending(now_s, Phase::cancelling, limits_.cancel_grace_s,
+                 ready_sent_
+                     ? Json{{"type", "cancel"}}
+                     : Json{{"type", "abort"}, {"code", "cancelled"}, {"message", message}});
+    settle();
+  } else if (phase_ == Phase::draining) {
+    finish(AssignmentUpdate::State::cancelled, ErrorCode::cancelled, message);
+  }
+}
+
+void AssignmentRunner::on_agent_stop(double now_s, const std::string& why) {
+  agent_stop_ = why;
+  on_cancel(now_s, why);
+}
+
+void AssignmentRunner::on_reconnected() {
+  if (done()) {
+    send(outcome_);
+    return;
+  }
+  send_update(AssignmentUpdate::State::running, "", "");
+  if (phase_ == Phase::joining) {
+    for (const auto& [rank, state] : ranks_) {
+      if (state.joined) send(GroupJoin{assignment_.id, rank, state.address});
+    }
+  }
+  for (const SampleBatch& batch : batches_) send(batch);
+}
+
+void AssignmentRunner::flush() {
+  if (batch_.empty()) return;
+  batch_ += ']';
+  batches_.push_back({assignment_.id, ++last_seq_,
+                      std::make_shared<const std::string>(std::move(batch_)), points_done_,
+                      points_total_});
+  batch_.clear();
+  send(batches_.back());
+}
+
+void AssignmentRunner::on_time(double now_s) {
+  if (done()) return;
+  for (auto& [rank, state] : ranks_) {
+    if (state.alive && state.kill_at_s && now_s >= *state.kill_at_s) {
+      state.kill_at_s.reset();
+      state.killed = true;
+      actions_.emplace_back(KillWorker{rank});
+    }
+  }
+  if (deadline_s_ && now_s >= *deadline_s_) {
+    deadline_s_.reset();
+    std::string message = "the run on nodes/" + node_ + " was not over " +
+                          std::to_string(static_cast<int>(work_.deadline_s)) +
+                          " s after its start; measure fewer points or give it more time";
+    if (phase_ == Phase::joining) {
+      std::vector<uint32_t> missing;
+      for (const auto& [rank, state] : ranks_) {
+        if (!state.joined) missing.push_back(rank);
+      }
+      message = "the group was not complete in time; " +
+                (missing.empty()
+                     ? "all ranks of nodes/" + node_ + " had joined"
+                     : "of nodes/" + node_ + " these had not joined: rank " + ranks_text(missing));
+    }
+    fail(now_s, {kCause, ErrorCode::deadline_exceeded, message});
+  }
+}
+
+std::optional<double> AssignmentRunner::next_event_s() const {
+  if (done()) return std::nullopt;
+  std::optional<double> next = deadline_s_;
+  for (const auto& [rank, state] : ranks_) {
+    if (state.alive && state.kill_at_s && (!next || *state.kill_at_s < *next)) {
+      next = state.kill_at_s;
+    }
+  }
+  return next;
+}
+
+std::vector<Action> AssignmentRunner::take_actions() { return std::exchange(actions_, {}); }
+
+void AssignmentRunner::fail(double now_s, Failure failure) {
+  if (done() || phase_ == Phase::cancelling || phase_ == Phase::draining) return;
+  const bool first = !failure_;
+  const std::string message = failure.message;
+  if (first || failure.weight > failure_->weight) failure_ = std::move(failure);
+  if (first) {
+    begin_ending(now_s, Phase::failing, limits_.failure_settle_s,
+                 {{"type", "abort"}, {"code", "aborted"}, {"message", message}});
+  }
+  settle();
+}
+
+void AssignmentRunner::begin_ending(double now_s, Phase phase, double grace_s,
+                                    const Json& farewell) {
+  phase_ = phase;
+  deadline_s_.reset();
+  tell_all(farewell);
+  for (auto& [rank, state] : ranks_) {
+    if (state.alive) state.kill_at_s = now_s + grace_s;
+  }
+}
+
+// Moves on once no worker is left.
+void AssignmentRunner::settle() {
+  if (done() || any_alive()) return;
+  switch (phase_) {
+    case Phase::joining:
+    case Phase::working:
+      flush();
+      deadline_s_.reset();
+      phase_ = Phase::draining;
+      if (batches_.empty()) finish(AssignmentUpdate::State::finished, ErrorCode::internal, "");
+      return;
+    case Phase::cancelling:
+      flush();
+      if (agent_stop_) {
+        finish(AssignmentUpdate::State::failed, ErrorCode::unavailable, *agent_stop_);
+      } else {
+        finish(AssignmentUpdate::State::cancelled, ErrorCode::cancelled, cancel_message_);
+      }
+      return;
+    case Phase::failing:
+      flush();
+      finish(AssignmentUpdate::State::failed, failure_->code, failure_->message);
+      return;
+    case Phase::draining:
+    case Phase::done:
+      return;
+  }
+}
+
+void AssignmentRunner::finish(AssignmentUpdate::State state, ErrorCode code,
+                              const std::string& message) {
+  phase_ = Phase::done;
+  const bool failed = state == AssignmentUpdate::State::failed;
+  send_update(state, failed ? std::string(to_string(code)) : std::string(), message);
+}
+
+void AssignmentRunner::send_update(AssignmentUpdate::State state, std::string code,
+                                   std::string message) {
+  outcome_ = {assignment_.id, state, std::move(code), std::move(message)};
+  send(outcome_);
+}
+
+void AssignmentRunner::add_series(const Json& series) {
+  const std::string text = series.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!batch_.empty() && batch_.size() + text.size() > limits_.batch_bytes) flush();
+  batch_ += batch_.empty() ? '[' : ',';
+  batch_ += text;
+}
+
+void AssignmentRunner::tell_all(const Json& message) {
+  for (const auto& [rank, state] : ranks_) {
+    if (state.alive) actions_.emplace_back(TellWorker{rank, message});
+  }
+}
+
+bool AssignmentRunner::any_alive() const {
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [](const auto& entry) { return entry.second.alive; });
+}
+
+}  // namespace stripline::agent

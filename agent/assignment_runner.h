@@ -1,0 +1,154 @@
+// One assignment at one node as a state machine: starts the ranks of this node, brings them
+// together with the others, passes work down and samples up, and ends in exactly one of finished,
+// failed, cancelled. Does no I/O and reads no clock: every call takes the time in seconds and
+// leaves actions to be taken (take_actions), which agent.cc carries out.
+//
+//   joining --(GroupReady)--> working --(all left and exited)--> draining --(all acked)--> finished
+//      |                         |                                  |
+//      +--(cancel)--> cancelling-+----------------------------------+--> cancelled
+//      +--(death, failure, time)--> failing -----------------------------> failed
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agent/messages.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "base/subprocess.h"
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::agent {
+
+/// Start the worker of a rank with these variables added to its environment.
+struct StartWorker {
+  uint32_t rank = 0;
+  std::map<std::string, std::string> environment;
+};
+/// Send a message of docs/worker-protocol.md.
+struct TellWorker {
+  uint32_t rank = 0;
+  Json message;
+};
+/// SIGKILL.
+struct KillWorker {
+  uint32_t rank = 0;
+};
+struct TellServer {
+  AgentMessage message;
+};
+using Action = std::variant<StartWorker, TellWorker, KillWorker, TellServer>;
+
+struct RunnerLimits {
+  double cancel_grace_s = 0.7;  ///< from the cancel message to SIGKILL
+  double failure_settle_s =
+      0.2;                   ///< from the first failure to SIGKILL: time to learn its root cause
+  double exit_grace_s = 5;   ///< from `left` to SIGKILL
+  double join_margin_s = 3;  ///< beyond the server's join timeout, should the server be gone
+  double deadline_margin_s = 5;            ///< beyond the assignment's own deadline
+  size_t batch_bytes = size_t{512} << 10;  ///< a batch is closed above this
+};
+
+class AssignmentRunner {
+ public:
+  enum class Phase { joining, working, cancelling, failing, draining, done };
+
+  /// `node` is the name of this node, for messages.
+  AssignmentRunner(Assignment assignment, std::string node, const RunnerLimits& limits);
+
+  /// Checks the assignment and starts the workers. A bad assignment fails at once.
+  void start(double now_s);
+
+  void on_start_failed(double now_s, uint32_t rank, const Error& error);
+  void on_worker_message(double now_s, uint32_t rank, const Json& message);
+  /// The channel brought something that is not the protocol.
+  void on_worker_garbage(double now_s, uint32_t rank, const Error& error);
+  /// Call it after the last message of the rank has been delivered.
+  void on_worker_exit(double now_s, uint32_t rank, const ExitStatus& status);
+
+  void on_group_ready(double now_s, const std::vector<std::string>& addresses);
+  void on_ack(uint64_t seq);
+  void on_cancel(double now_s, const std::string& message);
+  /// The agent itself ends: ends the ranks like on_cancel, but reports `why` as a failure of this
+  /// node, so that the run is given to another one.
+  void on_agent_stop(double now_s, const std::string& why);
+
+  /// The session is up again: repeats what the server may have missed.
+  void on_reconnected();
+
+  /// Closes the batch under construction. Call it when nothing more is waiting to be read.
+  void flush();
+
+  /// Call it when next_event_s() has come.
+  void on_time(double now_s);
+  std::optional<double> next_event_s() const;
+
+  /// The actions since the last call, in order.
+  std::vector<Action> take_actions();
+
+  const AssignmentId& id() const { return assignment_.id; }
+  Phase phase() const { return phase_; }
+  bool done() const { return phase_ == Phase::done; }
+  /// The last update, once done.
+  const AssignmentUpdate& outcome() const { return outcome_; }
+  /// Whether host time matters to the samples (the real clock).
+  bool measures_host_time() const { return work_.clock == "real"; }
+  size_t unacknowledged_batches() const { return batches_.size(); }
+
+ private:
+  struct Rank {
+    std::string address;
+    bool joined = false;
+    bool left = false;
+    bool alive = false;
+    bool killed = false;  ///< by this agent: its end says nothing
+    std::optional<double> kill_at_s;
+  };
+  /// The most telling of several failures wins: one rank's death makes its peers fail, too.
+  struct Failure {
+    int weight = 0;
+    ErrorCode code = ErrorCode::internal;
+    std::string message;
+  };
+
+  Status check(const Json& parsed) const;
+  void fail(double now_s, Failure failure);
+  void begin_ending(double now_s, Phase phase, double grace_s, const Json& farewell);
+  void settle();
+  void finish(AssignmentUpdate::State state, ErrorCode code, const std::string& message);
+  void add_series(const Json& series);
+  void tell_all(const Json& message);
+  void send(AgentMessage message) { actions_.emplace_back(TellServer{std::move(message)}); }
+  void send_update(AssignmentUpdate::State state, std::string code, std::string message);
+  std::string rank_name(uint32_t rank) const;
+  bool any_alive() const;
+
+  Assignment assignment_;
+  std::string node_;
+  RunnerLimits limits_;
+  experiment::Assignment work_;
+  Json work_json_;
+  Phase phase_ = Phase::joining;
+  std::map<uint32_t, Rank> ranks_;
+  std::optional<double> deadline_s_;  ///< of the phase joining or working
+  std::optional<Failure> failure_;
+  std::string cancel_message_;
+  std::optional<std::string> agent_stop_;
+  bool ready_sent_ = false;
+
+  std::string batch_;  ///< JSON array under construction, without its closing bracket
+  uint32_t points_done_ = 0;
+  uint32_t points_total_ = 0;
+  uint64_t last_seq_ = 0;
+  std::deque<SampleBatch> batches_;  ///< sent, not acknowledged
+
+  AssignmentUpdate outcome_;
+  std::vector<Action> actions_;
+};
+
+}  // namespace stripline::agent

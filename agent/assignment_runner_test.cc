@@ -1,0 +1,341 @@
+#include "agent/assignment_runner.h"
+
+#include <algorithm>
+#include <signal.h>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/experiment/json.h"
+
+namespace stripline::agent {
+namespace {
+
+using State = AssignmentUpdate::State;
+
+Assignment make_assignment(std::vector<uint32_t> ranks, uint32_t all = 2) {
+  experiment::Assignment work;
+  work.name = "campaigns/c1/runs/1";
+  work.fence = 3;
+  work.fabric = "tcp";
+  work.ranks = all;
+  work.seed = 7;
+  work.deadline_s = 60;
+  work.points = {{"micro.latency", "get", {{"bytes", int64_t{8}}}}};
+  return {{work.name, work.fence},
+          10,
+          experiment::to_json(work).dump(),
+          std::move(ranks),
+          {"a", "b"},
+          5 /*join*/,
+          "job-1"};
+}
+
+ExitStatus killed(int signal) { return {.exit_code = 0, .signal = signal}; }
+constexpr ExitStatus kClean{};
+
+Json series(int bytes) { return {{"point", bytes}, {"extension", "kept"}}; }
+
+// Collects what the runner asks for.
+class RunnerTest : public ::testing::Test {
+ protected:
+  void make(std::vector<uint32_t> ranks, uint32_t all = 2) {
+    runner_.emplace(make_assignment(std::move(ranks), all), "a", RunnerLimits{});
+    runner_->start(0);
+    actions_ = runner_->take_actions();
+  }
+
+  void bring_to_work(std::vector<uint32_t> ranks, uint32_t all = 2) {
+    make(ranks, all);
+    for (const uint32_t rank : ranks) {
+      runner_->on_worker_message(0, rank,
+                                 {{"type", "join"}, {"address", "x" + std::to_string(rank)}});
+    }
+    runner_->on_group_ready(1, std::vector<std::string>(all, "y"));
+    take();
+  }
+
+  // The actions since the last take.
+  void take() { actions_ = runner_->take_actions(); }
+
+  template <typename T>
+  std::vector<T> of_kind() const {
+    std::vector<T> found;
+    for (const Action& action : actions_) {
+      if constexpr (std::is_constructible_v<Action, T>) {
+        if (const auto* match = std::get_if<T>(&action)) found.push_back(*match);
+      } else if (const auto* tell = std::get_if<TellServer>(&action)) {
+        if (const auto* match = std::get_if<T>(&tell->message)) found.push_back(*match);
+      }
+    }
+    return found;
+  }
+
+  std::vector<std::string> told(uint32_t rank) const {
+    std::vector<std::string> types;
+    for (const TellWorker& tell : of_kind<TellWorker>()) {
+      if (tell.rank == rank) types.push_back(tell.message["type"].get<std::string>());
+    }
+    return types;
+  }
+
+  std::optional<AssignmentRunner> runner_;
+  std::vector<Action> actions_;
+};
+
+TEST_F(RunnerTest, StartsItsRanksWithTheirEnvironment) {
+  make({1, 3}, 4);
+  const auto starts = of_kind<StartWorker>();
+  ASSERT_EQ(starts.size(), 2U);
+  EXPECT_EQ(starts[1].rank, 3U);
+  EXPECT_EQ(starts[1].environment.at("STRIPLINE_RANK"), "3");
+  EXPECT_EQ(starts[1].environment.at("STRIPLINE_RANKS"), "4");
+  EXPECT_EQ(starts[1].environment.at("STRIPLINE_FABRIC"), "tcp");
+  EXPECT_EQ(starts[1].environment.at("STRIPLINE_CLOCK"), "real");
+  EXPECT_EQ(starts[1].environment.at("STRIPLINE_JOB_ID"), "job-1");
+  EXPECT_EQ(starts[1].environment.at("STRIPLINE_CONTROL_FD"), "3");
+  EXPECT_EQ(starts[1].environment.at("STRIPLINE_SEED"), "7");
+  ASSERT_EQ(of_kind<AssignmentUpdate>().size(), 1U);
+  EXPECT_EQ(of_kind<AssignmentUpdate>()[0].state, State::running);
+}
+
+TEST_F(RunnerTest, RelaysJoinsAndStartsWorkWhenTheGroupIsReady) {
+  make({0}, 2);
+  runner_->on_worker_message(0.1, 0, {{"type", "join"}, {"address", "0a0b"}});
+  take();
+  ASSERT_EQ(of_kind<GroupJoin>().size(), 1U);
+  EXPECT_EQ(of_kind<GroupJoin>()[0].address, "0a0b");
+  EXPECT_EQ(of_kind<GroupJoin>()[0].assignment.fence, 3U);
+  runner_->on_group_ready(0.2, {"0a0b", "0c"});
+  take();
+  EXPECT_EQ(told(0), (std::vector<std::string>{"ready", "work"}));
+  EXPECT_EQ(of_kind<TellWorker>()[0].message["addresses"][1], "0c");
+  EXPECT_EQ(of_kind<TellWorker>()[1].message["assignment"]["fabric"], "tcp");
+  runner_->on_group_ready(0.3, {"0a0b", "0c"});  // repeated after a reconnect
+  take();
+  EXPECT_TRUE(actions_.empty());
+}
+
+TEST_F(RunnerTest, FinishesOnlyWhenAllLeftAndEveryBatchIsAcknowledged) {
+  bring_to_work({0, 1});
+  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(1)}}});
+  runner_->on_worker_message(2, 0, {{"type", "progress"}, {"done", 1}, {"total", 2}});
+  runner_->flush();
+  runner_->on_worker_message(3, 0, {{"type", "samples"}, {"series", {series(2), series(3)}}});
+  runner_->flush();
+  take();
+  const auto batches = of_kind<SampleBatch>();
+  ASSERT_EQ(batches.size(), 2U);
+  EXPECT_EQ(batches[0].seq, 1U);
+  EXPECT_EQ(batches[0].points_done, 1U);
+  EXPECT_EQ(batches[0].points_total, 2U);
+  const auto second = Json::parse(*batches[1].data);
+  ASSERT_EQ(second.size(), 2U);
+  EXPECT_EQ(second[1]["extension"], "kept");
+
+  for (const uint32_t rank : {0U, 1U}) {
+    runner_->on_worker_message(4, rank, {{"type", "left"}});
+    runner_->on_worker_exit(4, rank, kClean);
+  }
+  runner_->on_ack(1);
+  take();
+  EXPECT_TRUE(of_kind<AssignmentUpdate>().empty());
+  EXPECT_EQ(runner_->phase(), AssignmentRunner::Phase::draining);
+  runner_->on_ack(2);
+  take();
+  ASSERT_EQ(of_kind<AssignmentUpdate>().size(), 1U);
+  EXPECT_EQ(of_kind<AssignmentUpdate>()[0].state, State::finished);
+  EXPECT_TRUE(runner_->done());
+}
+
+TEST_F(RunnerTest, ANodeWithoutRankZeroFinishesByItself) {
+  bring_to_work({1});
+  runner_->on_worker_message(2, 1, {{"type", "left"}});
+  EXPECT_FALSE(runner_->done());
+  runner_->on_worker_exit(2, 1, kClean);
+  EXPECT_TRUE(runner_->done());
+  EXPECT_EQ(runner_->outcome().state, State::finished);
+}
+
+TEST_F(RunnerTest, RepeatsJoinsAndUnacknowledgedBatchesAfterAReconnect) {
+  make({0}, 2);
+  runner_->on_worker_message(0, 0, {{"type", "join"}, {"address", "aa"}});
+  take();
+  runner_->on_reconnected();
+  take();
+  EXPECT_EQ(of_kind<GroupJoin>().size(), 1U);
+
+  runner_->on_group_ready(1, {"aa", "bb"});
+  for (int i = 0; i < 3; ++i) {
+    runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(i)}}});
+    runner_->flush();
+  }
+  runner_->on_ack(1);
+  take();
+  runner_->on_reconnected();
+  take();
+  EXPECT_TRUE(of_kind<GroupJoin>().empty());
+  const auto batches = of_kind<SampleBatch>();
+  ASSERT_EQ(batches.size(), 2U);
+  EXPECT_EQ(batches[0].seq, 2U);
+  EXPECT_EQ(batches[1].seq, 3U);
+}
+
+TEST_F(RunnerTest, LargeBatchesAreSplit) {
+  bring_to_work({0}, 2);
+  const std::string big(300'000, 'x');
+  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {big, big, big}}});
+  runner_->flush();
+  take();
+  EXPECT_EQ(of_kind<SampleBatch>().size(), 3U);
+}
+
+TEST_F(RunnerTest, DeathNamesRankNodeAndSignalAndEndsTheOthers) {
+  bring_to_work({0, 1});
+  runner_->on_worker_exit(2, 1, killed(SIGKILL));
+  take();
+  EXPECT_EQ(told(0), std::vector<std::string>{"abort"});
+  ASSERT_TRUE(runner_->next_event_s());
+  EXPECT_LE(*runner_->next_event_s(), 2.5);
+  runner_->on_time(*runner_->next_event_s());
+  take();
+  ASSERT_EQ(of_kind<KillWorker>().size(), 1U);
+  EXPECT_EQ(of_kind<KillWorker>()[0].rank, 0U);
+  runner_->on_worker_exit(2.3, 0, killed(SIGKILL));  // by us: not the cause
+  EXPECT_EQ(runner_->outcome().state, State::failed);
+  EXPECT_EQ(runner_->outcome().code, "aborted");
+  EXPECT_EQ(runner_->outcome().message, "rank 1 on nodes/a was killed by signal 9 (SIGKILL)");
+}
+
+TEST_F(RunnerTest, TheDeathOfAPeerOutweighsTheComplaintAboutIt) {
+  bring_to_work({0, 1});
+  runner_->on_worker_message(
+      2, 0, {{"type", "failed"}, {"code", "unavailable"}, {"message", "lost rank 1"}});
+  runner_->on_worker_exit(2.01, 0, {.exit_code = 4});
+  runner_->on_worker_exit(2.02, 1, killed(SIGSEGV));
+  ASSERT_TRUE(runner_->done());
+  EXPECT_NE(runner_->outcome().message.find("rank 1 on nodes/a was killed by signal 11"),
+            std::string::npos);
+}
+
+TEST_F(RunnerTest, AFailureKeepsItsCodeAndMessage) {
+  bring_to_work({0, 1});
+  runner_->on_worker_message(
+      2, 1, {{"type", "failed"}, {"code", "resource_exhausted"}, {"message", "no memory"}});
+  runner_->on_worker_exit(2, 1, {.exit_code = 4});
+  runner_->on_worker_exit(2.1, 0, {.exit_code = 5});
+  ASSERT_TRUE(runner_->done());
+  EXPECT_EQ(runner_->outcome().code, "resource_exhausted");
+  EXPECT_EQ(runner_->outcome().message, "rank 1 on nodes/a: no memory");
+}
+
+TEST_F(RunnerTest, LeavingBeforeTheGroupIsCompleteIsAFailure) {
+  make({0});
+  runner_->on_worker_message(0, 0, {{"type", "left"}});
+  runner_->on_worker_exit(0, 0, kClean);
+  ASSERT_TRUE(runner_->done());
+  EXPECT_EQ(runner_->outcome().state, State::failed);
+}
+
+TEST_F(RunnerTest, CancelIsObeyedWithinItsGrace) {
+  bring_to_work({0, 1});
+  runner_->on_cancel(2, "by a user");
+  take();
+  EXPECT_EQ(told(0), std::vector<std::string>{"cancel"});
+  runner_->on_worker_message(2.1, 0, {{"type", "left"}});
+  runner_->on_worker_exit(2.1, 0, kClean);
+  ASSERT_TRUE(runner_->next_event_s());
+  EXPECT_LE(*runner_->next_event_s(), 3);
+  runner_->on_time(*runner_->next_event_s());
+  take();
+  ASSERT_EQ(of_kind<KillWorker>().size(), 1U);
+  EXPECT_EQ(of_kind<KillWorker>()[0].rank, 1U);
+  runner_->on_worker_exit(2.8, 1, killed(SIGKILL));
+  EXPECT_EQ(runner_->outcome().state, State::cancelled);
+}
+
+TEST_F(RunnerTest, CancelWhileJoiningAborts) {
+  make({0});
+  runner_->on_cancel(1, "a member failed");
+  take();
+  EXPECT_EQ(told(0), std::vector<std::string>{"abort"});
+  runner_->on_worker_exit(1.1, 0, {.exit_code = 7});
+  EXPECT_EQ(runner_->outcome().state, State::cancelled);
+}
+
+TEST_F(RunnerTest, CancelWhileSamplesWaitForTheServerEndsAtOnce) {
+  bring_to_work({0}, 2);
+  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(1)}}});
+  runner_->flush();
+  runner_->on_worker_message(2, 0, {{"type", "left"}});
+  runner_->on_worker_exit(2, 0, kClean);
+  EXPECT_FALSE(runner_->done());
+  runner_->on_cancel(3, "old fence");
+  EXPECT_EQ(runner_->outcome().state, State::cancelled);
+}
+
+TEST_F(RunnerTest, AStoppedAgentReportsAFailureOfItsNode) {
+  bring_to_work({0}, 2);
+  runner_->on_agent_stop(2, "the agent was stopped");
+  runner_->on_worker_exit(2.1, 0, killed(SIGKILL));
+  EXPECT_EQ(runner_->outcome().state, State::failed);
+  EXPECT_EQ(runner_->outcome().code, "unavailable");
+}
+
+TEST_F(RunnerTest, AnIncompleteGroupEndsInTime) {
+  make({0, 1}, 4);
+  runner_->on_worker_message(0, 0, {{"type", "join"}, {"address", "aa"}});
+  take();
+  ASSERT_TRUE(runner_->next_event_s());
+  EXPECT_DOUBLE_EQ(*runner_->next_event_s(), 8);  // the server's 5 s and a margin
+  runner_->on_time(8);
+  runner_->on_worker_exit(8.1, 0, {.exit_code = 5});
+  runner_->on_worker_exit(8.1, 1, {.exit_code = 5});
+  EXPECT_EQ(runner_->outcome().code, "deadline_exceeded");
+  EXPECT_NE(runner_->outcome().message.find("had not joined: rank 1"), std::string::npos);
+}
+
+TEST_F(RunnerTest, ARunThatTakesTooLongEnds) {
+  bring_to_work({0}, 2);
+  EXPECT_DOUBLE_EQ(*runner_->next_event_s(), 1 + 60 + 5);
+  runner_->on_time(66);
+  runner_->on_worker_exit(66.1, 0, {.exit_code = 5});
+  EXPECT_EQ(runner_->outcome().code, "deadline_exceeded");
+}
+
+TEST_F(RunnerTest, ARankThatLeftButStaysIsKilledAndHasFinished) {
+  bring_to_work({1});
+  runner_->on_worker_message(2, 1, {{"type", "left"}});
+  runner_->on_time(*runner_->next_event_s());
+  take();
+  ASSERT_EQ(of_kind<KillWorker>().size(), 1U);
+  runner_->on_worker_exit(7, 1, killed(SIGKILL));
+  EXPECT_EQ(runner_->outcome().state, State::finished);
+}
+
+TEST_F(RunnerTest, BadAssignmentsFailAtOnce) {
+  for (Assignment bad : {make_assignment({}), make_assignment({0, 0}), make_assignment({2})}) {
+    AssignmentRunner runner(bad, "a", RunnerLimits{});
+    runner.start(0);
+    EXPECT_TRUE(runner.done());
+    EXPECT_EQ(runner.outcome().state, State::failed);
+    EXPECT_EQ(runner.outcome().code, "data_loss");
+  }
+  Assignment garbage = make_assignment({0});
+  garbage.assignment_json = "{";
+  AssignmentRunner runner(garbage, "a", RunnerLimits{});
+  runner.start(0);
+  EXPECT_EQ(runner.outcome().state, State::failed);
+}
+
+TEST_F(RunnerTest, AWorkerThatCannotStartFailsTheAssignment) {
+  make({0, 1});
+  runner_->on_start_failed(0, 0, Error(ErrorCode::not_found, "no such program"));
+  runner_->on_worker_exit(0.1, 1, {.exit_code = 5});
+  EXPECT_EQ(runner_->outcome().state, State::failed);
+  EXPECT_EQ(runner_->outcome().code, "not_found");
+  EXPECT_NE(runner_->outcome().message.find("rank 0 on nodes/a could not start"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace stripline::agent

@@ -1,0 +1,118 @@
+// stripline-agent: the node daemon.
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <signal.h>
+#include <string>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "agent/agent.h"
+#include "agent/description.h"
+#include "base/exit_codes.h"
+#include "base/subprocess.h"
+
+namespace {
+
+using stripline::agent::Agent;
+
+constexpr double kDescribeTimeout_s = 60;
+
+// The agent that the signal handler stops; set before the handler is installed.
+Agent* stoppable = nullptr;
+
+void on_stop_signal(int /*signal*/) { stoppable->stop(); }
+
+void stop_on_signals(Agent& agent) {
+  stoppable = &agent;
+  struct sigaction action {};
+  action.sa_handler = on_stop_signal;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+int fail(const stripline::Error& error) {
+  std::fprintf(stderr, "stripline-agent: error: %s\n", error.message().c_str());
+  return stripline::exit_code_for(error.code());
+}
+
+constexpr const char* kDescription =
+    "Serves this node: connects to a Stripline server, runs the measurements that campaigns assign "
+    "to\n"
+    "this node in worker processes, and streams the samples to the server.\n\n"
+    "The agent dials out and opens no port. When the server goes away it keeps measuring, keeps "
+    "the\n"
+    "samples and reconnects. While it has nothing to do it sleeps. Its workers end with it.";
+
+constexpr const char* kFooter =
+    "Environment:\n"
+    "  STRIPLINE_SERVER   the server, unless --server is given\n"
+    "  Everything else in the environment is passed on to the workers: set FI_* variables here.\n\n"
+    "Exit codes:\n"
+    "  0  stopped by SIGTERM or SIGINT while idle\n"
+    "  2  wrong option, or no such worker\n"
+    "  3  the server speaks another version of the protocol, or refuses this agent\n"
+    "  4  the worker cannot describe this node\n"
+    "  7  stopped while it was measuring: the run was ended and the server told\n"
+    "  9  another agent holds this node's name\n\n"
+    "Examples:\n"
+    "  stripline-agent --server head:7411\n"
+    "  srun --ntasks-per-node=1 stripline-agent --server head:7411\n"
+    "  stripline-agent --server 127.0.0.1:7411 --node a   # two agents on one machine need two "
+    "names\n";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  stripline::agent::AgentOptions options;
+  options.server = "127.0.0.1:7411";
+  options.node = stripline::agent::default_node_name();
+  options.worker =
+      (std::filesystem::path(stripline::executable_folder()) / "stripline-worker").string();
+  options.version = STRIPLINE_VERSION;
+
+  CLI::App app(kDescription, "stripline-agent");
+  app.footer(kFooter);
+  app.set_version_flag("--version", "stripline-agent " STRIPLINE_VERSION, "Print the version");
+  app.add_option("--server", options.server, "Address of the server, host:port")
+      ->envname("STRIPLINE_SERVER")
+      ->capture_default_str();
+  app.add_option("--node", options.node,
+                 "Name of this node: lower-case letters, digits, '.', '_', '-'")
+      ->check([](const std::string& name) {
+        return stripline::agent::is_node_name(name)
+                   ? std::string()
+                   : "'" + name + "' is no node name; it must match [a-z0-9][a-z0-9._-]{0,62}";
+      })
+      ->capture_default_str();
+  app.add_option("--worker", options.worker, "The program that runs measurements")
+      ->type_name("PATH")
+      ->capture_default_str();
+  bool quiet = false;
+  app.add_flag("--quiet", quiet, "Log warnings and errors only");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? stripline::kExitOk : stripline::kExitUsage;
+  }
+
+  spdlog::set_default_logger(
+      std::make_shared<spdlog::logger>("agent", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z stripline-agent[%P] %l: %v");
+  spdlog::set_level(quiet ? spdlog::level::warn : spdlog::level::info);
+
+  auto description = stripline::agent::describe_node(options.worker, kDescribeTimeout_s);
+  if (!description.ok()) return fail(description.error());
+  spdlog::info("nodes/{}: {} experiments, {} fabrics", options.node,
+               description->experiments_json.size(), description->fabrics.size());
+
+  Agent agent(std::move(options), std::move(*description));
+  stop_on_signals(agent);
+  return agent.run();
+}

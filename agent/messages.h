@@ -1,0 +1,112 @@
+// What an agent and its server say to each other, as plain values: the contents of
+// proto/stripline/v1/agents.proto without protobuf, so that the agent's logic can be read, built
+// and tested without it. link.cc converts. Times are seconds.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace stripline::agent {
+
+/// The versions of the session protocol that this build speaks.
+inline constexpr int kProtocolMin = 1;
+inline constexpr int kProtocolMax = 1;
+
+/// An assignment as given out once: the pair that every message about it carries.
+struct AssignmentId {
+  std::string name;    ///< "campaigns/{campaign}/runs/{run}"; empty: none
+  uint64_t fence = 0;  ///< grows each time the assignment is given out
+  bool operator==(const AssignmentId&) const = default;
+};
+
+// --- agent to server
+// ------------------------------------------------------------------------------
+
+/// Who the agent is and what it can do; the first message of every session.
+struct Hello {
+  std::string node;  ///< without "nodes/"
+  std::string
+      instance_id;  ///< constant until the agent ends: tells a reconnect from a second agent
+  std::string agent_version;
+  std::map<std::string, std::string> fingerprint;
+  std::vector<std::string> fabrics;
+  std::vector<std::string> experiments_json;
+  AssignmentId assignment;  ///< what it still works on after a reconnect
+};
+
+/// "I am alive"; renews the lease of the assignment.
+struct Heartbeat {
+  AssignmentId assignment;
+};
+
+/// A rank has opened its endpoint.
+struct GroupJoin {
+  AssignmentId assignment;
+  uint32_t rank = 0;
+  std::string address;  ///< opaque here: the text that the worker sent
+};
+
+/// Samples of rank 0, sent at least once until acknowledged.
+struct SampleBatch {
+  AssignmentId assignment;
+  uint64_t seq = 0;  ///< 1, 2, 3, ... within a fence
+  /// A JSON array of series. Shared, because the batch is kept for sending again.
+  std::shared_ptr<const std::string> data;
+  uint32_t points_done = 0;
+  uint32_t points_total = 0;
+};
+
+/// The life of an assignment at this node.
+struct AssignmentUpdate {
+  enum class State { running, finished, failed, cancelled };
+  AssignmentId assignment;
+  State state = State::running;
+  std::string code;  ///< an ErrorCode's name, when failed
+  std::string message;
+};
+
+using AgentMessage = std::variant<Hello, Heartbeat, GroupJoin, SampleBatch, AssignmentUpdate>;
+
+// --- server to agent
+// ------------------------------------------------------------------------------
+
+struct HelloAck {
+  int protocol = 0;
+  double heartbeat_interval_s = 0;  ///< at least this often
+};
+
+/// One run of a campaign: which ranks to start here, and what they measure.
+struct Assignment {
+  AssignmentId id;
+  double lease_s = 0;
+  std::string assignment_json;  ///< experiment::Assignment in its JSON form
+  std::vector<uint32_t> ranks;  ///< of this node
+  std::vector<std::string> rank_nodes;
+  double join_timeout_s = 0;
+  std::string job_id;
+};
+
+/// Every rank of the group has joined.
+struct GroupReady {
+  AssignmentId assignment;
+  std::vector<std::string> addresses;  ///< by rank
+};
+
+struct CancelAssignment {
+  AssignmentId assignment;
+  std::string message;
+};
+
+/// Everything up to `seq` is stored.
+struct SampleAck {
+  AssignmentId assignment;
+  uint64_t seq = 0;
+};
+
+using ServerMessage = std::variant<HelloAck, Assignment, GroupReady, CancelAssignment, SampleAck>;
+
+}  // namespace stripline::agent

@@ -1,0 +1,99 @@
+#include "agent/session.h"
+
+#include <utility>
+
+#include "agent/messages.h"
+
+namespace stripline::agent {
+
+Session::Session(std::string server, const SessionLimits& limits, uint64_t seed)
+    : server_(std::move(server)),
+      limits_(limits),
+      backoff_(limits.backoff),
+      random_(static_cast<std::minstd_rand::result_type>(seed)) {}
+
+SessionStep Session::on_time(double now_s) {
+  SessionStep step;
+  if (state_ == State::refused || now_s < next_s_) return step;
+  switch (state_) {
+    case State::offline:
+      state_ = State::greeting;
+      next_s_ = now_s + limits_.greeting_timeout_s;
+      step.open_link = true;
+      return step;
+    case State::greeting:
+      step = lose(now_s, "it did not answer within " +
+                             std::to_string(static_cast<int>(limits_.greeting_timeout_s)) + " s");
+      step.close_link = true;
+      return step;
+    case State::live:
+      next_s_ = now_s + heartbeat_interval_s_;
+      step.heartbeat = true;
+      return step;
+    case State::refused:
+      return step;
+  }
+  return step;
+}
+
+SessionStep Session::on_hello_ack(double now_s, int protocol, double heartbeat_interval_s) {
+  if (state_ != State::greeting) return {};
+  SessionStep step;
+  if (protocol < kProtocolMin || protocol > kProtocolMax) {
+    state_ = State::refused;
+    refusal_ =
+        Error(ErrorCode::failed_precondition,
+              "the server at " + server_ + " wants protocol version " + std::to_string(protocol) +
+                  ", this agent speaks " + std::to_string(kProtocolMin) + " to " +
+                  std::to_string(kProtocolMax) + "; install the agent that belongs to the server");
+    step.close_link = true;
+    return step;
+  }
+  state_ = State::live;
+  live_since_s_ = now_s;
+  heartbeat_interval_s_ = heartbeat_interval_s > 0 ? heartbeat_interval_s : 1;
+  next_s_ = now_s + heartbeat_interval_s_;
+  reported_lost_ = false;
+  name_in_use_since_s_.reset();
+  step.became_live = true;
+  step.log = "connected to the server at " + server_;
+  return step;
+}
+
+SessionStep Session::on_closed(double now_s, const Error& error, const std::string& reason) {
+  if (state_ != State::greeting && state_ != State::live) return {};
+  const bool name_in_use = reason == "NODE_IN_USE";
+  if (name_in_use && !name_in_use_since_s_) name_in_use_since_s_ = now_s;
+  const bool patience_over =
+      name_in_use && now_s - *name_in_use_since_s_ >= limits_.name_in_use_patience_s;
+  if (reason == "PROTOCOL_VERSION" || error.code() == ErrorCode::invalid_argument ||
+      patience_over) {
+    state_ = State::refused;
+    refusal_ = error;
+    return {};
+  }
+  return lose(now_s, error.message());
+}
+
+SessionStep Session::lose(double now_s, const std::string& why) {
+  if (state_ == State::live && now_s - live_since_s_ >= limits_.stable_after_s) backoff_.reset();
+  const bool was_live = state_ == State::live;
+  state_ = State::offline;
+  next_s_ = now_s + backoff_.next(std::generate_canonical<double, 32>(random_));
+  SessionStep step;
+  if (!reported_lost_) {
+    reported_lost_ = true;
+    step.log_is_warning = true;
+    step.log = (was_live ? "lost the server at " : "cannot reach the server at ") + server_ + ": " +
+               why + "; trying again, at most " +
+               std::to_string(static_cast<int>(limits_.backoff.max_s)) + " s apart";
+  }
+  return step;
+}
+
+std::optional<double> Session::next_event_s() const {
+  if (state_ == State::refused) return std::nullopt;
+  return next_s_;
+}
+
+}  // namespace stripline::agent

@@ -1,0 +1,82 @@
+// The life of the agent's session with the server as a state machine: when to connect, when to give
+// up, when to say that one is alive, and what is worth a line in the log. Does no I/O, reads no
+// clock: the caller passes the time and does what the steps say (agent.cc).
+//
+//   offline --(backoff over)--> greeting --(HelloAck)--> live
+//      ^                           |                       |
+//      +------(closed, silent)-----+-------(closed)--------+        --> refused (for good)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "agent/backoff.h"
+#include "base/result.h"
+
+namespace stripline::agent {
+
+struct SessionLimits {
+  Backoff::Limits backoff;
+  double greeting_timeout_s = 10;  ///< from connecting to HelloAck
+  /// A session that lived at least this long ended by an accident: the backoff starts over.
+  double stable_after_s = 5;
+  /// How long a node name in use is tried again: the session of an agent that was killed lives on
+  /// at the server until its heartbeats are missed.
+  double name_in_use_patience_s = 60;
+};
+
+/// What the caller is to do now.
+struct SessionStep {
+  bool open_link = false;    ///< Connect, and send Hello.
+  bool close_link = false;   ///< Give the connection up; a `closed` event is not expected for it.
+  bool heartbeat = false;    ///< Send Heartbeat.
+  bool became_live = false;  ///< The session is up: send what the server has not acknowledged.
+  std::optional<std::string> log;  ///< One line per change, not per attempt.
+  bool log_is_warning = false;
+};
+
+class Session {
+ public:
+  enum class State { offline, greeting, live, refused };
+
+  /// `server` is for messages; `seed` feeds the jitter.
+  Session(std::string server, const SessionLimits& limits, uint64_t seed);
+
+  /// To be called at start, and again when next_event_s() has come.
+  SessionStep on_time(double now_s);
+
+  /// HelloAck arrived. A heartbeat interval that is not positive is treated as one second.
+  SessionStep on_hello_ack(double now_s, int protocol, double heartbeat_interval_s);
+
+  /// The link has ended. `reason` is the server's machine-readable one, or empty.
+  SessionStep on_closed(double now_s, const Error& error, const std::string& reason);
+
+  /// When on_time() has something to do; nullopt: never (refused).
+  std::optional<double> next_event_s() const;
+
+  State state() const { return state_; }
+  bool live() const { return state_ == State::live; }
+
+  /// Why the server will not have this agent, when refused: the agent ends with it.
+  const std::optional<Error>& refusal() const { return refusal_; }
+
+ private:
+  SessionStep lose(double now_s, const std::string& why);
+
+  std::string server_;
+  SessionLimits limits_;
+  Backoff backoff_;
+  std::minstd_rand random_;
+  State state_ = State::offline;
+  double next_s_ = 0;
+  double live_since_s_ = 0;
+  double heartbeat_interval_s_ = 1;
+  bool reported_lost_ = false;
+  std::optional<double> name_in_use_since_s_;
+  std::optional<Error> refusal_;
+};
+
+}  // namespace stripline::agent

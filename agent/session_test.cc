@@ -1,0 +1,101 @@
+#include "agent/session.h"
+
+#include <gtest/gtest.h>
+
+namespace stripline::agent {
+namespace {
+
+const Error kRefused(ErrorCode::unavailable, "connection refused");
+
+Session make_session() { return Session("head:7411", SessionLimits{}, 1); }
+
+TEST(Session, ConnectsGreetsAndBeats) {
+  Session session = make_session();
+  EXPECT_TRUE(session.on_time(0).open_link);
+  const SessionStep up = session.on_hello_ack(0.1, 1, 5);
+  EXPECT_TRUE(up.became_live);
+  ASSERT_TRUE(up.log);
+  EXPECT_NE(up.log->find("head:7411"), std::string::npos);
+  EXPECT_DOUBLE_EQ(*session.next_event_s(), 5.1);
+  EXPECT_FALSE(session.on_time(5).heartbeat);
+  EXPECT_TRUE(session.on_time(5.1).heartbeat);
+  EXPECT_DOUBLE_EQ(*session.next_event_s(), 10.1);
+}
+
+TEST(Session, BacksOffWithinBoundsAndLogsOnce) {
+  Session session = make_session();
+  double now = 0;
+  double last_delay = 0;
+  int logs = 0;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(session.on_time(now).open_link);
+    const SessionStep step = session.on_closed(now, kRefused, "");
+    logs += step.log ? 1 : 0;
+    last_delay = *session.next_event_s() - now;
+    EXPECT_GE(last_delay, 0.1);
+    EXPECT_LE(last_delay, 12.5);
+    now = *session.next_event_s();
+  }
+  EXPECT_EQ(logs, 1);
+  EXPECT_GE(last_delay, 7.5);
+  // Back for long enough: the next loss is news, and the backoff starts over.
+  EXPECT_TRUE(session.on_time(now).open_link);
+  session.on_hello_ack(now, 1, 5);
+  const SessionStep lost = session.on_closed(now + 100, kRefused, "");
+  EXPECT_TRUE(lost.log);
+  EXPECT_TRUE(lost.log_is_warning);
+  EXPECT_LE(*session.next_event_s() - (now + 100), 0.25);
+}
+
+TEST(Session, ServerThatAcceptsAndDropsIsNotHammered) {
+  Session session = make_session();
+  double now = 0;
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_TRUE(session.on_time(now).open_link);
+    session.on_hello_ack(now, 1, 5);
+    session.on_closed(now, kRefused, "");
+    now = *session.next_event_s();
+  }
+  EXPECT_GT(now, 20);
+}
+
+TEST(Session, SilentServerIsGivenUp) {
+  Session session = make_session();
+  session.on_time(0);
+  const SessionStep step = session.on_time(10);
+  EXPECT_TRUE(step.close_link);
+  EXPECT_TRUE(step.log);
+  EXPECT_EQ(session.state(), Session::State::offline);
+}
+
+TEST(Session, NameInUseIsTriedForAWhileThenFinal) {
+  Session session = make_session();
+  const Error in_use(ErrorCode::already_exists, "nodes/a is in use");
+  double now = 0;
+  while (session.state() != Session::State::refused && now < 1000) {
+    session.on_time(now);
+    session.on_closed(now, in_use, "NODE_IN_USE");
+    if (const auto next = session.next_event_s()) now = *next;
+  }
+  ASSERT_TRUE(session.refusal());
+  EXPECT_EQ(session.refusal()->code(), ErrorCode::already_exists);
+  EXPECT_GE(now, 60);
+  EXPECT_LE(now, 75);
+  EXPECT_FALSE(session.next_event_s());
+}
+
+TEST(Session, OtherProtocolIsFinal) {
+  Session refused = make_session();
+  refused.on_time(0);
+  refused.on_closed(0, Error(ErrorCode::failed_precondition, "speaks 7"), "PROTOCOL_VERSION");
+  EXPECT_EQ(refused.state(), Session::State::refused);
+
+  Session newer = make_session();
+  newer.on_time(0);
+  EXPECT_TRUE(newer.on_hello_ack(0, 2, 5).close_link);
+  ASSERT_TRUE(newer.refusal());
+  EXPECT_NE(newer.refusal()->message().find("version 2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stripline::agent

@@ -1,0 +1,67 @@
+#include "agent/worker_process.h"
+
+#include <cerrno>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace stripline::agent {
+
+Result<WorkerProcess> WorkerProcess::start(const std::string& program,
+                                           const std::map<std::string, std::string>& environment) {
+  constexpr int kControlFd = 3;
+  STRIPLINE_ASSIGN_OR_RETURN(auto ends, socket_pair());
+  SubprocessOptions options;
+  options.argv = {program};
+  options.environment = environment;
+  options.inherit = {{ends.second.get(), kControlFd}};
+  STRIPLINE_ASSIGN_OR_RETURN(Subprocess process, Subprocess::spawn(options));
+  // The system call itself: the header of glibc 2.36 declares pidfd_open for C only.
+  UniqueFd exit_fd(static_cast<int>(::syscall(SYS_pidfd_open, process.pid(), 0)));
+  if (!exit_fd) {
+    return Error(ErrorCode::resource_exhausted,
+                 "cannot watch a worker: " + std::generic_category().message(errno) +
+                     "; pidfd_open needs Linux 5.3 and a free descriptor");
+  }
+  return WorkerProcess(std::move(process), JsonChannel(std::move(ends.first)), std::move(exit_fd));
+}
+
+void WorkerProcess::tell(const Json& message) {
+  if (!channel_open_) return;
+  outbox_ += message.dump(-1, ' ', false, Json::error_handler_t::replace);
+  outbox_ += '\n';
+  flush();
+}
+
+void WorkerProcess::flush() {
+  size_t done = 0;
+  while (done < outbox_.size()) {
+    const ssize_t sent = ::send(channel_.fd(), outbox_.data() + done, outbox_.size() - done,
+                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      done += static_cast<size_t>(sent);
+    } else if (errno == EAGAIN) {
+      break;
+    } else if (errno != EINTR) {
+      done = outbox_.size();  // the worker is gone; exit_fd() tells
+    }
+  }
+  outbox_.erase(0, done);
+}
+
+Result<std::optional<Json>> WorkerProcess::next_message() {
+  if (!channel_open_) return std::optional<Json>();
+  Result<std::optional<Json>> message = channel_.read(0);
+  if (!message.ok() && message.error().code() == ErrorCode::unavailable) {
+    channel_open_ = false;
+    return std::optional<Json>();
+  }
+  return message;
+}
+
+void WorkerProcess::kill() { process_.signal(SIGKILL); }
+
+}  // namespace stripline::agent

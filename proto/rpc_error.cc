@@ -1,0 +1,56 @@
+#include "proto/rpc_error.h"
+
+#include <grpcpp/support/status.h>
+
+#include "stripline/v1/common.pb.h"
+
+namespace stripline {
+namespace {
+
+ErrorCode code_from(grpc::StatusCode code) {
+  switch (code) {
+    case grpc::StatusCode::INVALID_ARGUMENT:
+    case grpc::StatusCode::OUT_OF_RANGE:
+      return ErrorCode::invalid_argument;
+    case grpc::StatusCode::NOT_FOUND:
+      return ErrorCode::not_found;
+    case grpc::StatusCode::ALREADY_EXISTS:
+      return ErrorCode::already_exists;
+    case grpc::StatusCode::FAILED_PRECONDITION:
+    case grpc::StatusCode::PERMISSION_DENIED:
+    case grpc::StatusCode::UNAUTHENTICATED:
+      return ErrorCode::failed_precondition;
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      return ErrorCode::resource_exhausted;
+    case grpc::StatusCode::UNAVAILABLE:
+      return ErrorCode::unavailable;
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return ErrorCode::deadline_exceeded;
+    case grpc::StatusCode::CANCELLED:
+      return ErrorCode::cancelled;
+    case grpc::StatusCode::ABORTED:
+      return ErrorCode::aborted;
+    case grpc::StatusCode::DATA_LOSS:
+      return ErrorCode::data_loss;
+    case grpc::StatusCode::UNIMPLEMENTED:
+      return ErrorCode::unimplemented;
+    default:
+      return ErrorCode::internal;
+  }
+}
+
+}  // namespace
+
+RpcError rpc_error_from(const grpc::Status& status) {
+  RpcError result{Error(code_from(status.error_code()), status.error_message()), "", {}};
+  v1::Status details;
+  v1::ErrorInfo info;
+  if (details.ParseFromString(status.error_details()) && details.details_size() > 0 &&
+      info.ParseFromString(details.details(0).value())) {
+    result.reason = info.reason();
+    result.metadata = {info.metadata().begin(), info.metadata().end()};
+  }
+  return result;
+}
+
+}  // namespace stripline
