@@ -1,0 +1,207 @@
+#include "runtime/fabric/ofi/ofi_address.h"
+
+#include <arpa/inet.h>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <ifaddrs.h>
+#include <memory>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <optional>
+#include <set>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vector>
+
+namespace stripline::fabric::ofi {
+namespace {
+
+/// Leads the encoded form; changes whenever the members do.
+constexpr std::string_view kFormat = "stripline-ofi-1";
+
+class Writer {
+ public:
+  void number(uint64_t value) {
+    for (int shift = 0; shift < 64; shift += 8) {
+      bytes_.push_back(static_cast<char>((value >> shift) & 0xff));
+    }
+  }
+  void text(std::string_view value) {
+    number(value.size());
+    bytes_.append(value);
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+/// Reads what Writer wrote; once something is missing, everything after it is zero and empty.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  uint64_t number() {
+    if (bytes_.size() < 8) {
+      failed_ = true;
+      bytes_ = {};
+      return 0;
+    }
+    uint64_t value = 0;
+    for (size_t i = 0; i < 8; ++i) {
+      value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes_[i])) << (8 * i);
+    }
+    bytes_.remove_prefix(8);
+    return value;
+  }
+  std::string text() {
+    const uint64_t size = number();
+    if (size > bytes_.size()) {
+      failed_ = true;
+      bytes_ = {};
+      return {};
+    }
+    std::string value(bytes_.substr(0, size));
+    bytes_.remove_prefix(size);
+    return value;
+  }
+  bool complete() const { return !failed_ && bytes_.empty(); }
+
+ private:
+  std::string_view bytes_;
+  bool failed_ = false;
+};
+
+std::string link_target(const char* path) {
+  std::array<char, 128> target{};
+  const ssize_t length = readlink(path, target.data(), target.size());
+  return length > 0 ? std::string(target.data(), static_cast<size_t>(length)) : std::string();
+}
+
+using Interfaces = std::unique_ptr<ifaddrs, decltype(&freeifaddrs)>;
+
+Interfaces interfaces_of_host() {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) list = nullptr;
+  return {list, &freeifaddrs};
+}
+
+/// The IP address of a socket address without its port; "" for other families.
+std::string ip_text(const sockaddr* address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* ip = nullptr;
+  if (address->sa_family == AF_INET) {
+    ip = &reinterpret_cast<const sockaddr_in*>(address)->sin_addr;
+  } else if (address->sa_family == AF_INET6) {
+    ip = &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+  } else {
+    return {};
+  }
+  return inet_ntop(address->sa_family, ip, text.data(), text.size()) != nullptr ? text.data() : "";
+}
+
+}  // namespace
+
+Host Host::here() {
+  Host host;
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) == 0) host.name = name.data();
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> host.boot_id;
+  host.net_namespace = link_target("/proc/self/ns/net");
+  host.pid_namespace = link_target("/proc/self/ns/pid");
+  host.pid = getpid();
+  return host;
+}
+
+std::string Address::encode() const {
+  Writer writer;
+  writer.text(kFormat);
+  writer.text(provider);
+  writer.text(endpoint);
+  writer.text(endpoint_text);
+  writer.number(loopback ? 1 : 0);
+  writer.number(segment_key);
+  writer.number(segment_base);
+  writer.number(segment_bytes);
+  writer.text(host.name);
+  writer.text(host.boot_id);
+  writer.text(host.net_namespace);
+  writer.text(host.pid_namespace);
+  writer.number(static_cast<uint64_t>(host.pid));
+  return writer.take();
+}
+
+Result<Address> Address::decode(std::string_view bytes) {
+  Reader reader(bytes);
+  if (reader.text() != kFormat) {
+    return Error(ErrorCode::invalid_argument,
+                 "it is not a libfabric address of this version of Stripline; all ranks must run "
+                 "the same version and fabric");
+  }
+  Address address;
+  address.provider = reader.text();
+  address.endpoint = reader.text();
+  address.endpoint_text = reader.text();
+  address.loopback = reader.number() != 0;
+  address.segment_key = reader.number();
+  address.segment_base = reader.number();
+  address.segment_bytes = reader.number();
+  address.host.name = reader.text();
+  address.host.boot_id = reader.text();
+  address.host.net_namespace = reader.text();
+  address.host.pid_namespace = reader.text();
+  address.host.pid = static_cast<int64_t>(reader.number());
+  if (!reader.complete()) {
+    return Error(ErrorCode::invalid_argument, "its bytes are truncated or changed");
+  }
+  return address;
+}
+
+std::string describe_socket_address(std::string_view bytes, bool& loopback) {
+  loopback = false;
+  sockaddr_storage storage{};
+  std::memcpy(&storage, bytes.data(), std::min(bytes.size(), sizeof(storage)));
+  if (storage.ss_family == AF_INET && bytes.size() >= sizeof(sockaddr_in)) {
+    const auto* address = reinterpret_cast<const sockaddr_in*>(&storage);
+    loopback = (ntohl(address->sin_addr.s_addr) >> 24) == 127;
+    return ip_text(reinterpret_cast<const sockaddr*>(address)) + ":" +
+           std::to_string(ntohs(address->sin_port));
+  }
+  if (storage.ss_family == AF_INET6 && bytes.size() >= sizeof(sockaddr_in6)) {
+    const auto* address = reinterpret_cast<const sockaddr_in6*>(&storage);
+    loopback = IN6_IS_ADDR_LOOPBACK(&address->sin6_addr) != 0;
+    return "[" + ip_text(reinterpret_cast<const sockaddr*>(address)) +
+           "]:" + std::to_string(ntohs(address->sin6_port));
+  }
+  return std::to_string(bytes.size()) + "-byte address";
+}
+
+Result<std::string> address_of_interface(const std::string& interface) {
+  const Interfaces interfaces = interfaces_of_host();
+  std::optional<std::string> ipv6;
+  std::set<std::string> names;
+  for (const ifaddrs* entry = interfaces.get(); entry != nullptr; entry = entry->ifa_next) {
+    names.insert(entry->ifa_name);
+    if (entry->ifa_addr == nullptr || interface != entry->ifa_name) continue;
+    if (entry->ifa_addr->sa_family == AF_INET) return ip_text(entry->ifa_addr);
+    if (entry->ifa_addr->sa_family == AF_INET6 && !ipv6) ipv6 = ip_text(entry->ifa_addr);
+  }
+  if (ipv6) return *ipv6;
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return Error(ErrorCode::invalid_argument,
+               "network interface '" + interface + "' " +
+                   (names.contains(interface) ? "has no IP address" : "does not exist") +
+                   "; STRIPLINE_IFACE takes one of: " + list);
+}
+
+std::string interface_of_address(std::string_view address) {
+  const Interfaces interfaces = interfaces_of_host();
+  for (const ifaddrs* entry = interfaces.get(); entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr != nullptr && ip_text(entry->ifa_addr) == address) return entry->ifa_name;
+  }
+  return {};
+}
+
+}  // namespace stripline::fabric::ofi

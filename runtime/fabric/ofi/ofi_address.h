@@ -1,0 +1,59 @@
+// What one rank tells the others so that they can reach it: the bytes behind
+// Fabric::local_address().
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace stripline::fabric::ofi {
+
+/// Where a process runs. Equal strings mean the same thing on both sides.
+struct Host {
+  std::string name;           ///< host name, for messages
+  std::string boot_id;        ///< one running kernel
+  std::string net_namespace;  ///< one set of network interfaces of that kernel
+  std::string pid_namespace;  ///< one numbering of its processes
+  int64_t pid = 0;
+
+  /// The calling process.
+  static Host here();
+
+  bool same_machine(const Host& other) const { return boot_id == other.boot_id; }
+  bool same_network(const Host& other) const {
+    return same_machine(other) && net_namespace == other.net_namespace;
+  }
+  bool same_process_numbers(const Host& other) const {
+    return same_machine(other) && pid_namespace == other.pid_namespace;
+  }
+};
+
+struct Address {
+  std::string provider;       ///< both sides must use the same
+  std::string endpoint;       ///< fi_getname()'s bytes
+  std::string endpoint_text;  ///< the same for a person: "127.0.0.1:40123"
+  bool loopback = false;      ///< reaches only processes of its own network namespace
+  uint64_t segment_key = 0;   ///< remote key of the segment
+  uint64_t segment_base = 0;  ///< added to offsets: the virtual address if FI_MR_VIRT_ADDR, or 0
+  uint64_t segment_bytes = 0;
+  Host host;
+
+  std::string encode() const;
+  /// Errors: invalid_argument if the bytes were not written by encode() of this version.
+  static Result<Address> decode(std::string_view bytes);
+};
+
+/// Describes a socket address: "127.0.0.1:40123", and whether it is a loopback one. Other formats
+/// give their length: "32-byte address".
+std::string describe_socket_address(std::string_view bytes, bool& loopback);
+
+/// The first IPv4 (or else IPv6) address of a network interface of this host. Errors:
+/// invalid_argument, listing the interfaces there are.
+Result<std::string> address_of_interface(const std::string& interface);
+
+/// The interface that carries an IP address of this host, or "" if none does.
+std::string interface_of_address(std::string_view address);
+
+}  // namespace stripline::fabric::ofi

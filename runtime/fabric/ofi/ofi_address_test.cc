@@ -1,0 +1,73 @@
+#include "runtime/fabric/ofi/ofi_address.h"
+
+#include <gtest/gtest.h>
+
+namespace stripline::fabric::ofi {
+namespace {
+
+TEST(OfiAddressTest, SurvivesEncoding) {
+  Address address;
+  address.provider = "tcp;ofi_rxm";
+  address.endpoint = std::string("\x02\x00\xff\n\0x", 6);
+  address.endpoint_text = "127.0.0.1:1";
+  address.loopback = true;
+  address.segment_key = ~uint64_t{0};
+  address.segment_base = 0x7f0000001000;
+  address.segment_bytes = 1 << 28;
+  address.host = Host::here();
+  const auto decoded = Address::decode(address.encode());
+  ASSERT_TRUE(decoded.ok()) << decoded.error().message();
+  EXPECT_EQ(decoded->provider, address.provider);
+  EXPECT_EQ(decoded->endpoint, address.endpoint);
+  EXPECT_EQ(decoded->endpoint_text, address.endpoint_text);
+  EXPECT_EQ(decoded->loopback, true);
+  EXPECT_EQ(decoded->segment_key, address.segment_key);
+  EXPECT_EQ(decoded->segment_base, address.segment_base);
+  EXPECT_EQ(decoded->segment_bytes, address.segment_bytes);
+  EXPECT_EQ(decoded->host.pid, address.host.pid);
+  EXPECT_TRUE(decoded->host.same_network(address.host));
+  EXPECT_TRUE(decoded->host.same_process_numbers(address.host));
+}
+
+TEST(OfiAddressTest, RefusesEveryTruncationAndExtension) {
+  Address address;
+  address.provider = "p";
+  address.host = Host::here();
+  const std::string whole = address.encode();
+  for (size_t length = 0; length < whole.size(); ++length) {
+    EXPECT_FALSE(Address::decode(whole.substr(0, length)).ok()) << length;
+  }
+  EXPECT_FALSE(Address::decode(whole + "x").ok());
+}
+
+TEST(OfiAddressTest, RefusesLengthsBeyondTheBytes) {
+  Address address;
+  address.host = Host::here();
+  std::string bytes = address.encode();
+  for (size_t i = 0; i < 8; ++i) bytes[i] = '\xff';
+  EXPECT_FALSE(Address::decode(bytes).ok());
+}
+
+TEST(OfiAddressTest, KnowsTheLoopbackInterface) {
+  const auto address = address_of_interface("lo");
+  ASSERT_TRUE(address.ok()) << address.error().message();
+  EXPECT_EQ(*address, "127.0.0.1");
+  EXPECT_EQ(interface_of_address("127.0.0.1"), "lo");
+  EXPECT_EQ(interface_of_address("198.51.100.7"), "");
+}
+
+TEST(OfiAddressTest, DescribesSocketAddresses) {
+  bool loopback = false;
+  EXPECT_EQ(describe_socket_address(
+                std::string("\x02\x00\x1f\x90\x7f\x00\x00\x01\0\0\0\0\0\0\0\0", 16), loopback),
+            "127.0.0.1:8080");
+  EXPECT_TRUE(loopback);
+  EXPECT_EQ(describe_socket_address(
+                std::string("\x02\x00\x1f\x90\x0a\x01\x02\x03\0\0\0\0\0\0\0\0", 16), loopback),
+            "10.1.2.3:8080");
+  EXPECT_FALSE(loopback);
+  EXPECT_EQ(describe_socket_address("xyz", loopback), "3-byte address");
+}
+
+}  // namespace
+}  // namespace stripline::fabric::ofi

@@ -1,0 +1,154 @@
+// Reaching the peers, and leaving them.
+#include <algorithm>
+#include <sched.h>
+#include <unistd.h>
+
+#include "runtime/fabric/ofi/monotonic_clock.h"
+#include "runtime/fabric/ofi/ofi_provider.h"
+#include "runtime/fabric/ofi/ofi_rank.h"
+
+namespace stripline::fabric::ofi {
+namespace {
+
+/// Time a closing rank gives the network to take its last messages.
+constexpr double kGoodbyeSeconds = 0.5;
+
+/// Polls without a result before a waiting rank gives its core away: soon if ranks share cores,
+/// after milliseconds if not.
+constexpr uint64_t kSpinsShared = 50;
+constexpr uint64_t kSpinsAlone = 20000;
+
+/// Cores that the ranks of this host can share. A rank pinned to one core is taken as placed by
+/// somebody who gave the others theirs.
+size_t cores_for_ranks() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  const auto online = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return online;
+  const auto allowed = static_cast<size_t>(CPU_COUNT(&mask));
+  return allowed > 1 ? allowed : online;
+}
+
+/// Why a peer cannot be reached whatever we try; empty if nothing is known against it.
+std::string obstacle(const Address& mine, const Address& peer) {
+  if (peer.provider != mine.provider) {
+    return "it uses provider " + peer.provider + " and this rank " + mine.provider +
+           "; start all ranks with the same --fabric";
+  }
+  if (mine.provider == "shm" && !mine.host.same_machine(peer.host)) {
+    return "it runs on another machine, which the fabric 'shm' does not reach; use --fabric tcp";
+  }
+  if (uses_sockets(mine.provider) && !mine.host.same_network(peer.host) &&
+      (mine.loopback || peer.loopback)) {
+    return std::string(peer.loopback ? "it" : "this rank") + " listens on the loopback address " +
+           (peer.loopback ? peer.endpoint_text : mine.endpoint_text) +
+           ", which does not reach another host or network namespace; set STRIPLINE_ADDRESS or "
+           "STRIPLINE_IFACE for every rank";
+  }
+  return {};
+}
+
+}  // namespace
+
+Status OfiRank::connect(std::span<const std::string> addresses, double timeout_s) {
+  connecting_ = true;
+  STRIPLINE_RETURN_IF_ERROR(insert_peers(addresses));
+  STRIPLINE_RETURN_IF_ERROR(exchange_hellos(timeout_s));
+  connecting_ = false;
+  start_s_ = monotonic_s();
+  return {};
+}
+
+Status OfiRank::insert_peers(std::span<const std::string> addresses) {
+  if (addresses.size() != ranks_) {
+    return Error(ErrorCode::invalid_argument, "connect() got " + std::to_string(addresses.size()) +
+                                                  " addresses for " + std::to_string(ranks_) +
+                                                  " ranks");
+  }
+  size_t local_ranks = 0;
+  addresses_.resize(ranks_);
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    auto decoded = Address::decode(addresses[rank]);
+    if (!decoded.ok()) {
+      return decoded.error().with_context("address of rank " + std::to_string(rank));
+    }
+    addresses_[rank] = std::move(decoded).value();
+    const Address& address = addresses_[rank];
+    if (address.host.same_machine(address_.host)) ++local_ranks;
+    Peer& peer = peers_[rank];
+    peer.key = address.segment_key;
+    peer.base = address.segment_base;
+    peer.segment_bytes = address.segment_bytes;
+    if (rank == rank_) continue;
+    if (const std::string reason = obstacle(address_, address); !reason.empty()) {
+      return Error(ErrorCode::unavailable, "rank " + std::to_string(rank_) + " cannot reach " +
+                                               describe_peer(rank) + ": " + reason);
+    }
+    auto handle = endpoint_.insert_address(address.endpoint);
+    if (!handle.ok()) return handle.error().with_context(describe_peer(rank));
+    peer.handle = *handle;
+    if (address.host.same_process_numbers(address_.host) && address.host.pid != address_.host.pid) {
+      watch_.add(rank, static_cast<pid_t>(address.host.pid));
+    }
+  }
+  spin_limit_ = local_ranks > cores_for_ranks() ? kSpinsShared : kSpinsAlone;
+  return {};
+}
+
+Status OfiRank::exchange_hellos(double timeout_s) {
+  const double deadline = monotonic_s() + timeout_s;
+  std::vector<bool> greeted(ranks_, false);
+  greeted[rank_] = true;
+  peers_[rank_].hello = true;
+  uint64_t rounds = 0;
+  while (true) {
+    bool complete = true;
+    for (Rank rank = 0; rank < ranks_; ++rank) {
+      if (!greeted[rank]) greeted[rank] = send(rank, MessageHeader::hello, {}, false);
+      complete = complete && greeted[rank] && peers_[rank].hello;
+    }
+    drain();
+    attend();
+    if (connect_error_) return *connect_error_;
+    // Own hellos must be out, too: this rank may not make progress for long after it returns.
+    if (complete && operations_.in_use() == 0) return {};
+    if (monotonic_s() >= deadline) {
+      return Error(ErrorCode::deadline_exceeded,
+                   "rank " + std::to_string(rank_) + " has no connection with " +
+                       missing_peers(greeted) + " after " + describe_seconds(timeout_s) +
+                       "; they have ended, have not reached the same point, or the network "
+                       "between the hosts drops their traffic ('stripline doctor' on both hosts "
+                       "shows more)");
+    }
+    rest(++rounds);
+  }
+}
+
+std::string OfiRank::missing_peers(const std::vector<bool>& greeted) const {
+  constexpr size_t kShown = 8;
+  std::string list;
+  size_t missing = 0;
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    if (greeted[rank] && peers_[rank].hello) continue;
+    if (++missing <= kShown) list += (list.empty() ? "" : ", ") + describe_peer(rank);
+  }
+  if (missing > kShown) list += " and " + std::to_string(missing - kShown) + " more";
+  return list.empty() ? "peers that took no message" : list;
+}
+
+void OfiRank::say_goodbye() {
+  const double deadline = monotonic_s() + kGoodbyeSeconds;
+  drain();  // some may have said theirs
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    if (rank == rank_ || !peers_[rank].hello) continue;
+    // Between ranks of one process, shm writes into the peer's endpoint itself, which may be gone.
+    if (address_.provider == "shm" && addresses_[rank].host.pid == address_.host.pid) continue;
+    while (!peers_[rank].left && !send(rank, MessageHeader::leave, {}, false) &&
+           monotonic_s() < deadline) {
+      drain();
+    }
+  }
+  while (operations_.in_use() > 0 && monotonic_s() < deadline) drain();
+}
+
+}  // namespace stripline::fabric::ofi

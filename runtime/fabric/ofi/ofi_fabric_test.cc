@@ -1,0 +1,459 @@
+// Two ranks as threads over real providers.
+#include "runtime/fabric/ofi/ofi_fabric.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "runtime/fabric/ofi/ofi_address.h"
+#include "runtime/fabric/ofi/ofi_test_ranks.h"
+
+namespace stripline::fabric::ofi {
+namespace {
+
+constexpr size_t kSegmentBytes = size_t{2} << 20;
+constexpr size_t kSizes[] = {0, 1, 8, 63, 64, 65, 100, 4096, 9000, size_t{1} << 20};
+
+struct Variant {
+  std::string name;
+  std::string fabric;
+  Settings settings;
+};
+
+std::vector<Variant> variants() {
+  Settings plain;
+  Settings local;
+  local.register_local = true;
+  Settings split;
+  split.max_transfer_bytes = 1000;
+  split.operations = 16;
+  Settings automatic;
+  automatic.automatic_progress = true;
+  return {{"tcp", "tcp", plain},       {"tcp_register_local", "tcp", local},
+          {"tcp_split", "tcp", split}, {"tcp_automatic_progress", "tcp", automatic},
+          {"shm", "shm", plain},       {"shm_register_local", "shm", local}};
+}
+
+class TransferTest : public testing::TestWithParam<Variant> {};
+
+TEST_P(TransferTest, PutsAndGetsArriveWholeAndNowhereElse) {
+  auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
+  Fabric& mine = *ranks[0];
+  const std::span<std::byte> theirs = ranks[1]->segment();
+  Attendant attendant(*ranks[1]);
+  constexpr size_t kOffset = 4099;  // not aligned
+  uint32_t seed = 0;
+  for (const size_t bytes : kSizes) {
+    std::ranges::fill(theirs, std::byte{0xEE});
+    const auto data = pattern(bytes, ++seed);
+    Counter counter;
+    mine.put(1, kOffset, data.data(), bytes, counter);
+    EXPECT_LE(counter.pending, 1U);
+    mine.wait_for(counter);
+    EXPECT_TRUE(std::equal(data.begin(), data.end(), theirs.begin() + kOffset)) << bytes;
+    EXPECT_EQ(theirs[kOffset - 1], std::byte{0xEE}) << bytes;
+    EXPECT_EQ(theirs[kOffset + bytes], std::byte{0xEE}) << bytes;
+
+    std::vector<std::byte> back(bytes + 2, std::byte{0x11});
+    mine.get(back.data() + 1, 1, kOffset, bytes, counter);
+    EXPECT_LE(counter.pending, 1U);
+    mine.wait_for(counter);
+    EXPECT_TRUE(std::equal(data.begin(), data.end(), back.begin() + 1)) << bytes;
+    EXPECT_EQ(back.front(), std::byte{0x11}) << bytes;
+    EXPECT_EQ(back.back(), std::byte{0x11}) << bytes;
+  }
+}
+
+TEST_P(TransferTest, SegmentMemoryCanBeSourceAndDestination) {
+  auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
+  Fabric& mine = *ranks[0];
+  Attendant attendant(*ranks[1]);
+  const auto data = pattern(50000, 7);
+  std::ranges::copy(data, mine.segment().begin());
+  Counter counter;
+  mine.put(1, 0, mine.segment().data(), data.size(), counter);
+  mine.wait_for(counter);
+  mine.get(mine.segment().data() + 100000, 1, 0, data.size(), counter);
+  mine.wait_for(counter);
+  EXPECT_TRUE(std::equal(data.begin(), data.end(), mine.segment().begin() + 100000));
+}
+
+TEST_P(TransferTest, ManyMoreOperationsThanTheQueueHolds) {
+  auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
+  Fabric& mine = *ranks[0];
+  Attendant attendant(*ranks[1]);
+  const size_t count = GetParam().settings.automatic_progress ? 3000 : 6000;
+  std::vector<uint64_t> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = i * 0x9E3779B97F4A7C15U;
+  Counter counter;
+  for (size_t i = 0; i < count; ++i) {
+    mine.put(1, 8 * i, reinterpret_cast<const std::byte*>(&values[i]), 8, counter);
+  }
+  mine.wait_for(counter);
+  std::vector<uint64_t> back(count);
+  for (size_t i = 0; i < count; ++i) {
+    mine.get(reinterpret_cast<std::byte*>(&back[i]), 1, 8 * i, 8, counter);
+  }
+  mine.wait_for(counter);
+  EXPECT_EQ(back, values);
+}
+
+TEST_P(TransferTest, SmallSourcesAreReusableAtOnce) {
+  auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
+  Fabric& mine = *ranks[0];
+  const size_t bytes = std::min<size_t>(mine.info().inject_bytes, 4096);
+  ASSERT_GT(bytes, 0U);
+  Attendant attendant(*ranks[1]);
+  Counter counter;
+  constexpr uint32_t kCount = 100;
+  std::vector<std::byte> source(bytes);
+  for (uint32_t i = 0; i < kCount; ++i) {
+    std::ranges::copy(pattern(bytes, i), source.begin());
+    mine.put(1, i * bytes, source.data(), bytes, counter);
+    std::ranges::fill(source, std::byte{0xDD});
+  }
+  mine.wait_for(counter);
+  for (uint32_t i = 0; i < kCount; ++i) {
+    EXPECT_TRUE(
+        std::ranges::equal(pattern(bytes, i), ranks[1]->segment().subspan(i * bytes, bytes)))
+        << i;
+  }
+}
+
+/// Checks that messages of each source carry 0, 1, 2, ... and the payload that belongs to it.
+class OrderedSink final : public MessageSink {
+ public:
+  void on_message(Rank source, std::span<const std::byte> message) override {
+    uint32_t number = 0;
+    if (message.size() >= sizeof(number)) std::memcpy(&number, message.data(), sizeof(number));
+    in_order = in_order && source == 0 && number == received &&
+               std::ranges::equal(message.subspan(sizeof(number)), payload_of(number));
+    ++received;
+  }
+  static std::vector<std::byte> payload_of(uint32_t number) {
+    return pattern((number * 37) % 300, number);
+  }
+  uint32_t received = 0;
+  bool in_order = true;
+};
+
+TEST_P(TransferTest, MessagesStayInOrderWhenTheQueueIsFull) {
+  auto ranks = connected_ranks(GetParam().fabric, 2, 0, GetParam().settings);
+  constexpr uint32_t kCount = 20000;
+  OrderedSink sink;
+  ranks[1]->set_message_sink(&sink);
+  uint32_t sent = 0;
+  uint32_t refused = 0;
+  std::vector<std::byte> message;
+  const auto send_next = [&] {
+    message.resize(sizeof(sent));
+    std::memcpy(message.data(), &sent, sizeof(sent));
+    const auto payload = OrderedSink::payload_of(sent);
+    message.insert(message.end(), payload.begin(), payload.end());
+    return ranks[0]->try_send(1, message);
+  };
+  // The target is silent until the sender has no room left.
+  while (sent < kCount && refused < 100) {
+    if (send_next()) {
+      ++sent;
+      refused = 0;
+    } else {
+      ++refused;
+      ranks[0]->poll();
+    }
+  }
+  // With automatic progress the provider's thread takes messages off the queue for the target.
+  if (!GetParam().settings.automatic_progress) {
+    EXPECT_EQ(refused, 100U) << "the queue never filled";
+  }
+  while (sent < kCount) {
+    if (send_next()) {
+      ++sent;
+    } else {
+      ranks[0]->poll();
+      ranks[1]->poll();
+    }
+  }
+  for (int i = 0; i < 1000000 && sink.received < kCount; ++i) {
+    ranks[0]->poll();
+    ranks[1]->poll();
+  }
+  EXPECT_EQ(sink.received, kCount);
+  EXPECT_TRUE(sink.in_order);
+}
+
+INSTANTIATE_TEST_SUITE_P(Providers, TransferTest, testing::ValuesIn(variants()),
+                         [](const auto& variant) { return variant.param.name; });
+
+TEST(OfiFabricTest, CountsWhatItPosts) {
+  Settings settings;
+  settings.max_transfer_bytes = 4096;
+  auto ranks = connected_ranks("tcp", 2, kSegmentBytes, settings);
+  Attendant attendant(*ranks[1]);
+  std::vector<std::byte> data(10000);
+  Counter counter;
+  ranks[0]->put(1, 0, data.data(), data.size(), counter);
+  ranks[0]->get(data.data(), 1, 0, 100, counter);
+  ranks[0]->wait_for(counter);
+  ASSERT_TRUE(ranks[0]->try_send(1, std::span(data).first(33)));
+  ranks[0]->put(0, 0, data.data(), 8, counter);  // within the rank: not through the provider
+  const Traffic traffic = ranks[0]->traffic();
+  EXPECT_EQ(traffic.puts, 3U);
+  EXPECT_EQ(traffic.put_bytes, 10000U);
+  EXPECT_EQ(traffic.gets, 1U);
+  EXPECT_EQ(traffic.get_bytes, 100U);
+  EXPECT_EQ(traffic.messages, 1U);
+  EXPECT_EQ(traffic.message_bytes, 33U);
+}
+
+TEST(OfiFabricTest, ARankReachesItself) {
+  auto ranks = connected_ranks("tcp", 1, 4096);
+  const auto data = pattern(100, 1);
+  Counter counter;
+  ranks[0]->put(0, 10, data.data(), data.size(), counter);
+  std::vector<std::byte> back(100);
+  ranks[0]->get(back.data(), 0, 10, 100, counter);
+  ranks[0]->wait_for(counter);
+  EXPECT_EQ(back, data);
+
+  OrderedSink sink;
+  ranks[0]->set_message_sink(&sink);
+  for (uint32_t i = 0; i < 1000; ++i) {
+    std::vector<std::byte> message(sizeof(i));
+    std::memcpy(message.data(), &i, sizeof(i));
+    const auto payload = OrderedSink::payload_of(i);
+    message.insert(message.end(), payload.begin(), payload.end());
+    while (!ranks[0]->try_send(0, message)) ranks[0]->poll();
+  }
+  EXPECT_TRUE(ranks[0]->wait([&] { return sink.received == 1000; }, ranks[0]->now_s() + 10));
+  EXPECT_TRUE(sink.in_order);
+}
+
+TEST(OfiFabricTest, FourRanksConnectAllToAll) {
+  auto ranks = connected_ranks("tcp", 4, 4096);
+  std::vector<std::thread> threads;
+  std::atomic<int> finished{0};
+  for (Rank rank = 0; rank < 4; ++rank) {
+    threads.emplace_back([&, rank] {
+      Fabric& mine = *ranks[rank];
+      Counter counter;
+      const uint64_t value = rank + 1;
+      for (Rank target = 0; target < 4; ++target) {
+        mine.put(target, 8 * rank, reinterpret_cast<const std::byte*>(&value), 8, counter);
+      }
+      mine.wait_for(counter);
+      ++finished;
+      mine.wait([&] { return finished == 4; }, mine.now_s() + 20);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& fabric : ranks) {
+    uint64_t values[4];
+    std::memcpy(values, fabric->segment().data(), sizeof(values));
+    for (Rank rank = 0; rank < 4; ++rank) EXPECT_EQ(values[rank], rank + 1);
+  }
+}
+
+TEST(OfiFabricTest, DescribesItself) {
+  auto opened = open_rank("tcp", 0, 1, 12345, {});
+  ASSERT_TRUE(opened.ok()) << opened.error().message();
+  const Info& info = (*opened)->info();
+  EXPECT_EQ(info.name, "tcp");
+  EXPECT_EQ(info.provider, "tcp;ofi_rxm");
+  EXPECT_EQ(info.clock, "real");
+  EXPECT_EQ(info.max_message_bytes, Settings().message_bytes);
+  EXPECT_GT(info.queue_depth, 0U);
+  EXPECT_EQ(info.attributes.at("fabric.progress"), "manual");
+  EXPECT_EQ(info.attributes.at("fabric.interface"), "lo");
+  EXPECT_EQ((*opened)->segment().size(), 12345U);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>((*opened)->segment().data()) % 4096, 0U);
+  EXPECT_TRUE(std::ranges::all_of((*opened)->segment(),
+                                  [](std::byte value) { return value == std::byte{0}; }));
+}
+
+TEST(OfiFabricTest, TimeStartsAtConnectAndWaitsEndAtTheDeadline) {
+  auto ranks = connected_ranks("tcp", 1, 0);
+  const double start = ranks[0]->now_s();
+  EXPECT_GE(start, 0);
+  EXPECT_LT(start, 5);
+  EXPECT_FALSE(ranks[0]->wait([] { return false; }, start + 0.05));
+  EXPECT_GE(ranks[0]->now_s(), start + 0.05);
+  ranks[0]->compute_for(0.02);
+  EXPECT_GE(ranks[0]->now_s(), start + 0.07);
+}
+
+TEST(OfiFabricTest, AnUnknownNameListsWhatThereIs) {
+  const auto opened = open_rank("infiniwhat", 0, 1, 0, {});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::invalid_argument);
+  EXPECT_NE(opened.error().message().find("'infiniwhat'"), std::string::npos);
+  EXPECT_NE(opened.error().message().find("tcp"), std::string::npos) << opened.error().message();
+  EXPECT_NE(opened.error().message().find("shm"), std::string::npos) << opened.error().message();
+}
+
+TEST(OfiFabricTest, AForeignLocalAddressIsRefused) {
+  Settings settings;
+  settings.address = "198.51.100.7";
+  const auto opened = open_rank("tcp", 0, 1, 0, settings);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::invalid_argument);
+  EXPECT_NE(opened.error().message().find("198.51.100.7"), std::string::npos)
+      << opened.error().message();
+
+  Settings unknown;
+  unknown.interface = "nosuch0";
+  const auto second = open_rank("tcp", 0, 1, 0, unknown);
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(second.error().message().find("nosuch0"), std::string::npos);
+  EXPECT_NE(second.error().message().find("lo"), std::string::npos);
+}
+
+TEST(OfiFabricTest, AutomaticProgressIsRefusedWhereThereIsNone) {
+  Settings settings;
+  settings.automatic_progress = true;
+  const auto opened = open_rank("shm", 0, 1, 0, settings);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::unavailable);
+  EXPECT_NE(opened.error().message().find("STRIPLINE_PROGRESS"), std::string::npos)
+      << opened.error().message();
+}
+
+TEST(OfiFabricTest, AnInterfaceCanBeChosen) {
+  Settings settings;
+  settings.interface = "lo";
+  const auto opened = open_rank("tcp", 0, 1, 0, settings);
+  ASSERT_TRUE(opened.ok()) << opened.error().message();
+  const auto address = Address::decode((*opened)->local_address());
+  ASSERT_TRUE(address.ok());
+  EXPECT_TRUE(address->endpoint_text.starts_with("127.0.0.1:")) << address->endpoint_text;
+}
+
+TEST(OfiFabricTest, ASegmentThatDoesNotFitIsRefusedAtOnce) {
+  const auto opened = open_rank("tcp", 0, 1, size_t{1} << 44, {});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::resource_exhausted);
+  EXPECT_NE(opened.error().message().find("16 TiB"), std::string::npos) << opened.error().message();
+  EXPECT_NE(opened.error().message().find("STRIPLINE_SEGMENT_BYTES"), std::string::npos);
+}
+
+TEST(OfiFabricTest, AccessBeyondTheSegmentEndsTheJob) {
+  auto ranks = connected_ranks("tcp", 2, 4096);
+  std::byte buffer[16] = {};
+  Counter counter;
+  const auto message_of = [&](auto&& call) {
+    try {
+      call();
+    } catch (const FabricFailure& failure) {
+      EXPECT_EQ(failure.code, ErrorCode::internal);
+      return std::string(failure.what());
+    }
+    return std::string("no failure");
+  };
+  EXPECT_NE(message_of([&] { ranks[0]->put(1, 4090, buffer, 7, counter); }).find("4090"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { ranks[0]->get(buffer, 1, 5000, 1, counter); }).find("5000"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { ranks[0]->get(buffer, 0, UINT64_MAX, 2, counter); }).find("rank 0"),
+            std::string::npos);
+}
+
+// --- connecting ---------------------------------------------------------------------------------
+
+TEST(OfiConnectTest, ASilentPeerIsNamedAtTheDeadline) {
+  auto first = open_rank("tcp", 0, 2, 0, {});
+  auto second = open_rank("tcp", 1, 2, 0, {});
+  ASSERT_TRUE(first.ok() && second.ok());
+  const std::vector<std::string> addresses = {(*first)->local_address(),
+                                              (*second)->local_address()};
+  const auto start = std::chrono::steady_clock::now();
+  const Status status = (*first)->connect(addresses, 0.5);  // rank 1 never calls connect()
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code(), ErrorCode::deadline_exceeded);
+  EXPECT_NE(status.error().message().find("rank 1 (host "), std::string::npos)
+      << status.error().message();
+  EXPECT_EQ(status.error().message().find("rank 0 (host "), std::string::npos);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+/// Rank 1's address with its port replaced by one nobody listens on, or its IP by one that no
+/// packet comes back from.
+std::string with_endpoint(const std::string& encoded, uint32_t ip, uint16_t port) {
+  Address address = *Address::decode(encoded);
+  address.endpoint[2] = static_cast<char>(port >> 8);
+  address.endpoint[3] = static_cast<char>(port & 0xff);
+  for (size_t i = 0; i < 4; ++i) {
+    address.endpoint[4 + i] = static_cast<char>((ip >> (24 - 8 * i)) & 0xff);
+  }
+  return address.encode();
+}
+
+TEST(OfiConnectTest, AnUnreachableAddressIsABoundedError) {
+  for (const uint32_t ip : {0x7F000001U, 0xC6336407U}) {  // 127.0.0.1, 198.51.100.7
+    auto first = open_rank("tcp", 0, 2, 0, {});
+    auto second = open_rank("tcp", 1, 2, 0, {});
+    ASSERT_TRUE(first.ok() && second.ok());
+    const std::vector<std::string> addresses = {(*first)->local_address(),
+                                                with_endpoint((*second)->local_address(), ip, 1)};
+    second->reset();
+    const auto start = std::chrono::steady_clock::now();
+    const Status status = (*first)->connect(addresses, 1);
+    first->reset();
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << ip;
+    ASSERT_FALSE(status.ok());
+    EXPECT_NE(status.error().message().find("rank 1"), std::string::npos)
+        << status.error().message();
+  }
+}
+
+TEST(OfiConnectTest, BadAddressesAreRefused) {
+  auto first = open_rank("tcp", 0, 2, 0, {});
+  ASSERT_TRUE(first.ok());
+  const std::string own = (*first)->local_address();
+  EXPECT_FALSE((*first)->connect(std::vector<std::string>{own}, 1).ok());
+  const Status garbage = (*first)->connect(std::vector<std::string>{own, "garbage"}, 1);
+  ASSERT_FALSE(garbage.ok());
+  EXPECT_NE(garbage.error().message().find("rank 1"), std::string::npos);
+  EXPECT_FALSE((*first)->connect(std::vector<std::string>{own, own.substr(0, 60)}, 1).ok());
+
+  Address elsewhere = *Address::decode(own);
+  elsewhere.host.boot_id = "another";
+  const Status loopback = (*first)->connect(std::vector<std::string>{own, elsewhere.encode()}, 1);
+  ASSERT_FALSE(loopback.ok());
+  EXPECT_NE(loopback.error().message().find("STRIPLINE_ADDRESS"), std::string::npos);
+
+  Address other_provider = *Address::decode(own);
+  other_provider.provider = "shm";
+  EXPECT_FALSE((*first)->connect(std::vector<std::string>{own, other_provider.encode()}, 1).ok());
+}
+
+TEST(OfiConnectTest, APeerThatLeftInGoodOrderIsNoFailure) {
+  for (const char* fabric : {"tcp", "shm"}) {
+    auto ranks = connected_ranks(fabric, 2, 4096);
+    ranks[0].reset();
+    EXPECT_FALSE(ranks[1]->wait([] { return false; }, ranks[1]->now_s() + 0.3)) << fabric;
+    ranks[1].reset();
+  }
+}
+
+TEST(OfiListTest, ListsProvidersWithReasons) {
+  const auto listed = list_ofi_providers();
+  ASSERT_TRUE(listed.ok()) << listed.error().message();
+  const auto find = [&](std::string_view name) {
+    return std::ranges::find(*listed, name, &ProviderInfo::name);
+  };
+  ASSERT_NE(find("tcp"), listed->end());
+  EXPECT_TRUE(find("tcp")->usable);
+  EXPECT_EQ(find("tcp")->provider, "tcp;ofi_rxm");
+  ASSERT_NE(find("shm"), listed->end());
+  EXPECT_TRUE(find("shm")->usable);
+  for (const ProviderInfo& provider : *listed) {
+    EXPECT_FALSE(provider.detail.empty()) << provider.name;
+    EXPECT_EQ(std::ranges::count(*listed, provider.name, &ProviderInfo::name), 1) << provider.name;
+  }
+}
+
+}  // namespace
+}  // namespace stripline::fabric::ofi

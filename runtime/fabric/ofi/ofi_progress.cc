@@ -1,0 +1,356 @@
+// Completing operations, delivering messages, waiting, and noticing that a peer is gone.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sched.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+
+#include "base/exit_codes.h"
+#include "runtime/fabric/ofi/monotonic_clock.h"
+#include "runtime/fabric/ofi/ofi_rank.h"
+
+namespace stripline::fabric::ofi {
+namespace {
+
+/// Completions read at once.
+constexpr size_t kBatch = 16;
+
+/// Messages handed to the sink by one poll(), which must not block.
+constexpr size_t kDeliveries = 64;
+
+/// Polls between two looks at the clock, and the time between two looks at the peers.
+constexpr uint64_t kPollsPerAttention = 1024;
+constexpr double kAttentionSeconds = 0.02;
+
+/// Time that may pass between two looks and still count as waiting; more was computation.
+constexpr double kMaxGapSeconds = 0.5;
+
+/// Errors that mean that the peer's process or the way to it is gone.
+bool means_peer_gone(int error) {
+  switch (std::abs(error)) {
+    case FI_ECONNRESET:
+    case FI_ECONNABORTED:
+    case FI_ECONNREFUSED:
+    case FI_ENOTCONN:
+    case FI_ECANCELED:
+    case FI_EIO:
+    case FI_ENOENT:
+    case FI_ETIMEDOUT:
+    case FI_EHOSTUNREACH:
+    case FI_ENETUNREACH:
+    case FI_ESHUTDOWN:
+    case EPIPE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const char* verb(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::get:
+      return "get from";
+    case OperationKind::put:
+      return "put to";
+    case OperationKind::send:
+      return "message to";
+    case OperationKind::receive:
+      return "receive of";
+    case OperationKind::group:
+      return "transfer with";
+  }
+  return "";
+}
+
+}  // namespace
+
+void OfiRank::drain() {
+  if (!unposted_receives_.empty()) repost_receives();
+  std::array<fi_cq_msg_entry, kBatch> entries;
+  while (true) {
+    const ssize_t count = fi_cq_read(cq_, entries.data(), entries.size());
+    if (count == -FI_EAGAIN) return;
+    if (count == -FI_EAVAIL) {
+      take_error_entry();
+      continue;
+    }
+    if (count < 0) {
+      fail(Error(ErrorCode::unavailable,
+                 "rank " + std::to_string(rank_) + " cannot read completions of provider " +
+                     endpoint_.provider() + ": " + endpoint_.library().error_text(count)));
+      return;
+    }
+    completions_ += static_cast<uint64_t>(count);
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      auto* operation = static_cast<Operation*>(entries[i].op_context);
+      if (operation == nullptr) continue;
+      if (operation->kind == OperationKind::receive) {
+        take_message(operation, entries[i].len);
+      } else {
+        complete(operation);
+      }
+    }
+    if (static_cast<size_t>(count) < entries.size()) return;
+  }
+}
+
+void OfiRank::take_error_entry() {
+  fi_cq_err_entry entry{};
+  if (fi_cq_readerr(cq_, &entry, 0) <= 0) return;
+  std::array<char, 256> details{};
+  const char* text =
+      fi_cq_strerror(cq_, entry.prov_errno, entry.err_data, details.data(), details.size());
+  std::string reason = endpoint_.library().error_text(entry.err);
+  if (text != nullptr && *text != '\0' && reason != text) reason += " (" + std::string(text) + ")";
+  take_error(static_cast<Operation*>(entry.op_context), reason, means_peer_gone(entry.err));
+}
+
+void OfiRank::take_error(Operation* operation, const std::string& reason, bool peer_gone) {
+  ++completions_;
+  if (operation == nullptr) {  // an injected message: whose, the provider does not say
+    if (!closing_ && !peer_gone) {
+      fail(Error(ErrorCode::aborted,
+                 "rank " + std::to_string(rank_) + ": a message could not be sent: " + reason));
+    }
+    return;
+  }
+  if (operation->kind == OperationKind::receive) {
+    // A connection that ends may take the buffer offered to it along; the peers it leads to are
+    // found out by other means.
+    if (closing_) return;
+    if (peer_gone) {
+      post_receive(operation);
+    } else {
+      fail(Error(ErrorCode::aborted,
+                 "rank " + std::to_string(rank_) + ": receiving failed: " + reason));
+    }
+    return;
+  }
+  const OperationName what{operation->kind, operation->peer, operation->bytes};
+  const bool forgiven = closing_ || (what.kind == OperationKind::send && peers_[what.peer].left);
+  operation->destination = nullptr;  // there is no data to copy
+  complete(operation);
+  if (forgiven) return;
+  const std::string message =
+      describe(what) + " failed: " + reason +
+      (peer_gone ? "; its process has ended or the network between the hosts is broken" : "");
+  if (what.kind == OperationKind::send && peer_gone && !connecting_) {
+    lose_peer(what.peer, message);
+  } else {
+    fail(Error(connecting_ ? ErrorCode::unavailable : ErrorCode::aborted, message));
+  }
+}
+
+void OfiRank::complete(Operation* operation) {
+  if (operation->group != nullptr || operation->kind == OperationKind::group) {
+    Operation* group = operation->kind == OperationKind::group ? operation : operation->group;
+    if (--group->pieces == 0) {
+      --group->counter->pending;
+      groups_.release(group);
+    }
+    if (operation == group) return;
+  } else if (operation->counter != nullptr) {
+    --operation->counter->pending;
+  }
+  if (operation->buffer != nullptr) {
+    if (operation->destination != nullptr) {
+      std::memcpy(operation->destination, operation->buffer, operation->bytes);
+    }
+    send_buffers_.release(operation->buffer);
+  }
+  if (operation->region) operation->region.reset();
+  operations_.release(operation);
+}
+
+void OfiRank::take_message(Operation* operation, size_t bytes) {
+  MessageHeader header;
+  if (bytes >= sizeof(header)) std::memcpy(&header, operation->buffer, sizeof(header));
+  // Whoever finds the port can send to it: what no rank of this job wrote is dropped.
+  if (bytes < sizeof(header) || header.job != job_ || header.source >= ranks_) {
+    post_receive(operation);
+    return;
+  }
+  operation->peer = header.source;
+  operation->bytes = bytes - sizeof(header);
+  Peer& peer = peers_[header.source];
+  if (header.sequence != peer.next_receive) {
+    out_of_order_.push_back(operation);
+    return;
+  }
+  accept(operation, header);
+  for (size_t i = 0; i < out_of_order_.size();) {
+    Operation* held = out_of_order_[i];
+    std::memcpy(&header, held->buffer, sizeof(header));
+    if (header.sequence != peers_[header.source].next_receive) {
+      ++i;
+      continue;
+    }
+    out_of_order_.erase(out_of_order_.begin() + static_cast<ptrdiff_t>(i));
+    accept(held, header);
+    i = 0;
+  }
+}
+
+void OfiRank::accept(Operation* operation, const MessageHeader& header) {
+  Peer& peer = peers_[header.source];
+  ++peer.next_receive;
+  if (header.kind == MessageHeader::application) {
+    arrivals_.push(operation);
+    return;
+  }
+  if (header.kind == MessageHeader::hello) peer.hello = true;
+  if (header.kind == MessageHeader::leave) peer.left = true;
+  post_receive(operation);
+}
+
+void OfiRank::release_message(Operation* operation) {
+  if (operation->kind == OperationKind::receive) {
+    post_receive(operation);
+  } else {  // a rank's message to itself
+    complete(operation);
+  }
+}
+
+void OfiRank::deliver() {
+  if (delivering_ || sink_ == nullptr) return;
+  delivering_ = true;
+  for (size_t i = 0; i < kDeliveries && !arrivals_.empty(); ++i) {
+    Operation* operation = arrivals_.pop();
+    sink_->on_message(operation->peer,
+                      {operation->buffer + sizeof(MessageHeader), operation->bytes});
+    release_message(operation);
+  }
+  delivering_ = false;
+}
+
+void OfiRank::poll() {
+  drain();
+  if (!arrivals_.empty()) deliver();
+  if (++polls_ % kPollsPerAttention == 0) attend();
+}
+
+double OfiRank::now_s() { return monotonic_s() - start_s_; }
+
+bool OfiRank::wait(const std::function<bool()>& condition, double deadline_s) {
+  const bool bounded = std::isfinite(deadline_s);
+  uint64_t fruitless = 0;
+  while (!condition()) {
+    if (bounded && now_s() >= deadline_s) return false;
+    const uint64_t before = completions_;
+    poll();
+    fruitless = completions_ == before ? fruitless + 1 : 0;
+    rest(fruitless);
+  }
+  return true;
+}
+
+void OfiRank::wait_for(const Counter& counter) {
+  uint64_t fruitless = 0;
+  while (counter.pending != 0) {
+    const uint64_t before = completions_;
+    poll();
+    fruitless = completions_ == before ? fruitless + 1 : 0;
+    rest(fruitless);
+  }
+}
+
+void OfiRank::compute_for(double seconds) {
+  const double end = monotonic_s() + seconds;
+  while (monotonic_s() < end) {
+  }
+}
+
+void OfiRank::rest(uint64_t fruitless_polls) {
+  if (fruitless_polls <= spin_limit_) return;
+  sched_yield();
+  attend();
+}
+
+/// Looks after what no completion reports: peers whose process has ended, and operations that will
+/// never complete.
+void OfiRank::attend() {
+  const double now = monotonic_s();
+  const double gap = now - attended_s_;
+  if (gap < kAttentionSeconds) return;
+  attended_s_ = now;
+
+  while (const auto ended = watch_.poll()) {
+    lose_peer(*ended, "its process has ended without leaving the job");
+  }
+  std::erase_if(suspects_, [&](const Suspect& suspect) { return peers_[suspect.rank].left; });
+  for (const Suspect& suspect : suspects_) {
+    if (now - suspect.since_s < settings_.leave_grace_s) continue;
+    fail(Error(connecting_ ? ErrorCode::unavailable : ErrorCode::aborted,
+               "rank " + std::to_string(rank_) + " has lost " + describe_peer(suspect.rank) + ": " +
+                   suspect.reason));
+    return;
+  }
+
+  const bool due = operations_.in_use() > 0 || blocked_ != nullptr;
+  if (!due || completions_ != attended_completions_ || connecting_) {
+    attended_completions_ = completions_;
+    stalled_s_ = 0;
+    return;
+  }
+  stalled_s_ += std::min(gap, kMaxGapSeconds);
+  if (stalled_s_ < settings_.peer_timeout_s) return;
+  fail(Error(ErrorCode::aborted,
+             "rank " + std::to_string(rank_) + " waits for " + unresponsive_peers() +
+                 ", and nothing has completed for " + describe_seconds(settings_.peer_timeout_s) +
+                 "; it hangs, is cut off, or computes without calling the library (raise "
+                 "STRIPLINE_PEER_TIMEOUT if that is intended)"));
+}
+
+void OfiRank::lose_peer(Rank rank, std::string reason) {
+  const bool known = std::any_of(suspects_.begin(), suspects_.end(),
+                                 [&](const Suspect& suspect) { return suspect.rank == rank; });
+  if (!known && !peers_[rank].left) suspects_.push_back({rank, monotonic_s(), std::move(reason)});
+}
+
+void OfiRank::fail(const Error& error) {
+  if (connecting_) {
+    if (!connect_error_) connect_error_ = error;
+    return;
+  }
+  failed_ = true;
+  if (failure_handler_) failure_handler_(error);
+  // Nothing can go on after this; a rank without a handler, too, must end with the documented code.
+  (void)std::fprintf(stderr, "rank %u: error: %s\n", rank_, error.message().c_str());
+  std::_Exit(exit_code_for(error.code()));
+}
+
+std::string OfiRank::describe_peer(Rank rank) const {
+  std::string text = "rank " + std::to_string(rank);
+  if (rank < addresses_.size()) {
+    const Address& address = addresses_[rank];
+    text += " (host " + address.host.name + ", process " + std::to_string(address.host.pid) + ", " +
+            address.endpoint_text + ")";
+  }
+  return text;
+}
+
+std::string OfiRank::describe(const OperationName& what) const {
+  return "rank " + std::to_string(rank_) + ": " + verb(what.kind) + " " + describe_peer(what.peer) +
+         " of " + std::to_string(what.bytes) + " bytes";
+}
+
+std::string OfiRank::unresponsive_peers() const {
+  std::vector<bool> waited_for(ranks_, false);
+  if (blocked_ != nullptr) waited_for[blocked_->peer] = true;
+  for (const Operation& operation : operations_.all()) {
+    if (operation.active) waited_for[operation.peer] = true;
+  }
+  std::string list;
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    if (waited_for[rank]) list += (list.empty() ? "" : ", ") + describe_peer(rank);
+  }
+  return list;
+}
+
+}  // namespace stripline::fabric::ofi

@@ -1,0 +1,249 @@
+#include "runtime/fabric/ofi/ofi_provider.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
+
+#include "runtime/fabric/ofi/ofi_address.h"
+#include "runtime/fabric/ofi/ofi_fabric.h"
+
+namespace stripline::fabric::ofi {
+namespace {
+
+struct LayeredName {
+  std::string_view fabric;
+  std::string_view provider;
+};
+
+/// Providers whose own endpoints are not FI_EP_RDM, or lack atomics, with the layer that adds it.
+constexpr std::array<LayeredName, 4> kLayered = {{{"tcp", "tcp;ofi_rxm"},
+                                                  {"net", "net;ofi_rxm"},
+                                                  {"verbs", "verbs;ofi_rxm"},
+                                                  {"udp", "udp;ofi_rxd"}}};
+
+/// Fabrics a user may look for in vain; the list says so instead of leaving them out.
+constexpr std::array<std::string_view, 7> kWellKnown = {"tcp", "shm",  "verbs", "efa",
+                                                        "cxi", "psm3", "opx"};
+
+std::string_view text_or_empty(const char* text) { return text != nullptr ? text : ""; }
+
+bool set_provider_name(fi_info* hints, const std::string& provider) {
+  // Freed with free() by fi_freeinfo.
+  hints->fabric_attr->prov_name = strdup(provider.c_str());
+  return hints->fabric_attr->prov_name != nullptr;
+}
+
+/// What the runtime asks of any provider; the mode bits are those it can honour.
+InfoList make_hints(const Library& library, const std::string& provider, bool automatic_progress) {
+  InfoList hints(&library, library.allocate_info());
+  if (hints.get() == nullptr || !set_provider_name(hints.get(), provider)) return {};
+  hints->caps = FI_MSG | FI_RMA | FI_ATOMIC;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  hints->domain_attr->data_progress = automatic_progress ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
+  hints->domain_attr->mr_mode =
+      FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  hints->tx_attr->msg_order = FI_ORDER_SAS;
+  hints->rx_attr->msg_order = FI_ORDER_SAS;
+  hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+  return hints;
+}
+
+/// The address to listen on; empty leaves the choice to the provider.
+Result<std::string> local_node(const std::string& provider, const Settings& settings) {
+  if (!settings.address.empty()) {
+    // fi_getinfo() takes any address; opening would fail later and say less.
+    if (!interface_of_address(settings.address).empty()) return settings.address;
+    return Error(ErrorCode::invalid_argument,
+                 "STRIPLINE_ADDRESS is '" + settings.address +
+                     "', which no interface of this host has; use one that 'ip address' lists, or "
+                     "name an interface in STRIPLINE_IFACE");
+  }
+  if (!settings.interface.empty()) return address_of_interface(settings.interface);
+  if (!uses_sockets(provider)) return std::string();
+  // The provider has its own variable, e.g. FI_TCP_IFACE; whoever sets it wants it obeyed.
+  std::string variable = "FI_" + fabric_name_of(provider) + "_IFACE";
+  std::transform(variable.begin(), variable.end(), variable.begin(),
+                 [](char c) { return static_cast<char>(std::toupper(c)); });
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing calls setenv
+  if (const char* value = std::getenv(variable.c_str()); value != nullptr && *value != '\0') {
+    return std::string();
+  }
+  return std::string("127.0.0.1");
+}
+
+/// All providers this libfabric offers, whatever they can do.
+Result<std::set<std::string>> offered_providers(const Library& library) {
+  fi_info* head = nullptr;
+  const int code = library.get_info(nullptr, 0, nullptr, &head);
+  const InfoList list(&library, head);
+  if (code != 0) {
+    return Error(ErrorCode::unavailable,
+                 "libfabric offers no provider at all: " + library.error_text(code));
+  }
+  std::set<std::string> names;
+  for (const fi_info* info = list.get(); info != nullptr; info = info->next) {
+    names.emplace(text_or_empty(info->fabric_attr->prov_name));
+  }
+  return names;
+}
+
+/// Which of the runtime's needs `provider` refuses, found by asking for less at a time.
+std::string missing_feature(const Library& library, const std::string& provider) {
+  struct Step {
+    const char* missing;
+    void (*relax)(fi_info*);
+  };
+  static constexpr std::array<Step, 4> kSteps = {{
+      {"writes that complete when visible at the target (FI_DELIVERY_COMPLETE)",
+       [](fi_info* hints) { hints->tx_attr->op_flags = 0; }},
+      {"messages in order (FI_ORDER_SAS)",
+       [](fi_info* hints) {
+         hints->tx_attr->msg_order = 0;
+         hints->rx_attr->msg_order = 0;
+       }},
+      {"atomic operations (FI_ATOMIC)", [](fi_info* hints) { hints->caps = FI_MSG | FI_RMA; }},
+      {"remote memory access (FI_RMA)", [](fi_info* hints) { hints->caps = FI_MSG; }},
+  }};
+  const InfoList hints = make_hints(library, provider, false);
+  if (hints.get() == nullptr) return "memory";
+  for (const Step& step : kSteps) {
+    step.relax(hints.get());
+    fi_info* found = nullptr;
+    const int code = library.get_info(nullptr, 0, hints.get(), &found);
+    const InfoList list(&library, found);
+    if (code == 0) return step.missing;
+  }
+  return "reliable datagram endpoints (FI_EP_RDM)";
+}
+
+std::string join(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// Entries whose name belongs to a layer or a utility and not to a network.
+bool is_selectable(const std::string& provider) {
+  return !provider.empty() && !provider.starts_with("ofi_") && !provider.starts_with("off_") &&
+         provider_of(provider) == provider;
+}
+
+std::string describe_usable(const fi_info& info) {
+  std::string text = "inject " + std::to_string(info.tx_attr->inject_size) + " B, queue " +
+                     std::to_string(info.tx_attr->size) + ", ";
+  text += info.domain_attr->data_progress == FI_PROGRESS_AUTO ? "automatic" : "manual";
+  text += " progress";
+  if (const auto domain = text_or_empty(info.domain_attr->name); !domain.empty()) {
+    text += ", domain " + std::string(domain);
+  }
+  return text;
+}
+
+ProviderInfo describe_provider(const Library& library, const std::string& provider) {
+  ProviderInfo result;
+  result.provider = provider;
+  result.name = fabric_name_of(provider);
+  const InfoList hints = make_hints(library, provider, false);
+  fi_info* found = nullptr;
+  const int code =
+      hints.get() != nullptr ? library.get_info(nullptr, 0, hints.get(), &found) : -FI_ENOMEM;
+  const InfoList list(&library, found);
+  result.usable = code == 0;
+  result.detail = result.usable ? describe_usable(*list.get())
+                                : "does not offer " + missing_feature(library, provider);
+  return result;
+}
+
+}  // namespace
+
+std::string provider_of(std::string_view fabric) {
+  for (const LayeredName& name : kLayered) {
+    if (name.fabric == fabric) return std::string(name.provider);
+  }
+  return std::string(fabric);
+}
+
+std::string fabric_name_of(std::string_view provider) {
+  for (const LayeredName& name : kLayered) {
+    if (name.provider == provider) return std::string(name.fabric);
+  }
+  return std::string(provider);
+}
+
+bool uses_sockets(std::string_view provider) {
+  const std::string_view core = provider.substr(0, provider.find(';'));
+  return core == "tcp" || core == "net" || core == "udp" || core == "sockets";
+}
+
+Result<InfoList> choose_provider(const Library& library, const std::string& fabric,
+                                 const Settings& settings) {
+  const std::string provider = provider_of(fabric);
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string node, local_node(provider, settings));
+  const InfoList hints = make_hints(library, provider, settings.automatic_progress);
+  if (hints.get() == nullptr) return Error(ErrorCode::resource_exhausted, "out of memory");
+
+  fi_info* found = nullptr;
+  const int code = library.get_info(node.empty() ? nullptr : node.c_str(),
+                                    node.empty() ? 0 : FI_SOURCE, hints.get(), &found);
+  InfoList list(&library, found);
+  // A hint names providers loosely; what was returned must be the one asked for.
+  if (code == 0 && text_or_empty(list->fabric_attr->prov_name) == provider) return list;
+
+  STRIPLINE_ASSIGN_OR_RETURN(const std::set<std::string> offered, offered_providers(library));
+  if (!offered.contains(provider)) {
+    std::set<std::string> names;
+    for (const std::string& name : offered) {
+      if (is_selectable(name)) names.insert(fabric_name_of(name));
+    }
+    return Error(ErrorCode::invalid_argument,
+                 "unknown fabric '" + fabric + "'; libfabric offers on this host: " + join(names) +
+                     "; or use 'emulated:PROFILE'");
+  }
+  const std::string subject = "fabric '" + fabric + "' (provider " + provider + ")";
+  const ProviderInfo described = describe_provider(library, provider);
+  if (!described.usable) {
+    return Error(ErrorCode::unavailable, subject + " cannot be used: it " + described.detail +
+                                             "; 'stripline doctor' shows those that can");
+  }
+  if (settings.automatic_progress) {
+    return Error(ErrorCode::unavailable,
+                 subject + " has no automatic progress; unset STRIPLINE_PROGRESS");
+  }
+  return Error(ErrorCode::unavailable, subject + " cannot be opened" +
+                                           (node.empty() ? "" : " on address " + node) + ": " +
+                                           library.error_text(code));
+}
+
+}  // namespace stripline::fabric::ofi
+
+namespace stripline::fabric {
+
+Result<std::vector<ProviderInfo>> list_ofi_providers() {
+  using namespace ofi;
+  STRIPLINE_ASSIGN_OR_RETURN(const Library* library, Library::load());
+  STRIPLINE_ASSIGN_OR_RETURN(const std::set<std::string> offered, offered_providers(*library));
+  std::vector<ProviderInfo> providers;
+  for (const std::string& provider : offered) {
+    if (is_selectable(provider)) providers.push_back(describe_provider(*library, provider));
+  }
+  for (const std::string_view fabric : kWellKnown) {
+    const std::string provider = provider_of(fabric);
+    if (offered.contains(provider)) continue;
+    providers.push_back({.name = std::string(fabric),
+                         .provider = provider,
+                         .usable = false,
+                         .detail = "not offered: no such device, or this libfabric was built "
+                                   "without it"});
+  }
+  return providers;
+}
+
+}  // namespace stripline::fabric

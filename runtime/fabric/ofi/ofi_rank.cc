@@ -1,0 +1,136 @@
+#include "runtime/fabric/ofi/ofi_rank.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/fabric/ofi/monotonic_clock.h"
+#include "runtime/fabric/ofi/ofi_fabric.h"
+#include "runtime/fabric/ofi/ofi_provider.h"
+
+namespace stripline::fabric::ofi {
+namespace {
+
+/// Transfers that are split at the same time; a further one waits.
+constexpr size_t kGroups = 16;
+
+/// FNV-1a, to tell the messages of one job from those of another.
+uint32_t job_tag(std::string_view job_id) {
+  uint32_t hash = 2166136261U;
+  for (const char c : job_id) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
+}  // namespace
+
+OfiRank::OfiRank(const OpenOptions& options, const Settings& settings, Endpoint endpoint)
+    : peers_(options.ranks),
+      rank_(options.rank),
+      job_(job_tag(options.job_id)),
+      settings_(settings),
+      ranks_(options.ranks),
+      endpoint_(std::move(endpoint)),
+      operations_(endpoint_.limits().transmit_depth),
+      receives_(endpoint_.limits().receive_depth),
+      groups_(kGroups) {
+  ep_ = endpoint_.ep();
+  cq_ = endpoint_.cq();
+  inject_bytes_ = endpoint_.limits().inject_bytes;
+  max_transfer_bytes_ = endpoint_.limits().max_transfer_bytes;
+}
+
+Result<std::unique_ptr<Fabric>> OfiRank::open(const OpenOptions& options,
+                                              const Settings& settings) {
+  if (options.rank >= options.ranks) {
+    return Error(ErrorCode::invalid_argument, "rank " + std::to_string(options.rank) +
+                                                  " is not below the number of ranks, " +
+                                                  std::to_string(options.ranks));
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Library* library, Library::load());
+  STRIPLINE_ASSIGN_OR_RETURN(Endpoint endpoint,
+                             Endpoint::open(*library, options.fabric, options.ranks, settings));
+  std::unique_ptr<OfiRank> rank(new OfiRank(options, settings, std::move(endpoint)));
+  STRIPLINE_RETURN_IF_ERROR(rank->allocate(options.segment_bytes));
+  rank->describe(options.fabric);
+  return std::unique_ptr<Fabric>(std::move(rank));
+}
+
+Status OfiRank::allocate(size_t segment_bytes) {
+  const Limits& limits = endpoint_.limits();
+  STRIPLINE_ASSIGN_OR_RETURN(segment_, Segment::allocate(segment_bytes));
+  if (segment_bytes > 0) {
+    STRIPLINE_ASSIGN_OR_RETURN(segment_registration_,
+                               endpoint_.register_memory(segment_.bytes(), true));
+  }
+  const size_t buffer_bytes = sizeof(MessageHeader) + settings_.message_bytes;
+  STRIPLINE_ASSIGN_OR_RETURN(receive_buffers_,
+                             BufferPool::create(endpoint_, limits.receive_depth, buffer_bytes));
+  STRIPLINE_ASSIGN_OR_RETURN(send_buffers_,
+                             BufferPool::create(endpoint_, settings_.send_buffers, buffer_bytes));
+  inject_space_.resize(std::min(inject_bytes_, buffer_bytes));
+  out_of_order_.reserve(limits.receive_depth);
+  unposted_receives_.reserve(limits.receive_depth);
+  while (Operation* operation = receives_.acquire()) {
+    operation->kind = OperationKind::receive;
+    operation->buffer = receive_buffers_.acquire();
+    post_receive(operation);
+  }
+  return {};
+}
+
+void OfiRank::describe(const std::string& fabric) {
+  const Limits& limits = endpoint_.limits();
+  address_.provider = endpoint_.provider();
+  address_.endpoint = endpoint_.name();
+  if (uses_sockets(endpoint_.provider())) {
+    address_.endpoint_text = describe_socket_address(endpoint_.name(), address_.loopback);
+  } else {
+    address_.endpoint_text = "device " + endpoint_.domain_name();
+  }
+  address_.segment_key = segment_registration_.key;
+  address_.segment_base =
+      limits.virtual_addresses ? reinterpret_cast<uintptr_t>(segment_.bytes().data()) : 0;
+  address_.segment_bytes = segment_.bytes().size();
+  address_.host = Host::here();
+
+  info_.name = fabric;
+  info_.provider = endpoint_.provider();
+  info_.clock = "real";
+  info_.max_message_bytes = settings_.message_bytes;
+  info_.inject_bytes = limits.inject_bytes;
+  info_.queue_depth = limits.transmit_depth;
+  const size_t colon = address_.endpoint_text.rfind(':');
+  const std::string ip = address_.endpoint_text.substr(0, colon);
+  info_.attributes = {
+      {"fabric.provider", endpoint_.provider()},
+      {"libfabric.version", endpoint_.library().version_text()},
+      {"fabric.progress", limits.automatic_progress ? "auto" : "manual"},
+      {"fabric.interface",
+       uses_sockets(endpoint_.provider()) ? interface_of_address(ip) : endpoint_.domain_name()},
+      {"fabric.inject_bytes", std::to_string(limits.inject_bytes)},
+      {"fabric.queue_depth", std::to_string(limits.transmit_depth)},
+      {"fabric.buffer_bytes",
+       std::to_string(receive_buffers_.total_bytes() + send_buffers_.total_bytes())},
+  };
+}
+
+OfiRank::~OfiRank() {
+  closing_ = true;
+  if (!failed_ && !connecting_) say_goodbye();
+  if (endpoint_.limits().endpoint_registration) {
+    segment_registration_.region.reset();
+    receive_buffers_.give_up_registration();
+    send_buffers_.give_up_registration();
+  }
+  endpoint_.close_transfers();
+}
+
+}  // namespace stripline::fabric::ofi
+
+namespace stripline::fabric {
+
+Result<std::unique_ptr<Fabric>> open_ofi_fabric(const OpenOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const ofi::Settings settings, ofi::Settings::from_environment());
+  return ofi::OfiRank::open(options, settings);
+}
+
+}  // namespace stripline::fabric

@@ -1,0 +1,190 @@
+// One rank's libfabric endpoint as a Fabric. The parts: ofi_rank.cc opens and closes,
+// ofi_connect.cc reaches the peers, ofi_transfer.cc issues, ofi_progress.cc completes and waits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/fabric/fabric.h"
+#include "runtime/fabric/ofi/ofi_address.h"
+#include "runtime/fabric/ofi/ofi_endpoint.h"
+#include "runtime/fabric/ofi/ofi_settings.h"
+#include "runtime/fabric/ofi/operation.h"
+#include "runtime/fabric/ofi/peer_watch.h"
+#include "runtime/fabric/ofi/segment.h"
+
+namespace stripline::fabric::ofi {
+
+/// Leads every message on the wire.
+struct MessageHeader {
+  enum Kind : uint32_t {
+    application = 1,
+    hello = 2,  ///< connect(): the way from the sender is open
+    leave = 3,  ///< the sender closes in good order; its end is no failure
+  };
+  uint32_t job = 0;       ///< of the sender; messages of another job are dropped
+  uint32_t source = 0;    ///< rank
+  uint32_t sequence = 0;  ///< per sender and target: completions may overtake one another
+  uint32_t kind = 0;
+};
+
+class OfiRank final : public Fabric {
+ public:
+  static Result<std::unique_ptr<Fabric>> open(const OpenOptions& options, const Settings& settings);
+  ~OfiRank() override;
+
+  const Info& info() const override { return info_; }
+  std::string local_address() const override { return address_.encode(); }
+  Status connect(std::span<const std::string> addresses, double timeout_s) override;
+  void set_message_sink(MessageSink* sink) override { sink_ = sink; }
+  void set_failure_handler(FailureHandler handler) override {
+    failure_handler_ = std::move(handler);
+  }
+  std::span<std::byte> segment() override { return segment_.bytes(); }
+  void get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
+           Counter& counter) override;
+  void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
+           Counter& counter) override;
+  bool try_send(Rank target, std::span<const std::byte> message) override;
+  void poll() override;
+  double now_s() override;
+  bool wait(const std::function<bool()>& condition, double deadline_s) override;
+  void wait_for(const Counter& counter) override;
+  void compute_for(double seconds) override;
+  Traffic traffic() const override { return traffic_; }
+
+ private:
+  /// What an operation needs to know of its target.
+  struct Peer {
+    uint64_t handle = 0;  ///< libfabric's address
+    uint64_t key = 0;
+    uint64_t base = 0;
+    uint64_t segment_bytes = 0;
+    uint32_t next_send = 0;     ///< sequence of the next message to it
+    uint32_t next_receive = 0;  ///< and from it
+    bool hello = false;
+    bool left = false;
+  };
+
+  /// How long post() tries.
+  enum class Patience {
+    none,            ///< one attempt
+    brief,           ///< one more after making progress
+    until_accepted,  ///< with progress, until the peer timeout ends the job
+  };
+
+  /// An operation as messages name it.
+  struct OperationName {
+    OperationKind kind = OperationKind::get;
+    Rank peer = 0;
+    size_t bytes = 0;
+  };
+
+  /// Where the provider reads or writes on this side.
+  struct LocalMemory {
+    std::byte* memory = nullptr;
+    void* descriptor = nullptr;
+  };
+
+  /// A peer that seems dead, unless its leave message turns up within the grace time.
+  struct Suspect {
+    Rank rank = 0;
+    double since_s = 0;
+    std::string reason;
+  };
+
+  OfiRank(const OpenOptions& options, const Settings& settings, Endpoint endpoint);
+  Status allocate(size_t segment_bytes);
+  void describe(const std::string& fabric);
+
+  // ofi_connect.cc
+  Status insert_peers(std::span<const std::string> addresses);
+  Status exchange_hellos(double timeout_s);
+  std::string missing_peers(const std::vector<bool>& greeted) const;
+  void say_goodbye();
+
+  // ofi_transfer.cc
+  template <typename Attempt>
+  bool post(const OperationName& what, Patience patience, const Attempt& attempt);
+  template <typename Issue>
+  void transfer(const OperationName& what, Counter& counter, const Issue& issue);
+  Operation* acquire_operation(const OperationName& what, OperationPool& pool);
+  void check_bounds(const OperationName& what, uint64_t offset);
+  LocalMemory local_memory(Operation* operation, std::byte* memory, size_t bytes);
+  bool send(Rank target, MessageHeader::Kind kind, std::span<const std::byte> payload,
+            bool may_inject);
+  void post_receive(Operation* operation);
+  void repost_receives();
+
+  // ofi_progress.cc
+  void drain();
+  void take_error_entry();
+  void take_error(Operation* operation, const std::string& reason, bool peer_gone);
+  void complete(Operation* operation);
+  void take_message(Operation* operation, size_t bytes);
+  void accept(Operation* operation, const MessageHeader& header);
+  void release_message(Operation* operation);
+  void deliver();
+  void attend();
+  void rest(uint64_t fruitless_polls);
+  void lose_peer(Rank rank, std::string reason);
+  void fail(const Error& error);
+  std::string describe_peer(Rank rank) const;
+  std::string describe(const OperationName& what) const;
+  std::string unresponsive_peers() const;
+
+  // Hot.
+  std::vector<Peer> peers_;
+  fid_ep* ep_ = nullptr;
+  fid_cq* cq_ = nullptr;
+  size_t inject_bytes_ = 0;
+  size_t max_transfer_bytes_ = 0;
+  Rank rank_ = 0;
+  uint32_t job_ = 0;
+  uint64_t completions_ = 0;
+  uint64_t polls_ = 0;
+  uint64_t spin_limit_ = 0;  ///< polls without result before yielding the core
+  OperationQueue arrivals_;  ///< messages in order, for the sink
+  MessageSink* sink_ = nullptr;
+  Traffic traffic_;
+  bool delivering_ = false;
+  bool connecting_ = false;  ///< failures are connect()'s to report
+  bool failed_ = false;
+  bool closing_ = false;
+
+  const Settings settings_;
+  const Rank ranks_ = 1;
+  Info info_;
+  Address address_;
+  FailureHandler failure_handler_;
+  std::optional<Error> connect_error_;
+  std::vector<Address> addresses_;  ///< of all ranks, for messages
+  PeerWatch watch_;
+  std::vector<Suspect> suspects_;
+  std::vector<Operation*> out_of_order_;       ///< messages that wait for an earlier one
+  std::vector<Operation*> unposted_receives_;  ///< that the provider did not take yet
+  double start_s_ = 0;                         ///< of the monotonic clock, at connect()
+  double attended_s_ = 0;                      ///< last attend(), on the same clock
+  uint64_t attended_completions_ = 0;
+  double stalled_s_ = 0;                    ///< time attended without a completion that is due
+  const OperationName* blocked_ = nullptr;  ///< what post() is trying to issue
+
+  // The destructor closes the endpoint, which gives up operations and buffers; then members go from
+  // the last to the first: registrations before the domain, memory after its registration.
+  Segment segment_;
+  Endpoint endpoint_;
+  Registration segment_registration_;
+  BufferPool receive_buffers_;
+  BufferPool send_buffers_;
+  std::vector<std::byte> inject_space_;
+  OperationPool operations_;
+  OperationPool receives_;
+  OperationPool groups_;
+};
+
+}  // namespace stripline::fabric::ofi

@@ -1,0 +1,262 @@
+// Issuing gets, puts and messages.
+#include <algorithm>
+#include <cstring>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include "runtime/fabric/ofi/ofi_rank.h"
+
+namespace stripline::fabric::ofi {
+
+/// Hands something to the provider: the only place that knows -FI_EAGAIN. A full queue is drained
+/// and tried again as `patience` says; attend() inside ends the job when a peer has died or nothing
+/// moves for the peer timeout. `attempt` returns 0 or a negative fi_errno. Returns whether the
+/// provider accepted.
+template <typename Attempt>
+bool OfiRank::post(const OperationName& what, Patience patience, const Attempt& attempt) {
+  ssize_t code = attempt();
+  if (code == 0) [[likely]] {
+    return true;
+  }
+  uint64_t rounds = 0;
+  while (code == -FI_EAGAIN) {
+    if (patience == Patience::none || (patience == Patience::brief && rounds > 0)) return false;
+    drain();
+    if (patience == Patience::until_accepted) {
+      blocked_ = &what;
+      if (rounds % 256 == 255) attend();
+      rest(rounds);
+    }
+    ++rounds;
+    code = attempt();
+  }
+  blocked_ = nullptr;
+  if (code == 0) return true;
+  // While closing, or when it has left, the peer is nobody's loss.
+  if (closing_ || (what.kind == OperationKind::send && peers_[what.peer].left)) return false;
+  fail(Error(ErrorCode::aborted,
+             describe(what) + " failed: " + endpoint_.library().error_text(code)));
+  return false;
+}
+
+Operation* OfiRank::acquire_operation(const OperationName& what, OperationPool& pool) {
+  Operation* operation = nullptr;
+  post(what, Patience::until_accepted, [&]() -> ssize_t {
+    operation = pool.acquire();
+    return operation != nullptr ? 0 : -FI_EAGAIN;
+  });
+  operation->kind = what.kind;
+  operation->peer = what.peer;
+  operation->bytes = what.bytes;
+  return operation;
+}
+
+/// Memory the provider may use on this side. With FI_MR_LOCAL that is the segment, a registered
+/// bounce buffer if the data fits into one, or the caller's memory registered for this operation.
+OfiRank::LocalMemory OfiRank::local_memory(Operation* operation, std::byte* memory, size_t bytes) {
+  if (!endpoint_.limits().local_registration) return {memory, nullptr};
+  const std::span<std::byte> own = segment_.bytes();
+  if (memory >= own.data() && memory + bytes <= own.data() + own.size()) {
+    return {memory, segment_registration_.descriptor};
+  }
+  if (bytes <= send_buffers_.buffer_bytes()) {
+    if (std::byte* buffer = send_buffers_.acquire(); buffer != nullptr) {
+      operation->buffer = buffer;
+      return {buffer, send_buffers_.descriptor()};
+    }
+  }
+  Result<Registration> registration = endpoint_.register_memory({memory, bytes}, false);
+  if (!registration.ok()) {
+    fail(registration.error());
+    return {memory, nullptr};
+  }
+  operation->region = std::move(registration->region);
+  return {memory, registration->descriptor};
+}
+
+/// The common part of get and put: zero bytes, the own segment, bounds, splitting. `issue` posts
+/// one piece: (operation, offset within the transfer).
+template <typename Issue>
+void OfiRank::transfer(const OperationName& what, Counter& counter, const Issue& issue) {
+  ++counter.pending;
+  if (what.bytes <= max_transfer_bytes_) [[likely]] {
+    Operation* operation = acquire_operation(what, operations_);
+    operation->counter = &counter;
+    issue(operation, 0);
+    return;
+  }
+  Operation* group = acquire_operation(what, groups_);
+  group->kind = OperationKind::group;
+  group->counter = &counter;
+  group->pieces = 1;  // held until all are issued: early ones complete meanwhile
+  for (size_t offset = 0; offset < what.bytes; offset += max_transfer_bytes_) {
+    OperationName piece = what;
+    piece.bytes = std::min(max_transfer_bytes_, what.bytes - offset);
+    Operation* operation = acquire_operation(piece, operations_);
+    operation->group = group;
+    ++group->pieces;
+    issue(operation, offset);
+  }
+  complete(group);
+}
+
+void OfiRank::check_bounds(const OperationName& what, uint64_t offset) {
+  const uint64_t size = peers_[what.peer].segment_bytes;
+  if (offset <= size && what.bytes <= size - offset) [[likely]] {
+    return;
+  }
+  // Providers do not check: some drop the operation, some break the connection, some write.
+  fail(Error(ErrorCode::internal, describe(what) + " at offset " + std::to_string(offset) +
+                                      " exceeds the segment of " + std::to_string(size) +
+                                      " bytes; the program's global pointer or count is wrong"));
+}
+
+void OfiRank::get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
+                  Counter& counter) {
+  if (bytes == 0) return;
+  const OperationName what{OperationKind::get, target, bytes};
+  check_bounds(what, offset);
+  if (target == rank_) {
+    std::memmove(destination, segment_.bytes().data() + offset, bytes);
+    return;
+  }
+  const Peer& peer = peers_[target];
+  transfer(what, counter, [&](Operation* operation, size_t done) {
+    const LocalMemory local = local_memory(operation, destination + done, operation->bytes);
+    if (operation->buffer != nullptr) operation->destination = destination + done;
+    const size_t length = operation->bytes;
+    post({OperationKind::get, target, length}, Patience::until_accepted, [&] {
+      return fi_read(ep_, local.memory, length, local.descriptor, peer.handle,
+                     peer.base + offset + done, peer.key, operation);
+    });
+    ++traffic_.gets;
+    traffic_.get_bytes += length;
+  });
+}
+
+void OfiRank::put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
+                  Counter& counter) {
+  if (bytes == 0) return;
+  const OperationName what{OperationKind::put, target, bytes};
+  check_bounds(what, offset);
+  if (target == rank_) {
+    std::memmove(segment_.bytes().data() + offset, source, bytes);
+    return;
+  }
+  const Peer& peer = peers_[target];
+  transfer(what, counter, [&](Operation* operation, size_t done) {
+    const size_t length = operation->bytes;
+    // libfabric takes a pointer to non-const memory also for data it only reads.
+    auto* memory = const_cast<std::byte*>(source + done);
+    LocalMemory local{memory, nullptr};
+    uint64_t flags = FI_COMPLETION | FI_DELIVERY_COMPLETE;
+    if (length <= inject_bytes_) {
+      flags |= FI_INJECT;
+    } else {
+      local = local_memory(operation, memory, length);
+      if (operation->buffer != nullptr) std::memcpy(operation->buffer, memory, length);
+    }
+    const iovec vector{local.memory, length};
+    const fi_rma_iov remote{peer.base + offset + done, length, peer.key};
+    fi_msg_rma message{};
+    message.msg_iov = &vector;
+    message.desc = &local.descriptor;
+    message.iov_count = 1;
+    message.addr = peer.handle;
+    message.rma_iov = &remote;
+    message.rma_iov_count = 1;
+    message.context = operation;
+    post({OperationKind::put, target, length}, Patience::until_accepted,
+         [&] { return fi_writemsg(ep_, &message, flags); });
+    ++traffic_.puts;
+    traffic_.put_bytes += length;
+  });
+}
+
+bool OfiRank::try_send(Rank target, std::span<const std::byte> message) {
+  if (message.size() > settings_.message_bytes) {
+    fail(Error(ErrorCode::internal, describe({OperationKind::send, target, message.size()}) +
+                                        " exceeds the largest message of " +
+                                        std::to_string(settings_.message_bytes) + " bytes"));
+    return false;
+  }
+  return send(target, MessageHeader::application, message, true);
+}
+
+bool OfiRank::send(Rank target, MessageHeader::Kind kind, std::span<const std::byte> payload,
+                   bool may_inject) {
+  Peer& peer = peers_[target];
+  const OperationName what{OperationKind::send, target, payload.size()};
+  const MessageHeader header{job_, rank_, peer.next_send, kind};
+  const size_t total = sizeof(header) + payload.size();
+  const auto write_to = [&](std::byte* buffer) {
+    std::memcpy(buffer, &header, sizeof(header));
+    if (!payload.empty()) std::memcpy(buffer + sizeof(header), payload.data(), payload.size());
+  };
+
+  if (may_inject && total <= inject_space_.size() && target != rank_) {
+    write_to(inject_space_.data());
+    if (!post(what, Patience::brief,
+              [&] { return fi_inject(ep_, inject_space_.data(), total, peer.handle); })) {
+      return false;
+    }
+  } else {
+    Operation* operation = nullptr;
+    std::byte* buffer = nullptr;
+    const bool room = post(what, Patience::brief, [&]() -> ssize_t {
+      if (buffer == nullptr) buffer = send_buffers_.acquire();
+      if (buffer != nullptr) operation = operations_.acquire();
+      return operation != nullptr ? 0 : -FI_EAGAIN;
+    });
+    if (!room) {
+      if (buffer != nullptr) send_buffers_.release(buffer);
+      return false;
+    }
+    operation->kind = OperationKind::send;
+    operation->peer = target;
+    operation->bytes = payload.size();
+    operation->buffer = buffer;
+    write_to(buffer);
+    if (target == rank_) {  // within a rank nothing needs the network
+      arrivals_.push(operation);
+      return true;
+    }
+    if (!post(what, Patience::brief, [&] {
+          return fi_send(ep_, buffer, total, send_buffers_.descriptor(), peer.handle, operation);
+        })) {
+      send_buffers_.release(buffer);
+      operations_.release(operation);
+      return false;
+    }
+  }
+  ++peer.next_send;
+  if (kind == MessageHeader::application) {
+    ++traffic_.messages;
+    traffic_.message_bytes += payload.size();
+  }
+  return true;
+}
+
+void OfiRank::post_receive(Operation* operation) {
+  const OperationName what{OperationKind::receive, rank_, receive_buffers_.buffer_bytes()};
+  if (!post(what, Patience::none, [&] {
+        return fi_recv(ep_, operation->buffer, receive_buffers_.buffer_bytes(),
+                       receive_buffers_.descriptor(), FI_ADDR_UNSPEC, operation);
+      })) {
+    unposted_receives_.push_back(operation);
+  }
+}
+
+void OfiRank::repost_receives() {
+  for (size_t left = unposted_receives_.size(); left > 0; --left) {
+    Operation* operation = unposted_receives_.back();
+    unposted_receives_.pop_back();
+    post_receive(operation);
+    if (!unposted_receives_.empty() && unposted_receives_.back() == operation) return;
+  }
+}
+
+}  // namespace stripline::fabric::ofi

@@ -1,0 +1,93 @@
+#include "runtime/fabric/ofi/segment.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <sys/mman.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "runtime/fabric/ofi/memory_limits.h"
+
+namespace stripline::fabric::ofi {
+namespace {
+
+constexpr size_t kHugePageBytes = size_t{2} << 20;
+
+Error does_not_fit(size_t bytes, const std::string& reason) {
+  return Error(ErrorCode::resource_exhausted,
+               "cannot allocate a segment of " + describe_bytes(bytes) + ": " + reason +
+                   "; ask for a smaller one with STRIPLINE_SEGMENT_BYTES, or run fewer ranks on "
+                   "this host");
+}
+
+/// Makes every page present. The kernel reports a shortage here instead of killing the process
+/// later, except under overcommit, where nothing can.
+bool populate(std::byte* base, size_t bytes) {
+  if (madvise(base, bytes, MADV_POPULATE_WRITE) == 0) return true;
+  if (errno != EINVAL) return false;
+  // A kernel before 5.14: touch the pages.
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  for (size_t offset = 0; offset < bytes; offset += page) {
+    *const_cast<volatile std::byte*>(base + offset) = std::byte{0};
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string describe_bytes(uint64_t bytes) {
+  static constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  while (bytes >= 10240 && unit + 1 < kUnits.size()) {
+    bytes = (bytes + 512) / 1024;
+    ++unit;
+  }
+  if (bytes % 1024 == 0 && bytes > 0 && unit + 1 < kUnits.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return std::to_string(bytes) + " " + std::string(kUnits[unit]);
+}
+
+std::string describe_seconds(double seconds) {
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), "%.3g s", seconds);
+  return text.data();
+}
+
+Segment::~Segment() {
+  if (base_ != nullptr) munmap(base_, mapped_);
+}
+
+Result<Segment> Segment::allocate(size_t bytes) {
+  Segment segment;
+  segment.bytes_ = bytes;
+  if (bytes == 0) return segment;
+
+  const uint64_t room = MemoryLimits::read().allocatable_bytes();
+  if (bytes > room) {
+    return does_not_fit(bytes, "this host has " + describe_bytes(room) + " of memory to give");
+  }
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t mapped = (bytes + page - 1) / page * page;
+  void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) {
+    return does_not_fit(
+        bytes, "mmap: " + std::generic_category().message(errno) + " (see also 'ulimit -v')");
+  }
+  segment.base_ = static_cast<std::byte*>(base);
+  segment.mapped_ = mapped;
+  // Fewer faults and TLB misses; where huge pages are off, small ones do.
+  if (mapped >= kHugePageBytes) madvise(base, mapped, MADV_HUGEPAGE);
+  if (!populate(segment.base_, mapped)) {
+    return does_not_fit(bytes, "populating it: " + std::generic_category().message(errno));
+  }
+  return segment;
+}
+
+}  // namespace stripline::fabric::ofi

@@ -1,0 +1,65 @@
+#include "runtime/fabric/ofi/segment.h"
+
+#include <algorithm>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/fabric/ofi/memory_limits.h"
+
+namespace stripline::fabric::ofi {
+namespace {
+
+TEST(SegmentTest, IsZeroedAlignedAndPresent) {
+  constexpr size_t kBytes = (size_t{4} << 20) + 5;
+  auto segment = Segment::allocate(kBytes);
+  ASSERT_TRUE(segment.ok()) << segment.error().message();
+  EXPECT_EQ(segment->bytes().size(), kBytes);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(segment->bytes().data()) % 4096, 0U);
+  std::vector<unsigned char> present((kBytes + 4095) / 4096);
+  ASSERT_EQ(mincore(segment->bytes().data(), kBytes, present.data()), 0);
+  EXPECT_TRUE(std::ranges::all_of(present, [](unsigned char page) { return (page & 1) != 0; }));
+  EXPECT_TRUE(
+      std::ranges::all_of(segment->bytes(), [](std::byte value) { return value == std::byte{0}; }));
+}
+
+TEST(SegmentTest, MayBeEmpty) {
+  auto segment = Segment::allocate(0);
+  ASSERT_TRUE(segment.ok());
+  EXPECT_TRUE(segment->bytes().empty());
+}
+
+TEST(SegmentTest, ReportsTheAddressSpaceLimit) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  rlimit tight = before;
+  tight.rlim_cur = size_t{1} << 20;  // less than is in use: every further mapping fails
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+  const auto segment = Segment::allocate(size_t{64} << 20);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  ASSERT_FALSE(segment.ok());
+  EXPECT_EQ(segment.error().code(), ErrorCode::resource_exhausted);
+  EXPECT_NE(segment.error().message().find("64 MiB"), std::string::npos)
+      << segment.error().message();
+}
+
+TEST(SegmentTest, WritesSizesForPeople) {
+  EXPECT_EQ(describe_bytes(0), "0 B");
+  EXPECT_EQ(describe_bytes(100), "100 B");
+  EXPECT_EQ(describe_bytes(4096), "4 KiB");
+  EXPECT_EQ(describe_bytes(uint64_t{256} << 20), "256 MiB");
+  EXPECT_EQ(describe_bytes(uint64_t{1} << 30), "1 GiB");
+  EXPECT_EQ(describe_seconds(2.5), "2.5 s");
+}
+
+TEST(MemoryLimitsTest, AreThoseOfTheHost) {
+  const MemoryLimits limits = MemoryLimits::read();
+  EXPECT_GT(limits.total_bytes, uint64_t{64} << 20);
+  EXPECT_GT(limits.available_bytes, 0U);
+  EXPECT_LE(limits.allocatable_bytes(), limits.total_bytes);
+}
+
+}  // namespace
+}  // namespace stripline::fabric::ofi
