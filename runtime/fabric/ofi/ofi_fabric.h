@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 #include "base/result.h"
@@ -22,8 +23,14 @@ struct ProviderInfo {
 /// that ask pay for it. Errors: unavailable if libfabric cannot be loaded.
 Result<std::vector<ProviderInfo>> list_ofi_providers();
 
-/// Opens options.fabric as a libfabric provider ("tcp" means "tcp;ofi_rxm", "net" "net;ofi_rxm";
-/// other names are passed on as they are).
+/// Opens options.fabric as a libfabric provider ("tcp" means "tcp;ofi_rxm", "net" "net;ofi_rxm",
+/// "verbs" "verbs;ofi_rxm", "udp" "udp;ofi_rxd"; other names are passed on as they are). The
+/// environment variables of docs/fabrics.md apply.
 Result<std::unique_ptr<Fabric>> open_ofi_fabric(const OpenOptions& options);
+
+/// Removes the shared memory that a rank process of the shm provider leaves in /dev/shm when a
+/// signal kills it. For whoever started the process, right after it was reaped. Harmless for other
+/// processes. Does not load libfabric.
+void remove_ofi_leftovers(pid_t ended);
 
 }  // namespace stripline::fabric

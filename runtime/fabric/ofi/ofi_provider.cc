@@ -30,6 +30,10 @@ constexpr std::array<LayeredName, 4> kLayered = {{{"tcp", "tcp;ofi_rxm"},
 constexpr std::array<std::string_view, 7> kWellKnown = {"tcp", "shm",  "verbs", "efa",
                                                         "cxi", "psm3", "opx"};
 
+/// Where socket providers listen unless told otherwise: jobs of one host need no more, and nobody
+/// else can reach it.
+constexpr std::string_view kLoopback = "127.0.0.1";
+
 std::string_view text_or_empty(const char* text) { return text != nullptr ? text : ""; }
 
 bool set_provider_name(fi_info* hints, const std::string& provider) {
@@ -76,7 +80,13 @@ Result<std::string> local_node(const std::string& provider, const Settings& sett
   if (const char* value = std::getenv(variable.c_str()); value != nullptr && *value != '\0') {
     return std::string();
   }
-  return std::string("127.0.0.1");
+  if (interface_of_address(kLoopback).empty()) {
+    return Error(ErrorCode::unavailable,
+                 "the loopback interface has no address " + std::string(kLoopback) +
+                     "; bring it up with 'ip link set lo up', or set STRIPLINE_ADDRESS or "
+                     "STRIPLINE_IFACE");
+  }
+  return std::string(kLoopback);
 }
 
 /// All providers this libfabric offers, whatever they can do.

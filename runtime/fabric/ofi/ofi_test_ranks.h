@@ -2,9 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
+#include <limits>
 #include <memory>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -15,6 +14,7 @@
 #include "runtime/fabric/fabric.h"
 #include "runtime/fabric/ofi/ofi_rank.h"
 #include "runtime/fabric/ofi/ofi_settings.h"
+#include "runtime/fabric/ofi/ofi_test_bytes.h"
 
 namespace stripline::fabric::ofi {
 
@@ -84,16 +84,5 @@ class Attendant {
   std::atomic<bool> stop_{false};
   std::thread thread_;
 };
-
-/// Bytes that tell their position and a seed.
-inline std::vector<std::byte> pattern(size_t bytes, uint32_t seed) {
-  std::vector<std::byte> data(bytes);
-  uint32_t state = seed * 2654435761U + 1;
-  for (std::byte& value : data) {
-    state = state * 1664525U + 1013904223U;
-    value = static_cast<std::byte>(state >> 24);
-  }
-  return data;
-}
 
 }  // namespace stripline::fabric::ofi
