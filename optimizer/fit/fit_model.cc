@@ -1,0 +1,134 @@
+#include "optimizer/fit/fit_model.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "optimizer/experiment/json.h"
+#include "optimizer/fit/over_runs.h"
+#include "optimizer/fit/samples.h"
+#include "optimizer/model/validate.h"
+
+namespace stripline::fit {
+namespace {
+
+using experiment::SampleSeries;
+
+// SHA-256 over the canonical forms of the series, sorted so that their order does not matter.
+Result<std::string> hash_of(std::span<const SampleSeries> series,
+                            const std::vector<std::size_t>& used) {
+  std::vector<std::string> texts;
+  texts.reserve(used.size());
+  for (const std::size_t index : used) {
+    STRIPLINE_ASSIGN_OR_RETURN(std::string text,
+                               canonical_json(experiment::to_json(series[index])));
+    texts.push_back(std::move(text));
+  }
+  std::sort(texts.begin(), texts.end());
+  std::string all = "[";
+  for (const std::string& text : texts) {
+    if (all.size() > 1) all += ',';
+    all += text;
+  }
+  return sha256_hex(all + "]");
+}
+
+void fit_operations(const SortedSamples& samples, const FitRequest& request, Fit& fit) {
+  model::PathModel path;
+  bool any = false;
+  const std::pair<const char*, std::optional<model::OperationModel>*> members[] = {
+      {"put", &path.put}, {"get", &path.get}, {"am", &path.am}};
+  for (const auto& [name, member] : members) {
+    const auto found = samples.operations.find(name);
+    if (found == samples.operations.end()) continue;
+    const Trip trip = member == &path.am ? Trip::one_way : Trip::round_trip;
+    auto fitted = fit_operation(found->second, trip, request.options);
+    if (!fitted.ok()) {
+      fit.report.notes.push_back(std::string(name) + ": " + fitted.error().message());
+      continue;
+    }
+    *member = std::move(fitted->model);
+    fitted->model = {};
+    fit.report.operations.emplace(name, std::move(*fitted));
+    any = true;
+  }
+  if (any) fit.model.network[request.path] = std::move(path);
+}
+
+void fit_compute(const SortedSamples& samples, const FitRequest& request, Fit& fit) {
+  model::ComputeModel compute;
+  bool any = false;
+  const std::pair<const char*, std::vector<model::ComputePoint>*> members[] = {
+      {"red_in", &compute.red_in},
+      {"red_out", &compute.red_out},
+      {"vec_in", &compute.vec_in},
+      {"vec_out", &compute.vec_out},
+      {"alu", &compute.alu}};
+  for (const auto& [name, points] : members) {
+    const auto found = samples.compute.find(name);
+    if (found == samples.compute.end()) continue;
+    for (const auto& [bytes, medians] : found->second) {
+      std::vector<double> per_run;
+      for (const auto& [run, value] : medians) per_run.push_back(value);
+      const auto parameter =
+          over_runs(per_run, samples.compute_raw.at(name).at(bytes), "run-medians+t",
+                    {.confidence = request.options.confidence, .nonnegative = true});
+      if (parameter) {
+        points->push_back({bytes, *parameter});
+        any = true;
+      } else {
+        fit.report.notes.push_back(std::string(name) + " at " + std::to_string(bytes) +
+                                   " bytes is absent: it was measured in fewer than two runs");
+      }
+    }
+  }
+  if (any) fit.model.compute = std::move(compute);
+}
+
+model::Domain domain_of(const SortedSamples& samples, const FitRequest& request) {
+  model::Domain domain;
+  domain.min_ranks = request.min_ranks;
+  domain.max_ranks = request.max_ranks;
+  uint64_t low = std::numeric_limits<uint64_t>::max();
+  for (const auto& [name, operation] : samples.operations) {
+    if (operation.latency.empty()) continue;
+    low = std::min(low, operation.latency.begin()->first);
+    domain.max_bytes = std::max(domain.max_bytes, operation.latency.rbegin()->first);
+  }
+  domain.min_bytes = std::min(low, domain.max_bytes);
+  return domain;
+}
+
+}  // namespace
+
+Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& request) {
+  SortedSamples samples = sort_samples(series);
+  Fit fit;
+  fit.report.series_used = samples.used.size();
+  fit.report.rejected = std::move(samples.rejected);
+  fit_operations(samples, request, fit);
+  fit_compute(samples, request, fit);
+  if (fit.model.network.empty() && !fit.model.compute) {
+    std::string why = "nothing could be fitted from " + std::to_string(series.size()) + " series";
+    if (!fit.report.notes.empty()) why += ": " + fit.report.notes.front();
+    if (fit.report.notes.empty() && !fit.report.rejected.empty()) {
+      why += ": " + fit.report.rejected.front();
+    }
+    return Error(ErrorCode::failed_precondition,
+                 why + "; run the micro experiments in two runs or more");
+  }
+  fit.model.name = request.name;
+  fit.model.fingerprint = request.fingerprint;
+  fit.model.domain = domain_of(samples, request);
+  fit.model.provenance.campaigns = request.campaigns;
+  fit.model.provenance.fitter_version = kFitterVersion;
+  fit.model.provenance.fitted_at = request.fitted_at;
+  STRIPLINE_ASSIGN_OR_RETURN(fit.model.provenance.sample_sha256, hash_of(series, samples.used));
+  STRIPLINE_RETURN_IF_ERROR(model::validate(fit.model));
+  return fit;
+}
+
+}  // namespace stripline::fit

@@ -1,0 +1,169 @@
+#include "optimizer/fit/fit_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/fit/synthetic.h"
+#include "optimizer/model/model_json.h"
+#include "optimizer/model/validate.h"
+
+namespace stripline::fit {
+namespace {
+
+using experiment::SampleSeries;
+
+FitRequest request() {
+  FitRequest r;
+  r.name = "test";
+  r.campaigns = {"campaigns/1"};
+  r.fitted_at = "2026-01-01T00:00:00Z";
+  return r;
+}
+
+SampleSeries compute_series(const char* primitive, int64_t bytes, uint32_t run, double value) {
+  SampleSeries series;
+  series.point = {"micro.compute", primitive, {{"bytes", bytes}}};
+  series.run = run;
+  series.values = {value};
+  series.verified = true;
+  return series;
+}
+
+TEST(FitModel, WholeCampaignGivesAValidModelThatSurvivesItsFileForm) {
+  auto series = synthesize(example_machine(), full_campaign(), {}, 1);
+  for (uint32_t run = 0; run < 6; ++run) {
+    series.push_back(compute_series("red_in", 4096, run, 1e-9 * (1.0 + 0.01 * run)));
+    series.push_back(compute_series("red_in", 8192, run, 2e-9));
+    series.push_back(compute_series("alu", 0, run, 1.3e-9));
+  }
+  const auto fit = fit_model(series, request());
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  const model::TunedModel& model = fit->model;
+  EXPECT_TRUE(model::validate(model).ok());
+  const model::PathModel& path = model.network.at("inter-node");
+  ASSERT_TRUE(path.put && path.get && path.am);
+  EXPECT_EQ(path.get->segments.size(), 2U);
+  ASSERT_TRUE(model.compute.has_value());
+  ASSERT_EQ(model.compute->red_in.size(), 2U);
+  EXPECT_NEAR(model.compute->red_in[0].seconds_per_element.value, 1.025e-9, 1e-15);
+  EXPECT_EQ(model.compute->red_in[0].seconds_per_element.runs, 6U);
+  EXPECT_TRUE(model.compute->vec_in.empty());
+  EXPECT_EQ(model.domain.min_bytes, 8U);
+  EXPECT_EQ(model.domain.max_bytes, 1U << 20);
+  EXPECT_EQ(model.provenance.sample_sha256.size(), 64U);
+  EXPECT_EQ(model.provenance.fitter_version, kFitterVersion);
+  EXPECT_EQ(fit->report.series_used, series.size());
+  EXPECT_EQ(fit->report.operations.at("get").breakpoints.size(), 1U);
+
+  const auto json = model::to_json(model);
+  ASSERT_TRUE(json.ok()) << json.error().message();
+  const auto again = model::parse_model(json->dump(), "test");
+  ASSERT_TRUE(again.ok()) << again.error().message();
+  EXPECT_EQ(*model::content_sha256(*again), *model::content_sha256(model));
+}
+
+TEST(FitModel, OrderOfSeriesDoesNotMatter) {
+  auto series = synthesize(example_machine(), full_campaign(), {}, 2);
+  const auto first = fit_model(series, request());
+  std::mt19937_64 random(1);
+  std::shuffle(series.begin(), series.end(), random);
+  const auto second = fit_model(series, request());
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(*model::content_sha256(first->model), *model::content_sha256(second->model));
+}
+
+TEST(FitModel, OtherSamplesGiveAnotherHash) {
+  auto series = synthesize(example_machine(), full_campaign(), {}, 3);
+  const auto first = fit_model(series, request());
+  series[0].values[0] *= 1.0000001;
+  const auto second = fit_model(series, request());
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_NE(first->model.provenance.sample_sha256, second->model.provenance.sample_sha256);
+}
+
+TEST(FitModel, NothingToFitIsAnErrorThatSaysWhy) {
+  const auto empty = fit_model({}, request());
+  ASSERT_FALSE(empty.ok());
+  EXPECT_EQ(empty.error().code(), ErrorCode::failed_precondition);
+
+  SyntheticCampaign one_run = full_campaign();
+  one_run.runs = 1;
+  const auto single = fit_model(synthesize(example_machine(), one_run, {}, 4), request());
+  ASSERT_FALSE(single.ok());
+  EXPECT_NE(single.error().message().find("runs"), std::string::npos);
+
+  auto unverified = synthesize(example_machine(), full_campaign(), {}, 5);
+  for (SampleSeries& s : unverified) s.verified = false;
+  const auto refused = fit_model(unverified, request());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("not verified"), std::string::npos);
+
+  FitRequest nameless = request();
+  nameless.name.clear();
+  EXPECT_EQ(
+      fit_model(synthesize(example_machine(), full_campaign(), {}, 6), nameless).error().code(),
+      ErrorCode::invalid_argument);
+}
+
+TEST(FitModel, ConstantTimesGiveZeroSlopesNotNonsense) {
+  auto series = synthesize(example_machine(), full_campaign(), {}, 7);
+  for (SampleSeries& s : series) s.values.assign(s.values.size(), 5e-6);
+  const auto fit = fit_model(series, request());
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  const model::OperationModel& get = *fit->model.network.at("inter-node").get;
+  ASSERT_EQ(get.segments.size(), 1U);
+  EXPECT_NEAR(get.segments[0].G_s_per_byte->value, 0.0, 1e-18);
+}
+
+TEST(FitModel, ZeroTimesDoNotCrash) {
+  auto series = synthesize(example_machine(), full_campaign(), {}, 8);
+  for (SampleSeries& s : series) s.values.assign(s.values.size(), 0.0);
+  const auto fit = fit_model(series, request());
+  if (fit.ok()) {
+    EXPECT_TRUE(model::validate(fit->model).ok());
+  }
+}
+
+TEST(FitModel, BadSeriesAreLeftOutAndNamed) {
+  auto series = synthesize(example_machine(), full_campaign(), {}, 9);
+  series[3].values[0] = std::numeric_limits<double>::quiet_NaN();
+  series[7].values.clear();
+  series[11].point.params.clear();
+  const auto fit = fit_model(series, request());
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  EXPECT_EQ(fit->report.rejected.size(), 3U);
+  EXPECT_EQ(fit->report.series_used, series.size() - 3);
+}
+
+// Random damage: series removed, values scaled by powers of ten, sizes changed. Whatever comes out
+// is an error or a valid model.
+TEST(FitModel, DamagedCampaignsNeverGiveAnInvalidModel) {
+  SyntheticCampaign campaign = full_campaign();
+  campaign.runs = 3;
+  campaign.reps = 3;
+  const auto whole = synthesize(example_machine(), campaign, {}, 10);
+  std::mt19937_64 random(10);
+  int fitted = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    auto series = whole;
+    std::shuffle(series.begin(), series.end(), random);
+    series.resize(series.size() >> (trial % 9));
+    for (SampleSeries& s : series) {
+      if (random() % 20 == 0) s.values[0] *= std::pow(10.0, static_cast<int>(random() % 40) - 20);
+      if (random() % 20 == 0) s.point.params["bytes"] = static_cast<int64_t>(random() % 100000);
+      if (random() % 50 == 0) s.run = static_cast<uint32_t>(random());
+    }
+    const auto fit = fit_model(series, request());
+    if (!fit.ok()) continue;
+    ++fitted;
+    ASSERT_TRUE(model::to_json(fit->model).ok());
+  }
+  EXPECT_GE(fitted, 30);
+}
+
+}  // namespace
+}  // namespace stripline::fit

@@ -1,0 +1,137 @@
+#include "optimizer/fit/hinge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace stripline::fit {
+namespace {
+
+struct Machine {
+  double o = 1e-6;
+  double g = 2e-6;
+  double G = 1e-9;
+  double depth = 40.0;       // Operations.
+  double depth_bytes = 0.0;  // If above zero: the limit in bytes instead.
+};
+
+BurstCurve curve_of(const Machine& machine, uint64_t bytes, double largest, double noise,
+                    std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  const auto size = static_cast<double>(bytes);
+  const double drain = std::max(machine.o, machine.g + machine.G * size);
+  const double depth = machine.depth_bytes > 0.0 ? machine.depth_bytes / size : machine.depth;
+  BurstCurve curve;
+  curve.bytes = bytes;
+  for (double b = 1; b <= largest; b *= 2) {
+    const double time = machine.o * std::min(b, depth) + drain * std::max(0.0, b - depth);
+    const double noisy = time * std::exp(noise * normal(random));
+    curve.points.push_back({b, noisy, 1.0 / (noisy * noisy)});
+  }
+  return curve;
+}
+
+std::vector<BurstCurve> curves_of(const Machine& machine, double largest, double noise,
+                                  uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<BurstCurve> curves;
+  for (const uint64_t bytes : {64, 512, 4096, 32768}) {
+    curves.push_back(curve_of(machine, bytes, largest, noise, random));
+  }
+  return curves;
+}
+
+TEST(Hinge, RecoversDepthAndMarginalCosts) {
+  int close = 0;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    const auto fit = fit_hinge(curves_of({}, 512, 0.02, seed));
+    ASSERT_TRUE(fit.ok());
+    ASSERT_EQ(fit->limit, QueueLimit::operations);
+    close += std::abs(fit->queue_depth - 40.0) < 2.0 ? 1 : 0;
+    EXPECT_NEAR(fit->costs[0].o_s, 1e-6, 0.04e-6);
+    EXPECT_NEAR(fit->costs[3].drain_s, 2e-6 + 32768e-9, 2e-6);
+  }
+  EXPECT_GE(close, 47);
+}
+
+TEST(Hinge, ExactWithoutNoise) {
+  const auto fit = fit_hinge(curves_of({}, 512, 0.0, 0));
+  ASSERT_TRUE(fit.ok());
+  EXPECT_NEAR(fit->queue_depth, 40.0, 0.01);
+}
+
+TEST(Hinge, PostingSlowerThanDrainingShowsNoKnee) {
+  int none = 0;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    const auto fit = fit_hinge(curves_of({.o = 60e-6}, 512, 0.03, seed));
+    ASSERT_TRUE(fit.ok());
+    if (fit->limit == QueueLimit::none_seen && fit->queue_depth == 512.0) ++none;
+    EXPECT_NEAR(fit->costs[0].o_s, 60e-6, 3e-6);
+  }
+  EXPECT_GE(none, 48);
+}
+
+TEST(Hinge, AQueueThatNeverFilledIsOnlyBoundedBelow) {
+  const auto fit = fit_hinge(curves_of({.depth = 1e6}, 128, 0.02, 1));
+  ASSERT_TRUE(fit.ok());
+  EXPECT_EQ(fit->limit, QueueLimit::none_seen);
+  EXPECT_EQ(fit->queue_depth, 128.0);
+}
+
+TEST(Hinge, OneBurstBeyondNeedsTheStreamCost) {
+  // Bursts up to 64 and a queue of 40: only one lies beyond.
+  auto curves = curves_of({}, 64, 0.005, 2);
+  const auto without = fit_hinge(curves);
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(without->limit, QueueLimit::none_seen);
+  EXPECT_GE(without->queue_depth, 32.0);
+  EXPECT_LT(without->queue_depth, 64.0);
+  for (BurstCurve& curve : curves) {
+    curve.stream_s = 2e-6 + 1e-9 * static_cast<double>(curve.bytes);
+  }
+  const auto with = fit_hinge(curves);
+  ASSERT_TRUE(with.ok());
+  EXPECT_EQ(with->limit, QueueLimit::operations);
+  EXPECT_NEAR(with->queue_depth, 40.0, 1.0);
+}
+
+TEST(Hinge, TellsALimitInBytesFromOneInOperations) {
+  const auto fit = fit_hinge(curves_of({.depth_bytes = 65536.0}, 4096, 0.01, 3));
+  ASSERT_TRUE(fit.ok());
+  EXPECT_EQ(fit->limit, QueueLimit::bytes);
+  EXPECT_NEAR(fit->queue_depth, 65536.0, 3000.0);
+}
+
+TEST(Hinge, SingleRunsCanBeFittedOnceTheKindIsKnown) {
+  const auto found = fit_known_hinge(curves_of({}, 512, 0.03, 4), QueueLimit::operations);
+  ASSERT_TRUE(found.ok());
+  ASSERT_TRUE(found->has_value());
+  EXPECT_NEAR((*found)->queue_depth, 40.0, 3.0);
+  const auto straight =
+      fit_known_hinge(curves_of({.o = 60e-6}, 16, 0.0, 4), QueueLimit::operations);
+  ASSERT_TRUE(straight.ok());
+  EXPECT_FALSE(straight->has_value());
+}
+
+TEST(Hinge, OddAndBadInput) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(fit_hinge({}).ok());
+  EXPECT_FALSE(fit_hinge(std::vector<BurstCurve>(1)).ok());
+  EXPECT_FALSE(fit_hinge(std::vector{BurstCurve{8, {{1, nan, 1}}, {}}}).ok());
+  EXPECT_FALSE(fit_hinge(std::vector{BurstCurve{8, {{0, 1, 1}}, {}}}).ok());
+  EXPECT_FALSE(fit_hinge(std::vector{BurstCurve{8, {{1, 1, 1}}, nan}}).ok());
+  EXPECT_FALSE(fit_known_hinge(curves_of({}, 8, 0.0, 0), QueueLimit::none_seen).ok());
+  const auto single = fit_hinge(std::vector{BurstCurve{8, {{4, 1e-6, 1e12}}, {}}});
+  ASSERT_TRUE(single.ok());
+  EXPECT_EQ(single->limit, QueueLimit::none_seen);
+  EXPECT_NEAR(single->costs[0].o_s, 0.25e-6, 1e-12);
+  const auto zero = fit_hinge(std::vector{BurstCurve{8, {{1, 0, 1}, {2, 0, 1}, {4, 0, 1}}, {}}});
+  ASSERT_TRUE(zero.ok());
+  EXPECT_EQ(zero->limit, QueueLimit::none_seen);
+}
+
+}  // namespace
+}  // namespace stripline::fit

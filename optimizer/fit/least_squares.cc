@@ -1,0 +1,190 @@
+#include "optimizer/fit/least_squares.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "optimizer/stats/order.h"
+
+namespace stripline::fit {
+namespace {
+
+constexpr int kHuberIterations = 50;
+constexpr double kNormalMadScale = 1.4826;
+
+double weighted_sse(std::span<const LinePoint> points, double intercept, double slope) {
+  double sse = 0.0;
+  for (const LinePoint& p : points) {
+    const double residual = p.y - intercept - slope * p.x;
+    sse += p.weight * residual * residual;
+  }
+  return sse;
+}
+
+struct Coefficients {
+  double intercept = 0.0;
+  double slope = 0.0;
+  double sum_w = 0.0;
+  double mean_x = 0.0;
+  double sxx = 0.0;
+};
+
+// Centred normal equations: sizes span six decades and the raw ones would cancel.
+Coefficients solve(std::span<const LinePoint> points) {
+  Coefficients c;
+  double mean_y = 0.0;
+  for (const LinePoint& p : points) {
+    c.sum_w += p.weight;
+    c.mean_x += p.weight * p.x;
+    mean_y += p.weight * p.y;
+  }
+  c.mean_x /= c.sum_w;
+  mean_y /= c.sum_w;
+  double sxy = 0.0;
+  for (const LinePoint& p : points) {
+    c.sxx += p.weight * (p.x - c.mean_x) * (p.x - c.mean_x);
+    sxy += p.weight * (p.x - c.mean_x) * (p.y - mean_y);
+  }
+  c.slope = sxy / c.sxx;
+  c.intercept = mean_y - c.slope * c.mean_x;
+  return c;
+}
+
+void apply_bounds(std::span<const LinePoint> points, Coefficients& c) {
+  if (c.intercept >= 0.0 && c.slope >= 0.0) return;
+  double swy = 0.0;
+  double swxy = 0.0;
+  double swxx = 0.0;
+  for (const LinePoint& p : points) {
+    swy += p.weight * p.y;
+    swxy += p.weight * p.x * p.y;
+    swxx += p.weight * p.x * p.x;
+  }
+  // The constrained minimum of a convex quadratic lies on an edge or in the corner.
+  struct Edge {
+    double intercept;
+    double slope;
+  };
+  Edge best{0.0, 0.0};
+  double best_sse = weighted_sse(points, 0.0, 0.0);
+  for (const Edge edge : {Edge{std::max(0.0, swy / c.sum_w), 0.0},
+                          Edge{0.0, swxx > 0.0 ? std::max(0.0, swxy / swxx) : 0.0}}) {
+    const double sse = weighted_sse(points, edge.intercept, edge.slope);
+    if (sse < best_sse) {
+      best_sse = sse;
+      best = edge;
+    }
+  }
+  c.intercept = best.intercept;
+  c.slope = best.slope;
+}
+
+Coefficients solve_bounded(std::span<const LinePoint> points, bool nonnegative) {
+  Coefficients c = solve(points);
+  if (nonnegative) apply_bounds(points, c);
+  return c;
+}
+
+// Iteratively reweighted least squares with the scale from the MAD of the standardised residuals.
+Coefficients solve_huber(const std::vector<LinePoint>& points, const LineOptions& options) {
+  Coefficients c = solve_bounded(points, options.nonnegative);
+  std::vector<LinePoint> reweighted = points;
+  std::vector<double> sizes(points.size());
+  for (int iteration = 0; iteration < kHuberIterations; ++iteration) {
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double residual = points[i].y - c.intercept - c.slope * points[i].x;
+      sizes[i] = std::abs(residual) * std::sqrt(points[i].weight);
+    }
+    const double limit = options.huber_k * kNormalMadScale * stats::median(sizes);
+    if (!(limit > 0.0)) return c;  // More than half of the points lie on the line.
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      reweighted[i].weight = points[i].weight * (sizes[i] > limit ? limit / sizes[i] : 1.0);
+    }
+    const Coefficients next = solve_bounded(reweighted, options.nonnegative);
+    const double moved = std::abs(next.intercept - c.intercept) +
+                         std::abs(next.slope - c.slope) * std::abs(c.mean_x);
+    const double size = std::abs(c.intercept) + std::abs(c.slope * c.mean_x);
+    c = next;
+    if (moved <= 1e-10 * size) break;
+  }
+  return c;
+}
+
+}  // namespace
+
+Result<LineFit> fit_line(std::span<const LinePoint> points, const LineOptions& options) {
+  std::vector<LinePoint> used;
+  used.reserve(points.size());
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const LinePoint& p : points) {
+    if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.weight) || p.weight < 0.0) {
+      return Error(ErrorCode::invalid_argument,
+                   "a line needs finite values and weights that are not negative");
+    }
+    if (p.weight == 0.0) continue;
+    used.push_back(p);
+    low = std::min(low, p.x);
+    high = std::max(high, p.x);
+  }
+  if (used.size() < 2 || !(high > low)) {
+    return Error(ErrorCode::failed_precondition,
+                 "a line needs two different sizes; measure more sizes");
+  }
+  const bool robust = options.huber_k > 0.0 && used.size() > 3;
+  const Coefficients c =
+      robust ? solve_huber(used, options) : solve_bounded(used, options.nonnegative);
+  LineFit fit;
+  fit.intercept = c.intercept;
+  fit.slope = c.slope;
+  fit.points = used.size();
+  fit.sse = weighted_sse(used, c.intercept, c.slope);
+  if (used.size() > 2) {
+    const double scale = fit.sse / static_cast<double>(used.size() - 2);
+    fit.slope_variance = scale / c.sxx;
+    fit.intercept_variance = scale * (1.0 / c.sum_w + c.mean_x * c.mean_x / c.sxx);
+  }
+  return fit;
+}
+
+TwoTerm fit_two_terms(std::span<const TwoTermPoint> points) {
+  double uu = 0.0;
+  double uv = 0.0;
+  double vv = 0.0;
+  double uy = 0.0;
+  double vy = 0.0;
+  for (const TwoTermPoint& p : points) {
+    uu += p.weight * p.u * p.u;
+    uv += p.weight * p.u * p.v;
+    vv += p.weight * p.v * p.v;
+    uy += p.weight * p.u * p.y;
+    vy += p.weight * p.v * p.y;
+  }
+  TwoTerm best;
+  const double determinant = uu * vv - uv * uv;
+  const bool independent = determinant > 1e-12 * uu * vv;
+  if (independent) {
+    best.a = (uy * vv - vy * uv) / determinant;
+    best.b = (vy * uu - uy * uv) / determinant;
+  }
+  const auto sse_of = [&](double a, double b) {
+    double sse = 0.0;
+    for (const TwoTermPoint& p : points) {
+      const double residual = p.y - a * p.u - b * p.v;
+      sse += p.weight * residual * residual;
+    }
+    return sse;
+  };
+  if (!independent || best.a < 0.0 || best.b < 0.0) {
+    const double only_a = uu > 0.0 ? std::max(0.0, uy / uu) : 0.0;
+    const double only_b = vv > 0.0 ? std::max(0.0, vy / vv) : 0.0;
+    const bool keep_a = !independent ? uu > 0.0 : sse_of(only_a, 0.0) <= sse_of(0.0, only_b);
+    best.a = keep_a ? only_a : 0.0;
+    best.b = keep_a ? 0.0 : only_b;
+  }
+  best.sse = sse_of(best.a, best.b);
+  return best;
+}
+
+}  // namespace stripline::fit

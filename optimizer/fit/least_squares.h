@@ -1,0 +1,67 @@
+// Weighted straight lines, the building block of the LogGP fit.
+//
+// Pure functions. Weights say how much a squared residual counts: 1/variance, or 1/y^2 when only
+// the relative error is known; without them the largest messages own the fit
+// (specs/tuning-service.md, section 2.4).
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "base/result.h"
+
+namespace stripline::fit {
+
+/// One observation of a line.
+struct LinePoint {
+  double x = 0.0;
+  double y = 0.0;
+  double weight = 1.0;  ///< >= 0; 0 leaves the point out.
+};
+
+struct LineOptions {
+  bool nonnegative = false;  ///< Bound intercept and slope below by zero.
+  /// Huber's k in units of the residual scale; residuals beyond it count linearly. 0 is plain least
+  /// squares, 1.345 has 95% efficiency under normal noise.
+  double huber_k = 0.0;
+};
+
+inline constexpr double kHuber = 1.345;
+
+/// y = intercept + slope x.
+struct LineFit {
+  double intercept = 0.0;
+  double slope = 0.0;
+  double intercept_variance = 0.0;  ///< From the residuals; 0 with two points.
+  double slope_variance = 0.0;
+  double sse = 0.0;        ///< Weighted sum of squared residuals (with the original weights).
+  std::size_t points = 0;  ///< With a weight above zero.
+
+  double at(double x) const { return intercept + slope * x; }
+};
+
+/// Fits a line. A bounded fit is the exact constrained minimum. Errors: invalid_argument for a
+/// value that is not finite or a negative weight; failed_precondition when fewer than two distinct
+/// x have a weight: a line is not identifiable then.
+Result<LineFit> fit_line(std::span<const LinePoint> points, const LineOptions& options = {});
+
+/// Coefficients of y = a u + b v with a, b >= 0 by weighted least squares.
+struct TwoTerm {
+  double a = 0.0;
+  double b = 0.0;
+  double sse = 0.0;
+};
+
+/// One observation for fit_two_terms().
+struct TwoTermPoint {
+  double u = 0.0;
+  double v = 0.0;
+  double y = 0.0;
+  double weight = 1.0;
+};
+
+/// The exact constrained minimum; terms without information (all u or all v zero, or proportional
+/// to each other) get b = 0. Empty input gives zeros. Inputs must be finite.
+TwoTerm fit_two_terms(std::span<const TwoTermPoint> points);
+
+}  // namespace stripline::fit

@@ -1,0 +1,340 @@
+#include "optimizer/fit/operation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "optimizer/fit/least_squares.h"
+#include "optimizer/fit/over_runs.h"
+#include "optimizer/fit/run_lines.h"
+#include "optimizer/stats/interval.h"
+#include "optimizer/stats/order.h"
+
+namespace stripline::fit {
+namespace {
+
+constexpr const char* kMethod = "wls-per-run+t";
+constexpr std::size_t kMinSizes = 3;
+
+// The half-open range of sizes of one segment.
+struct SizeRange {
+  uint64_t from = 0;
+  uint64_t to = std::numeric_limits<uint64_t>::max();
+};
+
+class OperationFitter {
+ public:
+  OperationFitter(OperationSamples samples, Trip trip, const OperationOptions& options)
+      : samples_(std::move(samples)), trip_(trip), options_(options) {}
+
+  Result<OperationFit> fit() {
+    std::set<uint32_t> runs;
+    for (const auto& [bytes, medians] : samples_.latency) {
+      for (const auto& [run, value] : medians) runs.insert(run);
+    }
+    if (runs.size() < 2) {
+      return Error(ErrorCode::failed_precondition,
+                   "latency was measured in " + std::to_string(runs.size()) +
+                       " runs; an interval needs two, a published parameter six");
+    }
+    linearize_logs(samples_.latency);
+    linearize_logs(samples_.overlap);
+    for (auto& [bytes, bursts] : samples_.issue) linearize_logs(bursts);
+    for (auto& [bytes, counts] : samples_.flood) linearize_logs(counts);
+    derive_stream();
+    STRIPLINE_RETURN_IF_ERROR(fit_queue());
+    derive_issue_cost();
+    find_nic_bound_sizes();
+    STRIPLINE_RETURN_IF_ERROR(find_segments());
+    return std::move(fit_);
+  }
+
+ private:
+  void note(std::string text) { fit_.notes.push_back(std::move(text)); }
+
+  std::optional<model::Parameter> publish(const std::vector<double>& per_run,
+                                          const std::string& method = kMethod) const {
+    return over_runs(per_run, samples_.raw_samples, method,
+                     {.confidence = options_.confidence, .nonnegative = true});
+  }
+
+  // The depth is a whole number and its estimates are skewed: when Q is one of the measured bursts,
+  // that burst lies on the cheap line and forbids smaller estimates, but not larger ones. Half of
+  // them still lie on either side, so the interval is that of their median, rounded outwards.
+  std::optional<model::Parameter> publish_depth(const std::vector<double>& depths) const {
+    const auto found = stats::run_median_interval(depths, options_.confidence);
+    if (!found.ok()) return std::nullopt;
+    model::Parameter depth;
+    depth.value = std::max(1.0, std::round(stats::median(depths)));
+    depth.ci_low = std::min(depth.value, std::max(1.0, std::floor(found->interval.low)));
+    depth.ci_high = std::max(depth.value, std::ceil(found->interval.high));
+    depth.runs = static_cast<uint32_t>(depths.size());
+    depth.samples = samples_.raw_samples;
+    depth.method = std::string("hinge-per-run+") + stats::to_string(found->method);
+    return depth;
+  }
+
+  // Cost per operation in a long stream, per run: the slope of the flood over its count.
+  void derive_stream() {
+    for (const auto& [bytes, counts] : samples_.flood) {
+      std::map<uint32_t, std::vector<LinePoint>> by_run;
+      for (const auto& [count, medians] : counts) {
+        const double typical = across_runs(medians);
+        const double weight = typical > 0.0 ? 1.0 / (typical * typical) : 1.0;
+        for (const auto& [run, value] : medians) {
+          by_run[run].push_back({static_cast<double>(count), value, weight});
+        }
+      }
+      for (const auto& [run, points] : by_run) {
+        if (const auto line = fit_line(points); line.ok() && line->slope > 0.0) {
+          stream_[bytes][run] = line->slope;
+        }
+      }
+    }
+  }
+
+  // Burst curves of one run, or of the medians over all runs.
+  std::vector<BurstCurve> burst_curves(std::optional<uint32_t> run) const {
+    std::vector<BurstCurve> curves;
+    for (const auto& [bytes, bursts] : samples_.issue) {
+      BurstCurve curve;
+      curve.bytes = bytes;
+      for (const auto& [burst, medians] : bursts) {
+        const double typical = across_runs(medians);
+        double time = typical;
+        if (run) {
+          const auto found = medians.find(*run);
+          if (found == medians.end()) continue;
+          time = found->second;
+        }
+        curve.points.push_back(
+            {static_cast<double>(burst), time, typical > 0.0 ? 1.0 / (typical * typical) : 1.0});
+      }
+      if (const auto found = stream_.find(bytes); found != stream_.end()) {
+        if (!run) {
+          curve.stream_s = across_runs(found->second);
+        } else if (const auto of_run = found->second.find(*run); of_run != found->second.end()) {
+          curve.stream_s = of_run->second;
+        }
+      }
+      if (!curve.points.empty()) curves.push_back(std::move(curve));
+    }
+    return curves;
+  }
+
+  Status fit_queue() {
+    const std::vector<BurstCurve> curves = burst_curves(std::nullopt);
+    if (curves.empty()) {
+      note("queue_depth is absent: no issue bursts were measured");
+      return {};
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(hinge_, fit_hinge(curves, options_.hinge));
+    fit_.queue_limit = hinge_->limit;
+    std::set<uint32_t> runs;
+    for (const auto& [bytes, bursts] : samples_.issue) {
+      for (const auto& [burst, medians] : bursts) {
+        for (const auto& [run, value] : medians) runs.insert(run);
+      }
+    }
+    if (hinge_->limit == QueueLimit::operations) {
+      std::vector<double> depths;
+      for (const uint32_t run : runs) {
+        STRIPLINE_ASSIGN_OR_RETURN(const auto of_run,
+                                   fit_known_hinge(burst_curves(run), hinge_->limit));
+        if (of_run) depths.push_back(of_run->queue_depth);
+      }
+      fit_.model.queue_depth = publish_depth(depths);
+      if (!fit_.model.queue_depth) note("queue_depth is absent: too few runs show the knee");
+      return {};
+    }
+    model::Parameter bound;
+    bound.value = hinge_->queue_depth;
+    bound.at_least = true;
+    bound.method = "hinge; no knee up to the largest burst";
+    if (hinge_->limit == QueueLimit::bytes) {
+      const auto largest = static_cast<double>(std::max<uint64_t>(1, curves.back().bytes));
+      bound.value = std::max(1.0, std::floor(hinge_->queue_depth / largest));
+      bound.method = "hinge; the queue is limited in bytes, this is its depth at the largest size";
+      note("the queue is limited to about " + std::to_string(std::llround(hinge_->queue_depth)) +
+           " bytes, not to a number of operations");
+    }
+    bound.ci_low = bound.value;
+    bound.ci_high = bound.value;
+    bound.runs = static_cast<uint32_t>(runs.size());
+    bound.samples = samples_.raw_samples;
+    fit_.model.queue_depth = bound;
+    return {};
+  }
+
+  // o(S) per run from bursts well below the knee.
+  void derive_issue_cost() {
+    for (const auto& [bytes, bursts] : samples_.issue) {
+      double limit = std::numeric_limits<double>::infinity();
+      if (hinge_->limit == QueueLimit::operations) limit = hinge_->queue_depth / 2.0;
+      if (hinge_->limit == QueueLimit::bytes) {
+        limit = hinge_->queue_depth / static_cast<double>(std::max<uint64_t>(1, bytes)) / 2.0;
+      }
+      limit = std::max(limit, 1.0);
+      // Without a knee to be placed, what lies beyond the straight part is left out, too.
+      if (hinge_->limit == QueueLimit::none_seen) limit = hinge_->queue_depth;
+      std::map<uint32_t, std::vector<double>> by_run;
+      for (const auto& [burst, medians] : bursts) {
+        if (static_cast<double>(burst) > limit) continue;
+        for (const auto& [run, value] : medians) {
+          by_run[run].push_back(value / static_cast<double>(burst));
+        }
+      }
+      for (const auto& [run, costs] : by_run) {
+        issue_[bytes][run] = stats::mean_and_variance(costs).mean;
+      }
+    }
+  }
+
+  // Sizes whose stream clearly costs more than the CPU work in it.
+  void find_nic_bound_sizes() {
+    if (trip_ == Trip::one_way || stream_.empty()) return;
+    if (samples_.overlap.empty()) {
+      note("g is absent: without overlap samples the CPU's share of a stream is unknown");
+      return;
+    }
+    const double margin = std::log(options_.nic_bound_ratio);
+    for (const auto& [bytes, medians] : stream_) {
+      const double cpu = interpolate(samples_.overlap, bytes);
+      if (!(cpu > 0.0)) {
+        nic_bound_[bytes] = medians;  // The CPU's part is below what can be measured.
+        continue;
+      }
+      std::vector<double> ratios;
+      for (const auto& [run, value] : medians) ratios.push_back(std::log(value / cpu));
+      const auto interval = stats::mean_interval(ratios, options_.confidence);
+      if (interval.ok() && interval->low > margin) nic_bound_[bytes] = medians;
+    }
+  }
+
+  static Curve relative_curve(const SizeCurve& curve) {
+    Curve result;
+    for (const auto& [bytes, medians] : curve) {
+      const double value = across_runs(medians);
+      result.push_back({bytes, value, value > 0.0 ? 1.0 / (value * value) : 0.0});
+    }
+    return result;
+  }
+
+  Status find_segments() {
+    std::vector<Curve> curves{relative_curve(samples_.latency)};
+    if (!nic_bound_.empty()) curves.push_back(relative_curve(nic_bound_));
+    STRIPLINE_ASSIGN_OR_RETURN(const Segmentation found, segment_curves(curves, options_.segments));
+    fit_.breakpoints = found.breaks;
+    fit_.misfit = found.misfit;
+    uint64_t from = samples_.latency.begin()->first;
+    for (std::size_t i = 0; i <= found.breaks.size(); ++i) {
+      const bool last = i == found.breaks.size();
+      const uint64_t to = last ? samples_.latency.rbegin()->first + 1 : found.breaks[i].from_bytes;
+      // Outer segments also serve what other experiments measured beyond the latency's range.
+      const SizeRange range{i == 0 ? 0 : from, last ? std::numeric_limits<uint64_t>::max() : to};
+      fit_.model.segments.push_back(fit_segment(from, to, range));
+      from = to;
+    }
+    return {};
+  }
+
+  // Lines within the segment's sizes, or over all sizes where it holds too few of its own.
+  RunLines lines_in(const SizeCurve& curve, const SizeCurve& measured, SizeRange range) const {
+    const SizeCurve inside = slice(curve, range);
+    const bool enough = inside.size() >= std::min(kMinSizes, curve.size());
+    return fit_run_lines(enough ? inside : curve, measured, options_.robust);
+  }
+
+  model::Segment fit_segment(uint64_t from, uint64_t to, SizeRange range) {
+    model::Segment segment;
+    segment.from_bytes = from;
+    segment.to_bytes = to;
+    const std::string where = "segment from " + std::to_string(from) + " bytes: ";
+
+    RunLines cpu;  // What the CPU does of a blocking operation: o + r, as far as known.
+    if (issue_.empty()) {
+      note(where + "o is absent, no issue bursts were measured; it is part of L");
+    } else {
+      const RunLines o = lines_in(issue_, issue_, range);
+      segment.o_base_s = publish(o.free_intercepts);
+      segment.o_per_byte_s = publish(o.free_slopes);
+      cpu = o;
+    }
+    if (trip_ == Trip::round_trip && !samples_.overlap.empty()) {
+      const RunLines r = lines_in(subtract(samples_.overlap, cpu), samples_.overlap, range);
+      if (!issue_.empty()) {
+        segment.r_base_s = publish(r.free_intercepts);
+        segment.r_per_byte_s = publish(r.free_slopes);
+      }
+      cpu = issue_.empty() ? r : add(cpu, r);
+    }
+    const RunLines wire = fit_run_lines(slice(subtract(samples_.latency, cpu), range),
+                                        samples_.latency, options_.robust);
+    fit_wire(wire, where, segment);
+    fit_stream(range, where, wire, segment);
+    return segment;
+  }
+
+  void fit_wire(const RunLines& wire, const std::string& where, model::Segment& segment) {
+    if (wire.free_slopes.empty()) {
+      note(where + "L and G are absent, they need two sizes in two runs");
+      return;
+    }
+    std::string method = kMethod;
+    if (trip_ == Trip::one_way) {
+      method += "; L includes the handler";
+    } else if (samples_.overlap.empty()) {
+      method += "; L includes r/2";
+    }
+    if (issue_.empty()) method += "; L includes o";
+    std::vector<double> latencies = wire.free_intercepts;
+    if (trip_ == Trip::round_trip) {
+      for (double& value : latencies) value /= 2.0;
+    }
+    segment.L_s = publish(latencies, method);
+    segment.G_s_per_byte = publish(wire.free_slopes);
+  }
+
+  void fit_stream(SizeRange range, const std::string& where, const RunLines& wire,
+                  model::Segment& segment) {
+    if (trip_ == Trip::one_way) return;
+    const SizeCurve inside = slice(nic_bound_, range);
+    if (inside.size() < kMinSizes) {
+      if (!samples_.overlap.empty()) {
+        note(where + "g is absent, the NIC is the bottleneck of a stream at fewer than " +
+             std::to_string(kMinSizes) + " of its sizes");
+      }
+      return;
+    }
+    const RunLines stream = fit_run_lines(inside, inside, options_.robust);
+    segment.g_s = publish(stream.free_intercepts);
+    const auto slope = publish(stream.free_slopes, "wls-per-run+t; stream");
+    if (!slope) return;
+    // The better of two estimates of G, by their residuals: choosing the one whose runs happen to
+    // agree would make the interval too narrow.
+    if (!segment.G_s_per_byte || stream.slope_variance < wire.slope_variance) {
+      segment.G_s_per_byte = slope;
+    }
+  }
+
+  OperationSamples samples_;  // With logarithms linearized.
+  Trip trip_;
+  const OperationOptions& options_;
+  OperationFit fit_;
+  std::optional<HingeFit> hinge_;
+  SizeCurve stream_;     // Per operation in a long stream.
+  SizeCurve nic_bound_;  // The part of it where the NIC is the bottleneck.
+  SizeCurve issue_;      // o(S)
+};
+
+}  // namespace
+
+Result<OperationFit> fit_operation(const OperationSamples& samples, Trip trip,
+                                   const OperationOptions& options) {
+  return OperationFitter(samples, trip, options).fit();
+}
+
+}  // namespace stripline::fit

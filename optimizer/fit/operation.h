@@ -1,0 +1,50 @@
+// LogGP parameters of one operation from its samples, by the equations of docs/measurement.md.
+//
+// Breakpoints, the kind of queue limit and the sizes at which the NIC is the bottleneck are decided
+// once, on medians over all runs; then every parameter is estimated in each run by itself and
+// published with the t interval over the runs (over_runs.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/fit/hinge.h"
+#include "optimizer/fit/samples.h"
+#include "optimizer/fit/segments.h"
+#include "optimizer/model/tuned_model.h"
+
+namespace stripline::fit {
+
+/// What one latency sample spans.
+enum class Trip {
+  round_trip,  ///< get, put: o + 2L + G S + r
+  one_way,     ///< active message: o + L + G S; what the handler costs is part of L
+};
+
+struct OperationOptions {
+  double confidence = 0.95;
+  /// The NIC is taken for the bottleneck of a stream when its cost per operation exceeds the CPU's
+  /// by more than this factor, at the stated confidence.
+  double nic_bound_ratio = 1.05;
+  bool robust = true;  ///< Huber's loss within a run, against single disturbed sizes.
+  SegmentOptions segments;
+  HingeOptions hinge;
+};
+
+struct OperationFit {
+  model::OperationModel model;
+  std::vector<Breakpoint> breakpoints;  ///< Between the model's segments, with their intervals.
+  double misfit = 0.0;  ///< Relative root mean square residual of the latency and stream medians.
+  QueueLimit queue_limit = QueueLimit::none_seen;
+  std::vector<std::string> notes;  ///< What could not be identified, and why; one sentence each.
+};
+
+/// Fits one operation. A parameter that the samples do not identify is absent and named in the
+/// notes. Without overlap samples r is part of L; without issue samples o is, too. Errors:
+/// failed_precondition when there are no latency samples, or fewer than two runs of them: a single
+/// run says nothing about the next one.
+Result<OperationFit> fit_operation(const OperationSamples& samples, Trip trip,
+                                   const OperationOptions& options = {});
+
+}  // namespace stripline::fit

@@ -1,0 +1,147 @@
+#include "optimizer/fit/operation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/fit/synthetic.h"
+
+namespace stripline::fit {
+namespace {
+
+OperationSamples samples_of(const std::string& name, const NoiseModel& noise, uint64_t seed,
+                            const SyntheticCampaign& campaign = full_campaign(),
+                            const std::vector<TrueOperation>& machine = example_machine()) {
+  return sort_samples(synthesize(machine, campaign, noise, seed)).operations.at(name);
+}
+
+TEST(FitOperation, ExactWithoutNoise) {
+  const NoiseModel silence{.between_runs = 0.0, .within_run = 0.0};
+  const auto fit = fit_operation(samples_of("put", silence, 1), Trip::round_trip);
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  const std::vector<TrueSegment> truth = example_machine()[1].segments;
+  ASSERT_EQ(fit->model.segments.size(), truth.size());
+  EXPECT_LT(fit->misfit, 1e-6);
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    const model::Segment& s = fit->model.segments[i];
+    EXPECT_NEAR(s.o_base_s->value, truth[i].o_base, 1e-6 * truth[i].o_base);
+    EXPECT_NEAR(s.o_per_byte_s->value, truth[i].o_per_byte, 1e-5 * truth[i].o_per_byte);
+    EXPECT_NEAR(s.L_s->value, truth[i].L, 1e-6 * truth[i].L);
+    EXPECT_NEAR(s.g_s->value, truth[i].g, 1e-5 * truth[i].g);
+    EXPECT_NEAR(s.G_s_per_byte->value, truth[i].G, 1e-6 * truth[i].G);
+    EXPECT_NEAR(s.r_base_s->value, truth[i].r_base, 1e-5 * truth[i].r_base);
+    EXPECT_NEAR(s.r_per_byte_s->value, truth[i].r_per_byte, 1e-4 * truth[i].r_per_byte);
+  }
+  ASSERT_TRUE(fit->model.queue_depth.has_value());
+  EXPECT_EQ(fit->model.queue_depth->value, 64.0);
+  EXPECT_FALSE(fit->model.queue_depth->at_least);
+}
+
+TEST(FitOperation, SegmentsAreGaplessAndCoverTheMeasuredSizes) {
+  const auto fit = fit_operation(samples_of("get", {}, 2), Trip::round_trip);
+  ASSERT_TRUE(fit.ok());
+  const auto& segments = fit->model.segments;
+  EXPECT_EQ(segments.front().from_bytes, 8U);
+  EXPECT_EQ(segments.back().to_bytes, (1U << 20) + 1);
+  for (std::size_t i = 1; i < segments.size(); ++i) {
+    EXPECT_EQ(segments[i].from_bytes, segments[i - 1].to_bytes);
+    EXPECT_EQ(segments[i].from_bytes, fit->breakpoints[i - 1].from_bytes);
+  }
+}
+
+TEST(FitOperation, ActiveMessagesFoldTheHandlerIntoL) {
+  const auto fit = fit_operation(samples_of("am", {}, 3), Trip::one_way);
+  ASSERT_TRUE(fit.ok());
+  const model::Segment& s = fit->model.segments.front();
+  EXPECT_FALSE(s.r_base_s.has_value());
+  EXPECT_FALSE(s.g_s.has_value());
+  ASSERT_TRUE(s.L_s.has_value());
+  EXPECT_NEAR(s.L_s->value, 6e-6, 0.5e-6);
+  EXPECT_NE(s.L_s->method.find("handler"), std::string::npos);
+}
+
+TEST(FitOperation, CpuBoundStreamsLeaveGAbsent) {
+  const std::vector<TrueOperation> slow_cpu{
+      {"put", {{0, 20e-6, 2e-9, 5e-6, 1e-6, 1e-9, 2e-6, 0.0}}, 64.0}};
+  const auto fit =
+      fit_operation(samples_of("put", {}, 4, full_campaign(), slow_cpu), Trip::round_trip);
+  ASSERT_TRUE(fit.ok());
+  EXPECT_FALSE(fit->model.segments.front().g_s.has_value());
+  EXPECT_TRUE(std::any_of(fit->notes.begin(), fit->notes.end(), [](const std::string& note) {
+    return note.find("g is absent") != std::string::npos;
+  }));
+  // Posting is slower than draining: the queue never fills.
+  ASSERT_TRUE(fit->model.queue_depth.has_value());
+  EXPECT_TRUE(fit->model.queue_depth->at_least);
+  EXPECT_EQ(fit->model.queue_depth->value, 512.0);
+}
+
+TEST(FitOperation, WithoutOverlapTheLatencyIsStillExplained) {
+  OperationSamples samples = samples_of("get", {}, 5);
+  samples.overlap.clear();
+  samples.flood.clear();
+  const auto fit = fit_operation(samples, Trip::round_trip);
+  ASSERT_TRUE(fit.ok());
+  const model::Segment& s = fit->model.segments.front();
+  EXPECT_FALSE(s.r_base_s.has_value());
+  ASSERT_TRUE(s.L_s.has_value());
+  EXPECT_NE(s.L_s->method.find("r/2"), std::string::npos);
+  EXPECT_NEAR(s.L_s->value, 5e-6 + 0.25e-6, 0.3e-6);
+}
+
+TEST(FitOperation, WithoutIssueBurstsOIsPartOfL) {
+  OperationSamples samples = samples_of("get", {}, 6);
+  samples.issue.clear();
+  samples.overlap.clear();
+  const auto fit = fit_operation(samples, Trip::round_trip);
+  ASSERT_TRUE(fit.ok());
+  const model::Segment& s = fit->model.segments.front();
+  EXPECT_FALSE(s.o_base_s.has_value());
+  EXPECT_FALSE(fit->model.queue_depth.has_value());
+  ASSERT_TRUE(s.L_s.has_value());
+  EXPECT_NEAR(s.L_s->value, 5e-6 + 0.8e-6, 0.4e-6);
+}
+
+TEST(FitOperation, SparseIssueAndOverlapGridsSuffice) {
+  SyntheticCampaign campaign = full_campaign();
+  campaign.issue_sizes = {8, 1024, 65536};
+  campaign.overlap_sizes = {8, 512, 4096, 65536, 1 << 20};
+  campaign.runs = 6;
+  const auto fit = fit_operation(samples_of("put", {}, 7, campaign), Trip::round_trip);
+  ASSERT_TRUE(fit.ok());
+  ASSERT_EQ(fit->model.segments.size(), 2U);
+  EXPECT_NEAR(fit->model.segments[0].L_s->value, 4e-6, 0.6e-6);
+  EXPECT_NEAR(fit->model.segments[1].G_s_per_byte->value, 1.1e-9, 0.06e-9);
+}
+
+TEST(FitOperation, OneSizeLeavesTheWireAbsent) {
+  SyntheticCampaign campaign = full_campaign();
+  campaign.sizes = {64};
+  campaign.issue_sizes = {64};
+  campaign.overlap_sizes = {64};
+  const auto fit = fit_operation(samples_of("get", {}, 8, campaign), Trip::round_trip);
+  ASSERT_TRUE(fit.ok());
+  ASSERT_EQ(fit->model.segments.size(), 1U);
+  const model::Segment& s = fit->model.segments.front();
+  EXPECT_FALSE(s.L_s.has_value());
+  EXPECT_FALSE(s.G_s_per_byte.has_value());
+  EXPECT_FALSE(s.o_per_byte_s.has_value());
+  ASSERT_TRUE(s.o_base_s.has_value());
+  EXPECT_NEAR(s.o_base_s->value, 1.1e-6, 0.1e-6);
+  EXPECT_EQ(s.from_bytes, 64U);
+  EXPECT_EQ(s.to_bytes, 65U);
+}
+
+TEST(FitOperation, NeedsTwoRunsOfLatency) {
+  SyntheticCampaign campaign = full_campaign();
+  campaign.runs = 1;
+  EXPECT_EQ(fit_operation(samples_of("get", {}, 9, campaign), Trip::round_trip).error().code(),
+            ErrorCode::failed_precondition);
+  EXPECT_FALSE(fit_operation({}, Trip::round_trip).ok());
+  campaign.runs = 2;
+  EXPECT_TRUE(fit_operation(samples_of("get", {}, 9, campaign), Trip::round_trip).ok());
+}
+
+}  // namespace
+}  // namespace stripline::fit

@@ -1,0 +1,29 @@
+// From estimates of single runs to what is published.
+//
+// Parameters are estimated in every run by itself; their spread over the runs is what they would
+// show when measured again. The published interval is the t interval of these estimates: a
+// percentile bootstrap over six runs covers only 86% (specs/tuning-service.md, section 2.2).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "optimizer/model/tuned_model.h"
+
+namespace stripline::fit {
+
+struct OverRunsOptions {
+  double confidence = 0.95;
+  bool nonnegative = true;  ///< Clip value and interval at zero: the quantity cannot be negative.
+};
+
+/// Mean of the runs' estimates with its t interval. Estimates of single runs may be negative by
+/// noise; clipping them before averaging would bias the mean upwards, so it happens here. nullopt
+/// (the parameter is absent) with fewer than two runs or an estimate that is not finite.
+std::optional<model::Parameter> over_runs(std::span<const double> per_run, uint32_t samples,
+                                          const std::string& method,
+                                          const OverRunsOptions& options = {});
+
+}  // namespace stripline::fit

@@ -1,0 +1,182 @@
+#include "optimizer/fit/run_lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "optimizer/fit/least_squares.h"
+#include "optimizer/stats/order.h"
+
+namespace stripline::fit {
+namespace {
+
+constexpr double kSmallestScale = 1e-3;  // Of the largest cost: floor of relative weighting.
+constexpr double kSpreadPrior = 30.0;    // Degrees of freedom given to the pooled spread.
+
+double mean(const std::vector<double>& values) { return stats::mean_and_variance(values).mean; }
+
+// Weight by size: 1 / (typical value * relative spread)^2. A spread from a handful of runs is
+// itself noisy, so it is shrunk towards the one pooled over all sizes.
+std::map<uint64_t, double> weights_of(const SizeCurve& curve) {
+  std::map<uint64_t, double> scales;
+  double largest = 0.0;
+  for (const auto& [bytes, medians] : curve) {
+    scales[bytes] = std::abs(across_runs(medians));
+    largest = std::max(largest, scales[bytes]);
+  }
+  if (!(largest > 0.0)) {
+    for (auto& [bytes, scale] : scales) scale = 1.0;
+    return scales;
+  }
+  std::map<uint64_t, double> variances;
+  std::map<uint64_t, double> freedoms;
+  double pooled = 0.0;
+  double freedom = 0.0;
+  for (const auto& [bytes, medians] : curve) {
+    double& scale = scales[bytes];
+    scale = std::max(scale, kSmallestScale * largest);
+    std::vector<double> relative;
+    for (const auto& [run, value] : medians) relative.push_back(value / scale);
+    variances[bytes] = stats::mean_and_variance(relative).variance;
+    freedoms[bytes] = static_cast<double>(relative.size()) - 1.0;
+    pooled += variances[bytes] * freedoms[bytes];
+    freedom += freedoms[bytes];
+  }
+  pooled = freedom > 0.0 ? pooled / freedom : 0.0;
+  std::map<uint64_t, double> weights;
+  for (const auto& [bytes, scale] : scales) {
+    const double n = freedoms[bytes];
+    const double spread =
+        pooled > 0.0 ? (n * variances[bytes] + kSpreadPrior * pooled) / (n + kSpreadPrior) / pooled
+                     : 1.0;
+    weights[bytes] = 1.0 / (scale * scale * spread);
+  }
+  return weights;
+}
+
+using PointsByRun = std::map<uint32_t, std::vector<LinePoint>>;
+
+PointsByRun points_by_run(const SizeCurve& curve, const SizeCurve& measured) {
+  const std::map<uint64_t, double> weights = weights_of(measured);
+  PointsByRun points;
+  for (const auto& [bytes, medians] : curve) {
+    for (const auto& [run, value] : medians) {
+      points[run].push_back({static_cast<double>(bytes), value, weights.at(bytes)});
+    }
+  }
+  return points;
+}
+
+double weighted_mean(const std::vector<LinePoint>& points) {
+  double sum = 0.0;
+  double weight = 0.0;
+  for (const LinePoint& p : points) {
+    sum += p.weight * p.y;
+    weight += p.weight;
+  }
+  return sum / weight;
+}
+
+double slope_through_origin(const std::vector<LinePoint>& points) {
+  double xy = 0.0;
+  double xx = 0.0;
+  for (const LinePoint& p : points) {
+    xy += p.weight * p.x * p.y;
+    xx += p.weight * p.x * p.x;
+  }
+  return xx > 0.0 ? xy / xx : 0.0;
+}
+
+RunLines constants(const PointsByRun& points) {
+  RunLines lines;
+  for (const auto& [run, of_run] : points) {
+    const double level = weighted_mean(of_run);
+    lines.free_intercepts.push_back(level);
+    lines.used[run] = {level, 0.0};
+  }
+  return lines;
+}
+
+}  // namespace
+
+RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool robust) {
+  const PointsByRun points = points_by_run(curve, measured);
+  if (curve.size() == 1) return constants(points);
+  RunLines lines;
+  for (const auto& [run, of_run] : points) {
+    const auto line = fit_line(of_run, {.huber_k = robust ? kHuber : 0.0});
+    if (!line.ok()) continue;
+    lines.used[run] = {line->intercept, line->slope};
+    lines.free_intercepts.push_back(line->intercept);
+    lines.free_slopes.push_back(line->slope);
+    lines.slope_variance += line->slope_variance;
+  }
+  if (lines.used.empty()) return lines;
+  lines.slope_variance /= static_cast<double>(lines.used.size());
+  if (mean(lines.free_slopes) < 0.0) {
+    lines.free_intercepts.clear();
+    for (auto& [run, line] : lines.used) {
+      line = {weighted_mean(points.at(run)), 0.0};
+      lines.free_intercepts.push_back(line.intercept);
+    }
+  } else if (mean(lines.free_intercepts) < 0.0) {
+    lines.free_slopes.clear();
+    for (auto& [run, line] : lines.used) {
+      line = {0.0, slope_through_origin(points.at(run))};
+      lines.free_slopes.push_back(line.slope);
+    }
+  }
+  return lines;
+}
+
+void linearize_logs(SizeCurve& curve) {
+  constexpr double kLowest = 0.5;
+  for (auto& [bytes, medians] : curve) {
+    const double typical = across_runs(medians);
+    if (!(typical > 0.0)) continue;
+    for (auto& [run, value] : medians) {
+      const double ratio = value / typical;
+      if (ratio <= 0.0) continue;
+      const double linear =
+          ratio >= kLowest ? 1.0 + std::log(ratio) : ratio / kLowest * (1.0 + std::log(kLowest));
+      value = typical * linear;
+    }
+  }
+}
+
+SizeCurve subtract(const SizeCurve& curve, const RunLines& lines) {
+  if (lines.used.empty()) return curve;
+  SizeCurve result;
+  for (const auto& [bytes, medians] : curve) {
+    for (const auto& [run, value] : medians) {
+      const auto line = lines.used.find(run);
+      if (line == lines.used.end()) continue;
+      result[bytes][run] =
+          value - line->second.intercept - line->second.slope * static_cast<double>(bytes);
+    }
+  }
+  return result;
+}
+
+RunLines add(const RunLines& a, const RunLines& b) {
+  RunLines sum;
+  for (const auto& [run, line] : a.used) {
+    const auto other = b.used.find(run);
+    if (other == b.used.end()) continue;
+    sum.used[run] = {line.intercept + other->second.intercept, line.slope + other->second.slope};
+  }
+  return sum;
+}
+
+double interpolate(const SizeCurve& curve, uint64_t bytes) {
+  const auto above = curve.lower_bound(bytes);
+  if (above == curve.end()) return across_runs(curve.rbegin()->second);
+  if (above->first == bytes || above == curve.begin()) return across_runs(above->second);
+  const auto below = std::prev(above);
+  const double share =
+      static_cast<double>(bytes - below->first) / static_cast<double>(above->first - below->first);
+  const double low = across_runs(below->second);
+  return low + share * (across_runs(above->second) - low);
+}
+
+}  // namespace stripline::fit

@@ -1,0 +1,67 @@
+// One line per run through a curve of costs by size: the step between medians and parameters.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "optimizer/fit/samples.h"
+
+namespace stripline::fit {
+
+/// A cost by size and run.
+using SizeCurve = std::map<uint64_t, RunMedians>;
+
+/// Intercept and slope in bytes.
+struct RunLine {
+  double intercept = 0.0;
+  double slope = 0.0;
+};
+
+/// Lines of all runs that have enough sizes.
+struct RunLines {
+  /// What later steps subtract: bounded. When the runs' mean slope (or intercept) is negative,
+  /// which no cost can be, all runs are refitted with it at zero, so that the other one is not
+  /// biased.
+  std::map<uint32_t, RunLine> used;
+  /// Estimates for publication, in run order. An interval needs their spread without bounds, so a
+  /// coefficient that was found negative keeps its unbounded estimates, and the other one the
+  /// refitted ones. The slopes are empty when only one size was measured.
+  std::vector<double> free_intercepts;
+  std::vector<double> free_slopes;
+  /// Mean over the runs of the slope's variance by the residuals: which of two estimates is the
+  /// more precise one, judged without looking at how far the runs happen to agree.
+  double slope_variance = 0.0;
+};
+
+/// Fits weighted lines, Huber's loss when `robust`. Weights are common to all runs, from the
+/// medians over runs and their spread (a run's own values in its weights would bias it), of
+/// `measured`: what was timed to obtain the curve, because noise is relative to that. It holds the
+/// curve's sizes. With a single size the lines are constants. Runs with fewer than two of several
+/// sizes are left out.
+RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool robust);
+
+/// Replaces each run's value by median (1 + ln(value / median)), the median being that over runs,
+/// in place. Noise of times is multiplicative and skewed; averages of the result estimate the
+/// median run where averages of the times would lie above it, and single slow runs count less.
+/// Values below half of the median go to zero linearly; those that are not above zero stay.
+void linearize_logs(SizeCurve& curve);
+
+/// curve - line, run by run. Without any lines the curve itself; runs without a line are left out
+/// otherwise.
+SizeCurve subtract(const SizeCurve& curve, const RunLines& lines);
+
+/// Sum of the used lines of the runs that both have; the estimates for publication are left empty.
+RunLines add(const RunLines& a, const RunLines& b);
+
+/// The sizes in [range.from, range.to).
+template <typename Range>
+SizeCurve slice(const SizeCurve& curve, const Range& range) {
+  return SizeCurve(curve.lower_bound(range.from), curve.lower_bound(range.to));
+}
+
+/// The curve's median over runs at a size: linear between measured sizes, constant beyond them. The
+/// curve must not be empty.
+double interpolate(const SizeCurve& curve, uint64_t bytes);
+
+}  // namespace stripline::fit

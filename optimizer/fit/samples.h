@@ -1,0 +1,52 @@
+// Sorts raw sample series into what the fits read: one median per run and point.
+//
+// Which experiment yields which samples is defined in docs/measurement.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::fit {
+
+/// Median of one point's repetitions, by run.
+using RunMedians = std::map<uint32_t, double>;
+
+/// Everything measured of one operation (get, put or am). Sizes in bytes, times in seconds.
+struct OperationSamples {
+  std::map<uint64_t, RunMedians> latency;                    ///< By size.
+  std::map<uint64_t, std::map<uint64_t, RunMedians>> issue;  ///< By size, then burst.
+  std::map<uint64_t, std::map<uint64_t, RunMedians>> flood;  ///< By size, then count.
+  std::map<uint64_t, RunMedians> overlap;                    ///< By size: exposed time.
+  uint32_t raw_samples = 0;
+
+  bool empty() const {
+    return latency.empty() && issue.empty() && flood.empty() && overlap.empty();
+  }
+};
+
+/// All samples that a model is fitted from.
+struct SortedSamples {
+  std::map<std::string, OperationSamples> operations;  ///< "get", "put", "am"
+  /// micro.compute: by primitive, then footprint in bytes.
+  std::map<std::string, std::map<uint64_t, RunMedians>> compute;
+  std::map<std::string, std::map<uint64_t, uint32_t>> compute_raw;  ///< Raw samples per footprint.
+  std::vector<std::size_t> used;      ///< Indices of the series that went in, ascending.
+  std::vector<std::string> rejected;  ///< Why a series was left out, one sentence each.
+};
+
+/// Sorts series. Those of other experiments are ignored; those that failed verification, are empty,
+/// lack a factor, or hold a value that is not finite (or not positive where it must be) are left
+/// out and named in `rejected`. Several series of the same point and run are pooled.
+SortedSamples sort_samples(std::span<const experiment::SampleSeries> series);
+
+/// Median over runs.
+double across_runs(const RunMedians& medians);
+
+}  // namespace stripline::fit

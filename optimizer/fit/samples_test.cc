@@ -1,0 +1,83 @@
+#include "optimizer/fit/samples.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace stripline::fit {
+namespace {
+
+using experiment::Params;
+using experiment::SampleSeries;
+
+SampleSeries make(const char* experiment, const char* variant, Params params,
+                  std::vector<double> values, uint32_t run = 0) {
+  SampleSeries series;
+  series.point = {experiment, variant, std::move(params)};
+  series.run = run;
+  series.values = std::move(values);
+  series.verified = true;
+  return series;
+}
+
+TEST(SortSamples, MediansByRunAndPoint) {
+  const std::vector<SampleSeries> series{
+      make("micro.latency", "get", {{"bytes", int64_t{64}}}, {3, 1, 2}, 4),
+      make("micro.latency", "get", {{"bytes", 64.0}}, {9}, 5),
+      make("micro.issue", "put", {{"bytes", int64_t{8}}, {"burst", int64_t{16}}}, {5}),
+      make("micro.flood", "put", {{"bytes", int64_t{8}}, {"count", int64_t{64}}}, {6}),
+      make("micro.overlap", "put", {{"bytes", int64_t{8}}}, {-1e-9}),
+      make("micro.compute", "alu", {{"bytes", int64_t{0}}}, {1e-9, 2e-9}),
+      make("micro.strip_sweep", "A", {}, {1}),
+      make("kernel.matvec", "tuned", {}, {1}),
+  };
+  const SortedSamples sorted = sort_samples(series);
+  const OperationSamples& get = sorted.operations.at("get");
+  EXPECT_EQ(get.latency.at(64).at(4), 2.0);
+  EXPECT_EQ(get.latency.at(64).at(5), 9.0);
+  EXPECT_EQ(get.raw_samples, 4U);
+  EXPECT_EQ(across_runs(get.latency.at(64)), 5.5);
+  const OperationSamples& put = sorted.operations.at("put");
+  EXPECT_EQ(put.issue.at(8).at(16).at(0), 5.0);
+  EXPECT_EQ(put.flood.at(8).at(64).at(0), 6.0);
+  EXPECT_EQ(put.overlap.at(8).at(0), -1e-9);  // A difference of times may be negative.
+  EXPECT_DOUBLE_EQ(sorted.compute.at("alu").at(0).at(0), 1.5e-9);
+  EXPECT_EQ(sorted.used, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_TRUE(sorted.rejected.empty());
+}
+
+TEST(SortSamples, PoolsSeriesOfOneRun) {
+  const std::vector<SampleSeries> series{
+      make("micro.latency", "get", {{"bytes", int64_t{64}}}, {1, 1, 1}),
+      make("micro.latency", "get", {{"bytes", int64_t{64}}}, {5, 5, 5, 5})};
+  EXPECT_EQ(sort_samples(series).operations.at("get").latency.at(64).at(0), 5.0);
+}
+
+TEST(SortSamples, NamesWhatItLeavesOut) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Params bytes{{"bytes", int64_t{64}}};
+  std::vector<SampleSeries> series{
+      make("micro.latency", "get", bytes, {}),
+      make("micro.latency", "get", bytes, {1.0, nan}),
+      make("micro.latency", "get", bytes, {1.0, -1.0}),
+      make("micro.latency", "get", {}, {1.0}),
+      make("micro.latency", "get", {{"bytes", -8.0}}, {1.0}),
+      make("micro.latency", "get", {{"bytes", 8.5}}, {1.0}),
+      make("micro.latency", "get", {{"bytes", 1e300}}, {1.0}),
+      make("micro.latency", "get", {{"bytes", std::string("many")}}, {1.0}),
+      make("micro.latency", "scatter", bytes, {1.0}),
+      make("micro.issue", "get", bytes, {1.0}),
+      make("micro.flood", "get", {{"bytes", int64_t{8}}, {"count", int64_t{0}}}, {1.0}),
+      make("micro.latency", "get", bytes, {1.0}),
+  };
+  series.back().verified = false;
+  const SortedSamples sorted = sort_samples(series);
+  EXPECT_TRUE(sorted.operations.empty());
+  EXPECT_TRUE(sorted.used.empty());
+  ASSERT_EQ(sorted.rejected.size(), series.size());
+  EXPECT_NE(sorted.rejected.back().find("not verified"), std::string::npos);
+  EXPECT_NE(sorted.rejected[1].find("bytes=64"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stripline::fit

@@ -1,0 +1,65 @@
+// Segmented regression: where a protocol switches, and how surely.
+//
+// A cost is a straight line in the size within a segment. The breaks are found by dynamic
+// programming over all partitions, with the sum of squares of any range of points at hand from
+// prefix sums; their number by BIC, preferring fewer (specs/tuning-service.md, section 2.5).
+// Several curves that switch together (latency and stream) are searched jointly.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stripline::fit {
+
+/// One point of a cost curve.
+struct CurvePoint {
+  uint64_t bytes = 0;
+  double value = 0.0;   ///< E.g. seconds.
+  double weight = 1.0;  ///< 1/value^2 makes residuals relative, which the options below assume.
+};
+using Curve = std::vector<CurvePoint>;
+
+struct SegmentOptions {
+  std::size_t min_points = 4;  ///< Of the first curve in every segment.
+  std::size_t max_segments = 4;
+  double bic_margin = 2.0;  ///< A smaller number of segments within this of the best BIC wins.
+  /// A break must lower the relative misfit (root mean square over both sides) by at least this.
+  double min_misfit = 0.005;
+  double confidence = 0.95;
+  /// Sizes at which the provider says it switches (inject and eager limits): first size of the new
+  /// protocol. One that lies where a break was found is used in place of an interpolated size.
+  std::vector<uint64_t> anchors;
+};
+
+/// A protocol switch between two measured sizes.
+struct Breakpoint {
+  uint64_t last_below = 0;   ///< Largest measured size of the lower segment.
+  uint64_t first_above = 0;  ///< Smallest measured size of the upper one.
+  /// First size of the new segment: an anchor within (last_below, first_above], else the geometric
+  /// middle. Bisection sampling between the two narrows it (search/grid.h).
+  uint64_t from_bytes = 0;
+  bool anchored = false;
+  /// The switch lies in (interval_low, interval_high]: all places whose sum of squares passes the
+  /// F test against the best one.
+  uint64_t interval_low = 0;
+  uint64_t interval_high = 0;
+};
+
+/// Breaks in ascending order; none means one line fits.
+struct Segmentation {
+  std::vector<Breakpoint> breaks;
+  double misfit = 0.0;  ///< Root mean square residual, relative when the weights are 1/value^2.
+};
+
+/// Segments the curves jointly. The first curve must hold min_points in every segment; further ones
+/// may lack points there. Points need no order; a size may appear once per curve. Errors:
+/// invalid_argument for no curve, an empty first curve, a repeated size, or a value or weight that
+/// is not finite or negative.
+Result<Segmentation> segment_curves(std::span<const Curve> curves,
+                                    const SegmentOptions& options = {});
+
+}  // namespace stripline::fit

@@ -1,0 +1,160 @@
+#include "optimizer/fit/synthetic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+
+namespace stripline::fit {
+namespace {
+
+using experiment::Params;
+using experiment::SampleSeries;
+
+double issue_time(const TrueOperation& operation, uint64_t bytes, double burst) {
+  const TrueSegment& s = operation.at(bytes);
+  const auto size = static_cast<double>(bytes);
+  const double o = s.o_base + s.o_per_byte * size;
+  const double drain = std::max(o, s.g + s.G * size);
+  return o * std::min(burst, operation.queue_depth) +
+         drain * std::max(0.0, burst - operation.queue_depth);
+}
+
+double exposed_time(const TrueSegment& s, double size) {
+  return s.o_base + s.r_base + (s.o_per_byte + s.r_per_byte) * size;
+}
+
+double blocking_time(const TrueSegment& s, double size) {
+  return exposed_time(s, size) + 2.0 * s.L + s.G * size;
+}
+
+double flood_time(const TrueSegment& s, double size, double count) {
+  const double per_operation = std::max(exposed_time(s, size), s.g + s.G * size);
+  return blocking_time(s, size) + (count - 1.0) * per_operation;
+}
+
+// Samples of one run around true values.
+class Recorder {
+ public:
+  Recorder(const SyntheticCampaign& campaign, const NoiseModel& noise, uint64_t seed)
+      : campaign_(campaign), noise_(noise), random_(seed) {}
+
+  void begin_run(uint32_t run) {
+    run_ = run;
+    run_factor_ = std::exp(noise_.between_runs * normal_(random_));
+  }
+
+  void record(const char* experiment, const std::string& variant, Params params, double truth) {
+    SampleSeries series;
+    series.point = {experiment, variant, std::move(params)};
+    series.run = run_;
+    series.verified = true;
+    const double factor = noise_.effect == RunEffect::shared
+                              ? run_factor_
+                              : std::exp(noise_.between_runs * normal_(random_));
+    series.values.reserve(campaign_.reps);
+    for (uint32_t i = 0; i < campaign_.reps; ++i) {
+      series.values.push_back(truth * factor * std::exp(noise_.within_run * normal_(random_)));
+    }
+    series_.push_back(std::move(series));
+  }
+
+  std::vector<SampleSeries> take() { return std::move(series_); }
+
+ private:
+  const SyntheticCampaign& campaign_;
+  const NoiseModel& noise_;
+  std::mt19937_64 random_;
+  std::normal_distribution<double> normal_;
+  uint32_t run_ = 0;
+  double run_factor_ = 1.0;
+  std::vector<SampleSeries> series_;
+};
+
+Params size_of(uint64_t bytes) { return {{"bytes", static_cast<int64_t>(bytes)}}; }
+
+Params size_and(uint64_t bytes, const char* factor, uint64_t value) {
+  Params params = size_of(bytes);
+  params[factor] = static_cast<int64_t>(value);
+  return params;
+}
+
+void record_operation(const TrueOperation& operation, const SyntheticCampaign& campaign,
+                      Recorder& recorder) {
+  const bool one_way = operation.name == "am";
+  for (const uint64_t bytes : campaign.sizes) {
+    const TrueSegment& s = operation.at(bytes);
+    const auto size = static_cast<double>(bytes);
+    const double one_way_time = s.o_base + s.o_per_byte * size + s.L + s.G * size;
+    recorder.record("micro.latency", operation.name, size_of(bytes),
+                    one_way ? one_way_time : blocking_time(s, size));
+    if (one_way) continue;
+    for (const uint64_t count : campaign.counts) {
+      recorder.record("micro.flood", operation.name, size_and(bytes, "count", count),
+                      flood_time(s, size, static_cast<double>(count)));
+    }
+  }
+  for (const uint64_t bytes : campaign.issue_sizes) {
+    for (const uint64_t burst : campaign.bursts) {
+      recorder.record("micro.issue", operation.name, size_and(bytes, "burst", burst),
+                      issue_time(operation, bytes, static_cast<double>(burst)));
+    }
+  }
+  if (one_way) return;
+  for (const uint64_t bytes : campaign.overlap_sizes) {
+    recorder.record("micro.overlap", operation.name, size_of(bytes),
+                    exposed_time(operation.at(bytes), static_cast<double>(bytes)));
+  }
+}
+
+}  // namespace
+
+const TrueSegment& TrueOperation::at(uint64_t bytes) const {
+  const TrueSegment* found = &segments.front();
+  for (const TrueSegment& segment : segments) {
+    if (segment.from_bytes <= bytes) found = &segment;
+  }
+  return *found;
+}
+
+SyntheticCampaign full_campaign() {
+  SyntheticCampaign campaign;
+  for (uint64_t bytes = 8; bytes <= (uint64_t{1} << 20); bytes *= 2)
+    campaign.sizes.push_back(bytes);
+  campaign.issue_sizes = campaign.sizes;
+  campaign.overlap_sizes = campaign.sizes;
+  return campaign;
+}
+
+std::vector<TrueOperation> example_machine() {
+  constexpr uint64_t kEagerLimit = 8193;
+  return {
+      {"get",
+       {{0, 1.1e-6, 0.0, 5.0e-6, 2.0e-6, 1.30e-9, 0.5e-6, 0.00e-9},
+        {kEagerLimit, 2.0e-6, 0.0, 9.0e-6, 3.0e-6, 1.15e-9, 0.8e-6, 0.00e-9}},
+       64.0},
+      {"put",
+       {{0, 0.9e-6, 0.05e-9, 4.0e-6, 2.2e-6, 1.20e-9, 0.6e-6, 0.03e-9},
+        {kEagerLimit, 1.5e-6, 0.05e-9, 8.0e-6, 2.6e-6, 1.10e-9, 0.6e-6, 0.03e-9}},
+       64.0},
+      {"am",
+       {{0, 1.0e-6, 0.10e-9, 6.0e-6, 2.0e-6, 1.40e-9, 0.0, 0.0},
+        {kEagerLimit, 2.5e-6, 0.10e-9, 12.0e-6, 2.0e-6, 1.20e-9, 0.0, 0.0}},
+       32.0},
+  };
+}
+
+std::vector<SampleSeries> synthesize(const std::vector<TrueOperation>& machine,
+                                     const SyntheticCampaign& campaign, const NoiseModel& noise,
+                                     uint64_t seed) {
+  Recorder recorder(campaign, noise, seed);
+  for (uint32_t run = 0; run < campaign.runs; ++run) {
+    recorder.begin_run(run);
+    for (const TrueOperation& operation : machine) {
+      record_operation(operation, campaign, recorder);
+    }
+  }
+  return recorder.take();
+}
+
+}  // namespace stripline::fit

@@ -1,0 +1,66 @@
+// Synthetic machines with known parameters: the ground truth for tests of the fit. Not part of any
+// product; the equations are those of docs/measurement.md, written independently of the fitter.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::fit {
+
+/// True parameters of sizes from `from_bytes` on. Units: seconds and bytes.
+struct TrueSegment {
+  uint64_t from_bytes = 0;
+  double o_base = 0.0;
+  double o_per_byte = 0.0;
+  double L = 0.0;
+  double g = 0.0;
+  double G = 0.0;
+  double r_base = 0.0;
+  double r_per_byte = 0.0;
+};
+
+struct TrueOperation {
+  std::string name;  ///< "get", "put" or "am"
+  std::vector<TrueSegment> segments;
+  double queue_depth = 64.0;
+
+  const TrueSegment& at(uint64_t bytes) const;
+};
+
+/// How noise is nested. Every median over infinitely many runs is the true cost.
+enum class RunEffect {
+  shared,     ///< A run is fast or slow as a whole: one factor for all its points.
+  per_point,  ///< Every point of a run has a factor of its own.
+};
+
+struct NoiseModel {
+  double between_runs = 0.03;  ///< Standard deviation of the logarithm.
+  double within_run = 0.05;
+  RunEffect effect = RunEffect::per_point;
+};
+
+struct SyntheticCampaign {
+  uint32_t runs = 12;
+  uint32_t reps = 16;
+  std::vector<uint64_t> sizes;        ///< Latency and flood.
+  std::vector<uint64_t> issue_sizes;  ///< Issue bursts.
+  std::vector<uint64_t> overlap_sizes;
+  std::vector<uint64_t> bursts{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
+  std::vector<uint64_t> counts{8, 64};
+};
+
+/// Powers of two from 8 bytes to 1 MiB throughout.
+SyntheticCampaign full_campaign();
+
+/// A network like those of the papers: two segments of each operation, a queue of 64.
+std::vector<TrueOperation> example_machine();
+
+/// All series of a campaign, as an agent would deliver them. The same seed gives the same samples.
+std::vector<experiment::SampleSeries> synthesize(const std::vector<TrueOperation>& machine,
+                                                 const SyntheticCampaign& campaign,
+                                                 const NoiseModel& noise, uint64_t seed);
+
+}  // namespace stripline::fit
