@@ -17,6 +17,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -145,9 +146,15 @@ class Context {
 
   // --- active messages ----------------------------------------------------------------------
 
-  /// Collective: registers the same handler on every rank, in the same order; returns its id.
+  /// Collective: registers the same handler on every rank, in the same order; returns its id, which
+  /// is never 0. Peers that return earlier may send at once, so the handler may run before the call
+  /// returns here: a handler that sends to another one is registered after that one, and one that
+  /// sends to itself is followed by a barrier().
   uint32_t register_am(AmHandler handler);
-  /// Sends at most am_max_bytes(); blocks for credits, making progress. The payload is copied.
+  /// Sends at most am_max_bytes(). The payload is copied. Blocks while the target owes credits,
+  /// making progress; inside of a handler it never blocks. Messages that a program sends to one
+  /// target outside of handlers are served in that order. Delivery is not acknowledged: a program
+  /// that must know counts or replies, and does so before it destroys the Context.
   void am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload);
   size_t am_max_bytes() const;
 
@@ -155,11 +162,13 @@ class Context {
 
   /// All ranks have arrived, and all puts of all ranks issued before it are visible.
   void barrier();
-  /// Every rank gets root's `bytes`.
+  /// Every rank gets root's `bytes`; the same length on every rank.
   void broadcast(std::span<std::byte> bytes, rank_t root);
+  /// The same for one value. Not for what only refers to data: pass the bytes then.
   template <typename T>
+    requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::ranges::view<T> &&
+             !std::is_convertible_v<T&, std::span<std::byte>>)
   T broadcast(T value, rank_t root) {
-    static_assert(std::is_trivially_copyable_v<T>);
     broadcast(std::as_writable_bytes(std::span(&value, 1)), root);
     return value;
   }
@@ -186,6 +195,7 @@ class Context {
 
  private:
   friend class future;
+  friend struct detail::ContextState;
   explicit Context(std::unique_ptr<detail::ContextState> state);
   Result<uint64_t> allocate_symmetric(size_t bytes);
   void free_symmetric(uint64_t offset);

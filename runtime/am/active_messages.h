@@ -1,0 +1,185 @@
+// Active messages over Fabric::try_send, with credits.
+//
+// Wire form: an 8-byte header {handler, flags, returned credits} and the payload.
+//
+// Flow control. A sender holds, per peer, a fixed number of credits of two kinds: one for messages
+// sent by the program (requests), one for messages sent by handlers (replies). Each unserved
+// message at the peer holds one. The peer gives them back when it has served messages: on the next
+// message to that sender, or by a message of its own once half of them are owed. This bounds the
+// messages a rank can have waiting, whatever its peers do.
+//
+// Why it cannot deadlock. Handlers never wait: what they send without a credit, or while the fabric
+// has no room, is kept here and goes out as soon as possible. The credit of a request is held back
+// until everything its handler sent is out, which bounds what is kept by
+// request credits x ranks x messages per handler. The credit of a reply is given back as soon as
+// its handler has run, so that replies always drain, therefore requests do. (Handlers of replies
+// may send as well; that cannot deadlock either, but what they send is bounded by the program
+// only.) Request/reply classes as in GASNet's active messages; credits as in its conduits.
+//
+// Order: messages of the program to one target are served in the order sent; so are messages of
+// handlers to one target.
+//
+// One thread at a time, as the fabric.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <list>
+#include <span>
+#include <vector>
+
+#include "runtime/fabric/fabric.h"
+
+namespace stripline::am {
+
+using fabric::Rank;
+
+/// As stripline::AmHandler in <stripline/context.h>.
+using Handler = std::function<void(Rank source, std::span<const std::byte> payload)>;
+
+/// Ids of handlers inside the runtime; the program's follow.
+enum ReservedHandler : uint16_t {
+  kCreditsOnly = 0,  ///< No payload, no handler: only gives credits back.
+  kBarrier,
+  kBroadcastReady,
+  kBroadcastData,
+  kReduceContribution,
+  kFirstProgramHandler = 16,
+};
+
+struct Config {
+  /// Unserved messages of each kind that one rank may have at one peer. Enough to cover the round
+  /// trip of a credit on the networks at hand; at least 1.
+  uint16_t request_credits = 64;
+  uint16_t reply_credits = 64;
+  /// Upper limit of a message with its header; the fabric's own may be smaller.
+  size_t max_message_bytes = size_t{64} << 10;
+};
+
+/// What happened so far, for tests and reports.
+struct Statistics {
+  uint64_t sent = 0;             ///< messages with a handler
+  uint64_t served = 0;           ///< handlers run
+  uint64_t credit_messages = 0;  ///< messages sent only to give credits back
+  uint64_t credit_stalls = 0;    ///< sends of the program that had to wait for a credit
+  uint64_t deferred = 0;         ///< sends of handlers that were kept for later
+};
+
+class ActiveMessages final : public fabric::MessageSink {
+ public:
+  /// Receives from the moment it is the fabric's sink; sends after start(). `fail` ends the job.
+  ActiveMessages(fabric::Fabric& fabric, Rank ranks, const Config& config,
+                 fabric::FailureHandler fail);
+
+  /// After Fabric::connect(): the fabric's limits are known and peers can be reached.
+  void start();
+
+  /// Sets one of the runtime's own handlers. Before any rank can send to it.
+  void set_reserved(ReservedHandler id, Handler handler);
+
+  /// Adds a handler of the program and returns its id: the same on every rank that registers the
+  /// same handlers in the same order. The caller synchronises before the first use.
+  uint32_t register_handler(Handler handler);
+
+  /// Sends `head` followed by `body` as one payload. Outside of handlers it returns when the fabric
+  /// has the message and makes progress while it waits for a credit or room; inside of handlers it
+  /// returns at once. Ends the job if the payload is larger than max_payload_bytes() or the target
+  /// or handler does not exist.
+  void send(Rank target, uint32_t handler, std::span<const std::byte> head,
+            std::span<const std::byte> body);
+
+  /// The largest payload. Valid after start().
+  size_t max_payload_bytes() const { return max_payload_bytes_; }
+
+  /// Polls the fabric once and sends what is kept.
+  void progress();
+
+  /// Fabric::wait() that also sends what is kept. Not inside of handlers.
+  bool wait(const std::function<bool()>& condition,
+            double deadline_s = std::numeric_limits<double>::infinity());
+
+  /// Sends what is kept, as far as credits and room allow. Cheap when there is nothing. Call it
+  /// after a wait that went to the fabric directly.
+  void flush() {
+    if (!work_.empty()) flush_work();
+  }
+
+  /// Whether a handler is running; nothing that waits may be called then.
+  bool in_handler() const { return in_handler_; }
+
+  /// Whether everything that handlers sent has gone out.
+  bool idle() const { return held_messages_ == 0; }
+
+  const Statistics& statistics() const { return statistics_; }
+
+  /// Bytes of waiting messages a rank must be ready to hold: the budget per peer, times peers.
+  size_t buffer_bytes_per_peer() const;
+
+  void on_message(Rank source, std::span<const std::byte> message) override;
+
+ private:
+  enum class Class : uint8_t { request = 0, reply = 1 };
+
+  struct Header {
+    uint16_t handler;
+    uint16_t flags;  // bit 0: reply
+    uint16_t request_credits;
+    uint16_t reply_credits;
+  };
+  static_assert(sizeof(Header) == 8);
+  static constexpr uint16_t kReplyFlag = 1;
+  static constexpr uint32_t kNoHold = std::numeric_limits<uint32_t>::max();
+
+  // A message of a handler that could not go out yet.
+  struct Deferred {
+    uint16_t handler;
+    uint32_t hold;
+    std::vector<std::byte> payload;
+  };
+
+  // A served request whose credit is held back until `remaining` deferred messages are out.
+  struct Hold {
+    Rank source = 0;
+    uint32_t remaining = 0;
+  };
+
+  struct Peer {
+    uint32_t credits[2] = {0, 0};  // by Class: what may be sent
+    uint32_t owed[2] = {0, 0};     // by Class: what was served and not given back yet
+    std::list<Deferred> deferred;
+    bool has_work = false;  // listed in work_
+  };
+
+  bool transmit(Rank target, uint16_t handler, Class kind, std::span<const std::byte> head,
+                std::span<const std::byte> body);
+  void send_from_handler(Rank target, uint16_t handler, std::span<const std::byte> head,
+                         std::span<const std::byte> body);
+  void owe(Rank source, Class kind);
+  bool credits_due(const Peer& peer) const;
+  bool serve_peer(Rank rank);
+  bool flush_work();
+  void add_work(Rank rank);
+  uint32_t new_hold(Rank source);
+
+  fabric::Fabric& fabric_;
+  Config config_;
+  fabric::FailureHandler fail_;
+  bool started_ = false;
+  size_t max_payload_bytes_ = 0;
+  std::vector<std::byte> staging_;
+  std::vector<Handler> handlers_;
+  std::vector<Peer> peers_;
+  std::vector<Rank> work_;  // peers with something to send that only lacks room
+  std::vector<Hold> holds_;
+  std::vector<uint32_t> free_holds_;
+  bool in_handler_ = false;
+  Class handler_class_ = Class::request;
+  Rank handler_source_ = 0;
+  uint32_t handler_hold_ = kNoHold;
+  uint64_t held_messages_ = 0;  // over all peers
+  Statistics statistics_;
+};
+
+}  // namespace stripline::am

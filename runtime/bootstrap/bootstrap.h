@@ -1,0 +1,62 @@
+// How the ranks of a job find each other. A Bootstrap knows this process's place in the job, swaps
+// endpoint addresses with all other ranks once, and carries the news of how the rank ended.
+//
+// Implementations: the control channel of a launcher (docs/worker-protocol.md), a job of one
+// process, and ranks that are threads of one process (thread_group.h).
+//
+// One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stripline {
+class JsonChannel;
+}
+
+namespace stripline::bootstrap {
+
+class Bootstrap {
+ public:
+  virtual ~Bootstrap() = default;
+
+  virtual uint32_t rank() const = 0;
+  virtual uint32_t ranks() const = 0;
+  /// Unique among the jobs that a host has run since it booted; names shared memory.
+  virtual const std::string& job_id() const = 0;
+
+  /// Collective, once per job: gives this rank's endpoint address (any bytes) and returns all
+  /// ranks' addresses, by rank. How long the slowest rank may take is the launcher's decision: it
+  /// answers with an abort then, and its own death ends the wait.
+  /// Errors: the launcher's abort as it was sent; unavailable if the launcher is gone; data_loss if
+  /// it answers something else.
+  virtual Result<std::vector<std::string>> exchange(const std::string& address) = 0;
+
+  /// Tells whoever started this rank why it is about to exit. Returns whether there was somebody to
+  /// tell, who then shows the message; if not, the caller does.
+  virtual bool report_failure(const Error& error) = 0;
+
+  /// Tells the launcher that this rank has left the job in good order. What the process does
+  /// afterwards no longer concerns its peers.
+  virtual void left() = 0;
+
+  /// The channel to the launcher, for programs that take orders over it (the suite worker); null
+  /// when there is none. Owned by the bootstrap. Read it only after exchange().
+  virtual JsonChannel* control() = 0;
+};
+
+/// The job that the environment describes: STRIPLINE_RANK, STRIPLINE_RANKS, STRIPLINE_JOB_ID and
+/// STRIPLINE_CONTROL_FD as in docs/worker-protocol.md, or a job of this process alone when
+/// STRIPLINE_RANK is not set. The control descriptor becomes close-on-exec, so that programs the
+/// rank starts do not keep it open.
+/// Errors: invalid_argument if a variable is missing, does not parse, or names no open descriptor.
+Result<std::unique_ptr<Bootstrap>> from_environment();
+
+/// This host's name, for messages.
+std::string host_name();
+
+}  // namespace stripline::bootstrap

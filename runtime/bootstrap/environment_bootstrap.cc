@@ -1,0 +1,172 @@
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <fcntl.h>
+#include <optional>
+#include <unistd.h>
+
+#include <stripline/global_ptr.h>
+
+#include "base/json_channel.h"
+#include "runtime/bootstrap/bootstrap.h"
+#include "runtime/bootstrap/hex.h"
+
+namespace stripline::bootstrap {
+namespace {
+
+/// A job of this process alone.
+class SingleProcess final : public Bootstrap {
+ public:
+  SingleProcess() {
+    const auto ticks = std::chrono::steady_clock::now().time_since_epoch().count();
+    job_id_ = "single-" + std::to_string(::getpid()) + "-" + std::to_string(ticks);
+  }
+
+  uint32_t rank() const override { return 0; }
+  uint32_t ranks() const override { return 1; }
+  const std::string& job_id() const override { return job_id_; }
+  Result<std::vector<std::string>> exchange(const std::string& address) override {
+    return std::vector<std::string>{address};
+  }
+  bool report_failure(const Error&) override { return false; }
+  void left() override {}
+  JsonChannel* control() override { return nullptr; }
+
+ private:
+  std::string job_id_;
+};
+
+/// A rank with a launcher at the other end of a socket.
+class Launched final : public Bootstrap {
+ public:
+  Launched(uint32_t rank, uint32_t ranks, std::string job_id, int control_fd)
+      : rank_(rank), ranks_(ranks), job_id_(std::move(job_id)), channel_(UniqueFd(control_fd)) {}
+
+  uint32_t rank() const override { return rank_; }
+  uint32_t ranks() const override { return ranks_; }
+  const std::string& job_id() const override { return job_id_; }
+
+  Result<std::vector<std::string>> exchange(const std::string& address) override {
+    STRIPLINE_RETURN_IF_ERROR(channel_.write({{"type", "join"},
+                                              {"rank", rank_},
+                                              {"address", to_hex(address)},
+                                              {"host", host_name()},
+                                              {"pid", ::getpid()}}));
+    const auto answer = channel_.read(-1);
+    if (!answer.ok()) {
+      return answer.error().with_context("waiting for the other ranks of the job");
+    }
+    return addresses_of(**answer);
+  }
+
+  bool report_failure(const Error& error) override {
+    return channel_
+        .write({{"type", "failed"},
+                {"code", std::string(to_string(error.code()))},
+                {"message", error.message()}})
+        .ok();
+  }
+
+  void left() override {
+    // A launcher that is gone by now has nothing left to do for this rank.
+    [[maybe_unused]] const Status sent = channel_.write({{"type", "left"}});
+  }
+
+  JsonChannel* control() override { return &channel_; }
+
+ private:
+  Result<std::vector<std::string>> addresses_of(const Json& answer) const {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string type, get_string(answer, "type", "launcher"));
+    if (type == "abort") {
+      STRIPLINE_ASSIGN_OR_RETURN(const std::string code, get_string(answer, "code", "abort"));
+      STRIPLINE_ASSIGN_OR_RETURN(std::string message, get_string(answer, "message", "abort"));
+      return Error(error_code_from_string(code).value_or(ErrorCode::aborted), std::move(message));
+    }
+    if (type != "ready") {
+      return Error(ErrorCode::data_loss, "the launcher answered '" + type +
+                                             "' instead of 'ready'; its version does not fit");
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* list, get_array(answer, "addresses", "ready"));
+    std::vector<std::string> addresses;
+    for (const Json& item : *list) {
+      std::optional<std::string> address;
+      if (item.is_string()) address = from_hex(item.get_ref<const std::string&>());
+      if (!address) {
+        return Error(ErrorCode::data_loss, "the launcher sent an address that is not hexadecimal");
+      }
+      addresses.push_back(*std::move(address));
+    }
+    if (addresses.size() != ranks_) {
+      return Error(ErrorCode::data_loss, "the launcher sent " + std::to_string(addresses.size()) +
+                                             " addresses for " + std::to_string(ranks_) + " ranks");
+    }
+    return addresses;
+  }
+
+  uint32_t rank_;
+  uint32_t ranks_;
+  std::string job_id_;
+  JsonChannel channel_;
+};
+
+// Read at start-up only, before the program has reason to change its environment.
+const char* variable(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+}
+
+Result<uint32_t> number(const char* name) {
+  const char* text = variable(name);
+  if (text == nullptr) {
+    return Error(ErrorCode::invalid_argument, std::string("STRIPLINE_RANK is set but ") + name +
+                                                  " is not; start ranks with 'stripline run'");
+  }
+  const std::string_view view(text);
+  uint32_t value = 0;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
+  if (error != std::errc() || end != view.data() + view.size()) {
+    return Error(ErrorCode::invalid_argument,
+                 std::string(name) + "='" + text + "' is not a number; it is set by the launcher");
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown-host";
+  return name.data();
+}
+
+Result<std::unique_ptr<Bootstrap>> from_environment() {
+  if (variable("STRIPLINE_RANK") == nullptr) {
+    return std::unique_ptr<Bootstrap>(std::make_unique<SingleProcess>());
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const uint32_t rank, number("STRIPLINE_RANK"));
+  STRIPLINE_ASSIGN_OR_RETURN(const uint32_t ranks, number("STRIPLINE_RANKS"));
+  STRIPLINE_ASSIGN_OR_RETURN(const uint32_t fd, number("STRIPLINE_CONTROL_FD"));
+  if (ranks == 0 || ranks > kMaxRanks || rank >= ranks) {
+    return Error(ErrorCode::invalid_argument,
+                 "STRIPLINE_RANK=" + std::to_string(rank) + " of STRIPLINE_RANKS=" +
+                     std::to_string(ranks) + " is not possible; a job has 1 to " +
+                     std::to_string(kMaxRanks) + " ranks, numbered from 0");
+  }
+  const char* job_id = variable("STRIPLINE_JOB_ID");
+  if (job_id == nullptr || *job_id == '\0') {
+    return Error(ErrorCode::invalid_argument,
+                 "STRIPLINE_RANK is set but STRIPLINE_JOB_ID is not; start ranks with "
+                 "'stripline run'");
+  }
+  const int control_fd = static_cast<int>(fd);
+  const int flags = ::fcntl(control_fd, F_GETFD);
+  if (flags < 0 || ::fcntl(control_fd, F_SETFD, flags | FD_CLOEXEC) < 0) {
+    return Error(ErrorCode::invalid_argument,
+                 "STRIPLINE_CONTROL_FD=" + std::to_string(fd) +
+                     " is not an open descriptor; start ranks with 'stripline run', and do not "
+                     "wrap them in programs that close inherited descriptors");
+  }
+  return std::unique_ptr<Bootstrap>(std::make_unique<Launched>(rank, ranks, job_id, control_fd));
+}
+
+}  // namespace stripline::bootstrap

@@ -1,0 +1,155 @@
+#include <fcntl.h>
+#include <map>
+#include <stdlib.h>
+#include <string>
+#include <sys/socket.h>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "base/json_channel.h"
+#include "runtime/bootstrap/bootstrap.h"
+
+namespace stripline::bootstrap {
+namespace {
+
+/// Sets variables for one test and takes them away again.
+class Environment {
+ public:
+  explicit Environment(std::map<std::string, std::string> variables)
+      : variables_(std::move(variables)) {
+    for (const auto& [name, value] : variables_) {
+      ::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+    }
+  }
+  ~Environment() {
+    for (const auto& [name, value] : variables_) {
+      ::unsetenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
+    }
+  }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  std::map<std::string, std::string> variables_;
+};
+
+/// A rank of two, and its launcher's end of the channel.
+class LaunchedRank : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto sockets = socket_pair();
+    ASSERT_TRUE(sockets.ok());
+    launcher_.emplace(std::move(sockets->first));
+    const Environment environment(
+        {{"STRIPLINE_RANK", "1"},
+         {"STRIPLINE_RANKS", "2"},
+         {"STRIPLINE_JOB_ID", "job-7"},
+         {"STRIPLINE_CONTROL_FD", std::to_string(sockets->second.get())}});
+    auto made = from_environment();
+    ASSERT_TRUE(made.ok()) << made.error().message();
+    sockets->second.release();  // the bootstrap's now
+    rank_ = std::move(*made);
+  }
+
+  Json receive() {
+    const auto message = launcher_->read(10);
+    EXPECT_TRUE(message.ok() && message->has_value());
+    return message.ok() && message->has_value() ? **message : Json();
+  }
+
+  std::optional<JsonChannel> launcher_;
+  std::unique_ptr<Bootstrap> rank_;
+};
+
+TEST_F(LaunchedRank, KnowsItsPlace) {
+  EXPECT_EQ(rank_->rank(), 1U);
+  EXPECT_EQ(rank_->ranks(), 2U);
+  EXPECT_EQ(rank_->job_id(), "job-7");
+  ASSERT_NE(rank_->control(), nullptr);
+  EXPECT_NE(::fcntl(rank_->control()->fd(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST_F(LaunchedRank, ExchangesAddressesAndLeaves) {
+  ASSERT_TRUE(launcher_->write({{"type", "ready"}, {"addresses", {"00ff", "6162"}}}).ok());
+  const auto addresses = rank_->exchange("ab");
+  ASSERT_TRUE(addresses.ok()) << addresses.error().message();
+  EXPECT_EQ(addresses->at(0), std::string("\0\xff", 2));
+  EXPECT_EQ(addresses->at(1), "ab");
+  const Json join = receive();
+  EXPECT_EQ(join["type"], "join");
+  EXPECT_EQ(join["rank"], 1);
+  EXPECT_EQ(join["address"], "6162");
+  EXPECT_EQ(join["host"], host_name());
+  rank_->left();
+  EXPECT_EQ(receive()["type"], "left");
+}
+
+TEST_F(LaunchedRank, AbortKeepsItsCodeAndMessage) {
+  ASSERT_TRUE(
+      launcher_
+          ->write(
+              {{"type", "abort"}, {"code", "deadline_exceeded"}, {"message", "rank 0 is missing"}})
+          .ok());
+  const auto addresses = rank_->exchange("ab");
+  ASSERT_FALSE(addresses.ok());
+  EXPECT_EQ(addresses.error().code(), ErrorCode::deadline_exceeded);
+  EXPECT_EQ(addresses.error().message(), "rank 0 is missing");
+}
+
+TEST_F(LaunchedRank, RefusesAnswersThatDoNotFit) {
+  ASSERT_TRUE(launcher_->write({{"type", "ready"}, {"addresses", {"00"}}}).ok());
+  EXPECT_EQ(rank_->exchange("ab").error().code(), ErrorCode::data_loss);
+  ASSERT_TRUE(launcher_->write({{"type", "ready"}, {"addresses", {"00", 7}}}).ok());
+  EXPECT_EQ(rank_->exchange("ab").error().code(), ErrorCode::data_loss);
+  ASSERT_TRUE(launcher_->write({{"type", "work"}}).ok());
+  EXPECT_EQ(rank_->exchange("ab").error().code(), ErrorCode::data_loss);
+}
+
+TEST_F(LaunchedRank, LostLauncherIsNoticed) {
+  EXPECT_TRUE(rank_->report_failure(Error(ErrorCode::unavailable, "no network")));
+  const Json failed = receive();
+  EXPECT_EQ(failed["type"], "failed");
+  EXPECT_EQ(failed["code"], "unavailable");
+  EXPECT_EQ(failed["message"], "no network");
+  launcher_.reset();
+  EXPECT_EQ(rank_->exchange("ab").error().code(), ErrorCode::unavailable);
+  EXPECT_FALSE(rank_->report_failure(Error(ErrorCode::unavailable, "no network")));
+}
+
+TEST(FromEnvironment, WithoutLauncherItIsAJobOfOne) {
+  const auto job = from_environment();
+  ASSERT_TRUE(job.ok());
+  EXPECT_EQ((*job)->rank(), 0U);
+  EXPECT_EQ((*job)->ranks(), 1U);
+  EXPECT_EQ((*job)->control(), nullptr);
+  EXPECT_EQ(*(*job)->exchange("x"), std::vector<std::string>{"x"});
+  EXPECT_NE((*from_environment())->job_id(), (*job)->job_id());
+}
+
+TEST(FromEnvironment, RefusesIncompleteOrImpossibleVariables) {
+  const std::map<std::string, std::string> good = {{"STRIPLINE_RANK", "0"},
+                                                   {"STRIPLINE_RANKS", "2"},
+                                                   {"STRIPLINE_JOB_ID", "j"},
+                                                   {"STRIPLINE_CONTROL_FD", "2"}};
+  const auto refused_because = [&](const std::string& name, const std::string& value) {
+    auto variables = good;
+    variables[name] = value;
+    const Environment environment(variables);
+    const auto job = from_environment();
+    EXPECT_FALSE(job.ok()) << name << "=" << value;
+    return job.ok() ? std::string() : job.error().message();
+  };
+  EXPECT_NE(refused_because("STRIPLINE_RANK", "2").find("not possible"), std::string::npos);
+  EXPECT_NE(refused_because("STRIPLINE_RANKS", "two").find("not a number"), std::string::npos);
+  EXPECT_NE(refused_because("STRIPLINE_RANKS", "4294967295").find("not possible"),
+            std::string::npos);
+  EXPECT_NE(refused_because("STRIPLINE_JOB_ID", "").find("JOB_ID"), std::string::npos);
+  EXPECT_NE(refused_because("STRIPLINE_CONTROL_FD", "987").find("not an open descriptor"),
+            std::string::npos);
+  const Environment environment(std::map<std::string, std::string>{{"STRIPLINE_RANK", "0"}});
+  EXPECT_EQ(from_environment().error().code(), ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace stripline::bootstrap

@@ -1,0 +1,271 @@
+#include "runtime/bootstrap/launcher.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <poll.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include <stripline/global_ptr.h>
+
+#include "runtime/bootstrap/hex.h"
+
+namespace stripline::bootstrap {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kRankControlFd = 3;
+
+std::string new_job_id() {
+  return std::to_string(::getpid()) + "-" + std::to_string(Clock::now().time_since_epoch().count());
+}
+
+/// While it lives, processes started by this thread inherit one core.
+class CoreBinding {
+ public:
+  explicit CoreBinding(int core) : bound_(core >= 0) {
+    if (!bound_) return;
+    ::sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<size_t>(core), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+  }
+  ~CoreBinding() {
+    if (bound_) ::sched_setaffinity(0, sizeof before_, &before_);
+  }
+  CoreBinding(const CoreBinding&) = delete;
+  CoreBinding& operator=(const CoreBinding&) = delete;
+
+ private:
+  bool bound_;
+  cpu_set_t before_{};
+};
+
+/// The cores this process may use; empty if ranks are not to be bound.
+std::vector<int> cores_for(const LaunchOptions& options) {
+  std::vector<int> cores;
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (options.bind == Bind::none || ::sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+    return cores;
+  }
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(static_cast<size_t>(core), &allowed)) cores.push_back(core);
+  }
+  if (cores.size() < options.ranks) cores.clear();
+  return cores;
+}
+
+/// A descriptor that is readable once the process has ended. Through syscall(): glibc 2.36 declares
+/// pidfd_open() without C linkage.
+UniqueFd watch_exit(pid_t pid) {
+  return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
+RankEvent event_of(RankEvent::Kind kind, uint32_t rank) {
+  RankEvent event;
+  event.kind = kind;
+  event.rank = rank;
+  return event;
+}
+
+}  // namespace
+
+Result<Launcher> Launcher::start(const LaunchOptions& options) {
+  const uint32_t job_ranks = options.job_ranks == 0 ? options.ranks : options.job_ranks;
+  if (options.argv.empty()) {
+    return Error(ErrorCode::invalid_argument, "no program to start; name one after '--'");
+  }
+  if (options.ranks == 0 || job_ranks > kMaxRanks || options.first_rank > job_ranks ||
+      options.ranks > job_ranks - options.first_rank) {
+    return Error(ErrorCode::invalid_argument,
+                 "cannot start " + std::to_string(options.ranks) + " ranks from rank " +
+                     std::to_string(options.first_rank) + " of a job of " +
+                     std::to_string(job_ranks) + "; a job has 1 to " + std::to_string(kMaxRanks));
+  }
+  Launcher launcher;
+  launcher.first_rank_ = options.first_rank;
+  launcher.job_id_ = options.job_id.empty() ? new_job_id() : options.job_id;
+  const std::vector<int> cores = cores_for(options);
+  for (uint32_t i = 0; i < options.ranks; ++i) {
+    STRIPLINE_ASSIGN_OR_RETURN(auto sockets, socket_pair());
+    SubprocessOptions child;
+    child.argv = options.argv;
+    child.environment = options.environment;
+    child.environment["STRIPLINE_RANK"] = std::to_string(options.first_rank + i);
+    child.environment["STRIPLINE_RANKS"] = std::to_string(job_ranks);
+    child.environment["STRIPLINE_JOB_ID"] = launcher.job_id_;
+    child.environment["STRIPLINE_CONTROL_FD"] = std::to_string(kRankControlFd);
+    child.inherit = {{sockets.second.get(), kRankControlFd}};
+    child.stdout_fd = options.stdout_fd;
+    child.stderr_fd = options.stderr_fd;
+    const CoreBinding binding(cores.empty() ? -1 : cores[i % cores.size()]);
+    STRIPLINE_ASSIGN_OR_RETURN(Subprocess process, Subprocess::spawn(child));
+    UniqueFd exit_fd = watch_exit(process.pid());
+    if (!exit_fd) {
+      return Error(ErrorCode::resource_exhausted,
+                   "cannot watch process " + std::to_string(process.pid()) + ": " +
+                       std::generic_category().message(errno) + "; raise 'ulimit -n'");
+    }
+    launcher.processes_.push_back(Rank{.process = std::move(process),
+                                       .channel = JsonChannel(std::move(sockets.first)),
+                                       .exit_fd = std::move(exit_fd)});
+    ++launcher.running_;
+  }
+  return launcher;
+}
+
+std::optional<RankEvent> Launcher::next(double timeout_s, int wake_fd) {
+  const auto deadline = Clock::now() + std::chrono::duration<double>(std::fmax(timeout_s, 0));
+  while (true) {
+    if (!events_.empty()) {
+      RankEvent event = std::move(events_.front());
+      events_.pop_front();
+      return event;
+    }
+    if (running_ == 0) return std::nullopt;
+
+    std::vector<pollfd> watched;
+    std::vector<uint32_t> owner;
+    for (uint32_t i = 0; i < processes_.size(); ++i) {
+      const Rank& rank = processes_[i];
+      if (rank.done) continue;
+      watched.push_back({rank.exit_fd.get(), POLLIN, 0});
+      owner.push_back(i);
+      if (!rank.open) continue;
+      watched.push_back({rank.channel.fd(), POLLIN, 0});
+      owner.push_back(i);
+    }
+    if (wake_fd >= 0) watched.push_back({wake_fd, POLLIN, 0});
+    int wait_ms = -1;
+    if (timeout_s >= 0) {
+      const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
+      wait_ms = left > 0 ? static_cast<int>(std::fmin(std::ceil(left * 1e3), 1e9)) : 0;
+    }
+    const int ready = ::poll(watched.data(), watched.size(), wait_ms);
+    if (ready == 0 && timeout_s >= 0 && Clock::now() >= deadline) return std::nullopt;
+    if (ready <= 0) continue;  // interrupted
+    // Channels before exits: the last words of a rank come before its end.
+    for (size_t k = 0; k < owner.size(); ++k) {
+      if (watched[k].revents != 0 && watched[k].fd == processes_[owner[k]].channel.fd()) {
+        read_channel(owner[k]);
+      }
+    }
+    for (size_t k = 0; k < owner.size(); ++k) {
+      if (watched[k].revents != 0 && watched[k].fd == processes_[owner[k]].exit_fd.get()) {
+        read_exit(owner[k]);
+      }
+    }
+    if (wake_fd >= 0 && watched.back().revents != 0 && events_.empty()) return std::nullopt;
+  }
+}
+
+void Launcher::read_channel(uint32_t index) {
+  Rank& rank = processes_[index];
+  const uint32_t number = first_rank_ + index;
+  while (rank.open) {
+    auto message = rank.channel.read(0);
+    if (message.ok() && !message->has_value()) return;
+    if (message.ok()) {
+      auto event = to_event(number, std::move(**message));
+      rank.excused = rank.excused || event->kind == RankEvent::Kind::left ||
+                     event->kind == RankEvent::Kind::failed;
+      rank.open = event->kind != RankEvent::Kind::closed;
+      events_.push_back(*std::move(event));
+      continue;
+    }
+    rank.open = false;
+    if (rank.excused && message.error().code() == ErrorCode::unavailable) return;
+    RankEvent event = event_of(RankEvent::Kind::closed, number);
+    event.error = message.error();
+    events_.push_back(std::move(event));
+  }
+}
+
+std::optional<RankEvent> Launcher::to_event(uint32_t rank, Json message) {
+  const auto text = [&message](const char* key) {
+    const auto found = message.find(key);
+    return found != message.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  const std::string type = text("type");
+  if (type == "join") {
+    auto address = from_hex(text("address"));
+    const bool itself = message.value("rank", Json()) == Json(rank);
+    if (!address || !itself) {
+      RankEvent event = event_of(RankEvent::Kind::closed, rank);
+      event.error = Error(ErrorCode::data_loss, "its join message is malformed");
+      return event;
+    }
+    RankEvent event = event_of(RankEvent::Kind::joined, rank);
+    event.address = *std::move(address);
+    event.host = text("host");
+    return event;
+  }
+  if (type == "left") return event_of(RankEvent::Kind::left, rank);
+  if (type == "failed") {
+    RankEvent event = event_of(RankEvent::Kind::failed, rank);
+    event.error =
+        Error(error_code_from_string(text("code")).value_or(ErrorCode::internal), text("message"));
+    return event;
+  }
+  RankEvent event = event_of(RankEvent::Kind::message, rank);
+  event.message = std::move(message);
+  return event;
+}
+
+void Launcher::read_exit(uint32_t index) {
+  Rank& rank = processes_[index];
+  const auto status = rank.process.poll();
+  if (!status) return;
+  read_channel(index);  // what it wrote between the poll and its end
+  rank.open = false;
+  rank.done = true;
+  --running_;
+  RankEvent event = event_of(RankEvent::Kind::exited, first_rank_ + index);
+  event.status = *status;
+  events_.push_back(std::move(event));
+}
+
+Status Launcher::send_ready(std::span<const std::string> addresses) {
+  Json list = Json::array();
+  for (const std::string& address : addresses) list.push_back(to_hex(address));
+  const Json message = {{"type", "ready"}, {"addresses", std::move(list)}};
+  for (uint32_t i = 0; i < processes_.size(); ++i) {
+    STRIPLINE_RETURN_IF_ERROR(send(first_rank_ + i, message));
+  }
+  return {};
+}
+
+Status Launcher::send(uint32_t rank, const Json& message) {
+  Rank& target = processes_.at(rank - first_rank_);
+  if (!target.open) {
+    return Error(ErrorCode::unavailable,
+                 "rank " + std::to_string(rank) + " has closed its control channel");
+  }
+  return target.channel.write(message);
+}
+
+void Launcher::send_abort(const Error& reason) {
+  const Json message = {{"type", "abort"},
+                        {"code", std::string(to_string(reason.code()))},
+                        {"message", reason.message()}};
+  for (Rank& rank : processes_) {
+    if (!rank.open || rank.done) continue;
+    // A rank that does not read may have filled its socket; it is killed anyhow.
+    pollfd writable{rank.channel.fd(), POLLOUT, 0};
+    if (::poll(&writable, 1, 0) != 1 || (writable.revents & POLLOUT) == 0) continue;
+    [[maybe_unused]] const Status sent = rank.channel.write(message);
+  }
+}
+
+void Launcher::signal(int signal_number) {
+  for (Rank& rank : processes_) rank.process.signal(signal_number);
+}
+
+}  // namespace stripline::bootstrap

@@ -1,0 +1,115 @@
+// Starts ranks on this host and speaks with them (docs/worker-protocol.md). It reports what happens
+// as events and decides nothing: run_job() (local_job.h) is the policy of a job on one host, an
+// agent has its own.
+//
+// One thread at a time. Ranks die with the thread that started them (PR_SET_PDEATHSIG), and with
+// the Launcher: nothing is left behind.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json_channel.h"
+#include "base/result.h"
+#include "base/subprocess.h"
+
+namespace stripline::bootstrap {
+
+/// Where ranks may run.
+enum class Bind {
+  none,  ///< wherever the scheduler puts them
+  core,  ///< one core each, round robin, if there are at least as many cores as ranks; else none
+};
+
+struct LaunchOptions {
+  std::vector<std::string> argv;  ///< the rank's program and arguments
+  uint32_t ranks = 1;             ///< to start here
+  uint32_t first_rank = 0;        ///< number of the first of them in the job
+  uint32_t job_ranks = 0;         ///< size of the job over all hosts; 0: `ranks`
+  std::string job_id;             ///< the same on all hosts of the job; empty: made up
+  std::map<std::string, std::string> environment;  ///< STRIPLINE_FABRIC and the like
+  Bind bind = Bind::core;
+  std::optional<int> stdout_fd;  ///< redirect the ranks' output; default: this process's
+  std::optional<int> stderr_fd;
+};
+
+/// Something that happened to one rank.
+struct RankEvent {
+  enum class Kind {
+    joined,   ///< `address` and `host` are set; its endpoint is open
+    message,  ///< any message of another type, in `message`
+    failed,   ///< the rank says that it is about to exit because of `error`
+    left,     ///< it has left the job in good order
+    closed,   ///< its channel ended although it neither left nor failed, or it sent garbage
+              ///< (`error`)
+    exited,   ///< the process ended with `status`; the last event of a rank
+  };
+  Kind kind = Kind::message;
+  uint32_t rank = 0;
+  std::string address;
+  std::string host;
+  Json message;
+  std::optional<Error> error;
+  ExitStatus status;
+};
+
+class Launcher {
+ public:
+  /// Starts all ranks. Errors: invalid_argument for impossible numbers, not_found and
+  /// failed_precondition if the program cannot be started, resource_exhausted.
+  static Result<Launcher> start(const LaunchOptions& options);
+
+  /// The next event, in order per rank. Waits at most `timeout_s` (< 0: for ever), or until the
+  /// descriptor `wake_fd` (if >= 0) is readable; nullopt then, and when no rank runs any more.
+  std::optional<RankEvent> next(double timeout_s, int wake_fd = -1);
+
+  /// Tells every rank that the job is complete. addresses[i] is rank i's, as the events gave it.
+  Status send_ready(std::span<const std::string> addresses);
+
+  /// Sends one message to one rank (by its number in the job); blocks while its socket is full.
+  /// Errors: unavailable if it has closed its channel.
+  Status send(uint32_t rank, const Json& message);
+
+  /// Tells every rank that still runs that the job ends. Ranks that are not reading do not notice:
+  /// kill them afterwards. Never blocks.
+  void send_abort(const Error& reason);
+
+  /// Sends a signal to the process groups of all ranks that run.
+  void signal(int signal_number);
+
+  /// The process of a rank (by its number in the job).
+  pid_t pid(uint32_t rank) const { return processes_.at(rank - first_rank_).process.pid(); }
+  /// Ranks whose processes run.
+  uint32_t running() const { return running_; }
+  uint32_t first_rank() const { return first_rank_; }
+  uint32_t ranks() const { return static_cast<uint32_t>(processes_.size()); }
+  const std::string& job_id() const { return job_id_; }
+
+ private:
+  struct Rank {
+    Subprocess process;
+    JsonChannel channel;
+    UniqueFd exit_fd;      // pidfd: readable when the process has ended
+    bool open = true;      // the channel
+    bool done = false;     // its exit has been reported
+    bool excused = false;  // it said how it ends: left or failed
+  };
+
+  Launcher() = default;
+  void read_channel(uint32_t index);
+  void read_exit(uint32_t index);
+  std::optional<RankEvent> to_event(uint32_t rank, Json message);
+
+  std::vector<Rank> processes_;
+  std::deque<RankEvent> events_;
+  std::string job_id_;
+  uint32_t first_rank_ = 0;
+  uint32_t running_ = 0;
+};
+
+}  // namespace stripline::bootstrap

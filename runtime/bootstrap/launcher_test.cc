@@ -1,0 +1,306 @@
+#include "runtime/bootstrap/launcher.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <signal.h>
+#include <sstream>
+#include <string>
+#include <sys/eventfd.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/bootstrap/local_job.h"
+
+namespace stripline::bootstrap {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Whether a process is there and not a zombie.
+bool alive(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(stat, text);
+  const size_t name_end = text.rfind(')');
+  return name_end != std::string::npos && text.size() > name_end + 2 && text[name_end + 2] != 'Z';
+}
+
+bool ends_within(pid_t pid, double seconds) {
+  const auto start = Clock::now();
+  while (alive(pid)) {
+    if (seconds_since(start) > seconds) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+/// A file that goes away with the test.
+class Capture {
+ public:
+  Capture() {
+    std::string name = (std::filesystem::temp_directory_path() / "stripline-test-XXXXXX").string();
+    fd_ = UniqueFd(::mkstemp(name.data()));
+    path_ = name;
+  }
+  ~Capture() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  int fd() const { return fd_.get(); }
+  std::string text() const {
+    const std::ifstream file(path_);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+
+ private:
+  UniqueFd fd_;
+  std::filesystem::path path_;
+};
+
+// --- the protocol, with shell scripts for ranks
+// ----------------------------------------------------
+
+/// A rank that joins, waits for the answer, and then does what `rest` says.
+LaunchOptions scripted(uint32_t ranks, const std::string& rest) {
+  LaunchOptions options;
+  options.ranks = ranks;
+  options.bind = Bind::none;
+  options.argv = {"sh", "-c",
+                  R"(say() { echo "$1" >&3; }
+                     say "{\"type\":\"join\",\"rank\":$STRIPLINE_RANK,\"address\":\"0$STRIPLINE_RANK\",\"host\":\"here\",\"pid\":$$}"
+                     read answer <&3
+                     )" +
+                      rest};
+  return options;
+}
+
+const char* const kLeave = R"(say '{"type":"left"}')";
+
+TEST(Launcher, ReportsWhatHappensInOrder) {
+  LaunchOptions options = scripted(2, R"(say '{"type":"samples","n":1}'
+    say '{"type":"samples","n":2}'
+    read order <&3
+    say "{\"type\":\"echo\",\"order\":$order}"
+    say '{"type":"left"}'
+    exit 4)");
+  options.first_rank = 3;
+  options.job_ranks = 9;
+  auto launcher = Launcher::start(options);
+  ASSERT_TRUE(launcher.ok()) << launcher.error().message();
+  std::map<uint32_t, std::string> addresses;
+  std::map<uint32_t, std::vector<RankEvent>> rest;
+  while (auto event = launcher->next(20)) {
+    if (event->kind == RankEvent::Kind::joined) {
+      EXPECT_EQ(event->host, "here");
+      addresses[event->rank] = event->address;
+      if (addresses.size() < 2) continue;
+      // The other ranks of the job would be on other hosts.
+      ASSERT_TRUE(launcher->send_ready(std::vector<std::string>(9, "address")).ok());
+      for (const uint32_t rank : {3U, 4U}) ASSERT_TRUE(launcher->send(rank, {{"go", rank}}).ok());
+    } else {
+      rest[event->rank].push_back(*std::move(event));
+    }
+  }
+  EXPECT_EQ(launcher->running(), 0U);
+  EXPECT_EQ(addresses, (std::map<uint32_t, std::string>{{3, "\x03"}, {4, "\x04"}}));
+  for (const uint32_t rank : {3U, 4U}) {
+    const auto& events = rest[rank];
+    ASSERT_EQ(events.size(), 5U);
+    EXPECT_EQ(events[0].message["n"], 1);
+    EXPECT_EQ(events[1].message["n"], 2);
+    EXPECT_EQ(events[2].message["order"]["go"], rank);
+    EXPECT_EQ(events[3].kind, RankEvent::Kind::left);
+    EXPECT_EQ(events[4].kind, RankEvent::Kind::exited);
+    EXPECT_EQ(events[4].status.exit_code, 4);
+  }
+}
+
+TEST(Launcher, DestructionLeavesNothingBehind) {
+  pid_t pid = 0;
+  {
+    auto launcher = Launcher::start(scripted(1, "sleep 100"));
+    ASSERT_TRUE(launcher.ok());
+    const auto event = launcher->next(20);
+    ASSERT_TRUE(event && event->kind == RankEvent::Kind::joined);
+    auto message = launcher->next(0.01);
+    EXPECT_FALSE(message.has_value());
+    ASSERT_TRUE(launcher->send(0, {{"type", "ready"}}).ok());
+    pid = launcher->pid(0);
+    EXPECT_TRUE(alive(pid));
+  }
+  EXPECT_TRUE(ends_within(pid, 5));
+}
+
+TEST(Launcher, RefusesImpossibleNumbersAndMissingPrograms) {
+  EXPECT_EQ(Launcher::start({}).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(Launcher::start({.argv = {"true"}, .ranks = 0}).error().code(),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(Launcher::start({.argv = {"true"}, .ranks = 2, .first_rank = 1, .job_ranks = 2})
+                .error()
+                .code(),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(Launcher::start({.argv = {"/nonexistent/program"}}).error().code(),
+            ErrorCode::not_found);
+}
+
+TEST(LocalJob, ForwardsMessagesAndCallsReadyOnce) {
+  JobOptions job;
+  job.launch = scripted(3, std::string(R"(read order <&3
+    say "{\"type\":\"samples\",\"got\":$order}"
+    )") + kLeave);
+  int ready = 0;
+  std::map<uint32_t, Json> got;
+  job.on_ready = [&](Launcher& launcher) {
+    ++ready;
+    for (uint32_t rank = 0; rank < 3; ++rank) {
+      EXPECT_TRUE(launcher.send(rank, {{"type", "work"}, {"for", rank}}).ok());
+    }
+  };
+  job.on_message = [&](uint32_t rank, const Json& message, Launcher&) { got[rank] = message; };
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitOk) << outcome.message;
+  EXPECT_EQ(ready, 1);
+  ASSERT_EQ(got.size(), 3U);
+  for (const auto& [rank, message] : got) EXPECT_EQ(message["got"]["for"], rank);
+}
+
+TEST(LocalJob, ProgramThatIsNotOfTheRuntime) {
+  JobOptions job;
+  job.launch = {.argv = {"true"}, .ranks = 2, .bind = Bind::none};
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitRankDied);
+  EXPECT_NE(outcome.message.find("before it joined"), std::string::npos) << outcome.message;
+  EXPECT_NE(outcome.message.find("'true' a Stripline program?"), std::string::npos);
+}
+
+TEST(LocalJob, OwnAccountOfAFailureIsPassedOn) {
+  JobOptions job;
+  job.launch = scripted(2, R"(if [ $STRIPLINE_RANK = 1 ]; then
+      say '{"type":"failed","code":"failed_precondition","message":"the model is of another machine"}'
+      exit 3
+    fi
+    sleep 100)");
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.message, "the model is of another machine");
+}
+
+TEST(LocalJob, EndingWithoutLeavingIsDying) {
+  JobOptions job;
+  job.launch = scripted(2, "[ $STRIPLINE_RANK = 0 ] || sleep 100");
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitRankDied);
+  EXPECT_NE(outcome.message.find("rank 0 on here exited with code 0 before it left"),
+            std::string::npos)
+      << outcome.message;
+}
+
+TEST(LocalJob, ClosedOrGarbledChannelEndsTheJob) {
+  JobOptions job;
+  job.launch = scripted(2, "[ $STRIPLINE_RANK = 0 ] && exec 3>&-; sleep 100");
+  auto start = Clock::now();
+  JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitRankDied);
+  EXPECT_NE(outcome.message.find("rank 0 on here broke its control channel"), std::string::npos)
+      << outcome.message;
+  job.launch = scripted(2, "[ $STRIPLINE_RANK = 1 ] && say 'not json'; sleep 100");
+  outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitRankDied);
+  EXPECT_NE(outcome.message.find("rank 1 on here broke its control channel"), std::string::npos)
+      << outcome.message;
+  EXPECT_LT(seconds_since(start), 30);
+}
+
+// The deepest cause is named: a rank that was killed, not its peer that noticed first.
+TEST(LocalJob, KilledRankExplainsItsPeersFailure) {
+  JobOptions job;
+  job.launch = scripted(2, R"(if [ $STRIPLINE_RANK = 1 ]; then sleep 0.05; kill -9 $$; fi
+    say '{"type":"failed","code":"aborted","message":"lost rank 1"}'
+    exit 5)");
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitRankDied);
+  EXPECT_EQ(outcome.message, "rank 1 on here was killed by signal 9 (SIGKILL)");
+}
+
+TEST(LocalJob, RanksHearOfTheAbort) {
+  const Capture output;
+  JobOptions job;
+  job.launch = scripted(2, R"([ $STRIPLINE_RANK = 1 ] && exit 9
+    trap '' TERM
+    read abort <&3
+    echo "$abort")");
+  job.launch.stdout_fd = output.fd();
+  EXPECT_EQ(run_job(job).exit_code, 9);
+  const auto abort = parse_json(output.text(), "abort");
+  ASSERT_TRUE(abort.ok()) << output.text();
+  EXPECT_EQ((*abort)["type"], "abort");
+  EXPECT_EQ((*abort)["code"], "aborted");
+  EXPECT_NE((*abort)["message"].get<std::string>().find("rank 1"), std::string::npos);
+}
+
+TEST(LocalJob, TimeLimitEndsRanksThatIgnoreSigterm) {
+  JobOptions job;
+  job.launch = scripted(1, "trap '' TERM; while :; do sleep 0.05; done");
+  job.time_limit_s = 0.3;
+  const auto start = Clock::now();
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitTimeout);
+  EXPECT_NE(outcome.message.find("time limit of 0.3 s"), std::string::npos) << outcome.message;
+  EXPECT_LT(seconds_since(start), 20);
+}
+
+TEST(LocalJob, CancelDescriptorEndsTheJob) {
+  const UniqueFd cancel(::eventfd(0, EFD_CLOEXEC));
+  JobOptions job;
+  job.launch = scripted(2, "sleep 100");
+  job.cancel_fd = cancel.get();
+  job.on_ready = [&](Launcher&) {
+    const uint64_t one = 1;
+    ASSERT_EQ(::write(cancel.get(), &one, sizeof one), 8);
+  };
+  EXPECT_EQ(run_job(job).exit_code, kExitCancelled);
+}
+
+TEST(LocalJob, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
+  const auto cores_of_ranks = [](uint32_t ranks, Bind bind) {
+    const Capture output;
+    JobOptions job;
+    job.launch = scripted(ranks, std::string(R"(grep Cpus_allowed_list /proc/self/status
+      )") + kLeave);
+    job.launch.stdout_fd = output.fd();
+    job.launch.bind = bind;
+    EXPECT_EQ(run_job(job).exit_code, kExitOk);
+    std::istringstream lines(output.text());
+    std::vector<std::string> cores;
+    for (std::string line; std::getline(lines, line);) cores.push_back(line);
+    std::sort(cores.begin(), cores.end());
+    return cores;
+  };
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two cores";
+  const auto bound = cores_of_ranks(2, Bind::core);
+  const auto unbound = cores_of_ranks(2, Bind::none);
+  ASSERT_EQ(bound.size(), 2U);
+  ASSERT_EQ(unbound.size(), 2U);
+  EXPECT_NE(bound[0], bound[1]);
+  EXPECT_EQ(unbound[0], unbound[1]);
+  const uint32_t many = std::thread::hardware_concurrency() + 1;
+  EXPECT_EQ(cores_of_ranks(many, Bind::core).back(), unbound[0]);
+}
+
+}  // namespace
+}  // namespace stripline::bootstrap

@@ -1,0 +1,252 @@
+#include "runtime/bootstrap/local_job.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <poll.h>
+#include <signal.h>
+#include <vector>
+
+namespace stripline::bootstrap {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// After the first sign of trouble, the time in which the other ranks' accounts of it are collected.
+// A peer may notice a death before this process does.
+constexpr double kSettleSeconds = 0.2;
+
+/// What is known of one rank.
+struct RankRecord {
+  std::string host;
+  std::string address;
+  bool joined = false;
+  bool left = false;
+  std::optional<Error> failed;     // its own account
+  std::optional<Error> closed;     // what was wrong with its channel
+  std::optional<ExitStatus> exit;  // how its process ended
+};
+
+class LocalJob {
+ public:
+  LocalJob(const JobOptions& options, Launcher launcher)
+      : options_(options),
+        launcher_(std::move(launcher)),
+        start_(Clock::now()),
+        records_(launcher_.ranks()) {}
+
+  JobOutcome run() {
+    std::optional<JobOutcome> cause;
+    while (launcher_.running() > 0 && !cause) {
+      const double now = elapsed();
+      const bool joining = joined_ < records_.size();
+      const double limit = joining ? std::min(options_.join_timeout_s, options_.time_limit_s)
+                                   : options_.time_limit_s;
+      if (now >= limit) {
+        cause = joining && limit == options_.join_timeout_s ? join_timeout() : time_limit();
+        break;
+      }
+      const auto event = launcher_.next(std::isinf(limit) ? -1 : limit - now, options_.cancel_fd);
+      if (!event) {
+        if (cancelled()) cause = JobOutcome{kExitCancelled, "cancelled"};
+        continue;
+      }
+      if (handle(*event)) cause = settle();
+    }
+    // The last events of ranks that have all ended by now.
+    while (!cause) {
+      const auto event = launcher_.next(0);
+      if (!event) return regular_outcome();
+      if (handle(*event)) cause = settle();
+    }
+    end(*cause);
+    return *cause;
+  }
+
+ private:
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  bool cancelled() const {
+    if (options_.cancel_fd < 0) return false;
+    pollfd readable{options_.cancel_fd, POLLIN, 0};
+    return ::poll(&readable, 1, 0) > 0;
+  }
+
+  std::string name(size_t index) const {
+    const RankRecord& record = records_[index];
+    return "rank " + std::to_string(launcher_.first_rank() + index) +
+           (record.host.empty() ? "" : " on " + record.host);
+  }
+
+  /// Notes an event. True if the job cannot go on.
+  bool handle(const RankEvent& event) {
+    RankRecord& record = records_[event.rank - launcher_.first_rank()];
+    switch (event.kind) {
+      case RankEvent::Kind::joined:
+        return !join(record, event);
+      case RankEvent::Kind::message:
+        if (options_.on_message) options_.on_message(event.rank, event.message, launcher_);
+        return false;
+      case RankEvent::Kind::left:
+        record.left = true;
+        return false;
+      case RankEvent::Kind::failed:
+        record.failed = event.error;
+        return true;
+      case RankEvent::Kind::closed:
+        record.closed = event.error;
+        return true;
+      case RankEvent::Kind::exited:
+        record.exit = event.status;
+        // After leaving, an exit code is the program's own affair; a crash is not.
+        return event.status.signal != 0 || !record.left;
+    }
+    return false;
+  }
+
+  bool join(RankRecord& record, const RankEvent& event) {
+    if (record.joined) {
+      record.closed = Error(ErrorCode::data_loss, "it joined twice");
+      return false;
+    }
+    record.joined = true;
+    record.host = event.host;
+    record.address = event.address;
+    if (++joined_ < records_.size()) return true;
+    std::vector<std::string> addresses;
+    for (const RankRecord& member : records_) addresses.push_back(member.address);
+    // A rank that is gone by now shows up as an event of its own.
+    if (launcher_.send_ready(addresses).ok() && options_.on_ready) options_.on_ready(launcher_);
+    return true;
+  }
+
+  /// Something failed: hears the others for a moment, then says what it was.
+  JobOutcome settle() {
+    const auto until = Clock::now() + std::chrono::duration<double>(kSettleSeconds);
+    while (launcher_.running() > 0) {
+      const double left = std::chrono::duration<double>(until - Clock::now()).count();
+      if (left <= 0) break;
+      if (const auto event = launcher_.next(left)) handle(*event);
+    }
+    while (const auto event = launcher_.next(0)) handle(*event);
+    return failure();
+  }
+
+  /// How far a record explains the failure of others; smaller is deeper.
+  static int depth(const RankRecord& record) {
+    if (record.exit && record.exit->signal != 0) return 0;
+    const bool lost_peer = record.failed && (record.failed->code() == ErrorCode::aborted ||
+                                             record.failed->code() == ErrorCode::unavailable);
+    if (record.failed && !lost_peer) return 1;
+    if (record.exit && !record.left && !record.failed) return 2;
+    if (record.closed && record.closed->code() != ErrorCode::unavailable) return 3;
+    if (lost_peer) return 4;
+    if (record.closed) return 5;
+    return 6;
+  }
+
+  JobOutcome failure() const {
+    const auto deepest = std::min_element(
+        records_.begin(), records_.end(),
+        [](const RankRecord& a, const RankRecord& b) { return depth(a) < depth(b); });
+    const auto index = static_cast<size_t>(deepest - records_.begin());
+    const RankRecord& record = *deepest;
+    if (record.exit && record.exit->signal != 0) {
+      return {kExitRankDied, name(index) + " " + record.exit->describe()};
+    }
+    if (record.failed) {
+      const int own = record.exit ? record.exit->exit_code : kExitOk;
+      return {own != kExitOk ? own : exit_code_for(record.failed->code()),
+              record.failed->message()};
+    }
+    if (record.exit) {
+      const std::string what = name(index) + " " + record.exit->describe();
+      if (!record.joined) {
+        return {record.exit->exit_code != kExitOk ? record.exit->exit_code : kExitRankDied,
+                what + " before it joined the job" +
+                    (record.exit->exit_code == kExitOk
+                         ? "; is '" + options_.launch.argv.front() + "' a Stripline program?"
+                         : "")};
+      }
+      return {record.exit->exit_code != kExitOk ? record.exit->exit_code : kExitRankDied,
+              what + " before it left the job; destroy the Context on every rank before main ends"};
+    }
+    return {kExitRankDied,
+            name(index) + " broke its control channel: " +
+                (record.closed ? record.closed->message() : std::string("reason unknown"))};
+  }
+
+  JobOutcome join_timeout() const {
+    std::string missing;
+    size_t count = 0;
+    for (size_t i = 0; i < records_.size(); ++i) {
+      if (records_[i].joined || ++count > 8) continue;
+      missing += (missing.empty() ? "" : ", ") + std::to_string(launcher_.first_rank() + i);
+    }
+    if (count > 8) missing += ", ...";
+    return {kExitTimeout, std::to_string(count) + " of " + std::to_string(records_.size()) +
+                              " ranks (" + missing + ") have not joined within " +
+                              seconds(options_.join_timeout_s) +
+                              "; they hang before or in Context::init, or need a longer "
+                              "--join-timeout"};
+  }
+
+  JobOutcome time_limit() const {
+    return {kExitTimeout,
+            "the job has reached its time limit of " + seconds(options_.time_limit_s)};
+  }
+
+  static std::string seconds(double value) {
+    std::string text = std::to_string(value);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+    return text + " s";
+  }
+
+  /// Ends every rank that still runs: a word, SIGTERM, SIGKILL.
+  void end(const JobOutcome& cause) {
+    const ErrorCode code = cause.exit_code == kExitCancelled ? ErrorCode::cancelled
+                           : cause.exit_code == kExitTimeout ? ErrorCode::deadline_exceeded
+                                                             : ErrorCode::aborted;
+    launcher_.send_abort(Error(code, cause.message));
+    launcher_.signal(SIGTERM);
+    const auto until = Clock::now() + std::chrono::duration<double>(options_.grace_s);
+    while (launcher_.running() > 0) {
+      const double left = std::chrono::duration<double>(until - Clock::now()).count();
+      if (left <= 0) break;
+      launcher_.next(left);
+    }
+    launcher_.signal(SIGKILL);
+    while (launcher_.running() > 0) launcher_.next(-1);
+  }
+
+  /// All ranks have left and exited.
+  JobOutcome regular_outcome() const {
+    for (const RankRecord& record : records_) {
+      if (record.exit && record.exit->exit_code != 0) {
+        return {.exit_code = record.exit->exit_code, .message = ""};
+      }
+    }
+    return {};
+  }
+
+  const JobOptions& options_;
+  Launcher launcher_;
+  Clock::time_point start_;
+  std::vector<RankRecord> records_;
+  size_t joined_ = 0;
+};
+
+}  // namespace
+
+JobOutcome run_job(const JobOptions& options) {
+  auto launcher = Launcher::start(options.launch);
+  if (!launcher.ok()) {
+    return {.exit_code = exit_code_for(launcher.error().code()),
+            .message = launcher.error().message()};
+  }
+  return LocalJob(options, std::move(*launcher)).run();
+}
+
+}  // namespace stripline::bootstrap

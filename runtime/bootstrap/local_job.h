@@ -1,0 +1,47 @@
+// A job whose ranks all run on this host: starts them, introduces them to each other, watches them,
+// and ends all of them as soon as one cannot go on.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "base/exit_codes.h"
+#include "runtime/bootstrap/launcher.h"
+
+namespace stripline::bootstrap {
+
+struct JobOptions {
+  LaunchOptions launch;
+  /// Ranks that have not all joined by then end the job with kExitTimeout.
+  double join_timeout_s = 60;
+  /// The whole job's limit; kExitTimeout.
+  double time_limit_s = std::numeric_limits<double>::infinity();
+  /// Descriptor (a signalfd, an eventfd) that becomes readable when the job is to be cancelled: the
+  /// ranks get SIGTERM and end with kExitCancelled. -1: none.
+  int cancel_fd = -1;
+  /// How long ranks may take to end after SIGTERM, before SIGKILL.
+  double grace_s = 0.3;
+  /// Called when all ranks have joined and know each other.
+  std::function<void(Launcher&)> on_ready;
+  /// Called for each message of a rank that is not of the launch itself.
+  std::function<void(uint32_t rank, const Json& message, Launcher&)> on_message;
+};
+
+/// How a job ended.
+struct JobOutcome {
+  /// kExitOk if every rank left and exited with 0. Otherwise the cause's: a rank's own non-zero
+  /// exit code; kExitRankDied if it was killed, or ended with 0 without leaving; kExitTimeout;
+  /// kExitCancelled; that of the error if ranks cannot be started.
+  int exit_code = kExitOk;
+  /// For a person: who ended the job and why. Empty for kExitOk, and when a rank left in good order
+  /// and then exited with a code of its own.
+  std::string message;
+};
+
+/// Runs the job to its end. When a rank dies, the others have been ended within `grace_s` plus 0.5
+/// s of it. Of several failures, the message names the one that explains the others: a rank that
+/// was killed before ranks that lost their peer.
+JobOutcome run_job(const JobOptions& options);
+
+}  // namespace stripline::bootstrap

@@ -1,0 +1,158 @@
+// stripline-run: starts the ranks of a job on this host. `stripline run` is this program.
+
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <signal.h>
+#include <string>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <stripline/global_ptr.h>
+
+#include "base/exit_codes.h"
+#include "runtime/bootstrap/local_job.h"
+#include "runtime/bootstrap/size_text.h"
+
+namespace {
+
+using namespace stripline;  // NOLINT(google-build-using-namespace)
+
+constexpr const char* kDescription =
+    "Starts RANKS copies of PROGRAM on this host as the ranks of one job, introduces them to each\n"
+    "other, and ends all of them as soon as one fails.\n\n"
+    "  stripline-run -n 2 -- ./transpose 4096\n"
+    "  stripline-run -n 8 --fabric emulated:opteron-vapi --clock virtual -- ./transpose 4096\n"
+    "  stripline-run -n 2 --model cluster.stripline.json -- ./transpose 4096\n";
+
+constexpr const char* kFooter =
+    "Options that are not given keep the value of their environment variable: STRIPLINE_FABRIC,\n"
+    "STRIPLINE_CLOCK, STRIPLINE_MODEL, STRIPLINE_SEGMENT_BYTES, STRIPLINE_SEED.\n"
+    "'stripline doctor' shows the fabrics of this host.\n\n"
+    "Exit codes:\n"
+    "  0  every rank left the job and exited with 0\n"
+    "  2  wrong usage: unknown option, fabric or profile; an access out of bounds\n"
+    "  3  the model file is malformed or of another machine; the host cannot reproduce a profile\n"
+    "  4  the provider cannot be used, or resources are exhausted\n"
+    "  5  a rank was killed, lost a peer, or ended without leaving the job\n"
+    "  6  a time limit passed\n"
+    "  7  cancelled by SIGINT or SIGTERM\n"
+    "  any other: that of the first rank, by number, that exited with one of its own";
+
+/// A descriptor that is readable once SIGINT, SIGTERM or SIGHUP has come; they no longer kill.
+UniqueFd catch_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+/// The usage line; the command is split off before CLI11 sees it.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: stripline-run [OPTIONS] -- PROGRAM [ARGS...]\n";
+  }
+};
+
+int usage_error(const std::string& message) {
+  std::fprintf(stderr, "stripline-run: %s\nTry 'stripline-run --help'.\n", message.c_str());
+  return kExitUsage;
+}
+
+/// Options before "--", the command after it.
+std::optional<size_t> find_separator(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--") == 0) return static_cast<size_t>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(kDescription, "stripline-run");
+  app.footer(kFooter);
+  app.formatter(std::make_shared<HelpFormatter>());
+  bootstrap::JobOptions job;
+  std::string fabric;
+  std::string clock;
+  std::string model;
+  std::string segment;
+  std::string bind = "core";
+  std::optional<uint64_t> seed;
+  app.add_option("-n,--ranks", job.launch.ranks, "Ranks to start")
+      ->type_name("N")
+      ->check(CLI::Range(1U, kMaxRanks))
+      ->capture_default_str();
+  app.add_option("--fabric", fabric,
+                 "Network: a libfabric provider (tcp, shm, verbs, ...) or "
+                 "emulated:PROFILE[,key=value...] (default: tcp)")
+      ->type_name("F");
+  app.add_option("--clock", clock,
+                 "real, or virtual (emulated fabrics only): time is computed, results repeat "
+                 "exactly (default: real)")
+      ->type_name("C")
+      ->check(CLI::IsMember({"real", "virtual"}));
+  app.add_option("--model", model, "Tuned model file (NAME.stripline.json); default: none")
+      ->type_name("FILE");
+  app.add_option("--segment", segment,
+                 "Shared memory of each rank, with suffix K, M, G or T (default: 256M)")
+      ->type_name("SIZE");
+  app.add_option("--seed", seed, "Seed of the jitter of emulated fabrics (default: 0)")
+      ->type_name("N");
+  app.add_option("--bind", bind,
+                 "core: each rank on a core of its own while there are enough cores; none: as the "
+                 "scheduler likes")
+      ->type_name("B")
+      ->check(CLI::IsMember({"core", "none"}))
+      ->capture_default_str();
+  app.add_option("--join-timeout", job.join_timeout_s,
+                 "Give up when a rank has not joined the job after so many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--timeout", job.time_limit_s,
+                 "End the job after so many seconds (default: no limit)")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
+
+  const auto separator = find_separator(argc, argv);
+  try {
+    app.parse(static_cast<int>(separator.value_or(static_cast<size_t>(argc))), argv);
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help();
+    return kExitOk;
+  } catch (const CLI::ParseError& error) {
+    return usage_error(error.what());
+  }
+  if (!separator || *separator + 1 == static_cast<size_t>(argc)) {
+    return usage_error("no program to start; name it after '--'");
+  }
+  job.launch.argv.assign(argv + *separator + 1, argv + argc);
+  job.launch.bind = bind == "core" ? bootstrap::Bind::core : bootstrap::Bind::none;
+  auto& environment = job.launch.environment;
+  if (!fabric.empty()) environment["STRIPLINE_FABRIC"] = fabric;
+  if (!clock.empty()) environment["STRIPLINE_CLOCK"] = clock;
+  if (!model.empty()) environment["STRIPLINE_MODEL"] = model;
+  if (seed) environment["STRIPLINE_SEED"] = std::to_string(*seed);
+  if (!segment.empty()) {
+    const auto bytes = bootstrap::parse_size(segment, "--segment");
+    if (!bytes.ok()) return usage_error(bytes.error().message());
+    environment["STRIPLINE_SEGMENT_BYTES"] = std::to_string(*bytes);
+  }
+
+  const UniqueFd signals = catch_signals();
+  job.cancel_fd = signals.get();
+  const bootstrap::JobOutcome outcome = bootstrap::run_job(job);
+  if (!outcome.message.empty()) {
+    std::fprintf(stderr, "stripline-run: %s\n", outcome.message.c_str());
+  }
+  return outcome.exit_code;
+}

@@ -1,0 +1,261 @@
+// stripline-run from the outside, with a real program on real fabrics.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <signal.h>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+#include "base/subprocess.h"
+
+namespace stripline {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string program(const std::string& name) {
+  const char* folder = std::getenv("STRIPLINE_TEST_BIN");  // NOLINT(concurrency-mt-unsafe)
+  return (folder != nullptr ? std::string(folder) : executable_folder()) + "/" + name;
+}
+
+const std::vector<std::string> kVirtual = {
+    "--fabric", "emulated:opteron-vapi,compute=none", "--clock", "virtual", "--segment", "1M"};
+const std::vector<std::string> kTcp = {"--fabric", "tcp", "--segment", "1M"};
+
+/// Arguments of stripline-run: options, the fabric's, and the program with its own.
+std::vector<std::string> command(const std::vector<std::string>& options,
+                                 const std::vector<std::string>& fabric,
+                                 const std::vector<std::string>& hello_arguments = {},
+                                 const std::string& hello = program("hello")) {
+  std::vector<std::string> all = options;
+  all.insert(all.end(), fabric.begin(), fabric.end());
+  all.insert(all.end(), {"--", hello});
+  all.insert(all.end(), hello_arguments.begin(), hello_arguments.end());
+  return all;
+}
+
+struct Finished {
+  ExitStatus status;
+  std::string out;
+  std::string err;
+  double seconds = 0;
+};
+
+/// A started stripline-run whose output goes to files.
+class Job {
+ public:
+  explicit Job(const std::vector<std::string>& arguments) {
+    SubprocessOptions options;
+    options.argv = {program("stripline-run")};
+    options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+    options.stdout_fd = open(out_path_);
+    options.stderr_fd = open(err_path_);
+    auto spawned = Subprocess::spawn(options);
+    ::close(*options.stdout_fd);
+    ::close(*options.stderr_fd);
+    EXPECT_TRUE(spawned.ok());
+    if (spawned.ok()) process_.emplace(std::move(*spawned));
+  }
+  ~Job() {
+    std::error_code ignored;
+    std::filesystem::remove(out_path_, ignored);
+    std::filesystem::remove(err_path_, ignored);
+  }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  pid_t pid() const { return process_->pid(); }
+  std::string out() const { return read(out_path_); }
+
+  /// Waits until `text` has been printed `count` times.
+  bool printed(const std::string& text, size_t count, double within_s) const {
+    const auto start = Clock::now();
+    while (seconds_since(start) < within_s) {
+      const std::string all = out();
+      size_t found = 0;
+      for (size_t at = all.find(text); at != std::string::npos; at = all.find(text, at + 1)) {
+        ++found;
+      }
+      if (found >= count) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  Finished finish() {
+    Finished finished;
+    const auto status = process_->wait(60);
+    EXPECT_TRUE(status.ok()) << "stripline-run hangs";
+    finished.status = status.ok() ? *status : process_->terminate(0);
+    finished.out = read(out_path_);
+    finished.err = read(err_path_);
+    finished.seconds = seconds_since(start_);
+    return finished;
+  }
+
+ private:
+  static int open(std::string& path) {
+    path = (std::filesystem::temp_directory_path() / "stripline-run-XXXXXX").string();
+    return ::mkstemp(path.data());
+  }
+  static std::string read(const std::string& path) {
+    const std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+
+  Clock::time_point start_ = Clock::now();
+  std::string out_path_;
+  std::string err_path_;
+  std::optional<Subprocess> process_;
+};
+
+Finished run(const std::vector<std::string>& arguments) { return Job(arguments).finish(); }
+
+size_t lines_with(const std::string& text, const std::string& part) {
+  std::istringstream lines(text);
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(part) != std::string::npos) ++count;
+  }
+  return count;
+}
+
+/// Processes whose command line starts with `path`, children of `parent` (or of init, once
+/// orphaned).
+std::vector<pid_t> processes_of(const std::string& path) {
+  std::vector<pid_t> pids;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry.path() / "cmdline");
+    std::string command;
+    std::getline(file, command, '\0');
+    if (command == path) pids.push_back(static_cast<pid_t>(std::stol(name)));
+  }
+  return pids;
+}
+
+class OnFabric : public ::testing::TestWithParam<bool> {
+ protected:
+  static std::vector<std::string> fabric() { return GetParam() ? kTcp : kVirtual; }
+};
+
+TEST_P(OnFabric, EveryRankGreets) {
+  const Finished job = run(command({"-n", "3"}, fabric()));
+  EXPECT_EQ(job.status.exit_code, kExitOk) << job.err;
+  EXPECT_EQ(lines_with(job.out, "of 3, greeted by"), 3U) << job.out;
+  EXPECT_EQ(job.err, "");
+}
+
+TEST_P(OnFabric, KilledRankEndsTheJobWithItsName) {
+  const Finished job = run(command({"-n", "2"}, fabric(), {"--kill", "1"}));
+  EXPECT_EQ(job.status.exit_code, kExitRankDied);
+  EXPECT_NE(job.err.find("stripline-run: rank 1 on "), std::string::npos) << job.err;
+  EXPECT_NE(job.err.find("was killed by signal 9 (SIGKILL)"), std::string::npos) << job.err;
+  EXPECT_LT(job.seconds, 30);
+}
+
+TEST_P(OnFabric, ExitCodeOfARankIsPassedOn) {
+  const Finished job = run(command({"-n", "2"}, fabric(), {"--exit", "0", "3"}));
+  EXPECT_EQ(job.status.exit_code, 3);
+  EXPECT_NE(job.err.find("rank 0 on "), std::string::npos) << job.err;
+  EXPECT_NE(job.err.find("exited with code 3 before it left the job"), std::string::npos)
+      << job.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, OnFabric, ::testing::Bool(),
+                         [](const auto& test) { return test.param ? "tcp" : "emulated"; });
+
+TEST(StriplineRun, CodeReturnedAfterLeavingIsPassedOnSilently) {
+  const Finished job = run(command({"-n", "2"}, kVirtual, {"--return", "8"}));
+  EXPECT_EQ(job.status.exit_code, 8);
+  EXPECT_EQ(job.err, "");
+}
+
+TEST(StriplineRun, RankThatNeverJoinsEndsInATimeout) {
+  const Finished job =
+      run(command({"-n", "2", "--join-timeout", "1.5"}, kVirtual, {"--sleep-before-join", "1"}));
+  EXPECT_EQ(job.status.exit_code, kExitTimeout);
+  EXPECT_NE(job.err.find("1 of 2 ranks (1) have not joined within 1.5 s"), std::string::npos)
+      << job.err;
+}
+
+// A virtual clock would notice that everybody waits; a real one cannot.
+TEST(StriplineRun, SignalsCancelTheJob) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    Job job(command({"-n", "2"}, kTcp, {"--wait"}));
+    ASSERT_TRUE(job.printed("greeted by", 2, 30));
+    ::kill(job.pid(), number);
+    const Finished finished = job.finish();
+    EXPECT_EQ(finished.status.exit_code, kExitCancelled) << finished.err;
+    EXPECT_NE(finished.err.find("cancelled"), std::string::npos);
+  }
+}
+
+TEST(StriplineRun, RanksDieWithTheirLauncher) {
+  // A name of its own, so that only this test's ranks are looked for.
+  const std::filesystem::path copy =
+      std::filesystem::temp_directory_path() / ("hello-" + std::to_string(::getpid()));
+  std::filesystem::copy_file(program("hello"), copy);
+  Job job(command({"-n", "2"}, kTcp, {"--wait"}, copy.string()));
+  EXPECT_TRUE(job.printed("greeted by", 2, 30));
+  EXPECT_EQ(processes_of(copy.string()).size(), 2U);
+  ::kill(job.pid(), SIGKILL);
+  const auto start = Clock::now();
+  while (!processes_of(copy.string()).empty() && seconds_since(start) < 10) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(processes_of(copy.string()).empty());
+  job.finish();
+  std::filesystem::remove(copy);
+}
+
+TEST(StriplineRun, UsageErrorsSayWhatToDo) {
+  const auto refused = [](const std::vector<std::string>& arguments, const std::string& part) {
+    const Finished job = run(arguments);
+    EXPECT_EQ(job.status.exit_code, kExitUsage);
+    EXPECT_NE(job.err.find(part), std::string::npos) << job.err;
+  };
+  refused({"-n", "2"}, "no program to start");
+  refused({"-n", "2", "--"}, "no program to start");
+  refused({"-n", "0", "--", "true"}, "--ranks");
+  refused({"--frabic", "tcp", "--", "true"}, "--frabic");
+  refused({"--segment", "12Q", "--", "true"}, "write a number of bytes");
+  refused({"--clock", "sundial", "--", "true"}, "--clock");
+  refused({"--", "/nonexistent/program"}, "cannot start '/nonexistent/program'");
+}
+
+TEST(StriplineRun, HelpNamesOptionsAndExitCodes) {
+  const Finished help = run({"--help"});
+  EXPECT_EQ(help.status.exit_code, kExitOk);
+  for (const char* part : {"Usage: stripline-run [OPTIONS] -- PROGRAM", "--fabric",
+                           "--join-timeout", "--bind", "Exit codes:", "STRIPLINE_FABRIC"}) {
+    EXPECT_NE(help.out.find(part), std::string::npos) << part;
+  }
+}
+
+TEST(StriplineRun, UnknownFabricAndProfileAreUsageErrors) {
+  for (const char* fabric : {"carrier-pigeon", "emulated:carrier-pigeon"}) {
+    const Finished job =
+        run({"-n", "2", "--fabric", fabric, "--segment", "1M", "--", program("hello")});
+    EXPECT_EQ(job.status.exit_code, kExitUsage) << job.err;
+    EXPECT_NE(job.err.find("carrier-pigeon"), std::string::npos) << job.err;
+  }
+}
+
+}  // namespace
+}  // namespace stripline

@@ -1,0 +1,206 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include <stripline/context.h>
+
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+namespace {
+
+using Kind = rma::CompletionSlots::Kind;
+
+template <typename T>
+uint64_t combine_sum(uint64_t a, uint64_t b) {
+  return std::bit_cast<uint64_t>(static_cast<T>(std::bit_cast<T>(a) + std::bit_cast<T>(b)));
+}
+template <typename T>
+uint64_t combine_min(uint64_t a, uint64_t b) {
+  return std::bit_cast<uint64_t>(std::min(std::bit_cast<T>(a), std::bit_cast<T>(b)));
+}
+template <typename T>
+uint64_t combine_max(uint64_t a, uint64_t b) {
+  return std::bit_cast<uint64_t>(std::max(std::bit_cast<T>(a), std::bit_cast<T>(b)));
+}
+
+template <typename T>
+sync::Reduce::Combine combine_for(Context::ReduceOp op) {
+  switch (op) {
+    case Context::ReduceOp::sum:
+      return combine_sum<T>;
+    case Context::ReduceOp::min:
+      return combine_min<T>;
+    case Context::ReduceOp::max:
+      return combine_max<T>;
+  }
+  return combine_sum<T>;
+}
+
+}  // namespace
+
+// --- future
+// ---------------------------------------------------------------------------------------
+
+bool future::is_ready() const {
+  if (context_ == nullptr) return true;
+  detail::ContextState& state = *context_->state_;
+  if (state.slots.released(slot_, generation_)) return true;
+  if (state.slots.counter(slot_).pending != 0) {
+    context_->progress();
+    if (state.slots.counter(slot_).pending != 0) return false;
+  }
+  state.slots.release(slot_);
+  return true;
+}
+
+void future::wait() const {
+  if (context_ == nullptr) return;
+  detail::ContextState& state = *context_->state_;
+  if (state.slots.released(slot_, generation_)) return;
+  state.wait_for(state.slots.counter(slot_));
+  state.slots.release(slot_);
+}
+
+// --- joining and leaving
+// --------------------------------------------------------------------------
+
+Context::Context(std::unique_ptr<detail::ContextState> state) : state_(std::move(state)) {}
+
+Context::~Context() { state_->leave(); }
+
+Result<std::unique_ptr<Context>> Context::init() {
+  STRIPLINE_ASSIGN_OR_RETURN(const Options options, Options::from_environment());
+  return init(options);
+}
+
+Result<std::unique_ptr<Context>> Context::init(const Options& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(auto job, bootstrap::from_environment());
+  return detail::ContextState::join(options, std::move(job));
+}
+
+rank_t Context::rank_me() const { return state_->rank; }
+rank_t Context::rank_n() const { return state_->ranks; }
+
+// --- memory
+// ---------------------------------------------------------------------------------------
+
+Result<uint64_t> Context::allocate_symmetric(size_t bytes) {
+  // The offsets agree only if the requests do; a disagreement would corrupt data much later.
+  const uint64_t requested_by_root = broadcast(uint64_t{bytes}, 0);
+  if (requested_by_root != bytes) {
+    state_->fail(Error(ErrorCode::invalid_argument,
+                       "new_symmetric_array of " + std::to_string(bytes) +
+                           " bytes, but rank 0 asks for " + std::to_string(requested_by_root) +
+                           "; symmetric arrays have the same size on every rank"));
+  }
+  return state_->heap.allocate(bytes);
+}
+
+void Context::free_symmetric(uint64_t offset) {
+  // Nobody may still be using it when the next allocation hands it out again.
+  barrier();
+  const Status freed = state_->heap.free(offset);
+  if (!freed.ok()) state_->fail(freed.error());
+}
+
+std::byte* Context::segment_base() const { return state_->segment.data(); }
+
+// --- one-sided
+// ------------------------------------------------------------------------------------
+
+future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes) {
+  detail::ContextState& state = *state_;
+  const uint32_t slot = state.acquire_slot(Kind::get);
+  fabric::Counter& counter = state.slots.counter(slot);
+  state.get(destination, target, offset, bytes, counter);
+  if (counter.pending == 0) {
+    state.slots.release(slot);
+    return {};
+  }
+  return {this, slot, state.slots.generation(slot)};
+}
+
+future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes) {
+  detail::ContextState& state = *state_;
+  const uint32_t slot = state.acquire_slot(Kind::put);
+  fabric::Counter& counter = state.slots.counter(slot);
+  state.put(target, offset, source, bytes, counter);
+  if (counter.pending == 0) {
+    state.slots.release(slot);
+    return {};
+  }
+  return {this, slot, state.slots.generation(slot)};
+}
+
+// --- active messages
+// ------------------------------------------------------------------------------
+
+uint32_t Context::register_am(AmHandler handler) {
+  const uint32_t id = state_->messages.register_handler(std::move(handler));
+  barrier();
+  return id;
+}
+
+void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload) {
+  state_->operation = "am_send";
+  if (handler < am::kFirstProgramHandler) {  // those are the runtime's own
+    state_->fail(Error(ErrorCode::invalid_argument,
+                       "no handler " + std::to_string(handler) + " is registered"));
+  }
+  state_->messages.send(target, handler, payload, {});
+}
+
+size_t Context::am_max_bytes() const { return state_->messages.max_payload_bytes(); }
+
+// --- synchronisation and collectives
+// ----------------------------------------------------------------
+
+void Context::barrier() {
+  state_->enter("barrier");
+  state_->complete_all(Kind::put);
+  state_->operation = "barrier";
+  state_->barrier.wait(sync::Collective::barrier);
+}
+
+void Context::broadcast(std::span<std::byte> bytes, rank_t root) {
+  state_->enter("broadcast");
+  if (root >= state_->ranks) {
+    state_->fail(Error(ErrorCode::invalid_argument, "broadcast from rank " + std::to_string(root) +
+                                                        ", but the job has ranks 0 to " +
+                                                        std::to_string(state_->ranks - 1)));
+  }
+  state_->broadcast.run(bytes, root);
+}
+
+double Context::reduce_all(double value, ReduceOp op) {
+  state_->enter("reduce_all");
+  return std::bit_cast<double>(
+      state_->reduce.run(std::bit_cast<uint64_t>(value), combine_for<double>(op)));
+}
+
+uint64_t Context::reduce_all(uint64_t value, ReduceOp op) {
+  state_->enter("reduce_all");
+  return state_->reduce.run(value, combine_for<uint64_t>(op));
+}
+
+// --- progress and time
+// ------------------------------------------------------------------------------
+
+void Context::progress() {
+  state_->enter("progress");
+  state_->messages.progress();
+}
+
+double Context::now_s() { return state_->fabric->now_s(); }
+
+bool Context::wait_until(const std::function<bool()>& condition, double timeout_s) {
+  state_->enter("wait_until");
+  const double deadline_s = std::isinf(timeout_s) ? timeout_s : now_s() + timeout_s;
+  return state_->messages.wait(condition, deadline_s);
+}
+
+void Context::compute_for(double seconds) { state_->fabric->compute_for(seconds); }
+
+}  // namespace stripline

@@ -1,0 +1,126 @@
+#include "runtime/rma/context_state.h"
+
+#include <cstdio>
+#include <unistd.h>
+#include <utility>
+
+#include "base/exit_codes.h"
+
+namespace stripline::detail {
+namespace {
+
+// Connecting is the first contact of peers whose processes already run.
+constexpr double kConnectTimeoutSeconds = 60;
+
+// Whatever the fabric says of a failure: this rank has lost its peers (Context's promise).
+Error as_lost_peer(const Error& error) { return {ErrorCode::aborted, error.message()}; }
+
+Error on_this_rank(const bootstrap::Bootstrap& bootstrap, const Error& error) {
+  return error.with_context("rank " + std::to_string(bootstrap.rank()) + " on " +
+                            bootstrap::host_name());
+}
+
+}  // namespace
+
+ContextState::ContextState(const Options& options_in,
+                           std::unique_ptr<bootstrap::Bootstrap> bootstrap_in,
+                           std::unique_ptr<fabric::Fabric> fabric_in, const am::Config& am_config)
+    : options(options_in),
+      bootstrap(std::move(bootstrap_in)),
+      rank(bootstrap->rank()),
+      ranks(bootstrap->ranks()),
+      fabric(std::move(fabric_in)),
+      segment(fabric->segment()),
+      heap(segment.size()),
+      messages(*fabric, ranks, am_config, [this](const Error& error) { fail(error); }),
+      order(rank, [this](const Error& error) { fail(error); }),
+      barrier(messages, order, rank, ranks),
+      broadcast(messages, order, rank, ranks, [this](const Error& error) { fail(error); }),
+      reduce(messages, order, broadcast, rank, ranks) {
+  fabric->set_failure_handler([this](const Error& error) { fail(as_lost_peer(error)); });
+  fabric->set_message_sink(&messages);
+}
+
+Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
+                                                    std::unique_ptr<bootstrap::Bootstrap> bootstrap,
+                                                    const am::Config& am_config) {
+  bootstrap::Bootstrap& job = *bootstrap;
+  const auto refuse = [&job](const Error& error) {
+    job.report_failure(on_this_rank(job, error));
+    return error;
+  };
+  if (options.segment_bytes >= (uint64_t{1} << kOffsetBits)) {
+    return refuse(Error(ErrorCode::invalid_argument,
+                        "a segment of " + std::to_string(options.segment_bytes) +
+                            " bytes exceeds what global pointers reach (16 TiB); ask for less"));
+  }
+  auto fabric = fabric::open_fabric({.fabric = options.fabric,
+                                     .clock = options.clock,
+                                     .rank = job.rank(),
+                                     .ranks = job.ranks(),
+                                     .job_id = job.job_id(),
+                                     .segment_bytes = options.segment_bytes,
+                                     .seed = options.seed});
+  if (!fabric.ok()) return refuse(fabric.error());
+
+  auto state =
+      std::make_unique<ContextState>(options, std::move(bootstrap), std::move(*fabric), am_config);
+  const auto addresses = job.exchange(state->fabric->local_address());
+  if (!addresses.ok()) return refuse(addresses.error());
+  const Status connected = state->fabric->connect(*addresses, kConnectTimeoutSeconds);
+  if (!connected.ok()) return refuse(connected.error());
+  state->messages.start();
+  state->barrier.wait(sync::Collective::barrier);
+  return std::unique_ptr<Context>(new Context(std::move(state)));  // NOLINT(*-owning-memory)
+}
+
+void ContextState::complete_all(rma::CompletionSlots::Kind kind) {
+  slots.for_each_pending(kind, [this](const fabric::Counter& counter) { wait_for(counter); });
+}
+
+void ContextState::reclaim_slots() {
+  if (slots.sweep()) return;
+  messages.wait([this] { return slots.sweep(); });
+}
+
+void ContextState::leave() {
+  complete_all(rma::CompletionSlots::Kind::put);
+  complete_all(rma::CompletionSlots::Kind::get);
+  operation = "leaving the job";
+  messages.wait([this] { return messages.idle(); });
+  barrier.wait(sync::Collective::leave);
+  bootstrap->left();
+}
+
+void ContextState::fail(const Error& error) const {
+  const Error located = on_this_rank(
+      *bootstrap, Error(error.code(), error.message() + ", during " + std::string(operation)));
+  std::fflush(stdout);  // what the program printed explains how far it came
+  if (!bootstrap->report_failure(located)) {
+    std::fprintf(stderr, "error: %s\n", located.message().c_str());
+  }
+  ::_exit(exit_code_for(error.code()));
+}
+
+void ContextState::fail_bounds(const char* name, rank_t target, uint64_t offset,
+                               size_t bytes) const {
+  std::string why;
+  if (target >= ranks) {
+    why = "the job has ranks 0 to " + std::to_string(ranks - 1);
+  } else {
+    why = "the segment has " + std::to_string(segment.size()) +
+          " bytes; the global pointer or the count is wrong";
+  }
+  fail(Error(ErrorCode::invalid_argument, std::string(name) + " of " + std::to_string(bytes) +
+                                              " bytes at offset " + std::to_string(offset) +
+                                              " of rank " + std::to_string(target) +
+                                              " is out of bounds: " + why));
+}
+
+void ContextState::fail_in_handler(const char* name) const {
+  fail(Error(
+      ErrorCode::invalid_argument,
+      std::string(name) + " inside an active message handler; handlers may only record and reply"));
+}
+
+}  // namespace stripline::detail

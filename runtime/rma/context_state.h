@@ -1,0 +1,151 @@
+// What a Context consists of, for the runtime's own mechanisms (the loop engine) and for suites.
+// Not part of the public API, and not installed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include <stripline/context.h>
+
+#include "optimizer/model/tuned_model.h"
+#include "runtime/am/active_messages.h"
+#include "runtime/bootstrap/bootstrap.h"
+#include "runtime/fabric/fabric.h"
+#include "runtime/rma/completion_slots.h"
+#include "runtime/rma/symmetric_heap.h"
+#include "runtime/sync/barrier.h"
+#include "runtime/sync/broadcast.h"
+#include "runtime/sync/collective_order.h"
+#include "runtime/sync/reduce.h"
+
+namespace stripline::detail {
+
+/// State that a mechanism keeps for the life of a Context (plan caches, compiled costs). Each
+/// mechanism derives its own and finds it in the member of its name.
+struct MechanismState {
+  virtual ~MechanismState() = default;
+};
+
+struct ContextState {
+  /// Joins the job that `bootstrap` knows: reads the model, opens the fabric, checks that the model
+  /// was made for this machine, swaps addresses, connects, and waits for every rank. Errors: those
+  /// of the model file (not_found, data_loss, failed_precondition if it is foreign), of
+  /// open_fabric(), of Bootstrap::exchange() and of Fabric::connect(). They have been reported to
+  /// the launcher.
+  static Result<std::unique_ptr<Context>> join(const Options& options,
+                                               std::unique_ptr<bootstrap::Bootstrap> bootstrap,
+                                               const am::Config& am_config = {});
+
+  ContextState(const Options& options, std::unique_ptr<bootstrap::Bootstrap> bootstrap,
+               std::unique_ptr<fabric::Fabric> fabric, const am::Config& am_config);
+
+  // --- one-sided operations, checked ----------------------------------------------------------
+
+  /// Fabric::get with its duties met: bounds are checked; the fabric is not asked for zero bytes or
+  /// for this rank's own memory, which is the load/store path.
+  void get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
+           fabric::Counter& counter) {
+    check("rget", target, offset, bytes);
+    if (target == rank || bytes == 0) {
+      if (bytes != 0) std::memmove(destination, segment.data() + offset, bytes);
+      return;
+    }
+    operation = "rget";
+    fabric->get(destination, target, offset, bytes, counter);
+  }
+
+  /// Fabric::put, likewise.
+  void put(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
+           fabric::Counter& counter) {
+    check("rput", target, offset, bytes);
+    if (target == rank || bytes == 0) {
+      if (bytes != 0) std::memmove(segment.data() + offset, source, bytes);
+      return;
+    }
+    operation = "rput";
+    fabric->put(target, offset, source, bytes, counter);
+  }
+
+  /// Waits until the operations of `counter` are complete, making progress.
+  void wait_for(const fabric::Counter& counter) {
+    if (counter.pending == 0) return;
+    if (messages.in_handler()) [[unlikely]]
+      fail_in_handler("wait");
+    operation = "wait";
+    fabric->wait_for(counter);
+    messages.flush();
+  }
+
+  /// Begins a call that makes progress or waits, which handlers must not make.
+  void enter(const char* name) {
+    operation = name;
+    if (messages.in_handler()) [[unlikely]]
+      fail_in_handler(name);
+  }
+
+  // --- completion slots -------------------------------------------------------------------------
+
+  /// A slot for one more operation; waits for an earlier one to complete if all are in use.
+  uint32_t acquire_slot(rma::CompletionSlots::Kind kind) {
+    if (slots.exhausted()) [[unlikely]]
+      reclaim_slots();
+    return slots.acquire(kind);
+  }
+
+  /// Waits until all of this rank's gets (or puts) with futures are complete.
+  void complete_all(rma::CompletionSlots::Kind kind);
+
+  // --- the end ----------------------------------------------------------------------------------
+
+  /// Ends this rank: reports "rank R on HOST: WHAT, during OPERATION" and exits with the code's
+  /// exit code, without unwinding. The launcher ends the others.
+  [[noreturn]] void fail(const Error& error) const;
+
+  /// fail() for a call that an active message handler must not make.
+  [[noreturn]] void fail_in_handler(const char* name) const;
+
+  /// Collective: completes everything this rank has started, waits for all ranks, and tells the
+  /// launcher that this one has left.
+  void leave();
+
+  const Options options;
+  const std::unique_ptr<bootstrap::Bootstrap> bootstrap;
+  const rank_t rank;
+  const rank_t ranks;
+  const std::unique_ptr<fabric::Fabric> fabric;
+  const std::span<std::byte> segment;
+  const char* operation = "start-up";  ///< what the rank is doing, for messages of failure
+
+  rma::CompletionSlots slots;
+  rma::SymmetricHeap heap;
+  am::ActiveMessages messages;
+  sync::CollectiveOrder order;
+  sync::Barrier barrier;
+  sync::Broadcast broadcast;
+  sync::Reduce reduce;
+
+  /// The tuned model of options.model_path, which fits this machine; null without one.
+  std::shared_ptr<const model::TunedModel> model;
+  /// Facts about this machine and fabric (runtime/machine/fingerprint.h).
+  std::map<std::string, std::string> fingerprint;
+  std::unique_ptr<MechanismState> loop;  ///< of the loop engine
+
+ private:
+  void check(const char* name, rank_t target, uint64_t offset, size_t bytes) const {
+    if (target >= ranks || bytes > segment.size() || offset > segment.size() - bytes) [[unlikely]] {
+      fail_bounds(name, target, offset, bytes);
+    }
+    if (messages.in_handler()) [[unlikely]]
+      fail_in_handler(name);
+  }
+  [[noreturn]] void fail_bounds(const char* name, rank_t target, uint64_t offset,
+                                size_t bytes) const;
+  void reclaim_slots();
+};
+
+}  // namespace stripline::detail

@@ -1,0 +1,289 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/context.h>
+
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+namespace {
+
+using bootstrap::fabrics_under_test;
+using bootstrap::group_on;
+using bootstrap::run_ranks;
+
+class OneSided : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
+ protected:
+  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
+    const Status ran = run_ranks(group_on(GetParam(), ranks), body);
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+};
+
+std::byte pattern(size_t i, uint64_t salt) {
+  return static_cast<std::byte>((i * 131 + (i >> 8) * 17 + salt * 29 + 1) & 0xff);
+}
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+// Every size goes to the neighbour at an odd offset, comes back into another buffer, and leaves the
+// bytes beside it alone.
+TEST_P(OneSided, AllSizesArriveUnchanged) {
+  on_ranks(2, [](Context& context) {
+    const rank_t me = context.rank_me();
+    const auto mine = context.new_symmetric_array<std::byte>(kMiB + 128);
+    ASSERT_TRUE(mine.ok());
+    for (const rank_t target : {1 - me, me}) {
+      uint64_t salt = target * 100;
+      for (const size_t bytes :
+           {size_t{0}, size_t{1}, size_t{7}, size_t{8}, size_t{63}, size_t{64}, size_t{65},
+            size_t{4095}, size_t{4096}, size_t{4097}, size_t{65536}, kMiB - 1, kMiB}) {
+        ++salt;
+        std::vector<std::byte> out(bytes + 2);
+        for (size_t i = 0; i < out.size(); ++i) out[i] = pattern(i, salt);
+        const auto there = context.on_rank(*mine, target);
+        context.rput(out.data(), there + 13, out.size()).wait();
+        // The middle is overwritten; first and last byte must survive.
+        std::vector<std::byte> middle(bytes);
+        for (size_t i = 0; i < bytes; ++i) middle[i] = pattern(i, salt + 50);
+        context.rput(middle.data(), there + 14, bytes).wait();
+        std::vector<std::byte> in(bytes + 2);
+        context.rget(there + 13, in.data(), in.size()).wait();
+        ASSERT_EQ(in.front(), out.front()) << bytes;
+        ASSERT_EQ(in.back(), out.back()) << bytes;
+        ASSERT_TRUE(std::equal(middle.begin(), middle.end(), in.begin() + 1)) << bytes;
+      }
+      context.barrier();
+    }
+  });
+}
+
+TEST_P(OneSided, DroppedPutsAreVisibleAfterTheBarrier) {
+  on_ranks(3, [](Context& context) {
+    // More than there are completion slots, so that slots are reclaimed, too.
+    constexpr size_t kPuts = rma::CompletionSlots::kDefaultCapacity + 500;
+    const rank_t me = context.rank_me();
+    const auto mine = context.new_symmetric_array<uint64_t>(kPuts);
+    ASSERT_TRUE(mine.ok());
+    const auto there = context.on_rank(*mine, (me + 1) % 3);
+    std::vector<uint64_t> values(kPuts);
+    for (size_t i = 0; i < kPuts; ++i) {
+      values[i] = me * 1000000 + i;
+      context.rput(&values[i], there + static_cast<std::ptrdiff_t>(i), 1);
+    }
+    context.barrier();
+    const uint64_t* local = context.local(*mine);
+    const rank_t source = (me + 2) % 3;
+    for (size_t i = 0; i < kPuts; ++i) ASSERT_EQ(local[i], source * 1000000 + i) << i;
+    context.barrier();
+  });
+}
+
+TEST_P(OneSided, CopiesOfAFutureAgreeAlsoAfterItsSlotIsReused) {
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<double>(2);
+    ASSERT_TRUE(mine.ok());
+    context.local(*mine)[0] = context.rank_me() + 0.5;
+    context.barrier();
+    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    double value = 0;
+    const future first = context.rget(there, &value, 1);
+    const future copy = first;
+    copy.wait();
+    EXPECT_EQ(value, 1 - context.rank_me() + 0.5);
+    EXPECT_TRUE(first.is_ready());
+    double other = 0;
+    const future second = context.rget(there, &other, 1);
+    first.wait();  // must not touch the second's slot
+    EXPECT_TRUE(first.is_ready());
+    second.wait();
+    EXPECT_EQ(other, value);
+    const future third = context.rget(there, &other, 1);
+    while (!third.is_ready()) {
+    }
+    EXPECT_TRUE(third.is_ready());
+    EXPECT_EQ(context.state().slots.in_use(), 0U);
+    EXPECT_TRUE(future().is_ready());
+    context.barrier();
+  });
+}
+
+// Random puts and gets of all sizes against a copy of what each place must hold. Each rank owns a
+// window in every segment; operations on a block wait for the earlier one on that block, everything
+// else is in flight together.
+TEST_P(OneSided, RandomMixAgreesWithAnOracle) {
+  constexpr rank_t kRanks = 4;
+  constexpr size_t kBlock = 6000;
+  constexpr size_t kBlocks = 12;
+  on_ranks(kRanks, [](Context& context) {
+    const rank_t me = context.rank_me();
+    const auto mine = context.new_symmetric_array<std::byte>(kRanks * kBlocks * kBlock);
+    ASSERT_TRUE(mine.ok());
+    struct Block {
+      std::vector<std::byte> oracle = std::vector<std::byte>(kBlock);
+      std::vector<std::byte> buffer = std::vector<std::byte>(kBlock);
+      future pending;
+      bool is_get = false;
+      size_t start = 0;
+      size_t bytes = 0;
+    };
+    std::vector<std::vector<Block>> places(kRanks, std::vector<Block>(kBlocks));
+    std::mt19937_64 random(1000 + me);
+    const auto settle = [](Block& block) {
+      block.pending.wait();
+      if (!block.is_get) return;
+      block.is_get = false;
+      ASSERT_EQ(std::memcmp(block.buffer.data(), block.oracle.data() + block.start, block.bytes),
+                0);
+    };
+    for (int step = 0; step < 1500; ++step) {
+      const auto target = static_cast<rank_t>(random() % kRanks);
+      const size_t index = random() % kBlocks;
+      Block& block = places[target][index];
+      settle(block);
+      block.start = random() % kBlock;
+      block.bytes = random() % (kBlock - block.start + 1);
+      if (random() % 4 != 0) block.bytes = std::min<size_t>(block.bytes, random() % 64);
+      const auto place = context.on_rank(*mine, target) +
+                         static_cast<std::ptrdiff_t>((me * kBlocks + index) * kBlock + block.start);
+      if (random() % 2 == 0) {
+        for (size_t i = 0; i < block.bytes; ++i) {
+          block.buffer[i] = static_cast<std::byte>(random());
+        }
+        std::copy_n(block.buffer.begin(), block.bytes,
+                    block.oracle.begin() + static_cast<std::ptrdiff_t>(block.start));
+        block.pending = context.rput(block.buffer.data(), place, block.bytes);
+      } else {
+        block.is_get = true;
+        block.pending = context.rget(place, block.buffer.data(), block.bytes);
+      }
+      if (random() % 200 == 0) context.progress();
+    }
+    for (auto& place : places) {
+      for (Block& block : place) settle(block);
+    }
+    context.barrier();
+    for (rank_t target = 0; target < kRanks; ++target) {
+      for (size_t index = 0; index < kBlocks; ++index) {
+        Block& block = places[target][index];
+        const auto place = context.on_rank(*mine, target) +
+                           static_cast<std::ptrdiff_t>((me * kBlocks + index) * kBlock);
+        context.rget(place, block.buffer.data(), kBlock).wait();
+        ASSERT_EQ(block.buffer, block.oracle) << "target " << target << " block " << index;
+      }
+    }
+    context.barrier();
+  });
+}
+
+TEST_P(OneSided, BytesReallyCrossTheFabricExceptToOneself) {
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<double>(100);
+    ASSERT_TRUE(mine.ok());
+    std::vector<double> buffer(100);
+    const auto before = context.state().fabric->traffic();
+    context.rget(context.on_rank(*mine, 1 - context.rank_me()), buffer.data(), 100).wait();
+    context.rput(buffer.data(), context.on_rank(*mine, 1 - context.rank_me()), 50).wait();
+    context.rget(*mine, buffer.data(), 100).wait();
+    const auto after = context.state().fabric->traffic();
+    EXPECT_EQ(after.get_bytes - before.get_bytes, 800U);
+    EXPECT_EQ(after.put_bytes - before.put_bytes, 400U);
+    context.barrier();
+  });
+}
+
+TEST_P(OneSided, SymmetricArraysAgreeAndAreReused) {
+  on_ranks(3, [](Context& context) {
+    const auto first = context.new_symmetric_array<double>(1000);
+    const auto second = context.new_symmetric_array<char>(3);
+    ASSERT_TRUE(first.ok() && second.ok());
+    EXPECT_EQ(context.broadcast(first->offset(), 0), first->offset());
+    EXPECT_EQ(context.broadcast(second->offset(), 1), second->offset());
+    EXPECT_EQ(first->where(), context.rank_me());
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(context.local(*second)) % 64, 0U);
+    for (int i = 0; i < 1000; ++i) ASSERT_EQ(context.local(*first)[i], 0.0);
+    context.delete_symmetric_array(*first);
+    const auto third = context.new_symmetric_array<double>(900);
+    ASSERT_TRUE(third.ok());
+    EXPECT_EQ(third->offset(), first->offset());
+    const auto huge = context.new_symmetric_array<double>(size_t{1} << 30);
+    ASSERT_FALSE(huge.ok());
+    EXPECT_EQ(huge.error().code(), ErrorCode::resource_exhausted);
+    EXPECT_EQ(context.new_symmetric_array<double>(SIZE_MAX / 4).error().code(),
+              ErrorCode::invalid_argument);
+    context.barrier();  // still usable
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, OneSided, ::testing::ValuesIn(fabrics_under_test()),
+                         bootstrap::FabricLabel());
+
+// --- misuse: the process ends with exit code 2 and a message that names rank, operation and offset
+
+class Misuse : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+  static void alone(const std::function<void(Context&)>& body) {
+    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 1), body);
+    if (!ran.ok()) std::fprintf(stderr, "%s\n", ran.error().message().c_str());
+    std::_Exit(0);
+  }
+};
+
+using MisuseDeathTest = Misuse;
+
+TEST_F(MisuseDeathTest, AccessBeyondTheSegment) {
+  EXPECT_EXIT(alone([](Context& context) {
+                double value = 0;
+                context.rget(global_ptr<double>(0, (8U << 20) - 4), &value, 1).wait();
+              }),
+              ::testing::ExitedWithCode(2),
+              "rank 0 on .*rget of 8 bytes at offset 8388604 of rank 0 is out of bounds");
+  EXPECT_EXIT(alone([](Context& context) {
+                const double value = 0;
+                context.rput(&value, global_ptr<double>(0, 0), SIZE_MAX / 8).wait();
+              }),
+              ::testing::ExitedWithCode(2), "rput of .* is out of bounds");
+}
+
+TEST_F(MisuseDeathTest, AccessToARankThatDoesNotExist) {
+  EXPECT_EXIT(alone([](Context& context) {
+                const double value = 0;
+                context.rput(&value, global_ptr<double>(1, 0), 1).wait();
+              }),
+              ::testing::ExitedWithCode(2), "of rank 1 is out of bounds: the job has ranks 0 to 0");
+}
+
+TEST_F(MisuseDeathTest, FreeingTwice) {
+  EXPECT_EXIT(alone([](Context& context) {
+                const auto array = context.new_symmetric_array<double>(8);
+                context.delete_symmetric_array(*array);
+                context.delete_symmetric_array(*array);
+              }),
+              ::testing::ExitedWithCode(2), "no symmetric array starts at offset 0");
+}
+
+TEST_F(MisuseDeathTest, DifferentSizesOnDifferentRanks) {
+  EXPECT_EXIT(
+      {
+        const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), [](Context& context) {
+          [[maybe_unused]] const auto array =
+              context.new_symmetric_array<double>(8 + context.rank_me());
+          context.barrier();
+        });
+        std::_Exit(ran.ok() ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(2), "of 72 bytes, but rank 0 asks for 64");
+}
+
+}  // namespace
+}  // namespace stripline

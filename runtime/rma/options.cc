@@ -1,0 +1,54 @@
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <stripline/context.h>
+
+#include "base/exit_codes.h"
+#include "runtime/bootstrap/size_text.h"
+
+namespace stripline {
+namespace {
+
+// Empty when it is not set. Read at start-up only, before the program has reason to change its
+// environment.
+std::string_view variable(const char* name) {
+  const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
+
+}  // namespace
+
+Result<Options> Options::from_environment() {
+  Options options;
+  if (const auto text = variable("STRIPLINE_FABRIC"); !text.empty()) options.fabric = text;
+  if (const auto text = variable("STRIPLINE_CLOCK"); !text.empty()) options.clock = text;
+  if (options.clock != "real" && options.clock != "virtual") {
+    return Error(ErrorCode::invalid_argument,
+                 "STRIPLINE_CLOCK='" + options.clock + "' is not a clock; use 'real' or 'virtual'");
+  }
+  options.model_path = variable("STRIPLINE_MODEL");
+  if (const auto text = variable("STRIPLINE_SEGMENT_BYTES"); !text.empty()) {
+    STRIPLINE_ASSIGN_OR_RETURN(options.segment_bytes,
+                               bootstrap::parse_size(text, "STRIPLINE_SEGMENT_BYTES"));
+  }
+  if (const auto text = variable("STRIPLINE_SEED"); !text.empty()) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.seed);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      return Error(ErrorCode::invalid_argument,
+                   "STRIPLINE_SEED='" + std::string(text) + "' is not a non-negative integer");
+    }
+  }
+  return options;
+}
+
+int report(const Error& error) {
+  const std::string_view rank = variable("STRIPLINE_RANK");
+  std::fprintf(stderr, "rank %s: error: %s\n", rank.empty() ? "0" : rank.data(),
+               error.message().c_str());
+  return exit_code_for(error.code());
+}
+
+}  // namespace stripline

@@ -1,0 +1,160 @@
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/context.h>
+
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+namespace {
+
+using bootstrap::fabrics_under_test;
+using bootstrap::group_on;
+using bootstrap::run_ranks;
+
+class Collectives : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
+ protected:
+  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
+    const Status ran = run_ranks(group_on(GetParam(), ranks), body);
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+};
+
+TEST_P(Collectives, NobodyPassesABarrierBeforeEverybodyHasArrived) {
+  for (const rank_t ranks : {1U, 2U, 3U, 5U, 8U}) {
+    std::atomic<uint64_t> arrivals{0};  // ranks are threads: they can see each other's
+    on_ranks(ranks, [&](Context& context) {
+      for (uint64_t round = 1; round <= 20; ++round) {
+        ++arrivals;
+        context.barrier();
+        EXPECT_GE(arrivals.load(), round * ranks);
+        EXPECT_LE(arrivals.load(), round * ranks + ranks);
+      }
+    });
+    EXPECT_EQ(arrivals.load(), 20U * ranks);
+  }
+}
+
+TEST_P(Collectives, BroadcastOfAnySizeFromAnyRoot) {
+  for (const rank_t ranks : {1U, 2U, 4U, 7U}) {
+    on_ranks(ranks, [ranks](Context& context) {
+      const size_t chunk = context.am_max_bytes();
+      for (const size_t bytes : {size_t{0}, size_t{1}, size_t{1000}, chunk, 3 * chunk + 17}) {
+        for (rank_t root = 0; root < ranks; ++root) {
+          std::vector<std::byte> data(bytes, std::byte{0xee});
+          if (context.rank_me() == root) {
+            for (size_t i = 0; i < bytes; ++i) data[i] = static_cast<std::byte>(i * 3 + root);
+          }
+          context.broadcast(data, root);
+          size_t wrong = 0;
+          for (size_t i = 0; i < bytes; ++i) {
+            wrong += data[i] != static_cast<std::byte>(i * 3 + root) ? 1 : 0;
+          }
+          ASSERT_EQ(wrong, 0U) << bytes << " bytes from " << root;
+        }
+      }
+      EXPECT_EQ(context.broadcast(context.rank_me() * 2.5, ranks - 1), (ranks - 1) * 2.5);
+    });
+  }
+}
+
+// A root may be several broadcasts ahead of a rank that comes late.
+TEST_P(Collectives, LateRanksMissNothing) {
+  on_ranks(4, [](Context& context) {
+    for (uint64_t i = 0; i < 30; ++i) {
+      if (i % 4 == context.rank_me()) context.compute_for(2e-4);
+      EXPECT_EQ(context.broadcast(i * 11 + (context.rank_me() == 2 ? 0 : 5), 2), i * 11);
+    }
+  });
+}
+
+// The values are chosen so that any other order of additions gives another result.
+TEST_P(Collectives, SumsAreTakenInRankOrder) {
+  for (const rank_t ranks : {1U, 2U, 3U, 8U}) {
+    on_ranks(ranks, [ranks](Context& context) {
+      const auto value_of = [](rank_t rank) {
+        const double values[] = {1e16, 1.0, -1e16, 1.0, 0.1, 3e8, -7e-9, 1e-30};
+        return values[rank];
+      };
+      double expected = value_of(0);
+      for (rank_t rank = 1; rank < ranks; ++rank) expected += value_of(rank);
+      for (int repeat = 0; repeat < 5; ++repeat) {
+        const double sum = context.reduce_all(value_of(context.rank_me()), Context::ReduceOp::sum);
+        EXPECT_EQ(std::bit_cast<uint64_t>(sum), std::bit_cast<uint64_t>(expected));
+      }
+    });
+  }
+}
+
+TEST_P(Collectives, MinimumMaximumAndIntegers) {
+  on_ranks(5, [](Context& context) {
+    const rank_t me = context.rank_me();
+    const double value = me == 3 ? -4.5 : me;
+    EXPECT_EQ(context.reduce_all(value, Context::ReduceOp::min), -4.5);
+    EXPECT_EQ(context.reduce_all(value, Context::ReduceOp::max), 4.0);
+    const uint64_t big = std::numeric_limits<uint64_t>::max() - me;
+    EXPECT_EQ(context.reduce_all(big, Context::ReduceOp::max),
+              std::numeric_limits<uint64_t>::max());
+    EXPECT_EQ(context.reduce_all(big, Context::ReduceOp::min), big + me - 4);
+    EXPECT_EQ(context.reduce_all(uint64_t{1} << me, Context::ReduceOp::sum), 31U);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, Collectives, ::testing::ValuesIn(fabrics_under_test()),
+                         bootstrap::FabricLabel());
+
+// --- ranks that disagree
+// ---------------------------------------------------------------------------
+
+class CollectivesDeathTest : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+  static void on_two(const std::function<void(Context&)>& body) {
+    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), body);
+    std::_Exit(ran.ok() ? 0 : 1);
+  }
+};
+
+TEST_F(CollectivesDeathTest, BarrierAgainstBroadcast) {
+  EXPECT_EXIT(on_two([](Context& context) {
+                if (context.rank_me() == 0) {
+                  context.barrier();
+                } else {
+                  context.broadcast(1.0, 0);
+                }
+              }),
+              ::testing::ExitedWithCode(2), "disagree on collective operation");
+}
+
+TEST_F(CollectivesDeathTest, OneRankLeavesWhileAnotherGoesOn) {
+  EXPECT_EXIT(on_two([](Context& context) {
+                if (context.rank_me() == 0) context.barrier();
+              }),
+              ::testing::ExitedWithCode(2), "the end of its Context");
+}
+
+TEST_F(CollectivesDeathTest, BroadcastOfDifferentLengths) {
+  EXPECT_EXIT(on_two([](Context& context) {
+                std::vector<std::byte> data(10 + context.rank_me());
+                context.broadcast(data, 0);
+              }),
+              ::testing::ExitedWithCode(2), "rank 0 has 10 bytes, rank 1 has 11");
+}
+
+TEST_F(CollectivesDeathTest, BroadcastFromNobody) {
+  EXPECT_EXIT(on_two([](Context& context) { context.broadcast(1.0, 2); }),
+              ::testing::ExitedWithCode(2), "broadcast from rank 2, but the job has ranks 0 to 1");
+}
+
+}  // namespace
+}  // namespace stripline
