@@ -108,8 +108,6 @@ void OfiRank::describe(const std::string& fabric) {
        uses_sockets(endpoint_.provider()) ? interface_of_address(ip) : endpoint_.domain_name()},
       {"fabric.inject_bytes", std::to_string(limits.inject_bytes)},
       {"fabric.queue_depth", std::to_string(limits.transmit_depth)},
-      {"fabric.buffer_bytes",
-       std::to_string(receive_buffers_.total_bytes() + send_buffers_.total_bytes())},
   };
 }
 

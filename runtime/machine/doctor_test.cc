@@ -1,0 +1,75 @@
+// The program as users run it.
+#include <array>
+#include <set>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "base/subprocess.h"
+
+namespace stripline::machine {
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;
+};
+
+Outcome doctor(const std::vector<std::string>& arguments) {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) return {};
+  const UniqueFd reading(ends[0]);
+  UniqueFd writing(ends[1]);
+  SubprocessOptions options;
+  options.argv = {executable_folder() + "/stripline-doctor"};
+  options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+  options.stdout_fd = writing.get();
+  auto process = Subprocess::spawn(options);
+  if (!process.ok()) return {};
+  writing.reset();
+  Outcome outcome;
+  std::array<char, 4096> buffer{};
+  for (ssize_t count = 0; (count = read(reading.get(), buffer.data(), buffer.size())) > 0;) {
+    outcome.output.append(buffer.data(), static_cast<size_t>(count));
+  }
+  const auto status = process->wait(60);
+  if (status.ok() && status->signal == 0) outcome.exit_code = status->exit_code;
+  return outcome;
+}
+
+TEST(DoctorTest, ExchangesBytesOverTcpAndShm) {
+  const Outcome outcome = doctor({"--json"});
+  EXPECT_EQ(outcome.exit_code, kExitOk) << outcome.output;
+  std::istringstream lines(outcome.output);
+  std::set<std::string> ok;
+  Json last;
+  for (std::string line; std::getline(lines, line);) {
+    last = Json::parse(line);
+    if (last.value("severity", "") == "ok") ok.insert(last.at("check").get<std::string>());
+  }
+  EXPECT_EQ(last, (Json{{"usable", true}}));
+  EXPECT_TRUE(ok.contains("exchange.tcp")) << outcome.output;
+  EXPECT_TRUE(ok.contains("exchange.shm")) << outcome.output;
+  EXPECT_TRUE(ok.contains("provider.tcp")) << outcome.output;
+}
+
+TEST(DoctorTest, SaysSoWhenNothingWorks) {
+  const Outcome outcome = doctor({"--fabric", "nonsense"});
+  EXPECT_EQ(outcome.exit_code, kExitUnavailable);
+  EXPECT_NE(outcome.output.find("exchange.nonsense"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("not ready"), std::string::npos) << outcome.output;
+}
+
+TEST(DoctorTest, RefusesUnknownOptions) {
+  EXPECT_EQ(doctor({"--nonsense"}).exit_code, kExitUsage);
+  const Outcome help = doctor({"--help"});
+  EXPECT_EQ(help.exit_code, kExitOk);
+  EXPECT_NE(help.output.find("Exit status"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stripline::machine

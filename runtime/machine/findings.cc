@@ -1,0 +1,201 @@
+#include "runtime/machine/findings.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sched.h>
+#include <sys/statvfs.h>
+
+#include "runtime/fabric/ofi/memory_limits.h"
+#include "runtime/fabric/ofi/segment.h"
+
+namespace stripline::machine {
+namespace {
+
+using fabric::ofi::describe_bytes;
+
+/// The default segment of a rank (<stripline/context.h>), for judging what fits.
+constexpr uint64_t kSegmentBytes = uint64_t{256} << 20;
+
+/// Providers that move data with loads, stores and sockets, and lock nothing.
+constexpr std::array<std::string_view, 5> kSoftwareProviders = {"tcp", "net", "udp", "sockets",
+                                                                "shm"};
+
+/// The bracketed word of "always [madvise] never".
+std::string chosen_word(const char* path) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    if (word.starts_with('[') && word.ends_with(']')) return word.substr(1, word.size() - 2);
+  }
+  return {};
+}
+
+uint64_t number_in(const char* path) {
+  std::ifstream file(path);
+  uint64_t value = 0;
+  file >> value;
+  return value;
+}
+
+Finding judge_processors(const HostFacts& facts) {
+  Finding finding{.check = "processors"};
+  finding.detail =
+      facts.topology.cpu_model + ": " + std::to_string(facts.topology.sockets) + " sockets, " +
+      std::to_string(facts.topology.cores) + " cores, " + std::to_string(facts.topology.threads) +
+      " threads, of which this shell may use " + std::to_string(facts.allowed_processors);
+  if (facts.allowed_processors < 2) {
+    finding.severity = Severity::warning;
+    finding.fix =
+        "two ranks share one processor and measure its scheduler; allow more (taskset, cpuset, "
+        "--cpus-per-task)";
+  }
+  return finding;
+}
+
+Finding judge_memory(const HostFacts& facts) {
+  Finding finding{.check = "memory"};
+  finding.detail = describe_bytes(facts.available_bytes) + " available of " +
+                   describe_bytes(facts.topology.memory_bytes) + "; room for " +
+                   std::to_string(facts.available_bytes / kSegmentBytes) + " segments of " +
+                   describe_bytes(kSegmentBytes);
+  if (facts.available_bytes < 2 * kSegmentBytes) {
+    finding.severity = Severity::warning;
+    finding.fix = "ask for smaller segments with STRIPLINE_SEGMENT_BYTES";
+  }
+  return finding;
+}
+
+Finding judge_locked_memory(const HostFacts& facts, bool registering_provider) {
+  Finding finding{.check = "memory.locked"};
+  if (!facts.lockable_bytes) {
+    finding.detail = "RLIMIT_MEMLOCK is unlimited";
+    return finding;
+  }
+  finding.detail = "RLIMIT_MEMLOCK is " + describe_bytes(*facts.lockable_bytes);
+  if (*facts.lockable_bytes >= kSegmentBytes) return finding;
+  if (!registering_provider) {
+    finding.detail += "; the providers of this host lock no memory";
+    return finding;
+  }
+  finding.severity = Severity::warning;
+  finding.detail += ", too little to register a segment of " + describe_bytes(kSegmentBytes);
+  finding.fix =
+      "'ulimit -l unlimited', LimitMEMLOCK=infinity in the agent's systemd unit, or "
+      "/etc/security/limits.conf";
+  return finding;
+}
+
+Finding judge_shared_memory(const HostFacts& facts) {
+  Finding finding{.check = "memory.shared"};
+  if (!facts.shm_free_bytes) {
+    finding.severity = Severity::warning;
+    finding.detail = "/dev/shm is not there; the emulated fabric and shm need it";
+    finding.fix = "mount -t tmpfs tmpfs /dev/shm";
+    return finding;
+  }
+  finding.detail = "/dev/shm has " + describe_bytes(*facts.shm_free_bytes) + " free";
+  if (*facts.shm_free_bytes < 2 * kSegmentBytes) {
+    finding.severity = Severity::warning;
+    finding.detail += ", too little for two emulated ranks";
+    finding.fix =
+        "mount -o remount,size=50% /dev/shm (containers: --shm-size), or smaller segments with "
+        "STRIPLINE_SEGMENT_BYTES";
+  }
+  return finding;
+}
+
+Finding judge_huge_pages(const HostFacts& facts) {
+  Finding finding{.check = "memory.huge_pages"};
+  finding.detail = "transparent huge pages: " +
+                   (facts.transparent_hugepages.empty() ? "unknown" : facts.transparent_hugepages) +
+                   "; reserved: " + std::to_string(facts.huge_pages);
+  if (facts.transparent_hugepages == "never") {
+    finding.severity = Severity::warning;
+    finding.fix =
+        "segments take small pages and start slowly; echo madvise > "
+        "/sys/kernel/mm/transparent_hugepage/enabled";
+  }
+  return finding;
+}
+
+Finding judge_ptrace(const HostFacts& facts) {
+  Finding finding{.check = "cross_memory_attach"};
+  finding.detail = "kernel.yama.ptrace_scope is " + std::to_string(facts.ptrace_scope);
+  if (facts.ptrace_scope > 0) {
+    finding.severity = Severity::warning;
+    finding.detail += ", which keeps shm from copying between processes directly";
+    finding.fix = "sysctl kernel.yama.ptrace_scope=0, if shm is to be used";
+  }
+  return finding;
+}
+
+}  // namespace
+
+std::string_view to_string(Severity severity) {
+  switch (severity) {
+    case Severity::ok:
+      return "ok";
+    case Severity::info:
+      return "info";
+    case Severity::warning:
+      return "warning";
+    case Severity::error:
+      return "error";
+  }
+  return "";
+}
+
+HostFacts HostFacts::read() {
+  HostFacts facts;
+  facts.topology = read_topology();
+  const auto limits = fabric::ofi::MemoryLimits::read();
+  facts.available_bytes = limits.allocatable_bytes();
+  facts.lockable_bytes = limits.lockable_bytes;
+  struct statvfs shm {};
+  if (statvfs("/dev/shm", &shm) == 0) {
+    facts.shm_free_bytes = static_cast<uint64_t>(shm.f_bavail) * shm.f_frsize;
+  }
+  facts.transparent_hugepages = chosen_word("/sys/kernel/mm/transparent_hugepage/enabled");
+  facts.huge_pages = number_in("/proc/sys/vm/nr_hugepages");
+  facts.ptrace_scope = static_cast<int>(number_in("/proc/sys/kernel/yama/ptrace_scope"));
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(0, sizeof(mask), &mask) == 0) {
+    facts.allowed_processors = static_cast<uint32_t>(CPU_COUNT(&mask));
+  }
+  return facts;
+}
+
+std::vector<Finding> judge_host(const HostFacts& facts, bool registering_provider) {
+  return {judge_processors(facts),    judge_memory(facts),
+          judge_shared_memory(facts), judge_locked_memory(facts, registering_provider),
+          judge_huge_pages(facts),    judge_ptrace(facts)};
+}
+
+bool any_registering(const std::vector<fabric::ProviderInfo>& providers) {
+  return std::ranges::any_of(providers, [](const fabric::ProviderInfo& provider) {
+    return provider.usable &&
+           std::ranges::find(kSoftwareProviders, provider.name) == kSoftwareProviders.end();
+  });
+}
+
+std::vector<Finding> judge_providers(const Result<std::vector<fabric::ProviderInfo>>& providers) {
+  if (!providers.ok()) {
+    return {{.check = "libfabric",
+             .severity = Severity::error,
+             .detail = providers.error().message(),
+             .fix = "apt-get install libfabric1"}};
+  }
+  std::vector<Finding> findings;
+  for (const fabric::ProviderInfo& provider : *providers) {
+    Finding finding{.check = "provider." + provider.name};
+    // Hardware that is not there is no fault of the host.
+    if (!provider.usable) finding.severity = Severity::info;
+    finding.detail = (provider.usable ? "usable: " : "not usable: ") + provider.provider + ", " +
+                     provider.detail;
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace stripline::machine

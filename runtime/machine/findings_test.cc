@@ -1,0 +1,92 @@
+#include "runtime/machine/findings.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace stripline::machine {
+namespace {
+
+HostFacts healthy_host() {
+  HostFacts facts;
+  facts.topology.cpu_model = "Example";
+  facts.topology.memory_bytes = uint64_t{64} << 30;
+  facts.available_bytes = uint64_t{60} << 30;
+  facts.shm_free_bytes = uint64_t{32} << 30;
+  facts.transparent_hugepages = "madvise";
+  facts.allowed_processors = 8;
+  return facts;
+}
+
+Finding finding_of(const std::vector<Finding>& findings, std::string_view check) {
+  const auto found = std::ranges::find(findings, check, &Finding::check);
+  if (found == findings.end()) {
+    ADD_FAILURE() << "no finding " << check;
+    return {};
+  }
+  return *found;
+}
+
+TEST(FindingsTest, AHealthyHostHasNothingToFix) {
+  for (const Finding& finding : judge_host(healthy_host(), true)) {
+    EXPECT_EQ(finding.severity, Severity::ok) << finding.check;
+    EXPECT_TRUE(finding.fix.empty()) << finding.check;
+    EXPECT_FALSE(finding.detail.empty()) << finding.check;
+  }
+}
+
+TEST(FindingsTest, EachLackIsNamedWithItsFix) {
+  HostFacts facts = healthy_host();
+  facts.available_bytes = 100 << 20;
+  facts.lockable_bytes = 8 << 20;
+  facts.shm_free_bytes = 64 << 20;
+  facts.transparent_hugepages = "never";
+  facts.ptrace_scope = 1;
+  facts.allowed_processors = 1;
+  const auto findings = judge_host(facts, true);
+  for (const Finding& finding : findings) {
+    EXPECT_EQ(finding.severity, Severity::warning) << finding.check;
+    EXPECT_FALSE(finding.fix.empty()) << finding.check;
+  }
+  EXPECT_NE(finding_of(findings, "memory.locked").detail.find("8 MiB"), std::string::npos);
+  EXPECT_NE(finding_of(findings, "memory.locked").fix.find("ulimit -l"), std::string::npos);
+  EXPECT_NE(finding_of(findings, "memory.shared").detail.find("64 MiB"), std::string::npos);
+}
+
+TEST(FindingsTest, TheLockLimitMattersOnlyWhereMemoryIsLocked) {
+  HostFacts facts = healthy_host();
+  facts.lockable_bytes = 8 << 20;
+  EXPECT_EQ(finding_of(judge_host(facts, false), "memory.locked").severity, Severity::ok);
+
+  const fabric::ProviderInfo tcp{.name = "tcp", .provider = "tcp;ofi_rxm", .usable = true};
+  fabric::ProviderInfo verbs{.name = "verbs", .provider = "verbs;ofi_rxm", .usable = false};
+  EXPECT_FALSE(any_registering({tcp, verbs}));
+  verbs.usable = true;
+  EXPECT_TRUE(any_registering({tcp, verbs}));
+}
+
+TEST(FindingsTest, AbsentHardwareIsNoFault) {
+  const std::vector<fabric::ProviderInfo> providers = {
+      {.name = "tcp", .provider = "tcp;ofi_rxm", .usable = true, .detail = "fine"},
+      {.name = "efa", .provider = "efa", .usable = false, .detail = "no device"}};
+  const auto findings = judge_providers(providers);
+  EXPECT_EQ(finding_of(findings, "provider.tcp").severity, Severity::ok);
+  EXPECT_EQ(finding_of(findings, "provider.efa").severity, Severity::info);
+  EXPECT_NE(finding_of(findings, "provider.efa").detail.find("no device"), std::string::npos);
+}
+
+TEST(FindingsTest, AMissingLibraryIsAnError) {
+  const auto findings = judge_providers(Error(ErrorCode::unavailable, "cannot load libfabric"));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].severity, Severity::error);
+  EXPECT_FALSE(findings[0].fix.empty());
+}
+
+TEST(FindingsTest, TheHostCanBeRead) {
+  const HostFacts facts = HostFacts::read();
+  EXPECT_GT(facts.available_bytes, 0U);
+  EXPECT_GE(facts.allowed_processors, 1U);
+}
+
+}  // namespace
+}  // namespace stripline::machine

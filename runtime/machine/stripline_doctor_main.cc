@@ -1,0 +1,104 @@
+// stripline-doctor: what this host can do, what limits it, and what to fix.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "runtime/fabric/ofi/ofi_fabric.h"
+#include "runtime/fabric/ofi/segment.h"
+#include "runtime/machine/exchange.h"
+#include "runtime/machine/findings.h"
+
+namespace stripline::machine {
+namespace {
+
+constexpr double kExchangeSeconds = 15;
+
+Finding check_exchange(const std::string& fabric) {
+  Finding finding{.check = "exchange." + fabric};
+  const Result<double> seconds = exchange_between_processes(fabric, kExchangeSeconds);
+  if (seconds.ok()) {
+    finding.detail =
+        "two processes exchanged and verified 1 KiB in " + fabric::ofi::describe_seconds(*seconds);
+    return finding;
+  }
+  finding.severity = Severity::error;
+  finding.detail = "two processes could not exchange 1 KiB: " + seconds.error().message();
+  finding.fix = "do not use --fabric " + fabric +
+                " on this host until this passes; docs/fabrics.md lists causes";
+  return finding;
+}
+
+void print_table(const std::vector<Finding>& findings) {
+  size_t width = 0;
+  for (const Finding& finding : findings) width = std::max(width, finding.check.size());
+  for (const Finding& finding : findings) {
+    std::printf("%-8s %-*s  %s\n", std::string(to_string(finding.severity)).c_str(),
+                static_cast<int>(width), finding.check.c_str(), finding.detail.c_str());
+    if (!finding.fix.empty()) {
+      std::printf("%-8s %-*s  fix: %s\n", "", static_cast<int>(width), "", finding.fix.c_str());
+    }
+  }
+}
+
+void print_json(const std::vector<Finding>& findings, bool usable) {
+  for (const Finding& finding : findings) {
+    const Json line = {{"check", finding.check},
+                       {"severity", std::string(to_string(finding.severity))},
+                       {"detail", finding.detail},
+                       {"fix", finding.fix}};
+    std::printf("%s\n", line.dump().c_str());
+  }
+  std::printf("%s\n", Json{{"usable", usable}}.dump().c_str());
+}
+
+int run(const std::vector<std::string>& fabrics, bool json) {
+  // First, while this process is a single thread without libfabric: the ranks are forked from it.
+  std::vector<Finding> exchanges;
+  for (const std::string& fabric : fabrics) exchanges.push_back(check_exchange(fabric));
+  const bool usable = std::ranges::any_of(
+      exchanges, [](const Finding& finding) { return finding.severity == Severity::ok; });
+
+  const auto providers = fabric::list_ofi_providers();
+  std::vector<Finding> findings =
+      judge_host(HostFacts::read(), providers.ok() && any_registering(*providers));
+  for (Finding& finding : judge_providers(providers)) findings.push_back(std::move(finding));
+  for (Finding& finding : exchanges) findings.push_back(std::move(finding));
+
+  if (json) {
+    print_json(findings, usable);
+  } else {
+    print_table(findings);
+    std::printf("\n%s\n", usable ? "This host is ready."
+                                 : "This host is not ready: no fabric carried a message.");
+  }
+  return usable ? kExitOk : kExitUnavailable;
+}
+
+}  // namespace
+}  // namespace stripline::machine
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Says what this host can do, what limits it, and what to fix: processors, memory and its\n"
+      "limits, libfabric's providers, and whether two processes can really communicate."};
+  app.name("stripline doctor");
+  bool json = false;
+  std::vector<std::string> fabrics = {"tcp", "shm"};
+  app.add_flag("--json", json, "One JSON object per line: the findings, then {\"usable\": ...}");
+  app.add_option("--fabric", fabrics,
+                 "Fabrics to try an exchange on; may be repeated. Default: tcp, shm")
+      ->allow_extra_args(false);
+  app.footer(
+      "Exit status: 0 if at least one of the fabrics works, 4 if none does, 2 for wrong usage.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? stripline::kExitOk : stripline::kExitUsage;
+  }
+  return stripline::machine::run(fabrics, json);
+}

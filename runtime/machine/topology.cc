@@ -1,0 +1,129 @@
+#include "runtime/machine/topology.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <sys/utsname.h>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace stripline::machine {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::optional<uint64_t> number_at_start(std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  return value;
+}
+
+/// The numbers of entries called PREFIX<number> in a folder, e.g. "cpu" for cpu0, cpu1.
+std::vector<uint64_t> numbered_entries(const fs::path& folder, std::string_view prefix) {
+  std::vector<uint64_t> numbers;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    const std::string_view digits = std::string_view(name).substr(prefix.size());
+    if (digits.empty() || !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; }))
+      continue;
+    if (const auto number = number_at_start(digits)) numbers.push_back(*number);
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+/// "48K", "2048K", "32M" as the kernel writes cache sizes.
+uint64_t parse_size(std::string_view text) {
+  const auto number = number_at_start(text);
+  if (!number) return 0;
+  if (text.ends_with('K')) return *number << 10;
+  if (text.ends_with('M')) return *number << 20;
+  return *number;
+}
+
+std::string cpu_model(const fs::path& root) {
+  std::ifstream file(root / "proc/cpuinfo");
+  std::string fallback = "unknown";
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos || colon + 2 > line.size()) continue;
+    const std::string value = line.substr(colon + 2);
+    if (line.starts_with("model name")) return value;
+    // ARM has no model names, POWER says "cpu".
+    if (line.starts_with("CPU part") || line.starts_with("cpu\t")) fallback = value;
+  }
+  return fallback;
+}
+
+void read_processors(const fs::path& root, Topology& topology) {
+  const fs::path folder = root / "sys/devices/system/cpu";
+  std::set<std::string> sockets;
+  std::set<std::pair<std::string, std::string>> cores;
+  std::optional<uint64_t> first;
+  for (const uint64_t cpu : numbered_entries(folder, "cpu")) {
+    const fs::path processor = folder / ("cpu" + std::to_string(cpu));
+    const std::string online = first_line(processor / "online");  // absent: cannot be switched off
+    const std::string socket = first_line(processor / "topology/physical_package_id");
+    if (online == "0" || socket.empty()) continue;
+    if (!first) first = cpu;
+    ++topology.threads;
+    sockets.insert(socket);
+    cores.emplace(socket, first_line(processor / "topology/core_id"));
+  }
+  topology.sockets = static_cast<uint32_t>(sockets.size());
+  topology.cores = static_cast<uint32_t>(cores.size());
+  if (!first) return;
+  const fs::path caches = folder / ("cpu" + std::to_string(*first)) / "cache";
+  for (const uint64_t index : numbered_entries(caches, "index")) {
+    const fs::path cache = caches / ("index" + std::to_string(index));
+    const std::string type = first_line(cache / "type");
+    std::string name = "l" + first_line(cache / "level");
+    if (type == "Data") name += "d";
+    if (type == "Instruction") name += "i";
+    topology.cache_bytes[name] = parse_size(first_line(cache / "size"));
+  }
+}
+
+uint64_t memory_bytes(const fs::path& root) {
+  std::ifstream file(root / "proc/meminfo");
+  std::string key;
+  uint64_t kibibytes = 0;
+  while (file >> key >> kibibytes) {
+    if (key == "MemTotal:") return kibibytes << 10;
+    std::string rest;
+    std::getline(file, rest);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Topology read_topology(const fs::path& root) {
+  Topology topology;
+  topology.cpu_model = cpu_model(root);
+  read_processors(root, topology);
+  topology.numa_nodes =
+      static_cast<uint32_t>(numbered_entries(root / "sys/devices/system/node", "node").size());
+  topology.memory_bytes = memory_bytes(root);
+  topology.kernel = first_line(root / "proc/sys/kernel/osrelease");
+  utsname name{};
+  if (uname(&name) == 0) topology.cpu_architecture = name.machine;
+  return topology;
+}
+
+}  // namespace stripline::machine

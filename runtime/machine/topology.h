@@ -1,0 +1,29 @@
+// What processor and memory this machine has, read from /proc and /sys. That takes a millisecond
+// and no library, where hwloc would add a dependency to everything that links the runtime.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace stripline::machine {
+
+struct Topology {
+  std::string cpu_model;         ///< "AMD EPYC 7763 64-Core Processor"; "unknown" if not stated
+  std::string cpu_architecture;  ///< "x86_64"
+  uint32_t sockets = 0;
+  uint32_t cores = 0;    ///< physical ones
+  uint32_t threads = 0;  ///< online logical processors
+  uint32_t numa_nodes = 0;
+  /// Bytes of one cache as the first processor sees it, by name: "l1d", "l1i", "l2", "l3".
+  std::map<std::string, uint64_t> cache_bytes;
+  uint64_t memory_bytes = 0;
+  std::string kernel;  ///< release: "6.1.0-18-amd64"
+};
+
+/// Reads the machine, or a copy of its /proc and /sys below `root`. What cannot be read stays 0 or
+/// empty.
+Topology read_topology(const std::filesystem::path& root = "/");
+
+}  // namespace stripline::machine
