@@ -1,1 +1,40 @@
 # Install rules and the exported CMake package: find_package(stripline) gives stripline::runtime.
+# The package needs neither JSON nor libfabric nor gRPC headers; libfabric is loaded at run time.
+include(CMakePackageConfigHelpers)
+
+set(exported stripline_options stripline_base stripline_json stripline_model stripline_cost
+    stripline_plan stripline_runtime)
+set_target_properties(stripline_options PROPERTIES EXPORT_NAME options)
+
+# In this build the JSON library reaches its users through build-only links, which keeps nlohmann out
+# of the exported interface; its archive must still be linked.
+target_link_libraries(stripline_model INTERFACE $<INSTALL_INTERFACE:stripline::json>)
+target_link_libraries(stripline_plan INTERFACE $<INSTALL_INTERFACE:stripline::json>)
+target_link_libraries(stripline_runtime INTERFACE $<INSTALL_INTERFACE:stripline::json>)
+
+# Public headers are <stripline/...>; what they include of ours lives below stripline/internal, which
+# is on the include path of the exported target.
+target_include_directories(stripline_options INTERFACE
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/stripline/internal>)
+install(DIRECTORY runtime/include/stripline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+set(internal ${CMAKE_INSTALL_INCLUDEDIR}/stripline/internal)
+install(FILES base/result.h DESTINATION ${internal}/base)
+install(FILES optimizer/model/tuned_model.h DESTINATION ${internal}/optimizer/model)
+install(DIRECTORY optimizer/cost optimizer/plan DESTINATION ${internal}/optimizer
+        FILES_MATCHING PATTERN "*.h")
+
+install(TARGETS ${exported} EXPORT striplineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT striplineTargets NAMESPACE stripline::
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/stripline)
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/striplineConfig.cmake.in
+  ${CMAKE_BINARY_DIR}/striplineConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/stripline)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/striplineConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/striplineConfig.cmake
+              ${CMAKE_BINARY_DIR}/striplineConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/stripline)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/stripline)
