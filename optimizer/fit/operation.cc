@@ -55,10 +55,23 @@ class OperationFitter {
  private:
   void note(std::string text) { fit_.notes.push_back(std::move(text)); }
 
-  std::optional<model::Parameter> publish(const std::vector<double>& per_run,
+  std::optional<model::Parameter> publish(const std::vector<double>& per_run, double misfit,
+                                          double freedom,
                                           const std::string& method = kMethod) const {
-    return over_runs(per_run, samples_.raw_samples, method,
-                     {.confidence = options_.confidence, .nonnegative = true});
+    OverRunsOptions how{.confidence = options_.confidence};
+    if (freedom > 0.0) {
+      how.least_half_width = stats::t_two_sided(options_.confidence, freedom) * std::sqrt(misfit);
+    }
+    return over_runs(per_run, samples_.raw_samples, method, how);
+  }
+
+  std::optional<model::Parameter> publish_intercept(const RunLines& lines) const {
+    return publish(lines.free_intercepts, lines.intercept_misfit, lines.misfit_freedom);
+  }
+
+  std::optional<model::Parameter> publish_slope(const RunLines& lines,
+                                                const std::string& method = kMethod) const {
+    return publish(lines.free_slopes, lines.slope_misfit, lines.misfit_freedom, method);
   }
 
   // The depth is a whole number and its estimates are skewed: when Q is one of the measured bursts,
@@ -259,15 +272,15 @@ class OperationFitter {
       note(where + "o is absent, no issue bursts were measured; it is part of L");
     } else {
       const RunLines o = lines_in(issue_, issue_, range);
-      segment.o_base_s = publish(o.free_intercepts);
-      segment.o_per_byte_s = publish(o.free_slopes);
+      segment.o_base_s = publish_intercept(o);
+      segment.o_per_byte_s = publish_slope(o);
       cpu = o;
     }
     if (trip_ == Trip::round_trip && !samples_.overlap.empty()) {
       const RunLines r = lines_in(subtract(samples_.overlap, cpu), samples_.overlap, range);
       if (!issue_.empty()) {
-        segment.r_base_s = publish(r.free_intercepts);
-        segment.r_per_byte_s = publish(r.free_slopes);
+        segment.r_base_s = publish_intercept(r);
+        segment.r_per_byte_s = publish_slope(r);
       }
       cpu = issue_.empty() ? r : add(cpu, r);
     }
@@ -290,12 +303,12 @@ class OperationFitter {
       method += "; L includes r/2";
     }
     if (issue_.empty()) method += "; L includes o";
+    const double trips = trip_ == Trip::round_trip ? 2.0 : 1.0;
     std::vector<double> latencies = wire.free_intercepts;
-    if (trip_ == Trip::round_trip) {
-      for (double& value : latencies) value /= 2.0;
-    }
-    segment.L_s = publish(latencies, method);
-    segment.G_s_per_byte = publish(wire.free_slopes);
+    for (double& value : latencies) value /= trips;
+    segment.L_s =
+        publish(latencies, wire.intercept_misfit / (trips * trips), wire.misfit_freedom, method);
+    segment.G_s_per_byte = publish_slope(wire);
   }
 
   void fit_stream(SizeRange range, const std::string& where, const RunLines& wire,
@@ -310,8 +323,8 @@ class OperationFitter {
       return;
     }
     const RunLines stream = fit_run_lines(inside, inside, options_.robust);
-    segment.g_s = publish(stream.free_intercepts);
-    const auto slope = publish(stream.free_slopes, "wls-per-run+t; stream");
+    segment.g_s = publish_intercept(stream);
+    const auto slope = publish_slope(stream, "wls-per-run+t; stream");
     if (!slope) return;
     // The better of two estimates of G, by their residuals: choosing the one whose runs happen to
     // agree would make the interval too narrow.

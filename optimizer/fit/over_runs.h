@@ -16,6 +16,9 @@ namespace stripline::fit {
 
 struct OverRunsOptions {
   double confidence = 0.95;
+  /// The interval is at least this wide to either side: what the residuals of the fit say, where
+  /// the runs agree better with each other than with the model.
+  double least_half_width = 0.0;
   bool nonnegative = true;  ///< Clip value and interval at zero: the quantity cannot be negative.
 };
 

@@ -3,53 +3,49 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "optimizer/fit/least_squares.h"
+#include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
 
 namespace stripline::fit {
 namespace {
 
 constexpr double kSmallestScale = 1e-3;  // Of the largest cost: floor of relative weighting.
-constexpr double kSpreadPrior = 30.0;    // Degrees of freedom given to the pooled spread.
+constexpr double kClearlyNoisier = 2.0;  // Ratio of variances below which no test is made.
+constexpr double kNoisierConfidence = 0.999;
 
 double mean(const std::vector<double>& values) { return stats::mean_and_variance(values).mean; }
 
-// Weight by size: 1 / (typical value * relative spread)^2. A spread from a handful of runs is
-// itself noisy, so it is shrunk towards the one pooled over all sizes.
+// Relative weights by size, 1 / typical value^2. A size whose runs disagree significantly more than
+// those of the typical size counts less in proportion. Taking the weight from every size's own
+// spread instead would favour the sizes that agree by chance and make intervals too narrow.
 std::map<uint64_t, double> weights_of(const SizeCurve& curve) {
-  std::map<uint64_t, double> scales;
+  std::map<uint64_t, double> weights;
   double largest = 0.0;
   for (const auto& [bytes, medians] : curve) {
-    scales[bytes] = std::abs(across_runs(medians));
-    largest = std::max(largest, scales[bytes]);
-  }
-  if (!(largest > 0.0)) {
-    for (auto& [bytes, scale] : scales) scale = 1.0;
-    return scales;
+    weights[bytes] = std::abs(across_runs(medians));
+    largest = std::max(largest, weights[bytes]);
   }
   std::map<uint64_t, double> variances;
-  std::map<uint64_t, double> freedoms;
-  double pooled = 0.0;
-  double freedom = 0.0;
-  for (const auto& [bytes, medians] : curve) {
-    double& scale = scales[bytes];
-    scale = std::max(scale, kSmallestScale * largest);
+  std::vector<double> all_variances;
+  for (auto& [bytes, weight] : weights) {
+    const double scale = largest > 0.0 ? std::max(weight, kSmallestScale * largest) : 1.0;
     std::vector<double> relative;
-    for (const auto& [run, value] : medians) relative.push_back(value / scale);
+    for (const auto& [run, value] : curve.at(bytes)) relative.push_back(value / scale);
     variances[bytes] = stats::mean_and_variance(relative).variance;
-    freedoms[bytes] = static_cast<double>(relative.size()) - 1.0;
-    pooled += variances[bytes] * freedoms[bytes];
-    freedom += freedoms[bytes];
+    all_variances.push_back(variances[bytes]);
+    weight = 1.0 / (scale * scale);
   }
-  pooled = freedom > 0.0 ? pooled / freedom : 0.0;
-  std::map<uint64_t, double> weights;
-  for (const auto& [bytes, scale] : scales) {
-    const double n = freedoms[bytes];
-    const double spread =
-        pooled > 0.0 ? (n * variances[bytes] + kSpreadPrior * pooled) / (n + kSpreadPrior) / pooled
-                     : 1.0;
-    weights[bytes] = 1.0 / (scale * scale * spread);
+  const double typical = stats::median(all_variances);
+  if (!(typical > 0.0)) return weights;
+  for (auto& [bytes, weight] : weights) {
+    const double ratio = variances[bytes] / typical;
+    if (ratio < kClearlyNoisier) continue;
+    const auto freedom = static_cast<double>(curve.at(bytes).size()) - 1.0;
+    const auto pooled_freedom = freedom * static_cast<double>(curve.size());
+    if (ratio > stats::f_quantile(kNoisierConfidence, freedom, pooled_freedom)) weight /= ratio;
   }
   return weights;
 }
@@ -87,6 +83,34 @@ double slope_through_origin(const std::vector<LinePoint>& points) {
   return xx > 0.0 ? xy / xx : 0.0;
 }
 
+// The curve of means over runs, with the weights of the runs' points.
+std::vector<LinePoint> mean_points(const PointsByRun& points) {
+  std::map<double, std::pair<LinePoint, double>> sums;
+  for (const auto& [run, of_run] : points) {
+    for (const LinePoint& p : of_run) {
+      auto& [sum, count] = sums[p.x];
+      sum = {p.x, sum.y + p.y, p.weight};
+      count += 1.0;
+    }
+  }
+  std::vector<LinePoint> means;
+  for (const auto& [x, entry] : sums) {
+    means.push_back({x, entry.first.y / entry.second, entry.first.weight});
+  }
+  return means;
+}
+
+// What the residuals of the mean curve say of the coefficients: lack of fit shows here, and not in
+// the spread over runs, because all runs share it.
+void judge_fit(const PointsByRun& points, RunLines& lines) {
+  const std::vector<LinePoint> means = mean_points(points);
+  const auto fit = fit_line(means);
+  if (!fit.ok() || fit->points < 3) return;
+  lines.intercept_misfit = fit->intercept_variance;
+  lines.slope_misfit = fit->slope_variance;
+  lines.misfit_freedom = static_cast<double>(fit->points) - 2.0;
+}
+
 RunLines constants(const PointsByRun& points) {
   RunLines lines;
   for (const auto& [run, of_run] : points) {
@@ -113,6 +137,7 @@ RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool r
   }
   if (lines.used.empty()) return lines;
   lines.slope_variance /= static_cast<double>(lines.used.size());
+  judge_fit(points, lines);
   if (mean(lines.free_slopes) < 0.0) {
     lines.free_intercepts.clear();
     for (auto& [run, line] : lines.used) {

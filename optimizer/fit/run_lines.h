@@ -32,10 +32,15 @@ struct RunLines {
   /// Mean over the runs of the slope's variance by the residuals: which of two estimates is the
   /// more precise one, judged without looking at how far the runs happen to agree.
   double slope_variance = 0.0;
+  /// How well a line fits the means over runs: variance of its coefficients by the residuals, and
+  /// their degrees of freedom (0: no residuals, the variances mean nothing).
+  double intercept_misfit = 0.0;
+  double slope_misfit = 0.0;
+  double misfit_freedom = 0.0;
 };
 
-/// Fits weighted lines, Huber's loss when `robust`. Weights are common to all runs, from the
-/// medians over runs and their spread (a run's own values in its weights would bias it), of
+/// Fits weighted lines, Huber's loss when `robust`. Weights are relative and common to all
+/// runs, from the medians over runs (a run's own values in its weights would bias it) of
 /// `measured`: what was timed to obtain the curve, because noise is relative to that. It holds the
 /// curve's sizes. With a single size the lines are constants. Runs with fewer than two of several
 /// sizes are left out.

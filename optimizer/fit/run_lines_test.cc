@@ -51,6 +51,26 @@ TEST(RunLines, OneSizeIsAConstantAndSparseRunsAreLeftOut) {
   EXPECT_TRUE(fit_run_lines({}, {}, true).used.empty());
 }
 
+TEST(RunLines, ASizeThatIsClearlyNoisierCountsLess) {
+  std::mt19937_64 random(8);
+  std::normal_distribution<double> normal;
+  double with_noisy = 0.0;
+  for (int trial = 0; trial < 50; ++trial) {
+    SizeCurve curve;
+    for (uint64_t bytes = 8; bytes <= 65536; bytes *= 2) {
+      const double noise = bytes == 8 ? 0.5 : 0.01;
+      for (uint32_t run = 0; run < 12; ++run) {
+        curve[bytes][run] =
+            (1.0 + 1e-3 * static_cast<double>(bytes)) * (1.0 + noise * normal(random));
+      }
+    }
+    const RunLines lines = fit_run_lines(curve, curve, false);
+    with_noisy += stats::mean_and_variance(lines.free_intercepts).variance / 50.0;
+  }
+  // With equal relative weights the noisy size alone would give (0.5 / 5)^2 = 0.01 or so.
+  EXPECT_LT(with_noisy, 0.002);
+}
+
 TEST(RunLines, SubtractionAndSums) {
   const SizeCurve curve = line_curve(2.0, 0.5, 2);
   const RunLines lines = fit_run_lines(curve, curve, false);
@@ -107,6 +127,28 @@ TEST(OverRuns, TIntervalAndClipping) {
   EXPECT_EQ(negative->value, 0.0);
   EXPECT_EQ(negative->ci_low, 0.0);
   EXPECT_EQ(negative->ci_high, 0.0);
+}
+
+TEST(OverRuns, IsAtLeastAsWideAsTheFitIsPoor) {
+  const std::vector<double> agreeing{2.0, 2.0, 2.0};
+  const auto parameter = over_runs(agreeing, 3, "m", {.least_half_width = 0.5});
+  ASSERT_TRUE(parameter.has_value());
+  EXPECT_DOUBLE_EQ(parameter->ci_low, 1.5);
+  EXPECT_DOUBLE_EQ(parameter->ci_high, 2.5);
+}
+
+TEST(RunLines, LackOfFitShowsInTheResidualsOfTheMeans) {
+  SizeCurve bent;
+  for (uint64_t bytes = 8; bytes <= 65536; bytes *= 2) {
+    const double wiggle = bytes % 3 == 1 ? 1.02 : 0.98;  // The same in every run.
+    for (uint32_t run = 0; run < 6; ++run) {
+      bent[bytes][run] = wiggle * (2e-6 + 1e-9 * static_cast<double>(bytes));
+    }
+  }
+  const RunLines lines = fit_run_lines(bent, bent, true);
+  EXPECT_EQ(stats::mean_and_variance(lines.free_intercepts).variance, 0.0);
+  EXPECT_GT(std::sqrt(lines.intercept_misfit), 0.005e-6);
+  EXPECT_EQ(lines.misfit_freedom, 12.0);
 }
 
 TEST(OverRuns, AbsentWithoutASecondRunOrWithNan) {
