@@ -5,6 +5,8 @@
 #include <cmath>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include <stripline/global_ptr.h>
 
 #include "runtime/bootstrap/hex.h"
+#include "runtime/fabric/ofi/ofi_fabric.h"
 
 namespace stripline::bootstrap {
 namespace {
@@ -68,6 +71,12 @@ UniqueFd watch_exit(pid_t pid) {
   return UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
+/// The job's region on this host (docs/worker-protocol.md), if its ranks ended too early to have
+/// removed it themselves.
+void remove_shared_memory(const std::string& job_id) {
+  ::shm_unlink(("/stripline-" + job_id).c_str());
+}
+
 RankEvent event_of(RankEvent::Kind kind, uint32_t rank) {
   RankEvent event;
   event.kind = kind;
@@ -119,6 +128,17 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
     ++launcher.running_;
   }
   return launcher;
+}
+
+Launcher::~Launcher() {
+  if (processes_.empty()) return;
+  signal(SIGKILL);
+  for (Rank& rank : processes_) {
+    if (rank.done) continue;
+    rank.process.terminate(0);
+    fabric::remove_ofi_leftovers(rank.process.pid());
+  }
+  remove_shared_memory(job_id_);
 }
 
 std::optional<RankEvent> Launcher::next(double timeout_s, int wake_fd) {
@@ -227,6 +247,7 @@ void Launcher::read_exit(uint32_t index) {
   rank.open = false;
   rank.done = true;
   --running_;
+  fabric::remove_ofi_leftovers(rank.process.pid());
   RankEvent event = event_of(RankEvent::Kind::exited, first_rank_ + index);
   event.status = *status;
   events_.push_back(std::move(event));

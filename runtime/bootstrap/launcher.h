@@ -64,6 +64,13 @@ class Launcher {
   /// failed_precondition if the program cannot be started, resource_exhausted.
   static Result<Launcher> start(const LaunchOptions& options);
 
+  Launcher(Launcher&&) noexcept = default;
+  Launcher& operator=(Launcher&&) = delete;
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+  /// Kills the ranks that still run.
+  ~Launcher();
+
   /// The next event, in order per rank. Waits at most `timeout_s` (< 0: for ever), or until the
   /// descriptor `wake_fd` (if >= 0) is readable; nullopt then, and when no rank runs any more.
   std::optional<RankEvent> next(double timeout_s, int wake_fd = -1);

@@ -15,6 +15,8 @@
 
 #include "base/exit_codes.h"
 #include "base/subprocess.h"
+#include "optimizer/model/model_fixture.h"
+#include "optimizer/model/model_json.h"
 
 namespace stripline {
 namespace {
@@ -102,10 +104,22 @@ class Job {
     finished.out = read(out_path_);
     finished.err = read(err_path_);
     finished.seconds = seconds_since(start_);
+    if (finished.status.signal == 0) {
+      EXPECT_EQ(shared_memory_of(process_->pid()), 0U) << "left in /dev/shm";
+    }
     return finished;
   }
 
  private:
+  /// Regions of jobs that this launcher started; its job ids begin with its process number.
+  static size_t shared_memory_of(pid_t launcher) {
+    const std::string prefix = "stripline-" + std::to_string(launcher) + "-";
+    size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+      if (entry.path().filename().string().starts_with(prefix)) ++count;
+    }
+    return count;
+  }
   static int open(std::string& path) {
     path = (std::filesystem::temp_directory_path() / "stripline-run-XXXXXX").string();
     return ::mkstemp(path.data());
@@ -222,6 +236,56 @@ TEST(StriplineRun, RanksDieWithTheirLauncher) {
   EXPECT_TRUE(processes_of(copy.string()).empty());
   job.finish();
   std::filesystem::remove(copy);
+}
+
+TEST(StriplineRun, LostPeerEndsTheJobOnEveryRank) {
+  const Finished job =
+      run(command({"-n", "3", "--clock", "virtual"},
+                  {"--fabric", "emulated:opteron-vapi,compute=none,lose=1@0.00002"}, {"--wait"}));
+  EXPECT_EQ(job.status.exit_code, kExitRankDied);
+  EXPECT_NE(job.err.find("lost contact with rank 1"), std::string::npos) << job.err;
+}
+
+TEST(StriplineRun, ModelThatCannotBeUsedIsBadInput) {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() /
+      ("run-model-" + std::to_string(::getpid()) + ".stripline.json");
+  const auto with_model = [&] {
+    return run(command({"-n", "2", "--model", path.string()}, kVirtual));
+  };
+  const Finished missing = with_model();
+  EXPECT_EQ(missing.status.exit_code, kExitBadInput);
+  EXPECT_NE(missing.err.find(path.string()), std::string::npos) << missing.err;
+
+  model::TunedModel model = model::example_model();
+  model.fingerprint = {{"fabric.provider", {"verbs;ofi_rxm", model::MatchRule::hard}}};
+  ASSERT_TRUE(model::save_model(model, path).ok());
+  const Finished foreign = with_model();
+  EXPECT_EQ(foreign.status.exit_code, kExitBadInput);
+  EXPECT_NE(foreign.err.find("verbs;ofi_rxm"), std::string::npos) << foreign.err;
+
+  model.fingerprint = {{"fabric.provider", {"emulated", model::MatchRule::hard}},
+                       {"cpu.model", {"Difference Engine No. 2", model::MatchRule::soft}}};
+  ASSERT_TRUE(model::save_model(model, path).ok());
+  const Finished differing = with_model();
+  EXPECT_EQ(differing.status.exit_code, kExitOk);
+  EXPECT_EQ(lines_with(differing.err, "warning: model file"), 1U) << differing.err;
+  EXPECT_NE(differing.err.find("Difference Engine"), std::string::npos) << differing.err;
+
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  const Finished truncated = with_model();
+  EXPECT_EQ(truncated.status.exit_code, kExitBadInput) << truncated.err;
+  std::filesystem::remove(path);
+}
+
+TEST(StriplineRun, SegmentThatDoesNotFitIsRefused) {
+  for (const char* fabric : {"tcp", "emulated:opteron-vapi"}) {
+    const Finished job = run({"-n", "2", "--fabric", fabric, "--clock",
+                              std::string(fabric) == "tcp" ? "real" : "virtual", "--segment", "8T",
+                              "--", program("hello")});
+    EXPECT_EQ(job.status.exit_code, kExitUnavailable) << job.err;
+    EXPECT_NE(job.err.find("segment"), std::string::npos) << job.err;
+  }
 }
 
 TEST(StriplineRun, UsageErrorsSayWhatToDo) {

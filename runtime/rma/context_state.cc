@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "base/exit_codes.h"
+#include "runtime/machine/fingerprint.h"
+#include "runtime/rma/load_model.h"
 
 namespace stripline::detail {
 namespace {
@@ -54,6 +56,8 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
                         "a segment of " + std::to_string(options.segment_bytes) +
                             " bytes exceeds what global pointers reach (16 TiB); ask for less"));
   }
+  auto model = rma::load_model(options.model_path);
+  if (!model.ok()) return refuse(model.error());
   auto fabric = fabric::open_fabric({.fabric = options.fabric,
                                      .clock = options.clock,
                                      .rank = job.rank(),
@@ -69,6 +73,16 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   if (!addresses.ok()) return refuse(addresses.error());
   const Status connected = state->fabric->connect(*addresses, kConnectTimeoutSeconds);
   if (!connected.ok()) return refuse(connected.error());
+  state->fingerprint = machine::machine_fingerprint(state->fabric->info());
+  if (*model != nullptr) {
+    const auto fit = rma::check_fit(**model, options.model_path, state->fingerprint);
+    if (!fit.ok()) return refuse(fit.error());
+    if (!fit->empty() && state->rank == 0) {
+      std::fprintf(stderr, "warning: model file '%s':\n%s\n", options.model_path.c_str(),
+                   fit->c_str());
+    }
+    state->model = *std::move(model);
+  }
   state->messages.start();
   state->barrier.wait(sync::Collective::barrier);
   return std::unique_ptr<Context>(new Context(std::move(state)));  // NOLINT(*-owning-memory)
