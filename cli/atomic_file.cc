@@ -1,0 +1,49 @@
+#include "cli/atomic_file.h"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <unistd.h>
+
+namespace stripline::cli {
+namespace {
+
+Error write_error(const std::filesystem::path& path, int error) {
+  return {ErrorCode::unavailable, "cannot write '" + path.string() +
+                                      "': " + std::generic_category().message(error) +
+                                      "; check the folder and the space left"};
+}
+
+}  // namespace
+
+Result<AtomicFile> AtomicFile::create(const std::filesystem::path& destination) {
+  std::filesystem::path temporary = destination.string() + ".tmp" + std::to_string(::getpid());
+  std::FILE* file = std::fopen(temporary.c_str(), "wbe");
+  if (file == nullptr) return write_error(destination, errno);
+  return AtomicFile(destination, std::move(temporary), file);
+}
+
+AtomicFile::~AtomicFile() {
+  if (!file_) return;  // committed, or moved from
+  file_.reset();
+  std::error_code ignored;
+  std::filesystem::remove(temporary_, ignored);
+}
+
+Status AtomicFile::write(std::string_view data) {
+  if (std::fwrite(data.data(), 1, data.size(), file_.get()) == data.size()) return {};
+  return write_error(destination_, errno);
+}
+
+Status AtomicFile::commit() {
+  if (std::fflush(file_.get()) != 0 || ::fsync(::fileno(file_.get())) != 0) {
+    return write_error(destination_, errno);
+  }
+  std::error_code ec;
+  std::filesystem::rename(temporary_, destination_, ec);
+  if (ec) return write_error(destination_, ec.value());
+  file_.reset();
+  return {};
+}
+
+}  // namespace stripline::cli

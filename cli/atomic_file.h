@@ -1,0 +1,40 @@
+// Writing a file so that nobody ever sees half of it.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace stripline::cli {
+
+/// A temporary file beside its destination, which commit() renames onto it. Without commit() the
+/// destination stays as it was and the temporary file is removed.
+class AtomicFile {
+ public:
+  /// Errors: unavailable when it cannot be created.
+  static Result<AtomicFile> create(const std::filesystem::path& destination);
+  AtomicFile(AtomicFile&&) noexcept = default;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
+
+  /// Errors: unavailable when the disk is full.
+  Status write(std::string_view data);
+  /// Flushes to disk and renames. Errors: unavailable.
+  Status commit();
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  AtomicFile(std::filesystem::path destination, std::filesystem::path temporary, std::FILE* file)
+      : destination_(std::move(destination)), temporary_(std::move(temporary)), file_(file) {}
+
+  std::filesystem::path destination_;
+  std::filesystem::path temporary_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+}  // namespace stripline::cli

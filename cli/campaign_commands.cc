@@ -1,0 +1,197 @@
+#include "cli/campaign_commands.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <random>
+#include <string>
+
+#include "base/exit_codes.h"
+#include "cli/atomic_file.h"
+#include "cli/console.h"
+#include "cli/format.h"
+#include "cli/names.h"
+#include "cli/service.h"
+#include "cli/watch.h"
+#include "stripline/v1/campaigns.pb.h"
+
+namespace stripline::cli {
+namespace {
+
+int fail(const Error& error) { return print_error(error.message(), exit_code_for(error.code())); }
+
+std::string random_request_id() {
+  std::random_device device;
+  std::array<char, 33> text{};
+  std::snprintf(text.data(), text.size(), "%08x%08x%08x%08x", device(), device(), device(),
+                device());
+  return text.data();
+}
+
+v1::CreateCampaignRequest create_request(const CampaignRun& command) {
+  v1::CreateCampaignRequest request;
+  request.set_request_id(random_request_id());
+  request.set_validate_only(command.validate_only);
+  v1::CampaignSpec& spec = *request.mutable_spec();
+  spec.set_fabric(command.fabric);
+  spec.set_clock(command.clock);
+  spec.set_nodes(command.nodes);
+  spec.set_ranks(command.ranks);
+  spec.set_effort(command.effort == "full" ? v1::CampaignSpec::FULL : v1::CampaignSpec::BUDGETED);
+  for (const std::string& experiment : command.experiments) spec.add_experiments(experiment);
+  spec.set_runs(command.runs);
+  spec.set_time_budget_s(command.time_budget_s);
+  spec.set_seed(command.seed);
+  spec.set_model(command.model);
+  for (const std::string& node : command.only_nodes) spec.add_only_nodes(node);
+  return request;
+}
+
+std::string effort_text(v1::CampaignSpec::Effort effort) {
+  return effort == v1::CampaignSpec::FULL ? "full" : "budgeted";
+}
+
+std::string size_text(const v1::Campaign& campaign) {
+  const v1::CampaignSpec& spec = campaign.spec();
+  return std::to_string(spec.ranks()) + " ranks on " + std::to_string(spec.nodes()) + " nodes, " +
+         std::to_string(campaign.runs_total()) + " runs, " +
+         std::to_string(campaign.points_total()) + " points, at most " +
+         duration_text(spec.time_budget_s());
+}
+
+}  // namespace
+
+int run(const Global& global, const CampaignRun& command) {
+  Service service(global);
+  const auto campaign = service.create_campaign(create_request(command));
+  if (!campaign.ok()) return fail(campaign.error());
+  if (command.validate_only) {
+    print(global.json
+              ? json_line(*campaign)
+              : "valid: " + campaign->spec().fabric() + ", " +
+                    effort_text(campaign->spec().effort()) + ": " + size_text(*campaign) + "\n");
+    return kExitOk;
+  }
+  if (command.detach) {
+    const std::string id = short_name(campaign->name());
+    print(global.json ? json_line(*campaign)
+                      : campaign->name() + " is queued\n  watch it:  stripline campaign watch " +
+                            id + "\n  stop it:   stripline campaign cancel " + id + "\n");
+    return kExitOk;
+  }
+  if (!global.json) print(campaign->name() + ": " + size_text(*campaign) + "\n");
+  return watch_campaign(service, global, campaign->name());
+}
+
+int run(const Global& global, const CampaignWatch& command) {
+  Service service(global);
+  return watch_campaign(service, global, command.name);
+}
+
+int run(const Global& global, const CampaignList& command) {
+  constexpr uint32_t kPage = 100;
+  Service service(global);
+  Table table({{"CAMPAIGN"},
+               {"STATE"},
+               {"FABRIC"},
+               {"EFFORT"},
+               {"DONE", Table::Align::right},
+               {"MODEL"},
+               {"CREATED"}});
+  std::string token;
+  uint32_t left = command.limit;
+  do {
+    const auto page = service.list_campaigns(static_cast<int>(std::min(left, kPage)), token);
+    if (!page.ok()) return fail(page.error());
+    for (const v1::Campaign& campaign : page->campaigns()) {
+      if (global.json) {
+        print(json_line(campaign));
+      } else {
+        const int percent = static_cast<int>(fraction_done(progress_of(campaign)) * 100);
+        table.add({short_name(campaign.name()), v1::Campaign::State_Name(campaign.state()),
+                   campaign.spec().fabric(), effort_text(campaign.spec().effort()),
+                   std::to_string(percent) + " %",
+                   campaign.model_version().empty() ? "-" : short_name(campaign.model_version()),
+                   campaign.create_time()});
+      }
+    }
+    left -= std::min(left, static_cast<uint32_t>(page->campaigns_size()));
+    token = page->next_page_token();
+  } while (left > 0 && !token.empty());
+  if (!global.json) {
+    print(table.empty() ? "no campaigns yet; start one with 'stripline campaign run --fabric tcp'\n"
+                        : table.text());
+  }
+  return kExitOk;
+}
+
+int run(const Global& global, const CampaignShow& command) {
+  Service service(global);
+  const auto campaign = service.get_campaign(command.name);
+  if (!campaign.ok()) return fail(campaign.error());
+  if (global.json) {
+    print(json_line(*campaign));
+    return kExitOk;
+  }
+  const v1::CampaignSpec& spec = campaign->spec();
+  std::string experiments;
+  for (const std::string& name : spec.experiments())
+    experiments += (experiments.empty() ? "" : ", ") + name;
+  std::string nodes;
+  for (const std::string& name : spec.only_nodes())
+    nodes += (nodes.empty() ? "" : ", ") + short_name(name);
+  std::string text;
+  const auto line = [&](std::string label, const std::string& value) {
+    constexpr size_t kLabelWidth = 12;
+    label.resize(kLabelWidth, ' ');
+    text += label + value + "\n";
+  };
+  line("campaign", campaign->name());
+  line("state", progress_summary(progress_of(*campaign)));
+  if (!campaign->message().empty()) line("message", campaign->message());
+  line("fabric", spec.fabric() + (spec.clock().empty() ? "" : ", " + spec.clock() + " clock"));
+  line("effort", effort_text(spec.effort()));
+  line("size", size_text(*campaign));
+  line("experiments", experiments.empty() ? "all that feed the model" : experiments);
+  line("nodes", nodes.empty() ? "any" : nodes);
+  line("points",
+       std::to_string(campaign->points_done()) + " of " + std::to_string(campaign->points_total()));
+  line("samples", std::to_string(campaign->samples()));
+  line("seed", std::to_string(spec.seed()));
+  line("model", campaign->model_version().empty() ? spec.model() : campaign->model_version());
+  line("created", campaign->create_time());
+  line("updated", campaign->update_time());
+  print(text);
+  return kExitOk;
+}
+
+int run(const Global& global, const CampaignCancel& command) {
+  Service service(global);
+  const auto campaign = service.cancel_campaign(command.name);
+  if (!campaign.ok()) return fail(campaign.error());
+  print(global.json ? json_line(*campaign)
+                    : campaign->name() + " is cancelled; " + std::to_string(campaign->samples()) +
+                          " samples stay\n");
+  return kExitOk;
+}
+
+int run(const Global& global, const CampaignExport& command) {
+  Service service(global);
+  if (command.output.empty()) {
+    const Status status = service.export_samples(command.name, [](std::string_view data) -> Status {
+      print(data);
+      return {};
+    });
+    return status.ok() ? kExitOk : fail(status.error());
+  }
+  auto file = AtomicFile::create(command.output);
+  if (!file.ok()) return fail(file.error());
+  Status status = service.export_samples(command.name,
+                                         [&](std::string_view data) { return file->write(data); });
+  if (status.ok()) status = file->commit();
+  if (!status.ok()) return fail(status.error());
+  if (!global.json) print("wrote " + command.output + "\n");
+  return kExitOk;
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,96 @@
+// What the user asked for, as values: the result of reading the command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace stripline::cli {
+
+/// Options that every command of the service takes.
+struct Global {
+  std::string server = "127.0.0.1:7411";  ///< host:port
+  double timeout_s = 30;                  ///< for one answer, and for a server to come back
+  bool json = false;                      ///< one JSON object per line on standard output
+};
+
+/// `stripline run|bench|doctor ...`: replaced by the helper program, arguments unchanged.
+struct ExecHelper {
+  std::string program;  ///< "stripline-run"
+  std::vector<std::string> arguments;
+};
+
+struct CampaignRun {
+  std::string fabric;
+  std::string clock;  ///< empty: the server's choice
+  uint32_t nodes = 0;
+  uint32_t ranks = 0;
+  std::string effort = "budgeted";  ///< "budgeted" | "full"
+  uint32_t runs = 0;
+  double time_budget_s = 0;
+  uint64_t seed = 0;
+  std::vector<std::string> experiments;
+  std::vector<std::string> only_nodes;
+  std::string model;  ///< resource name or empty
+  bool detach = false;
+  bool validate_only = false;
+};
+struct CampaignWatch {
+  std::string name;  ///< "campaigns/c1"
+};
+struct CampaignList {
+  uint32_t limit = 20;
+};
+struct CampaignShow {
+  std::string name;
+};
+struct CampaignCancel {
+  std::string name;
+};
+struct CampaignExport {
+  std::string name;
+  std::string output;  ///< a file, or empty for standard output
+};
+struct ModelList {
+  std::string model;  ///< list the versions of this one; empty: list models
+};
+struct ModelShow {
+  std::string source;  ///< a file, or a model's name
+};
+struct ModelFetch {
+  std::string name;    ///< "models/m" or "models/m/versions/2"
+  std::string output;  ///< a file; empty: named after the model, here
+};
+/// The members of plan::StripRequest that a user may set.
+struct ModelExplain {
+  std::string source;
+  uint64_t bytes = 0;
+  std::string direction = "get";  ///< "get" | "put"
+  std::string path;               ///< a path of the model; empty: the first it has
+  uint64_t element_bytes = 8;
+  uint64_t granule_elements = 1;
+  uint64_t halo_bytes = 0;
+  std::optional<uint64_t> buffer_bytes;  ///< default: no limit
+  std::optional<double> compute_s;       ///< of the whole loop; default: estimated
+  uint32_t local_refs = 0;
+  uint32_t int_ops = 0;
+  uint32_t fp_ops = 1;
+  uint32_t divisions = 0;
+  uint32_t sweeps = 1;
+  uint64_t local_bytes = 0;
+};
+struct NodeList {};
+struct ShowVersion {};
+
+using Action = std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow,
+                            CampaignCancel, CampaignExport, ModelList, ModelShow, ModelFetch,
+                            ModelExplain, NodeList, ShowVersion>;
+
+struct Command {
+  Global global;
+  Action action;
+};
+
+}  // namespace stripline::cli

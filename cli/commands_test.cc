@@ -1,0 +1,404 @@
+// The commands against a server that speaks real gRPC and answers from a script.
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+#include <unistd.h>
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+#include "cli/campaign_commands.h"
+#include "cli/model_commands.h"
+#include "cli/node_commands.h"
+#include "cli/service.h"
+#include "cli/watch.h"
+#include "optimizer/model/model_fixture.h"
+#include "optimizer/model/model_json.h"
+#include "proto/rpc_error.h"
+#include "stripline/v1/campaigns.grpc.pb.h"
+#include "stripline/v1/common.pb.h"
+#include "stripline/v1/fleet.grpc.pb.h"
+#include "stripline/v1/models.grpc.pb.h"
+
+namespace stripline::cli {
+namespace {
+
+grpc::Status problem(grpc::StatusCode code, const std::string& reason, const std::string& message) {
+  v1::ErrorInfo info;
+  info.set_reason(reason);
+  v1::Status details;
+  details.set_code(code);
+  details.set_message(message);
+  details.add_details()->PackFrom(info);
+  return {code, message, details.SerializeAsString()};
+}
+
+v1::Campaign campaign(v1::Campaign::State state) {
+  v1::Campaign campaign;
+  campaign.set_name("campaigns/c1");
+  campaign.mutable_spec()->set_fabric("tcp");
+  campaign.mutable_spec()->set_ranks(2);
+  campaign.set_state(state);
+  campaign.set_points_total(10);
+  campaign.set_runs_total(6);
+  campaign.set_samples(321);
+  campaign.set_seconds_left(-1);
+  if (state == v1::Campaign::SUCCEEDED) campaign.set_model_version("models/tcp/versions/1");
+  return campaign;
+}
+
+struct FakeCampaigns final : v1::Campaigns::Service {
+  grpc::Status CreateCampaign(grpc::ServerContext*, const v1::CreateCampaignRequest* request,
+                              v1::Campaign* response) override {
+    const std::lock_guard lock(mutex);
+    requests.push_back(*request);
+    if (!create_status.ok()) return create_status;
+    *response = campaign(v1::Campaign::QUEUED);
+    *response->mutable_spec() = request->spec();
+    return grpc::Status::OK;
+  }
+  grpc::Status GetCampaign(grpc::ServerContext*, const v1::GetCampaignRequest* request,
+                           v1::Campaign* response) override {
+    if (request->name() != "campaigns/c1") {
+      return problem(grpc::StatusCode::NOT_FOUND, "CAMPAIGN_NOT_FOUND", "no " + request->name());
+    }
+    *response = campaign(v1::Campaign::RUNNING);
+    return grpc::Status::OK;
+  }
+  grpc::Status ListCampaigns(grpc::ServerContext*, const v1::ListCampaignsRequest* request,
+                             v1::ListCampaignsResponse* response) override {
+    const bool first = request->page_token().empty();
+    *response->add_campaigns() = campaign(v1::Campaign::SUCCEEDED);
+    response->mutable_campaigns(0)->set_name(first ? "campaigns/c2" : "campaigns/c1");
+    if (first) response->set_next_page_token("more");
+    return grpc::Status::OK;
+  }
+  grpc::Status CancelCampaign(grpc::ServerContext*, const v1::CancelCampaignRequest*,
+                              v1::Campaign*) override {
+    return problem(grpc::StatusCode::FAILED_PRECONDITION, "CAMPAIGN_FINISHED",
+                   "campaigns/c1 has ended");
+  }
+  // Ten events; breaks the stream before the one named `break_before`, once or always.
+  grpc::Status WatchCampaign(grpc::ServerContext*, const v1::WatchCampaignRequest* request,
+                             grpc::ServerWriter<v1::CampaignEvent>* writer) override {
+    {
+      const std::lock_guard lock(mutex);
+      cursors.push_back(request->cursor());
+    }
+    constexpr uint64_t kLast = 10;
+    for (uint64_t i = request->cursor() + 1; i <= kLast; ++i) {
+      if (i == break_before) {
+        if (!keep_breaking) break_before = 0;
+        return {grpc::StatusCode::UNAVAILABLE, "restarting"};
+      }
+      v1::CampaignEvent event;
+      event.set_cursor(i);
+      event.set_time("2026-01-01T00:00:00Z");
+      event.set_message("event " + std::to_string(i));
+      *event.mutable_campaign() = campaign(i < kLast ? v1::Campaign::RUNNING : final_state);
+      event.mutable_campaign()->set_points_done(static_cast<uint32_t>(i));
+      writer->Write(event);
+    }
+    return grpc::Status::OK;
+  }
+  grpc::Status ExportSamples(grpc::ServerContext*, const v1::ExportSamplesRequest*,
+                             grpc::ServerWriter<v1::SampleChunk>* writer) override {
+    v1::SampleChunk chunk;
+    for (const char* text : {"{\"a\":1}\n{\"a\"", ":2}\n"}) {
+      chunk.set_data(text);
+      writer->Write(chunk);
+    }
+    return export_status;
+  }
+
+  std::mutex mutex;
+  std::vector<v1::CreateCampaignRequest> requests;
+  std::vector<uint64_t> cursors;
+  uint64_t break_before = 0;
+  bool keep_breaking = false;
+  v1::Campaign::State final_state = v1::Campaign::SUCCEEDED;
+  grpc::Status create_status;
+  grpc::Status export_status;
+};
+
+struct FakeModels final : v1::Models::Service {
+  FakeModels() {
+    const auto model = model::example_model();
+    data = model::to_json(model)->dump(2) + "\n";
+    sha256 = *model::content_sha256(model);
+  }
+  grpc::Status FetchModelVersion(grpc::ServerContext*, const v1::FetchModelVersionRequest* request,
+                                 grpc::ServerWriter<v1::ModelChunk>* writer) override {
+    if (!request->name().starts_with("models/example")) {
+      return problem(grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND", "no " + request->name());
+    }
+    v1::ModelChunk chunk;
+    chunk.mutable_version()->set_name("models/example/versions/1");
+    chunk.mutable_version()->set_sha256(sha256);
+    if (request->if_none_match() != sha256) chunk.set_data(data.substr(0, 100));
+    writer->Write(chunk);
+    chunk.Clear();
+    if (request->if_none_match() != sha256) {
+      chunk.set_data(data.substr(100));
+      writer->Write(chunk);
+    }
+    return grpc::Status::OK;
+  }
+  std::string data;
+  std::string sha256;
+};
+
+struct FakeFleet final : v1::Fleet::Service {
+  grpc::Status ListNodes(grpc::ServerContext*, const v1::ListNodesRequest*,
+                         v1::ListNodesResponse* response) override {
+    v1::Node& node = *response->add_nodes();
+    node.set_name("nodes/a");
+    node.set_state(v1::Node::IDLE);
+    node.add_fabrics("tcp");
+    node.add_fabrics("shm");
+    return grpc::Status::OK;
+  }
+};
+
+class CommandsTest : public ::testing::Test {
+ protected:
+  CommandsTest() {
+    int port = 0;
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&campaigns_);
+    builder.RegisterService(&models_);
+    builder.RegisterService(&fleet_);
+    server_ = builder.BuildAndStart();
+    global_.server = "127.0.0.1:" + std::to_string(port);
+    global_.timeout_s = 10;
+    folder_ =
+        std::filesystem::temp_directory_path() / ("stripline_cli_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  ~CommandsTest() override {
+    server_->Shutdown(std::chrono::system_clock::now());
+    std::filesystem::remove_all(folder_);
+  }
+
+  // Runs a command and keeps what it prints.
+  template <typename Action>
+  int run(const Action& action) {
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    const int code = cli::run(global_, action);
+    out_ = ::testing::internal::GetCapturedStdout();
+    err_ = ::testing::internal::GetCapturedStderr();
+    return code;
+  }
+
+  static std::string read(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+
+  bool printed(const std::string& text) const { return out_.find(text) != std::string::npos; }
+  bool complained(const std::string& text) const { return err_.find(text) != std::string::npos; }
+
+  FakeCampaigns campaigns_;
+  FakeModels models_;
+  FakeFleet fleet_;
+  std::unique_ptr<grpc::Server> server_;
+  Global global_;
+  std::filesystem::path folder_;
+  std::string out_;
+  std::string err_;
+};
+
+TEST_F(CommandsTest, CampaignRunWatchesToTheEndAndSaysWhatIsNext) {
+  CampaignRun command;
+  command.fabric = "tcp";
+  command.experiments = {"micro.latency"};
+  EXPECT_EQ(run(command), kExitOk);
+  EXPECT_TRUE(printed("event 1\n")) << out_;
+  EXPECT_TRUE(printed("stripline model fetch tcp@1")) << out_;
+  ASSERT_EQ(campaigns_.requests.size(), 1U);
+  EXPECT_EQ(campaigns_.requests[0].request_id().size(), 32U);
+  EXPECT_EQ(campaigns_.requests[0].spec().experiments(0), "micro.latency");
+}
+
+TEST_F(CommandsTest, WatchContinuesAfterTheLastEvent) {
+  campaigns_.break_before = 6;
+  EXPECT_EQ(run(CampaignWatch{"campaigns/c1"}), kExitOk);
+  EXPECT_EQ(campaigns_.cursors, (std::vector<uint64_t>{0, 5}));
+  for (int i = 1; i <= 10; ++i) {
+    const std::string line = "event " + std::to_string(i) + "\n";
+    const size_t first = out_.find(line);
+    EXPECT_NE(first, std::string::npos) << line;
+    EXPECT_EQ(out_.find(line, first + 1), std::string::npos) << line << " twice";
+  }
+  EXPECT_TRUE(complained("the server is back")) << err_;
+}
+
+TEST_F(CommandsTest, WatchGivesUpWhenTheServerStaysAway) {
+  campaigns_.break_before = 3;
+  campaigns_.keep_breaking = true;
+  global_.timeout_s = 0.5;
+  EXPECT_EQ(run(CampaignWatch{"campaigns/c1"}), kExitTimeout);
+  EXPECT_TRUE(complained("stripline campaign watch c1")) << err_;
+  EXPECT_GE(campaigns_.cursors.size(), 3U);
+  EXPECT_EQ(campaigns_.cursors.back(), 2U);
+}
+
+TEST_F(CommandsTest, OutcomesHaveExitCodes) {
+  campaigns_.final_state = v1::Campaign::FAILED;
+  EXPECT_EQ(run(CampaignWatch{"campaigns/c1"}), kExitFailure);
+  EXPECT_TRUE(complained("failed"));
+  campaigns_.final_state = v1::Campaign::CANCELLED;
+  EXPECT_EQ(run(CampaignWatch{"campaigns/c1"}), kExitCancelled);
+  EXPECT_TRUE(complained("321 samples"));
+}
+
+TEST_F(CommandsTest, WatchAsJsonHasOneEventPerLine) {
+  global_.json = true;
+  EXPECT_EQ(run(CampaignWatch{"campaigns/c1"}), kExitOk);
+  std::istringstream lines(out_);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const Json event = Json::parse(line);
+    EXPECT_EQ(event["message"], "event " + std::to_string(count + 1));
+    EXPECT_EQ(event["campaign"]["points_done"], count + 1);
+  }
+  EXPECT_EQ(count, 10);
+}
+
+TEST_F(CommandsTest, RefusalsSayWhatToDo) {
+  CampaignRun command;
+  command.fabric = "warp";
+  const struct {
+    grpc::StatusCode code;
+    const char* reason;
+    int exit_code;
+    const char* hint;
+  } cases[] = {
+      {grpc::StatusCode::FAILED_PRECONDITION, "UNSUPPORTED_FABRIC", kExitUsage, "stripline nodes"},
+      {grpc::StatusCode::INVALID_ARGUMENT, "UNKNOWN_EXPERIMENT", kExitUsage,
+       "stripline bench list"},
+      {grpc::StatusCode::FAILED_PRECONDITION, "NOT_ENOUGH_NODES", kExitUnavailable,
+       "stripline-agent"}};
+  for (const auto& expected : cases) {
+    campaigns_.create_status = problem(expected.code, expected.reason, "no");
+    EXPECT_EQ(run(command), expected.exit_code) << expected.reason;
+    EXPECT_TRUE(complained(expected.hint)) << err_;
+  }
+  EXPECT_EQ(run(CampaignShow{"campaigns/c9"}), kExitUsage);
+  EXPECT_TRUE(complained("campaign list"));
+  EXPECT_EQ(run(CampaignCancel{"campaigns/c1"}), kExitConflict);
+  EXPECT_EQ(run(ModelFetch{"models/none", ""}), kExitUsage);
+}
+
+TEST_F(CommandsTest, AnUnreachableServerIsNamedWithTheWayToStartOne) {
+  global_.server = "127.0.0.1:1";
+  EXPECT_EQ(run(NodeList{}), kExitUnavailable);
+  EXPECT_TRUE(complained("127.0.0.1:1")) << err_;
+  EXPECT_TRUE(complained("stripline-server --dev")) << err_;
+}
+
+TEST_F(CommandsTest, ListsFollowPages) {
+  EXPECT_EQ(run(CampaignList{}), kExitOk);
+  EXPECT_TRUE(printed("c2"));
+  EXPECT_TRUE(printed("c1"));
+  EXPECT_EQ(run(NodeList{}), kExitOk);
+  EXPECT_TRUE(printed("IDLE")) << out_;
+  EXPECT_TRUE(printed("tcp shm")) << out_;
+}
+
+TEST_F(CommandsTest, DetachAndValidateReturnAtOnce) {
+  CampaignRun command;
+  command.fabric = "tcp";
+  command.detach = true;
+  EXPECT_EQ(run(command), kExitOk);
+  EXPECT_TRUE(printed("stripline campaign watch c1"));
+  command.validate_only = true;
+  EXPECT_EQ(run(command), kExitOk);
+  EXPECT_TRUE(printed("valid"));
+  EXPECT_TRUE(campaigns_.cursors.empty());
+}
+
+TEST_F(CommandsTest, ExportWritesEverythingOrNothing) {
+  const std::filesystem::path file = folder_ / "samples.jsonl";
+  EXPECT_EQ(run(CampaignExport{"campaigns/c1", file.string()}), kExitOk);
+  EXPECT_EQ(read(file), "{\"a\":1}\n{\"a\":2}\n");
+  EXPECT_EQ(run(CampaignExport{"campaigns/c1", ""}), kExitOk);
+  EXPECT_EQ(out_, "{\"a\":1}\n{\"a\":2}\n");
+  campaigns_.export_status = {grpc::StatusCode::DATA_LOSS, "the disk is broken"};
+  const std::filesystem::path other = folder_ / "other.jsonl";
+  EXPECT_EQ(run(CampaignExport{"campaigns/c1", other.string()}), kExitBadInput);
+  EXPECT_FALSE(std::filesystem::exists(other));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
+  EXPECT_EQ(run(CampaignExport{"campaigns/c1", "/no/such/folder/f"}), kExitUnavailable);
+}
+
+TEST_F(CommandsTest, FetchWritesChecksAndRecognisesWhatIsCurrent) {
+  const std::filesystem::path file = folder_ / "m.stripline.json";
+  EXPECT_EQ(run(ModelFetch{"models/example", file.string()}), kExitOk);
+  EXPECT_TRUE(printed("wrote")) << err_;
+  EXPECT_EQ(read(file), models_.data);
+  EXPECT_EQ(run(ModelFetch{"models/example", file.string()}), kExitOk);
+  EXPECT_TRUE(printed("is current"));
+}
+
+TEST_F(CommandsTest, FetchRefusesDamageAndKeepsWhatIsThere) {
+  const std::filesystem::path file = folder_ / "m.stripline.json";
+  const std::string good = models_.data;
+  models_.data = good.substr(0, good.size() / 2);
+  EXPECT_EQ(run(ModelFetch{"models/example", file.string()}), kExitBadInput);
+  EXPECT_FALSE(std::filesystem::exists(file));
+  models_.data = good;
+  models_.sha256 = std::string(64, '0');
+  EXPECT_EQ(run(ModelFetch{"models/example", file.string()}), kExitBadInput);
+  EXPECT_TRUE(complained("instead of"));
+  EXPECT_FALSE(std::filesystem::exists(file));
+
+  const std::filesystem::path precious = folder_ / "thesis.json";
+  std::ofstream(precious) << "{\"title\": 1}";
+  EXPECT_EQ(run(ModelFetch{"models/example", precious.string()}), kExitConflict);
+  EXPECT_EQ(read(precious), "{\"title\": 1}");
+}
+
+TEST_F(CommandsTest, ShowAndExplainTakeFilesAndNames) {
+  EXPECT_EQ(run(ModelShow{"example"}), kExitOk) << err_;
+  EXPECT_TRUE(printed("inter-node get")) << out_;
+  EXPECT_TRUE(printed("4.50 us")) << out_;
+  EXPECT_TRUE(printed(">= 256")) << out_;
+  EXPECT_TRUE(printed("refuses the model")) << out_;
+
+  const std::filesystem::path file = folder_ / "m.stripline.json";
+  ASSERT_EQ(run(ModelFetch{"models/example", file.string()}), kExitOk);
+  EXPECT_EQ(run(ModelShow{file.string()}), kExitOk);
+  ModelExplain explain;
+  explain.source = file.string();
+  explain.bytes = 1 << 20;
+  EXPECT_EQ(run(explain), kExitOk) << err_;
+  EXPECT_TRUE(printed("inter-node")) << out_;
+  global_.json = true;
+  EXPECT_EQ(run(explain), kExitOk);
+  EXPECT_TRUE(Json::parse(out_).contains("plan")) << out_;
+  global_.json = false;
+  explain.path = "intra-node";
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("inter-node")) << err_;
+  explain.path.clear();
+  explain.bytes = 1001;
+  EXPECT_EQ(run(explain), kExitUsage);
+}
+
+TEST_F(CommandsTest, MalformedModelFilesAreRefused) {
+  const std::filesystem::path file = folder_ / "bad.json";
+  std::ofstream(file) << models_.data.substr(0, 50);
+  EXPECT_EQ(run(ModelShow{file.string()}), kExitBadInput);
+  EXPECT_TRUE(complained("bad.json")) << err_;
+  EXPECT_EQ(run(ModelShow{(folder_ / "none.json").string()}), kExitUsage);
+}
+
+}  // namespace
+}  // namespace stripline::cli

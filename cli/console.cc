@@ -1,0 +1,56 @@
+#include "cli/console.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace stripline::cli {
+namespace {
+
+volatile sig_atomic_t interrupt_count = 0;
+
+void on_interrupt(int /*signal*/) { interrupt_count = 1; }
+
+}  // namespace
+
+void print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+int print_error(std::string_view message, int exit_code) {
+  std::fprintf(stderr, "stripline: error: %.*s\n", static_cast<int>(message.size()),
+               message.data());
+  return exit_code;
+}
+
+void print_note(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+bool can_redraw() {
+  const char* terminal = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nothing sets it
+  return ::isatty(STDERR_FILENO) != 0 && terminal != nullptr &&
+         std::string_view(terminal) != "dumb";
+}
+
+size_t terminal_width() {
+  constexpr size_t kUsual = 80;
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
+  return size.ws_col;
+}
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return interrupt_count != 0; }
+
+}  // namespace stripline::cli

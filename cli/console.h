@@ -1,0 +1,29 @@
+// The standard streams, as far as the commands need to know them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace stripline::cli {
+
+/// Writes to standard output. What was written so far is out when the call returns.
+void print(std::string_view text);
+
+/// "stripline: error: message" on standard error; returns `exit_code`.
+int print_error(std::string_view message, int exit_code);
+
+/// A line for a person on standard error, which leaves standard output to data.
+void print_note(std::string_view text);
+
+/// Whether standard error is a terminal that understands being drawn over.
+bool can_redraw();
+
+/// Its width in columns; 80 if it does not say.
+size_t terminal_width();
+
+/// Makes SIGINT and SIGTERM set a flag instead of ending the process.
+void catch_interrupts();
+bool interrupted();
+
+}  // namespace stripline::cli

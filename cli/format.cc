@@ -1,0 +1,121 @@
+#include "cli/format.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace stripline::cli {
+namespace {
+
+std::string three_digits(double value) {
+  std::array<char, 32> text{};
+  const double magnitude = std::fabs(value);
+  int decimals = 2;
+  if (magnitude >= 99.95) {
+    decimals = 0;
+  } else if (magnitude >= 9.995) {
+    decimals = 1;
+  }
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+// Characters, not bytes: continuation bytes of UTF-8 take no column.
+size_t columns_of(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+}  // namespace
+
+std::string bytes_text(uint64_t bytes) {
+  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  std::array<char, 32> text{};
+  const bool whole = value == std::floor(value);
+  std::snprintf(text.data(), text.size(), "%.*f %s", whole ? 0 : 1, value, kUnits[unit]);
+  return text.data();
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds == 0) return "0 s";
+  struct Unit {
+    double scale;
+    const char* name;
+  };
+  constexpr std::array<Unit, 4> kUnits = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
+  for (const Unit& unit : kUnits) {
+    // Rounding may carry: 999.9996 us is 1.00 ms.
+    if (std::fabs(seconds) >= unit.scale * 0.9995) {
+      return three_digits(seconds / unit.scale) + " " + unit.name;
+    }
+  }
+  return three_digits(seconds / 1e-9) + " ns";
+}
+
+std::string seconds_per_byte_text(double value) {
+  const double nanoseconds = value * 1e9;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g ns/B", nanoseconds);
+  return text.data();
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long>(std::llround(std::max(0.0, seconds)));
+  std::array<char, 32> text{};
+  if (whole < 60) {
+    std::snprintf(text.data(), text.size(), "%ld s", whole);
+  } else if (whole < 3600) {
+    std::snprintf(text.data(), text.size(), "%ld:%02ld", whole / 60, whole % 60);
+  } else {
+    std::snprintf(text.data(), text.size(), "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60,
+                  whole % 60);
+  }
+  return text.data();
+}
+
+std::string fit(const std::string& text, size_t width) {
+  if (columns_of(text) <= width) return text;
+  if (width < 3) return std::string(width, '.');
+  std::string out;
+  size_t columns = 0;
+  for (const char c : text) {
+    const bool starts = (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    if (starts && columns == width - 2) break;
+    columns += starts ? 1 : 0;
+    out += c;
+  }
+  return out + "..";
+}
+
+std::string Table::text(size_t indent) const {
+  std::vector<size_t> widths;
+  for (const Column& column : columns_) widths.push_back(columns_of(column.title));
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
+  }
+  std::string out;
+  const auto add_line = [&](const auto& cell) {
+    std::string line(indent, ' ');
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (i > 0) line += "  ";
+      const std::string& content = cell(i);
+      const std::string padding(widths[i] - columns_of(content), ' ');
+      line += columns_[i].align == Align::right ? padding + content : content + padding;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + '\n';
+  };
+  add_line([&](size_t i) -> const std::string& { return columns_[i].title; });
+  for (const auto& row : rows_) add_line([&](size_t i) -> const std::string& { return row[i]; });
+  return out;
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,48 @@
+// How values look to people: units, durations, aligned tables. Output only; nothing reads these
+// forms back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stripline::cli {
+
+/// "512 B", "4 KiB", "1.5 MiB": powers of 1024, at most one decimal.
+std::string bytes_text(uint64_t bytes);
+
+/// "1.23 us", "45 ns", "3.4 ms", "0 s": three significant digits.
+std::string seconds_text(double seconds);
+
+/// Seconds per byte as "0.28 ns/B".
+std::string seconds_per_byte_text(double value);
+
+/// "58 s", "3:05", "1:02:03": for waiting people.
+std::string duration_text(double seconds);
+
+/// `text` in at most `width` columns; what is cut off is shown as "..".
+std::string fit(const std::string& text, size_t width);
+
+/// Columns of text, as wide as their widest cell and two spaces apart.
+class Table {
+ public:
+  enum class Align { left, right };
+  struct Column {
+    std::string title;
+    Align align = Align::left;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// One cell per column.
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  bool empty() const { return rows_.empty(); }
+
+  /// Titles and rows, each line indented by `indent` spaces and without spaces at its end.
+  std::string text(size_t indent = 0) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace stripline::cli

@@ -1,0 +1,51 @@
+// stripline: the command for people and scripts.
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "base/exit_codes.h"
+#include "base/subprocess.h"
+#include "cli/campaign_commands.h"
+#include "cli/console.h"
+#include "cli/model_commands.h"
+#include "cli/node_commands.h"
+#include "cli/parse.h"
+
+namespace stripline::cli {
+namespace {
+
+// Becomes the helper program beside this one. Returns only when there is none.
+int run(const Global& /*global*/, const ExecHelper& command) {
+  const std::string path = (std::filesystem::path(executable_folder()) / command.program).string();
+  std::vector<std::string> strings = {path};
+  strings.insert(strings.end(), command.arguments.begin(), command.arguments.end());
+  std::vector<char*> arguments;
+  for (std::string& text : strings) arguments.push_back(text.data());
+  arguments.push_back(nullptr);
+  ::execv(path.c_str(), arguments.data());
+  return print_error(
+      "cannot start '" + path + "'; it is part of Stripline: build or install it again",
+      kExitUnavailable);
+}
+
+int run(const Global& global, const ShowVersion& /*command*/) {
+  print(global.json ? "{\"version\":\"" STRIPLINE_VERSION "\"}\n"
+                    : "stripline " STRIPLINE_VERSION "\n");
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace stripline::cli
+
+int main(int argc, char** argv) {
+  using namespace stripline::cli;  // NOLINT(google-build-using-namespace): one function
+  const Parsed parsed = parse_command_line({argv + 1, argv + argc});
+  std::fputs(parsed.out.c_str(), stdout);
+  std::fputs(parsed.err.c_str(), stderr);
+  if (!parsed.command) return parsed.exit_code;
+  return std::visit([&](const auto& action) { return run(parsed.command->global, action); },
+                    parsed.command->action);
+}

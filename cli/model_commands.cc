@@ -1,0 +1,205 @@
+#include "cli/model_commands.h"
+
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "cli/atomic_file.h"
+#include "cli/console.h"
+#include "cli/format.h"
+#include "cli/model_text.h"
+#include "cli/names.h"
+#include "cli/service.h"
+#include "optimizer/model/model_json.h"
+#include "optimizer/plan/explain.h"
+#include "stripline/v1/models.pb.h"
+
+namespace stripline::cli {
+namespace {
+
+int fail(const Error& error) { return print_error(error.message(), exit_code_for(error.code())); }
+
+constexpr int kPageSize = 100;
+
+// The model behind "FILE|NAME": a file if there is one or it looks like one, else the server's.
+Result<model::TunedModel> find_model(const Global& global, const std::string& source) {
+  const bool looks_like_file = source.find('/') != std::string::npos || source.ends_with(".json");
+  std::error_code ignored;
+  const bool is_resource = source.starts_with("models/");
+  if (std::filesystem::exists(source, ignored) || (looks_like_file && !is_resource)) {
+    return model::load_model(source);
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string name, model_resource(source));
+  Service service(global);
+  STRIPLINE_ASSIGN_OR_RETURN(const FetchedModel fetched, service.fetch_model(name, ""));
+  return model::parse_model(fetched.data, fetched.version);
+}
+
+// The hash of the model in `path`; nullopt if there is no such file. Errors: already_exists when
+// it is something else.
+Result<std::optional<std::string>> existing_sha256(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::optional<std::string>();
+  const auto existing = model::load_model(path);
+  if (existing.ok()) {
+    STRIPLINE_ASSIGN_OR_RETURN(std::string sha256, model::content_sha256(*existing));
+    return std::optional<std::string>(std::move(sha256));
+  }
+  return Error(ErrorCode::already_exists,
+               "'" + path.string() + "' exists and is no intact model (" +
+                   existing.error().message() + "); remove it, or write elsewhere with --output");
+}
+
+int list_versions(const Global& global, const std::string& name) {
+  Service service(global);
+  Table table(
+      {{"VERSION"}, {"CREATED"}, {"SIZE", Table::Align::right}, {"CAMPAIGNS"}, {"SUMMARY"}});
+  std::string token;
+  do {
+    const auto page = service.list_model_versions(name, kPageSize, token);
+    if (!page.ok()) return fail(page.error());
+    for (const v1::ModelVersion& version : page->versions()) {
+      if (global.json) {
+        print(json_line(version));
+        continue;
+      }
+      std::string campaigns;
+      for (const std::string& campaign : version.campaigns()) {
+        campaigns += (campaigns.empty() ? "" : ", ") + short_name(campaign);
+      }
+      table.add({short_name(version.name()), version.create_time(),
+                 bytes_text(version.size_bytes()), campaigns, version.summary()});
+    }
+    token = page->next_page_token();
+  } while (!token.empty());
+  if (!global.json) print(table.text());
+  return kExitOk;
+}
+
+}  // namespace
+
+int run(const Global& global, const ModelList& command) {
+  if (!command.model.empty())
+    return list_versions(global, "models/" + model_segment(command.model));
+  Service service(global);
+  Table table({{"MODEL"}, {"FABRIC"}, {"LATEST"}, {"CREATED"}});
+  std::string token;
+  do {
+    const auto page = service.list_models(kPageSize, token);
+    if (!page.ok()) return fail(page.error());
+    for (const v1::Model& model : page->models()) {
+      if (global.json) {
+        print(json_line(model));
+      } else {
+        table.add({short_name(model.name()), model.fabric(), short_name(model.latest_version()),
+                   model.create_time()});
+      }
+    }
+    token = page->next_page_token();
+  } while (!token.empty());
+  if (!global.json) {
+    print(table.empty() ? "no models yet; 'stripline campaign run --fabric tcp' makes one\n"
+                        : table.text());
+  }
+  return kExitOk;
+}
+
+int run(const Global& global, const ModelShow& command) {
+  const auto model = find_model(global, command.source);
+  if (!model.ok()) return fail(model.error());
+  if (!global.json) {
+    print(model_text(*model));
+    return kExitOk;
+  }
+  const auto document = model::to_json(*model);
+  if (!document.ok()) return fail(document.error());
+  print(document->dump() + "\n");
+  return kExitOk;
+}
+
+int run(const Global& global, const ModelFetch& command) {
+  const std::filesystem::path path =
+      command.output.empty() ? model_segment(command.name) + ".stripline.json" : command.output;
+  const auto have = existing_sha256(path);
+  if (!have.ok()) return fail(have.error());
+  Service service(global);
+  const auto fetched = service.fetch_model(command.name, have->value_or(""));
+  if (!fetched.ok()) return fail(fetched.error());
+  const auto report = [&](const std::string& what, bool changed) {
+    if (global.json) {
+      const Json line = {{"file", path.string()},
+                         {"version", fetched->version},
+                         {"sha256", fetched->sha256},
+                         {"changed", changed}};
+      print(line.dump() + "\n");
+    } else {
+      print(what + "\n");
+    }
+    return kExitOk;
+  };
+  if (fetched->data.empty() && have->has_value()) {
+    return report(path.string() + " is current: " + short_name(fetched->version), false);
+  }
+
+  const auto model = model::parse_model(fetched->data, fetched->version);
+  if (!model.ok()) return fail(model.error().with_context("what the server sent was not written"));
+  const auto sha256 = model::content_sha256(*model);
+  if (!sha256.ok()) return fail(sha256.error());
+  if (*sha256 != fetched->sha256) {
+    return fail(Error(ErrorCode::data_loss, fetched->version + " came with the hash " + *sha256 +
+                                                " instead of " + fetched->sha256 +
+                                                "; it was not written, fetch it again"));
+  }
+  auto file = AtomicFile::create(path);
+  if (!file.ok()) return fail(file.error());
+  Status status = file->write(fetched->data);
+  if (status.ok()) status = file->commit();
+  if (!status.ok()) return fail(status.error());
+  return report("wrote " + path.string() + ": " + short_name(fetched->version) + ", sha256 " +
+                    fetched->sha256.substr(0, 12),
+                true);
+}
+
+int run(const Global& global, const ModelExplain& command) {
+  const auto model = find_model(global, command.source);
+  if (!model.ok()) return fail(model.error());
+  const auto path =
+      command.path.empty() ? model->network.begin() : model->network.find(command.path);
+  if (path == model->network.end()) {
+    std::string known;
+    for (const auto& [name, ignored] : model->network) known += (known.empty() ? "" : ", ") + name;
+    return fail(
+        Error(ErrorCode::invalid_argument, "the model has no path '" + command.path +
+                                               "'; it has: " + (known.empty() ? "none" : known)));
+  }
+  if (command.element_bytes == 0 || command.bytes % command.element_bytes != 0) {
+    return fail(Error(ErrorCode::invalid_argument, "--bytes " + std::to_string(command.bytes) +
+                                                       " is no multiple of the element, " +
+                                                       std::to_string(command.element_bytes) +
+                                                       " bytes"));
+  }
+  plan::StripRequest request;
+  request.direction = command.direction == "put" ? plan::Direction::put : plan::Direction::get;
+  request.total_bytes = command.bytes;
+  request.element_bytes = command.element_bytes;
+  request.granule_elements = command.granule_elements;
+  request.halo_bytes = command.halo_bytes;
+  request.max_buffer_bytes = command.buffer_bytes.value_or(std::numeric_limits<uint64_t>::max());
+  request.compute_s = command.compute_s.value_or(-1);
+  request.loop = {command.local_refs, command.int_ops, command.fp_ops, command.divisions};
+  request.sweeps = command.sweeps;
+  request.local_bytes = command.local_bytes;
+  const plan::StripCosts costs(path->second, model->compute, model->strip);
+  const plan::Explanation explanation = plan::explain(request, &costs);
+  if (global.json) {
+    print(plan::to_json(explanation).dump() + "\n");
+  } else {
+    print(model->name + ", path " + path->first + "\n" + plan::to_text(explanation));
+  }
+  return kExitOk;
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,13 @@
+// `stripline model ...`: each call carries out one command and returns the exit code.
+#pragma once
+
+#include "cli/command.h"
+
+namespace stripline::cli {
+
+int run(const Global& global, const ModelList& command);
+int run(const Global& global, const ModelShow& command);
+int run(const Global& global, const ModelFetch& command);
+int run(const Global& global, const ModelExplain& command);
+
+}  // namespace stripline::cli

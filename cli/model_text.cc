@@ -1,0 +1,143 @@
+#include "cli/model_text.h"
+
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "cli/format.h"
+#include "optimizer/model/fingerprint.h"
+
+namespace stripline::cli {
+namespace {
+
+using model::OperationModel;
+using model::Parameter;
+using model::Segment;
+using Unit = std::string (*)(double);
+
+std::string count_text(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
+std::string share_text(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g %%", value * 100);
+  return text.data();
+}
+
+Table parameter_table(const std::string& first_column) {
+  using Align = Table::Align;
+  return Table({{first_column},
+                {"parameter"},
+                {"value", Align::right},
+                {"low", Align::right},
+                {"high", Align::right},
+                {"runs", Align::right},
+                {"samples", Align::right},
+                {"method"}});
+}
+
+void add(Table& table, const std::string& first, const std::string& name,
+         const Parameter& parameter, Unit unit) {
+  table.add({first, name, (parameter.at_least ? ">= " : "") + unit(parameter.value),
+             unit(parameter.ci_low), unit(parameter.ci_high), std::to_string(parameter.runs),
+             std::to_string(parameter.samples), parameter.method});
+}
+
+void add(Table& table, const std::string& first, const std::string& name,
+         const std::optional<Parameter>& parameter, Unit unit) {
+  if (parameter) add(table, first, name, *parameter, unit);
+}
+
+std::string range_text(const Segment& segment, bool last) {
+  return bytes_text(segment.from_bytes) +
+         (last ? " and more" : " to " + bytes_text(segment.to_bytes));
+}
+
+std::string operation_text(const std::string& title, const OperationModel& operation) {
+  Table table = parameter_table("size");
+  for (size_t i = 0; i < operation.segments.size(); ++i) {
+    const Segment& segment = operation.segments[i];
+    const std::string range = range_text(segment, i + 1 == operation.segments.size());
+    add(table, range, "o", segment.o_base_s, seconds_text);
+    add(table, range, "o per byte", segment.o_per_byte_s, seconds_per_byte_text);
+    add(table, range, "L", segment.L_s, seconds_text);
+    add(table, range, "g", segment.g_s, seconds_text);
+    add(table, range, "G", segment.G_s_per_byte, seconds_per_byte_text);
+    add(table, range, "r", segment.r_base_s, seconds_text);
+    add(table, range, "r per byte", segment.r_per_byte_s, seconds_per_byte_text);
+  }
+  add(table, "any", "queue depth", operation.queue_depth, count_text);
+  return "\n" + title + "\n" + table.text(2);
+}
+
+std::string compute_text(const model::ComputeModel& compute) {
+  Table table = parameter_table("footprint");
+  const std::vector<std::pair<const char*, const std::vector<model::ComputePoint>*>> primitives = {
+      {"reduction in cache", &compute.red_in},
+      {"reduction out of cache", &compute.red_out},
+      {"vector in cache", &compute.vec_in},
+      {"vector out of cache", &compute.vec_out},
+      {"floating-point operation", &compute.alu}};
+  for (const auto& [name, points] : primitives) {
+    for (const model::ComputePoint& point : *points) {
+      add(table, point.bytes == 0 ? "none" : bytes_text(point.bytes), name,
+          point.seconds_per_element, seconds_text);
+    }
+  }
+  return "\ncompute, per element\n" + table.text(2);
+}
+
+std::string fingerprint_text(const model::Fingerprint& fingerprint) {
+  Table table({{"field"}, {"value"}, {"a difference"}});
+  for (const auto& [field, entry] : fingerprint) {
+    const char* meaning = "is ignored";
+    if (entry.rule == model::MatchRule::hard) meaning = "refuses the model";
+    if (entry.rule == model::MatchRule::soft) meaning = "warns";
+    table.add({field, entry.value, meaning});
+  }
+  return table.empty() ? std::string() : "\nmachine\n" + table.text(2);
+}
+
+std::string list_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "-" : text;
+}
+
+}  // namespace
+
+std::string model_text(const model::TunedModel& model) {
+  std::string text = "model      " + model.name + "\n";
+  text += "campaigns  " + list_text(model.provenance.campaigns) + "\n";
+  text +=
+      "fitted     " + model.provenance.fitted_at + " by " + model.provenance.fitter_version + "\n";
+  text += "holds for  " + std::to_string(model.domain.min_ranks) + " to " +
+          std::to_string(model.domain.max_ranks) + " ranks, " + bytes_text(model.domain.min_bytes) +
+          " to " + bytes_text(model.domain.max_bytes) + "\n";
+  for (const auto& [path, operations] : model.network) {
+    if (operations.get) text += operation_text(path + " get", *operations.get);
+    if (operations.put) text += operation_text(path + " put", *operations.put);
+    if (operations.am) text += operation_text(path + " active message", *operations.am);
+  }
+  if (model.compute) text += compute_text(*model.compute);
+  if (model.strip) {
+    Table table = parameter_table("");
+    add(table, "", "overhead per strip", model.strip->strip_overhead_s, seconds_text);
+    add(table, "", "minimum gain", model.strip->minimum_gain, share_text);
+    if (!table.empty()) text += "\nstrip-mined loops\n" + table.text(2);
+  }
+  text += fingerprint_text(model.fingerprint);
+  for (const auto& [section, content] : model.unknown_sections) {
+    text += "\nsection '" + section + "' (" + bytes_text(content.size()) +
+            ") belongs to a newer version and is kept as it is\n";
+  }
+  return text;
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,79 @@
+#include "cli/names.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace stripline::cli {
+namespace {
+
+constexpr std::string_view kCampaigns = "campaigns/";
+constexpr std::string_view kModels = "models/";
+constexpr std::string_view kVersions = "/versions/";
+constexpr std::string_view kNodes = "nodes/";
+
+bool is_segment(std::string_view text) {
+  constexpr size_t kMaxLength = 63;
+  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= kMaxLength && alphanumeric(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+std::string_view without(std::string_view prefix, std::string_view text) {
+  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
+}
+
+Error bad_name(std::string_view text, const std::string& kind, const std::string& example) {
+  return {ErrorCode::invalid_argument,
+          "'" + std::string(text) + "' is no name of a " + kind + "; one looks like " + example};
+}
+
+}  // namespace
+
+Result<std::string> campaign_resource(std::string_view text) {
+  const std::string_view segment = without(kCampaigns, text);
+  if (!is_segment(segment)) return bad_name(text, "campaign", "'c3' ('stripline campaign list')");
+  return std::string(kCampaigns) + std::string(segment);
+}
+
+Result<std::string> model_resource(std::string_view text) {
+  std::string_view model = without(kModels, text);
+  std::optional<std::string_view> version;
+  for (const std::string_view separator : {kVersions, std::string_view("@")}) {
+    const size_t at = model.find(separator);
+    if (at == std::string_view::npos) continue;
+    version = model.substr(at + separator.size());
+    model = model.substr(0, at);
+    break;
+  }
+  if (!is_segment(model) || (version && !is_segment(*version))) {
+    return bad_name(text, "model", "'tcp' or 'tcp@2' ('stripline model list')");
+  }
+  std::string name = std::string(kModels) + std::string(model);
+  if (version) name += std::string(kVersions) + std::string(*version);
+  return name;
+}
+
+Result<std::string> node_resource(std::string_view text) {
+  const std::string_view segment = without(kNodes, text);
+  if (!is_segment(segment)) return bad_name(text, "node", "'node-7' ('stripline nodes')");
+  return std::string(kNodes) + std::string(segment);
+}
+
+std::string short_name(std::string_view resource) {
+  for (const std::string_view prefix : {kCampaigns, kModels, kNodes}) {
+    if (!resource.starts_with(prefix)) continue;
+    std::string name(resource.substr(prefix.size()));
+    const size_t version = name.find(kVersions);
+    if (version != std::string::npos) name.replace(version, kVersions.size(), "@");
+    return name;
+  }
+  return std::string(resource);
+}
+
+std::string model_segment(std::string_view resource) {
+  const std::string name = short_name(resource);
+  return name.substr(0, name.find('@'));
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,458 @@
+#include "cli/parse.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "base/exit_codes.h"
+#include "cli/names.h"
+#include "cli/quantity.h"
+#include "cli/suggest.h"
+
+namespace stripline::cli {
+namespace {
+
+constexpr const char* kServiceOptions =
+    "\nOptions of every command: --server, --timeout, --json; see 'stripline --help'.\n";
+
+// The commands that other programs carry out.
+const std::map<std::string, std::string>& helpers() {
+  static const std::map<std::string, std::string> kHelpers = {
+      {"run", "Run a program on several ranks, with or without a tuned model"},
+      {"bench", "List and run the experiments of the suites on this machine"},
+      {"doctor", "Say what this machine can do, what limits it, and what to fix"}};
+  return kHelpers;
+}
+
+const std::vector<std::string>& commands() {
+  static const std::vector<std::string> kCommands = {"run",   "bench", "doctor", "campaign",
+                                                     "model", "nodes", "version"};
+  return kCommands;
+}
+const std::vector<std::string>& campaign_commands() {
+  static const std::vector<std::string> kCommands = {"run",  "watch",  "list",
+                                                     "show", "cancel", "export"};
+  return kCommands;
+}
+const std::vector<std::string>& model_commands() {
+  static const std::vector<std::string> kCommands = {"list", "show", "fetch", "explain"};
+  return kCommands;
+}
+
+// The first words that are not options of the program itself: where they are, up to two.
+std::vector<size_t> command_words(const std::vector<std::string>& arguments) {
+  std::vector<size_t> words;
+  for (size_t i = 0; i < arguments.size() && words.size() < 2; ++i) {
+    if (arguments[i] == "--server" || arguments[i] == "--timeout") {
+      ++i;  // its value
+    } else if (!arguments[i].starts_with('-')) {
+      words.push_back(i);
+    } else if (!words.empty()) {
+      break;  // an option of the command: a word after it may be its value
+    }
+  }
+  return words;
+}
+
+Parsed usage_error(const std::string& message) {
+  Parsed parsed;
+  parsed.err = "stripline: error: " + message + "\n";
+  parsed.exit_code = kExitUsage;
+  return parsed;
+}
+
+// An unknown word in the place of a command, with the nearest known one.
+std::optional<Parsed> unknown_command(const std::string& word, const std::string& parent,
+                                      const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), word) != known.end()) return std::nullopt;
+  const std::string prefix = parent.empty() ? "" : parent + " ";
+  const auto guess = nearest(word, known);
+  return usage_error("unknown command '" + prefix + word + "'" +
+                     (guess ? "; did you mean 'stripline " + prefix + *guess + "'?"
+                            : "; 'stripline " + prefix + "--help' lists the commands"));
+}
+
+// CLI11's transformation of a text option into another text, or an exception with the message.
+template <typename Function>
+CLI::Validator converts(Function convert, const std::string& kind) {
+  return {[convert](std::string& text) {
+            const auto value = convert(text);
+            if (!value.ok()) return value.error().message();
+            text = *value;
+            return std::string();
+          },
+          kind};
+}
+
+Result<std::string> bytes_as_text(const std::string& text) {
+  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t bytes, parse_bytes(text));
+  return std::to_string(bytes);
+}
+
+Result<std::string> seconds_as_text(const std::string& text) {
+  STRIPLINE_ASSIGN_OR_RETURN(const double seconds, parse_seconds(text));
+  std::ostringstream out;
+  out.precision(17);
+  out << seconds;
+  return out.str();
+}
+
+// Defines the grammar and remembers what was chosen.
+class Grammar {
+ public:
+  Grammar() : app_("", "stripline") {
+    app_.description(
+        "Measures how a cluster communicates, fits models, and lets programs use them.\n\n"
+        "  stripline doctor                          what this machine can do\n"
+        "  stripline campaign run --fabric tcp       measure, fit, publish a model\n"
+        "  stripline model fetch tcp                 get the model as a file\n"
+        "  stripline run -n 2 --fabric tcp --model tcp.stripline.json -- ./program\n");
+    app_.footer(
+        "Environment:\n"
+        "  STRIPLINE_SERVER  the server, unless --server is given\n\n"
+        "Exit codes (docs/cli.md):\n"
+        "  0 success            1 failure                 2 wrong command, option or name\n"
+        "  3 bad or foreign file  4 cannot be reached     5 a rank died\n"
+        "  6 time limit passed  7 stopped on request      8 a result was wrong\n"
+        "  9 conflict: the state forbids it\n");
+    app_.require_subcommand(1);
+    app_.add_option("--server", command_.global.server, "Address of the server, host:port")
+        ->envname("STRIPLINE_SERVER")
+        ->capture_default_str();
+    app_.add_option("--timeout", command_.global.timeout_s,
+                    "Give up when the server has not answered for so long (e.g. 30, 500ms)")
+        ->transform(converts(seconds_as_text, "TIME"))
+        ->capture_default_str();
+    app_.add_flag("--json", command_.global.json,
+                  "Write JSON, one object per line; messages stay on standard error");
+    for (const auto& [name, description] : helpers()) {
+      app_.add_subcommand(name, description);
+    }
+    define_campaign();
+    define_model();
+    CLI::App* nodes = leaf(app_, "nodes", "List the nodes whose agents have connected", node_list_);
+    nodes->footer(std::string("States: IDLE, BUSY (measuring), OFFLINE (no agent).\n") +
+                  kServiceOptions);
+    leaf(app_, "version", "Print the version", version_);
+  }
+
+  Parsed parse(const std::vector<std::string>& arguments) {
+    Parsed parsed;
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    try {
+      app_.parse(reversed);
+    } catch (const CLI::ParseError& error) {
+      std::ostringstream out;
+      std::ostringstream err;
+      const bool help = app_.exit(error, out, err) == 0;
+      parsed.out = out.str();
+      parsed.err = help ? "" : "stripline: error: " + err.str();
+      parsed.exit_code = help ? kExitOk : kExitUsage;
+      return parsed;
+    }
+    finish();
+    if (failure_) return usage_error(failure_->message());
+    parsed.command = std::move(command_);
+    return parsed;
+  }
+
+ private:
+  // A command without subcommands; choosing it makes `action`, a member whose own members are its
+  // options, the result.
+  template <typename Chosen>
+  CLI::App* leaf(CLI::App& parent, const std::string& name, const std::string& description,
+                 const Chosen& action) {
+    CLI::App* command = parent.add_subcommand(name, description);
+    command->fallthrough();
+    command->callback([this, &action] { command_.action = action; });
+    return command;
+  }
+  void define_campaign() {
+    CLI::App* campaign = app_.add_subcommand("campaign", "Measure a fabric and publish its model");
+    campaign->require_subcommand(1);
+    campaign->fallthrough();
+    campaign->footer(
+        "A campaign measures a fabric on a group of nodes in several runs of fresh processes, fits "
+        "a\n"
+        "model and publishes it as a new version.\n\n"
+        "Example:\n"
+        "  stripline campaign run --fabric tcp --effort full\n");
+
+    CLI::App* run = leaf(*campaign, "run", "Start a campaign and watch it", run_);
+    run->add_option("--fabric", run_.fabric,
+                    "The fabric to measure, e.g. tcp, shm, emulated:ethernet-cloud")
+        ->required();
+    run->add_option("--clock", run_.clock, "Clock of an emulated fabric")
+        ->check(CLI::IsMember({"real", "virtual"}));
+    run->add_option("--nodes", run_.nodes, "Nodes in the group (default 2)")
+        ->check(CLI::PositiveNumber);
+    run->add_option("--ranks", run_.ranks, "Ranks in all, dealt to the nodes in turn (default 2)")
+        ->check(CLI::PositiveNumber);
+    run->add_option("--effort", run_.effort,
+                    "budgeted: pruned grids, about a minute; full: all of them, 12 runs")
+        ->check(CLI::IsMember({"budgeted", "full"}))
+        ->capture_default_str();
+    run->add_option("--runs", run_.runs, "Runs of fresh processes; intervals need 6")
+        ->check(CLI::PositiveNumber);
+    run->add_option("--time-budget", run_.time_budget_s, "Limit of the measuring, e.g. 60, 2.5s")
+        ->transform(converts(seconds_as_text, "TIME"));
+    run->add_option(
+           "--experiment", run_.experiments,
+           "Measure only this experiment; may be repeated (default: all that feed the model)")
+        ->type_name("NAME");
+    run->add_option("--node", nodes_, "Use only this node; may be repeated (default: any)")
+        ->type_name("NAME");
+    run->add_option("--model", model_name_,
+                    "The model to publish (default: named after the fabric)")
+        ->type_name("NAME");
+    run->add_option("--seed", run_.seed, "Order of the points, and jitter of an emulated fabric");
+    run->add_flag("--detach", run_.detach, "Return once it is queued");
+    run->add_flag("--validate-only", run_.validate_only, "Check the request; start nothing");
+    run->footer(
+        std::string(
+            "Shows its progress until the model is published. Ctrl-C stops watching, not the\n"
+            "campaign: 'campaign watch' continues, 'campaign cancel' ends it.\n\n"
+            "Exit codes: 0 published, 1 failed, 4 no server, 6 server gone for longer than\n"
+            "--timeout, 7 cancelled, or Ctrl-C.\n\n"
+            "Examples:\n"
+            "  stripline campaign run --fabric tcp\n"
+            "  stripline campaign run --fabric emulated:opteron-vapi --effort full --model "
+            "opteron\n"
+            "  stripline campaign run --fabric tcp --experiment micro.latency --detach\n") +
+        kServiceOptions);
+
+    CLI::App* watch = leaf(*campaign, "watch", "Follow a campaign until it ends", watch_);
+    watch->add_option("campaign", watch_.name, "Name, e.g. c3")->required()->type_name("NAME");
+    watch->footer(
+        std::string(
+            "Starts with what has happened so far, and continues where it was when the server\n"
+            "restarts. Exit codes as of 'campaign run'.\n") +
+        kServiceOptions);
+
+    CLI::App* list = leaf(*campaign, "list", "List campaigns, newest first", campaign_list_);
+    list->add_option("--limit", campaign_list_.limit, "At most so many")
+        ->check(CLI::Range(1U, 100000U))
+        ->capture_default_str();
+    list->footer(kServiceOptions);
+
+    CLI::App* show = leaf(*campaign, "show", "Show one campaign", campaign_show_);
+    show->add_option("campaign", campaign_show_.name, "Name, e.g. c3")
+        ->required()
+        ->type_name("NAME");
+    show->footer(kServiceOptions);
+
+    CLI::App* cancel = leaf(*campaign, "cancel", "Stop a campaign; its samples stay", cancel_);
+    cancel->add_option("campaign", cancel_.name, "Name, e.g. c3")->required()->type_name("NAME");
+    cancel->footer(
+        std::string("Exit codes: 0 cancelled (also when it was already), 9 it has ended.\n") +
+        kServiceOptions);
+
+    CLI::App* export_samples =
+        leaf(*campaign, "export", "Write every raw sample as JSON lines", export_);
+    export_samples->add_option("campaign", export_.name, "Name, e.g. c3")
+        ->required()
+        ->type_name("NAME");
+    export_samples
+        ->add_option("-o,--output", export_.output, "File to write (default: standard output)")
+        ->type_name("FILE");
+    export_samples->footer(
+        std::string(
+            "One series per line: the point, the run, all values in the metric's unit, and\n"
+            "whether it is an orphan (stored, but under an old fence, so never fitted).\n") +
+        kServiceOptions);
+  }
+
+  void define_model() {
+    CLI::App* model = app_.add_subcommand("model", "Look at tuned models and fetch them");
+    model->require_subcommand(1);
+    model->fallthrough();
+    model->footer(
+        "Examples:\n"
+        "  stripline model list\n"
+        "  stripline model fetch tcp\n"
+        "  stripline model explain tcp.stripline.json --bytes 1MiB --compute 400us\n");
+
+    CLI::App* list = leaf(*model, "list", "List models, or the versions of one", model_list_);
+    list->add_option("model", model_list_.model, "List the versions of this model, newest first")
+        ->type_name("NAME");
+    list->footer(kServiceOptions);
+
+    CLI::App* show =
+        leaf(*model, "show", "Show a model's parameters with their intervals", model_show_);
+    show->add_option("model", model_show_.source, "A model file, or a name: tcp, tcp@2")
+        ->required()
+        ->type_name("FILE|NAME");
+    show->footer(
+        std::string("Intervals are at 95 % over runs. '>=' marks a lower bound. With --json the\n"
+                    "model file's content on one line.\n\n"
+                    "Exit codes: 0, 2 no such model, 3 malformed file, 4 no server.\n") +
+        kServiceOptions);
+
+    CLI::App* fetch = leaf(*model, "fetch", "Fetch a model as a file", fetch_);
+    fetch->add_option("model", fetch_.name, "Name, with a version or without: tcp, tcp@2")
+        ->required()
+        ->type_name("NAME[@VERSION]");
+    fetch->add_option("-o,--output", fetch_.output, "File to write (default: NAME.stripline.json)")
+        ->type_name("FILE");
+    fetch->footer(
+        std::string(
+            "The file is checked before it replaces an older one, and never half written. One\n"
+            "that is current already is left alone. A file that is no model is not replaced.\n\n"
+            "Exit codes: 0 fetched or current, 2 no such model, 3 what came is damaged, 4 no\n"
+            "server, 9 the file exists and is something else.\n") +
+        kServiceOptions);
+
+    CLI::App* explain =
+        leaf(*model, "explain", "Say how a loop over remote data would run, and why", explain_);
+    explain->add_option("model", explain_.source, "A model file, or a name: tcp, tcp@2")
+        ->required()
+        ->type_name("FILE|NAME");
+    const CLI::Validator as_bytes = converts(bytes_as_text, "BYTES");
+    explain->add_option("--bytes", explain_.bytes, "Remote data of the whole loop, e.g. 1MiB")
+        ->required()
+        ->transform(as_bytes);
+    explain->add_option("--direction", explain_.direction, "Of the transfers")
+        ->check(CLI::IsMember({"get", "put"}))
+        ->capture_default_str();
+    explain->add_option("--path", explain_.path,
+                        "Path of the model, e.g. inter-node (default: its first)");
+    explain
+        ->add_option("--compute", compute_,
+                     "Computation of the whole loop, e.g. 400us (default: "
+                     "estimated from the options below)")
+        ->transform(converts(seconds_as_text, "TIME"));
+    explain->add_option("--fp-ops", explain_.fp_ops, "Floating-point operations per element")
+        ->capture_default_str();
+    explain->add_option("--int-ops", explain_.int_ops, "Integer operations per element")
+        ->capture_default_str();
+    explain->add_option("--divisions", explain_.divisions, "Divisions per element")
+        ->capture_default_str();
+    explain
+        ->add_option("--local-refs", explain_.local_refs, "References to local memory per element")
+        ->capture_default_str();
+    explain->add_option("--local-bytes", explain_.local_bytes, "Footprint of the local references")
+        ->transform(as_bytes)
+        ->capture_default_str();
+    explain->add_option("--sweeps", explain_.sweeps, "How often each element is used")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    explain->add_option("--element", explain_.element_bytes, "Bytes of an element")
+        ->transform(as_bytes)
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    explain
+        ->add_option("--granule", explain_.granule_elements,
+                     "Strips are a multiple of so many elements")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    explain
+        ->add_option("--halo", explain_.halo_bytes,
+                     "Bytes that a strip of a get needs beyond its end")
+        ->transform(as_bytes)
+        ->capture_default_str();
+    explain->add_option("--buffer", buffer_, "Memory that the plan may use (default: no limit)")
+        ->transform(as_bytes);
+    explain->footer(
+        std::string(
+            "Runs the planner of the runtime and shows every alternative with its predicted\n"
+            "time and interval, the parameters it used and the margin.\n\n"
+            "Example:\n"
+            "  stripline model explain tcp --bytes 512KiB --fp-ops 2 --local-refs 1\n") +
+        kServiceOptions);
+  }
+
+  // What CLI11 cannot say: short names become resource names, optional values their members.
+  void finish() {
+    const auto resolve = [this](std::string& name, auto resource) {
+      if (name.empty() || failure_) return;
+      Result<std::string> full = resource(name);
+      if (full.ok()) {
+        name = *full;
+      } else {
+        failure_ = full.error();
+      }
+    };
+    std::visit(
+        [&](auto& action) {
+          using Chosen = std::decay_t<decltype(action)>;
+          if constexpr (std::is_same_v<Chosen, CampaignRun>) {
+            action.model = model_name_;
+            resolve(action.model, model_resource);
+            action.only_nodes = nodes_;
+            for (std::string& node : action.only_nodes) resolve(node, node_resource);
+          } else if constexpr (std::is_same_v<Chosen, CampaignWatch> ||
+                               std::is_same_v<Chosen, CampaignShow> ||
+                               std::is_same_v<Chosen, CampaignCancel> ||
+                               std::is_same_v<Chosen, CampaignExport>) {
+            resolve(action.name, campaign_resource);
+          } else if constexpr (std::is_same_v<Chosen, ModelFetch>) {
+            resolve(action.name, model_resource);
+          } else if constexpr (std::is_same_v<Chosen, ModelList>) {
+            resolve(action.model, model_resource);
+          } else if constexpr (std::is_same_v<Chosen, ModelExplain>) {
+            action.compute_s = compute_;
+            action.buffer_bytes = buffer_;
+          }
+        },
+        command_.action);
+  }
+
+  CLI::App app_;
+  Command command_;
+  std::optional<Error> failure_;
+  CampaignRun run_;
+  CampaignWatch watch_;
+  CampaignList campaign_list_;
+  CampaignShow campaign_show_;
+  CampaignCancel cancel_;
+  CampaignExport export_;
+  ModelList model_list_;
+  ModelShow model_show_;
+  ModelFetch fetch_;
+  ModelExplain explain_;
+  NodeList node_list_;
+  ShowVersion version_;
+  std::vector<std::string> nodes_;
+  std::string model_name_;
+  std::optional<double> compute_;
+  std::optional<uint64_t> buffer_;
+};
+
+}  // namespace
+
+Parsed parse_command_line(const std::vector<std::string>& arguments) {
+  const std::vector<size_t> words = command_words(arguments);
+  if (!words.empty()) {
+    const std::string& first = arguments[words[0]];
+    if (helpers().contains(first)) {
+      if (words[0] != 0) {
+        return usage_error("options of '" + first + "' come after it; see 'stripline " + first +
+                           " --help'");
+      }
+      ExecHelper helper;
+      helper.program = "stripline-" + first;
+      helper.arguments.assign(arguments.begin() + 1, arguments.end());
+      Parsed parsed;
+      parsed.command.emplace();
+      parsed.command->action = std::move(helper);
+      return parsed;
+    }
+    if (auto unknown = unknown_command(first, "", commands())) return *unknown;
+    if (words.size() > 1 && first == "campaign") {
+      if (auto unknown = unknown_command(arguments[words[1]], first, campaign_commands())) {
+        return *unknown;
+      }
+    }
+    if (words.size() > 1 && first == "model") {
+      if (auto unknown = unknown_command(arguments[words[1]], first, model_commands())) {
+        return *unknown;
+      }
+    }
+  }
+  return Grammar().parse(arguments);
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,160 @@
+#include "cli/parse.h"
+
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+
+namespace stripline::cli {
+namespace {
+
+template <typename Action>
+Action parse_as(const std::vector<std::string>& arguments) {
+  const Parsed parsed = parse_command_line(arguments);
+  EXPECT_TRUE(parsed.command) << parsed.err;
+  const Action* action = parsed.command ? std::get_if<Action>(&parsed.command->action) : nullptr;
+  EXPECT_NE(action, nullptr);
+  return action != nullptr ? *action : Action{};
+}
+
+Parsed refuse(const std::vector<std::string>& arguments) {
+  Parsed parsed = parse_command_line(arguments);
+  EXPECT_FALSE(parsed.command);
+  EXPECT_EQ(parsed.exit_code, kExitUsage);
+  EXPECT_TRUE(parsed.out.empty());
+  EXPECT_TRUE(parsed.err.starts_with("stripline: error: ")) << parsed.err;
+  return parsed;
+}
+
+TEST(Parse, HelpersGetTheirArgumentsUnchanged) {
+  const auto helper = parse_as<ExecHelper>({"run", "-n", "2", "--help", "--", "prog", "--server"});
+  EXPECT_EQ(helper.program, "stripline-run");
+  EXPECT_EQ(helper.arguments,
+            (std::vector<std::string>{"-n", "2", "--help", "--", "prog", "--server"}));
+  EXPECT_EQ(parse_as<ExecHelper>({"doctor"}).program, "stripline-doctor");
+  EXPECT_EQ(parse_as<ExecHelper>({"bench", "list"}).program, "stripline-bench");
+  EXPECT_NE(refuse({"--json", "bench", "list"}).err.find("come after it"), std::string::npos);
+}
+
+TEST(Parse, CampaignRunWithEverything) {
+  const auto run =
+      parse_as<CampaignRun>({"campaign",     "run",     "--fabric",      "emulated:x",
+                             "--clock",      "virtual", "--nodes",       "3",
+                             "--ranks",      "6",       "--effort",      "full",
+                             "--runs",       "9",       "--time-budget", "1500ms",
+                             "--experiment", "a",       "--experiment",  "b",
+                             "--model",      "m",       "--seed",        "5",
+                             "--node",       "n1",      "--detach",      "--validate-only"});
+  EXPECT_EQ(run.fabric, "emulated:x");
+  EXPECT_EQ(run.clock, "virtual");
+  EXPECT_EQ(run.nodes, 3U);
+  EXPECT_EQ(run.ranks, 6U);
+  EXPECT_EQ(run.effort, "full");
+  EXPECT_EQ(run.runs, 9U);
+  EXPECT_DOUBLE_EQ(run.time_budget_s, 1.5);
+  EXPECT_EQ(run.experiments, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(run.model, "models/m");
+  EXPECT_EQ(run.only_nodes, std::vector<std::string>{"nodes/n1"});
+  EXPECT_EQ(run.seed, 5U);
+  EXPECT_TRUE(run.detach);
+  EXPECT_TRUE(run.validate_only);
+}
+
+TEST(Parse, DefaultsLeaveTheChoiceToTheServer) {
+  const auto run = parse_as<CampaignRun>({"campaign", "run", "--fabric", "tcp"});
+  EXPECT_EQ(run.clock, "");
+  EXPECT_EQ(run.nodes, 0U);
+  EXPECT_EQ(run.runs, 0U);
+  EXPECT_EQ(run.time_budget_s, 0);
+  EXPECT_EQ(run.model, "");
+  EXPECT_EQ(run.effort, "budgeted");
+}
+
+TEST(Parse, GlobalOptionsStandBeforeOrAfterTheCommand) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--server", "h:1", "--json", "--timeout", "500ms", "campaign",
+                                 "list"},
+        {"campaign", "list", "--server", "h:1", "--json", "--timeout", "500ms"},
+        {"campaign", "--server=h:1", "list", "--json", "--timeout=500ms"}}) {
+    const Parsed parsed = parse_command_line(arguments);
+    ASSERT_TRUE(parsed.command) << parsed.err;
+    EXPECT_EQ(parsed.command->global.server, "h:1");
+    EXPECT_TRUE(parsed.command->global.json);
+    EXPECT_DOUBLE_EQ(parsed.command->global.timeout_s, 0.5);
+  }
+}
+
+TEST(Parse, NamesAreCompleted) {
+  EXPECT_EQ(parse_as<CampaignWatch>({"campaign", "watch", "c3"}).name, "campaigns/c3");
+  EXPECT_EQ(parse_as<CampaignCancel>({"campaign", "cancel", "campaigns/c3"}).name, "campaigns/c3");
+  EXPECT_EQ(parse_as<CampaignExport>({"campaign", "export", "c3", "-o", "f"}).output, "f");
+  EXPECT_EQ(parse_as<ModelFetch>({"model", "fetch", "tcp@2"}).name, "models/tcp/versions/2");
+  EXPECT_EQ(parse_as<ModelShow>({"model", "show", "dir/a.stripline.json"}).source,
+            "dir/a.stripline.json");
+  EXPECT_NE(refuse({"campaign", "show", "No Such"}).err.find("campaign list"), std::string::npos);
+}
+
+TEST(Parse, ModelExplain) {
+  const auto explain =
+      parse_as<ModelExplain>({"model", "explain", "tcp", "--bytes", "512KiB", "--direction", "put",
+                              "--compute", "400us", "--buffer", "64k", "--fp-ops", "2"});
+  EXPECT_EQ(explain.bytes, 524288U);
+  EXPECT_EQ(explain.direction, "put");
+  EXPECT_DOUBLE_EQ(explain.compute_s.value_or(0), 400e-6);
+  EXPECT_EQ(explain.buffer_bytes, 65536U);
+  EXPECT_EQ(explain.fp_ops, 2U);
+  const auto defaults = parse_as<ModelExplain>({"model", "explain", "tcp", "--bytes", "8"});
+  EXPECT_FALSE(defaults.compute_s);
+  EXPECT_FALSE(defaults.buffer_bytes);
+}
+
+TEST(Parse, MistakesGetASuggestion) {
+  EXPECT_NE(refuse({"campain", "list"}).err.find("did you mean 'stripline campaign'?"),
+            std::string::npos);
+  EXPECT_NE(refuse({"campaign", "wtach", "c1"}).err.find("'stripline campaign watch'"),
+            std::string::npos);
+  EXPECT_NE(refuse({"--server", "h:1", "modle", "list"}).err.find("'stripline model'"),
+            std::string::npos);
+  EXPECT_NE(refuse({"zebra"}).err.find("--help"), std::string::npos);
+}
+
+TEST(Parse, WrongValuesAreRefused) {
+  refuse({"campaign", "run"});
+  refuse({"campaign", "run", "--fabric", "tcp", "--effort", "huge"});
+  refuse({"campaign", "run", "--fabric", "tcp", "--nodes", "0"});
+  refuse({"campaign", "run", "--fabric", "tcp", "--time-budget", "soon"});
+  refuse({"campaign", "run", "--fabric", "tcp", "--no-such-option"});
+  refuse({"model", "explain", "tcp"});
+  refuse({"model", "explain", "tcp", "--bytes", "8", "--direction", "sideways"});
+  refuse({"campaign", "list", "--timeout", "-1"});
+  refuse({});
+  refuse({"model"});
+}
+
+TEST(Parse, EveryCommandHasHelpWithExitCodesOrExamples) {
+  const std::vector<std::vector<std::string>> commands = {{},
+                                                          {"campaign"},
+                                                          {"campaign", "run"},
+                                                          {"campaign", "watch"},
+                                                          {"campaign", "list"},
+                                                          {"campaign", "show"},
+                                                          {"campaign", "cancel"},
+                                                          {"campaign", "export"},
+                                                          {"model"},
+                                                          {"model", "list"},
+                                                          {"model", "show"},
+                                                          {"model", "fetch"},
+                                                          {"model", "explain"},
+                                                          {"nodes"}};
+  for (std::vector<std::string> command : commands) {
+    command.emplace_back("--help");
+    const Parsed parsed = parse_command_line(command);
+    EXPECT_EQ(parsed.exit_code, kExitOk);
+    EXPECT_FALSE(parsed.command);
+    EXPECT_TRUE(parsed.err.empty());
+    EXPECT_GT(parsed.out.size(), 200U);
+    EXPECT_NE(parsed.out.find("Usage: stripline"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace stripline::cli

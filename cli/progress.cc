@@ -1,0 +1,94 @@
+#include "cli/progress.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/format.h"
+
+namespace stripline::cli {
+namespace {
+
+std::string stage_text(Progress::Stage stage) {
+  switch (stage) {
+    case Progress::Stage::queued:
+      return "queued";
+    case Progress::Stage::measuring:
+      return "measuring";
+    case Progress::Stage::fitting:
+      return "fitting";
+    case Progress::Stage::succeeded:
+      return "succeeded";
+    case Progress::Stage::failed:
+      return "failed";
+    case Progress::Stage::cancelled:
+      return "cancelled";
+  }
+  return "";
+}
+
+std::string percent_text(const Progress& progress) {
+  // Rounded down: 100 % is said only when it is so.
+  return std::to_string(static_cast<int>(std::floor(fraction_done(progress) * 100))) + " %";
+}
+
+std::string run_text(const Progress& progress) {
+  // The run in progress counts: the first one shows as 1 of n.
+  const uint32_t current = std::min(progress.runs_done + 1, progress.runs_total);
+  return "run " + std::to_string(current) + "/" + std::to_string(progress.runs_total);
+}
+
+std::string time_text(const Progress& progress) {
+  if (!progress.connected) return "waiting for the server";
+  if (progress.stage == Progress::Stage::measuring && progress.left_s >= 0) {
+    return duration_text(progress.left_s) + " left";
+  }
+  return duration_text(progress.elapsed_s);
+}
+
+std::string padded(const std::string& text, size_t width, bool right) {
+  const std::string padding(width > text.size() ? width - text.size() : 0, ' ');
+  return right ? padding + text : text + padding;
+}
+
+}  // namespace
+
+double fraction_done(const Progress& progress) {
+  if (progress.stage == Progress::Stage::succeeded || progress.stage == Progress::Stage::fitting) {
+    return 1;
+  }
+  if (progress.points_total == 0) return 0;
+  return std::min(1.0, static_cast<double>(progress.points_done) / progress.points_total);
+}
+
+std::string progress_line(const Progress& progress, size_t width) {
+  constexpr size_t kStageWidth = 9;
+  constexpr size_t kMinBar = 10;
+  constexpr size_t kMaxBar = 40;
+  std::string head = padded(stage_text(progress.stage), kStageWidth, false);
+  if (progress.stage == Progress::Stage::queued) {
+    std::string line = head + " " + time_text(progress);
+    if (!progress.message.empty()) line += "  " + progress.message;
+    return fit(line, width);
+  }
+  std::string tail = padded(percent_text(progress), 5, true);
+  if (progress.runs_total > 0) tail += "  " + run_text(progress);
+  tail += "  " + time_text(progress);
+  const size_t fixed = head.size() + tail.size() + 4;  // spaces and brackets
+  if (width < fixed + kMinBar) return fit(head + " " + tail, width);
+  const size_t bar = std::min(kMaxBar, width - fixed);
+  const auto filled =
+      static_cast<size_t>(std::floor(fraction_done(progress) * static_cast<double>(bar)));
+  return head + " [" + std::string(filled, '#') + std::string(bar - filled, '-') + "] " + tail;
+}
+
+std::string progress_summary(const Progress& progress) {
+  std::string line = stage_text(progress.stage);
+  if (progress.stage == Progress::Stage::queued) {
+    return progress.message.empty() ? line : line + ": " + progress.message;
+  }
+  line += ": " + percent_text(progress);
+  if (progress.runs_total > 0) line += ", " + run_text(progress);
+  return line + ", " + time_text(progress);
+}
+
+}  // namespace stripline::cli

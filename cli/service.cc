@@ -1,0 +1,294 @@
+#include "cli/service.h"
+
+#include <chrono>
+#include <utility>
+
+#include <google/protobuf/util/json_util.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/grpcpp.h>
+
+#include "optimizer/model/model_json.h"
+#include "proto/rpc_error.h"
+#include "stripline/v1/campaigns.grpc.pb.h"
+#include "stripline/v1/fleet.grpc.pb.h"
+#include "stripline/v1/models.grpc.pb.h"
+
+namespace stripline::cli {
+namespace {
+
+// A stream is renewed this often, which finds out about a server that has gone without a word.
+constexpr double kWatchCall_s = 60;
+constexpr auto kTick = std::chrono::milliseconds(250);
+
+grpc::ChannelArguments channel_arguments() {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  // A server that restarts is noticed soon.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  arguments.SetMaxReceiveMessageSize(64 << 20);
+  return arguments;
+}
+
+// gRPC wraps the cause in what it tried: "failed to connect to all addresses; last error: ...:
+// why".
+std::string last_part(const std::string& message) {
+  const size_t colon = message.rfind(": ");
+  return colon == std::string::npos ? message : message.substr(colon + 2);
+}
+
+std::chrono::system_clock::time_point deadline_after(double seconds) {
+  return std::chrono::system_clock::now() +
+         std::chrono::duration_cast<std::chrono::system_clock::duration>(
+             std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
+std::string json_line(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = true;
+  std::string text;
+  // Fails only for google.protobuf.Any of an unknown type, which no message of ours holds.
+  return google::protobuf::util::MessageToJsonString(message, &text, options).ok() ? text + '\n'
+                                                                                   : "{}\n";
+}
+
+Error explained(const RpcError& error, const std::string& server) {
+  const std::string& message = error.error.message();
+  if (error.reason == "UNSUPPORTED_FABRIC") {
+    return {ErrorCode::invalid_argument,
+            message + "; 'stripline nodes' shows the fabrics of each node"};
+  }
+  if (error.reason == "UNKNOWN_EXPERIMENT") {
+    return {ErrorCode::invalid_argument, message + "; 'stripline bench list' names them"};
+  }
+  if (error.reason == "NOT_ENOUGH_NODES") {
+    return {ErrorCode::unavailable, message + "; start more agents ('stripline-agent --server " +
+                                        server +
+                                        "') or ask for fewer nodes; 'stripline nodes' lists them"};
+  }
+  if (error.reason == "CAMPAIGN_FINISHED") return {ErrorCode::already_exists, message};
+  if (error.reason == "CAMPAIGN_NOT_FOUND") {
+    return {ErrorCode::not_found, message + "; 'stripline campaign list' names them"};
+  }
+  if (error.reason == "MODEL_NOT_FOUND" || error.reason == "MODEL_VERSION_NOT_FOUND") {
+    return {ErrorCode::not_found, message + "; 'stripline model list' names them"};
+  }
+  if (error.reason.empty() && error.error.code() == ErrorCode::unavailable) {
+    return {ErrorCode::unavailable,
+            "cannot reach the server at " + server + ": " + last_part(message) +
+                "; start one with 'stripline-server --dev', or name another with --server or "
+                "STRIPLINE_SERVER"};
+  }
+  if (error.reason.empty() && error.error.code() == ErrorCode::deadline_exceeded) {
+    return {ErrorCode::deadline_exceeded,
+            "the server at " + server +
+                " did not answer in time; see whether it is overloaded, or "
+                "allow more with --timeout"};
+  }
+  return error.error;
+}
+
+class Service::Impl {
+ public:
+  explicit Impl(const Global& global)
+      : server(global.server),
+        timeout_s(global.timeout_s),
+        channel(grpc::CreateCustomChannel(global.server, grpc::InsecureChannelCredentials(),
+                                          channel_arguments())),
+        campaigns(v1::Campaigns::NewStub(channel)),
+        models(v1::Models::NewStub(channel)),
+        fleet(v1::Fleet::NewStub(channel)) {}
+
+  // One call: `invoke(context, response)`.
+  template <typename Response, typename Invoke>
+  Result<Response> call(Invoke invoke) const {
+    grpc::ClientContext context;
+    context.set_deadline(deadline_after(timeout_s));
+    Response response;
+    const grpc::Status status = invoke(&context, &response);
+    if (!status.ok()) return error_of(status);
+    return response;
+  }
+
+  Error error_of(const grpc::Status& status) const {
+    return explained(rpc_error_from(status), server);
+  }
+
+  std::string server;
+  double timeout_s;
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::Campaigns::Stub> campaigns;
+  std::unique_ptr<v1::Models::Stub> models;
+  std::unique_ptr<v1::Fleet::Stub> fleet;
+};
+
+Service::Service(const Global& global) : impl_(std::make_unique<Impl>(global)) {}
+Service::~Service() = default;
+const std::string& Service::server() const { return impl_->server; }
+
+Result<v1::Campaign> Service::create_campaign(const v1::CreateCampaignRequest& request) {
+  const auto create = [&] {
+    return impl_->call<v1::Campaign>([&](auto* context, auto* response) {
+      return impl_->campaigns->CreateCampaign(context, request, response);
+    });
+  };
+  Result<v1::Campaign> campaign = create();
+  // The request id makes a second attempt safe when the first answer was lost.
+  if (!campaign.ok() && campaign.error().code() == ErrorCode::unavailable) campaign = create();
+  return campaign;
+}
+
+Result<v1::Campaign> Service::get_campaign(const std::string& name) {
+  return impl_->call<v1::Campaign>([&](auto* context, auto* response) {
+    v1::GetCampaignRequest request;
+    request.set_name(name);
+    return impl_->campaigns->GetCampaign(context, request, response);
+  });
+}
+
+Result<v1::Campaign> Service::cancel_campaign(const std::string& name) {
+  return impl_->call<v1::Campaign>([&](auto* context, auto* response) {
+    v1::CancelCampaignRequest request;
+    request.set_name(name);
+    return impl_->campaigns->CancelCampaign(context, request, response);
+  });
+}
+
+Result<v1::ListCampaignsResponse> Service::list_campaigns(int page_size,
+                                                          const std::string& page_token) {
+  return impl_->call<v1::ListCampaignsResponse>([&](auto* context, auto* response) {
+    v1::ListCampaignsRequest request;
+    request.set_page_size(page_size);
+    request.set_page_token(page_token);
+    return impl_->campaigns->ListCampaigns(context, request, response);
+  });
+}
+
+Status Service::watch_campaign(const std::string& name, uint64_t cursor, const OnEvent& on_event) {
+  // The completion queue of this call: waiting for it with a limit lets the caller redraw and stop.
+  enum Operation : intptr_t { kStart = 1, kRead, kFinish };
+  const auto tag = [](Operation operation) {
+    return reinterpret_cast<void*>(
+        static_cast<intptr_t>(operation));  // NOLINT(performance-no-int-to-ptr)
+  };
+  grpc::ClientContext context;
+  context.set_deadline(deadline_after(kWatchCall_s));
+  v1::WatchCampaignRequest request;
+  request.set_name(name);
+  request.set_cursor(cursor);
+  grpc::CompletionQueue queue;
+  const auto reader = impl_->campaigns->AsyncWatchCampaign(&context, request, &queue, tag(kStart));
+  v1::CampaignEvent event;
+  grpc::Status status;
+  bool stopped = false;
+  const auto stop_if = [&](Next next) {
+    if (next == Next::go_on || stopped) return;
+    stopped = true;
+    context.TryCancel();
+  };
+  while (true) {
+    void* done = nullptr;
+    bool ok = false;
+    const auto outcome = queue.AsyncNext(&done, &ok, std::chrono::system_clock::now() + kTick);
+    if (outcome == grpc::CompletionQueue::SHUTDOWN) break;
+    if (outcome == grpc::CompletionQueue::TIMEOUT) {
+      stop_if(on_event(nullptr));
+      continue;
+    }
+    if (done == tag(kFinish)) {
+      queue.Shutdown();
+      continue;  // until the queue says that it is empty
+    }
+    if (done == tag(kRead) && ok && !stopped) stop_if(on_event(&event));
+    if (ok) {
+      reader->Read(&event, tag(kRead));
+    } else {
+      reader->Finish(&status, tag(kFinish));
+    }
+  }
+  if (status.ok() || stopped || status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
+    return {};
+  return impl_->error_of(status);
+}
+
+Status Service::export_samples(const std::string& name,
+                               const std::function<Status(std::string_view)>& sink) {
+  // No limit in all, as an export may be large; a server that is gone ends the stream.
+  grpc::ClientContext context;
+  v1::ExportSamplesRequest request;
+  request.set_name(name);
+  const auto reader = impl_->campaigns->ExportSamples(&context, request);
+  v1::SampleChunk chunk;
+  while (reader->Read(&chunk)) {
+    if (const Status written = sink(chunk.data()); !written.ok()) {
+      context.TryCancel();
+      return written;
+    }
+  }
+  const grpc::Status status = reader->Finish();
+  if (!status.ok()) return impl_->error_of(status);
+  return {};
+}
+
+Result<v1::ListModelsResponse> Service::list_models(int page_size, const std::string& page_token) {
+  return impl_->call<v1::ListModelsResponse>([&](auto* context, auto* response) {
+    v1::ListModelsRequest request;
+    request.set_page_size(page_size);
+    request.set_page_token(page_token);
+    return impl_->models->ListModels(context, request, response);
+  });
+}
+
+Result<v1::ListModelVersionsResponse> Service::list_model_versions(const std::string& model,
+                                                                   int page_size,
+                                                                   const std::string& page_token) {
+  return impl_->call<v1::ListModelVersionsResponse>([&](auto* context, auto* response) {
+    v1::ListModelVersionsRequest request;
+    request.set_parent(model);
+    request.set_page_size(page_size);
+    request.set_page_token(page_token);
+    return impl_->models->ListModelVersions(context, request, response);
+  });
+}
+
+Result<FetchedModel> Service::fetch_model(const std::string& name,
+                                          const std::string& if_none_match) {
+  grpc::ClientContext context;
+  context.set_deadline(deadline_after(impl_->timeout_s));
+  v1::FetchModelVersionRequest request;
+  request.set_name(name);
+  request.set_if_none_match(if_none_match);
+  const auto reader = impl_->models->FetchModelVersion(&context, request);
+  FetchedModel fetched;
+  v1::ModelChunk chunk;
+  while (reader->Read(&chunk)) {
+    if (chunk.has_version()) {
+      fetched.version = chunk.version().name();
+      fetched.sha256 = chunk.version().sha256();
+    }
+    fetched.data += chunk.data();
+    if (fetched.data.size() > model::kMaxModelFileBytes) {
+      context.TryCancel();
+      return Error(ErrorCode::data_loss, "what the server sent as " + name +
+                                             " is larger than any model; it was not written");
+    }
+  }
+  const grpc::Status status = reader->Finish();
+  if (!status.ok()) return impl_->error_of(status);
+  return fetched;
+}
+
+Result<v1::ListNodesResponse> Service::list_nodes(int page_size, const std::string& page_token) {
+  return impl_->call<v1::ListNodesResponse>([&](auto* context, auto* response) {
+    v1::ListNodesRequest request;
+    request.set_page_size(page_size);
+    request.set_page_token(page_token);
+    return impl_->fleet->ListNodes(context, request, response);
+  });
+}
+
+}  // namespace stripline::cli

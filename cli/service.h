@@ -1,0 +1,85 @@
+// The server as the commands see it: calls that return a Result. Every error carries what to do.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cli/command.h"
+
+namespace google::protobuf {
+class Message;
+}
+namespace stripline {
+struct RpcError;
+namespace v1 {
+class Campaign;
+class CampaignEvent;
+class CreateCampaignRequest;
+class ListCampaignsResponse;
+class ListModelsResponse;
+class ListModelVersionsResponse;
+class ListNodesResponse;
+class ModelVersion;
+}  // namespace v1
+}  // namespace stripline
+
+namespace stripline::cli {
+
+/// The message as one line of JSON in the proto3 mapping, with the field names of the .proto files
+/// and all fields present.
+std::string json_line(const google::protobuf::Message& message);
+
+/// An error of a call, with a hint. Its code is chosen so that exit_code_for() gives the documented
+/// exit code: what the server calls a failed precondition may be a wrong name (UNSUPPORTED_FABRIC),
+/// missing agents (NOT_ENOUGH_NODES) or a conflict (CAMPAIGN_FINISHED).
+Error explained(const RpcError& error, const std::string& server);
+
+/// A model file as it came, and which version it is.
+struct FetchedModel {
+  std::string version;  ///< "models/m/versions/2"
+  std::string sha256;
+  std::string data;  ///< empty when it is the one the client has
+};
+
+class Service {
+ public:
+  /// How watching goes on after an event, or after a quarter of a second without one.
+  enum class Next { go_on, stop };
+  /// Called with null when nothing has happened.
+  using OnEvent = std::function<Next(const v1::CampaignEvent*)>;
+
+  explicit Service(const Global& global);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  Result<v1::Campaign> create_campaign(const v1::CreateCampaignRequest& request);
+  Result<v1::Campaign> get_campaign(const std::string& name);
+  Result<v1::Campaign> cancel_campaign(const std::string& name);
+  Result<v1::ListCampaignsResponse> list_campaigns(int page_size, const std::string& page_token);
+  /// Streams events after `cursor` until the campaign ends, `on_event` stops it, or a minute has
+  /// passed: success in all three cases. Call it again with the last event's cursor to go on.
+  Status watch_campaign(const std::string& name, uint64_t cursor, const OnEvent& on_event);
+  /// Hands every chunk to `sink`; its error ends the call.
+  Status export_samples(const std::string& name,
+                        const std::function<Status(std::string_view)>& sink);
+
+  Result<v1::ListModelsResponse> list_models(int page_size, const std::string& page_token);
+  Result<v1::ListModelVersionsResponse> list_model_versions(const std::string& model, int page_size,
+                                                            const std::string& page_token);
+  /// `if_none_match`: a sha256, or empty. Errors: also data_loss when it exceeds the largest model.
+  Result<FetchedModel> fetch_model(const std::string& name, const std::string& if_none_match);
+
+  Result<v1::ListNodesResponse> list_nodes(int page_size, const std::string& page_token);
+
+  const std::string& server() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stripline::cli
