@@ -152,7 +152,6 @@ class Agent::Impl {
     if (!runner_) return;
     runner_->on_reconnected();
     carry_out();
-    if (runner_->done()) runner_.reset();
   }
 
   void on_link_event(const LinkEvent& event) {
@@ -377,6 +376,7 @@ class Agent::Impl {
     forget_old_outcome();
   }
 
+  // Until then Hello names the run, and a late CancelAssignment is answered with how it ended.
   void forget_old_outcome() {
     if (runner_ && runner_->done() && session_.live() &&
         now_s() - *done_since_s_ > kRepeatOutcomeWithin_s) {
