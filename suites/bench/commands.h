@@ -1,0 +1,37 @@
+// The commands of stripline-bench that measure. Each prints its result to standard output, problems
+// to standard error, and returns the exit code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "suites/bench/measure.h"
+
+namespace stripline::suites::bench {
+
+/// What `run` and `table` have in common.
+struct CommonOptions {
+  std::string experiment;
+  std::vector<std::string> params;
+  Target target;
+  uint32_t runs = 12;
+  uint32_t reps = 200;                  ///< most repetitions of a point within a run
+  std::optional<double> time_budget_s;  ///< for the whole command
+};
+
+struct RunOptions {
+  CommonOptions common;
+  std::vector<std::string> variants;  ///< empty: all
+  bool json = false;
+};
+int run_command(const RunOptions& options);
+
+struct TableOptions {
+  CommonOptions common;
+  std::string json_file;  ///< empty: none
+};
+int table_command(const TableOptions& options);
+
+}  // namespace stripline::suites::bench

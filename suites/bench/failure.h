@@ -1,0 +1,20 @@
+// How the commands end when they have no result.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace stripline::suites::bench {
+
+/// Why a command ends without a result, and with which exit code.
+struct Failure {
+  int exit_code = 1;
+  std::string message;
+};
+
+/// Prints "stripline-bench: MESSAGE" to standard error and returns the exit code.
+int report(const Failure& failure);
+int report(const Error& error);
+
+}  // namespace stripline::suites::bench

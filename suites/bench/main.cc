@@ -1,0 +1,156 @@
+// stripline-bench: lists and runs the experiments. `stripline bench` is this program.
+#include <cstdio>
+#include <iostream>
+#include <pthread.h>
+#include <signal.h>
+#include <string>
+#include <sys/signalfd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/exit_codes.h"
+#include "base/subprocess.h"
+#include "suites/bench/commands.h"
+#include "suites/bench/reference.h"
+
+namespace {
+
+using namespace stripline;                 // NOLINT(google-build-using-namespace)
+using namespace stripline::suites::bench;  // NOLINT(google-build-using-namespace)
+
+constexpr const char* kDescription =
+    "Lists and runs experiments: micro.* measure what tuned models are fitted from, kernel.* what\n"
+    "programs do with them.\n\n"
+    "  stripline-bench list\n"
+    "  stripline-bench run micro.latency --param bytes=8,64,4096 --variant get\n"
+    "  stripline-bench run kernel.matvec --param rows=512 --fabric emulated:opteron-vapi\n"
+    "  stripline-bench table --kernel kernel.transpose --param n=512 --model m.stripline.json\n";
+
+constexpr const char* kFooter =
+    "Exit codes:\n"
+    "  0  measured\n"
+    "  2  wrong usage: unknown experiment, factor, variant, fabric or profile\n"
+    "  3  the model file is malformed or of another machine; the host cannot reproduce a profile\n"
+    "  4  the provider cannot be used, or resources are exhausted\n"
+    "  5  a rank was killed, or lost a peer\n"
+    "  6  a time limit passed\n"
+    "  7  cancelled by SIGINT or SIGTERM\n"
+    "  8  a result was wrong";
+
+/// A descriptor that is readable once SIGINT, SIGTERM or SIGHUP has come; they no longer kill.
+UniqueFd catch_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+void add_common(CLI::App& app, CommonOptions& options) {
+  app.add_option("--param", options.params,
+                 "A factor's value, NAME=VALUE; several values NAME=V1,V2 or NAME=all. Factors "
+                 "left out take their first value")
+      ->type_name("K=V")
+      ->allow_extra_args(false);
+  app.add_option("-n,--ranks", options.target.ranks, "Ranks to start")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1024U))
+      ->capture_default_str();
+  app.add_option("--fabric", options.target.fabric,
+                 "Network: a libfabric provider (tcp, shm, ...) or "
+                 "emulated:PROFILE[,key=value...]")
+      ->type_name("F")
+      ->envname("STRIPLINE_FABRIC")
+      ->capture_default_str();
+  app.add_option("--clock", options.target.clock, "real, or virtual (emulated fabrics only)")
+      ->type_name("C")
+      ->envname("STRIPLINE_CLOCK")
+      ->check(CLI::IsMember({"real", "virtual"}))
+      ->capture_default_str();
+  app.add_option("--model", options.target.model_path, "Tuned model file; default: none")
+      ->type_name("FILE")
+      ->envname("STRIPLINE_MODEL");
+  app.add_option("--runs", options.runs,
+                 "Runs: fresh ranks each, the unit over which intervals are taken")
+      ->type_name("R")
+      ->check(CLI::Range(1U, 1000U))
+      ->capture_default_str();
+  app.add_option("--reps", options.reps, "Most repetitions of a point within a run")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1000000U))
+      ->capture_default_str();
+  app.add_option("--time-budget", options.time_budget_s,
+                 "Seconds that the whole command should take at most (a target, not a limit)")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--timeout", options.target.time_limit_s, "End a run that lasts longer")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--seed", options.target.seed,
+                 "Seed of the order of points and of emulated jitter")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(kDescription, "stripline-bench");
+  app.footer(kFooter);
+  app.require_subcommand(1);
+
+  CLI::App* list = app.add_subcommand("list", "Show all experiments with factors and variants");
+  bool list_json = false;
+  bool list_markdown = false;
+  list->add_flag("--json", list_json, "As a JSON array of declarations");
+  list->add_flag("--markdown", list_markdown, "As docs/experiments.md")->excludes("--json");
+
+  RunOptions run_options;
+  CLI::App* run = app.add_subcommand("run", "Run an experiment and print medians and intervals");
+  run->add_option("experiment", run_options.common.experiment, "Its name, see 'list'")
+      ->type_name("NAME")
+      ->required();
+  run->add_option("--variant", run_options.variants,
+                  "Only this one; several are measured interleaved, and compared with the first")
+      ->type_name("V")
+      ->allow_extra_args(false);
+  run->add_flag("--json", run_options.json, "One JSON object per line instead of a table");
+  add_common(*run, run_options.common);
+
+  TableOptions table_options;
+  table_options.common.experiment = "kernel.matvec";
+  CLI::App* table = app.add_subcommand(
+      "table", "Compare all variants of a kernel with each other and with the best decomposition");
+  table->add_option("--kernel", table_options.common.experiment, "Its name")
+      ->type_name("NAME")
+      ->capture_default_str();
+  table->add_option("--json", table_options.json_file, "Also write the rows as JSON lines")
+      ->type_name("FILE");
+  add_common(*table, table_options.common);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& request) {
+    return app.exit(request);
+  } catch (const CLI::CallForAllHelp& request) {
+    return app.exit(request);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "stripline-bench: %s\nTry 'stripline-bench --help'.\n", error.what());
+    return kExitUsage;
+  }
+
+  if (*list) {
+    if (list_json) {
+      std::cout << reference_json().dump(2) << '\n';
+    } else {
+      std::cout << (list_markdown ? reference_markdown() : reference_text());
+    }
+    return kExitOk;
+  }
+  const UniqueFd signals = catch_signals();
+  CommonOptions& common = *run ? run_options.common : table_options.common;
+  common.target.cancel_fd = signals.get();
+  common.target.worker = executable_folder() + "/stripline-worker";
+  return *run ? run_command(run_options) : table_command(table_options);
+}

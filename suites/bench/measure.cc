@@ -1,0 +1,115 @@
+#include "suites/bench/measure.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "optimizer/experiment/json.h"
+#include "runtime/bootstrap/local_job.h"
+
+namespace stripline::suites::bench {
+namespace {
+
+// The inverse of exit_code_for(), as far as ranks end with these codes.
+ErrorCode code_for(int exit_code) {
+  switch (exit_code) {
+    case kExitUsage:
+      return ErrorCode::invalid_argument;
+    case kExitBadInput:
+      return ErrorCode::failed_precondition;
+    case kExitUnavailable:
+      return ErrorCode::unavailable;
+    case kExitRankDied:
+      return ErrorCode::aborted;
+    case kExitTimeout:
+      return ErrorCode::deadline_exceeded;
+    case kExitCancelled:
+      return ErrorCode::cancelled;
+    case kExitConflict:
+      return ErrorCode::already_exists;
+    default:
+      return ErrorCode::internal;
+  }
+}
+
+// What a job's ranks said.
+struct Collected {
+  std::vector<experiment::SampleSeries> series;
+  bool finished = false;
+  std::optional<Error> garbled;
+
+  void take(const Json& message) {
+    const auto type = get_string(message, "type", "worker message");
+    if (!type.ok()) return fail(type.error());
+    if (*type == "finished") finished = true;
+    if (*type != "samples") return;
+    const auto list = get_array(message, "series", "worker message");
+    if (!list.ok()) return fail(list.error());
+    for (const Json& element : **list) {
+      auto parsed = experiment::sample_series_from_json(element);
+      if (!parsed.ok()) return fail(parsed.error());
+      series.push_back(*std::move(parsed));
+    }
+  }
+  void fail(const Error& error) {
+    if (!garbled) garbled = error;
+  }
+};
+
+}  // namespace
+
+Result<std::vector<experiment::SampleSeries>> measure_run(
+    const Target& target, uint32_t run, const experiment::StopRule& rule,
+    const std::vector<experiment::Point>& points) {
+  experiment::Assignment assignment;
+  assignment.name = "bench";
+  assignment.fabric = target.fabric;
+  assignment.clock = target.clock;
+  assignment.ranks = target.ranks;
+  assignment.run = run;
+  assignment.seed = target.seed * 0x9e3779b97f4a7c15u + run;
+  assignment.deadline_s = target.time_limit_s;
+  assignment.stop_rule = rule;
+  assignment.points = points;
+  const Json work = {{"type", "work"}, {"assignment", to_json(assignment)}};
+
+  Collected collected;
+  bootstrap::JobOptions job;
+  job.launch.argv = {target.worker};
+  job.launch.ranks = target.ranks;
+  job.launch.environment = {{"STRIPLINE_FABRIC", target.fabric},
+                            {"STRIPLINE_CLOCK", target.clock},
+                            {"STRIPLINE_MODEL", target.model_path},
+                            {"STRIPLINE_SEED", std::to_string(assignment.seed)}};
+  if (!target.segment_bytes.empty()) {
+    job.launch.environment["STRIPLINE_SEGMENT_BYTES"] = target.segment_bytes;
+  }
+  // More than the worker's own limit, which gives the better message.
+  job.time_limit_s = target.time_limit_s + 10;
+  job.cancel_fd = target.cancel_fd;
+  job.on_ready = [&](bootstrap::Launcher& launcher) {
+    for (uint32_t rank = 0; rank < target.ranks; ++rank) {
+      const Status sent = launcher.send(rank, work);
+      if (!sent.ok()) return;  // The rank is gone, and the job ends with that.
+    }
+  };
+  job.on_message = [&](uint32_t, const Json& message, bootstrap::Launcher&) {
+    collected.take(message);
+  };
+  const bootstrap::JobOutcome outcome = bootstrap::run_job(job);
+  if (outcome.exit_code != kExitOk) {
+    std::string message = outcome.message;
+    if (message.empty()) {
+      message = "the ranks ended with exit code " + std::to_string(outcome.exit_code);
+    }
+    return Error(code_for(outcome.exit_code), message);
+  }
+  if (collected.garbled) return *collected.garbled;
+  if (!collected.finished) {
+    return Error(ErrorCode::internal, "the worker ended without saying that it had finished");
+  }
+  return std::move(collected.series);
+}
+
+}  // namespace stripline::suites::bench

@@ -1,0 +1,34 @@
+// Measuring points: starts fresh ranks of stripline-worker on this host, hands them an assignment,
+// and collects the series.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::suites::bench {
+
+/// On what to measure.
+struct Target {
+  std::string fabric = "tcp";
+  std::string clock = "real";
+  uint32_t ranks = 2;
+  std::string model_path;     ///< empty: none
+  uint64_t seed = 0;          ///< of the order of points and of an emulated fabric's jitter
+  double time_limit_s = 600;  ///< for one launch
+  std::string worker;         ///< path of stripline-worker
+  std::string segment_bytes;  ///< STRIPLINE_SEGMENT_BYTES; empty: as inherited
+  int cancel_fd = -1;         ///< readable when the user wants to stop
+};
+
+/// One run: fresh ranks measure all points, in an order that depends on the seed and the run.
+/// Points may be given several times; each time yields a series. Errors carry the code that
+/// exit_code_for() maps back to how the job ended (docs: base/exit_codes.h).
+Result<std::vector<experiment::SampleSeries>> measure_run(
+    const Target& target, uint32_t run, const experiment::StopRule& rule,
+    const std::vector<experiment::Point>& points);
+
+}  // namespace stripline::suites::bench

@@ -1,0 +1,127 @@
+#include "suites/bench/reference.h"
+
+#include "optimizer/experiment/json.h"
+#include "suites/bench/points.h"
+#include "suites/registry.h"
+
+namespace stripline::suites::bench {
+namespace {
+
+using experiment::Experiment;
+using experiment::Factor;
+
+// Grids longer than this show their ends.
+constexpr size_t kMostValues = 8;
+
+template <typename Range>
+std::string joined(const Range& range, const char* separator = ", ") {
+  std::string out;
+  for (const auto& element : range) {
+    if (!out.empty()) out += separator;
+    out += element;
+  }
+  return out;
+}
+
+std::string grid_text(const Factor& factor) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < factor.values.size(); ++i) {
+    if (factor.values.size() > kMostValues && i == kMostValues - 2) {
+      texts.push_back("... (" + std::to_string(factor.values.size()) + " values)");
+      i = factor.values.size() - 1;
+    }
+    texts.push_back(value_text(factor, factor.values[i]));
+  }
+  return joined(texts);
+}
+
+std::string ranks_text(const Experiment& e) {
+  if (e.min_ranks == e.max_ranks) return std::to_string(e.min_ranks);
+  return std::to_string(e.min_ranks) + " to " + std::to_string(e.max_ranks);
+}
+
+std::string metric_text(const Experiment& e) {
+  return e.metric.name + " [" + e.metric.unit + "], " +
+         (e.metric.lower_is_better ? "lower" : "higher") + " is better";
+}
+
+// Breaks at spaces so that no line is longer than 88 columns behind the indentation.
+std::string wrapped(const std::string& text, const std::string& indent) {
+  constexpr size_t kWidth = 88;
+  std::string out;
+  std::string line;
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t space = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, space - at);
+    if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
+      out += indent + line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    at = space + 1;
+  }
+  return out + indent + line + "\n";
+}
+
+}  // namespace
+
+std::string reference_text() {
+  std::string out;
+  for (const Benchmark& benchmark : benchmarks()) {
+    const Experiment& e = benchmark.declaration;
+    out += e.name + "  " + e.title + "\n";
+    out += wrapped(e.description, "    ");
+    out += "    variants: " + joined(e.variants) + "\n";
+    out += "    metric:   " + metric_text(e) + "\n";
+    out += "    ranks:    " + ranks_text(e) + "\n";
+    for (const Factor& factor : e.factors) {
+      out += wrapped(factor.name + ": " + factor.description + " Grid: " + grid_text(factor),
+                     "      ");
+    }
+    if (!e.feeds.empty()) out += wrapped("feeds:    " + joined(e.feeds), "    ");
+    out += "\n";
+  }
+  return out +
+         "A factor that is left out of 'run' takes the first value of its grid; "
+         "NAME=all takes the grid.\n";
+}
+
+std::string reference_markdown() {
+  std::string out =
+      "# Experiments\n\n"
+      "<!-- Written by 'stripline-bench list --markdown > docs/experiments.md'; a test keeps it "
+      "current. -->\n\n"
+      "What `stripline bench` can run and agents can be asked to measure. A factor that is left "
+      "out\n"
+      "takes the first value of its grid; `--param NAME=all` takes the whole grid, "
+      "`--param NAME=V1,V2`\n"
+      "some values. How samples become a model is in [measurement.md](measurement.md).\n";
+  for (const Benchmark& benchmark : benchmarks()) {
+    const Experiment& e = benchmark.declaration;
+    out += "\n## `" + e.name + "`\n\n" + e.title + " (version " + std::to_string(e.version) +
+           ").\n\n" + wrapped(e.description, "") + "\n";
+    out += "* variants: `" + joined(e.variants, "`, `") + "`; the first is the baseline\n";
+    out += "* one sample: " + metric_text(e) + "\n";
+    out += "* ranks: " + ranks_text(e) + "\n";
+    out += "* verification: " + e.verification + "\n";
+    out += "* feeds: " + (e.feeds.empty() ? "nothing" : "`" + joined(e.feeds, "`, `") + "`") + "\n";
+    if (e.factors.empty()) continue;
+    out += "\n| factor | unit | meaning | grid |\n|---|---|---|---|\n";
+    for (const Factor& factor : e.factors) {
+      out += "| `" + factor.name + "` | " + factor.unit + " | " + factor.description + " | " +
+             grid_text(factor) + " |\n";
+    }
+  }
+  return out;
+}
+
+Json reference_json() {
+  Json all = Json::array();
+  for (const Benchmark& benchmark : benchmarks()) {
+    all.push_back(experiment::to_json(benchmark.declaration));
+  }
+  return all;
+}
+
+}  // namespace stripline::suites::bench

@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <variant>
+
+#include "base/exit_codes.h"
+#include "suites/bench/commands.h"
+#include "suites/bench/failure.h"
+#include "suites/bench/points.h"
+#include "suites/bench/progress.h"
+#include "suites/bench/rows.h"
+#include "suites/bench/search.h"
+#include "suites/bench/text_table.h"
+
+namespace stripline::suites::bench {
+namespace {
+
+using experiment::Experiment;
+using experiment::Point;
+
+constexpr uint32_t kRounds = 3;
+constexpr double kDefaultTimeBudgetS = 60;
+constexpr double kSearchShare = 0.5;    // of the time budget; confirming takes the rest
+constexpr uint32_t kFewestRuns = 6;     // an exact 95% interval needs as many
+constexpr double kPointBudgetS = 0.06;  // per point and confirming run
+
+/// A row of the table before it is measured.
+struct Entry {
+  std::string label;
+  Point point;
+};
+
+// The rows that need no search, in the order of the table.
+std::vector<Entry> fixed_entries(const Point& base, bool with_model) {
+  std::vector<Entry> entries;
+  for (const char* variant : {"fine", "blocking", "hand", "hand4", "untuned", "tuned"}) {
+    if (std::string_view(variant) == "tuned" && !with_model) continue;
+    entries.push_back({variant, base});
+    entries.back().point.variant = variant;
+  }
+  return entries;
+}
+
+std::string problem_text(const Experiment& e, const Point& point) {
+  std::string text;
+  for (const experiment::Factor& factor : e.factors) {
+    if (factor.name == "strip_bytes" || factor.name == "schedule" || factor.name == "window") {
+      continue;
+    }
+    text += (text.empty() ? "" : ", ") + factor.name + "=" +
+            value_text(factor, point.params.at(factor.name));
+  }
+  return text;
+}
+
+void print(const Experiment& e, const TableOptions& options, const std::vector<Row>& rows,
+           const BestPlan& best, size_t runs) {
+  const Target& target = options.common.target;
+  std::printf("%s, %s, on %s%s, %u ranks, %zu runs\n\n", e.name.c_str(),
+              problem_text(e, rows.front().point).c_str(), target.fabric.c_str(),
+              target.clock == "virtual" ? " (virtual clock)" : "", target.ranks, runs);
+  TextTable table(
+      {"variant", ">time", ">95% interval", ">ratio to hand", ">95% interval", "verified", "plan"});
+  for (const Row& row : rows) {
+    std::string ratio = row.label == "hand" ? "1" : "";
+    std::string interval;
+    if (row.ratio) {
+      ratio = ratio_text(row.ratio->value);
+      interval = interval_text(row.ratio->interval.low, row.ratio->interval.high, "");
+    }
+    table.add({row.label, with_unit(row.summary.median, row.unit),
+               interval_text(row.summary.ci_low, row.summary.ci_high, row.unit), ratio, interval,
+               row.verified ? "yes" : "no", row.plan});
+  }
+  std::fputs(table.text().c_str(), stdout);
+  std::printf(
+      "\nbest: of %zu decompositions (strip sizes x schedules x windows), %zu left after racing "
+      "over "
+      "%zu runs;\n      the leader was measured again in the runs shown here.\n",
+      best.candidates, best.survivors, best.rounds);
+  for (const Row& row : rows) {
+    if (row.explanation.empty() || row.label == "best") continue;
+    std::printf("\n%s: %s\n%s", row.label.c_str(), row.plan.c_str(), row.explanation.c_str());
+    if (!row.explanation.ends_with('\n')) std::printf("\n");
+  }
+}
+
+Status write_json_lines(const std::string& path, const std::vector<Row>& rows,
+                        const Target& target) {
+  std::ofstream file(path);
+  for (const Row& row : rows) {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string line,
+                               canonical_json(to_json(row, target.fabric, target.ranks)));
+    file << line << '\n';
+  }
+  file.close();
+  if (file) return {};
+  return Error(ErrorCode::unavailable,
+               "cannot write '" + path + "'; check that its folder exists and is writable");
+}
+
+}  // namespace
+
+int table_command(const TableOptions& options) {
+  const CommonOptions& common = options.common;
+  const auto declaration = find_experiment(common.experiment);
+  if (!declaration.ok()) return report(declaration.error());
+  const Experiment& e = **declaration;
+  const auto& variants = e.variants;
+  if (std::find(variants.begin(), variants.end(), "forced") == variants.end()) {
+    return report(Error(ErrorCode::invalid_argument, "experiment '" + e.name +
+                                                         "' has no variants to tabulate; use "
+                                                         "kernel.matvec or kernel.transpose"));
+  }
+  const auto base = points_from(e, {"blocking"}, common.params);
+  if (!base.ok()) return report(base.error());
+  if (base->size() != 1) {
+    return report(Error(ErrorCode::invalid_argument,
+                        "a table is of one problem; give each parameter one value"));
+  }
+
+  Progress progress;
+  const double budget_s = common.time_budget_s.value_or(kDefaultTimeBudgetS);
+  auto searched = find_best_plan(common.target, base->front(), kSearchShare * budget_s, progress);
+  if (const auto* failure = std::get_if<Failure>(&searched)) return report(*failure);
+  const BestPlan best = std::get<BestPlan>(std::move(searched));
+
+  std::vector<Entry> entries = fixed_entries(base->front(), !common.target.model_path.empty());
+  entries.push_back({"best", best.point});
+  std::vector<Point> points;
+  for (const Entry& entry : entries) points.push_back(entry.point);
+  std::vector<Point> repeated;
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    repeated.insert(repeated.end(), points.begin(), points.end());
+  }
+  experiment::StopRule rule;
+  rule.min_reps = 1;
+  rule.max_reps = std::max<uint32_t>(1, common.reps / kRounds);
+  rule.time_budget_s = kPointBudgetS / kRounds;
+
+  Samples samples(points);
+  uint32_t runs = common.runs;
+  const double start_s = progress.elapsed_s();
+  for (uint32_t run = 1; run <= runs; ++run) {
+    progress.show("measuring: run " + std::to_string(run) + " of " + std::to_string(runs));
+    const auto series = measure_run(common.target, run, rule, repeated);
+    if (!series.ok()) return report(series.error());
+    samples.add(*series);
+    if (const auto failure = samples.check()) return report(*failure);
+    // As many runs as the budget allows, but enough for an interval.
+    const double each_s = (progress.elapsed_s() - start_s) / run;
+    const double affordable = (budget_s - progress.elapsed_s()) / each_s + run;
+    const uint32_t fewest = std::min(common.runs, kFewestRuns);
+    if (affordable < runs) runs = std::max({run, fewest, static_cast<uint32_t>(affordable)});
+  }
+  progress.show("");
+
+  Point hand = base->front();
+  hand.variant = "hand";
+  std::vector<Row> rows;
+  for (const Entry& entry : entries) {
+    const PointSamples* baseline = entry.label == "hand" ? nullptr : samples.find(hand);
+    auto row = make_row(entry.label, e, *samples.find(entry.point), baseline);
+    if (!row.ok()) return report(row.error());
+    rows.push_back(*std::move(row));
+  }
+  print(e, options, rows, best, runs);
+  if (!options.json_file.empty()) {
+    const Status written = write_json_lines(options.json_file, rows, common.target);
+    if (!written.ok()) return report(written.error());
+  }
+  return kExitOk;
+}
+
+}  // namespace stripline::suites::bench

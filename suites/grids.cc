@@ -1,0 +1,29 @@
+#include "suites/grids.h"
+
+#include <utility>
+
+namespace stripline::suites {
+
+std::vector<experiment::ParamValue> size_grid(int64_t low, int64_t high, int per_octave) {
+  std::vector<experiment::ParamValue> values;
+  for (int64_t size = low; size <= high; size *= 2) {
+    values.emplace_back(size);
+    if (per_octave > 1 && size < high) values.emplace_back(size + size / 2);
+  }
+  return values;
+}
+
+experiment::Factor integer_factor(std::string name, std::string unit, std::string description,
+                                  std::vector<experiment::ParamValue> values, double minimum,
+                                  double maximum) {
+  experiment::Factor factor;
+  factor.name = std::move(name);
+  factor.unit = std::move(unit);
+  factor.description = std::move(description);
+  factor.values = std::move(values);
+  factor.minimum = minimum;
+  factor.maximum = maximum;
+  return factor;
+}
+
+}  // namespace stripline::suites

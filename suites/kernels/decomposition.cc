@@ -1,0 +1,81 @@
+#include "suites/kernels/decomposition.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "suites/grids.h"
+#include "suites/kernels/transpose_problem.h"
+
+namespace stripline::suites {
+namespace {
+
+constexpr std::array<std::string_view, 7> kNames = {"blocking", "fine",  "hand",  "hand4",
+                                                    "untuned",  "tuned", "forced"};
+
+int64_t integer_of(const experiment::Point& point, std::string_view name) {
+  return static_cast<int64_t>(experiment::number_param(point, name).value_or(0));
+}
+
+}  // namespace
+
+std::vector<std::string> variant_names() { return {kNames.begin(), kNames.end()}; }
+
+Variant variant_of(const experiment::Point& point) {
+  const auto found = std::find(kNames.begin(), kNames.end(), point.variant);
+  return static_cast<Variant>(found - kNames.begin());
+}
+
+std::vector<experiment::Factor> decomposition_factors() {
+  experiment::Factor schedule;
+  schedule.name = kScheduleFactor;
+  schedule.description =
+      "Variant forced: A issues all strips up front, B keeps `window` of them ahead.";
+  schedule.values = {std::string("A"), std::string("B")};
+  return {integer_factor(kStripBytesFactor, "B",
+                         "Variant forced: size of a strip; 0 transfers in one piece.", {int64_t{0}},
+                         0, double{1 << 30}),
+          schedule,
+          integer_factor(kWindowFactor, "1",
+                         "Variant forced under schedule B: operations ahead; 0 under A.",
+                         {int64_t{0}}, 0, 4096)};
+}
+
+Result<Decomposition> decomposition_of(const experiment::Point& point) {
+  Decomposition decomposition;
+  decomposition.strip_bytes = static_cast<uint64_t>(integer_of(point, kStripBytesFactor));
+  decomposition.pipelined = experiment::text_param(point, kScheduleFactor) == "B";
+  decomposition.window = static_cast<uint32_t>(integer_of(point, kWindowFactor));
+  if (variant_of(point) != Variant::forced &&
+      (decomposition.strip_bytes != 0 || decomposition.pipelined || decomposition.window != 0)) {
+    return Error(ErrorCode::invalid_argument,
+                 "only variant 'forced' takes strip_bytes, schedule and window; variant '" +
+                     point.variant + "' decides for itself");
+  }
+  if (decomposition.pipelined != (decomposition.window != 0)) {
+    return Error(ErrorCode::invalid_argument,
+                 "schedule B needs a window of at least 1, schedule A none (window=0)");
+  }
+  return decomposition;
+}
+
+Result<uint64_t> transfer_bytes(const experiment::Point& point, uint32_t ranks) {
+  if (point.experiment == "kernel.matvec") {
+    return static_cast<uint64_t>(integer_of(point, "rows") * integer_of(point, "cols")) *
+           sizeof(double);
+  }
+  if (point.experiment == "kernel.transpose") {
+    const auto n = static_cast<uint64_t>(integer_of(point, "n"));
+    if (n == 0 || n % ranks != 0) {
+      return Error(ErrorCode::invalid_argument, "n=" + std::to_string(n) +
+                                                    " is not a multiple of the " +
+                                                    std::to_string(ranks) + " ranks");
+    }
+    return (n / ranks) * (n / ranks) * sizeof(Complex);
+  }
+  return Error(ErrorCode::invalid_argument, "experiment '" + point.experiment +
+                                                "' has no decomposition to search; "
+                                                "use kernel.matvec or kernel.transpose");
+}
+
+}  // namespace stripline::suites

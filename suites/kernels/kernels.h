@@ -1,0 +1,17 @@
+// Kernels: what users run, in every variant that the tuned runtime is compared with.
+#pragma once
+
+#include <vector>
+
+#include "suites/registry.h"
+
+namespace stripline::suites {
+
+Benchmark matvec_benchmark();
+Benchmark transpose_benchmark();
+Benchmark serial_tax_benchmark();
+
+/// All of the above.
+std::vector<Benchmark> kernel_benchmarks();
+
+}  // namespace stripline::suites

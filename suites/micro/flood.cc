@@ -1,0 +1,61 @@
+// micro.flood: a stream of operations, bandwidth by size.
+#include <vector>
+
+#include "suites/grids.h"
+#include "suites/micro/micro.h"
+#include "suites/micro/transfer.h"
+#include "suites/repeat.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  const auto count = static_cast<size_t>(*experiment::number_param(point, "count"));
+  STRIPLINE_ASSIGN_OR_RETURN(TransferArea area, TransferArea::create(session, operation_of(point),
+                                                                     bytes_of(point), count));
+  Context& ctx = session.context();
+  SampleSeries series;
+  if (ctx.rank_me() == 0) {
+    std::vector<future> in_flight(count);
+    repeat_alone(
+        session, rule,
+        [&] {
+          const double start_s = ctx.now_s();
+          for (size_t i = 0; i < count; ++i) in_flight[i] = area.issue(i);
+          for (const future& one : in_flight) one.wait();
+          return ctx.now_s() - start_s;
+        },
+        series);
+  }
+  ctx.barrier();
+  series.verified = area.verify(count);
+  if (!series.verified) series.note = kWrongData;
+  return series;
+}
+
+}  // namespace
+
+Benchmark flood_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "micro.flood";
+  e.title = "Time of a stream of operations";
+  e.description =
+      "Time to issue `count` nonblocking operations and wait for all of them. The difference "
+      "between two counts is the time per operation in a long stream, T_stream(S).";
+  e.factors = {bytes_factor(), integer_factor("count", "1", "Operations in the stream.",
+                                              {int64_t{8}, int64_t{64}}, 1, 4096)};
+  e.variants = {"get", "put"};
+  e.metric = {"time_of_stream", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification = "A stream is made into spoiled memory and every slot compared.";
+  e.feeds = {"network.get.g", "network.get.G", "network.put.g", "network.put.G"};
+  return benchmark;
+}
+
+}  // namespace stripline::suites

@@ -1,0 +1,106 @@
+// micro.issue: what it costs to issue operations back to back, o(b,S).
+#include <vector>
+
+#include "suites/grids.h"
+#include "suites/micro/micro.h"
+#include "suites/micro/transfer.h"
+#include "suites/pattern.h"
+#include "suites/repeat.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+constexpr int64_t kLargestBurst = 256;
+
+Result<SampleSeries> run_one_sided(Session& session, Operation operation, size_t bytes,
+                                   size_t burst, const experiment::StopRule& rule) {
+  STRIPLINE_ASSIGN_OR_RETURN(TransferArea area,
+                             TransferArea::create(session, operation, bytes, burst));
+  Context& ctx = session.context();
+  SampleSeries series;
+  if (ctx.rank_me() == 0) {
+    std::vector<future> in_flight(burst);
+    repeat_alone(
+        session, rule,
+        [&] {
+          const double start_s = ctx.now_s();
+          for (size_t i = 0; i < burst; ++i) in_flight[i] = area.issue(i);
+          const double issued_s = ctx.now_s();
+          for (const future& one : in_flight) one.wait();
+          return issued_s - start_s;
+        },
+        series);
+  }
+  ctx.barrier();
+  series.verified = area.verify(burst);
+  return series;
+}
+
+Result<SampleSeries> run_am(Session& session, size_t bytes, size_t burst,
+                            const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  STRIPLINE_RETURN_IF_ERROR(check_am_bytes(ctx, bytes));
+  SampleSeries series;
+  if (ctx.rank_me() == 0) {
+    std::vector<std::byte> payload(bytes);
+    fill_pattern(payload, Session::kSeed);
+    bool complete = true;
+    session.take_received(1);
+    repeat_alone(
+        session, rule,
+        [&] {
+          const double start_s = ctx.now_s();
+          for (size_t i = 0; i < burst; ++i) session.send_counted(1, payload);
+          const double issued_s = ctx.now_s();
+          const Session::Received received = session.take_received(1);
+          complete = complete && received.messages == burst && received.bytes == burst * bytes;
+          return issued_s - start_s;
+        },
+        series);
+    for (size_t i = 0; i < burst; ++i) session.send_checked(1, payload);
+    series.verified = complete && session.take_received(1).good == burst;
+  }
+  ctx.barrier();
+  return series;
+}
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  const Operation operation = operation_of(point);
+  const auto burst = static_cast<size_t>(*experiment::number_param(point, "burst"));
+  auto series = operation == Operation::am
+                    ? run_am(session, bytes_of(point), burst, rule)
+                    : run_one_sided(session, operation, bytes_of(point), burst, rule);
+  if (series.ok() && !series->verified) series->note = kWrongData;
+  return series;
+}
+
+}  // namespace
+
+Benchmark issue_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "micro.issue";
+  e.title = "Time to issue a burst of operations";
+  e.description =
+      "Time from before the first to after the last issue of `burst` nonblocking operations; their "
+      "completion is waited for outside of the timing. Shows o(b,S) of Iancu et al., section 4: "
+      "flat until the queue is full, then what the network takes per operation.";
+  e.factors = {bytes_factor(), integer_factor("burst", "1", "Operations issued back to back.",
+                                              size_grid(1, kLargestBurst, 1), 1, 4096)};
+  e.variants = {"get", "put", "am"};
+  e.metric = {"time_to_issue", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "A burst is made into spoiled memory and every slot compared; messages are counted and their "
+      "pattern compared at the target.";
+  e.feeds = {"network.get.o",           "network.put.o",           "network.am.o",
+             "network.get.queue_depth", "network.put.queue_depth", "network.am.queue_depth"};
+  return benchmark;
+}
+
+}  // namespace stripline::suites

@@ -1,0 +1,10 @@
+#include "suites/micro/micro.h"
+
+namespace stripline::suites {
+
+std::vector<Benchmark> micro_benchmarks() {
+  return {latency_benchmark(), issue_benchmark(), flood_benchmark(), overlap_benchmark(),
+          compute_benchmark()};
+}
+
+}  // namespace stripline::suites

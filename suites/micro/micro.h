@@ -1,0 +1,20 @@
+// The experiments that feed the models (docs/measurement.md). One function per file declares one.
+#pragma once
+
+#include <vector>
+
+#include "suites/registry.h"
+
+namespace stripline::suites {
+
+Benchmark latency_benchmark();
+Benchmark issue_benchmark();
+Benchmark flood_benchmark();
+Benchmark overlap_benchmark();
+Benchmark compute_benchmark();
+Benchmark strip_sweep_benchmark();
+
+/// All of the above.
+std::vector<Benchmark> micro_benchmarks();
+
+}  // namespace stripline::suites

@@ -1,0 +1,75 @@
+// micro.overlap: how much of a transfer computation can hide.
+#include <vector>
+
+#include "optimizer/stats/order.h"
+#include "suites/micro/micro.h"
+#include "suites/micro/transfer.h"
+#include "suites/repeat.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+// Computation lasts this many blocking times: the docs ask for at least two.
+constexpr double kComputeFactor = 2.5;
+constexpr int kBlockingProbes = 5;
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  STRIPLINE_ASSIGN_OR_RETURN(
+      TransferArea area, TransferArea::create(session, operation_of(point), bytes_of(point), 1));
+  Context& ctx = session.context();
+  SampleSeries series;
+  if (ctx.rank_me() == 0) {
+    std::vector<double> blocking_s;
+    for (int i = 0; i <= kBlockingProbes; ++i) {
+      const double start_s = ctx.now_s();
+      area.issue(0).wait();
+      if (i > 0) blocking_s.push_back(ctx.now_s() - start_s);  // the first one warms up
+    }
+    const double compute_s = kComputeFactor * stats::median(blocking_s);
+    repeat_alone(
+        session, rule,
+        [&] {
+          const double start_s = ctx.now_s();
+          const future transfer = area.issue(0);
+          const double issued_s = ctx.now_s();
+          ctx.compute_for(compute_s);
+          const double computed_s = ctx.now_s();
+          transfer.wait();
+          const double end_s = ctx.now_s();
+          return (end_s - computed_s) + (issued_s - start_s);
+        },
+        series);
+  }
+  ctx.barrier();
+  series.verified = area.verify(1);
+  if (!series.verified) series.note = kWrongData;
+  return series;
+}
+
+}  // namespace
+
+Benchmark overlap_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "micro.overlap";
+  e.title = "Exposed time of an overlapped operation";
+  e.description =
+      "Rank 0 issues one nonblocking operation, computes for 2.5 times its blocking time without "
+      "entering the library, and waits. A sample is the total minus the time computed: what "
+      "overlap cannot hide, o(S) + r(S), or nearly all of the transfer on a fabric that makes no "
+      "progress by itself.";
+  e.factors = {bytes_factor()};
+  e.variants = {"get", "put"};
+  e.metric = {"exposed_time", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification = "A byte pattern is transferred into spoiled memory and compared.";
+  e.feeds = {"network.get.r", "network.put.r"};
+  return benchmark;
+}
+
+}  // namespace stripline::suites

@@ -1,0 +1,76 @@
+// What the experiments on single operations share: the factor `bytes`, the memory between rank 0
+// (initiator) and rank 1 (server), issuing, and the check that data arrived.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <stripline/context.h>
+
+#include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+#include "suites/session.h"
+
+namespace stripline::suites {
+
+enum class Operation { get, put, am };
+
+/// The variants are named "get", "put" and "am".
+Operation operation_of(const experiment::Point& point);
+
+/// 8 B to 4 MiB, two sizes per octave: the payload of one operation.
+experiment::Factor bytes_factor();
+size_t bytes_of(const experiment::Point& point);
+
+/// How many ranks the experiments accept; all but 0 and 1 wait inside the library.
+inline constexpr uint32_t kMostRanks = 1024;
+
+/// Payload sizes that active messages can have here, else an error that names the limit.
+Status check_am_bytes(Context& context, size_t bytes);
+
+/// Room for puts or gets of `bytes`, several of which may be in flight: slots that successive
+/// operations use in turn, in rank 1's segment and in private memory of rank 0.
+class TransferArea {
+ public:
+  /// Collective. `in_flight` operations find a slot each, as far as about 8 MiB allow. Errors:
+  /// resource_exhausted, the same on every rank.
+  static Result<TransferArea> create(Session& session, Operation operation, size_t bytes,
+                                     size_t in_flight);
+  /// Collective.
+  ~TransferArea();
+  TransferArea(TransferArea&& other) noexcept;
+  TransferArea& operator=(TransferArea&&) = delete;
+
+  /// Rank 0: starts the i-th operation. Get or put only.
+  future issue(size_t i) {
+    const size_t at = (i % slots_) * stride_;
+    std::byte* mine = private_.data() + at;
+    const global_ptr<std::byte> theirs = remote_ + static_cast<std::ptrdiff_t>(at);
+    return operation_ == Operation::get ? context_->rget(theirs, mine, bytes_)
+                                        : context_->rput(mine, theirs, bytes_);
+  }
+
+  /// Collective: spoils the destination, lets rank 0 make `operations` operations, and tells every
+  /// rank whether each slot they used holds what was sent.
+  bool verify(size_t operations);
+
+ private:
+  TransferArea(Context& context, Operation operation, size_t bytes, size_t slots,
+               global_ptr<std::byte> array);
+
+  Context* context_;
+  Operation operation_;
+  size_t bytes_;
+  size_t stride_;
+  size_t slots_;
+  global_ptr<std::byte> array_;   // this rank's part
+  global_ptr<std::byte> remote_;  // rank 1's part
+  std::vector<std::byte> private_;
+};
+
+/// The note of a series whose data did not arrive as sent.
+inline constexpr const char* kWrongData = "verification failed: the data delivered are wrong";
+
+}  // namespace stripline::suites

@@ -1,0 +1,105 @@
+#include "suites/registry.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "suites/kernels/kernels.h"
+#include "suites/micro/micro.h"
+#include "suites/repeat.h"
+
+namespace stripline::suites {
+namespace {
+
+// Levenshtein's distance, one row at a time.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+const std::vector<Benchmark>& benchmarks() {
+  static const std::vector<Benchmark> table = [] {
+    std::vector<Benchmark> all = micro_benchmarks();
+    for (Benchmark& kernel : kernel_benchmarks()) all.push_back(std::move(kernel));
+    return all;
+  }();
+  return table;
+}
+
+const Benchmark* find_benchmark(std::string_view name) {
+  for (const Benchmark& benchmark : benchmarks()) {
+    if (benchmark.declaration.name == name) return &benchmark;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> nearest_benchmarks(std::string_view name, size_t count) {
+  std::vector<std::pair<size_t, std::string>> order;
+  for (const Benchmark& benchmark : benchmarks()) {
+    const std::string& known = benchmark.declaration.name;
+    // "latency" is near to "micro.latency", whatever the prefix costs.
+    const size_t dot = known.find('.');
+    const size_t distance =
+        std::min(edit_distance(name, known), edit_distance(name, known.substr(dot + 1)));
+    order.emplace_back(distance, known);
+  }
+  std::sort(order.begin(), order.end());
+  order.resize(std::min(order.size(), count));
+  std::vector<std::string> names;
+  names.reserve(order.size());
+  for (auto& entry : order) names.push_back(std::move(entry.second));
+  return names;
+}
+
+Result<experiment::SampleSeries> run_point(Session& session, experiment::Point point,
+                                           const experiment::StopRule& rule) {
+  const Benchmark* benchmark = find_benchmark(point.experiment);
+  if (benchmark == nullptr) {
+    std::string message = "unknown experiment '" + point.experiment + "'; nearest:";
+    for (const std::string& name : nearest_benchmarks(point.experiment)) message += " " + name;
+    return Error(ErrorCode::not_found, message);
+  }
+  const experiment::Experiment& declaration = benchmark->declaration;
+  if (auto problem = experiment::complete_point(declaration, point)) {
+    return Error(ErrorCode::invalid_argument, *problem);
+  }
+  STRIPLINE_RETURN_IF_ERROR(check_stop_rule(rule));
+  const rank_t ranks = session.context().rank_n();
+  if (ranks < declaration.min_ranks || ranks > declaration.max_ranks) {
+    return Error(ErrorCode::invalid_argument, "experiment '" + declaration.name + "' runs on " +
+                                                  std::to_string(declaration.min_ranks) + " to " +
+                                                  std::to_string(declaration.max_ranks) +
+                                                  " ranks, this job has " + std::to_string(ranks) +
+                                                  "; set their number with -n");
+  }
+  auto series = benchmark->run(session, point, rule);
+  if (series.ok()) {
+    series->point = std::move(point);
+    series->run = session.run();
+  }
+  return series;
+}
+
+experiment::SampleSeries as_series(Result<experiment::SampleSeries> result,
+                                   const experiment::Point& point, uint32_t run) {
+  if (result.ok()) return *std::move(result);
+  experiment::SampleSeries series;
+  series.point = point;
+  series.run = run;
+  series.note = "not measured: " + result.error().message();
+  return series;
+}
+
+}  // namespace stripline::suites

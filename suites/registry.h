@@ -1,0 +1,48 @@
+// The experiments that can be run: a declaration (optimizer/experiment) with the function that runs
+// one of its points. One table serves the worker, `stripline-bench`, the tests and
+// docs/experiments.md.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+#include "suites/session.h"
+
+namespace stripline::suites {
+
+/// Runs one completed point within one run. Collective over all ranks of the job; the series is
+/// valid on rank 0. Errors are the same on every rank and mean that the point cannot be measured
+/// here (no model loaded, message larger than the fabric takes, not enough memory); the job goes
+/// on.
+using RunFunction = Result<experiment::SampleSeries> (*)(Session& session,
+                                                         const experiment::Point& point,
+                                                         const experiment::StopRule& rule);
+
+struct Benchmark {
+  experiment::Experiment declaration;
+  RunFunction run = nullptr;
+};
+
+/// All of them, in the order of the reference page. Built once; thread-safe.
+const std::vector<Benchmark>& benchmarks();
+
+/// The one of this name, or nullptr.
+const Benchmark* find_benchmark(std::string_view name);
+
+/// The registered names nearest to `name` by edit distance, best first, at most `count`.
+std::vector<std::string> nearest_benchmarks(std::string_view name, size_t count = 3);
+
+/// Looks the point's experiment up, completes and checks the point, the rule and the number of
+/// ranks, and runs it. Collective. Errors: not_found (with the nearest names), invalid_argument,
+/// and those of the RunFunction.
+Result<experiment::SampleSeries> run_point(Session& session, experiment::Point point,
+                                           const experiment::StopRule& rule);
+
+/// What run_point() returned, as a series that can be reported: an error becomes a series without
+/// values and with the reason as its note (and therefore never a number).
+experiment::SampleSeries as_series(Result<experiment::SampleSeries> result,
+                                   const experiment::Point& point, uint32_t run);
+
+}  // namespace stripline::suites

@@ -1,0 +1,30 @@
+// Ranks as threads, for the tests of the suites.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "runtime/bootstrap/thread_group.h"
+#include "suites/session.h"
+
+namespace stripline::suites {
+
+inline void on_ranks(rank_t ranks, const std::string& fabric, const std::string& clock,
+                     const std::function<void(Session&)>& body,
+                     const std::string& model_path = "") {
+  bootstrap::ThreadGroupOptions options;
+  options.ranks = ranks;
+  options.context.fabric = fabric;
+  options.context.clock = clock;
+  options.context.model_path = model_path;
+  options.context.segment_bytes = size_t{32} << 20;
+  const Status status = bootstrap::run_ranks(options, [&](Context& context) {
+    Session session(context, 1);
+    body(session);
+  });
+  ASSERT_TRUE(status.ok()) << status.error().message();
+}
+
+}  // namespace stripline::suites

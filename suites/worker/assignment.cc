@@ -1,0 +1,92 @@
+#include "suites/worker/assignment.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "optimizer/model/fingerprint.h"
+#include "optimizer/model/model_json.h"
+#include "runtime/rma/context_state.h"
+#include "suites/registry.h"
+
+namespace stripline::suites {
+namespace {
+
+constexpr double kReportIntervalS = 1.0;
+constexpr size_t kMostPendingSeries = 256;
+
+// SplitMix64 (Steele, Lea and Flood 2014).
+uint64_t next_random(uint64_t& state) {
+  uint64_t z = state += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+std::vector<experiment::Point> shuffled(std::vector<experiment::Point> points, uint64_t seed) {
+  uint64_t state = seed;
+  for (size_t i = points.size(); i > 1; --i) {
+    std::swap(points[i - 1], points[next_random(state) % i]);
+  }
+  return points;
+}
+
+Status adopt_model(Context& context, const std::string& model_json) {
+  STRIPLINE_ASSIGN_OR_RETURN(model::TunedModel parsed,
+                             model::parse_model(model_json, "the assignment's model"));
+  detail::ContextState& state = context.state();
+  const model::MatchReport report = model::match(parsed.fingerprint, state.fingerprint);
+  if (!report.usable()) {
+    return Error(ErrorCode::failed_precondition, "the assignment's model '" + parsed.name +
+                                                     "' does not fit this machine:\n" +
+                                                     report.text());
+  }
+  state.loop.reset();  // It may hold what was compiled from another model.
+  state.model = std::make_shared<const model::TunedModel>(std::move(parsed));
+  return {};
+}
+
+Result<RunEnd> run_assignment(Session& session, const experiment::Assignment& assignment,
+                              Reporter* reporter) {
+  Context& ctx = session.context();
+  const bool reports = ctx.rank_me() == 0 && reporter != nullptr;
+  const std::vector<experiment::Point> points = shuffled(assignment.points, assignment.seed);
+  std::vector<experiment::SampleSeries> pending;
+  std::optional<Error> failure;
+  double reported_s = ctx.now_s();
+
+  enum Order : uint32_t { go_on, stop, give_up };
+  for (size_t done = 0; done < points.size(); ++done) {
+    Order order = go_on;
+    if (reports) {
+      const double now_s = ctx.now_s();
+      if (!pending.empty() &&
+          (now_s - reported_s >= kReportIntervalS || pending.size() >= kMostPendingSeries)) {
+        const Status sent = reporter->report(pending, done, points.size());
+        if (!sent.ok()) {
+          failure = sent.error();
+          order = give_up;
+        }
+        pending.clear();
+        reported_s = ctx.now_s();
+      }
+      if (order == go_on && reporter->cancelled()) order = stop;
+    }
+    order = ctx.broadcast(order, 0);
+    if (order != go_on) {
+      if (failure) return *failure;
+      if (order == give_up) return RunEnd::cancelled;
+      if (reports) STRIPLINE_RETURN_IF_ERROR(reporter->report(pending, done, points.size()));
+      return RunEnd::cancelled;
+    }
+    auto series = as_series(run_point(session, points[done], assignment.stop_rule), points[done],
+                            assignment.run);
+    if (reports) pending.push_back(std::move(series));
+  }
+  if (reports) STRIPLINE_RETURN_IF_ERROR(reporter->report(pending, points.size(), points.size()));
+  return RunEnd::complete;
+}
+
+}  // namespace stripline::suites

@@ -1,0 +1,43 @@
+// Running an assignment: all its points in a shuffled order, with what is to be reported in
+// between.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+#include "suites/session.h"
+
+namespace stripline::suites {
+
+/// Where a run's results go and where the wish to stop comes from. Asked on rank 0 only, and never
+/// while a point is timed.
+class Reporter {
+ public:
+  virtual ~Reporter() = default;
+  /// Whether to stop before the next point.
+  virtual bool cancelled() = 0;
+  /// Finished series, and how many points of how many are done.
+  virtual Status report(const std::vector<experiment::SampleSeries>& series, size_t done,
+                        size_t total) = 0;
+};
+
+/// The points in the order in which a run with this seed measures them: a Fisher-Yates shuffle over
+/// SplitMix64, the same on every platform.
+std::vector<experiment::Point> shuffled(std::vector<experiment::Point> points, uint64_t seed);
+
+/// Makes the context's planners use this model. The same on every rank. Errors: those of
+/// model::parse_model; failed_precondition when it was made for another machine, naming the
+/// difference.
+Status adopt_model(Context& context, const std::string& model_json);
+
+enum class RunEnd { complete, cancelled };
+
+/// Collective. Runs the points; series reach the reporter at intervals of about a second, so that
+/// the receiver is mostly idle while samples are taken. A point that cannot be measured here yields
+/// a series without values (registry.h, as_series). Errors: those of Reporter::report, on rank 0.
+Result<RunEnd> run_assignment(Session& session, const experiment::Assignment& assignment,
+                              Reporter* reporter);
+
+}  // namespace stripline::suites

@@ -1,0 +1,149 @@
+// stripline-worker: the rank program of the suites (docs/worker-protocol.md). Started by
+// stripline-bench and by agents, not by hand.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <signal.h>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
+#include <stripline/context.h>
+
+#include "base/exit_codes.h"
+#include "base/json_channel.h"
+#include "optimizer/experiment/json.h"
+#include "runtime/bootstrap/bootstrap.h"
+#include "runtime/rma/context_state.h"
+#include "suites/worker/assignment.h"
+#include "suites/worker/describe.h"
+
+namespace {
+
+using namespace stripline;          // NOLINT(google-build-using-namespace)
+using namespace stripline::suites;  // NOLINT(google-build-using-namespace)
+
+constexpr const char* kUsage =
+    "Usage: stripline-worker --describe\n"
+    "       (as a rank, started by stripline-bench or stripline-agent)\n\n"
+    "Measures the points of an assignment that it receives over its control channel\n"
+    "(docs/worker-protocol.md). With --describe it prints the experiments, fabrics and facts of "
+    "this\n"
+    "host as JSON.\n";
+
+/// Speaks with the launcher between points.
+class ChannelReporter final : public Reporter {
+ public:
+  explicit ChannelReporter(JsonChannel& channel) : channel_(channel) {}
+
+  bool cancelled() override {
+    while (!cancelled_) {
+      const auto message = channel_.read(0);
+      // A launcher that is gone cannot be told anything; the kernel ends this process with it.
+      if (!message.ok() || !message->has_value()) break;
+      const auto type = get_string(**message, "type", "message");
+      cancelled_ = type.ok() && *type == "cancel";
+    }
+    return cancelled_;
+  }
+
+  Status report(const std::vector<experiment::SampleSeries>& series, size_t done,
+                size_t total) override {
+    if (!series.empty()) {
+      Json list = Json::array();
+      for (const experiment::SampleSeries& one : series) list.push_back(experiment::to_json(one));
+      STRIPLINE_RETURN_IF_ERROR(channel_.write({{"type", "samples"}, {"series", std::move(list)}}));
+    }
+    return channel_.write({{"type", "progress"}, {"done", done}, {"total", total}});
+  }
+
+ private:
+  JsonChannel& channel_;
+  bool cancelled_ = false;
+};
+
+/// Ends the rank when an assignment takes longer than its deadline, wherever it is: a point may
+/// hang.
+void end_after(double seconds) {
+  struct sigaction action {};
+  action.sa_handler = [](int) {
+    constexpr std::string_view kMessage =
+        "stripline-worker: error: the assignment's deadline passed; ask for fewer points or give "
+        "it more time\n";
+    [[maybe_unused]] const ssize_t written =
+        ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
+    ::_exit(kExitTimeout);
+  };
+  ::sigaction(SIGALRM, &action, nullptr);
+  constexpr double kMostSeconds = 1e8;  // alarm() takes an unsigned int; three years will do
+  ::alarm(static_cast<unsigned>(std::ceil(std::clamp(seconds, 1.0, kMostSeconds))));
+}
+
+Result<experiment::Assignment> receive_work(JsonChannel& channel) {
+  STRIPLINE_ASSIGN_OR_RETURN(auto message, channel.read(-1));
+  const Json& json = *message;
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string type, get_string(json, "type", "message"));
+  if (type == "abort") {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string code, get_string(json, "code", "abort"));
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string text, get_string(json, "message", "abort"));
+    return Error(error_code_from_string(code).value_or(ErrorCode::aborted), text);
+  }
+  if (type == "cancel") {
+    return Error(ErrorCode::cancelled, "cancelled before the assignment was given");
+  }
+  if (type != "work") {
+    return Error(ErrorCode::data_loss, "expected 'work' of the launcher, not '" + type + "'");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* assignment, get_object(json, "assignment", "work"));
+  return experiment::assignment_from_json(*assignment);
+}
+
+Status work(Context& context, JsonChannel& channel) {
+  STRIPLINE_ASSIGN_OR_RETURN(const experiment::Assignment assignment, receive_work(channel));
+  end_after(assignment.deadline_s);
+  if (!assignment.model_json.empty()) {
+    STRIPLINE_RETURN_IF_ERROR(adopt_model(context, assignment.model_json));
+  }
+  Session session(context, assignment.run);
+  ChannelReporter reporter(channel);
+  STRIPLINE_ASSIGN_OR_RETURN(const RunEnd end, run_assignment(session, assignment, &reporter));
+  if (context.rank_me() != 0) return {};
+  return channel.write(
+      {{"type", "finished"}, {"reason", end == RunEnd::complete ? "complete" : "cancelled"}});
+}
+
+int run_rank() {
+  auto context = Context::init();
+  if (!context.ok()) return report(context.error());
+  detail::ContextState& state = (*context)->state();
+  JsonChannel* channel = state.bootstrap->control();
+  if (channel == nullptr) {
+    std::fputs(kUsage, stderr);
+    return kExitUsage;
+  }
+  const Status done = work(**context, *channel);
+  // The other ranks may be anywhere; the launcher ends them.
+  if (!done.ok()) state.fail(done.error());
+  return kExitOk;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "--describe") == 0) {
+    std::cout << describe().dump() << '\n';
+    return kExitOk;
+  }
+  if (argc == 2 && std::strcmp(argv[1], "--help") == 0) {
+    std::cout << kUsage;
+    return kExitOk;
+  }
+  if (argc != 1) {
+    std::fputs(kUsage, stderr);
+    return kExitUsage;
+  }
+  return run_rank();
+}
