@@ -1,0 +1,163 @@
+// Agents.Session: one stream per agent, read one message at a time, written from a queue.
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include <grpcpp/grpcpp.h>
+
+#include "server/rpc_status.h"
+#include "server/services.h"
+#include "server/wire.h"
+#include "stripline/v1/agents.grpc.pb.h"
+
+namespace stripline::server {
+namespace {
+
+using SessionStream = grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>;
+
+// The writing half, shared with the coordinator, which may hold it longer than the stream lives.
+class StreamLink final : public AgentLink {
+ public:
+  explicit StreamLink(SessionStream* stream) : stream_(stream) {}
+
+  void send(ServerMessage message) override {
+    const std::lock_guard lock(mutex_);
+    if (stream_ == nullptr || closing_) return;
+    queue_.push_back(to_wire(std::move(message)));
+    advance();
+  }
+
+  void close(const Problem& problem) override { finish(rpc_status(problem)); }
+
+  // Ends the stream once what is queued has been written.
+  void finish(const grpc::Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (stream_ == nullptr || closing_) return;
+    closing_ = true;
+    final_ = status;
+    advance();
+  }
+
+  bool closing() {
+    const std::lock_guard lock(mutex_);
+    return closing_;
+  }
+
+  void on_written(bool ok) {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    if (!queue_.empty()) queue_.pop_front();
+    if (!ok) queue_.clear();  // The agent is gone; the failing read ends the stream.
+    advance();
+  }
+
+  // The reactor is about to be deleted.
+  void detach() {
+    const std::lock_guard lock(mutex_);
+    stream_ = nullptr;
+  }
+
+ private:
+  void advance() {
+    if (writing_ || stream_ == nullptr || finished_) return;
+    if (!queue_.empty()) {
+      writing_ = true;
+      stream_->StartWrite(&queue_.front());
+    } else if (closing_) {
+      finished_ = true;
+      stream_->Finish(final_);
+    }
+  }
+
+  std::mutex mutex_;
+  SessionStream* stream_;
+  std::deque<v1::ServerMessage> queue_;  // front: being written
+  bool writing_ = false;
+  bool closing_ = false;
+  bool finished_ = false;
+  grpc::Status final_;
+};
+
+class SessionReactor final : public SessionStream {
+ public:
+  explicit SessionReactor(Coordinator& coordinator)
+      : coordinator_(coordinator), link_(std::make_shared<StreamLink>(this)) {
+    StartRead(&message_);
+  }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      leave();
+      link_->finish(grpc::Status::OK);
+      return;
+    }
+    if (!greeted_) {
+      greet();
+    } else if (auto message = from_wire(message_)) {
+      coordinator_.receive(session_, *message);
+    }
+    if (!link_->closing()) StartRead(&message_);
+  }
+
+  void OnWriteDone(bool ok) override { link_->on_written(ok); }
+
+  void OnCancel() override { leave(); }
+
+  void OnDone() override {
+    leave();
+    link_->detach();
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory): how reactors end
+  }
+
+ private:
+  void greet() {
+    greeted_ = true;
+    if (!message_.has_hello()) {
+      link_->close(invalid_field("message", "the first message of a session is Hello"));
+      return;
+    }
+    const auto session = coordinator_.open_session(from_wire(message_.hello()), link_);
+    if (!session) {
+      link_->close(session.problem());
+      return;
+    }
+    const std::lock_guard lock(mutex_);
+    session_ = *session;
+    if (left_) coordinator_.close_session(session_);
+  }
+
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    if (left_) return;
+    left_ = true;
+    if (session_ != 0) coordinator_.close_session(session_);
+  }
+
+  Coordinator& coordinator_;
+  std::shared_ptr<StreamLink> link_;
+  v1::AgentMessage message_;
+  bool greeted_ = false;
+  std::mutex mutex_;  // OnCancel may run beside OnReadDone
+  uint64_t session_ = 0;
+  bool left_ = false;
+};
+
+class AgentsService final : public v1::Agents::CallbackService {
+ public:
+  explicit AgentsService(Coordinator& coordinator) : coordinator_(coordinator) {}
+
+  SessionStream* Session(grpc::CallbackServerContext* /*context*/) override {
+    return new SessionReactor(coordinator_);  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+
+ private:
+  Coordinator& coordinator_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator) {
+  return std::make_unique<AgentsService>(coordinator);
+}
+
+}  // namespace stripline::server

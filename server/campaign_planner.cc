@@ -1,0 +1,223 @@
+#include "server/campaign_planner.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "server/grid.h"
+#include "server/names.h"
+
+namespace stripline::server {
+namespace {
+
+using experiment::Assignment;
+using experiment::Experiment;
+using experiment::StopRule;
+
+// Starting the workers of a run, opening endpoints and joining; an allowance for the estimate.
+constexpr double kRunStartS = 1.0;
+// The share of the time budget that the plan fills. The rest covers points that need longer than
+// their share (min_reps of large transfers), lost runs and the fit.
+constexpr double kBudgetShare = 0.6;
+constexpr double kMinPointS = 0.001;
+constexpr double kMaxPointS = 0.05;
+
+// A repetition that moves this much lasts about 10 ms at 1 GB/s: long against any overhead that the
+// models describe, short enough for min_reps of them in a second.
+constexpr GridLimits kBudgetedGrid{.sizes = 12, .counts = 5, .max_bytes_per_repetition = 16 << 20};
+constexpr GridLimits kFullGrid{.max_bytes_per_repetition = 128 << 20};
+
+std::set<std::string_view> allowed_nodes(const CampaignSpec& spec) {
+  std::set<std::string_view> names;
+  for (const std::string& name : spec.only_nodes) {
+    names.insert(std::string_view(name).substr(std::string_view("nodes/").size()));
+  }
+  return names;
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& text) {
+  return std::ranges::find(list, text) != list.end();
+}
+
+std::string join(const std::set<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
+  return joined;
+}
+
+Problem too_few(const CampaignSpec& spec, size_t have, const std::string& what) {
+  return {ErrorCode::failed_precondition,
+          "NOT_ENOUGH_NODES",
+          "the campaign needs " + std::to_string(spec.nodes) + " connected nodes " + what + ", " +
+              std::to_string(have) + (have == 1 ? " is" : " are") +
+              "; start more agents or ask for fewer nodes ('stripline nodes' lists them)",
+          {{"needed", std::to_string(spec.nodes)}, {"available", std::to_string(have)}}};
+}
+
+// The nodes that may take part and open the fabric.
+Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
+                                                 const std::vector<NodeOffer>& offers) {
+  const auto allowed = allowed_nodes(spec);
+  std::vector<const NodeOffer*> able;
+  std::set<std::string> fabrics;
+  size_t connected = 0;
+  for (const NodeOffer& offer : offers) {
+    if (!allowed.empty() && !allowed.contains(offer.node)) continue;
+    ++connected;
+    fabrics.insert(offer.fabrics.begin(), offer.fabrics.end());
+    if (contains(offer.fabrics, spec.fabric)) able.push_back(&offer);
+  }
+  if (able.empty() && connected > 0) {
+    return Problem{
+        ErrorCode::failed_precondition,
+        "UNSUPPORTED_FABRIC",
+        "no connected node can open fabric '" + spec.fabric + "'; they offer: " + join(fabrics),
+        {{"field", "spec.fabric"}, {"fabric", spec.fabric}}};
+  }
+  if (able.size() < spec.nodes) {
+    return too_few(spec, able.size(), "that can open fabric '" + spec.fabric + "'");
+  }
+  return able;
+}
+
+struct Offered {
+  const Experiment* declaration = nullptr;
+  size_t nodes = 0;
+};
+
+// By name, the newest version that at least `enough` nodes offer; the others with the version that
+// most offer, so that a message can tell.
+std::map<std::string, Offered> usable_declarations(const std::vector<const NodeOffer*>& nodes,
+                                                   size_t enough) {
+  std::map<std::pair<std::string, int>, Offered> by_version;
+  for (const NodeOffer* node : nodes) {
+    for (const Experiment& experiment : node->experiments) {
+      Offered& offered = by_version[{experiment.name, experiment.version}];
+      if (offered.declaration == nullptr) offered.declaration = &experiment;
+      ++offered.nodes;
+    }
+  }
+  std::map<std::string, Offered> best;
+  for (const auto& [key, offered] : by_version) {  // ascending versions
+    Offered& chosen = best[key.first];
+    if (offered.nodes >= enough || chosen.nodes < offered.nodes) chosen = offered;
+  }
+  return best;
+}
+
+bool accepts_ranks(const Experiment& experiment, uint32_t ranks) {
+  return experiment.min_ranks <= ranks && ranks <= experiment.max_ranks;
+}
+
+Problem unknown_experiment(const std::string& name, const std::map<std::string, Offered>& offered) {
+  std::set<std::string> names;
+  for (const auto& [known, unused] : offered) names.insert(known);
+  return {ErrorCode::invalid_argument,
+          "UNKNOWN_EXPERIMENT",
+          "no connected node offers experiment '" + name + "'; they offer: " + join(names),
+          {{"field", "spec.experiments"}, {"experiment", name}}};
+}
+
+Answer<std::vector<Experiment>> choose(const CampaignSpec& spec,
+                                       const std::map<std::string, Offered>& offered) {
+  std::vector<Experiment> chosen;
+  if (!spec.experiments.empty()) {
+    for (const std::string& name : spec.experiments) {
+      const auto found = offered.find(name);
+      if (found == offered.end()) return unknown_experiment(name, offered);
+      const Experiment& declaration = *found->second.declaration;
+      if (found->second.nodes < spec.nodes) {
+        return too_few(spec, found->second.nodes, "that offer '" + name + "'");
+      }
+      if (!accepts_ranks(declaration, spec.ranks)) {
+        return invalid_field("spec.ranks", "experiment '" + name + "' takes " +
+                                               std::to_string(declaration.min_ranks) + " to " +
+                                               std::to_string(declaration.max_ranks) +
+                                               " ranks, not " + std::to_string(spec.ranks));
+      }
+      chosen.push_back(declaration);
+    }
+    return chosen;
+  }
+  for (const auto& [name, offer] : offered) {
+    if (offer.nodes >= spec.nodes && !offer.declaration->feeds.empty() &&
+        accepts_ranks(*offer.declaration, spec.ranks)) {
+      chosen.push_back(*offer.declaration);
+    }
+  }
+  if (chosen.empty()) {
+    return Problem{ErrorCode::failed_precondition,
+                   "NOT_ENOUGH_NODES",
+                   "no experiment that feeds a model is offered by " + std::to_string(spec.nodes) +
+                       " connected nodes and takes " + std::to_string(spec.ranks) +
+                       " ranks; update the agents or ask for another number of ranks",
+                   {{"needed", std::to_string(spec.nodes)}}};
+  }
+  return chosen;
+}
+
+// On a virtual clock repetitions differ by the profile's jitter only, and each costs the host more
+// than it lasts, so fewer are made.
+StopRule stop_rule(const CampaignSpec& spec, double point_s) {
+  const bool full = spec.effort == Effort::full;
+  StopRule rule;
+  rule.min_runs = spec.runs;
+  rule.time_budget_s = point_s;
+  rule.min_reps = full ? 8 : 6;
+  rule.max_reps = full ? 200 : 100;
+  if (spec.clock == "virtual") rule.max_reps = full ? 40 : 12;
+  rule.relative_half_width = full ? 0.02 : 0.05;
+  return rule;
+}
+
+}  // namespace
+
+Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<NodeOffer>& offers) {
+  const auto nodes = candidates(spec, offers);
+  if (!nodes) return nodes.problem();
+  const auto offered = usable_declarations(*nodes, spec.nodes);
+  auto experiments = choose(spec, offered);
+  if (!experiments) return experiments.problem();
+
+  CampaignPlan plan;
+  plan.spec = spec;
+  for (const Experiment& experiment : *experiments) {
+    plan.requirements[experiment.name] = experiment.version;
+    plan.feeds_model = plan.feeds_model || !experiment.feeds.empty();
+  }
+  if (plan.feeds_model && spec.runs < kMinRunsForIntervals) {
+    return invalid_field("spec.runs", "a model needs at least " +
+                                          std::to_string(kMinRunsForIntervals) + " runs, not " +
+                                          std::to_string(spec.runs));
+  }
+
+  const bool full = spec.effort == Effort::full;
+  const auto points = grid_points(*experiments, full ? kFullGrid : kBudgetedGrid);
+  const size_t declared = grid_points(*experiments, {}).size();
+  if (points.size() < declared) {
+    plan.note = "pruned grid: " + std::to_string(points.size()) + " of " +
+                std::to_string(declared) + " declared points";
+  }
+
+  const double share_s = kBudgetShare * spec.time_budget_s / spec.runs - kRunStartS;
+  const auto count = static_cast<double>(points.size());
+  const double point_s = std::clamp(share_s / count, kMinPointS, kMaxPointS);
+  plan.run_s = kRunStartS + count * point_s;
+  for (uint32_t run = 1; run <= spec.runs; ++run) {
+    Assignment assignment;
+    assignment.fabric = spec.fabric;
+    assignment.clock = spec.clock;
+    assignment.ranks = spec.ranks;
+    assignment.run = run;
+    assignment.seed = derive_seed(spec.seed, run);
+    assignment.deadline_s = spec.time_budget_s;
+    assignment.stop_rule = stop_rule(spec, point_s);
+    assignment.points = points;
+    shuffle_points(assignment.points, assignment.seed);
+    plan.runs.push_back(std::move(assignment));
+  }
+  return plan;
+}
+
+}  // namespace stripline::server

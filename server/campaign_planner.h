@@ -1,0 +1,44 @@
+// From what a user asks and what agents offer to the runs of a campaign. Pure: declarations are
+// data, so the server plans experiments whose code it does not have.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "optimizer/experiment/experiment.h"
+#include "server/campaign_spec.h"
+#include "server/problem.h"
+
+namespace stripline::server {
+
+/// What a connected node can do.
+struct NodeOffer {
+  std::string node;  ///< without "nodes/"
+  std::vector<std::string> fabrics;
+  std::vector<experiment::Experiment> experiments;
+};
+
+struct CampaignPlan {
+  CampaignSpec spec;  ///< complete
+  /// Name and version of each experiment; a node must offer all of them to take part.
+  std::map<std::string, int64_t> requirements;
+  bool feeds_model = false;  ///< Some experiment feeds a model parameter.
+  /// One per run, with names and fences left empty. `run` counts from 1. Every run measures the
+  /// same points, in an order of its own.
+  std::vector<experiment::Assignment> runs;
+  double run_s = 0;  ///< Estimate for one run.
+  std::string note;  ///< For a person: how the grids were pruned, or empty.
+};
+
+/// Plans a completed spec. Experiments: those named, or all that feed a model parameter and accept
+/// the number of ranks. Of several versions of an experiment the newest that enough nodes offer is
+/// taken. Problems: UNSUPPORTED_FABRIC and NOT_ENOUGH_NODES when the offers can never run it,
+/// UNKNOWN_EXPERIMENT, INVALID_FIELD.
+///
+/// A budgeted campaign thins the grids and divides most of its time budget among runs and points;
+/// a full one measures the declared grids. How is in campaign_planner.cc and docs/server.md.
+Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<NodeOffer>& offers);
+
+}  // namespace stripline::server

@@ -1,0 +1,145 @@
+#include "server/campaign_planner.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "server/test_experiments.h"
+
+namespace stripline::server {
+namespace {
+
+NodeOffer offer(const std::string& node, std::vector<std::string> fabrics = {"tcp"}) {
+  return {node, std::move(fabrics), test_experiments()};
+}
+
+Answer<CampaignPlan> plan(const CampaignSpec& spec, const std::vector<NodeOffer>& offers) {
+  return plan_campaign(*complete_spec(spec), offers);
+}
+
+std::set<std::string> experiments_of(const experiment::Assignment& assignment) {
+  std::set<std::string> names;
+  for (const auto& point : assignment.points) names.insert(point.experiment);
+  return names;
+}
+
+TEST(CampaignPlanner, TakesWhatFeedsTheModel) {
+  const auto planned = plan({.fabric = "tcp", .seed = 5}, {offer("a"), offer("b")});
+  ASSERT_TRUE(planned);
+  EXPECT_TRUE(planned->feeds_model);
+  EXPECT_EQ(planned->runs.size(), 8U);
+  EXPECT_EQ(
+      experiments_of(planned->runs[0]),
+      (std::set<std::string>{"micro.flood", "micro.issue", "micro.latency", "micro.overlap"}));
+  EXPECT_EQ(planned->requirements.at("micro.issue"), 1);
+  EXPECT_NE(planned->note.find("pruned grid"), std::string::npos) << planned->note;
+}
+
+TEST(CampaignPlanner, RunsMeasureTheSamePointsInOrdersOfTheirOwn) {
+  const auto planned = *plan({.fabric = "tcp", .seed = 5}, {offer("a"), offer("b")});
+  std::set<uint64_t> seeds;
+  for (uint32_t i = 0; i < planned.runs.size(); ++i) {
+    EXPECT_EQ(planned.runs[i].run, i + 1);
+    EXPECT_EQ(planned.runs[i].fabric, "tcp");
+    EXPECT_EQ(planned.runs[i].ranks, 2U);
+    EXPECT_TRUE(std::ranges::is_permutation(planned.runs[i].points, planned.runs[0].points));
+    seeds.insert(planned.runs[i].seed);
+  }
+  EXPECT_EQ(seeds.size(), planned.runs.size());
+  EXPECT_NE(planned.runs[0].points, planned.runs[1].points);
+  const auto again = *plan({.fabric = "tcp", .seed = 5}, {offer("a"), offer("b")});
+  EXPECT_EQ(planned.runs[3].points, again.runs[3].points);
+  const auto other = *plan({.fabric = "tcp", .seed = 6}, {offer("a"), offer("b")});
+  EXPECT_NE(planned.runs[3].points, other.runs[3].points);
+}
+
+TEST(CampaignPlanner, ABudgetedPlanFitsItsBudgetWithRoomToSpare) {
+  const auto planned = *plan({.fabric = "tcp"}, {offer("a"), offer("b")});
+  EXPECT_LT(planned.run_s * static_cast<double>(planned.runs.size()), 0.75 * 60);
+  const auto hurried = *plan({.fabric = "tcp", .time_budget_s = 20}, {offer("a"), offer("b")});
+  EXPECT_LT(hurried.runs[0].stop_rule.time_budget_s, planned.runs[0].stop_rule.time_budget_s);
+}
+
+TEST(CampaignPlanner, AFullPlanMeasuresTheDeclaredGrids) {
+  const auto full = *plan({.fabric = "tcp", .effort = Effort::full}, {offer("a"), offer("b")});
+  const auto budgeted = *plan({.fabric = "tcp"}, {offer("a"), offer("b")});
+  EXPECT_EQ(full.runs.size(), 12U);
+  EXPECT_GT(full.runs[0].points.size(), 2 * budgeted.runs[0].points.size());
+  EXPECT_GT(full.runs[0].stop_rule.max_reps, budgeted.runs[0].stop_rule.max_reps);
+  EXPECT_LT(full.runs[0].stop_rule.relative_half_width,
+            budgeted.runs[0].stop_rule.relative_half_width);
+}
+
+TEST(CampaignPlanner, AVirtualClockNeedsFewerRepetitions) {
+  const std::vector<NodeOffer> offers = {offer("a", {"emulated:x"}), offer("b", {"emulated:x"})};
+  const auto virtual_plan = *plan({.fabric = "emulated:x"}, offers);
+  const auto real_plan = *plan({.fabric = "emulated:x", .clock = "real"}, offers);
+  EXPECT_LT(virtual_plan.runs[0].stop_rule.max_reps, real_plan.runs[0].stop_rule.max_reps);
+  EXPECT_GE(virtual_plan.runs[0].stop_rule.max_reps, virtual_plan.runs[0].stop_rule.min_reps);
+  EXPECT_EQ(virtual_plan.runs[0].clock, "virtual");
+}
+
+TEST(CampaignPlanner, NamedExperimentsMayFeedNothing) {
+  const auto planned =
+      *plan({.fabric = "tcp", .experiments = {"kernel.loop"}, .runs = 2}, {offer("a"), offer("b")});
+  EXPECT_FALSE(planned.feeds_model);
+  EXPECT_EQ(planned.runs.size(), 2U);
+  EXPECT_EQ(experiments_of(planned.runs[0]), std::set<std::string>{"kernel.loop"});
+}
+
+TEST(CampaignPlanner, AModelNeedsSixRuns) {
+  const auto planned = plan({.fabric = "tcp", .runs = 5}, {offer("a"), offer("b")});
+  ASSERT_FALSE(planned);
+  EXPECT_EQ(planned.problem().metadata.at("field"), "spec.runs");
+}
+
+TEST(CampaignPlanner, SaysWhatTheFleetLacks) {
+  const auto unsupported = plan({.fabric = "shm"}, {offer("a"), offer("b")});
+  ASSERT_FALSE(unsupported);
+  EXPECT_EQ(unsupported.problem().reason, "UNSUPPORTED_FABRIC");
+  EXPECT_NE(unsupported.problem().message.find("they offer: tcp"), std::string::npos);
+
+  const auto none = plan({.fabric = "tcp"}, {});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.problem().reason, "NOT_ENOUGH_NODES");
+
+  const auto one = plan({.fabric = "tcp"}, {offer("a"), offer("b", {"shm"})});
+  ASSERT_FALSE(one);
+  EXPECT_EQ(one.problem().reason, "NOT_ENOUGH_NODES");
+  EXPECT_EQ(one.problem().metadata.at("available"), "1");
+
+  const auto unknown =
+      plan({.fabric = "tcp", .experiments = {"micro.nothing"}}, {offer("a"), offer("b")});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.problem().reason, "UNKNOWN_EXPERIMENT");
+  EXPECT_NE(unknown.problem().message.find("micro.latency"), std::string::npos);
+
+  const auto ranks = plan({.fabric = "tcp", .ranks = 100, .experiments = {"micro.latency"}},
+                          {offer("a"), offer("b")});
+  ASSERT_FALSE(ranks);
+  EXPECT_EQ(ranks.problem().metadata.at("field"), "spec.ranks");
+}
+
+TEST(CampaignPlanner, OnlyNodesRestrictsTheChoice) {
+  const auto refused =
+      plan({.fabric = "tcp", .only_nodes = {"nodes/a", "nodes/x"}}, {offer("a"), offer("b")});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.problem().reason, "NOT_ENOUGH_NODES");
+  EXPECT_TRUE(plan({.fabric = "tcp", .only_nodes = {"nodes/a", "nodes/b"}},
+                   {offer("a"), offer("b"), offer("c")}));
+}
+
+TEST(CampaignPlanner, TakesTheNewestVersionThatEnoughNodesOffer) {
+  std::vector<NodeOffer> offers = {offer("a"), offer("b"), offer("c")};
+  for (auto& experiment : offers[0].experiments) experiment.version = 3;
+  for (auto& experiment : offers[1].experiments) experiment.version = 2;
+  for (auto& experiment : offers[2].experiments) experiment.version = 2;
+  EXPECT_EQ(plan({.fabric = "tcp"}, offers)->requirements.at("micro.latency"), 2);
+  const auto three = plan({.fabric = "tcp", .nodes = 3, .experiments = {"micro.latency"}}, offers);
+  ASSERT_FALSE(three);
+  EXPECT_EQ(three.problem().reason, "NOT_ENOUGH_NODES");
+}
+
+}  // namespace
+}  // namespace stripline::server

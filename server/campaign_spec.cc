@@ -1,0 +1,125 @@
+#include "server/campaign_spec.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "server/names.h"
+
+namespace stripline::server {
+namespace {
+
+// Far above what a campaign of ours can use, low enough that a typing error cannot ask for a plan
+// that exhausts the server.
+constexpr uint32_t kMaxNodes = 1024;
+constexpr uint32_t kMaxRanks = 4096;
+constexpr uint32_t kMaxRuns = 1000;
+constexpr double kMaxTimeBudgetS = 86400;
+
+constexpr uint32_t kBudgetedRuns = 8;
+constexpr uint32_t kFullRuns = 12;
+constexpr double kBudgetedSeconds = 60;
+constexpr double kFullSeconds = 300;
+
+bool emulated(std::string_view fabric) { return fabric.starts_with("emulated:"); }
+
+std::string at_most(uint32_t limit, uint32_t value) {
+  return "at most " + std::to_string(limit) + " is accepted, not " + std::to_string(value);
+}
+
+}  // namespace
+
+Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
+  if (spec.fabric.empty()) {
+    return invalid_field("spec.fabric",
+                         "name a fabric, for example 'tcp' or 'emulated:opteron-vapi'");
+  }
+  if (spec.clock.empty()) spec.clock = emulated(spec.fabric) ? "virtual" : "real";
+  if (spec.clock != "real" && spec.clock != "virtual") {
+    return invalid_field("spec.clock", "'real' or 'virtual' is accepted, not '" + spec.clock + "'");
+  }
+  if (spec.clock == "virtual" && !emulated(spec.fabric)) {
+    return invalid_field(
+        "spec.clock", "only emulated fabrics have a virtual clock; '" + spec.fabric + "' has not");
+  }
+  if (spec.nodes == 0) spec.nodes = spec.ranks == 1 ? 1 : 2;
+  if (spec.ranks == 0) spec.ranks = std::max<uint32_t>(2, spec.nodes);
+  if (spec.nodes > kMaxNodes) return invalid_field("spec.nodes", at_most(kMaxNodes, spec.nodes));
+  if (spec.ranks > kMaxRanks) return invalid_field("spec.ranks", at_most(kMaxRanks, spec.ranks));
+  if (spec.ranks < spec.nodes) {
+    return invalid_field("spec.ranks", "every node needs a rank: " + std::to_string(spec.ranks) +
+                                           " ranks do not cover " + std::to_string(spec.nodes) +
+                                           " nodes");
+  }
+  if (spec.effort == Effort::unspecified) spec.effort = Effort::budgeted;
+  const bool full = spec.effort == Effort::full;
+  if (spec.runs == 0) spec.runs = full ? kFullRuns : kBudgetedRuns;
+  if (spec.runs > kMaxRuns) return invalid_field("spec.runs", at_most(kMaxRuns, spec.runs));
+  if (!(spec.time_budget_s >= 0 && spec.time_budget_s <= kMaxTimeBudgetS)) {
+    return invalid_field("spec.time_budget_s", "a number of seconds from 0 to 86400 is accepted");
+  }
+  if (spec.time_budget_s == 0) spec.time_budget_s = full ? kFullSeconds : kBudgetedSeconds;
+  std::set<std::string_view> seen;
+  for (const std::string& name : spec.experiments) {
+    if (name.empty() || !seen.insert(name).second) {
+      return invalid_field("spec.experiments", "'" + name + "' is empty or named twice");
+    }
+  }
+  if (spec.model.empty()) spec.model = model_name(to_segment(spec.fabric));
+  if (!parse_model_name(spec.model)) {
+    return invalid_field("spec.model", "'" + spec.model +
+                                           "' is not of the form models/NAME with NAME matching "
+                                           "[a-z0-9][a-z0-9._-]{0,62}");
+  }
+  std::set<std::string_view> nodes;
+  for (const std::string& name : spec.only_nodes) {
+    if (!parse_node_name(name)) {
+      return invalid_field("spec.only_nodes", "'" + name + "' is not of the form nodes/NAME");
+    }
+    if (!nodes.insert(name).second) {
+      return invalid_field("spec.only_nodes", "'" + name + "' is named twice");
+    }
+  }
+  if (!spec.only_nodes.empty() && spec.only_nodes.size() < spec.nodes) {
+    return invalid_field("spec.only_nodes", "names " + std::to_string(spec.only_nodes.size()) +
+                                                " nodes, but a group has " +
+                                                std::to_string(spec.nodes));
+  }
+  return spec;
+}
+
+Json to_json(const CampaignSpec& spec) {
+  return {{"fabric", spec.fabric},
+          {"clock", spec.clock},
+          {"nodes", spec.nodes},
+          {"ranks", spec.ranks},
+          {"effort", spec.effort == Effort::full ? "full" : "budgeted"},
+          {"experiments", spec.experiments},
+          {"runs", spec.runs},
+          {"time_budget_s", spec.time_budget_s},
+          {"seed", spec.seed},
+          {"model", spec.model},
+          {"only_nodes", spec.only_nodes}};
+}
+
+Result<CampaignSpec> campaign_spec_from_json(const Json& json) {
+  try {
+    CampaignSpec spec;
+    json.at("fabric").get_to(spec.fabric);
+    json.at("clock").get_to(spec.clock);
+    json.at("nodes").get_to(spec.nodes);
+    json.at("ranks").get_to(spec.ranks);
+    spec.effort = json.at("effort") == "full" ? Effort::full : Effort::budgeted;
+    json.at("experiments").get_to(spec.experiments);
+    json.at("runs").get_to(spec.runs);
+    json.at("time_budget_s").get_to(spec.time_budget_s);
+    json.at("seed").get_to(spec.seed);
+    json.at("model").get_to(spec.model);
+    json.at("only_nodes").get_to(spec.only_nodes);
+    return spec;
+  } catch (const Json::exception& error) {
+    return Error(ErrorCode::data_loss, std::string("stored campaign spec: ") + error.what());
+  }
+}
+
+}  // namespace stripline::server

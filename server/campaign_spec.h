@@ -1,0 +1,42 @@
+// What a user asks a campaign to do: CampaignSpec of campaigns.proto as a plain value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "server/problem.h"
+
+namespace stripline::server {
+
+/// Runs that a published parameter needs at least (docs/measurement.md).
+inline constexpr uint32_t kMinRunsForIntervals = 6;
+
+enum class Effort { unspecified, budgeted, full };
+
+/// See campaigns.proto for every member. A spec that complete_spec() returned has no zeros and no
+/// empty texts left except in `experiments` and `only_nodes`, and no unspecified effort.
+struct CampaignSpec {
+  std::string fabric;
+  std::string clock;
+  uint32_t nodes = 0;
+  uint32_t ranks = 0;
+  Effort effort = Effort::unspecified;
+  std::vector<std::string> experiments;
+  uint32_t runs = 0;
+  double time_budget_s = 0;
+  uint64_t seed = 0;
+  std::string model;                    ///< "models/{model}"
+  std::vector<std::string> only_nodes;  ///< "nodes/{node}"
+};
+
+/// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks
+/// every field that can be checked without knowing the fleet. Problems: INVALID_FIELD.
+Answer<CampaignSpec> complete_spec(CampaignSpec spec);
+
+Json to_json(const CampaignSpec& spec);
+/// Errors: data_loss, naming the member.
+Result<CampaignSpec> campaign_spec_from_json(const Json& json);
+
+}  // namespace stripline::server

@@ -1,0 +1,86 @@
+#include "server/campaign_spec.h"
+
+#include <cmath>
+#include <functional>
+
+#include <gtest/gtest.h>
+
+namespace stripline::server {
+namespace {
+
+TEST(CampaignSpec, DefaultsAreThoseOfTheContract) {
+  const auto tcp = *complete_spec({.fabric = "tcp"});
+  EXPECT_EQ(tcp.clock, "real");
+  EXPECT_EQ(tcp.nodes, 2U);
+  EXPECT_EQ(tcp.ranks, 2U);
+  EXPECT_EQ(tcp.effort, Effort::budgeted);
+  EXPECT_EQ(tcp.runs, 8U);
+  EXPECT_DOUBLE_EQ(tcp.time_budget_s, 60);
+  EXPECT_EQ(tcp.model, "models/tcp");
+
+  const auto full = *complete_spec({.fabric = "emulated:gm", .nodes = 4, .effort = Effort::full});
+  EXPECT_EQ(full.clock, "virtual");
+  EXPECT_EQ(full.ranks, 4U);
+  EXPECT_EQ(full.runs, 12U);
+  EXPECT_DOUBLE_EQ(full.time_budget_s, 300);
+  EXPECT_EQ(full.model, "models/emulated-gm");
+
+  EXPECT_EQ(complete_spec({.fabric = "tcp", .ranks = 1})->nodes, 1U);
+}
+
+TEST(CampaignSpec, WrongFieldsAreNamed) {
+  const std::vector<std::pair<const char*, std::function<void(CampaignSpec&)>>> cases = {
+      {"spec.fabric", [](CampaignSpec& s) { s.fabric = ""; }},
+      {"spec.clock", [](CampaignSpec& s) { s.clock = "cpu"; }},
+      {"spec.clock", [](CampaignSpec& s) { s.clock = "virtual"; }},
+      {"spec.nodes", [](CampaignSpec& s) { s.nodes = 100000; }},
+      {"spec.ranks", [](CampaignSpec& s) { s.ranks = 100000; }},
+      {"spec.ranks", [](CampaignSpec& s) { s.nodes = 3, s.ranks = 2; }},
+      {"spec.runs", [](CampaignSpec& s) { s.runs = 100000; }},
+      {"spec.time_budget_s", [](CampaignSpec& s) { s.time_budget_s = -1; }},
+      {"spec.time_budget_s", [](CampaignSpec& s) { s.time_budget_s = std::nan(""); }},
+      {"spec.time_budget_s", [](CampaignSpec& s) { s.time_budget_s = INFINITY; }},
+      {"spec.experiments",
+       [](CampaignSpec& s) {
+         s.experiments = {"a", "a"};
+       }},
+      {"spec.experiments", [](CampaignSpec& s) { s.experiments = {""}; }},
+      {"spec.model", [](CampaignSpec& s) { s.model = "tcp"; }},
+      {"spec.only_nodes",
+       [](CampaignSpec& s) {
+         s.only_nodes = {"a", "b"};
+       }},
+      {"spec.only_nodes",
+       [](CampaignSpec& s) {
+         s.only_nodes = {"nodes/a", "nodes/a"};
+       }},
+      {"spec.only_nodes", [](CampaignSpec& s) { s.only_nodes = {"nodes/a"}; }},
+  };
+  for (const auto& [field, spoil] : cases) {
+    CampaignSpec spec{.fabric = "tcp"};
+    spoil(spec);
+    const auto answer = complete_spec(spec);
+    ASSERT_FALSE(answer) << field;
+    EXPECT_EQ(answer.problem().reason, "INVALID_FIELD");
+    EXPECT_EQ(answer.problem().metadata.at("field"), field);
+  }
+}
+
+TEST(CampaignSpec, JsonRoundTripsAndRejectsOtherThings) {
+  const auto spec = *complete_spec({.fabric = "tcp",
+                                    .effort = Effort::full,
+                                    .experiments = {"a"},
+                                    .seed = ~0ULL,
+                                    .only_nodes = {"nodes/a", "nodes/b"}});
+  const auto read = campaign_spec_from_json(to_json(spec));
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(to_json(*read), to_json(spec));
+  EXPECT_EQ(read->seed, ~0ULL);
+  Json broken = to_json(spec);
+  broken["nodes"] = "two";
+  EXPECT_EQ(campaign_spec_from_json(broken).error().code(), ErrorCode::data_loss);
+  EXPECT_EQ(campaign_spec_from_json(Json::array()).error().code(), ErrorCode::data_loss);
+}
+
+}  // namespace
+}  // namespace stripline::server

@@ -1,0 +1,214 @@
+#include "server/campaign_streams.h"
+
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "server/clock.h"
+#include "server/rpc_status.h"
+#include "server/wire.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr size_t kEventPage = 64;
+constexpr size_t kBatchPage = 8;
+constexpr size_t kChunkBytes = size_t{256} << 10;
+
+// Deleting itself is how a reactor ends.
+template <typename Message>
+class RejectReactor final : public grpc::ServerWriteReactor<Message> {
+ public:
+  explicit RejectReactor(const Problem& problem) { this->Finish(rpc_status(problem)); }
+  void OnDone() override { delete this; }  // NOLINT(cppcoreguidelines-owning-memory)
+};
+
+class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
+                           public EventListener {
+ public:
+  WatchReactor(Store& store, WatchHub& hub, int64_t campaign, uint64_t cursor)
+      : store_(store), hub_(hub), campaign_(campaign), cursor_(cursor) {
+    if (hub_.add(campaign_, this)) {
+      on_event();
+    } else {
+      on_shutdown();
+    }
+  }
+
+  void on_event() override {
+    const std::lock_guard lock(mutex_);
+    advance();
+  }
+
+  void on_shutdown() override {
+    const std::lock_guard lock(mutex_);
+    end({ErrorCode::unavailable,
+         "SERVER_STOPPING",
+         "the server is stopping; watch again from the last cursor when it is back",
+         {}});
+  }
+
+  void OnWriteDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    page_.pop_front();
+    if (!ok) gone_ = true;
+    advance();
+  }
+
+  void OnCancel() override {
+    const std::lock_guard lock(mutex_);
+    gone_ = true;
+    advance();
+  }
+
+  void OnDone() override {
+    hub_.remove(campaign_, this);
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
+
+ private:
+  // Writes the next event, or ends the stream, or waits for on_event().
+  void advance() {
+    if (writing_ || finished_) return;
+    if (gone_) return finish(grpc::Status::OK);
+    if (page_.empty()) {
+      if (last_written_) return finish(final_);
+      load_page();
+    }
+    if (page_.empty()) return;
+    writing_ = true;
+    StartWrite(&page_.front());
+  }
+
+  void load_page() {
+    const auto events = store_.events(campaign_, cursor_, kEventPage);
+    if (!events.ok()) return end(problem_from(events.error()));
+    for (const EventRecord& event : *events) {
+      const auto json = parse_json(event.view_json, "stored event");
+      const auto view = json.ok() ? campaign_view_from_json(*json) : json.error();
+      if (!view.ok()) return end(problem_from(view.error()));
+      v1::CampaignEvent message;
+      message.set_cursor(event.cursor);
+      message.set_time(rfc3339(event.time_unix_s));
+      message.set_message(event.message);
+      *message.mutable_campaign() = to_wire(*view);
+      page_.push_back(std::move(message));
+      cursor_ = event.cursor;
+      // Whatever follows the end (late samples) is no news.
+      if (is_final(view->state)) {
+        last_written_ = true;
+        break;
+      }
+    }
+    if (events->empty() && ended()) {
+      last_written_ = true;
+      finish(final_);
+    }
+  }
+
+  // A client that continues after the last event.
+  bool ended() {
+    const auto campaign = store_.campaign(campaign_);
+    return campaign.ok() && *campaign && is_final((*campaign)->state);
+  }
+
+  void end(const Problem& problem) {
+    page_.resize(writing_ ? 1 : 0);
+    last_written_ = true;
+    final_ = rpc_status(problem);
+    if (!writing_) finish(final_);
+  }
+
+  void finish(const grpc::Status& status) {
+    if (finished_) return;
+    finished_ = true;
+    Finish(status);
+  }
+
+  Store& store_;
+  WatchHub& hub_;
+  const int64_t campaign_;
+  std::mutex mutex_;
+  uint64_t cursor_;
+  std::deque<v1::CampaignEvent> page_;  // front: being written, if writing_
+  bool writing_ = false;
+  bool last_written_ = false;  // page_ holds all that will be written
+  bool gone_ = false;
+  bool finished_ = false;
+  grpc::Status final_;
+};
+
+class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
+ public:
+  ExportReactor(Store& store, int64_t campaign) : store_(store), campaign_(campaign) { advance(); }
+
+  void OnWriteDone(bool ok) override {
+    if (ok) {
+      advance();
+    } else {
+      Finish(grpc::Status::OK);
+    }
+  }
+
+  void OnDone() override { delete this; }  // NOLINT(cppcoreguidelines-owning-memory)
+
+ private:
+  void advance() {
+    while (lines_.empty()) {
+      const auto batches = store_.batches(campaign_, after_, kBatchPage);
+      if (!batches.ok()) return Finish(rpc_status(problem_from(batches.error())));
+      if (batches->empty()) return Finish(grpc::Status::OK);
+      for (const BatchRecord& batch : *batches) {
+        after_ = batch.id;
+        const Status status = add_lines(batch);
+        if (!status.ok()) return Finish(rpc_status(problem_from(status.error())));
+      }
+    }
+    const size_t size = std::min(kChunkBytes, lines_.size());
+    chunk_.set_data(lines_.substr(0, size));
+    lines_.erase(0, size);
+    StartWrite(&chunk_);
+  }
+
+  Status add_lines(const BatchRecord& batch) {
+    STRIPLINE_ASSIGN_OR_RETURN(Json array, parse_json(batch.data, "stored samples"));
+    for (Json& series : array) {
+      series["assignment"] = run_name(batch.run);
+      series["fence"] = batch.fence;
+      series["orphan"] = batch.orphan;
+      lines_ += series.dump(-1, ' ', false, Json::error_handler_t::replace);
+      lines_ += '\n';
+    }
+    return {};
+  }
+
+  Store& store_;
+  const int64_t campaign_;
+  int64_t after_ = 0;
+  std::string lines_;
+  v1::SampleChunk chunk_;
+};
+
+}  // namespace
+
+// NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves.
+grpc::ServerWriteReactor<v1::CampaignEvent>* watch_campaign(Store& store, WatchHub& hub,
+                                                            int64_t campaign, uint64_t cursor) {
+  return new WatchReactor(store, hub, campaign, cursor);
+}
+
+grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem) {
+  return new RejectReactor<v1::CampaignEvent>(problem);
+}
+
+grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t campaign) {
+  return new ExportReactor(store, campaign);
+}
+
+grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem) {
+  return new RejectReactor<v1::SampleChunk>(problem);
+}
+// NOLINTEND(cppcoreguidelines-owning-memory)
+
+}  // namespace stripline::server

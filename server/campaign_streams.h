@@ -1,0 +1,26 @@
+// The server streams of Campaigns. Each reactor deletes itself when its stream has ended. Include
+// from .cc files of the services.
+#pragma once
+
+#include <cstdint>
+
+#include <grpcpp/support/server_callback.h>
+
+#include "server/problem.h"
+#include "server/store.h"
+#include "server/watch_hub.h"
+#include "stripline/v1/campaigns.pb.h"
+
+namespace stripline::server {
+
+/// Events after `cursor` until the campaign has ended and all are written. Reads events from the
+/// store one page at a time, so a slow reader costs no memory.
+grpc::ServerWriteReactor<v1::CampaignEvent>* watch_campaign(Store& store, WatchHub& hub,
+                                                            int64_t campaign, uint64_t cursor);
+grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem);
+
+/// All stored samples as JSON lines, a page of batches at a time.
+grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t campaign);
+grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem);
+
+}  // namespace stripline::server

@@ -1,0 +1,114 @@
+// Campaigns: the unary calls. The streams are in campaign_streams.cc.
+#include <grpcpp/grpcpp.h>
+
+#include "server/campaign_streams.h"
+#include "server/page_token.h"
+#include "server/rpc_status.h"
+#include "server/services.h"
+#include "server/wire.h"
+#include "stripline/v1/campaigns.grpc.pb.h"
+
+namespace stripline::server {
+namespace {
+
+Answer<int64_t> campaign_number(const std::string& name) {
+  const auto number = parse_campaign_name(name);
+  if (!number) {
+    return invalid_field("name", "'" + name + "' is not of the form campaigns/cNUMBER");
+  }
+  return *number;
+}
+
+class CampaignsService final : public v1::Campaigns::CallbackService {
+ public:
+  CampaignsService(Coordinator& coordinator, Store& store, WatchHub& hub)
+      : coordinator_(coordinator), store_(store), hub_(hub) {}
+
+  grpc::ServerUnaryReactor* CreateCampaign(grpc::CallbackServerContext* context,
+                                           const v1::CreateCampaignRequest* request,
+                                           v1::Campaign* response) override {
+    return finish(context,
+                  coordinator_.create_campaign(from_wire(request->spec()), request->request_id(),
+                                               request->validate_only()),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* GetCampaign(grpc::CallbackServerContext* context,
+                                        const v1::GetCampaignRequest* request,
+                                        v1::Campaign* response) override {
+    const auto number = campaign_number(request->name());
+    return finish(context, number ? coordinator_.campaign(*number) : number.problem(), response);
+  }
+
+  grpc::ServerUnaryReactor* CancelCampaign(grpc::CallbackServerContext* context,
+                                           const v1::CancelCampaignRequest* request,
+                                           v1::Campaign* response) override {
+    const auto number = campaign_number(request->name());
+    return finish(context, number ? coordinator_.cancel_campaign(*number) : number.problem(),
+                  response);
+  }
+
+  grpc::ServerUnaryReactor* ListCampaigns(grpc::CallbackServerContext* context,
+                                          const v1::ListCampaignsRequest* request,
+                                          v1::ListCampaignsResponse* response) override {
+    auto* reactor = context->DefaultReactor();
+    reactor->Finish(list(*request, *response));
+    return reactor;
+  }
+
+  grpc::ServerWriteReactor<v1::CampaignEvent>* WatchCampaign(
+      grpc::CallbackServerContext* /*context*/, const v1::WatchCampaignRequest* request) override {
+    const auto number = campaign_number(request->name());
+    const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
+    if (!campaign) return reject_watch(campaign.problem());
+    return watch_campaign(store_, hub_, *number, request->cursor());
+  }
+
+  grpc::ServerWriteReactor<v1::SampleChunk>* ExportSamples(
+      grpc::CallbackServerContext* /*context*/, const v1::ExportSamplesRequest* request) override {
+    const auto number = campaign_number(request->name());
+    const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
+    if (!campaign) return reject_export(campaign.problem());
+    return export_samples(store_, *number);
+  }
+
+ private:
+  static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
+                                          const Answer<CampaignView>& answer,
+                                          v1::Campaign* response) {
+    auto* reactor = context->DefaultReactor();
+    if (answer) *response = to_wire(*answer);
+    reactor->Finish(answer ? grpc::Status::OK : rpc_status(answer.problem()));
+    return reactor;
+  }
+
+  grpc::Status list(const v1::ListCampaignsRequest& request, v1::ListCampaignsResponse& response) {
+    const auto limit = page_limit(request.page_size());
+    if (!limit) return rpc_status(limit.problem());
+    const auto token = read_page_token("campaigns", request.page_token());
+    if (!token) return rpc_status(token.problem());
+    const int64_t before = token->empty() ? 0 : parse_campaign_name(*token).value_or(0);
+    const auto campaigns = coordinator_.campaigns(before, *limit + 1);
+    if (!campaigns) return rpc_status(campaigns.problem());
+    for (size_t i = 0; i < campaigns->size() && i < *limit; ++i) {
+      *response.add_campaigns() = to_wire((*campaigns)[i]);
+    }
+    if (campaigns->size() > *limit) {
+      response.set_next_page_token(make_page_token("campaigns", (*campaigns)[*limit - 1].name));
+    }
+    return grpc::Status::OK;
+  }
+
+  Coordinator& coordinator_;
+  Store& store_;
+  WatchHub& hub_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, Store& store,
+                                                      WatchHub& hub) {
+  return std::make_unique<CampaignsService>(coordinator, store, hub);
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,418 @@
+#include "server/coordinator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "base/json.h"
+#include "server/clock.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr double kSilentIntervals = 3;
+constexpr double kStorageRetryS = 5;
+
+std::string node_list(const std::vector<std::string>& nodes) {
+  std::string text;
+  for (const std::string& node : nodes) text += (text.empty() ? "" : ", ") + node_name(node);
+  return text;
+}
+
+std::string run_of(uint32_t run, size_t total) {
+  return "run " + std::to_string(run) + " of " + std::to_string(total);
+}
+
+}  // namespace
+
+Coordinator::Coordinator(Store& store, WatchHub& hub, Fitter fitter,
+                         const CoordinatorOptions& options)
+    : store_(store), hub_(hub), fitter_(std::move(fitter)), options_(options) {}
+
+Coordinator::~Coordinator() { stop(); }
+
+Status Coordinator::start() {
+  STRIPLINE_RETURN_IF_ERROR(recover());
+  timer_ = std::thread([this] { run_timer(); });
+  fitting_ = std::thread([this] { run_fitter(); });
+  return {};
+}
+
+void Coordinator::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    stopping_ = true;
+    for (auto& [id, session] : sessions_) {
+      session.link->close({ErrorCode::unavailable,
+                           "SERVER_STOPPING",
+                           "the server is stopping; connect again when it is back",
+                           {}});
+    }
+    sessions_.clear();
+  }
+  timer_wakes_.notify_all();
+  fitter_wakes_.notify_all();
+  if (timer_.joinable()) timer_.join();
+  if (fitting_.joinable()) fitting_.join();
+}
+
+void Coordinator::run_timer() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    timer_changed_ = false;
+    const auto deadline_s = next_deadline_s();
+    const auto woken = [&] { return stopping_ || timer_changed_; };
+    if (!deadline_s) {
+      timer_wakes_.wait(lock, woken);
+      continue;
+    }
+    const auto wait = std::chrono::duration<double>(*deadline_s - steady_seconds());
+    if (!timer_wakes_.wait_for(lock, wait, woken)) step();
+  }
+}
+
+std::optional<double> Coordinator::next_deadline_s() const {
+  if (retry_s_) return retry_s_;  // Until then nothing can be decided, whatever is due.
+  std::optional<double> next;
+  const auto consider = [&](double time_s) { next = next ? std::min(*next, time_s) : time_s; };
+  for (const auto& [id, session] : sessions_) {
+    consider(session.last_heard_s + kSilentIntervals * options_.heartbeat_interval_s);
+    if (session.holding && session.holding->cancel_deadline_s) {
+      consider(*session.holding->cancel_deadline_s);
+    }
+  }
+  for (const auto& [campaign, active] : active_) {
+    consider(active.budget_end_s);
+    if (const auto deadline_s = active.group.next_deadline_s()) consider(*deadline_s);
+  }
+  return next;
+}
+
+// Decides and acts until nothing is left to do. The caller holds the lock.
+void Coordinator::step() {
+  if (stopping_) return;
+  retry_s_.reset();
+  bool progress = true;
+  while (progress) {
+    const double now_s = steady_seconds();
+    progress = close_silent_sessions(now_s);
+    const Result<Snapshot> snapshot = take_snapshot(now_s);
+    if (!snapshot.ok()) {
+      report(snapshot.error());
+      break;
+    }
+    for (const Decision& decision : decide(*snapshot, options_.max_failures)) {
+      const Result<bool> done = carry_out(decision);
+      if (!done.ok()) report(done.error());
+      progress = progress || (done.ok() && *done);
+    }
+  }
+  timer_changed_ = true;
+  timer_wakes_.notify_all();
+}
+
+void Coordinator::report(const Status& status) {
+  if (status.ok()) return;
+  spdlog::error("{}; trying again in {} s", status.error().message(), kStorageRetryS);
+  retry_s_ = steady_seconds() + kStorageRetryS;
+}
+
+bool Coordinator::close_silent_sessions(double now_s) {
+  bool closed = false;
+  for (auto it = sessions_.begin(); it != sessions_.end();) {
+    const auto current = it++;
+    const Session& session = current->second;
+    const double silent_s = kSilentIntervals * options_.heartbeat_interval_s;
+    const bool silent = now_s >= session.last_heard_s + silent_s;
+    const bool stuck = session.holding && session.holding->cancel_deadline_s &&
+                       now_s >= *session.holding->cancel_deadline_s;
+    if (!silent && !stuck) continue;
+    const std::string why = silent ? "no heartbeat for " + std::to_string(silent_s) + " s"
+                                   : "a cancelled assignment was not ended in time";
+    spdlog::warn("closing the session of {}: {}", node_name(session.record.name), why);
+    drop_session(current, Problem{ErrorCode::unavailable, "SESSION_TIMEOUT", why, {}});
+    closed = true;
+  }
+  return closed;
+}
+
+Result<Snapshot> Coordinator::take_snapshot(double now_s) {
+  Snapshot snapshot;
+  for (const auto& [id, session] : sessions_) {
+    NodeSnapshot node;
+    node.name = session.record.name;
+    node.free = !session.holding;
+    node.fabrics.insert(session.record.fabrics.begin(), session.record.fabrics.end());
+    for (const auto& experiment : session.experiments) {
+      node.experiments.emplace(experiment.name, experiment.version);
+    }
+    snapshot.nodes.push_back(std::move(node));
+  }
+  std::ranges::sort(snapshot.nodes, {}, &NodeSnapshot::name);
+
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaigns, store_.unfinished_campaigns());
+  for (const CampaignRecord& record : campaigns) {
+    if (record.state == CampaignState::fitting) continue;
+    CampaignSnapshot campaign;
+    campaign.number = record.number;
+    campaign.state = record.state;
+    campaign.fabric = record.spec.fabric;
+    campaign.nodes = record.spec.nodes;
+    for (const std::string& node : record.spec.only_nodes) {
+      campaign.only_nodes.insert(*parse_node_name(node));
+    }
+    campaign.requirements = record.requirements;
+    campaign.feeds_model = record.feeds_model;
+    campaign.measured_s = record.measured_s + active_seconds(record.number).value_or(0);
+    campaign.time_budget_s = record.spec.time_budget_s;
+    const auto active = active_.find(record.number);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(record.number));
+    for (const RunRecord& run : runs) {
+      RunSnapshot entry;
+      entry.run = run.key.run;
+      entry.state = run.state;
+      entry.failures = run.failures;
+      entry.duration_s = run.duration_s;
+      entry.rank_nodes = run.rank_nodes;
+      entry.message = run.message;
+      if (run.state == RunState::active && active != active_.end()) {
+        const ActiveRun& now = active->second;
+        entry.complete = now.group.all_finished();
+        entry.lost = now.failure ? now.failure->reason : now.group.lost(now_s);
+        entry.lost_for_good = now.failure && now.failure->for_good;
+      }
+      campaign.runs.push_back(std::move(entry));
+    }
+    snapshot.campaigns.push_back(std::move(campaign));
+  }
+  return snapshot;
+}
+
+// Whether the decision changed anything.
+Result<bool> Coordinator::carry_out(const Decision& decision) {
+  if (const auto* wait = std::get_if<Wait>(&decision)) {
+    STRIPLINE_RETURN_IF_ERROR(note_waiting(*wait));
+    return false;
+  }
+  if (const auto* run = std::get_if<PlaceRun>(&decision)) {
+    STRIPLINE_RETURN_IF_ERROR(place(*run));
+  } else if (const auto* complete = std::get_if<CompleteRun>(&decision)) {
+    STRIPLINE_RETURN_IF_ERROR(complete_run(*complete));
+  } else if (const auto* lose = std::get_if<LoseRun>(&decision)) {
+    STRIPLINE_RETURN_IF_ERROR(give_up(*lose));
+  } else if (const auto* finish = std::get_if<FinishMeasuring>(&decision)) {
+    STRIPLINE_RETURN_IF_ERROR(finish_measuring(*finish));
+  } else if (const auto* fail = std::get_if<FailCampaign>(&decision)) {
+    STRIPLINE_RETURN_IF_ERROR(end_campaign(fail->campaign, CampaignState::failed, fail->reason));
+  }
+  return true;
+}
+
+RunRecord& Coordinator::Draft::run(uint32_t index) {
+  return *std::ranges::find_if(runs, [&](const RunRecord& r) { return r.key.run == index; });
+}
+
+Result<Coordinator::Draft> Coordinator::draft(int64_t campaign) {
+  STRIPLINE_ASSIGN_OR_RETURN(auto record, store_.campaign(campaign));
+  if (!record) return Error(ErrorCode::internal, campaign_name(campaign) + " is not stored");
+  STRIPLINE_ASSIGN_OR_RETURN(auto runs, store_.runs(campaign));
+  return Draft{std::move(*record), std::move(runs), {}};
+}
+
+// Writes the draft with an event that carries the campaign as it is now, and tells watchers. An
+// empty event writes no event.
+Status Coordinator::commit(Draft& draft, const std::string& event) {
+  CampaignRecord& campaign = draft.campaign;
+  campaign.updated_unix_s = unix_seconds();
+  draft.changes.campaigns.push_back(campaign);
+  draft.changes.runs.insert(draft.changes.runs.end(), draft.runs.begin(), draft.runs.end());
+  if (!event.empty()) {
+    const bool active = std::ranges::any_of(
+        draft.runs, [](const RunRecord& run) { return run.state == RunState::active; });
+    const CampaignView view =
+        view_of(campaign, draft.runs, active ? active_seconds(campaign.number) : std::nullopt);
+    draft.changes.events.push_back(
+        {0, campaign.number, campaign.updated_unix_s, event,
+         to_json(view).dump(-1, ' ', false, Json::error_handler_t::replace)});
+  }
+  STRIPLINE_RETURN_IF_ERROR(store_.apply(draft.changes));
+  if (!event.empty()) hub_.notify(campaign.number);
+  return {};
+}
+
+Status Coordinator::place(const PlaceRun& place) {
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(place.campaign));
+  RunRecord& run = d.run(place.run);
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, store_.run_plan(run.key));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json plan, parse_json(text, "stored plan"));
+  run.state = RunState::active;
+  ++run.fence;
+  run.points_done = 0;
+  run.message.clear();
+  run.rank_nodes.clear();
+  for (uint32_t rank = 0; rank < d.campaign.spec.ranks; ++rank) {
+    run.rank_nodes.push_back(place.nodes[rank % place.nodes.size()]);
+  }
+  d.campaign.state = CampaignState::running;
+  d.campaign.message = run_of(place.run, d.runs.size()) + " started on " + node_list(place.nodes);
+  STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
+  spdlog::info("{}: {}", campaign_name(place.campaign), d.campaign.message);
+
+  const double now_s = steady_seconds();
+  ActiveRun active{RunGroup(run.key, run.fence, run.rank_nodes,
+                            {options_.lease_s, options_.join_timeout_s}, now_s),
+                   std::nullopt,
+                   {},
+                   now_s + std::max(0.0, d.campaign.spec.time_budget_s - d.campaign.measured_s),
+                   now_s};
+  for (const std::string& node : active.group.nodes()) {
+    active.instances[node] = session_of_node(node)->second.instance_id;
+  }
+  const auto& placed = active_.insert_or_assign(place.campaign, std::move(active)).first->second;
+  for (const std::string& node : placed.group.nodes()) {
+    send_order(session_of_node(node)->second, placed.group, plan);
+  }
+  return {};
+}
+
+std::optional<double> Coordinator::active_seconds(int64_t campaign) const {
+  const auto found = active_.find(campaign);
+  if (found == active_.end()) return std::nullopt;
+  return steady_seconds() - found->second.group.started_s();
+}
+
+// Ends the campaign's active group: nodes that still work on it are told to stop.
+void Coordinator::release_group(int64_t campaign, const std::string& message) {
+  const auto found = active_.find(campaign);
+  if (found == active_.end()) return;
+  const RunGroup& group = found->second.group;
+  for (const std::string& node : group.nodes()) {
+    const auto session = session_of_node(node);
+    if (session == sessions_.end()) continue;
+    const auto& holding = session->second.holding;
+    if (holding && holding->run == group.run() && holding->fence == group.fence()) {
+      send_cancel(session->second, group.run(), group.fence(), message);
+    }
+  }
+  active_.erase(found);
+}
+
+// The active run is lost or failed: it is queued again, or fails for good.
+Status Coordinator::give_up(const LoseRun& lose) {
+  const RunKey key{lose.campaign, lose.run};
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(key.campaign));
+  RunRecord& run = d.run(key.run);
+  ++run.failures;
+  run.message = lose.reason;
+  run.points_done = 0;
+  run.state = lose.again ? RunState::pending : RunState::failed;
+  d.changes.orphaned.push_back(key);
+  d.campaign.measured_s += active_seconds(key.campaign).value_or(0);
+  d.campaign.message = run_of(key.run, d.runs.size()) + " was lost: " + lose.reason;
+  if (lose.again) {
+    d.campaign.message += "; it is measured again (attempt " + std::to_string(run.failures + 1) +
+                          " of " + std::to_string(options_.max_failures) + ")";
+  }
+  STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
+  spdlog::warn("{}: {}", campaign_name(key.campaign), d.campaign.message);
+  release_group(key.campaign, lose.reason);
+  return {};
+}
+
+Status Coordinator::complete_run(const CompleteRun& complete) {
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(complete.campaign));
+  RunRecord& run = d.run(complete.run);
+  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t batches, store_.contiguous_batches(run.key, run.fence));
+  if (batches == 0) {
+    const bool again = run.failures + 1 < options_.max_failures;
+    return give_up({complete.campaign, complete.run, "its ranks ended without a sample", again});
+  }
+  run.state = RunState::finished;
+  run.duration_s = active_seconds(complete.campaign).value_or(0);
+  d.campaign.measured_s += run.duration_s;
+  d.campaign.message = run_of(complete.run, d.runs.size()) + " finished";
+  STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
+  active_.erase(complete.campaign);
+  return {};
+}
+
+// Runs that have not finished are not made any more.
+void Coordinator::close_open_runs(Draft& d) {
+  d.campaign.measured_s += active_seconds(d.campaign.number).value_or(0);
+  for (RunRecord& run : d.runs) {
+    if (run.state == RunState::pending || run.state == RunState::active) {
+      run.state = RunState::cancelled;
+    }
+  }
+}
+
+Status Coordinator::finish_measuring(const FinishMeasuring& finish) {
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(finish.campaign));
+  close_open_runs(d);
+  const auto finished = std::ranges::count_if(
+      d.runs, [](const RunRecord& run) { return run.state == RunState::finished; });
+  std::string message =
+      std::to_string(finished) + " of " + std::to_string(d.runs.size()) + " runs measured";
+  if (finish.time_budget) message = "TIME_BUDGET: " + message;
+  if (d.campaign.feeds_model) {
+    d.campaign.state = CampaignState::fitting;
+    d.campaign.message = message + "; fitting the model";
+  } else {
+    d.campaign.state = CampaignState::succeeded;
+    d.campaign.message = message + "; none of the experiments feeds a model";
+  }
+  STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
+  spdlog::info("{}: {}", campaign_name(finish.campaign), d.campaign.message);
+  release_group(finish.campaign, "the campaign's time budget is used up");
+  if (d.campaign.state == CampaignState::fitting) {
+    to_fit_.push_back(finish.campaign);
+    fitter_wakes_.notify_all();
+  }
+  return {};
+}
+
+Status Coordinator::end_campaign(int64_t number, CampaignState state, const std::string& message) {
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(number));
+  close_open_runs(d);
+  d.campaign.state = state;
+  d.campaign.message = message;
+  STRIPLINE_RETURN_IF_ERROR(commit(d, message));
+  spdlog::info("{}: {}: {}", campaign_name(number), to_string(state), message);
+  release_group(number, "the campaign ended: " + message);
+  return {};
+}
+
+Status Coordinator::note_waiting(const Wait& wait) {
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(wait.campaign));
+  if (d.campaign.message == wait.reason) return {};
+  d.campaign.message = wait.reason;
+  return commit(d, wait.reason);
+}
+
+Status Coordinator::recover() {
+  const std::lock_guard lock(mutex_);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaigns, store_.unfinished_campaigns());
+  for (const CampaignRecord& record : campaigns) {
+    if (record.state == CampaignState::fitting) to_fit_.push_back(record.number);
+    STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(record.number));
+    std::string event;
+    for (RunRecord& run : d.runs) {
+      if (run.state != RunState::active) continue;
+      run.state = RunState::pending;
+      run.points_done = 0;
+      d.changes.orphaned.push_back(run.key);
+      event =
+          "the server was restarted; " + run_of(run.key.run, d.runs.size()) + " is measured again";
+      d.campaign.message = event;
+    }
+    if (event.empty()) continue;
+    STRIPLINE_RETURN_IF_ERROR(commit(d, event));
+    spdlog::info("{}: {}", campaign_name(record.number), event);
+  }
+  return {};
+}
+
+}  // namespace stripline::server

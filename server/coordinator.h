@@ -1,0 +1,194 @@
+// The heart of the server: agents' sessions, campaigns and the fitting thread, joined by the
+// scheduler's decisions. Everything that must survive is in the store before anyone is told;
+// sessions, leases and joined addresses live in memory, because agents re-establish them.
+//
+// Thread-safe: all calls may come from any thread and take one lock; none waits for an agent. One
+// thread sleeps until the next lease, timeout or budget ends (for ever when nothing is under way),
+// another fits models.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/json.h"
+#include "optimizer/experiment/experiment.h"
+#include "server/agent_messages.h"
+#include "server/campaign_view.h"
+#include "server/fit_job.h"
+#include "server/problem.h"
+#include "server/run_group.h"
+#include "server/scheduler.h"
+#include "server/store.h"
+#include "server/watch_hub.h"
+
+namespace stripline::server {
+
+struct CoordinatorOptions {
+  double heartbeat_interval_s = 5;  ///< Sessions silent for three times as long are closed.
+  double lease_s = 15;              ///< See Assignment.lease_s in agents.proto.
+  double join_timeout_s = 20;       ///< See Assignment.join_timeout_s.
+  uint32_t max_failures = 3;        ///< A run lost or failed so often fails its campaign.
+};
+
+/// A node as users see it.
+struct NodeView {
+  NodeRecord record;
+  bool connected = false;
+  std::string assignment;  ///< Name of what it works on, or empty.
+};
+
+class Coordinator {
+ public:
+  /// `store` and `hub` must outlive it.
+  Coordinator(Store& store, WatchHub& hub, Fitter fitter, const CoordinatorOptions& options);
+  ~Coordinator();
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
+
+  /// Takes up what the store holds: runs that were active when the last server ended are queued
+  /// again, under a new fence; campaigns that were being fitted are fitted. Errors: the store's.
+  Status start();
+
+  /// Ends sessions and threads. What was under way is taken up by the next start().
+  void stop();
+
+  // Agents (agents.proto says what each message means).
+
+  /// A stream's Hello. On success HelloAck has been sent. Problems: NODE_IN_USE, PROTOCOL_VERSION,
+  /// INVALID_FIELD.
+  Answer<uint64_t> open_session(const Hello& hello, std::shared_ptr<AgentLink> link);
+  /// A later message; ignored when the session has been closed in between.
+  void receive(uint64_t session, const AgentMessage& message);
+  /// The stream has ended. Leases go on until they run out.
+  void close_session(uint64_t session);
+
+  // Campaigns (campaigns.proto).
+
+  /// Problems: INVALID_FIELD, UNKNOWN_EXPERIMENT, NOT_ENOUGH_NODES, UNSUPPORTED_FABRIC,
+  /// REQUEST_ID_REUSED.
+  Answer<CampaignView> create_campaign(const CampaignSpec& spec, const std::string& request_id,
+                                       bool validate_only);
+  /// Problems: CAMPAIGN_NOT_FOUND.
+  Answer<CampaignView> campaign(int64_t number);
+  /// Newest first, below `before` (0: all).
+  Answer<std::vector<CampaignView>> campaigns(int64_t before, size_t limit);
+  /// Problems: CAMPAIGN_NOT_FOUND, CAMPAIGN_FINISHED.
+  Answer<CampaignView> cancel_campaign(int64_t number);
+
+  // Fleet (fleet.proto).
+
+  /// By name, from the first after `after` on.
+  Answer<std::vector<NodeView>> nodes(const std::string& after, size_t limit);
+  /// Problems: NODE_NOT_FOUND.
+  Answer<NodeView> node(const std::string& name);
+
+ private:
+  // An assignment at a node, until the agent says that it has ended.
+  struct Holding {
+    RunKey run;
+    uint64_t fence = 0;
+    std::optional<double> cancel_deadline_s;  // cancelled, and to be ended by then
+  };
+  struct Session {
+    uint64_t id = 0;
+    NodeRecord record;
+    std::string instance_id;
+    std::shared_ptr<AgentLink> link;
+    std::vector<experiment::Experiment> experiments;
+    double last_heard_s = 0;
+    std::optional<Holding> holding;
+  };
+  struct Failure {
+    std::string reason;
+    bool for_good = false;  // another attempt would fail in the same way
+  };
+  struct ActiveRun {
+    RunGroup group;
+    std::optional<Failure> failure;  // reported or seen; the next step gives the run up
+    std::map<std::string, std::string> instances;  // of the agent at each node
+    double budget_end_s = 0;                       // when the campaign's time budget ends
+    double last_progress_event_s = 0;
+  };
+  // A campaign in the middle of a step: read, changed, written back.
+  struct Draft {
+    CampaignRecord campaign;
+    std::vector<RunRecord> runs;
+    Changes changes;
+    RunRecord& run(uint32_t index);
+  };
+  using Sessions = std::map<uint64_t, Session>;
+
+  // coordinator.cc: steps
+  void run_timer();
+  std::optional<double> next_deadline_s() const;
+  void step();
+  bool close_silent_sessions(double now_s);
+  Result<Snapshot> take_snapshot(double now_s);
+  Result<bool> carry_out(const Decision& decision);
+  Status place(const PlaceRun& place);
+  Status give_up(const LoseRun& lose);
+  Status finish_measuring(const FinishMeasuring& finish);
+  Status complete_run(const CompleteRun& complete);
+  Status end_campaign(int64_t number, CampaignState state, const std::string& message);
+  Status note_waiting(const Wait& wait);
+  Status recover();
+  Result<Draft> draft(int64_t campaign);
+  Status commit(Draft& draft, const std::string& event);
+  void close_open_runs(Draft& draft);
+  void release_group(int64_t campaign, const std::string& message);
+  std::optional<double> active_seconds(int64_t campaign) const;
+  void report(const Status& status);
+
+  // coordinator_sessions.cc: agents
+  Sessions::iterator session_of_node(const std::string& node);
+  std::optional<Problem> check_hello(const Hello& hello, Session& session) const;
+  void drop_session(Sessions::iterator session, const std::optional<Problem>& why);
+  void resume_assignment(const Hello& hello, Session& session);
+  void send_order(Session& session, const RunGroup& group, Json plan);
+  void send_ready(Session& session, const RunGroup& group);
+  void send_cancel(Session& session, const RunKey& run, uint64_t fence, const std::string& why);
+  ActiveRun* active_run(const RunKey& run, uint64_t fence, const std::string& node);
+  std::string job_id(const RunGroup& group) const;
+  bool handle(Session& session, const Heartbeat& heartbeat);
+  bool handle(Session& session, const GroupJoin& join);
+  bool handle(Session& session, const SampleBatch& batch);
+  bool handle(Session& session, const AssignmentUpdate& update);
+  Status store_batch(const SampleBatch& batch, const RunKey& run, ActiveRun* active,
+                     uint64_t samples);
+
+  // coordinator_campaigns.cc: users and fitting
+  std::vector<NodeView> views_of(std::vector<NodeRecord> records);
+  Answer<CampaignView> existing_campaign(const std::string& request_id, const std::string& digest);
+  void run_fitter();
+  void fit(int64_t campaign);
+  Result<FitInput> collect(int64_t campaign);
+  Status publish(int64_t campaign, const Result<FittedModel>& fitted);
+
+  Store& store_;
+  WatchHub& hub_;
+  const Fitter fitter_;
+  const CoordinatorOptions options_;
+
+  std::mutex mutex_;
+  std::condition_variable timer_wakes_;
+  std::condition_variable fitter_wakes_;
+  bool stopping_ = false;
+  bool timer_changed_ = false;
+  std::optional<double> retry_s_;  // after a storage failure
+  uint64_t next_session_ = 1;
+  Sessions sessions_;
+  std::map<int64_t, ActiveRun> active_;  // by campaign: at most one run each
+  std::deque<int64_t> to_fit_;
+  std::thread timer_;
+  std::thread fitting_;
+};
+
+}  // namespace stripline::server

@@ -1,0 +1,299 @@
+// The coordinator's side of users' calls, and fitting.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "base/sha256.h"
+#include "optimizer/experiment/json.h"
+#include "server/campaign_planner.h"
+#include "server/clock.h"
+#include "server/coordinator.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr size_t kMaxRequestId = 128;
+constexpr size_t kBatchPage = 64;
+
+Problem campaign_not_found(int64_t number) {
+  return {
+      ErrorCode::not_found,
+      "CAMPAIGN_NOT_FOUND",
+      "no campaign is named '" + campaign_name(number) + "'; 'stripline campaign list' names them",
+      {{"name", campaign_name(number)}}};
+}
+
+std::string effort_text(const CampaignSpec& spec, const std::string& note) {
+  std::string text = spec.effort == Effort::full ? "FULL" : "BUDGETED";
+  return note.empty() ? text : text + ", " + note;
+}
+
+}  // namespace
+
+// The campaign that this request has created already; a view without a name if there is none.
+Answer<CampaignView> Coordinator::existing_campaign(const std::string& request_id,
+                                                    const std::string& digest) {
+  const auto existing = store_.campaign_of_request(request_id);
+  if (!existing.ok()) return existing.error();
+  if (!*existing) return CampaignView{};
+  if ((*existing)->request_sha256 != digest) {
+    return Problem{ErrorCode::already_exists,
+                   "REQUEST_ID_REUSED",
+                   "request_id '" + request_id + "' belongs to " +
+                       campaign_name((*existing)->number) +
+                       ", which was asked for with another spec; choose a new request_id",
+                   {{"name", campaign_name((*existing)->number)}}};
+  }
+  const auto runs = store_.runs((*existing)->number);
+  if (!runs.ok()) return runs.error();
+  return view_of(**existing, *runs, active_seconds((*existing)->number));
+}
+
+Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
+                                                  const std::string& request_id,
+                                                  bool validate_only) {
+  if (request_id.size() > kMaxRequestId) {
+    return invalid_field("request_id", "at most " + std::to_string(kMaxRequestId) + " bytes");
+  }
+  const auto spec = complete_spec(asked);
+  if (!spec) return spec.problem();
+  const std::string digest =
+      sha256_hex(to_json(asked).dump(-1, ' ', false, Json::error_handler_t::replace));
+
+  const std::lock_guard lock(mutex_);
+  if (!request_id.empty()) {
+    auto existing = existing_campaign(request_id, digest);
+    if (!existing || !existing->name.empty()) return existing;
+  }
+  const auto model = store_.model(*parse_model_name(spec->model));
+  if (!model.ok()) return model.error();
+  if (*model && (*model)->fabric != spec->fabric) {
+    return invalid_field("spec.model", "'" + spec->model + "' describes fabric '" +
+                                           (*model)->fabric + "', not '" + spec->fabric +
+                                           "'; name another model");
+  }
+  std::vector<NodeOffer> offers;
+  for (const auto& [id, session] : sessions_) {
+    offers.push_back({session.record.name, session.record.fabrics, session.experiments});
+  }
+  std::ranges::sort(offers, {}, &NodeOffer::node);
+  auto plan = plan_campaign(*spec, offers);
+  if (!plan) return plan.problem();
+
+  Draft d;
+  d.campaign.spec = plan->spec;
+  d.campaign.requirements = plan->requirements;
+  d.campaign.feeds_model = plan->feeds_model;
+  d.campaign.planned_run_s = plan->run_s;
+  d.campaign.created_unix_s = unix_seconds();
+  d.campaign.request_id = request_id;
+  d.campaign.request_sha256 = digest;
+  d.campaign.message = std::to_string(plan->runs.size()) + " runs of " +
+                       std::to_string(plan->runs.front().points.size()) + " points, " +
+                       effort_text(plan->spec, plan->note);
+  if (!validate_only) {
+    const auto number = store_.next_campaign_number();
+    if (!number.ok()) return number.error();
+    d.campaign.number = *number;
+  }
+  for (const experiment::Assignment& assignment : plan->runs) {
+    RunRecord run;
+    run.key = {d.campaign.number, assignment.run};
+    run.points_total = static_cast<uint32_t>(assignment.points.size());
+    d.runs.push_back(run);
+    experiment::Assignment stored = assignment;
+    stored.name = run_name(run.key);
+    d.changes.plans.push_back({run.key, experiment::to_json(stored).dump()});
+  }
+  if (!validate_only) {
+    const Status created = commit(d, "queued: " + d.campaign.message);
+    if (!created.ok()) return created.error();
+    spdlog::info("{} created: fabric {}, {}", campaign_name(d.campaign.number),
+                 d.campaign.spec.fabric, d.campaign.message);
+    step();
+    const auto now = draft(d.campaign.number);
+    if (!now.ok()) return now.error();
+    return view_of(now->campaign, now->runs, active_seconds(now->campaign.number));
+  }
+  return view_of(d.campaign, d.runs, std::nullopt);
+}
+
+Answer<CampaignView> Coordinator::campaign(int64_t number) {
+  const std::lock_guard lock(mutex_);
+  const auto record = store_.campaign(number);
+  if (!record.ok()) return record.error();
+  if (!*record) return campaign_not_found(number);
+  const auto runs = store_.runs(number);
+  if (!runs.ok()) return runs.error();
+  return view_of(**record, *runs, active_seconds(number));
+}
+
+Answer<std::vector<CampaignView>> Coordinator::campaigns(int64_t before, size_t limit) {
+  const std::lock_guard lock(mutex_);
+  const auto records = store_.campaigns(before, limit);
+  if (!records.ok()) return records.error();
+  std::vector<CampaignView> views;
+  for (const CampaignRecord& record : *records) {
+    const auto runs = store_.runs(record.number);
+    if (!runs.ok()) return runs.error();
+    views.push_back(view_of(record, *runs, active_seconds(record.number)));
+  }
+  return views;
+}
+
+Answer<CampaignView> Coordinator::cancel_campaign(int64_t number) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto record = store_.campaign(number);
+    if (!record.ok()) return record.error();
+    if (!*record) return campaign_not_found(number);
+    const CampaignState state = (*record)->state;
+    if (state == CampaignState::succeeded || state == CampaignState::failed) {
+      return Problem{ErrorCode::failed_precondition,
+                     "CAMPAIGN_FINISHED",
+                     campaign_name(number) + " has ended already, as " +
+                         std::string(to_string(state)) + "; there is nothing to cancel",
+                     {{"state", std::string(to_string(state))}}};
+    }
+    if (state != CampaignState::cancelled) {
+      const Status status =
+          end_campaign(number, CampaignState::cancelled, "cancelled on request; samples are kept");
+      if (!status.ok()) return status.error();
+      step();
+    }
+  }
+  return campaign(number);
+}
+
+std::vector<NodeView> Coordinator::views_of(std::vector<NodeRecord> records) {
+  std::vector<NodeView> views;
+  for (NodeRecord& record : records) {
+    NodeView view;
+    const auto session = session_of_node(record.name);
+    view.connected = session != sessions_.end();
+    if (view.connected) {
+      record.last_seen_unix_s = session->second.record.last_seen_unix_s;
+      if (session->second.holding) view.assignment = run_name(session->second.holding->run);
+    }
+    view.record = std::move(record);
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+Answer<std::vector<NodeView>> Coordinator::nodes(const std::string& after, size_t limit) {
+  const std::lock_guard lock(mutex_);
+  auto records = store_.nodes(after, limit);
+  if (!records.ok()) return records.error();
+  return views_of(std::move(*records));
+}
+
+Answer<NodeView> Coordinator::node(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  auto record = store_.node(name);
+  if (!record.ok()) return record.error();
+  if (!*record) {
+    return Problem{ErrorCode::not_found,
+                   "NODE_NOT_FOUND",
+                   "no agent has ever connected as '" + node_name(name) +
+                       "'; 'stripline nodes' lists those that have",
+                   {{"name", node_name(name)}}};
+  }
+  return views_of({std::move(**record)}).front();
+}
+
+void Coordinator::run_fitter() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    fitter_wakes_.wait(lock, [&] { return stopping_ || !to_fit_.empty(); });
+    if (stopping_) return;
+    const int64_t campaign = to_fit_.front();
+    to_fit_.pop_front();
+    lock.unlock();
+    fit(campaign);
+    lock.lock();
+  }
+}
+
+// On the fitting thread, without the lock but for the last step.
+void Coordinator::fit(int64_t campaign) {
+  const double start_s = steady_seconds();
+  const Result<FitInput> input = collect(campaign);
+  const Result<FittedModel> fitted = input.ok() ? fitter_(*input) : input.error();
+  spdlog::info("{}: fitting took {:.3f} s", campaign_name(campaign), steady_seconds() - start_s);
+  const std::lock_guard lock(mutex_);
+  // Stopping: the campaign stays in FITTING, and the next start fits it again.
+  if (stopping_) return;
+  const Status published = publish(campaign, fitted);
+  if (published.ok()) return;
+  spdlog::error("{}: cannot publish: {}", campaign_name(campaign), published.error().message());
+  report(end_campaign(campaign, CampaignState::failed, published.error().message()));
+}
+
+// The samples of all finished runs, under their last fence, with what the fit must know.
+Result<FitInput> Coordinator::collect(int64_t number) {
+  STRIPLINE_ASSIGN_OR_RETURN(auto campaign, store_.campaign(number));
+  if (!campaign) return Error(ErrorCode::internal, campaign_name(number) + " is not stored");
+  FitInput input;
+  input.campaign = std::move(*campaign);
+  input.fitted_at = rfc3339(unix_seconds());
+  std::set<uint32_t> finished;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(number));
+  for (const RunRecord& run : runs) {
+    if (run.state != RunState::finished) continue;
+    finished.insert(run.key.run);
+    for (const std::string& node : run.rank_nodes) {
+      STRIPLINE_ASSIGN_OR_RETURN(const auto record, store_.node(node));
+      if (record) input.fingerprints[node] = record->fingerprint;
+    }
+  }
+  input.runs = static_cast<uint32_t>(finished.size());
+  int64_t after = 0;
+  while (true) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto batches, store_.batches(number, after, kBatchPage));
+    if (batches.empty()) return input;
+    for (const BatchRecord& batch : batches) {
+      after = batch.id;
+      if (batch.orphan || !finished.contains(batch.run.run)) continue;
+      STRIPLINE_ASSIGN_OR_RETURN(auto series, series_of_batch(batch.data));
+      for (auto& one : series) input.series.push_back(std::move(one));
+    }
+  }
+}
+
+Status Coordinator::publish(int64_t number, const Result<FittedModel>& fitted) {
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(number));
+  // Cancelled while it was being fitted.
+  if (d.campaign.state != CampaignState::fitting) return {};
+  if (!fitted.ok()) {
+    return end_campaign(number, CampaignState::failed,
+                        "no model could be fitted: " + fitted.error().message());
+  }
+  const std::string model = *parse_model_name(d.campaign.spec.model);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto existing, store_.model(model));
+  if (existing && existing->fabric != d.campaign.spec.fabric) {
+    return end_campaign(number, CampaignState::failed,
+                        "no version was published: " + d.campaign.spec.model +
+                            " describes fabric '" + existing->fabric + "' since another campaign " +
+                            "published to it; samples are kept");
+  }
+  NewModelVersion version;
+  version.record.key = {model, existing ? existing->latest_version + 1 : 1};
+  version.record.sha256 = fitted->sha256;
+  version.record.campaigns = {campaign_name(number)};
+  version.record.created_unix_s = unix_seconds();
+  version.record.summary = fitted->summary;
+  version.fabric = d.campaign.spec.fabric;
+  version.content = fitted->content;
+  d.changes.versions.push_back(version);
+  d.campaign.state = CampaignState::succeeded;
+  d.campaign.model_version = version_name(version.record.key);
+  d.campaign.message = "published " + d.campaign.model_version + ": " + fitted->summary;
+  STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
+  spdlog::info("{}: {}", campaign_name(number), d.campaign.message);
+  return {};
+}
+
+}  // namespace stripline::server

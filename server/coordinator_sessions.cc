@@ -1,0 +1,384 @@
+// The coordinator's side of agents' sessions.
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "base/json.h"
+#include "optimizer/experiment/json.h"
+#include "server/clock.h"
+#include "server/coordinator.h"
+
+namespace stripline::server {
+namespace {
+
+// A node that describes itself with more than this is broken or hostile.
+constexpr size_t kMaxListed = 4096;
+constexpr size_t kMaxTextBytes = size_t{1} << 20;
+constexpr double kProgressEventS = 0.5;
+
+// An error that another attempt will meet again.
+bool is_final_error(const std::string& code) {
+  switch (error_code_from_string(code).value_or(ErrorCode::internal)) {
+    case ErrorCode::invalid_argument:
+    case ErrorCode::not_found:
+    case ErrorCode::unimplemented:
+    case ErrorCode::failed_precondition:
+      return true;
+    default:
+      return false;
+  }
+}
+
+uint64_t count_samples(const std::vector<experiment::SampleSeries>& series) {
+  uint64_t samples = 0;
+  for (const auto& one : series) samples += one.values.size();
+  return samples;
+}
+
+// The series of a batch if it is what the run may send.
+Result<std::vector<experiment::SampleSeries>> read_batch(const SampleBatch& batch,
+                                                         const RunKey& run) {
+  if (batch.codec != "json") {
+    return Error(ErrorCode::unimplemented,
+                 "sample codec '" + batch.codec + "' is not known to this server; it reads 'json'");
+  }
+  if (batch.seq == 0) {
+    return Error(ErrorCode::data_loss, "sample batches are numbered from 1, this one is 0");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(auto series, series_of_batch(batch.data));
+  for (const auto& one : series) {
+    if (one.run != run.run) {
+      return Error(ErrorCode::data_loss, "sample series of run " + std::to_string(one.run) +
+                                             " in a batch of run " + std::to_string(run.run));
+    }
+  }
+  return series;
+}
+
+}  // namespace
+
+Coordinator::Sessions::iterator Coordinator::session_of_node(const std::string& node) {
+  return std::ranges::find_if(sessions_,
+                              [&](const auto& entry) { return entry.second.record.name == node; });
+}
+
+// Checks the Hello and fills in what the session remembers of it.
+std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& session) const {
+  if (!is_segment(hello.node)) {
+    return invalid_field("hello.node", "'" + hello.node +
+                                           "' does not match [a-z0-9][a-z0-9._-]{0,62}; choose "
+                                           "another --node");
+  }
+  if (hello.instance_id.empty()) return invalid_field("hello.instance_id", "must not be empty");
+  if (hello.protocol_min > kProtocolVersion || hello.protocol_max < kProtocolVersion) {
+    return Problem{ErrorCode::failed_precondition,
+                   "PROTOCOL_VERSION",
+                   "the agent speaks protocol versions " + std::to_string(hello.protocol_min) +
+                       " to " + std::to_string(hello.protocol_max) + ", this server speaks " +
+                       std::to_string(kProtocolVersion) +
+                       "; install agent and server of neighbouring releases",
+                   {{"server_protocol", std::to_string(kProtocolVersion)}}};
+  }
+  if (hello.fingerprint.size() > kMaxListed || hello.fabrics.size() > kMaxListed ||
+      hello.experiments_json.size() > kMaxListed) {
+    return invalid_field("hello", "lists more than " + std::to_string(kMaxListed) + " entries");
+  }
+  for (const std::string& text : hello.experiments_json) {
+    if (text.size() > kMaxTextBytes) {
+      return invalid_field("hello.experiments_json", "a declaration exceeds 1 MiB");
+    }
+    const Result<Json> json = parse_json(text, "experiment declaration");
+    if (!json.ok()) return invalid_field("hello.experiments_json", json.error().message());
+    auto experiment = experiment::experiment_from_json(*json);
+    if (!experiment.ok()) {
+      return invalid_field("hello.experiments_json", experiment.error().message());
+    }
+    session.experiments.push_back(std::move(*experiment));
+  }
+  session.record = {hello.node,    hello.agent_version,    hello.fingerprint,
+                    hello.fabrics, hello.experiments_json, unix_seconds()};
+  session.instance_id = hello.instance_id;
+  return std::nullopt;
+}
+
+Answer<uint64_t> Coordinator::open_session(const Hello& hello, std::shared_ptr<AgentLink> link) {
+  Session session;
+  if (auto problem = check_hello(hello, session)) return std::move(*problem);
+  session.link = std::move(link);
+
+  const std::lock_guard lock(mutex_);
+  if (stopping_) {
+    return Problem{ErrorCode::unavailable, "SERVER_STOPPING", "the server is stopping", {}};
+  }
+  const auto present = session_of_node(hello.node);
+  if (present != sessions_.end()) {
+    if (present->second.instance_id != hello.instance_id) {
+      return Problem{ErrorCode::already_exists,
+                     "NODE_IN_USE",
+                     "another agent is connected as " + node_name(hello.node) +
+                         "; stop it or choose another --node",
+                     {{"node", node_name(hello.node)}}};
+    }
+    // The same agent came back before its broken stream was noticed.
+    drop_session(
+        present,
+        Problem{
+            ErrorCode::aborted, "SESSION_REPLACED", "the agent has opened a newer session", {}});
+  }
+  Changes changes;
+  changes.nodes.push_back(session.record);
+  if (const Status status = store_.apply(changes); !status.ok()) return status.error();
+
+  session.last_heard_s = steady_seconds();
+  const uint64_t id = next_session_++;
+  session.id = id;
+  Session& stored = sessions_.emplace(id, std::move(session)).first->second;
+  spdlog::info("{} connected (agent {}, {} fabrics, {} experiments)", node_name(hello.node),
+               hello.agent_version, hello.fabrics.size(), hello.experiments_json.size());
+  stored.link->send(HelloAck{kProtocolVersion, options_.heartbeat_interval_s});
+  resume_assignment(hello, stored);
+  step();
+  return id;
+}
+
+// Brings what the agent says it works on and what the server gave it together.
+void Coordinator::resume_assignment(const Hello& hello, Session& session) {
+  const std::string& node = hello.node;
+  const auto named = parse_run_name(hello.assignment);
+  for (auto& [campaign, active] : active_) {
+    RunGroup& group = active.group;
+    if (!group.has_node(node) || group.finished(node)) continue;
+    const bool same_agent = active.instances[node] == hello.instance_id;
+    if (same_agent && named && *named == group.run() && hello.fence == group.fence()) {
+      session.holding = Holding{group.run(), group.fence(), std::nullopt};
+      group.renew(node, steady_seconds());
+      if (group.ready()) send_ready(session, group);
+      return;
+    }
+    if (same_agent && hello.assignment.empty() && !group.ready()) {
+      // The order was lost with the old stream.
+      const auto text = store_.run_plan(group.run());
+      const auto plan = text.ok() ? parse_json(*text, "stored plan") : text.error();
+      if (plan.ok()) return send_order(session, group, *plan);
+    }
+    active.failure = Failure{node_name(node) + " came back without the assignment", false};
+    break;
+  }
+  if (named) send_cancel(session, *named, hello.fence, "the assignment is not valid any more");
+}
+
+void Coordinator::close_session(uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto session = sessions_.find(id);
+  if (session == sessions_.end()) return;
+  spdlog::info("{} disconnected", node_name(session->second.record.name));
+  drop_session(session, std::nullopt);
+  step();
+}
+
+// Forgets the session, ending its stream if a reason is given.
+void Coordinator::drop_session(Sessions::iterator session, const std::optional<Problem>& why) {
+  if (why) session->second.link->close(*why);
+  Changes changes;
+  changes.nodes.push_back(session->second.record);
+  report(store_.apply(changes));
+  sessions_.erase(session);
+}
+
+void Coordinator::receive(uint64_t id, const AgentMessage& message) {
+  const std::lock_guard lock(mutex_);
+  const auto session = sessions_.find(id);
+  if (session == sessions_.end()) return;
+  session->second.last_heard_s = steady_seconds();
+  session->second.record.last_seen_unix_s = unix_seconds();
+  const bool changed =
+      std::visit([&](const auto& content) { return handle(session->second, content); }, message);
+  if (changed) step();
+}
+
+std::string Coordinator::job_id(const RunGroup& group) const {
+  return "s" + store_.installation_id() + "-c" + std::to_string(group.run().campaign) + "-r" +
+         std::to_string(group.run().run) + "-f" + std::to_string(group.fence());
+}
+
+void Coordinator::send_order(Session& session, const RunGroup& group, Json plan) {
+  const std::string name = run_name(group.run());
+  plan["name"] = name;
+  plan["fence"] = group.fence();
+  session.holding = Holding{group.run(), group.fence(), std::nullopt};
+  session.link->send(AssignmentOrder{name, group.fence(), options_.lease_s, plan.dump(),
+                                     group.ranks_of(session.record.name), group.rank_nodes(),
+                                     options_.join_timeout_s, job_id(group)});
+}
+
+void Coordinator::send_ready(Session& session, const RunGroup& group) {
+  session.link->send(GroupReady{run_name(group.run()), group.fence(), group.addresses()});
+}
+
+// The node counts as busy until it answers; a session that does not is closed after a lease.
+void Coordinator::send_cancel(Session& session, const RunKey& run, uint64_t fence,
+                              const std::string& why) {
+  session.holding = Holding{run, fence, steady_seconds() + options_.lease_s};
+  session.link->send(CancelAssignment{run_name(run), fence, why});
+}
+
+// The group that this message belongs to, if its fence is the valid one.
+Coordinator::ActiveRun* Coordinator::active_run(const RunKey& run, uint64_t fence,
+                                                const std::string& node) {
+  const auto found = active_.find(run.campaign);
+  if (found == active_.end()) return nullptr;
+  const RunGroup& group = found->second.group;
+  const bool valid = group.run() == run && group.fence() == fence && group.has_node(node);
+  return valid ? &found->second : nullptr;
+}
+
+bool Coordinator::handle(Session& session, const Heartbeat& heartbeat) {
+  const auto run = parse_run_name(heartbeat.assignment);
+  if (!run) return false;
+  const std::string& node = session.record.name;
+  if (ActiveRun* active = active_run(*run, heartbeat.fence, node)) {
+    active->group.renew(node, steady_seconds());
+  } else if (!session.holding || !session.holding->cancel_deadline_s) {
+    send_cancel(session, *run, heartbeat.fence, "the assignment is not valid any more");
+  }
+  return false;
+}
+
+bool Coordinator::handle(Session& session, const GroupJoin& join) {
+  const auto run = parse_run_name(join.assignment);
+  if (!run) return false;
+  const std::string& node = session.record.name;
+  ActiveRun* active = active_run(*run, join.fence, node);
+  if (active == nullptr) {
+    send_cancel(session, *run, join.fence, "the assignment is not valid any more");
+    return false;
+  }
+  RunGroup& group = active->group;
+  const bool was_ready = group.ready();
+  group.renew(node, steady_seconds());
+  if (!group.join(node, join.rank, join.address)) {
+    active->failure = Failure{node_name(node) + " joined as rank " + std::to_string(join.rank) +
+                                  ", which is not one of its ranks",
+                              true};
+    return true;
+  }
+  if (!group.ready()) return false;
+  if (was_ready) {
+    send_ready(session, group);
+    return false;
+  }
+  for (const std::string& member : group.nodes()) {
+    const auto other = session_of_node(member);
+    // A member whose stream is broken gets it when it comes back.
+    if (other != sessions_.end()) send_ready(other->second, group);
+  }
+  return false;
+}
+
+bool Coordinator::handle(Session& session, const SampleBatch& batch) {
+  const auto run = parse_run_name(batch.assignment);
+  if (!run) return false;
+  const std::string& node = session.record.name;
+  ActiveRun* active = active_run(*run, batch.fence, node);
+  const auto runs = store_.runs(run->campaign);
+  if (!runs.ok()) {
+    report(runs.error());
+    return false;
+  }
+  const auto record = std::ranges::find_if(*runs, [&](const auto& r) { return r.key == *run; });
+  // Neither an attempt of this database's nor one that could have been: there is nowhere to put it.
+  if (record == runs->end() || batch.fence == 0 || batch.fence > record->fence) {
+    send_cancel(session, *run, batch.fence, "the server does not know this assignment");
+    return false;
+  }
+  const auto series = read_batch(batch, *run);
+  if (!series.ok()) {
+    const std::string why =
+        "malformed samples from " + node_name(node) + ": " + series.error().message();
+    spdlog::error("{}: {}", run_name(*run), why);
+    if (active == nullptr) {
+      send_cancel(session, *run, batch.fence, why);
+      return false;
+    }
+    active->failure = Failure{why, true};
+    return true;
+  }
+  const Status stored = store_batch(batch, *run, active, count_samples(*series));
+  if (!stored.ok()) {
+    // Not acknowledged, so the agent keeps the batch; ending the session makes it send it again.
+    spdlog::error("{}: cannot store samples: {}", run_name(*run), stored.error().message());
+    drop_session(sessions_.find(session.id),
+                 Problem{ErrorCode::unavailable, "STORAGE", stored.error().message(), {}});
+    return true;
+  }
+  const auto contiguous = store_.contiguous_batches(*run, batch.fence);
+  if (contiguous.ok() && *contiguous > 0) {
+    session.link->send(SampleAck{batch.assignment, batch.fence, *contiguous});
+  }
+  if (active != nullptr) {
+    active->group.renew(node, steady_seconds());
+  } else if (!session.holding || !session.holding->cancel_deadline_s) {
+    send_cancel(session, *run, batch.fence, "the assignment was given to others");
+  }
+  return false;
+}
+
+// Stores a batch that is not stored yet; as an orphan unless it belongs to the active attempt.
+Status Coordinator::store_batch(const SampleBatch& batch, const RunKey& key, ActiveRun* active,
+                                uint64_t samples) {
+  STRIPLINE_ASSIGN_OR_RETURN(const bool duplicate, store_.has_batch(key, batch.fence, batch.seq));
+  if (duplicate) return {};
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(key.campaign));
+  d.changes.batches.push_back(
+      {0, key, batch.fence, batch.seq, active == nullptr, unix_seconds(), samples, batch.data});
+  d.campaign.samples += samples;
+  std::string event;
+  if (active != nullptr) {
+    RunRecord& run = d.run(key.run);
+    run.points_done = std::max(run.points_done, std::min(batch.points_done, run.points_total));
+    const double now_s = steady_seconds();
+    if (now_s >= active->last_progress_event_s + kProgressEventS ||
+        run.points_done == run.points_total) {
+      active->last_progress_event_s = now_s;
+      event = "run " + std::to_string(key.run) + " of " + std::to_string(d.runs.size()) + ": " +
+              std::to_string(run.points_done) + " of " + std::to_string(run.points_total) +
+              " points";
+    }
+  }
+  return commit(d, event);
+}
+
+bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
+  const auto run = parse_run_name(update.assignment);
+  if (!run) return false;
+  const std::string& node = session.record.name;
+  ActiveRun* active = active_run(*run, update.fence, node);
+  if (update.state == UpdateState::running || update.state == UpdateState::unspecified) {
+    if (active != nullptr) active->group.renew(node, steady_seconds());
+    return false;
+  }
+  // Whatever it says beyond that, the node is free again.
+  if (session.holding && session.holding->run == *run && session.holding->fence == update.fence) {
+    session.holding.reset();
+  }
+  if (active == nullptr) return true;
+  switch (update.state) {
+    case UpdateState::finished:
+      active->group.finish(node);
+      break;
+    case UpdateState::failed:
+      active->failure =
+          Failure{node_name(node) + ": " + update.message, is_final_error(update.code)};
+      break;
+    case UpdateState::cancelled:
+      active->failure = Failure{node_name(node) + " stopped it: " + update.message, false};
+      break;
+    case UpdateState::running:
+    case UpdateState::unspecified:
+      break;
+  }
+  return true;
+}
+
+}  // namespace stripline::server

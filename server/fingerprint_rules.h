@@ -1,0 +1,30 @@
+// The fingerprint of a model from what the measured nodes said of themselves, and what a difference
+// in each field means later (docs/server.md lists the rules). Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/model/tuned_model.h"
+
+namespace stripline::server {
+
+/// Hard for what decides whether a model describes the machine at all, ignore for what only says
+/// where it was measured, soft for everything else, unknown fields included.
+model::MatchRule fingerprint_rule(std::string_view field);
+
+struct JoinedFingerprint {
+  model::Fingerprint fingerprint;
+  std::vector<std::string> differing;  ///< Fields in which the nodes differ.
+};
+
+/// A field that all nodes report alike keeps its value; one in which they differ, or that some do
+/// not report, gets the value "*", which matches any machine. The fabric's name as the campaign
+/// asked for it is added as the field "fabric".
+JoinedFingerprint join_fingerprints(
+    const std::map<std::string, std::map<std::string, std::string>>& by_node,
+    const std::string& fabric);
+
+}  // namespace stripline::server

@@ -1,0 +1,74 @@
+#include "server/fit_job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "optimizer/experiment/json.h"
+#include "optimizer/fit/fit_model.h"
+#include "optimizer/model/model_json.h"
+#include "server/fingerprint_rules.h"
+
+namespace stripline::server {
+namespace {
+
+std::string summarize(const FitInput& input, const fit::FitReport& report,
+                      const std::vector<std::string>& differing) {
+  const CampaignSpec& spec = input.campaign.spec;
+  uint64_t samples = 0;
+  size_t wrong = 0;
+  for (const auto& series : input.series) {
+    samples += series.values.size();
+    // A series without values is a point that this fabric cannot measure, not a wrong result.
+    if (!series.verified && !series.values.empty()) ++wrong;
+  }
+  std::string text = std::to_string(input.runs) + " runs, " + std::to_string(samples) +
+                     " samples, " +
+                     (spec.effort == Effort::full ? "FULL" : "BUDGETED (pruned grid)");
+  if (input.runs < spec.runs) {
+    text += ", stopped by TIME_BUDGET after " + std::to_string(input.runs) + " of " +
+            std::to_string(spec.runs) + " runs";
+  }
+  if (wrong > 0) text += ", " + std::to_string(wrong) + " series failed verification";
+  for (const std::string& note : report.notes) text += "; " + note;
+  if (!differing.empty()) {
+    text += "; the nodes differ in";
+    for (const std::string& field : differing) text += " " + field;
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::vector<experiment::SampleSeries>> series_of_batch(const std::string& data) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(data, "sample batch"));
+  if (!json.is_array()) {
+    return Error(ErrorCode::data_loss, "sample batch: expected an array of series");
+  }
+  std::vector<experiment::SampleSeries> all;
+  for (const Json& entry : json) {
+    STRIPLINE_ASSIGN_OR_RETURN(auto series, experiment::sample_series_from_json(entry));
+    all.push_back(std::move(series));
+  }
+  return all;
+}
+
+Result<FittedModel> fit_campaign(const FitInput& input) {
+  const CampaignSpec& spec = input.campaign.spec;
+  JoinedFingerprint joined = join_fingerprints(input.fingerprints, spec.fabric);
+  fit::FitRequest request;
+  request.name = *parse_model_name(spec.model);
+  request.campaigns = {campaign_name(input.campaign.number)};
+  request.fitted_at = input.fitted_at;
+  request.fingerprint = std::move(joined.fingerprint);
+  request.min_ranks = std::min<uint32_t>(2, spec.ranks);
+  request.max_ranks = spec.ranks;
+  STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit::fit_model(input.series, request));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, model::to_json(fitted.model));
+  FittedModel result;
+  STRIPLINE_ASSIGN_OR_RETURN(result.sha256, get_string(json, "sha256", "model"));
+  result.content = json.dump(2) + "\n";
+  result.summary = summarize(input, fitted.report, joined.differing);
+  return result;
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,41 @@
+// From the samples of a campaign to a model file: what the coordinator runs on its fitting thread
+// once measuring is over. Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "optimizer/experiment/experiment.h"
+#include "server/records.h"
+
+namespace stripline::server {
+
+struct FitInput {
+  CampaignRecord campaign;
+  /// Of finished runs, under their last fence. Unverified ones are the fitter's to reject.
+  std::vector<experiment::SampleSeries> series;
+  uint32_t runs = 0;  ///< How many finished.
+  /// What each node that took part said of itself, by node.
+  std::map<std::string, std::map<std::string, std::string>> fingerprints;
+  std::string fitted_at;  ///< RFC 3339
+};
+
+struct FittedModel {
+  std::string content;  ///< The file: docs/model-file.md
+  std::string sha256;
+  std::string summary;  ///< For a person: runs, effort, what could not be identified.
+};
+
+using Fitter = std::function<Result<FittedModel>(const FitInput&)>;
+
+/// Fits with optimizer/fit. Errors: failed_precondition when the samples do not suffice, saying
+/// why; invalid_argument as optimizer/fit.
+Result<FittedModel> fit_campaign(const FitInput& input);
+
+/// The series of a stored batch. Errors: data_loss.
+Result<std::vector<experiment::SampleSeries>> series_of_batch(const std::string& data);
+
+}  // namespace stripline::server

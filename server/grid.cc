@@ -1,0 +1,167 @@
+#include "server/grid.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace stripline::server {
+namespace {
+
+using experiment::Experiment;
+using experiment::Factor;
+using experiment::Params;
+using experiment::ParamValue;
+using experiment::Point;
+
+std::optional<double> as_number(const ParamValue& value) {
+  if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return std::nullopt;
+}
+
+bool is_numeric(const Factor& factor) {
+  return std::ranges::all_of(factor.values, [](const auto& v) { return as_number(v).has_value(); });
+}
+
+bool is_size(const Factor& factor) { return factor.unit == "B" && is_numeric(factor); }
+
+// `keep` of `count` indices, evenly spaced, first and last included.
+std::set<size_t> spread(size_t count, size_t keep) {
+  std::set<size_t> indices;
+  if (keep == 0 || count <= keep) {
+    for (size_t i = 0; i < count; ++i) indices.insert(i);
+    return indices;
+  }
+  if (keep == 1) return {count - 1};
+  for (size_t i = 0; i < keep; ++i) {
+    indices.insert((i * (count - 1) + (keep - 1) / 2) / (keep - 1));
+  }
+  return indices;
+}
+
+// The sizes that every experiment keeps: every k-th of all sizes that occur in long grids.
+std::set<double> size_lattice(const std::vector<Experiment>& experiments, size_t keep) {
+  std::set<double> all;
+  for (const Experiment& experiment : experiments) {
+    for (const Factor& factor : experiment.factors) {
+      if (!is_size(factor) || factor.values.size() <= keep) continue;
+      for (const ParamValue& value : factor.values) {
+        if (*as_number(value) > 0) all.insert(*as_number(value));
+      }
+    }
+  }
+  const size_t stride = keep == 0 ? 1 : std::max<size_t>(1, (all.size() + keep - 1) / keep);
+  std::set<double> lattice{0};  // "no memory" is a case of its own, never thinned out
+  size_t index = 0;
+  for (const double size : all) {
+    if (index++ % stride == 0) lattice.insert(size);
+  }
+  return lattice;
+}
+
+std::vector<ParamValue> thin_sizes(const Factor& factor, size_t keep,
+                                   const std::set<double>& lattice) {
+  if (keep == 0 || factor.values.size() <= keep) return factor.values;
+  std::vector<ParamValue> kept;
+  for (size_t i = 0; i < factor.values.size(); ++i) {
+    const bool end = i == 0 || i + 1 == factor.values.size();
+    if (end || lattice.contains(*as_number(factor.values[i]))) kept.push_back(factor.values[i]);
+  }
+  return kept;
+}
+
+std::vector<ParamValue> thin_counts(const Factor& factor, size_t keep) {
+  std::vector<ParamValue> kept;
+  for (const size_t index : spread(factor.values.size(), keep))
+    kept.push_back(factor.values[index]);
+  return kept;
+}
+
+// Drops the sizes of each size factor with which a repetition may exceed the limit, all other
+// factors at their largest.
+void limit_volume(std::vector<Factor>& factors, double limit) {
+  if (limit == 0) return;
+  double counts = 1;
+  for (const Factor& factor : factors) {
+    if (is_size(factor) || factor.unit != "1" || !is_numeric(factor)) continue;
+    double largest = 1;
+    for (const ParamValue& value : factor.values) largest = std::max(largest, *as_number(value));
+    counts *= largest;
+  }
+  for (Factor& factor : factors) {
+    if (!is_size(factor)) continue;
+    std::vector<ParamValue> kept;
+    for (const ParamValue& value : factor.values) {
+      if (*as_number(value) * counts <= limit) kept.push_back(value);
+    }
+    if (!kept.empty()) factor.values = std::move(kept);
+  }
+}
+
+void add_points(const Experiment& declaration, const std::vector<Factor>& factors,
+                std::vector<Point>& points) {
+  std::vector<Params> combinations{{}};
+  for (const Factor& factor : factors) {
+    std::vector<Params> extended;
+    for (const Params& params : combinations) {
+      for (const ParamValue& value : factor.values) {
+        extended.push_back(params);
+        extended.back()[factor.name] = value;
+      }
+    }
+    combinations = std::move(extended);
+  }
+  for (const std::string& variant : declaration.variants) {
+    for (const Params& params : combinations) {
+      points.push_back({declaration.name, variant, params});
+    }
+  }
+}
+
+// Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.
+uint64_t splitmix64(uint64_t& state) {
+  state += 0x9e3779b97f4a7c15;
+  uint64_t z = state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+std::vector<Point> grid_points(const std::vector<Experiment>& experiments,
+                               const GridLimits& limits) {
+  const std::set<double> lattice = size_lattice(experiments, limits.sizes);
+  std::vector<Point> points;
+  for (const Experiment& experiment : experiments) {
+    std::vector<Factor> factors = experiment.factors;
+    limit_volume(factors, limits.max_bytes_per_repetition);
+    for (Factor& factor : factors) {
+      if (is_size(factor)) {
+        factor.values = thin_sizes(factor, limits.sizes, lattice);
+      } else if (is_numeric(factor)) {
+        factor.values = thin_counts(factor, limits.counts);
+      }
+    }
+    add_points(experiment, factors, points);
+  }
+  return points;
+}
+
+void shuffle_points(std::vector<Point>& points, uint64_t seed) {
+  uint64_t state = seed;
+  for (size_t i = points.size(); i > 1; --i) {
+    std::swap(points[i - 1], points[splitmix64(state) % i]);
+  }
+}
+
+uint64_t derive_seed(uint64_t seed, uint64_t index) {
+  uint64_t state = seed;
+  uint64_t mixed = splitmix64(state);
+  state = mixed ^ index;
+  return splitmix64(state);
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,37 @@
+// The points of an experiment: the product of its variants and its factors' grids, whole or pruned.
+// Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::server {
+
+/// What to leave out of the declared grids.
+struct GridLimits {
+  /// Sizes (factors in bytes with longer grids) are thinned to about this many, on a lattice that
+  /// all experiments share, so that a size measured by one is measured by the others; first and
+  /// last of each grid stay. 0: all.
+  size_t sizes = 0;
+  /// Other numeric factors are thinned to this many, first and last included. 0: all.
+  size_t counts = 0;
+  /// Sizes at which one repetition of the experiment could move more than this are left out (the
+  /// product of its byte and count factors), unless nothing else would remain. 0: all.
+  double max_bytes_per_repetition = 0;
+};
+
+/// All points of these experiments within the limits, in declaration order.
+std::vector<experiment::Point> grid_points(const std::vector<experiment::Experiment>& experiments,
+                                           const GridLimits& limits);
+
+/// The same points in an order that depends on the seed alone (Fisher-Yates over splitmix64, so
+/// that every platform agrees).
+void shuffle_points(std::vector<experiment::Point>& points, uint64_t seed);
+
+/// A seed for part `index` of what `seed` governs.
+uint64_t derive_seed(uint64_t seed, uint64_t index);
+
+}  // namespace stripline::server

@@ -1,0 +1,119 @@
+#include "server/grid.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "server/test_experiments.h"
+
+namespace stripline::server {
+namespace {
+
+using experiment::Point;
+
+std::set<double> values_of(const std::vector<Point>& points, const std::string& experiment,
+                           const char* factor) {
+  std::set<double> values;
+  for (const Point& point : points) {
+    if (point.experiment == experiment) values.insert(*number_param(point, factor));
+  }
+  return values;
+}
+
+TEST(Grid, WithoutLimitsItIsTheProductOfVariantsAndFactors) {
+  const auto points = grid_points(
+      {declared("e", {powers("bytes", "B", 8, 32), powers("count", "1", 1, 2)}, {"a", "b"}, {})},
+      {});
+  EXPECT_EQ(points.size(), 3U * 2 * 2);
+  std::set<std::string> keys;
+  for (const Point& point : points) keys.insert(point_key(point));
+  EXPECT_EQ(keys.size(), points.size());
+  EXPECT_TRUE(keys.contains("e/b?bytes=16&count=2")) << *keys.begin();
+}
+
+TEST(Grid, AnExperimentWithoutFactorsHasOnePointPerVariant) {
+  EXPECT_EQ(grid_points({declared("e", {}, {"a", "b"}, {})}, {}).size(), 2U);
+}
+
+TEST(Grid, SizesAreThinnedOnALatticeThatExperimentsShare) {
+  // The second grid starts elsewhere; thinning each by itself would share no size.
+  const auto points =
+      grid_points({declared("long", {powers("bytes", "B", 8, 4 << 20)}, {"a"}, {}),
+                   declared("short", {powers("bytes", "B", 16, 256 << 10)}, {"a"}, {})},
+                  {.sizes = 7});
+  const auto first = values_of(points, "long", "bytes");
+  const auto second = values_of(points, "short", "bytes");
+  EXPECT_LE(first.size(), 9U);
+  EXPECT_GE(first.size(), 7U);
+  EXPECT_TRUE(first.contains(8) && first.contains(4 << 20));
+  EXPECT_TRUE(second.contains(16) && second.contains(256 << 10));
+  for (const double size : second) {
+    EXPECT_TRUE(size == 16 || size == 256 << 10 || first.contains(size)) << size;
+  }
+  EXPECT_GE(second.size(), 5U);
+}
+
+TEST(Grid, SizeZeroIsACaseOfItsOwn) {
+  experiment::Factor footprint = powers("bytes", "B", 4096, 64 << 20);
+  footprint.values[1] = int64_t{0};
+  const auto points = grid_points({declared("e", {footprint}, {"a"}, {})}, {.sizes = 4});
+  EXPECT_TRUE(values_of(points, "e", "bytes").contains(0));
+}
+
+TEST(Grid, ShortGridsAndNamesStayWhole) {
+  experiment::Factor kind{.name = "kind", .values = {std::string("x"), std::string("y")}};
+  const auto points = grid_points({declared("e", {powers("bytes", "B", 8, 64), kind}, {"a"}, {})},
+                                  {.sizes = 4, .counts = 1});
+  EXPECT_EQ(points.size(), 4U * 2);
+}
+
+TEST(Grid, CountsKeepTheirEnds) {
+  const auto points =
+      grid_points({declared("e", {powers("burst", "1", 1, 256)}, {"a"}, {})}, {.counts = 4});
+  const auto bursts = values_of(points, "e", "burst");
+  EXPECT_EQ(bursts.size(), 4U);
+  EXPECT_TRUE(bursts.contains(1) && bursts.contains(256));
+}
+
+TEST(Grid, LargeRepetitionsAreLeftOut) {
+  const auto points = grid_points(
+      {declared("e", {powers("bytes", "B", 8, 4 << 20), powers("burst", "1", 1, 256)}, {"a"}, {}),
+       declared("single", {powers("bytes", "B", 8, 4 << 20)}, {"a"}, {})},
+      {.max_bytes_per_repetition = 1 << 20});
+  EXPECT_EQ(*values_of(points, "e", "bytes").rbegin(), 4096);
+  EXPECT_EQ(*values_of(points, "e", "burst").rbegin(), 256);
+  EXPECT_EQ(*values_of(points, "single", "bytes").rbegin(), 1 << 20);
+}
+
+TEST(Grid, ALimitNeverEmptiesAnExperiment) {
+  const auto points =
+      grid_points({declared("e", {powers("bytes", "B", 1 << 20, 4 << 20)}, {"a"}, {})},
+                  {.max_bytes_per_repetition = 1});
+  EXPECT_EQ(points.size(), 3U);
+}
+
+TEST(Grid, ShufflingDependsOnTheSeedAlone) {
+  const auto points = grid_points(test_experiments(), {});
+  auto a = points;
+  auto b = points;
+  auto c = points;
+  shuffle_points(a, 1);
+  shuffle_points(b, 1);
+  shuffle_points(c, 2);
+  EXPECT_EQ(a, b);
+  EXPECT_NE(a, c);
+  EXPECT_NE(a, points);
+  EXPECT_TRUE(std::ranges::is_permutation(a, points));
+}
+
+TEST(Grid, DerivedSeedsDiffer) {
+  std::set<uint64_t> seeds;
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    for (uint64_t index = 0; index < 10; ++index) seeds.insert(derive_seed(seed, index));
+  }
+  EXPECT_EQ(seeds.size(), 100U);
+}
+
+}  // namespace
+}  // namespace stripline::server

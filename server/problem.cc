@@ -1,0 +1,17 @@
+#include "server/problem.h"
+
+namespace stripline::server {
+
+Problem invalid_field(const std::string& field, const std::string& message) {
+  return {ErrorCode::invalid_argument, "INVALID_FIELD", field + ": " + message, {{"field", field}}};
+}
+
+Problem problem_from(const Error& error) {
+  std::string reason(to_string(error.code()));
+  for (char& c : reason) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return {error.code(), reason, error.message(), {}};
+}
+
+}  // namespace stripline::server

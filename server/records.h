@@ -1,0 +1,109 @@
+// What the server remembers, as plain values. Everything that must survive a crash is in one of
+// these; sessions, leases and joined addresses are not, because agents re-establish them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/campaign_spec.h"
+#include "server/names.h"
+
+namespace stripline::server {
+
+/// A node that has ever said Hello.
+struct NodeRecord {
+  std::string name;  ///< without "nodes/"
+  std::string agent_version;
+  std::map<std::string, std::string> fingerprint;
+  std::vector<std::string> fabrics;
+  std::vector<std::string> experiments_json;  ///< As received: unknown members are kept.
+  double last_seen_unix_s = 0;
+  bool operator==(const NodeRecord&) const = default;
+};
+
+enum class CampaignState { queued, running, fitting, succeeded, failed, cancelled };
+std::string_view to_string(CampaignState state);
+std::optional<CampaignState> campaign_state_from_string(std::string_view name);
+/// Succeeded, failed or cancelled: nothing will change any more.
+bool is_final(CampaignState state);
+
+struct CampaignRecord {
+  int64_t number = 0;
+  CampaignSpec spec;
+  CampaignState state = CampaignState::queued;
+  std::string message;
+  double created_unix_s = 0;
+  double updated_unix_s = 0;
+  std::string request_id;      ///< Empty: none. Unique otherwise.
+  std::string request_sha256;  ///< Of the spec as the client sent it.
+  /// Experiment name to version that a node must offer to take part.
+  std::map<std::string, int64_t> requirements;
+  bool feeds_model = true;    ///< Some experiment feeds a model parameter.
+  double planned_run_s = 0;   ///< The planner's estimate of one run.
+  double measured_s = 0;      ///< Time during which a run of it has been active.
+  uint64_t samples = 0;       ///< Values stored, orphans included.
+  std::string model_version;  ///< Full name, once fitted.
+};
+
+/// A run is pending until it is given out to a group of nodes, which makes it active; a lost one is
+/// pending again.
+enum class RunState { pending, active, finished, failed, cancelled };
+std::string_view to_string(RunState state);
+std::optional<RunState> run_state_from_string(std::string_view name);
+
+struct RunRecord {
+  RunKey key;
+  RunState state = RunState::pending;
+  uint64_t fence = 0;                   ///< Of the last time it was given out; 0: never.
+  uint32_t failures = 0;                ///< How often it was lost or failed.
+  std::vector<std::string> rank_nodes;  ///< Of the last time it was given out.
+  uint32_t points_done = 0;
+  uint32_t points_total = 0;
+  double duration_s = 0;  ///< Once finished.
+  std::string message;
+};
+
+/// One SampleBatch as it came in. An orphan belongs to an attempt that was given up: it is kept as
+/// evidence and exported, and never fitted.
+struct BatchRecord {
+  int64_t id = 0;  ///< Assigned by the store; ascending in order of arrival.
+  RunKey run;
+  uint64_t fence = 0;
+  uint64_t seq = 0;
+  bool orphan = false;
+  double received_unix_s = 0;
+  uint64_t samples = 0;  ///< Values in it.
+  std::string data;      ///< A JSON array of SampleSeries.
+};
+
+/// Something that happened to a campaign.
+struct EventRecord {
+  uint64_t cursor = 0;  ///< Assigned by the store; ascending over all campaigns.
+  int64_t campaign = 0;
+  double time_unix_s = 0;
+  std::string message;
+  std::string view_json;  ///< The campaign after it: campaign_view.h.
+};
+
+struct ModelRecord {
+  std::string name;  ///< without "models/"
+  std::string fabric;
+  double created_unix_s = 0;
+  int64_t latest_version = 0;
+};
+
+/// Immutable once stored.
+struct ModelVersionRecord {
+  VersionKey key;
+  std::string sha256;
+  std::vector<std::string> campaigns;  ///< Full names.
+  double created_unix_s = 0;
+  uint64_t size_bytes = 0;
+  std::string summary;
+};
+
+}  // namespace stripline::server

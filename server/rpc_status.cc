@@ -1,0 +1,52 @@
+#include "server/rpc_status.h"
+
+#include "stripline/v1/common.pb.h"
+
+namespace stripline::server {
+namespace {
+
+grpc::StatusCode status_code(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return grpc::StatusCode::INVALID_ARGUMENT;
+    case ErrorCode::not_found:
+      return grpc::StatusCode::NOT_FOUND;
+    case ErrorCode::already_exists:
+      return grpc::StatusCode::ALREADY_EXISTS;
+    case ErrorCode::failed_precondition:
+      return grpc::StatusCode::FAILED_PRECONDITION;
+    case ErrorCode::resource_exhausted:
+      return grpc::StatusCode::RESOURCE_EXHAUSTED;
+    case ErrorCode::unavailable:
+      return grpc::StatusCode::UNAVAILABLE;
+    case ErrorCode::deadline_exceeded:
+      return grpc::StatusCode::DEADLINE_EXCEEDED;
+    case ErrorCode::cancelled:
+      return grpc::StatusCode::CANCELLED;
+    case ErrorCode::aborted:
+      return grpc::StatusCode::ABORTED;
+    case ErrorCode::data_loss:
+      return grpc::StatusCode::DATA_LOSS;
+    case ErrorCode::unimplemented:
+      return grpc::StatusCode::UNIMPLEMENTED;
+    case ErrorCode::internal:
+      return grpc::StatusCode::INTERNAL;
+  }
+  return grpc::StatusCode::UNKNOWN;
+}
+
+}  // namespace
+
+grpc::Status rpc_status(const Problem& problem) {
+  v1::ErrorInfo info;
+  info.set_reason(problem.reason);
+  info.set_domain("stripline.v1");
+  for (const auto& [key, value] : problem.metadata) (*info.mutable_metadata())[key] = value;
+  v1::Status details;
+  details.set_code(static_cast<int>(status_code(problem.code)));
+  details.set_message(problem.message);
+  details.add_details()->PackFrom(info);
+  return {status_code(problem.code), problem.message, details.SerializeAsString()};
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,153 @@
+#include "server/scheduler.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stripline::server {
+namespace {
+
+size_t count(const CampaignSnapshot& campaign, RunState state) {
+  return static_cast<size_t>(
+      std::ranges::count_if(campaign.runs, [&](const RunSnapshot& r) { return r.state == state; }));
+}
+
+const RunSnapshot* first(const CampaignSnapshot& campaign, RunState state) {
+  const auto found =
+      std::ranges::find_if(campaign.runs, [&](const RunSnapshot& r) { return r.state == state; });
+  return found == campaign.runs.end() ? nullptr : &*found;
+}
+
+// The mean time of the finished runs.
+double typical_run_s(const CampaignSnapshot& campaign) {
+  double sum = 0;
+  size_t finished = 0;
+  for (const RunSnapshot& run : campaign.runs) {
+    if (run.state != RunState::finished) continue;
+    sum += run.duration_s;
+    ++finished;
+  }
+  return finished == 0 ? 0 : sum / static_cast<double>(finished);
+}
+
+std::string seconds(double value) { return std::to_string(static_cast<long>(value + 0.5)) + " s"; }
+
+bool serves(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
+  if (!campaign.only_nodes.empty() && !campaign.only_nodes.contains(node.name)) return false;
+  if (!node.fabrics.contains(campaign.fabric)) return false;
+  return std::ranges::all_of(campaign.requirements,
+                             [&](const auto& need) { return node.experiments.contains(need); });
+}
+
+// The time budget: over, or too short for another run.
+std::optional<Decision> check_budget(const CampaignSnapshot& campaign) {
+  const size_t finished = count(campaign, RunState::finished);
+  const bool enough = finished >= enough_runs(campaign);
+  if (campaign.measured_s >= campaign.time_budget_s) {
+    if (enough) return FinishMeasuring{campaign.number, true};
+    return FailCampaign{campaign.number,
+                        "TIME_BUDGET: " + seconds(campaign.time_budget_s) + " passed after " +
+                            std::to_string(finished) + " of " +
+                            std::to_string(campaign.runs.size()) + " runs, and at least " +
+                            std::to_string(enough_runs(campaign)) +
+                            " are needed; ask for a larger time budget or fewer experiments"};
+  }
+  const bool idle = first(campaign, RunState::active) == nullptr;
+  if (enough && idle && campaign.measured_s + typical_run_s(campaign) > campaign.time_budget_s) {
+    return FinishMeasuring{campaign.number, true};
+  }
+  return std::nullopt;
+}
+
+struct Placement {
+  std::optional<std::vector<std::string>> nodes;
+  std::string waits_for;
+};
+
+// Chooses nodes for a run; those of its campaign's previous run first, then by name. While it waits
+// for busy nodes it reserves all it could use, so that newer campaigns leave them alone.
+Placement place(const CampaignSnapshot& campaign, const std::vector<NodeSnapshot>& nodes,
+                std::set<std::string>& taken) {
+  std::set<std::string> preferred;
+  for (const RunSnapshot& run : campaign.runs) {
+    if (run.state == RunState::finished) {
+      preferred.insert(run.rank_nodes.begin(), run.rank_nodes.end());
+    }
+  }
+  std::vector<const NodeSnapshot*> able;
+  for (const NodeSnapshot& node : nodes) {
+    if (serves(node, campaign)) able.push_back(&node);
+  }
+  std::ranges::stable_sort(able, [&](const NodeSnapshot* a, const NodeSnapshot* b) {
+    return preferred.contains(a->name) > preferred.contains(b->name);
+  });
+
+  std::vector<std::string> chosen;
+  for (const NodeSnapshot* node : able) {
+    if (node->free && !taken.contains(node->name)) chosen.push_back(node->name);
+    if (chosen.size() == campaign.nodes) break;
+  }
+  if (chosen.size() == campaign.nodes) {
+    taken.insert(chosen.begin(), chosen.end());
+    std::ranges::sort(chosen);
+    return {std::move(chosen), ""};
+  }
+  if (able.size() < campaign.nodes) {
+    return {std::nullopt, "waits for nodes: " + std::to_string(campaign.nodes) +
+                              " connected ones that can open fabric '" + campaign.fabric +
+                              "' and offer its experiments are needed, " +
+                              std::to_string(able.size()) + (able.size() == 1 ? " is" : " are") +
+                              " there"};
+  }
+  for (const NodeSnapshot* node : able) taken.insert(node->name);
+  return {std::nullopt, "waits for free nodes: " + std::to_string(campaign.nodes) +
+                            " are needed, " + std::to_string(chosen.size()) +
+                            (chosen.size() == 1 ? " is" : " are") + " free"};
+}
+
+std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
+                                   const std::vector<NodeSnapshot>& nodes, uint32_t max_failures,
+                                   std::set<std::string>& taken) {
+  if (const RunSnapshot* failed = first(campaign, RunState::failed)) {
+    return FailCampaign{campaign.number,
+                        "run " + std::to_string(failed->run) + " failed: " + failed->message};
+  }
+  const RunSnapshot* active = first(campaign, RunState::active);
+  if (active != nullptr && active->lost) {
+    const bool again = !active->lost_for_good && active->failures + 1 < max_failures;
+    return LoseRun{campaign.number, active->run, *active->lost, again};
+  }
+  if (active != nullptr && active->complete) return CompleteRun{campaign.number, active->run};
+  if (count(campaign, RunState::finished) == campaign.runs.size()) {
+    return FinishMeasuring{campaign.number, false};
+  }
+  if (auto decision = check_budget(campaign)) return decision;
+  if (active != nullptr) return std::nullopt;
+  const RunSnapshot* pending = first(campaign, RunState::pending);
+  if (pending == nullptr) return std::nullopt;
+  Placement placement = place(campaign, nodes, taken);
+  if (placement.nodes) return PlaceRun{campaign.number, pending->run, std::move(*placement.nodes)};
+  return Wait{campaign.number, std::move(placement.waits_for)};
+}
+
+}  // namespace
+
+std::vector<Decision> decide(const Snapshot& snapshot, uint32_t max_failures) {
+  std::vector<Decision> decisions;
+  std::set<std::string> taken;
+  for (const CampaignSnapshot& campaign : snapshot.campaigns) {
+    if (campaign.state != CampaignState::queued && campaign.state != CampaignState::running) {
+      continue;
+    }
+    if (auto decision = decide_one(campaign, snapshot.nodes, max_failures, taken)) {
+      decisions.push_back(std::move(*decision));
+    }
+  }
+  return decisions;
+}
+
+uint32_t enough_runs(const CampaignSnapshot& campaign) {
+  if (campaign.feeds_model) return kMinRunsForIntervals;
+  return static_cast<uint32_t>(std::min<size_t>(kMinRunsForIntervals, campaign.runs.size()));
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,101 @@
+// What to do next with campaigns, runs and nodes, as a pure function of a snapshot. The coordinator
+// takes the snapshot, carries the decisions out and asks again until there are none.
+//
+// Rules: a group is placed when all its nodes are free, or not at all; a node runs one assignment
+// at a time; a campaign runs one run at a time; the oldest campaign that connected nodes could
+// serve goes first and newer ones do not take the nodes it waits for, so that none starves.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "server/records.h"
+
+namespace stripline::server {
+
+/// A node with an open session.
+struct NodeSnapshot {
+  std::string name;
+  bool free = true;  ///< Holds no assignment, nor is it still ending one.
+  std::set<std::string> fabrics;
+  std::set<std::pair<std::string, int64_t>> experiments;  ///< Name and version.
+};
+
+struct RunSnapshot {
+  uint32_t run = 0;
+  RunState state = RunState::pending;
+  uint32_t failures = 0;
+  double duration_s = 0;                ///< When finished.
+  std::vector<std::string> rank_nodes;  ///< Of the last time it was given out.
+  bool complete = false;                ///< Active, and every node's part has ended well.
+  std::optional<std::string> lost;      ///< Active, and why it must be given up.
+  bool lost_for_good = false;           ///< Another attempt would fail in the same way.
+  std::string message;                  ///< When failed.
+};
+
+struct CampaignSnapshot {
+  int64_t number = 0;
+  CampaignState state = CampaignState::queued;
+  std::string fabric;
+  uint32_t nodes = 0;
+  std::set<std::string> only_nodes;  ///< Without "nodes/"; empty: any.
+  std::map<std::string, int64_t> requirements;
+  bool feeds_model = true;
+  double measured_s = 0;  ///< Time during which a run was active, up to now.
+  double time_budget_s = 0;
+  std::vector<RunSnapshot> runs;
+};
+
+struct Snapshot {
+  std::vector<NodeSnapshot> nodes;          ///< In order of name.
+  std::vector<CampaignSnapshot> campaigns;  ///< Queued or running, oldest first.
+};
+
+/// Give the run out to these nodes; rank r runs on the r mod size-th.
+struct PlaceRun {
+  int64_t campaign = 0;
+  uint32_t run = 0;
+  std::vector<std::string> nodes;
+};
+/// The active run has ended well everywhere.
+struct CompleteRun {
+  int64_t campaign = 0;
+  uint32_t run = 0;
+};
+/// The active run is lost: cancel it everywhere; make it pending again, or failed.
+struct LoseRun {
+  int64_t campaign = 0;
+  uint32_t run = 0;
+  std::string reason;
+  bool again = true;
+};
+/// No further run is made: cancel an active one and use what is there.
+struct FinishMeasuring {
+  int64_t campaign = 0;
+  bool time_budget = false;  ///< It ends early because its time budget is used up.
+};
+struct FailCampaign {
+  int64_t campaign = 0;
+  std::string reason;
+};
+/// It cannot start or go on now; `reason` is for people.
+struct Wait {
+  int64_t campaign = 0;
+  std::string reason;
+};
+using Decision = std::variant<PlaceRun, CompleteRun, LoseRun, FinishMeasuring, FailCampaign, Wait>;
+
+/// `max_failures`: a run lost so often is not tried again, and fails its campaign. At most one
+/// decision for each campaign. A Wait changes nothing; when there are only those, there is nothing
+/// to do until something happens.
+std::vector<Decision> decide(const Snapshot& snapshot, uint32_t max_failures);
+
+/// How many finished runs a campaign needs before its results may be used early.
+uint32_t enough_runs(const CampaignSnapshot& campaign);
+
+}  // namespace stripline::server

@@ -1,0 +1,191 @@
+#include "server/scheduler.h"
+
+#include <gtest/gtest.h>
+
+namespace stripline::server {
+namespace {
+
+NodeSnapshot node(const std::string& name, bool free = true) {
+  return {name, free, {"tcp"}, {{"micro.latency", 1}}};
+}
+
+CampaignSnapshot campaign(int64_t number, size_t runs = 8, uint32_t nodes = 2) {
+  CampaignSnapshot c;
+  c.number = number;
+  c.fabric = "tcp";
+  c.nodes = nodes;
+  c.requirements = {{"micro.latency", 1}};
+  c.time_budget_s = 60;
+  for (uint32_t i = 1; i <= runs; ++i) {
+    c.runs.emplace_back();
+    c.runs.back().run = i;
+  }
+  return c;
+}
+
+void finish(CampaignSnapshot& c, size_t runs, double each_s) {
+  c.state = CampaignState::running;
+  for (size_t i = 0; i < runs; ++i) {
+    c.runs[i].state = RunState::finished;
+    c.runs[i].duration_s = each_s;
+    c.runs[i].rank_nodes = {"b", "c"};
+    c.measured_s += each_s;
+  }
+}
+
+std::vector<Decision> decisions(const Snapshot& snapshot) { return decide(snapshot, 3); }
+
+template <typename Kind>
+Kind only(const Snapshot& snapshot) {
+  const auto all = decisions(snapshot);
+  EXPECT_EQ(all.size(), 1U);
+  if (all.size() != 1 || !std::holds_alternative<Kind>(all[0])) {
+    ADD_FAILURE() << "another decision: " << (all.empty() ? -1 : static_cast<int>(all[0].index()));
+    return {};
+  }
+  return std::get<Kind>(all[0]);
+}
+
+TEST(Scheduler, PlacesAGroupWhenAllNodesAreFree) {
+  const auto place = only<PlaceRun>({{node("a"), node("b"), node("c")}, {campaign(1)}});
+  EXPECT_EQ(place.campaign, 1);
+  EXPECT_EQ(place.run, 1U);
+  EXPECT_EQ(place.nodes, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Scheduler, PlacesAllOrNobody) {
+  const auto wait = only<Wait>({{node("a"), node("b", false)}, {campaign(1)}});
+  EXPECT_NE(wait.reason.find("1 is free"), std::string::npos) << wait.reason;
+}
+
+TEST(Scheduler, SaysWhenNodesAreMissing) {
+  const auto wait = only<Wait>({{node("a")}, {campaign(1)}});
+  EXPECT_NE(wait.reason.find("waits for nodes"), std::string::npos) << wait.reason;
+}
+
+TEST(Scheduler, NodesMustOfferFabricExperimentAndName) {
+  Snapshot s{{node("a"), node("b")}, {campaign(1)}};
+  s.nodes[1].fabrics = {"shm"};
+  only<Wait>(s);
+  s.nodes[1] = node("b");
+  s.nodes[1].experiments = {{"micro.latency", 2}};
+  only<Wait>(s);
+  s.nodes[1] = node("b");
+  s.campaigns[0].only_nodes = {"a", "x"};
+  only<Wait>(s);
+}
+
+TEST(Scheduler, ACampaignRunsOneRunAtATime) {
+  Snapshot s{{node("a"), node("b"), node("c", false), node("d", false)}, {campaign(1)}};
+  s.campaigns[0].state = CampaignState::running;
+  s.campaigns[0].runs[0].state = RunState::active;
+  EXPECT_TRUE(decisions(s).empty());
+}
+
+TEST(Scheduler, CampaignsRunBesideEachOtherOnTheirOwnNodes) {
+  const auto all =
+      decisions({{node("a"), node("b"), node("c"), node("d")}, {campaign(1), campaign(2)}});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(std::get<PlaceRun>(all[0]).nodes, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(std::get<PlaceRun>(all[1]).nodes, (std::vector<std::string>{"c", "d"}));
+}
+
+TEST(Scheduler, NewerCampaignsDoNotStarveAnOlderOne) {
+  // The older campaign needs three nodes, of which one is busy.
+  const auto all =
+      decisions({{node("a"), node("b"), node("c", false)}, {campaign(1, 8, 3), campaign(2, 8, 1)}});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<Wait>(all[0]));
+  EXPECT_TRUE(std::holds_alternative<Wait>(all[1]));
+}
+
+TEST(Scheduler, AnOlderCampaignThatCannotRunDoesNotBlock) {
+  const auto all = decisions({{node("a"), node("b")}, {campaign(1, 8, 3), campaign(2, 8, 2)}});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<Wait>(all[0]));
+  EXPECT_EQ(std::get<PlaceRun>(all[1]).campaign, 2);
+}
+
+TEST(Scheduler, LaterRunsPreferTheNodesOfTheFirst) {
+  CampaignSnapshot c = campaign(1);
+  finish(c, 1, 2);
+  const auto place = only<PlaceRun>({{node("a"), node("b"), node("c")}, {c}});
+  EXPECT_EQ(place.run, 2U);
+  EXPECT_EQ(place.nodes, (std::vector<std::string>{"b", "c"}));
+}
+
+TEST(Scheduler, ALostRunIsGivenUpAndTriedAgain) {
+  CampaignSnapshot c = campaign(1);
+  c.state = CampaignState::running;
+  c.runs[0].state = RunState::active;
+  c.runs[0].lost = "nodes/a was not heard of";
+  auto lose = only<LoseRun>({{}, {c}});
+  EXPECT_TRUE(lose.again);
+  EXPECT_EQ(lose.reason, "nodes/a was not heard of");
+  c.runs[0].failures = 2;
+  EXPECT_FALSE(only<LoseRun>({{}, {c}}).again);
+  c.runs[0].failures = 0;
+  c.runs[0].lost_for_good = true;
+  EXPECT_FALSE(only<LoseRun>({{}, {c}}).again);
+}
+
+TEST(Scheduler, AFailedRunFailsItsCampaign) {
+  CampaignSnapshot c = campaign(1);
+  c.runs[2].state = RunState::failed;
+  c.runs[2].message = "no such provider";
+  EXPECT_EQ(only<FailCampaign>({{node("a"), node("b")}, {c}}).reason,
+            "run 3 failed: no such provider");
+}
+
+TEST(Scheduler, ACompleteRunIsClosed) {
+  CampaignSnapshot c = campaign(1);
+  c.runs[0].state = RunState::active;
+  c.runs[0].complete = true;
+  EXPECT_EQ(only<CompleteRun>({{}, {c}}).run, 1U);
+}
+
+TEST(Scheduler, FinishesWhenAllRunsHave) {
+  CampaignSnapshot c = campaign(1);
+  finish(c, 8, 2);
+  EXPECT_FALSE(only<FinishMeasuring>({{}, {c}}).time_budget);
+}
+
+TEST(Scheduler, TheTimeBudgetEndsACampaignThatHasEnough) {
+  CampaignSnapshot c = campaign(1);
+  finish(c, 6, 8);
+  c.runs[6].state = RunState::active;
+  c.measured_s = 60;
+  EXPECT_TRUE(only<FinishMeasuring>({{}, {c}}).time_budget);
+}
+
+TEST(Scheduler, NoRunIsStartedThatCannotEndInTime) {
+  CampaignSnapshot c = campaign(1);
+  finish(c, 6, 9);  // 54 s; a seventh would take it to 63
+  EXPECT_TRUE(only<FinishMeasuring>({{node("a"), node("b")}, {c}}).time_budget);
+  CampaignSnapshot few = campaign(1);
+  finish(few, 5, 11);  // 55 s, but five are not enough: it tries
+  only<PlaceRun>({{node("b"), node("c")}, {few}});
+}
+
+TEST(Scheduler, TheTimeBudgetFailsACampaignThatHasTooLittle) {
+  CampaignSnapshot c = campaign(1);
+  finish(c, 5, 12);
+  const auto fail = only<FailCampaign>({{}, {c}});
+  EXPECT_NE(fail.reason.find("TIME_BUDGET: 60 s passed after 5 of 8 runs"), std::string::npos)
+      << fail.reason;
+  // Without a model nothing needs six runs.
+  CampaignSnapshot samples = campaign(1, 2);
+  samples.feeds_model = false;
+  EXPECT_EQ(enough_runs(samples), 2U);
+  finish(samples, 2, 40);
+  only<FinishMeasuring>({{}, {samples}});
+}
+
+TEST(Scheduler, FinishedCampaignsNeedNothing) {
+  CampaignSnapshot c = campaign(1);
+  c.state = CampaignState::fitting;
+  EXPECT_TRUE(decisions({{node("a"), node("b")}, {c}}).empty());
+}
+
+}  // namespace
+}  // namespace stripline::server

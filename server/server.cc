@@ -1,0 +1,125 @@
+#include "server/server.h"
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/service_type.h>
+
+#include "server/services.h"
+#include "server/sqlite_store.h"
+
+namespace stripline::server {
+namespace {
+
+// A sample batch is well below; a model file is sent in chunks.
+constexpr int kMaxMessageBytes = 64 << 20;
+constexpr int kKeepaliveMs = 20'000;
+constexpr int kKeepaliveTimeoutMs = 10'000;
+// Agents may ping this often without being told to go away.
+constexpr int kMinClientPingMs = 1'000;
+constexpr std::chrono::seconds kStopPatience{2};
+
+void configure(grpc::ServerBuilder& builder) {
+  // Two servers on one port would share its connections between them.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             kMinClientPingMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
+}
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  Impl(std::unique_ptr<Store> store, const ServerOptions& options)
+      : store_(std::move(store)),
+        coordinator_(*store_, hub_, options.fitter, options.coordinator),
+        agents_(make_agents_service(coordinator_)),
+        campaigns_(make_campaigns_service(coordinator_, *store_, hub_)),
+        models_(make_models_service(*store_)),
+        fleet_(make_fleet_service(coordinator_)),
+        address_(options.listen) {}
+
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() { stop(); }
+
+  Status start() {
+    STRIPLINE_RETURN_IF_ERROR(check_bindable(address_));
+    STRIPLINE_RETURN_IF_ERROR(coordinator_.start());
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::ServerBuilder builder;
+    configure(builder);
+    int port = 0;
+    builder.AddListeningPort(address_.text(), grpc::InsecureServerCredentials(), &port);
+    for (auto* service : {agents_.get(), campaigns_.get(), models_.get(), fleet_.get()}) {
+      builder.RegisterService(service);
+    }
+    server_ = builder.BuildAndStart();
+    if (!server_ || port == 0) {
+      return Error(ErrorCode::already_exists, "cannot listen on " + address_.text() +
+                                                  ": another program took the port just now; "
+                                                  "choose another one");
+    }
+    address_.port = static_cast<uint16_t>(port);
+    return {};
+  }
+
+  void stop() {
+    if (stopped_) return;
+    stopped_ = true;
+    if (server_ && server_->GetHealthCheckService() != nullptr) {
+      server_->GetHealthCheckService()->Shutdown();
+    }
+    hub_.shutdown();
+    coordinator_.stop();
+    if (server_) {
+      server_->Shutdown(std::chrono::system_clock::now() + kStopPatience);
+      server_->Wait();
+    }
+  }
+
+  const ListenAddress& address() const { return address_; }
+
+ private:
+  std::unique_ptr<Store> store_;
+  WatchHub hub_;
+  Coordinator coordinator_;
+  std::unique_ptr<grpc::Service> agents_;
+  std::unique_ptr<grpc::Service> campaigns_;
+  std::unique_ptr<grpc::Service> models_;
+  std::unique_ptr<grpc::Service> fleet_;
+  std::unique_ptr<grpc::Server> server_;
+  ListenAddress address_;
+  bool stopped_ = false;
+};
+
+Result<Server> Server::start(const ServerOptions& options) {
+  std::error_code failure;
+  std::filesystem::create_directories(options.data_dir, failure);
+  if (failure) {
+    return Error(ErrorCode::unavailable, "cannot create data folder '" + options.data_dir.string() +
+                                             "': " + failure.message() +
+                                             "; choose another --data-dir");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(auto store, open_sqlite_store(options.data_dir / "stripline.db"));
+  auto impl = std::make_unique<Impl>(std::move(store), options);
+  STRIPLINE_RETURN_IF_ERROR(impl->start());
+  return Server(std::move(impl));
+}
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Server::Server(Server&&) noexcept = default;
+Server::~Server() = default;
+
+const ListenAddress& Server::address() const { return impl_->address(); }
+
+void Server::stop() { impl_->stop(); }
+
+}  // namespace stripline::server

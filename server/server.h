@@ -1,0 +1,47 @@
+// The server as one object: store, coordinator and gRPC services behind a port.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "server/coordinator.h"
+#include "server/fit_job.h"
+#include "server/listen_address.h"
+
+namespace stripline::server {
+
+struct ServerOptions {
+  std::filesystem::path data_dir;  ///< Created if it does not exist. Holds stripline.db.
+  ListenAddress listen;            ///< Without encryption. Port 0: any free one.
+  CoordinatorOptions coordinator;
+  Fitter fitter = fit_campaign;
+};
+
+class Server {
+ public:
+  /// Opens the database, takes up unfinished campaigns and serves. Errors: already_exists when the
+  /// port or the database is in use by another server; those of open_sqlite_store() and
+  /// check_bindable().
+  static Result<Server> start(const ServerOptions& options);
+
+  Server(Server&& other) noexcept;
+  Server& operator=(Server&&) = delete;
+  /// Stops.
+  ~Server();
+
+  /// Where it listens: the port is the real one.
+  const ListenAddress& address() const;
+
+  /// Ends all streams and waits for calls under way, at most two seconds. What was under way is in
+  /// the store and taken up by the next start. Idempotent.
+  void stop();
+
+ private:
+  class Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace stripline::server

@@ -1,0 +1,23 @@
+// The gRPC services of stripline.v1 over the coordinator, the store and the hub, which must outlive
+// them. Each answers what proto/stripline/v1 says; this folder's other headers know no gRPC.
+#pragma once
+
+#include <memory>
+
+#include "server/coordinator.h"
+#include "server/store.h"
+#include "server/watch_hub.h"
+
+namespace grpc {
+class Service;
+}
+
+namespace stripline::server {
+
+std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator);
+std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, Store& store,
+                                                      WatchHub& hub);
+std::unique_ptr<grpc::Service> make_models_service(Store& store);
+std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator);
+
+}  // namespace stripline::server

@@ -1,0 +1,235 @@
+#include "server/sqlite_rows.h"
+
+#include <string>
+#include <utility>
+
+#include "base/json.h"
+
+namespace stripline::server {
+
+const std::string_view kNodeColumns =
+    "SELECT name, agent_version, fingerprint, fabrics, experiments, last_seen";
+const std::string_view kCampaignColumns =
+    "SELECT number, spec, state, message, created, updated, request_id, request_sha256,"
+    " requirements, feeds_model, planned_run_s, measured_s, samples, model_version";
+const std::string_view kRunColumns =
+    "SELECT campaign, run, state, fence, failures, rank_nodes, points_done, points_total,"
+    " duration_s, message";
+const std::string_view kBatchColumns =
+    "SELECT id, campaign, run, fence, seq, orphan, received, samples, data";
+const std::string_view kEventColumns = "SELECT cursor, campaign, time, message, view";
+const std::string_view kModelColumns =
+    "SELECT name, fabric, created,"
+    " (SELECT max(version) FROM model_versions WHERE model = name)";
+const std::string_view kVersionColumns =
+    "SELECT model, version, sha256, campaigns, created, length(CAST(content AS BLOB)), summary";
+
+namespace {
+
+// Agents' texts may hold bytes that are not UTF-8; they are replaced rather than thrown over.
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+template <typename Value>
+Result<Value> stored(const std::string& text, const char* what) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(text, what));
+  try {
+    return json.get<Value>();
+  } catch (const Json::exception& error) {
+    return Error(ErrorCode::data_loss, std::string(what) + ": " + error.what());
+  }
+}
+
+// Binds and runs one prepared statement for each record of a list.
+template <typename Records, typename Bind>
+Status write_all(SqliteDatabase& database, const Records& records, std::string_view sql,
+                 Bind bind) {
+  if (records.empty()) return {};
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement statement, database.prepare(sql));
+  for (const auto& record : records) {
+    bind(statement, record);
+    STRIPLINE_RETURN_IF_ERROR(statement.run());
+  }
+  return {};
+}
+
+Status write_campaigns(SqliteDatabase& database, const std::vector<CampaignRecord>& records) {
+  return write_all(database, records, R"sql(
+      INSERT INTO campaigns (number, spec, state, message, created, updated, request_id,
+                             request_sha256, requirements, feeds_model, planned_run_s, measured_s,
+                             samples, model_version)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (number) DO UPDATE SET
+        state = excluded.state, message = excluded.message, updated = excluded.updated,
+        measured_s = excluded.measured_s, samples = excluded.samples,
+        model_version = excluded.model_version)sql",
+                   [](SqliteStatement& s, const CampaignRecord& r) {
+                     s.bind(r.number, dump(to_json(r.spec)), to_string(r.state), r.message,
+                            r.created_unix_s, r.updated_unix_s, r.request_id, r.request_sha256,
+                            dump(Json(r.requirements)), r.feeds_model, r.planned_run_s,
+                            r.measured_s, r.samples, r.model_version);
+                   });
+}
+
+Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& records) {
+  return write_all(database, records, R"sql(
+      INSERT INTO runs (campaign, run, state, fence, failures, rank_nodes, points_done,
+                        points_total, duration_s, message)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (campaign, run) DO UPDATE SET
+        state = excluded.state, fence = excluded.fence, failures = excluded.failures,
+        rank_nodes = excluded.rank_nodes, points_done = excluded.points_done,
+        points_total = excluded.points_total, duration_s = excluded.duration_s,
+        message = excluded.message)sql",
+                   [](SqliteStatement& s, const RunRecord& r) {
+                     s.bind(r.key.campaign, r.key.run, to_string(r.state), r.fence, r.failures,
+                            dump(Json(r.rank_nodes)), r.points_done, r.points_total, r.duration_s,
+                            r.message);
+                   });
+}
+
+Status write_versions(SqliteDatabase& database, const std::vector<NewModelVersion>& versions) {
+  STRIPLINE_RETURN_IF_ERROR(write_all(
+      database, versions, "INSERT INTO models VALUES (?, ?, ?) ON CONFLICT (name) DO NOTHING",
+      [](SqliteStatement& s, const NewModelVersion& v) {
+        s.bind(v.record.key.model, v.fabric, v.record.created_unix_s);
+      }));
+  return write_all(database, versions,
+                   "INSERT INTO model_versions (model, version, sha256, campaigns, created,"
+                   " summary, content) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                   [](SqliteStatement& s, const NewModelVersion& v) {
+                     s.bind(v.record.key.model, v.record.key.version, v.record.sha256,
+                            dump(Json(v.record.campaigns)), v.record.created_unix_s,
+                            v.record.summary, v.content);
+                   });
+}
+
+}  // namespace
+
+Status write_changes(SqliteDatabase& database, const Changes& changes) {
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, changes.nodes, "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?)",
+                [](SqliteStatement& s, const NodeRecord& r) {
+                  s.bind(r.name, r.agent_version, dump(Json(r.fingerprint)), dump(Json(r.fabrics)),
+                         dump(Json(r.experiments_json)), r.last_seen_unix_s);
+                }));
+  STRIPLINE_RETURN_IF_ERROR(write_campaigns(database, changes.campaigns));
+  STRIPLINE_RETURN_IF_ERROR(write_runs(database, changes.runs));
+  STRIPLINE_RETURN_IF_ERROR(write_all(database, changes.plans, "INSERT INTO plans VALUES (?, ?, ?)",
+                                      [](SqliteStatement& s, const RunPlan& p) {
+                                        s.bind(p.run.campaign, p.run.run, p.assignment_json);
+                                      }));
+  STRIPLINE_RETURN_IF_ERROR(write_all(
+      database, changes.orphaned, "UPDATE batches SET orphan = 1 WHERE campaign = ? AND run = ?",
+      [](SqliteStatement& s, const RunKey& key) { s.bind(key.campaign, key.run); }));
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, changes.batches,
+                "INSERT INTO batches (campaign, run, fence, seq, orphan, received, samples, data)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [](SqliteStatement& s, const BatchRecord& r) {
+                  s.bind(r.run.campaign, r.run.run, r.fence, r.seq, r.orphan, r.received_unix_s,
+                         r.samples, r.data);
+                }));
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, changes.events,
+                "INSERT INTO events (campaign, time, message, view) VALUES (?, ?, ?, ?)",
+                [](SqliteStatement& s, const EventRecord& r) {
+                  s.bind(r.campaign, r.time_unix_s, r.message, r.view_json);
+                }));
+  return write_versions(database, changes.versions);
+}
+
+Result<NodeRecord> read_node(SqliteStatement& row) {
+  NodeRecord r;
+  r.name = row.text(0);
+  r.agent_version = row.text(1);
+  STRIPLINE_ASSIGN_OR_RETURN(r.fingerprint, (stored<std::map<std::string, std::string>>(
+                                                row.text(2), "stored fingerprint")));
+  STRIPLINE_ASSIGN_OR_RETURN(r.fabrics,
+                             stored<std::vector<std::string>>(row.text(3), "stored fabrics"));
+  STRIPLINE_ASSIGN_OR_RETURN(r.experiments_json,
+                             stored<std::vector<std::string>>(row.text(4), "stored experiments"));
+  r.last_seen_unix_s = row.real(5);
+  return r;
+}
+
+Result<CampaignRecord> read_campaign(SqliteStatement& row) {
+  CampaignRecord r;
+  r.number = row.integer(0);
+  STRIPLINE_ASSIGN_OR_RETURN(const Json spec, parse_json(row.text(1), "stored campaign spec"));
+  STRIPLINE_ASSIGN_OR_RETURN(r.spec, campaign_spec_from_json(spec));
+  const auto state = campaign_state_from_string(row.text(2));
+  if (!state) {
+    return Error(ErrorCode::data_loss, "stored campaign state '" + row.text(2) + "' is unknown");
+  }
+  r.state = *state;
+  r.message = row.text(3);
+  r.created_unix_s = row.real(4);
+  r.updated_unix_s = row.real(5);
+  r.request_id = row.text(6);
+  r.request_sha256 = row.text(7);
+  STRIPLINE_ASSIGN_OR_RETURN(
+      r.requirements, (stored<std::map<std::string, int64_t>>(row.text(8), "stored requirements")));
+  r.feeds_model = row.integer(9) != 0;
+  r.planned_run_s = row.real(10);
+  r.measured_s = row.real(11);
+  r.samples = row.unsigned_integer(12);
+  r.model_version = row.text(13);
+  return r;
+}
+
+Result<RunRecord> read_run(SqliteStatement& row) {
+  RunRecord r;
+  r.key = {row.integer(0), static_cast<uint32_t>(row.integer(1))};
+  const auto state = run_state_from_string(row.text(2));
+  if (!state) {
+    return Error(ErrorCode::data_loss, "stored run state '" + row.text(2) + "' is unknown");
+  }
+  r.state = *state;
+  r.fence = row.unsigned_integer(3);
+  r.failures = static_cast<uint32_t>(row.integer(4));
+  STRIPLINE_ASSIGN_OR_RETURN(r.rank_nodes,
+                             stored<std::vector<std::string>>(row.text(5), "stored rank nodes"));
+  r.points_done = static_cast<uint32_t>(row.integer(6));
+  r.points_total = static_cast<uint32_t>(row.integer(7));
+  r.duration_s = row.real(8);
+  r.message = row.text(9);
+  return r;
+}
+
+Result<BatchRecord> read_batch(SqliteStatement& row) {
+  BatchRecord r;
+  r.id = row.integer(0);
+  r.run = {row.integer(1), static_cast<uint32_t>(row.integer(2))};
+  r.fence = row.unsigned_integer(3);
+  r.seq = row.unsigned_integer(4);
+  r.orphan = row.integer(5) != 0;
+  r.received_unix_s = row.real(6);
+  r.samples = row.unsigned_integer(7);
+  r.data = row.text(8);
+  return r;
+}
+
+Result<EventRecord> read_event(SqliteStatement& row) {
+  return EventRecord{row.unsigned_integer(0), row.integer(1), row.real(2), row.text(3),
+                     row.text(4)};
+}
+
+Result<ModelRecord> read_model(SqliteStatement& row) {
+  return ModelRecord{row.text(0), row.text(1), row.real(2), row.integer(3)};
+}
+
+Result<ModelVersionRecord> read_version(SqliteStatement& row) {
+  ModelVersionRecord r;
+  r.key = {row.text(0), row.integer(1)};
+  r.sha256 = row.text(2);
+  STRIPLINE_ASSIGN_OR_RETURN(r.campaigns,
+                             stored<std::vector<std::string>>(row.text(3), "stored campaigns"));
+  r.created_unix_s = row.real(4);
+  r.size_bytes = row.unsigned_integer(5);
+  r.summary = row.text(6);
+  return r;
+}
+
+}  // namespace stripline::server

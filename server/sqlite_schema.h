@@ -1,0 +1,20 @@
+// The tables of the server's database, and what a file must be to be opened as one.
+#pragma once
+
+#include <filesystem>
+
+#include "base/result.h"
+#include "server/sqlite.h"
+
+namespace stripline::server {
+
+/// The version of the tables that this build writes and reads.
+inline constexpr int kStoreSchemaVersion = 1;
+
+/// Opens the file, creating the tables in a new or empty one, and checks that it is sound and ours.
+/// Write-ahead log, foreign keys on, every commit synced. Errors: data_loss when it is damaged or
+/// truncated; failed_precondition when another program made it or a newer Stripline did;
+/// unavailable when it cannot be opened.
+Result<SqliteDatabase> open_store_database(const std::filesystem::path& path);
+
+}  // namespace stripline::server

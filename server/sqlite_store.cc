@@ -1,0 +1,210 @@
+#include "server/sqlite_store.h"
+
+#include <mutex>
+#include <utility>
+
+#include "server/file_lock.h"
+#include "server/sqlite.h"
+#include "server/sqlite_rows.h"
+#include "server/sqlite_schema.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr int64_t kNoLimit = INT64_MAX;
+
+class SqliteStore final : public Store {
+ public:
+  SqliteStore(FileLock lock, SqliteDatabase database, std::string installation_id)
+      : lock_(std::move(lock)),
+        database_(std::move(database)),
+        installation_id_(std::move(installation_id)) {}
+
+  Status apply(const Changes& changes) override;
+
+  std::string installation_id() const override { return installation_id_; }
+
+  Result<std::vector<NodeRecord>> nodes(const std::string& after, size_t limit) override {
+    return select(read_node,
+                  std::string(kNodeColumns) + " FROM nodes WHERE name > ? ORDER BY name LIMIT ?",
+                  after, limit);
+  }
+  Result<std::optional<NodeRecord>> node(const std::string& name) override {
+    return select_one(read_node, std::string(kNodeColumns) + " FROM nodes WHERE name = ?", name);
+  }
+
+  Result<int64_t> next_campaign_number() override {
+    const auto read = [](SqliteStatement& row) -> Result<int64_t> { return row.integer(0) + 1; };
+    STRIPLINE_ASSIGN_OR_RETURN(const auto number,
+                               select_one(read, "SELECT coalesce(max(number), 0) FROM campaigns"));
+    return *number;
+  }
+  Result<std::optional<CampaignRecord>> campaign(int64_t number) override {
+    return select_one(read_campaign,
+                      std::string(kCampaignColumns) + " FROM campaigns WHERE number = ?", number);
+  }
+  Result<std::optional<CampaignRecord>> campaign_of_request(
+      const std::string& request_id) override {
+    return select_one(
+        read_campaign,
+        std::string(kCampaignColumns) + " FROM campaigns WHERE request_id = ? AND request_id <> ''",
+        request_id);
+  }
+  Result<std::vector<CampaignRecord>> campaigns(int64_t before, size_t limit) override {
+    return select(read_campaign,
+                  std::string(kCampaignColumns) +
+                      " FROM campaigns WHERE number < ? ORDER BY number DESC LIMIT ?",
+                  before == 0 ? kNoLimit : before, limit);
+  }
+  Result<std::vector<CampaignRecord>> unfinished_campaigns() override {
+    return select(read_campaign, std::string(kCampaignColumns) +
+                                     " FROM campaigns WHERE state IN"
+                                     " ('QUEUED', 'RUNNING', 'FITTING') ORDER BY number");
+  }
+
+  Result<std::vector<RunRecord>> runs(int64_t campaign) override {
+    return select(read_run, std::string(kRunColumns) + " FROM runs WHERE campaign = ? ORDER BY run",
+                  campaign);
+  }
+  Result<std::string> run_plan(const RunKey& run) override {
+    return select_text("SELECT assignment FROM plans WHERE campaign = ? AND run = ?",
+                       "plan of " + run_name(run), run.campaign, run.run);
+  }
+
+  Result<bool> has_batch(const RunKey& run, uint64_t fence, uint64_t seq) override {
+    const auto read = [](SqliteStatement&) -> Result<bool> { return true; };
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto found,
+        select_one(read,
+                   "SELECT 1 FROM batches WHERE campaign = ? AND run = ? AND fence = ? AND seq = ?",
+                   run.campaign, run.run, fence, seq));
+    return found.has_value();
+  }
+  Result<uint64_t> contiguous_batches(const RunKey& run, uint64_t fence) override {
+    const auto read = [](SqliteStatement& row) -> Result<uint64_t> {
+      return row.unsigned_integer(0);
+    };
+    // The first number, from 0 on, whose successor is missing.
+    STRIPLINE_ASSIGN_OR_RETURN(const auto last, select_one(read, R"sql(
+          WITH own(seq) AS (
+            SELECT 0 UNION ALL
+            SELECT seq FROM batches WHERE campaign = ?1 AND run = ?2 AND fence = ?3)
+          SELECT min(seq) FROM own o WHERE NOT EXISTS (
+            SELECT 1 FROM batches
+            WHERE campaign = ?1 AND run = ?2 AND fence = ?3 AND seq = o.seq + 1))sql",
+                                                           run.campaign, run.run, fence));
+    return *last;
+  }
+  Result<std::vector<BatchRecord>> batches(int64_t campaign, int64_t after, size_t limit) override {
+    return select(read_batch,
+                  std::string(kBatchColumns) +
+                      " FROM batches WHERE campaign = ? AND id > ? ORDER BY id LIMIT ?",
+                  campaign, after, limit);
+  }
+
+  Result<std::vector<EventRecord>> events(int64_t campaign, uint64_t cursor,
+                                          size_t limit) override {
+    return select(read_event,
+                  std::string(kEventColumns) +
+                      " FROM events WHERE campaign = ? AND cursor > ? ORDER BY cursor LIMIT ?",
+                  campaign, cursor, limit);
+  }
+
+  Result<std::vector<ModelRecord>> models(const std::string& after, size_t limit) override {
+    return select(read_model,
+                  std::string(kModelColumns) + " FROM models WHERE name > ? ORDER BY name LIMIT ?",
+                  after, limit);
+  }
+  Result<std::optional<ModelRecord>> model(const std::string& name) override {
+    return select_one(read_model, std::string(kModelColumns) + " FROM models WHERE name = ?", name);
+  }
+  Result<std::vector<ModelVersionRecord>> model_versions(const std::string& model, int64_t before,
+                                                         size_t limit) override {
+    return select(
+        read_version,
+        std::string(kVersionColumns) +
+            " FROM model_versions WHERE model = ? AND version < ? ORDER BY version DESC LIMIT ?",
+        model, before == 0 ? kNoLimit : before, limit);
+  }
+  Result<std::optional<ModelVersionRecord>> model_version(const VersionKey& key) override {
+    return select_one(read_version,
+                      std::string(kVersionColumns) +
+                          " FROM model_versions WHERE model = ?1 AND (version = ?2 OR ?2 = 0)"
+                          " ORDER BY version DESC LIMIT 1",
+                      key.model, key.version);
+  }
+  Result<std::string> model_content(const VersionKey& key) override {
+    return select_text(
+        "SELECT content FROM model_versions WHERE model = ?1 AND (version = ?2 OR ?2 = 0)"
+        " ORDER BY version DESC LIMIT 1",
+        version_name(key), key.model, key.version);
+  }
+
+ private:
+  // All rows of a query, each through `read`.
+  template <typename Read, typename... Values>
+  auto select(Read read, std::string_view sql, const Values&... values)
+      -> Result<std::vector<std::decay_t<decltype(*read(std::declval<SqliteStatement&>()))>>> {
+    const std::lock_guard lock(mutex_);
+    STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement statement, database_.prepare(sql));
+    std::vector<std::decay_t<decltype(*read(statement))>> rows;
+    statement.bind(values...);
+    while (statement.step()) {
+      STRIPLINE_ASSIGN_OR_RETURN(auto row, read(statement));
+      rows.push_back(std::move(row));
+    }
+    STRIPLINE_RETURN_IF_ERROR(statement.status());
+    return rows;
+  }
+
+  template <typename Read, typename... Values>
+  auto select_one(Read read, std::string_view sql, const Values&... values)
+      -> Result<std::optional<std::decay_t<decltype(*read(std::declval<SqliteStatement&>()))>>> {
+    using Row = std::decay_t<decltype(*read(std::declval<SqliteStatement&>()))>;
+    STRIPLINE_ASSIGN_OR_RETURN(auto rows, select(read, sql, values...));
+    if (rows.empty()) return std::optional<Row>();
+    return std::optional<Row>(std::move(rows.front()));
+  }
+
+  template <typename... Values>
+  Result<std::string> select_text(std::string_view sql, const std::string& what,
+                                  const Values&... values) {
+    const auto read = [](SqliteStatement& row) -> Result<std::string> { return row.text(0); };
+    STRIPLINE_ASSIGN_OR_RETURN(auto text, select_one(read, sql, values...));
+    if (!text) return Error(ErrorCode::not_found, what + " is not stored");
+    return std::move(*text);
+  }
+
+  std::mutex mutex_;
+  FileLock lock_;
+  SqliteDatabase database_;
+  const std::string installation_id_;
+};
+
+Status SqliteStore::apply(const Changes& changes) {
+  const std::lock_guard lock(mutex_);
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::begin(database_));
+  STRIPLINE_RETURN_IF_ERROR(write_changes(database_, changes));
+  return transaction.commit();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& path) {
+  std::filesystem::path lock_path = path;
+  lock_path += ".lock";
+  Result<FileLock> lock = FileLock::acquire(lock_path);
+  if (!lock.ok()) {
+    if (lock.error().code() != ErrorCode::already_exists) return lock.error();
+    return Error(ErrorCode::already_exists,
+                 "database '" + path.string() + "' is in use by another stripline-server: " +
+                     lock.error().message() + "; stop it or choose another --data-dir");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase database, open_store_database(path));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      std::string id, database.query_text("SELECT value FROM meta WHERE key = 'installation_id'"));
+  return std::unique_ptr<Store>(
+      std::make_unique<SqliteStore>(std::move(*lock), std::move(database), std::move(id)));
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,16 @@
+// The store in one SQLite file, next to a lock file that keeps a second server out.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "server/store.h"
+
+namespace stripline::server {
+
+/// Opens the database in `path`, creating it if it does not exist; its folder must exist. Errors:
+/// already_exists when another server uses it, naming that process; data_loss, failed_precondition
+/// and unavailable as in sqlite_schema.h.
+Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& path);
+
+}  // namespace stripline::server

@@ -1,0 +1,97 @@
+// Where the server keeps what must not be lost. A step of the server is a value, Changes, that the
+// store applies completely or not at all; whatever the server acknowledges to anyone it has applied
+// before. Between two steps the process may die at any moment.
+//
+// Thread-safe: any method from any thread. Reads see all steps applied before.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "server/records.h"
+
+namespace stripline::server {
+
+/// The plan of a run: experiment::Assignment in its JSON form, with fence 0.
+struct RunPlan {
+  RunKey run;
+  std::string assignment_json;
+};
+
+/// A version to publish. Its model comes into being with its first version.
+struct NewModelVersion {
+  ModelVersionRecord record;
+  std::string fabric;
+  std::string content;
+};
+
+/// One step. Records replace those with the same key; batches, events and versions are added.
+struct Changes {
+  std::vector<NodeRecord> nodes;
+  std::vector<CampaignRecord> campaigns;
+  std::vector<RunRecord> runs;
+  std::vector<RunPlan> plans;
+  std::vector<RunKey> orphaned;  ///< All batches stored so far for these runs become orphans.
+  std::vector<BatchRecord> batches;
+  std::vector<EventRecord> events;
+  std::vector<NewModelVersion> versions;
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  /// Applies the step and returns when it is on disk. Errors: already_exists when a batch's (run,
+  /// fence, seq), a request_id or a model version is stored already; resource_exhausted when the
+  /// disk is full; data_loss for a damaged file. After an error nothing of the step is stored.
+  virtual Status apply(const Changes& changes) = 0;
+
+  /// Random, chosen when the database was created: tells one server's jobs from another's.
+  virtual std::string installation_id() const = 0;
+
+  /// Nodes in order of name, from the first after `after` on.
+  virtual Result<std::vector<NodeRecord>> nodes(const std::string& after, size_t limit) = 0;
+  virtual Result<std::optional<NodeRecord>> node(const std::string& name) = 0;
+
+  /// One more than the largest campaign number ever used.
+  virtual Result<int64_t> next_campaign_number() = 0;
+  virtual Result<std::optional<CampaignRecord>> campaign(int64_t number) = 0;
+  virtual Result<std::optional<CampaignRecord>> campaign_of_request(
+      const std::string& request_id) = 0;
+  /// Newest first, those with a number below `before` (0: all).
+  virtual Result<std::vector<CampaignRecord>> campaigns(int64_t before, size_t limit) = 0;
+  /// Those in no final state, oldest first.
+  virtual Result<std::vector<CampaignRecord>> unfinished_campaigns() = 0;
+
+  /// In order of run number.
+  virtual Result<std::vector<RunRecord>> runs(int64_t campaign) = 0;
+  /// The stored plan. Errors: not_found.
+  virtual Result<std::string> run_plan(const RunKey& run) = 0;
+
+  virtual Result<bool> has_batch(const RunKey& run, uint64_t fence, uint64_t seq) = 0;
+  /// The largest n such that the batches 1..n of this fence are stored; 0 if the first is missing.
+  virtual Result<uint64_t> contiguous_batches(const RunKey& run, uint64_t fence) = 0;
+  /// In order of arrival, those with an id above `after`.
+  virtual Result<std::vector<BatchRecord>> batches(int64_t campaign, int64_t after,
+                                                   size_t limit) = 0;
+
+  /// In order, those after `cursor`.
+  virtual Result<std::vector<EventRecord>> events(int64_t campaign, uint64_t cursor,
+                                                  size_t limit) = 0;
+
+  /// In order of name, from the first after `after` on.
+  virtual Result<std::vector<ModelRecord>> models(const std::string& after, size_t limit) = 0;
+  virtual Result<std::optional<ModelRecord>> model(const std::string& name) = 0;
+  /// Newest first, those below `before` (0: all).
+  virtual Result<std::vector<ModelVersionRecord>> model_versions(const std::string& model,
+                                                                 int64_t before, size_t limit) = 0;
+  /// `key.version` 0 is the latest.
+  virtual Result<std::optional<ModelVersionRecord>> model_version(const VersionKey& key) = 0;
+  /// The file. Errors: not_found.
+  virtual Result<std::string> model_content(const VersionKey& key) = 0;
+};
+
+}  // namespace stripline::server

@@ -1,0 +1,354 @@
+// What any store must do. Every step is checked in the store that made it and again after it was
+// closed and opened, because that is what a crash between two steps amounts to.
+#include "server/store.h"
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "server/sqlite_store.h"
+#include "server/temp_folder.h"
+
+namespace stripline::server {
+namespace {
+
+CampaignRecord campaign(int64_t number, const std::string& request = "") {
+  CampaignRecord r;
+  r.number = number;
+  r.spec = *complete_spec({.fabric = "tcp", .experiments = {"micro.latency"}, .seed = 1ULL << 63});
+  r.message = "queued";
+  r.created_unix_s = 100.25;
+  r.updated_unix_s = 101;
+  r.request_id = request;
+  r.request_sha256 = "abc";
+  r.requirements = {{"micro.latency", 2}};
+  r.planned_run_s = 1.5;
+  return r;
+}
+
+RunRecord run(int64_t campaign_number, uint32_t index) {
+  RunRecord r;
+  r.key = {campaign_number, index};
+  r.points_total = 10;
+  return r;
+}
+
+BatchRecord batch(const RunKey& key, uint64_t fence, uint64_t seq) {
+  BatchRecord r;
+  r.run = key;
+  r.fence = fence;
+  r.seq = seq;
+  r.received_unix_s = 5;
+  r.samples = 3;
+  r.data = "[{\"seq\":" + std::to_string(seq) + "}]";
+  return r;
+}
+
+class StoreTest : public testing::Test {
+ protected:
+  void SetUp() override { reopen(); }
+
+  void reopen() {
+    store_.reset();
+    auto opened = open_sqlite_store(path_);
+    ASSERT_TRUE(opened.ok()) << opened.error().message();
+    store_ = std::move(*opened);
+  }
+
+  void apply(const Changes& changes) {
+    const Status status = store_->apply(changes);
+    ASSERT_TRUE(status.ok()) << status.error().message();
+  }
+
+  // Runs the checks now and after a reopen.
+  void check(const std::function<void()>& checks) {
+    checks();
+    reopen();
+    checks();
+  }
+
+  TempFolder folder_;
+  std::filesystem::path path_ = folder_.path() / "stripline.db";
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(StoreTest, NewStoreIsEmptyAndKeepsItsInstallation) {
+  const std::string id = store_->installation_id();
+  EXPECT_EQ(id.size(), 8U);
+  check([&] {
+    EXPECT_EQ(store_->installation_id(), id);
+    EXPECT_EQ(*store_->next_campaign_number(), 1);
+    EXPECT_TRUE(store_->nodes("", 10)->empty());
+    EXPECT_TRUE(store_->models("", 10)->empty());
+    EXPECT_FALSE(*store_->campaign(1));
+    EXPECT_FALSE(*store_->node("a"));
+    EXPECT_FALSE(*store_->model("m"));
+    EXPECT_FALSE(*store_->model_version({"m", 0}));
+    EXPECT_EQ(store_->model_content({"m", 0}).error().code(), ErrorCode::not_found);
+    EXPECT_EQ(store_->run_plan({1, 1}).error().code(), ErrorCode::not_found);
+  });
+}
+
+TEST_F(StoreTest, NodesAreReplacedByNameAndListedInOrder) {
+  NodeRecord a{"a", "0.1.0", {{"cpu", "x"}}, {"tcp"}, {R"({"name":"e","future":1})"}, 10};
+  NodeRecord b{"b", "0.1.0", {}, {}, {}, 11};
+  apply({.nodes = {b, a}});
+  check([&] {
+    EXPECT_EQ(*store_->nodes("", 10), (std::vector{a, b}));
+    EXPECT_EQ(*store_->nodes("a", 10), std::vector{b});
+    EXPECT_EQ(*store_->nodes("", 1), std::vector{a});
+  });
+  a.agent_version = "0.2.0";
+  apply({.nodes = {a}});
+  check([&] { EXPECT_EQ(**store_->node("a"), a); });
+}
+
+TEST_F(StoreTest, TextThatIsNotUtf8IsKeptReadable) {
+  apply({.nodes = {{"a", "0.1.0", {{"cpu", "bad\xff"}}, {}, {}, 1}}});
+  check([&] { EXPECT_EQ((*store_->node("a"))->fingerprint.at("cpu"), "bad\xef\xbf\xbd"); });
+}
+
+TEST_F(StoreTest, CampaignsRoundTripAndFilterByState) {
+  apply({.campaigns = {campaign(1, "r1"), campaign(2)},
+         .runs = {run(1, 1), run(1, 2), run(2, 1)},
+         .plans = {{{1, 1}, "{\"plan\":1}"}}});
+  check([&] {
+    EXPECT_EQ(*store_->next_campaign_number(), 3);
+    const CampaignRecord read = **store_->campaign(1);
+    EXPECT_EQ(to_json(read.spec), to_json(campaign(1).spec));
+    EXPECT_EQ(read.spec.seed, 1ULL << 63);
+    EXPECT_EQ(read.message, "queued");
+    EXPECT_DOUBLE_EQ(read.created_unix_s, 100.25);
+    EXPECT_EQ(read.requirements, campaign(1).requirements);
+    EXPECT_DOUBLE_EQ(read.planned_run_s, 1.5);
+    EXPECT_EQ((*store_->campaign_of_request("r1"))->number, 1);
+    EXPECT_FALSE(*store_->campaign_of_request(""));
+    EXPECT_EQ(store_->runs(1)->size(), 2U);
+    EXPECT_EQ(*store_->run_plan({1, 1}), "{\"plan\":1}");
+    EXPECT_EQ(store_->unfinished_campaigns()->size(), 2U);
+  });
+
+  CampaignRecord done = campaign(1, "r1");
+  done.state = CampaignState::succeeded;
+  done.model_version = "models/tcp/versions/1";
+  done.samples = 77;
+  done.measured_s = 4.5;
+  RunRecord finished = run(1, 2);
+  finished.state = RunState::finished;
+  finished.fence = 3;
+  finished.failures = 2;
+  finished.rank_nodes = {"a", "b"};
+  finished.points_done = 10;
+  finished.duration_s = 2.5;
+  finished.message = "m";
+  apply({.campaigns = {done}, .runs = {finished}});
+  check([&] {
+    ASSERT_EQ(store_->unfinished_campaigns()->size(), 1U);
+    EXPECT_EQ(store_->unfinished_campaigns()->front().number, 2);
+    const CampaignRecord read = **store_->campaign(1);
+    EXPECT_EQ(read.state, CampaignState::succeeded);
+    EXPECT_EQ(read.model_version, done.model_version);
+    EXPECT_EQ(read.samples, 77U);
+    EXPECT_DOUBLE_EQ(read.measured_s, 4.5);
+    const RunRecord second = store_->runs(1)->at(1);
+    EXPECT_EQ(second.state, RunState::finished);
+    EXPECT_EQ(second.fence, 3U);
+    EXPECT_EQ(second.failures, 2U);
+    EXPECT_EQ(second.rank_nodes, finished.rank_nodes);
+    EXPECT_DOUBLE_EQ(second.duration_s, 2.5);
+    EXPECT_EQ(second.message, "m");
+    // Newest first, in pages.
+    ASSERT_EQ(store_->campaigns(0, 1)->size(), 1U);
+    EXPECT_EQ(store_->campaigns(0, 1)->front().number, 2);
+    EXPECT_EQ(store_->campaigns(2, 5)->front().number, 1);
+  });
+}
+
+TEST_F(StoreTest, ARequestIdNamesOneCampaign) {
+  apply({.campaigns = {campaign(1, "same")}});
+  const Status status = store_->apply({.campaigns = {campaign(2, "same")}});
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code(), ErrorCode::already_exists);
+  check([&] { EXPECT_EQ(*store_->next_campaign_number(), 2); });
+}
+
+TEST_F(StoreTest, BatchesAreStoredOncePerFenceAndSequence) {
+  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1), run(1, 2)}});
+  apply({.batches = {batch({1, 1}, 1, 1)}});
+  const Status again = store_->apply({.batches = {batch({1, 1}, 1, 1)}});
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().code(), ErrorCode::already_exists);
+  apply({.batches = {batch({1, 1}, 2, 1), batch({1, 2}, 1, 1)}});
+  check([&] {
+    EXPECT_EQ(store_->batches(1, 0, 10)->size(), 3U);
+    EXPECT_TRUE(*store_->has_batch({1, 1}, 1, 1));
+    EXPECT_FALSE(*store_->has_batch({1, 1}, 1, 2));
+    EXPECT_FALSE(*store_->has_batch({1, 1}, 3, 1));
+    const BatchRecord first = store_->batches(1, 0, 1)->front();
+    EXPECT_EQ(first.data, "[{\"seq\":1}]");
+    EXPECT_EQ(first.samples, 3U);
+    EXPECT_FALSE(first.orphan);
+    EXPECT_EQ(store_->batches(1, first.id, 10)->size(), 2U);
+  });
+}
+
+TEST_F(StoreTest, ContiguousBatchesStopAtTheFirstGap) {
+  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
+  EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 0U);
+  apply({.batches = {batch({1, 1}, 1, 2)}});
+  EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 0U);
+  apply({.batches = {batch({1, 1}, 1, 1), batch({1, 1}, 1, 4), batch({1, 1}, 2, 3)}});
+  check([&] {
+    EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 2U);
+    EXPECT_EQ(*store_->contiguous_batches({1, 1}, 2), 0U);
+  });
+  apply({.batches = {batch({1, 1}, 1, 3)}});
+  check([&] { EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 4U); });
+}
+
+TEST_F(StoreTest, OrphaningARunLeavesLaterBatchesAlone) {
+  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1), run(1, 2)}});
+  apply({.batches = {batch({1, 1}, 1, 1), batch({1, 2}, 1, 1)}});
+  apply({.orphaned = {{1, 1}}, .batches = {batch({1, 1}, 2, 1)}});
+  check([&] {
+    const auto batches = *store_->batches(1, 0, 10);
+    ASSERT_EQ(batches.size(), 3U);
+    EXPECT_TRUE(batches[0].orphan);
+    EXPECT_FALSE(batches[1].orphan);
+    EXPECT_FALSE(batches[2].orphan);
+  });
+}
+
+TEST_F(StoreTest, EventsHaveAscendingCursors) {
+  apply({.campaigns = {campaign(1), campaign(2)}});
+  apply({.events = {{0, 1, 1.5, "one", "{}"}, {0, 2, 2, "other", "{}"}, {0, 1, 3, "two", "{}"}}});
+  check([&] {
+    const auto events = *store_->events(1, 0, 10);
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(events[0].message, "one");
+    EXPECT_DOUBLE_EQ(events[0].time_unix_s, 1.5);
+    EXPECT_LT(events[0].cursor, events[1].cursor);
+    EXPECT_EQ(store_->events(1, events[0].cursor, 10)->front().message, "two");
+    EXPECT_TRUE(store_->events(1, events[1].cursor, 10)->empty());
+  });
+}
+
+TEST_F(StoreTest, ModelVersionsAreImmutable) {
+  NewModelVersion first;
+  first.record.key = {"tcp", 1};
+  first.record.sha256 = "hash1";
+  first.record.campaigns = {"campaigns/c1"};
+  first.record.created_unix_s = 7;
+  first.record.summary = "eight runs";
+  first.fabric = "tcp";
+  first.content = "{1}";
+  apply({.versions = {first}});
+  NewModelVersion second = first;
+  second.record.key.version = 2;
+  second.content = "{2222}";
+  apply({.versions = {second}});
+  EXPECT_EQ(store_->apply({.versions = {first}}).error().code(), ErrorCode::already_exists);
+  check([&] {
+    EXPECT_EQ((*store_->model("tcp"))->latest_version, 2);
+    EXPECT_EQ((*store_->model("tcp"))->fabric, "tcp");
+    EXPECT_EQ(store_->models("", 5)->size(), 1U);
+    EXPECT_EQ(*store_->model_content({"tcp", 1}), "{1}");
+    EXPECT_EQ(*store_->model_content({"tcp", 0}), "{2222}");
+    EXPECT_EQ((*store_->model_version({"tcp", 0}))->size_bytes, 6U);
+    EXPECT_EQ((*store_->model_version({"tcp", 1}))->summary, "eight runs");
+    EXPECT_EQ((*store_->model_version({"tcp", 1}))->campaigns.front(), "campaigns/c1");
+    ASSERT_EQ(store_->model_versions("tcp", 0, 5)->size(), 2U);
+    EXPECT_EQ(store_->model_versions("tcp", 0, 5)->front().key.version, 2);
+    EXPECT_EQ(store_->model_versions("tcp", 2, 5)->front().key.version, 1);
+  });
+}
+
+TEST_F(StoreTest, AStepIsAppliedCompletelyOrNotAtAll) {
+  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
+  apply({.batches = {batch({1, 1}, 1, 1)}});
+  CampaignRecord changed = campaign(1);
+  changed.message = "changed";
+  // The last batch exists already, so nothing of this may stay.
+  ASSERT_FALSE(store_
+                   ->apply({.campaigns = {changed, campaign(2)},
+                            .orphaned = {{1, 1}},
+                            .batches = {batch({1, 1}, 1, 2), batch({1, 1}, 1, 1)},
+                            .events = {{0, 1, 1, "event", "{}"}}})
+                   .ok());
+  check([&] {
+    EXPECT_EQ((*store_->campaign(1))->message, "queued");
+    EXPECT_FALSE(*store_->campaign(2));
+    EXPECT_EQ(store_->batches(1, 0, 10)->size(), 1U);
+    EXPECT_FALSE(store_->batches(1, 0, 10)->front().orphan);
+    EXPECT_TRUE(store_->events(1, 0, 10)->empty());
+  });
+}
+
+TEST_F(StoreTest, BatchesNeedTheirRun) {
+  EXPECT_FALSE(store_->apply({.batches = {batch({9, 1}, 1, 1)}}).ok());
+}
+
+TEST_F(StoreTest, ASecondServerIsTurnedAwayWithTheOwnersProcess) {
+  const auto second = open_sqlite_store(path_);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code(), ErrorCode::already_exists);
+  EXPECT_NE(second.error().message().find("process " + std::to_string(getpid())), std::string::npos)
+      << second.error().message();
+}
+
+TEST_F(StoreTest, ATruncatedFileIsRefused) {
+  for (int64_t i = 1; i <= 200; ++i) apply({.campaigns = {campaign(i)}});
+  store_.reset();
+  const auto size = std::filesystem::file_size(path_);
+  ASSERT_GT(size, 8192U);
+  std::filesystem::resize_file(path_, size / 2);
+  const auto opened = open_sqlite_store(path_);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::data_loss);
+  EXPECT_NE(opened.error().message().find("damaged or truncated"), std::string::npos)
+      << opened.error().message();
+}
+
+TEST_F(StoreTest, AFileThatIsNoDatabaseIsRefusedAndLeftAlone) {
+  store_.reset();
+  const auto other = folder_.path() / "notes.txt";
+  std::ofstream(other) << "these are my notes, not a database";
+  const auto opened = open_sqlite_store(other);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::data_loss);
+  std::ifstream file(other);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(text, "these are my notes, not a database");
+}
+
+void execute(const std::filesystem::path& path, const char* sql) {
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &raw), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(raw, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(raw);
+}
+
+TEST_F(StoreTest, AnotherProgramsDatabaseIsRefused) {
+  store_.reset();
+  const auto other = folder_.path() / "other.db";
+  execute(other, "CREATE TABLE t (x)");
+  const auto opened = open_sqlite_store(other);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::failed_precondition);
+}
+
+TEST_F(StoreTest, ANewerSchemaIsRefused) {
+  store_.reset();
+  execute(path_, "UPDATE meta SET value = '99' WHERE key = 'schema_version'");
+  const auto opened = open_sqlite_store(path_);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::failed_precondition);
+  EXPECT_NE(opened.error().message().find("99"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stripline::server

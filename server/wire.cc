@@ -1,0 +1,235 @@
+#include "server/wire.h"
+
+#include <utility>
+
+#include "server/clock.h"
+
+namespace stripline::server {
+namespace {
+
+template <typename Repeated>
+std::vector<std::string> strings(const Repeated& repeated) {
+  return {repeated.begin(), repeated.end()};
+}
+
+template <typename Range, typename Repeated>
+void copy_to(const Range& range, Repeated* repeated) {
+  for (const auto& value : range) *repeated->Add() = value;
+}
+
+UpdateState from_wire(v1::AssignmentUpdate::State state) {
+  switch (state) {
+    case v1::AssignmentUpdate::RUNNING:
+      return UpdateState::running;
+    case v1::AssignmentUpdate::FINISHED:
+      return UpdateState::finished;
+    case v1::AssignmentUpdate::FAILED:
+      return UpdateState::failed;
+    case v1::AssignmentUpdate::CANCELLED:
+      return UpdateState::cancelled;
+    default:
+      return UpdateState::unspecified;
+  }
+}
+
+v1::CampaignSpec to_wire(const CampaignSpec& spec) {
+  v1::CampaignSpec message;
+  message.set_fabric(spec.fabric);
+  message.set_clock(spec.clock);
+  message.set_nodes(spec.nodes);
+  message.set_ranks(spec.ranks);
+  message.set_effort(spec.effort == Effort::full ? v1::CampaignSpec::FULL
+                                                 : v1::CampaignSpec::BUDGETED);
+  copy_to(spec.experiments, message.mutable_experiments());
+  message.set_runs(spec.runs);
+  message.set_time_budget_s(spec.time_budget_s);
+  message.set_seed(spec.seed);
+  message.set_model(spec.model);
+  copy_to(spec.only_nodes, message.mutable_only_nodes());
+  return message;
+}
+
+v1::Campaign::State to_wire(CampaignState state) {
+  switch (state) {
+    case CampaignState::queued:
+      return v1::Campaign::QUEUED;
+    case CampaignState::running:
+      return v1::Campaign::RUNNING;
+    case CampaignState::fitting:
+      return v1::Campaign::FITTING;
+    case CampaignState::succeeded:
+      return v1::Campaign::SUCCEEDED;
+    case CampaignState::failed:
+      return v1::Campaign::FAILED;
+    case CampaignState::cancelled:
+      return v1::Campaign::CANCELLED;
+  }
+  return v1::Campaign::STATE_UNSPECIFIED;
+}
+
+// A member of its ServerMessage alternative for each kind of message.
+void fill(v1::ServerMessage& out, HelloAck&& in) {
+  out.mutable_hello_ack()->set_protocol(in.protocol);
+  out.mutable_hello_ack()->set_heartbeat_interval_s(in.heartbeat_interval_s);
+}
+
+void fill(v1::ServerMessage& out, AssignmentOrder&& in) {
+  v1::Assignment& message = *out.mutable_assignment();
+  message.set_name(in.name);
+  message.set_fence(in.fence);
+  message.set_lease_s(in.lease_s);
+  message.set_assignment_json(std::move(in.assignment_json));
+  copy_to(in.ranks, message.mutable_ranks());
+  copy_to(in.rank_nodes, message.mutable_rank_nodes());
+  message.set_join_timeout_s(in.join_timeout_s);
+  message.set_job_id(in.job_id);
+}
+
+void fill(v1::ServerMessage& out, GroupReady&& in) {
+  out.mutable_group_ready()->set_assignment(in.assignment);
+  out.mutable_group_ready()->set_fence(in.fence);
+  copy_to(in.addresses, out.mutable_group_ready()->mutable_addresses());
+}
+
+void fill(v1::ServerMessage& out, CancelAssignment&& in) {
+  out.mutable_cancel_assignment()->set_assignment(in.assignment);
+  out.mutable_cancel_assignment()->set_fence(in.fence);
+  out.mutable_cancel_assignment()->set_message(in.message);
+}
+
+void fill(v1::ServerMessage& out, SampleAck&& in) {
+  out.mutable_sample_ack()->set_assignment(in.assignment);
+  out.mutable_sample_ack()->set_fence(in.fence);
+  out.mutable_sample_ack()->set_seq(in.seq);
+}
+
+}  // namespace
+
+Hello from_wire(const v1::Hello& message) {
+  Hello hello;
+  hello.node = message.node();
+  hello.instance_id = message.instance_id();
+  hello.agent_version = message.agent_version();
+  hello.protocol_min = message.protocol_min();
+  hello.protocol_max = message.protocol_max();
+  hello.fingerprint = {message.fingerprint().begin(), message.fingerprint().end()};
+  hello.fabrics = strings(message.fabrics());
+  hello.experiments_json = strings(message.experiments_json());
+  hello.assignment = message.assignment();
+  hello.fence = message.fence();
+  return hello;
+}
+
+std::optional<AgentMessage> from_wire(v1::AgentMessage& message) {
+  switch (message.message_case()) {
+    case v1::AgentMessage::kHeartbeat:
+      return Heartbeat{message.heartbeat().assignment(), message.heartbeat().fence()};
+    case v1::AgentMessage::kGroupJoin: {
+      const v1::GroupJoin& join = message.group_join();
+      return GroupJoin{join.assignment(), join.fence(), join.rank(), join.address()};
+    }
+    case v1::AgentMessage::kSampleBatch: {
+      v1::SampleBatch& batch = *message.mutable_sample_batch();
+      return SampleBatch{batch.assignment(),
+                         batch.fence(),
+                         batch.seq(),
+                         batch.codec(),
+                         std::move(*batch.mutable_data()),
+                         batch.points_done(),
+                         batch.points_total()};
+    }
+    case v1::AgentMessage::kAssignmentUpdate: {
+      const v1::AssignmentUpdate& update = message.assignment_update();
+      return AssignmentUpdate{update.assignment(), update.fence(), from_wire(update.state()),
+                              update.code(), update.message()};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+v1::ServerMessage to_wire(ServerMessage message) {
+  v1::ServerMessage out;
+  std::visit([&](auto&& content) { fill(out, std::forward<decltype(content)>(content)); },
+             std::move(message));
+  return out;
+}
+
+CampaignSpec from_wire(const v1::CampaignSpec& message) {
+  CampaignSpec spec;
+  spec.fabric = message.fabric();
+  spec.clock = message.clock();
+  spec.nodes = message.nodes();
+  spec.ranks = message.ranks();
+  if (message.effort() == v1::CampaignSpec::BUDGETED) spec.effort = Effort::budgeted;
+  if (message.effort() == v1::CampaignSpec::FULL) spec.effort = Effort::full;
+  spec.experiments = strings(message.experiments());
+  spec.runs = message.runs();
+  spec.time_budget_s = message.time_budget_s();
+  spec.seed = message.seed();
+  spec.model = message.model();
+  spec.only_nodes = strings(message.only_nodes());
+  return spec;
+}
+
+v1::Campaign to_wire(const CampaignView& view) {
+  v1::Campaign message;
+  message.set_name(view.name);
+  *message.mutable_spec() = to_wire(view.spec);
+  message.set_state(to_wire(view.state));
+  message.set_message(view.message);
+  message.set_create_time(rfc3339(view.created_unix_s));
+  message.set_update_time(rfc3339(view.updated_unix_s));
+  message.set_points_done(view.points_done);
+  message.set_points_total(view.points_total);
+  message.set_runs_done(view.runs_done);
+  message.set_runs_total(view.runs_total);
+  message.set_seconds_left(view.seconds_left);
+  message.set_model_version(view.model_version);
+  message.set_samples(view.samples);
+  return message;
+}
+
+v1::Node to_wire(const NodeView& view) {
+  v1::Node message;
+  message.set_name(node_name(view.record.name));
+  message.set_state(!view.connected           ? v1::Node::OFFLINE
+                    : view.assignment.empty() ? v1::Node::IDLE
+                                              : v1::Node::BUSY);
+  message.set_agent_version(view.record.agent_version);
+  for (const auto& [field, value] : view.record.fingerprint) {
+    (*message.mutable_fingerprint())[field] = value;
+  }
+  copy_to(view.record.fabrics, message.mutable_fabrics());
+  for (const std::string& text : view.record.experiments_json) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_object() && json.contains("name") && json["name"].is_string()) {
+      message.add_experiments(json["name"].get<std::string>());
+    }
+  }
+  message.set_last_seen_time(rfc3339(view.record.last_seen_unix_s));
+  message.set_assignment(view.assignment);
+  return message;
+}
+
+v1::Model to_wire(const ModelRecord& record) {
+  v1::Model message;
+  message.set_name(model_name(record.name));
+  message.set_fabric(record.fabric);
+  message.set_latest_version(version_name({record.name, record.latest_version}));
+  message.set_create_time(rfc3339(record.created_unix_s));
+  return message;
+}
+
+v1::ModelVersion to_wire(const ModelVersionRecord& record) {
+  v1::ModelVersion message;
+  message.set_name(version_name(record.key));
+  message.set_sha256(record.sha256);
+  copy_to(record.campaigns, message.mutable_campaigns());
+  message.set_create_time(rfc3339(record.created_unix_s));
+  message.set_size_bytes(record.size_bytes);
+  message.set_summary(record.summary);
+  return message;
+}
+
+}  // namespace stripline::server
