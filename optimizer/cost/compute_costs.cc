@@ -8,12 +8,6 @@ namespace {
 
 double log2_of(uint64_t bytes) { return std::log2(static_cast<double>(bytes < 1 ? 1 : bytes)); }
 
-// A curve holds the nominal, low and high ends only: computation is neither L nor G.
-size_t run_of(Corner corner) {
-  if (corner == Corner::nominal) return 0;
-  return corner == Corner::low ? 1 : 2;
-}
-
 }  // namespace
 
 ComputeCosts::Curve ComputeCosts::compile(const std::vector<model::ComputePoint>& points) {
@@ -30,7 +24,7 @@ ComputeCosts::Curve ComputeCosts::compile(const std::vector<model::ComputePoint>
 double ComputeCosts::Curve::at(uint64_t bytes, Corner corner) const {
   const size_t count = log2_bytes.size();
   if (count == 0) return 0;
-  const double* values = seconds.data() + run_of(corner) * count;
+  const double* values = seconds.data() + static_cast<size_t>(corner) * count;
   if (count == 1) return values[0];
   const double x = log2_of(bytes);
   if (x <= log2_bytes.front()) return values[0];

@@ -60,7 +60,7 @@ class ComputeCosts {
  private:
   struct Curve {
     std::vector<double> log2_bytes;  // ascending
-    std::vector<double> seconds;     // three runs: nominal, low, high
+    std::vector<double> seconds;     // kCorners runs
     double at(uint64_t bytes, Corner corner) const;
   };
   static Curve compile(const std::vector<model::ComputePoint>& points);

@@ -18,7 +18,7 @@ TEST(ComputeCosts, InterpolatesBetweenFootprintsAndHoldsOutside) {
   EXPECT_DOUBLE_EQ(costs.red_in(uint64_t{1} << 30), 1.1e-9);
   EXPECT_DOUBLE_EQ(costs.alu(), 2.0e-9);
   EXPECT_DOUBLE_EQ(costs.red_in(4096, Corner::low), 0.98e-9);
-  EXPECT_DOUBLE_EQ(costs.red_in(4096, Corner::high_but_L), 1.02e-9);
+  EXPECT_DOUBLE_EQ(costs.red_in(4096, Corner::high), 1.02e-9);
 }
 
 TEST(ComputeCosts, ReproducesTheMatrixVectorFormulaOfThePaper) {

@@ -5,18 +5,17 @@
 namespace stripline::cost {
 namespace {
 
-double end_of(const std::optional<model::Parameter>& parameter, Corner corner, bool is_L = false,
-              bool is_G = false) {
-  return parameter ? at_corner(*parameter, corner, is_L, is_G) : 0.0;
+double end_of(const std::optional<model::Parameter>& parameter, Corner corner) {
+  return parameter ? at_corner(*parameter, corner) : 0.0;
 }
 
 MessageCosts compile(const model::Segment& segment, Corner corner) {
   MessageCosts costs;
   costs.o_base = end_of(segment.o_base_s, corner);
   costs.o_per_byte = end_of(segment.o_per_byte_s, corner);
-  costs.L = end_of(segment.L_s, corner, true);
+  costs.L = end_of(segment.L_s, corner);
   costs.g = end_of(segment.g_s, corner);
-  costs.G = end_of(segment.G_s_per_byte, corner, false, true);
+  costs.G = end_of(segment.G_s_per_byte, corner);
   costs.r_base = end_of(segment.r_base_s, corner);
   costs.r_per_byte = end_of(segment.r_per_byte_s, corner);
   return costs;

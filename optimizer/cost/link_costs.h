@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "optimizer/cost/corner.h"
@@ -54,7 +55,8 @@ class LinkCosts {
   /// missing queue depth as unlimited.
   explicit LinkCosts(const model::OperationModel& operation);
 
-  /// The parameters for a size. The reference lives as long as this object.
+  /// The parameters for a size. The reference lives as long as this object, and is the same for all
+  /// sizes of a segment.
   const MessageCosts& at(uint64_t bytes, Corner corner = Corner::nominal) const {
     uint32_t index = first_by_width_[static_cast<size_t>(std::bit_width(bytes))];
     while (bytes >= ends_[index]) ++index;
@@ -87,6 +89,9 @@ class LinkCosts {
   uint32_t queue_depth() const { return queue_depth_; }
 
   size_t segment_count() const { return ends_.size(); }
+
+  /// The sizes at which the next segment begins, ascending; protocol switches.
+  std::span<const uint64_t> breakpoints() const { return {ends_.data(), ends_.size() - 1}; }
 
  private:
   std::vector<MessageCosts> segments_;         // kCorners runs of ends_.size() segments

@@ -143,16 +143,19 @@ std::optional<std::string> complete_point(const Experiment& declaration, Point& 
     return where + "unknown variant '" + point.variant + "'; use one of " +
            join(variants, [](const std::string& name) { return name; });
   }
-  for (const auto& [name, value] : point.params) {
-    const bool known = std::any_of(declaration.factors.begin(), declaration.factors.end(),
-                                   [&](const Factor& factor) { return factor.name == name; });
+  for (const auto& param : point.params) {
+    const bool known =
+        std::any_of(declaration.factors.begin(), declaration.factors.end(),
+                    [&](const Factor& factor) { return factor.name == param.first; });
     if (!known) {
-      return where + "unknown factor '" + name + "'; its factors are " +
+      return where + "unknown factor '" + param.first + "'; its factors are " +
              join(declaration.factors, [](const Factor& factor) { return factor.name; });
     }
   }
   for (const Factor& factor : declaration.factors) {
-    if (factor.values.empty()) return where + "factor '" + factor.name + "' declares no values";
+    if (factor.values.empty()) {  // NOLINTNEXTLINE(performance-inefficient-string-concatenation)
+      return where + "factor '" + factor.name + "' declares no values";
+    }
     auto [it, inserted] = point.params.try_emplace(factor.name, factor.values.front());
     if (auto problem = normalise(factor, it->second)) return where + *problem;
   }

@@ -161,8 +161,9 @@ Result<Point> read_point(const Json& json, const std::string& where) {
     if (!params->is_object() || params->size() > kMaxEntries) {
       reader.fail("params", "an object");
     } else {
+      const std::string prefix = where + ".params.";
       for (const auto& [name, member] : params->items()) {
-        auto value = value_from_json(member, where + ".params." + name);
+        auto value = value_from_json(member, prefix + name);
         if (!value) {
           reader.fail(value.error());
           break;

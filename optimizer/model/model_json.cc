@@ -101,8 +101,9 @@ Status only_known(const Json& object, const std::string& where,
   if (!object.is_object()) return damaged(where + ": expected an object");
   for (const auto& [key, member] : object.items()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      return damaged(where + "." + key + ": unknown in schema version " +
-                     std::to_string(kSchemaVersion));
+      std::string member_path = where;
+      member_path.append(".").append(key);
+      return damaged(member_path + ": unknown in schema version " + std::to_string(kSchemaVersion));
     }
   }
   return {};

@@ -1,0 +1,243 @@
+#include "optimizer/plan/explain.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace stripline::plan {
+namespace {
+
+class Recorder : public StripSink {
+ public:
+  Recorder(const StripRequest& request, const StripCosts* costs, Explanation& out)
+      : request_(request), costs_(costs), out_(out) {}
+
+  void considered(const StripCandidate& candidate, double predicted_s) override {
+    const double low = predict_strip(request_, *costs_, candidate, cost::Corner::low);
+    const double high = predict_strip(request_, *costs_, candidate, cost::Corner::high);
+    const uint64_t strip = std::max<uint64_t>(candidate.strip_bytes, 1);
+    out_.alternatives.push_back(
+        {candidate, (request_.total_bytes + strip - 1) / strip, {predicted_s, low, high}});
+  }
+  void pruned(uint64_t strip_bytes, double bound_s) override {
+    out_.pruned.push_back({strip_bytes, bound_s});
+  }
+  void sensitivity(Source source, bool of_baseline, double gain_loss) override {
+    out_.sensitivities.push_back({source, of_baseline, gain_loss});
+  }
+
+ private:
+  const StripRequest& request_;
+  const StripCosts* costs_;
+  Explanation& out_;
+};
+
+std::string format(const char* pattern, double value) {
+  std::array<char, 48> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), pattern, value);
+  return buffer.data();
+}
+
+std::string time_text(double seconds) {
+  if (seconds >= 1) return format("%.4g s", seconds);
+  if (seconds >= 1e-3) return format("%.4g ms", seconds * 1e3);
+  if (seconds >= 1e-6) return format("%.4g us", seconds * 1e6);
+  return format("%.4g ns", seconds * 1e9);
+}
+
+std::string bytes_text(uint64_t bytes) {
+  constexpr uint64_t kKi = 1024;
+  if (bytes >= kKi * kKi && bytes % (kKi * kKi) == 0) {
+    return std::to_string(bytes / (kKi * kKi)) + " MiB";
+  }
+  if (bytes >= kKi && bytes % kKi == 0) return std::to_string(bytes / kKi) + " KiB";
+  return std::to_string(bytes) + " B";
+}
+
+std::string interval_text(const Explanation::Time& time) {
+  return time_text(time.value_s) + " [" + time_text(time.low_s) + ", " + time_text(time.high_s) +
+         "]";
+}
+
+std::string schedule_text(Schedule schedule, uint64_t count, uint64_t strip_bytes,
+                          uint32_t window) {
+  std::string strips = std::to_string(count) + " x " + bytes_text(strip_bytes);
+  switch (schedule) {
+    case Schedule::vectorised:
+      return "vectorised, " + strips;
+    case Schedule::all_issued:
+      return "schedule A, " + strips;
+    case Schedule::pipelined:
+      return "schedule B, " + strips + ", window " + std::to_string(window);
+  }
+  return strips;
+}
+
+std::string reason_text(const Explanation& e) {
+  const std::string margin = format("%.3g %%", 100 * e.minimum_gain);
+  double best_s = e.plan.baseline_s;
+  for (const Explanation::Alternative& a : e.alternatives) {
+    best_s = std::min(best_s, a.time.value_s);
+  }
+  const std::string likely =
+      format("%.3g %%", e.plan.baseline_s > 0 ? 100 * (1 - best_s / e.plan.baseline_s) : 0);
+  const std::string sure = format("%.3g %%", 100 * e.plan.gain_low);
+  switch (e.plan.reason) {
+    case Reason::no_model:
+      return "the model does not hold this operation, so the loop is vectorised";
+    case Reason::no_faster_plan:
+      return "no decomposition is predicted to be faster than one blocking transfer";
+    case Reason::below_margin:
+      return "the best decomposition gains " + likely + ", but no more than " + sure +
+             " within the model's intervals; more than " + margin + " is required";
+    case Reason::tuned:
+      return "gains " + likely + ", and at least " + sure +
+             " within the model's intervals; more than " + margin + " is required";
+    case Reason::forced:
+      return "asked for by the caller";
+  }
+  return {};
+}
+
+Json time_json(const Explanation::Time& time) {
+  return {{"value_s", time.value_s}, {"low_s", time.low_s}, {"high_s", time.high_s}};
+}
+
+}  // namespace
+
+Explanation explain(const StripRequest& request, const StripCosts* costs) {
+  Explanation e;
+  e.request = request;
+  Recorder recorder(request, costs, e);
+  e.plan = explain_strip(request, costs, recorder);
+  e.has_model = e.plan.reason != Reason::no_model;
+  if (!e.has_model) return e;
+
+  for (auto [corner, value] : {std::pair(cost::Corner::nominal, &e.compute.value_s),
+                               {cost::Corner::low, &e.compute.low_s},
+                               {cost::Corner::high, &e.compute.high_s}}) {
+    *value = strip_compute_s(request, *costs, corner);
+  }
+  const cost::LinkCosts& link = request.direction == Direction::get ? costs->get() : costs->put();
+  e.queue_depth = link.queue_depth();
+  e.strip_overhead_s = costs->strip_overhead(cost::Corner::nominal);
+  e.minimum_gain = costs->minimum_gain();
+  const auto best = std::min_element(
+      e.alternatives.begin(), e.alternatives.end(),
+      [](const auto& a, const auto& b) { return a.time.value_s < b.time.value_s; });
+  e.entries.push_back({request.total_bytes, link.at(request.total_bytes)});
+  if (best != e.alternatives.end() && best->candidate.strip_bytes != request.total_bytes) {
+    e.entries.push_back({best->candidate.strip_bytes, link.at(best->candidate.strip_bytes)});
+  }
+  return e;
+}
+
+std::string to_text(const Explanation& e) {
+  const StripRequest& request = e.request;
+  std::string out = std::string(to_string(request.direction)) + " of " +
+                    bytes_text(request.total_bytes) + ", elements of " +
+                    bytes_text(request.element_bytes);
+  if (request.halo_bytes > 0) out += ", halo " + bytes_text(request.halo_bytes);
+  if (e.has_model) {
+    out += ", computation " + interval_text(e.compute) +
+           (request.compute_s >= 0 ? " (given)" : " (estimated from the loop class)");
+  }
+  out +=
+      "\nplan: " + schedule_text(e.plan.schedule, e.plan.count, e.plan.strip_bytes, e.plan.burst);
+  if (e.has_model) {
+    out += ", predicted " + time_text(e.plan.predicted_s) + ", vectorised blocking " +
+           time_text(e.plan.baseline_s);
+  }
+  out += "\nwhy: " + reason_text(e) + "\n";
+  if (!e.has_model) return out;
+
+  out += "alternatives:\n";
+  for (const Explanation::Alternative& a : e.alternatives) {
+    const bool chosen =
+        a.candidate.schedule == e.plan.schedule && a.count == e.plan.count &&
+        (a.candidate.schedule != Schedule::pipelined || a.candidate.window == e.plan.burst);
+    out +=
+        std::string(chosen ? "  * " : "    ") +
+        schedule_text(a.candidate.schedule, a.count, a.candidate.strip_bytes, a.candidate.window) +
+        ": " + interval_text(a.time) + "\n";
+  }
+  for (const Explanation::Pruned& p : e.pruned) {
+    out += "    strips of " + bytes_text(p.strip_bytes) + ": at least " + time_text(p.bound_s) +
+           ", not considered further\n";
+  }
+  if (!e.sensitivities.empty()) {
+    out += "the gain may be smaller by, if a parameter errs within its interval:\n";
+    for (const Explanation::Sensitivity& s : e.sensitivities) {
+      out += "    " + std::string(to_string(s.source)) +
+             (s.of_baseline ? " (of the whole message): " : ": ") +
+             format("%.3g %%", 100 * s.gain_loss) + "\n";
+    }
+  }
+  out += "model entries:\n";
+  for (const Explanation::Entry& entry : e.entries) {
+    const auto bytes = static_cast<double>(entry.bytes);
+    const cost::MessageCosts& m = entry.message;
+    out += "    " + bytes_text(entry.bytes) + ": o " + time_text(m.o(bytes)) + ", L " +
+           time_text(m.L) + ", gap " + time_text(m.gap(bytes)) + ", G " +
+           format("%.4g ns/B", m.G * 1e9) + ", r " + time_text(m.r(bytes)) + "\n";
+  }
+  out += "    queue depth " +
+         (e.queue_depth == std::numeric_limits<uint32_t>::max() ? std::string("not known")
+                                                                : std::to_string(e.queue_depth)) +
+         ", overhead per strip " + time_text(e.strip_overhead_s) + "\n";
+  return out;
+}
+
+Json to_json(const Explanation& e) {
+  Json json = {{"direction", to_string(e.request.direction)},
+               {"total_bytes", e.request.total_bytes},
+               {"element_bytes", e.request.element_bytes},
+               {"halo_bytes", e.request.halo_bytes},
+               {"plan",
+                {{"schedule", to_string(e.plan.schedule)},
+                 {"reason", to_string(e.plan.reason)},
+                 {"strip_bytes", e.plan.strip_bytes},
+                 {"count", e.plan.count},
+                 {"burst", e.plan.burst},
+                 {"sync_burst", e.plan.sync_burst},
+                 {"predicted_s", e.plan.predicted_s},
+                 {"baseline_s", e.plan.baseline_s},
+                 {"gain_low", e.plan.gain_low}}},
+               {"why", reason_text(e)}};
+  if (!e.has_model) return json;
+  json["compute"] = time_json(e.compute);
+  json["minimum_gain"] = e.minimum_gain;
+  json["strip_overhead_s"] = e.strip_overhead_s;
+  if (e.queue_depth != std::numeric_limits<uint32_t>::max()) json["queue_depth"] = e.queue_depth;
+  json["alternatives"] = Json::array();
+  for (const Explanation::Alternative& a : e.alternatives) {
+    json["alternatives"].push_back({{"schedule", to_string(a.candidate.schedule)},
+                                    {"strip_bytes", a.candidate.strip_bytes},
+                                    {"count", a.count},
+                                    {"window", a.candidate.window},
+                                    {"time", time_json(a.time)}});
+  }
+  json["pruned"] = Json::array();
+  for (const Explanation::Pruned& p : e.pruned) {
+    json["pruned"].push_back({{"strip_bytes", p.strip_bytes}, {"bound_s", p.bound_s}});
+  }
+  json["sensitivities"] = Json::array();
+  for (const Explanation::Sensitivity& s : e.sensitivities) {
+    json["sensitivities"].push_back({{"source", to_string(s.source)},
+                                     {"of_baseline", s.of_baseline},
+                                     {"gain_loss", s.gain_loss}});
+  }
+  json["entries"] = Json::array();
+  for (const Explanation::Entry& entry : e.entries) {
+    const auto bytes = static_cast<double>(entry.bytes);
+    json["entries"].push_back({{"bytes", entry.bytes},
+                               {"o_s", entry.message.o(bytes)},
+                               {"L_s", entry.message.L},
+                               {"gap_s", entry.message.gap(bytes)},
+                               {"G_s_per_byte", entry.message.G},
+                               {"r_s", entry.message.r(bytes)}});
+  }
+  return json;
+}
+
+}  // namespace stripline::plan

@@ -1,0 +1,63 @@
+// A decision with its reasons: every alternative the planner considered, with its predicted time
+// and interval, the model entries it used and the margin; as a value, as text and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "optimizer/plan/strip.h"
+
+namespace stripline::plan {
+
+struct Explanation {
+  /// A time and its bounds over the parameters' intervals, in seconds.
+  struct Time {
+    double value_s = 0;
+    double low_s = 0;
+    double high_s = 0;
+  };
+  struct Alternative {
+    StripCandidate candidate;
+    uint64_t count = 1;
+    Time time;
+  };
+  struct Pruned {
+    uint64_t strip_bytes = 0;
+    double bound_s = 0;  ///< no schedule of this size is faster
+  };
+  /// A parameter and how much of the relative gain its interval may cost.
+  struct Sensitivity {
+    Source source = Source::issue;
+    bool of_baseline = false;  ///< as it holds for the whole message, not for strips
+    double gain_loss = 0;
+  };
+  /// The parameters that hold for messages of one size.
+  struct Entry {
+    uint64_t bytes = 0;
+    cost::MessageCosts message;
+  };
+
+  StripRequest request;
+  StripPlan plan;
+  bool has_model = false;
+  Time compute;                           ///< computation of the whole loop
+  std::vector<Alternative> alternatives;  ///< the vectorised loop first, then as considered
+  std::vector<Pruned> pruned;
+  std::vector<Sensitivity> sensitivities;  ///< of the fastest decomposition's gain
+  std::vector<Entry> entries;  ///< for the whole message and for the chosen or best strip
+  uint32_t queue_depth = 0;
+  double strip_overhead_s = 0;
+  double minimum_gain = 0;
+};
+
+/// Plans as plan_strip does and collects the reasons. `costs` may be null.
+Explanation explain(const StripRequest& request, const StripCosts* costs);
+
+/// For people: several lines, times in readable units.
+std::string to_text(const Explanation& explanation);
+
+/// For programs: SI units, member names as in the structs.
+Json to_json(const Explanation& explanation);
+
+}  // namespace stripline::plan

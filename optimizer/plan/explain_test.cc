@@ -1,0 +1,68 @@
+#include "optimizer/plan/explain.h"
+
+#include <gtest/gtest.h>
+
+#include "optimizer/plan/strip_fixture.h"
+
+namespace stripline::plan {
+namespace {
+
+StripRequest balanced_request() {
+  StripRequest request;
+  request.total_bytes = 1 << 20;
+  request.compute_s = 1.3e-3;
+  return request;
+}
+
+TEST(Explain, ShowsThePlanTheAlternativesAndTheEntries) {
+  const StripCosts costs = costs_of(model::example_model());
+  const Explanation e = explain(balanced_request(), &costs);
+  EXPECT_EQ(e.plan, plan_strip(balanced_request(), &costs));
+  ASSERT_GT(e.alternatives.size(), 3U);
+  EXPECT_EQ(e.alternatives.front().candidate.schedule, Schedule::vectorised);
+  for (const auto& alternative : e.alternatives) {
+    EXPECT_LT(alternative.time.low_s, alternative.time.value_s);
+    EXPECT_GT(alternative.time.high_s, alternative.time.value_s);
+    EXPECT_GE(alternative.time.value_s, e.plan.predicted_s);
+  }
+  for (const auto& pruned : e.pruned) EXPECT_GE(pruned.bound_s, e.plan.predicted_s);
+  EXPECT_FALSE(e.sensitivities.empty());
+  EXPECT_EQ(e.entries.size(), 2U);
+  EXPECT_EQ(e.queue_depth, 64U);
+  EXPECT_DOUBLE_EQ(e.minimum_gain, 0.02);
+}
+
+TEST(Explain, TextNamesDecisionReasonAndParameters) {
+  const StripCosts costs = costs_of(model::example_model());
+  const std::string text = to_text(explain(balanced_request(), &costs));
+  for (const char* part :
+       {"get of 1 MiB", "plan: schedule", "and at least", "more than 2 % is required",
+        "computation", "  * schedule", "vectorised, 1 x 1 MiB", "queue depth 64", "(given)"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
+  }
+}
+
+TEST(Explain, SaysWhatFollowsWithoutAModel) {
+  const Explanation e = explain(balanced_request(), nullptr);
+  EXPECT_FALSE(e.has_model);
+  EXPECT_NE(to_text(e).find("does not hold this operation"), std::string::npos);
+  EXPECT_EQ(to_json(e)["plan"]["reason"], "no_model");
+  EXPECT_FALSE(to_json(e).contains("alternatives"));
+}
+
+TEST(Explain, JsonHoldsFiniteNumbersAndTheSamePlan) {
+  const StripCosts costs = costs_of(model::example_model());
+  StripRequest estimated = balanced_request();
+  estimated.compute_s = -1;
+  estimated.loop = {1, 0, 2, 0};
+  const Explanation e = explain(estimated, &costs);
+  const Json json = to_json(e);
+  EXPECT_TRUE(canonical_json(json).ok());
+  EXPECT_EQ(json["plan"]["count"], e.plan.count);
+  EXPECT_EQ(json["alternatives"].size(), e.alternatives.size());
+  EXPECT_LT(json["compute"]["low_s"], json["compute"]["high_s"]);
+  EXPECT_NE(to_text(e).find("estimated from the loop class"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stripline::plan

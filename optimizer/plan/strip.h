@@ -1,0 +1,123 @@
+// How a loop over remote data is decomposed: one bulk transfer (message vectorisation), or strips
+// whose transfers overlap with the computation (message strip-mining; Iancu et al., sections 3 and
+// 6.3; Chen, section 5.2). The plan is equation (1) of Iancu et al. as far as contiguous transfers
+// at one nest level need it.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "optimizer/cost/compute_costs.h"
+#include "optimizer/plan/strip_costs.h"
+
+namespace stripline::plan {
+
+enum class Direction : uint8_t { get, put };
+
+enum class Schedule : uint8_t {
+  vectorised,  ///< blocking; in one piece unless the buffer is smaller than the data
+  all_issued,  ///< A: all strips issued up front and retired strip by strip
+  pipelined,   ///< B: strip i + burst is issued before strip i is computed on
+};
+
+/// Why a plan is what it is.
+enum class Reason : uint8_t {
+  no_model,        ///< nothing is known of the operation: vectorise
+  no_faster_plan,  ///< no decomposition is predicted to be faster
+  below_margin,    ///< one is, but not surely by more than the margin
+  tuned,           ///< surely faster by more than the margin
+  forced,          ///< the caller asked for it
+};
+
+/// The loop: `total_bytes` of remote data, in order, each element used by the computation.
+struct StripRequest {
+  Direction direction = Direction::get;
+  uint64_t total_bytes = 0;       ///< a multiple of element_bytes
+  uint64_t element_bytes = 8;     ///< at least 1
+  uint64_t granule_elements = 1;  ///< strips hold a multiple of so many elements, e.g. a row
+  /// A strip of a get also needs so many bytes beyond its end (Chen's k); 0 for puts.
+  uint64_t halo_bytes = 0;
+  /// Memory that the plan may use for buffers. One granule and its halo always fit.
+  uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
+  /// Seconds of computation of the whole loop, when known (measured, given); negative: estimated
+  /// from the three members below.
+  double compute_s = -1;
+  cost::LoopClass loop;      ///< per element
+  uint32_t sweeps = 1;       ///< how often each element is used
+  uint64_t local_bytes = 0;  ///< footprint of local references; 0: in cache
+  bool operator==(const StripRequest&) const = default;
+};
+
+/// A decision. `count` operations of `strip_bytes` (the last one may be shorter; halo not counted).
+struct StripPlan {
+  Schedule schedule = Schedule::vectorised;
+  Reason reason = Reason::no_model;
+  uint32_t burst = 1;        ///< B_Issue: operations issued ahead; A: count, B: the window
+  uint32_t sync_burst = 1;   ///< B_Sync: operations retired in one step
+  uint64_t strip_bytes = 0;  ///< S
+  uint64_t count = 0;        ///< N
+  double predicted_s = 0;    ///< time of the loop under this plan; 0 without a model
+  double baseline_s = 0;     ///< time of the vectorised loop; 0 without a model
+  /// Lower end of the interval of the relative gain of the fastest decomposition over the
+  /// vectorised loop: each parameter's interval is propagated and the effects, being independent,
+  /// are added as squares. Exceeds the margin in a tuned plan.
+  double gain_low = 0;
+  bool operator==(const StripPlan&) const = default;
+};
+
+/// One way to run the loop.
+struct StripCandidate {
+  Schedule schedule = Schedule::vectorised;
+  uint64_t strip_bytes = 0;  ///< a multiple of the granule, or at least total_bytes
+  uint32_t window = 1;       ///< operations in flight; schedule B only
+};
+
+/// A parameter whose error matters for a decision.
+enum class Source : uint8_t { issue, latency, gap, bandwidth, retire, overhead, compute };
+
+/// Receives what the evaluator considers, in order. explain_strip passes one; plan_strip none.
+class StripSink {
+ public:
+  virtual ~StripSink() = default;
+  /// A candidate and its predicted time at the nominal parameters.
+  virtual void considered(const StripCandidate& candidate, double predicted_s) = 0;
+  /// A strip size whose cheapest schedule cannot be below `bound_s`, which exceeds the best so far.
+  virtual void pruned(uint64_t strip_bytes, double bound_s) = 0;
+  /// How far the gain of the fastest candidate may fall when one parameter errs within its
+  /// interval. `of_baseline`: as it holds for the whole message, where strips have a segment of
+  /// their own.
+  virtual void sensitivity(Source source, bool of_baseline, double gain_loss) = 0;
+};
+
+/// The plan for a loop. `costs` may be null (no model): vectorise. A decomposition is chosen only
+/// if the lower end of its predicted gain exceeds the margin of the model. Pure, allocates
+/// nothing.
+StripPlan plan_strip(const StripRequest& request, const StripCosts* costs) noexcept;
+
+/// The same evaluator, telling `sink` about every alternative.
+StripPlan explain_strip(const StripRequest& request, const StripCosts* costs, StripSink& sink);
+
+/// The plan that runs a given candidate, with its predicted time (0 without a model). Strip size
+/// and window are adjusted to what the request allows: granule, buffer, number of strips.
+StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
+                      const StripCandidate& candidate) noexcept;
+
+/// Predicted seconds of a candidate that the request allows, at a corner of the parameters. `costs`
+/// must hold the operation.
+double predict_strip(const StripRequest& request, const StripCosts& costs,
+                     const StripCandidate& candidate, cost::Corner corner) noexcept;
+
+/// Seconds of computation of the whole loop: compute_s, or the estimate.
+double strip_compute_s(const StripRequest& request, const StripCosts& costs,
+                       cost::Corner corner) noexcept;
+
+/// Buffer bytes that a candidate needs.
+uint64_t strip_buffer_bytes(const StripRequest& request, const StripCandidate& candidate) noexcept;
+
+std::string_view to_string(Direction direction);
+std::string_view to_string(Schedule schedule);
+std::string_view to_string(Reason reason);
+std::string_view to_string(Source source);
+
+}  // namespace stripline::plan

@@ -1,0 +1,322 @@
+#include "optimizer/plan/strip.h"
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/plan/strip_fixture.h"
+
+namespace stripline::plan {
+namespace {
+
+using cost::Corner;
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+StripRequest request_of(uint64_t total_bytes, double compute_s,
+                        Direction direction = Direction::get) {
+  StripRequest request;
+  request.direction = direction;
+  request.total_bytes = total_bytes;
+  request.compute_s = compute_s;
+  return request;
+}
+
+// The fastest of many strip sizes and all windows, without margin.
+double exhaustive_best(const StripRequest& request, const StripCosts& costs) {
+  const uint64_t granule = request.element_bytes * request.granule_elements;
+  double best = force_strip(request, &costs, {Schedule::vectorised, 0, 1}).predicted_s;
+  for (uint64_t size = request.total_bytes / 2; size >= granule; size -= size / 5 + 1) {
+    const uint64_t strip = (size + granule - 1) / granule * granule;
+    if (strip >= request.total_bytes) continue;
+    std::vector<StripCandidate> candidates;
+    if (request.direction == Direction::put ||
+        (request.total_bytes + strip - 1) / strip <= costs.get().queue_depth()) {
+      candidates.push_back({Schedule::all_issued, strip, 1});
+    }
+    for (uint32_t window = 1; window <= std::min(costs.get().queue_depth(), 256U); ++window) {
+      candidates.push_back({Schedule::pipelined, strip, window});
+    }
+    for (const StripCandidate& candidate : candidates) {
+      const uint64_t count = (request.total_bytes + strip - 1) / strip;
+      if (candidate.schedule == Schedule::pipelined && candidate.window >= count) continue;
+      if (strip_buffer_bytes(request, candidate) > request.max_buffer_bytes) continue;
+      best = std::min(best, predict_strip(request, costs, candidate, Corner::nominal));
+    }
+  }
+  return best;
+}
+
+struct BestSeen : StripSink {
+  void considered(const StripCandidate&, double predicted_s) override {
+    best_s = std::min(best_s, predicted_s);
+    ++count;
+  }
+  void pruned(uint64_t, double) override {}
+  void sensitivity(Source, bool, double gain_loss) override { squares += gain_loss * gain_loss; }
+  double best_s = std::numeric_limits<double>::infinity();
+  double squares = 0;
+  int count = 0;
+};
+
+TEST(PlanStrip, VectorisesWithoutAModel) {
+  const StripPlan plan = plan_strip(request_of(kMiB, 1e-3), nullptr);
+  EXPECT_EQ(plan.schedule, Schedule::vectorised);
+  EXPECT_EQ(plan.reason, Reason::no_model);
+  EXPECT_EQ(plan.count, 1U);
+  EXPECT_EQ(plan.strip_bytes, kMiB);
+
+  model::TunedModel only_am = model::example_model();
+  only_am.network["inter-node"].get.reset();
+  const StripCosts costs = costs_of(only_am);
+  EXPECT_EQ(plan_strip(request_of(kMiB, 1e-3), &costs).reason, Reason::no_model);
+}
+
+TEST(PlanStrip, VectorisesInPiecesThatFitTheBuffer) {
+  StripRequest request = request_of(kMiB, 1e-3);
+  request.max_buffer_bytes = 300000;
+  const StripPlan plan = plan_strip(request, nullptr);
+  EXPECT_EQ(plan.schedule, Schedule::vectorised);
+  EXPECT_EQ(plan.count, 4U);
+  EXPECT_LE(plan.strip_bytes, 300000U);
+  EXPECT_EQ(plan.strip_bytes % request.element_bytes, 0U);
+}
+
+TEST(PlanStrip, HidesABalancedTransferBehindComputation) {
+  const StripCosts costs = costs_of(model::example_model());
+  for (const Direction direction : {Direction::get, Direction::put}) {
+    const double transfer_s = costs.get().blocking(kMiB);
+    const StripPlan plan = plan_strip(request_of(kMiB, transfer_s, direction), &costs);
+    EXPECT_EQ(plan.reason, Reason::tuned);
+    EXPECT_NE(plan.schedule, Schedule::vectorised);
+    EXPECT_DOUBLE_EQ(plan.baseline_s, 2 * transfer_s);
+    EXPECT_LT(plan.predicted_s, 0.6 * plan.baseline_s);  // half of it can be hidden at most
+    EXPECT_GT(plan.predicted_s, 0.5 * plan.baseline_s);
+    EXPECT_GT(plan.gain_low, 0.35);
+    EXPECT_LT(plan.gain_low, 0.5);
+  }
+}
+
+TEST(PlanStrip, DoesNotDecomposeWhatCannotBeHidden) {
+  const StripCosts costs = costs_of(model::example_model());
+  EXPECT_EQ(plan_strip(request_of(kMiB, 0), &costs).schedule, Schedule::vectorised);
+  EXPECT_EQ(plan_strip(request_of(4096, 0), &costs).reason, Reason::no_faster_plan);
+  EXPECT_EQ(plan_strip(request_of(64, 1e-6), &costs).schedule, Schedule::vectorised);
+  EXPECT_EQ(plan_strip(request_of(kMiB, 1.0), &costs).reason, Reason::below_margin);
+}
+
+TEST(PlanStrip, EmptyLoopsArePlannedToo) {
+  const StripCosts costs = costs_of(model::example_model());
+  const StripPlan plan = plan_strip(request_of(0, 0), &costs);
+  EXPECT_EQ(plan.schedule, Schedule::vectorised);
+  EXPECT_EQ(plan.strip_bytes, 0U);
+}
+
+TEST(PlanStrip, PrefersCoarseStripsOnSlowIssueAndFineOnesOnFast) {
+  model::TunedModel slow = model::example_model();
+  for (auto& segment : slow.network["inter-node"].get->segments) {
+    segment.o_base_s = model::example_parameter(40e-6);
+  }
+  const StripCosts slow_costs = costs_of(slow);
+  const StripCosts fast_costs = costs_of(model::example_model());
+  const StripRequest request = request_of(kMiB, 1.3e-3);
+  const StripPlan coarse = plan_strip(request, &slow_costs);
+  const StripPlan fine = plan_strip(request, &fast_costs);
+  ASSERT_EQ(coarse.reason, Reason::tuned);
+  EXPECT_LT(coarse.count, fine.count);
+}
+
+TEST(PlanStrip, UncertainModelsVectorise) {
+  RandomCases cases(5);
+  model::TunedModel m = model::example_model();
+  for (auto& segment : m.network["inter-node"].get->segments) {
+    segment.o_base_s->ci_high = 2e-3;  // one issue may cost as much as the transfer
+  }
+  const StripCosts costs = costs_of(m);
+  const StripPlan plan = plan_strip(request_of(kMiB, 1.3e-3), &costs);
+  EXPECT_EQ(plan.schedule, Schedule::vectorised);
+  EXPECT_EQ(plan.reason, Reason::below_margin);
+}
+
+TEST(PlanStrip, TheMarginOfTheModelDecides) {
+  model::TunedModel m = model::example_model();
+  m.strip->minimum_gain = model::example_parameter(0.48, 0);
+  const StripCosts costs = costs_of(m);
+  const double transfer_s = costs.get().blocking(kMiB);
+  const StripPlan plan = plan_strip(request_of(kMiB, transfer_s), &costs);
+  EXPECT_EQ(plan.reason, Reason::below_margin);
+  EXPECT_LE(plan.gain_low, 0.48);
+  EXPECT_DOUBLE_EQ(plan.predicted_s, plan.baseline_s);
+}
+
+TEST(PlanStrip, PredictsAHandComputedPipeline) {
+  model::TunedModel m = model::example_model();
+  m.strip.reset();
+  model::OperationModel& get = *m.network["inter-node"].get;
+  get.segments.resize(1);
+  const auto exactly = [](double value) { return model::example_parameter(value, 0); };
+  get.segments[0] = {0,  kMiB,          exactly(1e-6), {}, exactly(5e-6),
+                     {}, exactly(1e-9), exactly(2e-6), {}};
+  const StripCosts costs = costs_of(m);
+  // Four strips of 1000 bytes, one in flight: 1 + 11 us until the first has arrived; then per strip
+  // retire 2, issue 1, and 11 us round trip, under which 10 us of computation fit; the last strip's
+  // computation is exposed.
+  const StripRequest request = request_of(4000, 40e-6);
+  EXPECT_NEAR(predict_strip(request, costs, {Schedule::pipelined, 1000, 1}, Corner::nominal),
+              (1 + 11 + 3 * (2 + 1 + 11) + 2 + 10) * 1e-6, 1e-12);
+  // All four issued: the computation is the bottleneck after the first arrival.
+  EXPECT_NEAR(predict_strip(request, costs, {Schedule::all_issued, 1000, 1}, Corner::nominal),
+              (1 + 11 + 4 * (2 + 10)) * 1e-6, 1e-12);
+  EXPECT_NEAR(predict_strip(request, costs, {Schedule::vectorised, 4000, 1}, Corner::nominal),
+              (1 + 14 + 2 + 40) * 1e-6, 1e-12);
+}
+
+TEST(PlanStripProperty, PlansAreWellFormed) {
+  RandomCases cases(1);
+  int tuned = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const StripCosts costs = costs_of(cases.network(0.02));
+    const StripRequest request = cases.request();
+    const StripPlan plan = plan_strip(request, &costs);
+    ASSERT_GE(plan.strip_bytes * plan.count, request.total_bytes);
+    ASSERT_LT(plan.strip_bytes * (plan.count - 1), request.total_bytes);
+    if (plan.count > 1) {
+      ASSERT_EQ(plan.strip_bytes % (request.element_bytes * request.granule_elements), 0U);
+    }
+    ASSERT_LE(strip_buffer_bytes(request, {plan.schedule, plan.strip_bytes, plan.burst}),
+              request.max_buffer_bytes);
+    ASSERT_LE(plan.predicted_s, plan.baseline_s);
+    const auto& link = request.direction == Direction::get ? costs.get() : costs.put();
+    if (plan.schedule == Schedule::pipelined) {
+      ASSERT_LE(plan.burst, link.queue_depth());
+      ASSERT_LT(plan.burst, plan.count);
+    }
+    if (plan.reason == Reason::tuned) {
+      ++tuned;
+      ASSERT_GT(plan.gain_low, kDefaultMinimumGain);
+      ASSERT_LE(plan.gain_low, 1 - plan.predicted_s / plan.baseline_s + 1e-12);
+    }
+  }
+  EXPECT_GT(tuned, 500);  // the cases do exercise the planner
+}
+
+TEST(PlanStripProperty, PruningLosesLittleAgainstExhaustiveSearch) {
+  RandomCases cases(2);
+  double worst = 1;
+  double sum = 0;
+  constexpr int kCases = 300;
+  for (int i = 0; i < kCases; ++i) {
+    const StripCosts costs = costs_of(cases.network(0.02));
+    const StripRequest request = cases.request();
+    BestSeen seen;
+    explain_strip(request, &costs, seen);
+    const double ratio = seen.best_s / exhaustive_best(request, costs);
+    worst = std::max(worst, ratio);
+    sum += ratio;
+  }
+  EXPECT_LT(sum / kCases, 1.005);
+  EXPECT_LT(worst, 1.04);
+}
+
+TEST(PlanStripProperty, TheLowerGainCoversErrorsOfTheModel) {
+  // Parameters that err as their 95 % intervals say: the true gain is above the lower end in at
+  // least 95 % of the cases, whichever segments and parameters the plan depends on.
+  RandomCases cases(3);
+  std::mt19937_64 random(8);
+  std::normal_distribution<> normal;
+  int checked = 0;
+  int held = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const model::TunedModel m = cases.network(0.05);
+    const StripCosts costs = costs_of(m);
+    const StripRequest request = cases.request();
+    const StripPlan plan = plan_strip(request, &costs);
+    if (plan.reason != Reason::tuned) continue;
+    model::TunedModel truth = m;
+    for (auto* operation : {&truth.network["inter-node"].get, &truth.network["inter-node"].put}) {
+      for (model::Segment& s : (*operation)->segments) {
+        for (auto* p : {&s.o_base_s, &s.o_per_byte_s, &s.L_s, &s.g_s, &s.G_s_per_byte, &s.r_base_s,
+                        &s.r_per_byte_s}) {
+          (*p)->value += ((*p)->ci_high - (*p)->value) / 1.96 * normal(random);
+        }
+      }
+    }
+    const StripCosts true_costs = costs_of(truth);
+    const StripCandidate chosen{plan.schedule, plan.strip_bytes, plan.burst};
+    const double after = predict_strip(request, true_costs, chosen, Corner::nominal);
+    const double before =
+        force_strip(request, &true_costs, {Schedule::vectorised, 0, 1}).predicted_s;
+    ++checked;
+    held += 1 - after / before >= plan.gain_low ? 1 : 0;
+  }
+  EXPECT_GT(checked, 200);
+  EXPECT_GE(held, 0.95 * checked);
+}
+
+TEST(PlanStripProperty, ExplainingDecidesAsPlanning) {
+  RandomCases cases(4);
+  for (int i = 0; i < 500; ++i) {
+    const StripCosts costs = costs_of(cases.network(0.02));
+    const StripRequest request = cases.request();
+    BestSeen seen;
+    const StripPlan plan = plan_strip(request, &costs);
+    ASSERT_EQ(explain_strip(request, &costs, seen), plan);
+    ASSERT_GE(seen.count, 1);
+    if (plan.reason == Reason::tuned) {
+      ASSERT_DOUBLE_EQ(plan.predicted_s, seen.best_s);
+      ASSERT_NEAR(plan.gain_low, 1 - seen.best_s / plan.baseline_s - std::sqrt(seen.squares),
+                  1e-12);
+      const StripCandidate chosen{plan.schedule, plan.strip_bytes, plan.burst};
+      ASSERT_DOUBLE_EQ(predict_strip(request, costs, chosen, Corner::nominal), plan.predicted_s);
+    }
+  }
+}
+
+TEST(ForceStrip, AdjustsToGranuleBufferAndCount) {
+  const StripCosts costs = costs_of(model::example_model());
+  StripRequest request = request_of(80000, 1e-4);
+  request.granule_elements = 100;
+  StripPlan plan = force_strip(request, &costs, {Schedule::pipelined, 1000, 4});
+  EXPECT_EQ(plan.reason, Reason::forced);
+  EXPECT_EQ(plan.strip_bytes, 1600U);
+  EXPECT_EQ(plan.count, 50U);
+  EXPECT_EQ(plan.burst, 4U);
+  EXPECT_GT(plan.predicted_s, 0);
+
+  request.max_buffer_bytes = 3200;  // two strips: one in flight, one computed on
+  plan = force_strip(request, &costs, {Schedule::all_issued, 1600, 1});
+  EXPECT_EQ(plan.schedule, Schedule::pipelined);
+  EXPECT_EQ(plan.burst, 1U);
+  request.max_buffer_bytes = 800;
+  plan = force_strip(request, &costs, {Schedule::pipelined, 1600, 4});
+  EXPECT_EQ(plan.schedule, Schedule::vectorised);
+  EXPECT_EQ(plan.strip_bytes, 800U);
+
+  request.max_buffer_bytes = uint64_t{1} << 30;
+  plan = force_strip(request, nullptr, {Schedule::all_issued, 20000, 1});
+  EXPECT_EQ(plan.count, 4U);
+  EXPECT_EQ(plan.burst, 4U);
+  EXPECT_EQ(plan.predicted_s, 0);
+  request.direction = Direction::put;
+  EXPECT_EQ(force_strip(request, nullptr, {Schedule::all_issued, 20000, 1}).sync_burst, 4U);
+}
+
+TEST(ForceStripProperty, IsAlwaysWithinTheRequest) {
+  RandomCases cases(6);
+  for (int i = 0; i < 4000; ++i) {
+    const StripRequest request = cases.request();
+    const auto schedule = static_cast<Schedule>(cases.below(3));
+    const StripPlan plan = force_strip(
+        request, nullptr,
+        {schedule, cases.below(2 * request.total_bytes), static_cast<uint32_t>(cases.below(40))});
+    ASSERT_GE(plan.strip_bytes * plan.count, request.total_bytes);
+    ASSERT_LT(plan.strip_bytes * (plan.count - 1), request.total_bytes);
+    ASSERT_LE(strip_buffer_bytes(request, {plan.schedule, plan.strip_bytes, plan.burst}),
+              request.max_buffer_bytes);
+  }
+}
+
+}  // namespace
+}  // namespace stripline::plan

@@ -1,0 +1,139 @@
+// Closed-form times of strip-mined loops under the physical model of docs/measurement.md. A loop
+// moves m strips; all but the last are alike. Each time is the longest of a few chains of dependent
+// steps through the schedule:
+//
+//   CPU bound      the processor never waits after the first arrival
+//   NIC bound      messages leave gap by gap; the last one is waited for
+//   latency bound  a window of k messages is refilled only when one has come back
+//
+// and of the same chains ending in the exposed arrival of one of the last strips, which matters
+// when the last strip is shorter. Every chain really occurs, so a time is never above that of an
+// exact simulation; the tests bound how far it can be below.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace stripline::plan {
+
+/// What the schedules are made of, in seconds. `_last` belongs to the last strip.
+struct StripTerms {
+  double strips = 1;         ///< m
+  double window = 1;         ///< k, operations in flight (schedule B)
+  double queue = 1;          ///< Q, operations the NIC holds before issuing blocks
+  double o = 0, o_last = 0;  ///< issue
+  double r = 0, r_last = 0;  ///< retire
+  double round_trip = 0, round_trip_last = 0;  ///< injection to completion on an idle network
+  double gap = 0;                              ///< NIC occupancy
+  double work = 0, work_last = 0;              ///< computation and engine overhead of one strip
+  /// The first message of schedule A for gets, which carries the halo.
+  double o_first = 0, round_trip_first = 0, gap_first = 0;
+};
+
+namespace strip_time {
+
+inline double longest(double a, double b) { return a > b ? a : b; }
+template <typename... Rest>
+double longest(double a, double b, Rest... rest) {
+  return longest(longest(a, b), rest...);
+}
+
+/// Gets, schedule A: issue all, then per strip wait, retire, compute.
+inline double get_all_issued(const StripTerms& t) {
+  const double m = t.strips;
+  const double step = t.r + t.work;
+  const double last = t.r_last + t.work_last;
+  const double all_work = (m - 1) * step + last;
+  if (m < 2) return t.o_first + t.round_trip_first + last;
+
+  double issued = t.o_first + (m - 2) * t.o + t.o_last;
+  if (m > t.queue) {  // the last one waits for the return of the one Q before it, and so on
+    const double pace = longest(t.o, t.gap);
+    const auto rounds = static_cast<double>(static_cast<int64_t>((m - 1) / t.queue));
+    const double rest = (m - 1) - rounds * t.queue;
+    issued = longest(issued, t.o_first + t.round_trip_first + (m - t.queue - 1) * pace + t.o_last,
+                     t.o_first + rounds * (t.round_trip + t.o) + rest * pace - t.o + t.o_last);
+  }
+  // Injection of strip i, counted from 1, once the CPU or the NIC allows it.
+  const auto injected = [&](double i) {
+    return t.o_first + longest((i - 1) * t.o, t.gap_first + (i - 2) * t.gap);
+  };
+  const double last_injected =
+      longest(issued, t.o_first + (m - 2) * t.o + (m > 2 ? t.gap : t.gap_first),
+              t.o_first + t.gap_first + (m - 2) * t.gap);
+  double time = longest(issued + all_work, t.o_first + t.round_trip_first + all_work,
+                        last_injected + t.round_trip_last + last);
+  if (m > 2) {
+    time = longest(time, injected(2) + t.round_trip + all_work - step,
+                   injected(m - 1) + t.round_trip + step + last);
+  }
+  return time;
+}
+
+/// Gets, schedule B: issue k; then per strip wait, retire, issue the next one, compute. k < m.
+inline double get_pipelined(const StripTerms& t) {
+  const double m = t.strips;
+  const double k = t.window;
+  const double drain = t.r + t.work;  // a step that issues nothing
+  const double step = drain + t.o;
+  const double last = t.r_last + t.work_last;
+  const double cycle = t.round_trip + t.r + t.o;  // from one injection to the one it enables
+  const auto cycles = static_cast<double>(static_cast<int64_t>((m - 1) / k));
+  const double rest = (m - 1) - cycles * k;
+  const double first = t.o + t.round_trip;
+  const double start = longest(k * t.o, first);
+  const double saved = t.o - t.o_last;  // the issue of a shorter last message
+  const double cpu = start + (m - k) * step - saved;
+
+  return longest(
+      cpu + (k - 1) * drain + last, cpu - t.work + t.round_trip_last + last,
+      t.o + (m - 1) * t.gap + t.round_trip_last + last,
+      t.o + (m - 2) * t.gap + t.round_trip + drain + last,
+      t.o + cycles * cycle + rest * longest(cycles > 0 ? step : drain, t.gap, t.o) - saved +
+          t.round_trip_last + last,
+      rest > 0 ? first + cycles * cycle + rest * drain + last : 0.0,
+      cycles > 0 ? first + (cycles - 1) * cycle + (rest + 1) * step - saved + (k - 1) * drain + last
+                 : 0.0);
+}
+
+/// Puts, schedule A: compute and issue strip by strip, each from its own buffer, then retire all.
+inline double put_all_issued(const StripTerms& t) {
+  const double m = t.strips;
+  const double step = t.work + t.o;
+  const double last = t.work_last + t.o_last;
+  const double retire = (m - 1) * t.r + t.r_last;
+  double issued = (m - 1) * step + last;
+  if (m < 2) return issued + t.round_trip_last + t.r_last;
+  if (m > t.queue) issued = longest(issued, step + (m - t.queue) * t.gap + last);
+  const double last_injected = longest(issued, (m - 1) * step + t.gap, step + (m - 1) * t.gap);
+  return longest(issued + retire, step + t.round_trip + retire,
+                 step + (m - 2) * longest(step, t.gap) + t.round_trip + t.r + t.r_last,
+                 last_injected + t.round_trip_last + t.r_last);
+}
+
+/// Puts, schedule B: a ring of k buffers; per strip wait for the buffer's last put, retire it,
+/// compute, issue. k < m.
+inline double put_pipelined(const StripTerms& t) {
+  const double m = t.strips;
+  const double k = t.window;
+  const double fill = t.work + t.o;  // a step that waits for nothing
+  const double step = fill + t.r;
+  const double last = t.work_last + t.o_last;
+  const double cycle = fill + t.round_trip + t.r;
+  const auto cycles = static_cast<double>(static_cast<int64_t>((m - 1) / k));
+  const double rest = (m - 1) - cycles * k;
+  const double start = longest(k * fill, fill + t.round_trip);
+
+  return longest(
+      start + (m - k - 1) * step + t.r + last + (k - 1) * t.r + t.r_last,
+      start + (m - k - 1) * step + t.r + last + t.round_trip_last + t.r_last,
+      (m - 1 > k ? start + (m - 1 - k) * step : k * fill) + t.round_trip + t.r + t.r_last,
+      fill + (m - 1) * t.gap + t.round_trip_last + t.r_last,
+      fill + (m - 2) * t.gap + t.round_trip + t.r + t.r_last,
+      fill + cycles * cycle + rest * longest(cycles > 0 ? step : fill, t.gap) - (fill - last) +
+          t.round_trip_last + t.r_last,
+      rest > 0 ? fill + t.round_trip + cycles * cycle + rest * t.r + t.r_last : 0.0);
+}
+
+}  // namespace strip_time
+}  // namespace stripline::plan
