@@ -102,6 +102,11 @@ bool report(const char* effect, const Tallies& tallies, int right, int fits, dou
   return pooled >= bound;
 }
 
+Kind kind_of(const TrueOperation& operation) {
+  if (operation.name == "am") return Kind::am;
+  return operation.name == "get" ? Kind::get : Kind::put;
+}
+
 // An absent parameter counts as not covered.
 bool run_seeds(const Arguments& arguments, RunEffect effect) {
   const std::vector<TrueOperation> machine = example_machine();
@@ -115,8 +120,7 @@ bool run_seeds(const Arguments& arguments, RunEffect effect) {
     const auto series = synthesize(machine, campaign, {.effect = effect}, arguments.first_seed + i);
     const SortedSamples samples = sort_samples(series);
     for (const TrueOperation& truth : machine) {
-      const Trip trip = truth.name == "am" ? Trip::one_way : Trip::round_trip;
-      const auto fit = fit_operation(samples.operations.at(truth.name), trip);
+      const auto fit = fit_operation(samples.operations.at(truth.name), kind_of(truth));
       if (!fit.ok()) {
         std::fprintf(stderr, "fit_coverage: %s\n", fit.error().message().c_str());
         return false;

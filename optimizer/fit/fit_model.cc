@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/json.h"
@@ -39,13 +40,12 @@ Result<std::string> hash_of(std::span<const SampleSeries> series,
 void fit_operations(const SortedSamples& samples, const FitRequest& request, Fit& fit) {
   model::PathModel path;
   bool any = false;
-  const std::pair<const char*, std::optional<model::OperationModel>*> members[] = {
-      {"put", &path.put}, {"get", &path.get}, {"am", &path.am}};
-  for (const auto& [name, member] : members) {
+  const std::tuple<const char*, Kind, std::optional<model::OperationModel>*> members[] = {
+      {"put", Kind::put, &path.put}, {"get", Kind::get, &path.get}, {"am", Kind::am, &path.am}};
+  for (const auto& [name, kind, member] : members) {
     const auto found = samples.operations.find(name);
     if (found == samples.operations.end()) continue;
-    const Trip trip = member == &path.am ? Trip::one_way : Trip::round_trip;
-    auto fitted = fit_operation(found->second, trip, request.options);
+    auto fitted = fit_operation(found->second, kind, request.options);
     if (!fitted.ok()) {
       fit.report.notes.push_back(std::string(name) + ": " + fitted.error().message());
       continue;

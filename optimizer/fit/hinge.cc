@@ -4,8 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
-
-#include "optimizer/fit/least_squares.h"
+#include <utility>
 
 namespace stripline::fit {
 namespace {
@@ -13,6 +12,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kStepsPerOctave = 8.0;
 constexpr int kGoldenSteps = 24;
+constexpr int kRounds = 6;
 constexpr double kNoiseFloor = 1e-8;
 
 Status check(std::span<const BurstCurve> curves) {
@@ -22,8 +22,9 @@ Status check(std::span<const BurstCurve> curves) {
   for (const BurstCurve& curve : curves) {
     const std::string where = "bursts of " + std::to_string(curve.bytes) + " bytes";
     if (curve.points.empty()) return Error(ErrorCode::invalid_argument, where + ": none measured");
-    if (curve.stream_s && !std::isfinite(*curve.stream_s)) {
-      return Error(ErrorCode::invalid_argument, where + ": the stream cost is not finite");
+    if ((curve.stream_s && !std::isfinite(*curve.stream_s)) ||
+        (curve.reply_s && !std::isfinite(*curve.reply_s))) {
+      return Error(ErrorCode::invalid_argument, where + ": the stream or reply time is not finite");
     }
     for (const BurstPoint& p : curve.points) {
       if (!std::isfinite(p.burst) || !std::isfinite(p.time_s) || !std::isfinite(p.weight) ||
@@ -42,54 +43,109 @@ double depth_of(const BurstCurve& curve, QueueLimit limit, double q) {
   return q / static_cast<double>(std::max<uint64_t>(1, curve.bytes));
 }
 
-std::size_t bursts_beyond(const BurstCurve& curve, double depth) {
-  return static_cast<std::size_t>(std::count_if(
-      curve.points.begin(), curve.points.end(),
-      [&](const BurstPoint& p) { return p.weight > 0.0 && p.burst > depth * (1.0 + 1e-9); }));
-}
-
 struct CurveFit {
   double o = 0.0;
   double drain = 0.0;
   double sse = 0.0;
+  std::size_t blocked = 0;    // Bursts that waited for the queue.
+  double largest_free = 0.0;  // Largest burst that did not.
 };
 
-// Marginal costs of one size for a given depth. T = o b + extra max(b - Q, 0), extra >= 0.
+// When issue number `burst` ends that had to wait for the queue; see the header.
+struct Blocked {
+  double steps = 0.0;   // Drains waited for.
+  double offset = 0.0;  // And what else the time holds.
+};
+
+Blocked blocked_issue(const BurstCurve& curve, double burst, double depth, double o) {
+  const double departed = burst - depth;
+  if (curve.reply_s) return {std::max(0.0, departed - 1.0), 2.0 * o + *curve.reply_s};
+  return {departed, 2.0 * o};
+}
+
+double predict(const BurstCurve& curve, double burst, double depth, double o, double drain) {
+  if (burst <= depth || drain <= o) return o * burst;
+  const Blocked blocked = blocked_issue(curve, burst, depth, o);
+  return std::max(o * burst, blocked.offset + blocked.steps * drain);
+}
+
+double fit_issue_cost(const BurstCurve& curve, const std::vector<bool>& blocked) {
+  double bb = 0.0;
+  double bt = 0.0;
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    const BurstPoint& p = curve.points[i];
+    if (blocked[i]) continue;
+    bb += p.weight * p.burst * p.burst;
+    bt += p.weight * p.burst * p.time_s;
+  }
+  return bb > 0.0 ? bt / bb : 0.0;
+}
+
+// The drain that explains the blocked bursts and the stream, if there are any of either.
+double fit_drain(const BurstCurve& curve, const std::vector<bool>& blocked, double depth,
+                 double o) {
+  double uu = 0.0;
+  double uy = 0.0;
+  if (curve.stream_s && *curve.stream_s > 0.0) {
+    uu = 1.0 / (*curve.stream_s * *curve.stream_s);
+    uy = 1.0 / *curve.stream_s;
+  }
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
+    if (!blocked[i]) continue;
+    const BurstPoint& p = curve.points[i];
+    const Blocked issue = blocked_issue(curve, p.burst, depth, o);
+    uu += p.weight * issue.steps * issue.steps;
+    uy += p.weight * issue.steps * (p.time_s - issue.offset);
+  }
+  return uu > 0.0 ? uy / uu : o;
+}
+
+// Marginal costs of one size for a given depth. Which bursts were blocked follows from the costs
+// and the costs from that, so the two are settled in turn, beginning with all bursts beyond the
+// depth.
 CurveFit fit_curve(const BurstCurve& curve, double depth) {
-  const bool use_stream = curve.stream_s && bursts_beyond(curve, depth) < 2;
-  std::vector<TwoTermPoint> points;
-  points.reserve(curve.points.size());
+  const std::size_t n = curve.points.size();
+  std::vector<bool> blocked(n);
+  for (std::size_t i = 0; i < n; ++i) blocked[i] = curve.points[i].burst > depth;
+  if (std::find(blocked.begin(), blocked.end(), false) == blocked.end()) {
+    // Nothing to read o from: the smallest burst has to do.
+    const auto smallest = std::min_element(
+        curve.points.begin(), curve.points.end(),
+        [](const BurstPoint& a, const BurstPoint& b) { return a.burst < b.burst; });
+    blocked[static_cast<std::size_t>(smallest - curve.points.begin())] = false;
+  }
   CurveFit fit;
-  if (use_stream) {
-    // The drain is given; o is what remains: T - drain max(b - Q, 0) = o min(b, Q).
-    double uu = 0.0;
-    double uy = 0.0;
-    for (const BurstPoint& p : curve.points) {
-      const double u = std::min(p.burst, depth);
-      uu += p.weight * u * u;
-      uy += p.weight * u * (p.time_s - *curve.stream_s * std::max(0.0, p.burst - depth));
+  for (int round = 0; round < kRounds; ++round) {
+    fit.o = fit_issue_cost(curve, blocked);
+    fit.drain = fit_drain(curve, blocked, depth, fit.o);
+    bool changed = false;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double burst = curve.points[i].burst;
+      const bool now = predict(curve, burst, depth, fit.o, fit.drain) > fit.o * burst;
+      changed = changed || now != blocked[i];
+      blocked[i] = now;
     }
-    fit.o = uu > 0.0 ? std::max(0.0, uy / uu) : 0.0;
-    if (fit.o <= *curve.stream_s) {
-      fit.drain = *curve.stream_s;
-      for (const BurstPoint& p : curve.points) {
-        const double residual = p.time_s - fit.o * std::min(p.burst, depth) -
-                                fit.drain * std::max(0.0, p.burst - depth);
-        fit.sse += p.weight * residual * residual;
-      }
-      return fit;
+    if (!changed) break;
+  }
+  fit.drain = std::max(fit.drain, fit.o);
+  for (std::size_t i = 0; i < n; ++i) {
+    const BurstPoint& p = curve.points[i];
+    const double residual = p.time_s - predict(curve, p.burst, depth, fit.o, fit.drain);
+    fit.sse += p.weight * residual * residual;
+    if (blocked[i]) {
+      ++fit.blocked;
+    } else {
+      fit.largest_free = std::max(fit.largest_free, p.burst);
     }
-    // Issuing is slower than the stream: a line, as below without a second term.
   }
-  for (const BurstPoint& p : curve.points) {
-    const double beyond = use_stream ? 0.0 : std::max(0.0, p.burst - depth);
-    points.push_back({p.burst, beyond, p.time_s, p.weight});
-  }
-  const TwoTerm terms = fit_two_terms(points);
-  fit.o = terms.a;
-  fit.drain = terms.a + terms.b;
-  fit.sse = terms.sse;
   return fit;
+}
+
+// One line through the origin.
+CurveFit fit_straight(const BurstCurve& curve) {
+  BurstCurve plain = curve;
+  plain.stream_s.reset();
+  return fit_curve(plain, kInfinity);
 }
 
 double joint_sse(std::span<const BurstCurve> curves, QueueLimit limit, double q) {
@@ -98,111 +154,90 @@ double joint_sse(std::span<const BurstCurve> curves, QueueLimit limit, double q)
   return sse;
 }
 
-struct Range {
-  double low = kInfinity;
-  double high = 0.0;
-};
-
-// Where the limit may lie: from the smallest to the largest amount ever outstanding.
-Range limit_range(std::span<const BurstCurve> curves, QueueLimit limit) {
-  Range range;
+// Minimises the joint misfit over the limit. The misfit is smooth while no measured burst crosses
+// the limit and may jump where one does, so each interval between such places gets a grid of its
+// own; the best grid point is refined by golden sections within its interval.
+double best_limit(std::span<const BurstCurve> curves, QueueLimit limit) {
+  std::vector<double> edges;
   for (const BurstCurve& curve : curves) {
     const double unit =
         limit == QueueLimit::bytes ? static_cast<double>(std::max<uint64_t>(1, curve.bytes)) : 1.0;
-    for (const BurstPoint& p : curve.points) {
-      range.low = std::min(range.low, p.burst * unit);
-      range.high = std::max(range.high, p.burst * unit);
+    for (const BurstPoint& p : curve.points) edges.push_back(p.burst * unit);
+  }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  double best = edges.front();
+  double best_sse = joint_sse(curves, limit, best);
+  double best_low = best;
+  double best_high = best;
+  for (std::size_t k = 0; k + 1 < edges.size(); ++k) {
+    const double below_next = edges[k + 1] * (1.0 - 1e-9);
+    const double octaves = std::log2(edges[k + 1] / edges[k]);
+    const auto steps = static_cast<int>(std::ceil(octaves * kStepsPerOctave));
+    const auto at = [&](int step) {
+      return std::min(below_next, edges[k] * std::exp2(octaves * step / steps));
+    };
+    for (int step = 0; step <= steps; ++step) {
+      const double sse = joint_sse(curves, limit, at(step));
+      if (sse < best_sse) {
+        best_sse = sse;
+        best = at(step);
+        best_low = at(std::max(0, step - 1));
+        best_high = at(std::min(steps, step + 1));
+      }
     }
   }
-  return range;
-}
-
-// Minimises the joint misfit over the limit: a fine geometric grid, then golden sections around its
-// best point, because between two measured bursts the misfit is smooth.
-double best_limit(std::span<const BurstCurve> curves, QueueLimit limit) {
-  const Range range = limit_range(curves, limit);
-  const double octaves = std::log2(range.high / range.low);
-  const auto steps = static_cast<int>(std::ceil(octaves * kStepsPerOctave));
-  if (steps == 0) return range.low;
-  const auto at = [&](double step) { return range.low * std::exp2(octaves * step / steps); };
-  int best = 0;
-  double best_sse = kInfinity;
-  for (int step = 0; step <= steps; ++step) {
-    const double sse = joint_sse(curves, limit, at(step));
-    if (sse < best_sse) {
-      best_sse = sse;
-      best = step;
-    }
-  }
-  double low = std::max(0, best - 1);
-  double high = std::min(steps, best + 1);
   constexpr double kGolden = 0.6180339887498949;
-  double a = high - kGolden * (high - low);
-  double b = low + kGolden * (high - low);
-  double at_a = joint_sse(curves, limit, at(a));
-  double at_b = joint_sse(curves, limit, at(b));
-  for (int i = 0; i < kGoldenSteps; ++i) {
-    if (at_a <= at_b) {
+  double low = best_low;
+  double high = best_high;
+  for (int i = 0; i < kGoldenSteps && high > low; ++i) {
+    const double a = high - kGolden * (high - low);
+    const double b = low + kGolden * (high - low);
+    if (joint_sse(curves, limit, a) <= joint_sse(curves, limit, b)) {
       high = b;
-      b = a;
-      at_b = at_a;
-      a = high - kGolden * (high - low);
-      at_a = joint_sse(curves, limit, at(a));
     } else {
       low = a;
-      a = b;
-      at_a = at_b;
-      b = low + kGolden * (high - low);
-      at_b = joint_sse(curves, limit, at(b));
     }
   }
-  const double refined = at((low + high) / 2.0);
-  return joint_sse(curves, limit, refined) <= best_sse ? refined : at(best);
+  const double refined = (low + high) / 2.0;
+  return joint_sse(curves, limit, refined) < best_sse ? refined : best;
 }
 
-HingeFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double q) {
-  HingeFit fit;
+struct JointFit {
+  HingeFit hinge;
+  bool rises = false;        // Some size costs clearly more beyond the knee.
+  bool identified = false;   // And has enough bursts there to place it.
+  double lower_bound = 1.0;  // What Q is at least, by the largest bursts that did not wait.
+};
+
+JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double q,
+                   double min_extra) {
+  JointFit joint;
+  HingeFit& fit = joint.hinge;
   fit.limit = limit;
   fit.queue_depth = q;
-  fit.largest_burst = limit_range(curves, QueueLimit::operations).high;
   for (const BurstCurve& curve : curves) {
     const CurveFit one = fit_curve(curve, depth_of(curve, limit, q));
     fit.costs.push_back({curve.bytes, one.o, one.drain});
     fit.sse += one.sse;
-  }
-  return fit;
-}
-
-// A knee can be placed when some size rises beyond it, with two bursts there or a known stream
-// cost.
-bool identified(std::span<const BurstCurve> curves, const HingeFit& fit, double min_extra) {
-  for (std::size_t i = 0; i < curves.size(); ++i) {
-    const BurstCost& cost = fit.costs[i];
-    const double depth = depth_of(curves[i], fit.limit, fit.queue_depth);
-    const std::size_t beyond = bursts_beyond(curves[i], depth);
-    if (beyond >= (curves[i].stream_s ? 1U : 2U) && beyond < curves[i].points.size() &&
-        cost.drain_s > (1.0 + min_extra) * cost.o_s) {
-      return true;
+    for (const BurstPoint& p : curve.points) {
+      fit.largest_burst = std::max(fit.largest_burst, p.burst);
     }
+    if (one.blocked == 0 || !(one.drain > (1.0 + min_extra) * one.o)) continue;
+    joint.rises = true;
+    if (one.largest_free > 0.0 && one.blocked >= (curve.stream_s ? 1U : 2U)) {
+      joint.identified = true;
+    }
+    // A queue that drains while it fills is never longer than this share of the burst.
+    const double share = curve.reply_s ? 1.0 : 1.0 - one.o / one.drain;
+    joint.lower_bound = std::max(joint.lower_bound, std::floor(one.largest_free * share));
   }
-  return false;
+  fit.straight_burst = limit == QueueLimit::operations ? q : fit.largest_burst;
+  return joint;
 }
 
 double score(double sse, double parameters, double points) {
   return points * std::log(std::max(kNoiseFloor, sse / points)) + parameters * std::log(points);
-}
-
-// Largest burst up to which the sizes still look like one line each.
-double straight_up_to(std::span<const BurstCurve> curves, const HingeFit& hinge) {
-  double burst = 1.0;
-  for (const BurstCurve& curve : curves) {
-    for (const BurstPoint& p : curve.points) {
-      if (p.burst <= depth_of(curve, hinge.limit, hinge.queue_depth)) {
-        burst = std::max(burst, p.burst);
-      }
-    }
-  }
-  return burst;
 }
 
 }  // namespace
@@ -213,29 +248,31 @@ Result<HingeFit> fit_hinge(std::span<const BurstCurve> curves, const HingeOption
   for (const BurstCurve& curve : curves) points += static_cast<double>(curve.points.size());
   const auto sizes = static_cast<double>(curves.size());
 
-  std::vector<BurstCurve> plain(curves.begin(), curves.end());
-  for (BurstCurve& curve : plain) curve.stream_s.reset();
-  HingeFit line = fit_limit(plain, QueueLimit::operations, kInfinity);
-  line.limit = QueueLimit::none_seen;
-  line.queue_depth = line.largest_burst;
-  const double line_score = score(line.sse, sizes, points);
+  HingeFit best;
+  for (const BurstCurve& curve : curves) {
+    const CurveFit straight = fit_straight(curve);
+    best.costs.push_back({curve.bytes, straight.o, straight.o});
+    best.sse += straight.sse;
+    for (const BurstPoint& p : curve.points) {
+      best.largest_burst = std::max(best.largest_burst, p.burst);
+    }
+  }
+  best.queue_depth = best.largest_burst;
+  best.straight_burst = best.largest_burst;
+  double best_score = score(best.sse, sizes, points) - options.bic_margin;
 
-  HingeFit best = line;
-  double best_score = line_score - options.bic_margin;
   for (const QueueLimit limit : {QueueLimit::operations, QueueLimit::bytes}) {
     if (limit == QueueLimit::bytes && curves.size() < 2) continue;  // Not to be told apart.
-    const HingeFit fit = fit_limit(curves, limit, best_limit(curves, limit));
-    const double fit_score = score(fit.sse, 2.0 * sizes + 1.0, points);
-    const bool rises = std::any_of(fit.costs.begin(), fit.costs.end(), [&](const BurstCost& c) {
-      return c.drain_s > (1.0 + options.min_extra) * c.o_s;
-    });
-    if (!rises || !(fit_score < best_score)) continue;
-    if (identified(curves, fit, options.min_extra)) {
-      best = fit;
+    const JointFit fit = fit_limit(curves, limit, best_limit(curves, limit), options.min_extra);
+    const double fit_score = score(fit.hinge.sse, 2.0 * sizes + 1.0, points);
+    if (!fit.rises || !(fit_score < best_score)) continue;
+    if (fit.identified) {
+      best = fit.hinge;
       best_score = fit_score;
-    } else {
-      // Something rises, but only in the last burst: the knee is above what still was straight.
-      best.queue_depth = std::min(best.queue_depth, straight_up_to(curves, fit));
+    } else if (best.limit == QueueLimit::none_seen) {
+      // Something rises, but too late to place the knee: what did not wait bounds it below.
+      best.queue_depth = std::min(best.queue_depth, fit.lower_bound);
+      best.straight_burst = std::min(best.straight_burst, fit.lower_bound);
     }
   }
   return best;
@@ -247,9 +284,9 @@ Result<std::optional<HingeFit>> fit_known_hinge(std::span<const BurstCurve> curv
   if (limit == QueueLimit::none_seen) {
     return Error(ErrorCode::invalid_argument, "a known knee is limited by operations or by bytes");
   }
-  HingeFit fit = fit_limit(curves, limit, best_limit(curves, limit));
-  if (!identified(curves, fit, 0.0)) return std::optional<HingeFit>();
-  return std::optional<HingeFit>(std::move(fit));
+  JointFit fit = fit_limit(curves, limit, best_limit(curves, limit), 0.0);
+  if (!fit.identified) return std::optional<HingeFit>();
+  return std::optional<HingeFit>(std::move(fit.hinge));
 }
 
 }  // namespace stripline::fit

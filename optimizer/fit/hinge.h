@@ -1,11 +1,16 @@
 // The knee of o(b,S): what it costs to issue b operations of S bytes back to back.
 //
-// Up to Q operations outstanding each issue costs o(S); beyond, issuing waits for the queue and
-// costs max(o(S), g + S G). Cumulated over a burst that is a hinge:
-//   T(b) = o min(b, Q) + drain max(b - Q, 0),   drain = max(o, g + S G) >= o
+// While the queue has room each issue costs o(S). It holds Q operations; the i-th one leaves it at
+//   d(i) = o + i drain                      a put: the NIC sends one after the other
+//   d(i) = o + reply + (i - 1) drain        a get: nothing leaves before the first reply
+// with drain = g + S G. Issue number b waits for the departure of number b - Q, so that a burst
+// takes
+//   T(b) = o b                              for b <= Q
+//   T(b) = max(o b, d(b - Q) + o)           beyond
+// which is exact unless a get's queue is shorter than reply / drain and refilled in waves.
 // A fit linear in b cannot show the knee, and where posting is slower than draining there is none:
 // Q is then only known to be at least the largest burst (Iancu et al., section 4;
-// specs/tuning-service.md, section 2.4). Q is common to all sizes, in operations or in bytes.
+// docs/measurement.md). Q is common to all sizes, in operations or in bytes.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +34,12 @@ struct BurstPoint {
 struct BurstCurve {
   uint64_t bytes = 0;
   std::vector<BurstPoint> points;
-  /// Time per operation in a long stream, where known from the flood experiment. Used for sizes
-  /// that have fewer than two bursts beyond the knee, from which alone the knee cannot be placed.
+  /// Time per operation in a long stream where the NIC is the bottleneck: one more observation of
+  /// the drain. Without it two bursts beyond the knee are needed to place the knee.
   std::optional<double> stream_s;
+  /// Gets: time from the end of an issue until the data is there, 2L + S G. Absent for operations
+  /// that leave the queue when they are sent.
+  std::optional<double> reply_s;
 };
 
 /// What fills up first.
@@ -46,8 +54,10 @@ struct BurstCost {
 
 struct HingeFit {
   QueueLimit limit = QueueLimit::none_seen;
-  double queue_depth = 0.0;    ///< Q in operations, or in bytes. With none_seen: the largest burst.
+  double queue_depth = 0.0;    ///< Q in operations, or in bytes. With none_seen: a lower bound.
   double largest_burst = 0.0;  ///< Operations.
+  /// Largest burst that certainly met a queue with room at every size; o is read up to there.
+  double straight_burst = 0.0;
   std::vector<BurstCost> costs;  ///< One per curve, in order.
   double sse = 0.0;
 };

@@ -148,43 +148,4 @@ Result<LineFit> fit_line(std::span<const LinePoint> points, const LineOptions& o
   return fit;
 }
 
-TwoTerm fit_two_terms(std::span<const TwoTermPoint> points) {
-  double uu = 0.0;
-  double uv = 0.0;
-  double vv = 0.0;
-  double uy = 0.0;
-  double vy = 0.0;
-  for (const TwoTermPoint& p : points) {
-    uu += p.weight * p.u * p.u;
-    uv += p.weight * p.u * p.v;
-    vv += p.weight * p.v * p.v;
-    uy += p.weight * p.u * p.y;
-    vy += p.weight * p.v * p.y;
-  }
-  TwoTerm best;
-  const double determinant = uu * vv - uv * uv;
-  const bool independent = determinant > 1e-12 * uu * vv;
-  if (independent) {
-    best.a = (uy * vv - vy * uv) / determinant;
-    best.b = (vy * uu - uy * uv) / determinant;
-  }
-  const auto sse_of = [&](double a, double b) {
-    double sse = 0.0;
-    for (const TwoTermPoint& p : points) {
-      const double residual = p.y - a * p.u - b * p.v;
-      sse += p.weight * residual * residual;
-    }
-    return sse;
-  };
-  if (!independent || best.a < 0.0 || best.b < 0.0) {
-    const double only_a = uu > 0.0 ? std::max(0.0, uy / uu) : 0.0;
-    const double only_b = vv > 0.0 ? std::max(0.0, vy / vv) : 0.0;
-    const bool keep_a = !independent ? uu > 0.0 : sse_of(only_a, 0.0) <= sse_of(0.0, only_b);
-    best.a = keep_a ? only_a : 0.0;
-    best.b = keep_a ? 0.0 : only_b;
-  }
-  best.sse = sse_of(best.a, best.b);
-  return best;
-}
-
 }  // namespace stripline::fit

@@ -45,23 +45,4 @@ struct LineFit {
 /// x have a weight: a line is not identifiable then.
 Result<LineFit> fit_line(std::span<const LinePoint> points, const LineOptions& options = {});
 
-/// Coefficients of y = a u + b v with a, b >= 0 by weighted least squares.
-struct TwoTerm {
-  double a = 0.0;
-  double b = 0.0;
-  double sse = 0.0;
-};
-
-/// One observation for fit_two_terms().
-struct TwoTermPoint {
-  double u = 0.0;
-  double v = 0.0;
-  double y = 0.0;
-  double weight = 1.0;
-};
-
-/// The exact constrained minimum; terms without information (all u or all v zero, or proportional
-/// to each other) get b = 0. Empty input gives zeros. Inputs must be finite.
-TwoTerm fit_two_terms(std::span<const TwoTermPoint> points);
-
 }  // namespace stripline::fit

@@ -110,23 +110,5 @@ TEST(FitLine, RefusesWhatIsNotALine) {
   EXPECT_FALSE(fit_line(std::vector<LinePoint>{{1, 1, -1}, {2, 2, 1}}).ok());
 }
 
-TEST(FitTwoTerms, SolvesAndBounds) {
-  std::vector<TwoTermPoint> points;
-  for (int i = 1; i <= 6; ++i) {
-    const double v = i > 3 ? i - 3 : 0;
-    points.push_back({static_cast<double>(i), v, 2.0 * i + 5.0 * v, 1.0});
-  }
-  const TwoTerm exact = fit_two_terms(points);
-  EXPECT_NEAR(exact.a, 2.0, 1e-12);
-  EXPECT_NEAR(exact.b, 5.0, 1e-12);
-  for (TwoTermPoint& p : points) p.y = 10.0 * p.u - 3.0 * p.v;  // b would be negative.
-  const TwoTerm bounded = fit_two_terms(points);
-  EXPECT_EQ(bounded.b, 0.0);
-  EXPECT_GT(bounded.a, 0.0);
-  for (TwoTermPoint& p : points) p.v = 0.0;
-  EXPECT_EQ(fit_two_terms(points).b, 0.0);
-  EXPECT_EQ(fit_two_terms({}).a, 0.0);
-}
-
 }  // namespace
 }  // namespace stripline::fit

@@ -27,8 +27,11 @@ struct SizeRange {
 
 class OperationFitter {
  public:
-  OperationFitter(OperationSamples samples, Trip trip, const OperationOptions& options)
-      : samples_(std::move(samples)), trip_(trip), options_(options) {}
+  OperationFitter(OperationSamples samples, Kind kind, const OperationOptions& options)
+      : samples_(std::move(samples)),
+        is_get_(kind == Kind::get),
+        one_way_(kind == Kind::am),
+        options_(options) {}
 
   Result<OperationFit> fit() {
     std::set<uint32_t> runs;
@@ -45,9 +48,9 @@ class OperationFitter {
     for (auto& [bytes, bursts] : samples_.issue) linearize_logs(bursts);
     for (auto& [bytes, counts] : samples_.flood) linearize_logs(counts);
     derive_stream();
+    find_nic_bound_sizes();
     STRIPLINE_RETURN_IF_ERROR(fit_queue());
     derive_issue_cost();
-    find_nic_bound_sizes();
     STRIPLINE_RETURN_IF_ERROR(find_segments());
     return std::move(fit_);
   }
@@ -109,6 +112,21 @@ class OperationFitter {
     }
   }
 
+  // Cost per operation of a NIC-bound stream, in one run or as the median over all.
+  std::optional<double> stream_cost(uint64_t bytes, std::optional<uint32_t> run) const {
+    const auto found = nic_bound_.find(bytes);
+    if (found == nic_bound_.end()) return std::nullopt;
+    if (!run) return across_runs(found->second);
+    const auto of_run = found->second.find(*run);
+    return of_run == found->second.end() ? std::nullopt : std::optional(of_run->second);
+  }
+
+  // What is left of a blocking get without the CPU's part, 2L + S G.
+  double reply_time(uint64_t bytes, std::optional<uint32_t> run) const {
+    const double cpu = samples_.overlap.empty() ? 0.0 : interpolate(samples_.overlap, bytes, run);
+    return std::max(0.0, interpolate(samples_.latency, bytes, run) - cpu);
+  }
+
   // Burst curves of one run, or of the medians over all runs.
   std::vector<BurstCurve> burst_curves(std::optional<uint32_t> run) const {
     std::vector<BurstCurve> curves;
@@ -126,13 +144,8 @@ class OperationFitter {
         curve.points.push_back(
             {static_cast<double>(burst), time, typical > 0.0 ? 1.0 / (typical * typical) : 1.0});
       }
-      if (const auto found = stream_.find(bytes); found != stream_.end()) {
-        if (!run) {
-          curve.stream_s = across_runs(found->second);
-        } else if (const auto of_run = found->second.find(*run); of_run != found->second.end()) {
-          curve.stream_s = of_run->second;
-        }
-      }
+      curve.stream_s = stream_cost(bytes, run);
+      if (is_get_) curve.reply_s = reply_time(bytes, run);
       if (!curve.points.empty()) curves.push_back(std::move(curve));
     }
     return curves;
@@ -185,14 +198,13 @@ class OperationFitter {
   // o(S) per run from bursts well below the knee.
   void derive_issue_cost() {
     for (const auto& [bytes, bursts] : samples_.issue) {
-      double limit = std::numeric_limits<double>::infinity();
+      double limit = hinge_->straight_burst;
       if (hinge_->limit == QueueLimit::operations) limit = hinge_->queue_depth / 2.0;
       if (hinge_->limit == QueueLimit::bytes) {
         limit = hinge_->queue_depth / static_cast<double>(std::max<uint64_t>(1, bytes)) / 2.0;
       }
-      limit = std::max(limit, 1.0);
-      // Without a knee to be placed, what lies beyond the straight part is left out, too.
-      if (hinge_->limit == QueueLimit::none_seen) limit = hinge_->queue_depth;
+      // The smallest burst has to do where the queue is that short.
+      limit = std::max(limit, static_cast<double>(bursts.begin()->first));
       std::map<uint32_t, std::vector<double>> by_run;
       for (const auto& [burst, medians] : bursts) {
         if (static_cast<double>(burst) > limit) continue;
@@ -208,7 +220,7 @@ class OperationFitter {
 
   // Sizes whose stream clearly costs more than the CPU work in it.
   void find_nic_bound_sizes() {
-    if (trip_ == Trip::one_way || stream_.empty()) return;
+    if (one_way_ || stream_.empty()) return;
     if (samples_.overlap.empty()) {
       note("g is absent: without overlap samples the CPU's share of a stream is unknown");
       return;
@@ -276,7 +288,7 @@ class OperationFitter {
       segment.o_per_byte_s = publish_slope(o);
       cpu = o;
     }
-    if (trip_ == Trip::round_trip && !samples_.overlap.empty()) {
+    if (!one_way_ && !samples_.overlap.empty()) {
       const RunLines r = lines_in(subtract(samples_.overlap, cpu), samples_.overlap, range);
       if (!issue_.empty()) {
         segment.r_base_s = publish_intercept(r);
@@ -297,13 +309,13 @@ class OperationFitter {
       return;
     }
     std::string method = kMethod;
-    if (trip_ == Trip::one_way) {
+    if (one_way_) {
       method += "; L includes the handler";
     } else if (samples_.overlap.empty()) {
       method += "; L includes r/2";
     }
     if (issue_.empty()) method += "; L includes o";
-    const double trips = trip_ == Trip::round_trip ? 2.0 : 1.0;
+    const double trips = !one_way_ ? 2.0 : 1.0;
     std::vector<double> latencies = wire.free_intercepts;
     for (double& value : latencies) value /= trips;
     segment.L_s =
@@ -313,7 +325,7 @@ class OperationFitter {
 
   void fit_stream(SizeRange range, const std::string& where, const RunLines& wire,
                   model::Segment& segment) {
-    if (trip_ == Trip::one_way) return;
+    if (one_way_) return;
     const SizeCurve inside = slice(nic_bound_, range);
     if (inside.size() < kMinSizes) {
       if (!samples_.overlap.empty()) {
@@ -334,7 +346,8 @@ class OperationFitter {
   }
 
   OperationSamples samples_;  // With logarithms linearized.
-  Trip trip_;
+  bool is_get_;
+  bool one_way_;
   const OperationOptions& options_;
   OperationFit fit_;
   std::optional<HingeFit> hinge_;
@@ -345,9 +358,9 @@ class OperationFitter {
 
 }  // namespace
 
-Result<OperationFit> fit_operation(const OperationSamples& samples, Trip trip,
+Result<OperationFit> fit_operation(const OperationSamples& samples, Kind kind,
                                    const OperationOptions& options) {
-  return OperationFitter(samples, trip, options).fit();
+  return OperationFitter(samples, kind, options).fit();
 }
 
 }  // namespace stripline::fit

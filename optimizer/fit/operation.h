@@ -16,10 +16,11 @@
 
 namespace stripline::fit {
 
-/// What one latency sample spans.
-enum class Trip {
-  round_trip,  ///< get, put: o + 2L + G S + r
-  one_way,     ///< active message: o + L + G S; what the handler costs is part of L
+/// Which equations hold.
+enum class Kind {
+  put,  ///< A latency sample is o + 2L + G S + r; an operation leaves the queue when it is sent.
+  get,  ///< The same latency; an operation leaves the queue when its data is there.
+  am,   ///< Active message: o + L + G S; what the handler costs is part of L. Queued as a put.
 };
 
 struct OperationOptions {
@@ -44,7 +45,7 @@ struct OperationFit {
 /// notes. Without overlap samples r is part of L; without issue samples o is, too. Errors:
 /// failed_precondition when there are no latency samples, or fewer than two runs of them: a single
 /// run says nothing about the next one.
-Result<OperationFit> fit_operation(const OperationSamples& samples, Trip trip,
+Result<OperationFit> fit_operation(const OperationSamples& samples, Kind kind,
                                    const OperationOptions& options = {});
 
 }  // namespace stripline::fit

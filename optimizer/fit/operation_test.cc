@@ -18,7 +18,7 @@ OperationSamples samples_of(const std::string& name, const NoiseModel& noise, ui
 
 TEST(FitOperation, ExactWithoutNoise) {
   const NoiseModel silence{.between_runs = 0.0, .within_run = 0.0};
-  const auto fit = fit_operation(samples_of("put", silence, 1), Trip::round_trip);
+  const auto fit = fit_operation(samples_of("put", silence, 1), Kind::put);
   ASSERT_TRUE(fit.ok()) << fit.error().message();
   const std::vector<TrueSegment> truth = example_machine()[1].segments;
   ASSERT_EQ(fit->model.segments.size(), truth.size());
@@ -39,7 +39,7 @@ TEST(FitOperation, ExactWithoutNoise) {
 }
 
 TEST(FitOperation, SegmentsAreGaplessAndCoverTheMeasuredSizes) {
-  const auto fit = fit_operation(samples_of("get", {}, 2), Trip::round_trip);
+  const auto fit = fit_operation(samples_of("get", {}, 2), Kind::get);
   ASSERT_TRUE(fit.ok());
   const auto& segments = fit->model.segments;
   EXPECT_EQ(segments.front().from_bytes, 8U);
@@ -51,7 +51,7 @@ TEST(FitOperation, SegmentsAreGaplessAndCoverTheMeasuredSizes) {
 }
 
 TEST(FitOperation, ActiveMessagesFoldTheHandlerIntoL) {
-  const auto fit = fit_operation(samples_of("am", {}, 3), Trip::one_way);
+  const auto fit = fit_operation(samples_of("am", {}, 3), Kind::am);
   ASSERT_TRUE(fit.ok());
   const model::Segment& s = fit->model.segments.front();
   EXPECT_FALSE(s.r_base_s.has_value());
@@ -64,8 +64,7 @@ TEST(FitOperation, ActiveMessagesFoldTheHandlerIntoL) {
 TEST(FitOperation, CpuBoundStreamsLeaveGAbsent) {
   const std::vector<TrueOperation> slow_cpu{
       {"put", {{0, 20e-6, 2e-9, 5e-6, 1e-6, 1e-9, 2e-6, 0.0}}, 64.0}};
-  const auto fit =
-      fit_operation(samples_of("put", {}, 4, full_campaign(), slow_cpu), Trip::round_trip);
+  const auto fit = fit_operation(samples_of("put", {}, 4, full_campaign(), slow_cpu), Kind::put);
   ASSERT_TRUE(fit.ok());
   EXPECT_FALSE(fit->model.segments.front().g_s.has_value());
   EXPECT_TRUE(std::any_of(fit->notes.begin(), fit->notes.end(), [](const std::string& note) {
@@ -81,7 +80,7 @@ TEST(FitOperation, WithoutOverlapTheLatencyIsStillExplained) {
   OperationSamples samples = samples_of("get", {}, 5);
   samples.overlap.clear();
   samples.flood.clear();
-  const auto fit = fit_operation(samples, Trip::round_trip);
+  const auto fit = fit_operation(samples, Kind::get);
   ASSERT_TRUE(fit.ok());
   const model::Segment& s = fit->model.segments.front();
   EXPECT_FALSE(s.r_base_s.has_value());
@@ -94,7 +93,7 @@ TEST(FitOperation, WithoutIssueBurstsOIsPartOfL) {
   OperationSamples samples = samples_of("get", {}, 6);
   samples.issue.clear();
   samples.overlap.clear();
-  const auto fit = fit_operation(samples, Trip::round_trip);
+  const auto fit = fit_operation(samples, Kind::get);
   ASSERT_TRUE(fit.ok());
   const model::Segment& s = fit->model.segments.front();
   EXPECT_FALSE(s.o_base_s.has_value());
@@ -108,7 +107,7 @@ TEST(FitOperation, SparseIssueAndOverlapGridsSuffice) {
   campaign.issue_sizes = {8, 1024, 65536};
   campaign.overlap_sizes = {8, 512, 4096, 65536, 1 << 20};
   campaign.runs = 6;
-  const auto fit = fit_operation(samples_of("put", {}, 7, campaign), Trip::round_trip);
+  const auto fit = fit_operation(samples_of("put", {}, 7, campaign), Kind::put);
   ASSERT_TRUE(fit.ok());
   ASSERT_EQ(fit->model.segments.size(), 2U);
   EXPECT_NEAR(fit->model.segments[0].L_s->value, 4e-6, 0.6e-6);
@@ -120,7 +119,7 @@ TEST(FitOperation, OneSizeLeavesTheWireAbsent) {
   campaign.sizes = {64};
   campaign.issue_sizes = {64};
   campaign.overlap_sizes = {64};
-  const auto fit = fit_operation(samples_of("get", {}, 8, campaign), Trip::round_trip);
+  const auto fit = fit_operation(samples_of("get", {}, 8, campaign), Kind::get);
   ASSERT_TRUE(fit.ok());
   ASSERT_EQ(fit->model.segments.size(), 1U);
   const model::Segment& s = fit->model.segments.front();
@@ -136,11 +135,11 @@ TEST(FitOperation, OneSizeLeavesTheWireAbsent) {
 TEST(FitOperation, NeedsTwoRunsOfLatency) {
   SyntheticCampaign campaign = full_campaign();
   campaign.runs = 1;
-  EXPECT_EQ(fit_operation(samples_of("get", {}, 9, campaign), Trip::round_trip).error().code(),
+  EXPECT_EQ(fit_operation(samples_of("get", {}, 9, campaign), Kind::get).error().code(),
             ErrorCode::failed_precondition);
-  EXPECT_FALSE(fit_operation({}, Trip::round_trip).ok());
+  EXPECT_FALSE(fit_operation({}, Kind::get).ok());
   campaign.runs = 2;
-  EXPECT_TRUE(fit_operation(samples_of("get", {}, 9, campaign), Trip::round_trip).ok());
+  EXPECT_TRUE(fit_operation(samples_of("get", {}, 9, campaign), Kind::get).ok());
 }
 
 }  // namespace

@@ -193,15 +193,21 @@ RunLines add(const RunLines& a, const RunLines& b) {
   return sum;
 }
 
-double interpolate(const SizeCurve& curve, uint64_t bytes) {
+double interpolate(const SizeCurve& curve, uint64_t bytes, std::optional<uint32_t> run) {
+  const auto value = [&](const RunMedians& medians) {
+    if (run) {
+      if (const auto found = medians.find(*run); found != medians.end()) return found->second;
+    }
+    return across_runs(medians);
+  };
   const auto above = curve.lower_bound(bytes);
-  if (above == curve.end()) return across_runs(curve.rbegin()->second);
-  if (above->first == bytes || above == curve.begin()) return across_runs(above->second);
+  if (above == curve.end()) return value(curve.rbegin()->second);
+  if (above->first == bytes || above == curve.begin()) return value(above->second);
   const auto below = std::prev(above);
   const double share =
       static_cast<double>(bytes - below->first) / static_cast<double>(above->first - below->first);
-  const double low = across_runs(below->second);
-  return low + share * (across_runs(above->second) - low);
+  const double low = value(below->second);
+  return low + share * (value(above->second) - low);
 }
 
 }  // namespace stripline::fit

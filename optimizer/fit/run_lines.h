@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "optimizer/fit/samples.h"
@@ -65,8 +66,9 @@ SizeCurve slice(const SizeCurve& curve, const Range& range) {
   return SizeCurve(curve.lower_bound(range.from), curve.lower_bound(range.to));
 }
 
-/// The curve's median over runs at a size: linear between measured sizes, constant beyond them. The
-/// curve must not be empty.
-double interpolate(const SizeCurve& curve, uint64_t bytes);
+/// The curve's median over runs at a size, or one run's value (the median where the run lacks the
+/// size): linear between measured sizes, constant beyond them. The curve must not be empty.
+double interpolate(const SizeCurve& curve, uint64_t bytes,
+                   std::optional<uint32_t> run = std::nullopt);
 
 }  // namespace stripline::fit

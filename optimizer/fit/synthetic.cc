@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace stripline::fit {
 namespace {
@@ -11,13 +12,25 @@ namespace {
 using experiment::Params;
 using experiment::SampleSeries;
 
-double issue_time(const TrueOperation& operation, uint64_t bytes, double burst) {
+// Operation by operation: each issue waits until the queue has room, and the NIC drains one at a
+// time.
+double issue_time(const TrueOperation& operation, uint64_t bytes, uint64_t burst) {
   const TrueSegment& s = operation.at(bytes);
   const auto size = static_cast<double>(bytes);
   const double o = s.o_base + s.o_per_byte * size;
-  const double drain = std::max(o, s.g + s.G * size);
-  return o * std::min(burst, operation.queue_depth) +
-         drain * std::max(0.0, burst - operation.queue_depth);
+  const double drain = s.g + s.G * size;
+  const double reply = 2.0 * s.L + s.G * size;
+  const auto depth = static_cast<uint64_t>(operation.queue_depth);
+  std::vector<double> departed(burst + 1, 0.0);
+  double now = 0.0;
+  for (uint64_t i = 1; i <= burst; ++i) {
+    if (i > depth) now = std::max(now, departed[i - depth]);
+    now += o;
+    const double before = i > 1 ? departed[i - 1] : 0.0;
+    departed[i] = operation.name == "get" ? std::max(now + reply, before + drain)
+                                          : std::max(now, before) + drain;
+  }
+  return now;
 }
 
 double exposed_time(const TrueSegment& s, double size) {
@@ -97,7 +110,7 @@ void record_operation(const TrueOperation& operation, const SyntheticCampaign& c
   for (const uint64_t bytes : campaign.issue_sizes) {
     for (const uint64_t burst : campaign.bursts) {
       recorder.record("micro.issue", operation.name, size_and(bytes, "burst", burst),
-                      issue_time(operation, bytes, static_cast<double>(burst)));
+                      issue_time(operation, bytes, burst));
     }
   }
   if (one_way) return;
