@@ -126,7 +126,7 @@ TEST_P(ActiveMessagesTest, HandlersThatMultiplyMessagesDoNotBlock) {
       for (rank_t target = 0; target < kRanks; ++target) context.am_send(target, spread, payload);
     }
     // Each of the 3 x 3 x kEach requests makes kCopies for every rank.
-    constexpr uint64_t kExpected = kRanks * kRanks * kEach * kCopies;
+    constexpr uint64_t kExpected = uint64_t{kRanks} * kRanks * kEach * kCopies;
     EXPECT_TRUE(context.wait_until([&] { return copies == kExpected; }, 60)) << copies;
     EXPECT_GT(context.state().messages.statistics().deferred, 0U);
     context.barrier();
@@ -176,7 +176,7 @@ TEST_P(ActiveMessagesTest, CreditsBoundWhatWaitsAtAnInattentiveRank) {
       EXPECT_GE(statistics.credit_messages, (kMessages - kCredits) / kCredits);
     }
     EXPECT_EQ(context.state().messages.buffer_bytes_per_peer(),
-              2U * kCredits * (context.am_max_bytes() + 8));
+              size_t{2} * kCredits * (context.am_max_bytes() + 8));
     context.barrier();
   });
 }

@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <map>
-#include <stdlib.h>
 #include <string>
 #include <sys/socket.h>
 #include <thread>
@@ -9,30 +8,10 @@
 
 #include "base/json_channel.h"
 #include "runtime/bootstrap/bootstrap.h"
+#include "runtime/bootstrap/scoped_environment.h"
 
 namespace stripline::bootstrap {
 namespace {
-
-/// Sets variables for one test and takes them away again.
-class Environment {
- public:
-  explicit Environment(std::map<std::string, std::string> variables)
-      : variables_(std::move(variables)) {
-    for (const auto& [name, value] : variables_) {
-      ::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
-    }
-  }
-  ~Environment() {
-    for (const auto& [name, value] : variables_) {
-      ::unsetenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
-    }
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  std::map<std::string, std::string> variables_;
-};
 
 /// A rank of two, and its launcher's end of the channel.
 class LaunchedRank : public ::testing::Test {
@@ -41,7 +20,7 @@ class LaunchedRank : public ::testing::Test {
     auto sockets = socket_pair();
     ASSERT_TRUE(sockets.ok());
     launcher_.emplace(std::move(sockets->first));
-    const Environment environment(
+    const ScopedEnvironment environment(
         {{"STRIPLINE_RANK", "1"},
          {"STRIPLINE_RANKS", "2"},
          {"STRIPLINE_JOB_ID", "job-7"},
@@ -135,7 +114,7 @@ TEST(FromEnvironment, RefusesIncompleteOrImpossibleVariables) {
   const auto refused_because = [&](const std::string& name, const std::string& value) {
     auto variables = good;
     variables[name] = value;
-    const Environment environment(variables);
+    const ScopedEnvironment environment(variables);
     const auto job = from_environment();
     EXPECT_FALSE(job.ok()) << name << "=" << value;
     return job.ok() ? std::string() : job.error().message();
@@ -147,7 +126,7 @@ TEST(FromEnvironment, RefusesIncompleteOrImpossibleVariables) {
   EXPECT_NE(refused_because("STRIPLINE_JOB_ID", "").find("JOB_ID"), std::string::npos);
   EXPECT_NE(refused_because("STRIPLINE_CONTROL_FD", "987").find("not an open descriptor"),
             std::string::npos);
-  const Environment environment(std::map<std::string, std::string>{{"STRIPLINE_RANK", "0"}});
+  const ScopedEnvironment environment(std::map<std::string, std::string>{{"STRIPLINE_RANK", "0"}});
   EXPECT_EQ(from_environment().error().code(), ErrorCode::invalid_argument);
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <signal.h>
 #include <sstream>
 #include <string>
@@ -104,7 +105,9 @@ TEST(Launcher, ReportsWhatHappensInOrder) {
   ASSERT_TRUE(launcher.ok()) << launcher.error().message();
   std::map<uint32_t, std::string> addresses;
   std::map<uint32_t, std::vector<RankEvent>> rest;
-  while (auto event = launcher->next(20)) {
+  while (true) {
+    std::optional<RankEvent> event = launcher->next(20);
+    if (!event) break;
     if (event->kind == RankEvent::Kind::joined) {
       EXPECT_EQ(event->host, "here");
       addresses[event->rank] = event->address;

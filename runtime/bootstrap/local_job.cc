@@ -47,11 +47,12 @@ class LocalJob {
         cause = joining && limit == options_.join_timeout_s ? join_timeout() : time_limit();
         break;
       }
-      const auto event = launcher_.next(std::isinf(limit) ? -1 : limit - now, options_.cancel_fd);
-      if (!event) {
-        if (cancelled()) cause = JobOutcome{kExitCancelled, "cancelled"};
-        continue;
+      if (cancelled()) {
+        cause = JobOutcome{kExitCancelled, "cancelled"};
+        break;
       }
+      const auto event = launcher_.next(std::isinf(limit) ? -1 : limit - now, options_.cancel_fd);
+      if (!event) continue;
       if (handle(*event)) cause = settle();
     }
     // The last events of ranks that have all ended by now.

@@ -42,7 +42,7 @@ TEST_P(OneSided, AllSizesArriveUnchanged) {
     const auto mine = context.new_symmetric_array<std::byte>(kMiB + 128);
     ASSERT_TRUE(mine.ok());
     for (const rank_t target : {1 - me, me}) {
-      uint64_t salt = target * 100;
+      uint64_t salt = uint64_t{target} * 100;
       for (const size_t bytes :
            {size_t{0}, size_t{1}, size_t{7}, size_t{8}, size_t{63}, size_t{64}, size_t{65},
             size_t{4095}, size_t{4096}, size_t{4097}, size_t{65536}, kMiB - 1, kMiB}) {
@@ -76,13 +76,13 @@ TEST_P(OneSided, DroppedPutsAreVisibleAfterTheBarrier) {
     const auto there = context.on_rank(*mine, (me + 1) % 3);
     std::vector<uint64_t> values(kPuts);
     for (size_t i = 0; i < kPuts; ++i) {
-      values[i] = me * 1000000 + i;
+      values[i] = uint64_t{me} * 1000000 + i;
       context.rput(&values[i], there + static_cast<std::ptrdiff_t>(i), 1);
     }
     context.barrier();
     const uint64_t* local = context.local(*mine);
     const rank_t source = (me + 2) % 3;
-    for (size_t i = 0; i < kPuts; ++i) ASSERT_EQ(local[i], source * 1000000 + i) << i;
+    for (size_t i = 0; i < kPuts; ++i) ASSERT_EQ(local[i], uint64_t{source} * 1000000 + i) << i;
     context.barrier();
   });
 }

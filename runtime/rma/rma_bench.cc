@@ -14,7 +14,7 @@ namespace {
 // A future's life without a fabric: acquire, test the generation, release.
 void slot_cycle(benchmark::State& state) {
   rma::CompletionSlots slots;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     const uint32_t slot = slots.acquire(rma::CompletionSlots::Kind::get);
     const uint32_t generation = slots.generation(slot);
     benchmark::DoNotOptimize(slots.released(slot, generation));
@@ -33,7 +33,7 @@ void get_own_element(benchmark::State& state) {
   }
   const auto array = (*context)->new_symmetric_array<double>(64);
   double value = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     (*context)->rget(*array, &value, 1).wait();
     benchmark::DoNotOptimize(value);
   }

@@ -1,0 +1,62 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <stripline/context.h>
+
+#include "base/exit_codes.h"
+#include "runtime/bootstrap/scoped_environment.h"
+
+namespace stripline {
+namespace {
+
+using bootstrap::ScopedEnvironment;
+
+TEST(Options, DefaultsWithoutVariables) {
+  const auto options = Options::from_environment();
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->fabric, "tcp");
+  EXPECT_EQ(options->clock, "real");
+  EXPECT_EQ(options->model_path, "");
+  EXPECT_EQ(options->segment_bytes, size_t{256} << 20);
+  EXPECT_EQ(options->seed, 0U);
+}
+
+TEST(Options, EveryVariableIsRead) {
+  const ScopedEnvironment environment({{"STRIPLINE_FABRIC", "emulated:power5-lapi"},
+                                       {"STRIPLINE_CLOCK", "virtual"},
+                                       {"STRIPLINE_MODEL", "a.stripline.json"},
+                                       {"STRIPLINE_SEGMENT_BYTES", "3M"},
+                                       {"STRIPLINE_SEED", "18446744073709551615"}});
+  const auto options = Options::from_environment();
+  ASSERT_TRUE(options.ok()) << options.error().message();
+  EXPECT_EQ(options->fabric, "emulated:power5-lapi");
+  EXPECT_EQ(options->clock, "virtual");
+  EXPECT_EQ(options->model_path, "a.stripline.json");
+  EXPECT_EQ(options->segment_bytes, size_t{3} << 20);
+  EXPECT_EQ(options->seed, UINT64_MAX);
+}
+
+TEST(Options, ValuesThatDoNotParseAreNamed) {
+  const std::map<std::string, std::string> wrong = {{"STRIPLINE_CLOCK", "sundial"},
+                                                    {"STRIPLINE_SEGMENT_BYTES", "many"},
+                                                    {"STRIPLINE_SEED", "-1"}};
+  for (const auto& [name, value] : wrong) {
+    const ScopedEnvironment environment(std::map<std::string, std::string>{{name, value}});
+    const auto options = Options::from_environment();
+    ASSERT_FALSE(options.ok()) << name;
+    EXPECT_EQ(options.error().code(), ErrorCode::invalid_argument);
+    EXPECT_NE(options.error().message().find(name), std::string::npos);
+    EXPECT_NE(options.error().message().find(value), std::string::npos);
+  }
+}
+
+TEST(Report, PrintsTheRankAndGivesTheExitCode) {
+  const ScopedEnvironment environment(std::map<std::string, std::string>{{"STRIPLINE_RANK", "6"}});
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(report(Error(ErrorCode::data_loss, "the file is truncated")), kExitBadInput);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "rank 6: error: the file is truncated\n");
+}
+
+}  // namespace
+}  // namespace stripline
