@@ -160,10 +160,12 @@ std::string outcome_text(const v1::Campaign& campaign) {
       }
       const std::string version = short_name(campaign.model_version());
       const std::string file = model_segment(campaign.model_version()) + ".stripline.json";
-      return campaign.name() + " succeeded: " + campaign.model_version() + " from " + samples +
-             (campaign.message().empty() ? "" : " (" + campaign.message() + ")") +
-             "\n  fetch it:  stripline model fetch " + version +
-             "\n  look:      stripline model show " + version + "\n  use it:    stripline run -n " +
+      const std::string what = campaign.message().empty()
+                                   ? campaign.model_version() + " from " + samples
+                                   : campaign.message();
+      return campaign.name() + " succeeded: " + what + "\n  fetch it:  stripline model fetch " +
+             version + "\n  look:      stripline model show " + version +
+             "\n  use it:    stripline run -n " +
              std::to_string(std::max(2U, campaign.spec().ranks())) + " --fabric " +
              campaign.spec().fabric() + " --model " + file + " -- PROGRAM\n";
     }

@@ -1,0 +1,224 @@
+// What happens when something dies, is stopped, or was asked for wrongly.
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <signal.h>
+
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+#include "tests/e2e/processes.h"
+
+namespace stripline::e2e {
+namespace {
+
+class FailuresTest : public ::testing::Test {
+ protected:
+  void start(ServerSetup setup = {}) {
+    server_.emplace(folder_, std::move(setup));
+    ASSERT_FALSE(server_->address().empty()) << server_->log();
+    a_.emplace(folder_, server_->address(), "a");
+    b_.emplace(folder_, server_->address(), "b");
+    ASSERT_TRUE(nodes_become_idle(server_->address(), {"a", "b"}, 20)) << a_->log();
+  }
+
+  // A campaign long enough to be disturbed, watched by a command that runs beside the test.
+  void start_campaign(const std::string& runs = "6") {
+    watching_.emplace(
+        folder_, "watching",
+        std::vector<std::string>{program("stripline"), "--server", server_->address(), "campaign",
+                                 "run", "--fabric", "emulated:opteron-vapi", "--runs", runs,
+                                 "--time-budget", "150"});
+  }
+
+  Json campaign() const {
+    const std::vector<Json> shown = cli_json(server_->address(), {"campaign", "show", "c1"});
+    return shown.empty() ? Json{{"state", ""}} : shown[0];
+  }
+
+  // Once samples of the given run have arrived, so that workers are certainly measuring.
+  bool wait_for_measuring(unsigned runs_done = 0) {
+    return eventually(
+        [&] {
+          const Json now = campaign();
+          return now["state"] == "RUNNING" && now.value("samples", "0") != "0" &&
+                 now.value("runs_done", 0U) >= runs_done && !a_->workers().empty() &&
+                 !b_->workers().empty();
+        },
+        60);
+  }
+
+  std::string logs() const { return server_->log() + "\na: " + a_->log() + "\nb: " + b_->log(); }
+
+  TempFolder folder_;
+  std::optional<ServerProcess> server_;
+  std::optional<AgentProcess> a_;
+  std::optional<AgentProcess> b_;
+  std::optional<Program> watching_;
+};
+
+// Each stored series without what tells attempts apart.
+std::multiset<std::string> stored_series(const std::string& server) {
+  std::multiset<std::string> found;
+  for (Json one : cli_json(server, {"campaign", "export", "c1"})) {
+    one.erase("orphan");
+    found.insert(one.dump());
+  }
+  return found;
+}
+
+TEST_F(FailuresTest, ServerKilledAndRestartedLosesNothing) {
+  start();
+  start_campaign();
+  ASSERT_TRUE(wait_for_measuring(1)) << logs();
+  const std::multiset<std::string> before = stored_series(server_->address());
+  ASSERT_FALSE(before.empty());
+  server_->kill();
+  server_->restart();
+  ASSERT_FALSE(server_->address().empty()) << server_->log();
+
+  const Finished watched = watching_->finish(150);
+  EXPECT_EQ(watched.exit_code, kExitOk) << watched.err << logs();
+  EXPECT_NE(watched.err.find("the server is back"), std::string::npos) << watched.err;
+  EXPECT_NE(watched.out.find("stripline model fetch"), std::string::npos) << watched.out;
+  const std::multiset<std::string> after = stored_series(server_->address());
+  EXPECT_TRUE(std::includes(after.begin(), after.end(), before.begin(), before.end()))
+      << "a stored series is missing";
+}
+
+TEST_F(FailuresTest, AgentKilledMidMeasurementIsReplaced) {
+  start();
+  start_campaign();
+  ASSERT_TRUE(wait_for_measuring()) << logs();
+  const std::vector<pid_t> workers = b_->workers();
+  b_->kill();
+  EXPECT_TRUE(eventually(
+      [&] {
+        return std::all_of(workers.begin(), workers.end(),
+                           [](pid_t worker) { return ::kill(worker, 0) != 0; });
+      },
+      10))
+      << "a worker outlived its agent";
+  b_.emplace(folder_, server_->address(), "b");
+  const Finished watched = watching_->finish(150);
+  EXPECT_EQ(watched.exit_code, kExitOk) << watched.err << logs();
+}
+
+TEST_F(FailuresTest, KilledRankIsNamedAndTheRunIsMeasuredAgain) {
+  start();
+  start_campaign();
+  ASSERT_TRUE(wait_for_measuring()) << logs();
+  ASSERT_EQ(::kill(b_->workers().front(), SIGKILL), 0);
+  const Finished watched = watching_->finish(150);
+  EXPECT_EQ(watched.exit_code, kExitOk) << watched.err << logs();
+  EXPECT_NE(watched.out.find("killed by signal 9 (SIGKILL)"), std::string::npos) << watched.out;
+}
+
+TEST_F(FailuresTest, ARankThatKeepsDyingFailsTheCampaign) {
+  ServerSetup setup;
+  setup.options.insert(setup.options.end(), {"--max-failures", "1"});
+  start(setup);
+  start_campaign();
+  ASSERT_TRUE(wait_for_measuring()) << logs();
+  ASSERT_EQ(::kill(b_->workers().front(), SIGKILL), 0);
+  const Finished watched = watching_->finish(60);
+  EXPECT_EQ(watched.exit_code, kExitFailure) << watched.err << logs();
+  EXPECT_NE(watched.err.find("rank 1 on nodes/b was killed by signal 9 (SIGKILL)"),
+            std::string::npos)
+      << watched.err;
+  EXPECT_TRUE(nodes_become_idle(server_->address(), {"a", "b"}, 10)) << logs();
+  EXPECT_TRUE(a_->workers().empty());
+}
+
+TEST_F(FailuresTest, CancelFreesTheNodesAndKeepsTheSamples) {
+  start();
+  start_campaign("100");
+  ASSERT_TRUE(wait_for_measuring()) << logs();
+  const Finished cancelled = cli(server_->address(), {"campaign", "cancel", "c1"});
+  EXPECT_EQ(cancelled.exit_code, kExitOk) << cancelled.err;
+  EXPECT_EQ(watching_->finish(30).exit_code, kExitCancelled);
+  EXPECT_TRUE(nodes_become_idle(server_->address(), {"a", "b"}, 10)) << logs();
+  EXPECT_TRUE(eventually([&] { return a_->workers().empty() && b_->workers().empty(); }, 5));
+  EXPECT_EQ(campaign()["state"], "CANCELLED");
+  EXPECT_FALSE(stored_series(server_->address()).empty());
+}
+
+TEST_F(FailuresTest, InterruptingTheWatchLeavesTheCampaign) {
+  start();
+  start_campaign("100");
+  ASSERT_TRUE(wait_for_measuring()) << logs();
+  watching_->process().signal(SIGINT);
+  const Finished watched = watching_->finish(20);
+  EXPECT_EQ(watched.exit_code, kExitCancelled);
+  EXPECT_NE(watched.err.find("stripline campaign watch c1"), std::string::npos) << watched.err;
+  EXPECT_EQ(campaign()["state"], "RUNNING");
+  EXPECT_EQ(cli(server_->address(), {"campaign", "cancel", "c1"}).exit_code, kExitOk);
+}
+
+TEST_F(FailuresTest, WrongRequestsAreRefusedWithWhatToDo) {
+  start();
+  const struct {
+    std::vector<std::string> arguments;
+    int exit_code;
+    const char* text;
+  } cases[] = {{{"campaign", "run", "--fabric", "warp"}, kExitUsage, "warp"},
+               {{"campaign", "run", "--fabric", "tcp", "--experiment", "micro.latncy"},
+                kExitUsage,
+                "micro.latncy"},
+               {{"campaign", "run", "--fabric", "tcp", "--nodes", "5", "--ranks", "5"},
+                kExitUnavailable,
+                "stripline-agent"},
+               {{"campaign", "show", "c77"}, kExitUsage, "campaign list"},
+               {{"campaign", "watch", "c77"}, kExitUsage, "campaign list"},
+               {{"model", "fetch", "nothing"}, kExitUsage, "model list"}};
+  for (const auto& expected : cases) {
+    const Finished finished = cli(server_->address(), expected.arguments);
+    EXPECT_EQ(finished.exit_code, expected.exit_code) << finished.err;
+    EXPECT_NE(finished.err.find(expected.text), std::string::npos) << finished.err;
+  }
+}
+
+TEST_F(FailuresTest, ASecondServerIsRefused) {
+  start();
+  const std::string data = (folder_ / "data").string();
+  const std::string other = (folder_ / "other").string();
+  const Finished same_port = run_program(
+      {program("stripline-server"), "--dev", "--listen", server_->address(), "--data-dir", other},
+      20);
+  EXPECT_EQ(same_port.exit_code, kExitConflict) << same_port.err;
+  const Finished same_data = run_program(
+      {program("stripline-server"), "--dev", "--listen", "127.0.0.1:0", "--data-dir", data}, 20);
+  EXPECT_EQ(same_data.exit_code, kExitConflict) << same_data.err;
+}
+
+TEST_F(FailuresTest, ASecondAgentOfTheSameNameWaitsForTheName) {
+  start();
+  Program second(folder_, "second",
+                 {program("stripline-agent"), "--server", server_->address(), "--node", "a"});
+  EXPECT_TRUE(eventually(
+      [&] { return second.err().find("choose another --node") != std::string::npos; }, 20))
+      << second.err();
+  EXPECT_TRUE(nodes_become_idle(server_->address(), {"a", "b"}, 10));
+}
+
+TEST(BadInput, UnreachableServer) {
+  const Finished finished = cli("127.0.0.1:1", {"campaign", "run", "--fabric", "tcp"});
+  EXPECT_EQ(finished.exit_code, kExitUnavailable);
+  EXPECT_NE(finished.err.find("stripline-server --dev"), std::string::npos) << finished.err;
+}
+
+TEST(BadInput, MalformedModelFile) {
+  const TempFolder folder;
+  const std::string file = (folder / "broken.stripline.json").string();
+  std::ofstream(file) << "{\"schema_version\": 1, \"name\": \"x\"";
+  const Finished shown = cli("127.0.0.1:1", {"model", "show", file});
+  EXPECT_EQ(shown.exit_code, kExitBadInput) << shown.err;
+  EXPECT_NE(shown.err.find("broken.stripline.json"), std::string::npos) << shown.err;
+  const Finished run =
+      run_program({program("stripline"), "run", "-n", "2", "--fabric", "emulated:modern-rdma",
+                   "--clock", "virtual", "--model", file, "--", program("hello")});
+  EXPECT_EQ(run.exit_code, kExitBadInput) << run.err;
+}
+
+}  // namespace
+}  // namespace stripline::e2e
