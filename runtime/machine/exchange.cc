@@ -40,7 +40,7 @@ class FlagSink final : public fabric::MessageSink {
 
 /// The byte that `rank` writes at position i.
 std::byte byte_of(fabric::Rank rank, size_t i) {
-  return static_cast<std::byte>((i * 7 + rank * 131 + 1) & 0xff);
+  return static_cast<std::byte>((i * 7 + size_t{131} * rank + 1) & 0xff);
 }
 
 Error no_answer() { return Error(ErrorCode::unavailable, "the checking process does not answer"); }

@@ -59,6 +59,7 @@ void print_json(const std::vector<Finding>& findings, bool usable) {
 int run(const std::vector<std::string>& fabrics, bool json) {
   // First, while this process is a single thread without libfabric: the ranks are forked from it.
   std::vector<Finding> exchanges;
+  exchanges.reserve(fabrics.size());
   for (const std::string& fabric : fabrics) exchanges.push_back(check_exchange(fabric));
   const bool usable = std::ranges::any_of(
       exchanges, [](const Finding& finding) { return finding.severity == Severity::ok; });

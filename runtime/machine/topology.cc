@@ -62,10 +62,10 @@ std::string cpu_model(const fs::path& root) {
   for (std::string line; std::getline(file, line);) {
     const size_t colon = line.find(':');
     if (colon == std::string::npos || colon + 2 > line.size()) continue;
-    const std::string value = line.substr(colon + 2);
+    std::string value = line.substr(colon + 2);
     if (line.starts_with("model name")) return value;
     // ARM has no model names, POWER says "cpu".
-    if (line.starts_with("CPU part") || line.starts_with("cpu\t")) fallback = value;
+    if (line.starts_with("CPU part") || line.starts_with("cpu\t")) fallback = std::move(value);
   }
   return fallback;
 }

@@ -52,6 +52,7 @@ std::string obstacle(const Address& mine, const Address& peer) {
 
 Status OfiRank::connect(std::span<const std::string> addresses, double timeout_s) {
   connecting_ = true;
+  connect_error_.reset();
   STRIPLINE_RETURN_IF_ERROR(insert_peers(addresses));
   STRIPLINE_RETURN_IF_ERROR(exchange_hellos(timeout_s));
   connecting_ = false;

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <sched.h>
 #include <string>
 #include <sys/mman.h>
@@ -306,13 +307,13 @@ int run(const std::string& fabric, int rounds) {
   void* memory =
       mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) die("mmap");
-  auto* board = new (memory) Board;
+  Board* board = std::construct_at(static_cast<Board*>(memory));
   const pid_t child = fork();
   if (child < 0) die("fork");
   pin(child == 0 ? 1 : 0);
   if (child == 0) {
     serve(fabric, *board);
-    std::exit(0);
+    return 0;
   }
   initiate(fabric, rounds, *board);
   int status = 0;

@@ -85,7 +85,7 @@ TEST_P(TransferTest, ManyMoreOperationsThanTheQueueHolds) {
   auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
   Fabric& mine = *ranks[0];
   Attendant attendant(*ranks[1]);
-  const size_t count = GetParam().settings.automatic_progress ? 3000 : 6000;
+  const size_t count = GetParam().settings.automatic_progress ? 2500 : 4000;
   std::vector<uint64_t> values(count);
   for (size_t i = 0; i < count; ++i) values[i] = i * 0x9E3779B97F4A7C15U;
   Counter counter;
@@ -242,7 +242,8 @@ TEST(OfiFabricTest, FourRanksConnectAllToAll) {
       Counter counter;
       const uint64_t value = rank + 1;
       for (Rank target = 0; target < 4; ++target) {
-        mine.put(target, 8 * rank, reinterpret_cast<const std::byte*>(&value), 8, counter);
+        mine.put(target, uint64_t{8} * rank, reinterpret_cast<const std::byte*>(&value), 8,
+                 counter);
       }
       mine.wait_for(counter);
       ++finished;
@@ -376,6 +377,8 @@ TEST(OfiConnectTest, ASilentPeerIsNamedAtTheDeadline) {
       << status.error().message();
   EXPECT_EQ(status.error().message().find("rank 0 (host "), std::string::npos);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  // libfabric 1.17 leaks a connection request that nobody ever looked at.
+  for (int i = 0; i < 1000; ++i) (*second)->poll();
 }
 
 /// Rank 1's address with its port replaced by one nobody listens on, or its IP by one that no
@@ -399,7 +402,7 @@ TEST(OfiConnectTest, AnUnreachableAddressIsABoundedError) {
                                                 with_endpoint((*second)->local_address(), ip, 1)};
     second->reset();
     const auto start = std::chrono::steady_clock::now();
-    const Status status = (*first)->connect(addresses, 1);
+    const Status status = (*first)->connect(addresses, 0.5);
     first->reset();
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << ip;
     ASSERT_FALSE(status.ok());

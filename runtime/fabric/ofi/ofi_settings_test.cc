@@ -7,6 +7,8 @@
 namespace stripline::fabric::ofi {
 namespace {
 
+// NOLINTBEGIN(concurrency-mt-unsafe): these tests have one thread
+
 class SettingsTest : public testing::Test {
  protected:
   void TearDown() override {
@@ -41,6 +43,8 @@ TEST_F(SettingsTest, RefuseWhatDoesNotParse) {
   ASSERT_FALSE(settings.ok());
   EXPECT_EQ(settings.error().code(), ErrorCode::invalid_argument);
 }
+
+// NOLINTEND(concurrency-mt-unsafe)
 
 }  // namespace
 }  // namespace stripline::fabric::ofi

@@ -56,7 +56,13 @@ std::string describe_bytes(uint64_t bytes) {
 
 std::string describe_seconds(double seconds) {
   std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), "%.3g s", seconds);
+  if (seconds >= 1) {
+    (void)std::snprintf(text.data(), text.size(), "%.3g s", seconds);
+  } else if (seconds >= 1e-3) {
+    (void)std::snprintf(text.data(), text.size(), "%.3g ms", 1e3 * seconds);
+  } else {
+    (void)std::snprintf(text.data(), text.size(), "%.3g us", 1e6 * seconds);
+  }
   return text.data();
 }
 

@@ -41,7 +41,7 @@ class Segment {
 
 /// "256 MiB", "64 KiB", "100 B": how messages write sizes.
 std::string describe_bytes(uint64_t bytes);
-/// "2.5 s".
+/// "2.5 s", "20 ms", "7.6 us".
 std::string describe_seconds(double seconds);
 
 }  // namespace stripline::fabric::ofi

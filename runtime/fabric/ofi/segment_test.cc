@@ -52,6 +52,8 @@ TEST(SegmentTest, WritesSizesForPeople) {
   EXPECT_EQ(describe_bytes(uint64_t{256} << 20), "256 MiB");
   EXPECT_EQ(describe_bytes(uint64_t{1} << 30), "1 GiB");
   EXPECT_EQ(describe_seconds(2.5), "2.5 s");
+  EXPECT_EQ(describe_seconds(0.02), "20 ms");
+  EXPECT_EQ(describe_seconds(7.6e-6), "7.6 us");
 }
 
 TEST(MemoryLimitsTest, AreThoseOfTheHost) {
