@@ -15,9 +15,8 @@ class Recorder : public StripSink {
   void considered(const StripCandidate& candidate, double predicted_s) override {
     const double low = predict_strip(request_, *costs_, candidate, cost::Corner::low);
     const double high = predict_strip(request_, *costs_, candidate, cost::Corner::high);
-    const uint64_t strip = std::max<uint64_t>(candidate.strip_bytes, 1);
-    out_.alternatives.push_back(
-        {candidate, (request_.total_bytes + strip - 1) / strip, {predicted_s, low, high}});
+    const uint64_t count = force_strip(request_, nullptr, candidate).count;
+    out_.alternatives.push_back({candidate, count, {predicted_s, low, high}});
   }
   void pruned(uint64_t strip_bytes, double bound_s) override {
     out_.pruned.push_back({strip_bytes, bound_s});
@@ -137,6 +136,8 @@ std::string to_text(const Explanation& e) {
   std::string out = std::string(to_string(request.direction)) + " of " +
                     bytes_text(request.total_bytes) + ", elements of " +
                     bytes_text(request.element_bytes);
+  if (request.blocks > 1) out += ", in " + std::to_string(request.blocks) + " blocks";
+  if (request.own_bytes > 0) out += ", beside " + bytes_text(request.own_bytes) + " of its own";
   if (request.halo_bytes > 0) out += ", halo " + bytes_text(request.halo_bytes);
   if (e.has_model) {
     out += ", computation " + interval_text(e.compute) +
@@ -193,6 +194,8 @@ Json to_json(const Explanation& e) {
                {"total_bytes", e.request.total_bytes},
                {"element_bytes", e.request.element_bytes},
                {"halo_bytes", e.request.halo_bytes},
+               {"blocks", e.request.blocks},
+               {"own_bytes", e.request.own_bytes},
                {"plan",
                 {{"schedule", to_string(e.plan.schedule)},
                  {"reason", to_string(e.plan.reason)},

@@ -18,13 +18,14 @@ inline uint64_t hash_of(uint64_t site, const StripRequest& request) {
   uint64_t hash = site * kMultiplier;
   const auto mix = [&](uint64_t value) { hash = (std::rotl(hash, 23) ^ value) * kMultiplier; };
   mix(request.total_bytes);
-  mix(std::bit_cast<uint64_t>(request.compute_s) ^ request.local_bytes);
+  mix(std::bit_cast<uint64_t>(request.compute_s) ^ request.local_bytes ^
+      std::rotl(request.own_bytes, 24));
   mix(request.halo_bytes ^ std::rotl(request.granule_elements, 20) ^
       std::rotl(request.max_buffer_bytes, 40));
   mix((uint64_t{request.loop.n_local_ref} << 32 | request.loop.n_fp_alu) ^
       std::rotl(uint64_t{request.loop.n_int_alu} << 32 | request.loop.n_div, 16) ^
-      std::rotl(uint64_t{request.sweeps}, 8) ^ request.element_bytes ^
-      static_cast<uint64_t>(request.direction));
+      std::rotl(uint64_t{request.sweeps}, 8) ^ std::rotl(uint64_t{request.blocks}, 32) ^
+      request.element_bytes ^ static_cast<uint64_t>(request.direction));
   return hash ^ (hash >> 32);
 }
 

@@ -22,7 +22,7 @@ TEST(PlanCache, FindsWhatWasStoredUnderTheSameSiteAndRequest) {
 
 TEST(PlanCache, EveryMemberOfARequestCounts) {
   const StripRequest base{.total_bytes = 4096, .compute_s = 1e-6};
-  std::vector<StripRequest> others(10, base);
+  std::vector<StripRequest> others(12, base);
   others[0].direction = Direction::put;
   others[1].total_bytes = 8192;
   others[2].element_bytes = 4;
@@ -33,6 +33,8 @@ TEST(PlanCache, EveryMemberOfARequestCounts) {
   others[7].loop.n_div = 1;
   others[8].sweeps = 2;
   others[9].local_bytes = 64;
+  others[10].blocks = 2;
+  others[11].own_bytes = 512;
   PlanCache<int> cache;
   cache.insert(1, base, 1);
   for (const StripRequest& other : others) {

@@ -17,9 +17,9 @@ using cost::MessageCosts;
 
 // Strips start at cache lines where their size allows it.
 constexpr uint64_t kCacheLineBytes = 64;
-// After so many sizes in a row that cannot win, smaller ones cannot either: the cost of issuing
-// grows with their number. More than one, because protocols change with size.
-constexpr int kHopelessSizes = 4;
+// After so many sizes in a row that cannot win, smaller ones of the same protocol cannot either:
+// the cost of issuing grows with their number.
+constexpr int kHopelessSizes = 2;
 constexpr uint64_t kMaxStrips = uint64_t{1} << 24;
 
 uint64_t saturating_add(uint64_t a, uint64_t b) {
@@ -55,9 +55,28 @@ struct Rounding {
   uint64_t line;
 };
 
+uint64_t halo_of(const StripRequest& request) {
+  return request.direction == Direction::get ? request.halo_bytes : 0;
+}
+
+uint64_t blocks_of(const StripRequest& request) { return request.blocks == 0 ? 1 : request.blocks; }
+
+// Bytes of one of the contiguous regions, the largest if they differ.
+uint64_t block_bytes(const StripRequest& request) {
+  const uint64_t element = request.element_bytes == 0 ? 1 : request.element_bytes;
+  const uint64_t blocks = blocks_of(request);
+  return round_up((request.total_bytes + blocks - 1) / blocks, element);
+}
+
+// Buffer bytes of schedule A.
+uint64_t whole_bytes(const StripRequest& request) {
+  return saturating_add(request.total_bytes,
+                        saturating_multiply(halo_of(request), blocks_of(request)));
+}
+
 // The largest strip whose blocking transfer the buffer holds.
 uint64_t largest_piece(const StripRequest& request) {
-  const uint64_t total = request.total_bytes;
+  const uint64_t total = block_bytes(request);
   if (saturating_add(total, request.halo_bytes) <= request.max_buffer_bytes) return total;
   const uint64_t granule = granule_bytes(request);
   const uint64_t room = request.max_buffer_bytes > request.halo_bytes
@@ -66,8 +85,12 @@ uint64_t largest_piece(const StripRequest& request) {
   return std::clamp(room / granule * granule, std::min(granule, total), total);
 }
 
-uint64_t strip_count(uint64_t total, uint64_t strip) {
-  return strip == 0 || strip >= total ? 1 : (total + strip - 1) / strip;
+uint64_t strips_per_block(uint64_t block, uint64_t strip) {
+  return strip == 0 || strip >= block ? 1 : (block + strip - 1) / strip;
+}
+
+uint64_t strip_count(const StripRequest& request, uint64_t strip) {
+  return saturating_multiply(blocks_of(request), strips_per_block(block_bytes(request), strip));
 }
 
 // A request with everything resolved that does not depend on the candidate.
@@ -78,34 +101,49 @@ class Evaluator {
         costs_(costs),
         link_(request.direction == Direction::get ? costs.get() : costs.put()),
         total_(request.total_bytes),
-        halo_(request.direction == Direction::get ? request.halo_bytes : 0) {}
+        blocks_(blocks_of(request)),
+        block_(block_bytes(request)),
+        halo_(halo_of(request)) {}
 
   const cost::LinkCosts& link() const { return link_; }
   uint32_t queue_depth() const { return link_.queue_depth(); }
 
-  /// Blocking transfers of pieces, each followed (or preceded) by its computation.
+  /// Blocking transfers of pieces, each followed (or preceded) by its computation; own work hides
+  /// under the first.
   double vectorised(uint64_t piece, Corner corner, double compute_s) const {
-    const uint64_t count = strip_count(total_, piece);
-    const uint64_t last = total_ - (count - 1) * piece;
-    double time = compute_s + blocking(last + halo_, corner);
-    if (count > 1) time += static_cast<double>(count - 1) * blocking(piece + halo_, corner);
+    const uint64_t count = strips_per_block(block_, piece);
+    const uint64_t last = block_ - (count - 1) * std::min(piece, block_);
+    double per_block = blocking(last + halo_, corner);
+    if (count > 1) per_block += static_cast<double>(count - 1) * blocking(piece + halo_, corner);
+    double time = compute_s + static_cast<double>(blocks_) * per_block;
+    const double own_s = own_work(compute_s);
+    if (own_s > 0) {
+      const uint64_t first = (count > 1 ? piece : last) + halo_;
+      time += std::max(0.0, own_s - at(first, corner).round_trip(static_cast<double>(first)));
+    }
     return time;
   }
 
   /// Everything of a strip size that both schedules share. With `whole_halo` every message carries
   /// the halo (schedule B: separate buffers), else only the first (A: one buffer).
   StripTerms terms(uint64_t strip, bool whole_halo, Corner corner, double compute_s) const {
-    const uint64_t count = strip_count(total_, strip);
-    const uint64_t full = count == 1 ? total_ : strip;
-    const uint64_t last = total_ - (count - 1) * full;
+    const uint64_t per_block = strips_per_block(block_, strip);
+    const uint64_t count = blocks_ * per_block;
+    const uint64_t full = per_block == 1 ? block_ : strip;
+    const uint64_t last = block_ - (per_block - 1) * full;
     const double overhead =
         costs_.strip_overhead(corner == Corner::nominal ? overhead_corner_ : corner);
     const double per_byte = compute_s / static_cast<double>(total_);
     StripTerms t;
     t.strips = static_cast<double>(count);
     t.queue = static_cast<double>(queue_depth());
-    t.work = overhead + per_byte * static_cast<double>(full);
-    t.work_last = overhead + per_byte * static_cast<double>(last);
+    if (blocks_ == 1) {
+      t.work = overhead + per_byte * static_cast<double>(full);
+      t.work_last = overhead + per_byte * static_cast<double>(last);
+    } else {  // blocks end in shorter strips all along the loop: work with the mean
+      t.work = t.work_last = overhead + compute_s / t.strips;
+    }
+    t.own_work = own_work(compute_s);
     const uint64_t extra = whole_halo ? halo_ : 0;
     const double bytes = static_cast<double>(full + extra);
     const MessageCosts& message = at(full + extra, corner);
@@ -153,7 +191,7 @@ class Evaluator {
   /// issue and the last one's return.
   static double bound(const StripTerms& t) {
     const double more = t.strips - 1;
-    const double cpu = more * (t.o + t.r + t.work) + t.o_last + t.r_last + t.work_last;
+    const double cpu = t.own_work + more * (t.o + t.r + t.work) + t.o_last + t.r_last + t.work_last;
     const double nic = t.o_last + more * t.gap + t.round_trip_last + t.r_last;
     return std::max(cpu, nic);
   }
@@ -185,7 +223,7 @@ class Evaluator {
   void restore() { replaced_ = nullptr; }
   void set_overhead(Corner corner) { overhead_corner_ = corner; }
 
-  bool fits_whole() const { return saturating_add(total_, halo_) <= request_.max_buffer_bytes; }
+  bool fits_whole() const { return whole_bytes(request_) <= request_.max_buffer_bytes; }
 
   double predict(const StripCandidate& candidate, Corner corner, double compute_s) const {
     if (candidate.schedule == Schedule::vectorised) {
@@ -203,6 +241,11 @@ class Evaluator {
     return &message == replaced_ ? replacement_ : message;
   }
 
+  double own_work(double compute_s) const {
+    if (request_.own_bytes == 0 || request_.direction == Direction::put) return 0;
+    return compute_s * static_cast<double>(request_.own_bytes) / static_cast<double>(total_);
+  }
+
   double blocking(uint64_t bytes, Corner corner) const {
     return at(bytes, corner).blocking(static_cast<double>(bytes));
   }
@@ -211,6 +254,8 @@ class Evaluator {
   const StripCosts& costs_;
   const cost::LinkCosts& link_;
   uint64_t total_;
+  uint64_t blocks_;
+  uint64_t block_;
   uint64_t halo_;
   const MessageCosts* replaced_ = nullptr;
   MessageCosts replacement_;
@@ -225,8 +270,8 @@ StripPlan plan_of(const StripRequest& request, const StripCandidate& candidate, 
   StripPlan plan;
   plan.schedule = candidate.schedule;
   plan.reason = reason;
-  plan.count = strip_count(request.total_bytes, candidate.strip_bytes);
-  plan.strip_bytes = plan.count == 1 ? request.total_bytes : candidate.strip_bytes;
+  plan.count = strip_count(request, candidate.strip_bytes);
+  plan.strip_bytes = std::min(candidate.strip_bytes, block_bytes(request));
   if (candidate.schedule == Schedule::all_issued) {
     plan.burst = static_cast<uint32_t>(plan.count);
     if (request.direction == Direction::put) plan.sync_burst = plan.burst;
@@ -292,7 +337,7 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
     sink.sensitivity(source, of_baseline, loss);
   };
 
-  const uint64_t halo = request.direction == Direction::get ? request.halo_bytes : 0;
+  const uint64_t halo = halo_of(request);
   const uint64_t sizes[] = {best.strip_bytes, baseline.strip_bytes + halo};
   const bool one_segment = &evaluator.link().at(sizes[0]) == &evaluator.link().at(sizes[1]);
   for (size_t which = 0; which < (one_segment ? 1U : 2U); ++which) {
@@ -329,20 +374,23 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
   return nominal_gain - std::sqrt(squares);
 }
 
-// The strip sizes to try, from large to small: a half, a third, a quarter of the data, every power
-// of two below, the largest messages below each protocol switch, and what fills a small buffer.
+// The strip sizes to try, from large to small: whole blocks where that is a decomposition, a half,
+// a third, a quarter of a block and every power of two below, the largest messages below each
+// protocol switch, and what fills a small buffer.
 class Sizes {
  public:
   Sizes(const StripRequest& request, uint64_t halo, std::span<const uint64_t> breakpoints)
-      : total_(request.total_bytes), rounding_(request) {
-    for (uint64_t power = std::bit_floor(std::max<uint64_t>(total_ / 2, 1)); power > 0;
+      : block_(block_bytes(request)), blocks_(blocks_of(request)), rounding_(request) {
+    if (blocks_ > 1 || request.own_bytes > 0) sizes_[count_++] = block_;
+    for (uint64_t power = std::bit_floor(std::max<uint64_t>(block_ / 2, 1)); power > 0;
          power /= 2) {
-      append(rounding_(power));
+      const uint64_t bytes = even(rounding_(power));
+      if (usable(bytes) && (count_ == 0 || bytes < sizes_[count_ - 1])) sizes_[count_++] = bytes;
       if (power <= rounding_.granule) break;
     }
     for (uint64_t parts = 2; parts <= 4; ++parts) {
-      insert(rounding_((total_ + parts - 1) / parts));
-      if (request.max_buffer_bytes / 2 < total_) {
+      insert(rounding_((block_ + parts - 1) / parts));
+      if (request.max_buffer_bytes / 2 < block_) {
         const uint64_t room = request.max_buffer_bytes / parts;
         insert((room > halo ? room - halo : 0) / rounding_.granule * rounding_.granule);
       }
@@ -350,7 +398,7 @@ class Sizes {
     size_t switches = 0;
     for (size_t i = breakpoints.size(); i > 0 && switches < kMaxSwitches; --i) {
       const uint64_t largest = breakpoints[i - 1] - 1;
-      if (largest <= halo || largest - halo >= total_) continue;
+      if (largest <= halo || largest - halo >= block_) continue;
       insert((largest - halo) / rounding_.granule * rounding_.granule);
       ++switches;
     }
@@ -363,12 +411,17 @@ class Sizes {
   static constexpr size_t kMaxSwitches = 8;
 
   bool usable(uint64_t bytes) const {
-    return bytes > 0 && bytes < total_ && strip_count(total_, bytes) <= kMaxStrips;
+    return bytes > 0 && bytes < block_ &&
+           strips_per_block(block_, bytes) <= std::max<uint64_t>(kMaxStrips / blocks_, 2);
   }
-  void append(uint64_t bytes) {
-    if (usable(bytes) && (count_ == 0 || bytes < sizes_[count_ - 1])) sizes_[count_++] = bytes;
+  // Several blocks: strips of about the same size throughout, instead of a short one in each.
+  uint64_t even(uint64_t bytes) const {
+    if (blocks_ == 1 || bytes == 0 || bytes >= block_) return bytes;
+    const uint64_t parts = strips_per_block(block_, bytes);
+    return round_up((block_ + parts - 1) / parts, rounding_.granule);
   }
   void insert(uint64_t bytes) {
+    bytes = even(bytes);
     if (!usable(bytes)) return;
     size_t place = 0;
     while (place < count_ && sizes_[place] > bytes) ++place;
@@ -378,9 +431,10 @@ class Sizes {
     ++count_;
   }
 
-  uint64_t total_;
+  uint64_t block_;
+  uint64_t blocks_;
   Rounding rounding_;
-  std::array<uint64_t, 64 + 6 + kMaxSwitches> sizes_;  // NOLINT: filled up to count_
+  std::array<uint64_t, 1 + 64 + 6 + kMaxSwitches> sizes_;  // NOLINT: filled up to count_
   size_t count_ = 0;
 };
 
@@ -405,11 +459,15 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
     }
   };
 
-  const uint64_t halo = request.direction == Direction::get ? request.halo_bytes : 0;
+  const uint64_t halo = halo_of(request);
   int hopeless = 0;
+  const MessageCosts* last_protocol = nullptr;
   for (const uint64_t strip : Sizes(request, halo, evaluator.link().breakpoints())) {
-    if (hopeless == kHopelessSizes) break;
-    const uint64_t count = strip_count(request.total_bytes, strip);
+    const MessageCosts* const protocol = &evaluator.link().at(strip + halo);
+    if (protocol != last_protocol) hopeless = 0;
+    last_protocol = protocol;
+    if (hopeless == kHopelessSizes) continue;
+    const uint64_t count = strip_count(request, strip);
     // Without a halo both schedules send the same messages; with one, A sends less.
     StripTerms t = evaluator.terms(strip, false, Corner::nominal, compute_s);
     const double bound_s = Evaluator::bound(t);
@@ -425,7 +483,7 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
       consider({Schedule::all_issued, strip, 1}, evaluator.all_issued(t));
     }
     if (halo > 0) t = evaluator.terms(strip, true, Corner::nominal, compute_s);
-    const uint32_t limit = evaluator.largest_window(strip, count);
+    const uint32_t limit = count < 2 ? 0 : evaluator.largest_window(strip, count);
     if (limit == 0) continue;
     const uint32_t window = std::min(std::bit_ceil(evaluator.sufficient_window(t)), limit);
     consider({Schedule::pipelined, strip, window}, evaluator.pipelined(t, window));
@@ -467,8 +525,7 @@ StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
                       const StripCandidate& candidate) noexcept {
   StripCandidate allowed = candidate;
   const uint64_t piece = largest_piece(request);
-  const uint64_t halo = request.direction == Direction::get ? request.halo_bytes : 0;
-  const bool whole = saturating_add(request.total_bytes, halo) <= request.max_buffer_bytes;
+  const bool whole = whole_bytes(request) <= request.max_buffer_bytes;
   if (allowed.schedule == Schedule::vectorised) {
     allowed.strip_bytes = std::min(allowed.strip_bytes == 0 ? piece : allowed.strip_bytes, piece);
   }
@@ -489,7 +546,7 @@ StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
         break;
       }
     }
-    const uint64_t count = strip_count(request.total_bytes, allowed.strip_bytes);
+    const uint64_t count = strip_count(request, allowed.strip_bytes);
     if (allowed.schedule == Schedule::pipelined && count > 1) {
       allowed.window = static_cast<uint32_t>(std::min<uint64_t>(allowed.window, count - 1));
     }
@@ -523,18 +580,18 @@ double strip_compute_s(const StripRequest& request, const StripCosts& costs,
 }
 
 uint64_t strip_buffer_bytes(const StripRequest& request, const StripCandidate& candidate) noexcept {
-  const uint64_t halo = request.direction == Direction::get ? request.halo_bytes : 0;
-  const uint64_t strip = std::min(candidate.strip_bytes, request.total_bytes);
+  const uint64_t per_strip =
+      saturating_add(std::min(candidate.strip_bytes, block_bytes(request)), halo_of(request));
   switch (candidate.schedule) {
     case Schedule::vectorised:
-      return saturating_add(strip, halo);
+      return per_strip;
     case Schedule::all_issued:
-      return saturating_add(request.total_bytes, halo);
+      return whole_bytes(request);
     case Schedule::pipelined: {
-      const uint64_t count = strip_count(request.total_bytes, strip);
       const uint64_t buffers =
           uint64_t{candidate.window} + (request.direction == Direction::get ? 1 : 0);
-      return saturating_multiply(std::min(buffers, count), saturating_add(strip, halo));
+      return saturating_multiply(std::min(buffers, strip_count(request, candidate.strip_bytes)),
+                                 per_strip);
     }
   }
   return 0;

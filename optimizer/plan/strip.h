@@ -30,17 +30,23 @@ enum class Reason : uint8_t {
   forced,          ///< the caller asked for it
 };
 
-/// The loop: `total_bytes` of remote data, in order, each element used by the computation.
+/// The loop: `total_bytes` of remote data, in order, each element used by the computation. The data
+/// lie in `blocks` contiguous regions of equal size (or nearly so), possibly of different ranks;
+/// strips do not cross from one into the next.
 struct StripRequest {
   Direction direction = Direction::get;
   uint64_t total_bytes = 0;       ///< a multiple of element_bytes
+  uint32_t blocks = 1;            ///< at least 1
   uint64_t element_bytes = 8;     ///< at least 1
   uint64_t granule_elements = 1;  ///< strips hold a multiple of so many elements, e.g. a row
   /// A strip of a get also needs so many bytes beyond its end (Chen's k); 0 for puts.
   uint64_t halo_bytes = 0;
   /// Memory that the plan may use for buffers. One granule and its halo always fit.
   uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
-  /// Seconds of computation of the whole loop, when known (measured, given); negative: estimated
+  /// Gets only: bytes of local data that the loop also goes through, while the first transfers are
+  /// under way.
+  uint64_t own_bytes = 0;
+  /// Seconds of computation on the `total_bytes`, when known (measured, given); negative: estimated
   /// from the three members below.
   double compute_s = -1;
   cost::LoopClass loop;      ///< per element
@@ -69,7 +75,7 @@ struct StripPlan {
 /// One way to run the loop.
 struct StripCandidate {
   Schedule schedule = Schedule::vectorised;
-  uint64_t strip_bytes = 0;  ///< a multiple of the granule, or at least total_bytes
+  uint64_t strip_bytes = 0;  ///< a multiple of the granule, or at least a block
   uint32_t window = 1;       ///< operations in flight; schedule B only
 };
 
@@ -108,7 +114,7 @@ StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
 double predict_strip(const StripRequest& request, const StripCosts& costs,
                      const StripCandidate& candidate, cost::Corner corner) noexcept;
 
-/// Seconds of computation of the whole loop: compute_s, or the estimate.
+/// Seconds of computation on the remote data: compute_s, or the estimate.
 double strip_compute_s(const StripRequest& request, const StripCosts& costs,
                        cost::Corner corner) noexcept;
 

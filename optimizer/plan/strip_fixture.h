@@ -62,6 +62,11 @@ class RandomCases {
     const uint64_t granule = r.element_bytes * r.granule_elements;
     r.total_bytes = granule * (1 + static_cast<uint64_t>(log_uniform(1, 8e6)) / granule);
     if (r.direction == Direction::get && below(3) == 0) r.halo_bytes = r.element_bytes * below(64);
+    if (below(3) == 0) {  // a few regions, beside data of one's own
+      r.blocks = static_cast<uint32_t>(1 + below(7));
+      r.total_bytes *= r.blocks;
+      if (r.direction == Direction::get) r.own_bytes = r.total_bytes / r.blocks * below(2);
+    }
     if (below(3) == 0) r.max_buffer_bytes = granule + r.halo_bytes + below(2 * r.total_bytes);
     // From much cheaper to much dearer than the transfer.
     r.compute_s = static_cast<double>(r.total_bytes) * log_uniform(0.01e-9, 50e-9);

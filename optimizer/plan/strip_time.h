@@ -26,6 +26,8 @@ struct StripTerms {
   double round_trip = 0, round_trip_last = 0;  ///< injection to completion on an idle network
   double gap = 0;                              ///< NIC occupancy
   double work = 0, work_last = 0;              ///< computation and engine overhead of one strip
+  /// Gets: independent local work done once the first messages are on their way.
+  double own_work = 0;
   /// The first message of schedule A for gets, which carries the halo.
   double o_first = 0, round_trip_first = 0, gap_first = 0;
 };
@@ -44,7 +46,7 @@ inline double get_all_issued(const StripTerms& t) {
   const double step = t.r + t.work;
   const double last = t.r_last + t.work_last;
   const double all_work = (m - 1) * step + last;
-  if (m < 2) return t.o_first + t.round_trip_first + last;
+  if (m < 2) return t.o_first + longest(t.round_trip_first, t.own_work) + last;
 
   double issued = t.o_first + (m - 2) * t.o + t.o_last;
   if (m > t.queue) {  // the last one waits for the return of the one Q before it, and so on
@@ -61,7 +63,7 @@ inline double get_all_issued(const StripTerms& t) {
   const double last_injected =
       longest(issued, t.o_first + (m - 2) * t.o + (m > 2 ? t.gap : t.gap_first),
               t.o_first + t.gap_first + (m - 2) * t.gap);
-  double time = longest(issued + all_work, t.o_first + t.round_trip_first + all_work,
+  double time = longest(issued + t.own_work + all_work, t.o_first + t.round_trip_first + all_work,
                         last_injected + t.round_trip_last + last);
   if (m > 2) {
     time = longest(time, injected(2) + t.round_trip + all_work - step,
@@ -78,10 +80,10 @@ inline double get_pipelined(const StripTerms& t) {
   const double step = drain + t.o;
   const double last = t.r_last + t.work_last;
   const double cycle = t.round_trip + t.r + t.o;  // from one injection to the one it enables
-  const auto cycles = static_cast<double>(static_cast<int64_t>((m - 1) / k));
+  const auto cycles = static_cast<double>(static_cast<int64_t>((m - 1) / k));  // at least one
   const double rest = (m - 1) - cycles * k;
-  const double first = t.o + t.round_trip;
-  const double start = longest(k * t.o, first);
+  // The first strip is there, and the CPU free to retire it.
+  const double start = longest(k * t.o + t.own_work, t.o + t.round_trip);
   const double saved = t.o - t.o_last;  // the issue of a shorter last message
   const double cpu = start + (m - k) * step - saved;
 
@@ -89,11 +91,11 @@ inline double get_pipelined(const StripTerms& t) {
       cpu + (k - 1) * drain + last, cpu - t.work + t.round_trip_last + last,
       t.o + (m - 1) * t.gap + t.round_trip_last + last,
       t.o + (m - 2) * t.gap + t.round_trip + drain + last,
-      t.o + cycles * cycle + rest * longest(cycles > 0 ? step : drain, t.gap, t.o) - saved +
-          t.round_trip_last + last,
-      rest > 0 ? first + cycles * cycle + rest * drain + last : 0.0,
-      cycles > 0 ? first + (cycles - 1) * cycle + (rest + 1) * step - saved + (k - 1) * drain + last
-                 : 0.0);
+      start + t.r + t.o_last + (m - k - 1) * t.gap + t.round_trip_last + last,
+      t.o + cycles * cycle + rest * longest(step, t.gap, t.o) - saved + t.round_trip_last + last,
+      start - t.round_trip + cycles * cycle + rest * step - saved + t.round_trip_last + last,
+      rest > 0 ? start + cycles * cycle + rest * drain + last : 0.0,
+      start + (cycles - 1) * cycle + (rest + 1) * step - saved + (k - 1) * drain + last);
 }
 
 /// Puts, schedule A: compute and issue strip by strip, each from its own buffer, then retire all.
