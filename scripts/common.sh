@@ -3,6 +3,9 @@
 
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# Lets ccache recognise the same sources in another clone.
+export CCACHE_BASEDIR=$repository CCACHE_NOHASHDIR=1
+
 # What building and testing needs, and what the checks need besides.
 build_packages=(
   build-essential cmake ninja-build ccache pkg-config
