@@ -10,8 +10,8 @@ namespace stripline::fit {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kStepsPerOctave = 8.0;
-constexpr int kGoldenSteps = 24;
+constexpr double kStepsPerOctave = 4.0;
+constexpr int kGoldenSteps = 20;
 constexpr int kRounds = 6;
 constexpr double kNoiseFloor = 1e-8;
 
@@ -190,13 +190,23 @@ double best_limit(std::span<const BurstCurve> curves, QueueLimit limit) {
   constexpr double kGolden = 0.6180339887498949;
   double low = best_low;
   double high = best_high;
-  for (int i = 0; i < kGoldenSteps && high > low; ++i) {
-    const double a = high - kGolden * (high - low);
-    const double b = low + kGolden * (high - low);
-    if (joint_sse(curves, limit, a) <= joint_sse(curves, limit, b)) {
+  double a = high - kGolden * (high - low);
+  double b = low + kGolden * (high - low);
+  double at_a = joint_sse(curves, limit, a);
+  double at_b = joint_sse(curves, limit, b);
+  for (int i = 0; i < kGoldenSteps; ++i) {
+    if (at_a <= at_b) {
       high = b;
+      b = a;
+      at_b = at_a;
+      a = high - kGolden * (high - low);
+      at_a = joint_sse(curves, limit, a);
     } else {
       low = a;
+      a = b;
+      at_a = at_b;
+      b = low + kGolden * (high - low);
+      at_b = joint_sse(curves, limit, b);
     }
   }
   const double refined = (low + high) / 2.0;

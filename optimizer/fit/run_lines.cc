@@ -94,6 +94,7 @@ std::vector<LinePoint> mean_points(const PointsByRun& points) {
     }
   }
   std::vector<LinePoint> means;
+  means.reserve(sums.size());
   for (const auto& [x, entry] : sums) {
     means.push_back({x, entry.first.y / entry.second, entry.first.weight});
   }
