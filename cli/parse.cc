@@ -183,7 +183,7 @@ class Grammar {
 
     CLI::App* run = leaf(*campaign, "run", "Start a campaign and watch it", run_);
     run->add_option("--fabric", run_.fabric,
-                    "The fabric to measure, e.g. tcp, shm, emulated:ethernet-cloud")
+                    "The fabric to measure, e.g. tcp, shm, emulated:cloud-ethernet")
         ->required();
     run->add_option("--clock", run_.clock, "Clock of an emulated fabric")
         ->check(CLI::IsMember({"real", "virtual"}));
