@@ -8,15 +8,15 @@ namespace stripline {
 
 enum ExitCode : int {
   kExitOk = 0,
-  kExitFailure = 1,          ///< A failure without a code of its own below.
-  kExitUsage = 2,            ///< Unknown option, command, experiment, provider or profile name.
-  kExitBadInput = 3,         ///< A file is malformed, truncated, or does not fit this machine.
-  kExitUnavailable = 4,      ///< The server, a peer or a provider cannot be reached or used.
-  kExitRankDied = 5,         ///< A rank ended by a signal, or lost its peer.
-  kExitTimeout = 6,          ///< A stated time limit passed.
-  kExitCancelled = 7,        ///< Stopped on request (SIGINT, SIGTERM, `campaign cancel`).
-  kExitVerification = 8,     ///< A kernel ran and its result was wrong.
-  kExitConflict = 9,         ///< Port or database in use by another server; state forbids it.
+  kExitFailure = 1,       ///< A failure without a code of its own below.
+  kExitUsage = 2,         ///< Unknown option, command, experiment, provider or profile name.
+  kExitBadInput = 3,      ///< A file is malformed, truncated, or does not fit this machine.
+  kExitUnavailable = 4,   ///< The server, a peer or a provider cannot be reached or used.
+  kExitRankDied = 5,      ///< A rank ended by a signal, or lost its peer.
+  kExitTimeout = 6,       ///< A stated time limit passed.
+  kExitCancelled = 7,     ///< Stopped on request (SIGINT, SIGTERM, `campaign cancel`).
+  kExitVerification = 8,  ///< A kernel ran and its result was wrong.
+  kExitConflict = 9,      ///< Port or database in use by another server; state forbids it.
 };
 
 /// The exit code a program ends with when `code` is its reason.

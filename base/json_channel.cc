@@ -1,11 +1,10 @@
 #include "base/json_channel.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <poll.h>
+#include <sys/socket.h>
 #include <system_error>
 
 namespace stripline {
@@ -61,7 +60,8 @@ std::optional<Result<std::optional<Json>>> JsonChannel::take_line() {
 
 Result<std::optional<Json>> JsonChannel::read(double timeout_seconds) {
   using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::duration<double>(std::max(0.0, timeout_seconds));
+  const auto deadline =
+      Clock::now() + std::chrono::duration<double>(std::max(0.0, timeout_seconds));
   while (true) {
     if (auto line = take_line()) return *std::move(line);
     int wait_ms = -1;
@@ -72,8 +72,8 @@ Result<std::optional<Json>> JsonChannel::read(double timeout_seconds) {
     pollfd wait{fd_.get(), POLLIN, 0};
     const int ready = ::poll(&wait, 1, wait_ms);
     if (ready < 0 && errno != EINTR) {
-      return Error(ErrorCode::internal, "poll on the control channel failed: " +
-                                            std::generic_category().message(errno));
+      return Error(ErrorCode::internal,
+                   "poll on the control channel failed: " + std::generic_category().message(errno));
     }
     if (ready <= 0) {
       if (timeout_seconds >= 0 && Clock::now() >= deadline) return std::optional<Json>();

@@ -1,9 +1,8 @@
 #include "base/json_channel.h"
 
-#include <unistd.h>
-
 #include <string>
 #include <thread>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 

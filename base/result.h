@@ -2,7 +2,8 @@
 // across a folder of ours.
 //
 // A message says what happened, to what, and what to do about it, in that order:
-//   "cannot read model file 'a.stripline.json': no such file; fetch one with 'stripline model fetch'"
+//   "cannot read model file 'a.stripline.json': no such file; fetch one with 'stripline model
+//   fetch'"
 #pragma once
 
 #include <optional>
@@ -56,7 +57,7 @@ class Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   bool ok() const { return state_.index() == 0; }
@@ -97,10 +98,10 @@ using Status = Result<void>;
 }  // namespace stripline
 
 /// Returns the error of `expr` (a Status or Result) from the enclosing function if it failed.
-#define STRIPLINE_RETURN_IF_ERROR(expr)                          \
-  do {                                                           \
+#define STRIPLINE_RETURN_IF_ERROR(expr)                           \
+  do {                                                            \
     if (auto stripline_status_ = (expr); !stripline_status_.ok()) \
-      return stripline_status_.error();                          \
+      return stripline_status_.error();                           \
   } while (false)
 
 #define STRIPLINE_CONCAT_INNER_(a, b) a##b
@@ -109,7 +110,9 @@ using Status = Result<void>;
 /// `STRIPLINE_ASSIGN_OR_RETURN(auto x, f());` binds the value or returns the error.
 #define STRIPLINE_ASSIGN_OR_RETURN(lhs, expr) \
   STRIPLINE_ASSIGN_OR_RETURN_(STRIPLINE_CONCAT_(stripline_result_, __LINE__), lhs, expr)
+// `lhs` is a declaration and cannot be parenthesised. NOLINTBEGIN(bugprone-macro-parentheses)
 #define STRIPLINE_ASSIGN_OR_RETURN_(tmp, lhs, expr) \
   auto tmp = (expr);                                \
   if (!tmp.ok()) return tmp.error();                \
   lhs = std::move(tmp).value()
+// NOLINTEND(bugprone-macro-parentheses)

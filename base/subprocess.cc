@@ -1,18 +1,17 @@
 #include "base/subprocess.h"
 
+#include <cerrno>
+#include <chrono>
 #include <fcntl.h>
+#include <filesystem>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <chrono>
-#include <filesystem>
 #include <thread>
+#include <unistd.h>
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
@@ -194,9 +193,9 @@ Result<ExitStatus> Subprocess::wait(double timeout_seconds) {
     if (const auto status = poll()) return *status;
     if (timeout_seconds >= 0 &&
         std::chrono::duration<double>(Clock::now() - start).count() > timeout_seconds) {
-      return Error(ErrorCode::deadline_exceeded,
-                   "process " + std::to_string(pid_) + " still runs after " +
-                       std::to_string(timeout_seconds) + " s");
+      return Error(ErrorCode::deadline_exceeded, "process " + std::to_string(pid_) +
+                                                     " still runs after " +
+                                                     std::to_string(timeout_seconds) + " s");
     }
     std::this_thread::sleep_for(nap);
     nap = std::min(nap * 2, std::chrono::microseconds(10000));

@@ -1,11 +1,10 @@
 // Starting, watching and ending child processes.
 #pragma once
 
-#include <sys/types.h>
-
 #include <map>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 #include "base/result.h"
@@ -38,9 +37,9 @@ struct SubprocessOptions {
   std::map<std::string, std::string> environment;  ///< Added to, or replacing, the parent's.
   /// Descriptors of the parent that the child sees under the given number (>= 3).
   std::vector<std::pair<int, int>> inherit;  ///< {parent fd, child fd}
-  bool new_process_group = true;  ///< So that terminate() reaches grandchildren, too.
-  bool die_with_parent = true;    ///< The kernel kills the child if this process dies.
-  std::optional<int> stdout_fd;   ///< Redirect; default: inherit.
+  bool new_process_group = true;             ///< So that terminate() reaches grandchildren, too.
+  bool die_with_parent = true;               ///< The kernel kills the child if this process dies.
+  std::optional<int> stdout_fd;              ///< Redirect; default: inherit.
   std::optional<int> stderr_fd;
 };
 

@@ -1,10 +1,9 @@
 #include "base/subprocess.h"
 
-#include <signal.h>
-#include <unistd.h>
-
 #include <array>
+#include <signal.h>
 #include <string>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 

@@ -2,12 +2,15 @@
 // model_json.h, the reference in docs/model-file.md.
 //
 // Network quantities follow LogGP, extended as Iancu et al. (section 4) do:
-//   o(S)   CPU time to issue one operation of S bytes while the queue has room: o_base + o_per_byte
-//   S L      one-way latency of the wire without any overhead (Iancu's L is the round trip) g, G a
-//   message occupies the NIC for g + S G; a lone message pays only S G r(S)   CPU time of the
-//   initiator to retire one operation that has already arrived Q      operations outstanding before
-//   issuing blocks; then issuing costs max(o(S), g + S G),
-//          which makes o(b,S) a hinge in the burst length b
+//
+// * o(S), CPU time to issue one operation of S bytes while the queue has room: o_base + o_per_byte
+// S.
+// * L, one-way latency of the wire without any overhead (Iancu's L is the round trip).
+// * g, G: a message occupies the NIC for g + S G; a lone message pays only S G.
+// * r(S), CPU time of the initiator to retire one operation that has already arrived.
+// * Q, operations in the NIC queue before issuing blocks; then issuing costs max(o(S), g + S G),
+//   which makes o(b,S) a hinge in the burst length b.
+//
 // A blocking get or put takes o(S) + 2 L + S G + r(S); an active message arrives after
 // o(S) + L + S G and costs its target r(S).
 #pragma once
