@@ -331,6 +331,7 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
     return give_up({complete.campaign, complete.run, "its ranks ended without a sample", again});
   }
   run.state = RunState::finished;
+  run.points_done = run.points_total;
   run.duration_s = active_seconds(complete.campaign).value_or(0);
   d.campaign.measured_s += run.duration_s;
   d.campaign.message = run_of(complete.run, d.runs.size()) + " finished";

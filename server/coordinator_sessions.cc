@@ -216,10 +216,14 @@ void Coordinator::send_ready(Session& session, const RunGroup& group) {
   session.link->send(GroupReady{run_name(group.run()), group.fence(), group.addresses()});
 }
 
-// The node counts as busy until it answers; a session that does not is closed after a lease.
+// Tells the node to stop. It counts as busy until it answers; a session that does not is closed
+// after a lease. Something stale that it names beside what it validly holds does not change that.
 void Coordinator::send_cancel(Session& session, const RunKey& run, uint64_t fence,
                               const std::string& why) {
-  session.holding = Holding{run, fence, steady_seconds() + options_.lease_s};
+  auto& holding = session.holding;
+  const bool same = holding && holding->run == run && holding->fence == fence;
+  if (same && holding->cancel_deadline_s) return;  // It has been told.
+  if (!holding || same) holding = Holding{run, fence, steady_seconds() + options_.lease_s};
   session.link->send(CancelAssignment{run_name(run), fence, why});
 }
 
@@ -239,7 +243,7 @@ bool Coordinator::handle(Session& session, const Heartbeat& heartbeat) {
   const std::string& node = session.record.name;
   if (ActiveRun* active = active_run(*run, heartbeat.fence, node)) {
     active->group.renew(node, steady_seconds());
-  } else if (!session.holding || !session.holding->cancel_deadline_s) {
+  } else {
     send_cancel(session, *run, heartbeat.fence, "the assignment is not valid any more");
   }
   return false;
@@ -318,7 +322,7 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch) {
   }
   if (active != nullptr) {
     active->group.renew(node, steady_seconds());
-  } else if (!session.holding || !session.holding->cancel_deadline_s) {
+  } else {
     send_cancel(session, *run, batch.fence, "the assignment was given to others");
   }
   return false;

@@ -28,7 +28,7 @@ model::MatchRule fingerprint_rule(std::string_view field) {
 
 JoinedFingerprint join_fingerprints(
     const std::map<std::string, std::map<std::string, std::string>>& by_node,
-    const std::string& fabric) {
+    const std::string& fabric, const std::string& clock) {
   JoinedFingerprint joined;
   std::set<std::string> fields;
   for (const auto& [node, fingerprint] : by_node) {
@@ -47,6 +47,7 @@ JoinedFingerprint join_fingerprints(
     joined.fingerprint[field] = {alike ? *values.begin() : "*", fingerprint_rule(field)};
   }
   joined.fingerprint["fabric"] = {fabric, fingerprint_rule("fabric")};
+  joined.fingerprint["clock"] = {clock, fingerprint_rule("clock")};
   return joined;
 }
 

@@ -21,10 +21,10 @@ struct JoinedFingerprint {
 };
 
 /// A field that all nodes report alike keeps its value; one in which they differ, or that some do
-/// not report, gets the value "*", which matches any machine. The fabric's name as the campaign
-/// asked for it is added as the field "fabric".
+/// not report, gets the value "*", which matches any machine. Fabric and clock as the campaign
+/// asked for them are added, under the names that runtime/machine/fingerprint.h gives them.
 JoinedFingerprint join_fingerprints(
     const std::map<std::string, std::map<std::string, std::string>>& by_node,
-    const std::string& fabric);
+    const std::string& fabric, const std::string& clock);
 
 }  // namespace stripline::server

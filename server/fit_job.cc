@@ -54,7 +54,7 @@ Result<std::vector<experiment::SampleSeries>> series_of_batch(const std::string&
 
 Result<FittedModel> fit_campaign(const FitInput& input) {
   const CampaignSpec& spec = input.campaign.spec;
-  JoinedFingerprint joined = join_fingerprints(input.fingerprints, spec.fabric);
+  JoinedFingerprint joined = join_fingerprints(input.fingerprints, spec.fabric, spec.clock);
   fit::FitRequest request;
   request.name = *parse_model_name(spec.model);
   request.campaigns = {campaign_name(input.campaign.number)};

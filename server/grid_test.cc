@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/test_experiments.h"
+#include "server/testing/experiments.h"
 
 namespace stripline::server {
 namespace {

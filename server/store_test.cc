@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 
 #include "server/sqlite_store.h"
-#include "server/temp_folder.h"
+#include "server/testing/temp_folder.h"
 
 namespace stripline::server {
 namespace {

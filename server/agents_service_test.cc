@@ -1,0 +1,332 @@
+// The session protocol, message by message: what the server does with agents that vanish, repeat
+// themselves, come late or come twice.
+#include "optimizer/experiment/json.h"
+#include "server/testing/service_test.h"
+
+namespace stripline::server {
+namespace {
+
+using Message = v1::ServerMessage;
+using Update = v1::AssignmentUpdate;
+
+std::string data_of(uint32_t run, double value) {
+  experiment::SampleSeries series;
+  series.point = {"kernel.loop", "tuned", {{"bytes", int64_t{8}}}};
+  series.run = run;
+  series.values = {value};
+  series.timestamps_s = {0.5};
+  series.verified = true;
+  return Json::array({experiment::to_json(series)}).dump();
+}
+
+class AgentsServiceTest : public ServiceTest {
+ protected:
+  void SetUp() override {
+    ServiceTest::SetUp();
+    a_ = std::make_unique<AgentClient>(address_, test_hello("a"));
+    b_ = std::make_unique<AgentClient>(address_, test_hello("b"));
+    ASSERT_TRUE(connected({"a", "b"}));
+  }
+
+  // Creates a small campaign and receives its first run at both agents.
+  void give_out(uint32_t runs = 1) {
+    campaign_ = created(small_spec(runs)).name();
+    receive_orders();
+  }
+
+  void receive_orders() {
+    const auto at_a = a_->receive(Message::kAssignment);
+    const auto at_b = b_->receive(Message::kAssignment);
+    ASSERT_TRUE(at_a && at_b);
+    order_a_ = at_a->assignment();
+    order_b_ = at_b->assignment();
+  }
+
+  void join_both() {
+    a_->join(order_a_, 0);
+    b_->join(order_b_, 1);
+    ASSERT_TRUE(a_->receive(Message::kGroupReady));
+    ASSERT_TRUE(b_->receive(Message::kGroupReady));
+  }
+
+  void batch(uint64_t seq, double value) {
+    a_->batch(order_a_.name(), order_a_.fence(), seq, data_of(1, value));
+  }
+
+  uint64_t acknowledged() {
+    const auto ack = a_->receive(Message::kSampleAck);
+    return ack ? ack->sample_ack().seq() : 0;
+  }
+
+  void finish_both() {
+    a_->update(order_a_, Update::FINISHED);
+    b_->update(order_b_, Update::FINISHED);
+  }
+
+  v1::Campaign end() { return watch(campaign_).back().campaign(); }
+
+  std::unique_ptr<AgentClient> a_;
+  std::unique_ptr<AgentClient> b_;
+  std::string campaign_;
+  v1::Assignment order_a_;
+  v1::Assignment order_b_;
+};
+
+TEST_F(AgentsServiceTest, AnOrderSaysWhatToDo) {
+  give_out();
+  EXPECT_EQ(order_a_.name(), campaign_ + "/runs/1");
+  EXPECT_EQ(order_a_.fence(), 1U);
+  ASSERT_EQ(order_a_.ranks_size(), 1);
+  EXPECT_EQ(order_a_.ranks(0), 0U);
+  EXPECT_EQ(order_b_.ranks(0), 1U);
+  EXPECT_EQ(order_a_.rank_nodes_size(), 2);
+  EXPECT_EQ(order_a_.rank_nodes(1), "b");
+  EXPECT_FALSE(order_a_.job_id().empty());
+  EXPECT_EQ(order_a_.job_id(), order_b_.job_id());
+  const auto assignment = experiment::assignment_from_json(Json::parse(order_a_.assignment_json()));
+  ASSERT_TRUE(assignment.ok()) << assignment.error().message();
+  EXPECT_EQ(assignment->name, order_a_.name());
+  EXPECT_EQ(assignment->fence, 1U);
+  EXPECT_EQ(assignment->run, 1U);
+  EXPECT_EQ(assignment->points.size(), 8U);
+}
+
+TEST_F(AgentsServiceTest, BatchesAreStoredOnceAndAcknowledgedInOrder) {
+  give_out();
+  join_both();
+  batch(2, 2e-6);  // nothing can be acknowledged yet
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 2U);
+  batch(1, 1e-6);  // the acknowledgement was lost, say
+  EXPECT_EQ(acknowledged(), 2U);
+  batch(3, 3e-6);
+  EXPECT_EQ(acknowledged(), 3U);
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
+  EXPECT_EQ(end().samples(), 3U);
+  EXPECT_EQ(exported(campaign_).size(), 3U);
+}
+
+TEST_F(AgentsServiceTest, SamplesOfAnOldFenceAreKeptAsOrphans) {
+  give_out();
+  join_both();
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  b_->update(order_b_, Update::FAILED, "aborted", "rank 1 was killed by signal 9");
+  ASSERT_TRUE(a_->receive(Message::kCancelAssignment));
+  const v1::Assignment old = order_a_;
+  a_->update(order_a_, Update::CANCELLED);
+  receive_orders();
+  EXPECT_EQ(order_a_.fence(), 2U);
+  join_both();
+  // Late samples of the first attempt, beside those of the second.
+  a_->batch(old.name(), old.fence(), 2, data_of(1, 9e-6));
+  const auto late = a_->receive(Message::kSampleAck);
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->sample_ack().fence(), 1U);
+  EXPECT_EQ(late->sample_ack().seq(), 2U);
+  batch(1, 2e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
+  size_t orphans = 0;
+  for (const Json& series : exported(campaign_)) {
+    EXPECT_EQ(series.at("orphan").get<bool>(), series.at("fence") == 1);
+    if (series.at("orphan").get<bool>()) ++orphans;
+  }
+  EXPECT_EQ(orphans, 2U);
+}
+
+TEST_F(AgentsServiceTest, ASilentAgentLosesItsLease) {
+  give_out();
+  join_both();
+  b_->vanish();
+  // The other one goes on until the lease of the first has run out.
+  const auto beat = [&] {
+    a_->heartbeat(order_a_.name(), order_a_.fence());
+    return a_->receive(Message::kCancelAssignment, 0.1).has_value();
+  };
+  ASSERT_TRUE(eventually(beat));
+  a_->update(order_a_, Update::CANCELLED);
+  b_ = std::make_unique<AgentClient>(address_, test_hello("b", "i2"));
+  receive_orders();
+  EXPECT_EQ(order_b_.fence(), 2U);
+  join_both();
+  batch(1, 1e-6);
+  finish_both();
+  const auto events = watch(campaign_);
+  EXPECT_EQ(events.back().campaign().state(), v1::Campaign::SUCCEEDED);
+  EXPECT_TRUE(std::ranges::any_of(events, [](const auto& event) {
+    return event.message().find("nodes/b was not heard of") != std::string::npos;
+  }));
+}
+
+TEST_F(AgentsServiceTest, AReconnectWithinTheLeaseContinues) {
+  give_out();
+  join_both();
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  a_->vanish();
+  v1::Hello hello = test_hello("a");
+  hello.set_assignment(order_a_.name());
+  hello.set_fence(order_a_.fence());
+  a_ = std::make_unique<AgentClient>(address_, hello);
+  // It may have missed this one.
+  const auto ready = a_->receive(Message::kGroupReady);
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(ready->group_ready().addresses(1), "address-1");
+  batch(2, 2e-6);
+  EXPECT_EQ(acknowledged(), 2U);
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
+  for (const Json& series : exported(campaign_)) EXPECT_EQ(series.at("fence"), 1);
+}
+
+TEST_F(AgentsServiceTest, AnOrderLostWithItsStreamIsSentAgain) {
+  give_out();
+  b_->vanish();
+  b_ = std::make_unique<AgentClient>(address_, test_hello("b"));
+  const auto again = b_->receive(Message::kAssignment);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->assignment().fence(), 1U);
+  join_both();
+}
+
+TEST_F(AgentsServiceTest, ARestartedAgentHasLostItsRun) {
+  give_out();
+  join_both();
+  b_->vanish();
+  ASSERT_TRUE(eventually([&] { return node_state("nodes/b") == v1::Node::OFFLINE; }));
+  b_ = std::make_unique<AgentClient>(address_, test_hello("b", "i2"));
+  ASSERT_TRUE(a_->receive(Message::kCancelAssignment));
+  a_->update(order_a_, Update::CANCELLED);
+  receive_orders();
+  EXPECT_EQ(order_a_.fence(), 2U);
+}
+
+TEST_F(AgentsServiceTest, AnAssignmentThatIsNotValidAnyMoreIsCancelled) {
+  v1::Hello hello = test_hello("c");
+  hello.set_assignment("campaigns/c9/runs/1");
+  hello.set_fence(3);
+  AgentClient c(address_, hello);
+  const auto message = c.receive(Message::kCancelAssignment);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->cancel_assignment().fence(), 3U);
+  EXPECT_EQ(node_state("nodes/c"), v1::Node::BUSY);
+}
+
+TEST_F(AgentsServiceTest, ASessionThatDoesNotEndACancelledRunIsClosed) {
+  give_out();
+  v1::Campaign campaign;
+  ASSERT_TRUE(cancel(campaign_, campaign).ok());
+  for (int i = 0; i < 20; ++i) {
+    a_->heartbeat(order_a_.name(), order_a_.fence());
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  }
+  EXPECT_EQ(a_->finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(AgentsServiceTest, AGroupThatDoesNotJoinIsAborted) {
+  give_out();
+  a_->join(order_a_, 0);
+  std::thread beats([&] {
+    for (int i = 0; i < 12; ++i) {
+      a_->heartbeat(order_a_.name(), 1);
+      b_->heartbeat(order_b_.name(), 1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  });
+  const auto at_a = a_->receive(Message::kCancelAssignment);
+  const auto at_b = b_->receive(Message::kCancelAssignment);
+  beats.join();
+  ASSERT_TRUE(at_a && at_b);
+  EXPECT_NE(at_a->cancel_assignment().message().find("missing 1 on nodes/b"), std::string::npos)
+      << at_a->cancel_assignment().message();
+}
+
+TEST_F(AgentsServiceTest, ARunThatFailsTooOftenFailsTheCampaign) {
+  give_out();
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    EXPECT_EQ(order_a_.fence(), static_cast<uint64_t>(attempt));
+    b_->update(order_b_, Update::FAILED, "aborted", "rank 1 was killed by signal 11");
+    ASSERT_TRUE(a_->receive(Message::kCancelAssignment));
+    a_->update(order_a_, Update::CANCELLED);
+    if (attempt < 3) receive_orders();
+  }
+  EXPECT_EQ(end().state(), v1::Campaign::FAILED);
+  EXPECT_NE(end().message().find("rank 1 was killed by signal 11"), std::string::npos)
+      << end().message();
+}
+
+TEST_F(AgentsServiceTest, AnErrorThatWouldComeBackFailsTheCampaignAtOnce) {
+  give_out();
+  b_->update(order_b_, Update::FAILED, "not_found", "no such profile");
+  EXPECT_EQ(end().state(), v1::Campaign::FAILED);
+  EXPECT_EQ(end().message(), "run 1 failed: nodes/b: no such profile");
+}
+
+TEST_F(AgentsServiceTest, MalformedSamplesAreNotAcknowledged) {
+  give_out();
+  join_both();
+  a_->batch(order_a_.name(), order_a_.fence(), 1, "[{\"values\":");
+  EXPECT_EQ(end().state(), v1::Campaign::FAILED);
+  EXPECT_NE(end().message().find("malformed samples from nodes/a"), std::string::npos)
+      << end().message();
+  EXPECT_TRUE(exported(campaign_).empty());
+}
+
+TEST_F(AgentsServiceTest, ARunWithoutSamplesIsNotFinished) {
+  give_out();
+  join_both();
+  finish_both();
+  receive_orders();
+  EXPECT_EQ(order_a_.fence(), 2U);
+}
+
+TEST_F(AgentsServiceTest, ANodesNameBelongsToOneAgent) {
+  AgentClient other(address_, test_hello("a", "i2"));
+  const grpc::Status status = other.finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_EQ(reason_of(status), "NODE_IN_USE");
+  // The same agent may replace its own session.
+  AgentClient again(address_, test_hello("a", "i1"));
+  EXPECT_TRUE(again.receive(Message::kHelloAck));
+  EXPECT_EQ(reason_of(a_->finish()), "SESSION_REPLACED");
+}
+
+TEST_F(AgentsServiceTest, HelloIsChecked) {
+  v1::Hello future = test_hello("c");
+  future.set_protocol_min(2);
+  future.set_protocol_max(3);
+  AgentClient newer(address_, future);
+  const grpc::Status version = newer.finish();
+  EXPECT_EQ(version.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(reason_of(version), "PROTOCOL_VERSION");
+
+  AgentClient misnamed(address_, test_hello("Not a name"));
+  EXPECT_EQ(reason_of(misnamed.finish()), "INVALID_FIELD");
+
+  v1::Hello broken = test_hello("c");
+  broken.add_experiments_json("{\"name\":");
+  AgentClient confused(address_, broken);
+  EXPECT_EQ(reason_of(confused.finish()), "INVALID_FIELD");
+
+  v1::Hello tolerated = test_hello("c");
+  Json declaration = Json::parse(tolerated.experiments_json(0));
+  declaration["from_the_future"] = true;
+  tolerated.set_experiments_json(0, declaration.dump());
+  tolerated.set_protocol_max(2);
+  AgentClient modern(address_, tolerated);
+  const auto ack = modern.receive(Message::kHelloAck);
+  ASSERT_TRUE(ack);
+  EXPECT_EQ(ack->hello_ack().protocol(), 1);
+}
+
+TEST_F(AgentsServiceTest, SilentSessionsAreClosed) {
+  const grpc::Status status = a_->finish();
+  EXPECT_EQ(reason_of(status), "SESSION_TIMEOUT");
+  EXPECT_EQ(node_state("nodes/a"), v1::Node::OFFLINE);
+}
+
+}  // namespace
+}  // namespace stripline::server

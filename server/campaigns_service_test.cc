@@ -1,0 +1,385 @@
+// Campaigns as their users see them, over gRPC, with agents that measure a synthetic machine.
+#include <algorithm>
+#include <set>
+
+#include "optimizer/model/model_json.h"
+#include "server/testing/service_test.h"
+
+namespace stripline::server {
+namespace {
+
+class CampaignsServiceTest : public ServiceTest {
+ protected:
+  void start_agents() {
+    agents_.push_back(std::make_unique<AutoAgent>(address_, "a"));
+    agents_.push_back(std::make_unique<AutoAgent>(address_, "b"));
+    ASSERT_TRUE(connected({"a", "b"}));
+  }
+
+  std::string fetch(const std::string& name, const std::string& if_none_match,
+                    v1::ModelVersion& version) {
+    v1::FetchModelVersionRequest request;
+    request.set_name(name);
+    request.set_if_none_match(if_none_match);
+    grpc::ClientContext context;
+    const auto reader = models_->FetchModelVersion(&context, request);
+    std::string content;
+    v1::ModelChunk chunk;
+    while (reader->Read(&chunk)) {
+      if (chunk.has_version()) version = chunk.version();
+      content += chunk.data();
+    }
+    EXPECT_TRUE(reader->Finish().ok());
+    return content;
+  }
+
+  std::vector<std::unique_ptr<AutoAgent>> agents_;
+  std::atomic<bool> server_fitted_ = false;
+};
+
+double relative_error(const std::optional<model::Parameter>& parameter, double truth) {
+  return parameter ? std::abs(parameter->value - truth) / truth : 1e9;
+}
+
+TEST_F(CampaignsServiceTest, ACampaignEndsInAModelThatDescribesTheMachine) {
+  start_agents();
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  spec.set_seed(7);
+  const v1::Campaign campaign = created(spec);
+  EXPECT_EQ(campaign.name(), "campaigns/c1");
+  EXPECT_EQ(campaign.runs_total(), 8U);
+  EXPECT_EQ(campaign.spec().effort(), v1::CampaignSpec::BUDGETED);
+
+  const auto events = watch(campaign.name());
+  ASSERT_FALSE(events.empty());
+  const v1::Campaign& end = events.back().campaign();
+  ASSERT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
+  EXPECT_EQ(end.model_version(), "models/tcp/versions/1");
+  EXPECT_EQ(end.runs_done(), 8U);
+  EXPECT_EQ(end.points_done(), end.points_total());
+  EXPECT_NE(end.message().find("BUDGETED (pruned grid)"), std::string::npos) << end.message();
+  std::set<int> states;
+  uint64_t cursor = 0;
+  for (const auto& event : events) {
+    states.insert(event.campaign().state());
+    EXPECT_GT(event.cursor(), cursor);
+    cursor = event.cursor();
+  }
+  EXPECT_TRUE(states.contains(v1::Campaign::QUEUED));
+  EXPECT_TRUE(states.contains(v1::Campaign::RUNNING));
+  EXPECT_TRUE(states.contains(v1::Campaign::FITTING));
+  // Continuing from the middle gives the rest, from the end nothing.
+  const auto rest = watch(campaign.name(), events[events.size() / 2].cursor());
+  EXPECT_EQ(rest.size(), events.size() - events.size() / 2 - 1);
+  EXPECT_TRUE(watch(campaign.name(), cursor).empty());
+
+  v1::ModelVersion version;
+  const std::string content = fetch("models/tcp", "", version);
+  EXPECT_EQ(version.name(), "models/tcp/versions/1");
+  EXPECT_EQ(version.size_bytes(), content.size());
+  EXPECT_EQ(version.campaigns(0), campaign.name());
+  const auto model = model::parse_model(content);
+  ASSERT_TRUE(model.ok()) << model.error().message();
+  EXPECT_EQ(model->fingerprint.at("fabric").value, "tcp");
+  EXPECT_EQ(model->fingerprint.at("fabric").rule, model::MatchRule::hard);
+  EXPECT_EQ(model->fingerprint.at("cpu.model").value, "synthetic");
+  EXPECT_EQ(model->fingerprint.at("host").value, "*");
+  EXPECT_EQ(model->provenance.campaigns, std::vector<std::string>{campaign.name()});
+  const auto& get = model->network.at("inter-node").get;
+  ASSERT_TRUE(get && !get->segments.empty());
+  const SyntheticMachine truth;
+  EXPECT_LT(relative_error(get->segments.front().L_s, truth.L), 0.1);
+  EXPECT_LT(relative_error(get->segments.back().G_s_per_byte, truth.G), 0.1);
+  EXPECT_LT(relative_error(get->segments.front().o_base_s, truth.o_base), 0.1);
+
+  v1::ModelVersion same;
+  EXPECT_EQ(fetch("models/tcp/versions/1", version.sha256(), same), "");
+  EXPECT_EQ(same.sha256(), version.sha256());
+
+  const auto series = exported(campaign.name());
+  EXPECT_EQ(series.size(), end.points_total());
+  uint64_t samples = 0;
+  for (const Json& one : series) {
+    EXPECT_FALSE(one.at("orphan").get<bool>());
+    EXPECT_EQ(one.at("fence"), 1);
+    samples += one.at("values").size();
+  }
+  EXPECT_EQ(samples, end.samples());
+}
+
+TEST_F(CampaignsServiceTest, VersionsCountUpAndPagesContinue) {
+  start_agents();
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  spec.set_runs(6);
+  for (int i = 1; i <= 2; ++i) {
+    const auto events = watch(created(spec).name());
+    ASSERT_EQ(events.back().campaign().state(), v1::Campaign::SUCCEEDED) << events.back().message();
+  }
+  v1::ListModelVersionsRequest request;
+  request.set_parent("models/tcp");
+  request.set_page_size(1);
+  v1::ListModelVersionsResponse first;
+  grpc::ClientContext context1;
+  ASSERT_TRUE(models_->ListModelVersions(&context1, request, &first).ok());
+  ASSERT_EQ(first.versions_size(), 1);
+  EXPECT_EQ(first.versions(0).name(), "models/tcp/versions/2");
+  request.set_page_token(first.next_page_token());
+  v1::ListModelVersionsResponse second;
+  grpc::ClientContext context2;
+  ASSERT_TRUE(models_->ListModelVersions(&context2, request, &second).ok());
+  ASSERT_EQ(second.versions_size(), 1);
+  EXPECT_EQ(second.versions(0).name(), "models/tcp/versions/1");
+  EXPECT_TRUE(second.next_page_token().empty());
+
+  v1::ListModelsResponse models;
+  grpc::ClientContext context3;
+  ASSERT_TRUE(models_->ListModels(&context3, {}, &models).ok());
+  ASSERT_EQ(models.models_size(), 1);
+  EXPECT_EQ(models.models(0).latest_version(), "models/tcp/versions/2");
+
+  // The model is one of fabric tcp for ever.
+  v1::CampaignSpec other;
+  other.set_fabric("emulated:x");
+  other.set_model("models/tcp");
+  v1::Campaign campaign;
+  EXPECT_EQ(reason_of(create(other, campaign)), "INVALID_FIELD");
+}
+
+TEST_F(CampaignsServiceTest, CampaignsAndNodesAreListedInPages) {
+  start_agents();
+  for (int i = 0; i < 3; ++i) watch(created(small_spec()).name());
+  v1::ListCampaignsRequest request;
+  request.set_page_size(2);
+  v1::ListCampaignsResponse first;
+  grpc::ClientContext context1;
+  ASSERT_TRUE(campaigns_->ListCampaigns(&context1, request, &first).ok());
+  ASSERT_EQ(first.campaigns_size(), 2);
+  EXPECT_EQ(first.campaigns(0).name(), "campaigns/c3");
+  request.set_page_token(first.next_page_token());
+  v1::ListCampaignsResponse second;
+  grpc::ClientContext context2;
+  ASSERT_TRUE(campaigns_->ListCampaigns(&context2, request, &second).ok());
+  ASSERT_EQ(second.campaigns_size(), 1);
+  EXPECT_EQ(second.campaigns(0).name(), "campaigns/c1");
+  EXPECT_TRUE(second.next_page_token().empty());
+
+  v1::ListNodesRequest nodes;
+  nodes.set_page_size(1);
+  v1::ListNodesResponse page;
+  grpc::ClientContext context3;
+  ASSERT_TRUE(fleet_->ListNodes(&context3, nodes, &page).ok());
+  ASSERT_EQ(page.nodes_size(), 1);
+  EXPECT_EQ(page.nodes(0).name(), "nodes/a");
+  EXPECT_EQ(page.nodes(0).experiments_size(), 5);
+  nodes.set_page_token(page.next_page_token());
+  v1::ListNodesResponse last;
+  grpc::ClientContext context4;
+  ASSERT_TRUE(fleet_->ListNodes(&context4, nodes, &last).ok());
+  EXPECT_EQ(last.nodes(0).name(), "nodes/b");
+  nodes.set_page_token("x");
+  grpc::ClientContext context5;
+  EXPECT_EQ(reason_of(fleet_->ListNodes(&context5, nodes, &last)), "BAD_PAGE_TOKEN");
+}
+
+TEST_F(CampaignsServiceTest, RequestIdsMakeCreationIdempotent) {
+  start_agents();
+  v1::Campaign first;
+  v1::Campaign second;
+  ASSERT_TRUE(create(small_spec(), first, "request-1").ok());
+  ASSERT_TRUE(create(small_spec(), second, "request-1").ok());
+  EXPECT_EQ(first.name(), second.name());
+  const grpc::Status status = create(small_spec(2), second, "request-1");
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_EQ(reason_of(status), "REQUEST_ID_REUSED");
+  watch(first.name());
+  ASSERT_TRUE(create(small_spec(), second, "request-1").ok());
+  EXPECT_EQ(second.state(), v1::Campaign::SUCCEEDED);
+}
+
+TEST_F(CampaignsServiceTest, ValidatingCreatesNothing) {
+  start_agents();
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  v1::Campaign plan;
+  ASSERT_TRUE(create(spec, plan, "", true).ok());
+  EXPECT_TRUE(plan.name().empty());
+  EXPECT_EQ(plan.runs_total(), 8U);
+  EXPECT_GT(plan.points_total(), 100U);
+  EXPECT_GT(plan.seconds_left(), 1);
+  v1::ListCampaignsResponse list;
+  grpc::ClientContext context;
+  ASSERT_TRUE(campaigns_->ListCampaigns(&context, {}, &list).ok());
+  EXPECT_EQ(list.campaigns_size(), 0);
+}
+
+TEST_F(CampaignsServiceTest, ErrorsCarryTheirReason) {
+  v1::Campaign campaign;
+  EXPECT_EQ(reason_of(create(small_spec(), campaign)), "NOT_ENOUGH_NODES");
+  start_agents();
+  v1::CampaignSpec spec;
+  EXPECT_EQ(reason_of(create(spec, campaign)), "INVALID_FIELD");
+  spec.set_fabric("shm");
+  const grpc::Status unsupported = create(spec, campaign);
+  EXPECT_EQ(unsupported.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(reason_of(unsupported), "UNSUPPORTED_FABRIC");
+  EXPECT_EQ(rpc_error_from(unsupported).metadata.at("field"), "spec.fabric");
+  spec.set_fabric("tcp");
+  spec.add_experiments("micro.nothing");
+  EXPECT_EQ(reason_of(create(spec, campaign)), "UNKNOWN_EXPERIMENT");
+
+  v1::GetCampaignRequest get;
+  get.set_name("campaigns/c99");
+  grpc::ClientContext context1;
+  EXPECT_EQ(reason_of(campaigns_->GetCampaign(&context1, get, &campaign)), "CAMPAIGN_NOT_FOUND");
+  get.set_name("c99");
+  grpc::ClientContext context2;
+  EXPECT_EQ(reason_of(campaigns_->GetCampaign(&context2, get, &campaign)), "INVALID_FIELD");
+
+  v1::WatchCampaignRequest watch_request;
+  watch_request.set_name("campaigns/c99");
+  grpc::ClientContext context3;
+  const auto watcher = campaigns_->WatchCampaign(&context3, watch_request);
+  v1::CampaignEvent event;
+  EXPECT_FALSE(watcher->Read(&event));
+  EXPECT_EQ(reason_of(watcher->Finish()), "CAMPAIGN_NOT_FOUND");
+
+  v1::FetchModelVersionRequest fetch_request;
+  fetch_request.set_name("models/none");
+  grpc::ClientContext context4;
+  const auto fetcher = models_->FetchModelVersion(&context4, fetch_request);
+  v1::ModelChunk chunk;
+  EXPECT_FALSE(fetcher->Read(&chunk));
+  EXPECT_EQ(reason_of(fetcher->Finish()), "MODEL_NOT_FOUND");
+
+  v1::GetNodeRequest node_request;
+  node_request.set_name("nodes/none");
+  v1::Node node;
+  grpc::ClientContext context5;
+  EXPECT_EQ(reason_of(fleet_->GetNode(&context5, node_request, &node)), "NODE_NOT_FOUND");
+}
+
+TEST_F(CampaignsServiceTest, CancellingIsIdempotentAndFinal) {
+  AgentClient a(address_, test_hello("a"));
+  AgentClient b(address_, test_hello("b"));
+  ASSERT_TRUE(connected({"a", "b"}));
+  const std::string name = created(small_spec()).name();
+  const auto order = a.receive(v1::ServerMessage::kAssignment);
+  ASSERT_TRUE(order);
+  v1::Campaign campaign;
+  ASSERT_TRUE(cancel(name, campaign).ok());
+  EXPECT_EQ(campaign.state(), v1::Campaign::CANCELLED);
+  ASSERT_TRUE(a.receive(v1::ServerMessage::kCancelAssignment));
+  EXPECT_EQ(node_state("nodes/a"), v1::Node::BUSY);  // until it says that it has stopped
+  a.update(order->assignment(), v1::AssignmentUpdate::CANCELLED);
+  EXPECT_TRUE(eventually([&] { return node_state("nodes/a") == v1::Node::IDLE; }));
+  EXPECT_TRUE(cancel(name, campaign).ok());
+  EXPECT_EQ(watch(name).back().campaign().state(), v1::Campaign::CANCELLED);
+}
+
+TEST_F(CampaignsServiceTest, AFinishedCampaignCannotBeCancelled) {
+  start_agents();
+  const std::string name = created(small_spec()).name();
+  ASSERT_EQ(watch(name).back().campaign().state(), v1::Campaign::SUCCEEDED);
+  v1::Campaign campaign;
+  const grpc::Status status = cancel(name, campaign);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(reason_of(status), "CAMPAIGN_FINISHED");
+  EXPECT_EQ(rpc_error_from(status).metadata.at("state"), "SUCCEEDED");
+}
+
+TEST_F(CampaignsServiceTest, AFitThatFailsFailsTheCampaign) {
+  server_.reset();
+  options_.fitter = [](const FitInput& input) -> Result<FittedModel> {
+    return Error(ErrorCode::failed_precondition,
+                 "not enough in " + std::to_string(input.series.size()) + " series");
+  };
+  start();
+  start_agents();
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  spec.set_runs(6);
+  const v1::Campaign end = watch(created(spec).name()).back().campaign();
+  EXPECT_EQ(end.state(), v1::Campaign::FAILED);
+  EXPECT_NE(end.message().find("no model could be fitted: not enough in"), std::string::npos)
+      << end.message();
+}
+
+TEST_F(CampaignsServiceTest, ARestartedServerResumesTheCampaign) {
+  AutoAgent::Options slow;
+  slow.batch_delay_s = 0.02;
+  slow.series_per_batch = 8;
+  agents_.push_back(std::make_unique<AutoAgent>(address_, "a", slow));
+  agents_.push_back(std::make_unique<AutoAgent>(address_, "b", slow));
+  ASSERT_TRUE(connected({"a", "b"}));
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  spec.set_runs(6);
+  const std::string name = created(spec).name();
+  ASSERT_TRUE(eventually([&] { return get(name).runs_done() >= 2; }));
+  server_.reset();
+  start();
+  const v1::Campaign before = get(name);
+  EXPECT_EQ(before.state(), v1::Campaign::RUNNING);
+  EXPECT_GE(before.runs_done(), 2U);
+  for (const auto& agent : agents_) agent->set_address(address_);
+  const v1::Campaign end = watch(name).back().campaign();
+  ASSERT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
+
+  // What agents were told is stored is stored, orphaned or not.
+  std::set<std::pair<std::string, uint64_t>> attempts;
+  for (const Json& series : exported(name)) {
+    attempts.emplace(series.at("assignment"), series.at("fence"));
+    EXPECT_TRUE(series.at("fence") <= 2);
+  }
+  for (const auto& [assignment, fence, seq] : agents_[0]->acknowledged()) {
+    EXPECT_TRUE(attempts.contains({assignment, fence})) << assignment << " " << fence;
+  }
+}
+
+TEST_F(CampaignsServiceTest, AFittingCampaignIsFittedAfterARestart) {
+  server_.reset();
+  options_.fitter = [this](const FitInput& input) -> Result<FittedModel> {
+    server_fitted_ = true;
+    // Long enough for the test to stop the server in the middle of it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return fit_campaign(input);
+  };
+  start();
+  start_agents();
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  spec.set_runs(6);
+  const std::string name = created(spec).name();
+  ASSERT_TRUE(eventually([&] { return server_fitted_.load(); }));
+  agents_.clear();
+  server_.reset();
+  options_.fitter = fit_campaign;
+  start();
+  const v1::Campaign end = watch(name).back().campaign();
+  EXPECT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
+  EXPECT_EQ(end.model_version(), "models/tcp/versions/1");
+}
+
+TEST_F(CampaignsServiceTest, StoppingEndsWatchers) {
+  AgentClient a(address_, test_hello("a"));
+  AgentClient b(address_, test_hello("b"));
+  ASSERT_TRUE(connected({"a", "b"}));
+  v1::WatchCampaignRequest request;
+  request.set_name(created(small_spec()).name());
+  grpc::ClientContext context;
+  const auto reader = campaigns_->WatchCampaign(&context, request);
+  v1::CampaignEvent event;
+  ASSERT_TRUE(reader->Read(&event));
+  std::thread stopper([&] { server_->stop(); });
+  while (reader->Read(&event)) {
+  }
+  const grpc::Status status = reader->Finish();
+  stopper.join();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(reason_of(status), "SERVER_STOPPING");
+}
+
+}  // namespace
+}  // namespace stripline::server

@@ -1,0 +1,214 @@
+// The real program: how it starts, refuses to start, stops, and what it still knows after kill -9.
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <future>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <grpcpp/generic/generic_stub.h>
+
+#include "base/exit_codes.h"
+#include "base/subprocess.h"
+#include "server/testing/service_test.h"
+#include "stripline/v1/common.pb.h"
+
+namespace stripline::server {
+namespace {
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string program() {
+  const char* folder = std::getenv("STRIPLINE_TEST_BIN");  // NOLINT(concurrency-mt-unsafe)
+  return (folder == nullptr ? executable_folder() : std::string(folder)) + "/stripline-server";
+}
+
+// A stripline-server with its stderr in a file.
+class ServerProcess {
+ public:
+  ServerProcess(const std::filesystem::path& folder, std::vector<std::string> arguments)
+      : log_(folder / ("log" + std::to_string(++count_))),
+        log_fd_(open(log_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)) {
+    SubprocessOptions options;
+    options.argv = {program()};
+    options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+    options.stdout_fd = log_fd_.get();
+    options.stderr_fd = log_fd_.get();
+    auto spawned = Subprocess::spawn(options);
+    EXPECT_TRUE(spawned.ok()) << spawned.error().message();
+    process_ = std::make_unique<Subprocess>(std::move(*spawned));
+  }
+
+  int exit_code() {
+    const auto status = process_->wait(kTestPatienceS);
+    EXPECT_TRUE(status.ok()) << "still running: " << log();
+    return status.ok() ? status->exit_code : -1;
+  }
+  bool running() { return !process_->poll(); }
+  void signal(int number) { process_->signal(number); }
+  void kill() {
+    signal(SIGKILL);
+    EXPECT_TRUE(process_->wait(kTestPatienceS).ok());
+  }
+  std::string log() const { return text_of(log_); }
+
+ private:
+  static inline int count_ = 0;
+  std::filesystem::path log_;
+  UniqueFd log_fd_;
+  std::unique_ptr<Subprocess> process_;
+};
+
+class ServerE2eTest : public ServiceTest {
+ protected:
+  void SetUp() override {}
+
+  std::filesystem::path data() const { return folder_.path() / "data"; }
+
+  std::vector<std::string> dev(const std::string& listen, const std::filesystem::path& data_dir) {
+    return {"--dev",     "--listen",    listen, "--data-dir", data_dir, "--port-file",
+            port_file(), "--heartbeat", "0.3",  "--lease",    "1.0"};
+  }
+
+  std::filesystem::path port_file() const { return folder_.path() / "port"; }
+
+  // Starts a server and connects to it.
+  std::unique_ptr<ServerProcess> serve(const std::string& listen) {
+    std::filesystem::remove(port_file());
+    auto server = std::make_unique<ServerProcess>(folder_.path(), dev(listen, data()));
+    EXPECT_TRUE(
+        eventually([&] { return std::filesystem::exists(port_file()) || !server->running(); }));
+    EXPECT_TRUE(server->running()) << server->log();
+    std::string address = text_of(port_file());
+    if (!address.empty()) address.pop_back();
+    connect(address);
+    return server;
+  }
+};
+
+TEST_F(ServerE2eTest, RefusesToServeWithoutBeingToldHow) {
+  ServerProcess server(folder_.path(), {"--data-dir", data()});
+  EXPECT_EQ(server.exit_code(), kExitUsage);
+  EXPECT_NE(server.log().find("--dev"), std::string::npos);
+  EXPECT_NE(server.log().find("--insecure-listen"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(data()));
+}
+
+TEST_F(ServerE2eTest, DevServesLoopbackOnly) {
+  ServerProcess server(folder_.path(), dev("0.0.0.0:0", data()));
+  EXPECT_EQ(server.exit_code(), kExitUsage);
+  EXPECT_NE(server.log().find("loopback"), std::string::npos);
+}
+
+TEST_F(ServerE2eTest, AWrongOptionIsAUsageError) {
+  ServerProcess server(folder_.path(), {"--dev", "--no-such-option"});
+  EXPECT_EQ(server.exit_code(), kExitUsage);
+}
+
+TEST_F(ServerE2eTest, StopsOnSigterm) {
+  const auto server = serve("127.0.0.1:0");
+  AutoAgent agent(address_, "a");
+  ASSERT_TRUE(connected({"a"}));
+  server->signal(SIGTERM);
+  EXPECT_EQ(server->exit_code(), kExitOk);
+}
+
+TEST_F(ServerE2eTest, AnswersHealthChecks) {
+  const auto server = serve("127.0.0.1:0");
+  // Debian ships no health.proto. An empty message is a HealthCheckRequest for the whole server,
+  // and the answer's only field is number 1, a varint, as in stripline.v1.Status; SERVING is 1.
+  grpc::TemplatedGenericStub<v1::Status, v1::Status> stub(channel_);
+  grpc::ClientContext context;
+  v1::Status request;
+  v1::Status response;
+  std::promise<grpc::Status> done;
+  stub.UnaryCall(&context, "/grpc.health.v1.Health/Check", grpc::StubOptions(), &request, &response,
+                 [&](const grpc::Status& status) { done.set_value(status); });
+  const grpc::Status status = done.get_future().get();
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.code(), 1);
+}
+
+TEST_F(ServerE2eTest, ASecondServerOnThePortIsTurnedAway) {
+  const auto first = serve("127.0.0.1:0");
+  ServerProcess second(folder_.path(), dev(address_, folder_.path() / "other"));
+  EXPECT_EQ(second.exit_code(), kExitConflict);
+  EXPECT_NE(second.log().find("cannot listen on " + address_), std::string::npos) << second.log();
+  EXPECT_TRUE(first->running());
+}
+
+TEST_F(ServerE2eTest, ASecondServerOnTheDatabaseIsTurnedAway) {
+  const auto first = serve("127.0.0.1:0");
+  ServerProcess second(folder_.path(), dev("127.0.0.1:0", data()));
+  EXPECT_EQ(second.exit_code(), kExitConflict);
+  EXPECT_NE(second.log().find("in use by another stripline-server"), std::string::npos)
+      << second.log();
+  EXPECT_NE(second.log().find("process "), std::string::npos) << second.log();
+  EXPECT_TRUE(first->running());
+}
+
+TEST_F(ServerE2eTest, ADamagedDatabaseIsRefused) {
+  {
+    const auto server = serve("127.0.0.1:0");
+    server->signal(SIGTERM);
+    EXPECT_EQ(server->exit_code(), kExitOk);
+  }
+  std::filesystem::resize_file(data() / "stripline.db",
+                               std::filesystem::file_size(data() / "stripline.db") / 2);
+  ServerProcess server(folder_.path(), dev("127.0.0.1:0", data()));
+  EXPECT_EQ(server.exit_code(), kExitBadInput);
+  EXPECT_NE(server.log().find("damaged or truncated"), std::string::npos) << server.log();
+}
+
+TEST_F(ServerE2eTest, KillingTheServerLosesNoAcknowledgedSample) {
+  auto server = serve("127.0.0.1:0");
+  AutoAgent::Options slow;
+  slow.batch_delay_s = 0.01;
+  slow.series_per_batch = 8;
+  AutoAgent a(address_, "a", slow);
+  AutoAgent b(address_, "b", slow);
+  ASSERT_TRUE(connected({"a", "b"}));
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  spec.set_runs(6);
+  spec.set_time_budget_s(3600);
+  const std::string name = created(spec).name();
+  for (uint32_t kills = 1; kills <= 3; ++kills) {
+    // In the middle of a run: some of its batches are acknowledged, others under way.
+    const size_t before = a.acknowledged().size();
+    ASSERT_TRUE(eventually([&] { return a.acknowledged().size() >= before + 10; }));
+    server->kill();
+    server = serve(address_);
+  }
+  const v1::Campaign end = watch(name).back().campaign();
+  ASSERT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
+
+  std::map<std::pair<std::string, uint64_t>, size_t> stored;
+  std::map<std::string, size_t> fitted;
+  for (const Json& series : exported(name)) {
+    ++stored[{series.at("assignment"), series.at("fence")}];
+    if (!series.at("orphan").get<bool>()) ++fitted[series.at("assignment")];
+  }
+  std::map<std::pair<std::string, uint64_t>, size_t> acknowledged;
+  for (const auto& [assignment, fence, seq] : a.acknowledged()) ++acknowledged[{assignment, fence}];
+  EXPECT_GE(acknowledged.size(), 6U);
+  for (const auto& [attempt, batches] : acknowledged) {
+    EXPECT_GE(stored[attempt], (batches - 1) * slow.series_per_batch + 1)
+        << attempt.first << " fence " << attempt.second;
+  }
+  // Each run's points were fitted once, whatever was repeated.
+  ASSERT_EQ(fitted.size(), 6U);
+  for (const auto& [assignment, series] : fitted) {
+    EXPECT_EQ(series, end.points_total() / 6) << assignment;
+  }
+}
+
+}  // namespace
+}  // namespace stripline::server

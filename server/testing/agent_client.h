@@ -1,0 +1,105 @@
+// An agent for tests: speaks the Session protocol without workers, either message by message or by
+// itself.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <tuple>
+
+#include <grpcpp/grpcpp.h>
+
+#include "server/testing/synthetic_machine.h"
+#include "stripline/v1/agents.grpc.pb.h"
+
+namespace stripline::server {
+
+inline constexpr double kTestPatienceS = 20;
+
+/// A Hello that offers tcp and the experiments of testing/experiments.h.
+v1::Hello test_hello(const std::string& node, const std::string& instance = "i1");
+
+/// One session's stream, driven by the test.
+class AgentClient {
+ public:
+  AgentClient(const std::string& address, const v1::Hello& hello);
+  AgentClient(const AgentClient&) = delete;
+  AgentClient& operator=(const AgentClient&) = delete;
+  ~AgentClient();
+
+  bool send(const v1::AgentMessage& message);
+  void heartbeat(const std::string& assignment = "", uint64_t fence = 0);
+  void join(const v1::Assignment& assignment, uint32_t rank);
+  void batch(const std::string& assignment, uint64_t fence, uint64_t seq, const std::string& data,
+             uint32_t points_done = 0);
+  void update(const v1::Assignment& assignment, v1::AssignmentUpdate::State state,
+              const std::string& code = "", const std::string& message = "");
+
+  /// The next message; nullopt when the stream ended or nothing came in time.
+  std::optional<v1::ServerMessage> receive(double timeout_s = kTestPatienceS);
+  /// The next message of this kind, others being dropped.
+  std::optional<v1::ServerMessage> receive(v1::ServerMessage::MessageCase kind,
+                                           double timeout_s = kTestPatienceS);
+
+  /// Breaks the stream as a killed process would.
+  void vanish();
+  /// How the stream ended; waits for it.
+  grpc::Status finish();
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<v1::Agents::Stub> stub_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::AgentMessage, v1::ServerMessage>> stream_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<v1::ServerMessage> received_;
+  bool ended_ = false;
+  std::thread reader_;
+};
+
+/// An agent that measures a synthetic machine, reconnects, and remembers what was acknowledged.
+class AutoAgent {
+ public:
+  struct Options {
+    SyntheticMachine machine;
+    double batch_delay_s = 0;  ///< Before each batch.
+    size_t series_per_batch = 64;
+  };
+  /// (assignment, fence, seq)
+  using Batch = std::tuple<std::string, uint64_t, uint64_t>;
+
+  AutoAgent(std::string address, std::string node, const Options& options);
+  AutoAgent(std::string address, std::string node)
+      : AutoAgent(std::move(address), std::move(node), Options{}) {}
+  AutoAgent(const AutoAgent&) = delete;
+  AutoAgent& operator=(const AutoAgent&) = delete;
+  ~AutoAgent();
+
+  std::set<Batch> acknowledged() const;
+  /// Where to connect next time.
+  void set_address(const std::string& address);
+
+ private:
+  void run();
+  void serve(AgentClient& client);
+  void work_on(AgentClient& client, const v1::Assignment& assignment);
+  bool send_samples(AgentClient& client, const v1::Assignment& assignment);
+  void acknowledge(const v1::SampleAck& ack);
+
+  const std::string node_;
+  const Options options_;
+  mutable std::mutex mutex_;
+  std::string address_;
+  std::set<Batch> acknowledged_;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace stripline::server

@@ -1,0 +1,51 @@
+#include "server/testing/synthetic_machine.h"
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <string>
+
+namespace stripline::server {
+namespace {
+
+constexpr int kRepetitions = 8;
+constexpr double kNoise = 0.01;
+
+}  // namespace
+
+double SyntheticMachine::time_s(const experiment::Point& point) const {
+  const double bytes = number_param(point, "bytes").value_or(0);
+  const double o = o_base + o_per_byte * bytes;
+  const double r = r_base + r_per_byte * bytes;
+  const double nic = g + G * bytes;
+  const double blocking = o + 2 * L + G * bytes + r;
+  if (point.experiment == "micro.latency") return blocking;
+  if (point.experiment == "micro.overlap") return o + r;
+  if (point.experiment == "micro.flood") {
+    const double count = number_param(point, "count").value_or(1);
+    return blocking + (count - 1) * std::max(o + r, nic);
+  }
+  if (point.experiment == "micro.issue") {
+    const double burst = number_param(point, "burst").value_or(1);
+    return o * std::min(burst, queue) + std::max(o, nic) * std::max(0.0, burst - queue);
+  }
+  return 1e-6;
+}
+
+experiment::SampleSeries measure(const SyntheticMachine& machine, const experiment::Point& point,
+                                 uint32_t run, uint64_t seed) {
+  std::mt19937_64 random(seed ^ std::hash<std::string>{}(point_key(point)));
+  std::normal_distribution<double> noise(1.0, kNoise);
+  experiment::SampleSeries series;
+  series.point = point;
+  series.run = run;
+  series.verified = true;
+  const double time_s = machine.time_s(point) * noise(random);
+  for (int i = 0; i < kRepetitions; ++i) {
+    series.values.push_back(time_s * noise(random));
+    series.timestamps_s.push_back(static_cast<double>(i) * time_s);
+  }
+  return series;
+}
+
+}  // namespace stripline::server
