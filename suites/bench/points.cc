@@ -43,7 +43,8 @@ Result<const Experiment*> find_experiment(const std::string& name) {
   std::string message = "unknown experiment '" + name + "'; did you mean";
   const char* separator = " ";
   for (const std::string& known : nearest_benchmarks(name)) {
-    message += separator + known;
+    message += separator;
+    message += known;
     separator = " or ";
   }
   return Error(ErrorCode::not_found, message + "? 'stripline-bench list' shows all of them");

@@ -50,6 +50,7 @@ std::variant<BestPlan, Failure> find_best_plan(const Target& target, const exper
   uint32_t round = 0;
   do {
     std::vector<experiment::Point> points;
+    points.reserve(alive.size());
     for (const size_t candidate : alive) points.push_back((*candidates)[candidate]);
     progress.show("searching the best plan: round " + std::to_string(round + 1) + ", " +
                   std::to_string(alive.size()) + " of " + std::to_string(candidates->size()) +

@@ -128,6 +128,7 @@ int table_command(const TableOptions& options) {
   std::vector<Entry> entries = fixed_entries(base->front(), !common.target.model_path.empty());
   entries.push_back({"best", best.point});
   std::vector<Point> points;
+  points.reserve(entries.size());
   for (const Entry& entry : entries) points.push_back(entry.point);
   std::vector<Point> repeated;
   for (uint32_t round = 0; round < kRounds; ++round) {

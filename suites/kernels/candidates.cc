@@ -17,8 +17,9 @@ constexpr int64_t kWindows[] = {1, 2, 4, 8};
 
 Result<std::vector<experiment::Point>> forced_candidates(const experiment::Point& base,
                                                          uint32_t ranks) {
-  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t total_bytes, transfer_bytes(base, ranks));
-  const auto total = static_cast<int64_t>(total_bytes);
+  STRIPLINE_ASSIGN_OR_RETURN(const Transfer transfer, transfer_of(base, ranks));
+  const auto block = static_cast<int64_t>(transfer.block_bytes);
+  const auto blocks = static_cast<int64_t>(transfer.blocks);
   std::vector<experiment::Point> points;
   const auto add = [&](int64_t strip_bytes, const char* schedule, int64_t window) {
     experiment::Point point = base;
@@ -28,15 +29,18 @@ Result<std::vector<experiment::Point>> forced_candidates(const experiment::Point
     point.params[kWindowFactor] = window;
     points.push_back(std::move(point));
   };
-  add(total, "A", 0);
-  int64_t size = 1;
-  while (size * 2 < total) size *= 2;
-  for (; size >= kSmallestStripBytes && total / size <= kMostStrips; size /= 2) {
-    const int64_t strips = (total + size - 1) / size;
-    add(size, "A", 0);
+  const auto add_schedules = [&](int64_t strip_bytes, int64_t strips) {
+    add(strip_bytes, "A", 0);
     for (const int64_t window : kWindows) {
-      if (window < strips) add(size, "B", window);
+      if (window < strips) add(strip_bytes, "B", window);
     }
+  };
+  add(0, "V", 0);
+  add_schedules(0, blocks);
+  int64_t size = 1;
+  while (size * 2 < block) size *= 2;
+  for (; size >= kSmallestStripBytes && block / size * blocks <= kMostStrips; size /= 2) {
+    add_schedules(size, (block + size - 1) / size * blocks);
   }
   return points;
 }

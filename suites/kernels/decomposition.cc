@@ -30,39 +30,47 @@ std::vector<experiment::Factor> decomposition_factors() {
   experiment::Factor schedule;
   schedule.name = kScheduleFactor;
   schedule.description =
-      "Variant forced: A issues all strips up front, B keeps `window` of them ahead.";
-  schedule.values = {std::string("A"), std::string("B")};
-  return {integer_factor(kStripBytesFactor, "B",
-                         "Variant forced: size of a strip; 0 transfers in one piece.", {int64_t{0}},
-                         0, double{1 << 30}),
-          schedule,
-          integer_factor(kWindowFactor, "1",
-                         "Variant forced under schedule B: operations ahead; 0 under A.",
-                         {int64_t{0}}, 0, 4096)};
+      "Variant forced: A issues all strips up front, B keeps `window` of them ahead, V fetches "
+      "block by block, blocking.";
+  schedule.values = {std::string("A"), std::string("B"), std::string("V")};
+  return {
+      integer_factor(kStripBytesFactor, "B",
+                     "Variant forced: size of a strip; 0 does not divide the blocks.", {int64_t{0}},
+                     0, double{1 << 30}),
+      schedule,
+      integer_factor(kWindowFactor, "1", "Variant forced under schedule B: strips ahead; else 0.",
+                     {int64_t{0}}, 0, 4096)};
 }
 
-Result<Decomposition> decomposition_of(const experiment::Point& point) {
-  Decomposition decomposition;
-  decomposition.strip_bytes = static_cast<uint64_t>(integer_of(point, kStripBytesFactor));
-  decomposition.pipelined = experiment::text_param(point, kScheduleFactor) == "B";
-  decomposition.window = static_cast<uint32_t>(integer_of(point, kWindowFactor));
+Result<plan::StripCandidate> decomposition_of(const experiment::Point& point) {
+  plan::StripCandidate candidate;
+  candidate.strip_bytes = static_cast<uint64_t>(integer_of(point, kStripBytesFactor));
+  candidate.window = static_cast<uint32_t>(integer_of(point, kWindowFactor));
+  const std::string schedule = experiment::text_param(point, kScheduleFactor).value_or("A");
+  candidate.schedule = schedule == "B"   ? plan::Schedule::pipelined
+                       : schedule == "V" ? plan::Schedule::vectorised
+                                         : plan::Schedule::all_issued;
   if (variant_of(point) != Variant::forced &&
-      (decomposition.strip_bytes != 0 || decomposition.pipelined || decomposition.window != 0)) {
+      (candidate.strip_bytes != 0 || candidate.window != 0 || schedule != "A")) {
     return Error(ErrorCode::invalid_argument,
                  "only variant 'forced' takes strip_bytes, schedule and window; variant '" +
                      point.variant + "' decides for itself");
   }
-  if (decomposition.pipelined != (decomposition.window != 0)) {
+  if ((schedule == "B") != (candidate.window != 0)) {
     return Error(ErrorCode::invalid_argument,
-                 "schedule B needs a window of at least 1, schedule A none (window=0)");
+                 "schedule B needs a window of at least 1, the others none (window=0)");
   }
-  return decomposition;
+  if (schedule == "V" && candidate.strip_bytes != 0) {
+    return Error(ErrorCode::invalid_argument,
+                 "schedule V does not divide the blocks; leave strip_bytes=0");
+  }
+  return candidate;
 }
 
-Result<uint64_t> transfer_bytes(const experiment::Point& point, uint32_t ranks) {
+Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks) {
   if (point.experiment == "kernel.matvec") {
-    return static_cast<uint64_t>(integer_of(point, "rows") * integer_of(point, "cols")) *
-           sizeof(double);
+    const int64_t elements = integer_of(point, "rows") * integer_of(point, "cols");
+    return Transfer{static_cast<uint64_t>(elements) * sizeof(double), 1};
   }
   if (point.experiment == "kernel.transpose") {
     const auto n = static_cast<uint64_t>(integer_of(point, "n"));
@@ -71,11 +79,11 @@ Result<uint64_t> transfer_bytes(const experiment::Point& point, uint32_t ranks) 
                                                     " is not a multiple of the " +
                                                     std::to_string(ranks) + " ranks");
     }
-    return (n / ranks) * (n / ranks) * sizeof(Complex);
+    return Transfer{(n / ranks) * (n / ranks) * sizeof(Complex), ranks - 1};
   }
-  return Error(ErrorCode::invalid_argument, "experiment '" + point.experiment +
-                                                "' has no decomposition to search; "
-                                                "use kernel.matvec or kernel.transpose");
+  return Error(ErrorCode::invalid_argument,
+               "experiment '" + point.experiment +
+                   "' has no decomposition to search; use kernel.matvec or kernel.transpose");
 }
 
 }  // namespace stripline::suites

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "optimizer/experiment/experiment.h"
+#include "optimizer/plan/strip.h"
 
 namespace stripline::suites {
 
@@ -22,22 +23,22 @@ enum class Variant { blocking, fine, hand, hand4, untuned, tuned, forced };
 std::vector<std::string> variant_names();
 Variant variant_of(const experiment::Point& point);
 
-/// strip_bytes (0: one piece), schedule (A or B) and window (operations ahead under B).
+/// strip_bytes (0: one piece), schedule (A, B or V) and window (operations ahead under B).
 std::vector<experiment::Factor> decomposition_factors();
 
-/// A forced decomposition.
-struct Decomposition {
-  uint64_t strip_bytes = 0;
-  bool pipelined = false;  ///< schedule B
-  uint32_t window = 0;
+/// What the point asks of variant forced. strip_bytes is 0 for one piece per block. Errors:
+/// invalid_argument when another variant is given a decomposition, or the factors contradict each
+/// other.
+Result<plan::StripCandidate> decomposition_of(const experiment::Point& point);
+
+/// What one rank of a kernel fetches: contiguous blocks of equal size.
+struct Transfer {
+  uint64_t block_bytes = 0;
+  uint64_t blocks = 1;
 };
 
-/// What the point asks for. Errors: invalid_argument when a variant other than forced is given a
-/// decomposition, or window does not go with the schedule.
-Result<Decomposition> decomposition_of(const experiment::Point& point);
-
-/// Bytes of one contiguous transfer of the kernel, which strips divide. Errors: invalid_argument
-/// for an experiment that is not such a kernel, or a problem that does not go with the ranks.
-Result<uint64_t> transfer_bytes(const experiment::Point& point, uint32_t ranks);
+/// Errors: invalid_argument for an experiment that is not such a kernel, or a problem that does not
+/// go with the ranks.
+Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks);
 
 }  // namespace stripline::suites

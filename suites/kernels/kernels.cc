@@ -2,6 +2,8 @@
 
 namespace stripline::suites {
 
-std::vector<Benchmark> kernel_benchmarks() { return {}; }
+std::vector<Benchmark> kernel_benchmarks() {
+  return {matvec_benchmark(), transpose_benchmark(), serial_tax_benchmark()};
+}
 
 }  // namespace stripline::suites

@@ -73,7 +73,8 @@ class TransposeProblem {
   /// Whether the part of the destination that came from `owner` is right after the body has run
   /// over elements [0, elements) of its block, filled with `salt`.
   bool verify(uint32_t owner, uint64_t salt, size_t elements) const {
-    const double weight = static_cast<double>(passes_ * (passes_ + 1) / 2);
+    const size_t weights = passes_ * (passes_ + 1) / 2;
+    const auto weight = static_cast<double>(weights);
     for (size_t i = 0; i < m_; ++i) {
       for (size_t j = 0; j < m_; ++j) {
         const Complex& got = destination_[j * n_ + owner * m_ + i];

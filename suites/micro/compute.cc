@@ -53,10 +53,10 @@ class Reduction final : public Primitive {
   }
   void evict(Evictor& evictor) override { evictor.evict(a_.data(), a_.size() * sizeof(double)); }
   bool correct(size_t sweeps) override {
-    const double cycles = static_cast<double>(a_.size() / 97);
-    const double rest = static_cast<double>(a_.size() % 97);
-    const double once = cycles * (96 * 97 / 2) + rest * (rest - 1) / 2;
-    return total_ == static_cast<double>(sweeps) * once;
+    const size_t cycles = a_.size() / 97;
+    const size_t rest = a_.size() % 97;
+    const size_t once = cycles * (96 * 97 / 2) + rest * (rest - std::min<size_t>(rest, 1)) / 2;
+    return total_ == static_cast<double>(sweeps * once);
   }
 
  private:
@@ -163,7 +163,7 @@ Benchmark compute_benchmark() {
       "additions without memory, bytes=0). The other ranks wait inside the library.";
   std::vector<experiment::ParamValue> footprints =
       size_grid(kSmallestFootprint, kLargestFootprint, 1);
-  footprints.insert(footprints.begin() + 1, int64_t{0});
+  footprints.emplace_back(int64_t{0});
   e.factors = {integer_factor("bytes", "B",
                               "Memory that one sweep touches, all arrays together; 0 for alu.",
                               footprints, 0, double{1 << 30})};

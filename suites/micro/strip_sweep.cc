@@ -94,11 +94,11 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   };
   if (ctx.rank_me() == 0) parts.run = [&] { loop.run(); };
   parts.verify = [&](uint64_t salt) {
-    const double cycles = static_cast<double>(elements / 127);
-    const double rest = static_cast<double>(elements % 127);
-    const double once = cycles * (126 * 127 / 2) + rest * (rest - 1) / 2 +
-                        static_cast<double>(salt) * static_cast<double>(elements);
-    return loop.sum() == static_cast<double>(sweeps) * once;
+    const size_t cycles = elements / 127;
+    const size_t rest = elements % 127;
+    const size_t once =
+        cycles * (126 * 127 / 2) + rest * (rest - std::min<size_t>(rest, 1)) / 2 + salt * elements;
+    return loop.sum() == static_cast<double>(sweeps * once);
   };
   SampleSeries series = measure_kernel(session, rule, parts);
   ctx.delete_symmetric_array(array);

@@ -1,0 +1,61 @@
+#include "suites/kernels/candidates.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "suites/kernels/decomposition.h"
+#include "suites/registry.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::Point;
+
+Point problem(const std::string& name, const experiment::Params& params) {
+  Point point{name, "blocking", params};
+  const auto trouble = experiment::complete_point(find_benchmark(name)->declaration, point);
+  EXPECT_FALSE(trouble) << *trouble;
+  return point;
+}
+
+TEST(Candidates, AreDistinctAcceptedAndBeginWithTheSimplest) {
+  for (const Point& base : {problem("kernel.matvec", {{"rows", int64_t{100}}}),
+                            problem("kernel.transpose", {{"n", int64_t{256}}})}) {
+    const auto points = forced_candidates(base, 4);
+    ASSERT_TRUE(points.ok());
+    EXPECT_GT(points->size(), 20u);
+    EXPECT_LT(points->size(), 60u);
+    std::set<std::string> keys;
+    for (Point point : *points) {
+      EXPECT_EQ(point.variant, "forced");
+      EXPECT_TRUE(keys.insert(experiment::point_key(point)).second);
+      const auto trouble =
+          experiment::complete_point(find_benchmark(point.experiment)->declaration, point);
+      EXPECT_FALSE(trouble) << *trouble;
+      EXPECT_TRUE(decomposition_of(point).ok()) << experiment::point_key(point);
+    }
+    const auto first = decomposition_of(points->front());
+    EXPECT_EQ(first->schedule, plan::Schedule::vectorised);
+  }
+}
+
+TEST(Candidates, WindowsAreSmallerThanTheNumberOfStrips) {
+  const auto points = forced_candidates(problem("kernel.matvec", {{"rows", int64_t{2}}}), 2);
+  ASSERT_TRUE(points.ok());
+  for (const Point& point : *points) {
+    const auto candidate = decomposition_of(point);
+    ASSERT_TRUE(candidate.ok());
+    if (candidate->schedule != plan::Schedule::pipelined) continue;
+    EXPECT_LT(candidate->window * candidate->strip_bytes, uint64_t{2} * 1024 * 8);
+  }
+}
+
+TEST(Candidates, OtherExperimentsHaveNone) {
+  const auto points = forced_candidates(Point{"micro.compute", "alu", {}}, 2);
+  ASSERT_FALSE(points.ok());
+  EXPECT_NE(points.error().message().find("kernel.matvec"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stripline::suites

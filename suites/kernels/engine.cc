@@ -1,0 +1,107 @@
+#include "suites/kernels/engine.h"
+
+#include "optimizer/plan/explain.h"
+#include "runtime/loop/loop_state.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline::suites {
+namespace {
+
+// The kernels' place in the plan cache; their requests differ, so one serves all.
+constexpr uint64_t kSite = 0x5171;
+
+std::string size_text(uint64_t bytes) {
+  if (bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    if (bytes >= 1024 && bytes % 1024 == 0) return std::to_string(bytes / 1024) + " MiB";
+    return std::to_string(bytes) + " KiB";
+  }
+  return std::to_string(bytes) + " B";
+}
+
+std::string plan_text(const LoopPlan& plan) {
+  const std::string strips = std::to_string(plan.count) + " x " + size_text(plan.strip_bytes);
+  switch (plan.schedule) {
+    case plan::Schedule::vectorised:
+      return "blocking, " + strips;
+    case plan::Schedule::all_issued:
+      return "A, " + strips;
+    case plan::Schedule::pipelined:
+      return "B, " + strips + ", " + std::to_string(plan.burst) + " ahead";
+  }
+  return strips;
+}
+
+// The request that the engine made, with the computation it has measured since.
+plan::StripRequest request_of(const EngineLoop& loop) {
+  plan::StripRequest request;
+  request.total_bytes = loop.transfer.block_bytes * loop.transfer.blocks;
+  request.blocks = static_cast<uint32_t>(loop.transfer.blocks);
+  request.element_bytes = loop.element_bytes;
+  request.max_buffer_bytes = loop.options.max_buffer_bytes;
+  request.own_bytes = loop.options.own_count * loop.element_bytes;
+  request.loop = loop.options.loop;
+  request.sweeps = loop.options.sweeps;
+  request.local_bytes = loop.options.local_bytes;
+  return request;
+}
+
+// What explain() says ahead of its tables.
+std::string reasons(Context& context, const EngineLoop& loop) {
+  auto& state = detail::LoopState::of(context.state());
+  if (!state.costs) return {};
+  plan::StripRequest request = request_of(loop);
+  if (const detail::LoopSite* site = state.sites.find(kSite, request)) {
+    if (site->executions > 0) request.compute_s = site->least_compute_s;
+  }
+  const std::string text = plan::to_text(plan::explain(request, &*state.costs));
+  return text.substr(0, text.find("alternatives:"));
+}
+
+}  // namespace
+
+Result<EngineLoop> make_engine_loop(Context& context, const experiment::Point& point,
+                                    const LoopOptions& options, size_t element_bytes) {
+  EngineLoop loop;
+  loop.options = options;
+  loop.options.site = kSite;
+  loop.element_bytes = element_bytes;
+  STRIPLINE_ASSIGN_OR_RETURN(loop.transfer, transfer_of(point, context.rank_n()));
+  STRIPLINE_ASSIGN_OR_RETURN(plan::StripCandidate candidate, decomposition_of(point));
+  const Variant variant = variant_of(point);
+  if (variant == Variant::untuned) loop.options.use_model = false;
+  if (variant == Variant::tuned && context.state().model == nullptr) {
+    return Error(ErrorCode::failed_precondition,
+                 "variant 'tuned' needs a tuned model; give one with --model FILE "
+                 "('stripline model fetch' gets one)");
+  }
+  if (variant == Variant::forced) {
+    if (candidate.strip_bytes == 0) candidate.strip_bytes = loop.transfer.block_bytes;
+    loop.options.force = candidate;
+  }
+  return loop;
+}
+
+std::string kernel_note(Context& context, Variant variant, const EngineLoop& loop,
+                        size_t run_elements, size_t elements) {
+  switch (variant) {
+    case Variant::fine:
+      if (run_elements == elements) return "element by element";
+      return "element by element (time of " + std::to_string(run_elements) + " of " +
+             std::to_string(elements) + " elements, scaled)";
+    case Variant::blocking:
+      return "blocking, whole blocks";
+    case Variant::hand:
+      return "nonblocking, whole blocks";
+    case Variant::hand4:
+      return "nonblocking, blocks in 4 strips";
+    case Variant::untuned:
+    case Variant::forced:
+      return plan_text(loop.plan);
+    case Variant::tuned:
+      return plan_text(loop.plan) + "\n" + reasons(context, loop);
+  }
+  return {};
+}
+
+}  // namespace stripline::suites

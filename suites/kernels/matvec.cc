@@ -1,0 +1,137 @@
+// kernel.matvec: the loop nest of Figure 2 of Iancu et al., a remote matrix times local vectors.
+#include <span>
+#include <vector>
+
+#include "suites/grids.h"
+#include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/decomposition.h"
+#include "suites/kernels/engine.h"
+#include "suites/kernels/kernels.h"
+#include "suites/kernels/matvec_problem.h"
+#include "suites/kernels/measure_kernel.h"
+#include "suites/kernels/strategies.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+constexpr uint32_t kMostRanks = 1024;
+constexpr size_t kHandParts = 4;
+
+size_t size_of(const experiment::Point& point, std::string_view name) {
+  return static_cast<size_t>(experiment::number_param(point, name).value_or(0));
+}
+
+// The local reference is the vector; each element costs a multiplication and an addition.
+LoopOptions loop_of(size_t cols, size_t passes) {
+  LoopOptions options;
+  options.loop.n_local_ref = 1;
+  options.loop.n_fp_alu = 2;
+  options.sweeps = static_cast<uint32_t>(passes);
+  options.local_bytes = cols * sizeof(double);
+  return options;
+}
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  const Variant variant = variant_of(point);
+  const size_t rows = size_of(point, "rows");
+  const size_t cols = size_of(point, "cols");
+  const size_t passes = size_of(point, "passes");
+  const size_t elements = rows * cols;
+
+  STRIPLINE_ASSIGN_OR_RETURN(EngineLoop engine,
+                             make_engine_loop(ctx, point, loop_of(cols, passes), sizeof(double)));
+  STRIPLINE_ASSIGN_OR_RETURN(auto matrix, ctx.new_symmetric_array<double>(elements));
+  const rank_t neighbour = (ctx.rank_me() + 1) % ctx.rank_n();
+  const LoopBlock<const double> block{ctx.on_rank(matrix, neighbour), elements};
+  const std::span<const LoopBlock<const double>> blocks(&block, 1);
+  MatvecProblem problem(rows, cols, passes);
+  AlignedBuffer<double> buffer(elements);
+  std::vector<future> in_flight(kHandParts);
+  const auto body = [&problem](size_t, size_t begin, size_t end, const double* data) {
+    problem.compute(begin, end, data);
+  };
+  const auto no_own_work = [] {};
+  const size_t fine = std::min(elements, kFineElements);
+
+  KernelParts parts;
+  parts.prepare = [&](uint64_t salt) {
+    MatvecProblem::fill(ctx.local(matrix), rows, cols, salt);
+    problem.clear_result();
+  };
+  parts.verify = [&](uint64_t salt) {
+    return problem.verify(salt, variant == Variant::fine ? fine : elements);
+  };
+  const auto compute = [&] {
+    switch (variant) {
+      case Variant::fine:
+        return run_fine(ctx, blocks, fine, body);
+      case Variant::blocking:
+        return run_blocking(ctx, blocks, buffer.data(), body);
+      case Variant::hand:
+        return run_nonblocking(ctx, blocks, 1, buffer.data(), std::span(in_flight), no_own_work,
+                               body);
+      case Variant::hand4:
+        return run_nonblocking(ctx, blocks, kHandParts, buffer.data(), std::span(in_flight),
+                               no_own_work, body);
+      case Variant::untuned:
+      case Variant::tuned:
+      case Variant::forced:
+        return run_engine(ctx, engine, blocks, no_own_work, body);
+    }
+  };
+  const bool all_active = experiment::text_param(point, "active") == "all";
+  if (all_active || ctx.rank_me() == 0) parts.run = compute;
+  if (variant == Variant::fine) {
+    parts.scale = static_cast<double>(elements) / static_cast<double>(fine);
+  }
+
+  SampleSeries series = measure_kernel(session, rule, parts);
+  ctx.delete_symmetric_array(matrix);
+  series.note = series.verified ? kernel_note(ctx, variant, engine, fine, elements) : kWrongResult;
+  return series;
+}
+
+}  // namespace
+
+Benchmark matvec_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "kernel.matvec";
+  e.title = "Remote matrix times local vectors";
+  e.description =
+      "The loop nest of Figure 2 of Iancu et al.: each active rank multiplies its neighbour's "
+      "matrix of doubles with `passes` local vectors. The matrix is one contiguous remote region, "
+      "fetched element by element (fine: at most 4096 of them, the time scaled), in one blocking "
+      "transfer (blocking), nonblocking without strips (hand), nonblocking in four equal strips "
+      "(hand4), or by the loop engine without a model (untuned), with the context's model (tuned) "
+      "or under a decomposition of the caller's (forced). All variants run the same loop body.";
+  e.factors = {integer_factor("rows", "1", "Rows of the matrix.",
+                              {int64_t{128}, int64_t{16}, int64_t{32}, int64_t{64}, int64_t{256},
+                               int64_t{512}, int64_t{1024}},
+                              1, 1 << 20),
+               integer_factor("cols", "1", "Columns of the matrix.", {int64_t{1024}}, 1, 1 << 20),
+               integer_factor("passes", "1", "Vectors, that is uses of each element fetched.",
+                              size_grid(1, 32, 1), 1, 1024)};
+  experiment::Factor active;
+  active.name = "active";
+  active.description =
+      "Which ranks compute: all, or rank 0 only while the others wait inside the library.";
+  active.values = {std::string("one"), std::string("all")};
+  e.factors.push_back(active);
+  for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
+  e.variants = variant_names();
+  e.metric = {"time", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "Every element of the result is compared with its closed form, in every repetition; the "
+      "owner changes the matrix between repetitions.";
+  return benchmark;
+}
+
+}  // namespace stripline::suites

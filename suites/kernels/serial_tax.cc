@@ -1,0 +1,98 @@
+// kernel.serial_tax: what the access form that users write costs on data that are local.
+#include <algorithm>
+
+#include <stripline/loop.h>
+
+#include "suites/compute_bodies.h"
+#include "suites/grids.h"
+#include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/kernels.h"
+#include "suites/repeat.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+constexpr uint32_t kMostRanks = 1024;
+// A repetition runs the loop so often that reading the clock does not count.
+constexpr size_t kElementsPerRepetition = size_t{1} << 20;
+
+// The data are small integers; a constant sum in every loop.
+double element(size_t i) { return static_cast<double>(i % 89); }
+double weight(size_t i) { return static_cast<double>(1 + i % 3); }
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  const auto n = static_cast<size_t>(experiment::number_param(point, "elements").value_or(0));
+  STRIPLINE_ASSIGN_OR_RETURN(auto array, ctx.new_symmetric_array<double>(n));
+  SampleSeries series;
+  if (ctx.rank_me() == 0) {
+    AlignedBuffer<double> weights(n);
+    double* const data = ctx.local(array);
+    double expected = 0;
+    for (size_t i = 0; i < n; ++i) {
+      data[i] = element(i);
+      weights[i] = weight(i);
+      expected += element(i) * weight(i);
+    }
+    const size_t loops = std::max<size_t>(1, kElementsPerRepetition / n);
+    const double* const w = weights.data();
+    const bool plain = point.variant == "plain";
+    bool good = true;
+    repeat_alone(
+        session, rule,
+        [&] {
+          double total = 0;
+          const double start_s = ctx.now_s();
+          for (size_t i = 0; i < loops; ++i) {
+            double sum = 0;
+            if (plain) {
+              sum = dot(data, w, n);
+            } else {
+              strip_for(ctx, array, n, {.use_model = false},
+                        [&sum, w](size_t begin, size_t end, const double* strip) {
+                          sum += dot(strip, w + begin, end - begin);
+                        });
+            }
+            total += sum;
+          }
+          const double end_s = ctx.now_s();
+          good = good && total == expected * static_cast<double>(loops);
+          return (end_s - start_s) / static_cast<double>(loops);
+        },
+        series);
+    series.verified = good;
+    if (!good) series.note = "verification failed: the sum is wrong";
+  }
+  ctx.barrier();
+  ctx.delete_symmetric_array(array);
+  return series;
+}
+
+}  // namespace
+
+Benchmark serial_tax_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "kernel.serial_tax";
+  e.title = "Cost of the access form on local data";
+  e.description =
+      "Rank 0 multiplies a part of a symmetric array that is its own with a local vector: as a "
+      "plain loop over pointers (plain), and as users write loops over global data, through "
+      "strip_for (access). Chen, section 4.1, found 2.5% between translated and plain C.";
+  e.factors = {integer_factor(
+      "elements", "1", "Doubles in the array.",
+      {int64_t{1 << 16}, int64_t{1 << 12}, int64_t{1 << 14}, int64_t{1 << 18}, int64_t{1 << 20}}, 1,
+      1 << 24)};
+  e.variants = {"plain", "access"};
+  e.metric = {"time_per_loop", "s", true};
+  e.min_ranks = 1;
+  e.max_ranks = kMostRanks;
+  e.verification = "The sum is compared with that of a separate loop, in every repetition.";
+  return benchmark;
+}
+
+}  // namespace stripline::suites

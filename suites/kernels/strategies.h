@@ -1,0 +1,79 @@
+// The ways to fetch remote blocks and compute on them that need no tuning: the baselines. All of
+// them, and the loop engine, run the same body, inlined, on buffers that exist before the timing
+// starts.
+//
+// A body is callable as body(block, begin, end, data): compute on elements [begin, end) of block
+// number `block`, `data` pointing at element `begin`.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <stripline/context.h>
+#include <stripline/loop.h>
+
+namespace stripline::suites {
+
+/// The most elements that variant `fine` fetches one by one in a repetition; beyond it the time of
+/// these is scaled to all of them, and the series says so.
+inline constexpr size_t kFineElements = 4096;
+
+/// Element by element, blocking: the shared-memory style source (Figure 2-(1) of Iancu et al.).
+/// Stops after `most` elements of all blocks together.
+template <typename T, typename Body>
+void run_fine(Context& ctx, std::span<const LoopBlock<const T>> blocks, size_t most, Body&& body) {
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    const size_t count = std::min(blocks[b].count, most);
+    for (size_t i = 0; i < count; ++i) {
+      const T element = ctx.rget(blocks[b].data + static_cast<std::ptrdiff_t>(i));
+      body(b, i, i + 1, &element);
+    }
+    most -= count;
+  }
+}
+
+/// One blocking bulk transfer per block (Figure 2-(2)). One buffer serves all blocks, so that it
+/// stays in cache.
+template <typename T, typename Body>
+void run_blocking(Context& ctx, std::span<const LoopBlock<const T>> blocks, T* buffer,
+                  Body&& body) {
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    ctx.rget(blocks[b].data, buffer, blocks[b].count).wait();
+    body(b, 0, blocks[b].count, buffer);
+  }
+}
+
+/// Nonblocking: every block in `parts` equal pieces, all issued up front, each computed on as soon
+/// as it is there. With one part this is HAND of Iancu et al., section 8; with four a programmer's
+/// guess at strip-mining. `buffer` has room for all blocks; `in_flight` for blocks x parts.
+template <typename T, typename Body, typename Own>
+void run_nonblocking(Context& ctx, std::span<const LoopBlock<const T>> blocks, size_t parts,
+                     T* buffer, std::span<future> in_flight, Own&& own_work, Body&& body) {
+  size_t operation = 0;
+  T* target = buffer;
+  for (const LoopBlock<const T>& block : blocks) {
+    for (size_t part = 0; part < parts; ++part) {
+      const size_t begin = block.count * part / parts;
+      const size_t end = block.count * (part + 1) / parts;
+      in_flight[operation++] =
+          ctx.rget(block.data + static_cast<std::ptrdiff_t>(begin), target + begin, end - begin);
+    }
+    target += block.count;
+  }
+  own_work();
+  operation = 0;
+  target = buffer;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    for (size_t part = 0; part < parts; ++part) {
+      const size_t begin = blocks[b].count * part / parts;
+      const size_t end = blocks[b].count * (part + 1) / parts;
+      in_flight[operation++].wait();
+      body(b, begin, end, target + begin);
+    }
+    target += blocks[b].count;
+  }
+}
+
+}  // namespace stripline::suites

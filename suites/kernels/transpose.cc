@@ -1,0 +1,146 @@
+// kernel.transpose: a distributed transpose, the communication of the NAS FT benchmark.
+#include <span>
+#include <vector>
+
+#include "suites/grids.h"
+#include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/decomposition.h"
+#include "suites/kernels/engine.h"
+#include "suites/kernels/kernels.h"
+#include "suites/kernels/measure_kernel.h"
+#include "suites/kernels/strategies.h"
+#include "suites/kernels/transpose_problem.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+constexpr uint32_t kMostRanks = 1024;
+constexpr size_t kHandParts = 4;
+
+// Each element is stored to the destination once per pass, with two multiplications and two
+// additions after the first. The rank's own block is gone through as well.
+LoopOptions loop_of(const TransposeProblem& problem, size_t passes) {
+  LoopOptions options;
+  options.loop.n_local_ref = 2;
+  options.loop.n_fp_alu = 4;
+  options.sweeps = static_cast<uint32_t>(passes);
+  options.local_bytes = problem.source_elements() * sizeof(Complex);
+  options.own_count = problem.block_elements();
+  return options;
+}
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  const Variant variant = variant_of(point);
+  STRIPLINE_RETURN_IF_ERROR(transfer_of(point, ctx.rank_n()));  // n must be a multiple of ranks
+  const auto n = static_cast<size_t>(experiment::number_param(point, "n").value_or(0));
+  const auto passes = static_cast<size_t>(experiment::number_param(point, "passes").value_or(0));
+  const rank_t ranks = ctx.rank_n();
+  const rank_t me = ctx.rank_me();
+
+  TransposeProblem problem(n, ranks, me, passes);
+  const size_t block_elements = problem.block_elements();
+  STRIPLINE_ASSIGN_OR_RETURN(
+      EngineLoop engine, make_engine_loop(ctx, point, loop_of(problem, passes), sizeof(Complex)));
+  STRIPLINE_ASSIGN_OR_RETURN(auto source,
+                             ctx.new_symmetric_array<Complex>(problem.source_elements()));
+  // Each rank begins with its successor, so that they do not all read from rank 0 at once.
+  std::vector<LoopBlock<const Complex>> block_list;
+  for (rank_t step = 1; step < ranks; ++step) {
+    const auto start = static_cast<std::ptrdiff_t>(problem.block_start(me));
+    block_list.push_back({ctx.on_rank(source, (me + step) % ranks) + start, block_elements});
+  }
+  const std::span<const LoopBlock<const Complex>> blocks(block_list);
+  const auto owner_of = [me, ranks](size_t block) {
+    return static_cast<uint32_t>((me + 1 + block) % ranks);
+  };
+  AlignedBuffer<Complex> buffer(block_elements * blocks.size());
+  std::vector<future> in_flight(kHandParts * blocks.size());
+  const auto body = [&](size_t block, size_t begin, size_t end, const Complex* data) {
+    problem.compute(owner_of(block), begin, end, data);
+  };
+  const Complex* const own_block = ctx.local(source) + problem.block_start(me);
+  const auto own_work = [&] { problem.compute(me, 0, block_elements, own_block); };
+  const size_t elements = block_elements * blocks.size();
+  const size_t fine = std::min(elements, kFineElements);
+  // A scaled time leaves out the rank's own block, which is not to be scaled.
+  const bool partial = variant == Variant::fine && fine < elements;
+
+  KernelParts parts;
+  parts.prepare = [&](uint64_t salt) {
+    problem.fill(ctx.local(source), salt);
+    problem.clear_result();
+  };
+  parts.verify = [&](uint64_t salt) {
+    bool good = partial || problem.verify(me, salt, block_elements);
+    size_t left = partial ? fine : elements;
+    for (size_t block = 0; block < blocks.size(); ++block) {
+      const size_t covered = std::min(left, block_elements);
+      good = problem.verify(owner_of(block), salt, covered) && good;
+      left -= covered;
+    }
+    return good;
+  };
+  parts.run = [&] {
+    switch (variant) {
+      case Variant::fine:
+        if (!partial) own_work();
+        return run_fine(ctx, blocks, fine, body);
+      case Variant::blocking:
+        own_work();
+        return run_blocking(ctx, blocks, buffer.data(), body);
+      case Variant::hand:
+        return run_nonblocking(ctx, blocks, 1, buffer.data(), std::span(in_flight), own_work, body);
+      case Variant::hand4:
+        return run_nonblocking(ctx, blocks, kHandParts, buffer.data(), std::span(in_flight),
+                               own_work, body);
+      case Variant::untuned:
+      case Variant::tuned:
+      case Variant::forced:
+        return run_engine(ctx, engine, blocks, own_work, body);
+    }
+  };
+  if (partial) parts.scale = static_cast<double>(elements) / static_cast<double>(fine);
+
+  SampleSeries series = measure_kernel(session, rule, parts);
+  ctx.delete_symmetric_array(source);
+  series.note = series.verified ? kernel_note(ctx, variant, engine, fine, elements) : kWrongResult;
+  return series;
+}
+
+}  // namespace
+
+Benchmark transpose_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "kernel.transpose";
+  e.title = "Distributed transpose";
+  e.description =
+      "An n x n matrix of complex doubles in slabs of rows is transposed, as in NAS FT: every rank "
+      "reads one contiguous block from every other rank and writes it transposed into its own "
+      "slab, the local transposition (`passes` times, adding up) being the loop that strips are "
+      "made of. Variants as for kernel.matvec; hand issues the transfers from all peers up front "
+      "and transposes the rank's own block meanwhile. n must be a multiple of the ranks.";
+  e.factors = {
+      integer_factor(
+          "n", "1", "Rows and columns of the matrix.",
+          {int64_t{512}, int64_t{64}, int64_t{128}, int64_t{256}, int64_t{1024}, int64_t{2048}}, 2,
+          1 << 14),
+      integer_factor("passes", "1", "How often the local transposition goes over the data.",
+                     size_grid(1, 16, 1), 1, 256)};
+  for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
+  e.variants = variant_names();
+  e.metric = {"time", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "Every element of the result is compared with its closed form, in every repetition; the "
+      "owners change the matrix between repetitions.";
+  return benchmark;
+}
+
+}  // namespace stripline::suites

@@ -1,0 +1,161 @@
+// Every declaration is valid, and every variant of every experiment runs and verifies on a small
+// problem, on a real provider and on the emulated fabric.
+#include "suites/registry.h"
+
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/experiment/json.h"
+#include "suites/testing/ranks.h"
+#include "suites/testing/small_model.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::Point;
+using experiment::SampleSeries;
+using experiment::StopRule;
+
+TEST(Registry, DeclarationsAreValid) {
+  std::set<std::string> names;
+  for (const Benchmark& benchmark : benchmarks()) {
+    const experiment::Experiment& e = benchmark.declaration;
+    SCOPED_TRACE(e.name);
+    EXPECT_TRUE(names.insert(e.name).second) << "the name is taken";
+    EXPECT_NE(benchmark.run, nullptr);
+    EXPECT_FALSE(e.title.empty());
+    EXPECT_FALSE(e.description.empty());
+    EXPECT_FALSE(e.verification.empty());
+    EXPECT_TRUE(experiment::experiment_from_json(experiment::to_json(e)).ok());
+    for (const experiment::Factor& factor : e.factors) {
+      EXPECT_FALSE(factor.description.empty()) << factor.name;
+      for (const experiment::ParamValue& value : factor.values) {
+        Point point{e.name, e.variants.front(), {{factor.name, value}}};
+        const auto problem = experiment::complete_point(e, point);
+        EXPECT_FALSE(problem) << *problem;
+      }
+    }
+  }
+}
+
+TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
+  const std::map<std::string, std::vector<std::string>> expected = {
+      {"micro.latency", {"get", "put", "am"}},
+      {"micro.issue", {"get", "put", "am"}},
+      {"micro.flood", {"get", "put"}},
+      {"micro.overlap", {"get", "put"}},
+      {"micro.compute", {"red_in", "red_out", "vec_in", "vec_out", "alu"}},
+      {"micro.strip_sweep", {"A", "B"}}};
+  for (const auto& [name, variants] : expected) {
+    const Benchmark* benchmark = find_benchmark(name);
+    ASSERT_NE(benchmark, nullptr) << name;
+    EXPECT_EQ(benchmark->declaration.variants, variants) << name;
+  }
+}
+
+// A small problem of each experiment.
+std::vector<Point> small_points() {
+  std::vector<Point> points;
+  for (const Benchmark& benchmark : benchmarks()) {
+    const experiment::Experiment& e = benchmark.declaration;
+    for (const std::string& variant : e.variants) {
+      Point point{e.name, variant, {}};
+      if (e.name == "micro.compute") point.params["bytes"] = int64_t{variant == "alu" ? 0 : 4096};
+      if (e.name == "micro.issue") point.params["burst"] = int64_t{4};
+      if (e.name == "micro.strip_sweep") point.params["total_bytes"] = int64_t{16384};
+      if (e.name == "kernel.matvec") {
+        point.params["rows"] = int64_t{24};
+        point.params["cols"] = int64_t{40};
+        point.params["active"] = std::string("all");
+      }
+      if (e.name == "kernel.transpose") point.params["n"] = int64_t{32};
+      if (variant == "forced") {
+        point.params["strip_bytes"] = int64_t{1024};
+        point.params["schedule"] = std::string("B");
+        point.params["window"] = int64_t{2};
+      }
+      points.push_back(std::move(point));
+    }
+  }
+  return points;
+}
+
+void run_all(rank_t ranks, const std::string& fabric, const std::string& clock) {
+  const SmallModel model(fabric);
+  std::vector<SampleSeries> all;
+  on_ranks(
+      ranks, fabric, clock,
+      [&](Session& session) {
+        for (const Point& point : small_points()) {
+          const StopRule rule{.min_reps = 2, .max_reps = 3, .time_budget_s = 0.01};
+          auto series = as_series(run_point(session, point, rule), point, session.run());
+          if (session.context().rank_me() == 0) all.push_back(std::move(series));
+        }
+      },
+      model.path());
+  ASSERT_EQ(all.size(), small_points().size());
+  for (const SampleSeries& series : all) {
+    SCOPED_TRACE(experiment::point_key(series.point) + ": " + series.note);
+    EXPECT_TRUE(series.verified);
+    ASSERT_FALSE(series.values.empty());
+    EXPECT_EQ(series.timestamps_s.size(), series.values.size());
+    EXPECT_GE(series.warmup_dropped, 1u);
+    for (const double value : series.values) EXPECT_GE(value, 0);
+  }
+}
+
+TEST(EveryVariant, RunsAndVerifiesOnTcp) { run_all(2, "tcp", "real"); }
+
+TEST(EveryVariant, RunsAndVerifiesOnTheVirtualClock) {
+  run_all(2, "emulated:opteron-vapi", "virtual");
+}
+
+TEST(EveryVariant, RunsAndVerifiesOnFourRanks) {
+  run_all(4, "emulated:power5-lapi,compute=none", "virtual");
+}
+
+TEST(RunPoint, RefusesWhatItCannotMeasure) {
+  std::vector<std::string> messages;
+  on_ranks(2, "emulated:opteron-vapi,compute=none", "virtual", [&](Session& session) {
+    const auto try_point = [&](Point point, const StopRule& rule = {}) {
+      const auto series = run_point(session, std::move(point), rule);
+      if (session.context().rank_me() != 0) return;
+      messages.push_back(series.ok() ? "measured" : series.error().message());
+    };
+    try_point({"micro.latncy", "get", {}});
+    try_point({"micro.latency", "fetch", {}});
+    try_point({"micro.latency", "get", {{"bytes", int64_t{-1}}}});
+    try_point({"micro.latency", "am", {{"bytes", int64_t{4 << 20}}}});
+    try_point({"micro.compute", "alu", {{"bytes", int64_t{4096}}}});
+    try_point({"kernel.matvec", "tuned", {}});
+    try_point({"kernel.matvec", "hand", {{"strip_bytes", int64_t{4096}}}});
+    try_point({"kernel.matvec", "forced", {{"window", int64_t{2}}}});
+    try_point({"kernel.transpose", "hand", {{"n", int64_t{63}}}});
+    try_point({"kernel.matvec", "hand", {{"rows", int64_t{1 << 20}}}});
+    try_point({"micro.latency", "get", {}}, {.min_reps = 9, .max_reps = 8});
+    // After all that the job is in order.
+    try_point({"micro.latency", "get", {}});
+  });
+  const std::vector<std::string> expected = {"nearest: micro.latency",
+                                             "unknown variant",
+                                             "out of range",
+                                             "active messages carry at most",
+                                             "takes bytes=0",
+                                             "model",
+                                             "only variant 'forced'",
+                                             "schedule B needs a window",
+                                             "not a multiple",
+                                             "segment",
+                                             "stop rule",
+                                             "measured"};
+  ASSERT_EQ(messages.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NE(messages[i].find(expected[i]), std::string::npos)
+        << messages[i] << "\nlacks: " << expected[i];
+  }
+}
+
+}  // namespace
+}  // namespace stripline::suites

@@ -1,0 +1,209 @@
+#include "suites/results/campaign.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+
+#include "base/json.h"
+#include "optimizer/experiment/json.h"
+#include "optimizer/model/model_json.h"
+#include "suites/bench/measure.h"
+#include "suites/registry.h"
+
+namespace stripline::suites::results {
+namespace {
+
+using experiment::Experiment;
+using experiment::Factor;
+using experiment::Params;
+using experiment::ParamValue;
+using experiment::Point;
+using experiment::SampleSeries;
+
+constexpr int64_t kMostBytesPerRepetition = int64_t{128} << 20;
+constexpr size_t kQuickStride = 4;
+constexpr uint64_t kCampaignSeed = 1;
+constexpr double kRunLimitS = 900;
+
+int64_t integer_of(const ParamValue& value) {
+  const auto* integer = std::get_if<int64_t>(&value);
+  return integer == nullptr ? 0 : *integer;
+}
+
+std::vector<ParamValue> thinned(const std::vector<ParamValue>& values, bool quick) {
+  if (!quick || values.size() <= 2) return values;
+  std::vector<ParamValue> kept;
+  for (size_t i = 0; i < values.size(); i += kQuickStride) kept.push_back(values[i]);
+  if (kept.back() != values.back()) kept.push_back(values.back());
+  return kept;
+}
+
+void add_points(const Experiment& declaration, bool quick, std::vector<Point>& points) {
+  int64_t operations = 1;  // of a repetition, at most
+  for (const Factor& factor : declaration.factors) {
+    if (factor.unit == "B") continue;
+    int64_t largest = 1;
+    for (const ParamValue& value : factor.values) largest = std::max(largest, integer_of(value));
+    operations *= largest;
+  }
+  std::vector<Params> combinations{{}};
+  for (const Factor& factor : declaration.factors) {
+    std::vector<ParamValue> values = thinned(factor.values, quick);
+    if (factor.unit == "B") {
+      std::erase_if(values, [&](const ParamValue& value) {
+        return integer_of(value) * operations > kMostBytesPerRepetition;
+      });
+    }
+    std::vector<Params> extended;
+    for (const Params& params : combinations) {
+      for (const ParamValue& value : values) {
+        extended.push_back(params);
+        extended.back()[factor.name] = value;
+      }
+    }
+    combinations = std::move(extended);
+  }
+  for (const std::string& variant : declaration.variants) {
+    for (const Params& params : combinations) {
+      points.push_back({declaration.name, variant, params});
+    }
+  }
+}
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  ::gmtime_r(&now, &utc);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text.data();
+}
+
+Result<std::vector<SampleSeries>> read_run(const std::filesystem::path& path) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, read_json_file(path));
+  std::vector<SampleSeries> series;
+  for (const Json& element : json) {
+    STRIPLINE_ASSIGN_OR_RETURN(SampleSeries one, experiment::sample_series_from_json(element));
+    series.push_back(std::move(one));
+  }
+  return series;
+}
+
+Status write_run(const std::filesystem::path& path, const std::vector<SampleSeries>& series) {
+  std::error_code ignored;  // writing says what is wrong
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  Json json = Json::array();
+  for (const SampleSeries& one : series) json.push_back(experiment::to_json(one));
+  return write_json_file(path, json);
+}
+
+}  // namespace
+
+std::vector<Point> campaign_points(bool computes, bool quick) {
+  std::vector<Point> points;
+  for (const Benchmark& benchmark : benchmarks()) {
+    const Experiment& declaration = benchmark.declaration;
+    if (declaration.feeds.empty()) continue;
+    if (!computes && declaration.name == "micro.compute") continue;
+    add_points(declaration, quick, points);
+  }
+  return points;
+}
+
+std::vector<Point> held_out_points(bool quick) {
+  std::vector<Point> points;
+  for (const char* variant : {"get", "put"}) {
+    // The grid has the powers of two and one and a half times each.
+    for (int64_t power = 8; power < int64_t{4} << 20; power *= quick ? 16 : 2) {
+      for (const int64_t bytes : {power + power / 4, power + power / 2 + power / 4}) {
+        points.push_back({"micro.latency", variant, {{"bytes", bytes}}});
+      }
+    }
+  }
+  return points;
+}
+
+experiment::StopRule campaign_rule(const std::string& clock, bool quick) {
+  experiment::StopRule rule;
+  rule.min_runs = kCampaignRuns;
+  rule.min_reps = 8;
+  // On a virtual clock repetitions differ by the profile's jitter only.
+  rule.max_reps = clock == "virtual" ? 40 : 200;
+  rule.time_budget_s = 0.012;
+  if (quick) rule.max_reps = 10;
+  return rule;
+}
+
+Result<std::vector<SampleSeries>> measure_campaign_run(const Options& options,
+                                                       const Network& network, uint64_t seed,
+                                                       uint32_t run,
+                                                       const std::vector<Point>& points) {
+  bench::Target target;
+  target.fabric = network.fabric;
+  target.clock = network.clock;
+  target.ranks = 2;
+  target.seed = seed;
+  target.time_limit_s = kRunLimitS;
+  target.worker = options.worker;
+  target.cancel_fd = options.cancel_fd;
+  return bench::measure_run(target, run, campaign_rule(network.clock, options.quick), points);
+}
+
+Result<std::vector<SampleSeries>> load_or_measure(const Options& options, const Network& network) {
+  const std::filesystem::path folder = options.path("campaigns") / file_name(network.fabric);
+  std::vector<Point> points = campaign_points(network.computes, options.quick);
+  const std::vector<Point> held_out = held_out_points(options.quick);
+  points.insert(points.end(), held_out.begin(), held_out.end());
+  std::vector<SampleSeries> all;
+  for (uint32_t run = 1; run <= kCampaignRuns; ++run) {
+    const std::filesystem::path file = folder / ("run-" + std::to_string(run) + ".json");
+    std::vector<SampleSeries> series;
+    if (std::filesystem::exists(file)) {
+      STRIPLINE_ASSIGN_OR_RETURN(series, read_run(file));
+    } else {
+      std::fprintf(stderr, "measuring %s: run %u of %u\n", network.fabric.c_str(), run,
+                   kCampaignRuns);
+      STRIPLINE_ASSIGN_OR_RETURN(
+          series, measure_campaign_run(options, network, kCampaignSeed, run, points));
+      STRIPLINE_RETURN_IF_ERROR(write_run(file, series));
+    }
+    std::move(series.begin(), series.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+Result<fit::Fit> fit_network(const Network& network, const std::vector<SampleSeries>& series) {
+  std::set<std::string> held_out;
+  for (const Point& point : held_out_points(false)) held_out.insert(experiment::point_key(point));
+  std::vector<SampleSeries> grid;
+  for (const SampleSeries& one : series) {
+    if (!held_out.contains(experiment::point_key(one.point))) grid.push_back(one);
+  }
+  fit::FitRequest request;
+  request.name = file_name(network.fabric);
+  request.campaigns = {"results/" + file_name(network.fabric)};
+  request.fitted_at = now_text();
+  request.fingerprint = {{"fabric", {network.fabric, model::MatchRule::hard}},
+                         {"clock", {network.clock, model::MatchRule::hard}}};
+  return fit::fit_model(grid, request);
+}
+
+Result<std::string> model_file(const Options& options, const Network& network) {
+  if (const auto given = options.models.find(network.fabric); given != options.models.end()) {
+    return given->second;
+  }
+  const std::filesystem::path file =
+      options.path("models") / (file_name(network.fabric) + ".stripline.json");
+  if (std::filesystem::exists(file)) return file.string();
+  STRIPLINE_ASSIGN_OR_RETURN(const auto series, load_or_measure(options, network));
+  STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit_network(network, series));
+  std::error_code ignored;  // saving says what is wrong
+  std::filesystem::create_directories(file.parent_path(), ignored);
+  STRIPLINE_RETURN_IF_ERROR(model::save_model(fitted.model, file));
+  return file.string();
+}
+
+}  // namespace stripline::suites::results

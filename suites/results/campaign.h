@@ -1,0 +1,53 @@
+// A full campaign's measurements on one network without server and agents: the same experiments,
+// grids and stopping rule (docs/server.md), from runs that are kept so that a command can continue.
+// Sizes between those of the grid are measured in the same launches: what a fitted model has to
+// predict.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+#include "optimizer/fit/fit_model.h"
+#include "suites/results/fabrics.h"
+#include "suites/results/options.h"
+
+namespace stripline::suites::results {
+
+/// Fresh ranks per campaign, what a full one makes.
+inline constexpr uint32_t kCampaignRuns = 12;
+
+/// All points of the registered experiments that feed a model, those on computation only if it
+/// takes time. Sizes at which a repetition would move more than 128 MiB are left out. Quick: every
+/// fourth size and count.
+std::vector<experiment::Point> campaign_points(bool computes, bool quick);
+
+/// The points for prediction: micro.latency get and put at sizes a quarter of an octave from those
+/// of the grid.
+std::vector<experiment::Point> held_out_points(bool quick);
+
+/// How often a point is repeated in a run.
+experiment::StopRule campaign_rule(const std::string& clock, bool quick);
+
+/// Measures run number `run` (from 1) with ranks and jitter of its own. Errors: measure_run().
+Result<std::vector<experiment::SampleSeries>> measure_campaign_run(
+    const Options& options, const Network& network, uint64_t seed, uint32_t run,
+    const std::vector<experiment::Point>& points);
+
+/// All runs on this network, those in options.folder and, newly measured and kept, those that are
+/// missing; grid and held-out points. Errors: as measure_run(); data_loss for a damaged file.
+Result<std::vector<experiment::SampleSeries>> load_or_measure(const Options& options,
+                                                              const Network& network);
+
+/// A model of these series without the held-out points, that fits `network` only.
+Result<fit::Fit> fit_network(const Network& network,
+                             const std::vector<experiment::SampleSeries>& series);
+
+/// The file of the model for this network: the one given by the user, else fitted from
+/// load_or_measure() and kept in options.folder.
+Result<std::string> model_file(const Options& options, const Network& network);
+
+}  // namespace stripline::suites::results

@@ -1,0 +1,101 @@
+#include "suites/results/cells.h"
+
+#include "suites/kernels/decomposition.h"
+#include "suites/registry.h"
+
+namespace stripline::suites::results {
+namespace {
+
+using experiment::Params;
+using experiment::Point;
+
+struct Problem {
+  uint32_t ranks;
+  const char* kernel;
+  Params params;
+};
+
+std::vector<Problem> matvec(uint32_t ranks, const std::vector<int64_t>& rows,
+                            const std::vector<int64_t>& passes, const std::string& active) {
+  std::vector<Problem> problems;
+  for (const int64_t r : rows) {
+    for (const int64_t p : passes) {
+      problems.push_back(
+          {ranks, "kernel.matvec", {{"rows", r}, {"passes", p}, {"active", active}}});
+    }
+  }
+  return problems;
+}
+
+std::vector<Problem> transpose(uint32_t ranks, const std::vector<int64_t>& sizes,
+                               const std::vector<int64_t>& passes) {
+  std::vector<Problem> problems;
+  for (const int64_t n : sizes) {
+    for (const int64_t p : passes) {
+      problems.push_back({ranks, "kernel.transpose", {{"n", n}, {"passes", p}}});
+    }
+  }
+  return problems;
+}
+
+void append(std::vector<Problem>& all, const std::vector<Problem>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+// Two cores: two ranks. Transfers from 128 KiB to 8 MiB, computation from less to much more than
+// the transfer.
+std::vector<Problem> real_problems() {
+  std::vector<Problem> problems = matvec(2, {16, 128, 1024}, {1, 4, 16}, "one");
+  append(problems, matvec(2, {128}, {4}, "all"));
+  append(problems, transpose(2, {256, 1024}, {1, 4}));
+  return problems;
+}
+
+std::vector<Problem> emulated_problems() {
+  std::vector<Problem> problems = matvec(2, {16, 128, 512}, {1, 8}, "one");
+  append(problems, matvec(4, {128}, {4}, "all"));
+  append(problems, matvec(8, {64}, {4}, "all"));
+  append(problems, transpose(2, {512}, {1}));
+  append(problems, transpose(4, {512}, {1, 4}));
+  append(problems, transpose(8, {512}, {4}));
+  return problems;
+}
+
+}  // namespace
+
+std::string Cell::problem_text() const {
+  std::string text = problem.experiment + ":";
+  for (const auto& [name, value] : problem.params) {
+    if (name == kStripBytesFactor || name == kScheduleFactor || name == kWindowFactor) continue;
+    text += " " + name + "=";
+    if (const auto* word = std::get_if<std::string>(&value)) text += *word;
+    if (const auto* integer = std::get_if<int64_t>(&value)) text += std::to_string(*integer);
+  }
+  return text;
+}
+
+std::string Cell::key() const {
+  return network.fabric + ", " + std::to_string(ranks) + " ranks, " + problem_text();
+}
+
+Result<std::vector<Cell>> quality_cells(const Options& options) {
+  std::vector<Cell> cells;
+  for (const Network& network : networks(options, true)) {
+    std::vector<Problem> problems = network.emulated() ? emulated_problems() : real_problems();
+    if (options.quick) problems = matvec(2, {16}, {1}, "one");
+    for (Problem& problem : problems) {
+      Cell cell{network, problem.ranks, {problem.kernel, "blocking", std::move(problem.params)}};
+      const Benchmark* benchmark = find_benchmark(problem.kernel);
+      if (benchmark == nullptr) {
+        return Error(ErrorCode::internal, "no experiment " + std::string(problem.kernel));
+      }
+      if (auto refused = experiment::complete_point(benchmark->declaration, cell.problem)) {
+        return Error(ErrorCode::internal, *refused);
+      }
+      cells.push_back(std::move(cell));
+    }
+  }
+  return cells;
+}
+
+}  // namespace stripline::suites::results

@@ -1,0 +1,28 @@
+// The networks that results are reported for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "suites/results/options.h"
+
+namespace stripline::suites::results {
+
+struct Network {
+  std::string fabric;
+  std::string clock;
+  /// Computing takes time (on the emulated fabric it can be switched off, which makes a measurement
+  /// of communication independent of the host, and reproducible to the bit).
+  bool computes = true;
+
+  bool emulated() const { return clock == "virtual"; }
+};
+
+/// "emulated-opteron-vapi-compute-none": the fabric as part of a file name.
+std::string file_name(const std::string& fabric);
+
+/// tcp and every built-in profile on the virtual clock, as far as options.only selects them;
+/// profiles with computation, or without. Quick: one profile.
+std::vector<Network> networks(const Options& options, bool emulated_computes);
+
+}  // namespace stripline::suites::results

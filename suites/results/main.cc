@@ -1,0 +1,117 @@
+// stripline-results: measures and prints the tables of docs/results.md that are about measurements
+// on networks. scripts/results.sh calls it.
+#include <cstdio>
+#include <pthread.h>
+#include <signal.h>
+#include <string>
+#include <sys/signalfd.h>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/exit_codes.h"
+#include "base/subprocess.h"
+#include "suites/results/options.h"
+#include "suites/results/overlap.h"
+#include "suites/results/prediction.h"
+#include "suites/results/quality.h"
+#include "suites/results/recovery.h"
+
+namespace {
+
+using namespace stripline;                   // NOLINT(google-build-using-namespace)
+using namespace stripline::suites::results;  // NOLINT(google-build-using-namespace)
+
+constexpr const char* kDescription =
+    "Measures and prints, in Markdown, how good fits, predictions and decisions are. Measurements\n"
+    "are kept in a folder: an interrupted command continues where it ended, and one that has\n"
+    "everything only prints.";
+
+/// A descriptor that is readable once SIGINT, SIGTERM or SIGHUP has come; they no longer kill.
+UniqueFd catch_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+struct Command {
+  const char* name;
+  const char* help;
+  Status (*print)(const Options&);
+};
+
+constexpr Command kCommands[] = {
+    {"recovery", "Whether fitted intervals contain the true values of emulated networks",
+     print_recovery},
+    {"prediction", "Errors of predicted times at sizes that were not fitted", print_prediction},
+    {"overlap", "The share of a transfer's time that computation can hide, by size", print_overlap},
+    {"quality", "Tuned plans against blocking, hand-written and exhaustively searched ones",
+     print_quality},
+};
+
+int report(const Error& error, const Options& options) {
+  std::fprintf(stderr, "stripline-results: %s\n", error.message().c_str());
+  if (error.code() == ErrorCode::cancelled) {
+    std::fprintf(stderr, "what was measured is in '%s'; the same command continues\n",
+                 options.folder.string().c_str());
+  }
+  return exit_code_for(error.code());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  std::string folder = "build/results";
+  std::vector<std::string> models;
+  CLI::App app(kDescription, "stripline-results");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_option("--out", folder, "Folder of the measurements")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_flag("--quick", options.quick,
+               "Few seeds, cells and sizes, kept apart: shows that all works, not how well");
+  app.add_option("--only", options.only, "Only networks whose name contains TEXT")
+      ->type_name("TEXT");
+  app.add_option("--model", models, "Model to use on a network instead of measuring one (quality)")
+      ->type_name("FABRIC=FILE")
+      ->allow_extra_args(false);
+  app.add_option("--search-budget", options.search_budget_s,
+                 "Seconds of the exhaustive search in each cell (quality)")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  for (const Command& command : kCommands) app.add_subcommand(command.name, command.help);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& request) {
+    return app.exit(request);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "stripline-results: %s\nTry 'stripline-results --help'.\n", error.what());
+    return kExitUsage;
+  }
+
+  options.folder = folder;
+  options.worker = executable_folder() + "/stripline-worker";
+  for (const std::string& text : models) {
+    // A fabric's name may hold '=' itself.
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos) {
+      return report(
+          Error(ErrorCode::invalid_argument, "'" + text + "' is not of the form FABRIC=FILE"),
+          options);
+    }
+    options.models[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  const UniqueFd signals = catch_signals();
+  options.cancel_fd = signals.get();
+  for (const Command& command : kCommands) {
+    if (!app.got_subcommand(command.name)) continue;
+    const Status printed = command.print(options);
+    return printed.ok() ? kExitOk : report(printed.error(), options);
+  }
+  return kExitUsage;
+}

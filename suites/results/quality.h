@@ -1,0 +1,43 @@
+// Quality of decisions: in each cell the tuned plan against the blocking, the hand-written and the
+// best plan that exhaustive search finds. The search chooses on runs of its own; all rows are then
+// measured interleaved in fresh runs.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "suites/results/cells.h"
+#include "suites/results/options.h"
+
+namespace stripline::suites::results {
+
+/// The rows of a cell. "best" is variant forced under the plan that the search chose.
+inline constexpr const char* kRows[] = {"blocking", "hand", "hand4", "tuned", "best"};
+
+/// One cell as measured.
+struct CellResult {
+  std::string key;  ///< Cell::key()
+  std::string fabric;
+  uint32_t ranks = 0;
+  std::string problem;
+  std::map<std::string, std::string> plans;          ///< by row, as the kernel reports them
+  std::map<std::string, std::vector<double>> times;  ///< by row: medians of the confirming runs
+  size_t candidates = 0;                             ///< plans that the search tried
+};
+
+Json to_json(const CellResult& cell);
+/// Errors: data_loss.
+Result<CellResult> cell_result_from_json(const Json& json);
+
+/// Measures one cell with this model. Errors: as measure_run(); a wrong result of a kernel is
+/// failed_precondition.
+Result<CellResult> measure_cell(const Options& options, const Cell& cell, const std::string& model);
+
+/// Measures the cells that options.folder does not hold yet and prints the tables. Errors: as
+/// measure_run().
+Status print_quality(const Options& options);
+
+}  // namespace stripline::suites::results

@@ -1,0 +1,177 @@
+#include "suites/results/quality_summary.h"
+
+#include <cmath>
+#include <utility>
+
+#include "optimizer/stats/order.h"
+#include "suites/bench/text_table.h"
+#include "suites/results/markdown.h"
+
+namespace stripline::suites::results {
+namespace {
+
+constexpr double kMargin = 0.02;
+constexpr double kGeometricMeanBound = 1.05;
+constexpr double kWorstCellBound = 1.25;
+constexpr double kShareBound = 0.9;
+constexpr double kOverlapBound = 0.2;  // what a network must offer for the comparison with HAND
+constexpr double kLeastGain = 0.01;
+constexpr uint64_t kSmallestTransfer = 16 << 10;
+
+const char* verdict_text(stats::NonInferiority verdict) {
+  switch (verdict) {
+    case stats::NonInferiority::non_inferior:
+      return "NON_INFERIOR";
+    case stats::NonInferiority::inferior:
+      return "INFERIOR";
+    case stats::NonInferiority::inconclusive:
+      return "INCONCLUSIVE";
+  }
+  return "";
+}
+
+std::string time_text(const std::vector<double>& times) {
+  return bench::with_unit(stats::median(times), "s");
+}
+
+std::string bounded(const stats::GeometricMean& mean) {
+  return number(mean.value) + " [" + number(mean.lower) + ", " + number(mean.upper) + "]";
+}
+
+std::string criteria_table(const QualitySummary& all,
+                           const std::map<std::string, QualitySummary>& by_fabric,
+                           const std::map<std::string, double>& hidden) {
+  MarkdownTable table({"criterion", ">value", ">bound", "verdict"});
+  table.add({"cells", std::to_string(all.cells), "at least 60", met(all.cells >= 60)});
+  table.add(
+      {"tuned / best, geometric mean: upper bound (mean " + number(all.tuned_over_best.value) + ")",
+       number(all.tuned_over_best.upper), number(kGeometricMeanBound, 2),
+       met(all.tuned_over_best.upper <= kGeometricMeanBound)});
+  table.add({"tuned / best, worst cell: lower bound (" + all.worst_cell + ")",
+             number(all.worst_lower), number(kWorstCellBound, 2),
+             met(all.worst_lower <= kWorstCellBound)});
+  table.add({"tuned not slower than blocking by more than 2 %",
+             std::to_string(all.non_inferior) + " NON_INFERIOR, " + std::to_string(all.inferior) +
+                 " INFERIOR, " + std::to_string(all.inconclusive) + " INCONCLUSIVE",
+             "no INFERIOR", met(all.inferior == 0)});
+  for (const auto& [fabric, summary] : by_fabric) {
+    const auto found = hidden.find(fabric);
+    if (found != hidden.end() && !(found->second >= kOverlapBound)) continue;
+    table.add({"tuned faster than HAND on " + fabric + ", geometric mean",
+               number(summary.tuned_over_hand.value), "below 1",
+               met(summary.tuned_over_hand.value < 1)});
+    if (!std::isfinite(summary.share_of_gain())) continue;
+    table.add({"share of the gain over HAND on " + fabric, percent(summary.share_of_gain(), 0),
+               percent(kShareBound, 0), met(summary.share_of_gain() >= kShareBound)});
+  }
+  return table.text();
+}
+
+}  // namespace
+
+double largest_hidden_share(const std::map<uint64_t, double>& by_size) {
+  double largest = std::nan("");
+  for (const auto& [bytes, share] : by_size) {
+    if (bytes >= kSmallestTransfer && !(share <= largest)) largest = share;
+  }
+  return largest;
+}
+
+double QualitySummary::share_of_gain() const {
+  const double possible = 1 - best_over_hand.value;
+  if (possible < kLeastGain) return std::nan("");
+  return (1 - tuned_over_hand.value) / possible;
+}
+
+Result<QualitySummary> summarize_cells(const std::vector<CellResult>& cells) {
+  QualitySummary summary;
+  summary.cells = cells.size();
+  std::vector<std::vector<double>> over_best;
+  std::vector<std::vector<double>> over_hand;
+  std::vector<std::vector<double>> best_over_hand;
+  std::vector<std::vector<double>> over_blocking;
+  for (const CellResult& cell : cells) {
+    const auto& tuned = cell.times.at("tuned");
+    const auto& best = cell.times.at("best");
+    const auto& hand = cell.times.at("hand");
+    const auto& blocking = cell.times.at("blocking");
+    for (const auto& [logs, candidate, baseline] : {std::tuple(&over_best, &tuned, &best),
+                                                    {&over_hand, &tuned, &hand},
+                                                    {&best_over_hand, &best, &hand},
+                                                    {&over_blocking, &tuned, &blocking}}) {
+      STRIPLINE_ASSIGN_OR_RETURN(auto one, stats::paired_log_ratios(*candidate, *baseline));
+      logs->push_back(std::move(one));
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(const auto against_best,
+                               stats::non_inferiority(tuned, best, kMargin));
+    if (summary.worst_cell.empty() || against_best.lower > summary.worst_lower) {
+      summary.worst_lower = against_best.lower;
+      summary.worst_cell = cell.key;
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(const auto against_blocking,
+                               stats::non_inferiority(tuned, blocking, kMargin));
+    switch (against_blocking.verdict) {
+      case stats::NonInferiority::non_inferior:
+        ++summary.non_inferior;
+        break;
+      case stats::NonInferiority::inferior:
+        ++summary.inferior;
+        break;
+      case stats::NonInferiority::inconclusive:
+        ++summary.inconclusive;
+        break;
+    }
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(summary.tuned_over_best, stats::geometric_mean(over_best));
+  STRIPLINE_ASSIGN_OR_RETURN(summary.tuned_over_hand, stats::geometric_mean(over_hand));
+  STRIPLINE_ASSIGN_OR_RETURN(summary.best_over_hand, stats::geometric_mean(best_over_hand));
+  STRIPLINE_ASSIGN_OR_RETURN(summary.tuned_over_blocking, stats::geometric_mean(over_blocking));
+  return summary;
+}
+
+Result<std::string> quality_tables(const std::vector<CellResult>& cells,
+                                   const std::map<std::string, double>& hidden) {
+  STRIPLINE_ASSIGN_OR_RETURN(const QualitySummary all, summarize_cells(cells));
+  std::map<std::string, std::vector<CellResult>> groups;
+  for (const CellResult& cell : cells) groups[cell.fabric].push_back(cell);
+  std::map<std::string, QualitySummary> by_fabric;
+  for (const auto& [fabric, group] : groups) {
+    STRIPLINE_ASSIGN_OR_RETURN(by_fabric[fabric], summarize_cells(group));
+  }
+
+  MarkdownTable fabrics({"network", ">hidden share of a get", ">cells", ">tuned / HAND",
+                         ">best / HAND", ">share of gain", ">tuned / best", ">tuned / blocking"});
+  for (const auto& [fabric, summary] : by_fabric) {
+    const auto found = hidden.find(fabric);
+    fabrics.add({fabric, percent(found == hidden.end() ? std::nan("") : found->second, 0),
+                 std::to_string(summary.cells), bounded(summary.tuned_over_hand),
+                 bounded(summary.best_over_hand), percent(summary.share_of_gain(), 0),
+                 bounded(summary.tuned_over_best), bounded(summary.tuned_over_blocking)});
+  }
+
+  MarkdownTable every({"network", ">ranks", "problem", ">blocking", ">HAND", ">HAND-4", ">tuned",
+                       ">best", ">tuned / best", "against blocking", "tuned plan", "best plan"});
+  for (const CellResult& cell : cells) {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto against_best,
+        stats::non_inferiority(cell.times.at("tuned"), cell.times.at("best"), kMargin));
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto against_blocking,
+        stats::non_inferiority(cell.times.at("tuned"), cell.times.at("blocking"), kMargin));
+    every.add({cell.fabric, std::to_string(cell.ranks), cell.problem,
+               time_text(cell.times.at("blocking")), time_text(cell.times.at("hand")),
+               time_text(cell.times.at("hand4")), time_text(cell.times.at("tuned")),
+               time_text(cell.times.at("best")),
+               number(against_best.ratio) + " [" + number(against_best.lower) + ", " +
+                   number(against_best.upper) + "]",
+               verdict_text(against_blocking.verdict), cell.plans.at("tuned"),
+               cell.plans.at("best")});
+  }
+  return "Ratios of times in paired runs, below 1 is faster; bounds are one-sided at 95 %.\n\n" +
+         criteria_table(all, by_fabric, hidden) +
+         "\nBy network (geometric means over its cells; share of gain: (HAND - tuned) / (HAND - "
+         "best); Iancu et al. report 9.5 % over HAND on average):\n\n" +
+         fabrics.text() + "\nEvery cell:\n\n" + every.text();
+}
+
+}  // namespace stripline::suites::results

@@ -1,0 +1,114 @@
+#include "suites/worker/assignment.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "suites/testing/ranks.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::Point;
+using experiment::SampleSeries;
+
+constexpr const char* kFabric = "emulated:opteron-vapi,compute=none";
+
+std::vector<Point> latencies(int64_t count) {
+  std::vector<Point> points;
+  for (int64_t i = 1; i <= count; ++i) {
+    points.push_back({"micro.latency", "get", {{"bytes", i}}});
+  }
+  return points;
+}
+
+std::multiset<std::string> keys_of(const std::vector<Point>& points) {
+  std::multiset<std::string> keys;
+  for (const Point& point : points) keys.insert(experiment::point_key(point));
+  return keys;
+}
+
+TEST(Shuffle, KeepsEveryPointAndDependsOnTheSeedAlone) {
+  const std::vector<Point> points = latencies(50);
+  EXPECT_EQ(shuffled(points, 1), shuffled(points, 1));
+  EXPECT_NE(shuffled(points, 1), shuffled(points, 2));
+  EXPECT_NE(shuffled(points, 1), points);
+  EXPECT_EQ(keys_of(shuffled(points, 3)), keys_of(points));
+}
+
+// Notes what it is told; wants to stop once `stop_after` questions were asked.
+class Notes final : public Reporter {
+ public:
+  explicit Notes(size_t stop_after = SIZE_MAX) : stop_after_(stop_after) {}
+  bool cancelled() override { return ++asked_ > stop_after_; }
+  Status report(const std::vector<SampleSeries>& series, size_t done, size_t total) override {
+    all.insert(all.end(), series.begin(), series.end());
+    last_done = done;
+    last_total = total;
+    if (fails) return Error(ErrorCode::unavailable, "the launcher is gone");
+    return {};
+  }
+
+  std::vector<SampleSeries> all;
+  size_t last_done = 0;
+  size_t last_total = 0;
+  bool fails = false;
+
+ private:
+  size_t stop_after_;
+  size_t asked_ = 0;
+};
+
+// Each rank's end, or nullopt for an error.
+std::vector<std::optional<RunEnd>> run(const experiment::Assignment& assignment, Notes& notes) {
+  std::vector<std::optional<RunEnd>> ends(2);
+  on_ranks(2, kFabric, "virtual", [&](Session& session) {
+    const rank_t me = session.context().rank_me();
+    const auto end = run_assignment(session, assignment, me == 0 ? &notes : nullptr);
+    if (end.ok()) ends[me] = *end;
+  });
+  return ends;
+}
+
+TEST(RunAssignment, MeasuresEveryPointInShuffledOrder) {
+  experiment::Assignment assignment;
+  assignment.seed = 11;
+  assignment.points = latencies(20);
+  Notes notes;
+  const auto ends = run(assignment, notes);
+  EXPECT_EQ(ends[0], RunEnd::complete);
+  EXPECT_EQ(ends[1], RunEnd::complete);
+  EXPECT_EQ(notes.last_done, 20u);
+  EXPECT_EQ(notes.last_total, 20u);
+  std::vector<Point> measured;
+  for (const SampleSeries& series : notes.all) {
+    measured.push_back(series.point);
+    EXPECT_TRUE(series.verified);
+    EXPECT_EQ(series.run, 1u);
+  }
+  EXPECT_EQ(measured, shuffled(assignment.points, 11));
+}
+
+TEST(RunAssignment, ReportsWhatWasMeasuredBeforeACancel) {
+  experiment::Assignment assignment;
+  assignment.points = latencies(20);
+  Notes notes(5);
+  const auto ends = run(assignment, notes);
+  EXPECT_EQ(ends[0], RunEnd::cancelled);
+  EXPECT_EQ(ends[1], RunEnd::cancelled);
+  EXPECT_EQ(notes.all.size(), 5u);
+  EXPECT_EQ(notes.last_done, 5u);
+}
+
+TEST(RunAssignment, AReporterThatFailsIsAnError) {
+  experiment::Assignment assignment;
+  assignment.points = latencies(3);
+  Notes notes;
+  notes.fails = true;
+  const auto ends = run(assignment, notes);
+  EXPECT_EQ(ends[0], std::nullopt);
+}
+
+}  // namespace
+}  // namespace stripline::suites

@@ -1,0 +1,156 @@
+// stripline-worker under a launcher: what docs/worker-protocol.md says.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "base/exit_codes.h"
+#include "optimizer/experiment/json.h"
+#include "optimizer/model/model_fixture.h"
+#include "optimizer/model/model_json.h"
+#include "runtime/bootstrap/local_job.h"
+
+namespace stripline::suites {
+namespace {
+
+constexpr const char* kFabric = "emulated:opteron-vapi,compute=none";
+
+experiment::Assignment latency_of(std::vector<int64_t> sizes) {
+  experiment::Assignment assignment;
+  assignment.name = "test";
+  assignment.fabric = kFabric;
+  assignment.clock = "virtual";
+  assignment.run = 7;
+  for (const int64_t bytes : sizes) {
+    assignment.points.push_back({"micro.latency", "get", {{"bytes", bytes}}});
+  }
+  return assignment;
+}
+
+struct Heard {
+  bootstrap::JobOutcome outcome;
+  std::vector<experiment::SampleSeries> series;
+  std::string finished;
+  int64_t done = -1;
+  int64_t total = -1;
+};
+
+// Runs two workers on the assignment; `after_work` is sent right behind it.
+Heard run(const experiment::Assignment& assignment, const Json& after_work = {}) {
+  Heard heard;
+  const char* bin = std::getenv("STRIPLINE_TEST_BIN");  // NOLINT(concurrency-mt-unsafe)
+  bootstrap::JobOptions job;
+  job.launch.argv = {std::string(bin == nullptr ? "." : bin) + "/stripline-worker"};
+  job.launch.ranks = 2;
+  job.launch.environment = {{"STRIPLINE_FABRIC", kFabric}, {"STRIPLINE_CLOCK", "virtual"}};
+  job.time_limit_s = 60;
+  job.on_ready = [&](bootstrap::Launcher& launcher) {
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+      EXPECT_TRUE(
+          launcher.send(rank, {{"type", "work"}, {"assignment", experiment::to_json(assignment)}})
+              .ok());
+      if (after_work.is_null()) continue;
+      EXPECT_TRUE(launcher.send(rank, after_work).ok());
+    }
+  };
+  job.on_message = [&](uint32_t rank, const Json& message, bootstrap::Launcher&) {
+    EXPECT_EQ(rank, 0u);
+    if (message["type"] == "finished") heard.finished = message["reason"];
+    if (message["type"] == "progress") {
+      heard.done = message["done"];
+      heard.total = message["total"];
+    }
+    if (message["type"] != "samples") return;
+    for (const Json& one : message["series"]) {
+      auto series = experiment::sample_series_from_json(one);
+      ASSERT_TRUE(series.ok()) << series.error().message();
+      heard.series.push_back(*std::move(series));
+    }
+  };
+  heard.outcome = bootstrap::run_job(job);
+  return heard;
+}
+
+TEST(Worker, MeasuresEveryPointOnceAndFinishes) {
+  const experiment::Assignment assignment = latency_of({8, 64, 512, 4096});
+  const Heard heard = run(assignment);
+  ASSERT_EQ(heard.outcome.exit_code, kExitOk) << heard.outcome.message;
+  EXPECT_EQ(heard.finished, "complete");
+  EXPECT_EQ(heard.done, 4);
+  EXPECT_EQ(heard.total, 4);
+  ASSERT_EQ(heard.series.size(), 4u);
+  for (const experiment::Point& point : assignment.points) {
+    size_t found = 0;
+    for (const auto& series : heard.series) {
+      if (series.point != point) continue;
+      ++found;
+      EXPECT_TRUE(series.verified);
+      EXPECT_EQ(series.run, 7u);
+      EXPECT_FALSE(series.values.empty());
+    }
+    EXPECT_EQ(found, 1u);
+  }
+}
+
+TEST(Worker, APointThatCannotBeMeasuredDoesNotEndTheRun) {
+  experiment::Assignment assignment = latency_of({8});
+  assignment.points.push_back({"micro.latency", "am", {{"bytes", int64_t{4 << 20}}}});
+  assignment.points.push_back({"no.such.experiment", "x", {}});
+  const Heard heard = run(assignment);
+  ASSERT_EQ(heard.outcome.exit_code, kExitOk) << heard.outcome.message;
+  ASSERT_EQ(heard.series.size(), 3u);
+  for (const auto& series : heard.series) {
+    const bool measurable = series.point == assignment.points.front();
+    EXPECT_EQ(series.values.empty(), !measurable);
+    EXPECT_EQ(series.note.starts_with("not measured: "), !measurable) << series.note;
+  }
+}
+
+TEST(Worker, StopsOnCancel) {
+  experiment::Assignment assignment = latency_of({});
+  for (int64_t bytes = 1; bytes <= 2000; ++bytes) {
+    assignment.points.push_back({"micro.latency", "put", {{"bytes", bytes}}});
+  }
+  const Heard heard = run(assignment, {{"type", "cancel"}});
+  ASSERT_EQ(heard.outcome.exit_code, kExitOk) << heard.outcome.message;
+  EXPECT_EQ(heard.finished, "cancelled");
+  EXPECT_LT(heard.series.size(), assignment.points.size());
+}
+
+TEST(Worker, EndsWhenItsDeadlinePasses) {
+  experiment::Assignment assignment = latency_of({});
+  assignment.stop_rule = {.min_reps = 1000000, .max_reps = 1000000, .time_budget_s = 1e6};
+  for (int64_t bytes = 1; bytes <= 1000; ++bytes) {
+    assignment.points.push_back({"micro.latency", "get", {{"bytes", bytes}}});
+  }
+  assignment.deadline_s = 1;
+  const Heard heard = run(assignment);
+  EXPECT_EQ(heard.outcome.exit_code, kExitTimeout) << heard.outcome.message;
+}
+
+TEST(Worker, TakesTheModelOfTheAssignment) {
+  model::TunedModel model = model::example_model();
+  model.fingerprint = {{"fabric", {kFabric, model::MatchRule::hard}}};
+  experiment::Assignment assignment = latency_of({});
+  assignment.points = {{"kernel.matvec", "tuned", {{"rows", int64_t{8}}}}};
+  assignment.model_json = model::to_json(model)->dump();
+  const Heard heard = run(assignment);
+  ASSERT_EQ(heard.outcome.exit_code, kExitOk) << heard.outcome.message;
+  ASSERT_EQ(heard.series.size(), 1u);
+  EXPECT_TRUE(heard.series.front().verified) << heard.series.front().note;
+  EXPECT_FALSE(heard.series.front().values.empty()) << heard.series.front().note;
+}
+
+TEST(Worker, RefusesAModelOfAnotherMachine) {
+  model::TunedModel model = model::example_model();
+  model.fingerprint = {{"fabric", {"verbs", model::MatchRule::hard}}};
+  experiment::Assignment assignment = latency_of({8});
+  assignment.model_json = model::to_json(model)->dump();
+  const Heard heard = run(assignment);
+  EXPECT_EQ(heard.outcome.exit_code, kExitBadInput);
+  EXPECT_NE(heard.outcome.message.find("does not fit"), std::string::npos) << heard.outcome.message;
+}
+
+}  // namespace
+}  // namespace stripline::suites
