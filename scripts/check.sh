@@ -19,9 +19,16 @@ case ${1:-} in
     require_packages "${fuzz_packages[@]}"
     seconds=${2:-60}
     configure_and_build fuzz
+    # Real documents to start from; what the fuzzer adds goes to the first folder, in build/.
+    declare -A seeds=([parse_model_fuzz]=docs/schema/examples
+      [parse_profile_fuzz]=runtime/fabric/emulated/profiles)
     for fuzzer in build/fuzz/bin/*_fuzz; do
-      echo "== $fuzzer for $seconds s"
-      "$fuzzer" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=2048 -print_final_stats=1
+      name=$(basename "$fuzzer")
+      corpus=build/fuzz/corpus/$name
+      mkdir -p "$corpus"
+      echo "== $name for $seconds s"
+      "$fuzzer" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=2048 -verbosity=0 \
+        -print_final_stats=1 -artifact_prefix="$corpus." "$corpus" ${seeds[$name]:-}
     done
     ;;
   tidy)
