@@ -87,7 +87,7 @@ class Agent::Impl {
         description_(std::move(description)),
         instance_id_(new_instance_id()),
         stop_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        session_(options_.server, options_.session, random_bits()),
+        session_(options_.server.text(), options_.session, random_bits()),
         link_(options_.server) {}
 
   int run() {
@@ -99,8 +99,11 @@ class Agent::Impl {
         carry_out();
       }
       end_when_stopped(now);
+      const std::vector<LinkEvent> events = link_.take_events();
+      for (const LinkEvent& event : events) on_link_event(event);
       if (exit_code_) break;
-      wait(now);
+      // What an event has changed may be due now.
+      wait(now, events.empty() ? timeout_ms(now) : 0);
     }
     workers_.clear();  // kills and reaps
     return *exit_code_;
@@ -345,8 +348,8 @@ class Agent::Impl {
     return static_cast<int>(std::ceil(std::clamp(*next - now, 0.0, 3600.0) * 1e3));
   }
 
-  void wait(double now) {
-    std::vector<pollfd> fds = {{stop_fd_.get(), POLLIN, 0}, {link_.event_fd(), POLLIN, 0}};
+  void wait(double now, int limit_ms) {
+    std::vector<pollfd> fds = {{stop_fd_.get(), POLLIN, 0}, {link_.fd(), link_.poll_events(), 0}};
     std::vector<uint32_t> owners;
     for (const auto& [rank, worker] : workers_) {
       const short read = worker.read_not_before_s > now ? short{0} : short{POLLIN};
@@ -357,7 +360,7 @@ class Agent::Impl {
       fds.push_back({events != 0 ? worker.process.channel_fd() : -1, events, 0});
       owners.push_back(rank);
     }
-    if (::poll(fds.data(), fds.size(), timeout_ms(now)) <= 0) return;
+    if (::poll(fds.data(), fds.size(), limit_ms) <= 0) return;
 
     for (size_t i = 0; i < owners.size(); ++i) {
       const auto it = workers_.find(owners[i]);
@@ -369,9 +372,7 @@ class Agent::Impl {
       }
       if (fds[2 + 2 * i].revents != 0) on_worker_end(owners[i], it->second);
     }
-    if (fds[1].revents != 0) {
-      for (const LinkEvent& event : link_.take_events()) on_link_event(event);
-    }
+    if (fds[1].revents != 0) link_.on_ready();
     if (fds[0].revents != 0) begin_stop();
     forget_old_outcome();
   }

@@ -9,13 +9,14 @@
 
 #include "agent/assignment_runner.h"
 #include "agent/description.h"
+#include "agent/server_address.h"
 #include "agent/session.h"
 #include "base/result.h"
 
 namespace stripline::agent {
 
 struct AgentOptions {
-  std::string server;  ///< "host:port"
+  HostAndPort server;
   std::string node;    ///< a resource name segment, without "nodes/"
   std::string worker;  ///< path of stripline-worker
   std::string version;

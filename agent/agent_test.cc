@@ -224,7 +224,7 @@ class RunningAgent {
  private:
   static AgentOptions make_options(const std::string& server) {
     AgentOptions options;
-    options.server = server;
+    options.server = *parse_server_address(server);
     options.node = "a";
     options.worker = program("agent_scripted_worker");
     options.version = "0.1.0";
@@ -399,7 +399,7 @@ TEST(Agent, ReportsFailuresOfEveryKind) {
     const char* behaviour;
     const char* code;
     const char* text;
-  } cases[] = {{"die-early", "aborted", "rank 0 on nodes/a was killed by signal 9"},
+  } cases[] = {{"die-early", "aborted", "on nodes/a was killed by signal 9"},
                {"fail", "resource_exhausted", "rank 1 on nodes/a: cannot allocate"},
                {"exit", "aborted", "rank 0 on nodes/a exited with code 3"},
                {"garbage", "data_loss", "control channel message"}};

@@ -191,8 +191,12 @@ void AssignmentRunner::on_reconnected() {
 }
 
 void AssignmentRunner::flush() {
-  if (batch_.empty()) return;
-  batch_ += ']';
+  if (!batch_.empty()) send_batch();
+}
+
+void AssignmentRunner::send_batch() {
+  batch_ += batch_.empty() ? "[]" : "]";
+  points_reported_ = points_done_;
   batches_.push_back({assignment_.id, ++last_seq_,
                       std::make_shared<const std::string>(std::move(batch_)), points_done_,
                       points_total_});
@@ -269,7 +273,8 @@ void AssignmentRunner::settle() {
   switch (phase_) {
     case Phase::joining:
     case Phase::working:
-      flush();
+      // The last progress may have come after the last samples had gone.
+      if (!batch_.empty() || points_reported_ != points_done_) send_batch();
       deadline_s_.reset();
       phase_ = Phase::draining;
       if (batches_.empty()) finish(AssignmentUpdate::State::finished, ErrorCode::internal, "");

@@ -122,6 +122,7 @@ class AssignmentRunner {
   void settle();
   void finish(AssignmentUpdate::State state, ErrorCode code, const std::string& message);
   void add_series(const Json& series);
+  void send_batch();
   void tell_all(const Json& message);
   void send(AgentMessage message) { actions_.emplace_back(TellServer{std::move(message)}); }
   void send_update(AssignmentUpdate::State state, std::string code, std::string message);
@@ -144,6 +145,7 @@ class AssignmentRunner {
   std::string batch_;  ///< JSON array under construction, without its closing bracket
   uint32_t points_done_ = 0;
   uint32_t points_total_ = 0;
+  uint32_t points_reported_ = 0;  ///< with the last batch
   uint64_t last_seq_ = 0;
   std::deque<SampleBatch> batches_;  ///< sent, not acknowledged
 

@@ -147,6 +147,22 @@ TEST_F(RunnerTest, FinishesOnlyWhenAllLeftAndEveryBatchIsAcknowledged) {
   EXPECT_TRUE(runner_->done());
 }
 
+TEST_F(RunnerTest, TheLastProgressArrivesEvenWithoutSamples) {
+  bring_to_work({0}, 2);
+  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(1)}}});
+  runner_->flush();
+  runner_->on_worker_message(2, 0, {{"type", "progress"}, {"done", 1}, {"total", 1}});
+  runner_->flush();
+  runner_->on_worker_message(2, 0, {{"type", "left"}});
+  runner_->on_worker_exit(2, 0, kClean);
+  take();
+  const auto batches = of_kind<SampleBatch>();
+  ASSERT_EQ(batches.size(), 2U);
+  EXPECT_EQ(batches[0].points_done, 0U);
+  EXPECT_EQ(batches[1].points_done, 1U);
+  EXPECT_EQ(*batches[1].data, "[]");
+}
+
 TEST_F(RunnerTest, ANodeWithoutRankZeroFinishesByItself) {
   bring_to_work({1});
   runner_->on_worker_message(2, 1, {{"type", "left"}});

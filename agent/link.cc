@@ -1,252 +1,214 @@
 #include "agent/link.h"
 
-#include <condition_variable>
+#include <array>
+#include <cerrno>
 #include <cstdint>
-#include <deque>
-#include <mutex>
-#include <sys/eventfd.h>
-#include <sys/prctl.h>
-#include <thread>
-#include <unistd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <optional>
+#include <poll.h>
+#include <span>
+#include <sys/socket.h>
+#include <system_error>
 #include <utility>
 
-#include <grpcpp/create_channel.h>
-#include <grpcpp/grpcpp.h>
-
+#include "agent/grpc_call.h"
 #include "agent/wire.h"
 #include "base/subprocess.h"
 #include "proto/rpc_error.h"
-#include "stripline/v1/agents.grpc.pb.h"
+#include "stripline/v1/agents.pb.h"
 
 namespace stripline::agent {
 namespace {
 
-// gRPC's two timer threads look at their queues at least once a second even when nothing is due.
-// While an object of this class lives, threads that the calling thread creates, and theirs in turn,
-// get a timer slack under which the kernel merges those wake-ups into one every few seconds. Only
-// timeouts become late by that much; all of the agent's own are taken by the thread that polls.
-class LazyTimersForNewThreads {
- public:
-  LazyTimersForNewThreads() : usual_ns_(::prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0)) {
-    constexpr unsigned long kSlack_ns = 8'000'000'000;
-    ::prctl(PR_SET_TIMERSLACK, kSlack_ns, 0, 0, 0);
+constexpr const char* kMethod = "/stripline.v1.Agents/Session";
+
+std::string errno_text(int error) { return std::generic_category().message(error); }
+
+// A socket that is being connected, or the reason why not.
+Result<UniqueFd> start_connecting(const SocketAddress& address) {
+  UniqueFd fd(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd) return Error(ErrorCode::unavailable, errno_text(errno));
+  const int on = 1;
+  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  // A server that vanished without a word shows as heartbeats that cannot be delivered.
+  const unsigned undelivered_ms = 20'000;
+  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &undelivered_ms, sizeof undelivered_ms);
+  const auto* target = reinterpret_cast<const sockaddr*>(&address.storage);
+  if (::connect(fd.get(), target, address.size) != 0 && errno != EINPROGRESS) {
+    return Error(ErrorCode::unavailable, errno_text(errno));
   }
-  ~LazyTimersForNewThreads() { ::prctl(PR_SET_TIMERSLACK, usual_ns_, 0, 0, 0); }
-  LazyTimersForNewThreads(const LazyTimersForNewThreads&) = delete;
-  LazyTimersForNewThreads& operator=(const LazyTimersForNewThreads&) = delete;
-
- private:
-  int usual_ns_;
-};
-
-grpc::ChannelArguments channel_arguments() {
-  grpc::ChannelArguments arguments;
-  // Every call has a channel of its own: reconnecting is this agent's business (session.h), and an
-  // idle channel must not try by itself.
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Estimating bandwidth costs pings and timers, for a stream that is idle when it matters.
-  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // A server that vanished without a word shows as heartbeats that TCP cannot deliver: setting the
-  // keepalive sets TCP_USER_TIMEOUT to its timeout. Pings themselves are as rare as servers allow.
-  constexpr int kKeepaliveMs = 6 * 60 * 1000;
-  constexpr int kUserTimeoutMs = 20 * 1000;
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kUserTimeoutMs);
-  arguments.SetMaxReceiveMessageSize(64 << 20);
-  return arguments;
+  return fd;
 }
 
 }  // namespace
 
-class Link::Impl {
+// A session from looking up the host to its end.
+class Link::Connection {
  public:
-  explicit Impl(std::string server)
-      : server_(std::move(server)), event_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    const LazyTimersForNewThreads lazy;
-    queue_ = std::make_unique<grpc::CompletionQueue>();
-    thread_ = std::thread([this] { serve(); });
+  Connection(const HostAndPort& server, const Hello& hello)
+      : lookup_(std::in_place, server), call_(server.text(), kMethod) {
+    call_.send(to_wire(hello).SerializeAsString());
   }
 
-  ~Impl() {
-    abandon();
-    {
-      // A call still has to start its last operation, which a queue that is shut down refuses.
-      std::unique_lock lock(mutex_);
-      all_calls_ended_.wait(lock, [this] { return calls_ == 0; });
-    }
-    queue_->Shutdown();
-    thread_.join();
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+  GrpcCall& call() { return call_; }
 
-  int event_fd() const { return event_fd_.get(); }
-
-  std::vector<LinkEvent> take_events() {
-    uint64_t ignored = 0;
-    [[maybe_unused]] const ssize_t got = ::read(event_fd_.get(), &ignored, sizeof ignored);
-    const std::lock_guard lock(mutex_);
-    return std::exchange(events_, {});
+  int fd() const { return lookup_ ? lookup_->event_fd() : socket_.get(); }
+  short poll_events() const {
+    if (lookup_) return POLLIN;
+    if (connecting_) return POLLOUT;
+    return blocked_ ? short{POLLIN | POLLOUT} : short{POLLIN};
   }
 
-  void open(const Hello& hello) {
-    abandon();
-    const LazyTimersForNewThreads lazy;
-    const std::lock_guard lock(mutex_);
-    ++calls_;
-    call_ = std::make_shared<Call>();
-    call_->channel =
-        grpc::CreateCustomChannel(server_, grpc::InsecureChannelCredentials(), channel_arguments());
-    call_->outgoing.push_back(to_wire(hello));
-    call_->stream =
-        v1::Agents::NewStub(call_->channel)->PrepareAsyncSession(&call_->context, queue_.get());
-    call_->stream->StartCall(call_->tag(Operation::start));
-  }
-
-  void send(const AgentMessage& message) {
-    v1::AgentMessage wire = to_wire(message);
-    const std::lock_guard lock(mutex_);
-    if (!call_ || call_->finish_requested) return;
-    call_->outgoing.push_back(std::move(wire));
-    advance(*call_);
-  }
-
-  void abandon() {
-    const std::lock_guard lock(mutex_);
-    if (call_) call_->context.TryCancel();
-    call_.reset();
-    events_.clear();
-  }
-
-  void finish() {
-    const std::lock_guard lock(mutex_);
-    if (!call_) return;
-    call_->finish_requested = true;
-    advance(*call_);
-  }
-
- private:
-  enum class Operation { start, read, write, writes_done, finish };
-
-  struct Call;
-  // What comes back from the completion queue. Keeps its call alive.
-  struct Tag {
-    Operation operation;
-    std::shared_ptr<Call> call;
-  };
-
-  struct Call : std::enable_shared_from_this<Call> {
-    grpc::ClientContext context;
-    std::shared_ptr<grpc::Channel> channel;
-    std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::AgentMessage, v1::ServerMessage>> stream;
-    v1::ServerMessage incoming;
-    std::deque<v1::AgentMessage> outgoing;  // the front one is being written if `writing`
-    grpc::Status status;
-    bool started = false;
-    bool writing = false;
-    bool broken = false;  // no more writes
-    bool finish_requested = false;
-    bool writes_done = false;
-
-    Tag* tag(Operation operation) {
-      return std::make_unique<Tag>(Tag{operation, shared_from_this()}).release();
-    }
-  };
-
-  // Starts the next write, or the half-close after the last one. With mutex_ held.
-  static void advance(Call& call) {
-    if (!call.started || call.writing || call.broken || call.writes_done) return;
-    if (!call.outgoing.empty()) {
-      call.writing = true;
-      call.stream->Write(call.outgoing.front(), call.tag(Operation::write));
-    } else if (call.finish_requested) {
-      call.writes_done = true;
-      call.stream->WritesDone(call.tag(Operation::writes_done));
+  // Goes as far as it can without waiting.
+  void advance() {
+    if (lookup_) take_lookup();
+    if (connecting_) check_connect();
+    if (socket_ && !connecting_) {
+      write();
+      read();
+      write();  // what reading made necessary: settings, window updates
     }
   }
 
-  void push(const std::shared_ptr<Call>& call, LinkEvent event) {
-    if (call != call_) return;  // abandoned
-    events_.push_back(std::move(event));
-    const uint64_t one = 1;
-    [[maybe_unused]] const ssize_t put = ::write(event_fd_.get(), &one, sizeof one);
-  }
-
-  void serve() {
-    void* raw = nullptr;
-    bool ok = false;
-    while (queue_->Next(&raw, &ok)) {
-      const std::unique_ptr<Tag> tag(static_cast<Tag*>(raw));
-      const std::lock_guard lock(mutex_);
-      complete(*tag, ok);
-    }
-  }
-
-  // With mutex_ held.
-  void complete(const Tag& tag, bool ok) {
-    Call& call = *tag.call;
-    switch (tag.operation) {
-      case Operation::start:
-        call.started = true;
-        if (ok) {
-          call.stream->Read(&call.incoming, call.tag(Operation::read));
-          advance(call);
-        } else {
-          call.broken = true;
-          call.stream->Finish(&call.status, call.tag(Operation::finish));
-        }
+  // Sends what waits, if the socket is up.
+  void write() {
+    if (!socket_ || connecting_) return;
+    blocked_ = false;
+    for (std::string_view bytes = call_.output(); !bytes.empty(); bytes = call_.output()) {
+      const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent >= 0) {
+        call_.consume_output(static_cast<size_t>(sent));
+      } else if (errno == EAGAIN) {
+        blocked_ = true;
         return;
-      case Operation::read:
-        if (ok) {
-          if (auto message = from_wire(call.incoming)) push(tag.call, std::move(*message));
-          call.incoming.Clear();
-          call.stream->Read(&call.incoming, call.tag(Operation::read));
-        } else {
-          call.broken = true;
-          call.stream->Finish(&call.status, call.tag(Operation::finish));
-        }
-        return;
-      case Operation::write:
-        call.writing = false;
-        call.outgoing.pop_front();
-        if (!ok) call.broken = true;  // the read fails, too, and ends the call
-        advance(call);
-        return;
-      case Operation::writes_done:
-        return;
-      case Operation::finish: {
-        RpcError error = rpc_error_from(call.status);
-        if (call.status.ok()) {
-          error.error = Error(ErrorCode::unavailable, "the server ended the session");
-        }
-        push(tag.call, LinkClosed{std::move(error.error), std::move(error.reason)});
-        if (tag.call == call_) call_.reset();
-        if (--calls_ == 0) all_calls_ended_.notify_all();
-        return;
+      } else if (errno != EINTR) {
+        return call_.connection_lost(errno_text(errno));
       }
     }
   }
 
-  std::string server_;
-  UniqueFd event_fd_;
-  std::unique_ptr<grpc::CompletionQueue> queue_;
-  std::mutex mutex_;
-  std::shared_ptr<Call> call_;  // the current one
-  int calls_ = 0;               // that have not ended, abandoned ones included
-  std::condition_variable all_calls_ended_;
-  std::vector<LinkEvent> events_;
-  std::thread thread_;
+ private:
+  void take_lookup() {
+    auto found = lookup_->result();
+    if (!found) return;
+    lookup_.reset();
+    if (!found->ok()) return call_.connection_lost(found->error().message());
+    addresses_ = std::move(**found);
+    connect_next("no address");
+  }
+
+  // Tries the addresses in turn; `why` is the failure of the one before.
+  void connect_next(std::string why) {
+    connecting_ = false;
+    while (next_address_ < addresses_.size()) {
+      auto socket = start_connecting(addresses_[next_address_++]);
+      if (socket.ok()) {
+        socket_ = std::move(*socket);
+        connecting_ = true;
+        return;
+      }
+      why = socket.error().message();
+    }
+    socket_.reset();
+    call_.connection_lost(why);
+  }
+
+  void check_connect() {
+    pollfd ready{socket_.get(), POLLOUT, 0};
+    if (::poll(&ready, 1, 0) <= 0) return;
+    int error = 0;
+    socklen_t size = sizeof error;
+    ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error != 0) return connect_next(errno_text(error));
+    connecting_ = false;
+  }
+
+  void read() {
+    std::array<uint8_t, 65536> bytes{};
+    while (!call_.status()) {
+      const ssize_t got = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
+      if (got > 0) {
+        call_.receive(std::span(bytes).first(static_cast<size_t>(got)));
+      } else if (got == 0) {
+        call_.connection_lost("the server closed the connection");
+      } else if (errno == EAGAIN) {
+        return;
+      } else if (errno != EINTR) {
+        call_.connection_lost(errno_text(errno));
+      }
+    }
+  }
+
+  std::optional<AddressLookup> lookup_;
+  std::vector<SocketAddress> addresses_;
+  size_t next_address_ = 0;
+  UniqueFd socket_;
+  bool connecting_ = false;
+  bool blocked_ = false;  // the socket takes no more for now
+  GrpcCall call_;
 };
 
-Link::Link(std::string server) : impl_(std::make_unique<Impl>(std::move(server))) {}
+Link::Link(HostAndPort server) : server_(std::move(server)) {}
 Link::~Link() = default;
-int Link::event_fd() const { return impl_->event_fd(); }
-std::vector<LinkEvent> Link::take_events() { return impl_->take_events(); }
-void Link::open(const Hello& hello) { impl_->open(hello); }
-void Link::send(const AgentMessage& message) { impl_->send(message); }
-void Link::abandon() { impl_->abandon(); }
-void Link::finish() { impl_->finish(); }
+
+int Link::fd() const { return connection_ ? connection_->fd() : -1; }
+short Link::poll_events() const { return connection_ ? connection_->poll_events() : short{0}; }
+
+void Link::on_ready() {
+  if (connection_) pump();
+}
+
+std::vector<LinkEvent> Link::take_events() { return std::exchange(events_, {}); }
+
+void Link::open(const Hello& hello) {
+  abandon();
+  connection_ = std::make_unique<Connection>(server_, hello);
+  pump();
+}
+
+void Link::send(const AgentMessage& message) {
+  if (!connection_) return;
+  connection_->call().send(to_wire(message).SerializeAsString());
+  connection_->write();
+  close_if_ended();
+}
+
+void Link::abandon() {
+  connection_.reset();
+  events_.clear();
+}
+
+void Link::finish() {
+  if (!connection_) return;
+  connection_->call().finish();
+  connection_->write();
+  close_if_ended();
+}
+
+void Link::pump() {
+  connection_->advance();
+  for (const std::string& text : connection_->call().take_messages()) {
+    v1::ServerMessage wire;
+    if (!wire.ParseFromString(text)) {
+      connection_->call().connection_lost("the server sent what is not of this protocol");
+      break;
+    }
+    if (auto message = from_wire(wire)) events_.emplace_back(std::move(*message));
+  }
+  close_if_ended();
+}
+
+void Link::close_if_ended() {
+  const std::optional<GrpcStatus>& status = connection_->call().status();
+  if (!status) return;
+  LinkClosed closed{Error(ErrorCode::unavailable, "the server ended the session"), ""};
+  if (status->code != 0) {
+    RpcError error = rpc_error_from(status->code, status->message, status->details);
+    closed = {std::move(error.error), std::move(error.reason)};
+  }
+  events_.emplace_back(std::move(closed));
+  connection_.reset();
+}
 
 }  // namespace stripline::agent

@@ -1,6 +1,5 @@
-// The gRPC stream to the server: one bidirectional Session call at a time over one channel of its
-// own. A single thread serves it, asleep in the completion queue unless something happens (gRPC's
-// callback interface would wake twice a second to see whether it may stop).
+// The connection to the server: one gRPC session at a time over one socket. Has no thread of its
+// own: the caller polls fd() and calls on_ready().
 #pragma once
 
 #include <memory>
@@ -9,45 +8,52 @@
 #include <vector>
 
 #include "agent/messages.h"
+#include "agent/server_address.h"
 #include "base/result.h"
 
 namespace stripline::agent {
 
-/// The call has ended, for whatever reason; open() may be called again.
+/// The session has ended, for whatever reason; open() may be called again.
 struct LinkClosed {
   Error error;
   std::string reason;  ///< ErrorInfo.reason of the server, or empty
 };
 using LinkEvent = std::variant<ServerMessage, LinkClosed>;
 
-/// Thread-safe except for open() and the destructor.
 class Link {
  public:
-  /// `server` is "host:port".
-  explicit Link(std::string server);
-  /// Ends the call and joins the thread.
+  explicit Link(HostAndPort server);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  /// Readable when take_events() has something.
-  int event_fd() const;
+  /// What to poll for; -1 when there is nothing to wait for. May change with every call.
+  int fd() const;
+  short poll_events() const;
+  /// The descriptor is ready.
+  void on_ready();
+
+  /// What has happened since the last call. To be asked for before waiting.
   std::vector<LinkEvent> take_events();
 
-  /// Connects and starts a call with `hello` as its first message. The events of an earlier call
-  /// that have not been taken are dropped. Connecting fails fast: LinkClosed follows.
+  /// Connects and starts a session with `hello` as its first message; an earlier one is given up.
   void open(const Hello& hello);
-  /// Queues a message. Dropped when no call is open: a session begins with sending everything
-  /// again.
+  /// Queues a message and sends what the socket takes. Dropped when no session is open: a new one
+  /// begins with saying everything again.
   void send(const AgentMessage& message);
-  /// Gives the call up at once; no event follows.
+  /// Gives the session up at once; no event follows, and those not taken are dropped.
   void abandon();
   /// Tells the server that nothing more will come, after what is queued; LinkClosed follows.
   void finish();
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  class Connection;
+  void pump();
+  void close_if_ended();
+
+  HostAndPort server_;
+  std::unique_ptr<Connection> connection_;
+  std::vector<LinkEvent> events_;
 };
 
 }  // namespace stripline::agent

@@ -71,7 +71,7 @@ constexpr const char* kFooter =
 
 int main(int argc, char** argv) {
   stripline::agent::AgentOptions options;
-  options.server = "127.0.0.1:7411";
+  std::string server = "127.0.0.1:7411";
   options.node = stripline::agent::default_node_name();
   options.worker =
       (std::filesystem::path(stripline::executable_folder()) / "stripline-worker").string();
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   CLI::App app(kDescription, "stripline-agent");
   app.footer(kFooter);
   app.set_version_flag("--version", "stripline-agent " STRIPLINE_VERSION, "Print the version");
-  app.add_option("--server", options.server, "Address of the server, host:port")
+  app.add_option("--server", server, "Address of the server, host:port")
       ->envname("STRIPLINE_SERVER")
       ->capture_default_str();
   app.add_option("--node", options.node,
@@ -107,6 +107,9 @@ int main(int argc, char** argv) {
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z stripline-agent[%P] %l: %v");
   spdlog::set_level(quiet ? spdlog::level::warn : spdlog::level::info);
 
+  auto address = stripline::agent::parse_server_address(server);
+  if (!address.ok()) return fail(address.error());
+  options.server = std::move(*address);
   auto description = stripline::agent::describe_node(options.worker, kDescribeTimeout_s);
   if (!description.ok()) return fail(description.error());
   spdlog::info("nodes/{}: {} experiments, {} fabrics", options.node,

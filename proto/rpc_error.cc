@@ -42,11 +42,15 @@ ErrorCode code_from(grpc::StatusCode code) {
 }  // namespace
 
 RpcError rpc_error_from(const grpc::Status& status) {
-  RpcError result{Error(code_from(status.error_code()), status.error_message()), "", {}};
-  v1::Status details;
+  return rpc_error_from(status.error_code(), status.error_message(), status.error_details());
+}
+
+RpcError rpc_error_from(int code, const std::string& message, const std::string& details) {
+  RpcError result{Error(code_from(static_cast<grpc::StatusCode>(code)), message), "", {}};
+  v1::Status status;
   v1::ErrorInfo info;
-  if (details.ParseFromString(status.error_details()) && details.details_size() > 0 &&
-      info.ParseFromString(details.details(0).value())) {
+  if (status.ParseFromString(details) && status.details_size() > 0 &&
+      info.ParseFromString(status.details(0).value())) {
     result.reason = info.reason();
     result.metadata = {info.metadata().begin(), info.metadata().end()};
   }

@@ -24,4 +24,7 @@ struct RpcError {
 /// failed_precondition. Details that cannot be parsed are ignored.
 RpcError rpc_error_from(const grpc::Status& status);
 
+/// The same from its parts: a canonical code, the message, and the serialised v1.Status.
+RpcError rpc_error_from(int code, const std::string& message, const std::string& details);
+
 }  // namespace stripline

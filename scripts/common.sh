@@ -10,6 +10,7 @@ export CCACHE_BASEDIR=$repository CCACHE_NOHASHDIR=1
 build_packages=(
   build-essential cmake ninja-build ccache pkg-config
   libfabric-dev libgrpc++-dev libgrpc-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
+  libnghttp2-dev
   nlohmann-json3-dev libsqlite3-dev libeigen3-dev libboost1.81-dev libcli11-dev libspdlog-dev
   libhwloc-dev libssl-dev libgtest-dev libbenchmark-dev)
 check_packages=(

