@@ -23,10 +23,26 @@ constexpr double kBudgetShare = 0.6;
 constexpr double kMinPointS = 0.001;
 constexpr double kMaxPointS = 0.05;
 
-// A repetition that moves this much lasts about 10 ms at 1 GB/s: long against any overhead that the
-// models describe, short enough for min_reps of them in a second.
-constexpr GridLimits kBudgetedGrid{.sizes = 12, .counts = 5, .max_bytes_per_repetition = 16 << 20};
-constexpr GridLimits kFullGrid{.max_bytes_per_repetition = 128 << 20};
+// What a campaign measures, and the coarser grid inside it to fall back to.
+struct Grids {
+  GridLimits all;
+  GridLimits core;
+};
+
+// A repetition that moves 16 MiB lasts about 10 ms at 1 GB/s: long against any overhead that the
+// models describe, short enough for min_reps of them. On a virtual clock points cost the host
+// little.
+Grids grids_of(const CampaignSpec& spec) {
+  if (spec.effort == Effort::full) {
+    return {{.max_bytes_per_repetition = 128 << 20}, {.sizes = 20, .counts = 5}};
+  }
+  constexpr double kMaxBytes = 16 << 20;
+  if (spec.clock == "virtual") {
+    return {{.sizes = 20, .max_bytes_per_repetition = kMaxBytes}, {.sizes = 12, .counts = 5}};
+  }
+  return {{.sizes = 12, .counts = 5, .max_bytes_per_repetition = kMaxBytes},
+          {.sizes = 6, .counts = 3}};
+}
 
 std::set<std::string_view> allowed_nodes(const CampaignSpec& spec) {
   std::set<std::string_view> names;
@@ -157,6 +173,18 @@ Answer<std::vector<Experiment>> choose(const CampaignSpec& spec,
   return chosen;
 }
 
+// The points of `all` that `some` does not hold, in order.
+std::vector<experiment::Point> without(const std::vector<experiment::Point>& all,
+                                       const std::vector<experiment::Point>& some) {
+  std::set<std::string> keys;
+  for (const auto& point : some) keys.insert(point_key(point));
+  std::vector<experiment::Point> rest;
+  for (const auto& point : all) {
+    if (!keys.contains(point_key(point))) rest.push_back(point);
+  }
+  return rest;
+}
+
 // On a virtual clock repetitions differ by the profile's jitter only, and each costs the host more
 // than it lasts, so fewer are made.
 StopRule stop_rule(const CampaignSpec& spec, double point_s) {
@@ -192,9 +220,14 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
                                           std::to_string(spec.runs));
   }
 
-  const bool full = spec.effort == Effort::full;
-  const auto points = grid_points(*experiments, full ? kFullGrid : kBudgetedGrid);
-  const size_t declared = grid_points(*experiments, {}).size();
+  const Grids grids = grids_of(spec);
+  const auto pruned = prune(*experiments, grids.all);
+  const auto points = grid_points(pruned);
+  // Samples that are asked for by name and fed to no model are all wanted.
+  const auto core = plan.feeds_model ? grid_points(prune(pruned, grids.core)) : points;
+  const auto rest = without(points, core);
+  plan.core_points = static_cast<uint32_t>(core.size());
+  const size_t declared = grid_points(*experiments).size();
   if (points.size() < declared) {
     plan.note = "pruned grid: " + std::to_string(points.size()) + " of " +
                 std::to_string(declared) + " declared points";
@@ -213,8 +246,11 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     assignment.seed = derive_seed(spec.seed, run);
     assignment.deadline_s = spec.time_budget_s;
     assignment.stop_rule = stop_rule(spec, point_s);
-    assignment.points = points;
+    assignment.points = core;
     shuffle_points(assignment.points, assignment.seed);
+    auto refinement = rest;
+    shuffle_points(refinement, assignment.seed);
+    assignment.points.insert(assignment.points.end(), refinement.begin(), refinement.end());
     plan.runs.push_back(std::move(assignment));
   }
   return plan;

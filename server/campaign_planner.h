@@ -25,9 +25,11 @@ struct CampaignPlan {
   /// Name and version of each experiment; a node must offer all of them to take part.
   std::map<std::string, int64_t> requirements;
   bool feeds_model = false;  ///< Some experiment feeds a model parameter.
-  /// One per run, with names and fences left empty. `run` counts from 1. Every run measures the
-  /// same points, in an order of its own.
+  /// One per run, with names and fences left empty. `run` counts from 1. Every run has the same
+  /// points, in an order of its own, but for the first `core_points`, which are the same coarse
+  /// grid in every run: what is measured when there is no time for more (scheduler.h).
   std::vector<experiment::Assignment> runs;
+  uint32_t core_points = 0;
   double run_s = 0;  ///< Estimate for one run.
   std::string note;  ///< For a person: how the grids were pruned, or empty.
 };
@@ -38,7 +40,8 @@ struct CampaignPlan {
 /// UNKNOWN_EXPERIMENT, INVALID_FIELD.
 ///
 /// A budgeted campaign thins the grids and divides most of its time budget among runs and points;
-/// a full one measures the declared grids. How is in campaign_planner.cc and docs/server.md.
+/// a full one measures the declared grids. The figures are in campaign_planner.cc and explained in
+/// docs/server.md.
 Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<NodeOffer>& offers);
 
 }  // namespace stripline::server

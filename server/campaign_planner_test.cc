@@ -54,6 +54,22 @@ TEST(CampaignPlanner, RunsMeasureTheSamePointsInOrdersOfTheirOwn) {
   EXPECT_NE(planned.runs[3].points, other.runs[3].points);
 }
 
+TEST(CampaignPlanner, EveryRunBeginsWithTheSameCoarseGrid) {
+  const auto planned = *plan({.fabric = "tcp", .seed = 5}, {offer("a"), offer("b")});
+  const auto core = planned.core_points;
+  EXPECT_GT(core, 20U);
+  EXPECT_LT(core, planned.runs[0].points.size() / 2);
+  EXPECT_TRUE(std::is_permutation(planned.runs[0].points.begin(),
+                                  planned.runs[0].points.begin() + core,
+                                  planned.runs[1].points.begin()));
+  std::set<double> sizes;
+  for (uint32_t i = 0; i < core; ++i) {
+    const auto& point = planned.runs[0].points[i];
+    if (point.experiment == "micro.latency") sizes.insert(*number_param(point, "bytes"));
+  }
+  EXPECT_GE(sizes.size(), 5U);
+}
+
 TEST(CampaignPlanner, ABudgetedPlanFitsItsBudgetWithRoomToSpare) {
   const auto planned = *plan({.fabric = "tcp"}, {offer("a"), offer("b")});
   EXPECT_LT(planned.run_s * static_cast<double>(planned.runs.size()), 0.75 * 60);
@@ -78,6 +94,7 @@ TEST(CampaignPlanner, AVirtualClockNeedsFewerRepetitions) {
   EXPECT_LT(virtual_plan.runs[0].stop_rule.max_reps, real_plan.runs[0].stop_rule.max_reps);
   EXPECT_GE(virtual_plan.runs[0].stop_rule.max_reps, virtual_plan.runs[0].stop_rule.min_reps);
   EXPECT_EQ(virtual_plan.runs[0].clock, "virtual");
+  EXPECT_GT(virtual_plan.runs[0].points.size(), real_plan.runs[0].points.size());
 }
 
 TEST(CampaignPlanner, NamedExperimentsMayFeedNothing) {

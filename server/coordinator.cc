@@ -166,6 +166,9 @@ Result<Snapshot> Coordinator::take_snapshot(double now_s) {
     }
     campaign.requirements = record.requirements;
     campaign.feeds_model = record.feeds_model;
+    // With just enough runs none can be spared.
+    campaign.pilot = record.feeds_model && record.spec.effort != Effort::full &&
+                     record.spec.runs > kMinRunsForIntervals;
     campaign.measured_s = record.measured_s + active_seconds(record.number).value_or(0);
     campaign.time_budget_s = record.spec.time_budget_s;
     const auto active = active_.find(record.number);
@@ -176,6 +179,9 @@ Result<Snapshot> Coordinator::take_snapshot(double now_s) {
       entry.state = run.state;
       entry.failures = run.failures;
       entry.duration_s = run.duration_s;
+      entry.points = run.points_total;
+      entry.points_core = run.points_core;
+      entry.points_all = run.points_all;
       entry.rank_nodes = run.rank_nodes;
       entry.message = run.message;
       if (run.state == RunState::active && active != active_.end()) {
@@ -248,6 +254,7 @@ Status Coordinator::place(const PlaceRun& place) {
   RunRecord& run = d.run(place.run);
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, store_.run_plan(run.key));
   STRIPLINE_ASSIGN_OR_RETURN(const Json plan, parse_json(text, "stored plan"));
+  run.points_total = place.points;
   run.state = RunState::active;
   ++run.fence;
   run.points_done = 0;
@@ -264,6 +271,7 @@ Status Coordinator::place(const PlaceRun& place) {
   const double now_s = steady_seconds();
   ActiveRun active{RunGroup(run.key, run.fence, run.rank_nodes,
                             {options_.lease_s, options_.join_timeout_s}, now_s),
+                   place.points,
                    std::nullopt,
                    {},
                    now_s + std::max(0.0, d.campaign.spec.time_budget_s - d.campaign.measured_s),
@@ -273,7 +281,7 @@ Status Coordinator::place(const PlaceRun& place) {
   }
   const auto& placed = active_.insert_or_assign(place.campaign, std::move(active)).first->second;
   for (const std::string& node : placed.group.nodes()) {
-    send_order(session_of_node(node)->second, placed.group, plan);
+    send_order(session_of_node(node)->second, placed.group, place.points, plan);
   }
   return {};
 }

@@ -112,6 +112,7 @@ class Coordinator {
   };
   struct ActiveRun {
     RunGroup group;
+    uint32_t points = 0;             // the first so many of the plan
     std::optional<Failure> failure;  // reported or seen; the next step gives the run up
     std::map<std::string, std::string> instances;  // of the agent at each node
     double budget_end_s = 0;                       // when the campaign's time budget ends
@@ -152,7 +153,7 @@ class Coordinator {
   std::optional<Problem> check_hello(const Hello& hello, Session& session) const;
   void drop_session(Sessions::iterator session, const std::optional<Problem>& why);
   void resume_assignment(const Hello& hello, Session& session);
-  void send_order(Session& session, const RunGroup& group, Json plan);
+  void send_order(Session& session, const RunGroup& group, uint32_t points, Json plan);
   void send_ready(Session& session, const RunGroup& group);
   void send_cancel(Session& session, const RunKey& run, uint64_t fence, const std::string& why);
   ActiveRun* active_run(const RunKey& run, uint64_t fence, const std::string& node);

@@ -101,7 +101,9 @@ Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
   for (const experiment::Assignment& assignment : plan->runs) {
     RunRecord run;
     run.key = {d.campaign.number, assignment.run};
-    run.points_total = static_cast<uint32_t>(assignment.points.size());
+    run.points_all = static_cast<uint32_t>(assignment.points.size());
+    run.points_core = plan->core_points;
+    run.points_total = run.points_all;
     d.runs.push_back(run);
     experiment::Assignment stored = assignment;
     stored.name = run_name(run.key);

@@ -160,7 +160,7 @@ void Coordinator::resume_assignment(const Hello& hello, Session& session) {
       // The order was lost with the old stream.
       const auto text = store_.run_plan(group.run());
       const auto plan = text.ok() ? parse_json(*text, "stored plan") : text.error();
-      if (plan.ok()) return send_order(session, group, *plan);
+      if (plan.ok()) return send_order(session, group, active.points, *plan);
     }
     active.failure = Failure{node_name(node) + " came back without the assignment", false};
     break;
@@ -202,10 +202,12 @@ std::string Coordinator::job_id(const RunGroup& group) const {
          std::to_string(group.run().run) + "-f" + std::to_string(group.fence());
 }
 
-void Coordinator::send_order(Session& session, const RunGroup& group, Json plan) {
+void Coordinator::send_order(Session& session, const RunGroup& group, uint32_t points, Json plan) {
   const std::string name = run_name(group.run());
   plan["name"] = name;
   plan["fence"] = group.fence();
+  auto& list = plan["points"].get_ref<Json::array_t&>();
+  if (list.size() > points) list.resize(points);
   session.holding = Holding{group.run(), group.fence(), std::nullopt};
   session.link->send(AssignmentOrder{name, group.fence(), options_.lease_s, plan.dump(),
                                      group.ranks_of(session.record.name), group.rank_nodes(),

@@ -1,6 +1,8 @@
 #include "server/fit_job.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "optimizer/experiment/json.h"
@@ -11,7 +13,23 @@
 namespace stripline::server {
 namespace {
 
-std::string summarize(const FitInput& input, const fit::FitReport& report,
+// The series of points that enough runs measured. Where runs were cut down to the coarse grid, what
+// only some of them measured would give parameters of too few runs.
+std::vector<experiment::SampleSeries> usable_series(const FitInput& input) {
+  std::map<std::string, std::set<uint32_t>> runs_of_point;
+  for (const auto& series : input.series) {
+    runs_of_point[point_key(series.point)].insert(series.run);
+  }
+  std::vector<experiment::SampleSeries> usable;
+  for (const auto& series : input.series) {
+    if (runs_of_point[point_key(series.point)].size() >= kMinRunsForIntervals) {
+      usable.push_back(series);
+    }
+  }
+  return usable;
+}
+
+std::string summarize(const FitInput& input, size_t used, const fit::FitReport& report,
                       const std::vector<std::string>& differing) {
   const CampaignSpec& spec = input.campaign.spec;
   uint64_t samples = 0;
@@ -27,6 +45,11 @@ std::string summarize(const FitInput& input, const fit::FitReport& report,
   if (input.runs < spec.runs) {
     text += ", stopped by TIME_BUDGET after " + std::to_string(input.runs) + " of " +
             std::to_string(spec.runs) + " runs";
+  }
+  if (used < input.series.size()) {
+    text += ", " + std::to_string(input.series.size() - used) +
+            " series left out because fewer than " + std::to_string(kMinRunsForIntervals) +
+            " runs had time for their points";
   }
   if (wrong > 0) text += ", " + std::to_string(wrong) + " series failed verification";
   for (const std::string& note : report.notes) text += "; " + note;
@@ -55,6 +78,7 @@ Result<std::vector<experiment::SampleSeries>> series_of_batch(const std::string&
 Result<FittedModel> fit_campaign(const FitInput& input) {
   const CampaignSpec& spec = input.campaign.spec;
   JoinedFingerprint joined = join_fingerprints(input.fingerprints, spec.fabric, spec.clock);
+  const auto series = usable_series(input);
   fit::FitRequest request;
   request.name = *parse_model_name(spec.model);
   request.campaigns = {campaign_name(input.campaign.number)};
@@ -62,12 +86,12 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   request.fingerprint = std::move(joined.fingerprint);
   request.min_ranks = std::min<uint32_t>(2, spec.ranks);
   request.max_ranks = spec.ranks;
-  STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit::fit_model(input.series, request));
+  STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit::fit_model(series, request));
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, model::to_json(fitted.model));
   FittedModel result;
   STRIPLINE_ASSIGN_OR_RETURN(result.sha256, get_string(json, "sha256", "model"));
   result.content = json.dump(2) + "\n";
-  result.summary = summarize(input, fitted.report, joined.differing);
+  result.summary = summarize(input, series.size(), fitted.report, joined.differing);
   return result;
 }
 

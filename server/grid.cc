@@ -41,24 +41,33 @@ std::set<size_t> spread(size_t count, size_t keep) {
   return indices;
 }
 
-// The sizes that every experiment keeps: every k-th of all sizes that occur in long grids.
+// The sizes that every experiment keeps: every k-th of the longest grid. (Not of the union of all
+// grids: their ends fall between each other's sizes and would spoil the even spacing.)
 std::set<double> size_lattice(const std::vector<Experiment>& experiments, size_t keep) {
-  std::set<double> all;
+  std::set<double> longest;
   for (const Experiment& experiment : experiments) {
     for (const Factor& factor : experiment.factors) {
-      if (!is_size(factor) || factor.values.size() <= keep) continue;
-      for (const ParamValue& value : factor.values) {
-        if (*as_number(value) > 0) all.insert(*as_number(value));
-      }
+      if (!is_size(factor) || factor.values.size() <= longest.size()) continue;
+      longest.clear();
+      for (const ParamValue& value : factor.values) longest.insert(*as_number(value));
     }
   }
-  const size_t stride = keep == 0 ? 1 : std::max<size_t>(1, (all.size() + keep - 1) / keep);
+  longest.erase(0);
+  const size_t stride = keep == 0 ? 1 : std::max<size_t>(1, (longest.size() + keep - 1) / keep);
   std::set<double> lattice{0};  // "no memory" is a case of its own, never thinned out
   size_t index = 0;
-  for (const double size : all) {
+  for (const double size : longest) {
     if (index++ % stride == 0) lattice.insert(size);
   }
   return lattice;
+}
+
+std::vector<ParamValue> spread_values(const Factor& factor, size_t keep) {
+  std::vector<ParamValue> kept;
+  for (const size_t index : spread(factor.values.size(), keep)) {
+    kept.push_back(factor.values[index]);
+  }
+  return kept;
 }
 
 std::vector<ParamValue> thin_sizes(const Factor& factor, size_t keep,
@@ -69,14 +78,8 @@ std::vector<ParamValue> thin_sizes(const Factor& factor, size_t keep,
     const bool end = i == 0 || i + 1 == factor.values.size();
     if (end || lattice.contains(*as_number(factor.values[i]))) kept.push_back(factor.values[i]);
   }
-  return kept;
-}
-
-std::vector<ParamValue> thin_counts(const Factor& factor, size_t keep) {
-  std::vector<ParamValue> kept;
-  for (const size_t index : spread(factor.values.size(), keep))
-    kept.push_back(factor.values[index]);
-  return kept;
+  // A grid of other sizes than the longest one's is thinned by itself.
+  return kept.size() < keep / 2 ? spread_values(factor, keep) : kept;
 }
 
 // Drops the sizes of each size factor with which a repetition may exceed the limit, all other
@@ -100,10 +103,9 @@ void limit_volume(std::vector<Factor>& factors, double limit) {
   }
 }
 
-void add_points(const Experiment& declaration, const std::vector<Factor>& factors,
-                std::vector<Point>& points) {
+void add_points(const Experiment& experiment, std::vector<Point>& points) {
   std::vector<Params> combinations{{}};
-  for (const Factor& factor : factors) {
+  for (const Factor& factor : experiment.factors) {
     std::vector<Params> extended;
     for (const Params& params : combinations) {
       for (const ParamValue& value : factor.values) {
@@ -113,9 +115,9 @@ void add_points(const Experiment& declaration, const std::vector<Factor>& factor
     }
     combinations = std::move(extended);
   }
-  for (const std::string& variant : declaration.variants) {
+  for (const std::string& variant : experiment.variants) {
     for (const Params& params : combinations) {
-      points.push_back({declaration.name, variant, params});
+      points.push_back({experiment.name, variant, params});
     }
   }
 }
@@ -131,22 +133,24 @@ uint64_t splitmix64(uint64_t& state) {
 
 }  // namespace
 
-std::vector<Point> grid_points(const std::vector<Experiment>& experiments,
-                               const GridLimits& limits) {
+std::vector<Experiment> prune(std::vector<Experiment> experiments, const GridLimits& limits) {
   const std::set<double> lattice = size_lattice(experiments, limits.sizes);
-  std::vector<Point> points;
-  for (const Experiment& experiment : experiments) {
-    std::vector<Factor> factors = experiment.factors;
-    limit_volume(factors, limits.max_bytes_per_repetition);
-    for (Factor& factor : factors) {
+  for (Experiment& experiment : experiments) {
+    limit_volume(experiment.factors, limits.max_bytes_per_repetition);
+    for (Factor& factor : experiment.factors) {
       if (is_size(factor)) {
         factor.values = thin_sizes(factor, limits.sizes, lattice);
       } else if (is_numeric(factor)) {
-        factor.values = thin_counts(factor, limits.counts);
+        factor.values = spread_values(factor, limits.counts);
       }
     }
-    add_points(experiment, factors, points);
   }
+  return experiments;
+}
+
+std::vector<Point> grid_points(const std::vector<Experiment>& experiments) {
+  std::vector<Point> points;
+  for (const Experiment& experiment : experiments) add_points(experiment, points);
   return points;
 }
 

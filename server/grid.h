@@ -23,9 +23,12 @@ struct GridLimits {
   double max_bytes_per_repetition = 0;
 };
 
-/// All points of these experiments within the limits, in declaration order.
-std::vector<experiment::Point> grid_points(const std::vector<experiment::Experiment>& experiments,
-                                           const GridLimits& limits);
+/// The experiments with their factors' grids pruned.
+std::vector<experiment::Experiment> prune(std::vector<experiment::Experiment> experiments,
+                                          const GridLimits& limits);
+
+/// All points of these experiments, in declaration order.
+std::vector<experiment::Point> grid_points(const std::vector<experiment::Experiment>& experiments);
 
 /// The same points in an order that depends on the seed alone (Fisher-Yates over splitmix64, so
 /// that every platform agrees).

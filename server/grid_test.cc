@@ -21,8 +21,13 @@ std::set<double> values_of(const std::vector<Point>& points, const std::string& 
   return values;
 }
 
+std::vector<Point> pruned_points(const std::vector<experiment::Experiment>& experiments,
+                                 const GridLimits& limits) {
+  return grid_points(prune(experiments, limits));
+}
+
 TEST(Grid, WithoutLimitsItIsTheProductOfVariantsAndFactors) {
-  const auto points = grid_points(
+  const auto points = pruned_points(
       {declared("e", {powers("bytes", "B", 8, 32), powers("count", "1", 1, 2)}, {"a", "b"}, {})},
       {});
   EXPECT_EQ(points.size(), 3U * 2 * 2);
@@ -33,15 +38,15 @@ TEST(Grid, WithoutLimitsItIsTheProductOfVariantsAndFactors) {
 }
 
 TEST(Grid, AnExperimentWithoutFactorsHasOnePointPerVariant) {
-  EXPECT_EQ(grid_points({declared("e", {}, {"a", "b"}, {})}, {}).size(), 2U);
+  EXPECT_EQ(pruned_points({declared("e", {}, {"a", "b"}, {})}, {}).size(), 2U);
 }
 
 TEST(Grid, SizesAreThinnedOnALatticeThatExperimentsShare) {
   // The second grid starts elsewhere; thinning each by itself would share no size.
   const auto points =
-      grid_points({declared("long", {powers("bytes", "B", 8, 4 << 20)}, {"a"}, {}),
-                   declared("short", {powers("bytes", "B", 16, 256 << 10)}, {"a"}, {})},
-                  {.sizes = 7});
+      pruned_points({declared("long", {powers("bytes", "B", 8, 4 << 20)}, {"a"}, {}),
+                     declared("short", {powers("bytes", "B", 16, 256 << 10)}, {"a"}, {})},
+                    {.sizes = 7});
   const auto first = values_of(points, "long", "bytes");
   const auto second = values_of(points, "short", "bytes");
   EXPECT_LE(first.size(), 9U);
@@ -54,30 +59,38 @@ TEST(Grid, SizesAreThinnedOnALatticeThatExperimentsShare) {
   EXPECT_GE(second.size(), 5U);
 }
 
+TEST(Grid, AGridOfOtherSizesIsThinnedByItself) {
+  const auto points =
+      pruned_points({declared("powers", {powers("bytes", "B", 8, 4 << 20)}, {"a"}, {}),
+                     declared("thirds", {powers("bytes", "B", 12, 3 << 20)}, {"a"}, {})},
+                    {.sizes = 6});
+  EXPECT_EQ(values_of(points, "thirds", "bytes").size(), 6U);
+}
+
 TEST(Grid, SizeZeroIsACaseOfItsOwn) {
   experiment::Factor footprint = powers("bytes", "B", 4096, 64 << 20);
   footprint.values[1] = int64_t{0};
-  const auto points = grid_points({declared("e", {footprint}, {"a"}, {})}, {.sizes = 4});
+  const auto points = pruned_points({declared("e", {footprint}, {"a"}, {})}, {.sizes = 4});
   EXPECT_TRUE(values_of(points, "e", "bytes").contains(0));
 }
 
 TEST(Grid, ShortGridsAndNamesStayWhole) {
   experiment::Factor kind{.name = "kind", .values = {std::string("x"), std::string("y")}};
-  const auto points = grid_points({declared("e", {powers("bytes", "B", 8, 64), kind}, {"a"}, {})},
-                                  {.sizes = 4, .counts = 1});
+  const auto points = pruned_points({declared("e", {powers("bytes", "B", 8, 64), kind}, {"a"}, {})},
+                                    {.sizes = 4, .counts = 1});
   EXPECT_EQ(points.size(), 4U * 2);
 }
 
 TEST(Grid, CountsKeepTheirEnds) {
   const auto points =
-      grid_points({declared("e", {powers("burst", "1", 1, 256)}, {"a"}, {})}, {.counts = 4});
+      pruned_points({declared("e", {powers("burst", "1", 1, 256)}, {"a"}, {})}, {.counts = 4});
   const auto bursts = values_of(points, "e", "burst");
   EXPECT_EQ(bursts.size(), 4U);
   EXPECT_TRUE(bursts.contains(1) && bursts.contains(256));
 }
 
 TEST(Grid, LargeRepetitionsAreLeftOut) {
-  const auto points = grid_points(
+  const auto points = pruned_points(
       {declared("e", {powers("bytes", "B", 8, 4 << 20), powers("burst", "1", 1, 256)}, {"a"}, {}),
        declared("single", {powers("bytes", "B", 8, 4 << 20)}, {"a"}, {})},
       {.max_bytes_per_repetition = 1 << 20});
@@ -88,13 +101,23 @@ TEST(Grid, LargeRepetitionsAreLeftOut) {
 
 TEST(Grid, ALimitNeverEmptiesAnExperiment) {
   const auto points =
-      grid_points({declared("e", {powers("bytes", "B", 1 << 20, 4 << 20)}, {"a"}, {})},
-                  {.max_bytes_per_repetition = 1});
+      pruned_points({declared("e", {powers("bytes", "B", 1 << 20, 4 << 20)}, {"a"}, {})},
+                    {.max_bytes_per_repetition = 1});
   EXPECT_EQ(points.size(), 3U);
 }
 
+TEST(Grid, PruningTwiceGivesASubset) {
+  const auto all = prune(test_experiments(), {.sizes = 12, .counts = 5});
+  const auto points = grid_points(all);
+  const auto core = pruned_points(all, {.sizes = 6, .counts = 3});
+  EXPECT_LT(core.size(), points.size() / 2);
+  for (const Point& point : core) {
+    EXPECT_NE(std::ranges::find(points, point), points.end()) << point_key(point);
+  }
+}
+
 TEST(Grid, ShufflingDependsOnTheSeedAlone) {
-  const auto points = grid_points(test_experiments(), {});
+  const auto points = pruned_points(test_experiments(), {});
   auto a = points;
   auto b = points;
   auto c = points;

@@ -62,8 +62,10 @@ struct RunRecord {
   uint32_t failures = 0;                ///< How often it was lost or failed.
   std::vector<std::string> rank_nodes;  ///< Of the last time it was given out.
   uint32_t points_done = 0;
-  uint32_t points_total = 0;
-  double duration_s = 0;  ///< Once finished.
+  uint32_t points_total = 0;  ///< Of the last time it was given out, or as planned.
+  uint32_t points_core = 0;   ///< The plan's first points: enough for a coarse model.
+  uint32_t points_all = 0;    ///< All points of the plan.
+  double duration_s = 0;      ///< Once finished.
   std::string message;
 };
 

@@ -6,6 +6,9 @@
 namespace stripline::server {
 namespace {
 
+// Runs vary: a plan that would just fit will not.
+constexpr double kBudgetReserve = 0.9;
+
 size_t count(const CampaignSnapshot& campaign, RunState state) {
   return static_cast<size_t>(
       std::ranges::count_if(campaign.runs, [&](const RunSnapshot& r) { return r.state == state; }));
@@ -56,6 +59,30 @@ std::optional<Decision> check_budget(const CampaignSnapshot& campaign) {
     return FinishMeasuring{campaign.number, true};
   }
   return std::nullopt;
+}
+
+// How many points of its plan the next run measures: all, if all runs that are left can do so in
+// the time that is left, else the coarse grid, and then for good, because points that are measured
+// in too few runs cannot be used.
+uint32_t points_of_next_run(const CampaignSnapshot& campaign, const RunSnapshot& next) {
+  double points = 0;
+  double duration_s = 0;
+  size_t whole = 0;
+  bool reduced = false;
+  for (const RunSnapshot& run : campaign.runs) {
+    if (run.state != RunState::finished) continue;
+    points += run.points;
+    duration_s += run.duration_s;
+    if (run.points >= run.points_all) ++whole;
+    const bool was_pilot = campaign.pilot && &run == &campaign.runs.front();
+    reduced = reduced || (run.points < run.points_all && !was_pilot);
+  }
+  if (points == 0) return campaign.pilot ? next.points_core : next.points_all;
+  const size_t left = campaign.runs.size() - count(campaign, RunState::finished);
+  const double needed_s = duration_s / points * next.points_all * static_cast<double>(left);
+  const double left_s = kBudgetReserve * (campaign.time_budget_s - campaign.measured_s);
+  const bool worth_it = whole + left >= enough_runs(campaign);
+  return !reduced && worth_it && needed_s <= left_s ? next.points_all : next.points_core;
 }
 
 struct Placement {
@@ -125,7 +152,10 @@ std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
   const RunSnapshot* pending = first(campaign, RunState::pending);
   if (pending == nullptr) return std::nullopt;
   Placement placement = place(campaign, nodes, taken);
-  if (placement.nodes) return PlaceRun{campaign.number, pending->run, std::move(*placement.nodes)};
+  if (placement.nodes) {
+    return PlaceRun{campaign.number, pending->run, std::move(*placement.nodes),
+                    points_of_next_run(campaign, *pending)};
+  }
   return Wait{campaign.number, std::move(placement.waits_for)};
 }
 

@@ -4,6 +4,8 @@
 // Rules: a group is placed when all its nodes are free, or not at all; a node runs one assignment
 // at a time; a campaign runs one run at a time; the oldest campaign that connected nodes could
 // serve goes first and newer ones do not take the nodes it waits for, so that none starves.
+// Where the time budget does not allow whole plans at the pace of the runs so far, runs measure the
+// coarse grid.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +33,9 @@ struct RunSnapshot {
   RunState state = RunState::pending;
   uint32_t failures = 0;
   double duration_s = 0;                ///< When finished.
+  uint32_t points = 0;                  ///< When finished: that were measured.
+  uint32_t points_core = 0;             ///< Of the plan's coarse grid.
+  uint32_t points_all = 0;              ///< Of the whole plan.
   std::vector<std::string> rank_nodes;  ///< Of the last time it was given out.
   bool complete = false;                ///< Active, and every node's part has ended well.
   std::optional<std::string> lost;      ///< Active, and why it must be given up.
@@ -46,6 +51,8 @@ struct CampaignSnapshot {
   std::set<std::string> only_nodes;  ///< Without "nodes/"; empty: any.
   std::map<std::string, int64_t> requirements;
   bool feeds_model = true;
+  /// The first run measures the coarse grid only, to learn how long a point takes here.
+  bool pilot = false;
   double measured_s = 0;  ///< Time during which a run was active, up to now.
   double time_budget_s = 0;
   std::vector<RunSnapshot> runs;
@@ -61,6 +68,7 @@ struct PlaceRun {
   int64_t campaign = 0;
   uint32_t run = 0;
   std::vector<std::string> nodes;
+  uint32_t points = 0;  ///< The first so many of its plan.
 };
 /// The active run has ended well everywhere.
 struct CompleteRun {

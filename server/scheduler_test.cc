@@ -19,6 +19,8 @@ CampaignSnapshot campaign(int64_t number, size_t runs = 8, uint32_t nodes = 2) {
   for (uint32_t i = 1; i <= runs; ++i) {
     c.runs.emplace_back();
     c.runs.back().run = i;
+    c.runs.back().points_core = 40;
+    c.runs.back().points_all = 100;
   }
   return c;
 }
@@ -28,6 +30,7 @@ void finish(CampaignSnapshot& c, size_t runs, double each_s) {
   for (size_t i = 0; i < runs; ++i) {
     c.runs[i].state = RunState::finished;
     c.runs[i].duration_s = each_s;
+    c.runs[i].points = 100;
     c.runs[i].rank_nodes = {"b", "c"};
     c.measured_s += each_s;
   }
@@ -179,6 +182,36 @@ TEST(Scheduler, TheTimeBudgetFailsACampaignThatHasTooLittle) {
   EXPECT_EQ(enough_runs(samples), 2U);
   finish(samples, 2, 40);
   only<FinishMeasuring>({{}, {samples}});
+}
+
+TEST(Scheduler, APilotRunMeasuresTheCoarseGrid) {
+  Snapshot s{{node("b"), node("c")}, {campaign(1)}};
+  EXPECT_EQ(only<PlaceRun>(s).points, 100U);
+  s.campaigns[0].pilot = true;
+  EXPECT_EQ(only<PlaceRun>(s).points, 40U);
+}
+
+TEST(Scheduler, PlansAreCutWhenTheyCannotBeDoneInTime) {
+  Snapshot s{{node("b"), node("c")}, {campaign(1)}};
+  CampaignSnapshot& c = s.campaigns[0];
+  c.pilot = true;
+  finish(c, 1, 2);
+  c.runs[0].points = 40;  // 20 points a second: seven whole runs take 35 of the 58 s left
+  EXPECT_EQ(only<PlaceRun>(s).points, 100U);
+  c.runs[0].duration_s = c.measured_s = 4;  // half as fast: 70 of 56 s
+  EXPECT_EQ(only<PlaceRun>(s).points, 40U);
+  // Having cut one, it does not go back, however fast the rest is.
+  finish(c, 2, 0.1);
+  c.runs[0].points = c.runs[1].points = 40;
+  EXPECT_EQ(only<PlaceRun>(s).points, 40U);
+}
+
+TEST(Scheduler, WholePlansAreMadeOnlyIfEnoughRunsWillMakeThem) {
+  Snapshot s{{node("b"), node("c")}, {campaign(1, 6)}};
+  s.campaigns[0].pilot = true;
+  finish(s.campaigns[0], 1, 0.1);
+  s.campaigns[0].runs[0].points = 40;
+  EXPECT_EQ(only<PlaceRun>(s).points, 40U);  // five more would not be six
 }
 
 TEST(Scheduler, FinishedCampaignsNeedNothing) {

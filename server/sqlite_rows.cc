@@ -14,7 +14,7 @@ const std::string_view kCampaignColumns =
     " requirements, feeds_model, planned_run_s, measured_s, samples, model_version";
 const std::string_view kRunColumns =
     "SELECT campaign, run, state, fence, failures, rank_nodes, points_done, points_total,"
-    " duration_s, message";
+    " points_core, points_all, duration_s, message";
 const std::string_view kBatchColumns =
     "SELECT id, campaign, run, fence, seq, orphan, received, samples, data";
 const std::string_view kEventColumns = "SELECT cursor, campaign, time, message, view";
@@ -75,8 +75,8 @@ Status write_campaigns(SqliteDatabase& database, const std::vector<CampaignRecor
 Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& records) {
   return write_all(database, records, R"sql(
       INSERT INTO runs (campaign, run, state, fence, failures, rank_nodes, points_done,
-                        points_total, duration_s, message)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        points_total, points_core, points_all, duration_s, message)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (campaign, run) DO UPDATE SET
         state = excluded.state, fence = excluded.fence, failures = excluded.failures,
         rank_nodes = excluded.rank_nodes, points_done = excluded.points_done,
@@ -84,8 +84,8 @@ Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& record
         message = excluded.message)sql",
                    [](SqliteStatement& s, const RunRecord& r) {
                      s.bind(r.key.campaign, r.key.run, to_string(r.state), r.fence, r.failures,
-                            dump(Json(r.rank_nodes)), r.points_done, r.points_total, r.duration_s,
-                            r.message);
+                            dump(Json(r.rank_nodes)), r.points_done, r.points_total, r.points_core,
+                            r.points_all, r.duration_s, r.message);
                    });
 }
 
@@ -193,8 +193,10 @@ Result<RunRecord> read_run(SqliteStatement& row) {
                              stored<std::vector<std::string>>(row.text(5), "stored rank nodes"));
   r.points_done = static_cast<uint32_t>(row.integer(6));
   r.points_total = static_cast<uint32_t>(row.integer(7));
-  r.duration_s = row.real(8);
-  r.message = row.text(9);
+  r.points_core = static_cast<uint32_t>(row.integer(8));
+  r.points_all = static_cast<uint32_t>(row.integer(9));
+  r.duration_s = row.real(10);
+  r.message = row.text(11);
   return r;
 }
 

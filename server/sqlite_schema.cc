@@ -53,6 +53,8 @@ CREATE TABLE runs (
   rank_nodes TEXT NOT NULL,    -- JSON array
   points_done INTEGER NOT NULL,
   points_total INTEGER NOT NULL,
+  points_core INTEGER NOT NULL,
+  points_all INTEGER NOT NULL,
   duration_s REAL NOT NULL,
   message TEXT NOT NULL,
   PRIMARY KEY (campaign, run)

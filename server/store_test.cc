@@ -34,6 +34,8 @@ RunRecord run(int64_t campaign_number, uint32_t index) {
   RunRecord r;
   r.key = {campaign_number, index};
   r.points_total = 10;
+  r.points_core = 4;
+  r.points_all = 20;
   return r;
 }
 
@@ -159,6 +161,9 @@ TEST_F(StoreTest, CampaignsRoundTripAndFilterByState) {
     EXPECT_EQ(second.fence, 3U);
     EXPECT_EQ(second.failures, 2U);
     EXPECT_EQ(second.rank_nodes, finished.rank_nodes);
+    EXPECT_EQ(second.points_done, 10U);
+    EXPECT_EQ(second.points_core, 4U);
+    EXPECT_EQ(second.points_all, 20U);
     EXPECT_DOUBLE_EQ(second.duration_s, 2.5);
     EXPECT_EQ(second.message, "m");
     // Newest first, in pages.
