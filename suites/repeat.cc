@@ -40,10 +40,11 @@ size_t RepetitionControl::next_batch(double now_s) {
   }
   const size_t until = stats::next_check(rule_, values_.size());
   const size_t wanted = std::max<size_t>(1, until - std::min(until, values_.size()));
+  // What is left of the budget may be nothing: warm-up can use it up.
+  const double left_s = std::max(0.0, rule_.time_budget_s - elapsed_s);
   const double each_s = elapsed_s / static_cast<double>(values_.size() + warmup_);
-  const double affordable = (rule_.time_budget_s - elapsed_s) / std::max(each_s, 1e-12);
-  if (affordable >= static_cast<double>(wanted)) return wanted;
-  return std::max<size_t>(1, static_cast<size_t>(affordable));
+  if (each_s * static_cast<double>(wanted) <= left_s) return wanted;
+  return std::max<size_t>(1, static_cast<size_t>(left_s / each_s));
 }
 
 void RepetitionControl::add(double value, double now_s) {

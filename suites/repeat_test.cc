@@ -72,6 +72,20 @@ TEST(RepetitionControl, TakesOneSampleHoweverSlow) {
   EXPECT_EQ(series.stop_reason, StopReason::time_budget);
 }
 
+TEST(RepetitionControl, ASlowWarmupLeavesOneSample) {
+  // The second repetition is held up for far longer than the budget.
+  double now_s = 0;
+  RepetitionControl control({.time_budget_s = 0.01}, now_s);
+  std::vector<size_t> batches;
+  for (const double step_s : {1e-4, 5.0, 1e-4, 1e-4, 1e-4}) {
+    batches.push_back(control.next_batch(now_s));
+    if (batches.back() == 0) break;
+    now_s += step_s;
+    control.add(1.0, now_s);
+  }
+  EXPECT_EQ(batches, (std::vector<size_t>{1, 1, 1, 0}));
+}
+
 TEST(StopRuleCheck, RefusesAContradiction) {
   EXPECT_FALSE(check_stop_rule({.min_reps = 5, .max_reps = 4}).ok());
   EXPECT_TRUE(check_stop_rule({}).ok());

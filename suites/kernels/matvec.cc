@@ -106,7 +106,7 @@ Benchmark matvec_benchmark() {
   e.description =
       "The loop nest of Figure 2 of Iancu et al.: each active rank multiplies its neighbour's "
       "matrix of doubles with `passes` local vectors. The matrix is one contiguous remote region, "
-      "fetched element by element (fine: at most 4096 of them, the time scaled), in one blocking "
+      "fetched element by element (fine: at most 1024 of them, the time scaled), in one blocking "
       "transfer (blocking), nonblocking without strips (hand), nonblocking in four equal strips "
       "(hand4), or by the loop engine without a model (untuned), with the context's model (tuned) "
       "or under a decomposition of the caller's (forced). All variants run the same loop body.";

@@ -18,7 +18,7 @@ namespace stripline::suites {
 
 /// The most elements that variant `fine` fetches one by one in a repetition; beyond it the time of
 /// these is scaled to all of them, and the series says so.
-inline constexpr size_t kFineElements = 4096;
+inline constexpr size_t kFineElements = 1024;
 
 /// Element by element, blocking: the shared-memory style source (Figure 2-(1) of Iancu et al.).
 /// Stops after `most` elements of all blocks together.

@@ -24,7 +24,7 @@ using experiment::Point;
 using experiment::SampleSeries;
 
 constexpr int64_t kMostBytesPerRepetition = int64_t{128} << 20;
-constexpr size_t kQuickStride = 4;
+constexpr size_t kQuickStride = 6;
 constexpr uint64_t kCampaignSeed = 1;
 constexpr double kRunLimitS = 900;
 
@@ -128,7 +128,7 @@ std::vector<Point> held_out_points(bool quick) {
 
 experiment::StopRule campaign_rule(const std::string& clock, bool quick) {
   experiment::StopRule rule;
-  rule.min_runs = kCampaignRuns;
+  rule.min_runs = campaign_runs(quick);
   rule.min_reps = 8;
   // On a virtual clock repetitions differ by the profile's jitter only.
   rule.max_reps = clock == "virtual" ? 40 : 200;
@@ -158,14 +158,14 @@ Result<std::vector<SampleSeries>> load_or_measure(const Options& options, const 
   const std::vector<Point> held_out = held_out_points(options.quick);
   points.insert(points.end(), held_out.begin(), held_out.end());
   std::vector<SampleSeries> all;
-  for (uint32_t run = 1; run <= kCampaignRuns; ++run) {
+  const uint32_t runs = campaign_runs(options.quick);
+  for (uint32_t run = 1; run <= runs; ++run) {
     const std::filesystem::path file = folder / ("run-" + std::to_string(run) + ".json");
     std::vector<SampleSeries> series;
     if (std::filesystem::exists(file)) {
       STRIPLINE_ASSIGN_OR_RETURN(series, read_run(file));
     } else {
-      std::fprintf(stderr, "measuring %s: run %u of %u\n", network.fabric.c_str(), run,
-                   kCampaignRuns);
+      std::fprintf(stderr, "measuring %s: run %u of %u\n", network.fabric.c_str(), run, runs);
       STRIPLINE_ASSIGN_OR_RETURN(
           series, measure_campaign_run(options, network, kCampaignSeed, run, points));
       STRIPLINE_RETURN_IF_ERROR(write_run(file, series));

@@ -17,12 +17,13 @@
 
 namespace stripline::suites::results {
 
-/// Fresh ranks per campaign, what a full one makes.
-inline constexpr uint32_t kCampaignRuns = 12;
+/// Runs (fresh ranks each) of a campaign: what a full one makes. Quick: the fewest that give
+/// intervals.
+constexpr uint32_t campaign_runs(bool quick) { return quick ? 6 : 12; }
 
 /// All points of the registered experiments that feed a model, those on computation only if it
 /// takes time. Sizes at which a repetition would move more than 128 MiB are left out. Quick: every
-/// fourth size and count.
+/// sixth size and count.
 std::vector<experiment::Point> campaign_points(bool computes, bool quick);
 
 /// The points for prediction: micro.latency get and put at sizes a quarter of an octave from those

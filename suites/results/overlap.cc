@@ -76,7 +76,7 @@ Status print_overlap(const Options& options) {
   std::printf(
       "Share of a transfer's blocking time that computation hides (1 - exposed / blocking, median "
       "over %u runs):\n\n%s",
-      kCampaignRuns, table.text().c_str());
+      campaign_runs(options.quick), table.text().c_str());
   return {};
 }
 

@@ -84,7 +84,7 @@ Status print_prediction(const Options& options) {
       "Time of one blocking operation at sizes between those of the grid, predicted by the model "
       "fitted to the grid, against the median over %u runs. Split-half noise: mean difference "
       "between the medians of the odd and of the even runs.\n\n%s",
-      kCampaignRuns, table.text().c_str());
+      campaign_runs(options.quick), table.text().c_str());
   return {};
 }
 

@@ -37,7 +37,7 @@ std::vector<Recovered> compare_with_truth(const fabric::Profile& profile,
                                           const model::PathModel& path, uint64_t smallest,
                                           uint64_t largest, uint64_t am_header_bytes);
 
-/// Measures and fits ten campaigns per profile (quick: one profile, two seeds), each with a jitter
+/// Measures and fits ten campaigns per profile (quick: one campaign), each with a jitter
 /// of its own, and prints the share of parameters whose interval contains the truth. Continues
 /// where an interrupted one ended. Errors: as measure_run().
 Status print_recovery(const Options& options);

@@ -1,0 +1,100 @@
+#include "suites/results/quality_summary.h"
+
+#include <cmath>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "suites/results/cells.h"
+
+namespace stripline::suites::results {
+namespace {
+
+// Six runs of a cell; all rows share the noise of a run.
+CellResult cell(const std::string& key, const std::string& fabric, double blocking, double hand,
+                double tuned, double best) {
+  CellResult result;
+  result.key = key;
+  result.fabric = fabric;
+  result.ranks = 2;
+  result.problem = "kernel.matvec: rows=1";
+  result.candidates = 3;
+  for (const double noise : {1.0, 1.1, 0.9, 1.05, 0.95, 1.0}) {
+    const double uneven = 1 + (noise - 1) / 100;
+    result.times["blocking"].push_back(blocking * noise);
+    result.times["hand"].push_back(hand * noise * uneven);
+    result.times["hand4"].push_back(hand * noise);
+    result.times["tuned"].push_back(tuned * noise * uneven);
+    result.times["best"].push_back(best * noise);
+  }
+  for (const char* row : kRows) result.plans[row] = std::string("plan of ") + row;
+  return result;
+}
+
+TEST(QualitySummary, MeansVerdictsAndShareOfGain) {
+  const std::vector<CellResult> cells = {cell("a", "tcp", 10, 10, 8, 8),
+                                         cell("b", "tcp", 10, 10, 11, 8)};
+  const auto summary = summarize_cells(cells);
+  ASSERT_TRUE(summary.ok()) << summary.error().message();
+  EXPECT_EQ(summary->cells, 2U);
+  EXPECT_NEAR(summary->tuned_over_best.value, std::sqrt(11.0 / 8), 1e-3);
+  EXPECT_NEAR(summary->best_over_hand.value, 0.8, 1e-3);
+  EXPECT_EQ(summary->worst_cell, "b");
+  EXPECT_NEAR(summary->worst_lower, 11.0 / 8, 0.02);
+  EXPECT_EQ(summary->non_inferior, 1U);
+  EXPECT_EQ(summary->inferior, 1U);
+  EXPECT_EQ(summary->inconclusive, 0U);
+  EXPECT_NEAR(summary->share_of_gain(), (1 - std::sqrt(0.8 * 1.1)) / 0.2, 0.01);
+}
+
+TEST(QualitySummary, WithoutAGainThereIsNoShareOfIt) {
+  const auto summary = summarize_cells({cell("a", "tcp", 10, 10, 10, 9.99)});
+  ASSERT_TRUE(summary.ok());
+  EXPECT_TRUE(std::isnan(summary->share_of_gain()));
+}
+
+TEST(QualitySummary, AFabricThatOffersNoOverlapIsNotHeldAgainstTuning) {
+  const std::vector<CellResult> cells = {cell("a", "tcp", 10, 10, 10.1, 10),
+                                         cell("b", "emulated:x", 10, 10, 8, 8)};
+  const auto text = quality_tables(cells, {{"tcp", 0.05}, {"emulated:x", 0.9}});
+  ASSERT_TRUE(text.ok()) << text.error().message();
+  EXPECT_EQ(text->find("HAND on tcp"), std::string::npos);
+  EXPECT_NE(text->find("HAND on emulated:x"), std::string::npos);
+  EXPECT_NE(text->find("| cells | 2 | at least 60 | NOT MET |"), std::string::npos) << *text;
+  EXPECT_NE(text->find("plan of best"), std::string::npos);
+}
+
+TEST(QualitySummary, OverlapIsThatOfTransfersWorthCutting) {
+  EXPECT_DOUBLE_EQ(largest_hidden_share({{8, 0.99}, {16384, 0.3}, {65536, 0.5}}), 0.5);
+  EXPECT_TRUE(std::isnan(largest_hidden_share({{8, 0.99}})));
+}
+
+TEST(Quality, RecordsReadBackEqual) {
+  const CellResult before = cell("a", "tcp", 10, 9, 8, 7);
+  const auto after = cell_result_from_json(to_json(before));
+  ASSERT_TRUE(after.ok()) << after.error().message();
+  EXPECT_EQ(to_json(*after), to_json(before));
+  Json damaged = to_json(before);
+  damaged["rows"]["best"]["run_medians_s"][0] = "fast";
+  EXPECT_FALSE(cell_result_from_json(damaged).ok());
+  damaged["rows"].erase("best");
+  EXPECT_FALSE(cell_result_from_json(damaged).ok());
+}
+
+TEST(QualityCells, AreAtLeastSixtyDifferentOnes) {
+  const auto cells = quality_cells({});
+  ASSERT_TRUE(cells.ok()) << cells.error().message();
+  std::set<std::string> keys;
+  std::set<uint32_t> ranks;
+  for (const Cell& one : *cells) {
+    keys.insert(one.key());
+    ranks.insert(one.ranks);
+    EXPECT_TRUE(one.network.emulated() || one.ranks == 2) << one.key();
+  }
+  EXPECT_GE(cells->size(), 60U);
+  EXPECT_EQ(keys.size(), cells->size());
+  EXPECT_EQ(ranks, (std::set<uint32_t>{2, 4, 8}));
+}
+
+}  // namespace
+}  // namespace stripline::suites::results
