@@ -1,0 +1,236 @@
+// Loops over remote data. A program says which remote elements a loop goes through and what it does
+// with them; the runtime decides how they are moved (optimizer/plan/strip.h) and moves them.
+//
+//   double sum = 0;
+//   stripline::strip_for(ctx, remote, n, {.loop = {.n_fp_alu = 1}},
+//                        [&](size_t begin, size_t end, const double* strip) {
+//                          for (size_t i = 0; i < end - begin; ++i) sum += strip[i];
+//                        });
+//
+// The body is called with consecutive ranges that together are [0, n); `strip` points at element
+// `begin`, in cache-line-aligned memory that is valid during the call. What the body does with a
+// range must not depend on where ranges begin and end.
+//
+// Under a tuned model the transfer is cut into strips that overlap with the computation where that
+// is predicted to pay. Without one it is made in one piece, which is said once on stderr. The first
+// executions of a loop are timed, and the plan is refined with the computation time so found (the
+// least one, as too little is the safer error; Iancu et al., section 6.1).
+//
+// Cost: no allocation after the first execution of the largest loop; a plan that was made before is
+// found in tens of nanoseconds. Threads: as Context. Bodies may communicate and contain such loops.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include <stripline/context.h>
+#include <stripline/global_ptr.h>
+
+#include "optimizer/cost/compute_costs.h"
+#include "optimizer/plan/strip.h"
+
+namespace stripline {
+
+/// Operations per element, beside the remote reference itself (optimizer/cost/compute_costs.h).
+using LoopClass = cost::LoopClass;
+/// What was decided for a loop (optimizer/plan/strip.h).
+using LoopPlan = plan::StripPlan;
+
+/// A contiguous piece of some rank's segment that a loop goes through.
+template <typename T>
+struct LoopBlock {
+  global_ptr<T> data;
+  size_t count = 0;  ///< elements
+};
+
+/// What is known of a loop. Counts are in elements.
+struct LoopOptions {
+  LoopClass loop;          ///< for the first estimate of the computation
+  uint32_t sweeps = 1;     ///< how often the body uses each element
+  size_t local_bytes = 0;  ///< footprint of the body's local references; 0: in cache
+  double compute_s = -1;   ///< seconds of computation of the whole loop, if known; else measured
+  size_t granule = 1;      ///< strips hold a multiple of so many elements, e.g. a row
+  /// Reading only: each range may also read so many elements beyond its end. They must exist in the
+  /// remote memory after each block, too.
+  size_t halo = 0;
+  /// strip_for_blocks only: elements that `own_work` goes through.
+  size_t own_count = 0;
+  size_t max_buffer_bytes = size_t{64} << 20;  ///< limit of the buffers of this loop
+  uint64_t site = 0;      ///< tells loops apart in the plan cache; 0: the place of the call
+                          ///< (two loops of one line and shape share a plan)
+  bool use_model = true;  ///< false: as if there were no model, without saying so
+  /// Run this decomposition, for measurements; adjusted to what granule and buffer allow.
+  std::optional<plan::StripCandidate> force;
+};
+
+/// Where a loop stands in the program: std::source_location for compilers that lack it.
+struct CallSite {
+  const char* file = nullptr;
+  int line = 0;
+  static constexpr CallSite current(const char* file = __builtin_FILE(),
+                                    int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+namespace detail {
+
+/// A block without its type.
+struct RawBlock {
+  rank_t rank = 0;
+  uint64_t offset = 0;
+  uint64_t count = 0;
+};
+
+/// The range to compute on next.
+struct Strip {
+  size_t block = 0;
+  size_t begin = 0;  ///< elements of the block
+  size_t end = 0;
+  std::byte* data = nullptr;  ///< at element `begin`
+};
+
+struct LoopFrame;
+struct LoopState;
+
+/// One execution of a loop. Not inlined: what the compiler sees of a loop is the body alone.
+class LoopRun {
+ public:
+  using BlockAt = RawBlock (*)(const void* blocks, size_t index);
+
+  /// Plans, and for reading issues the first transfers.
+  LoopRun(Context& context, plan::Direction direction, const void* blocks, size_t block_count,
+          BlockAt block_at, size_t element_bytes, const LoopOptions& options, CallSite site);
+  /// Waits for everything that is under way.
+  ~LoopRun();
+  LoopRun(const LoopRun&) = delete;
+  LoopRun& operator=(const LoopRun&) = delete;
+
+  /// The next range, or null at the end; for writing, the end waits for all puts. Makes progress.
+  const Strip* next();
+
+  const plan::StripPlan& plan() const { return plan_; }
+
+ private:
+  // Goes through the strips of all remote blocks in order.
+  struct Cursor {
+    size_t block = 0;
+    uint64_t begin = 0;  // bytes into the block
+    RawBlock raw;
+    uint64_t index = 0;  // of the strip, over all blocks
+    uint64_t base = 0;   // buffer offset of the block, schedule A
+  };
+
+  void prepare_buffer();
+  void enter_block(Cursor& cursor) const;
+  void advance(Cursor& cursor) const;
+  uint64_t strip_end(const Cursor& cursor) const;
+  std::byte* place_of(const Cursor& cursor) const;
+  size_t slot_of(const Cursor& cursor) const;
+  void issue_get();
+  void issue_put();
+  const Strip* hand_out_local();
+  const Strip* next_get();
+  const Strip* next_put();
+  void wait_for_all();
+  void start_clock();
+  void stop_clock();
+  void refine();
+
+  Context& context_;
+  LoopState& state_;
+  LoopFrame& frame_;
+  plan::Direction direction_;
+  const void* blocks_;
+  size_t block_count_;
+  BlockAt block_at_;
+  uint64_t element_bytes_;
+  uint64_t halo_bytes_ = 0;
+  plan::StripRequest request_;
+  plan::StripPlan plan_;
+  uint64_t site_ = 0;
+  uint64_t slots_ = 1;  // buffers, or counters under schedule A
+  uint64_t slot_bytes_ = 0;
+  uint64_t strips_ = 0;
+  uint64_t retired_ = 0;
+  Cursor issue_;      // next to issue
+  Cursor compute_;    // next to hand out
+  size_t local_ = 0;  // next block to look at for data of this rank
+  bool out_ = false;  // a remote strip is being computed on
+  bool measuring_ = false;
+  double out_since_s_ = 0;
+  double computed_s_ = 0;
+  Strip strip_;
+};
+
+template <typename Block>
+RawBlock raw_block(const void* blocks, size_t index) {
+  const Block& block = static_cast<const Block*>(blocks)[index];
+  return {block.data.where(), block.data.offset(), block.count};
+}
+
+}  // namespace detail
+
+/// Runs `body(block, begin, end, const T* strip)` over all elements of several remote blocks, which
+/// count as one loop: transfers of later blocks are under way while earlier ones are computed on.
+/// Blocks of this rank's own memory are handed to the body in place, before the others.
+/// `own_work()` is called once, after the first transfers have been issued. Returns the plan.
+template <typename T, typename OwnWork, typename Body>
+LoopPlan strip_for_blocks(Context& context, std::span<const LoopBlock<const T>> blocks,
+                          const LoopOptions& options, OwnWork&& own_work, Body&& body,
+                          CallSite site = CallSite::current()) {
+  detail::LoopRun run(context, plan::Direction::get, blocks.data(), blocks.size(),
+                      &detail::raw_block<LoopBlock<const T>>, sizeof(T), options, site);
+  own_work();
+  while (const detail::Strip* strip = run.next()) {
+    body(strip->block, strip->begin, strip->end, reinterpret_cast<const T*>(strip->data));
+  }
+  return run.plan();
+}
+
+/// Runs `body(begin, end, const T* strip)` over `count` remote elements.
+template <typename T, typename Body>
+LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, const LoopOptions& options,
+                   Body&& body, CallSite site = CallSite::current()) {
+  using Element = const std::remove_const_t<T>;
+  const LoopBlock<Element> block{data, count};
+  detail::LoopRun run(context, plan::Direction::get, &block, 1,
+                      &detail::raw_block<LoopBlock<Element>>, sizeof(T), options, site);
+  while (const detail::Strip* strip = run.next()) {
+    body(strip->begin, strip->end, reinterpret_cast<Element*>(strip->data));
+  }
+  return run.plan();
+}
+
+/// Runs `body(block, begin, end, T* strip)` over several remote blocks that it writes: it must set
+/// every element of the range. Returns when everything is visible at its target.
+template <typename T, typename Body>
+LoopPlan strip_write_blocks(Context& context, std::span<const LoopBlock<T>> blocks,
+                            const LoopOptions& options, Body&& body,
+                            CallSite site = CallSite::current()) {
+  detail::LoopRun run(context, plan::Direction::put, blocks.data(), blocks.size(),
+                      &detail::raw_block<LoopBlock<T>>, sizeof(T), options, site);
+  while (const detail::Strip* strip = run.next()) {
+    body(strip->block, strip->begin, strip->end, reinterpret_cast<T*>(strip->data));
+  }
+  return run.plan();
+}
+
+/// Runs `body(begin, end, T* strip)` over `count` remote elements that it writes.
+template <typename T, typename Body>
+LoopPlan strip_write(Context& context, global_ptr<T> data, size_t count, const LoopOptions& options,
+                     Body&& body, CallSite site = CallSite::current()) {
+  const LoopBlock<T> block{data, count};
+  detail::LoopRun run(context, plan::Direction::put, &block, 1, &detail::raw_block<LoopBlock<T>>,
+                      sizeof(T), options, site);
+  while (const detail::Strip* strip = run.next()) {
+    body(strip->begin, strip->end, reinterpret_cast<T*>(strip->data));
+  }
+  return run.plan();
+}
+
+}  // namespace stripline

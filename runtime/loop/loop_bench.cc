@@ -1,0 +1,51 @@
+// What the loop engine adds to a loop: starting one whose plan is known, and handing out a strip.
+#include <memory>
+
+#include <benchmark/benchmark.h>
+
+#include <stripline/context.h>
+#include <stripline/loop.h>
+
+namespace stripline {
+namespace {
+
+std::unique_ptr<Context> one_rank(benchmark::State& state) {
+  auto context = Context::init(
+      {.fabric = "emulated:modern-rdma", .clock = "virtual", .segment_bytes = size_t{16} << 20});
+  if (context.ok()) return *std::move(context);
+  state.SkipWithError(context.error().message().c_str());
+  return nullptr;
+}
+
+// A loop over the rank's own memory: everything but transfers.
+void loop_over_own_memory(benchmark::State& state) {
+  const auto context = one_rank(state);
+  if (context == nullptr) return;
+  const auto array = context->new_symmetric_array<double>(1024);
+  double sum = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    strip_for(*context, *array, 1024, {.loop = {.n_fp_alu = 1}},
+              [&sum](size_t, size_t, const double* strip) { sum += strip[0]; });
+    benchmark::DoNotOptimize(sum);
+  }
+}
+BENCHMARK(loop_over_own_memory);
+
+// The same body called directly.
+void plain_loop(benchmark::State& state) {
+  const auto context = one_rank(state);
+  if (context == nullptr) return;
+  const auto array = context->new_symmetric_array<double>(1024);
+  const double* const data = context->local(*array);
+  double sum = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    sum += data[0];
+    benchmark::DoNotOptimize(sum);
+  }
+}
+BENCHMARK(plain_loop);
+
+}  // namespace
+}  // namespace stripline
+
+BENCHMARK_MAIN();

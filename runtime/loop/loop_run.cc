@@ -1,0 +1,316 @@
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <string>
+
+#include <stripline/loop.h>
+
+#include "runtime/loop/loop_state.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline::detail {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+// Executions that are timed, and after how many of them the plan is first refined: the very first
+// one also pays for cold caches and fresh pages.
+constexpr uint32_t kTimedExecutions = 4;
+constexpr uint32_t kRefineAfter = 2;
+
+uint64_t align_up(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+uint64_t site_of(const LoopOptions& options, CallSite site) {
+  if (options.site != 0) return options.site;
+  return reinterpret_cast<uintptr_t>(site.file) ^ (static_cast<uint64_t>(site.line) << 40);
+}
+
+void say_no_model(const ContextState& context, LoopState& state) {
+  if (state.said_no_model) return;
+  state.said_no_model = true;
+  if (context.rank != 0) return;
+  if (context.model == nullptr) {
+    std::fprintf(stderr,
+                 "stripline: no tuned model is loaded (--model, STRIPLINE_MODEL), so loops over "
+                 "remote data make one blocking transfer each\n");
+  } else {
+    std::fprintf(
+        stderr,
+        "stripline: the tuned model '%s' does not describe the operations of a loop, which "
+        "therefore makes one blocking transfer\n",
+        context.model->name.c_str());
+  }
+}
+
+}  // namespace
+
+LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks,
+                 size_t block_count, BlockAt block_at, size_t element_bytes,
+                 const LoopOptions& options, CallSite site)
+    : context_(context),
+      state_(LoopState::of(context.state())),
+      frame_(state_.enter_frame()),
+      direction_(direction),
+      blocks_(blocks),
+      block_count_(block_count),
+      block_at_(block_at),
+      element_bytes_(element_bytes) {
+  const bool reading = direction == plan::Direction::get;
+  if (reading) halo_bytes_ = options.halo * element_bytes;
+  const rank_t me = context.state().rank;
+  uint32_t remote_blocks = 0;
+  uint64_t own_count = reading ? options.own_count : 0;
+  uint64_t count = 0;
+  for (size_t i = 0; i < block_count; ++i) {
+    const RawBlock block = block_at(blocks, i);
+    if (block.rank == me || block.count == 0) {
+      if (reading) own_count += block.count;
+    } else {
+      ++remote_blocks;
+      count += block.count;
+    }
+  }
+  request_.direction = direction;
+  request_.total_bytes = count * element_bytes;
+  request_.blocks = std::max<uint32_t>(remote_blocks, 1);
+  request_.element_bytes = element_bytes;
+  request_.granule_elements = std::max<size_t>(options.granule, 1);
+  request_.halo_bytes = halo_bytes_;
+  request_.max_buffer_bytes = options.max_buffer_bytes;
+  request_.own_bytes = own_count * element_bytes;
+  request_.compute_s = options.compute_s;
+  request_.loop = options.loop;
+  request_.sweeps = options.sweeps;
+  request_.local_bytes = options.local_bytes;
+
+  const plan::StripCosts* costs = options.use_model && state_.costs ? &*state_.costs : nullptr;
+  if (options.force) {
+    plan_ = plan::force_strip(request_, costs, *options.force);
+  } else if (costs == nullptr) {
+    plan_ = plan::plan_strip(request_, nullptr);
+    if (options.use_model && remote_blocks > 0) say_no_model(context.state(), state_);
+  } else if (remote_blocks > 0) {
+    site_ = site_of(options, site);
+    const LoopSite* known = state_.sites.find(site_, request_);
+    if (known == nullptr) {
+      known = &state_.sites.insert(site_, request_, {plan::plan_strip(request_, costs)});
+      if (known->plan.reason == plan::Reason::no_model) say_no_model(context.state(), state_);
+    }
+    plan_ = known->plan;
+    measuring_ = options.compute_s < 0 && known->executions < kTimedExecutions &&
+                 plan_.reason != plan::Reason::no_model;
+  }
+  if (remote_blocks == 0) return;
+  prepare_buffer();
+  enter_block(issue_);
+  compute_ = issue_;
+  if (reading) {
+    const uint64_t ahead = plan_.schedule == plan::Schedule::pipelined    ? plan_.burst
+                           : plan_.schedule == plan::Schedule::vectorised ? 1
+                                                                          : strips_;
+    for (uint64_t i = 0; i < std::min(ahead, strips_); ++i) issue_get();
+  }
+}
+
+LoopRun::~LoopRun() {
+  wait_for_all();
+  state_.leave_frame();
+}
+
+// Lays out the buffers of the plan. Blocks may differ in size, so that their number of strips, and
+// the room that schedule A needs, are counted here.
+void LoopRun::prepare_buffer() {
+  uint64_t whole = 0;
+  for (size_t i = 0; i < block_count_; ++i) {
+    const RawBlock block = block_at_(blocks_, i);
+    if (block.rank == context_.state().rank || block.count == 0) continue;
+    const uint64_t bytes = block.count * element_bytes_;
+    strips_ += (bytes + plan_.strip_bytes - 1) / plan_.strip_bytes;
+    whole += align_up(bytes + halo_bytes_);
+  }
+  slot_bytes_ = align_up(plan_.strip_bytes + halo_bytes_);
+  uint64_t bytes = slot_bytes_;
+  switch (plan_.schedule) {
+    case plan::Schedule::vectorised:
+      slots_ = 1;
+      break;
+    case plan::Schedule::all_issued:
+      slots_ = strips_;
+      bytes = whole;
+      break;
+    case plan::Schedule::pipelined:
+      slots_ = uint64_t{plan_.burst} + (direction_ == plan::Direction::get ? 1 : 0);
+      bytes = slots_ * slot_bytes_;
+      break;
+  }
+  if (frame_.counters.size() < slots_) frame_.counters.resize(slots_);
+  if (frame_.buffer_bytes < bytes) {
+    frame_.buffer.reset();
+    frame_.buffer_bytes = 0;
+    void* const memory = ::operator new[](bytes, std::align_val_t{kAlignment}, std::nothrow);
+    if (memory == nullptr) {
+      context_.state().fail(
+          Error(ErrorCode::resource_exhausted, "cannot allocate " + std::to_string(bytes) +
+                                                   " bytes for the buffers of a loop; lower "
+                                                   "LoopOptions::max_buffer_bytes"));
+    }
+    frame_.buffer.reset(static_cast<std::byte*>(memory));
+    frame_.buffer_bytes = bytes;
+  }
+}
+
+// Moves a cursor that stands before a block onto the next remote one.
+void LoopRun::enter_block(Cursor& cursor) const {
+  for (; cursor.block < block_count_; ++cursor.block) {
+    cursor.raw = block_at_(blocks_, cursor.block);
+    if (cursor.raw.rank != context_.state().rank && cursor.raw.count != 0) return;
+  }
+}
+
+uint64_t LoopRun::strip_end(const Cursor& cursor) const {
+  return std::min(cursor.begin + plan_.strip_bytes, cursor.raw.count * element_bytes_);
+}
+
+void LoopRun::advance(Cursor& cursor) const {
+  ++cursor.index;
+  const uint64_t block_bytes = cursor.raw.count * element_bytes_;
+  cursor.begin = strip_end(cursor);
+  if (cursor.begin < block_bytes) return;
+  cursor.base += align_up(block_bytes + halo_bytes_);
+  cursor.begin = 0;
+  ++cursor.block;
+  enter_block(cursor);
+}
+
+size_t LoopRun::slot_of(const Cursor& cursor) const {
+  return plan_.schedule == plan::Schedule::all_issued ? cursor.index : cursor.index % slots_;
+}
+
+std::byte* LoopRun::place_of(const Cursor& cursor) const {
+  if (plan_.schedule == plan::Schedule::all_issued) {
+    return frame_.buffer.get() + cursor.base + cursor.begin;
+  }
+  return frame_.buffer.get() + slot_of(cursor) * slot_bytes_;
+}
+
+void LoopRun::issue_get() {
+  const Cursor& at = issue_;
+  // Under schedule A the strips of a block share one buffer: what the halo of the strip before
+  // brings is not fetched again.
+  const bool halo_is_there = plan_.schedule == plan::Schedule::all_issued && at.begin > 0;
+  const uint64_t skip = halo_is_there ? halo_bytes_ : 0;
+  const uint64_t bytes = strip_end(at) - at.begin + halo_bytes_ - skip;
+  context_.state().get(place_of(at) + skip, at.raw.rank, at.raw.offset + at.begin + skip, bytes,
+                       frame_.counters[slot_of(at)]);
+  advance(issue_);
+}
+
+void LoopRun::issue_put() {
+  const Cursor& at = issue_;
+  context_.state().put(at.raw.rank, at.raw.offset + at.begin, place_of(at),
+                       strip_end(at) - at.begin, frame_.counters[slot_of(at)]);
+  advance(issue_);
+}
+
+const Strip* LoopRun::next() {
+  return direction_ == plan::Direction::get ? next_get() : next_put();
+}
+
+// This rank's own blocks need no transfer: the body works in place.
+const Strip* LoopRun::hand_out_local() {
+  for (; local_ < block_count_; ++local_) {
+    const RawBlock block = block_at_(blocks_, local_);
+    if (block.rank != context_.state().rank || block.count == 0) continue;
+    strip_ = {local_, 0, block.count, context_.state().segment.data() + block.offset};
+    ++local_;
+    return &strip_;
+  }
+  return nullptr;
+}
+
+const Strip* LoopRun::next_get() {
+  if (out_) {
+    stop_clock();
+    out_ = false;
+    if (plan_.schedule == plan::Schedule::vectorised && issue_.index < strips_) issue_get();
+  }
+  if (const Strip* local = hand_out_local()) return local;
+  if (compute_.index == strips_) {
+    refine();
+    return nullptr;
+  }
+  ContextState& context = context_.state();
+  fabric::Counter& counter = frame_.counters[slot_of(compute_)];
+  if (counter.pending != 0) {
+    context.wait_for(counter);
+  } else {
+    context_.progress();  // peers may be waiting for this rank's attention
+  }
+  const uint64_t begin = compute_.begin / element_bytes_;
+  strip_ = {compute_.block, begin, strip_end(compute_) / element_bytes_, place_of(compute_)};
+  advance(compute_);
+  if (plan_.schedule == plan::Schedule::pipelined && issue_.index < strips_) issue_get();
+  out_ = true;
+  start_clock();
+  return &strip_;
+}
+
+const Strip* LoopRun::next_put() {
+  if (out_) {
+    stop_clock();
+    out_ = false;
+    issue_put();
+    if (plan_.schedule == plan::Schedule::vectorised) {
+      wait_for_all();
+    } else {
+      context_.progress();
+    }
+  }
+  if (compute_.index == strips_) {
+    if (const Strip* local = hand_out_local()) return local;
+    wait_for_all();
+    refine();
+    return nullptr;
+  }
+  // The buffer's last put, if any, must have left it.
+  context_.state().wait_for(frame_.counters[slot_of(compute_)]);
+  const uint64_t begin = compute_.begin / element_bytes_;
+  strip_ = {compute_.block, begin, strip_end(compute_) / element_bytes_, place_of(compute_)};
+  advance(compute_);
+  out_ = true;
+  start_clock();
+  return &strip_;
+}
+
+void LoopRun::wait_for_all() {
+  if (strips_ == 0) return;
+  const uint64_t used = std::min<uint64_t>(slots_, strips_);
+  for (uint64_t slot = 0; slot < used; ++slot) {
+    context_.state().wait_for(frame_.counters[slot]);
+  }
+}
+
+void LoopRun::start_clock() {
+  if (measuring_) out_since_s_ = context_.now_s();
+}
+
+void LoopRun::stop_clock() {
+  if (measuring_) computed_s_ += context_.now_s() - out_since_s_;
+}
+
+// Replaces the estimate of the computation by what was measured and plans again.
+void LoopRun::refine() {
+  if (!measuring_) return;
+  measuring_ = false;
+  // Loops inside of the body may have displaced the entry.
+  LoopSite* const known = state_.sites.find(site_, request_);
+  if (known == nullptr) return;
+  const uint32_t executions = ++known->executions;
+  known->least_compute_s =
+      executions == 1 ? computed_s_ : std::min(known->least_compute_s, computed_s_);
+  if (executions < kRefineAfter) return;
+  plan::StripRequest measured = request_;
+  measured.compute_s = known->least_compute_s;
+  known->plan = plan::plan_strip(measured, &*state_.costs);
+}
+
+}  // namespace stripline::detail

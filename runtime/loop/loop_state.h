@@ -1,0 +1,55 @@
+// What the loop engine keeps for the life of a Context: compiled costs, plans, buffers, counters.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <stripline/loop.h>
+
+#include "optimizer/plan/plan_cache.h"
+#include "optimizer/plan/strip_costs.h"
+#include "runtime/fabric/fabric.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline::detail {
+
+/// A loop that was executed before, by place and shape.
+struct LoopSite {
+  plan::StripPlan plan;
+  uint32_t executions = 0;
+  double least_compute_s = 0;  ///< over the timed executions
+};
+
+/// Memory and counters of one loop being executed; loops inside of bodies have frames of their own.
+struct LoopFrame {
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  std::unique_ptr<std::byte[], Free> buffer;
+  size_t buffer_bytes = 0;
+  std::vector<fabric::Counter> counters;
+};
+
+struct LoopState : MechanismState {
+  explicit LoopState(const ContextState& context);
+
+  /// The state of a context, made on first use.
+  static LoopState& of(ContextState& context);
+
+  /// The frame of the next level of nesting; leave_frame() gives it back, in reverse order.
+  LoopFrame& enter_frame();
+  void leave_frame() { --depth_; }
+
+  std::optional<plan::StripCosts> costs;  ///< nullopt without a model
+  plan::PlanCache<LoopSite> sites;
+  bool said_no_model = false;
+
+ private:
+  std::vector<std::unique_ptr<LoopFrame>> frames_;
+  size_t depth_ = 0;
+};
+
+}  // namespace stripline::detail

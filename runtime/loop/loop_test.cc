@@ -1,0 +1,349 @@
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/context.h>
+#include <stripline/loop.h>
+
+#include "optimizer/model/model_fixture.h"
+#include "optimizer/model/model_json.h"
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+namespace {
+
+using bootstrap::fabrics_under_test;
+using bootstrap::group_on;
+using bootstrap::run_ranks;
+using plan::Reason;
+using plan::Schedule;
+
+// The example model for any machine, as a file that goes away.
+class ModelFile {
+ public:
+  ModelFile() {
+    model::TunedModel m = model::example_model();
+    m.fingerprint.clear();
+    path_ = std::filesystem::temp_directory_path() /
+            ("stripline_loop_test_" + std::to_string(::getpid()) + ".json");
+    EXPECT_TRUE(model::save_model(m, path_).ok());
+  }
+  ~ModelFile() { std::filesystem::remove(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::vector<plan::StripCandidate> decompositions() {
+  return {{Schedule::vectorised, 0, 1},    {Schedule::vectorised, 1000, 1},
+          {Schedule::all_issued, 4096, 1}, {Schedule::all_issued, 1 << 20, 1},
+          {Schedule::pipelined, 4096, 1},  {Schedule::pipelined, 999, 3},
+          {Schedule::pipelined, 16384, 64}};
+}
+
+double value_of(rank_t rank, size_t i) { return static_cast<double>(size_t{rank} * 1000000 + i); }
+
+class Loop : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
+ protected:
+  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body,
+                const std::string& model_path = "") {
+    auto options = group_on(GetParam(), ranks);
+    options.context.model_path = model_path;
+    const Status ran = run_ranks(options, body);
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+};
+
+TEST_P(Loop, ReadsEveryElementOnceInOrderUnderEveryDecomposition) {
+  on_ranks(2, [](Context& context) {
+    constexpr size_t kHalo = 5;
+    constexpr size_t kCount = 10007;
+    const auto mine = context.new_symmetric_array<double>(kCount + kHalo);
+    ASSERT_TRUE(mine.ok());
+    for (size_t i = 0; i < kCount + kHalo; ++i) {
+      context.local(*mine)[i] = value_of(context.rank_me(), i);
+    }
+    context.barrier();
+    const rank_t peer = 1 - context.rank_me();
+    for (const size_t granule : {size_t{1}, size_t{100}}) {
+      for (const size_t halo : {size_t{0}, kHalo}) {
+        for (const plan::StripCandidate& candidate : decompositions()) {
+          size_t expected = 0;
+          size_t wrong = 0;
+          const LoopPlan plan =
+              strip_for(context, context.on_rank(*mine, peer), kCount,
+                        {.granule = granule, .halo = halo, .force = candidate},
+                        [&](size_t begin, size_t end, const double* strip) {
+                          EXPECT_EQ(begin, expected);
+                          EXPECT_EQ(begin % granule, 0U);
+                          EXPECT_EQ(reinterpret_cast<uintptr_t>(strip) % alignof(double), 0U);
+                          for (size_t i = begin; i < end + halo; ++i) {
+                            wrong += strip[i - begin] == value_of(peer, i) ? 0 : 1;
+                          }
+                          expected = end;
+                        });
+          EXPECT_EQ(plan.reason, Reason::forced);
+          EXPECT_EQ(expected, kCount);
+          EXPECT_EQ(wrong, 0U) << "strips of " << plan.strip_bytes;
+        }
+      }
+    }
+  });
+}
+
+TEST_P(Loop, WritesEveryElementUnderEveryDecomposition) {
+  on_ranks(2, [](Context& context) {
+    constexpr size_t kCount = 10007;
+    const auto mine = context.new_symmetric_array<double>(kCount + 1);
+    ASSERT_TRUE(mine.ok());
+    const rank_t me = context.rank_me();
+    context.local(*mine)[kCount] = -1;
+    double salt = 0;
+    for (const plan::StripCandidate& candidate : decompositions()) {
+      context.barrier();
+      salt += 0.5;
+      strip_write(context, context.on_rank(*mine, 1 - me), kCount, {.force = candidate},
+                  [&](size_t begin, size_t end, double* strip) {
+                    for (size_t i = begin; i < end; ++i) strip[i - begin] = value_of(me, i) + salt;
+                  });
+      context.barrier();
+      size_t wrong = 0;
+      for (size_t i = 0; i < kCount; ++i) {
+        wrong += context.local(*mine)[i] == value_of(1 - me, i) + salt ? 0 : 1;
+      }
+      EXPECT_EQ(wrong, 0U);
+      EXPECT_EQ(context.local(*mine)[kCount], -1);
+    }
+  });
+}
+
+TEST_P(Loop, GoesThroughUnequalBlocksOwnOnesInPlace) {
+  on_ranks(3, [](Context& context) {
+    constexpr size_t kCount = 6000;
+    constexpr size_t kHalo = 3;
+    const auto mine = context.new_symmetric_array<int64_t>(kCount + kHalo);
+    ASSERT_TRUE(mine.ok());
+    const auto value = [](rank_t rank, size_t i) {
+      return static_cast<int64_t>(size_t{rank} * 100000 + i);
+    };
+    for (size_t i = 0; i < kCount + kHalo; ++i) {
+      context.local(*mine)[i] = value(context.rank_me(), i);
+    }
+    context.barrier();
+    const std::vector<LoopBlock<const int64_t>> blocks = {
+        {context.on_rank(*mine, 0), kCount},
+        {context.on_rank(*mine, 1) + 10, 0},
+        {context.on_rank(*mine, 1) + 17, 2345},
+        {context.on_rank(*mine, 2), 1},
+        {context.on_rank(*mine, 2) + 5, kCount - 5}};
+    const std::vector<size_t> starts = {0, 10, 17, 0, 5};
+    const std::vector<rank_t> owners = {0, 1, 1, 2, 2};
+    for (const plan::StripCandidate& candidate : decompositions()) {
+      std::vector<size_t> done(blocks.size());
+      size_t wrong = 0;
+      bool own_first = false;
+      strip_for_blocks(
+          context, std::span(blocks), {.halo = kHalo, .force = candidate},
+          [&] { own_first = std::ranges::all_of(done, [](size_t n) { return n == 0; }); },
+          [&](size_t block, size_t begin, size_t end, const int64_t* strip) {
+            EXPECT_EQ(done[block], begin);
+            done[block] = end;
+            for (size_t i = begin; i < end + kHalo; ++i) {
+              wrong += strip[i - begin] == value(owners[block], starts[block] + i) ? 0 : 1;
+            }
+            if (owners[block] == context.rank_me()) {
+              EXPECT_EQ(strip, context.local(*mine) + starts[block]);
+            }
+          });
+      EXPECT_TRUE(own_first);
+      EXPECT_EQ(wrong, 0U);
+      for (size_t b = 0; b < blocks.size(); ++b) EXPECT_EQ(done[b], blocks[b].count);
+    }
+    context.barrier();
+
+    // The same blocks, written: everybody adds the owner's index to a third of each array.
+    const size_t third = kCount / 3;
+    std::vector<LoopBlock<int64_t>> targets;
+    for (rank_t rank = 0; rank < 3; ++rank) {
+      targets.push_back(
+          {context.on_rank(*mine, rank) + static_cast<std::ptrdiff_t>(context.rank_me() * third),
+           third});
+    }
+    strip_write_blocks(context, std::span<const LoopBlock<int64_t>>(targets),
+                       {.force = plan::StripCandidate{Schedule::pipelined, 1024, 2}},
+                       [&](size_t block, size_t begin, size_t end, int64_t* strip) {
+                         for (size_t i = begin; i < end; ++i) {
+                           strip[i - begin] = -static_cast<int64_t>(block * third + i);
+                         }
+                       });
+    context.barrier();
+    size_t wrong = 0;
+    for (size_t i = 0; i < 3 * third; ++i) {
+      const auto expected = -static_cast<int64_t>(context.rank_me() * third + i % third);
+      wrong += context.local(*mine)[i] == expected ? 0 : 1;
+    }
+    EXPECT_EQ(wrong, 0U);
+  });
+}
+
+TEST_P(Loop, EmptyAndOwnLoopsNeedNoTransfer) {
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<double>(100);
+    ASSERT_TRUE(mine.ok());
+    const uint64_t before = context.state().fabric->traffic().gets;
+    int calls = 0;
+    strip_for(context, context.on_rank(*mine, 1 - context.rank_me()), 0, {},
+              [&](size_t, size_t, const double*) { ++calls; });
+    EXPECT_EQ(calls, 0);
+    strip_for(context, *mine, 100, {}, [&](size_t begin, size_t end, const double* strip) {
+      EXPECT_EQ(begin, 0U);
+      EXPECT_EQ(end, 100U);
+      EXPECT_EQ(strip, context.local(*mine));
+      ++calls;
+    });
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(context.state().fabric->traffic().gets, before);
+  });
+}
+
+TEST_P(Loop, BodiesMayContainLoopsAndMayThrow) {
+  on_ranks(2, [](Context& context) {
+    constexpr size_t kCount = 4000;
+    const auto mine = context.new_symmetric_array<double>(kCount);
+    ASSERT_TRUE(mine.ok());
+    for (size_t i = 0; i < kCount; ++i) context.local(*mine)[i] = static_cast<double>(i);
+    context.barrier();
+    const auto remote = context.on_rank(*mine, 1 - context.rank_me());
+    const plan::StripCandidate outer{Schedule::pipelined, 8000, 2};
+    const plan::StripCandidate inner{Schedule::all_issued, 800, 1};
+    double sum = 0;
+    strip_for(context, remote, kCount, {.force = outer},
+              [&](size_t begin, size_t end, const double* strip) {
+                strip_for(context, remote + static_cast<std::ptrdiff_t>(begin), end - begin,
+                          {.force = inner}, [&](size_t b, size_t e, const double* again) {
+                            for (size_t i = b; i < e; ++i) {
+                              sum += again[i - b] == strip[i] ? again[i - b] : -1e9;
+                            }
+                          });
+              });
+    EXPECT_EQ(sum, kCount * (kCount - 1) / 2.0);
+
+    EXPECT_THROW(strip_for(context, remote, kCount, {.force = outer},
+                           [](size_t, size_t, const double*) { throw std::runtime_error("stop"); }),
+                 std::runtime_error);
+    sum = 0;  // what was under way does not disturb the next loop
+    strip_for(context, remote, kCount, {.force = outer},
+              [&](size_t begin, size_t end, const double* strip) {
+                for (size_t i = begin; i < end; ++i) sum += strip[i - begin];
+              });
+    EXPECT_EQ(sum, kCount * (kCount - 1) / 2.0);
+    context.barrier();
+  });
+}
+
+TEST_P(Loop, WithoutAModelVectorisesAndSaysSoOnce) {
+  testing::internal::CaptureStderr();
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<double>(4096);
+    ASSERT_TRUE(mine.ok());
+    const auto remote = context.on_rank(*mine, 1 - context.rank_me());
+    for (int round = 0; round < 3; ++round) {
+      int calls = 0;
+      const LoopPlan plan =
+          strip_for(context, remote, 4096, {}, [&](size_t, size_t, const double*) { ++calls; });
+      EXPECT_EQ(calls, 1);
+      EXPECT_EQ(plan.schedule, Schedule::vectorised);
+      EXPECT_EQ(plan.reason, Reason::no_model);
+    }
+    context.barrier();
+  });
+  const std::string said = testing::internal::GetCapturedStderr();
+  const size_t first = said.find("no tuned model is loaded");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(said.find("no tuned model is loaded", first + 1), std::string::npos);
+}
+
+TEST_P(Loop, UsesTheModelUnlessToldOtherwise) {
+  const ModelFile file;
+  testing::internal::CaptureStderr();
+  on_ranks(
+      2,
+      [](Context& context) {
+        constexpr size_t kCount = 131072;
+        const auto mine = context.new_symmetric_array<double>(kCount);
+        ASSERT_TRUE(mine.ok());
+        const auto remote = context.on_rank(*mine, 1 - context.rank_me());
+        size_t strips = 0;
+        const auto body = [&](size_t, size_t, const double*) { ++strips; };
+        const LoopOptions options{.loop = {}, .compute_s = 1.3e-3};
+        const LoopPlan plan = strip_for(context, remote, kCount, options, body);
+        EXPECT_EQ(plan.reason, Reason::tuned);
+        EXPECT_EQ(plan.count, strips);
+        EXPECT_GT(strips, 3U);
+
+        plan::StripRequest request;
+        request.total_bytes = kCount * sizeof(double);
+        request.max_buffer_bytes = options.max_buffer_bytes;
+        request.compute_s = 1.3e-3;
+        const model::TunedModel m = model::example_model();
+        const plan::StripCosts costs(m.network.at("inter-node"), m.compute, m.strip);
+        EXPECT_EQ(plan, plan::plan_strip(request, &costs));
+
+        strips = 0;
+        const LoopPlan without =
+            strip_for(context, remote, kCount, {.compute_s = 1.3e-3, .use_model = false}, body);
+        EXPECT_EQ(without.reason, Reason::no_model);
+        EXPECT_EQ(strips, 1U);
+        context.barrier();
+      },
+      file.path());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST_P(Loop, RefinesItsPlanByTheComputationItMeasures) {
+  if (GetParam().clock != "virtual")
+    GTEST_SKIP() << "needs a clock that other loads do not disturb";
+  const ModelFile file;
+  on_ranks(
+      2,
+      [](Context& context) {
+        constexpr size_t kCount = 131072;
+        const auto mine = context.new_symmetric_array<double>(kCount);
+        ASSERT_TRUE(mine.ok());
+        const auto remote = context.on_rank(*mine, 1 - context.rank_me());
+        std::vector<LoopPlan> plans;
+        for (int round = 0; round < 8; ++round) {
+          // Far more than the empty loop class says, and slower at first.
+          const double seconds_per_element = (round == 0 ? 5 : 1) * 10e-9;
+          plans.push_back(
+              strip_for(context, remote, kCount, {}, [&](size_t begin, size_t end, const double*) {
+                context.compute_for(static_cast<double>(end - begin) * seconds_per_element);
+              }));
+        }
+        EXPECT_EQ(plans.back().reason, Reason::tuned);
+        EXPECT_NE(plans.back(), plans.front());
+        EXPECT_EQ(plans[6], plans[7]);
+        const model::TunedModel m = model::example_model();
+        const plan::StripCosts costs(m.network.at("inter-node"), m.compute, m.strip);
+        EXPECT_NEAR(plans.back().baseline_s,
+                    costs.get().blocking(kCount * sizeof(double)) + kCount * 10e-9, 1e-6);
+        context.barrier();
+      },
+      file.path());
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, Loop, ::testing::ValuesIn(fabrics_under_test()),
+                         bootstrap::FabricLabel{});
+
+}  // namespace
+}  // namespace stripline

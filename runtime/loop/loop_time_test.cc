@@ -1,0 +1,177 @@
+// Whether loops take the time that the planner predicts, on networks that are exactly known: the
+// emulated fabric on its virtual clock, without jitter, with computation of given length. Fabric,
+// engine and closed forms are three implementations of docs/measurement.md.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/context.h>
+#include <stripline/loop.h>
+
+#include "optimizer/plan/strip_costs.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/fabric/emulated/profile.h"
+
+namespace stripline {
+namespace {
+
+using plan::Direction;
+using plan::Schedule;
+
+model::OperationModel exactly(const fabric::OperationProfile& profile, uint32_t queue_depth) {
+  const auto parameter = [](double value) {
+    return model::Parameter{value, value, value, 1, 1, "profile", false};
+  };
+  model::OperationModel operation;
+  for (size_t i = 0; i < profile.segments.size(); ++i) {
+    const fabric::ProfileSegment& p = profile.segments[i];
+    model::Segment s;
+    s.from_bytes = p.from_bytes;
+    s.to_bytes =
+        i + 1 < profile.segments.size() ? profile.segments[i + 1].from_bytes : uint64_t{1} << 40;
+    s.o_base_s = parameter(p.o_base_s);
+    s.o_per_byte_s = parameter(p.o_per_byte_s);
+    s.L_s = parameter(p.L_s);
+    s.g_s = parameter(p.g_s);
+    s.G_s_per_byte = parameter(p.G_s_per_byte);
+    s.r_base_s = parameter(p.r_base_s);
+    s.r_per_byte_s = parameter(p.r_per_byte_s);
+    operation.segments.push_back(s);
+  }
+  operation.queue_depth = parameter(queue_depth);
+  return operation;
+}
+
+struct Case {
+  Direction direction;
+  plan::StripCandidate candidate;
+  double compute_s;
+  double own_s = 0;
+};
+
+struct Timing {
+  double measured_s = 0;
+  double predicted_s = 0;
+  double overhead_s = 0;  ///< of all strips, as predicted
+};
+
+class LoopTime : public ::testing::TestWithParam<std::string> {
+ protected:
+  static constexpr size_t kCount = 65536;  // doubles
+
+  // The measured and the predicted time of each case.
+  std::vector<Timing> run(const std::vector<Case>& cases) const {
+    const std::string fabric = "emulated:" + GetParam() + ",compute=none,jitter=off";
+    const auto profile = fabric::resolve_profile(fabric);
+    EXPECT_TRUE(profile.ok());
+    model::PathModel path;
+    path.get = exactly(profile->profile.get, profile->profile.queue_depth);
+    path.put = exactly(profile->profile.put, profile->profile.queue_depth);
+    model::StripModel strip;  // the engine polls once per strip
+    strip.strip_overhead_s =
+        model::Parameter{profile->profile.poll_s, 0, 1, 1, 1, "profile", false};
+    const plan::StripCosts costs(path, std::nullopt, strip);
+    std::vector<Timing> timings(cases.size());
+    bootstrap::ThreadGroupOptions options;
+    options.context.fabric = fabric;
+    options.context.clock = "virtual";
+    options.context.segment_bytes = size_t{4} << 20;
+    const Status ran = bootstrap::run_ranks(options, [&](Context& context) {
+      const auto mine = context.new_symmetric_array<double>(kCount);
+      ASSERT_TRUE(mine.ok());
+      for (size_t i = 0; i < cases.size(); ++i) {
+        context.barrier();
+        if (context.rank_me() == 0) timings[i] = time_of(context, *mine, costs, cases[i]);
+        context.barrier();
+      }
+    });
+    EXPECT_TRUE(ran.ok());
+    return timings;
+  }
+
+ private:
+  static Timing time_of(Context& context, global_ptr<double> mine, const plan::StripCosts& costs,
+                        const Case& c) {
+    LoopOptions options;
+    options.force = c.candidate;
+    plan::StripRequest request;
+    request.direction = c.direction;
+    request.total_bytes = kCount * sizeof(double);
+    request.compute_s = c.compute_s;
+    if (c.own_s > 0) {
+      request.own_bytes =
+          static_cast<uint64_t>(c.own_s / c.compute_s * static_cast<double>(request.total_bytes));
+    }
+    const auto compute = [&](size_t, size_t begin, size_t end, const double*) {
+      context.compute_for(c.compute_s * static_cast<double>(end - begin) / kCount);
+    };
+    const auto remote = context.on_rank(mine, 1);
+    Timing timing;
+    const plan::StripPlan plan = plan::force_strip(request, &costs, c.candidate);
+    timing.predicted_s = plan.predicted_s;
+    timing.overhead_s =
+        static_cast<double>(plan.count) * costs.strip_overhead(cost::Corner::nominal);
+    const double begin_s = context.now_s();
+    if (c.direction == Direction::get) {
+      const LoopBlock<const double> block{remote, kCount};
+      strip_for_blocks(
+          context, std::span(&block, 1), options,
+          [&] {
+            if (c.own_s > 0) context.compute_for(c.own_s);
+          },
+          compute);
+    } else {
+      strip_write(context, remote, kCount, options,
+                  [&](size_t begin, size_t end, double* strip) { compute(0, begin, end, strip); });
+    }
+    timing.measured_s = context.now_s() - begin_s;
+    return timing;
+  }
+};
+
+TEST_P(LoopTime, AgreesWithThePrediction) {
+  std::vector<Case> cases;
+  for (const Direction direction : {Direction::get, Direction::put}) {
+    for (const double compute_s : {50e-6, 500e-6, 5e-3}) {
+      cases.push_back({direction, {Schedule::vectorised, 0, 1}, compute_s});
+      for (const uint64_t strip : {uint64_t{4096}, uint64_t{16384}, uint64_t{75000}}) {
+        if (kCount * sizeof(double) / strip <= 32) {  // within every profile's queue
+          cases.push_back({direction, {Schedule::all_issued, strip, 1}, compute_s});
+        }
+        for (const uint32_t window : {1U, 2U, 4U}) {
+          cases.push_back({direction, {Schedule::pipelined, strip, window}, compute_s});
+        }
+      }
+    }
+  }
+  for (const double own_s : {100e-6, 2e-3}) {
+    cases.push_back({Direction::get, {Schedule::vectorised, 0, 1}, 500e-6, own_s});
+    cases.push_back({Direction::get, {Schedule::all_issued, 32768, 1}, 500e-6, own_s});
+    cases.push_back({Direction::get, {Schedule::pipelined, 32768, 2}, 500e-6, own_s});
+  }
+  const std::vector<Timing> timings = run(cases);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const Case& c = cases[i];
+    // A strip that must be waited for needs no poll: the overhead is charged up to once per strip.
+    EXPECT_NEAR(timings[i].measured_s, timings[i].predicted_s,
+                0.02 * timings[i].predicted_s + timings[i].overhead_s)
+        << plan::to_string(c.direction) << " " << plan::to_string(c.candidate.schedule)
+        << " strips of " << c.candidate.strip_bytes << ", window " << c.candidate.window
+        << ", compute " << c.compute_s << " s, own " << c.own_s << " s: " << timings[i].measured_s
+        << " s, predicted " << timings[i].predicted_s << " s";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiles, LoopTime,
+                         ::testing::Values("opteron-vapi", "itanium-gm", "modern-rdma",
+                                           "cloud-ethernet"),
+                         [](const auto& param_info) {
+                           std::string name = param_info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace stripline
