@@ -16,6 +16,7 @@ run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE_DIR} -B ${WORK_DIR}/build -DCMAKE_BUIL
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(${LAUNCHER} -n 2 --segment 1M --timeout 60 --fabric emulated:opteron-vapi --clock virtual --
     ${WORK_DIR}/build/neighbour)
-if(NOT output MATCHES "rank 0 read 2 from rank 1" OR NOT output MATCHES "rank 1 read 1 from rank 0")
+if(NOT output MATCHES "rank 0 sums 2000 from rank 1" OR NOT
+   output MATCHES "rank 1 sums 1000 from rank 0")
   message(FATAL_ERROR "the consumer printed:\n${output}")
 endif()

@@ -1,19 +1,26 @@
-// Each rank stores its number plus one and reads that of its neighbour.
+// Each rank sums what its neighbour stored, through the loop engine.
+#include <cstddef>
 #include <cstdio>
 
 #include <stripline/context.h>
+#include <stripline/loop.h>
 
 int main() {
   auto context = stripline::Context::init();
   if (!context.ok()) return stripline::report(context.error());
   stripline::Context& ctx = **context;
-  auto mine = ctx.new_symmetric_array<double>(1);
+  constexpr size_t kCount = 1000;
+  auto mine = ctx.new_symmetric_array<double>(kCount);
   if (!mine.ok()) return stripline::report(mine.error());
-  *ctx.local(*mine) = ctx.rank_me() + 1;
+  for (size_t i = 0; i < kCount; ++i) ctx.local(*mine)[i] = ctx.rank_me() + 1;
   ctx.barrier();
   const stripline::rank_t neighbour = (ctx.rank_me() + 1) % ctx.rank_n();
-  const double value = ctx.rget(ctx.on_rank(*mine, neighbour));
-  std::printf("rank %u read %g from rank %u\n", ctx.rank_me(), value, neighbour);
+  double sum = 0;
+  stripline::strip_for(ctx, ctx.on_rank(*mine, neighbour), kCount, {.loop = {.n_fp_alu = 1}},
+                       [&](size_t begin, size_t end, const double* strip) {
+                         for (size_t i = 0; i < end - begin; ++i) sum += strip[i];
+                       });
+  std::printf("rank %u sums %g from rank %u\n", ctx.rank_me(), sum, neighbour);
   ctx.barrier();
   return 0;
 }
