@@ -20,7 +20,7 @@ std::string size_text(uint64_t bytes) {
 }
 
 std::string plan_text(const LoopPlan& plan) {
-  const std::string strips = std::to_string(plan.count) + " x " + size_text(plan.strip_bytes);
+  std::string strips = std::to_string(plan.count) + " x " + size_text(plan.strip_bytes);
   switch (plan.schedule) {
     case plan::Schedule::vectorised:
       return "blocking, " + strips;

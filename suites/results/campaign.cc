@@ -24,6 +24,7 @@ using experiment::Point;
 using experiment::SampleSeries;
 
 constexpr int64_t kMostBytesPerRepetition = int64_t{128} << 20;
+constexpr int64_t kMostVirtualBytes = int64_t{16} << 20;
 constexpr size_t kQuickStride = 6;
 constexpr uint64_t kCampaignSeed = 1;
 constexpr double kRunLimitS = 900;
@@ -41,7 +42,8 @@ std::vector<ParamValue> thinned(const std::vector<ParamValue>& values, bool quic
   return kept;
 }
 
-void add_points(const Experiment& declaration, bool quick, std::vector<Point>& points) {
+void add_points(const Experiment& declaration, bool quick, int64_t most_bytes,
+                std::vector<Point>& points) {
   int64_t operations = 1;  // of a repetition, at most
   for (const Factor& factor : declaration.factors) {
     if (factor.unit == "B") continue;
@@ -54,7 +56,7 @@ void add_points(const Experiment& declaration, bool quick, std::vector<Point>& p
     std::vector<ParamValue> values = thinned(factor.values, quick);
     if (factor.unit == "B") {
       std::erase_if(values, [&](const ParamValue& value) {
-        return integer_of(value) * operations > kMostBytesPerRepetition;
+        return integer_of(value) * operations > most_bytes;
       });
     }
     std::vector<Params> extended;
@@ -102,13 +104,14 @@ Status write_run(const std::filesystem::path& path, const std::vector<SampleSeri
 
 }  // namespace
 
-std::vector<Point> campaign_points(bool computes, bool quick) {
+std::vector<Point> campaign_points(const Network& network, bool quick) {
+  const int64_t most_bytes = network.emulated() ? kMostVirtualBytes : kMostBytesPerRepetition;
   std::vector<Point> points;
   for (const Benchmark& benchmark : benchmarks()) {
     const Experiment& declaration = benchmark.declaration;
     if (declaration.feeds.empty()) continue;
-    if (!computes && declaration.name == "micro.compute") continue;
-    add_points(declaration, quick, points);
+    if (!network.computes && declaration.name == "micro.compute") continue;
+    add_points(declaration, quick, most_bytes, points);
   }
   return points;
 }
@@ -154,7 +157,7 @@ Result<std::vector<SampleSeries>> measure_campaign_run(const Options& options,
 
 Result<std::vector<SampleSeries>> load_or_measure(const Options& options, const Network& network) {
   const std::filesystem::path folder = options.path("campaigns") / file_name(network.fabric);
-  std::vector<Point> points = campaign_points(network.computes, options.quick);
+  std::vector<Point> points = campaign_points(network, options.quick);
   const std::vector<Point> held_out = held_out_points(options.quick);
   points.insert(points.end(), held_out.begin(), held_out.end());
   std::vector<SampleSeries> all;

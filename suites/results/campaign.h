@@ -22,9 +22,10 @@ namespace stripline::suites::results {
 constexpr uint32_t campaign_runs(bool quick) { return quick ? 6 : 12; }
 
 /// All points of the registered experiments that feed a model, those on computation only if it
-/// takes time. Sizes at which a repetition would move more than 128 MiB are left out. Quick: every
-/// sixth size and count.
-std::vector<experiment::Point> campaign_points(bool computes, bool quick);
+/// takes time. Sizes at which a repetition would move more than 128 MiB are left out, as in a full
+/// campaign; on a virtual clock, where the copies take the host's time and nothing else, more than
+/// 16 MiB. Quick: every sixth size and count.
+std::vector<experiment::Point> campaign_points(const Network& network, bool quick);
 
 /// The points for prediction: micro.latency get and put at sizes a quarter of an octave from those
 /// of the grid.

@@ -198,7 +198,6 @@ Status print_recovery(const Options& options) {
     done.emplace(profile, static_cast<uint64_t>(seed));
   }
 
-  const std::vector<experiment::Point> points = campaign_points(false, options.quick);
   // Seed by seed, so that an interrupted command has something of every profile.
   for (uint64_t seed = 1; seed <= (options.quick ? kQuickSeeds : kSeeds); ++seed) {
     for (const Network& network : networks(options, false)) {
@@ -208,6 +207,7 @@ Status print_recovery(const Options& options) {
       if (done.contains({profile, seed})) continue;
       std::fprintf(stderr, "recovery: %s, jitter seed %llu\n", profile.c_str(),
                    static_cast<unsigned long long>(seed));
+      const auto points = campaign_points(network, options.quick);
       std::vector<experiment::SampleSeries> series;
       for (uint32_t run = 1; run <= campaign_runs(options.quick); ++run) {
         STRIPLINE_ASSIGN_OR_RETURN(
