@@ -414,11 +414,12 @@ class Sizes {
     return bytes > 0 && bytes < block_ &&
            strips_per_block(block_, bytes) <= std::max<uint64_t>(kMaxStrips / blocks_, 2);
   }
-  // Several blocks: strips of about the same size throughout, instead of a short one in each.
+  // Strips of about the same size throughout, instead of a short last one, which might even travel
+  // by another protocol and overtake.
   uint64_t even(uint64_t bytes) const {
-    if (blocks_ == 1 || bytes == 0 || bytes >= block_) return bytes;
+    if (bytes == 0 || bytes >= block_) return bytes;
     const uint64_t parts = strips_per_block(block_, bytes);
-    return round_up((block_ + parts - 1) / parts, rounding_.granule);
+    return rounding_((block_ + parts - 1) / parts);
   }
   void insert(uint64_t bytes) {
     bytes = even(bytes);

@@ -183,7 +183,7 @@ TEST(PlanStrip, PredictsAHandComputedPipeline) {
 
 TEST(PlanStrip, SeveralBlocksAreOnePipelineAndOwnWorkHidesTheFirst) {
   const StripCosts costs = costs_of(model::example_model());
-  StripRequest request = request_of(8 * 4096, 20e-6);
+  StripRequest request = request_of(uint64_t{8} * 4096, 20e-6);
   request.blocks = 8;
   StripPlan plan = plan_strip(request, &costs);
   // Too small to divide, but worth having under way together.
