@@ -1,0 +1,318 @@
+#!/usr/bin/env bash
+# Measures and prints the tables of docs/results.md, and writes them there.
+#
+#   scripts/results.sh NAME [--out DIR] [--quick] [--only TEXT] [--model FABRIC=FILE]...
+#
+#   coverage     how often intervals contain the truth, over 1000 synthetic campaigns
+#   recovery     whether fits find the true parameters of the emulated networks
+#   prediction   errors of predicted times at sizes that were not fitted
+#   overlap      the share of a transfer's time that computation can hide
+#   quality      tuned plans against blocking, hand-written and exhaustively searched ones
+#   cost         nanoseconds of a decision
+#   serial       what the access form costs on local data: instructions and time
+#   campaign     wall time of campaigns and fits on two agents; wake-ups of an idle agent
+#   all          all of them, in this order
+#
+#   --out DIR    keep measurements in DIR (default: build/results). An interrupted command continues
+#                from there; remove the folder to measure anew
+#   --quick      few seeds, sizes and cells: shows that all works. Leaves docs/results.md alone
+#   --only TEXT  only networks whose name contains TEXT
+#   --model FABRIC=FILE   a model to use on a network instead of measuring one (quality)
+#
+# Do not run anything beside it: tcp and everything timed shares the host's cores.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "$0")/common.sh"
+
+names=(coverage recovery prediction overlap quality cost serial campaign)
+what=${1:-}
+case " ${names[*]} all " in
+  *" $what "*) [ -n "$what" ] || { sed -n '2,24s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+  *)
+    sed -n '2,24s/^# \{0,1\}//p' "$0"
+    case $what in -h | --help) exit 0 ;; *) exit 2 ;; esac
+    ;;
+esac
+shift
+cd "$repository"
+bin=build/release/bin
+out=build/results
+quick=
+only=
+passed=()     # to stripline-results
+described=()  # what is not the default, for the command that the page names
+while [ $# -gt 0 ]; do
+  case $1 in
+    --out)
+      out=${2:?--out needs a folder}
+      shift 2
+      ;;
+    --quick)
+      quick=1
+      passed+=(--quick)
+      described+=(--quick)
+      shift
+      ;;
+    --only)
+      only=${2:?--only needs a text}
+      passed+=(--only "$only")
+      described+=(--only "$only")
+      shift 2
+      ;;
+    --model)
+      passed+=(--model "${2:?--model needs FABRIC=FILE}")
+      described+=(--model "${2%%=*}=FILE")
+      shift 2
+      ;;
+    *)
+      echo "unknown argument '$1'; see --help" >&2
+      exit 2
+      ;;
+  esac
+done
+kept=$out/full
+[ -z "$quick" ] || kept=$out/quick
+mkdir -p "$kept"
+
+require_packages "${build_packages[@]}"
+pids=()
+scratch=$(mktemp -d)
+clean_up() {
+  local pid
+  for pid in "${pids[@]:-}"; do [ -z "$pid" ] || kill "$pid" 2>/dev/null || true; done
+  for pid in "${pids[@]:-}"; do [ -z "$pid" ] || wait "$pid" 2>/dev/null || true; done
+  rm -rf "$scratch"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+host_text() {
+  local model family cores memory guest=
+  model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)
+  family=$(sed -n 's/^cpu family[^:]*: //p' /proc/cpuinfo | head -1)
+  cores=$(nproc)
+  memory=$(awk '/^MemTotal/ { printf "%.0f", $2 / 1048576 }' /proc/meminfo)
+  grep -qw hypervisor /proc/cpuinfo && guest=", a virtual machine that shares its host"
+  echo "$cores cores of $model (family $family), $memory GiB, Linux $(uname -r | cut -d. -f1,2)$guest"
+}
+
+# selected FABRIC: whether --only lets it through.
+selected() { case $1 in *"$only"*) return 0 ;; *) return 1 ;; esac; }
+
+# on_networks COMMAND: one of stripline-results.
+on_networks() {
+  configure_and_build release stripline-results stripline-worker >&2
+  "$bin/stripline-results" --out "$out" "${passed[@]}" "$1"
+}
+
+print_coverage() {
+  local seeds=1000
+  [ -z "$quick" ] || seeds=20
+  configure_and_build release fit_coverage >&2
+  "$bin/fit_coverage" --seeds "$seeds" >"$scratch/raw"
+  # Two sections of "parameter coverage absent half-width" with a heading each.
+  awk -v seeds="$seeds" '
+    /^between-run effect/ { ++section; effect = $0; sub(/^between-run effect /, "", effect)
+      sub(/:.*/, "", effect); effects[section] = effect
+      sub(/.*breakpoints right in /, ""); right[section] = $0; next }
+    /^parameter/ || !NF { next }
+    /^fit_model on a full campaign/ { time = $0; next }
+    section == 0 { first = $0; next }
+    { if (!($1 in seen)) { seen[$1] = 1; order[++count] = $1 }
+      cover[section, $1] = $2; width[section, $1] = $4 == "(truth" ? "(truth 0)" : $4 }
+    END {
+      printf "%s.\n\n| parameter | coverage, run effect %s | half-width | coverage, run effect %s | half-width |\n", first, effects[1], effects[2]
+      print "|---|---:|---:|---:|---:|"
+      for (i = 1; i <= count; ++i) { name = order[i]
+        printf "| %s | %.1f %% | %s | %.1f %% | %s |\n", name == "all" ? "**all**" : name,
+          100 * cover[1, name], width[1, name], 100 * cover[2, name], width[2, name] }
+      bound = 0.95 - 2 * sqrt(0.95 * 0.05 / seeds)
+      printf "\nBreakpoints right in %s and %s. Criterion: at least 95 %% of all parameters, less two standard errors of a share over the seeds (%.1f %%): %s.\n", right[1], right[2], 100 * bound, (cover[1, "all"] >= bound && cover[2, "all"] >= bound) ? "met" : "NOT MET"
+      printf "%s (criterion: at most 2 s).\n", time
+    }' "$scratch/raw"
+}
+
+print_cost() {
+  local bench repetitions=9
+  [ -z "$quick" ] || repetitions=3
+  configure_and_build release plan_strip_bench loop_bench >&2
+  echo "| benchmark | CPU time | criterion |"
+  echo "|---|---:|---|"
+  for bench in plan_strip_bench loop_bench; do
+    "$bin/$bench" --benchmark_repetitions="$repetitions" --benchmark_min_time=0.2 \
+      --benchmark_report_aggregates_only=true --benchmark_format=csv 2>/dev/null
+  done | awk -F, '
+    /_median"/ { gsub(/"/, ""); name = $1; sub(/_median$/, "", name)
+      ns = $4 * ($5 == "us" ? 1e3 : $5 == "ms" ? 1e6 : 1)
+      bound = name ~ /DescribeAndPlan/ ? 2000 : name ~ /Cached/ ? 100 : 0
+      printf "| `%s` | %.1f ns | %s |\n", name, ns,
+        bound == 0 ? "" : sprintf("at most %d ns: %s", bound, ns <= bound ? "met" : "NOT MET") }'
+  printf '\nMedians of %s repetitions. Iancu et al., section 8: 8 us for describing and planning.\n' \
+    "$repetitions"
+}
+
+# instructions VARIANT REPETITIONS ELEMENTS: of a whole worker, by callgrind.
+instructions() {
+  local file
+  rm -f "$scratch"/callgrind.*
+  valgrind --tool=callgrind --trace-children=yes --callgrind-out-file="$scratch/callgrind.%p" \
+    "$bin/stripline-bench" run kernel.serial_tax --variant "$1" --reps "$2" --runs 1 -n 1 \
+    --param elements="$3" --fabric emulated:modern-rdma,compute=none,jitter=off --clock virtual \
+    >/dev/null 2>"$scratch/valgrind" || { cat "$scratch/valgrind" >&2; return 1; }
+  file=$(grep -l '^cmd:.*stripline-worker' "$scratch"/callgrind.*)
+  sed -n 's/^\(summary\|totals\): //p' "$file" | head -1
+}
+
+print_serial() {
+  local elements variant few many line runs=12 sizes=(4096 65536 1048576)
+  [ -z "$quick" ] || { runs=2 sizes=(4096); }
+  require_packages valgrind
+  configure_and_build release stripline-bench stripline-worker >&2
+  echo "| elements | instructions, access / plain | time, access / plain | 95 % interval | criterion |"
+  echo "|---:|---:|---:|---:|---|"
+  for elements in "${sizes[@]}"; do
+    declare -A per_repetition
+    for variant in plain access; do
+      # The difference is the work of six repetitions, without the program around them. On this
+      # clock computing takes no time, so that their number is as asked for.
+      few=$(instructions "$variant" 2 "$elements")
+      many=$(instructions "$variant" 8 "$elements")
+      per_repetition[$variant]=$((many - few))
+    done
+    line=$("$bin/stripline-bench" run kernel.serial_tax -n 1 --fabric tcp --variant plain \
+      --variant access --param elements="$elements" --runs "$runs" --json |
+      grep '"variant":"access"')
+    awk -v n="$elements" -v access="${per_repetition[access]}" -v plain="${per_repetition[plain]}" \
+      -v line="$line" '
+      function member(name) { match(line, "\"" name "\":[-+0-9.e]+")
+        return substr(line, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 }
+      BEGIN { instructions = access / plain
+        printf "| %d | %.4f | %.4f | [%.4f, %.4f] | at most 1.025: %s |\n", n, instructions,
+          member("ratio"), member("ratio_ci_low"), member("ratio_ci_high"),
+          (instructions <= 1.025 && member("ratio_ci_low") <= 1.025) ? "met" : "NOT MET" }'
+  done
+  printf '\n%s\n' "\`kernel.serial_tax\`: a dot product over the rank's own part of a symmetric
+array, as a plain loop and through \`strip_for\`. Instructions by callgrind, time paired over runs.
+Chen, section 4.1: 2.5 % between translated and plain C. The criterion on time is not met only when
+the whole interval lies above it."
+}
+
+# switches PID: how often all threads of a process have waited so far.
+switches() { awk '/^voluntary_ctxt_switches/ { sum += $2 } END { print sum }' /proc/"$1"/task/*/status; }
+
+# Until both agents are connected and have nothing to do.
+wait_idle() {
+  for _ in $(seq 200); do
+    if [ "$("$bin/stripline" nodes --json 2>/dev/null | grep -c IDLE)" = 2 ]; then return 0; fi
+    sleep 0.1
+  done
+  return 1
+}
+
+start_service() {
+  local node address
+  "$bin/stripline-server" --dev --data-dir "$scratch/server" --listen 127.0.0.1:0 \
+    --port-file "$scratch/address" 2>"$scratch/server.log" &
+  pids+=($!)
+  for _ in $(seq 100); do
+    if [ -s "$scratch/address" ]; then break; fi
+    sleep 0.1
+  done
+  [ -s "$scratch/address" ] || { cat "$scratch/server.log" >&2; return 1; }
+  address=$(cat "$scratch/address")
+  case $address in *:*) ;; *) address=127.0.0.1:$address ;; esac
+  export STRIPLINE_SERVER=$address
+  for node in node-a node-b; do
+    "$bin/stripline-agent" --server "$address" --node "$node" 2>"$scratch/$node.log" &
+    pids+=($!)
+  done
+  wait_idle && return 0
+  echo "the agents do not become idle; see the end of their log:" >&2
+  tail -5 "$scratch/node-a.log" >&2
+  return 1
+}
+
+# seconds_between STATE FILE: from the first event in this state to the last event.
+seconds_between() {
+  local first last
+  first=$(grep "\"state\":\"$1\"" "$2" | head -1 | sed 's/.*"time":"\([^"]*\)".*/\1/')
+  last=$(tail -1 "$2" | sed 's/.*"time":"\([^"]*\)".*/\1/')
+  awk -v a="$(date -d "$first" +%s.%N)" -v b="$(date -d "$last" +%s.%N)" 'BEGIN { printf "%.3f", b - a }'
+}
+
+print_campaign() {
+  local fabric effort row bound start seconds agent before idle_s=20
+  local fabrics=(tcp emulated:opteron-vapi emulated:cloud-ethernet) efforts=(budgeted full)
+  [ -z "$quick" ] || { fabrics=(emulated:opteron-vapi) efforts=(budgeted) idle_s=3; }
+  configure_and_build release stripline stripline-server stripline-agent stripline-worker >&2
+  touch "$kept/campaign.txt"
+  start_service >&2
+  for fabric in "${fabrics[@]}"; do
+    selected "$fabric" || continue
+    for effort in "${efforts[@]}"; do
+      grep -q "^| $fabric | $effort |" "$kept/campaign.txt" && continue
+      echo "campaign: $fabric, $effort" >&2
+      bound=60
+      [ "$effort" = budgeted ] || bound=300
+      start=$EPOCHREALTIME
+      "$bin/stripline" --json campaign run --fabric "$fabric" --effort "$effort" \
+        --model "$effort" >"$scratch/events"
+      seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
+      row=$(awk -v f="$fabric" -v e="$effort" -v s="$seconds" -v bound="$bound" \
+        -v fit="$(seconds_between FITTING "$scratch/events")" \
+        -v runs="$(tail -1 "$scratch/events" | sed 's/.*"runs_done":\([0-9]*\).*/\1/')" \
+        -v samples="$(tail -1 "$scratch/events" | sed 's/.*"samples":"\([0-9]*\)".*/\1/')" '
+        BEGIN { printf "| %s | %s | %s | %s | %.1f s | at most %d s: %s | %.2f s | at most 2 s: %s |",
+          f, e, runs, samples, s, bound, s <= bound ? "met" : "NOT MET", fit,
+          fit <= 2 ? "met" : "NOT MET" }')
+      echo "$row" >>"$kept/campaign.txt"
+    done
+  done
+  echo "| network | effort | runs | samples | wall time | criterion | from the last sample to the model | criterion |"
+  echo "|---|---|---:|---:|---:|---|---:|---|"
+  cat "$kept/campaign.txt"
+
+  wait_idle
+  agent=${pids[1]}
+  before=$(switches "$agent")
+  sleep "$idle_s"
+  awk -v n="$(($(switches "$agent") - before))" -v s="$idle_s" 'BEGIN {
+    printf "\nAn idle agent: %.2f wake-ups a second (all threads, voluntary context switches over %d s; criterion: less than 1): %s.\n",
+      n / s, s, n / s < 1 ? "met" : "NOT MET" }'
+}
+
+# write_block NAME FILE: replaces what docs/results.md holds between the marks of NAME.
+write_block() {
+  awk -v name="$1" -v file="$2" '
+    $0 == "<!-- begin " name " -->" { print; print ""
+      while ((getline line < file) > 0) print line
+      print ""; skip = 1; found = 1; next }
+    $0 == "<!-- end " name " -->" { skip = 0 }
+    !skip { print }
+    END { if (!found) exit 1 }' docs/results.md >"$scratch/page" ||
+    { echo "docs/results.md has no marks for $1" >&2; return 1; }
+  cat "$scratch/page" >docs/results.md
+}
+
+table() {
+  local name=$1
+  case $name in
+    recovery | prediction | overlap | quality) on_networks "$name" ;;
+    *) "print_$name" ;;
+  esac >"$scratch/$name"
+  {
+    echo "Command: \`scripts/results.sh $name${described[*]:+ ${described[*]}}\`,"
+    echo "$(date -u +%F), $(git describe --always --dirty), on $(host_text)."
+    echo
+    cat "$scratch/$name"
+  } >"$scratch/block"
+  cat "$scratch/block"
+  echo
+  [ -n "$quick" ] || write_block "$name" "$scratch/block"
+}
+
+if [ "$what" = all ]; then
+  for name in "${names[@]}"; do table "$name"; done
+else
+  table "$what"
+fi
