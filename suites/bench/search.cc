@@ -15,6 +15,8 @@ namespace stripline::suites::bench {
 namespace {
 
 constexpr size_t kTargetRounds = 12;
+// Rather more runs than more repetitions: a run is what candidates are compared by.
+constexpr uint32_t kMostReps = 10;
 constexpr double kLongestPointS = 0.05;
 constexpr double kShortestPointS = 0.004;
 // Of the race's time, the share that its first round may take, when all candidates are in it.
@@ -33,7 +35,7 @@ std::variant<BestPlan, Failure> find_best_plan(const Target& target, const exper
 
   experiment::StopRule rule;
   rule.min_reps = 1;
-  rule.max_reps = 50;
+  rule.max_reps = kMostReps;
   rule.time_budget_s =
       std::clamp(kFirstRoundShare * time_budget_s / static_cast<double>(candidates->size()),
                  kShortestPointS, kLongestPointS);
