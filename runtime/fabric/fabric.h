@@ -33,9 +33,9 @@ struct Counter {
 
 /// What an open fabric is. Constant after connect().
 struct Info {
-  std::string name;      ///< as the user wrote it: "tcp", "emulated:opteron-vapi"
-  std::string provider;  ///< "tcp;ofi_rxm", "emulated"
-  std::string clock;     ///< "real" or "virtual"
+  std::string name;              ///< as the user wrote it: "tcp", "emulated:opteron-vapi"
+  std::string provider;          ///< "tcp;ofi_rxm", "emulated"
+  std::string clock;             ///< "real" or "virtual"
   size_t max_message_bytes = 0;  ///< largest message try_send() accepts
   size_t inject_bytes = 0;       ///< put sizes whose source is reusable at once; 0: none
   size_t queue_depth = 0;        ///< operations the provider says it queues; 0: unknown
@@ -84,8 +84,8 @@ class Fabric {
   /// This rank's shared segment: registered, page-aligned, zeroed, of the size asked for.
   virtual std::span<std::byte> segment() = 0;
 
-  /// Starts reading `bytes` at `offset` of the target's segment into `destination`, which may be any
-  /// memory of the caller. Blocks only while the provider's queue is full (and then makes
+  /// Starts reading `bytes` at `offset` of the target's segment into `destination`, which may be
+  /// any memory of the caller. Blocks only while the provider's queue is full (and then makes
   /// progress). Bounds are the caller's duty: [offset, offset+bytes) lies within the segment.
   virtual void get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
                    Counter& counter) = 0;
@@ -124,13 +124,13 @@ class Fabric {
 
 /// What is asked for when opening.
 struct OpenOptions {
-  std::string fabric;           ///< "tcp", "shm", ..., or "emulated:PROFILE[,key=value...]"
-  std::string clock = "real";   ///< "virtual" only for the emulated fabric
+  std::string fabric;          ///< "tcp", "shm", ..., or "emulated:PROFILE[,key=value...]"
+  std::string clock = "real";  ///< "virtual" only for the emulated fabric
   Rank rank = 0;
   Rank ranks = 1;
-  std::string job_id;           ///< unique per job and host; names shared memory
+  std::string job_id;  ///< unique per job and host; names shared memory
   size_t segment_bytes = 0;
-  uint64_t seed = 0;            ///< jitter of the emulated fabric
+  uint64_t seed = 0;  ///< jitter of the emulated fabric
 };
 
 /// Opens the fabric a name stands for. Errors: invalid_argument (unknown name; the message lists

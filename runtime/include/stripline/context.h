@@ -36,11 +36,11 @@ struct ContextState;
 
 /// How to join a job. The defaults come from the environment that a launcher sets.
 struct Options {
-  std::string fabric = "tcp";  ///< STRIPLINE_FABRIC
-  std::string clock = "real";  ///< STRIPLINE_CLOCK
-  std::string model_path;      ///< STRIPLINE_MODEL; empty: no tuned model
+  std::string fabric = "tcp";                ///< STRIPLINE_FABRIC
+  std::string clock = "real";                ///< STRIPLINE_CLOCK
+  std::string model_path;                    ///< STRIPLINE_MODEL; empty: no tuned model
   size_t segment_bytes = size_t{256} << 20;  ///< STRIPLINE_SEGMENT_BYTES, per rank
-  uint64_t seed = 0;           ///< STRIPLINE_SEED, jitter of the emulated fabric
+  uint64_t seed = 0;                         ///< STRIPLINE_SEED, jitter of the emulated fabric
 
   /// Errors: invalid_argument for a value that does not parse.
   static Result<Options> from_environment();
@@ -166,9 +166,8 @@ class Context {
   void broadcast(std::span<std::byte> bytes, rank_t root);
   /// The same for one value. Not for what only refers to data: pass the bytes then.
   template <typename T>
-    requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::ranges::view<T> &&
-             !std::is_convertible_v<T&, std::span<std::byte>>)
-  T broadcast(T value, rank_t root) {
+  requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::ranges::view<T> &&
+           !std::is_convertible_v<T&, std::span<std::byte>>) T broadcast(T value, rank_t root) {
     broadcast(std::as_writable_bytes(std::span(&value, 1)), root);
     return value;
   }

@@ -34,8 +34,8 @@ class global_ptr {
 
   /// T* converts to const T*, and so does this.
   template <typename U>
-    requires(std::is_same_v<const U, T> && !std::is_const_v<U>)
-  constexpr global_ptr(const global_ptr<U>& other)  // NOLINT(google-explicit-constructor)
+  requires(std::is_same_v<const U, T> && !std::is_const_v<U>) constexpr global_ptr(
+      const global_ptr<U>& other)  // NOLINT(google-explicit-constructor)
       : word_(other.word()) {}
 
   /// The rank whose segment holds the object. Undefined for null.
