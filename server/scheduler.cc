@@ -1,6 +1,7 @@
 #include "server/scheduler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace stripline::server {
@@ -32,7 +33,7 @@ double typical_run_s(const CampaignSnapshot& campaign) {
   return finished == 0 ? 0 : sum / static_cast<double>(finished);
 }
 
-std::string seconds(double value) { return std::to_string(static_cast<long>(value + 0.5)) + " s"; }
+std::string seconds(double value) { return std::to_string(std::lround(value)) + " s"; }
 
 bool serves(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
   if (!campaign.only_nodes.empty() && !campaign.only_nodes.contains(node.name)) return false;
