@@ -23,7 +23,7 @@ set(internal ${CMAKE_INSTALL_INCLUDEDIR}/stripline/internal)
 install(FILES base/result.h DESTINATION ${internal}/base)
 install(FILES optimizer/model/tuned_model.h DESTINATION ${internal}/optimizer/model)
 install(DIRECTORY optimizer/cost optimizer/plan DESTINATION ${internal}/optimizer
-        FILES_MATCHING PATTERN "*.h")
+        FILES_MATCHING PATTERN "*.h" PATTERN "explain.h" EXCLUDE PATTERN "*_fixture.h" EXCLUDE)
 
 install(TARGETS ${exported} EXPORT striplineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT striplineTargets NAMESPACE stripline::
