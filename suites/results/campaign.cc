@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "base/json.h"
@@ -140,9 +142,9 @@ experiment::StopRule campaign_rule(const std::string& clock, bool quick) {
   return rule;
 }
 
-Result<std::vector<SampleSeries>> measure_campaign_run(const Options& options,
+Result<std::vector<SampleSeries>> load_or_measure_runs(const Options& options,
                                                        const Network& network, uint64_t seed,
-                                                       uint32_t run,
+                                                       const std::filesystem::path& folder,
                                                        const std::vector<Point>& points) {
   bench::Target target;
   target.fabric = network.fabric;
@@ -152,16 +154,9 @@ Result<std::vector<SampleSeries>> measure_campaign_run(const Options& options,
   target.time_limit_s = kRunLimitS;
   target.worker = options.worker;
   target.cancel_fd = options.cancel_fd;
-  return bench::measure_run(target, run, campaign_rule(network.clock, options.quick), points);
-}
-
-Result<std::vector<SampleSeries>> load_or_measure(const Options& options, const Network& network) {
-  const std::filesystem::path folder = options.path("campaigns") / file_name(network.fabric);
-  std::vector<Point> points = campaign_points(network, options.quick);
-  const std::vector<Point> held_out = held_out_points(options.quick);
-  points.insert(points.end(), held_out.begin(), held_out.end());
-  std::vector<SampleSeries> all;
+  const experiment::StopRule rule = campaign_rule(network.clock, options.quick);
   const uint32_t runs = campaign_runs(options.quick);
+  std::vector<SampleSeries> all;
   for (uint32_t run = 1; run <= runs; ++run) {
     const std::filesystem::path file = folder / ("run-" + std::to_string(run) + ".json");
     std::vector<SampleSeries> series;
@@ -169,13 +164,20 @@ Result<std::vector<SampleSeries>> load_or_measure(const Options& options, const 
       STRIPLINE_ASSIGN_OR_RETURN(series, read_run(file));
     } else {
       std::fprintf(stderr, "measuring %s: run %u of %u\n", network.fabric.c_str(), run, runs);
-      STRIPLINE_ASSIGN_OR_RETURN(
-          series, measure_campaign_run(options, network, kCampaignSeed, run, points));
+      STRIPLINE_ASSIGN_OR_RETURN(series, bench::measure_run(target, run, rule, points));
       STRIPLINE_RETURN_IF_ERROR(write_run(file, series));
     }
     std::move(series.begin(), series.end(), std::back_inserter(all));
   }
   return all;
+}
+
+Result<std::vector<SampleSeries>> load_or_measure(const Options& options, const Network& network) {
+  std::vector<Point> points = campaign_points(network, options.quick);
+  const std::vector<Point> held_out = held_out_points(options.quick);
+  points.insert(points.end(), held_out.begin(), held_out.end());
+  return load_or_measure_runs(options, network, kCampaignSeed,
+                              options.path("campaigns") / file_name(network.fabric), points);
 }
 
 Result<fit::Fit> fit_network(const Network& network, const std::vector<SampleSeries>& series) {

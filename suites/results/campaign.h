@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -34,13 +34,13 @@ std::vector<experiment::Point> held_out_points(bool quick);
 /// How often a point is repeated in a run.
 experiment::StopRule campaign_rule(const std::string& clock, bool quick);
 
-/// Measures run number `run` (from 1) with ranks and jitter of its own. Errors: measure_run().
-Result<std::vector<experiment::SampleSeries>> measure_campaign_run(
-    const Options& options, const Network& network, uint64_t seed, uint32_t run,
-    const std::vector<experiment::Point>& points);
+/// All runs with ranks and jitter of their own: those that `folder` holds and, newly measured and
+/// kept there, those that are missing. Errors: as measure_run(); data_loss for a damaged file.
+Result<std::vector<experiment::SampleSeries>> load_or_measure_runs(
+    const Options& options, const Network& network, uint64_t seed,
+    const std::filesystem::path& folder, const std::vector<experiment::Point>& points);
 
-/// All runs on this network, those in options.folder and, newly measured and kept, those that are
-/// missing; grid and held-out points. Errors: as measure_run(); data_loss for a damaged file.
+/// load_or_measure_runs() of this network's campaign in options.folder; grid and held-out points.
 Result<std::vector<experiment::SampleSeries>> load_or_measure(const Options& options,
                                                               const Network& network);
 

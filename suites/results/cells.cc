@@ -7,7 +7,6 @@ namespace stripline::suites::results {
 namespace {
 
 using experiment::Params;
-using experiment::Point;
 
 struct Problem {
   uint32_t ranks;

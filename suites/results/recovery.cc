@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "optimizer/stats/order.h"
@@ -207,14 +209,12 @@ Status print_recovery(const Options& options) {
       if (done.contains({profile, seed})) continue;
       std::fprintf(stderr, "recovery: %s, jitter seed %llu\n", profile.c_str(),
                    static_cast<unsigned long long>(seed));
-      const auto points = campaign_points(network, options.quick);
-      std::vector<experiment::SampleSeries> series;
-      for (uint32_t run = 1; run <= campaign_runs(options.quick); ++run) {
-        STRIPLINE_ASSIGN_OR_RETURN(
-            auto measured,
-            measure_campaign_run(options, network, jitter_seed(profile, seed), run, points));
-        std::move(measured.begin(), measured.end(), std::back_inserter(series));
-      }
+      // The runs are kept until they are fitted.
+      const std::filesystem::path runs =
+          options.path("recovery-runs") / (profile + "-" + std::to_string(seed));
+      STRIPLINE_ASSIGN_OR_RETURN(
+          const auto series, load_or_measure_runs(options, network, jitter_seed(profile, seed),
+                                                  runs, campaign_points(network, options.quick)));
       STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit_network(network, series));
       const Json record =
           to_json(profile, seed,
@@ -222,6 +222,8 @@ Status print_recovery(const Options& options) {
                                      kSmallestBytes, kLargestBytes, kAmHeaderBytes));
       STRIPLINE_RETURN_IF_ERROR(append_json_line(file, record));
       records.push_back(record);
+      std::error_code ignored;  // left-over runs do no harm
+      std::filesystem::remove_all(runs, ignored);
     }
   }
 
