@@ -184,8 +184,9 @@ std::vector<Recovered> compare_with_truth(const fabric::Profile& profile,
   const auto depth = static_cast<double>(profile.queue_depth);
   compare_operation("get", profile.get, path.get, depth, smallest, largest, 0, found);
   compare_operation("put", profile.put, path.put, depth, smallest, largest, 0, found);
-  compare_operation("am", profile.am, path.am, depth, smallest, profile.max_message_bytes,
-                    am_header_bytes, found);
+  const auto window = static_cast<double>(profile.injection_limit);
+  compare_operation("am", profile.am, path.am, std::min(depth, window), smallest,
+                    profile.max_message_bytes, am_header_bytes, found);
   return found;
 }
 

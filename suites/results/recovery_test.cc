@@ -89,5 +89,14 @@ TEST(Recovery, TheHandlerOfAMessageCountsAsLatency) {
   EXPECT_EQ(find(found, 0, "r_base"), nullptr);
 }
 
+TEST(Recovery, TheWindowOfAPairLimitsMessagesBeforeTheQueueDoes) {
+  const fabric::Profile profile = opteron();
+  ASSERT_LT(profile.injection_limit, profile.queue_depth);
+  model::PathModel path;
+  path.am = exact(profile.am, profile.injection_limit);
+  const auto found = compare_with_truth(profile, path, 8, 4 << 20, 8);
+  EXPECT_TRUE(find(found, 0, "Q")->inside());
+}
+
 }  // namespace
 }  // namespace stripline::suites::results
