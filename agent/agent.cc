@@ -16,6 +16,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "agent/leftovers.h"
 #include "agent/link.h"
 #include "agent/worker_process.h"
 #include "base/exit_codes.h"
@@ -105,7 +106,7 @@ class Agent::Impl {
       // What an event has changed may be due now.
       wait(now, events.empty() ? timeout_ms(now) : 0);
     }
-    workers_.clear();  // kills and reaps
+    end_workers();
     return *exit_code_;
   }
 
@@ -184,6 +185,7 @@ class Agent::Impl {
     spdlog::info("starting {} (fence {}) with {} ranks here", assignment.id.name,
                  assignment.id.fence, assignment.ranks.size());
     done_since_s_.reset();
+    job_id_ = assignment.job_id;
     runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, options_.runner);
     runner_->start(now_s());
     carry_out();
@@ -219,8 +221,18 @@ class Agent::Impl {
   // --- workers --------------------------------------------------------------------------------
 
   void abandon_run() {
-    workers_.clear();  // kills and reaps
+    end_workers();
     runner_.reset();
+  }
+
+  void end_workers() {
+    workers_.clear();  // kills and reaps
+    clean_up();
+  }
+
+  // Once none of the run's ranks is left.
+  void clean_up() {
+    if (!started_.empty()) remove_leftovers(job_id_, std::exchange(started_, {}));
   }
 
   // Does what the runner asks for, which may make it ask for more.
@@ -233,6 +245,7 @@ class Agent::Impl {
     }
     if (runner_->done() && !done_since_s_) {
       done_since_s_ = now_s();
+      clean_up();
       report_outcome();
     } else if (!runner_->done()) {
       done_since_s_.reset();
@@ -262,6 +275,7 @@ class Agent::Impl {
       runner_->on_start_failed(now_s(), start.rank, process.error());
       return;
     }
+    started_.push_back(process->pid());
     workers_.insert_or_assign(start.rank, Worker{std::move(*process)});
   }
 
@@ -394,6 +408,8 @@ class Agent::Impl {
   std::unique_ptr<AssignmentRunner> runner_;  // kept after its end until its outcome is safe
   std::optional<double> done_since_s_;
   std::map<uint32_t, Worker> workers_;
+  std::string job_id_;          // of the current or last run
+  std::vector<pid_t> started_;  // its ranks
   std::optional<int> stop_code_;
   std::optional<double> farewell_until_s_;
   std::optional<int> exit_code_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstring>
 #include <nghttp2/nghttp2.h>
 #include <system_error>
 #include <utility>
@@ -114,7 +113,7 @@ struct GrpcCall::Callbacks {
     while (filled < size && !call.outbox_.empty()) {
       const std::string& front = call.outbox_.front();
       const size_t part = std::min(size - filled, front.size() - call.outbox_offset_);
-      std::memcpy(buffer + filled, front.data() + call.outbox_offset_, part);
+      std::copy_n(front.data() + call.outbox_offset_, part, buffer + filled);
       filled += part;
       call.outbox_offset_ += part;
       if (call.outbox_offset_ == front.size()) {

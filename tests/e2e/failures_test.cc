@@ -3,6 +3,7 @@
 #include <fstream>
 #include <set>
 #include <signal.h>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -56,6 +57,15 @@ class FailuresTest : public ::testing::Test {
   std::optional<AgentProcess> b_;
   std::optional<Program> watching_;
 };
+
+// A variable in the environment of a process.
+std::string variable_of(pid_t pid, const std::string& name) {
+  std::istringstream variables(read_file("/proc/" + std::to_string(pid) + "/environ"));
+  for (std::string entry; std::getline(variables, entry, '\0');) {
+    if (entry.starts_with(name + "=")) return entry.substr(name.size() + 1);
+  }
+  return "";
+}
 
 // Each stored series without what tells attempts apart.
 std::multiset<std::string> stored_series(const std::string& server) {
@@ -120,6 +130,10 @@ TEST_F(FailuresTest, ARankThatKeepsDyingFailsTheCampaign) {
   start(setup);
   start_campaign();
   ASSERT_TRUE(wait_for_measuring()) << logs();
+  const std::string job = variable_of(b_->workers().front(), "STRIPLINE_JOB_ID");
+  ASSERT_FALSE(job.empty());
+  // As if the rank had been killed before the ranks had all mapped it and removed its name.
+  std::ofstream("/dev/shm/stripline-" + job) << "left behind";
   ASSERT_EQ(::kill(b_->workers().front(), SIGKILL), 0);
   const Finished watched = watching_->finish(60);
   EXPECT_EQ(watched.exit_code, kExitFailure) << watched.err << logs();
@@ -128,6 +142,7 @@ TEST_F(FailuresTest, ARankThatKeepsDyingFailsTheCampaign) {
       << watched.err;
   EXPECT_TRUE(nodes_become_idle(server_->address(), {"a", "b"}, 10)) << logs();
   EXPECT_TRUE(a_->workers().empty());
+  EXPECT_FALSE(std::filesystem::exists("/dev/shm/stripline-" + job)) << "the job's memory is left";
 }
 
 TEST_F(FailuresTest, CancelFreesTheNodesAndKeepsTheSamples) {
