@@ -63,8 +63,13 @@ function(stripline_test name)
   if(NOT ARG_LABELS)
     set(ARG_LABELS fast)
   endif()
+  set(environment
+    STRIPLINE_TEST_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+    STRIPLINE_TEST_SOURCE=${CMAKE_SOURCE_DIR}
+    LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/sanitizers/lsan.supp:print_suppressions=0
+    TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/sanitizers/tsan.supp)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
-    ENVIRONMENT "STRIPLINE_TEST_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};STRIPLINE_TEST_SOURCE=${CMAKE_SOURCE_DIR}")
+    ENVIRONMENT "${environment}")
 endfunction()
 
 # stripline_benchmark(NAME SOURCES a_bench.cc [DEPS ...]): a Google Benchmark program, not run by ctest.
