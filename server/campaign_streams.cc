@@ -82,6 +82,9 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
   }
 
   void load_page() {
+    // Asked before the events are read: what ends the campaign and the event that says so are
+    // stored together, so that an end seen here is among the events, or behind the cursor.
+    const bool over = ended();
     const auto events = store_.events(campaign_, cursor_, kEventPage);
     if (!events.ok()) return end(problem_from(events.error()));
     for (const EventRecord& event : *events) {
@@ -101,7 +104,7 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
         break;
       }
     }
-    if (events->empty() && ended()) {
+    if (events->empty() && over) {
       last_written_ = true;
       finish(final_);
     }
