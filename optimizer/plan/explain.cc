@@ -94,6 +94,8 @@ std::string reason_text(const Explanation& e) {
              " within the model's intervals; more than " + margin + " is required";
     case Reason::forced:
       return "asked for by the caller";
+    case Reason::own_memory:
+      return "the data are the rank's own";
   }
   return {};
 }
@@ -136,7 +138,10 @@ std::string to_text(const Explanation& e) {
   std::string out = std::string(to_string(request.direction)) + " of " +
                     bytes_text(request.total_bytes) + ", elements of " +
                     bytes_text(request.element_bytes);
-  if (request.blocks > 1) out += ", in " + std::to_string(request.blocks) + " blocks";
+  if (request.blocks > 1) {
+    out += ", in " + std::to_string(request.blocks) + " blocks";
+    if (request.peers > 1) out += " of " + std::to_string(request.peers) + " ranks";
+  }
   if (request.own_bytes > 0) out += ", beside " + bytes_text(request.own_bytes) + " of its own";
   if (request.halo_bytes > 0) out += ", halo " + bytes_text(request.halo_bytes);
   if (e.has_model) {
@@ -195,6 +200,7 @@ Json to_json(const Explanation& e) {
                {"element_bytes", e.request.element_bytes},
                {"halo_bytes", e.request.halo_bytes},
                {"blocks", e.request.blocks},
+               {"peers", e.request.peers},
                {"own_bytes", e.request.own_bytes},
                {"plan",
                 {{"schedule", to_string(e.plan.schedule)},

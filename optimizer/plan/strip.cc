@@ -61,6 +61,11 @@ uint64_t halo_of(const StripRequest& request) {
 
 uint64_t blocks_of(const StripRequest& request) { return request.blocks == 0 ? 1 : request.blocks; }
 
+// Consecutive blocks of one rank.
+uint64_t blocks_per_peer(const StripRequest& request) {
+  return blocks_of(request) / std::clamp<uint64_t>(request.peers, 1, blocks_of(request));
+}
+
 // Bytes of one of the contiguous regions, the largest if they differ.
 uint64_t block_bytes(const StripRequest& request) {
   const uint64_t element = request.element_bytes == 0 ? 1 : request.element_bytes;
@@ -176,13 +181,15 @@ class Evaluator {
     return t;
   }
 
-  double all_issued(const StripTerms& t) const {
+  double all_issued(StripTerms& t) const {
+    t.lag = lag(t, t.strips);
     return request_.direction == Direction::get ? strip_time::get_all_issued(t)
                                                 : strip_time::put_all_issued(t);
   }
 
   double pipelined(StripTerms& t, uint32_t window) const {
     t.window = window;
+    t.lag = lag(t, t.window);
     return request_.direction == Direction::get ? strip_time::get_pipelined(t)
                                                 : strip_time::put_pipelined(t);
   }
@@ -204,6 +211,13 @@ class Evaluator {
     if (!(step > 0)) return 1;
     const double window = std::ceil(cycle / step);
     return window < 65536 ? std::max<uint32_t>(static_cast<uint32_t>(window), 1) : 65536;
+  }
+
+  /// The strips of one rank's blocks: with more in flight than these, gets wait among those of
+  /// other ranks' loops.
+  uint32_t strips_per_peer(uint64_t count) const {
+    return static_cast<uint32_t>(
+        std::min<uint64_t>(count / blocks_ * blocks_per_peer(request_), 65536));
   }
 
   /// The largest window that request and queue allow for a strip size; 0: none.
@@ -239,6 +253,14 @@ class Evaluator {
   const MessageCosts& at(uint64_t bytes, Corner corner) const {
     const MessageCosts& message = link_.at(bytes, corner);
     return &message == replaced_ ? replacement_ : message;
+  }
+
+  // Of `in_flight` strips, those of the second and later ranks, which may be served first.
+  double lag(const StripTerms& t, double in_flight) const {
+    if (request_.peers < 2 || request_.direction == Direction::put) return 0;
+    const double per_peer =
+        t.strips * static_cast<double>(blocks_per_peer(request_)) / static_cast<double>(blocks_);
+    return in_flight > per_peer ? (std::ceil(in_flight / per_peer) - 1) * per_peer * t.gap : 0;
   }
 
   double own_work(double compute_s) const {
@@ -399,7 +421,8 @@ class Sizes {
     for (size_t i = breakpoints.size(); i > 0 && switches < kMaxSwitches; --i) {
       const uint64_t largest = breakpoints[i - 1] - 1;
       if (largest <= halo || largest - halo >= block_) continue;
-      insert((largest - halo) / rounding_.granule * rounding_.granule);
+      const uint64_t below = (largest - halo) / rounding_.granule * rounding_.granule;
+      insert(below, below);
       ++switches;
     }
   }
@@ -421,8 +444,8 @@ class Sizes {
     const uint64_t parts = strips_per_block(block_, bytes);
     return rounding_((block_ + parts - 1) / parts);
   }
-  void insert(uint64_t bytes) {
-    bytes = even(bytes);
+  void insert(uint64_t bytes, uint64_t limit = std::numeric_limits<uint64_t>::max()) {
+    if (const uint64_t same = even(bytes); same <= limit) bytes = same;
     if (!usable(bytes)) return;
     size_t place = 0;
     while (place < count_ && sizes_[place] > bytes) ++place;
@@ -488,9 +511,11 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
     if (limit == 0) continue;
     const uint32_t window = std::min(std::bit_ceil(evaluator.sufficient_window(t)), limit);
     consider({Schedule::pipelined, strip, window}, evaluator.pipelined(t, window));
-    if (window > 1) {
-      const uint32_t half = std::bit_ceil(window) / 2;
-      consider({Schedule::pipelined, strip, half}, evaluator.pipelined(t, half));
+    const uint32_t half = window > 1 ? std::bit_ceil(window) / 2 : 0;
+    if (half > 0) consider({Schedule::pipelined, strip, half}, evaluator.pipelined(t, half));
+    const uint32_t of_one_peer = evaluator.strips_per_peer(count);
+    if (request.peers > 1 && of_one_peer < window && of_one_peer != half) {
+      consider({Schedule::pipelined, strip, of_one_peer}, evaluator.pipelined(t, of_one_peer));
     }
   }
 
@@ -626,6 +651,8 @@ std::string_view to_string(Reason reason) {
       return "tuned";
     case Reason::forced:
       return "forced";
+    case Reason::own_memory:
+      return "own_memory";
   }
   return "no_model";
 }

@@ -28,6 +28,7 @@ enum class Reason : uint8_t {
   below_margin,    ///< one is, but not surely by more than the margin
   tuned,           ///< surely faster by more than the margin
   forced,          ///< the caller asked for it
+  own_memory,      ///< nothing to move: the data are the rank's own
 };
 
 /// The loop: `total_bytes` of remote data, in order, each element used by the computation. The data
@@ -35,8 +36,12 @@ enum class Reason : uint8_t {
 /// strips do not cross from one into the next.
 struct StripRequest {
   Direction direction = Direction::get;
-  uint64_t total_bytes = 0;       ///< a multiple of element_bytes
-  uint32_t blocks = 1;            ///< at least 1
+  uint64_t total_bytes = 0;  ///< a multiple of element_bytes
+  uint32_t blocks = 1;       ///< at least 1
+  /// Ranks that the blocks are of, one after the other; 1 to `blocks`. The loops of other ranks are
+  /// taken to read from the same ranks at the same time, so that a get that runs ahead to the next
+  /// rank waits among theirs.
+  uint32_t peers = 1;
   uint64_t element_bytes = 8;     ///< at least 1
   uint64_t granule_elements = 1;  ///< strips hold a multiple of so many elements, e.g. a row
   /// A strip of a get also needs so many bytes beyond its end (Chen's k); 0 for puts.

@@ -65,6 +65,7 @@ class RandomCases {
     if (below(3) == 0) {  // a few regions, beside data of one's own
       r.blocks = static_cast<uint32_t>(1 + below(7));
       r.total_bytes *= r.blocks;
+      r.peers = static_cast<uint32_t>(1 + below(r.blocks));
       if (r.direction == Direction::get) r.own_bytes = r.total_bytes / r.blocks * below(2);
     }
     if (below(3) == 0) r.max_buffer_bytes = granule + r.halo_bytes + below(2 * r.total_bytes);

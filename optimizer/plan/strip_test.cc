@@ -203,6 +203,30 @@ TEST(PlanStrip, SeveralBlocksAreOnePipelineAndOwnWorkHidesTheFirst) {
   EXPECT_EQ(plan_strip(request, &costs).reason, Reason::tuned);
 }
 
+TEST(PlanStrip, GetsDoNotRunAheadToTheNextPeerWhereThatDelaysTheFirst) {
+  const StripCosts costs = costs_of(model::example_model());
+  StripRequest request = request_of(3 * kMiB / 4, 1e-3);
+  request.blocks = 3;
+  const StripCandidate all{Schedule::all_issued, 32 * 1024, 1};
+  const StripCandidate two_peers{Schedule::pipelined, 32 * 1024, 16};
+  const StripCandidate one_peer{Schedule::pipelined, 32 * 1024, 8};
+  const auto time = [&](const StripCandidate& candidate) {
+    return predict_strip(request, costs, candidate, Corner::nominal);
+  };
+  const double alone_all = time(all), alone_two = time(two_peers), alone_one = time(one_peer);
+  request.peers = 3;
+  // The first strip may come behind two other blocks, or one.
+  const double block_s = 8 * costs.get().at(32 * 1024).gap(32 * 1024);
+  EXPECT_NEAR(time(all) - alone_all, 2 * block_s, 0.1 * block_s);
+  EXPECT_NEAR(time(two_peers) - alone_two, block_s, 0.1 * block_s);
+  EXPECT_DOUBLE_EQ(time(one_peer), alone_one);
+
+  const StripPlan plan = plan_strip(request, &costs);
+  EXPECT_EQ(plan.reason, Reason::tuned);
+  EXPECT_EQ(plan.schedule, Schedule::pipelined);
+  EXPECT_LE(plan.burst * plan.strip_bytes, kMiB / 4);
+}
+
 TEST(PlanStripProperty, PlansAreWellFormed) {
   RandomCases cases(1);
   int tuned = 0;

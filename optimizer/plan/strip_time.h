@@ -9,6 +9,10 @@
 // and of the same chains ending in the exposed arrival of one of the last strips, which matters
 // when the last strip is shorter. Every chain really occurs, so a time is never above that of an
 // exact simulation; the tests bound how far it can be below.
+//
+// Gets in flight to several ranks at once, while the loops of other ranks do the same, are served
+// in the order of their arrival: every rank's first strip may come after the others' first blocks,
+// the transfers as a whole take no longer. `lag` bounds by how much.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +32,8 @@ struct StripTerms {
   double work = 0, work_last = 0;              ///< computation and engine overhead of one strip
   /// Gets: independent local work done once the first messages are on their way.
   double own_work = 0;
+  /// Gets: how much later the first strip comes when all that is in flight at first comes with it.
+  double lag = 0;
   /// The first message of schedule A for gets, which carries the halo.
   double o_first = 0, round_trip_first = 0, gap_first = 0;
 };
@@ -47,6 +53,7 @@ inline double get_all_issued(const StripTerms& t) {
   const double last = t.r_last + t.work_last;
   const double all_work = (m - 1) * step + last;
   if (m < 2) return t.o_first + longest(t.round_trip_first, t.own_work) + last;
+  const double first_arrival = t.o_first + t.round_trip_first + t.lag;
 
   double issued = t.o_first + (m - 2) * t.o + t.o_last;
   if (m > t.queue) {  // the last one waits for the return of the one Q before it, and so on
@@ -63,7 +70,7 @@ inline double get_all_issued(const StripTerms& t) {
   const double last_injected =
       longest(issued, t.o_first + (m - 2) * t.o + (m > 2 ? t.gap : t.gap_first),
               t.o_first + t.gap_first + (m - 2) * t.gap);
-  double time = longest(issued + t.own_work + all_work, t.o_first + t.round_trip_first + all_work,
+  double time = longest(issued + t.own_work + all_work, first_arrival + all_work,
                         last_injected + t.round_trip_last + last);
   if (m > 2) {
     time = longest(time, injected(2) + t.round_trip + all_work - step,
@@ -83,7 +90,7 @@ inline double get_pipelined(const StripTerms& t) {
   const auto cycles = static_cast<double>(static_cast<int64_t>((m - 1) / k));  // at least one
   const double rest = (m - 1) - cycles * k;
   // The first strip is there, and the CPU free to retire it.
-  const double start = longest(k * t.o + t.own_work, t.o + t.round_trip);
+  const double start = longest(k * t.o + t.own_work, t.o + t.round_trip + t.lag);
   const double saved = t.o - t.o_last;  // the issue of a shorter last message
   const double cpu = start + (m - k) * step - saved;
 
@@ -140,6 +147,7 @@ inline double put_pipelined(const StripTerms& t) {
   const double issued = puts_issued(t, retired);
 
   return longest(
+      (m - 1) * step + last + t.r_last,  // the CPU's work
       start + (m - k - 1) * step + t.r + last + (k - 1) * t.r + t.r_last,
       start + (m - k - 1) * step + t.r + last + t.round_trip_last + t.r_last,
       issued + t.round_trip_last + t.r_last,

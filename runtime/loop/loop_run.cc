@@ -58,6 +58,8 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   if (reading) halo_bytes_ = options.halo * element_bytes;
   const rank_t me = context.state().rank;
   uint32_t remote_blocks = 0;
+  uint32_t peers = 0;  // as blocks follow one another
+  rank_t peer = me;
   uint64_t own_count = reading ? options.own_count : 0;
   uint64_t count = 0;
   for (size_t i = 0; i < block_count; ++i) {
@@ -67,11 +69,14 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     } else {
       ++remote_blocks;
       count += block.count;
+      peers += block.rank != peer ? 1 : 0;
+      peer = block.rank;
     }
   }
   request_.direction = direction;
   request_.total_bytes = count * element_bytes;
   request_.blocks = std::max<uint32_t>(remote_blocks, 1);
+  request_.peers = std::max<uint32_t>(peers, 1);
   request_.element_bytes = element_bytes;
   request_.granule_elements = std::max<size_t>(options.granule, 1);
   request_.halo_bytes = halo_bytes_;
@@ -82,13 +87,17 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   request_.sweeps = options.sweeps;
   request_.local_bytes = options.local_bytes;
 
+  if (remote_blocks == 0) {
+    plan_ = kOwnMemoryPlan;
+    return;
+  }
   const plan::StripCosts* costs = options.use_model && state_.costs ? &*state_.costs : nullptr;
   if (options.force) {
     plan_ = plan::force_strip(request_, costs, *options.force);
   } else if (costs == nullptr) {
     plan_ = plan::plan_strip(request_, nullptr);
-    if (options.use_model && remote_blocks > 0) say_no_model(context.state(), state_);
-  } else if (remote_blocks > 0) {
+    if (options.use_model) say_no_model(context.state(), state_);
+  } else {
     site_ = site_of(options, site);
     const LoopSite* known = state_.sites.find(site_, request_);
     if (known == nullptr) {
@@ -99,7 +108,6 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     measuring_ = options.compute_s < 0 && known->executions < kTimedExecutions &&
                  plan_.reason != plan::Reason::no_model;
   }
-  if (remote_blocks == 0) return;
   prepare_buffer();
   enter_block(issue_);
   compute_ = issue_;

@@ -205,14 +205,24 @@ TEST_P(Loop, EmptyAndOwnLoopsNeedNoTransfer) {
     strip_for(context, context.on_rank(*mine, 1 - context.rank_me()), 0, {},
               [&](size_t, size_t, const double*) { ++calls; });
     EXPECT_EQ(calls, 0);
-    strip_for(context, *mine, 100, {}, [&](size_t begin, size_t end, const double* strip) {
+    const auto plan =
+        strip_for(context, *mine, 100, {}, [&](size_t begin, size_t end, const double* strip) {
+          EXPECT_EQ(begin, 0U);
+          EXPECT_EQ(end, 100U);
+          EXPECT_EQ(strip, context.local(*mine));
+          ++calls;
+        });
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(plan.reason, plan::Reason::own_memory);
+    strip_write(context, *mine, 100, {}, [&](size_t begin, size_t end, double* strip) {
       EXPECT_EQ(begin, 0U);
       EXPECT_EQ(end, 100U);
       EXPECT_EQ(strip, context.local(*mine));
       ++calls;
     });
-    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(calls, 2);
     EXPECT_EQ(context.state().fabric->traffic().gets, before);
+    EXPECT_EQ(context.state().fabric->traffic().puts, 0U);
   });
 }
 

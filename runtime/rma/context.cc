@@ -40,8 +40,7 @@ sync::Reduce::Combine combine_for(Context::ReduceOp op) {
 
 }  // namespace
 
-// --- future
-// ---------------------------------------------------------------------------------------
+// --- future --------------------------------------------------------------------------------------
 
 bool future::is_ready() const {
   if (context_ == nullptr) return true;
@@ -63,10 +62,13 @@ void future::wait() const {
   state.slots.release(slot_);
 }
 
-// --- joining and leaving
-// --------------------------------------------------------------------------
+// --- joining and leaving -------------------------------------------------------------------------
 
-Context::Context(std::unique_ptr<detail::ContextState> state) : state_(std::move(state)) {}
+Context::Context(std::unique_ptr<detail::ContextState> state)
+    : state_(std::move(state)),
+      rank_me_(state_->rank),
+      rank_n_(state_->ranks),
+      segment_(state_->segment.data()) {}
 
 Context::~Context() { state_->leave(); }
 
@@ -80,11 +82,7 @@ Result<std::unique_ptr<Context>> Context::init(const Options& options) {
   return detail::ContextState::join(options, std::move(job));
 }
 
-rank_t Context::rank_me() const { return state_->rank; }
-rank_t Context::rank_n() const { return state_->ranks; }
-
-// --- memory
-// ---------------------------------------------------------------------------------------
+// --- memory --------------------------------------------------------------------------------------
 
 Result<uint64_t> Context::allocate_symmetric(size_t bytes) {
   // The offsets agree only if the requests do; a disagreement would corrupt data much later.
@@ -105,10 +103,7 @@ void Context::free_symmetric(uint64_t offset) {
   if (!freed.ok()) state_->fail(freed.error());
 }
 
-std::byte* Context::segment_base() const { return state_->segment.data(); }
-
-// --- one-sided
-// ------------------------------------------------------------------------------------
+// --- one-sided -----------------------------------------------------------------------------------
 
 future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes) {
   detail::ContextState& state = *state_;
@@ -134,8 +129,7 @@ future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offse
   return {this, slot, state.slots.generation(slot)};
 }
 
-// --- active messages
-// ------------------------------------------------------------------------------
+// --- active messages -----------------------------------------------------------------------------
 
 uint32_t Context::register_am(AmHandler handler) {
   const uint32_t id = state_->messages.register_handler(std::move(handler));
@@ -154,8 +148,7 @@ void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte
 
 size_t Context::am_max_bytes() const { return state_->messages.max_payload_bytes(); }
 
-// --- synchronisation and collectives
-// ----------------------------------------------------------------
+// --- synchronisation and collectives -------------------------------------------------------------
 
 void Context::barrier() {
   state_->enter("barrier");
@@ -185,8 +178,7 @@ uint64_t Context::reduce_all(uint64_t value, ReduceOp op) {
   return state_->reduce.run(value, combine_for<uint64_t>(op));
 }
 
-// --- progress and time
-// ------------------------------------------------------------------------------
+// --- progress and time ---------------------------------------------------------------------------
 
 void Context::progress() {
   state_->enter("progress");

@@ -81,8 +81,8 @@ class Context {
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  rank_t rank_me() const;
-  rank_t rank_n() const;
+  rank_t rank_me() const { return rank_me_; }
+  rank_t rank_n() const { return rank_n_; }
 
   // --- memory -------------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ class Context {
   /// This rank's own memory behind a pointer with where() == rank_me().
   template <typename T>
   T* local(global_ptr<T> pointer) {
-    return reinterpret_cast<T*>(const_cast<std::byte*>(segment_base() + pointer.offset()));
+    return reinterpret_cast<T*>(segment_ + pointer.offset());
   }
 
   /// The corresponding element of another rank's part of a symmetric array.
@@ -198,11 +198,14 @@ class Context {
   explicit Context(std::unique_ptr<detail::ContextState> state);
   Result<uint64_t> allocate_symmetric(size_t bytes);
   void free_symmetric(uint64_t offset);
-  std::byte* segment_base() const;
   future get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
   future put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
 
   std::unique_ptr<detail::ContextState> state_;
+  // Of the state, where access to own memory finds them without a call.
+  rank_t rank_me_;
+  rank_t rank_n_;
+  std::byte* segment_;
 };
 
 /// Prints "rank R: error: ..." and returns the process exit code for it.

@@ -156,7 +156,6 @@ class LoopRun {
   uint64_t slots_ = 1;  // buffers, or counters under schedule A
   uint64_t slot_bytes_ = 0;
   uint64_t strips_ = 0;
-  uint64_t retired_ = 0;
   Cursor issue_;      // next to issue
   Cursor compute_;    // next to hand out
   size_t local_ = 0;  // next block to look at for data of this rank
@@ -166,6 +165,9 @@ class LoopRun {
   double computed_s_ = 0;
   Strip strip_;
 };
+
+/// The plan of a loop over the rank's own memory.
+inline constexpr LoopPlan kOwnMemoryPlan{.reason = plan::Reason::own_memory};
 
 template <typename Block>
 RawBlock raw_block(const void* blocks, size_t index) {
@@ -192,11 +194,16 @@ LoopPlan strip_for_blocks(Context& context, std::span<const LoopBlock<const T>> 
   return run.plan();
 }
 
-/// Runs `body(begin, end, const T* strip)` over `count` remote elements.
+/// Runs `body(begin, end, const T* strip)` over `count` remote elements. If they are this rank's
+/// own, body is called once, in place, at the cost of a comparison.
 template <typename T, typename Body>
 LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, const LoopOptions& options,
                    Body&& body, CallSite site = CallSite::current()) {
   using Element = const std::remove_const_t<T>;
+  if (data.where() == context.rank_me()) {
+    if (count != 0) body(size_t{0}, count, static_cast<Element*>(context.local(data)));
+    return detail::kOwnMemoryPlan;
+  }
   const LoopBlock<Element> block{data, count};
   detail::LoopRun run(context, plan::Direction::get, &block, 1,
                       &detail::raw_block<LoopBlock<Element>>, sizeof(T), options, site);
@@ -220,10 +227,15 @@ LoopPlan strip_write_blocks(Context& context, std::span<const LoopBlock<T>> bloc
   return run.plan();
 }
 
-/// Runs `body(begin, end, T* strip)` over `count` remote elements that it writes.
+/// Runs `body(begin, end, T* strip)` over `count` remote elements that it writes; in place if they
+/// are this rank's own.
 template <typename T, typename Body>
 LoopPlan strip_write(Context& context, global_ptr<T> data, size_t count, const LoopOptions& options,
                      Body&& body, CallSite site = CallSite::current()) {
+  if (data.where() == context.rank_me()) {
+    if (count != 0) body(size_t{0}, count, context.local(data));
+    return detail::kOwnMemoryPlan;
+  }
   const LoopBlock<T> block{data, count};
   detail::LoopRun run(context, plan::Direction::put, &block, 1, &detail::raw_block<LoopBlock<T>>,
                       sizeof(T), options, site);
