@@ -1,7 +1,9 @@
 #include "runtime/fabric/ofi/ofi_address.h"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <fstream>
 #include <ifaddrs.h>
@@ -9,6 +11,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <optional>
+#include <sched.h>
 #include <set>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,7 +21,7 @@ namespace stripline::fabric::ofi {
 namespace {
 
 /// Leads the encoded form; changes whenever the members do.
-constexpr std::string_view kFormat = "stripline-ofi-1";
+constexpr std::string_view kFormat = "stripline-ofi-2";
 
 class Writer {
  public:
@@ -79,6 +82,19 @@ std::string link_target(const char* path) {
   return length > 0 ? std::string(target.data(), static_cast<size_t>(length)) : std::string();
 }
 
+/// Host::cores of this process; empty if the kernel has more cores than the set holds.
+std::string allowed_cores() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return {};
+  std::string bits(CPU_SETSIZE / 8, '\0');
+  for (size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &mask)) bits[core / 8] |= static_cast<char>(1 << (core % 8));
+  }
+  bits.erase(bits.find_last_not_of('\0') + 1);
+  return bits;
+}
+
 using Interfaces = std::unique_ptr<ifaddrs, decltype(&freeifaddrs)>;
 
 Interfaces interfaces_of_host() {
@@ -111,6 +127,7 @@ Host Host::here() {
   host.net_namespace = link_target("/proc/self/ns/net");
   host.pid_namespace = link_target("/proc/self/ns/pid");
   host.pid = getpid();
+  host.cores = allowed_cores();
   return host;
 }
 
@@ -129,6 +146,7 @@ std::string Address::encode() const {
   writer.text(host.net_namespace);
   writer.text(host.pid_namespace);
   writer.number(static_cast<uint64_t>(host.pid));
+  writer.text(host.cores);
   return writer.take();
 }
 
@@ -152,10 +170,29 @@ Result<Address> Address::decode(std::string_view bytes) {
   address.host.net_namespace = reader.text();
   address.host.pid_namespace = reader.text();
   address.host.pid = static_cast<int64_t>(reader.number());
+  address.host.cores = reader.text();
   if (!reader.complete()) {
     return Error(ErrorCode::invalid_argument, "its bytes are truncated or changed");
   }
   return address;
+}
+
+bool share_cores(std::span<const Address> addresses, const Host& machine) {
+  std::string together;
+  size_t ranks = 0;
+  for (const Address& address : addresses) {
+    const Host& host = address.host;
+    if (!host.same_machine(machine)) continue;
+    if (host.cores.empty()) return true;
+    ++ranks;
+    together.resize(std::max(together.size(), host.cores.size()));
+    for (size_t i = 0; i < host.cores.size(); ++i) together[i] |= host.cores[i];
+  }
+  size_t cores = 0;
+  for (const char bits : together) {
+    cores += static_cast<size_t>(std::popcount(static_cast<unsigned char>(bits)));
+  }
+  return ranks > cores;
 }
 
 std::string describe_socket_address(std::string_view bytes, bool& loopback) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,7 @@ struct Host {
   std::string net_namespace;  ///< one set of network interfaces of that kernel
   std::string pid_namespace;  ///< one numbering of its processes
   int64_t pid = 0;
+  std::string cores;  ///< one bit per core, from the first: whether the process may run there
 
   /// The calling process.
   static Host here();
@@ -44,6 +46,10 @@ struct Address {
   /// Errors: invalid_argument if the bytes were not written by encode() of this version.
   static Result<Address> decode(std::string_view bytes);
 };
+
+/// Whether the ranks on `machine` outnumber the cores that they may run on together, or the cores
+/// are not known. A rank that waits must then leave its core to the others soon.
+bool share_cores(std::span<const Address> addresses, const Host& machine);
 
 /// Describes a socket address: "127.0.0.1:40123", and whether it is a loopback one. Other formats
 /// give their length: "32-byte address".

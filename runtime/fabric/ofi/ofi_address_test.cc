@@ -25,6 +25,8 @@ TEST(OfiAddressTest, SurvivesEncoding) {
   EXPECT_EQ(decoded->segment_base, address.segment_base);
   EXPECT_EQ(decoded->segment_bytes, address.segment_bytes);
   EXPECT_EQ(decoded->host.pid, address.host.pid);
+  EXPECT_EQ(decoded->host.cores, address.host.cores);
+  EXPECT_FALSE(address.host.cores.empty());
   EXPECT_TRUE(decoded->host.same_network(address.host));
   EXPECT_TRUE(decoded->host.same_process_numbers(address.host));
 }
@@ -46,6 +48,34 @@ TEST(OfiAddressTest, RefusesLengthsBeyondTheBytes) {
   std::string bytes = address.encode();
   for (size_t i = 0; i < 8; ++i) bytes[i] = '\xff';
   EXPECT_FALSE(Address::decode(bytes).ok());
+}
+
+std::vector<Address> ranks_on(const std::vector<std::string>& cores) {
+  std::vector<Address> addresses;
+  for (const std::string& allowed : cores) {
+    Address address;
+    address.host.boot_id = "a";
+    address.host.cores = allowed;
+    addresses.push_back(address);
+  }
+  return addresses;
+}
+
+TEST(OfiAddressTest, KnowsWhichRanksShareCores) {
+  const auto share = [](const std::vector<std::string>& cores) {
+    const std::vector<Address> addresses = ranks_on(cores);
+    return share_cores(addresses, addresses.front().host);
+  };
+  EXPECT_FALSE(share({"\x03", "\x03"}));         // two ranks, anywhere on two cores
+  EXPECT_TRUE(share({"\x03", "\x03", "\x03"}));  // three ranks on two cores
+  EXPECT_FALSE(share({"\x01", "\x02"}));         // each pinned to a core of its own
+  EXPECT_TRUE(share({"\x01", "\x01"}));          // both pinned to the same one
+  EXPECT_FALSE(share({std::string("\0\x80", 2), "\x01"}));
+  EXPECT_TRUE(share({"\x03", ""}));  // unknown
+
+  std::vector<Address> addresses = ranks_on({"\x01", "\x01"});
+  addresses[1].host.boot_id = "b";
+  EXPECT_FALSE(share_cores(addresses, addresses[0].host));
 }
 
 TEST(OfiAddressTest, KnowsTheLoopbackInterface) {

@@ -1,7 +1,5 @@
 // Reaching the peers, and leaving them.
 #include <algorithm>
-#include <sched.h>
-#include <unistd.h>
 
 #include "runtime/fabric/ofi/monotonic_clock.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
@@ -17,17 +15,6 @@ constexpr double kGoodbyeSeconds = 0.5;
 /// after milliseconds if not.
 constexpr uint64_t kSpinsShared = 50;
 constexpr uint64_t kSpinsAlone = 20000;
-
-/// Cores that the ranks of this host can share. A rank pinned to one core is taken as placed by
-/// somebody who gave the others theirs.
-size_t cores_for_ranks() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  const auto online = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-  if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return online;
-  const auto allowed = static_cast<size_t>(CPU_COUNT(&mask));
-  return allowed > 1 ? allowed : online;
-}
 
 /// Why a peer cannot be reached whatever we try; empty if nothing is known against it.
 std::string obstacle(const Address& mine, const Address& peer) {
@@ -66,7 +53,6 @@ Status OfiRank::insert_peers(std::span<const std::string> addresses) {
                                                   " addresses for " + std::to_string(ranks_) +
                                                   " ranks");
   }
-  size_t local_ranks = 0;
   addresses_.resize(ranks_);
   for (Rank rank = 0; rank < ranks_; ++rank) {
     auto decoded = Address::decode(addresses[rank]);
@@ -75,7 +61,6 @@ Status OfiRank::insert_peers(std::span<const std::string> addresses) {
     }
     addresses_[rank] = std::move(decoded).value();
     const Address& address = addresses_[rank];
-    if (address.host.same_machine(address_.host)) ++local_ranks;
     Peer& peer = peers_[rank];
     peer.key = address.segment_key;
     peer.base = address.segment_base;
@@ -92,7 +77,7 @@ Status OfiRank::insert_peers(std::span<const std::string> addresses) {
       watch_.add(rank, static_cast<pid_t>(address.host.pid));
     }
   }
-  spin_limit_ = local_ranks > cores_for_ranks() ? kSpinsShared : kSpinsAlone;
+  spin_limit_ = share_cores(addresses_, address_.host) ? kSpinsShared : kSpinsAlone;
   return {};
 }
 
