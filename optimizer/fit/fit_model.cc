@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "base/sha256.h"
@@ -88,6 +91,34 @@ void fit_compute(const SortedSamples& samples, const FitRequest& request, Fit& f
   if (any) fit.model.compute = std::move(compute);
 }
 
+// What the engine costs a strip: the mean over the points, of each run that measured both ways.
+void fit_strip(const SortedSamples& samples, const FitRequest& request, Fit& fit) {
+  std::map<uint32_t, std::vector<double>> overheads;
+  for (const auto& [bytes, by_count] : samples.strip_loops) {
+    for (const auto& [strips, loops] : by_count) {
+      for (const auto& [run, engine_s] : loops.engine) {
+        const auto by_hand = loops.by_hand.find(run);
+        if (by_hand == loops.by_hand.end()) continue;
+        overheads[run].push_back((engine_s - by_hand->second) / static_cast<double>(strips));
+      }
+    }
+  }
+  if (overheads.empty()) return;
+  std::vector<double> per_run;
+  for (const auto& [run, of_points] : overheads) {
+    per_run.push_back(std::accumulate(of_points.begin(), of_points.end(), 0.0) /
+                      static_cast<double>(of_points.size()));
+  }
+  auto overhead = over_runs(per_run, samples.strip_loops_raw, "paired-run-medians+t",
+                            {.confidence = request.options.confidence, .nonnegative = true});
+  if (overhead) {
+    fit.model.strip = model::StripModel{std::move(overhead), std::nullopt};
+  } else {
+    fit.report.notes.emplace_back(
+        "the strip overhead is absent: it was measured in fewer than two runs");
+  }
+}
+
 model::Domain domain_of(const SortedSamples& samples, const FitRequest& request) {
   model::Domain domain;
   domain.min_ranks = request.min_ranks;
@@ -111,6 +142,7 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit.report.rejected = std::move(samples.rejected);
   fit_operations(samples, request, fit);
   fit_compute(samples, request, fit);
+  fit_strip(samples, request, fit);
   if (fit.model.network.empty() && !fit.model.compute) {
     std::string why = "nothing could be fitted from " + std::to_string(series.size()) + " series";
     if (!fit.report.notes.empty()) why += ": " + fit.report.notes.front();

@@ -66,6 +66,34 @@ TEST(FitModel, WholeCampaignGivesAValidModelThatSurvivesItsFileForm) {
   EXPECT_EQ(*model::content_sha256(*again), *model::content_sha256(model));
 }
 
+TEST(FitModel, StripOverheadIsTheDifferenceOfBothWaysByRun) {
+  auto series = synthesize(example_machine(), full_campaign(), {}, 7);
+  const auto loop = [](const char* variant, uint32_t run, double value) {
+    SampleSeries one;
+    one.point = {
+        "micro.strip_overhead", variant, {{"bytes", int64_t{64}}, {"strips", int64_t{32}}}};
+    one.run = run;
+    one.values = {value};
+    one.verified = true;
+    return one;
+  };
+  for (uint32_t run = 0; run < 6; ++run) {
+    const double by_hand_s = 40e-6 + run * 5e-6;  // runs differ by more than the overhead
+    series.push_back(loop("by_hand", run, by_hand_s));
+    series.push_back(loop("engine", run, by_hand_s + 32 * (run % 2 == 0 ? 0.1e-6 : 0.2e-6)));
+  }
+  series.push_back(loop("engine", 6, 1));  // without its counterpart it says nothing
+  const auto fit = fit_model(series, request());
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  ASSERT_TRUE(fit->model.strip && fit->model.strip->strip_overhead_s);
+  const model::Parameter& overhead = *fit->model.strip->strip_overhead_s;
+  EXPECT_NEAR(overhead.value, 0.15e-6, 1e-12);
+  EXPECT_LT(overhead.ci_low, 0.15e-6);
+  EXPECT_GT(overhead.ci_low, 0.08e-6);
+  EXPECT_LT(overhead.ci_high, 0.22e-6);
+  EXPECT_EQ(overhead.runs, 6U);
+}
+
 TEST(FitModel, OrderOfSeriesDoesNotMatter) {
   auto series = synthesize(example_machine(), full_campaign(), {}, 2);
   const auto first = fit_model(series, request());

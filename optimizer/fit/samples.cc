@@ -15,7 +15,7 @@ using experiment::SampleSeries;
 
 constexpr double kMaxCount = 9007199254740992.0;  // 2^53: integers up to here are exact.
 
-// Experiment, variant, size, second factor (burst or count), run.
+// Experiment, variant, size, second factor (burst, count or strips), run.
 using Key = std::tuple<std::string, std::string, uint64_t, uint64_t, uint32_t>;
 
 struct Kind {
@@ -27,7 +27,7 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {"micro.latency", nullptr, false}, {"micro.issue", "burst", false},
     {"micro.flood", "count", false},   {"micro.overlap", nullptr, true},
-    {"micro.compute", nullptr, false},
+    {"micro.compute", nullptr, false}, {"micro.strip_overhead", "strips", false},
 };
 
 const Kind* kind_of(const std::string& name) {
@@ -52,6 +52,7 @@ bool known_variant(const Kind& kind, const std::string& variant) {
   if (std::string(kind.name) == "micro.compute") {
     return one_of({"red_in", "red_out", "vec_in", "vec_out", "alu"});
   }
+  if (std::string(kind.name) == "micro.strip_overhead") return one_of({"engine", "by_hand"});
   return one_of({"get", "put", "am"});
 }
 
@@ -115,6 +116,12 @@ SortedSamples sort_samples(std::span<const SampleSeries> series) {
     if (name == "micro.compute") {
       sorted.compute[variant][bytes][run] = middle;
       sorted.compute_raw[variant][bytes] += raw;
+      continue;
+    }
+    if (name == "micro.strip_overhead") {
+      StripLoopSamples& loops = sorted.strip_loops[bytes][second];
+      (variant == "engine" ? loops.engine : loops.by_hand)[run] = middle;
+      sorted.strip_loops_raw += raw;
       continue;
     }
     OperationSamples& operation = sorted.operations[variant];

@@ -31,12 +31,21 @@ struct OperationSamples {
   }
 };
 
+/// micro.strip_overhead of one size and number of strips: times of whole loops.
+struct StripLoopSamples {
+  RunMedians engine;
+  RunMedians by_hand;
+};
+
 /// All samples that a model is fitted from.
 struct SortedSamples {
   std::map<std::string, OperationSamples> operations;  ///< "get", "put", "am"
   /// micro.compute: by primitive, then footprint in bytes.
   std::map<std::string, std::map<uint64_t, RunMedians>> compute;
   std::map<std::string, std::map<uint64_t, uint32_t>> compute_raw;  ///< Raw samples per footprint.
+  /// By size of a strip in bytes, then number of strips.
+  std::map<uint64_t, std::map<uint64_t, StripLoopSamples>> strip_loops;
+  uint32_t strip_loops_raw = 0;       ///< Raw samples of these.
   std::vector<std::size_t> used;      ///< Indices of the series that went in, ascending.
   std::vector<std::string> rejected;  ///< Why a series was left out, one sentence each.
 };

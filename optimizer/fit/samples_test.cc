@@ -28,6 +28,10 @@ TEST(SortSamples, MediansByRunAndPoint) {
       make("micro.flood", "put", {{"bytes", int64_t{8}}, {"count", int64_t{64}}}, {6}),
       make("micro.overlap", "put", {{"bytes", int64_t{8}}}, {-1e-9}),
       make("micro.compute", "alu", {{"bytes", int64_t{0}}}, {1e-9, 2e-9}),
+      make("micro.strip_overhead", "engine", {{"bytes", int64_t{64}}, {"strips", int64_t{32}}}, {7},
+           2),
+      make("micro.strip_overhead", "by_hand", {{"bytes", int64_t{64}}, {"strips", int64_t{32}}},
+           {5, 6, 9}, 2),
       make("micro.strip_sweep", "A", {}, {1}),
       make("kernel.matvec", "tuned", {}, {1}),
   };
@@ -42,7 +46,10 @@ TEST(SortSamples, MediansByRunAndPoint) {
   EXPECT_EQ(put.flood.at(8).at(64).at(0), 6.0);
   EXPECT_EQ(put.overlap.at(8).at(0), -1e-9);  // A difference of times may be negative.
   EXPECT_DOUBLE_EQ(sorted.compute.at("alu").at(0).at(0), 1.5e-9);
-  EXPECT_EQ(sorted.used, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(sorted.strip_loops.at(64).at(32).engine.at(2), 7.0);
+  EXPECT_EQ(sorted.strip_loops.at(64).at(32).by_hand.at(2), 6.0);
+  EXPECT_EQ(sorted.strip_loops_raw, 4U);
+  EXPECT_EQ(sorted.used, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_TRUE(sorted.rejected.empty());
 }
 
@@ -67,6 +74,7 @@ TEST(SortSamples, NamesWhatItLeavesOut) {
       make("micro.latency", "get", {{"bytes", std::string("many")}}, {1.0}),
       make("micro.latency", "scatter", bytes, {1.0}),
       make("micro.issue", "get", bytes, {1.0}),
+      make("micro.strip_overhead", "get", {{"bytes", int64_t{8}}, {"strips", int64_t{4}}}, {1.0}),
       make("micro.flood", "get", {{"bytes", int64_t{8}}, {"count", int64_t{0}}}, {1.0}),
       make("micro.latency", "get", bytes, {1.0}),
   };

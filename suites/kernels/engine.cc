@@ -37,6 +37,7 @@ plan::StripRequest request_of(const EngineLoop& loop) {
   plan::StripRequest request;
   request.total_bytes = loop.transfer.block_bytes * loop.transfer.blocks;
   request.blocks = static_cast<uint32_t>(loop.transfer.blocks);
+  request.peers = request.blocks;  // one from each rank
   request.element_bytes = loop.element_bytes;
   request.max_buffer_bytes = loop.options.max_buffer_bytes;
   request.own_bytes = loop.options.own_count * loop.element_bytes;
