@@ -1,4 +1,5 @@
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
@@ -14,6 +15,9 @@
 
 namespace stripline::bootstrap {
 namespace {
+
+/// Set once, shortly before the process ends. A process has one launcher.
+std::atomic<bool> told_launcher = false;
 
 /// A job of this process alone.
 class SingleProcess final : public Bootstrap {
@@ -61,11 +65,11 @@ class Launched final : public Bootstrap {
   }
 
   bool report_failure(const Error& error) override {
-    return channel_
-        .write({{"type", "failed"},
-                {"code", std::string(to_string(error.code()))},
-                {"message", error.message()}})
-        .ok();
+    const Status told = channel_.write({{"type", "failed"},
+                                        {"code", std::string(to_string(error.code()))},
+                                        {"message", error.message()}});
+    if (told.ok()) told_launcher = true;
+    return told.ok();
   }
 
   void left() override {
@@ -132,6 +136,8 @@ Result<uint32_t> number(const char* name) {
 }
 
 }  // namespace
+
+bool launcher_shows_failure() { return told_launcher; }
 
 std::string host_name() {
   std::array<char, 256> name{};

@@ -203,6 +203,24 @@ TEST(LocalJob, OwnAccountOfAFailureIsPassedOn) {
   EXPECT_EQ(outcome.message, "the model is of another machine");
 }
 
+TEST(LocalJob, RanksThatFailAlikeAreCounted) {
+  JobOptions job;
+  job.grace_s = 20;
+  // Ranks that ignore SIGTERM are heard however slow the host is.
+  const auto failing_with = [&job](const std::string& what) {
+    job.launch = scripted(3, "trap '' TERM; what=" + what + R"(
+      say "{\"type\":\"failed\",\"code\":\"not_found\",\"message\":\"rank $STRIPLINE_RANK on here: $what\"}"
+      exit 3)");
+    const JobOutcome outcome = run_job(job);
+    EXPECT_EQ(outcome.exit_code, 3);
+    return outcome.message;
+  };
+  EXPECT_EQ(failing_with("'no: file'"), "rank 0 on here: no: file (the same on 2 other ranks)");
+  EXPECT_EQ(failing_with("$((STRIPLINE_RANK / 2))"),
+            "rank 0 on here: 0 (the same on 1 other rank)");
+  EXPECT_EQ(failing_with("$STRIPLINE_RANK"), "rank 0 on here: 0");
+}
+
 TEST(LocalJob, EndingWithoutLeavingIsDying) {
   JobOptions job;
   job.launch = scripted(2, "[ $STRIPLINE_RANK = 0 ] || sleep 100");

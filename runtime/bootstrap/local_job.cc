@@ -6,6 +6,8 @@
 #include <optional>
 #include <poll.h>
 #include <signal.h>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace stripline::bootstrap {
@@ -62,6 +64,7 @@ class LocalJob {
       if (handle(*event)) cause = settle();
     }
     end(*cause);
+    if (explained_by_) cause->message += others_alike(*explained_by_);
     return *cause;
   }
 
@@ -134,6 +137,27 @@ class LocalJob {
     return failure();
   }
 
+  /// What a rank says of its failure, without its own name in front.
+  std::string_view account(size_t index) const {
+    const std::string_view message = records_[index].failed->message();
+    if (!message.starts_with("rank " + std::to_string(launcher_.first_rank() + index) + " ")) {
+      return message;
+    }
+    const size_t name_end = message.find(": ");
+    return name_end == std::string_view::npos ? message : message.substr(name_end + 2);
+  }
+
+  /// Counts the ranks that failed for the same reason as this one: a mistake of the user's is
+  /// mostly everybody's.
+  std::string others_alike(size_t index) const {
+    size_t count = 0;
+    for (size_t other = 0; other < records_.size(); ++other) {
+      if (other != index && records_[other].failed && account(other) == account(index)) ++count;
+    }
+    if (count == 0) return {};
+    return " (the same on " + std::to_string(count) + " other rank" + (count > 1 ? "s)" : ")");
+  }
+
   /// How far a record explains the failure of others; smaller is deeper.
   static int depth(const RankRecord& record) {
     if (record.exit && record.exit->signal != 0) return 0;
@@ -147,7 +171,7 @@ class LocalJob {
     return 6;
   }
 
-  JobOutcome failure() const {
+  JobOutcome failure() {
     const auto deepest = std::min_element(
         records_.begin(), records_.end(),
         [](const RankRecord& a, const RankRecord& b) { return depth(a) < depth(b); });
@@ -157,6 +181,7 @@ class LocalJob {
       return {kExitRankDied, name(index) + " " + record.exit->describe()};
     }
     if (record.failed) {
+      explained_by_ = index;
       const int own = record.exit ? record.exit->exit_code : kExitOk;
       return {own != kExitOk ? own : exit_code_for(record.failed->code()),
               record.failed->message()};
@@ -216,7 +241,7 @@ class LocalJob {
     while (launcher_.running() > 0) {
       const double left = std::chrono::duration<double>(until - Clock::now()).count();
       if (left <= 0) break;
-      launcher_.next(left);
+      if (const auto event = launcher_.next(left)) handle(*event);
     }
     launcher_.signal(SIGKILL);
     while (launcher_.running() > 0) launcher_.next(-1);
@@ -237,6 +262,7 @@ class LocalJob {
   Clock::time_point start_;
   std::vector<RankRecord> records_;
   size_t joined_ = 0;
+  std::optional<size_t> explained_by_;  // the rank whose account the outcome tells
 };
 
 }  // namespace

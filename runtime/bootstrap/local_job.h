@@ -41,7 +41,7 @@ struct JobOutcome {
 
 /// Runs the job to its end. When a rank dies, the others have been ended within `grace_s` plus 0.5
 /// s of it. Of several failures, the message names the one that explains the others: a rank that
-/// was killed before ranks that lost their peer.
+/// was killed before ranks that lost their peer. Ranks that failed alike are counted, not repeated.
 JobOutcome run_job(const JobOptions& options);
 
 }  // namespace stripline::bootstrap

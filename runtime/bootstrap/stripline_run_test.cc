@@ -255,7 +255,8 @@ TEST(StriplineRun, ModelThatCannotBeUsedIsBadInput) {
   };
   const Finished missing = with_model();
   EXPECT_EQ(missing.status.exit_code, kExitBadInput);
-  EXPECT_NE(missing.err.find(path.string()), std::string::npos) << missing.err;
+  EXPECT_EQ(lines_with(missing.err, path.string()), 1U) << missing.err;  // for both ranks
+  EXPECT_NE(missing.err.find("(the same on 1 other rank)"), std::string::npos) << missing.err;
 
   model::TunedModel model = model::example_model();
   model.fingerprint = {{"fabric.provider", {"verbs;ofi_rxm", model::MatchRule::hard}}};
@@ -317,8 +318,15 @@ TEST(StriplineRun, UnknownFabricAndProfileAreUsageErrors) {
     const Finished job =
         run({"-n", "2", "--fabric", fabric, "--segment", "1M", "--", program("hello")});
     EXPECT_EQ(job.status.exit_code, kExitUsage) << job.err;
-    EXPECT_NE(job.err.find("carrier-pigeon"), std::string::npos) << job.err;
+    EXPECT_EQ(lines_with(job.err, "carrier-pigeon"), 1U) << job.err;
   }
+}
+
+TEST(StriplineRun, WrongEnvironmentIsSaidOnce) {
+  const Finished job = run({"-n", "2", "--", "env", "STRIPLINE_SEED=x", program("hello")});
+  EXPECT_EQ(job.status.exit_code, kExitUsage) << job.err;
+  EXPECT_EQ(lines_with(job.err, ""), 1U) << job.err;
+  EXPECT_NE(job.err.find("STRIPLINE_SEED='x' is not"), std::string::npos) << job.err;
 }
 
 }  // namespace

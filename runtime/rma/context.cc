@@ -73,8 +73,10 @@ Context::Context(std::unique_ptr<detail::ContextState> state)
 Context::~Context() { state_->leave(); }
 
 Result<std::unique_ptr<Context>> Context::init() {
-  STRIPLINE_ASSIGN_OR_RETURN(const Options options, Options::from_environment());
-  return init(options);
+  STRIPLINE_ASSIGN_OR_RETURN(auto job, bootstrap::from_environment());
+  const auto options = Options::from_environment();
+  if (!options.ok()) return detail::ContextState::refuse(*job, options.error());
+  return detail::ContextState::join(*options, std::move(job));
 }
 
 Result<std::unique_ptr<Context>> Context::init(const Options& options) {

@@ -43,14 +43,16 @@ ContextState::ContextState(const Options& options_in,
   fabric->set_message_sink(&messages);
 }
 
+Error ContextState::refuse(bootstrap::Bootstrap& bootstrap, const Error& error) {
+  bootstrap.report_failure(on_this_rank(bootstrap, error));
+  return error;
+}
+
 Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
                                                     std::unique_ptr<bootstrap::Bootstrap> bootstrap,
                                                     const am::Config& am_config) {
   bootstrap::Bootstrap& job = *bootstrap;
-  const auto refuse = [&job](const Error& error) {
-    job.report_failure(on_this_rank(job, error));
-    return error;
-  };
+  const auto refuse = [&job](const Error& error) { return ContextState::refuse(job, error); };
   if (options.segment_bytes >= (uint64_t{1} << kOffsetBits)) {
     return refuse(Error(ErrorCode::invalid_argument,
                         "a segment of " + std::to_string(options.segment_bytes) +

@@ -41,6 +41,9 @@ struct ContextState {
                                                std::unique_ptr<bootstrap::Bootstrap> bootstrap,
                                                const am::Config& am_config = {});
 
+  /// Tells the launcher that this rank cannot join the job, and why; returns the error.
+  static Error refuse(bootstrap::Bootstrap& bootstrap, const Error& error);
+
   ContextState(const Options& options, std::unique_ptr<bootstrap::Bootstrap> bootstrap,
                std::unique_ptr<fabric::Fabric> fabric, const am::Config& am_config);
 

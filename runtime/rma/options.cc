@@ -7,6 +7,7 @@
 #include <stripline/context.h>
 
 #include "base/exit_codes.h"
+#include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/size_text.h"
 
 namespace stripline {
@@ -45,9 +46,11 @@ Result<Options> Options::from_environment() {
 }
 
 int report(const Error& error) {
-  const std::string_view rank = variable("STRIPLINE_RANK");
-  std::fprintf(stderr, "rank %s: error: %s\n", rank.empty() ? "0" : rank.data(),
-               error.message().c_str());
+  if (!bootstrap::launcher_shows_failure()) {
+    const std::string_view rank = variable("STRIPLINE_RANK");
+    std::fprintf(stderr, "rank %s: error: %s\n", rank.empty() ? "0" : rank.data(),
+                 error.message().c_str());
+  }
   return exit_code_for(error.code());
 }
 
