@@ -105,6 +105,7 @@ void fit_strip(const SortedSamples& samples, const FitRequest& request, Fit& fit
   }
   if (overheads.empty()) return;
   std::vector<double> per_run;
+  per_run.reserve(overheads.size());
   for (const auto& [run, of_points] : overheads) {
     per_run.push_back(std::accumulate(of_points.begin(), of_points.end(), 0.0) /
                       static_cast<double>(of_points.size()));

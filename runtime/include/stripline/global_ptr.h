@@ -32,11 +32,13 @@ class global_ptr {
     assert(rank < kMaxRanks && offset + 1 < (uint64_t{1} << kOffsetBits));
   }
 
+  // NOLINTBEGIN(google-explicit-constructor)
   /// T* converts to const T*, and so does this.
   template <typename U>
-  requires(std::is_same_v<const U, T> && !std::is_const_v<U>) constexpr global_ptr(
-      const global_ptr<U>& other)  // NOLINT(google-explicit-constructor)
+  requires(std::is_same_v<const U, T> &&
+           !std::is_const_v<U>) constexpr global_ptr(const global_ptr<U>& other)
       : word_(other.word()) {}
+  // NOLINTEND(google-explicit-constructor)
 
   /// The rank whose segment holds the object. Undefined for null.
   constexpr rank_t where() const { return static_cast<rank_t>(word_ >> kOffsetBits); }
