@@ -1,6 +1,5 @@
 #include "runtime/sync/barrier.h"
 
-#include <cstring>
 #include <span>
 
 namespace stripline::sync {
@@ -8,8 +7,8 @@ namespace stripline::sync {
 Barrier::Barrier(am::ActiveMessages& messages, CollectiveOrder& order, Rank me, Rank ranks)
     : messages_(messages), order_(order), me_(me), ranks_(ranks) {
   messages_.set_reserved(am::kBarrier, [this](Rank source, std::span<const std::byte> payload) {
-    Message message{};
-    std::memcpy(&message, payload.data(), sizeof message);
+    const auto message = order_.header_of<Message>(source, payload);
+    if (message.round >= arrived_.size()) order_.malformed(source);
     order_.saw(message.kind, message.sequence, source);
     arrived_[message.round] = message.sequence;
   });

@@ -24,15 +24,13 @@ Broadcast::Broadcast(am::ActiveMessages& messages, CollectiveOrder& order, Rank 
 }
 
 void Broadcast::on_ready(Rank source, std::span<const std::byte> payload) {
-  Header header{};
-  std::memcpy(&header, payload.data(), sizeof header);
+  const auto header = order_.header_of<Header>(source, payload);
   order_.saw(header.kind, header.sequence, source);
   ready_[source] = header.sequence;
 }
 
 void Broadcast::on_data(Rank source, std::span<const std::byte> payload) {
-  Header header{};
-  std::memcpy(&header, payload.data(), sizeof header);
+  const auto header = order_.header_of<Header>(source, payload);
   order_.saw(header.kind, header.sequence, source);
   const std::span<const std::byte> data = payload.subspan(sizeof header);
   if (header.total_bytes != bytes_.size() || header.offset > bytes_.size() ||

@@ -38,6 +38,13 @@ void CollectiveOrder::saw(Collective kind, uint64_t sequence, Rank source) {
   }
 }
 
+void CollectiveOrder::malformed(Rank source) const {
+  fail_(Error(ErrorCode::data_loss,
+              "rank " + std::to_string(source) + " sent rank " + std::to_string(me_) +
+                  " a malformed message of a collective operation; all ranks must run the same "
+                  "version"));
+}
+
 void CollectiveOrder::disagree(Collective theirs, Rank source) {
   fail_(Error(ErrorCode::invalid_argument,
               "the ranks disagree on collective operation " + std::to_string(sequence_) +

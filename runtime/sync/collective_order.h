@@ -5,7 +5,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <string_view>
 
 #include "runtime/fabric/fabric.h"
@@ -31,6 +34,18 @@ class CollectiveOrder {
   void saw(Collective kind, uint64_t sequence, Rank source);
 
   uint64_t sequence() const { return sequence_; }
+
+  /// What leads the message of a collective. Ends the job if the message is shorter.
+  template <typename T>
+  T header_of(Rank source, std::span<const std::byte> message) const {
+    T header{};
+    if (message.size() < sizeof header) malformed(source);
+    std::memcpy(&header, message.data(), sizeof header);
+    return header;
+  }
+
+  /// Ends the job because of a message that no rank of this version sends.
+  void malformed(Rank source) const;
 
  private:
   struct Early {

@@ -151,6 +151,27 @@ TEST_F(CollectivesDeathTest, BroadcastOfDifferentLengths) {
               ::testing::ExitedWithCode(2), "rank 0 has 10 bytes, rank 1 has 11");
 }
 
+TEST_F(CollectivesDeathTest, MalformedMessagesOfCollectives) {
+  const auto after_message = [](uint32_t handler, std::vector<uint32_t> words) {
+    on_two([handler, words = std::move(words)](Context& context) {
+      if (context.rank_me() == 1) {
+        context.state().messages.send(0, handler, std::as_bytes(std::span(words)), {});
+      }
+      context.barrier();
+    });
+  };
+  for (const uint32_t handler :
+       {am::kBarrier, am::kBroadcastReady, am::kBroadcastData, am::kReduceContribution}) {
+    EXPECT_EXIT(after_message(handler, {1}), ::testing::ExitedWithCode(3),
+                "rank 1 sent rank 0 a malformed message");
+  }
+  constexpr uint32_t kRound = 2;  // the third word of a barrier's message
+  std::vector<uint32_t> barrier(4);
+  barrier[kRound] = 1000;
+  EXPECT_EXIT(after_message(am::kBarrier, barrier), ::testing::ExitedWithCode(3),
+              "rank 1 sent rank 0 a malformed message");
+}
+
 TEST_F(CollectivesDeathTest, BroadcastFromNobody) {
   EXPECT_EXIT(on_two([](Context& context) { context.broadcast(1.0, 2); }),
               ::testing::ExitedWithCode(2), "broadcast from rank 2, but the job has ranks 0 to 1");

@@ -1,7 +1,6 @@
 #include "runtime/sync/reduce.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace stripline::sync {
 
@@ -14,8 +13,8 @@ Reduce::Reduce(am::ActiveMessages& messages, CollectiveOrder& order, Broadcast& 
       contributions_(me == 0 ? ranks : 0) {
   messages_.set_reserved(
       am::kReduceContribution, [this](Rank source, std::span<const std::byte> payload) {
-        Message message{};
-        std::memcpy(&message, payload.data(), sizeof message);
+        const auto message = order_.header_of<Message>(source, payload);
+        if (source >= contributions_.size()) order_.malformed(source);  // only rank 0 collects
         order_.saw(Collective::reduce, message.sequence, source);
         contributions_[source] = Contribution{.sequence = message.sequence, .value = message.value};
       });

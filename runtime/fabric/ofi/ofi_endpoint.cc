@@ -152,6 +152,14 @@ Result<Registration> Endpoint::register_memory(std::span<std::byte> memory, bool
 }
 
 Result<uint64_t> Endpoint::insert_address(const std::string& endpoint_address) {
+  // libfabric gets no length: it reads as many bytes as its own addresses have, or a string.
+  const bool fits = info_->addr_format == FI_ADDR_STR ? endpoint_address.ends_with('\0')
+                                                      : endpoint_address.size() == name_.size();
+  if (!fits) {
+    return Error(ErrorCode::unavailable,
+                 "its address is of another format than this rank's; give all ranks addresses of "
+                 "one kind, IPv4 or IPv6, with STRIPLINE_ADDRESS or STRIPLINE_IFACE");
+  }
   fi_addr_t handle = FI_ADDR_NOTAVAIL;
   const int inserted = fi_av_insert(av_.get(), endpoint_address.data(), 1, &handle, 0, nullptr);
   if (inserted != 1) return failure("fi_av_insert", inserted < 0 ? inserted : -FI_EADDRNOTAVAIL);

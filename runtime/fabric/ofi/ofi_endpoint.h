@@ -66,7 +66,8 @@ class Endpoint {
   /// naming RLIMIT_MEMLOCK when the provider refuses to lock it.
   Result<Registration> register_memory(std::span<std::byte> memory, bool remote);
 
-  /// Makes a peer's address usable; returns libfabric's handle for it. Errors: unavailable.
+  /// Makes a peer's address usable; returns libfabric's handle for it. Errors: unavailable, also
+  /// for an address of another format than this endpoint's.
   Result<uint64_t> insert_address(const std::string& endpoint_address);
 
   /// Closes the endpoint alone: after it, the provider uses no memory of operations and buffers.

@@ -427,6 +427,12 @@ TEST(OfiConnectTest, BadAddressesAreRefused) {
   ASSERT_FALSE(loopback.ok());
   EXPECT_NE(loopback.error().message().find("STRIPLINE_ADDRESS"), std::string::npos);
 
+  Address ipv6 = *Address::decode(own);
+  ipv6.endpoint.resize(28, '\0');
+  const Status format = (*first)->connect(std::vector<std::string>{own, ipv6.encode()}, 1);
+  ASSERT_FALSE(format.ok());
+  EXPECT_NE(format.error().message().find("another format"), std::string::npos);
+
   Address other_provider = *Address::decode(own);
   other_provider.provider = "shm";
   EXPECT_FALSE((*first)->connect(std::vector<std::string>{own, other_provider.encode()}, 1).ok());
