@@ -122,6 +122,10 @@ Result<Subprocess> Subprocess::spawn(const SubprocessOptions& options) {
   constexpr int kAboveTargets = 100;
   UniqueFd error_write(::fcntl(pipe_fds[1], F_DUPFD_CLOEXEC, kAboveTargets));
   ::close(pipe_fds[1]);
+  if (!error_write) {
+    return Error(ErrorCode::resource_exhausted,
+                 "cannot start a process with so few descriptors; raise 'ulimit -n'");
+  }
   std::vector<UniqueFd> staged_owner;
   std::vector<int> staged;
   for (const auto& [parent_fd, child_fd] : options.inherit) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <signal.h>
 #include <string>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -32,6 +33,17 @@ TEST(Subprocess, MissingProgramIsAnError) {
   const auto child = Subprocess::spawn({.argv = {"/nonexistent/program"}});
   ASSERT_FALSE(child.ok());
   EXPECT_EQ(child.error().code(), ErrorCode::not_found);
+}
+
+TEST(Subprocess, TooFewDescriptorsAreAnError) {
+  const auto starting_fails = [] {
+    rlimit few{};
+    few.rlim_cur = few.rlim_max = 50;
+    ::setrlimit(RLIMIT_NOFILE, &few);
+    const auto child = Subprocess::spawn({.argv = {"/nonexistent/program"}});
+    ::_exit(!child.ok() && child.error().code() == ErrorCode::resource_exhausted ? 0 : 1);
+  };
+  EXPECT_EXIT(starting_fails(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(Subprocess, InheritsDescriptorsAndEnvironment) {

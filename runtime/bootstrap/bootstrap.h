@@ -52,7 +52,8 @@ class Bootstrap {
 /// The job that the environment describes: STRIPLINE_RANK, STRIPLINE_RANKS, STRIPLINE_JOB_ID and
 /// STRIPLINE_CONTROL_FD as in docs/worker-protocol.md, or a job of this process alone when
 /// STRIPLINE_RANK is not set. The control descriptor becomes close-on-exec, so that programs the
-/// rank starts do not keep it open.
+/// rank starts do not keep it open. The kernel kills a rank with the process that started it, be it
+/// the launcher or a wrapper around the rank.
 /// Errors: invalid_argument if a variable is missing, does not parse, or names no open descriptor.
 Result<std::unique_ptr<Bootstrap>> from_environment();
 

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <optional>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <stripline/global_ptr.h>
@@ -172,6 +174,9 @@ Result<std::unique_ptr<Bootstrap>> from_environment() {
                      " is not an open descriptor; start ranks with 'stripline run', and do not "
                      "wrap them in programs that close inherited descriptors");
   }
+  // The launcher has asked for this on behalf of the process that it started; that may be a wrapper
+  // (a shell, a profiler), whose end must end the rank.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   return std::unique_ptr<Bootstrap>(std::make_unique<Launched>(rank, ranks, job_id, control_fd));
 }
 

@@ -225,16 +225,21 @@ TEST(StriplineRun, RanksDieWithTheirLauncher) {
   const std::filesystem::path copy =
       std::filesystem::temp_directory_path() / ("hello-" + std::to_string(::getpid()));
   std::filesystem::copy_file(program("hello"), copy);
-  Job job(command({"-n", "2"}, kTcp, {"--wait"}, copy.string()));
-  EXPECT_TRUE(job.printed("greeted by", 2, 30));
-  EXPECT_EQ(processes_of(copy.string()).size(), 2U);
-  ::kill(job.pid(), SIGKILL);
-  const auto start = Clock::now();
-  while (!processes_of(copy.string()).empty() && seconds_since(start) < 10) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (const bool wrapped : {false, true}) {
+    // The shell stays: it has something to do after the rank.
+    Job job(wrapped ? command({"-n", "2"}, kTcp, {"-c", copy.string() + " --wait; true"}, "sh")
+                    : command({"-n", "2"}, kTcp, {"--wait"}, copy.string()));
+    EXPECT_TRUE(job.printed("greeted by", 2, 30));
+    EXPECT_EQ(processes_of(copy.string()).size(), 2U);
+    ::kill(job.pid(), SIGKILL);
+    const auto start = Clock::now();
+    while (!processes_of(copy.string()).empty() && seconds_since(start) < 10) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_TRUE(processes_of(copy.string()).empty()) << "wrapped: " << wrapped;
+    for (const pid_t left : processes_of(copy.string())) ::kill(left, SIGKILL);
+    job.finish();
   }
-  EXPECT_TRUE(processes_of(copy.string()).empty());
-  job.finish();
   std::filesystem::remove(copy);
 }
 
