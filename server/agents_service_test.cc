@@ -1,6 +1,8 @@
 // The session protocol, message by message: what the server does with agents that vanish, repeat
 // themselves, come late or come twice.
 #include "optimizer/experiment/json.h"
+#include "server/testing/experiments.h"
+#include "server/testing/saboteur.h"
 #include "server/testing/service_test.h"
 
 namespace stripline::server {
@@ -275,6 +277,49 @@ TEST_F(AgentsServiceTest, MalformedSamplesAreNotAcknowledged) {
   EXPECT_TRUE(exported(campaign_).empty());
 }
 
+// A number that would be negative in the database must not acknowledge what was never sent.
+TEST_F(AgentsServiceTest, BatchNumbersHaveALimit) {
+  give_out();
+  join_both();
+  batch(UINT64_MAX, 1);
+  EXPECT_EQ(end().state(), v1::Campaign::FAILED);
+  EXPECT_NE(end().message().find("numbered from 1"), std::string::npos) << end().message();
+  EXPECT_TRUE(exported(campaign_).empty());
+}
+
+TEST_F(AgentsServiceTest, AnAddressHasALimit) {
+  give_out();
+  v1::AgentMessage message;
+  v1::GroupJoin& join = *message.mutable_group_join();
+  join.set_assignment(order_a_.name());
+  join.set_fence(order_a_.fence());
+  join.set_address(std::string(100'000, 'x'));
+  a_->send(message);
+  EXPECT_EQ(end().state(), v1::Campaign::FAILED);
+  EXPECT_NE(end().message().find("100000 bytes"), std::string::npos) << end().message();
+}
+
+TEST_F(AgentsServiceTest, AFailuresMessageIsCutBetweenCharacters) {
+  give_out();
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "\xc3\xa9";
+  a_->update(order_a_, Update::FAILED, "not_found", "x" + text);
+  const std::string message = end().message();
+  EXPECT_LT(message.size(), 5000U);
+  EXPECT_TRUE(message.ends_with("\xc3\xa9 ...")) << message.substr(message.size() - 10);
+}
+
+// What cannot be read from the database must not leave an agent waiting for an acknowledgement.
+TEST_F(AgentsServiceTest, ABatchThatMeetsABrokenDatabaseIsSentAgain) {
+  give_out();
+  join_both();
+  Saboteur saboteur(options_.data_dir);
+  saboteur.run("ALTER TABLE runs RENAME TO away");
+  batch(1, 1);
+  EXPECT_EQ(reason_of(a_->finish()), "STORAGE");
+  saboteur.run("ALTER TABLE away RENAME TO runs");
+}
+
 TEST_F(AgentsServiceTest, ARunWithoutSamplesIsNotFinished) {
   give_out();
   join_both();
@@ -310,6 +355,22 @@ TEST_F(AgentsServiceTest, HelloIsChecked) {
   broken.add_experiments_json("{\"name\":");
   AgentClient confused(address_, broken);
   EXPECT_EQ(reason_of(confused.finish()), "INVALID_FIELD");
+
+  v1::Hello verbose = test_hello("c");
+  (*verbose.mutable_fingerprint())["cpu.model"] = std::string(5000, 'x');
+  AgentClient talker(address_, verbose);
+  EXPECT_EQ(reason_of(talker.finish()), "INVALID_FIELD");
+
+  v1::Hello endless = test_hello("c");
+  experiment::Experiment huge = test_experiments().front();
+  for (const char* name : {"p", "q", "r", "s", "t"}) {
+    huge.factors.push_back(powers(name, "1", 1, int64_t{1} << 40));
+  }
+  endless.set_experiments_json(0, experiment::to_json(huge).dump());
+  AgentClient explosive(address_, endless);
+  const grpc::Status too_many = explosive.finish();
+  EXPECT_EQ(reason_of(too_many), "INVALID_FIELD");
+  EXPECT_NE(too_many.error_message().find("100000"), std::string::npos);
 
   v1::Hello tolerated = test_hello("c");
   Json declaration = Json::parse(tolerated.experiments_json(0));

@@ -22,6 +22,8 @@ constexpr double kRunStartS = 1.0;
 constexpr double kBudgetShare = 0.6;
 constexpr double kMinPointS = 0.001;
 constexpr double kMaxPointS = 0.05;
+// Of all runs. A plan is held in memory and stored as one step.
+constexpr size_t kMaxPlannedPoints = 250'000;
 
 // What a campaign measures, and the coarser grid inside it to fall back to.
 struct Grids {
@@ -67,7 +69,7 @@ Problem too_few(const CampaignSpec& spec, size_t have, const std::string& what) 
           "NOT_ENOUGH_NODES",
           "the campaign needs " + std::to_string(spec.nodes) + " connected nodes " + what + ", " +
               std::to_string(have) + (have == 1 ? " is" : " are") +
-              "; start more agents or ask for fewer nodes ('stripline nodes' lists them)",
+              "; start more agents or ask for fewer nodes",
           {{"needed", std::to_string(spec.nodes)}, {"available", std::to_string(have)}}};
 }
 
@@ -225,6 +227,12 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   const auto points = grid_points(pruned);
   // Samples that are asked for by name and fed to no model are all wanted.
   const auto core = plan.feeds_model ? grid_points(prune(pruned, grids.core)) : points;
+  if (points.size() * spec.runs > kMaxPlannedPoints) {
+    return invalid_field("spec.runs", std::to_string(spec.runs) + " runs of " +
+                                          std::to_string(points.size()) + " points are more than " +
+                                          std::to_string(kMaxPlannedPoints) +
+                                          " points in all; ask for fewer runs or experiments");
+  }
   const auto rest = without(points, core);
   plan.core_points = static_cast<uint32_t>(core.size());
   const size_t declared = grid_points(*experiments).size();

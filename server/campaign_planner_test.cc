@@ -111,6 +111,13 @@ TEST(CampaignPlanner, AModelNeedsSixRuns) {
   EXPECT_EQ(planned.problem().metadata.at("field"), "spec.runs");
 }
 
+TEST(CampaignPlanner, APlanHasALimit) {
+  const auto planned = plan({.fabric = "tcp", .effort = Effort::full, .runs = 1000, .seed = 5},
+                            {offer("a"), offer("b")});
+  ASSERT_FALSE(planned);
+  EXPECT_EQ(planned.problem().metadata.at("field"), "spec.runs");
+}
+
 TEST(CampaignPlanner, SaysWhatTheFleetLacks) {
   const auto unsupported = plan({.fabric = "shm"}, {offer("a"), offer("b")});
   ASSERT_FALSE(unsupported);

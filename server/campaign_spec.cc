@@ -81,9 +81,11 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
     }
   }
   if (!spec.only_nodes.empty() && spec.only_nodes.size() < spec.nodes) {
-    return invalid_field("spec.only_nodes", "names " + std::to_string(spec.only_nodes.size()) +
-                                                " nodes, but a group has " +
-                                                std::to_string(spec.nodes));
+    return invalid_field("spec.only_nodes", std::to_string(spec.only_nodes.size()) +
+                                                (spec.only_nodes.size() == 1 ? " is" : " are") +
+                                                " named, but a group has " +
+                                                std::to_string(spec.nodes) +
+                                                " nodes; name more, or none, or ask for fewer");
   }
   return spec;
 }

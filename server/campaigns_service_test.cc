@@ -3,6 +3,7 @@
 #include <set>
 
 #include "optimizer/model/model_json.h"
+#include "server/testing/saboteur.h"
 #include "server/testing/service_test.h"
 
 namespace stripline::server {
@@ -360,6 +361,47 @@ TEST_F(CampaignsServiceTest, AFittingCampaignIsFittedAfterARestart) {
   const v1::Campaign end = watch(name).back().campaign();
   EXPECT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
   EXPECT_EQ(end.model_version(), "models/tcp/versions/1");
+}
+
+TEST_F(CampaignsServiceTest, AModelThatCannotBeStoredIsStoredWhenThatIsPossibleAgain) {
+  server_.reset();
+  options_.coordinator.storage_retry_s = 0.1;
+  std::atomic<int> fits = 0;
+  options_.fitter = [&](const FitInput& input) -> Result<FittedModel> {
+    ++fits;
+    return fit_campaign(input);
+  };
+  start();
+  start_agents();
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  spec.set_runs(6);
+  const v1::Campaign campaign = created(spec);
+  Saboteur saboteur(options_.data_dir);
+  ASSERT_TRUE(eventually([&] { return get(campaign.name()).runs_done() >= 1; }));
+  saboteur.run("ALTER TABLE model_versions RENAME TO away");
+  ASSERT_TRUE(eventually([&] { return fits > 0; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(get(campaign.name()).state(), v1::Campaign::FITTING);
+  saboteur.run("ALTER TABLE away RENAME TO model_versions");
+  const v1::Campaign end = watch(campaign.name()).back().campaign();
+  EXPECT_EQ(end.state(), v1::Campaign::SUCCEEDED) << end.message();
+  EXPECT_EQ(fits, 1);
+}
+
+// Killed between the end of the last run and the decision to fit: nobody needs to connect for it.
+TEST_F(CampaignsServiceTest, ACampaignWithoutOpenRunsIsFittedAfterARestart) {
+  start_agents();
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  spec.set_runs(6);
+  const std::string name = created(spec).name();
+  ASSERT_EQ(watch(name).back().campaign().state(), v1::Campaign::SUCCEEDED);
+  agents_.clear();
+  server_.reset();
+  Saboteur(options_.data_dir).run("UPDATE campaigns SET state = 'RUNNING', model_version = ''");
+  start();
+  EXPECT_TRUE(eventually([&] { return get(name).state() == v1::Campaign::SUCCEEDED; }));
 }
 
 TEST_F(CampaignsServiceTest, StoppingEndsWatchers) {

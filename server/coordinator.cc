@@ -13,7 +13,6 @@ namespace stripline::server {
 namespace {
 
 constexpr double kSilentIntervals = 3;
-constexpr double kStorageRetryS = 5;
 
 std::string node_list(const std::vector<std::string>& nodes) {
   std::string text;
@@ -35,6 +34,10 @@ Coordinator::~Coordinator() { stop(); }
 
 Status Coordinator::start() {
   STRIPLINE_RETURN_IF_ERROR(recover());
+  {
+    const std::lock_guard lock(mutex_);
+    step();  // What needs no agent any more, such as a campaign whose last run had just finished.
+  }
   timer_ = std::thread([this] { run_timer(); });
   fitting_ = std::thread([this] { run_fitter(); });
   return {};
@@ -116,8 +119,8 @@ void Coordinator::step() {
 
 void Coordinator::report(const Status& status) {
   if (status.ok()) return;
-  spdlog::error("{}; trying again in {} s", status.error().message(), kStorageRetryS);
-  retry_s_ = steady_seconds() + kStorageRetryS;
+  spdlog::error("{}; trying again in {} s", status.error().message(), options_.storage_retry_s);
+  retry_s_ = steady_seconds() + options_.storage_retry_s;
 }
 
 bool Coordinator::close_silent_sessions(double now_s) {

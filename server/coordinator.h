@@ -36,6 +36,7 @@ struct CoordinatorOptions {
   double lease_s = 15;              ///< See Assignment.lease_s in agents.proto.
   double join_timeout_s = 20;       ///< See Assignment.join_timeout_s.
   uint32_t max_failures = 3;        ///< A run lost or failed so often fails its campaign.
+  double storage_retry_s = 5;       ///< What could not be stored is tried again after so long.
 };
 
 /// A node as users see it.

@@ -1,5 +1,6 @@
 // The coordinator's side of users' calls, and fitting.
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -225,13 +226,16 @@ void Coordinator::fit(int64_t campaign) {
   const Result<FitInput> input = collect(campaign);
   const Result<FittedModel> fitted = input.ok() ? fitter_(*input) : input.error();
   spdlog::info("{}: fitting took {:.3f} s", campaign_name(campaign), steady_seconds() - start_s);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   // Stopping: the campaign stays in FITTING, and the next start fits it again.
-  if (stopping_) return;
-  const Status published = publish(campaign, fitted);
-  if (published.ok()) return;
-  spdlog::error("{}: cannot publish: {}", campaign_name(campaign), published.error().message());
-  report(end_campaign(campaign, CampaignState::failed, published.error().message()));
+  while (!stopping_) {
+    const Status published = publish(campaign, fitted);
+    if (published.ok()) return;
+    spdlog::error("{}: cannot publish: {}; trying again in {} s", campaign_name(campaign),
+                  published.error().message(), options_.storage_retry_s);
+    fitter_wakes_.wait_for(lock, std::chrono::duration<double>(options_.storage_retry_s),
+                           [&] { return stopping_; });
+  }
 }
 
 // The samples of all finished runs, under their last fence, with what the fit must know.

@@ -8,6 +8,7 @@
 #include "optimizer/experiment/json.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
+#include "server/grid.h"
 
 namespace stripline::server {
 namespace {
@@ -15,6 +16,14 @@ namespace {
 // A node that describes itself with more than this is broken or hostile.
 constexpr size_t kMaxListed = 4096;
 constexpr size_t kMaxTextBytes = size_t{1} << 20;
+constexpr size_t kMaxFactBytes = size_t{4} << 10;
+constexpr double kMaxDeclaredPoints = 100'000;
+// libfabric's addresses have some tens of bytes.
+constexpr size_t kMaxAddressBytes = size_t{64} << 10;
+// For a person to read; it is stored with every event until the next one.
+constexpr size_t kMaxMessageBytes = 4000;
+// Far above what a run sends, far below where sequence numbers would overflow.
+constexpr uint64_t kMaxBatches = 1'000'000'000;
 constexpr double kProgressEventS = 0.5;
 
 // An error that another attempt will meet again.
@@ -43,8 +52,9 @@ Result<std::vector<experiment::SampleSeries>> read_batch(const SampleBatch& batc
     return Error(ErrorCode::unimplemented,
                  "sample codec '" + batch.codec + "' is not known to this server; it reads 'json'");
   }
-  if (batch.seq == 0) {
-    return Error(ErrorCode::data_loss, "sample batches are numbered from 1, this one is 0");
+  if (batch.seq == 0 || batch.seq > kMaxBatches) {
+    return Error(ErrorCode::data_loss,
+                 "sample batches are numbered from 1 on, this one is " + std::to_string(batch.seq));
   }
   STRIPLINE_ASSIGN_OR_RETURN(auto series, series_of_batch(batch.data));
   for (const auto& one : series) {
@@ -54,6 +64,23 @@ Result<std::vector<experiment::SampleSeries>> read_batch(const SampleBatch& batc
     }
   }
   return series;
+}
+
+// At most so many bytes of it, cut between characters.
+std::string shortened(const std::string& text, size_t limit) {
+  if (text.size() <= limit) return text;
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
+  return text.substr(0, limit) + " ...";
+}
+
+// A text of the Hello that is longer than any fact about a node.
+bool has_long_text(const Hello& hello) {
+  const auto too_long = [](const std::string& text) { return text.size() > kMaxFactBytes; };
+  return too_long(hello.instance_id) || too_long(hello.agent_version) ||
+         std::ranges::any_of(hello.fabrics, too_long) ||
+         std::ranges::any_of(hello.fingerprint, [&](const auto& entry) {
+           return too_long(entry.first) || too_long(entry.second);
+         });
 }
 
 }  // namespace
@@ -84,6 +111,10 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
       hello.experiments_json.size() > kMaxListed) {
     return invalid_field("hello", "lists more than " + std::to_string(kMaxListed) + " entries");
   }
+  if (has_long_text(hello)) {
+    return invalid_field("hello", "a fabric, a fingerprint's field or another text has more than " +
+                                      std::to_string(kMaxFactBytes) + " bytes");
+  }
   for (const std::string& text : hello.experiments_json) {
     if (text.size() > kMaxTextBytes) {
       return invalid_field("hello.experiments_json", "a declaration exceeds 1 MiB");
@@ -93,6 +124,10 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
     auto experiment = experiment::experiment_from_json(*json);
     if (!experiment.ok()) {
       return invalid_field("hello.experiments_json", experiment.error().message());
+    }
+    if (count_points(*experiment) > kMaxDeclaredPoints) {
+      return invalid_field("hello.experiments_json",
+                           "the grids of '" + experiment->name + "' have more than 100000 points");
     }
     session.experiments.push_back(std::move(*experiment));
   }
@@ -263,6 +298,13 @@ bool Coordinator::handle(Session& session, const GroupJoin& join) {
   RunGroup& group = active->group;
   const bool was_ready = group.ready();
   group.renew(node, steady_seconds());
+  if (join.address.size() > kMaxAddressBytes) {
+    active->failure = Failure{"the address of rank " + std::to_string(join.rank) + " on " +
+                                  node_name(node) + " has " + std::to_string(join.address.size()) +
+                                  " bytes; no fabric's is that long",
+                              true};
+    return true;
+  }
   if (!group.join(node, join.rank, join.address)) {
     active->failure = Failure{node_name(node) + " joined as rank " + std::to_string(join.rank) +
                                   ", which is not one of its ranks",
@@ -287,11 +329,15 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch) {
   if (!run) return false;
   const std::string& node = session.record.name;
   ActiveRun* active = active_run(*run, batch.fence, node);
+  // Not acknowledged, so the agent keeps the batch; ending the session makes it send it again.
+  const auto not_stored = [&](const Error& error) {
+    spdlog::error("{}: cannot store samples: {}", run_name(*run), error.message());
+    drop_session(sessions_.find(session.id),
+                 Problem{ErrorCode::unavailable, "STORAGE", error.message(), {}});
+    return true;
+  };
   const auto runs = store_.runs(run->campaign);
-  if (!runs.ok()) {
-    report(runs.error());
-    return false;
-  }
+  if (!runs.ok()) return not_stored(runs.error());
   const auto record = std::ranges::find_if(*runs, [&](const auto& r) { return r.key == *run; });
   // Neither an attempt of this database's nor one that could have been: there is nowhere to put it.
   if (record == runs->end() || batch.fence == 0 || batch.fence > record->fence) {
@@ -311,15 +357,10 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch) {
     return true;
   }
   const Status stored = store_batch(batch, *run, active, count_samples(*series));
-  if (!stored.ok()) {
-    // Not acknowledged, so the agent keeps the batch; ending the session makes it send it again.
-    spdlog::error("{}: cannot store samples: {}", run_name(*run), stored.error().message());
-    drop_session(sessions_.find(session.id),
-                 Problem{ErrorCode::unavailable, "STORAGE", stored.error().message(), {}});
-    return true;
-  }
+  if (!stored.ok()) return not_stored(stored.error());
   const auto contiguous = store_.contiguous_batches(*run, batch.fence);
-  if (contiguous.ok() && *contiguous > 0) {
+  if (!contiguous.ok()) return not_stored(contiguous.error());
+  if (*contiguous > 0) {
     session.link->send(SampleAck{batch.assignment, batch.fence, *contiguous});
   }
   if (active != nullptr) {
@@ -369,16 +410,16 @@ bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
     session.holding.reset();
   }
   if (active == nullptr) return true;
+  const std::string message = shortened(update.message, kMaxMessageBytes);
   switch (update.state) {
     case UpdateState::finished:
       active->group.finish(node);
       break;
     case UpdateState::failed:
-      active->failure =
-          Failure{node_name(node) + ": " + update.message, is_final_error(update.code)};
+      active->failure = Failure{node_name(node) + ": " + message, is_final_error(update.code)};
       break;
     case UpdateState::cancelled:
-      active->failure = Failure{node_name(node) + " stopped it: " + update.message, false};
+      active->failure = Failure{node_name(node) + " stopped it: " + message, false};
       break;
     case UpdateState::running:
     case UpdateState::unspecified:

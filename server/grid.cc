@@ -148,6 +148,14 @@ std::vector<Experiment> prune(std::vector<Experiment> experiments, const GridLim
   return experiments;
 }
 
+double count_points(const Experiment& experiment) {
+  auto points = static_cast<double>(experiment.variants.size());
+  for (const Factor& factor : experiment.factors) {
+    points *= static_cast<double>(factor.values.size());
+  }
+  return points;
+}
+
 std::vector<Point> grid_points(const std::vector<Experiment>& experiments) {
   std::vector<Point> points;
   for (const Experiment& experiment : experiments) add_points(experiment, points);

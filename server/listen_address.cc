@@ -1,9 +1,11 @@
 #include "server/listen_address.h"
 
+#include <arpa/inet.h>
 #include <cerrno>
 #include <charconv>
 #include <memory>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <system_error>
 
@@ -17,7 +19,13 @@ std::string ListenAddress::text() const {
 }
 
 bool ListenAddress::is_loopback() const {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
+  in_addr v4{};
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) {
+    return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
+  }
+  in6_addr v6{};
+  if (inet_pton(AF_INET6, host.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
+  return host == "localhost";
 }
 
 Result<ListenAddress> parse_listen_address(std::string_view text) {

@@ -22,6 +22,10 @@ TEST(ListenAddress, Parses) {
   EXPECT_TRUE(parse_listen_address("localhost:1")->is_loopback());
   EXPECT_FALSE(parse_listen_address("0.0.0.0:1")->is_loopback());
   EXPECT_FALSE(parse_listen_address("head.example:1")->is_loopback());
+  EXPECT_FALSE(parse_listen_address("127.example.org:1")->is_loopback());
+  EXPECT_FALSE(parse_listen_address("[::]:1")->is_loopback());
+  EXPECT_TRUE(parse_listen_address("127.1.2.3:1")->is_loopback());
+  EXPECT_TRUE(parse_listen_address("[0:0:0:0:0:0:0:1]:1")->is_loopback());
 }
 
 TEST(ListenAddress, RefusesOtherTexts) {

@@ -1,9 +1,11 @@
 // stripline-server: options, signals and exit codes. docs/server.md is the manual.
+#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -23,7 +25,6 @@ using stripline::Status;
 using stripline::server::ServerOptions;
 
 constexpr const char* kDefaultListen = "127.0.0.1:7411";
-constexpr const char* kVersion = "0.1.0";
 
 struct Arguments {
   bool dev = false;
@@ -48,16 +49,35 @@ std::string default_data_dir() {
   return "stripline-data";
 }
 
+// A check that says what it accepts, and has no name to clutter the help.
+CLI::Validator in_range(double low, double high) {
+  return {[low, high](std::string& text) {
+            double value = 0;
+            const char* const end = text.data() + text.size();
+            const auto [parsed, error] = std::from_chars(text.data(), end, value);
+            if (error == std::errc{} && parsed == end && value >= low && value <= high) {
+              return std::string();
+            }
+            std::ostringstream out;
+            out << "'" << text << "' is not a number from " << low << " to " << high;
+            return out.str();
+          },
+          ""};
+}
+
 void declare(CLI::App& app, Arguments& arguments) {
-  app.set_version_flag("--version", kVersion);
+  app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {
+    return "stripline-server: error: " + std::string(error.what()) +
+           "; see 'stripline-server --help'\n";
+  });
+  app.set_version_flag("--version", "stripline-server " STRIPLINE_VERSION, "Print the version");
   app.add_flag("--dev", arguments.dev, "Serve this machine only (loopback), without certificates");
   app.add_option("--listen", arguments.listen,
                  "With --dev: loopback address and port; port 0 takes any free one")
       ->type_name("HOST:PORT")
       ->default_str(kDefaultListen);
   app.add_option("--insecure-listen", arguments.insecure_listen,
-                 "Serve the network without encryption or authentication: anyone who reaches the "
-                 "port can run campaigns. Only on a trusted network")
+                 "Serve a trusted network, without encryption or authentication")
       ->type_name("HOST:PORT");
   app.add_option("--data-dir", arguments.data_dir, "Folder of the database; created if missing")
       ->type_name("DIR")
@@ -65,32 +85,46 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--port-file", arguments.port_file,
                  "Write HOST:PORT to this file once the server is ready")
       ->type_name("FILE");
-  app.add_option("--log-format", arguments.log_format, "text or json, on stderr")
+  app.add_option("--log-format", arguments.log_format, "Of the log on stderr: text or json")
+      ->type_name("FORMAT")
       ->capture_default_str();
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error")
+      ->type_name("LEVEL")
       ->capture_default_str();
   auto& times = arguments.coordinator;
-  app.add_option("--heartbeat", times.heartbeat_interval_s,
-                 "Seconds between agents' heartbeats; silent for three times as long, a session "
-                 "is closed")
-      ->check(CLI::Range(0.05, 3600.0))
-      ->capture_default_str();
-  app.add_option("--lease", times.lease_s,
-                 "Seconds without a sign of life after which a node's run is lost and measured "
-                 "again; more than --heartbeat")
-      ->check(CLI::Range(0.1, 3600.0))
-      ->capture_default_str();
-  app.add_option("--join-timeout", times.join_timeout_s,
-                 "Seconds that all ranks of a run may take to start and join")
-      ->check(CLI::Range(0.1, 3600.0))
-      ->capture_default_str();
+  const auto seconds = [&](const char* name, double& value, double low, const char* text) {
+    app.add_option(name, value, text)
+        ->type_name("SECONDS")
+        ->check(in_range(low, 3600))
+        ->capture_default_str();
+  };
+  seconds("--heartbeat", times.heartbeat_interval_s, 0.05,
+          "Agents' heartbeats; silent for three times as long, a session is closed");
+  seconds("--lease", times.lease_s, 0.1,
+          "A node that gives no sign of life for so long loses its run");
+  seconds("--join-timeout", times.join_timeout_s, 0.1,
+          "All ranks of a run must have started and joined by then");
   app.add_option("--max-failures", times.max_failures,
                  "A run lost or failed so often fails its campaign")
-      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->check(in_range(1, 1000))
       ->capture_default_str();
   app.footer(
-      "Exit codes: 0 stopped by SIGTERM or SIGINT, 2 wrong option, 3 damaged or foreign database, "
-      "4 cannot listen or write, 9 port or database in use. Manual: docs/server.md\n");
+      "A server that others can reach should have certificates, and this version has none: it\n"
+      "starts with --dev, for this machine only, or with --insecure-listen, with which anyone who\n"
+      "reaches the port can run campaigns and read samples. Killed at any moment and started "
+      "again\n"
+      "on the same folder, it goes on; nothing it has acknowledged is lost.\n\n"
+      "Exit codes:\n"
+      "  0  stopped by SIGTERM or SIGINT\n"
+      "  2  wrong option or address\n"
+      "  3  the database is damaged, of another program, or of a newer version\n"
+      "  4  the data folder or port file cannot be written, the port may not be used\n"
+      "  9  the port or the database is in use by another server\n\n"
+      "Examples:\n"
+      "  stripline-server --dev\n"
+      "  stripline-server --insecure-listen 0.0.0.0:7411 --data-dir /srv/stripline\n\n"
+      "Manual: docs/server.md\n");
 }
 
 Result<ServerOptions> make_options(const Arguments& arguments) {
@@ -133,11 +167,13 @@ Status write_port_file(const std::string& path, const std::string& address) {
   std::error_code failure;
   if (file) std::filesystem::rename(temporary, path, failure);
   if (file && !failure) return {};
-  return Error(ErrorCode::unavailable, "cannot write --port-file '" + path + "'");
+  return Error(ErrorCode::unavailable, "cannot write --port-file '" + path +
+                                           "'; name a file in a folder in which this user may "
+                                           "write");
 }
 
 int fail(const Error& error) {
-  std::cerr << "stripline-server: " << error.message() << "\n";
+  std::cerr << "stripline-server: error: " << error.message() << "\n";
   return stripline::exit_code_for(error.code());
 }
 
@@ -181,7 +217,8 @@ int serve(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "stripline-server: plans campaigns, hands them to agents, keeps every sample, fits models",
+      "Plans campaigns, hands their runs to agents, keeps every sample, and fits and publishes "
+      "models.",
       "stripline-server");
   Arguments arguments;
   declare(app, arguments);

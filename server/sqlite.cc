@@ -3,6 +3,13 @@
 #include <utility>
 
 namespace stripline::server {
+namespace {
+
+// How long a step waits for another program that is writing to the file, such as sqlite3 in an
+// administrator's hand.
+constexpr int kBusyWaitMs = 2000;
+
+}  // namespace
 
 Error sqlite_error(int code, const std::string& message) {
   const std::string text = "database: " + message;
@@ -88,6 +95,7 @@ Result<SqliteDatabase> SqliteDatabase::open(const std::string& path) {
         .with_context("'" + path + "'");
   }
   sqlite3_extended_result_codes(raw, 1);
+  sqlite3_busy_timeout(raw, kBusyWaitMs);
   return database;
 }
 

@@ -2,15 +2,18 @@
 // closed and opened, because that is what a crash between two steps amounts to.
 #include "server/store.h"
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
 #include "server/sqlite_store.h"
+#include "server/testing/saboteur.h"
 #include "server/testing/temp_folder.h"
 
 namespace stripline::server {
@@ -291,6 +294,20 @@ TEST_F(StoreTest, AStepIsAppliedCompletelyOrNotAtAll) {
     EXPECT_FALSE(store_->batches(1, 0, 10)->front().orphan);
     EXPECT_TRUE(store_->events(1, 0, 10)->empty());
   });
+}
+
+TEST_F(StoreTest, WaitsForAnotherWriter) {
+  Saboteur other(path_.parent_path());
+  other.run("BEGIN IMMEDIATE");
+  std::thread ends([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    other.run("COMMIT");
+  });
+  Changes changes;
+  changes.nodes.push_back({"a", "0.1.0", {}, {"tcp"}, {}, 1});
+  const Status applied = store_->apply(changes);
+  ends.join();
+  EXPECT_TRUE(applied.ok()) << applied.error().message();
 }
 
 TEST_F(StoreTest, BatchesNeedTheirRun) {
