@@ -180,7 +180,7 @@ int run(const Global& global, const CampaignExport& command) {
   if (command.output.empty()) {
     const Status status = service.export_samples(command.name, [](std::string_view data) -> Status {
       print(data);
-      return {};
+      return output_status();
     });
     return status.ok() ? kExitOk : fail(status.error());
   }

@@ -11,6 +11,7 @@
 #include "base/exit_codes.h"
 #include "cli/campaign_commands.h"
 #include "cli/model_commands.h"
+#include "cli/model_text.h"
 #include "cli/node_commands.h"
 #include "cli/service.h"
 #include "cli/watch.h"
@@ -296,6 +297,43 @@ TEST_F(CommandsTest, RefusalsSayWhatToDo) {
   EXPECT_EQ(run(ModelFetch{"models/none", ""}), kExitUsage);
 }
 
+TEST_F(CommandsTest, AHintIsGivenOnce) {
+  const struct {
+    const char* reason;
+    const char* message;
+  } cases[] = {{"CAMPAIGN_NOT_FOUND", "no campaign; 'stripline campaign list' names them"},
+               {"MODEL_NOT_FOUND", "no model; 'stripline model list' names them"}};
+  for (const auto& expected : cases) {
+    const RpcError error{Error(ErrorCode::not_found, expected.message), expected.reason, {}};
+    EXPECT_EQ(explained(error, "h:1").message(), expected.message);
+  }
+  const RpcError version{Error(ErrorCode::not_found, "no such version"),
+                         "MODEL_VERSION_NOT_FOUND",
+                         {{"name", "models/tcp/versions/9"}}};
+  EXPECT_NE(explained(version, "h:1").message().find("'stripline model list tcp'"),
+            std::string::npos);
+}
+
+TEST_F(CommandsTest, WrongFieldsAreNamedAsTheUserWroteThem) {
+  const auto text = [](const std::string& field, const std::string& message) {
+    const RpcError error{
+        Error(ErrorCode::invalid_argument, message), "INVALID_FIELD", {{"field", field}}};
+    return explained(error, "h:1").message();
+  };
+  EXPECT_EQ(text("spec.time_budget_s", "spec.time_budget_s: too long"), "--time-budget: too long");
+  EXPECT_EQ(text("name", "name: 'x' is none"), "'x' is none");
+  EXPECT_EQ(text("spec.new", "spec.new: what"), "spec.new: what");
+}
+
+TEST_F(CommandsTest, WhatIsNoServerOfOursIsSaidToBeNone) {
+  campaigns_.create_status = {grpc::StatusCode::UNIMPLEMENTED, "Received http2 header with 404"};
+  CampaignRun command;
+  command.fabric = "tcp";
+  EXPECT_EQ(run(command), kExitUnavailable);
+  EXPECT_TRUE(complained(global_.server)) << err_;
+  EXPECT_TRUE(complained("no stripline-server")) << err_;
+}
+
 TEST_F(CommandsTest, AnUnreachableServerIsNamedWithTheWayToStartOne) {
   global_.server = "127.0.0.1:1";
   EXPECT_EQ(run(NodeList{}), kExitUnavailable);
@@ -390,6 +428,21 @@ TEST_F(CommandsTest, ShowAndExplainTakeFilesAndNames) {
   explain.path.clear();
   explain.bytes = 1001;
   EXPECT_EQ(run(explain), kExitUsage);
+  explain.bytes = 0;
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("--bytes 0")) << err_;
+}
+
+TEST(ModelText, RangesOfOneValueAreSaidAsOne) {
+  model::TunedModel model = model::example_model();
+  const auto holds_for = [&](const std::string& text) {
+    return model_text(model).find("holds for  " + text + "\n") != std::string::npos;
+  };
+  EXPECT_TRUE(holds_for("2 to 8 ranks, 8 B to 4 MiB"));
+  model.domain = {2, 2, 8, 8};
+  EXPECT_TRUE(holds_for("2 ranks, 8 B"));
+  model.domain = {1, 1, 8, 16};
+  EXPECT_TRUE(holds_for("1 rank, 8 B to 16 B"));
 }
 
 TEST_F(CommandsTest, MalformedModelFilesAreRefused) {

@@ -1,9 +1,11 @@
 #include "cli/console.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace stripline::cli {
@@ -11,13 +13,23 @@ namespace {
 
 volatile sig_atomic_t interrupt_count = 0;
 
+int output_errno = 0;  // of the first failure
+
 void on_interrupt(int /*signal*/) { interrupt_count = 1; }
 
 }  // namespace
 
 void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  errno = 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if ((!written || std::fflush(stdout) != 0) && output_errno == 0) output_errno = errno;
+}
+
+Status output_status() {
+  if (output_errno == 0) return {};
+  return Error(ErrorCode::unavailable,
+               "cannot write to standard output: " + std::generic_category().message(output_errno) +
+                   "; what was written is incomplete");
 }
 
 int print_error(std::string_view message, int exit_code) {

@@ -5,10 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+
 namespace stripline::cli {
 
 /// Writes to standard output. What was written so far is out when the call returns.
 void print(std::string_view text);
+
+/// Success, or why print() could not write all it was given. Errors: unavailable.
+Status output_status();
 
 /// "stripline: error: message" on standard error; returns `exit_code`.
 int print_error(std::string_view message, int exit_code);

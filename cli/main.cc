@@ -46,6 +46,10 @@ int main(int argc, char** argv) {
   std::fputs(parsed.out.c_str(), stdout);
   std::fputs(parsed.err.c_str(), stderr);
   if (!parsed.command) return parsed.exit_code;
-  return std::visit([&](const auto& action) { return run(parsed.command->global, action); },
-                    parsed.command->action);
+  const int exit_code =
+      std::visit([&](const auto& action) { return run(parsed.command->global, action); },
+                 parsed.command->action);
+  const stripline::Status output = output_status();
+  if (exit_code != stripline::kExitOk || output.ok()) return exit_code;
+  return print_error(output.error().message(), stripline::exit_code_for(output.error().code()));
 }

@@ -175,6 +175,11 @@ int run(const Global& global, const ModelExplain& command) {
         Error(ErrorCode::invalid_argument, "the model has no path '" + command.path +
                                                "'; it has: " + (known.empty() ? "none" : known)));
   }
+  if (command.bytes == 0) {
+    return fail(Error(ErrorCode::invalid_argument,
+                      "--bytes 0 leaves nothing to transfer; write the loop's remote data, e.g. "
+                      "1MiB"));
+  }
   if (command.element_bytes == 0 || command.bytes % command.element_bytes != 0) {
     return fail(Error(ErrorCode::invalid_argument, "--bytes " + std::to_string(command.bytes) +
                                                        " is no multiple of the element, " +

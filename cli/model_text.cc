@@ -59,6 +59,21 @@ std::string range_text(const Segment& segment, bool last) {
          (last ? " and more" : " to " + bytes_text(segment.to_bytes));
 }
 
+// "2 ranks", "2 to 8 ranks".
+std::string ranks_text(const model::Domain& domain) {
+  const std::string last = std::to_string(domain.max_ranks);
+  if (domain.min_ranks != domain.max_ranks) {
+    return std::to_string(domain.min_ranks) + " to " + last + " ranks";
+  }
+  return last + (domain.max_ranks == 1 ? " rank" : " ranks");
+}
+
+// "8 B", "8 B to 4 MiB".
+std::string sizes_text(const model::Domain& domain) {
+  const std::string last = bytes_text(domain.max_bytes);
+  return domain.min_bytes == domain.max_bytes ? last : bytes_text(domain.min_bytes) + " to " + last;
+}
+
 std::string operation_text(const std::string& title, const OperationModel& operation) {
   Table table = parameter_table("size");
   for (size_t i = 0; i < operation.segments.size(); ++i) {
@@ -117,9 +132,7 @@ std::string model_text(const model::TunedModel& model) {
   text += "campaigns  " + list_text(model.provenance.campaigns) + "\n";
   text +=
       "fitted     " + model.provenance.fitted_at + " by " + model.provenance.fitter_version + "\n";
-  text += "holds for  " + std::to_string(model.domain.min_ranks) + " to " +
-          std::to_string(model.domain.max_ranks) + " ranks, " + bytes_text(model.domain.min_bytes) +
-          " to " + bytes_text(model.domain.max_bytes) + "\n";
+  text += "holds for  " + ranks_text(model.domain) + ", " + sizes_text(model.domain) + "\n";
   for (const auto& [path, operations] : model.network) {
     if (operations.get) text += operation_text(path + " get", *operations.get);
     if (operations.put) text += operation_text(path + " put", *operations.put);

@@ -19,6 +19,11 @@ bool is_segment(std::string_view text) {
                      [&](char c) { return alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
 }
 
+bool is_version(std::string_view text) {
+  return !text.empty() && text.front() != '0' &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 std::string_view without(std::string_view prefix, std::string_view text) {
   return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
@@ -46,7 +51,7 @@ Result<std::string> model_resource(std::string_view text) {
     model = model.substr(0, at);
     break;
   }
-  if (!is_segment(model) || (version && !is_segment(*version))) {
+  if (!is_segment(model) || (version && !is_version(*version))) {
     return bad_name(text, "model", "'tcp' or 'tcp@2' ('stripline model list')");
   }
   std::string name = std::string(kModels) + std::string(model);

@@ -77,14 +77,37 @@ std::optional<Parsed> unknown_command(const std::string& word, const std::string
 
 // CLI11's transformation of a text option into another text, or an exception with the message.
 template <typename Function>
-CLI::Validator converts(Function convert, const std::string& kind) {
+CLI::Validator converts(Function convert) {
   return {[convert](std::string& text) {
             const auto value = convert(text);
             if (!value.ok()) return value.error().message();
             text = *value;
             return std::string();
           },
-          kind};
+          ""};
+}
+
+// Accepts whole numbers from 1 on. (CLI11's own check quotes the largest double at the user.)
+CLI::Validator is_count() {
+  return {[](std::string& text) {
+            const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+              return c >= '0' && c <= '9';
+            });
+            const bool positive = text.find_first_not_of('0') != std::string::npos;
+            if (digits && positive) return std::string();
+            return "'" + text + "' is not accepted; write a whole number from 1 on";
+          },
+          ""};
+}
+
+// One line: what is wrong, and where to read what would be right.
+std::string failure_text(const CLI::App* app, const CLI::Error& error) {
+  std::string command = app->get_name();
+  while (!app->get_subcommands().empty()) {
+    app = app->get_subcommands().front();
+    command += " " + app->get_name();
+  }
+  return std::string(error.what()) + "; see '" + command + " --help'\n";
 }
 
 Result<std::string> bytes_as_text(const std::string& text) {
@@ -114,17 +137,21 @@ class Grammar {
         "Environment:\n"
         "  STRIPLINE_SERVER  the server, unless --server is given\n\n"
         "Exit codes (docs/cli.md):\n"
-        "  0 success            1 failure                 2 wrong command, option or name\n"
-        "  3 bad or foreign file  4 cannot be reached     5 a rank died\n"
-        "  6 time limit passed  7 stopped on request      8 a result was wrong\n"
-        "  9 conflict: the state forbids it\n");
+        "  0 success                 5 a rank died\n"
+        "  1 failure                 6 time limit passed\n"
+        "  2 wrong command or name   7 stopped on request\n"
+        "  3 bad or foreign file     8 a result was wrong\n"
+        "  4 cannot be reached       9 conflict: the state forbids it\n");
     app_.require_subcommand(1);
-    app_.add_option("--server", command_.global.server, "Address of the server, host:port")
+    app_.failure_message(failure_text);
+    app_.add_option("--server", command_.global.server, "Address of the server")
+        ->type_name("HOST:PORT")
         ->envname("STRIPLINE_SERVER")
         ->capture_default_str();
     app_.add_option("--timeout", command_.global.timeout_s,
                     "Give up when the server has not answered for so long (e.g. 30, 500ms)")
-        ->transform(converts(seconds_as_text, "TIME"))
+        ->type_name("TIME")
+        ->transform(converts(seconds_as_text))
         ->capture_default_str();
     app_.add_flag("--json", command_.global.json,
                   "Write JSON, one object per line; messages stay on standard error");
@@ -134,9 +161,15 @@ class Grammar {
     define_campaign();
     define_model();
     CLI::App* nodes = leaf(app_, "nodes", "List the nodes whose agents have connected", node_list_);
-    nodes->footer(std::string("States: IDLE, BUSY (measuring), OFFLINE (no agent).\n") +
-                  kServiceOptions);
-    leaf(app_, "version", "Print the version", version_);
+    nodes->footer(
+        std::string(
+            "States: IDLE, BUSY (measuring), OFFLINE (its agent is not connected). FABRICS\n"
+            "are those that its workers can open, each usable with 'campaign run --fabric'.\n"
+            "A node appears when 'stripline-agent' first connects from it.\n\n"
+            "Exit codes: 0, 4 no server, 6 no answer in time.\n") +
+        kServiceOptions);
+    CLI::App* version = leaf(app_, "version", "Print the version", version_);
+    version->footer("Of this command. Agents tell theirs in 'stripline nodes'.\n");
   }
 
   Parsed parse(const std::vector<std::string>& arguments) {
@@ -184,21 +217,30 @@ class Grammar {
     CLI::App* run = leaf(*campaign, "run", "Start a campaign and watch it", run_);
     run->add_option("--fabric", run_.fabric,
                     "The fabric to measure, e.g. tcp, shm, emulated:cloud-ethernet")
+        ->type_name("FABRIC")
         ->required();
-    run->add_option("--clock", run_.clock, "Clock of an emulated fabric")
+    run->add_option("--clock", run_.clock, "Clock of an emulated fabric (default virtual)")
+        ->type_name("CLOCK")
         ->check(CLI::IsMember({"real", "virtual"}));
     run->add_option("--nodes", run_.nodes, "Nodes in the group (default 2)")
-        ->check(CLI::PositiveNumber);
+        ->type_name("N")
+        ->check(is_count());
     run->add_option("--ranks", run_.ranks, "Ranks in all, dealt to the nodes in turn (default 2)")
-        ->check(CLI::PositiveNumber);
+        ->type_name("N")
+        ->check(is_count());
     run->add_option("--effort", run_.effort,
                     "budgeted: pruned grids, about a minute; full: all of them, 12 runs")
+        ->type_name("EFFORT")
         ->check(CLI::IsMember({"budgeted", "full"}))
         ->capture_default_str();
-    run->add_option("--runs", run_.runs, "Runs of fresh processes; intervals need 6")
-        ->check(CLI::PositiveNumber);
-    run->add_option("--time-budget", run_.time_budget_s, "Limit of the measuring, e.g. 60, 2.5s")
-        ->transform(converts(seconds_as_text, "TIME"));
+    run->add_option("--runs", run_.runs,
+                    "Runs of fresh processes, at least 6 (default: 8 budgeted, 12 full)")
+        ->type_name("N")
+        ->check(is_count());
+    run->add_option("--time-budget", run_.time_budget_s,
+                    "Limit of the measuring, e.g. 90, 2.5s (default: 60 budgeted, 300 full)")
+        ->type_name("TIME")
+        ->transform(converts(seconds_as_text));
     run->add_option(
            "--experiment", run_.experiments,
            "Measure only this experiment; may be repeated (default: all that feed the model)")
@@ -208,15 +250,16 @@ class Grammar {
     run->add_option("--model", model_name_,
                     "The model to publish (default: named after the fabric)")
         ->type_name("NAME");
-    run->add_option("--seed", run_.seed, "Order of the points, and jitter of an emulated fabric");
+    run->add_option("--seed", run_.seed, "Order of the points, and jitter of an emulated fabric")
+        ->type_name("N");
     run->add_flag("--detach", run_.detach, "Return once it is queued");
     run->add_flag("--validate-only", run_.validate_only, "Check the request; start nothing");
     run->footer(
         std::string(
             "Shows its progress until the model is published. Ctrl-C stops watching, not the\n"
             "campaign: 'campaign watch' continues, 'campaign cancel' ends it.\n\n"
-            "Exit codes: 0 published, 1 failed, 4 no server, 6 server gone for longer than\n"
-            "--timeout, 7 cancelled, or Ctrl-C.\n\n"
+            "Exit codes: 0 published, 1 failed, 2 wrong request, 4 no server or not enough nodes,\n"
+            "6 server gone for longer than --timeout, 7 cancelled, or Ctrl-C.\n\n"
             "Examples:\n"
             "  stripline campaign run --fabric tcp\n"
             "  stripline campaign run --fabric emulated:opteron-vapi --effort full --model "
@@ -229,20 +272,32 @@ class Grammar {
     watch->footer(
         std::string(
             "Starts with what has happened so far, and continues where it was when the server\n"
-            "restarts. Exit codes as of 'campaign run'.\n") +
+            "restarts. Ctrl-C stops the watching, not the campaign.\n\n"
+            "Exit codes: 0 published, 1 failed, 2 no such campaign, 4 no server, 6 server gone\n"
+            "for longer than --timeout, 7 cancelled, or Ctrl-C.\n") +
         kServiceOptions);
 
     CLI::App* list = leaf(*campaign, "list", "List campaigns, newest first", campaign_list_);
     list->add_option("--limit", campaign_list_.limit, "At most so many")
-        ->check(CLI::Range(1U, 100000U))
+        ->type_name("N")
+        ->check(is_count())
         ->capture_default_str();
-    list->footer(kServiceOptions);
+    list->footer(
+        std::string("DONE is the share of the points measured, MODEL the version published.\n"
+                    "States: QUEUED (waits for nodes), RUNNING, FITTING, SUCCEEDED, FAILED,\n"
+                    "CANCELLED.\n\n"
+                    "Exit codes: 0, 4 no server, 6 no answer in time.\n") +
+        kServiceOptions);
 
     CLI::App* show = leaf(*campaign, "show", "Show one campaign", campaign_show_);
     show->add_option("campaign", campaign_show_.name, "Name, e.g. c3")
         ->required()
         ->type_name("NAME");
-    show->footer(kServiceOptions);
+    show->footer(
+        std::string("State, what it waits for or why it failed, what it measures and how far it\n"
+                    "is, and the model it publishes.\n\n"
+                    "Exit codes: 0, 2 no such campaign, 4 no server, 6 no answer in time.\n") +
+        kServiceOptions);
 
     CLI::App* cancel = leaf(*campaign, "cancel", "Stop a campaign; its samples stay", cancel_);
     cancel->add_option("campaign", cancel_.name, "Name, e.g. c3")->required()->type_name("NAME");
@@ -261,7 +316,9 @@ class Grammar {
     export_samples->footer(
         std::string(
             "One series per line: the point, the run, all values in the metric's unit, and\n"
-            "whether it is an orphan (stored, but under an old fence, so never fitted).\n") +
+            "whether it is an orphan (stored, but under an old fence, so never fitted). A file\n"
+            "is written completely or not at all.\n\n"
+            "Exit codes: 0, 2 no such campaign, 4 no server, or the output cannot be written.\n") +
         kServiceOptions);
   }
 
@@ -278,7 +335,12 @@ class Grammar {
     CLI::App* list = leaf(*model, "list", "List models, or the versions of one", model_list_);
     list->add_option("model", model_list_.model, "List the versions of this model, newest first")
         ->type_name("NAME");
-    list->footer(kServiceOptions);
+    list->footer(
+        std::string(
+            "Without NAME each model with its fabric and latest version; with NAME its\n"
+            "versions with the campaigns and the number of runs and samples behind them.\n\n"
+            "Exit codes: 0, 2 no such model, 4 no server, 6 no answer in time.\n") +
+        kServiceOptions);
 
     CLI::App* show =
         leaf(*model, "show", "Show a model's parameters with their intervals", model_show_);
@@ -310,55 +372,71 @@ class Grammar {
     explain->add_option("model", explain_.source, "A model file, or a name: tcp, tcp@2")
         ->required()
         ->type_name("FILE|NAME");
-    const CLI::Validator as_bytes = converts(bytes_as_text, "BYTES");
+    const CLI::Validator as_bytes = converts(bytes_as_text);
     explain->add_option("--bytes", explain_.bytes, "Remote data of the whole loop, e.g. 1MiB")
+        ->type_name("BYTES")
         ->required()
         ->transform(as_bytes);
     explain->add_option("--direction", explain_.direction, "Of the transfers")
+        ->type_name("DIRECTION")
         ->check(CLI::IsMember({"get", "put"}))
         ->capture_default_str();
-    explain->add_option("--path", explain_.path,
-                        "Path of the model, e.g. inter-node (default: its first)");
+    explain
+        ->add_option("--path", explain_.path,
+                     "Path of the model, e.g. inter-node (default: its first)")
+        ->type_name("NAME");
     explain
         ->add_option("--compute", compute_,
                      "Computation of the whole loop, e.g. 400us (default: "
                      "estimated from the options below)")
-        ->transform(converts(seconds_as_text, "TIME"));
+        ->type_name("TIME")
+        ->transform(converts(seconds_as_text));
     explain->add_option("--fp-ops", explain_.fp_ops, "Floating-point operations per element")
+        ->type_name("N")
         ->capture_default_str();
     explain->add_option("--int-ops", explain_.int_ops, "Integer operations per element")
+        ->type_name("N")
         ->capture_default_str();
     explain->add_option("--divisions", explain_.divisions, "Divisions per element")
+        ->type_name("N")
         ->capture_default_str();
     explain
         ->add_option("--local-refs", explain_.local_refs, "References to local memory per element")
+        ->type_name("N")
         ->capture_default_str();
     explain->add_option("--local-bytes", explain_.local_bytes, "Footprint of the local references")
+        ->type_name("BYTES")
         ->transform(as_bytes)
         ->capture_default_str();
     explain->add_option("--sweeps", explain_.sweeps, "How often each element is used")
-        ->check(CLI::PositiveNumber)
+        ->type_name("N")
+        ->check(is_count())
         ->capture_default_str();
     explain->add_option("--element", explain_.element_bytes, "Bytes of an element")
+        ->type_name("BYTES")
         ->transform(as_bytes)
-        ->check(CLI::PositiveNumber)
+        ->check(is_count())
         ->capture_default_str();
     explain
         ->add_option("--granule", explain_.granule_elements,
                      "Strips are a multiple of so many elements")
-        ->check(CLI::PositiveNumber)
+        ->type_name("N")
+        ->check(is_count())
         ->capture_default_str();
     explain
         ->add_option("--halo", explain_.halo_bytes,
                      "Bytes that a strip of a get needs beyond its end")
+        ->type_name("BYTES")
         ->transform(as_bytes)
         ->capture_default_str();
     explain->add_option("--buffer", buffer_, "Memory that the plan may use (default: no limit)")
+        ->type_name("BYTES")
         ->transform(as_bytes);
     explain->footer(
         std::string(
             "Runs the planner of the runtime and shows every alternative with its predicted\n"
             "time and interval, the parameters it used and the margin.\n\n"
+            "Exit codes: 0, 2 no such model or path, 3 malformed file, 4 no server.\n\n"
             "Example:\n"
             "  stripline model explain tcp --bytes 512KiB --fp-ops 2 --local-refs 1\n") +
         kServiceOptions);

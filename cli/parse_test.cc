@@ -1,5 +1,7 @@
 #include "cli/parse.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
@@ -130,6 +132,28 @@ TEST(Parse, WrongValuesAreRefused) {
   refuse({"model"});
 }
 
+TEST(Parse, MistakesAreOneLineThatSaysWhatIsAccepted) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{},
+        {"campaign"},
+        {"campaign", "run"},
+        {"campaign", "run", "--fabric", "tcp", "--ranks", "-3"},
+        {"campaign", "run", "--fabric", "tcp", "--runs", "1e3"},
+        {"campaign", "list", "--limit", "0"},
+        {"model", "fetch", "tcp@x"},
+        {"nodes", "--frob"}}) {
+    const std::string err = refuse(arguments).err;
+    EXPECT_EQ(std::count(err.begin(), err.end(), '\n'), 1) << err;
+    EXPECT_LT(err.size(), 160U) << err;
+    EXPECT_NE(err.find("'stripline"), std::string::npos) << err;
+  }
+  EXPECT_NE(refuse({"campaign", "run"}).err.find("see 'stripline campaign run --help'"),
+            std::string::npos);
+  EXPECT_NE(refuse({"campaign", "run", "--fabric", "tcp", "--ranks", "-3"})
+                .err.find("whole number from 1 on"),
+            std::string::npos);
+}
+
 TEST(Parse, EveryCommandHasHelpWithExitCodesOrExamples) {
   const std::vector<std::vector<std::string>> commands = {{},
                                                           {"campaign"},
@@ -144,14 +168,16 @@ TEST(Parse, EveryCommandHasHelpWithExitCodesOrExamples) {
                                                           {"model", "show"},
                                                           {"model", "fetch"},
                                                           {"model", "explain"},
-                                                          {"nodes"}};
+                                                          {"nodes"},
+                                                          {"version"}};
   for (std::vector<std::string> command : commands) {
     command.emplace_back("--help");
     const Parsed parsed = parse_command_line(command);
     EXPECT_EQ(parsed.exit_code, kExitOk);
     EXPECT_FALSE(parsed.command);
     EXPECT_TRUE(parsed.err.empty());
-    EXPECT_GT(parsed.out.size(), 200U);
+    EXPECT_GT(parsed.out.size(), 150U);
+    EXPECT_EQ(parsed.out.find("\n\n\n"), std::string::npos) << parsed.out;
     EXPECT_NE(parsed.out.find("Usage: stripline"), std::string::npos);
   }
 }

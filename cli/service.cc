@@ -1,12 +1,14 @@
 #include "cli/service.h"
 
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include <google/protobuf/util/json_util.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/grpcpp.h>
 
+#include "cli/names.h"
 #include "optimizer/model/model_json.h"
 #include "proto/rpc_error.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
@@ -38,6 +40,33 @@ std::string last_part(const std::string& message) {
   return colon == std::string::npos ? message : message.substr(colon + 2);
 }
 
+// The message and the hint, which it may hold already.
+std::string with_hint(const std::string& message, const std::string& hint) {
+  return message.find(hint) == std::string::npos ? message + "; " + hint : message;
+}
+
+// The server names the field of the request that is wrong; the user has written an option.
+std::string with_options_named(const RpcError& error) {
+  static const std::map<std::string, std::string> kOptions = {
+      {"name", ""},
+      {"spec.fabric", "--fabric: "},
+      {"spec.clock", "--clock: "},
+      {"spec.nodes", "--nodes: "},
+      {"spec.ranks", "--ranks: "},
+      {"spec.effort", "--effort: "},
+      {"spec.experiments", "--experiment: "},
+      {"spec.runs", "--runs: "},
+      {"spec.time_budget_s", "--time-budget: "},
+      {"spec.model", "--model: "},
+      {"spec.only_nodes", "--node: "}};
+  const std::string& message = error.error.message();
+  const auto field = error.metadata.find("field");
+  if (field == error.metadata.end() || !message.starts_with(field->second + ": ")) return message;
+  const auto option = kOptions.find(field->second);
+  if (option == kOptions.end()) return message;
+  return option->second + message.substr(field->second.size() + 2);
+}
+
 std::chrono::system_clock::time_point deadline_after(double seconds) {
   return std::chrono::system_clock::now() +
          std::chrono::duration_cast<std::chrono::system_clock::duration>(
@@ -58,36 +87,51 @@ std::string json_line(const google::protobuf::Message& message) {
 
 Error explained(const RpcError& error, const std::string& server) {
   const std::string& message = error.error.message();
+  const ErrorCode code = error.error.code();
+  if (error.reason == "INVALID_FIELD") return {code, with_options_named(error)};
   if (error.reason == "UNSUPPORTED_FABRIC") {
     return {ErrorCode::invalid_argument,
-            message + "; 'stripline nodes' shows the fabrics of each node"};
+            with_hint(message, "'stripline nodes' shows the fabrics of each node")};
   }
   if (error.reason == "UNKNOWN_EXPERIMENT") {
-    return {ErrorCode::invalid_argument, message + "; 'stripline bench list' names them"};
+    return {ErrorCode::invalid_argument,
+            with_hint(message, "'stripline bench list' describes them")};
   }
   if (error.reason == "NOT_ENOUGH_NODES") {
-    return {ErrorCode::unavailable, message + "; start more agents ('stripline-agent --server " +
-                                        server +
-                                        "') or ask for fewer nodes; 'stripline nodes' lists them"};
+    return {ErrorCode::unavailable,
+            with_hint(message, "'stripline-agent --server " + server +
+                                   "' starts an agent, 'stripline nodes' lists the nodes")};
   }
   if (error.reason == "CAMPAIGN_FINISHED") return {ErrorCode::already_exists, message};
   if (error.reason == "CAMPAIGN_NOT_FOUND") {
-    return {ErrorCode::not_found, message + "; 'stripline campaign list' names them"};
+    return {ErrorCode::not_found, with_hint(message, "'stripline campaign list' names them")};
   }
-  if (error.reason == "MODEL_NOT_FOUND" || error.reason == "MODEL_VERSION_NOT_FOUND") {
-    return {ErrorCode::not_found, message + "; 'stripline model list' names them"};
+  if (error.reason == "MODEL_NOT_FOUND") {
+    return {ErrorCode::not_found, with_hint(message, "'stripline model list' names them")};
   }
-  if (error.reason.empty() && error.error.code() == ErrorCode::unavailable) {
-    return {ErrorCode::unavailable,
-            "cannot reach the server at " + server + ": " + last_part(message) +
-                "; start one with 'stripline-server --dev', or name another with --server or "
-                "STRIPLINE_SERVER"};
+  if (error.reason == "MODEL_VERSION_NOT_FOUND") {
+    const auto name = error.metadata.find("name");
+    const std::string model = name == error.metadata.end() ? "" : " " + model_segment(name->second);
+    return {ErrorCode::not_found,
+            with_hint(message, "'stripline model list" + model + "' lists the versions")};
   }
-  if (error.reason.empty() && error.error.code() == ErrorCode::deadline_exceeded) {
-    return {ErrorCode::deadline_exceeded,
-            "the server at " + server +
-                " did not answer in time; see whether it is overloaded, or "
-                "allow more with --timeout"};
+  if (!error.reason.empty()) return error.error;
+  // Not the server's word but gRPC's.
+  if (code == ErrorCode::unavailable) {
+    return {code, "cannot reach the server at " + server + ": " + last_part(message) +
+                      "; start one with 'stripline-server --dev', or name another with --server or "
+                      "STRIPLINE_SERVER"};
+  }
+  if (code == ErrorCode::deadline_exceeded) {
+    return {code, "the server at " + server +
+                      " did not answer in time; see whether it is overloaded, or allow more with "
+                      "--timeout"};
+  }
+  if (code == ErrorCode::unimplemented || code == ErrorCode::internal ||
+      code == ErrorCode::failed_precondition) {
+    return {ErrorCode::unavailable, "what answers at " + server +
+                                        " is no stripline-server of this version (" + message +
+                                        "); name another with --server or STRIPLINE_SERVER"};
   }
   return error.error;
 }

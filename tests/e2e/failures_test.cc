@@ -222,6 +222,14 @@ TEST(BadInput, UnreachableServer) {
   EXPECT_NE(finished.err.find("stripline-server --dev"), std::string::npos) << finished.err;
 }
 
+TEST(BadInput, OutputThatCannotBeWritten) {
+  const std::string command = program("stripline") + " version > /dev/full";
+  const Finished finished = run_program({"/bin/sh", "-c", command});
+  EXPECT_EQ(finished.exit_code, kExitUnavailable);
+  EXPECT_NE(finished.err.find("cannot write to standard output"), std::string::npos)
+      << finished.err;
+}
+
 TEST(BadInput, MalformedModelFile) {
   const TempFolder folder;
   const std::string file = (folder / "broken.stripline.json").string();
