@@ -22,7 +22,7 @@ Status append_canonical(const Json& value, std::string& out) {
       for (const auto& [key, member] : value.items()) {
         if (!first) out += ',';
         first = false;
-        out += Json(key).dump();
+        out += Json(key).dump(-1, ' ', false, Json::error_handler_t::replace);
         out += ':';
         STRIPLINE_RETURN_IF_ERROR(append_canonical(member, out));
       }
@@ -45,6 +45,10 @@ Status append_canonical(const Json& value, std::string& out) {
       if (!std::isfinite(number)) {
         return Error(ErrorCode::invalid_argument,
                      "cannot write NaN or infinity as JSON; the value must be finite");
+      }
+      if (number == 0) {
+        out += '0';  // "-0" would be read back as the integer 0 and then written as such
+        return {};
       }
       std::array<char, 32> buffer{};
       const auto [end, ec] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);

@@ -22,6 +22,16 @@ TEST(CanonicalJson, ReadsBackToTheSameDoubles) {
   }
 }
 
+TEST(CanonicalJson, IsTheSameAfterAnotherTrip) {
+  const std::string once = *canonical_json(Json{{"x", -0.0}, {"y", 64.0}});
+  EXPECT_EQ(once, R"({"x":0,"y":64})");
+  EXPECT_EQ(*canonical_json(*parse_json(once, "test")), once);
+}
+
+TEST(CanonicalJson, ReplacesTextThatIsNotUtf8) {
+  EXPECT_TRUE(canonical_json(Json{{"a\xff", "b\xff"}}).ok());
+}
+
 TEST(CanonicalJson, RefusesNonFinite) {
   EXPECT_FALSE(canonical_json(Json{{"x", std::nan("")}}).ok());
   EXPECT_FALSE(canonical_json(Json{{"x", std::numeric_limits<double>::infinity()}}).ok());

@@ -27,6 +27,10 @@ if(STRIPLINE_SANITIZE)
     target_compile_options(stripline_options INTERFACE $<BUILD_INTERFACE:-Wno-maybe-uninitialized>)
   endif()
 endif()
+if(STRIPLINE_BUILD_FUZZERS)
+  # The libraries too: a fuzzer sees only the branches of instrumented code.
+  target_compile_options(stripline_options INTERFACE $<BUILD_INTERFACE:-fsanitize=fuzzer-no-link>)
+endif()
 
 # stripline_library(NAME SOURCES a.cc b.cc [DEPS t1 t2] [PRIVATE_DEPS t3])
 # Target stripline_NAME with the alias stripline::NAME.
@@ -83,10 +87,15 @@ function(stripline_benchmark name)
 endfunction()
 
 # stripline_fuzzer(NAME SOURCES a_fuzz.cc [DEPS ...]): a libFuzzer program (LLVMFuzzerTestOneInput).
+# The target `fuzzers` builds all of them and nothing else.
 function(stripline_fuzzer name)
   if(NOT STRIPLINE_BUILD_FUZZERS)
     return()
   endif()
+  if(NOT TARGET fuzzers)
+    add_custom_target(fuzzers)
+  endif()
+  add_dependencies(fuzzers ${name})
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_compile_options(${name} PRIVATE -fsanitize=fuzzer)

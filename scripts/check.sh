@@ -18,10 +18,11 @@ case ${1:-} in
   fuzz)
     require_packages "${fuzz_packages[@]}"
     seconds=${2:-60}
-    configure_and_build fuzz
+    configure_and_build fuzz fuzzers
     # Real documents to start from; what the fuzzer adds goes to the first folder, in build/.
     declare -A seeds=([parse_model_fuzz]=docs/schema/examples
-      [parse_profile_fuzz]=runtime/fabric/emulated/profiles)
+      [parse_profile_fuzz]=runtime/fabric/emulated/profiles
+      [experiment_json_fuzz]=optimizer/experiment/fuzz_seeds)
     for fuzzer in build/fuzz/bin/*_fuzz; do
       name=$(basename "$fuzzer")
       corpus=build/fuzz/corpus/$name

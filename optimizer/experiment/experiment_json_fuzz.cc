@@ -14,8 +14,14 @@ template <typename Parse>
 void check_round_trip(const stripline::Json& json, Parse parse) {
   const auto first = parse(json);
   if (!first.ok()) return;
-  const auto second = parse(stripline::experiment::to_json(*first));
+  const auto sent = stripline::canonical_json(stripline::experiment::to_json(*first));
+  if (!sent.ok()) std::abort();
+  const auto received = stripline::parse_json(*sent, "fuzz");
+  if (!received.ok()) std::abort();
+  const auto second = parse(*received);
   if (!second.ok()) std::abort();
+  const auto again = stripline::canonical_json(stripline::experiment::to_json(*second));
+  if (!again.ok() || *again != *sent) std::abort();
 }
 
 }  // namespace
