@@ -2,7 +2,8 @@
 //
 // While the queue has room each issue costs o(S). It holds Q operations; the i-th one leaves it at
 //   d(i) = o + i drain                      a put: the NIC sends one after the other
-//   d(i) = o + reply + (i - 1) drain        a get: nothing leaves before the first reply
+//   d(i) = o + reply + (i - 1) drain        a get: nothing leaves before the first reply; an active
+//                                           message: nothing before the first one was served
 // with drain = g + S G. Issue number b waits for the departure of number b - Q, so that a burst
 // takes
 //   T(b) = o b                              for b <= Q
@@ -37,8 +38,9 @@ struct BurstCurve {
   /// Time per operation in a long stream where the NIC is the bottleneck: one more observation of
   /// the drain. Without it two bursts beyond the knee are needed to place the knee.
   std::optional<double> stream_s;
-  /// Gets: time from the end of an issue until the data is there, 2L + S G. Absent for operations
-  /// that leave the queue when they are sent.
+  /// Time from the end of an issue until the operation leaves the queue: gets, until the data is
+  /// there, 2L + S G; active messages, until the handler has run, L + S G and the handler. Absent
+  /// for operations that leave the queue when they are sent.
   std::optional<double> reply_s;
 };
 

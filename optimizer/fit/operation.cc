@@ -28,10 +28,7 @@ struct SizeRange {
 class OperationFitter {
  public:
   OperationFitter(OperationSamples samples, Kind kind, const OperationOptions& options)
-      : samples_(std::move(samples)),
-        is_get_(kind == Kind::get),
-        one_way_(kind == Kind::am),
-        options_(options) {}
+      : samples_(std::move(samples)), kind_(kind), one_way_(kind == Kind::am), options_(options) {}
 
   Result<OperationFit> fit() {
     std::set<uint32_t> runs;
@@ -121,9 +118,16 @@ class OperationFitter {
     return of_run == found->second.end() ? std::nullopt : std::optional(of_run->second);
   }
 
-  // What is left of a blocking get without the CPU's part, 2L + S G.
-  double reply_time(uint64_t bytes, std::optional<uint32_t> run) const {
-    const double cpu = samples_.overlap.empty() ? 0.0 : interpolate(samples_.overlap, bytes, run);
+  // How long an operation stays in the queue after it was issued: what is left of a blocking get
+  // without the CPU's part, 2L + S G; of a message without its issue, L + S G and the handler.
+  double held_time(uint64_t bytes, std::optional<uint32_t> run) const {
+    double cpu = 0.0;
+    if (kind_ == Kind::am) {
+      const auto& [burst, medians] = *samples_.issue.at(bytes).begin();
+      cpu = across_runs(medians) / static_cast<double>(burst);
+    } else if (!samples_.overlap.empty()) {
+      cpu = interpolate(samples_.overlap, bytes, run);
+    }
     return std::max(0.0, interpolate(samples_.latency, bytes, run) - cpu);
   }
 
@@ -145,7 +149,7 @@ class OperationFitter {
             {static_cast<double>(burst), time, typical > 0.0 ? 1.0 / (typical * typical) : 1.0});
       }
       curve.stream_s = stream_cost(bytes, run);
-      if (is_get_) curve.reply_s = reply_time(bytes, run);
+      if (kind_ != Kind::put) curve.reply_s = held_time(bytes, run);
       if (!curve.points.empty()) curves.push_back(std::move(curve));
     }
     return curves;
@@ -240,10 +244,10 @@ class OperationFitter {
   }
 
   static Curve relative_curve(const SizeCurve& curve) {
+    const std::map<uint64_t, double> weights = weights_of(curve);
     Curve result;
     for (const auto& [bytes, medians] : curve) {
-      const double value = across_runs(medians);
-      result.push_back({bytes, value, value > 0.0 ? 1.0 / (value * value) : 0.0});
+      result.push_back({bytes, across_runs(medians), weights.at(bytes)});
     }
     return result;
   }
@@ -346,7 +350,7 @@ class OperationFitter {
   }
 
   OperationSamples samples_;  // With logarithms linearized.
-  bool is_get_;
+  Kind kind_;
   bool one_way_;
   const OperationOptions& options_;
   OperationFit fit_;

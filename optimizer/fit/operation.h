@@ -20,7 +20,9 @@ namespace stripline::fit {
 enum class Kind {
   put,  ///< A latency sample is o + 2L + G S + r; an operation leaves the queue when it is sent.
   get,  ///< The same latency; an operation leaves the queue when its data is there.
-  am,   ///< Active message: o + L + G S; what the handler costs is part of L. Queued as a put.
+  /// Active message: o + L + G S; what the handler costs is part of L. Holds its place in the
+  /// window of messages under way until it was served.
+  am,
 };
 
 struct OperationOptions {

@@ -142,5 +142,74 @@ TEST(FitOperation, NeedsTwoRunsOfLatency) {
   EXPECT_TRUE(fit_operation(samples_of("get", {}, 9, campaign), Kind::get).ok());
 }
 
+// An old network: L steps by 2 us at 32 KiB, where an operation takes 160 us, and nothing else
+// changes. Large sizes are measured with few repetitions.
+std::vector<TrueOperation> stepping_machine() {
+  return {{"get",
+           {{0, 1e-6, 0.0, 10.93e-6, 2e-6, 4.1e-9, 0.4e-6, 0.0},
+            {32768, 1e-6, 0.0, 12.93e-6, 2e-6, 4.1e-9, 0.4e-6, 0.0}},
+           32.0}};
+}
+
+SyntheticCampaign budgeted_campaign() {
+  SyntheticCampaign campaign;
+  for (uint64_t bytes = 8; bytes <= (uint64_t{4} << 20); bytes *= 2) {
+    campaign.sizes.push_back(bytes);
+    campaign.sizes.push_back(bytes + bytes / 2);
+  }
+  campaign.overlap_sizes = campaign.sizes;
+  campaign.issue_sizes = {8, 256, 4096, 16384, 32768, 65536};
+  campaign.bursts = {1, 4, 16, 64, 256};
+  campaign.reps = 8;
+  campaign.full_reps_up_to = 131072;
+  return campaign;
+}
+
+TEST(FitOperation, FindsAStepOfTheLatencyThatIsSmallBesideTheTransfer) {
+  const NoiseModel noise{.between_runs = 0.01, .within_run = 0.02, .effect = RunEffect::shared};
+  int right = 0;
+  int covered = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const auto fit = fit_operation(
+        samples_of("get", noise, seed, budgeted_campaign(), stepping_machine()), Kind::get);
+    ASSERT_TRUE(fit.ok());
+    if (fit->breakpoints.size() != 1 || fit->breakpoints[0].first_above != 32768) continue;
+    ++right;
+    const model::Parameter& L = *fit->model.segments[1].L_s;
+    covered += L.ci_low <= 12.93e-6 && 12.93e-6 <= L.ci_high ? 1 : 0;
+  }
+  EXPECT_GE(right, 19);
+  EXPECT_GE(covered, right - 3);
+}
+
+TEST(FitOperation, SizesWithFewRepetitionsDoNotLookLikeAnotherSegment) {
+  std::vector<TrueOperation> machine = stepping_machine();
+  machine[0].segments.pop_back();
+  const NoiseModel noise{.between_runs = 0.01, .within_run = 0.02, .effect = RunEffect::shared};
+  int right = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const auto fit =
+        fit_operation(samples_of("get", noise, seed, budgeted_campaign(), machine), Kind::get);
+    ASSERT_TRUE(fit.ok());
+    right += fit->breakpoints.empty() ? 1 : 0;
+  }
+  EXPECT_GE(right, 19);
+}
+
+TEST(FitOperation, TheWindowOfActiveMessagesIsHeldUntilTheyWereServed) {
+  const std::vector<TrueOperation> machine{
+      {"am", {{0, 1e-6, 0.25e-9, 9.6e-6, 2e-6, 4.35e-9, 0.0, 0.0}}, 16.0}};
+  SyntheticCampaign campaign = full_campaign();
+  campaign.sizes = {8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3072};
+  campaign.issue_sizes = campaign.sizes;
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    const auto fit =
+        fit_operation(samples_of("am", {0.01, 0.02}, seed, campaign, machine), Kind::am);
+    ASSERT_TRUE(fit.ok());
+    ASSERT_TRUE(fit->model.queue_depth.has_value());
+    EXPECT_EQ(fit->model.queue_depth->value, 16.0) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace stripline::fit

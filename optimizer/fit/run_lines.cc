@@ -18,36 +18,20 @@ constexpr double kNoisierConfidence = 0.999;
 
 double mean(const std::vector<double>& values) { return stats::mean_and_variance(values).mean; }
 
-// Relative weights by size, 1 / typical value^2. A size whose runs disagree significantly more than
-// those of the typical size counts less in proportion. Taking the weight from every size's own
-// spread instead would favour the sizes that agree by chance and make intervals too narrow.
-std::map<uint64_t, double> weights_of(const SizeCurve& curve) {
-  std::map<uint64_t, double> weights;
-  double largest = 0.0;
-  for (const auto& [bytes, medians] : curve) {
-    weights[bytes] = std::abs(across_runs(medians));
-    largest = std::max(largest, weights[bytes]);
+using RelativeCurve = std::map<uint64_t, std::map<uint32_t, double>>;
+
+// Divides by what a run has in common at all sizes: a network that is slow as a whole does not make
+// any size less trustworthy than another.
+void remove_run_effects(RelativeCurve& curve) {
+  std::map<uint32_t, std::vector<double>> by_run;
+  for (const auto& [bytes, runs] : curve) {
+    for (const auto& [run, value] : runs) by_run[run].push_back(value);
   }
-  std::map<uint64_t, double> variances;
-  std::vector<double> all_variances;
-  for (auto& [bytes, weight] : weights) {
-    const double scale = largest > 0.0 ? std::max(weight, kSmallestScale * largest) : 1.0;
-    std::vector<double> relative;
-    for (const auto& [run, value] : curve.at(bytes)) relative.push_back(value / scale);
-    variances[bytes] = stats::mean_and_variance(relative).variance;
-    all_variances.push_back(variances[bytes]);
-    weight = 1.0 / (scale * scale);
+  for (auto& [bytes, runs] : curve) {
+    for (auto& [run, value] : runs) {
+      if (const double effect = stats::median(by_run.at(run)); effect > 0.0) value /= effect;
+    }
   }
-  const double typical = stats::median(all_variances);
-  if (!(typical > 0.0)) return weights;
-  for (auto& [bytes, weight] : weights) {
-    const double ratio = variances[bytes] / typical;
-    if (ratio < kClearlyNoisier) continue;
-    const auto freedom = static_cast<double>(curve.at(bytes).size()) - 1.0;
-    const auto pooled_freedom = freedom * static_cast<double>(curve.size());
-    if (ratio > stats::f_quantile(kNoisierConfidence, freedom, pooled_freedom)) weight /= ratio;
-  }
-  return weights;
 }
 
 using PointsByRun = std::map<uint32_t, std::vector<LinePoint>>;
@@ -123,6 +107,41 @@ RunLines constants(const PointsByRun& points) {
 }
 
 }  // namespace
+
+std::map<uint64_t, double> weights_of(const SizeCurve& curve) {
+  std::map<uint64_t, double> scales;
+  double largest = 0.0;
+  for (const auto& [bytes, medians] : curve) {
+    scales[bytes] = std::abs(across_runs(medians));
+    largest = std::max(largest, scales[bytes]);
+  }
+  RelativeCurve relative;
+  for (auto& [bytes, scale] : scales) {
+    scale = largest > 0.0 ? std::max(scale, kSmallestScale * largest) : 1.0;
+    for (const auto& [run, value] : curve.at(bytes)) relative[bytes][run] = value / scale;
+  }
+  remove_run_effects(relative);
+  std::map<uint64_t, double> variances;
+  std::vector<double> all_variances;
+  for (const auto& [bytes, runs] : relative) {
+    std::vector<double> values;
+    for (const auto& [run, value] : runs) values.push_back(value);
+    variances[bytes] = stats::mean_and_variance(values).variance;
+    all_variances.push_back(variances[bytes]);
+  }
+  const double typical = stats::median(all_variances);
+  std::map<uint64_t, double> weights;
+  for (const auto& [bytes, scale] : scales) {
+    double& weight = weights[bytes];
+    weight = 1.0 / (scale * scale);
+    const double ratio = typical > 0.0 ? variances[bytes] / typical : 0.0;
+    if (ratio < kClearlyNoisier) continue;
+    const auto freedom = static_cast<double>(curve.at(bytes).size()) - 1.0;
+    const auto pooled_freedom = freedom * static_cast<double>(curve.size());
+    if (ratio > stats::f_quantile(kNoisierConfidence, freedom, pooled_freedom)) weight /= ratio;
+  }
+  return weights;
+}
 
 RunLines fit_run_lines(const SizeCurve& curve, const SizeCurve& measured, bool robust) {
   const PointsByRun points = points_by_run(curve, measured);

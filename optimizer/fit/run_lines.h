@@ -40,6 +40,13 @@ struct RunLines {
   double misfit_freedom = 0.0;
 };
 
+/// Weights by size, 1 / (typical value)^2, so that residuals are relative. A size whose runs
+/// disagree significantly more than those of the typical size, e.g. because the time budget allowed
+/// it one repetition only, counts less in proportion; what a run is faster or slower by at all
+/// sizes does not count as disagreement. Taking the weight from every size's own spread instead
+/// would favour the sizes that agree by chance and make intervals too narrow.
+std::map<uint64_t, double> weights_of(const SizeCurve& curve);
+
 /// Fits weighted lines, Huber's loss when `robust`. Weights are relative and common to all
 /// runs, from the medians over runs (a run's own values in its weights would bias it) of
 /// `measured`: what was timed to obtain the curve, because noise is relative to that. It holds the

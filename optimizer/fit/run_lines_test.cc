@@ -71,6 +71,22 @@ TEST(RunLines, ASizeThatIsClearlyNoisierCountsLess) {
   EXPECT_LT(with_noisy, 0.002);
 }
 
+TEST(RunLines, WhatARunHasInCommonHidesNoNoisySize) {
+  std::mt19937_64 random(9);
+  std::normal_distribution<double> normal;
+  SizeCurve curve;
+  for (uint32_t run = 0; run < 12; ++run) {
+    const double common = std::exp(0.1 * normal(random));
+    for (uint64_t bytes = 8; bytes <= 65536; bytes *= 2) {
+      const double noise = bytes == 65536 ? 0.1 : 0.01;
+      curve[bytes][run] = common * std::exp(noise * normal(random));
+    }
+  }
+  const auto weights = weights_of(curve);
+  EXPECT_LT(weights.at(65536), 0.1 * weights.at(8));
+  EXPECT_GT(weights.at(32768), 0.7 * weights.at(8));
+}
+
 TEST(RunLines, SubtractionAndSums) {
   const SizeCurve curve = line_curve(2.0, 0.5, 2);
   const RunLines lines = fit_run_lines(curve, curve, false);

@@ -31,6 +31,13 @@ struct Sums {
     const long double sse = sxx > 0 ? syy - sxy * sxy / sxx : syy;
     return std::max(0.0, static_cast<double>(sse));
   }
+
+  // The fitted line at x; the points' mean where all have the same x. There must be a point.
+  long double line_at(long double x) const {
+    const long double sxx = wxx - wx * wx / w;
+    const long double slope = n > 1 && sxx > 0 ? (wxy - wx * wy / w) / sxx : 0;
+    return wy / w + slope * (x - wx / w);
+  }
 };
 
 // All curves on their common axis of sizes, with cost(i, j) in constant time.
@@ -46,7 +53,7 @@ class Axis {
     }
     std::sort(axis.sizes_.begin(), axis.sizes_.end());
     axis.sizes_.erase(std::unique(axis.sizes_.begin(), axis.sizes_.end()), axis.sizes_.end());
-    const auto largest = static_cast<long double>(std::max<uint64_t>(1, axis.sizes_.back()));
+    axis.largest_ = static_cast<long double>(std::max<uint64_t>(1, axis.sizes_.back()));
     for (const Curve& curve : curves) {
       std::vector<Sums> at(axis.sizes_.size() + 1);
       for (const CurvePoint& p : curve) {
@@ -60,7 +67,7 @@ class Axis {
           return Error(ErrorCode::invalid_argument,
                        "a curve holds " + std::to_string(p.bytes) + " bytes twice");
         }
-        const long double x = static_cast<long double>(p.bytes) / largest;
+        const long double x = axis.scaled(p.bytes);
         const long double y = p.value;
         const long double w = p.weight;
         here = {1, w, w * x, w * y, w * x * x, w * x * y, w * y * y};
@@ -80,11 +87,6 @@ class Axis {
 
   const std::vector<uint64_t>& sizes() const { return sizes_; }
   double points() const { return points_; }
-  double points_in(std::size_t begin, std::size_t end) const {
-    double n = 0.0;
-    for (const auto& sums : prefix_) n += static_cast<double>(sums[end].n - sums[begin].n);
-    return n;
-  }
   double curves() const { return static_cast<double>(prefix_.size()); }
 
   double primary_points(std::size_t begin, std::size_t end) const {
@@ -98,7 +100,31 @@ class Axis {
     return sse;
   }
 
+  // By how much two lines through [begin, middle) and [middle, end) differ from a single one at the
+  // size and curve where they do most, relative to the value there.
+  double largest_change(std::size_t begin, std::size_t middle, std::size_t end) const {
+    long double largest = 0;
+    for (const auto& sums : prefix_) {
+      const Sums single = sums[end] - sums[begin];
+      const Sums below = sums[middle] - sums[begin];
+      const Sums above = sums[end] - sums[middle];
+      for (std::size_t i = begin; i < end; ++i) {
+        const Sums point = sums[i + 1] - sums[i];
+        const long double value = std::abs(point.wy);
+        if (!(value > 0)) continue;
+        const long double x = scaled(sizes_[i]);
+        const Sums& own = i < middle ? below : above;
+        const long double change = std::abs(own.line_at(x) - single.line_at(x));
+        largest = std::max(largest, change * point.w / value);
+      }
+    }
+    return static_cast<double>(largest);
+  }
+
  private:
+  // Sizes scaled to at most 1, so that their squares stay comparable with the other sums.
+  long double scaled(uint64_t bytes) const { return static_cast<long double>(bytes) / largest_; }
+
   std::size_t position(uint64_t bytes) const {
     return static_cast<std::size_t>(std::lower_bound(sizes_.begin(), sizes_.end(), bytes) -
                                     sizes_.begin());
@@ -107,6 +133,7 @@ class Axis {
   std::vector<uint64_t> sizes_;
   std::vector<std::vector<Sums>> prefix_;  // By curve; [i] sums the sizes below index i.
   double points_ = 0.0;
+  long double largest_ = 1;
 };
 
 // Starts of the segments after the first one, as indices into the sizes.
@@ -181,7 +208,8 @@ Starts choose_by_bic(const Axis& axis, const SegmentOptions& options) {
   return {};
 }
 
-// Removes breaks that buy too little: neither against the noise (F test) nor in relative terms.
+// Removes breaks that buy too little: against the noise (F test), or because the cost is nearly the
+// same without them.
 void drop_weak_breaks(const Axis& axis, const SegmentOptions& options, Starts& starts) {
   // The place of a break was chosen among all sizes, so each place gets its share of the level.
   const double confidence = 1.0 - kFalseBreaks / static_cast<double>(axis.sizes().size());
@@ -190,7 +218,7 @@ void drop_weak_breaks(const Axis& axis, const SegmentOptions& options, Starts& s
     const double dof = axis.points() - parameters(axis, starts.size() + 1);
     std::size_t weakest = 0;
     double weakest_gain = kInfinity;
-    double weakest_points = 1.0;
+    double weakest_change = 0.0;
     for (std::size_t b = 0; b < starts.size(); ++b) {
       const std::size_t begin = b == 0 ? 0 : starts[b - 1];
       const std::size_t end = b + 1 < starts.size() ? starts[b + 1] : axis.sizes().size();
@@ -199,11 +227,11 @@ void drop_weak_breaks(const Axis& axis, const SegmentOptions& options, Starts& s
       if (gain < weakest_gain) {
         weakest = b;
         weakest_gain = gain;
-        weakest_points = axis.points_in(begin, end);
+        weakest_change = axis.largest_change(begin, starts[b], end);
       }
     }
     const double saved = 2.0 * axis.curves() + 1.0;
-    const bool small = std::sqrt(std::max(0.0, weakest_gain) / weakest_points) < options.min_misfit;
+    const bool small = weakest_change < options.min_change;
     const bool noise =
         dof >= 1.0 && total > 0.0 &&
         weakest_gain / saved < stats::f_quantile(confidence, saved, dof) * total / dof;

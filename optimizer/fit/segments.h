@@ -19,7 +19,7 @@ namespace stripline::fit {
 struct CurvePoint {
   uint64_t bytes = 0;
   double value = 0.0;   ///< E.g. seconds.
-  double weight = 1.0;  ///< 1/value^2 makes residuals relative, which the options below assume.
+  double weight = 1.0;  ///< 1/value^2 makes residuals relative; noisier points count less.
 };
 using Curve = std::vector<CurvePoint>;
 
@@ -27,8 +27,10 @@ struct SegmentOptions {
   std::size_t min_points = 4;  ///< Of the first curve in every segment.
   std::size_t max_segments = 4;
   double bic_margin = 2.0;  ///< A smaller number of segments within this of the best BIC wins.
-  /// A break must lower the relative misfit (root mean square over both sides) by at least this.
-  double min_misfit = 0.005;
+  /// A break must change the fitted cost by at least this share at some size of some curve. Judged
+  /// at the size where it matters most: a jump in L is a small part of the cost soon after it, and
+  /// an average over all sizes would hide it.
+  double min_change = 0.01;
   double confidence = 0.95;
   /// Sizes at which the provider says it switches (inject and eager limits): first size of the new
   /// protocol. One that lies where a break was found is used in place of an interpolated size.

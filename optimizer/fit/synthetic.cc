@@ -19,7 +19,8 @@ double issue_time(const TrueOperation& operation, uint64_t bytes, uint64_t burst
   const auto size = static_cast<double>(bytes);
   const double o = s.o_base + s.o_per_byte * size;
   const double drain = s.g + s.G * size;
-  const double reply = 2.0 * s.L + s.G * size;
+  const bool held = operation.name != "put";
+  const double reply = (operation.name == "am" ? 1.0 : 2.0) * s.L + s.G * size;
   const auto depth = static_cast<uint64_t>(operation.queue_depth);
   std::vector<double> departed(burst + 1, 0.0);
   double now = 0.0;
@@ -27,8 +28,7 @@ double issue_time(const TrueOperation& operation, uint64_t bytes, uint64_t burst
     if (i > depth) now = std::max(now, departed[i - depth]);
     now += o;
     const double before = i > 1 ? departed[i - 1] : 0.0;
-    departed[i] = operation.name == "get" ? std::max(now + reply, before + drain)
-                                          : std::max(now, before) + drain;
+    departed[i] = held ? std::max(now + reply, before + drain) : std::max(now, before) + drain;
   }
   return now;
 }
@@ -62,11 +62,16 @@ class Recorder {
     series.point = {experiment, variant, std::move(params)};
     series.run = run_;
     series.verified = true;
+    const auto bytes = experiment::number_param(series.point, "bytes").value_or(0.0);
+    const auto most = static_cast<double>(campaign_.full_reps_up_to);
+    const auto reps =
+        bytes <= most ? campaign_.reps
+                      : std::max<uint32_t>(1, static_cast<uint32_t>(campaign_.reps * most / bytes));
     const double factor = noise_.effect == RunEffect::shared
                               ? run_factor_
                               : std::exp(noise_.between_runs * normal_(random_));
-    series.values.reserve(campaign_.reps);
-    for (uint32_t i = 0; i < campaign_.reps; ++i) {
+    series.values.reserve(reps);
+    for (uint32_t i = 0; i < reps; ++i) {
       series.values.push_back(truth * factor * std::exp(noise_.within_run * normal_(random_)));
     }
     series_.push_back(std::move(series));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ struct SyntheticCampaign {
   std::vector<uint64_t> overlap_sizes;
   std::vector<uint64_t> bursts{1, 2, 4, 8, 16, 32, 64, 128, 256, 512};
   std::vector<uint64_t> counts{8, 64};
+  /// A time budget: sizes above this get fewer repetitions in proportion, at least one.
+  uint64_t full_reps_up_to = std::numeric_limits<uint64_t>::max();
 };
 
 /// Powers of two from 8 bytes to 1 MiB throughout.
