@@ -5,9 +5,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <signal.h>
 #include <string>
-#include <sys/signalfd.h>
 #include <unistd.h>
 #include <vector>
 
@@ -15,6 +13,7 @@
 
 #include <stripline/global_ptr.h>
 
+#include "base/cancel_signals.h"
 #include "base/exit_codes.h"
 #include "runtime/bootstrap/local_job.h"
 #include "runtime/bootstrap/size_text.h"
@@ -41,17 +40,8 @@ constexpr const char* kFooter =
     "  4  the provider cannot be used, or resources are exhausted\n"
     "  5  a rank was killed, lost a peer, or ended without leaving the job\n"
     "  6  a time limit passed\n"
-    "  7  cancelled by SIGINT or SIGTERM\n"
+    "  7  cancelled by SIGINT or SIGTERM, or SIGHUP without nohup\n"
     "  any other: that of the first rank, by number, that exited with one of its own";
-
-/// A descriptor that is readable once SIGINT, SIGTERM or SIGHUP has come; they no longer kill.
-UniqueFd catch_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
-  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-}
 
 /// The usage line; the command is split off before CLI11 sees it.
 class HelpFormatter : public CLI::Formatter {
@@ -148,7 +138,7 @@ int main(int argc, char** argv) {
     environment["STRIPLINE_SEGMENT_BYTES"] = std::to_string(*bytes);
   }
 
-  const UniqueFd signals = catch_signals();
+  const UniqueFd signals = catch_cancel_signals();
   job.cancel_fd = signals.get();
   const bootstrap::JobOutcome outcome = bootstrap::run_job(job);
   if (!outcome.message.empty()) {

@@ -1,15 +1,12 @@
 // stripline-bench: lists and runs the experiments. `stripline bench` is this program.
 #include <cstdio>
 #include <iostream>
-#include <pthread.h>
-#include <signal.h>
 #include <string>
-#include <sys/signalfd.h>
 
 #include <CLI/CLI.hpp>
 
+#include "base/cancel_signals.h"
 #include "base/exit_codes.h"
-#include "base/subprocess.h"
 #include "suites/bench/commands.h"
 #include "suites/bench/reference.h"
 
@@ -36,15 +33,6 @@ constexpr const char* kFooter =
     "  6  a time limit passed\n"
     "  7  cancelled by SIGINT or SIGTERM\n"
     "  8  a result was wrong";
-
-/// A descriptor that is readable once SIGINT, SIGTERM or SIGHUP has come; they no longer kill.
-UniqueFd catch_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
-  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-}
 
 void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option("--param", options.params,
@@ -148,7 +136,7 @@ int main(int argc, char** argv) {
     }
     return kExitOk;
   }
-  const UniqueFd signals = catch_signals();
+  const UniqueFd signals = catch_cancel_signals();
   CommonOptions& common = *run ? run_options.common : table_options.common;
   common.target.cancel_fd = signals.get();
   common.target.worker = executable_folder() + "/stripline-worker";

@@ -1,16 +1,13 @@
 // stripline-results: measures and prints the tables of docs/results.md that are about measurements
 // on networks. scripts/results.sh calls it.
 #include <cstdio>
-#include <pthread.h>
-#include <signal.h>
 #include <string>
-#include <sys/signalfd.h>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "base/cancel_signals.h"
 #include "base/exit_codes.h"
-#include "base/subprocess.h"
 #include "suites/results/options.h"
 #include "suites/results/overlap.h"
 #include "suites/results/prediction.h"
@@ -26,15 +23,6 @@ constexpr const char* kDescription =
     "Measures and prints, in Markdown, how good fits, predictions and decisions are. Measurements\n"
     "are kept in a folder: an interrupted command continues where it ended, and one that has\n"
     "everything only prints.";
-
-/// A descriptor that is readable once SIGINT, SIGTERM or SIGHUP has come; they no longer kill.
-UniqueFd catch_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
-  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  return UniqueFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-}
 
 struct Command {
   const char* name;
@@ -106,7 +94,7 @@ int main(int argc, char** argv) {
     }
     options.models[text.substr(0, equals)] = text.substr(equals + 1);
   }
-  const UniqueFd signals = catch_signals();
+  const UniqueFd signals = catch_cancel_signals();
   options.cancel_fd = signals.get();
   for (const Command& command : kCommands) {
     if (!app.got_subcommand(command.name)) continue;
