@@ -275,6 +275,15 @@ TEST(OfiFabricTest, DescribesItself) {
                                   [](std::byte value) { return value == std::byte{0}; }));
 }
 
+TEST(OfiFabricTest, NamesItsInterfaceForIpv6) {
+  Settings settings;
+  settings.address = "::1";
+  if (interface_of_address(settings.address).empty()) GTEST_SKIP() << "no IPv6 here";
+  auto opened = open_rank("tcp", 0, 1, 0, settings);
+  ASSERT_TRUE(opened.ok()) << opened.error().message();
+  EXPECT_EQ((*opened)->info().attributes.at("fabric.interface"), "lo");
+}
+
 TEST(OfiFabricTest, TimeStartsAtConnectAndWaitsEndAtTheDeadline) {
   auto ranks = connected_ranks("tcp", 1, 0);
   const double start = ranks[0]->now_s();

@@ -99,7 +99,8 @@ void OfiRank::describe(const std::string& fabric) {
   info_.inject_bytes = limits.inject_bytes;
   info_.queue_depth = limits.transmit_depth;
   const size_t colon = address_.endpoint_text.rfind(':');
-  const std::string ip = address_.endpoint_text.substr(0, colon);
+  std::string ip = address_.endpoint_text.substr(0, colon);
+  if (ip.starts_with('[')) ip = ip.substr(1, ip.size() - 2);  // IPv6
   info_.attributes = {
       {"fabric.provider", endpoint_.provider()},
       {"libfabric.version", endpoint_.library().version_text()},
