@@ -42,7 +42,7 @@ std::string errno_text(int error) {
   ::signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
   if (options.stdout_fd && ::dup2(*options.stdout_fd, STDOUT_FILENO) < 0) fail();
   if (options.stderr_fd && ::dup2(*options.stderr_fd, STDERR_FILENO) < 0) fail();
   for (size_t i = 0; i < staged.size(); ++i) {
@@ -60,12 +60,13 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
     const std::string text = *entry;
     if (!extra.contains(text.substr(0, text.find('=')))) result.push_back(text);
   }
-  for (const auto& [key, value] : extra) result.push_back(key + "=" + value);
+  for (const auto& [key, value] : extra) result.emplace_back(key).append("=").append(value);
   return result;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> result;
+  result.reserve(strings.size() + 1);
   for (std::string& s : strings) result.push_back(s.data());
   result.push_back(nullptr);
   return result;
