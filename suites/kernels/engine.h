@@ -1,4 +1,5 @@
-// The variants of a kernel that the loop engine runs: untuned, tuned and forced.
+// Running a kernel in any of its variants: the baselines of strategies.h, or the loop engine
+// (untuned, tuned and forced).
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include "base/result.h"
 #include "optimizer/plan/strip.h"
 #include "suites/kernels/decomposition.h"
+#include "suites/kernels/strategies.h"
 
 namespace stripline::suites {
 
@@ -34,6 +36,43 @@ void run_engine(Context& context, EngineLoop& loop, std::span<const LoopBlock<co
                 Own&& own_work, Body&& body) {
   loop.plan = strip_for_blocks(context, blocks, loop.options, std::forward<Own>(own_work),
                                std::forward<Body>(body));
+}
+
+/// What the variants work with, allocated before anything is timed.
+template <typename T>
+struct VariantBuffers {
+  T* data = nullptr;            ///< room for all blocks
+  std::span<future> in_flight;  ///< room for blocks x kHandParts
+  size_t fine = 0;              ///< how many elements variant fine fetches
+};
+
+/// Runs the kernel once as `variant` says. `own_work` is what a rank computes on data of its own;
+/// variant fine leaves it out when it fetches a part of the elements only, because its time is
+/// scaled then.
+template <typename T, typename Own, typename Body>
+void run_variant(Context& context, Variant variant, EngineLoop& loop,
+                 std::span<const LoopBlock<const T>> blocks, const VariantBuffers<T>& buffers,
+                 Own&& own_work, Body&& body) {
+  switch (variant) {
+    case Variant::fine: {
+      size_t elements = 0;
+      for (const LoopBlock<const T>& block : blocks) elements += block.count;
+      if (buffers.fine == elements) own_work();
+      return run_fine(context, blocks, buffers.fine, body);
+    }
+    case Variant::blocking:
+      own_work();
+      return run_blocking(context, blocks, buffers.data, body);
+    case Variant::hand:
+      return run_nonblocking(context, blocks, 1, buffers.data, buffers.in_flight, own_work, body);
+    case Variant::hand4:
+      return run_nonblocking(context, blocks, kHandParts, buffers.data, buffers.in_flight, own_work,
+                             body);
+    case Variant::untuned:
+    case Variant::tuned:
+    case Variant::forced:
+      return run_engine(context, loop, blocks, own_work, body);
+  }
 }
 
 /// The note of a kernel's series: its plan on the first line; for tuned, why it was chosen on the

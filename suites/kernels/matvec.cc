@@ -9,7 +9,6 @@
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/matvec_problem.h"
 #include "suites/kernels/measure_kernel.h"
-#include "suites/kernels/strategies.h"
 
 namespace stripline::suites {
 namespace {
@@ -17,7 +16,6 @@ namespace {
 using experiment::SampleSeries;
 
 constexpr uint32_t kMostRanks = 1024;
-constexpr size_t kHandParts = 4;
 
 size_t size_of(const experiment::Point& point, std::string_view name) {
   return static_cast<size_t>(experiment::number_param(point, name).value_or(0));
@@ -65,23 +63,9 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   parts.verify = [&](uint64_t salt) {
     return problem.verify(salt, variant == Variant::fine ? fine : elements);
   };
+  const VariantBuffers<double> buffers{buffer.data(), in_flight, fine};
   const auto compute = [&] {
-    switch (variant) {
-      case Variant::fine:
-        return run_fine(ctx, blocks, fine, body);
-      case Variant::blocking:
-        return run_blocking(ctx, blocks, buffer.data(), body);
-      case Variant::hand:
-        return run_nonblocking(ctx, blocks, 1, buffer.data(), std::span(in_flight), no_own_work,
-                               body);
-      case Variant::hand4:
-        return run_nonblocking(ctx, blocks, kHandParts, buffer.data(), std::span(in_flight),
-                               no_own_work, body);
-      case Variant::untuned:
-      case Variant::tuned:
-      case Variant::forced:
-        return run_engine(ctx, engine, blocks, no_own_work, body);
-    }
+    run_variant(ctx, variant, engine, blocks, buffers, no_own_work, body);
   };
   const bool all_active = experiment::text_param(point, "active") == "all";
   if (all_active || ctx.rank_me() == 0) parts.run = compute;

@@ -19,6 +19,9 @@ namespace stripline::suites {
 /// these is scaled to all of them, and the series says so.
 inline constexpr size_t kFineElements = 1024;
 
+/// The pieces that variant hand4 makes of a block.
+inline constexpr size_t kHandParts = 4;
+
 /// Element by element, blocking: the shared-memory style source (Figure 2-(1) of Iancu et al.).
 /// Stops after `most` elements of all blocks together.
 template <typename T, typename Body>

@@ -8,7 +8,6 @@
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/measure_kernel.h"
-#include "suites/kernels/strategies.h"
 #include "suites/kernels/transpose_problem.h"
 
 namespace stripline::suites {
@@ -17,7 +16,6 @@ namespace {
 using experiment::SampleSeries;
 
 constexpr uint32_t kMostRanks = 1024;
-constexpr size_t kHandParts = 4;
 
 // Each element is stored to the destination once per pass, with two multiplications and two
 // additions after the first. The rank's own block is gone through as well.
@@ -84,25 +82,8 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
     }
     return good;
   };
-  parts.run = [&] {
-    switch (variant) {
-      case Variant::fine:
-        if (!partial) own_work();
-        return run_fine(ctx, blocks, fine, body);
-      case Variant::blocking:
-        own_work();
-        return run_blocking(ctx, blocks, buffer.data(), body);
-      case Variant::hand:
-        return run_nonblocking(ctx, blocks, 1, buffer.data(), std::span(in_flight), own_work, body);
-      case Variant::hand4:
-        return run_nonblocking(ctx, blocks, kHandParts, buffer.data(), std::span(in_flight),
-                               own_work, body);
-      case Variant::untuned:
-      case Variant::tuned:
-      case Variant::forced:
-        return run_engine(ctx, engine, blocks, own_work, body);
-    }
-  };
+  const VariantBuffers<Complex> buffers{buffer.data(), in_flight, fine};
+  parts.run = [&] { run_variant(ctx, variant, engine, blocks, buffers, own_work, body); };
   if (partial) parts.scale = static_cast<double>(elements) / static_cast<double>(fine);
 
   SampleSeries series = measure_kernel(session, rule, parts);

@@ -18,18 +18,6 @@ constexpr double kOverlapBound = 0.2;  // what a network must offer for the comp
 constexpr double kLeastGain = 0.01;
 constexpr uint64_t kSmallestTransfer = 16 << 10;
 
-const char* verdict_text(stats::NonInferiority verdict) {
-  switch (verdict) {
-    case stats::NonInferiority::non_inferior:
-      return "NON_INFERIOR";
-    case stats::NonInferiority::inferior:
-      return "INFERIOR";
-    case stats::NonInferiority::inconclusive:
-      return "INCONCLUSIVE";
-  }
-  return "";
-}
-
 std::string time_text(const std::vector<double>& times) {
   return bench::with_unit(stats::median(times), "s");
 }
@@ -164,7 +152,7 @@ Result<std::string> quality_tables(const std::vector<CellResult>& cells,
                time_text(cell.times.at("best")),
                number(against_best.ratio) + " [" + number(against_best.lower) + ", " +
                    number(against_best.upper) + "]",
-               verdict_text(against_blocking.verdict), cell.plans.at("tuned"),
+               stats::to_string(against_blocking.verdict), cell.plans.at("tuned"),
                cell.plans.at("best")});
   }
   return "Ratios of times in paired runs, below 1 is faster; bounds are one-sided at 95 %.\n\n" +
