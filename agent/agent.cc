@@ -182,8 +182,9 @@ class Agent::Impl {
                    runner_->id().name);
       abandon_run();
     }
-    spdlog::info("starting {} (fence {}) with {} ranks here", assignment.id.name,
-                 assignment.id.fence, assignment.ranks.size());
+    spdlog::info("starting {} (fence {}) with {} rank{} here", assignment.id.name,
+                 assignment.id.fence, assignment.ranks.size(),
+                 assignment.ranks.size() == 1 ? "" : "s");
     done_since_s_.reset();
     job_id_ = assignment.job_id;
     runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, options_.runner);

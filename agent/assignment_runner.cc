@@ -27,6 +27,13 @@ std::optional<uint32_t> count_member(const Json& message, const char* key) {
   return static_cast<uint32_t>(std::min<int64_t>(it->get<int64_t>(), UINT32_MAX));
 }
 
+// A worker's message without the name it has given itself; it knows its host but not its node.
+std::string without_rank(std::string message, uint32_t rank) {
+  const size_t colon = message.find(": ");
+  const bool named = message.starts_with("rank " + std::to_string(rank) + " on ");
+  return named && colon != std::string::npos ? message.substr(colon + 2) : message;
+}
+
 std::string ranks_text(const std::vector<uint32_t>& ranks) {
   std::string out;
   for (const uint32_t rank : ranks) out += (out.empty() ? "" : ", ") + std::to_string(rank);
@@ -98,7 +105,18 @@ void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json
   } else if (type == "samples") {
     const auto series = message.find("series");
     if (rank != 0 || series == message.end() || !series->is_array()) return;
-    for (const Json& element : *series) add_series(element);
+    for (const Json& element : *series) {
+      const std::string text = element.dump(-1, ' ', false, Json::error_handler_t::replace);
+      if (text.size() > limits_.max_series_bytes) {
+        fail(now_s,
+             {kCause, ErrorCode::resource_exhausted,
+              rank_name(rank) + ": the samples of one point take " + std::to_string(text.size()) +
+                  " bytes, more than can be sent; repeat it "
+                  "less often"});
+        return;
+      }
+      add_series(text);
+    }
   } else if (type == "progress") {
     if (const auto count = count_member(message, "done")) points_done_ = *count;
     if (const auto count = count_member(message, "total")) points_total_ = *count;
@@ -108,7 +126,7 @@ void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json
         error_code_from_string(member(message, "code")).value_or(ErrorCode::internal);
     const bool consequence = code == ErrorCode::unavailable || code == ErrorCode::aborted;
     fail(now_s, {consequence ? kConsequence : kCause, code,
-                 rank_name(rank) + ": " + member(message, "message")});
+                 rank_name(rank) + ": " + without_rank(member(message, "message"), rank)});
   } else if (type == "left") {
     sender.left = true;
     sender.kill_at_s = now_s + limits_.exit_grace_s;
@@ -310,11 +328,10 @@ void AssignmentRunner::send_update(AssignmentUpdate::State state, std::string co
   send(outcome_);
 }
 
-void AssignmentRunner::add_series(const Json& series) {
-  const std::string text = series.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (!batch_.empty() && batch_.size() + text.size() > limits_.batch_bytes) flush();
+void AssignmentRunner::add_series(const std::string& series) {
+  if (!batch_.empty() && batch_.size() + series.size() > limits_.batch_bytes) flush();
   batch_ += batch_.empty() ? '[' : ',';
-  batch_ += text;
+  batch_ += series;
 }
 
 void AssignmentRunner::tell_all(const Json& message) {

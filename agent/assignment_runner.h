@@ -52,6 +52,8 @@ struct RunnerLimits {
   double join_margin_s = 3;  ///< beyond the server's join timeout, should the server be gone
   double deadline_margin_s = 5;            ///< beyond the assignment's own deadline
   size_t batch_bytes = size_t{512} << 10;  ///< a batch is closed above this
+  /// A series above this fails the run: the server would refuse the message that holds it.
+  size_t max_series_bytes = size_t{32} << 20;
 };
 
 class AssignmentRunner {
@@ -121,7 +123,7 @@ class AssignmentRunner {
   void begin_ending(double now_s, Phase phase, double grace_s, const Json& farewell);
   void settle();
   void finish(AssignmentUpdate::State state, ErrorCode code, const std::string& message);
-  void add_series(const Json& series);
+  void add_series(const std::string& series);
   void send_batch();
   void tell_all(const Json& message);
   void send(AgentMessage message) { actions_.emplace_back(TellServer{std::move(message)}); }

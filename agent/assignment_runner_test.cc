@@ -205,6 +205,23 @@ TEST_F(RunnerTest, LargeBatchesAreSplit) {
   EXPECT_EQ(of_kind<SampleBatch>().size(), 3U);
 }
 
+TEST_F(RunnerTest, ASeriesThatCannotBeSentFailsTheRun) {
+  RunnerLimits limits;
+  limits.max_series_bytes = 1000;
+  runner_.emplace(make_assignment({0}), "a", limits);
+  runner_->start(0);
+  runner_->on_group_ready(1, {"x", "y"});
+  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {std::string(1000, 'x')}}});
+  runner_->flush();
+  runner_->on_worker_exit(3, 0, kClean);
+  take();
+  EXPECT_TRUE(of_kind<SampleBatch>().empty());
+  ASSERT_TRUE(runner_->done());
+  EXPECT_EQ(runner_->outcome().state, AssignmentUpdate::State::failed);
+  EXPECT_NE(runner_->outcome().message.find("1002 bytes"), std::string::npos)
+      << runner_->outcome().message;
+}
+
 TEST_F(RunnerTest, DeathNamesRankNodeAndSignalAndEndsTheOthers) {
   bring_to_work({0, 1});
   runner_->on_worker_exit(2, 1, killed(SIGKILL));
@@ -242,6 +259,16 @@ TEST_F(RunnerTest, AFailureKeepsItsCodeAndMessage) {
   ASSERT_TRUE(runner_->done());
   EXPECT_EQ(runner_->outcome().code, "resource_exhausted");
   EXPECT_EQ(runner_->outcome().message, "rank 1 on nodes/a: no memory");
+}
+
+TEST_F(RunnerTest, AFailureNamesItsRankOnce) {
+  bring_to_work({0}, 2);
+  runner_->on_worker_message(
+      2, 0,
+      {{"type", "failed"}, {"code", "not_found"}, {"message", "rank 0 on host: no profile: x"}});
+  runner_->on_worker_exit(3, 0, {.exit_code = 2, .signal = 0});
+  ASSERT_TRUE(runner_->done());
+  EXPECT_EQ(runner_->outcome().message, "rank 0 on nodes/a: no profile: x");
 }
 
 TEST_F(RunnerTest, LeavingBeforeTheGroupIsCompleteIsAFailure) {

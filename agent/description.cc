@@ -98,7 +98,14 @@ Result<Description> describe_node(const std::string& worker, double timeout_s) {
     return Error(ErrorCode::unavailable, "'" + worker + " --describe' " + status.describe() +
                                              "; run it by hand to see why");
   }
-  return parse_description(text);
+  Result<Description> description = parse_description(text);
+  if (!description.ok()) {
+    return Error(ErrorCode::unavailable, "what '" + worker + " --describe' printed is not a " +
+                                             description.error().message() +
+                                             "; name the stripline-worker of this agent's version "
+                                             "with --worker");
+  }
+  return description;
 }
 
 }  // namespace stripline::agent

@@ -21,7 +21,7 @@ struct Description {
 Result<Description> parse_description(std::string_view text);
 
 /// Runs `worker --describe`, for at most `timeout_s`. Errors: not_found when there is no such
-/// program; unavailable when it ends badly; deadline_exceeded; data_loss.
+/// program; unavailable when it ends badly or prints something else; deadline_exceeded.
 Result<Description> describe_node(const std::string& worker, double timeout_s);
 
 }  // namespace stripline::agent

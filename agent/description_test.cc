@@ -43,6 +43,12 @@ TEST(Description, SaysWhatToDoWithoutAWorker) {
   ASSERT_FALSE(failing.ok());
   EXPECT_EQ(failing.error().code(), ErrorCode::unavailable);
   EXPECT_NE(failing.error().message().find("exited with code 1"), std::string::npos);
+
+  const auto other = describe_node("/bin/echo", 5);
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().code(), ErrorCode::unavailable);
+  EXPECT_NE(other.error().message().find("/bin/echo"), std::string::npos);
+  EXPECT_NE(other.error().message().find("--worker"), std::string::npos);
 }
 
 }  // namespace

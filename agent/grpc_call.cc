@@ -98,9 +98,20 @@ struct GrpcCall::Callbacks {
     return 0;
   }
 
+  // What the server ends by its last frame has ended, though HTTP/2 goes on until this side has
+  // said its last word, too.
+  static int on_frame(nghttp2_session* /*session*/, const nghttp2_frame* frame, void* user) {
+    const bool carries_end = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
+    if (carries_end && frame->hd.stream_id == self(user).stream_ &&
+        (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
+      self(user).on_end(NGHTTP2_NO_ERROR);
+    }
+    return 0;
+  }
+
   static int on_stream_close(nghttp2_session* /*session*/, int32_t stream, uint32_t error_code,
                              void* user) {
-    if (stream == self(user).stream_) self(user).on_stream_close(error_code);
+    if (stream == self(user).stream_) self(user).on_end(error_code);
     return 0;
   }
 
@@ -134,6 +145,7 @@ GrpcCall::GrpcCall(const std::string& authority, const std::string& path) {
   nghttp2_session_callbacks_new(&callbacks);
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Callbacks::on_header);
   nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, Callbacks::on_data);
+  nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Callbacks::on_frame);
   nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, Callbacks::on_stream_close);
   nghttp2_session* session = nullptr;
   nghttp2_session_client_new(&session, callbacks, this);
@@ -204,8 +216,13 @@ void GrpcCall::on_header(std::string_view name, std::string_view value) {
   headers_.insert_or_assign(std::string(name), std::string(value));
 }
 
+bool GrpcCall::answered_ok() const {
+  const auto http = headers_.find(":status");
+  return http == headers_.end() || http->second == "200";
+}
+
 void GrpcCall::on_data(std::string_view bytes) {
-  if (status_) return;
+  if (status_ || !answered_ok()) return;  // A page for people follows another HTTP status.
   inbox_ += bytes;
   size_t at = 0;
   while (inbox_.size() - at >= kPrefixBytes) {
@@ -222,7 +239,8 @@ void GrpcCall::on_data(std::string_view bytes) {
   inbox_.erase(0, at);
 }
 
-void GrpcCall::on_stream_close(uint32_t error_code) {
+void GrpcCall::on_end(uint32_t error_code) {
+  if (status_) return;
   if (const auto status = headers_.find("grpc-status"); status != headers_.end()) {
     int code = kUnknown;
     const std::string& text = status->second;
@@ -231,11 +249,13 @@ void GrpcCall::on_stream_close(uint32_t error_code) {
     status_->details = base64_decoded(headers_["grpc-status-details-bin"]);
     return;
   }
-  if (const auto http = headers_.find(":status"); http != headers_.end() && http->second != "200") {
-    return fail(kUnavailable, "the server answered with HTTP status " + http->second);
+  if (!answered_ok()) {
+    return fail(kUnavailable, "the server answered with HTTP status " + headers_[":status"]);
   }
   fail(kUnavailable,
-       std::string("the server closed the stream: ") + nghttp2_http2_strerror(error_code));
+       error_code == NGHTTP2_NO_ERROR
+           ? "the server ended the call without a status of gRPC"
+           : std::string("the server closed the stream: ") + nghttp2_http2_strerror(error_code));
 }
 
 // The first end counts.

@@ -61,8 +61,9 @@ class GrpcCall {
   friend struct Callbacks;
 
   void on_header(std::string_view name, std::string_view value);
+  bool answered_ok() const;
   void on_data(std::string_view bytes);
-  void on_stream_close(uint32_t error_code);
+  void on_end(uint32_t error_code);
   void fail(int code, std::string message);
 
   struct Deleter {

@@ -2,6 +2,8 @@
 // agent_test.cc.
 #include "agent/grpc_call.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "agent/server_address.h"
@@ -39,6 +41,8 @@ constexpr uint8_t kData = 0;
 constexpr uint8_t kHeaders = 1;
 constexpr uint8_t kReset = 3;
 constexpr uint8_t kSettings = 4;
+constexpr uint8_t kGoAway = 7;
+constexpr uint8_t kWindowUpdate = 8;
 constexpr uint8_t kEndStream = 1;
 constexpr uint8_t kEndHeaders = 4;
 
@@ -89,12 +93,60 @@ TEST(GrpcCall, TrailersAreTheStatus) {
                frame(kHeaders, kEndHeaders | kEndStream, 1,
                      field("grpc-status", "6") + field("grpc-message", "nodes/a%3A in use%") +
                          field("grpc-status-details-bin", "aGVsbG8="))));
-  call.finish();  // a stream closes when both sides have
-  all_output(call);
   ASSERT_TRUE(call.status());
   EXPECT_EQ(call.status()->code, 6);
   EXPECT_EQ(call.status()->message, "nodes/a: in use%");
   EXPECT_EQ(call.status()->details, "hello");
+}
+
+TEST(GrpcCall, AnAnswerMayConsistOfTrailersOnly) {
+  GrpcCall call("h:1", "/s/m");
+  all_output(call);
+  call.receive(bytes_of(kHandshake + frame(kHeaders, kEndHeaders | kEndStream, 1,
+                                           field(":status", "200") + field("grpc-status", "14") +
+                                               field("grpc-message", "stopping"))));
+  ASSERT_TRUE(call.status());
+  EXPECT_EQ(call.status()->code, kUnavailable);
+  EXPECT_EQ(call.status()->message, "stopping");
+}
+
+TEST(GrpcCall, LargeMessagesKeepToThePeersWindow) {
+  constexpr size_t kWindow = 65535;
+  GrpcCall call("h:1", "/s/m");
+  const std::string before = all_output(call);
+  call.receive(bytes_of(kHandshake + kAnswer));
+  all_output(call);
+  call.send(std::string(2 * (kWindow - 5), 'x'));
+  const auto payload = [](const std::string& output) {
+    return static_cast<size_t>(std::count(output.begin(), output.end(), 'x'));
+  };
+  EXPECT_EQ(payload(all_output(call)), kWindow - 5);  // the message's own prefix counts
+  EXPECT_TRUE(all_output(call).empty());
+  const std::string more("\0\1\0\0", 4);
+  call.receive(bytes_of(frame(kWindowUpdate, 0, 1, more)));
+  EXPECT_TRUE(all_output(call).empty()) << "the connection has a window, too";
+  call.receive(bytes_of(frame(kWindowUpdate, 0, 0, more)));
+  EXPECT_EQ(payload(all_output(call)), kWindow - 5);
+  EXPECT_FALSE(call.status());
+}
+
+TEST(GrpcCall, AGoodbyeEndsTheCallOnlyIfTheServerHasNotTakenIt) {
+  const auto goodbye = [](char last_stream) {
+    return frame(kGoAway, 0, 0, std::string("\0\0\0", 3) + last_stream + std::string(4, '\0'));
+  };
+  GrpcCall refused("h:1", "/s/m");
+  all_output(refused);
+  refused.receive(bytes_of(kHandshake + goodbye('\0')));
+  ASSERT_TRUE(refused.status());
+  EXPECT_EQ(refused.status()->code, kUnavailable);
+
+  GrpcCall taken("h:1", "/s/m");
+  all_output(taken);
+  taken.receive(bytes_of(kHandshake + kAnswer + goodbye('\1')));
+  all_output(taken);
+  EXPECT_FALSE(taken.status());
+  taken.receive(bytes_of(frame(kData, 0, 1, message("last"))));
+  EXPECT_EQ(taken.take_messages(), std::vector<std::string>{"last"});
 }
 
 TEST(GrpcCall, EveryOtherEndIsAnErrorWithAReason) {
@@ -131,6 +183,21 @@ TEST(GrpcCall, EveryOtherEndIsAnErrorWithAReason) {
   }
   {
     GrpcCall call("h:1", "/s/m");
+    all_output(call);
+    call.receive(bytes_of(kHandshake + frame(kHeaders, kEndHeaders, 1, field(":status", "502")) +
+                          frame(kData, kEndStream, 1, "<html>")));
+    ASSERT_TRUE(call.status());
+    EXPECT_EQ(call.status()->code, kUnavailable);
+  }
+  {
+    GrpcCall call("h:1", "/s/m");
+    all_output(call);
+    call.receive(bytes_of(kHandshake + kAnswer + frame(kData, kEndStream, 1, "")));
+    ASSERT_TRUE(call.status());
+    EXPECT_EQ(call.status()->message, "the server ended the call without a status of gRPC");
+  }
+  {
+    GrpcCall call("h:1", "/s/m");
     call.connection_lost("connection refused");
     call.connection_lost("later");
     EXPECT_EQ(call.status()->message, "connection refused");
@@ -148,6 +215,17 @@ TEST(ServerAddress, IsHostAndPort) {
        {"", "head", "head:", ":7411", "::1:7411", "head:0", "head:65536", "head:x"}) {
     EXPECT_FALSE(parse_server_address(bad).ok()) << bad;
   }
+}
+
+TEST(ServerAddress, EveryAddressIsTriedFirstInItsTurn) {
+  std::vector<SocketAddress> addresses(3);
+  for (socklen_t i = 0; i < 3; ++i) addresses[i].size = i;
+  for (size_t attempt = 0; attempt < 6; ++attempt) {
+    const auto order = in_turn(addresses, attempt);
+    ASSERT_EQ(order.size(), 3U);
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(order[i].size, (attempt + i) % 3);
+  }
+  EXPECT_TRUE(in_turn({}, 1).empty());
 }
 
 TEST(ServerAddress, NumbersAreFoundAtOnceAndNonsenseIsAnError) {

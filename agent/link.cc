@@ -46,8 +46,8 @@ Result<UniqueFd> start_connecting(const SocketAddress& address) {
 // A session from looking up the host to its end.
 class Link::Connection {
  public:
-  Connection(const HostAndPort& server, const Hello& hello)
-      : lookup_(std::in_place, server), call_(server.text(), kMethod) {
+  Connection(const HostAndPort& server, const Hello& hello, size_t attempt)
+      : lookup_(std::in_place, server), attempt_(attempt), call_(server.text(), kMethod) {
     call_.send(to_wire(hello).SerializeAsString());
   }
 
@@ -94,7 +94,7 @@ class Link::Connection {
     if (!found) return;
     lookup_.reset();
     if (!found->ok()) return call_.connection_lost(found->error().message());
-    addresses_ = std::move(**found);
+    addresses_ = in_turn(std::move(**found), attempt_);
     connect_next("no address");
   }
 
@@ -141,6 +141,7 @@ class Link::Connection {
   }
 
   std::optional<AddressLookup> lookup_;
+  size_t attempt_;
   std::vector<SocketAddress> addresses_;
   size_t next_address_ = 0;
   UniqueFd socket_;
@@ -163,7 +164,7 @@ std::vector<LinkEvent> Link::take_events() { return std::exchange(events_, {}); 
 
 void Link::open(const Hello& hello) {
   abandon();
-  connection_ = std::make_unique<Connection>(server_, hello);
+  connection_ = std::make_unique<Connection>(server_, hello, attempts_++);
   pump();
 }
 

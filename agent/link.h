@@ -2,6 +2,7 @@
 // own: the caller polls fd() and calls on_ready().
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <variant>
@@ -52,6 +53,7 @@ class Link {
   void close_if_ended();
 
   HostAndPort server_;
+  size_t attempts_ = 0;
   std::unique_ptr<Connection> connection_;
   std::vector<LinkEvent> events_;
 };

@@ -80,11 +80,18 @@ int main(int argc, char** argv) {
   CLI::App app(kDescription, "stripline-agent");
   app.footer(kFooter);
   app.set_version_flag("--version", "stripline-agent " STRIPLINE_VERSION, "Print the version");
-  app.add_option("--server", server, "Address of the server, host:port")
+  app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {
+    return "stripline-agent: error: " + std::string(error.what()) +
+           "; see 'stripline-agent --help'\n";
+  });
+  app.add_option("--server", server, "Address of the server")
+      ->type_name("HOST:PORT")
       ->envname("STRIPLINE_SERVER")
       ->capture_default_str();
   app.add_option("--node", options.node,
-                 "Name of this node: lower-case letters, digits, '.', '_', '-'")
+                 "Name of this node: lower-case letters, digits, '.', '_', '-'; default: the "
+                 "host's name")
+      ->type_name("NAME")
       ->check([](const std::string& name) {
         return stripline::agent::is_node_name(name)
                    ? std::string()

@@ -63,6 +63,13 @@ Result<HostAndPort> parse_server_address(std::string_view text) {
   return HostAndPort{std::string(host), std::string(port)};
 }
 
+std::vector<SocketAddress> in_turn(std::vector<SocketAddress> addresses, size_t attempt) {
+  if (addresses.empty()) return addresses;
+  const auto first = static_cast<std::ptrdiff_t>(attempt % addresses.size());
+  std::rotate(addresses.begin(), addresses.begin() + first, addresses.end());
+  return addresses;
+}
+
 struct AddressLookup::Shared {
   UniqueFd event_fd{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;

@@ -1,6 +1,7 @@
 // Where the server is: reading "host:port" and finding its addresses without waiting.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,10 @@ struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t size = 0;
 };
+
+/// The order in which the attempt of this number tries the addresses of a host. Each attempt begins
+/// with another one, because an address that swallows packets may take up all of an attempt's time.
+std::vector<SocketAddress> in_turn(std::vector<SocketAddress> addresses, size_t attempt);
 
 /// A name lookup that runs beside the caller: a resolver may take long, and the caller has workers
 /// to look after. Abandoned by destroying it.

@@ -267,6 +267,12 @@ TEST_F(AgentsServiceTest, AnErrorThatWouldComeBackFailsTheCampaignAtOnce) {
   EXPECT_EQ(end().message(), "run 1 failed: nodes/b: no such profile");
 }
 
+TEST_F(AgentsServiceTest, AFailureNamesItsNodeOnce) {
+  give_out();
+  b_->update(order_b_, Update::FAILED, "not_found", "rank 1 on nodes/b: no such profile");
+  EXPECT_EQ(end().message(), "run 1 failed: rank 1 on nodes/b: no such profile");
+}
+
 TEST_F(AgentsServiceTest, MalformedSamplesAreNotAcknowledged) {
   give_out();
   join_both();

@@ -322,7 +322,8 @@ Status Coordinator::give_up(const LoseRun& lose) {
   run.state = lose.again ? RunState::pending : RunState::failed;
   d.changes.orphaned.push_back(key);
   d.campaign.measured_s += active_seconds(key.campaign).value_or(0);
-  d.campaign.message = run_of(key.run, d.runs.size()) + " was lost: " + lose.reason;
+  d.campaign.message =
+      run_of(key.run, d.runs.size()) + (lose.again ? " was lost: " : " failed: ") + lose.reason;
   if (lose.again) {
     d.campaign.message += "; it is measured again (attempt " + std::to_string(run.failures + 1) +
                           " of " + std::to_string(options_.max_failures) + ")";

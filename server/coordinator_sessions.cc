@@ -411,12 +411,15 @@ bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
   }
   if (active == nullptr) return true;
   const std::string message = shortened(update.message, kMaxMessageBytes);
+  // Most messages name the node themselves, with the rank.
+  const bool named = message.find(node_name(node)) != std::string::npos;
   switch (update.state) {
     case UpdateState::finished:
       active->group.finish(node);
       break;
     case UpdateState::failed:
-      active->failure = Failure{node_name(node) + ": " + message, is_final_error(update.code)};
+      active->failure =
+          Failure{named ? message : node_name(node) + ": " + message, is_final_error(update.code)};
       break;
     case UpdateState::cancelled:
       active->failure = Failure{node_name(node) + " stopped it: " + message, false};
