@@ -27,6 +27,7 @@ class AtomicFile {
 
  private:
   struct Close {
+    // The owner itself. NOLINTNEXTLINE(cppcoreguidelines-owning-memory)
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   AtomicFile(std::filesystem::path destination, std::filesystem::path temporary, std::FILE* file)

@@ -1,5 +1,6 @@
 #include "cli/service.h"
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <utility>
@@ -214,11 +215,9 @@ Result<v1::ListCampaignsResponse> Service::list_campaigns(int page_size,
 
 Status Service::watch_campaign(const std::string& name, uint64_t cursor, const OnEvent& on_event) {
   // The completion queue of this call: waiting for it with a limit lets the caller redraw and stop.
-  enum Operation : intptr_t { kStart = 1, kRead, kFinish };
-  const auto tag = [](Operation operation) {
-    return reinterpret_cast<void*>(
-        static_cast<intptr_t>(operation));  // NOLINT(performance-no-int-to-ptr)
-  };
+  enum Operation { kStart, kRead, kFinish };
+  std::array<char, 3> operations{};  // whose addresses tell them apart
+  const auto tag = [&](Operation operation) -> void* { return &operations[operation]; };
   grpc::ClientContext context;
   context.set_deadline(deadline_after(kWatchCall_s));
   v1::WatchCampaignRequest request;
@@ -268,7 +267,7 @@ Status Service::export_samples(const std::string& name,
   const auto reader = impl_->campaigns->ExportSamples(&context, request);
   v1::SampleChunk chunk;
   while (reader->Read(&chunk)) {
-    if (const Status written = sink(chunk.data()); !written.ok()) {
+    if (Status written = sink(chunk.data()); !written.ok()) {
       context.TryCancel();
       return written;
     }
