@@ -208,7 +208,8 @@ class Context {
   std::byte* segment_;
 };
 
-/// Prints "rank R: error: ..." and returns the process exit code for it.
+/// Prints "rank R: error: ..." unless the launcher already shows this failure to join, and returns
+/// the process exit code for it.
 int report(const Error& error);
 
 }  // namespace stripline
