@@ -158,7 +158,9 @@ int run(const Global& global, const CampaignShow& command) {
        std::to_string(campaign->points_done()) + " of " + std::to_string(campaign->points_total()));
   line("samples", std::to_string(campaign->samples()));
   line("seed", std::to_string(spec.seed()));
-  line("model", campaign->model_version().empty() ? spec.model() : campaign->model_version());
+  line("model", !campaign->model_version().empty() ? campaign->model_version()
+                : spec.model().empty()             ? "none asked for"
+                                                   : spec.model());
   line("created", campaign->create_time());
   line("updated", campaign->update_time());
   print(text);

@@ -247,8 +247,9 @@ class Grammar {
         ->type_name("NAME");
     run->add_option("--node", nodes_, "Use only this node; may be repeated (default: any)")
         ->type_name("NAME");
-    run->add_option("--model", model_name_,
-                    "The model to publish (default: named after the fabric)")
+    run->add_option(
+           "--model", model_name_,
+           "The model to publish (default: named after the fabric; none with --experiment)")
         ->type_name("NAME");
     run->add_option("--seed", run_.seed, "Order of the points, and jitter of an emulated fabric")
         ->type_name("N");
@@ -258,7 +259,7 @@ class Grammar {
         std::string(
             "Shows its progress until the model is published. Ctrl-C stops watching, not the\n"
             "campaign: 'campaign watch' continues, 'campaign cancel' ends it.\n\n"
-            "Exit codes: 0 published, 1 failed, 2 wrong request, 4 no server or not enough nodes,\n"
+            "Exit codes: 0 done, 1 failed, 2 wrong request, 4 no server or not enough nodes,\n"
             "6 server gone for longer than --timeout, 7 cancelled, or Ctrl-C.\n\n"
             "Examples:\n"
             "  stripline campaign run --fabric tcp\n"
@@ -273,7 +274,7 @@ class Grammar {
         std::string(
             "Starts with what has happened so far, and continues where it was when the server\n"
             "restarts. Ctrl-C stops the watching, not the campaign.\n\n"
-            "Exit codes: 0 published, 1 failed, 2 no such campaign, 4 no server, 6 server gone\n"
+            "Exit codes: 0 done, 1 failed, 2 no such campaign, 4 no server, 6 server gone\n"
             "for longer than --timeout, 7 cancelled, or Ctrl-C.\n") +
         kServiceOptions);
 

@@ -214,7 +214,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   plan.spec = spec;
   for (const Experiment& experiment : *experiments) {
     plan.requirements[experiment.name] = experiment.version;
-    plan.feeds_model = plan.feeds_model || !experiment.feeds.empty();
+    plan.feeds_model = plan.feeds_model || (!spec.model.empty() && !experiment.feeds.empty());
   }
   if (plan.feeds_model && spec.runs < kMinRunsForIntervals) {
     return invalid_field("spec.runs", "a model needs at least " +

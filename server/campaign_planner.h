@@ -24,7 +24,7 @@ struct CampaignPlan {
   CampaignSpec spec;  ///< complete
   /// Name and version of each experiment; a node must offer all of them to take part.
   std::map<std::string, int64_t> requirements;
-  bool feeds_model = false;  ///< Some experiment feeds a model parameter.
+  bool feeds_model = false;  ///< A model is asked for, and some experiment feeds it.
   /// One per run, with names and fences left empty. `run` counts from 1. Every run has the same
   /// points, in an order of its own, but for the first `core_points`, which are the same coarse
   /// grid in every run: what is measured when there is no time for more (scheduler.h).

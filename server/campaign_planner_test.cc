@@ -105,6 +105,14 @@ TEST(CampaignPlanner, NamedExperimentsMayFeedNothing) {
   EXPECT_EQ(experiments_of(planned.runs[0]), std::set<std::string>{"kernel.loop"});
 }
 
+TEST(CampaignPlanner, NamedExperimentsFeedAModelOnlyIfItIsNamed) {
+  const std::vector<NodeOffer> offers{offer("a"), offer("b")};
+  EXPECT_FALSE(plan({.fabric = "tcp", .experiments = {"micro.latency"}}, offers)->feeds_model);
+  EXPECT_TRUE(
+      plan({.fabric = "tcp", .experiments = {"micro.latency"}, .model = "models/mine"}, offers)
+          ->feeds_model);
+}
+
 TEST(CampaignPlanner, AModelNeedsSixRuns) {
   const auto planned = plan({.fabric = "tcp", .runs = 5}, {offer("a"), offer("b")});
   ASSERT_FALSE(planned);

@@ -65,8 +65,11 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
       return invalid_field("spec.experiments", "'" + name + "' is empty or named twice");
     }
   }
-  if (spec.model.empty()) spec.model = model_name(to_segment(spec.fabric));
-  if (!parse_model_name(spec.model)) {
+  // A few experiments make a poorer model than the fabric has already: only where they are told to.
+  if (spec.model.empty() && spec.experiments.empty()) {
+    spec.model = model_name(to_segment(spec.fabric));
+  }
+  if (!spec.model.empty() && !parse_model_name(spec.model)) {
     return invalid_field("spec.model", "'" + spec.model +
                                            "' is not of the form models/NAME with NAME matching "
                                            "[a-z0-9][a-z0-9._-]{0,62}");

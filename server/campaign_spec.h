@@ -27,7 +27,7 @@ struct CampaignSpec {
   uint32_t runs = 0;
   double time_budget_s = 0;
   uint64_t seed = 0;
-  std::string model;                    ///< "models/{model}"
+  std::string model;                    ///< "models/{model}"; empty: publish none
   std::vector<std::string> only_nodes;  ///< "nodes/{node}"
 };
 

@@ -26,6 +26,11 @@ TEST(CampaignSpec, DefaultsAreThoseOfTheContract) {
   EXPECT_EQ(full.model, "models/emulated-gm");
 
   EXPECT_EQ(complete_spec({.fabric = "tcp", .ranks = 1})->nodes, 1U);
+
+  // What a part of the experiments would make must not become the fabric's latest model unasked.
+  EXPECT_EQ(complete_spec({.fabric = "tcp", .experiments = {"a"}})->model, "");
+  EXPECT_EQ(complete_spec({.fabric = "tcp", .experiments = {"a"}, .model = "models/mine"})->model,
+            "models/mine");
 }
 
 TEST(CampaignSpec, WrongFieldsAreNamed) {

@@ -375,7 +375,9 @@ Status Coordinator::finish_measuring(const FinishMeasuring& finish) {
     d.campaign.message = message + "; fitting the model";
   } else {
     d.campaign.state = CampaignState::succeeded;
-    d.campaign.message = message + "; none of the experiments feeds a model";
+    d.campaign.message =
+        message + (d.campaign.spec.model.empty() ? "; no model was asked for"
+                                                 : "; none of the experiments feeds a model");
   }
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::info("{}: {}", campaign_name(finish.campaign), d.campaign.message);

@@ -68,12 +68,14 @@ Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
     auto existing = existing_campaign(request_id, digest);
     if (!existing || !existing->name.empty()) return existing;
   }
-  const auto model = store_.model(*parse_model_name(spec->model));
-  if (!model.ok()) return model.error();
-  if (*model && (*model)->fabric != spec->fabric) {
-    return invalid_field("spec.model", "'" + spec->model + "' describes fabric '" +
-                                           (*model)->fabric + "', not '" + spec->fabric +
-                                           "'; name another model");
+  if (!spec->model.empty()) {
+    const auto model = store_.model(*parse_model_name(spec->model));
+    if (!model.ok()) return model.error();
+    if (*model && (*model)->fabric != spec->fabric) {
+      return invalid_field("spec.model", "'" + spec->model + "' describes fabric '" +
+                                             (*model)->fabric + "', not '" + spec->fabric +
+                                             "'; name another model");
+    }
   }
   std::vector<NodeOffer> offers;
   for (const auto& [id, session] : sessions_) {

@@ -77,6 +77,7 @@ TEST(Namespaces, ACampaignOnTcpBetweenTwoNetworks) {
   const auto shown = parse_json(run_program(command).out, "campaign");
   ASSERT_TRUE(shown.ok());
   EXPECT_EQ((*shown)["runs_done"], 6);
+  EXPECT_EQ((*shown)["message"], "6 of 6 runs measured; no model was asked for");
 }
 
 }  // namespace
