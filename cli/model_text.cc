@@ -88,6 +88,11 @@ std::string operation_text(const std::string& title, const OperationModel& opera
     add(table, range, "r per byte", segment.r_per_byte_s, seconds_per_byte_text);
   }
   add(table, "any", "queue depth", operation.queue_depth, count_text);
+  for (const model::BufferPoint& point : operation.buffers) {
+    const std::string buffer = "buffer of " + bytes_text(point.bytes);
+    add(table, buffer, "r beyond", point.retire_s_per_byte, seconds_per_byte_text);
+    add(table, buffer, "first read", point.read_s_per_byte, seconds_per_byte_text);
+  }
   return "\n" + title + "\n" + table.text(2);
 }
 

@@ -47,6 +47,7 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.flood", {"get", "put"}},
       {"micro.overlap", {"get", "put"}},
       {"micro.compute", {"red_in", "red_out", "vec_in", "vec_out", "alu"}},
+      {"micro.receive", {"get", "read"}},
       {"micro.strip_overhead", {"by_hand", "engine"}},
       {"micro.strip_sweep", {"A", "B"}}};
   for (const auto& [name, variants] : expected) {

@@ -91,6 +91,38 @@ void fit_compute(const SortedSamples& samples, const FitRequest& request, Fit& f
   if (any) fit.model.compute = std::move(compute);
 }
 
+// By buffer: what getting into it takes beyond getting into the smallest one, and what it takes to
+// go through it, in each run; per byte of the largest gets that were measured.
+void fit_buffers(const SortedSamples& samples, const FitRequest& request, Fit& fit) {
+  const auto path = fit.model.network.find(request.path);
+  if (path == fit.model.network.end() || !path->second.get || samples.receive.empty()) return;
+  const auto& [bytes, receive] = *samples.receive.rbegin();
+  if (receive.get.empty() || bytes == 0) return;
+  const RunMedians& smallest = receive.get.begin()->second;
+  const double scale = 1 / static_cast<double>(bytes);
+  for (const auto& [buffer_bytes, get_s] : receive.get) {
+    const auto read_s = receive.read.find(buffer_bytes);
+    if (read_s == receive.read.end()) continue;
+    std::vector<double> retire;
+    std::vector<double> read;
+    for (const auto& [run, value] : get_s) {
+      const auto base = smallest.find(run);
+      if (base != smallest.end()) retire.push_back((value - base->second) * scale);
+    }
+    for (const auto& [run, value] : read_s->second) read.push_back(value * scale);
+    const OverRunsOptions options{.confidence = request.options.confidence, .nonnegative = true};
+    auto beyond = over_runs(retire, receive.raw_samples, "paired-run-medians+t", options);
+    auto first_read = over_runs(read, receive.raw_samples, "run-medians+t", options);
+    if (beyond && first_read) {
+      path->second.get->buffers.push_back(
+          {buffer_bytes, *std::move(beyond), *std::move(first_read)});
+    } else {
+      fit.report.notes.push_back("what a buffer of " + std::to_string(buffer_bytes) +
+                                 " bytes costs is absent: it was measured in fewer than two runs");
+    }
+  }
+}
+
 // What the engine costs a strip: the mean over the points, of each run that measured both ways.
 void fit_strip(const SortedSamples& samples, const FitRequest& request, Fit& fit) {
   std::map<uint32_t, std::vector<double>> overheads;
@@ -143,6 +175,7 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit.report.rejected = std::move(samples.rejected);
   fit_operations(samples, request, fit);
   fit_compute(samples, request, fit);
+  fit_buffers(samples, request, fit);
   fit_strip(samples, request, fit);
   if (fit.model.network.empty() && !fit.model.compute) {
     std::string why = "nothing could be fitted from " + std::to_string(series.size()) + " series";

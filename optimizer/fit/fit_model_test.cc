@@ -66,6 +66,42 @@ TEST(FitModel, WholeCampaignGivesAValidModelThatSurvivesItsFileForm) {
   EXPECT_EQ(*model::content_sha256(*again), *model::content_sha256(model));
 }
 
+TEST(FitModel, BuffersCostWhatTheyTakeBeyondTheSmallestByRun) {
+  auto series = synthesize(example_machine(), full_campaign(), {}, 8);
+  const auto received = [](const char* variant, int64_t buffer_bytes, uint32_t run, double value) {
+    SampleSeries one;
+    one.point = {
+        "micro.receive", variant, {{"bytes", int64_t{65536}}, {"buffer_bytes", buffer_bytes}}};
+    one.run = run;
+    one.values = {value};
+    one.verified = true;
+    return one;
+  };
+  constexpr double kBytes = 65536;
+  for (uint32_t run = 0; run < 6; ++run) {
+    const double get_s = 30e-6 + run * 4e-6;  // runs differ by more than buffers do
+    for (const auto& [buffer, beyond, read] : {std::tuple(int64_t{1} << 17, 0.0, 0.1e-9),
+                                               {int64_t{1} << 20, 0.0, 0.1e-9},
+                                               {int64_t{1} << 24, 0.2e-9, 0.3e-9}}) {
+      const double noise = run % 2 == 0 ? 0.99 : 1.01;
+      series.push_back(received("get", buffer, run, get_s + beyond * noise * kBytes));
+      series.push_back(received("read", buffer, run, read * noise * kBytes));
+    }
+  }
+  const auto fit = fit_model(series, request());
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  const auto& buffers = fit->model.network.at("inter-node").get->buffers;
+  ASSERT_EQ(buffers.size(), 3U);
+  EXPECT_EQ(buffers[0].bytes, uint64_t{1} << 17);
+  EXPECT_EQ(buffers[0].retire_s_per_byte.value, 0);
+  EXPECT_NEAR(buffers[1].retire_s_per_byte.value, 0, 1e-15);
+  EXPECT_NEAR(buffers[1].read_s_per_byte.value, 0.1e-9, 1e-14);
+  EXPECT_NEAR(buffers[2].retire_s_per_byte.value, 0.2e-9, 1e-14);
+  EXPECT_NEAR(buffers[2].read_s_per_byte.value, 0.3e-9, 1e-14);
+  EXPECT_EQ(buffers[2].retire_s_per_byte.runs, 6U);
+  EXPECT_GT(buffers[2].retire_s_per_byte.ci_low, 0.19e-9);
+}
+
 TEST(FitModel, StripOverheadIsTheDifferenceOfBothWaysByRun) {
   auto series = synthesize(example_machine(), full_campaign(), {}, 7);
   const auto loop = [](const char* variant, uint32_t run, double value) {

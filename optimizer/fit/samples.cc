@@ -15,7 +15,7 @@ using experiment::SampleSeries;
 
 constexpr double kMaxCount = 9007199254740992.0;  // 2^53: integers up to here are exact.
 
-// Experiment, variant, size, second factor (burst, count or strips), run.
+// Experiment, variant, size, second factor (burst, count, strips or buffer), run.
 using Key = std::tuple<std::string, std::string, uint64_t, uint64_t, uint32_t>;
 
 struct Kind {
@@ -25,9 +25,10 @@ struct Kind {
 };
 
 constexpr Kind kKinds[] = {
-    {"micro.latency", nullptr, false}, {"micro.issue", "burst", false},
-    {"micro.flood", "count", false},   {"micro.overlap", nullptr, true},
-    {"micro.compute", nullptr, false}, {"micro.strip_overhead", "strips", false},
+    {"micro.latency", nullptr, false},        {"micro.issue", "burst", false},
+    {"micro.flood", "count", false},          {"micro.overlap", nullptr, true},
+    {"micro.compute", nullptr, false},        {"micro.strip_overhead", "strips", false},
+    {"micro.receive", "buffer_bytes", false},
 };
 
 const Kind* kind_of(const std::string& name) {
@@ -52,6 +53,7 @@ bool known_variant(const Kind& kind, const std::string& variant) {
   if (std::string(kind.name) == "micro.compute") {
     return one_of({"red_in", "red_out", "vec_in", "vec_out", "alu"});
   }
+  if (std::string(kind.name) == "micro.receive") return one_of({"get", "read"});
   if (std::string(kind.name) == "micro.strip_overhead") return one_of({"engine", "by_hand"});
   return one_of({"get", "put", "am"});
 }
@@ -122,6 +124,12 @@ SortedSamples sort_samples(std::span<const SampleSeries> series) {
       StripLoopSamples& loops = sorted.strip_loops[bytes][second];
       (variant == "engine" ? loops.engine : loops.by_hand)[run] = middle;
       sorted.strip_loops_raw += raw;
+      continue;
+    }
+    if (name == "micro.receive") {
+      ReceiveSamples& receive = sorted.receive[bytes];
+      (variant == "get" ? receive.get : receive.read)[second][run] = middle;
+      receive.raw_samples += raw;
       continue;
     }
     OperationSamples& operation = sorted.operations[variant];

@@ -31,6 +31,13 @@ struct OperationSamples {
   }
 };
 
+/// micro.receive with one size of gets: seconds per get, by size of the buffer.
+struct ReceiveSamples {
+  std::map<uint64_t, RunMedians> get;   ///< blocking gets
+  std::map<uint64_t, RunMedians> read;  ///< going through what has come
+  uint32_t raw_samples = 0;
+};
+
 /// micro.strip_overhead of one size and number of strips: times of whole loops.
 struct StripLoopSamples {
   RunMedians engine;
@@ -43,6 +50,7 @@ struct SortedSamples {
   /// micro.compute: by primitive, then footprint in bytes.
   std::map<std::string, std::map<uint64_t, RunMedians>> compute;
   std::map<std::string, std::map<uint64_t, uint32_t>> compute_raw;  ///< Raw samples per footprint.
+  std::map<uint64_t, ReceiveSamples> receive;                       ///< By size of a get in bytes.
   /// By size of a strip in bytes, then number of strips.
   std::map<uint64_t, std::map<uint64_t, StripLoopSamples>> strip_loops;
   uint32_t strip_loops_raw = 0;       ///< Raw samples of these.

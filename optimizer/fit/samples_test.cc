@@ -32,6 +32,10 @@ TEST(SortSamples, MediansByRunAndPoint) {
            2),
       make("micro.strip_overhead", "by_hand", {{"bytes", int64_t{64}}, {"strips", int64_t{32}}},
            {5, 6, 9}, 2),
+      make("micro.receive", "get", {{"bytes", int64_t{64}}, {"buffer_bytes", int64_t{128}}}, {4},
+           2),
+      make("micro.receive", "read", {{"bytes", int64_t{64}}, {"buffer_bytes", int64_t{128}}}, {3},
+           2),
       make("micro.strip_sweep", "A", {}, {1}),
       make("kernel.matvec", "tuned", {}, {1}),
   };
@@ -49,7 +53,10 @@ TEST(SortSamples, MediansByRunAndPoint) {
   EXPECT_EQ(sorted.strip_loops.at(64).at(32).engine.at(2), 7.0);
   EXPECT_EQ(sorted.strip_loops.at(64).at(32).by_hand.at(2), 6.0);
   EXPECT_EQ(sorted.strip_loops_raw, 4U);
-  EXPECT_EQ(sorted.used, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(sorted.receive.at(64).get.at(128).at(2), 4.0);
+  EXPECT_EQ(sorted.receive.at(64).read.at(128).at(2), 3.0);
+  EXPECT_EQ(sorted.receive.at(64).raw_samples, 2U);
+  EXPECT_EQ(sorted.used, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_TRUE(sorted.rejected.empty());
 }
 

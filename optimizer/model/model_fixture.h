@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "optimizer/model/tuned_model.h"
 
@@ -17,7 +18,16 @@ inline Parameter example_parameter(double value, double relative_half_width = 0.
           false};
 }
 
-/// Every member present once, in the order of magnitude of an InfiniBand network of 2004.
+/// Buffers beyond a cache of 1 MiB are dear: twice the cost to read from, and half a nanosecond per
+/// byte more to get into.
+inline std::vector<BufferPoint> example_buffers() {
+  return {{128 << 10, example_parameter(0), example_parameter(0.2e-9)},
+          {1 << 20, example_parameter(0), example_parameter(0.2e-9)},
+          {2 << 20, example_parameter(0.5e-9), example_parameter(0.4e-9)}};
+}
+
+/// Every member present once, but for the buffers of gets, in the order of magnitude of an
+/// InfiniBand network of 2004.
 inline TunedModel example_model() {
   TunedModel m;
   m.name = "example";

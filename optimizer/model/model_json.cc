@@ -60,6 +60,17 @@ Json operation_to_json(const OperationModel& operation) {
   return json;
 }
 
+Json buffers_to_json(const std::vector<BufferPoint>& points) {
+  Json json = Json::array();
+  for (const BufferPoint& point : points) {
+    json.push_back(
+        {{"bytes", point.bytes},
+         {"retire_s_per_byte", parameter_to_json(point.retire_s_per_byte, kSecondsPerByteRule)},
+         {"read_s_per_byte", parameter_to_json(point.read_s_per_byte, kSecondsPerByteRule)}});
+  }
+  return json;
+}
+
 Json footprints_to_json(const std::vector<ComputePoint>& points) {
   Json json = Json::array();
   for (const ComputePoint& point : points) {
@@ -82,7 +93,12 @@ Json network_to_json(const std::map<std::string, PathModel>& network) {
   for (const auto& [name, path] : network) {
     Json operations = Json::object();
     if (path.put) operations["put"] = operation_to_json(*path.put);
-    if (path.get) operations["get"] = operation_to_json(*path.get);
+    if (path.get) {
+      operations["get"] = operation_to_json(*path.get);
+      if (!path.get->buffers.empty()) {
+        operations["get"]["buffers"] = buffers_to_json(path.get->buffers);
+      }
+    }
     if (path.am) operations["am"] = operation_to_json(*path.am);
     json[name] = std::move(operations);
   }
@@ -178,13 +194,45 @@ Result<Segment> read_segment(const Json& json, const std::string& where) {
   return segment;
 }
 
+Result<BufferPoint> read_buffer(const Json& json, const std::string& where) {
+  STRIPLINE_RETURN_IF_ERROR(
+      only_known(json, where, {"bytes", "retire_s_per_byte", "read_s_per_byte"}));
+  BufferPoint point;
+  STRIPLINE_ASSIGN_OR_RETURN(point.bytes, read_count(json, "bytes", where, kMaxBytes));
+  for (const auto& [key, parameter] : {std::pair("retire_s_per_byte", &point.retire_s_per_byte),
+                                       std::pair("read_s_per_byte", &point.read_s_per_byte)}) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* object, get_object(json, key, where));
+    STRIPLINE_ASSIGN_OR_RETURN(*parameter,
+                               read_parameter(*object, where + "." + key, kSecondsPerByteRule));
+  }
+  return point;
+}
+
+// Gets only: what the others send does not come into a buffer.
+Status read_buffers(const Json& get, const std::string& where, std::vector<BufferPoint>& out) {
+  const auto it = get.find("buffers");
+  if (it == get.end()) return {};
+  if (!it->is_array()) return damaged(where + ".buffers: expected an array");
+  for (size_t i = 0; i < it->size(); ++i) {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        BufferPoint point, read_buffer((*it)[i], where + ".buffers[" + std::to_string(i) + "]"));
+    out.push_back(std::move(point));
+  }
+  return {};
+}
+
 Status read_operation(const Json& path, const char* key, const std::string& where_path,
                       std::optional<OperationModel>& out) {
   const auto it = path.find(key);
   if (it == path.end()) return {};
   const std::string where = where_path + "." + key;
-  STRIPLINE_RETURN_IF_ERROR(only_known(*it, where, {"segments", "queue_depth"}));
   OperationModel operation;
+  if (std::string_view(key) == "get") {
+    STRIPLINE_RETURN_IF_ERROR(only_known(*it, where, {"segments", "queue_depth", "buffers"}));
+    STRIPLINE_RETURN_IF_ERROR(read_buffers(*it, where, operation.buffers));
+  } else {
+    STRIPLINE_RETURN_IF_ERROR(only_known(*it, where, {"segments", "queue_depth"}));
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* segments, get_array(*it, "segments", where));
   for (size_t i = 0; i < segments->size(); ++i) {
     STRIPLINE_ASSIGN_OR_RETURN(

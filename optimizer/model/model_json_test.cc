@@ -31,6 +31,12 @@ TunedModel small_model() {
   return m;
 }
 
+TunedModel model_with_buffers() {
+  TunedModel m = example_model();
+  m.network["inter-node"].get->buffers = example_buffers();
+  return m;
+}
+
 std::string text_of(const TunedModel& m) { return to_json(m)->dump(2); }
 
 // A document with a hash that agrees with it.
@@ -94,13 +100,15 @@ bool conforms(const Json& schema, const Json& value, const Json& root) {
 }
 
 TEST(ModelJson, RoundTripsEveryMember) {
-  const std::string text = text_of(example_model());
+  const std::string text = text_of(model_with_buffers());
   const auto back = parse_model(text);
   ASSERT_TRUE(back.ok()) << back.error().message();
   EXPECT_EQ(text_of(*back), text);
   EXPECT_EQ(back->unknown_sections.at("vis"), R"({"boundary":[1,2.5]})");
   EXPECT_FALSE(back->network.at("inter-node").get->segments[0].g_s.has_value());
   EXPECT_TRUE(back->network.at("inter-node").am->queue_depth->at_least);
+  ASSERT_EQ(back->network.at("inter-node").get->buffers.size(), 3U);
+  EXPECT_EQ(back->network.at("inter-node").get->buffers[2].retire_s_per_byte.value, 0.5e-9);
   EXPECT_EQ(back->fingerprint.at("fabric").rule, MatchRule::hard);
 }
 
@@ -173,6 +181,16 @@ TEST(ModelJson, ForeignSectionsAreKeptAndOtherKindsRefused) {
   EXPECT_FALSE(parse_model("null").ok());
 }
 
+TEST(ModelJson, OnlyGetsHaveBuffers) {
+  Json document = *to_json(model_with_buffers());
+  Json& path = document["network"]["inter-node"];
+  path["put"]["buffers"] = path["get"]["buffers"];
+  EXPECT_FALSE(parse_model(sealed(document)).ok());
+  document = *to_json(model_with_buffers());
+  document["network"]["inter-node"]["get"]["buffers"][1].erase("read_s_per_byte");
+  EXPECT_FALSE(parse_model(sealed(document)).ok());
+}
+
 TEST(ModelFile, SavesLoadsAndReportsMissing) {
   const fs::path path =
       fs::temp_directory_path() / ("stripline_model_test_" + std::to_string(::getpid()) + ".json");
@@ -197,7 +215,7 @@ TEST(ModelExamples, ValidOnesAreAcceptedAndConform) {
   }
   EXPECT_EQ(count, 2U);
   EXPECT_EQ(text_of(*load_model(docs() / "schema/examples/valid/full.json")),
-            text_of(example_model()));
+            text_of(model_with_buffers()));
 }
 
 TEST(ModelExamples, InvalidOnesAreRefusedForTheirReason) {

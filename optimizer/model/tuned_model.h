@@ -51,10 +51,20 @@ struct Segment {
   std::optional<Parameter> r_per_byte_s;
 };
 
+/// What the CPU pays for data that come into a private buffer of so many bytes, all of which is
+/// used before any of it is used again. Copies into, and reads from, a buffer that does not stay in
+/// the caches cost more.
+struct BufferPoint {
+  uint64_t bytes = 0;
+  Parameter retire_s_per_byte;  ///< beyond r(S), which is measured with a small buffer
+  Parameter read_s_per_byte;    ///< to go through the data for the first time, as a reduction
+};
+
 /// Segments in ascending, gapless order; the last one also serves larger sizes, the first smaller.
 struct OperationModel {
   std::vector<Segment> segments;
   std::optional<Parameter> queue_depth;  ///< Q, operations
+  std::vector<BufferPoint> buffers;      ///< gets only; by size, ascending
 };
 
 /// One path between two ranks ("inter-node", "intra-node", "self").

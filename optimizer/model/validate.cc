@@ -77,6 +77,26 @@ Status check_segment(const std::string& where, const Segment& segment) {
   return {};
 }
 
+Status check_buffers(const std::string& where, const std::vector<BufferPoint>& points) {
+  if (points.size() > kMaxFootprints) {
+    return wrong(where, "more than " + std::to_string(kMaxFootprints) + " sizes");
+  }
+  for (size_t i = 0; i < points.size(); ++i) {
+    const std::string element = where + "[" + std::to_string(i) + "]";
+    if (points[i].bytes > kMaxBytes) {
+      return wrong(element + ".bytes", "larger than " + std::to_string(kMaxBytes));
+    }
+    if (i > 0 && points[i].bytes <= points[i - 1].bytes) {
+      return wrong(element + ".bytes", "sizes must ascend");
+    }
+    STRIPLINE_RETURN_IF_ERROR(check_parameter(element + ".retire_s_per_byte",
+                                              points[i].retire_s_per_byte, kSecondsPerByteRule));
+    STRIPLINE_RETURN_IF_ERROR(check_parameter(element + ".read_s_per_byte",
+                                              points[i].read_s_per_byte, kSecondsPerByteRule));
+  }
+  return {};
+}
+
 Status check_operation(const std::string& where, const OperationModel& operation) {
   const std::string list = where + ".segments";
   if (operation.segments.empty() || operation.segments.size() > kMaxSegments) {
@@ -89,7 +109,9 @@ Status check_operation(const std::string& where, const OperationModel& operation
       return wrong(element, "from_bytes must equal the to_bytes of the segment before");
     }
   }
-  return check_optional(where + ".queue_depth", operation.queue_depth, kQueueDepthRule);
+  STRIPLINE_RETURN_IF_ERROR(
+      check_optional(where + ".queue_depth", operation.queue_depth, kQueueDepthRule));
+  return check_buffers(where + ".buffers", operation.buffers);
 }
 
 Status check_footprints(const std::string& where, const std::vector<ComputePoint>& points) {

@@ -53,6 +53,23 @@ TEST(ValidateModel, AnIntervalContainsItsValueAndMayReachBelowZero) {
             std::string::npos);
 }
 
+TEST(ValidateModel, BuffersAscendAndCostSomethingOrNothing) {
+  const auto with = [](const std::function<void(std::vector<BufferPoint>&)>& change) {
+    return refusal([&](TunedModel& m) {
+      auto& buffers = m.network["inter-node"].get->buffers;
+      buffers = example_buffers();
+      change(buffers);
+    });
+  };
+  EXPECT_EQ(with([](auto&) {}), "accepted");
+  EXPECT_NE(with([](auto& b) { b[1].bytes = b[0].bytes; }).find("buffers[1].bytes"),
+            std::string::npos);
+  EXPECT_NE(with([](auto& b) { b[2].read_s_per_byte.value = -1; }).find("read_s_per_byte"),
+            std::string::npos);
+  EXPECT_NE(with([](auto& b) { b[0].retire_s_per_byte.ci_low = 1; }).find("retire_s_per_byte"),
+            std::string::npos);
+}
+
 TEST(ValidateModel, SegmentsAscendWithoutGaps) {
   EXPECT_NE(refusal([](TunedModel& m) { second_segment(m).from_bytes = 4096; }).find("from_bytes"),
             std::string::npos);

@@ -126,9 +126,18 @@ Explanation explain(const StripRequest& request, const StripCosts* costs) {
   const auto best = std::min_element(
       e.alternatives.begin(), e.alternatives.end(),
       [](const auto& a, const auto& b) { return a.time.value_s < b.time.value_s; });
-  e.entries.push_back({request.total_bytes, link.at(request.total_bytes)});
+  const auto add_entry = [&](uint64_t bytes, const StripCandidate& candidate) {
+    Explanation::Entry entry{bytes, link.at(bytes), std::nullopt};
+    if (request.direction == Direction::get && costs->has_buffers()) {
+      const uint64_t buffer_bytes = strip_buffer_bytes(request, candidate);
+      entry.buffer = {buffer_bytes, costs->retire_into(buffer_bytes, cost::Corner::nominal),
+                      costs->first_read(buffer_bytes, cost::Corner::nominal)};
+    }
+    e.entries.push_back(entry);
+  };
+  add_entry(request.total_bytes, e.alternatives.front().candidate);
   if (best != e.alternatives.end() && best->candidate.strip_bytes != request.total_bytes) {
-    e.entries.push_back({best->candidate.strip_bytes, link.at(best->candidate.strip_bytes)});
+    add_entry(best->candidate.strip_bytes, best->candidate);
   }
   return e;
 }
@@ -141,6 +150,9 @@ std::string to_text(const Explanation& e) {
   if (request.blocks > 1) {
     out += ", in " + std::to_string(request.blocks) + " blocks";
     if (request.peers > 1) out += " of " + std::to_string(request.peers) + " ranks";
+  }
+  if (request.nic_ranks > 1) {
+    out += ", " + std::to_string(request.nic_ranks) + " ranks sharing a NIC";
   }
   if (request.own_bytes > 0) out += ", beside " + bytes_text(request.own_bytes) + " of its own";
   if (request.halo_bytes > 0) out += ", halo " + bytes_text(request.halo_bytes);
@@ -186,6 +198,11 @@ std::string to_text(const Explanation& e) {
     out += "    " + bytes_text(entry.bytes) + ": o " + time_text(m.o(bytes)) + ", L " +
            time_text(m.L) + ", gap " + time_text(m.gap(bytes)) + ", G " +
            format("%.4g ns/B", m.G * 1e9) + ", r " + time_text(m.r(bytes)) + "\n";
+    if (entry.buffer) {
+      out += "      in a buffer of " + bytes_text(entry.buffer->bytes) + ": r more by " +
+             format("%.3g ns/B", entry.buffer->retire_s_per_byte * 1e9) + ", first read " +
+             format("%.3g ns/B", entry.buffer->read_s_per_byte * 1e9) + "\n";
+    }
   }
   out += "    queue depth " +
          (e.queue_depth == std::numeric_limits<uint32_t>::max() ? std::string("not known")
@@ -201,6 +218,7 @@ Json to_json(const Explanation& e) {
                {"halo_bytes", e.request.halo_bytes},
                {"blocks", e.request.blocks},
                {"peers", e.request.peers},
+               {"nic_ranks", e.request.nic_ranks},
                {"own_bytes", e.request.own_bytes},
                {"plan",
                 {{"schedule", to_string(e.plan.schedule)},
@@ -245,6 +263,10 @@ Json to_json(const Explanation& e) {
                                {"gap_s", entry.message.gap(bytes)},
                                {"G_s_per_byte", entry.message.G},
                                {"r_s", entry.message.r(bytes)}});
+    if (!entry.buffer) continue;
+    json["entries"].back()["buffer"] = {{"bytes", entry.buffer->bytes},
+                                        {"retire_s_per_byte", entry.buffer->retire_s_per_byte},
+                                        {"read_s_per_byte", entry.buffer->read_s_per_byte}};
   }
   return json;
 }

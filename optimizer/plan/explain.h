@@ -36,6 +36,13 @@ struct Explanation {
   struct Entry {
     uint64_t bytes = 0;
     cost::MessageCosts message;
+    /// What the bytes cost in the buffer of that plan; nullopt where the model does not say.
+    struct Buffer {
+      uint64_t bytes = 0;
+      double retire_s_per_byte = 0;
+      double read_s_per_byte = 0;
+    };
+    std::optional<Buffer> buffer;
   };
 
   StripRequest request;

@@ -12,7 +12,8 @@ using stripline::model::example_model;
 using namespace stripline::plan;
 
 StripCosts example_costs() {
-  const auto m = example_model();
+  auto m = example_model();
+  m.network.at("inter-node").get->buffers = stripline::model::example_buffers();
   return {m.network.at("inter-node"), m.compute, m.strip};
 }
 

@@ -18,6 +18,8 @@ using namespace detail;
 // the cost of issuing grows with their number.
 constexpr int kHopelessSizes = 2;
 
+constexpr uint32_t kSlack = 2;
+
 bool knows(const StripCosts* costs, Direction direction) {
   return costs != nullptr && (direction == Direction::get ? costs->has_get() : costs->has_put());
 }
@@ -65,6 +67,7 @@ MessageCosts perturbed(const MessageCosts& nominal, const MessageCosts& end, Sou
       message.r_base = end.r_base;
       message.r_per_byte = end.r_per_byte;
       break;
+    case Source::buffers:
     case Source::overhead:
     case Source::compute:
       break;  // not of a message
@@ -119,6 +122,14 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
     }
   }
   evaluator.restore();
+  // The costs of small and of large buffers come from the same runs, and err together.
+  double with_buffers = nominal_gain;
+  for (const Corner corner : {Corner::low, Corner::high}) {
+    evaluator.set_buffers(corner);
+    with_buffers = std::min(with_buffers, gain(compute_s));
+  }
+  evaluator.set_buffers(Corner::nominal);
+  add(Source::buffers, false, with_buffers);
   evaluator.set_overhead(Corner::high);
   add(Source::overhead, false, gain(compute_s));
   evaluator.set_overhead(Corner::nominal);
@@ -152,6 +163,7 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
   };
 
   const uint64_t halo = halo_of(request);
+  const bool buffers_matter = evaluator.buffers_matter();
   int hopeless = 0;
   const MessageCosts* last_protocol = nullptr;
   for (const uint64_t strip : Sizes(request, halo, evaluator.link().breakpoints())) {
@@ -160,30 +172,50 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
     last_protocol = protocol;
     if (hopeless == kHopelessSizes) continue;
     const uint64_t count = strip_count(request, strip);
-    // Without a halo both schedules send the same messages; with one, A sends less.
-    StripTerms t = evaluator.terms(strip, false, Corner::nominal, compute_s);
+    // Without a halo both schedules send the same messages; with one, A sends less. The smallest
+    // buffer that a schedule may have is that of B with one strip ahead.
+    CandidateTerms t = evaluator.terms(strip, false, evaluator.pipelined_buffer(strip, 1),
+                                       Corner::nominal, compute_s);
     const double bound_s = Evaluator::bound(t);
     if (bound_s >= best_s) {
       sink.pruned(strip, bound_s);
-      ++hopeless;
+      if (!buffers_matter || !evaluator.smaller_is_cheaper(strip)) ++hopeless;
       continue;
     }
     hopeless = 0;
+    const auto pipelined = [&](uint32_t window) {
+      if (buffers_matter) {
+        evaluator.set_buffer(t, strip, evaluator.pipelined_buffer(strip, window), Corner::nominal,
+                             compute_s);
+      }
+      const double predicted_s = evaluator.pipelined(t, window);
+      consider({Schedule::pipelined, strip, window}, predicted_s);
+      return predicted_s;
+    };
     // Beyond the queue depth issuing gets blocks, and B with as many in flight computes meanwhile.
     if (evaluator.fits_whole() &&
         (request.direction == Direction::put || count <= evaluator.queue_depth())) {
-      consider({Schedule::all_issued, strip, 1}, evaluator.all_issued(t));
+      CandidateTerms all = t;
+      evaluator.set_buffer(all, strip, evaluator.all_issued_buffer(), Corner::nominal, compute_s);
+      consider({Schedule::all_issued, strip, 1}, evaluator.all_issued(all));
     }
-    if (halo > 0) t = evaluator.terms(strip, true, Corner::nominal, compute_s);
+    if (halo > 0) {
+      t = evaluator.terms(strip, true, evaluator.pipelined_buffer(strip, 1), Corner::nominal,
+                          compute_s);
+    }
     const uint32_t limit = count < 2 ? 0 : evaluator.largest_window(strip, count);
     if (limit == 0) continue;
-    const uint32_t window = std::min(std::bit_ceil(evaluator.sufficient_window(t)), limit);
-    consider({Schedule::pipelined, strip, window}, evaluator.pipelined(t, window));
-    const uint32_t half = window > 1 ? std::bit_ceil(window) / 2 : 0;
-    if (half > 0) consider({Schedule::pipelined, strip, half}, evaluator.pipelined(t, half));
+    // Twice what suffices on an idle network, as others' messages come between. Smaller windows
+    // need smaller buffers, which may stay in a cache: halve while that pays.
+    uint32_t window = std::min(std::bit_ceil(kSlack * evaluator.sufficient_window(t)), limit);
     const uint32_t of_one_peer = evaluator.strips_per_peer(count);
-    if (request.peers > 1 && of_one_peer < window && of_one_peer != half) {
-      consider({Schedule::pipelined, strip, of_one_peer}, evaluator.pipelined(t, of_one_peer));
+    if (request.peers > 1 && of_one_peer < window) pipelined(of_one_peer);
+    double predicted_s = pipelined(window);
+    while (window > 1) {
+      window = std::bit_ceil(window) / 2;
+      const double narrower_s = pipelined(window);
+      if (narrower_s >= predicted_s) break;
+      predicted_s = narrower_s;
     }
   }
 
@@ -266,11 +298,28 @@ double predict_strip(const StripRequest& request, const StripCosts& costs,
 double strip_compute_s(const StripRequest& request, const StripCosts& costs,
                        Corner corner) noexcept {
   if (request.compute_s >= 0) return request.compute_s;
-  const double elements = static_cast<double>(request.total_bytes) /
-                          static_cast<double>(std::max<uint64_t>(request.element_bytes, 1));
-  return elements *
-         costs.compute().seconds_per_element(
-             request.loop, {request.sweeps, request.total_bytes, request.local_bytes}, corner);
+  const auto bytes = static_cast<double>(request.total_bytes);
+  const double elements = bytes / static_cast<double>(std::max<uint64_t>(request.element_bytes, 1));
+  const double estimate_s =
+      elements *
+      costs.compute().seconds_per_element(
+          request.loop, {request.sweeps, request.total_bytes, request.local_bytes}, corner);
+  if (!costs.has_buffers() || request.direction == Direction::put) return estimate_s;
+  // The estimate takes what was received for out of cache; what it really costs was measured.
+  const double received_s = bytes * costs.first_read(largest_piece(request), corner);
+  const double cold_s = elements * costs.compute().red_out(request.total_bytes, corner);
+  return std::max(estimate_s - cold_s, 0.0) + received_s;
+}
+
+double uncut_compute_s(const StripRequest& request, const StripCosts& costs, const StripPlan& plan,
+                       double measured_s) noexcept {
+  if (request.direction == Direction::put) return measured_s;
+  const Evaluator evaluator(request, costs);
+  const StripCandidate candidate{plan.schedule, plan.strip_bytes, plan.burst};
+  const uint64_t buffer_bytes = plan.schedule == Schedule::vectorised
+                                    ? plan.strip_bytes + halo_of(request)
+                                    : strip_buffer_bytes(request, candidate);
+  return evaluator.uncut(plan.strip_bytes, buffer_bytes, measured_s);
 }
 
 uint64_t strip_buffer_bytes(const StripRequest& request, const StripCandidate& candidate) noexcept {
@@ -337,6 +386,8 @@ std::string_view to_string(Source source) {
       return "G";
     case Source::retire:
       return "r";
+    case Source::buffers:
+      return "buffers";
     case Source::overhead:
       return "strip overhead";
     case Source::compute:

@@ -42,6 +42,8 @@ struct StripRequest {
   /// taken to read from the same ranks at the same time, so that a get that runs ahead to the next
   /// rank waits among theirs.
   uint32_t peers = 1;
+  /// Ranks that share a NIC. Their loops are taken to move as much at the same time.
+  uint32_t nic_ranks = 1;
   uint64_t element_bytes = 8;     ///< at least 1
   uint64_t granule_elements = 1;  ///< strips hold a multiple of so many elements, e.g. a row
   /// A strip of a get also needs so many bytes beyond its end (Chen's k); 0 for puts.
@@ -51,8 +53,9 @@ struct StripRequest {
   /// Gets only: bytes of local data that the loop also goes through, while the first transfers are
   /// under way.
   uint64_t own_bytes = 0;
-  /// Seconds of computation on the `total_bytes`, when known (measured, given); negative: estimated
-  /// from the three members below.
+  /// Seconds of computation on the `total_bytes` by a loop that is not cut, when known (measured,
+  /// given); negative: estimated from the three members below. What strips and small buffers save
+  /// by staying in a cache is taken off by the planner.
   double compute_s = -1;
   cost::LoopClass loop;      ///< per element
   uint32_t sweeps = 1;       ///< how often each element is used
@@ -85,7 +88,7 @@ struct StripCandidate {
 };
 
 /// A parameter whose error matters for a decision.
-enum class Source : uint8_t { issue, latency, gap, bandwidth, retire, overhead, compute };
+enum class Source : uint8_t { issue, latency, gap, bandwidth, retire, buffers, overhead, compute };
 
 /// Receives what the evaluator considers, in order. explain_strip passes one; plan_strip none.
 class StripSink {
@@ -119,9 +122,13 @@ StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
 double predict_strip(const StripRequest& request, const StripCosts& costs,
                      const StripCandidate& candidate, cost::Corner corner) noexcept;
 
-/// Seconds of computation on the remote data: compute_s, or the estimate.
+/// Seconds of computation on the remote data if the loop is not cut: compute_s, or the estimate.
 double strip_compute_s(const StripRequest& request, const StripCosts& costs,
                        cost::Corner corner) noexcept;
+
+/// The compute_s of a request whose computation was measured to take `measured_s` under `plan`.
+double uncut_compute_s(const StripRequest& request, const StripCosts& costs, const StripPlan& plan,
+                       double measured_s) noexcept;
 
 /// Buffer bytes that a candidate needs.
 uint64_t strip_buffer_bytes(const StripRequest& request, const StripCandidate& candidate) noexcept;

@@ -1,6 +1,36 @@
 #include "optimizer/plan/strip_costs.h"
 
+#include <vector>
+
 namespace stripline::plan {
+namespace {
+
+// micro.compute and the experiments on buffers go through doubles.
+constexpr double kElementBytes = sizeof(double);
+
+using Tables = std::array<cost::OctaveTable, cost::kCorners>;
+
+template <typename Point>
+Tables compile(const std::vector<Point>& points, model::Parameter Point::*parameter, double scale) {
+  Tables tables;
+  for (size_t corner = 0; corner < cost::kCorners; ++corner) {
+    std::vector<cost::CurveValue> values;
+    values.reserve(points.size());
+    for (const Point& point : points) {
+      values.push_back({point.bytes, scale * cost::at_corner(point.*parameter,
+                                                             static_cast<cost::Corner>(corner))});
+    }
+    tables[corner] = cost::OctaveTable(values);
+  }
+  return tables;
+}
+
+const std::vector<model::BufferPoint>& buffers_of(const model::PathModel& path) {
+  static const std::vector<model::BufferPoint> none;
+  return path.get ? path.get->buffers : none;
+}
+
+}  // namespace
 
 StripCosts::StripCosts(const model::PathModel& path,
                        const std::optional<model::ComputeModel>& compute,
@@ -9,7 +39,12 @@ StripCosts::StripCosts(const model::PathModel& path,
       has_put_(path.put.has_value()),
       get_(path.get.value_or(model::OperationModel{})),
       put_(path.put.value_or(model::OperationModel{})),
-      compute_(compute.value_or(model::ComputeModel{})) {
+      compute_(compute.value_or(model::ComputeModel{})),
+      has_buffers_(!buffers_of(path).empty()),
+      retire_into_(compile(buffers_of(path), &model::BufferPoint::retire_s_per_byte, 1)),
+      first_read_(compile(buffers_of(path), &model::BufferPoint::read_s_per_byte, 1)),
+      reuse_(compile(compute ? compute->red_in : std::vector<model::ComputePoint>{},
+                     &model::ComputePoint::seconds_per_element, 1 / kElementBytes)) {
   if (!strip) return;
   if (strip->strip_overhead_s) {
     for (size_t corner = 0; corner < cost::kCorners; ++corner) {

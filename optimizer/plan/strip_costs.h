@@ -6,6 +6,7 @@
 #include "optimizer/cost/compute_costs.h"
 #include "optimizer/cost/corner.h"
 #include "optimizer/cost/link_costs.h"
+#include "optimizer/cost/octave_table.h"
 #include "optimizer/model/tuned_model.h"
 
 namespace stripline::plan {
@@ -32,6 +33,21 @@ class StripCosts {
   double strip_overhead(cost::Corner corner) const {
     return strip_overhead_[static_cast<size_t>(corner)];
   }
+  /// CPU seconds per byte of a get, by the size of the buffer that is gone through before any of it
+  /// is used again: to retire, beyond r; and to go through the data for the first time. Zero, and
+  /// false, if the model does not say.
+  bool has_buffers() const { return has_buffers_; }
+  double retire_into(uint64_t buffer_bytes, cost::Corner corner) const {
+    return retire_into_[static_cast<size_t>(corner)].at(buffer_bytes);
+  }
+  double first_read(uint64_t buffer_bytes, cost::Corner corner) const {
+    return first_read_[static_cast<size_t>(corner)].at(buffer_bytes);
+  }
+  /// The same for every later time, by the bytes that are gone through each time.
+  double reuse(uint64_t bytes, cost::Corner corner) const {
+    return reuse_[static_cast<size_t>(corner)].at(bytes);
+  }
+
   double minimum_gain() const { return minimum_gain_; }
 
  private:
@@ -40,6 +56,10 @@ class StripCosts {
   cost::LinkCosts get_;
   cost::LinkCosts put_;
   cost::ComputeCosts compute_;
+  bool has_buffers_;
+  std::array<cost::OctaveTable, cost::kCorners> retire_into_;
+  std::array<cost::OctaveTable, cost::kCorners> first_read_;
+  std::array<cost::OctaveTable, cost::kCorners> reuse_;
   std::array<double, cost::kCorners> strip_overhead_{};
   double minimum_gain_ = kDefaultMinimumGain;
 };

@@ -16,6 +16,12 @@ namespace stripline::plan::detail {
 using cost::Corner;
 using cost::MessageCosts;
 
+// A candidate's terms, and what its work is proportional to.
+struct CandidateTerms : StripTerms {
+  double bytes = 0;  // of a strip, and of the last one
+  double bytes_last = 0;
+};
+
 // A request with everything resolved that does not depend on the candidate.
 class Evaluator {
  public:
@@ -26,7 +32,10 @@ class Evaluator {
         total_(request.total_bytes),
         blocks_(blocks_of(request)),
         block_(block_bytes(request)),
-        halo_(halo_of(request)) {}
+        halo_(halo_of(request)),
+        nic_ranks_(request.nic_ranks),
+        piece_(largest_piece(request)),
+        piece_touch_(touch(piece_, piece_ + halo_, Corner::nominal)) {}
 
   const cost::LinkCosts& link() const { return link_; }
   uint32_t queue_depth() const { return link_.queue_depth(); }
@@ -38,42 +47,43 @@ class Evaluator {
     const uint64_t last = block_ - (count - 1) * std::min(piece, block_);
     double per_block = blocking(last + halo_, corner);
     if (count > 1) per_block += static_cast<double>(count - 1) * blocking(piece + halo_, corner);
-    double time = compute_s + static_cast<double>(blocks_) * per_block;
+    double time = static_cast<double>(total_) * per_byte(piece, piece + halo_, corner, compute_s) +
+                  static_cast<double>(blocks_) * per_block;
     const double own_s = own_work(compute_s);
     if (own_s > 0) {
       const uint64_t first = (count > 1 ? piece : last) + halo_;
-      time += std::max(0.0, own_s - at(first, corner).round_trip(static_cast<double>(first)));
+      time += std::max(0.0, own_s - round_trip(at(first, corner), static_cast<double>(first)));
     }
     return time;
   }
 
   /// Everything of a strip size that both schedules share. With `whole_halo` every message carries
-  /// the halo (schedule B: separate buffers), else only the first (A: one buffer).
-  StripTerms terms(uint64_t strip, bool whole_halo, Corner corner, double compute_s) const {
+  /// the halo (schedule B: separate buffers), else only the first (A: one buffer). `buffer_bytes`:
+  /// as of set_buffer().
+  CandidateTerms terms(uint64_t strip, bool whole_halo, uint64_t buffer_bytes, Corner corner,
+                       double compute_s) const {
     const uint64_t per_block = strips_per_block(block_, strip);
     const uint64_t count = blocks_ * per_block;
     const uint64_t full = per_block == 1 ? block_ : strip;
     const uint64_t last = block_ - (per_block - 1) * full;
-    const double overhead =
-        costs_.strip_overhead(corner == Corner::nominal ? overhead_corner_ : corner);
-    const double per_byte = compute_s / static_cast<double>(total_);
-    StripTerms t;
+    CandidateTerms t;
     t.strips = static_cast<double>(count);
     t.queue = static_cast<double>(queue_depth());
     if (blocks_ == 1) {
-      t.work = overhead + per_byte * static_cast<double>(full);
-      t.work_last = overhead + per_byte * static_cast<double>(last);
+      t.bytes = static_cast<double>(full);
+      t.bytes_last = static_cast<double>(last);
     } else {  // blocks end in shorter strips all along the loop: work with the mean
-      t.work = t.work_last = overhead + compute_s / t.strips;
+      t.bytes = t.bytes_last = static_cast<double>(total_) / t.strips;
     }
+    set_buffer(t, strip, buffer_bytes, corner, compute_s);
     t.own_work = own_work(compute_s);
     const uint64_t extra = whole_halo ? halo_ : 0;
     const double bytes = static_cast<double>(full + extra);
     const MessageCosts& message = at(full + extra, corner);
     t.o = message.o(bytes);
     t.r = message.r(bytes);
-    t.round_trip = message.round_trip(bytes);
-    t.gap = message.gap(bytes);
+    t.round_trip = round_trip(message, bytes);
+    t.gap = gap(message, bytes);
     if (last == full) {
       t.o_last = t.o;
       t.r_last = t.r;
@@ -83,7 +93,7 @@ class Evaluator {
       const MessageCosts& short_message = at(last + extra, corner);
       t.o_last = short_message.o(short_bytes);
       t.r_last = short_message.r(short_bytes);
-      t.round_trip_last = short_message.round_trip(short_bytes);
+      t.round_trip_last = round_trip(short_message, short_bytes);
     }
     if (whole_halo || halo_ == 0) {
       t.o_first = t.o;
@@ -93,10 +103,46 @@ class Evaluator {
       const double first_bytes = static_cast<double>(full + halo_);
       const MessageCosts& first = at(full + halo_, corner);
       t.o_first = first.o(first_bytes);
-      t.round_trip_first = first.round_trip(first_bytes);
-      t.gap_first = first.gap(first_bytes);
+      t.round_trip_first = round_trip(first, first_bytes);
+      t.gap_first = gap(first, first_bytes);
     }
     return t;
+  }
+
+  /// The work of a strip when the loop uses so many bytes of buffers.
+  void set_buffer(CandidateTerms& t, uint64_t strip, uint64_t buffer_bytes, Corner corner,
+                  double compute_s) const {
+    const double overhead =
+        costs_.strip_overhead(corner == Corner::nominal ? overhead_corner_ : corner);
+    const double of_byte = per_byte(strip, buffer_bytes, corner, compute_s);
+    t.work = overhead + of_byte * t.bytes;
+    t.work_last = overhead + of_byte * t.bytes_last;
+  }
+
+  /// Whether it matters how many bytes of buffers a loop uses, and how large its strips are.
+  bool buffers_matter() const {
+    return request_.direction == Direction::get && (costs_.has_buffers() || request_.sweeps > 1);
+  }
+
+  /// Bytes of buffers that the schedules use.
+  uint64_t all_issued_buffer() const { return whole_bytes(request_); }
+  uint64_t pipelined_buffer(uint64_t strip, uint32_t window) const {
+    return saturating_multiply(uint64_t{window} + 1, saturating_add(strip, halo_));
+  }
+
+  /// Whether smaller strips could be gone through at less cost, because they stay in a cache.
+  bool smaller_is_cheaper(uint64_t strip) const {
+    constexpr double kNoticeably = 1.02;
+    return touch(strip, pipelined_buffer(strip, 1), Corner::nominal) >
+           kNoticeably *
+               touch(strip / kFewer, pipelined_buffer(strip / kFewer, 1), Corner::nominal);
+  }
+
+  /// What the computation takes when the loop is not cut, if it takes `measured_s` with such strips
+  /// and buffers.
+  double uncut(uint64_t strip, uint64_t buffer_bytes, double measured_s) const {
+    const double saved = piece_touch_ - touch(strip, buffer_bytes, Corner::nominal);
+    return std::max(measured_s + saved * static_cast<double>(total_), kLeastCompute * measured_s);
   }
 
   double all_issued(StripTerms& t) const {
@@ -154,6 +200,7 @@ class Evaluator {
   }
   void restore() { replaced_ = nullptr; }
   void set_overhead(Corner corner) { overhead_corner_ = corner; }
+  void set_buffers(Corner corner) { buffer_corner_ = corner; }
 
   bool fits_whole() const { return whole_bytes(request_) <= request_.max_buffer_bytes; }
 
@@ -162,15 +209,50 @@ class Evaluator {
       return vectorised(candidate.strip_bytes, corner, compute_s);
     }
     const bool pipeline = candidate.schedule == Schedule::pipelined;
-    StripTerms t = terms(candidate.strip_bytes, pipeline, corner, compute_s);
+    const uint64_t buffer_bytes =
+        pipeline ? pipelined_buffer(candidate.strip_bytes, candidate.window) : all_issued_buffer();
+    CandidateTerms t = terms(candidate.strip_bytes, pipeline, buffer_bytes, corner, compute_s);
     if (pipeline && t.strips > candidate.window) return pipelined(t, candidate.window);
     return all_issued(t);
   }
 
  private:
+  // However cheap data in a cache are, so much of the computation remains.
+  static constexpr double kLeastCompute = 0.1;
+  static constexpr uint64_t kFewer = 4;
+
+  // Seconds per byte that go into going through the data: the first time, out of a buffer of
+  // `buffer_bytes`, then strip by strip.
+  double touch(uint64_t strip, uint64_t buffer_bytes, Corner corner) const {
+    double seconds = costs_.first_read(buffer_bytes, corner);
+    if (request_.sweeps > 1) seconds += (request_.sweeps - 1) * costs_.reuse(strip, corner);
+    return seconds;
+  }
+
+  // CPU seconds per byte after its arrival: the computation, given as that of the loop that is not
+  // cut, with what smaller strips and buffers save; and what retiring into the buffer costs.
+  double per_byte(uint64_t strip, uint64_t buffer_bytes, Corner corner, double compute_s) const {
+    const double uncut = compute_s / static_cast<double>(total_);
+    if (request_.direction == Direction::put) return uncut;
+    if (corner == Corner::nominal) corner = buffer_corner_;
+    const double whole =
+        corner == Corner::nominal ? piece_touch_ : touch(piece_, piece_ + halo_, corner);
+    const double saved = whole - touch(strip, buffer_bytes, corner);
+    return std::max(uncut - saved, kLeastCompute * uncut) +
+           costs_.retire_into(buffer_bytes, corner);
+  }
+
   const MessageCosts& at(uint64_t bytes, Corner corner) const {
     const MessageCosts& message = link_.at(bytes, corner);
     return &message == replaced_ ? replacement_ : message;
+  }
+
+  // The NIC's part takes as many times as long as ranks share it, whose loops do the same.
+  double gap(const MessageCosts& message, double bytes) const {
+    return nic_ranks_ * message.gap(bytes);
+  }
+  double round_trip(const MessageCosts& message, double bytes) const {
+    return 2 * message.L + nic_ranks_ * message.G * bytes;
   }
 
   // Of `in_flight` strips, those of the second and later ranks, which may be served first.
@@ -187,7 +269,9 @@ class Evaluator {
   }
 
   double blocking(uint64_t bytes, Corner corner) const {
-    return at(bytes, corner).blocking(static_cast<double>(bytes));
+    const MessageCosts& message = at(bytes, corner);
+    const auto size = static_cast<double>(bytes);
+    return message.o(size) + round_trip(message, size) + message.r(size);
   }
 
   const StripRequest& request_;
@@ -197,9 +281,13 @@ class Evaluator {
   uint64_t blocks_;
   uint64_t block_;
   uint64_t halo_;
+  double nic_ranks_;
+  uint64_t piece_;
+  double piece_touch_;
   const MessageCosts* replaced_ = nullptr;
   MessageCosts replacement_;
   Corner overhead_corner_ = Corner::nominal;
+  Corner buffer_corner_ = Corner::nominal;
 };
 
 }  // namespace stripline::plan::detail

@@ -69,6 +69,7 @@ class RandomCases {
       if (r.direction == Direction::get) r.own_bytes = r.total_bytes / r.blocks * below(2);
     }
     if (below(3) == 0) r.max_buffer_bytes = granule + r.halo_bytes + below(2 * r.total_bytes);
+    if (below(4) == 0) r.nic_ranks = static_cast<uint32_t>(1 + below(8));
     // From much cheaper to much dearer than the transfer.
     r.compute_s = static_cast<double>(r.total_bytes) * log_uniform(0.01e-9, 50e-9);
     return r;

@@ -39,6 +39,7 @@ struct Info {
   size_t max_message_bytes = 0;  ///< largest message try_send() accepts
   size_t inject_bytes = 0;       ///< put sizes whose source is reusable at once; 0: none
   size_t queue_depth = 0;        ///< operations the provider says it queues; 0: unknown
+  uint32_t nic_ranks = 1;        ///< ranks that share this rank's NIC, itself included
   /// Facts for the machine fingerprint, e.g. {"fabric.provider","tcp;ofi_rxm"},
   /// {"libfabric.version","1.17.0"}.
   std::map<std::string, std::string> attributes;

@@ -77,6 +77,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   request_.total_bytes = count * element_bytes;
   request_.blocks = std::max<uint32_t>(remote_blocks, 1);
   request_.peers = std::max<uint32_t>(peers, 1);
+  request_.nic_ranks = context.state().fabric->info().nic_ranks;
   request_.element_bytes = element_bytes;
   request_.granule_elements = std::max<size_t>(options.granule, 1);
   request_.halo_bytes = halo_bytes_;
@@ -313,8 +314,8 @@ void LoopRun::refine() {
   LoopSite* const known = state_.sites.find(site_, request_);
   if (known == nullptr) return;
   const uint32_t executions = ++known->executions;
-  known->least_compute_s =
-      executions == 1 ? computed_s_ : std::min(known->least_compute_s, computed_s_);
+  const double uncut_s = plan::uncut_compute_s(request_, *state_.costs, plan_, computed_s_);
+  known->least_compute_s = executions == 1 ? uncut_s : std::min(known->least_compute_s, uncut_s);
   if (executions < kRefineAfter) return;
   plan::StripRequest measured = request_;
   measured.compute_s = known->least_compute_s;

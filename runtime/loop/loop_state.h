@@ -20,7 +20,7 @@ namespace stripline::detail {
 struct LoopSite {
   plan::StripPlan plan;
   uint32_t executions = 0;
-  double least_compute_s = 0;  ///< over the timed executions
+  double least_compute_s = 0;  ///< of the uncut loop, over the timed executions
 };
 
 /// Memory and counters of one loop being executed; loops inside of bodies have frames of their own.

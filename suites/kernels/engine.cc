@@ -33,11 +33,12 @@ std::string plan_text(const LoopPlan& plan) {
 }
 
 // The request that the engine made, with the computation it has measured since.
-plan::StripRequest request_of(const EngineLoop& loop) {
+plan::StripRequest request_of(Context& context, const EngineLoop& loop) {
   plan::StripRequest request;
   request.total_bytes = loop.transfer.block_bytes * loop.transfer.blocks;
   request.blocks = static_cast<uint32_t>(loop.transfer.blocks);
   request.peers = request.blocks;  // one from each rank
+  request.nic_ranks = context.state().fabric->info().nic_ranks;
   request.element_bytes = loop.element_bytes;
   request.max_buffer_bytes = loop.options.max_buffer_bytes;
   request.own_bytes = loop.options.own_count * loop.element_bytes;
@@ -51,7 +52,7 @@ plan::StripRequest request_of(const EngineLoop& loop) {
 std::string reasons(Context& context, const EngineLoop& loop) {
   auto& state = detail::LoopState::of(context.state());
   if (!state.costs) return {};
-  plan::StripRequest request = request_of(loop);
+  plan::StripRequest request = request_of(context, loop);
   if (const detail::LoopSite* site = state.sites.find(kSite, request)) {
     if (site->executions > 0) request.compute_s = site->least_compute_s;
   }

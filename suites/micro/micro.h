@@ -12,6 +12,7 @@ Benchmark issue_benchmark();
 Benchmark flood_benchmark();
 Benchmark overlap_benchmark();
 Benchmark compute_benchmark();
+Benchmark receive_benchmark();
 Benchmark strip_overhead_benchmark();
 Benchmark strip_sweep_benchmark();
 

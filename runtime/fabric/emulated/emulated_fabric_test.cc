@@ -220,8 +220,9 @@ TEST(VirtualClock, IsReproducibleUnderAnyHostScheduling) {
 
 TEST(VirtualClock, RanksOfANodeShareItsNic) {
   std::vector<double> ends(4);
-  const auto run = [&](const char* fabric_name) {
+  const auto run = [&](const char* fabric_name, uint32_t nic_ranks) {
     run_ranks(4, fabric_name, "virtual", 1, [&](Fabric& fabric, Rank rank) {
+      EXPECT_EQ(fabric.info().nic_ranks, nic_ranks);
       if (rank < 2) {  // ranks 0 and 1 each send to a rank of their own
         std::vector<std::byte> buffer(kSegment);
         Counter counter;
@@ -232,8 +233,8 @@ TEST(VirtualClock, RanksOfANodeShareItsNic) {
     });
     return std::max(ends[0], ends[1]);
   };
-  const double apart = run("emulated:opteron-vapi,compute=none,jitter=off");
-  const double shared = run("emulated:opteron-vapi,compute=none,jitter=off,ranks_per_node=2");
+  const double apart = run("emulated:opteron-vapi,compute=none,jitter=off", 1);
+  const double shared = run("emulated:opteron-vapi,compute=none,jitter=off,ranks_per_node=2", 2);
   EXPECT_GT(shared, 1.9 * apart);
 }
 

@@ -48,6 +48,9 @@ RankEngine::RankEngine(ProfileRequest request, const OpenOptions& options, Share
   info_.clock = options.clock;
   info_.max_message_bytes = profile_.max_message_bytes;
   info_.queue_depth = profile_.queue_depth;
+  for (Rank other = 0; other < ranks_; ++other) {
+    info_.nic_ranks += other != rank_ && node_of(other) == node_of(rank_) ? 1 : 0;
+  }
   info_.attributes = {{"fabric.provider", "emulated"}, {"fabric.profile", profile_.name}};
 
   std::mt19937_64 run_random(options.seed);

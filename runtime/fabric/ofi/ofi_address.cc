@@ -195,6 +195,13 @@ bool share_cores(std::span<const Address> addresses, const Host& machine) {
   return ranks > cores;
 }
 
+uint32_t ranks_behind_nic(std::span<const Address> addresses, const Host& machine) {
+  const auto here = std::count_if(addresses.begin(), addresses.end(), [&](const Address& address) {
+    return address.host.same_machine(machine);
+  });
+  return static_cast<size_t>(here) == addresses.size() ? 1 : static_cast<uint32_t>(here);
+}
+
 std::string describe_socket_address(std::string_view bytes, bool& loopback) {
   loopback = false;
   sockaddr_storage storage{};

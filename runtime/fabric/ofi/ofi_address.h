@@ -51,6 +51,10 @@ struct Address {
 /// are not known. A rank that waits must then leave its core to the others soon.
 bool share_cores(std::span<const Address> addresses, const Host& machine);
 
+/// How many ranks are on `machine` if there are others elsewhere, whom they reach through its NIC
+/// together; else 1.
+uint32_t ranks_behind_nic(std::span<const Address> addresses, const Host& machine);
+
 /// Describes a socket address: "127.0.0.1:40123", and whether it is a loopback one. Other formats
 /// give their length: "32-byte address".
 std::string describe_socket_address(std::string_view bytes, bool& loopback);

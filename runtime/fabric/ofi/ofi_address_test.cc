@@ -78,6 +78,14 @@ TEST(OfiAddressTest, KnowsWhichRanksShareCores) {
   EXPECT_FALSE(share_cores(addresses, addresses[0].host));
 }
 
+TEST(OfiAddressTest, CountsTheRanksThatReachOthersThroughOneNic) {
+  std::vector<Address> addresses = ranks_on({"\x01", "\x02", "\x04"});
+  EXPECT_EQ(ranks_behind_nic(addresses, addresses[0].host), 1U);  // nobody is elsewhere
+  addresses[2].host.boot_id = "b";
+  EXPECT_EQ(ranks_behind_nic(addresses, addresses[0].host), 2U);
+  EXPECT_EQ(ranks_behind_nic(addresses, addresses[2].host), 1U);
+}
+
 TEST(OfiAddressTest, KnowsTheLoopbackInterface) {
   const auto address = address_of_interface("lo");
   ASSERT_TRUE(address.ok()) << address.error().message();

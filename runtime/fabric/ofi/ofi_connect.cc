@@ -78,6 +78,7 @@ Status OfiRank::insert_peers(std::span<const std::string> addresses) {
     }
   }
   spin_limit_ = share_cores(addresses_, address_.host) ? kSpinsShared : kSpinsAlone;
+  info_.nic_ranks = ranks_behind_nic(addresses_, address_.host);
   return {};
 }
 

@@ -52,8 +52,9 @@ struct LoopOptions {
   LoopClass loop;          ///< for the first estimate of the computation
   uint32_t sweeps = 1;     ///< how often the body uses each element
   size_t local_bytes = 0;  ///< footprint of the body's local references; 0: in cache
-  double compute_s = -1;   ///< seconds of computation of the whole loop, if known; else measured
-  size_t granule = 1;      ///< strips hold a multiple of so many elements, e.g. a row
+  /// Seconds of computation of the loop in one piece, if known; else measured.
+  double compute_s = -1;
+  size_t granule = 1;  ///< strips hold a multiple of so many elements, e.g. a row
   /// Reading only: each range may also read so many elements beyond its end. They must exist in the
   /// remote memory after each block, too.
   size_t halo = 0;

@@ -1,0 +1,116 @@
+// micro.receive: what the processor pays for received data, by the buffer they come into.
+#include <algorithm>
+
+#include "suites/compute_bodies.h"
+#include "suites/grids.h"
+#include "suites/kernels/aligned_buffer.h"
+#include "suites/micro/micro.h"
+#include "suites/micro/transfer.h"
+#include "suites/repeat.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+// What the data come from, whatever they come into: read in turn, so that it makes no difference.
+constexpr size_t kSourceBytes = size_t{16} << 20;
+constexpr size_t kSourceElements = kSourceBytes / sizeof(double);
+
+double element(size_t i) { return static_cast<double>(i % 127); }
+
+// The sum of the source's elements in [begin, begin + count), which does not go beyond its end.
+double sum_of(size_t begin, size_t count) {
+  const auto up_to = [](size_t end) {
+    const size_t cycles = end / 127;
+    const size_t rest = end % 127;
+    return static_cast<double>(cycles * (126 * 127 / 2) +
+                               rest * (rest - std::min<size_t>(rest, 1)) / 2);
+  };
+  return up_to(begin + count) - up_to(begin);
+}
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  const size_t elements = std::max<size_t>(1, bytes_of(point) / sizeof(double));
+  const auto buffer_bytes =
+      static_cast<size_t>(experiment::number_param(point, "buffer_bytes").value_or(0));
+  if (buffer_bytes < elements * sizeof(double)) {
+    return Error(ErrorCode::invalid_argument,
+                 "buffer_bytes must be at least bytes: the buffer holds one transfer or more");
+  }
+  if (elements > kSourceElements) {
+    return Error(ErrorCode::invalid_argument,
+                 "bytes must be at most " + std::to_string(kSourceBytes));
+  }
+  const size_t slots = buffer_bytes / (elements * sizeof(double));
+  Context& ctx = session.context();
+  STRIPLINE_ASSIGN_OR_RETURN(auto array, ctx.new_symmetric_array<double>(kSourceElements));
+  for (size_t i = 0; i < kSourceElements; ++i) ctx.local(array)[i] = element(i);
+  ctx.barrier();
+
+  SampleSeries series;
+  series.verified = true;
+  if (ctx.rank_me() == 0) {
+    const auto source = ctx.on_rank(array, 1);
+    AlignedBuffer<double> buffer(slots * elements);
+    const bool reading = point.variant == "read";
+    size_t at = 0;  // in the source
+    repeat_alone(
+        session, rule,
+        [&] {
+          double expected = 0;
+          const double start_s = ctx.now_s();
+          for (size_t slot = 0; slot < slots; ++slot) {
+            if (at + elements > kSourceElements) at = 0;
+            ctx.rget(source + static_cast<std::ptrdiff_t>(at), buffer.data() + slot * elements,
+                     elements)
+                .wait();
+            expected += sum_of(at, elements);
+            at += elements;
+          }
+          const double arrived_s = ctx.now_s();
+          double sum = 0;
+          for (size_t slot = 0; slot < slots; ++slot) {
+            sum += reduce(buffer.data() + slot * elements, elements);
+          }
+          const double end_s = ctx.now_s();
+          series.verified = series.verified && sum == expected;
+          return (reading ? end_s - arrived_s : arrived_s - start_s) / static_cast<double>(slots);
+        },
+        series);
+  }
+  ctx.barrier();
+  ctx.delete_symmetric_array(array);
+  if (!series.verified) series.note = kWrongData;
+  return series;
+}
+
+}  // namespace
+
+Benchmark receive_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "micro.receive";
+  e.title = "Getting into, and reading from, a buffer of some size";
+  e.description =
+      "Rank 0 fetches `bytes` at a time into a buffer of `buffer_bytes`, place after place, then "
+      "sums all of it up. A sample is the mean time of a blocking get (get), "
+      "or of a sum (read), over the places of the buffer. Where the processor copies what "
+      "arrives, a buffer that stays in a cache makes both cheaper; where a NIC writes past the "
+      "caches it makes no difference.";
+  e.factors = {
+      integer_factor("bytes", "B", "Size of one get.", {int64_t{64 << 10}}, 8, kSourceBytes),
+      integer_factor("buffer_bytes", "B", "Size of the buffer that the gets go through in turn.",
+                     size_grid(128 << 10, kSourceBytes, 1), 8, double{1 << 30})};
+  e.variants = {"get", "read"};
+  e.metric = {"time_per_get", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification = "Every sum is compared with its closed form.";
+  e.feeds = {"network.get.buffers"};
+  return benchmark;
+}
+
+}  // namespace stripline::suites
