@@ -1,5 +1,7 @@
 #include "suites/kernels/engine.h"
 
+#include <algorithm>
+
 #include "optimizer/plan/explain.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
@@ -40,6 +42,7 @@ plan::StripRequest request_of(Context& context, const EngineLoop& loop) {
   request.peers = request.blocks;  // one from each rank
   request.nic_ranks = context.state().fabric->info().nic_ranks;
   request.element_bytes = loop.element_bytes;
+  request.granule_elements = std::max<size_t>(loop.options.granule, 1);
   request.max_buffer_bytes = loop.options.max_buffer_bytes;
   request.own_bytes = loop.options.own_count * loop.element_bytes;
   request.loop = loop.options.loop;

@@ -26,6 +26,7 @@ LoopOptions loop_of(const TransposeProblem& problem, size_t passes) {
   options.sweeps = static_cast<uint32_t>(passes);
   options.local_bytes = problem.source_elements() * sizeof(Complex);
   options.own_count = problem.block_elements();
+  options.granule = problem.tile_elements();
   return options;
 }
 

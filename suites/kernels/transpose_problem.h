@@ -29,6 +29,8 @@ class TransposeProblem {
       : n_(n), m_(n / ranks), me_(me), passes_(passes), destination_(m_ * n) {}
 
   size_t block_elements() const { return m_ * m_; }
+  /// The rows that compute() goes through together; strips of whole tiles keep them together.
+  size_t tile_elements() const { return std::min(kTileRows, m_) * m_; }
   size_t source_elements() const { return m_ * n_; }
   /// Where the block for `reader` starts in an owner's source.
   size_t block_start(uint32_t reader) const { return reader * block_elements(); }
