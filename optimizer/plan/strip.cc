@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <iterator>
+#include <limits>
 
 #include "optimizer/plan/strip_evaluator.h"
 #include "optimizer/plan/strip_shape.h"
@@ -14,10 +16,12 @@ namespace {
 
 using namespace detail;
 
-// After so many sizes in a row that cannot win, smaller ones of the same protocol cannot either:
-// the cost of issuing grows with their number.
+// After so many sizes in a row that cannot win, and ever less, those further on of the same
+// protocol cannot either: smaller ones cost more to issue, larger ones take longer until the first
+// has come.
 constexpr int kHopelessSizes = 2;
 
+// A window is so many times what suffices on an idle network, as others' messages come between.
 constexpr uint32_t kSlack = 2;
 
 bool knows(const StripCosts* costs, Direction direction) {
@@ -83,11 +87,22 @@ template <typename Sink>
 double lower_gain(Evaluator& evaluator, const StripRequest& request, const StripCosts& costs,
                   const StripCandidate& baseline, const StripCandidate& best, double compute_s,
                   double nominal_gain, Sink& sink) {
-  const auto gain = [&](double with_compute_s) {
-    const double before =
-        evaluator.vectorised(baseline.strip_bytes, Corner::nominal, with_compute_s);
-    const double after = evaluator.predict(best, Corner::nominal, with_compute_s);
-    return before > 0 ? 1 - after / before : 0.0;
+  VectorisedTerms before = evaluator.vectorised(baseline.strip_bytes, Corner::nominal, compute_s);
+  CandidateTerms after = evaluator.terms(best, Corner::nominal, compute_s);
+  const uint64_t buffer_bytes = evaluator.buffer_bytes(best);
+  const auto gain = [&] {
+    const double before_s = before.time();
+    return before_s > 0 ? 1 - evaluator.time(best, after) / before_s : 0.0;
+  };
+  const auto gain_with_messages = [&] {
+    evaluator.set_messages(before, Corner::nominal);
+    evaluator.set_messages(after, Corner::nominal);
+    return gain();
+  };
+  const auto gain_with_work = [&](double with_compute_s) {
+    evaluator.set_work(before, Corner::nominal, with_compute_s);
+    evaluator.set_work(after, buffer_bytes, Corner::nominal, with_compute_s);
+    return gain();
   };
   double squares = 0;
   const auto add = [&](Source source, bool of_baseline, double lowest_gain) {
@@ -112,34 +127,157 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
           which == 1 || (one_segment && (source == Source::latency || source == Source::bandwidth));
       if (try_high) {
         evaluator.replace(nominal, perturbed(nominal, high, source));
-        lowest = std::min(lowest, gain(compute_s));
+        lowest = std::min(lowest, gain_with_messages());
       }
       if (try_low) {
         evaluator.replace(nominal, perturbed(nominal, low, source));
-        lowest = std::min(lowest, gain(compute_s));
+        lowest = std::min(lowest, gain_with_messages());
       }
       add(source, which == 1, lowest);
     }
   }
   evaluator.restore();
-  // The costs of small and of large buffers come from the same runs, and err together.
-  double with_buffers = nominal_gain;
-  for (const Corner corner : {Corner::low, Corner::high}) {
-    evaluator.set_buffers(corner);
-    with_buffers = std::min(with_buffers, gain(compute_s));
+  evaluator.set_messages(before, Corner::nominal);
+  evaluator.set_messages(after, Corner::nominal);
+  if (evaluator.buffers_matter()) {
+    // The costs of small and of large buffers come from the same runs, and err together.
+    double lowest = nominal_gain;
+    for (const Corner corner : {Corner::low, Corner::high}) {
+      evaluator.set_buffers(corner);
+      lowest = std::min(lowest, gain_with_work(compute_s));
+    }
+    evaluator.set_buffers(Corner::nominal);
+    add(Source::buffers, false, lowest);
   }
-  evaluator.set_buffers(Corner::nominal);
-  add(Source::buffers, false, with_buffers);
   evaluator.set_overhead(Corner::high);
-  add(Source::overhead, false, gain(compute_s));
+  add(Source::overhead, false, gain_with_work(compute_s));
   evaluator.set_overhead(Corner::nominal);
   if (request.compute_s < 0) {
     add(Source::compute, false,
-        std::min(gain(strip_compute_s(request, costs, Corner::low)),
-                 gain(strip_compute_s(request, costs, Corner::high))));
+        std::min(gain_with_work(strip_compute_s(request, costs, Corner::low)),
+                 gain_with_work(strip_compute_s(request, costs, Corner::high))));
   }
   return nominal_gain - std::sqrt(squares);
 }
+
+// Looks for the fastest candidate.
+template <typename Sink>
+class Search {
+ public:
+  Search(const StripRequest& request, const Evaluator& evaluator, double compute_s, Sink& sink)
+      : request_(request),
+        evaluator_(evaluator),
+        compute_s_(compute_s),
+        sink_(sink),
+        halo_(halo_of(request)),
+        buffers_matter_(evaluator.buffers_matter()) {}
+
+  void consider(const StripCandidate& candidate, double predicted_s) {
+    sink_.considered(candidate, predicted_s);
+    if (predicted_s < best_s_) {
+      best_s_ = predicted_s;
+      best_ = candidate;
+    }
+  }
+
+  /// All strip sizes, with the windows that each may want. Begins where the best are expected, so
+  /// that what is found there rules out the others at once.
+  void run() {
+    const Sizes sizes(request_, halo_, evaluator_.link().breakpoints());
+    const double expected = kFirstAbove * evaluator_.balanced_strip();
+    const uint64_t* const middle = std::find_if(sizes.begin(), sizes.end(), [&](uint64_t strip) {
+      return static_cast<double>(strip) <= expected;
+    });
+    run(middle, sizes.end(), true);
+    run(std::reverse_iterator(middle), std::reverse_iterator(sizes.begin()), false);
+  }
+
+  const StripCandidate& best() const { return best_; }
+  double best_s() const { return best_s_; }
+
+ private:
+  static constexpr double kFirstAbove = 1.5;  // the nearest of sizes that are a factor of two apart
+
+  template <typename Iterator>
+  void run(Iterator begin, Iterator end, bool descending) {
+    int hopeless = 0;
+    double last_bound_s = 0;
+    const MessageCosts* last_protocol = nullptr;
+    for (Iterator strip = begin; strip != end; ++strip) {
+      const MessageCosts* const protocol = &evaluator_.link().at(*strip + halo_);
+      if (protocol != last_protocol) hopeless = 0;
+      last_protocol = protocol;
+      if (hopeless == kHopelessSizes) continue;
+      const double bound_s = try_size(*strip);
+      if (bound_s < best_s_ || bound_s < last_bound_s) {
+        hopeless = 0;
+      } else if (!descending || !buffers_matter_ || !evaluator_.smaller_is_cheaper(*strip)) {
+        ++hopeless;
+      }
+      last_bound_s = bound_s;
+    }
+  }
+
+  // Considers what may win of a size. Returns what no schedule of the size can be below.
+  double try_size(uint64_t strip) {
+    // Without a halo both schedules send the same messages; with one, A sends less. The smallest
+    // buffer that a schedule may have is that of B with one strip ahead.
+    CandidateTerms t = evaluator_.terms(strip, false, evaluator_.pipelined_buffer(strip, 1),
+                                        Corner::nominal, compute_s_);
+    const double bound_s = evaluator_.bound(t);
+    if (bound_s >= best_s_) {
+      sink_.pruned(strip, bound_s);
+      return bound_s;
+    }
+    const uint64_t count = strip_count(request_, strip);
+    // Beyond the queue depth issuing gets blocks, and B with as many in flight computes meanwhile.
+    if (evaluator_.fits_whole() &&
+        (request_.direction == Direction::put || count <= evaluator_.queue_depth())) {
+      set_buffer(t, evaluator_.all_issued_buffer());
+      consider({Schedule::all_issued, strip, 1}, evaluator_.all_issued(t));
+    }
+    const uint32_t limit = count < 2 ? 0 : evaluator_.largest_window(strip, count);
+    if (limit == 0) return bound_s;
+    if (halo_ > 0) {
+      t = evaluator_.terms(strip, true, evaluator_.pipelined_buffer(strip, 1), Corner::nominal,
+                           compute_s_);
+    } else {
+      set_buffer(t, evaluator_.pipelined_buffer(strip, 1));
+    }
+    uint32_t window = std::min(std::bit_ceil(kSlack * evaluator_.sufficient_window(t)), limit);
+    if (request_.peers > 1 && request_.direction == Direction::get) {
+      const uint32_t of_one_peer = evaluator_.strips_per_peer(count);
+      if (of_one_peer < window) try_window(t, of_one_peer);
+    }
+    try_window(t, window);
+    // Smaller windows need smaller buffers, which may stay in a cache: halve while that saves work.
+    while (buffers_matter_ && window > 1) {
+      const double wider_s = t.work;
+      window = std::bit_ceil(window) / 2;
+      set_buffer(t, evaluator_.pipelined_buffer(strip, window));
+      if (!(t.work < wider_s)) break;
+      consider({Schedule::pipelined, strip, window}, evaluator_.pipelined(t, window));
+    }
+    return bound_s;
+  }
+
+  void try_window(CandidateTerms& t, uint32_t window) {
+    set_buffer(t, evaluator_.pipelined_buffer(t.strip, window));
+    consider({Schedule::pipelined, t.strip, window}, evaluator_.pipelined(t, window));
+  }
+  void set_buffer(CandidateTerms& t, uint64_t buffer_bytes) const {
+    if (buffers_matter_) evaluator_.set_work(t, buffer_bytes, Corner::nominal, compute_s_);
+  }
+
+  const StripRequest& request_;
+  const Evaluator& evaluator_;
+  const double compute_s_;
+  Sink& sink_;
+  const uint64_t halo_;
+  const bool buffers_matter_;
+  StripCandidate best_;
+  double best_s_ = std::numeric_limits<double>::infinity();
+};
 
 template <typename Sink>
 StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& sink) {
@@ -149,75 +287,12 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
   }
   Evaluator evaluator(request, *costs);
   const double compute_s = strip_compute_s(request, *costs, Corner::nominal);
-  const double baseline_s = evaluator.vectorised(baseline.strip_bytes, Corner::nominal, compute_s);
-  sink.considered(baseline, baseline_s);
-
-  StripCandidate best = baseline;
-  double best_s = baseline_s;
-  const auto consider = [&](const StripCandidate& candidate, double predicted_s) {
-    sink.considered(candidate, predicted_s);
-    if (predicted_s < best_s) {
-      best_s = predicted_s;
-      best = candidate;
-    }
-  };
-
-  const uint64_t halo = halo_of(request);
-  const bool buffers_matter = evaluator.buffers_matter();
-  int hopeless = 0;
-  const MessageCosts* last_protocol = nullptr;
-  for (const uint64_t strip : Sizes(request, halo, evaluator.link().breakpoints())) {
-    const MessageCosts* const protocol = &evaluator.link().at(strip + halo);
-    if (protocol != last_protocol) hopeless = 0;
-    last_protocol = protocol;
-    if (hopeless == kHopelessSizes) continue;
-    const uint64_t count = strip_count(request, strip);
-    // Without a halo both schedules send the same messages; with one, A sends less. The smallest
-    // buffer that a schedule may have is that of B with one strip ahead.
-    CandidateTerms t = evaluator.terms(strip, false, evaluator.pipelined_buffer(strip, 1),
-                                       Corner::nominal, compute_s);
-    const double bound_s = Evaluator::bound(t);
-    if (bound_s >= best_s) {
-      sink.pruned(strip, bound_s);
-      if (!buffers_matter || !evaluator.smaller_is_cheaper(strip)) ++hopeless;
-      continue;
-    }
-    hopeless = 0;
-    const auto pipelined = [&](uint32_t window) {
-      if (buffers_matter) {
-        evaluator.set_buffer(t, strip, evaluator.pipelined_buffer(strip, window), Corner::nominal,
-                             compute_s);
-      }
-      const double predicted_s = evaluator.pipelined(t, window);
-      consider({Schedule::pipelined, strip, window}, predicted_s);
-      return predicted_s;
-    };
-    // Beyond the queue depth issuing gets blocks, and B with as many in flight computes meanwhile.
-    if (evaluator.fits_whole() &&
-        (request.direction == Direction::put || count <= evaluator.queue_depth())) {
-      CandidateTerms all = t;
-      evaluator.set_buffer(all, strip, evaluator.all_issued_buffer(), Corner::nominal, compute_s);
-      consider({Schedule::all_issued, strip, 1}, evaluator.all_issued(all));
-    }
-    if (halo > 0) {
-      t = evaluator.terms(strip, true, evaluator.pipelined_buffer(strip, 1), Corner::nominal,
-                          compute_s);
-    }
-    const uint32_t limit = count < 2 ? 0 : evaluator.largest_window(strip, count);
-    if (limit == 0) continue;
-    // Twice what suffices on an idle network, as others' messages come between. Smaller windows
-    // need smaller buffers, which may stay in a cache: halve while that pays.
-    uint32_t window = std::min(std::bit_ceil(kSlack * evaluator.sufficient_window(t)), limit);
-    const uint32_t of_one_peer = evaluator.strips_per_peer(count);
-    if (request.peers > 1 && of_one_peer < window) pipelined(of_one_peer);
-    double predicted_s = pipelined(window);
-    while (window > 1) {
-      window = std::bit_ceil(window) / 2;
-      const double narrower_s = pipelined(window);
-      if (narrower_s >= predicted_s) break;
-      predicted_s = narrower_s;
-    }
-  }
+  const double baseline_s = evaluator.predict(baseline, Corner::nominal, compute_s);
+  Search<Sink> search(request, evaluator, compute_s, sink);
+  search.consider(baseline, baseline_s);
+  search.run();
+  const StripCandidate& best = search.best();
+  const double best_s = search.best_s();
 
   if (best.schedule == Schedule::vectorised) {
     StripPlan plan = plan_of(request, baseline, Reason::no_faster_plan);
@@ -283,7 +358,7 @@ StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
     const Evaluator evaluator(request, *costs);
     const double compute_s = strip_compute_s(request, *costs, Corner::nominal);
     plan.predicted_s = evaluator.predict(allowed, Corner::nominal, compute_s);
-    plan.baseline_s = evaluator.vectorised(piece, Corner::nominal, compute_s);
+    plan.baseline_s = evaluator.vectorised(piece, Corner::nominal, compute_s).time();
   }
   return plan;
 }

@@ -16,10 +16,24 @@ namespace stripline::plan::detail {
 using cost::Corner;
 using cost::MessageCosts;
 
-// A candidate's terms, and what its work is proportional to.
+// A candidate's terms, and what they are proportional to.
 struct CandidateTerms : StripTerms {
-  double bytes = 0;  // of a strip, and of the last one
-  double bytes_last = 0;
+  uint64_t strip = 0;
+  uint64_t message_bytes = 0, message_bytes_last = 0, message_bytes_first = 0;
+  double work_bytes = 0, work_bytes_last = 0;
+};
+
+// The loop that is not cut, likewise: blocks of one or more pieces.
+struct VectorisedTerms {
+  uint64_t piece = 0;
+  uint64_t message_bytes = 0, message_bytes_last = 0;
+  double messages = 0, messages_last = 0;  // how many of each
+  double transfer = 0;                     // seconds of all messages
+  double round_trip_first = 0;
+  double work = 0, own_work = 0;
+  double time() const {
+    return transfer + work + (own_work > round_trip_first ? own_work - round_trip_first : 0);
+  }
 };
 
 // A request with everything resolved that does not depend on the candidate.
@@ -31,6 +45,7 @@ class Evaluator {
         link_(request.direction == Direction::get ? costs.get() : costs.put()),
         total_(request.total_bytes),
         blocks_(blocks_of(request)),
+        blocks_per_peer_(blocks_per_peer(request)),
         block_(block_bytes(request)),
         halo_(halo_of(request)),
         nic_ranks_(request.nic_ranks),
@@ -42,81 +57,96 @@ class Evaluator {
 
   /// Blocking transfers of pieces, each followed (or preceded) by its computation; own work hides
   /// under the first.
-  double vectorised(uint64_t piece, Corner corner, double compute_s) const {
-    const uint64_t count = strips_per_block(block_, piece);
-    const uint64_t last = block_ - (count - 1) * std::min(piece, block_);
-    double per_block = blocking(last + halo_, corner);
-    if (count > 1) per_block += static_cast<double>(count - 1) * blocking(piece + halo_, corner);
-    double time = static_cast<double>(total_) * per_byte(piece, piece + halo_, corner, compute_s) +
-                  static_cast<double>(blocks_) * per_block;
-    const double own_s = own_work(compute_s);
-    if (own_s > 0) {
-      const uint64_t first = (count > 1 ? piece : last) + halo_;
-      time += std::max(0.0, own_s - round_trip(at(first, corner), static_cast<double>(first)));
-    }
-    return time;
+  VectorisedTerms vectorised(uint64_t piece, Corner corner, double compute_s) const {
+    const uint64_t per_block = strips_per_block(block_, piece);
+    const uint64_t full = std::min(piece, block_);
+    const uint64_t last = block_ - (per_block - 1) * full;
+    VectorisedTerms t;
+    t.piece = piece;
+    t.message_bytes = full + halo_;
+    t.message_bytes_last = last + halo_;
+    t.messages = static_cast<double>(blocks_ * (per_block - 1));
+    t.messages_last = static_cast<double>(blocks_);
+    set_messages(t, corner);
+    set_work(t, corner, compute_s);
+    return t;
+  }
+  void set_messages(VectorisedTerms& t, Corner corner) const {
+    t.transfer = t.messages_last * blocking(t.message_bytes_last, corner);
+    if (t.messages > 0) t.transfer += t.messages * blocking(t.message_bytes, corner);
+    const uint64_t first = t.messages > 0 ? t.message_bytes : t.message_bytes_last;
+    t.round_trip_first = round_trip(at(first, corner), static_cast<double>(first));
+  }
+  void set_work(VectorisedTerms& t, Corner corner, double compute_s) const {
+    t.work = static_cast<double>(total_) * per_byte(t.piece, t.piece + halo_, corner, compute_s);
+    t.own_work = own_work(compute_s);
   }
 
   /// Everything of a strip size that both schedules share. With `whole_halo` every message carries
   /// the halo (schedule B: separate buffers), else only the first (A: one buffer). `buffer_bytes`:
-  /// as of set_buffer().
+  /// as of set_work().
   CandidateTerms terms(uint64_t strip, bool whole_halo, uint64_t buffer_bytes, Corner corner,
                        double compute_s) const {
     const uint64_t per_block = strips_per_block(block_, strip);
-    const uint64_t count = blocks_ * per_block;
     const uint64_t full = per_block == 1 ? block_ : strip;
     const uint64_t last = block_ - (per_block - 1) * full;
-    CandidateTerms t;
-    t.strips = static_cast<double>(count);
-    t.queue = static_cast<double>(queue_depth());
-    if (blocks_ == 1) {
-      t.bytes = static_cast<double>(full);
-      t.bytes_last = static_cast<double>(last);
-    } else {  // blocks end in shorter strips all along the loop: work with the mean
-      t.bytes = t.bytes_last = static_cast<double>(total_) / t.strips;
-    }
-    set_buffer(t, strip, buffer_bytes, corner, compute_s);
-    t.own_work = own_work(compute_s);
     const uint64_t extra = whole_halo ? halo_ : 0;
-    const double bytes = static_cast<double>(full + extra);
-    const MessageCosts& message = at(full + extra, corner);
+    CandidateTerms t;
+    t.strip = strip;
+    t.strips = static_cast<double>(blocks_ * per_block);
+    t.strips_per_peer = static_cast<double>(per_block * blocks_per_peer_);
+    t.queue = static_cast<double>(queue_depth());
+    t.message_bytes = full + extra;
+    t.message_bytes_last = last + extra;
+    t.message_bytes_first = full + halo_;
+    if (blocks_ == 1) {
+      t.work_bytes = static_cast<double>(full);
+      t.work_bytes_last = static_cast<double>(last);
+    } else {  // blocks end in shorter strips all along the loop: work with the mean
+      t.work_bytes = t.work_bytes_last = static_cast<double>(total_) / t.strips;
+    }
+    set_messages(t, corner);
+    set_work(t, buffer_bytes, corner, compute_s);
+    return t;
+  }
+  void set_messages(CandidateTerms& t, Corner corner) const {
+    const MessageCosts& message = at(t.message_bytes, corner);
+    const auto bytes = static_cast<double>(t.message_bytes);
     t.o = message.o(bytes);
     t.r = message.r(bytes);
     t.round_trip = round_trip(message, bytes);
     t.gap = gap(message, bytes);
-    if (last == full) {
+    if (t.message_bytes_last == t.message_bytes) {
       t.o_last = t.o;
       t.r_last = t.r;
       t.round_trip_last = t.round_trip;
     } else {
-      const double short_bytes = static_cast<double>(last + extra);
-      const MessageCosts& short_message = at(last + extra, corner);
+      const MessageCosts& short_message = at(t.message_bytes_last, corner);
+      const auto short_bytes = static_cast<double>(t.message_bytes_last);
       t.o_last = short_message.o(short_bytes);
       t.r_last = short_message.r(short_bytes);
       t.round_trip_last = round_trip(short_message, short_bytes);
     }
-    if (whole_halo || halo_ == 0) {
+    if (t.message_bytes_first == t.message_bytes) {
       t.o_first = t.o;
       t.round_trip_first = t.round_trip;
       t.gap_first = t.gap;
     } else {
-      const double first_bytes = static_cast<double>(full + halo_);
-      const MessageCosts& first = at(full + halo_, corner);
+      const MessageCosts& first = at(t.message_bytes_first, corner);
+      const auto first_bytes = static_cast<double>(t.message_bytes_first);
       t.o_first = first.o(first_bytes);
       t.round_trip_first = round_trip(first, first_bytes);
       t.gap_first = gap(first, first_bytes);
     }
-    return t;
   }
-
   /// The work of a strip when the loop uses so many bytes of buffers.
-  void set_buffer(CandidateTerms& t, uint64_t strip, uint64_t buffer_bytes, Corner corner,
-                  double compute_s) const {
+  void set_work(CandidateTerms& t, uint64_t buffer_bytes, Corner corner, double compute_s) const {
     const double overhead =
         costs_.strip_overhead(corner == Corner::nominal ? overhead_corner_ : corner);
-    const double of_byte = per_byte(strip, buffer_bytes, corner, compute_s);
-    t.work = overhead + of_byte * t.bytes;
-    t.work_last = overhead + of_byte * t.bytes_last;
+    const double of_byte = per_byte(t.strip, buffer_bytes, corner, compute_s);
+    t.work = overhead + of_byte * t.work_bytes;
+    t.work_last = overhead + of_byte * t.work_bytes_last;
+    t.own_work = own_work(compute_s);
   }
 
   /// Whether it matters how many bytes of buffers a loop uses, and how large its strips are.
@@ -128,6 +158,16 @@ class Evaluator {
   uint64_t all_issued_buffer() const { return whole_bytes(request_); }
   uint64_t pipelined_buffer(uint64_t strip, uint32_t window) const {
     return saturating_multiply(uint64_t{window} + 1, saturating_add(strip, halo_));
+  }
+
+  /// Bytes of a strip at which the first one's transfer, which is not hidden, takes as long as
+  /// issuing all of them: the sum of both is least there.
+  double balanced_strip() const {
+    const MessageCosts& message = link_.at(block_ + halo_);
+    const double each = message.o_base + message.r_base + costs_.strip_overhead(Corner::nominal);
+    const double per_byte = nic_ranks_ * message.G;
+    const auto all = static_cast<double>(block_);
+    return each < all * per_byte ? std::sqrt(static_cast<double>(total_) * each / per_byte) : all;
   }
 
   /// Whether smaller strips could be gone through at less cost, because they stay in a cache.
@@ -146,25 +186,34 @@ class Evaluator {
   }
 
   double all_issued(StripTerms& t) const {
-    t.lag = lag(t, t.strips);
+    set_lag(t, t.strips);
     return request_.direction == Direction::get ? strip_time::get_all_issued(t)
                                                 : strip_time::put_all_issued(t);
   }
 
   double pipelined(StripTerms& t, uint32_t window) const {
     t.window = window;
-    t.lag = lag(t, t.window);
+    set_lag(t, t.window);
     return request_.direction == Direction::get ? strip_time::get_pipelined(t)
                                                 : strip_time::put_pipelined(t);
   }
 
-  /// No schedule of a strip size is faster: the CPU's work, and the NIC's with the first message's
-  /// issue and the last one's return.
-  static double bound(const StripTerms& t) {
+  /// No schedule of a strip size is faster: the CPU's work, and the NIC's, each with what must come
+  /// before and after.
+  double bound(const StripTerms& t) const {
     const double more = t.strips - 1;
-    const double cpu = t.own_work + more * (t.o + t.r + t.work) + t.o_last + t.r_last + t.work_last;
-    const double nic = t.o_last + more * t.gap + t.round_trip_last + t.r_last;
-    return std::max(cpu, nic);
+    const double tail = t.round_trip_last + t.r_last;
+    if (request_.direction == Direction::put) {
+      const double issue = more * (t.o + t.work) + t.o_last + t.work_last;
+      const double first = more > 0 ? t.o + t.work : t.o_last + t.work_last;
+      return std::max({issue + tail, issue + more * t.r + t.r_last, first + more * t.gap + tail});
+    }
+    const double last = t.r_last + t.work_last;
+    const double compute = more * (t.r + t.work) + last;
+    const double cpu = t.own_work + more * t.o + t.o_last + compute;
+    const double first = std::min(t.o + t.round_trip, t.o_last + t.round_trip_last);
+    const double nic = std::min(t.o, t.o_last) + more * t.gap + t.round_trip_last + last;
+    return std::max({cpu, first + compute, nic});
   }
 
   /// The smallest window that does not limit the pipeline: within it a message comes back.
@@ -180,8 +229,7 @@ class Evaluator {
   /// The strips of one rank's blocks: with more in flight than these, gets wait among those of
   /// other ranks' loops.
   uint32_t strips_per_peer(uint64_t count) const {
-    return static_cast<uint32_t>(
-        std::min<uint64_t>(count / blocks_ * blocks_per_peer(request_), 65536));
+    return static_cast<uint32_t>(std::min<uint64_t>(count / blocks_ * blocks_per_peer_, 65536));
   }
 
   /// The largest window that request and queue allow for a strip size; 0: none.
@@ -204,16 +252,27 @@ class Evaluator {
 
   bool fits_whole() const { return whole_bytes(request_) <= request_.max_buffer_bytes; }
 
+  /// The terms of a candidate other than the vectorised loop, and its time by them.
+  CandidateTerms terms(const StripCandidate& candidate, Corner corner, double compute_s) const {
+    return terms(candidate.strip_bytes, candidate.schedule == Schedule::pipelined,
+                 buffer_bytes(candidate), corner, compute_s);
+  }
+  uint64_t buffer_bytes(const StripCandidate& candidate) const {
+    return candidate.schedule == Schedule::pipelined
+               ? pipelined_buffer(candidate.strip_bytes, candidate.window)
+               : all_issued_buffer();
+  }
+  double time(const StripCandidate& candidate, CandidateTerms& t) const {
+    const bool pipeline = candidate.schedule == Schedule::pipelined && t.strips > candidate.window;
+    return pipeline ? pipelined(t, candidate.window) : all_issued(t);
+  }
+
   double predict(const StripCandidate& candidate, Corner corner, double compute_s) const {
     if (candidate.schedule == Schedule::vectorised) {
-      return vectorised(candidate.strip_bytes, corner, compute_s);
+      return vectorised(candidate.strip_bytes, corner, compute_s).time();
     }
-    const bool pipeline = candidate.schedule == Schedule::pipelined;
-    const uint64_t buffer_bytes =
-        pipeline ? pipelined_buffer(candidate.strip_bytes, candidate.window) : all_issued_buffer();
-    CandidateTerms t = terms(candidate.strip_bytes, pipeline, buffer_bytes, corner, compute_s);
-    if (pipeline && t.strips > candidate.window) return pipelined(t, candidate.window);
-    return all_issued(t);
+    CandidateTerms t = terms(candidate, corner, compute_s);
+    return time(candidate, t);
   }
 
  private:
@@ -255,12 +314,12 @@ class Evaluator {
     return 2 * message.L + nic_ranks_ * message.G * bytes;
   }
 
-  // Of `in_flight` strips, those of the second and later ranks, which may be served first.
-  double lag(const StripTerms& t, double in_flight) const {
-    if (request_.peers < 2 || request_.direction == Direction::put) return 0;
-    const double per_peer =
-        t.strips * static_cast<double>(blocks_per_peer(request_)) / static_cast<double>(blocks_);
-    return in_flight > per_peer ? (std::ceil(in_flight / per_peer) - 1) * per_peer * t.gap : 0;
+  // Of `in_flight` strips, those of the second and later ranks may be served first.
+  void set_lag(StripTerms& t, double in_flight) const {
+    t.lag = 0;
+    if (request_.peers < 2 || request_.direction == Direction::put) return;
+    const double per_peer = t.strips_per_peer;
+    if (in_flight > per_peer) t.lag = (std::ceil(in_flight / per_peer) - 1) * per_peer * t.gap;
   }
 
   double own_work(double compute_s) const {
@@ -279,6 +338,7 @@ class Evaluator {
   const cost::LinkCosts& link_;
   uint64_t total_;
   uint64_t blocks_;
+  uint64_t blocks_per_peer_;
   uint64_t block_;
   uint64_t halo_;
   double nic_ranks_;

@@ -20,17 +20,36 @@ inline constexpr uint64_t kMaxStrips = uint64_t{1} << 24;
 
 // What sizes are rounded up to: whole granules, and whole cache lines as well where that is a small
 // part of the strip.
-struct Rounding {
+class Rounding {
+ public:
   explicit Rounding(const StripRequest& request)
-      : granule(granule_bytes(request)),
-        line(granule > (uint64_t{1} << 32)
-                 ? granule
-                 : granule * (kCacheLineBytes / std::gcd(granule, kCacheLineBytes))) {}
-  uint64_t operator()(uint64_t bytes) const {
-    return round_up(std::max(bytes, granule), bytes >= 16 * line ? line : granule);
+      : granule_(granule_bytes(request)), line_(whole_lines(granule_)) {}
+  uint64_t up(uint64_t bytes) const {
+    const Unit& unit = bytes >= 16 * line_.bytes ? line_ : granule_;
+    return unit.up(std::max(bytes, granule_.bytes));
   }
-  uint64_t granule;
-  uint64_t line;
+  uint64_t down(uint64_t bytes) const { return granule_.down(bytes); }
+  uint64_t granule() const { return granule_.bytes; }
+
+ private:
+  // Divisions are most of what the list of sizes costs, and most units are powers of two.
+  struct Unit {
+    explicit Unit(uint64_t unit) : bytes(unit), mask(std::has_single_bit(unit) ? unit - 1 : 0) {}
+    uint64_t up(uint64_t value) const { return down(value + bytes - 1); }
+    uint64_t down(uint64_t value) const {
+      return bytes == mask + 1 ? value & ~mask : value / bytes * bytes;
+    }
+    uint64_t bytes;
+    uint64_t mask;  // bytes - 1, or 0
+  };
+  static Unit whole_lines(const Unit& granule) {
+    if (granule.bytes == granule.mask + 1) return Unit(std::max(granule.bytes, kCacheLineBytes));
+    if (granule.bytes > (uint64_t{1} << 32)) return granule;
+    return Unit(std::lcm(granule.bytes, kCacheLineBytes));
+  }
+
+  Unit granule_;
+  Unit line_;
 };
 
 // The strip sizes to try, from large to small: whole blocks where that is a decomposition, a half,
@@ -39,26 +58,29 @@ struct Rounding {
 class Sizes {
  public:
   Sizes(const StripRequest& request, uint64_t halo, std::span<const uint64_t> breakpoints)
-      : block_(block_bytes(request)), blocks_(blocks_of(request)), rounding_(request) {
-    if (blocks_ > 1 || request.own_bytes > 0) sizes_[count_++] = block_;
+      : block_(block_bytes(request)), rounding_(request) {
+    const uint64_t blocks = blocks_of(request);
+    const uint64_t most_per_block = std::max<uint64_t>(kMaxStrips / blocks, 2);
+    least_ = (block_ + most_per_block - 1) / most_per_block;
+    if (blocks > 1 || request.own_bytes > 0) sizes_[count_++] = block_;
     for (uint64_t power = std::bit_floor(std::max<uint64_t>(block_ / 2, 1)); power > 0;
          power /= 2) {
-      const uint64_t bytes = even(rounding_(power));
+      const uint64_t bytes = even(rounding_.up(power));
       if (usable(bytes) && (count_ == 0 || bytes < sizes_[count_ - 1])) sizes_[count_++] = bytes;
-      if (power <= rounding_.granule) break;
+      if (power <= rounding_.granule()) break;
     }
     for (uint64_t parts = 2; parts <= 4; ++parts) {
-      insert(rounding_((block_ + parts - 1) / parts));
+      insert(rounding_.up((block_ + parts - 1) / parts));
       if (request.max_buffer_bytes / 2 < block_) {
         const uint64_t room = request.max_buffer_bytes / parts;
-        insert((room > halo ? room - halo : 0) / rounding_.granule * rounding_.granule);
+        insert(rounding_.down(room > halo ? room - halo : 0));
       }
     }
     size_t switches = 0;
     for (size_t i = breakpoints.size(); i > 0 && switches < kMaxSwitches; --i) {
       const uint64_t largest = breakpoints[i - 1] - 1;
       if (largest <= halo || largest - halo >= block_) continue;
-      const uint64_t below = (largest - halo) / rounding_.granule * rounding_.granule;
+      const uint64_t below = rounding_.down(largest - halo);
       insert(below, below);
       ++switches;
     }
@@ -70,16 +92,13 @@ class Sizes {
  private:
   static constexpr size_t kMaxSwitches = 8;
 
-  bool usable(uint64_t bytes) const {
-    return bytes > 0 && bytes < block_ &&
-           strips_per_block(block_, bytes) <= std::max<uint64_t>(kMaxStrips / blocks_, 2);
-  }
+  bool usable(uint64_t bytes) const { return bytes > 0 && bytes >= least_ && bytes < block_; }
   // Strips of about the same size throughout, instead of a short last one, which might even travel
   // by another protocol and overtake.
   uint64_t even(uint64_t bytes) const {
     if (bytes == 0 || bytes >= block_) return bytes;
     const uint64_t parts = strips_per_block(block_, bytes);
-    return rounding_((block_ + parts - 1) / parts);
+    return rounding_.up((block_ + parts - 1) / parts);
   }
   void insert(uint64_t bytes, uint64_t limit = std::numeric_limits<uint64_t>::max()) {
     if (const uint64_t same = even(bytes); same <= limit) bytes = same;
@@ -93,7 +112,7 @@ class Sizes {
   }
 
   uint64_t block_;
-  uint64_t blocks_;
+  uint64_t least_ = 0;
   Rounding rounding_;
   std::array<uint64_t, 1 + 64 + 6 + kMaxSwitches> sizes_;  // NOLINT: filled up to count_
   size_t count_ = 0;

@@ -227,6 +227,25 @@ TEST(PlanStrip, GetsDoNotRunAheadToTheNextPeerWhereThatDelaysTheFirst) {
   EXPECT_LE(plan.burst * plan.strip_bytes, kMiB / 4);
 }
 
+TEST(PlanStrip, WhatCameFromFurtherPeersIsComputedOnAfterTheFirst) {
+  const StripCosts costs = costs_of(model::example_model());
+  // The network is the bottleneck: half of its time would suffice to compute.
+  StripRequest request = request_of(3 * kMiB / 4, 0);
+  request.blocks = 3;
+  request.compute_s = 12 * costs.get().at(65536).gap(65536) / 2;
+  const StripCandidate all{Schedule::all_issued, 65536, 1};
+  const StripCandidate one_peer{Schedule::pipelined, 65536, 4};
+  const auto time = [&](const StripCandidate& candidate) {
+    return predict_strip(request, costs, candidate, Corner::nominal);
+  };
+  EXPECT_NEAR(time(all), time(one_peer), 0.01 * time(all));
+  const double alone_s = time(all);
+  request.peers = 3;
+  // Two thirds of the computation wait for the first block, which may come last.
+  EXPECT_NEAR(time(all) - alone_s, request.compute_s * 8 / 12, 0.02 * request.compute_s);
+  EXPECT_NEAR(time(one_peer), alone_s, 0.01 * alone_s);
+}
+
 TEST(PlanStrip, RanksThatShareANicShareItsBandwidth) {
   const StripCosts costs = costs_of(model::example_model());
   StripRequest request = request_of(kMiB, 0);

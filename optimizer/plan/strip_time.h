@@ -11,8 +11,9 @@
 // exact simulation; the tests bound how far it can be below.
 //
 // Gets in flight to several ranks at once, while the loops of other ranks do the same, are served
-// in the order of their arrival: every rank's first strip may come after the others' first blocks,
-// the transfers as a whole take no longer. `lag` bounds by how much.
+// in the order of their arrival: every rank's first strips may come after the others' first blocks,
+// the transfers as a whole take no longer. `lag` bounds by how much. What came meanwhile from
+// further ranks is computed on only after the last strip of the first rank.
 #pragma once
 
 #include <algorithm>
@@ -22,17 +23,19 @@ namespace stripline::plan {
 
 /// What the schedules are made of, in seconds. `_last` belongs to the last strip.
 struct StripTerms {
-  double strips = 1;         ///< m
-  double window = 1;         ///< k, operations in flight (schedule B)
-  double queue = 1;          ///< Q, operations the NIC holds before issuing blocks
-  double o = 0, o_last = 0;  ///< issue
-  double r = 0, r_last = 0;  ///< retire
+  double strips = 1;           ///< m
+  double strips_per_peer = 1;  ///< of them, consecutive ones of one rank
+  double window = 1;           ///< k, operations in flight (schedule B)
+  double queue = 1;            ///< Q, operations the NIC holds before issuing blocks
+  double o = 0, o_last = 0;    ///< issue
+  double r = 0, r_last = 0;    ///< retire
   double round_trip = 0, round_trip_last = 0;  ///< injection to completion on an idle network
   double gap = 0;                              ///< NIC occupancy
   double work = 0, work_last = 0;              ///< computation and engine overhead of one strip
   /// Gets: independent local work done once the first messages are on their way.
   double own_work = 0;
-  /// Gets: how much later the first strip comes when all that is in flight at first comes with it.
+  /// Gets: how much later the strips of the first rank come when all that is in flight at first
+  /// comes with them.
   double lag = 0;
   /// The first message of schedule A for gets, which carries the halo.
   double o_first = 0, round_trip_first = 0, gap_first = 0;
@@ -72,6 +75,10 @@ inline double get_all_issued(const StripTerms& t) {
               t.o_first + t.gap_first + (m - 2) * t.gap);
   double time = longest(issued + t.own_work + all_work, first_arrival + all_work,
                         last_injected + t.round_trip_last + last);
+  if (t.lag > 0) {
+    time = longest(time, first_arrival + (t.strips_per_peer - 1) * t.gap +
+                             (m - t.strips_per_peer) * step + last);
+  }
   if (m > 2) {
     time = longest(time, injected(2) + t.round_trip + all_work - step,
                    injected(m - 1) + t.round_trip + step + last);
@@ -102,6 +109,9 @@ inline double get_pipelined(const StripTerms& t) {
       t.o + cycles * cycle + rest * longest(step, t.gap, t.o) - saved + t.round_trip_last + last,
       start - t.round_trip + cycles * cycle + rest * step - saved + t.round_trip_last + last,
       rest > 0 ? start + cycles * cycle + rest * drain + last : 0.0,
+      t.lag > 0 ? t.o + t.round_trip + t.lag + (t.strips_per_peer - 1) * t.gap +
+                      (m - t.strips_per_peer) * drain + last
+                : 0.0,
       start + (cycles - 1) * cycle + (rest + 1) * step - saved + (k - 1) * drain + last);
 }
 
