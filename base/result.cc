@@ -42,7 +42,15 @@ std::optional<ErrorCode> error_code_from_string(std::string_view name) {
 }
 
 Error Error::with_context(std::string_view context) const {
-  return Error(code_, std::string(context) + ": " + message_);
+  Error error = *this;
+  error.message_ = std::string(context) + ": " + message_;
+  return error;
+}
+
+Error Error::as_shown() const {
+  Error error = *this;
+  error.shown_ = true;
+  return error;
 }
 
 }  // namespace stripline

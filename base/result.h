@@ -48,9 +48,15 @@ class Error {
   /// This error with "context: " in front of its message.
   Error with_context(std::string_view context) const;
 
+  /// This error, which a person is shown by somebody else (e.g. the launcher of a job, once for all
+  /// its ranks): who receives it acts on it, but does not print it again.
+  Error as_shown() const;
+  bool shown() const { return shown_; }
+
  private:
   ErrorCode code_;
   std::string message_;
+  bool shown_ = false;
 };
 
 /// A value of type T or an Error. Accessing the wrong one is a programming error and terminates.

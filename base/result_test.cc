@@ -35,6 +35,13 @@ TEST(Result, ContextGoesInFront) {
   EXPECT_EQ(half(1).error().with_context("rank 3").message(), "rank 3: odd");
 }
 
+TEST(Result, RemembersThatAnErrorIsShown) {
+  const Error error = half(1).error();
+  EXPECT_FALSE(error.shown());
+  EXPECT_TRUE(error.as_shown().with_context("rank 3").shown());
+  EXPECT_EQ(error.as_shown().message(), "odd");
+}
+
 TEST(ErrorCode, NamesRoundTrip) {
   for (int i = 0; i <= static_cast<int>(ErrorCode::internal); ++i) {
     const auto code = static_cast<ErrorCode>(i);

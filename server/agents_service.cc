@@ -82,6 +82,7 @@ class SessionReactor final : public SessionStream {
  public:
   explicit SessionReactor(Coordinator& coordinator)
       : coordinator_(coordinator), link_(std::make_shared<StreamLink>(this)) {
+    coordinator_.await_hello(link_);
     StartRead(&message_);
   }
 

@@ -395,5 +395,18 @@ TEST_F(AgentsServiceTest, SilentSessionsAreClosed) {
   EXPECT_EQ(node_state("nodes/a"), v1::Node::OFFLINE);
 }
 
+TEST_F(AgentsServiceTest, StreamsThatNeverSayHelloAreClosed) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() +
+                       std::chrono::duration_cast<std::chrono::milliseconds>(
+                           std::chrono::duration<double>(kTestPatienceS)));
+  const auto stream = v1::Agents::NewStub(channel_)->Session(&context);
+  v1::ServerMessage none;
+  EXPECT_FALSE(stream->Read(&none));
+  const grpc::Status status = stream->Finish();
+  EXPECT_EQ(reason_of(status), "SESSION_TIMEOUT");
+  EXPECT_NE(status.error_message().find("no Hello"), std::string::npos) << status.error_message();
+}
+
 }  // namespace
 }  // namespace stripline::server

@@ -82,11 +82,12 @@ std::optional<double> Coordinator::next_deadline_s() const {
   std::optional<double> next;
   const auto consider = [&](double time_s) { next = next ? std::min(*next, time_s) : time_s; };
   for (const auto& [id, session] : sessions_) {
-    consider(session.last_heard_s + kSilentIntervals * options_.heartbeat_interval_s);
+    consider(session.last_heard_s + silent_s());
     if (session.holding && session.holding->cancel_deadline_s) {
       consider(*session.holding->cancel_deadline_s);
     }
   }
+  if (!strangers_.empty()) consider(strangers_.front().deadline_s);
   for (const auto& [campaign, active] : active_) {
     consider(active.budget_end_s);
     if (const auto deadline_s = active.group.next_deadline_s()) consider(*deadline_s);
@@ -101,6 +102,7 @@ void Coordinator::step() {
   bool progress = true;
   while (progress) {
     const double now_s = steady_seconds();
+    close_silent_strangers(now_s);
     progress = close_silent_sessions(now_s);
     const Result<Snapshot> snapshot = take_snapshot(now_s);
     if (!snapshot.ok()) {
@@ -123,17 +125,29 @@ void Coordinator::report(const Status& status) {
   retry_s_ = steady_seconds() + options_.storage_retry_s;
 }
 
+double Coordinator::silent_s() const { return kSilentIntervals * options_.heartbeat_interval_s; }
+
+void Coordinator::close_silent_strangers(double now_s) {
+  for (; !strangers_.empty() && now_s >= strangers_.front().deadline_s; strangers_.pop_front()) {
+    const auto link = strangers_.front().link.lock();
+    if (!link) continue;
+    link->close(Problem{ErrorCode::unavailable,
+                        "SESSION_TIMEOUT",
+                        "no Hello within " + std::to_string(silent_s()) + " s",
+                        {}});
+  }
+}
+
 bool Coordinator::close_silent_sessions(double now_s) {
   bool closed = false;
   for (auto it = sessions_.begin(); it != sessions_.end();) {
     const auto current = it++;
     const Session& session = current->second;
-    const double silent_s = kSilentIntervals * options_.heartbeat_interval_s;
-    const bool silent = now_s >= session.last_heard_s + silent_s;
+    const bool silent = now_s >= session.last_heard_s + silent_s();
     const bool stuck = session.holding && session.holding->cancel_deadline_s &&
                        now_s >= *session.holding->cancel_deadline_s;
     if (!silent && !stuck) continue;
-    const std::string why = silent ? "no heartbeat for " + std::to_string(silent_s) + " s"
+    const std::string why = silent ? "no heartbeat for " + std::to_string(silent_s()) + " s"
                                    : "a cancelled assignment was not ended in time";
     spdlog::warn("closing the session of {}: {}", node_name(session.record.name), why);
     drop_session(current, Problem{ErrorCode::unavailable, "SESSION_TIMEOUT", why, {}});

@@ -63,6 +63,8 @@ class Coordinator {
 
   // Agents (agents.proto says what each message means).
 
+  /// A stream has been opened. It is closed if its Hello takes longer than a session may be silent.
+  void await_hello(const std::shared_ptr<AgentLink>& link);
   /// A stream's Hello. On success HelloAck has been sent. Problems: NODE_IN_USE, PROTOCOL_VERSION,
   /// INVALID_FIELD.
   Answer<uint64_t> open_session(const Hello& hello, std::shared_ptr<AgentLink> link);
@@ -107,6 +109,11 @@ class Coordinator {
     double last_heard_s = 0;
     std::optional<Holding> holding;
   };
+  // A stream that has yet to say Hello.
+  struct Stranger {
+    std::weak_ptr<AgentLink> link;
+    double deadline_s = 0;
+  };
   struct Failure {
     std::string reason;
     bool for_good = false;  // another attempt would fail in the same way
@@ -133,6 +140,8 @@ class Coordinator {
   std::optional<double> next_deadline_s() const;
   void step();
   bool close_silent_sessions(double now_s);
+  void close_silent_strangers(double now_s);
+  double silent_s() const;
   Result<Snapshot> take_snapshot(double now_s);
   Result<bool> carry_out(const Decision& decision);
   Status place(const PlaceRun& place);
@@ -187,6 +196,7 @@ class Coordinator {
   std::optional<double> retry_s_;  // after a storage failure
   uint64_t next_session_ = 1;
   Sessions sessions_;
+  std::deque<Stranger> strangers_;       // by deadline
   std::map<int64_t, ActiveRun> active_;  // by campaign: at most one run each
   std::deque<int64_t> to_fit_;
   std::thread timer_;

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMaxListed = 4096;
 constexpr size_t kMaxTextBytes = size_t{1} << 20;
 constexpr size_t kMaxFactBytes = size_t{4} << 10;
-constexpr double kMaxDeclaredPoints = 100'000;
+constexpr uint64_t kMaxDeclaredPoints = 100'000;
 // libfabric's addresses have some tens of bytes.
 constexpr size_t kMaxAddressBytes = size_t{64} << 10;
 // For a person to read; it is stored with every event until the next one.
@@ -109,11 +109,14 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
   }
   if (hello.fingerprint.size() > kMaxListed || hello.fabrics.size() > kMaxListed ||
       hello.experiments_json.size() > kMaxListed) {
-    return invalid_field("hello", "lists more than " + std::to_string(kMaxListed) + " entries");
+    return invalid_field("hello", "lists more than " + std::to_string(kMaxListed) +
+                                      " fabrics, experiments or facts; use an agent of this "
+                                      "server's release");
   }
   if (has_long_text(hello)) {
     return invalid_field("hello", "a fabric, a fingerprint's field or another text has more than " +
-                                      std::to_string(kMaxFactBytes) + " bytes");
+                                      std::to_string(kMaxFactBytes) +
+                                      " bytes; use an agent of this server's release");
   }
   for (const std::string& text : hello.experiments_json) {
     if (text.size() > kMaxTextBytes) {
@@ -125,9 +128,11 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
     if (!experiment.ok()) {
       return invalid_field("hello.experiments_json", experiment.error().message());
     }
-    if (count_points(*experiment) > kMaxDeclaredPoints) {
+    if (count_points(*experiment) > static_cast<double>(kMaxDeclaredPoints)) {
       return invalid_field("hello.experiments_json",
-                           "the grids of '" + experiment->name + "' have more than 100000 points");
+                           "the grids of '" + experiment->name + "' have more than " +
+                               std::to_string(kMaxDeclaredPoints) +
+                               " points; declare fewer levels, or several experiments");
     }
     session.experiments.push_back(std::move(*experiment));
   }
@@ -137,12 +142,20 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
   return std::nullopt;
 }
 
+void Coordinator::await_hello(const std::shared_ptr<AgentLink>& link) {
+  const std::lock_guard lock(mutex_);
+  strangers_.push_back({link, steady_seconds() + silent_s()});
+  timer_changed_ = true;
+  timer_wakes_.notify_all();
+}
+
 Answer<uint64_t> Coordinator::open_session(const Hello& hello, std::shared_ptr<AgentLink> link) {
   Session session;
   if (auto problem = check_hello(hello, session)) return std::move(*problem);
-  session.link = std::move(link);
 
   const std::lock_guard lock(mutex_);
+  std::erase_if(strangers_, [&](const Stranger& s) { return s.link.lock() == link; });
+  session.link = std::move(link);
   if (stopping_) {
     return Problem{ErrorCode::unavailable, "SERVER_STOPPING", "the server is stopping", {}};
   }

@@ -57,10 +57,6 @@ class Bootstrap {
 /// Errors: invalid_argument if a variable is missing, does not parse, or names no open descriptor.
 Result<std::unique_ptr<Bootstrap>> from_environment();
 
-/// Whether this process has told a launcher why it is about to exit. The launcher then shows the
-/// message, once for all ranks that failed alike; who else has it keeps it to itself.
-bool launcher_shows_failure();
-
 /// This host's name, for messages.
 std::string host_name();
 

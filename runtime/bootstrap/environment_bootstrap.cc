@@ -1,5 +1,4 @@
 #include <array>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
@@ -17,9 +16,6 @@
 
 namespace stripline::bootstrap {
 namespace {
-
-/// Set once, shortly before the process ends. A process has one launcher.
-std::atomic<bool> told_launcher = false;
 
 /// A job of this process alone.
 class SingleProcess final : public Bootstrap {
@@ -67,11 +63,11 @@ class Launched final : public Bootstrap {
   }
 
   bool report_failure(const Error& error) override {
-    const Status told = channel_.write({{"type", "failed"},
-                                        {"code", std::string(to_string(error.code()))},
-                                        {"message", error.message()}});
-    if (told.ok()) told_launcher = true;
-    return told.ok();
+    return channel_
+        .write({{"type", "failed"},
+                {"code", std::string(to_string(error.code()))},
+                {"message", error.message()}})
+        .ok();
   }
 
   void left() override {
@@ -138,8 +134,6 @@ Result<uint32_t> number(const char* name) {
 }
 
 }  // namespace
-
-bool launcher_shows_failure() { return told_launcher; }
 
 std::string host_name() {
   std::array<char, 256> name{};

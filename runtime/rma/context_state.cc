@@ -44,8 +44,7 @@ ContextState::ContextState(const Options& options_in,
 }
 
 Error ContextState::refuse(bootstrap::Bootstrap& bootstrap, const Error& error) {
-  bootstrap.report_failure(on_this_rank(bootstrap, error));
-  return error;
+  return bootstrap.report_failure(on_this_rank(bootstrap, error)) ? error.as_shown() : error;
 }
 
 Result<std::unique_ptr<Context>> ContextState::join(const Options& options,

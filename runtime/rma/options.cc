@@ -7,7 +7,6 @@
 #include <stripline/context.h>
 
 #include "base/exit_codes.h"
-#include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/size_text.h"
 
 namespace stripline {
@@ -46,7 +45,7 @@ Result<Options> Options::from_environment() {
 }
 
 int report(const Error& error) {
-  if (!bootstrap::launcher_shows_failure()) {
+  if (!error.shown()) {
     const std::string_view rank = variable("STRIPLINE_RANK");
     std::fprintf(stderr, "rank %s: error: %s\n", rank.empty() ? "0" : rank.data(),
                  error.message().c_str());

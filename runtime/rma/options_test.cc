@@ -56,6 +56,11 @@ TEST(Report, PrintsTheRankAndGivesTheExitCode) {
   ::testing::internal::CaptureStderr();
   EXPECT_EQ(report(Error(ErrorCode::data_loss, "the file is truncated")), kExitBadInput);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "rank 6: error: the file is truncated\n");
+
+  // The launcher shows what it was told.
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(report(Error(ErrorCode::data_loss, "the file is truncated").as_shown()), kExitBadInput);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 }  // namespace
