@@ -107,8 +107,15 @@ Result<Json> parse_json(std::string_view text, std::string_view what) {
 
 Result<Json> read_json_file(const std::filesystem::path& path, size_t max_bytes) {
   std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path)) {
-    return Error(ErrorCode::not_found, "cannot read '" + path.string() + "': no such file");
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return Error(ErrorCode::not_found,
+                 "cannot read '" + path.string() + "': it is a folder; name a file in it");
+  }
+  if (!in) {
+    const bool exists = std::filesystem::exists(path, ignored);
+    return Error(ErrorCode::not_found, "cannot read '" + path.string() +
+                                           "': " + (exists ? "no permission" : "no such file"));
   }
   std::string text;
   std::array<char, 65536> buffer{};

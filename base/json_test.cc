@@ -60,7 +60,12 @@ TEST(JsonFile, RoundTripsAndReportsMissing) {
   ASSERT_TRUE(write_json_file(path, Json{{"k", 1}}).ok());
   EXPECT_EQ((*read_json_file(path))["k"], 1);
   std::filesystem::remove(path);
-  EXPECT_EQ(read_json_file(path).error().code(), ErrorCode::not_found);
+  const auto missing = read_json_file(path);
+  EXPECT_EQ(missing.error().code(), ErrorCode::not_found);
+  EXPECT_NE(missing.error().message().find("no such file"), std::string::npos);
+  const auto folder = read_json_file(path.parent_path());
+  EXPECT_EQ(folder.error().code(), ErrorCode::not_found);
+  EXPECT_NE(folder.error().message().find("it is a folder"), std::string::npos);
 }
 
 TEST(JsonMembers, WrongKindNamesThePath) {

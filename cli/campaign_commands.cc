@@ -18,8 +18,6 @@
 namespace stripline::cli {
 namespace {
 
-int fail(const Error& error) { return print_error(error.message(), exit_code_for(error.code())); }
-
 std::string random_request_id() {
   std::random_device device;
   std::array<char, 33> text{};
@@ -64,7 +62,7 @@ std::string size_text(const v1::Campaign& campaign) {
 int run(const Global& global, const CampaignRun& command) {
   Service service(global);
   const auto campaign = service.create_campaign(create_request(command));
-  if (!campaign.ok()) return fail(campaign.error());
+  if (!campaign.ok()) return print_error(campaign.error());
   if (command.validate_only) {
     print(global.json
               ? json_line(*campaign)
@@ -102,7 +100,7 @@ int run(const Global& global, const CampaignList& command) {
   uint32_t left = command.limit;
   do {
     const auto page = service.list_campaigns(static_cast<int>(std::min(left, kPage)), token);
-    if (!page.ok()) return fail(page.error());
+    if (!page.ok()) return print_error(page.error());
     for (const v1::Campaign& campaign : page->campaigns()) {
       if (global.json) {
         print(json_line(campaign));
@@ -128,7 +126,7 @@ int run(const Global& global, const CampaignList& command) {
 int run(const Global& global, const CampaignShow& command) {
   Service service(global);
   const auto campaign = service.get_campaign(command.name);
-  if (!campaign.ok()) return fail(campaign.error());
+  if (!campaign.ok()) return print_error(campaign.error());
   if (global.json) {
     print(json_line(*campaign));
     return kExitOk;
@@ -170,7 +168,7 @@ int run(const Global& global, const CampaignShow& command) {
 int run(const Global& global, const CampaignCancel& command) {
   Service service(global);
   const auto campaign = service.cancel_campaign(command.name);
-  if (!campaign.ok()) return fail(campaign.error());
+  if (!campaign.ok()) return print_error(campaign.error());
   print(global.json ? json_line(*campaign)
                     : campaign->name() + " is cancelled; " + std::to_string(campaign->samples()) +
                           " samples stay\n");
@@ -184,14 +182,18 @@ int run(const Global& global, const CampaignExport& command) {
       print(data);
       return output_status();
     });
-    return status.ok() ? kExitOk : fail(status.error());
+    return status.ok() ? kExitOk : print_error(status.error());
   }
+  catch_interrupts();  // which would leave the temporary file behind
   auto file = AtomicFile::create(command.output);
-  if (!file.ok()) return fail(file.error());
-  Status status = service.export_samples(command.name,
-                                         [&](std::string_view data) { return file->write(data); });
+  if (!file.ok()) return print_error(file.error());
+  Status status = service.export_samples(
+      command.name, [&](std::string_view data) { return file->write(data); }, interrupted);
+  if (interrupted()) {
+    status = Error(ErrorCode::cancelled, "interrupted; '" + command.output + "' was not written");
+  }
   if (status.ok()) status = file->commit();
-  if (!status.ok()) return fail(status.error());
+  if (!status.ok()) return print_error(status.error());
   if (!global.json) print("wrote " + command.output + "\n");
   return kExitOk;
 }

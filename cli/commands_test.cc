@@ -1,8 +1,12 @@
 // The commands against a server that speaks real gRPC and answers from a script.
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <signal.h>
 #include <sstream>
+#include <thread>
 #include <unistd.h>
 
 #include <grpcpp/grpcpp.h>
@@ -104,12 +108,20 @@ struct FakeCampaigns final : v1::Campaigns::Service {
     }
     return grpc::Status::OK;
   }
-  grpc::Status ExportSamples(grpc::ServerContext*, const v1::ExportSamplesRequest*,
+  // With `interrupt_export` the user presses Ctrl-C after the first chunk, and no other comes.
+  grpc::Status ExportSamples(grpc::ServerContext* context, const v1::ExportSamplesRequest*,
                              grpc::ServerWriter<v1::SampleChunk>* writer) override {
     v1::SampleChunk chunk;
     for (const char* text : {"{\"a\":1}\n{\"a\"", ":2}\n"}) {
       chunk.set_data(text);
       writer->Write(chunk);
+      if (!interrupt_export) continue;
+      ::kill(::getpid(), SIGINT);
+      for (int i = 0; i < 1000 && !context->IsCancelled(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      export_was_cancelled = context->IsCancelled();
+      return grpc::Status::CANCELLED;
     }
     return export_status;
   }
@@ -122,6 +134,8 @@ struct FakeCampaigns final : v1::Campaigns::Service {
   v1::Campaign::State final_state = v1::Campaign::SUCCEEDED;
   grpc::Status create_status;
   grpc::Status export_status;
+  bool interrupt_export = false;
+  std::atomic<bool> export_was_cancelled = false;
 };
 
 struct FakeModels final : v1::Models::Service {
@@ -374,6 +388,14 @@ TEST_F(CommandsTest, ExportWritesEverythingOrNothing) {
   EXPECT_FALSE(std::filesystem::exists(other));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
   EXPECT_EQ(run(CampaignExport{"campaigns/c1", "/no/such/folder/f"}), kExitUnavailable);
+}
+
+TEST_F(CommandsTest, AnInterruptedExportLeavesNothing) {
+  campaigns_.interrupt_export = true;
+  const std::filesystem::path file = folder_ / "samples.jsonl";
+  EXPECT_EQ(run(CampaignExport{"campaigns/c1", file.string()}), kExitCancelled);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_NE(err_.find("interrupted"), std::string::npos) << err_;
 }
 
 TEST_F(CommandsTest, FetchWritesChecksAndRecognisesWhatIsCurrent) {

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "base/exit_codes.h"
+
 namespace stripline::cli {
 namespace {
 
@@ -38,6 +40,10 @@ int print_error(std::string_view message, int exit_code) {
   return exit_code;
 }
 
+int print_error(const Error& error) {
+  return print_error(error.message(), exit_code_for(error.code()));
+}
+
 void print_note(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
@@ -57,6 +63,7 @@ size_t terminal_width() {
 }
 
 void catch_interrupts() {
+  interrupt_count = 0;
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   ::sigaction(SIGINT, &action, nullptr);

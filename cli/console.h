@@ -17,6 +17,8 @@ Status output_status();
 
 /// "stripline: error: message" on standard error; returns `exit_code`.
 int print_error(std::string_view message, int exit_code);
+/// The same for an error, with the exit code of its kind.
+int print_error(const Error& error);
 
 /// A line for a person on standard error, which leaves standard output to data.
 void print_note(std::string_view text);
@@ -27,7 +29,7 @@ bool can_redraw();
 /// Its width in columns; 80 if it does not say.
 size_t terminal_width();
 
-/// Makes SIGINT and SIGTERM set a flag instead of ending the process.
+/// From now on SIGINT and SIGTERM set a flag instead of ending the process.
 void catch_interrupts();
 bool interrupted();
 

@@ -20,8 +20,6 @@
 namespace stripline::cli {
 namespace {
 
-int fail(const Error& error) { return print_error(error.message(), exit_code_for(error.code())); }
-
 constexpr int kPageSize = 100;
 
 // The model behind "FILE|NAME": a file if there is one or it looks like one, else the server's.
@@ -60,7 +58,7 @@ int list_versions(const Global& global, const std::string& name) {
   std::string token;
   do {
     const auto page = service.list_model_versions(name, kPageSize, token);
-    if (!page.ok()) return fail(page.error());
+    if (!page.ok()) return print_error(page.error());
     for (const v1::ModelVersion& version : page->versions()) {
       if (global.json) {
         print(json_line(version));
@@ -89,7 +87,7 @@ int run(const Global& global, const ModelList& command) {
   std::string token;
   do {
     const auto page = service.list_models(kPageSize, token);
-    if (!page.ok()) return fail(page.error());
+    if (!page.ok()) return print_error(page.error());
     for (const v1::Model& model : page->models()) {
       if (global.json) {
         print(json_line(model));
@@ -109,13 +107,13 @@ int run(const Global& global, const ModelList& command) {
 
 int run(const Global& global, const ModelShow& command) {
   const auto model = find_model(global, command.source);
-  if (!model.ok()) return fail(model.error());
+  if (!model.ok()) return print_error(model.error());
   if (!global.json) {
     print(model_text(*model));
     return kExitOk;
   }
   const auto document = model::to_json(*model);
-  if (!document.ok()) return fail(document.error());
+  if (!document.ok()) return print_error(document.error());
   print(document->dump() + "\n");
   return kExitOk;
 }
@@ -124,10 +122,10 @@ int run(const Global& global, const ModelFetch& command) {
   const std::filesystem::path path =
       command.output.empty() ? model_segment(command.name) + ".stripline.json" : command.output;
   const auto have = existing_sha256(path);
-  if (!have.ok()) return fail(have.error());
+  if (!have.ok()) return print_error(have.error());
   Service service(global);
   const auto fetched = service.fetch_model(command.name, have->value_or(""));
-  if (!fetched.ok()) return fail(fetched.error());
+  if (!fetched.ok()) return print_error(fetched.error());
   const auto report = [&](const std::string& what, bool changed) {
     if (global.json) {
       const Json line = {{"file", path.string()},
@@ -145,19 +143,20 @@ int run(const Global& global, const ModelFetch& command) {
   }
 
   const auto model = model::parse_model(fetched->data, fetched->version);
-  if (!model.ok()) return fail(model.error().with_context("what the server sent was not written"));
+  if (!model.ok())
+    return print_error(model.error().with_context("what the server sent was not written"));
   const auto sha256 = model::content_sha256(*model);
-  if (!sha256.ok()) return fail(sha256.error());
+  if (!sha256.ok()) return print_error(sha256.error());
   if (*sha256 != fetched->sha256) {
-    return fail(Error(ErrorCode::data_loss, fetched->version + " came with the hash " + *sha256 +
-                                                " instead of " + fetched->sha256 +
-                                                "; it was not written, fetch it again"));
+    return print_error(Error(ErrorCode::data_loss, fetched->version + " came with the hash " +
+                                                       *sha256 + " instead of " + fetched->sha256 +
+                                                       "; it was not written, fetch it again"));
   }
   auto file = AtomicFile::create(path);
-  if (!file.ok()) return fail(file.error());
+  if (!file.ok()) return print_error(file.error());
   Status status = file->write(fetched->data);
   if (status.ok()) status = file->commit();
-  if (!status.ok()) return fail(status.error());
+  if (!status.ok()) return print_error(status.error());
   return report("wrote " + path.string() + ": " + short_name(fetched->version) + ", sha256 " +
                     fetched->sha256.substr(0, 12),
                 true);
@@ -165,26 +164,27 @@ int run(const Global& global, const ModelFetch& command) {
 
 int run(const Global& global, const ModelExplain& command) {
   const auto model = find_model(global, command.source);
-  if (!model.ok()) return fail(model.error());
+  if (!model.ok()) return print_error(model.error());
   const auto path =
       command.path.empty() ? model->network.begin() : model->network.find(command.path);
   if (path == model->network.end()) {
     std::string known;
     for (const auto& [name, ignored] : model->network) known += (known.empty() ? "" : ", ") + name;
-    return fail(
+    return print_error(
         Error(ErrorCode::invalid_argument, "the model has no path '" + command.path +
                                                "'; it has: " + (known.empty() ? "none" : known)));
   }
   if (command.bytes == 0) {
-    return fail(Error(ErrorCode::invalid_argument,
-                      "--bytes 0 leaves nothing to transfer; write the loop's remote data, e.g. "
-                      "1MiB"));
+    return print_error(
+        Error(ErrorCode::invalid_argument,
+              "--bytes 0 leaves nothing to transfer; write the loop's remote data, e.g. "
+              "1MiB"));
   }
   if (command.element_bytes == 0 || command.bytes % command.element_bytes != 0) {
-    return fail(Error(ErrorCode::invalid_argument, "--bytes " + std::to_string(command.bytes) +
-                                                       " is no multiple of the element, " +
-                                                       std::to_string(command.element_bytes) +
-                                                       " bytes"));
+    return print_error(
+        Error(ErrorCode::invalid_argument, "--bytes " + std::to_string(command.bytes) +
+                                               " is no multiple of the element, " +
+                                               std::to_string(command.element_bytes) + " bytes"));
   }
   plan::StripRequest request;
   request.direction = command.direction == "put" ? plan::Direction::put : plan::Direction::get;

@@ -2,7 +2,10 @@
 
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <map>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include <google/protobuf/util/json_util.h>
@@ -259,12 +262,22 @@ Status Service::watch_campaign(const std::string& name, uint64_t cursor, const O
 }
 
 Status Service::export_samples(const std::string& name,
-                               const std::function<Status(std::string_view)>& sink) {
+                               const std::function<Status(std::string_view)>& sink,
+                               const std::function<bool()>& stop) {
   // No limit in all, as an export may be large; a server that is gone ends the stream.
   grpc::ClientContext context;
   v1::ExportSamplesRequest request;
   request.set_name(name);
   const auto reader = impl_->campaigns->ExportSamples(&context, request);
+  const std::jthread watcher([&](const std::stop_token& ended) {
+    std::mutex mutex;
+    std::condition_variable_any ends;
+    std::unique_lock lock(mutex);
+    while (!ended.stop_requested()) {
+      if (stop()) return context.TryCancel();
+      ends.wait_for(lock, ended, kTick, [] { return false; });
+    }
+  });
   v1::SampleChunk chunk;
   while (reader->Read(&chunk)) {
     if (Status written = sink(chunk.data()); !written.ok()) {

@@ -63,9 +63,11 @@ class Service {
   /// Streams events after `cursor` until the campaign ends, `on_event` stops it, or a minute has
   /// passed: success in all three cases. Call it again with the last event's cursor to go on.
   Status watch_campaign(const std::string& name, uint64_t cursor, const OnEvent& on_event);
-  /// Hands every chunk to `sink`; its error ends the call.
-  Status export_samples(const std::string& name,
-                        const std::function<Status(std::string_view)>& sink);
+  /// Hands every chunk to `sink`; its error ends the call, as does `stop` when it returns true,
+  /// which is asked from another thread all the while.
+  Status export_samples(
+      const std::string& name, const std::function<Status(std::string_view)>& sink,
+      const std::function<bool()>& stop = [] { return false; });
 
   Result<v1::ListModelsResponse> list_models(int page_size, const std::string& page_token);
   Result<v1::ListModelVersionsResponse> list_model_versions(const std::string& model, int page_size,
