@@ -1,6 +1,7 @@
 #include "server/campaign_planner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -245,6 +246,12 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   const auto count = static_cast<double>(points.size());
   const double point_s = std::clamp(share_s / count, kMinPointS, kMaxPointS);
   plan.run_s = kRunStartS + count * point_s;
+  const double least_s =
+      spec.runs * (kRunStartS + static_cast<double>(plan.core_points) * kMinPointS);
+  if (least_s > spec.time_budget_s) {
+    plan.note += std::string(plan.note.empty() ? "" : "; ") + "may not end in its time budget: " +
+                 std::to_string(std::lround(std::ceil(least_s))) + " s are expected at least";
+  }
   for (uint32_t run = 1; run <= spec.runs; ++run) {
     Assignment assignment;
     assignment.fabric = spec.fabric;

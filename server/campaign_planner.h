@@ -31,7 +31,7 @@ struct CampaignPlan {
   std::vector<experiment::Assignment> runs;
   uint32_t core_points = 0;
   double run_s = 0;  ///< Estimate for one run.
-  std::string note;  ///< For a person: how the grids were pruned, or empty.
+  std::string note;  ///< For a person: how the grids were pruned, a hopeless budget; or empty.
 };
 
 /// Plans a completed spec. Experiments: those named, or all that feed a model parameter and accept

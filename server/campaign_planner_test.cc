@@ -77,6 +77,13 @@ TEST(CampaignPlanner, ABudgetedPlanFitsItsBudgetWithRoomToSpare) {
   EXPECT_LT(hurried.runs[0].stop_rule.time_budget_s, planned.runs[0].stop_rule.time_budget_s);
 }
 
+TEST(CampaignPlanner, SaysWhenTheTimeBudgetWillHardlyDo) {
+  const std::vector<NodeOffer> offers = {offer("a"), offer("b")};
+  EXPECT_EQ(plan({.fabric = "tcp"}, offers)->note.find("time budget"), std::string::npos);
+  EXPECT_NE(plan({.fabric = "tcp", .time_budget_s = 2}, offers)->note.find("time budget"),
+            std::string::npos);
+}
+
 TEST(CampaignPlanner, AFullPlanMeasuresTheDeclaredGrids) {
   const auto full = *plan({.fabric = "tcp", .effort = Effort::full}, {offer("a"), offer("b")});
   const auto budgeted = *plan({.fabric = "tcp"}, {offer("a"), offer("b")});
