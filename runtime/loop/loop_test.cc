@@ -44,6 +44,11 @@ class ModelFile {
   std::filesystem::path path_;
 };
 
+plan::StripCosts example_costs() {
+  const model::TunedModel m = model::example_model();
+  return {m.network.at("inter-node"), m.compute, m.strip};
+}
+
 std::vector<plan::StripCandidate> decompositions() {
   return {{Schedule::vectorised, 0, 1},    {Schedule::vectorised, 1000, 1},
           {Schedule::all_issued, 4096, 1}, {Schedule::all_issued, 1 << 20, 1},
@@ -306,8 +311,7 @@ TEST_P(Loop, UsesTheModelUnlessToldOtherwise) {
         request.max_buffer_bytes = options.max_buffer_bytes;
         request.compute_s = 1.3e-3;
         request.nic_ranks = context.state().fabric->info().nic_ranks;
-        const model::TunedModel m = model::example_model();
-        const plan::StripCosts costs(m.network.at("inter-node"), m.compute, m.strip);
+        const plan::StripCosts costs = example_costs();
         EXPECT_EQ(plan, plan::plan_strip(request, &costs));
 
         strips = 0;
@@ -344,8 +348,7 @@ TEST_P(Loop, RefinesItsPlanByTheComputationItMeasures) {
         EXPECT_EQ(plans.back().reason, Reason::tuned);
         EXPECT_NE(plans.back(), plans.front());
         EXPECT_EQ(plans[6], plans[7]);
-        const model::TunedModel m = model::example_model();
-        const plan::StripCosts costs(m.network.at("inter-node"), m.compute, m.strip);
+        const plan::StripCosts costs = example_costs();
         constexpr uint64_t kBytes = kCount * sizeof(double);
         const uint32_t others = context.state().fabric->info().nic_ranks - 1;
         EXPECT_NEAR(plans.back().baseline_s,
