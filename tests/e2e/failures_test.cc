@@ -145,6 +145,20 @@ TEST_F(FailuresTest, ARankThatKeepsDyingFailsTheCampaign) {
   EXPECT_FALSE(std::filesystem::exists("/dev/shm/stripline-" + job)) << "the job's memory is left";
 }
 
+TEST_F(FailuresTest, AProfileThatTheHostsCannotReproduceFailsTheCampaignAtOnce) {
+  start();
+  // 23 GB/s in real time would need a copy of ten times that.
+  const Finished refused =
+      run_program({program("stripline"), "--server", server_->address(), "campaign", "run",
+                   "--fabric", "emulated:modern-rdma", "--clock", "real"});
+  EXPECT_EQ(refused.exit_code, kExitFailure) << refused.out << refused.err;
+  EXPECT_NE(refused.err.find("cannot reproduce in real time"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("--clock virtual"), std::string::npos) << refused.err;
+  EXPECT_EQ(campaign()["state"], "FAILED");
+  EXPECT_EQ(campaign().value("runs_done", 0U), 0U);
+  EXPECT_TRUE(nodes_become_idle(server_->address(), {"a", "b"}, 10)) << logs();
+}
+
 TEST_F(FailuresTest, CancelFreesTheNodesAndKeepsTheSamples) {
   start();
   start_campaign("100");
