@@ -404,6 +404,26 @@ TEST_F(CampaignsServiceTest, ACampaignWithoutOpenRunsIsFittedAfterARestart) {
   EXPECT_TRUE(eventually([&] { return get(name).state() == v1::Campaign::SUCCEEDED; }));
 }
 
+TEST_F(CampaignsServiceTest, SamplesThatCannotBeReadAreFittedWhenThatIsPossibleAgain) {
+  start_agents();
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  spec.set_runs(6);
+  const std::string name = created(spec).name();
+  ASSERT_EQ(watch(name).back().campaign().state(), v1::Campaign::SUCCEEDED);
+  agents_.clear();
+  server_.reset();
+  Saboteur saboteur(options_.data_dir);
+  saboteur.run("UPDATE campaigns SET state = 'FITTING', model_version = ''");
+  saboteur.run("ALTER TABLE batches RENAME TO away");
+  options_.coordinator.storage_retry_s = 0.1;
+  start();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(get(name).state(), v1::Campaign::FITTING);
+  saboteur.run("ALTER TABLE away RENAME TO batches");
+  EXPECT_TRUE(eventually([&] { return get(name).state() == v1::Campaign::SUCCEEDED; }));
+}
+
 TEST_F(CampaignsServiceTest, StoppingEndsWatchers) {
   AgentClient a(address_, test_hello("a"));
   AgentClient b(address_, test_hello("b"));

@@ -180,6 +180,7 @@ class Coordinator {
   Answer<CampaignView> existing_campaign(const std::string& request_id, const std::string& digest);
   void run_fitter();
   void fit(int64_t campaign);
+  bool wait_for_storage(int64_t campaign, std::string_view task, const Error& error);
   Result<FitInput> collect(int64_t campaign);
   Status publish(int64_t campaign, const Result<FittedModel>& fitted);
 

@@ -224,20 +224,31 @@ void Coordinator::run_fitter() {
 
 // On the fitting thread, without the lock but for the last step.
 void Coordinator::fit(int64_t campaign) {
+  Result<FitInput> input = collect(campaign);
+  // Storage may be back later; what is stored and cannot be read will never be.
+  while (!input.ok() && input.error().code() != ErrorCode::data_loss) {
+    if (!wait_for_storage(campaign, "collect samples", input.error())) return;
+    input = collect(campaign);
+  }
   const double start_s = steady_seconds();
-  const Result<FitInput> input = collect(campaign);
   const Result<FittedModel> fitted = input.ok() ? fitter_(*input) : input.error();
   spdlog::info("{}: fitting took {:.3f} s", campaign_name(campaign), steady_seconds() - start_s);
-  std::unique_lock lock(mutex_);
-  // Stopping: the campaign stays in FITTING, and the next start fits it again.
-  while (!stopping_) {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    if (stopping_) return;
     const Status published = publish(campaign, fitted);
-    if (published.ok()) return;
-    spdlog::error("{}: cannot publish: {}; trying again in {} s", campaign_name(campaign),
-                  published.error().message(), options_.storage_retry_s);
-    fitter_wakes_.wait_for(lock, std::chrono::duration<double>(options_.storage_retry_s),
-                           [&] { return stopping_; });
+    lock.unlock();
+    if (published.ok() || !wait_for_storage(campaign, "publish", published.error())) return;
   }
+}
+
+// False if the server stops: the campaign stays in FITTING, and the next start fits it again.
+bool Coordinator::wait_for_storage(int64_t campaign, std::string_view task, const Error& error) {
+  spdlog::error("{}: cannot {}: {}; trying again in {} s", campaign_name(campaign), task,
+                error.message(), options_.storage_retry_s);
+  std::unique_lock lock(mutex_);
+  return !fitter_wakes_.wait_for(lock, std::chrono::duration<double>(options_.storage_retry_s),
+                                 [&] { return stopping_; });
 }
 
 // The samples of all finished runs, under their last fence, with what the fit must know.
