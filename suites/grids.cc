@@ -26,4 +26,8 @@ experiment::Factor integer_factor(std::string name, std::string unit, std::strin
   return factor;
 }
 
+size_t size_param(const experiment::Point& point, std::string_view factor) {
+  return static_cast<size_t>(experiment::number_param(point, factor).value_or(0));
+}
+
 }  // namespace stripline::suites

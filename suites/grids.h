@@ -1,7 +1,10 @@
-// The default grids of the experiments' factors.
+// The experiments' factors: their default grids, and their values at a point.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "optimizer/experiment/experiment.h"
@@ -16,5 +19,11 @@ std::vector<experiment::ParamValue> size_grid(int64_t low, int64_t high, int per
 experiment::Factor integer_factor(std::string name, std::string unit, std::string description,
                                   std::vector<experiment::ParamValue> values, double minimum,
                                   double maximum);
+
+/// The value of such a factor at a completed point.
+size_t size_param(const experiment::Point& point, std::string_view factor);
+
+/// How many ranks the experiments accept; those without a part wait inside the library.
+inline constexpr uint32_t kMostRanks = 1024;
 
 }  // namespace stripline::suites

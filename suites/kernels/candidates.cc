@@ -39,8 +39,9 @@ Result<std::vector<experiment::Point>> forced_candidates(const experiment::Point
   add_schedules(0, blocks);
   int64_t size = 1;
   while (size * 2 < block) size *= 2;
-  for (; size >= kSmallestStripBytes && block / size * blocks <= kMostStrips; size /= 2) {
-    add_schedules(size, (block + size - 1) / size * blocks);
+  const auto strips = [&] { return (block + size - 1) / size * blocks; };
+  for (; size >= kSmallestStripBytes && strips() <= kMostStrips; size /= 2) {
+    add_schedules(size, strips());
   }
   return points;
 }

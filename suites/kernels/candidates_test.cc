@@ -51,6 +51,20 @@ TEST(Candidates, WindowsAreSmallerThanTheNumberOfStrips) {
   }
 }
 
+TEST(Candidates, StripsAreAtMost256CountingTheLastShortOne) {
+  // 256 strips of 1 KiB and one of 8 B.
+  const auto base = problem("kernel.matvec", {{"rows", int64_t{1}}, {"cols", int64_t{32769}}});
+  const auto transfer = transfer_of(base, 2);
+  ASSERT_TRUE(transfer.ok());
+  const auto points = forced_candidates(base, 2);
+  ASSERT_TRUE(points.ok());
+  for (const Point& point : *points) {
+    const uint64_t strip = decomposition_of(point)->strip_bytes;
+    if (strip == 0) continue;
+    EXPECT_LE((transfer->block_bytes + strip - 1) / strip, 256u) << strip;
+  }
+}
+
 TEST(Candidates, OtherExperimentsHaveNone) {
   const auto points = forced_candidates(Point{"micro.compute", "alu", {}}, 2);
   ASSERT_FALSE(points.ok());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
 #include "suites/grids.h"
 #include "suites/kernels/transpose_problem.h"
@@ -12,10 +11,6 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kNames = {"blocking", "fine",  "hand",  "hand4",
                                                     "untuned",  "tuned", "forced"};
-
-int64_t integer_of(const experiment::Point& point, std::string_view name) {
-  return static_cast<int64_t>(experiment::number_param(point, name).value_or(0));
-}
 
 }  // namespace
 
@@ -42,10 +37,14 @@ std::vector<experiment::Factor> decomposition_factors() {
                      {int64_t{0}}, 0, 4096)};
 }
 
+bool is_decomposition_factor(std::string_view name) {
+  return name == kStripBytesFactor || name == kScheduleFactor || name == kWindowFactor;
+}
+
 Result<plan::StripCandidate> decomposition_of(const experiment::Point& point) {
   plan::StripCandidate candidate;
-  candidate.strip_bytes = static_cast<uint64_t>(integer_of(point, kStripBytesFactor));
-  candidate.window = static_cast<uint32_t>(integer_of(point, kWindowFactor));
+  candidate.strip_bytes = size_param(point, kStripBytesFactor);
+  candidate.window = static_cast<uint32_t>(size_param(point, kWindowFactor));
   const std::string schedule = experiment::text_param(point, kScheduleFactor).value_or("A");
   candidate.schedule = schedule == "B"   ? plan::Schedule::pipelined
                        : schedule == "V" ? plan::Schedule::vectorised
@@ -69,11 +68,10 @@ Result<plan::StripCandidate> decomposition_of(const experiment::Point& point) {
 
 Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks) {
   if (point.experiment == "kernel.matvec") {
-    const int64_t elements = integer_of(point, "rows") * integer_of(point, "cols");
-    return Transfer{static_cast<uint64_t>(elements) * sizeof(double), 1};
+    return Transfer{size_param(point, "rows") * size_param(point, "cols") * sizeof(double), 1};
   }
   if (point.experiment == "kernel.transpose") {
-    const auto n = static_cast<uint64_t>(integer_of(point, "n"));
+    const size_t n = size_param(point, "n");
     if (n == 0 || n % ranks != 0) {
       return Error(ErrorCode::invalid_argument, "n=" + std::to_string(n) +
                                                     " is not a multiple of the " +

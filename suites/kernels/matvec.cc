@@ -15,12 +15,6 @@ namespace {
 
 using experiment::SampleSeries;
 
-constexpr uint32_t kMostRanks = 1024;
-
-size_t size_of(const experiment::Point& point, std::string_view name) {
-  return static_cast<size_t>(experiment::number_param(point, name).value_or(0));
-}
-
 // The local reference is the vector; each element costs a multiplication and an addition.
 LoopOptions loop_of(size_t cols, size_t passes) {
   LoopOptions options;
@@ -35,9 +29,9 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const Variant variant = variant_of(point);
-  const size_t rows = size_of(point, "rows");
-  const size_t cols = size_of(point, "cols");
-  const size_t passes = size_of(point, "passes");
+  const size_t rows = size_param(point, "rows");
+  const size_t cols = size_param(point, "cols");
+  const size_t passes = size_param(point, "passes");
   const size_t elements = rows * cols;
 
   STRIPLINE_ASSIGN_OR_RETURN(EngineLoop engine,

@@ -13,14 +13,14 @@ namespace stripline::suites {
 
 /// One rank's share: it owns a matrix that a peer reads, and multiplies a peer's matrix.
 ///
-///   a(i, j) = i + j + salt         the owner changes `salt` for every repetition, so that data
-///   left
-///                                  from an earlier one give a wrong result
+///   a(i, j) = i + j + salt         what a peer reads
 ///   b_p(j)  = 1 + (j + p) mod 5    the local vectors, one per pass
 ///   c_p(i)  = sum over j of a(i, j) b_p(j) = (i + salt) sum b_p(j) + sum j b_p(j)
 ///
-/// Displaced elements change c, because a grows along rows and columns. Every number is an integer
-/// below 2^53, hence exact in any order of summation, for up to 2^20 rows and columns.
+/// The owner changes `salt` for every repetition, so that data left from an earlier one give a
+/// wrong result. Displaced elements change c, because a grows along rows and columns. Every number
+/// is an integer below 2^53, hence exact in any order of summation, for up to 2^20 rows and
+/// columns.
 class MatvecProblem {
  public:
   MatvecProblem(size_t rows, size_t cols, size_t passes)
@@ -31,8 +31,6 @@ class MatvecProblem {
       }
     }
   }
-
-  size_t elements() const { return rows_ * cols_; }
 
   /// The owner's matrix, row by row.
   static void fill(double* matrix, size_t rows, size_t cols, uint64_t salt) {

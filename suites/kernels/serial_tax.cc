@@ -14,7 +14,6 @@ namespace {
 
 using experiment::SampleSeries;
 
-constexpr uint32_t kMostRanks = 1024;
 // A repetition runs the loop so often that reading the clock does not count.
 constexpr size_t kElementsPerRepetition = size_t{1} << 20;
 
@@ -25,7 +24,7 @@ double weight(size_t i) { return static_cast<double>(1 + i % 3); }
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   Context& ctx = session.context();
-  const auto n = static_cast<size_t>(experiment::number_param(point, "elements").value_or(0));
+  const size_t n = size_param(point, "elements");
   STRIPLINE_ASSIGN_OR_RETURN(auto array, ctx.new_symmetric_array<double>(n));
   SampleSeries series;
   if (ctx.rank_me() == 0) {

@@ -15,8 +15,6 @@ namespace {
 
 using experiment::SampleSeries;
 
-constexpr uint32_t kMostRanks = 1024;
-
 // Each element is stored to the destination once per pass, with two multiplications and two
 // additions after the first. The rank's own block is gone through as well.
 LoopOptions loop_of(const TransposeProblem& problem, size_t passes) {
@@ -35,8 +33,8 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   Context& ctx = session.context();
   const Variant variant = variant_of(point);
   STRIPLINE_RETURN_IF_ERROR(transfer_of(point, ctx.rank_n()));  // n must be a multiple of ranks
-  const auto n = static_cast<size_t>(experiment::number_param(point, "n").value_or(0));
-  const auto passes = static_cast<size_t>(experiment::number_param(point, "passes").value_or(0));
+  const size_t n = size_param(point, "n");
+  const size_t passes = size_param(point, "passes");
   const rank_t ranks = ctx.rank_n();
   const rank_t me = ctx.rank_me();
 

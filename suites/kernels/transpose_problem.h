@@ -51,8 +51,8 @@ class TransposeProblem {
 
   /// The loop body for elements [begin, end) of the block of rank `owner`, `data` pointing at
   /// element `begin`. Whole rows are gone through in tiles of eight, so that what is written is
-  /// contiguous in pieces of two cache lines. All variants call this one; it
-  /// is not inlined, so that they run the same machine code.
+  /// contiguous in pieces of two cache lines. All variants call this one; it is not inlined, so
+  /// that they run the same machine code.
   [[gnu::noinline]] void compute(uint32_t owner, size_t begin, size_t end,
                                  const Complex* __restrict data) {
     size_t row = begin / m_;

@@ -6,6 +6,7 @@
 #include "suites/compute_bodies.h"
 #include "suites/eviction.h"
 #include "suites/grids.h"
+#include "suites/micro/closed_form.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
 #include "suites/repeat.h"
@@ -43,7 +44,7 @@ class Primitive {
 class Reduction final : public Primitive {
  public:
   explicit Reduction(size_t bytes) : a_(std::max<size_t>(1, bytes / sizeof(double))) {
-    for (size_t i = 0; i < a_.size(); ++i) a_[i] = static_cast<double>(i % 97);
+    for (size_t i = 0; i < a_.size(); ++i) a_[i] = cyclic_element(i);
   }
   size_t elements() const override { return a_.size(); }
   void sweep() override {
@@ -53,10 +54,7 @@ class Reduction final : public Primitive {
   }
   void evict(Evictor& evictor) override { evictor.evict(a_.data(), a_.size() * sizeof(double)); }
   bool correct(size_t sweeps) override {
-    const size_t cycles = a_.size() / 97;
-    const size_t rest = a_.size() % 97;
-    const size_t once = cycles * (96 * 97 / 2) + rest * (rest - std::min<size_t>(rest, 1)) / 2;
-    return total_ == static_cast<double>(sweeps * once);
+    return total_ == static_cast<double>(sweeps * cyclic_sum(a_.size()));
   }
 
  private:
@@ -68,7 +66,7 @@ class Accumulation final : public Primitive {
  public:
   explicit Accumulation(size_t bytes)
       : a_(std::max<size_t>(1, bytes / (2 * sizeof(double)))), b_(a_.size()) {
-    for (size_t i = 0; i < b_.size(); ++i) b_[i] = static_cast<double>(i % 97);
+    for (size_t i = 0; i < b_.size(); ++i) b_[i] = cyclic_element(i);
   }
   size_t elements() const override { return a_.size(); }
   void sweep() override {
@@ -81,7 +79,7 @@ class Accumulation final : public Primitive {
   }
   bool correct(size_t sweeps) override {
     for (size_t i = 0; i < a_.size(); ++i) {
-      if (a_[i] != static_cast<double>(sweeps) * static_cast<double>(i % 97)) return false;
+      if (a_[i] != static_cast<double>(sweeps) * cyclic_element(i)) return false;
     }
     return true;
   }
@@ -158,9 +156,8 @@ Benchmark compute_benchmark() {
   e.title = "Seconds per element of compute primitives";
   e.description =
       "Rank 0 runs one primitive on doubles: red (sum += a[i]), vec (a[i] += b[i]), both with "
-      "their "
-      "footprint in cache (_in) or evicted before each sweep (_out), and alu (a chain of dependent "
-      "additions without memory, bytes=0). The other ranks wait inside the library.";
+      "their footprint in cache (_in) or evicted before each sweep (_out), and alu (a chain of "
+      "dependent additions without memory, bytes=0). The other ranks wait inside the library.";
   std::vector<experiment::ParamValue> footprints =
       size_grid(kSmallestFootprint, kLargestFootprint, 1);
   footprints.emplace_back(int64_t{0});

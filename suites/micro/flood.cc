@@ -13,7 +13,7 @@ using experiment::SampleSeries;
 
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
-  const auto count = static_cast<size_t>(*experiment::number_param(point, "count"));
+  const size_t count = size_param(point, "count");
   STRIPLINE_ASSIGN_OR_RETURN(TransferArea area, TransferArea::create(session, operation_of(point),
                                                                      bytes_of(point), count));
   Context& ctx = session.context();

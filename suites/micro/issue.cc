@@ -69,7 +69,7 @@ Result<SampleSeries> run_am(Session& session, size_t bytes, size_t burst,
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   const Operation operation = operation_of(point);
-  const auto burst = static_cast<size_t>(*experiment::number_param(point, "burst"));
+  const size_t burst = size_param(point, "burst");
   auto series = operation == Operation::am
                     ? run_am(session, bytes_of(point), burst, rule)
                     : run_one_sided(session, operation, bytes_of(point), burst, rule);

@@ -1,6 +1,7 @@
 // micro.latency: the time of one blocking operation.
 #include <vector>
 
+#include "suites/grids.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
 #include "suites/pattern.h"

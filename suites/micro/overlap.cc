@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "optimizer/stats/order.h"
+#include "suites/grids.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
 #include "suites/repeat.h"

@@ -4,6 +4,7 @@
 #include "suites/compute_bodies.h"
 #include "suites/grids.h"
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/micro/closed_form.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
 #include "suites/repeat.h"
@@ -17,24 +18,10 @@ using experiment::SampleSeries;
 constexpr size_t kSourceBytes = size_t{16} << 20;
 constexpr size_t kSourceElements = kSourceBytes / sizeof(double);
 
-double element(size_t i) { return static_cast<double>(i % 127); }
-
-// The sum of the source's elements in [begin, begin + count), which does not go beyond its end.
-double sum_of(size_t begin, size_t count) {
-  const auto up_to = [](size_t end) {
-    const size_t cycles = end / 127;
-    const size_t rest = end % 127;
-    return static_cast<double>(cycles * (126 * 127 / 2) +
-                               rest * (rest - std::min<size_t>(rest, 1)) / 2);
-  };
-  return up_to(begin + count) - up_to(begin);
-}
-
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   const size_t elements = std::max<size_t>(1, bytes_of(point) / sizeof(double));
-  const auto buffer_bytes =
-      static_cast<size_t>(experiment::number_param(point, "buffer_bytes").value_or(0));
+  const size_t buffer_bytes = size_param(point, "buffer_bytes");
   if (buffer_bytes < elements * sizeof(double)) {
     return Error(ErrorCode::invalid_argument,
                  "buffer_bytes must be at least bytes: the buffer holds one transfer or more");
@@ -46,7 +33,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const size_t slots = buffer_bytes / (elements * sizeof(double));
   Context& ctx = session.context();
   STRIPLINE_ASSIGN_OR_RETURN(auto array, ctx.new_symmetric_array<double>(kSourceElements));
-  for (size_t i = 0; i < kSourceElements; ++i) ctx.local(array)[i] = element(i);
+  for (size_t i = 0; i < kSourceElements; ++i) ctx.local(array)[i] = cyclic_element(i);
   ctx.barrier();
 
   SampleSeries series;
@@ -59,14 +46,14 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
     repeat_alone(
         session, rule,
         [&] {
-          double expected = 0;
+          uint64_t expected = 0;
           const double start_s = ctx.now_s();
           for (size_t slot = 0; slot < slots; ++slot) {
             if (at + elements > kSourceElements) at = 0;
             ctx.rget(source + static_cast<std::ptrdiff_t>(at), buffer.data() + slot * elements,
                      elements)
                 .wait();
-            expected += sum_of(at, elements);
+            expected += cyclic_sum(at + elements) - cyclic_sum(at);
             at += elements;
           }
           const double arrived_s = ctx.now_s();
@@ -75,7 +62,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
             sum += reduce(buffer.data() + slot * elements, elements);
           }
           const double end_s = ctx.now_s();
-          series.verified = series.verified && sum == expected;
+          series.verified = series.verified && sum == static_cast<double>(expected);
           return (reading ? end_s - arrived_s : arrived_s - start_s) / static_cast<double>(slots);
         },
         series);

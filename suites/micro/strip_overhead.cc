@@ -7,6 +7,7 @@
 #include "suites/compute_bodies.h"
 #include "suites/grids.h"
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/micro/closed_form.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
 #include "suites/repeat.h"
@@ -19,15 +20,12 @@ using experiment::SampleSeries;
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   const size_t strip = std::max<size_t>(1, bytes_of(point) / sizeof(double));
-  const auto strips = static_cast<size_t>(experiment::number_param(point, "strips").value_or(0));
+  const size_t strips = size_param(point, "strips");
   const size_t elements = strip * strips;
   Context& ctx = session.context();
   STRIPLINE_ASSIGN_OR_RETURN(auto array, ctx.new_symmetric_array<double>(elements));
-  double expected = 0;
-  for (size_t i = 0; i < elements; ++i) {
-    ctx.local(array)[i] = static_cast<double>(i % 127);
-    expected += static_cast<double>(i % 127);
-  }
+  for (size_t i = 0; i < elements; ++i) ctx.local(array)[i] = cyclic_element(i);
+  const auto expected = static_cast<double>(cyclic_sum(elements));
   ctx.barrier();
 
   SampleSeries series;

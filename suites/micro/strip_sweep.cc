@@ -7,6 +7,7 @@
 #include "suites/grids.h"
 #include "suites/kernels/aligned_buffer.h"
 #include "suites/kernels/measure_kernel.h"
+#include "suites/micro/closed_form.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
 
@@ -14,10 +15,6 @@ namespace stripline::suites {
 namespace {
 
 using experiment::SampleSeries;
-
-size_t size_of(const experiment::Point& point, std::string_view name) {
-  return static_cast<size_t>(experiment::number_param(point, name).value_or(0));
-}
 
 /// A loop over a remote array of integers that sums it up, strip by strip.
 class StripLoop {
@@ -73,11 +70,11 @@ class StripLoop {
 
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
-  const size_t elements = std::max<size_t>(1, size_of(point, "total_bytes") / sizeof(double));
+  const size_t elements = std::max<size_t>(1, size_param(point, "total_bytes") / sizeof(double));
   const size_t strip =
-      std::clamp<size_t>(size_of(point, "strip_bytes") / sizeof(double), 1, elements);
-  const size_t window = size_of(point, "window");
-  const size_t sweeps = size_of(point, "ops_per_element");
+      std::clamp<size_t>(size_param(point, "strip_bytes") / sizeof(double), 1, elements);
+  const size_t window = size_param(point, "window");
+  const size_t sweeps = size_param(point, "ops_per_element");
   if (point.variant == "A" && window != 0) {
     return Error(ErrorCode::invalid_argument,
                  "schedule A has all operations in flight; leave window=0");
@@ -90,14 +87,13 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   parts.prepare = [&](uint64_t salt) {
     if (ctx.rank_me() != 1) return;
     double* const data = ctx.local(array);
-    for (size_t i = 0; i < elements; ++i) data[i] = static_cast<double>(i % 127 + salt);
+    for (size_t i = 0; i < elements; ++i) {
+      data[i] = cyclic_element(i) + static_cast<double>(salt);
+    }
   };
   if (ctx.rank_me() == 0) parts.run = [&] { loop.run(); };
   parts.verify = [&](uint64_t salt) {
-    const size_t cycles = elements / 127;
-    const size_t rest = elements % 127;
-    const size_t once =
-        cycles * (126 * 127 / 2) + rest * (rest - std::min<size_t>(rest, 1)) / 2 + salt * elements;
+    const uint64_t once = cyclic_sum(elements) + salt * elements;
     return loop.sum() == static_cast<double>(sweeps * once);
   };
   SampleSeries series = measure_kernel(session, rule, parts);

@@ -29,9 +29,7 @@ experiment::Factor bytes_factor() {
                         double{64 << 20});
 }
 
-size_t bytes_of(const experiment::Point& point) {
-  return static_cast<size_t>(experiment::number_param(point, "bytes").value_or(0));
-}
+size_t bytes_of(const experiment::Point& point) { return size_param(point, "bytes"); }
 
 Status check_am_bytes(Context& context, size_t bytes) {
   if (bytes <= context.am_max_bytes()) return {};

@@ -24,9 +24,6 @@ Operation operation_of(const experiment::Point& point);
 experiment::Factor bytes_factor();
 size_t bytes_of(const experiment::Point& point);
 
-/// How many ranks the experiments accept; all but 0 and 1 wait inside the library.
-inline constexpr uint32_t kMostRanks = 1024;
-
 /// Payload sizes that active messages can have here, else an error that names the limit.
 Status check_am_bytes(Context& context, size_t bytes);
 
