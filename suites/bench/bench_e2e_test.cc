@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <poll.h>
+#include <signal.h>
 #include <sstream>
 #include <string>
 #include <unistd.h>
@@ -44,26 +46,36 @@ class Bench : public ::testing::Test {
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  Outcome bench(const std::vector<std::string>& arguments) {
-    const auto open_file = [](const std::string& name) {
-      return UniqueFd(::open(name.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
-    };
-    const UniqueFd out = open_file(path("out"));
-    const UniqueFd err = open_file(path("err"));
+  static UniqueFd open_file(const std::string& name) {
+    return UniqueFd(::open(name.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
+  }
+
+  static Result<Subprocess> start(const std::vector<std::string>& arguments, int out, int err) {
     const char* bin = std::getenv("STRIPLINE_TEST_BIN");  // NOLINT(concurrency-mt-unsafe)
     SubprocessOptions options;
     options.argv = {std::string(bin == nullptr ? "." : bin) + "/stripline-bench"};
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
-    options.stdout_fd = out.get();
-    options.stderr_fd = err.get();
-    auto process = Subprocess::spawn(options);
+    options.stdout_fd = out;
+    options.stderr_fd = err;
+    return Subprocess::spawn(options);
+  }
+
+  static int exit_code_of(Result<Subprocess>& process) {
     if (!process.ok()) {
       ADD_FAILURE() << process.error().message();
-      return {};
+      return -1;
     }
     const auto status = process->wait(90);
     EXPECT_TRUE(status.ok() && status->signal == 0);
-    return {status.ok() ? status->exit_code : -1, read_file(path("out")), read_file(path("err"))};
+    return status.ok() ? status->exit_code : -1;
+  }
+
+  Outcome bench(const std::vector<std::string>& arguments) const {
+    const UniqueFd out = open_file(path("out"));
+    const UniqueFd err = open_file(path("err"));
+    auto process = start(arguments, out.get(), err.get());
+    const int exit_code = exit_code_of(process);
+    return {exit_code, read_file(path("out")), read_file(path("err"))};
   }
 
   static std::vector<Json> lines(const std::string& text) {
@@ -151,7 +163,125 @@ TEST_F(Bench, UsageErrorsSayWhatToDo) {
                 "--clock", "virtual"},
                "--model");
   expect_usage({"table", "--kernel", "micro.latency"}, "kernel.transpose");
+  expect_usage({"table", "--param", "strip_bytes=4096"}, "leave out strip_bytes");
+  expect_usage({"run", "micro.latency", "--timeout", "nan"}, "seconds");
+  expect_usage({"run", "micro.latency", "--time-budget", "inf"}, "seconds");
   expect_usage({"fly"}, "--help");
+}
+
+TEST_F(Bench, AllVariantsAreThoseThatCanBeMeasuredHere) {
+  const Outcome outcome = bench({"run", "kernel.matvec", "--param", "rows=8", "--fabric", kEmulated,
+                                 "--clock", "virtual", "--runs", "2", "--json"});
+  ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
+  EXPECT_NE(outcome.err.find("left out: kernel.matvec/tuned"), std::string::npos) << outcome.err;
+  std::vector<std::string> variants;
+  for (const Json& row : lines(outcome.out)) variants.push_back(row["variant"]);
+  EXPECT_EQ(variants,
+            (std::vector<std::string>{"blocking", "fine", "hand", "hand4", "untuned", "forced"}));
+}
+
+TEST_F(Bench, TakesNoMoreRepetitionsThanAsked) {
+  const Outcome outcome =
+      bench({"run", "micro.latency", "--variant", "get", "--variant", "put", "--fabric", kEmulated,
+             "--clock", "virtual", "--runs", "2", "--reps", "1", "--json"});
+  ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
+  const std::vector<Json> rows = lines(outcome.out);
+  ASSERT_EQ(rows.size(), 2u);
+  for (const Json& row : rows) EXPECT_EQ(row["samples"], 2) << "one in each run";
+}
+
+TEST_F(Bench, ARunThatTakesTooLongNamesItsLimit) {
+  const Outcome outcome = bench({"run", "kernel.transpose", "--variant", "hand", "--param",
+                                 "n=2048", "--param", "passes=256", "--fabric", kEmulated,
+                                 "--clock", "virtual", "--runs", "1", "--timeout", "1"});
+  EXPECT_EQ(outcome.exit_code, kExitTimeout) << outcome.err;
+  EXPECT_NE(outcome.err.find("time limit of 1 s"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("--timeout"), std::string::npos) << outcome.err;
+}
+
+TEST_F(Bench, LostOutputIsAFailure) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"list"},
+        {"run", "micro.latency", "--variant", "get", "--fabric", kEmulated, "--clock", "virtual",
+         "--runs", "2", "--json"}}) {
+    const UniqueFd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+    ASSERT_GE(full.get(), 0);
+    const UniqueFd err = open_file(path("err"));
+    auto process = start(arguments, full.get(), err.get());
+    EXPECT_EQ(exit_code_of(process), kExitUnavailable);
+    EXPECT_NE(read_file(path("err")).find("standard output"), std::string::npos);
+  }
+  const Outcome table = bench({"table", "--json", path("none/rows"), "--time-budget", "1"});
+  EXPECT_EQ(table.exit_code, kExitUnavailable);
+  EXPECT_EQ(table.out, "") << "told before anything is measured";
+}
+
+// A terminal for standard error.
+class Terminal {
+ public:
+  Terminal() : ours_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    char name[64] = "";
+    const bool ready = ::grantpt(ours_.get()) == 0 && ::unlockpt(ours_.get()) == 0 &&
+                       ::ptsname_r(ours_.get(), name, sizeof name) == 0;
+    EXPECT_TRUE(ready);
+    theirs_ = UniqueFd(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  }
+  int fd() const { return theirs_.get(); }
+
+  /// All that was shown, as soon as `text` is in it.
+  std::string wait_for(const std::string& text) {
+    while (shown_.find(text) == std::string::npos) {
+      pollfd readable{ours_.get(), POLLIN, 0};
+      char part[4096];
+      const ssize_t size =
+          ::poll(&readable, 1, 60000) == 1 ? ::read(ours_.get(), part, sizeof part) : -1;
+      if (size <= 0) {
+        ADD_FAILURE() << "no '" << text << "' in: " << shown_;
+        break;
+      }
+      shown_.append(part, static_cast<size_t>(size));
+    }
+    return shown_;
+  }
+
+ private:
+  UniqueFd ours_;
+  UniqueFd theirs_;
+  std::string shown_;
+};
+
+TEST_F(Bench, ErrorsDoNotStandBehindTheLineOfProgress) {
+  Terminal terminal;
+  const UniqueFd out = open_file(path("out"));
+  auto process = start({"run", "micro.latency", "--runs", "1", "--fabric", "carrier-pigeon"},
+                       out.get(), terminal.fd());
+  EXPECT_EQ(exit_code_of(process), kExitUsage);
+  const std::string shown = terminal.wait_for("stripline-bench: ");
+  EXPECT_NE(shown.find("run 1 of 1"), std::string::npos) << shown;
+  EXPECT_TRUE(shown.substr(0, shown.find("stripline-bench: ")).ends_with("\r\033[K")) << shown;
+}
+
+TEST_F(Bench, EndsOnInterrupt) {
+  Terminal terminal;
+  const UniqueFd out = open_file(path("out"));
+  auto process = start({"run", "micro.latency", "--fabric", kEmulated, "--clock", "virtual",
+                        "--runs", "1000", "--variant", "get"},
+                       out.get(), terminal.fd());
+  ASSERT_TRUE(process.ok()) << process.error().message();
+  terminal.wait_for("run 2 of 1000");
+  process->signal(SIGINT);
+  EXPECT_EQ(exit_code_of(process), kExitCancelled);
+  terminal.wait_for("stripline-bench: cancelled");
+  EXPECT_EQ(read_file(path("out")), "");
+}
+
+TEST_F(Bench, AnOverdrawnBudgetEndsTheTable) {
+  // The search alone takes longer than the budget.
+  const Outcome outcome =
+      bench({"table", "--kernel", "kernel.matvec", "--param", "rows=128", "--fabric", kEmulated,
+             "--clock", "virtual", "--runs", "2", "--reps", "3", "--time-budget", "0.01"});
+  ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
+  EXPECT_NE(outcome.out.find("2 runs"), std::string::npos) << outcome.out;
 }
 
 TEST_F(Bench, AForeignModelIsRefused) {

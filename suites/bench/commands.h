@@ -23,7 +23,7 @@ struct CommonOptions {
 
 struct RunOptions {
   CommonOptions common;
-  std::vector<std::string> variants;  ///< empty: all
+  std::vector<std::string> variants;  ///< empty: all that can be measured here
   bool json = false;
 };
 int run_command(const RunOptions& options);

@@ -13,6 +13,12 @@ struct Failure {
   std::string message;
 };
 
+Failure failure_of(const Error& error);
+
+/// The inverse of exit_code_for(), as far as ranks and commands end with these codes. A wrong
+/// result (kExitVerification) has no code of its own: failed_precondition. Others are internal.
+ErrorCode error_code_of(int exit_code);
+
 /// Prints "stripline-bench: MESSAGE" to standard error and returns the exit code.
 int report(const Failure& failure);
 int report(const Error& error);

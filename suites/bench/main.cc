@@ -7,7 +7,9 @@
 
 #include "base/cancel_signals.h"
 #include "base/exit_codes.h"
+#include "suites/bench/command_line.h"
 #include "suites/bench/commands.h"
+#include "suites/bench/failure.h"
 #include "suites/bench/reference.h"
 
 namespace {
@@ -26,9 +28,10 @@ constexpr const char* kDescription =
 constexpr const char* kFooter =
     "Exit codes:\n"
     "  0  measured\n"
-    "  2  wrong usage: unknown experiment, factor, variant, fabric or profile\n"
+    "  2  wrong usage: unknown experiment, factor, variant, fabric or profile; a point that\n"
+    "     cannot be measured here\n"
     "  3  the model file is malformed or of another machine; the host cannot reproduce a profile\n"
-    "  4  the provider cannot be used, or resources are exhausted\n"
+    "  4  the provider cannot be used, resources are exhausted, or output cannot be written\n"
     "  5  a rank was killed, or lost a peer\n"
     "  6  a time limit passed\n"
     "  7  cancelled by SIGINT or SIGTERM\n"
@@ -70,15 +73,21 @@ void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option("--time-budget", options.time_budget_s,
                  "Seconds that the whole command should take at most (a target, not a limit)")
       ->type_name("S")
-      ->check(CLI::PositiveNumber);
+      ->check(check_seconds);
   app.add_option("--timeout", options.target.time_limit_s, "End a run that lasts longer")
       ->type_name("S")
-      ->check(CLI::PositiveNumber)
+      ->check(check_seconds)
       ->capture_default_str();
   app.add_option("--seed", options.target.seed,
                  "Seed of the order of points and of emulated jitter")
       ->type_name("N")
       ->capture_default_str();
+}
+
+// A result that did not reach its reader is none.
+int finish(int exit_code) {
+  const Status flushed = flush_output();
+  return exit_code != kExitOk || flushed.ok() ? exit_code : report(flushed.error());
 }
 
 }  // namespace
@@ -100,7 +109,8 @@ int main(int argc, char** argv) {
       ->type_name("NAME")
       ->required();
   run->add_option("--variant", run_options.variants,
-                  "Only this one; several are measured interleaved, and compared with the first")
+                  "Only this one; several are measured interleaved, and compared with the first. "
+                  "Default: all that can be measured here")
       ->type_name("V")
       ->allow_extra_args(false);
   run->add_flag("--json", run_options.json, "One JSON object per line instead of a table");
@@ -121,8 +131,6 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& request) {
     return app.exit(request);
-  } catch (const CLI::CallForAllHelp& request) {
-    return app.exit(request);
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "stripline-bench: %s\nTry 'stripline-bench --help'.\n", error.what());
     return kExitUsage;
@@ -134,11 +142,11 @@ int main(int argc, char** argv) {
     } else {
       std::cout << (list_markdown ? reference_markdown() : reference_text());
     }
-    return kExitOk;
+    return finish(kExitOk);
   }
   const UniqueFd signals = catch_cancel_signals();
   CommonOptions& common = *run ? run_options.common : table_options.common;
   common.target.cancel_fd = signals.get();
   common.target.worker = executable_folder() + "/stripline-worker";
-  return *run ? run_command(run_options) : table_command(table_options);
+  return finish(*run ? run_command(run_options) : table_command(table_options));
 }

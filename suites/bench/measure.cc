@@ -1,37 +1,17 @@
 #include "suites/bench/measure.h"
 
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "optimizer/experiment/json.h"
 #include "runtime/bootstrap/local_job.h"
+#include "suites/bench/failure.h"
 
 namespace stripline::suites::bench {
 namespace {
-
-// The inverse of exit_code_for(), as far as ranks end with these codes.
-ErrorCode code_for(int exit_code) {
-  switch (exit_code) {
-    case kExitUsage:
-      return ErrorCode::invalid_argument;
-    case kExitBadInput:
-      return ErrorCode::failed_precondition;
-    case kExitUnavailable:
-      return ErrorCode::unavailable;
-    case kExitRankDied:
-      return ErrorCode::aborted;
-    case kExitTimeout:
-      return ErrorCode::deadline_exceeded;
-    case kExitCancelled:
-      return ErrorCode::cancelled;
-    case kExitConflict:
-      return ErrorCode::already_exists;
-    default:
-      return ErrorCode::internal;
-  }
-}
 
 // What a job's ranks said.
 struct Collected {
@@ -57,6 +37,13 @@ struct Collected {
   }
 };
 
+std::string limit_message(const Target& target) {
+  std::ostringstream text;
+  text << "a run has reached its time limit of " << target.time_limit_s
+       << " s; measure fewer points or repetitions, or give it more time (--timeout)";
+  return text.str();
+}
+
 }  // namespace
 
 Result<std::vector<experiment::SampleSeries>> measure_run(
@@ -75,6 +62,7 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
   const Json work = {{"type", "work"}, {"assignment", to_json(assignment)}};
 
   Collected collected;
+  bool measuring = false;
   bootstrap::JobOptions job;
   job.launch.argv = {target.worker};
   job.launch.ranks = target.ranks;
@@ -85,10 +73,11 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
   if (!target.segment_bytes.empty()) {
     job.launch.environment["STRIPLINE_SEGMENT_BYTES"] = target.segment_bytes;
   }
-  // More than the worker's own limit, which gives the better message.
+  // More than the worker's own limit: this one is for workers that are stuck beyond signals.
   job.time_limit_s = target.time_limit_s + 10;
   job.cancel_fd = target.cancel_fd;
   job.on_ready = [&](bootstrap::Launcher& launcher) {
+    measuring = true;
     for (uint32_t rank = 0; rank < target.ranks; ++rank) {
       const Status sent = launcher.send(rank, work);
       if (!sent.ok()) return;  // The rank is gone, and the job ends with that.
@@ -103,7 +92,8 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
     if (message.empty()) {
       message = "the ranks ended with exit code " + std::to_string(outcome.exit_code);
     }
-    return Error(code_for(outcome.exit_code), message);
+    if (outcome.exit_code == kExitTimeout && measuring) message = limit_message(target);
+    return Error(error_code_of(outcome.exit_code), message);
   }
   if (collected.garbled) return *collected.garbled;
   if (!collected.finished) {

@@ -25,8 +25,9 @@ struct Target {
 };
 
 /// One run: fresh ranks measure all points, in an order that depends on the seed and the run.
-/// Points may be given several times; each time yields a series. Errors carry the code that
-/// exit_code_for() maps back to how the job ended (docs: base/exit_codes.h).
+/// Points may be given several times; each time yields a series. Errors: as the job ended, with the
+/// code that exit_code_for() (base/exit_codes.h) maps back to its exit code; deadline_exceeded also
+/// names the limit.
 Result<std::vector<experiment::SampleSeries>> measure_run(
     const Target& target, uint32_t run, const experiment::StopRule& rule,
     const std::vector<experiment::Point>& points);

@@ -1,5 +1,7 @@
 #include "suites/bench/reference.h"
 
+#include <algorithm>
+
 #include "optimizer/experiment/json.h"
 #include "suites/bench/points.h"
 #include "suites/registry.h"

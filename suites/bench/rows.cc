@@ -6,6 +6,7 @@
 #include "optimizer/stats/order.h"
 
 namespace stripline::suites::bench {
+
 void PointSamples::add(const experiment::SampleSeries& series) {
   if (!series.note.empty()) note_ = series.note;
   if (series.values.empty()) {
@@ -19,6 +20,13 @@ void PointSamples::add(const experiment::SampleSeries& series) {
   }
   std::vector<double>& values = values_[series.run];
   values.insert(values.end(), series.values.begin(), series.values.end());
+}
+
+std::string PointSamples::plan() const { return note_.substr(0, note_.find('\n')); }
+
+std::string PointSamples::explanation() const {
+  const size_t end_of_plan = note_.find('\n');
+  return end_of_plan == std::string::npos ? "" : note_.substr(end_of_plan + 1);
 }
 
 stats::Runs PointSamples::runs() const {
@@ -63,6 +71,20 @@ std::optional<Failure> Samples::check() const {
   return std::nullopt;
 }
 
+std::vector<std::string> Samples::drop_unmeasurable() {
+  std::vector<std::string> reasons;
+  std::erase_if(points_, [&](const PointSamples& one) {
+    if (one.verification_failed() || one.problem().empty()) return false;
+    reasons.push_back(experiment::point_key(one.point()) + ": " + one.problem());
+    return true;
+  });
+  index_.clear();
+  for (size_t i = 0; i < points_.size(); ++i) {
+    index_[experiment::point_key(points_[i].point())] = i;
+  }
+  return reasons;
+}
+
 Result<Row> make_row(const std::string& label, const experiment::Experiment& declaration,
                      const PointSamples& samples, const PointSamples* baseline) {
   Row row;
@@ -72,9 +94,8 @@ Result<Row> make_row(const std::string& label, const experiment::Experiment& dec
   row.unit = declaration.metric.unit;
   STRIPLINE_ASSIGN_OR_RETURN(row.summary, stats::summarize(samples.runs()));
   row.verified = !samples.verification_failed();
-  const size_t end_of_line = samples.note().find('\n');
-  row.plan = samples.note().substr(0, end_of_line);
-  if (end_of_line != std::string::npos) row.explanation = samples.note().substr(end_of_line + 1);
+  row.plan = samples.plan();
+  row.explanation = samples.explanation();
   if (baseline == nullptr) return row;
 
   // Only runs that measured both are pairs.

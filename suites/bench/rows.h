@@ -26,7 +26,9 @@ class PointSamples {
   void add(const experiment::SampleSeries& series);
 
   const experiment::Point& point() const { return point_; }
-  const std::string& note() const { return note_; }
+  /// The plan that was used: the first line of the latest note. The lines behind it explain it.
+  std::string plan() const;
+  std::string explanation() const;
   /// Why the point has no number: not measurable here, or a failed verification. Empty if it has.
   const std::string& problem() const { return problem_; }
   bool verification_failed() const { return verification_failed_; }
@@ -58,6 +60,10 @@ class Samples {
   /// it cannot be measured here.
   std::optional<Failure> check() const;
 
+  /// Removes the points that cannot be measured here, but none whose result was wrong. Why, of
+  /// each.
+  std::vector<std::string> drop_unmeasurable();
+
  private:
   std::vector<PointSamples> points_;
   std::map<std::string, size_t> index_;
@@ -72,8 +78,8 @@ struct Row {
   stats::Summary summary;
   std::optional<stats::Ratio> ratio;  ///< to the baseline, over paired runs; none with one run
   bool verified = false;
-  std::string plan;         ///< first line of the note
-  std::string explanation;  ///< the rest of it
+  std::string plan;
+  std::string explanation;
 };
 
 /// Errors: those of PointSamples::problem.

@@ -78,6 +78,24 @@ TEST(Rows, APointThatCannotBeMeasuredIsAnErrorOfTheRequest) {
   EXPECT_EQ(failure->exit_code, kExitUsage);
 }
 
+TEST(Rows, OnlyWhatCannotBeMeasuredIsDropped) {
+  Samples samples({point("am"), point("get"), point("put")});
+  SampleSeries none = series("am", 1, {});
+  none.note = "not measured: messages carry at most 4096 B";
+  SampleSeries wrong = series("put", 1, {1e-6});
+  wrong.verified = false;
+  samples.add({none, series("get", 1, {1e-6}), wrong});
+  const auto reasons = samples.drop_unmeasurable();
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_NE(reasons.front().find("micro.latency/am"), std::string::npos);
+  EXPECT_NE(reasons.front().find("at most 4096 B"), std::string::npos);
+  ASSERT_EQ(samples.points().size(), 2u);
+  EXPECT_EQ(samples.find(point("am")), nullptr);
+  ASSERT_NE(samples.find(point("get")), nullptr);
+  EXPECT_EQ(samples.find(point("get"))->point(), point("get"));
+  EXPECT_EQ(samples.check()->exit_code, kExitVerification);
+}
+
 TEST(Rows, MissingSamplesAreNoticed) {
   const Samples samples({point("get")});
   ASSERT_TRUE(samples.check());

@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <cstdio>
-#include <map>
+#include <optional>
 #include <set>
 
 #include "base/exit_codes.h"
+#include "suites/bench/budget.h"
 #include "suites/bench/commands.h"
 #include "suites/bench/failure.h"
 #include "suites/bench/points.h"
@@ -17,9 +18,6 @@ namespace {
 using experiment::Experiment;
 using experiment::Point;
 
-// Several points of a run are measured in so many rounds, shuffled together, so that a slow drift
-// of the machine meets all of them.
-constexpr uint32_t kRounds = 3;
 constexpr double kDefaultPointBudgetS = 0.1;  // per point and run
 constexpr double kRunStartS = 0.5;            // starting ranks, deducted from a time budget
 constexpr double kShortestPointS = 0.002;
@@ -32,7 +30,7 @@ experiment::StopRule rule_for(const CommonOptions& options, size_t points, uint3
         std::max(kShortestPointS, measuring_s / (static_cast<double>(points) * options.runs));
   }
   experiment::StopRule rule;
-  rule.max_reps = std::max<uint32_t>(1, options.reps / rounds);
+  rule.max_reps = options.reps / rounds;
   rule.min_reps = std::min<uint32_t>(rule.max_reps, std::max<uint32_t>(1, 8 / rounds));
   rule.min_runs = options.runs;
   rule.time_budget_s = budget_s / rounds;
@@ -104,6 +102,36 @@ void print_table(const Experiment& declaration, const RunOptions& options,
   std::fputs(table.text().c_str(), stdout);
 }
 
+// All runs of the points that `samples` was made for.
+std::optional<Failure> measure(const RunOptions& options, Samples& samples) {
+  const uint32_t runs = options.common.runs;
+  const size_t asked = samples.points().size();
+  const uint32_t rounds = rounds_of(asked, options.common.reps);
+  const experiment::StopRule rule = rule_for(options.common, asked, rounds);
+  Progress progress;
+  for (uint32_t run = 1; run <= runs; ++run) {
+    progress.show("run " + std::to_string(run) + " of " + std::to_string(runs));
+    std::vector<Point> points;
+    for (uint32_t round = 0; round < rounds; ++round) {
+      for (const PointSamples& one : samples.points()) points.push_back(one.point());
+    }
+    const auto series = measure_run(options.common.target, run, rule, points);
+    if (!series.ok()) return failure_of(series.error());
+    samples.add(*series);
+    // Who asks for all variants means those that there are here.
+    if (run == 1 && options.variants.empty()) {
+      const std::vector<std::string> reasons = samples.drop_unmeasurable();
+      if (samples.points().empty()) return Failure{kExitUsage, reasons.front()};
+      progress.show("");
+      for (const std::string& reason : reasons) {
+        std::fprintf(stderr, "stripline-bench: left out: %s\n", reason.c_str());
+      }
+    }
+    if (auto failure = samples.check()) return failure;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 int run_command(const RunOptions& options) {
@@ -112,30 +140,14 @@ int run_command(const RunOptions& options) {
   const Experiment& e = **declaration;
   const auto points = points_from(e, options.variants, options.common.params);
   if (!points.ok()) return report(points.error());
-  const uint32_t rounds = points->size() > 1 ? kRounds : 1;
-  const experiment::StopRule rule = rule_for(options.common, points->size(), rounds);
-  std::vector<Point> repeated;
-  for (uint32_t round = 0; round < rounds; ++round) {
-    repeated.insert(repeated.end(), points->begin(), points->end());
-  }
-
   Samples samples(*points);
-  {
-    Progress progress;
-    for (uint32_t run = 1; run <= options.common.runs; ++run) {
-      progress.show("run " + std::to_string(run) + " of " + std::to_string(options.common.runs));
-      const auto series = measure_run(options.common.target, run, rule, repeated);
-      if (!series.ok()) return report(series.error());
-      samples.add(*series);
-      if (const auto failure = samples.check()) return report(*failure);
-    }
-  }
+  if (const auto failure = measure(options, samples)) return report(*failure);
 
   std::vector<Row> rows;
   for (const PointSamples& one : samples.points()) {
     // The baseline: the first variant with the same parameters.
     Point first = one.point();
-    first.variant = points->front().variant;
+    first.variant = samples.points().front().point().variant;
     const PointSamples* baseline = samples.find(first);
     if (baseline == &one) baseline = nullptr;
     auto row = make_row(one.point().variant, e, one, baseline);

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <vector>
 
-#include "base/exit_codes.h"
 #include "optimizer/search/selection.h"
 #include "suites/bench/rows.h"
 #include "suites/kernels/candidates.h"
@@ -23,8 +21,6 @@ constexpr double kShortestPointS = 0.004;
 constexpr double kFirstRoundShare = 0.15;
 // Runs of the race are numbered apart from those that confirm.
 constexpr uint32_t kFirstRun = 1000;
-
-Failure failure_of(const Error& error) { return {exit_code_for(error.code()), error.message()}; }
 
 }  // namespace
 

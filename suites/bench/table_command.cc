@@ -4,6 +4,8 @@
 #include <variant>
 
 #include "base/exit_codes.h"
+#include "suites/bench/budget.h"
+#include "suites/bench/command_line.h"
 #include "suites/bench/commands.h"
 #include "suites/bench/failure.h"
 #include "suites/bench/points.h"
@@ -11,6 +13,7 @@
 #include "suites/bench/rows.h"
 #include "suites/bench/search.h"
 #include "suites/bench/text_table.h"
+#include "suites/kernels/decomposition.h"
 
 namespace stripline::suites::bench {
 namespace {
@@ -18,10 +21,8 @@ namespace {
 using experiment::Experiment;
 using experiment::Point;
 
-constexpr uint32_t kRounds = 3;
 constexpr double kDefaultTimeBudgetS = 60;
 constexpr double kSearchShare = 0.5;    // of the time budget; confirming takes the rest
-constexpr uint32_t kFewestRuns = 6;     // an exact 95% interval needs as many
 constexpr double kPointBudgetS = 0.06;  // per point and confirming run
 
 /// A row of the table before it is measured.
@@ -44,9 +45,7 @@ std::vector<Entry> fixed_entries(const Point& base, bool with_model) {
 std::string problem_text(const Experiment& e, const Point& point) {
   std::string text;
   for (const experiment::Factor& factor : e.factors) {
-    if (factor.name == "strip_bytes" || factor.name == "schedule" || factor.name == "window") {
-      continue;
-    }
+    if (is_decomposition_factor(factor.name)) continue;
     text += (text.empty() ? "" : ", ") + factor.name + "=" +
             value_text(factor, point.params.at(factor.name));
   }
@@ -99,6 +98,55 @@ Status write_json_lines(const std::string& path, const std::vector<Row>& rows,
                "cannot write '" + path + "'; check that its folder exists and is writable");
 }
 
+/// What a table is made of.
+struct Measured {
+  BestPlan best;
+  std::vector<Entry> entries;
+  Samples samples;
+  uint32_t runs = 0;
+};
+
+// Searches the best decomposition, then measures all rows in fresh runs.
+std::variant<Measured, Failure> measure(const CommonOptions& common, const Point& base) {
+  Progress progress;
+  const double budget_s = common.time_budget_s.value_or(kDefaultTimeBudgetS);
+  auto searched = find_best_plan(common.target, base, kSearchShare * budget_s, progress);
+  if (auto* failure = std::get_if<Failure>(&searched)) return std::move(*failure);
+  const BestPlan& best = std::get<BestPlan>(searched);
+
+  std::vector<Entry> entries = fixed_entries(base, !common.target.model_path.empty());
+  entries.push_back({"best", best.point});
+  std::vector<Point> points;
+  points.reserve(entries.size());
+  for (const Entry& entry : entries) points.push_back(entry.point);
+  const uint32_t rounds = rounds_of(points.size(), common.reps);
+  std::vector<Point> repeated;
+  for (uint32_t round = 0; round < rounds; ++round) {
+    for (const Point& point : points) {
+      // Slow by orders of magnitude, and compared with nothing closely: once will do.
+      if (round == 0 || point.variant != "fine") repeated.push_back(point);
+    }
+  }
+  experiment::StopRule rule;
+  rule.min_reps = 1;
+  rule.max_reps = common.reps / rounds;
+  rule.time_budget_s = kPointBudgetS / rounds;
+
+  Samples samples(points);
+  uint32_t runs = common.runs;
+  const double start_s = progress.elapsed_s();
+  for (uint32_t run = 1; run <= runs; ++run) {
+    progress.show("measuring: run " + std::to_string(run) + " of " + std::to_string(runs));
+    const auto series = measure_run(common.target, run, rule, repeated);
+    if (!series.ok()) return failure_of(series.error());
+    samples.add(*series);
+    if (auto failure = samples.check()) return *std::move(failure);
+    const double now_s = progress.elapsed_s();
+    runs = affordable_runs(runs, run, now_s - start_s, budget_s - now_s);
+  }
+  return Measured{best, std::move(entries), std::move(samples), runs};
+}
+
 }  // namespace
 
 int table_command(const TableOptions& options) {
@@ -119,45 +167,19 @@ int table_command(const TableOptions& options) {
                         "a table is of one problem; give each parameter one value"));
   }
 
-  Progress progress;
-  const double budget_s = common.time_budget_s.value_or(kDefaultTimeBudgetS);
-  auto searched = find_best_plan(common.target, base->front(), kSearchShare * budget_s, progress);
-  if (const auto* failure = std::get_if<Failure>(&searched)) return report(*failure);
-  const BestPlan best = std::get<BestPlan>(std::move(searched));
-
-  std::vector<Entry> entries = fixed_entries(base->front(), !common.target.model_path.empty());
-  entries.push_back({"best", best.point});
-  std::vector<Point> points;
-  points.reserve(entries.size());
-  for (const Entry& entry : entries) points.push_back(entry.point);
-  std::vector<Point> repeated;
-  for (uint32_t round = 0; round < kRounds; ++round) {
-    for (const Point& point : points) {
-      // Slow by orders of magnitude, and compared with nothing closely: once will do.
-      if (round == 0 || point.variant != "fine") repeated.push_back(point);
-    }
+  if (const auto asked = decomposition_of(base->front()); !asked.ok()) {
+    return report(Error(ErrorCode::invalid_argument,
+                        "a table searches the decompositions itself; leave out strip_bytes, "
+                        "schedule and window"));
   }
-  experiment::StopRule rule;
-  rule.min_reps = 1;
-  rule.max_reps = std::max<uint32_t>(1, common.reps / kRounds);
-  rule.time_budget_s = kPointBudgetS / kRounds;
-
-  Samples samples(points);
-  uint32_t runs = common.runs;
-  const double start_s = progress.elapsed_s();
-  for (uint32_t run = 1; run <= runs; ++run) {
-    progress.show("measuring: run " + std::to_string(run) + " of " + std::to_string(runs));
-    const auto series = measure_run(common.target, run, rule, repeated);
-    if (!series.ok()) return report(series.error());
-    samples.add(*series);
-    if (const auto failure = samples.check()) return report(*failure);
-    // As many runs as the budget allows, but enough for an interval.
-    const double each_s = (progress.elapsed_s() - start_s) / run;
-    const double affordable = (budget_s - progress.elapsed_s()) / each_s + run;
-    const uint32_t fewest = std::min(common.runs, kFewestRuns);
-    if (affordable < runs) runs = std::max({run, fewest, static_cast<uint32_t>(affordable)});
+  if (!options.json_file.empty()) {
+    const Status writable = check_writable(options.json_file);
+    if (!writable.ok()) return report(writable.error());
   }
-  progress.show("");
+
+  auto measured = measure(common, base->front());
+  if (const auto* failure = std::get_if<Failure>(&measured)) return report(*failure);
+  const auto& [best, entries, samples, runs] = std::get<Measured>(measured);
 
   Point hand = base->front();
   hand.variant = "hand";

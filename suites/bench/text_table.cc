@@ -21,12 +21,17 @@ Scale scale_for(double value, std::string_view unit) {
   return {1e9, "n"};
 }
 
-std::string four_digits(double value) {
+std::string fixed(double value, int decimals) {
   char text[32];
-  const double size = std::abs(value);
-  const int decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
   std::snprintf(text, sizeof text, "%.*f", decimals, value);
   return text;
+}
+
+std::string four_digits(double value) {
+  const double size = std::abs(value);
+  // What rounds up to the next power of ten has a digit more before the point.
+  const int decimals = size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3;
+  return fixed(value, decimals);
 }
 
 }  // namespace
@@ -44,11 +49,7 @@ std::string interval_text(double low, double high, std::string_view unit) {
   return text;
 }
 
-std::string ratio_text(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, ratio >= 100 ? "%.1f" : "%.3f", ratio);
-  return text;
-}
+std::string ratio_text(double ratio) { return fixed(ratio, ratio >= 100 ? 1 : 3); }
 
 std::string TextTable::text() const {
   std::vector<bool> right;

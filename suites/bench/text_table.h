@@ -3,11 +3,12 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stripline::suites::bench {
 
-/// Four significant digits with the fitting prefix: "12.34 us", "1.500 ms"; other units are written
+/// Four digits with the fitting prefix: "12.34 us", "1.500 ms", "0.250 ns"; other units are written
 /// plainly. A parameter value or a count is not for this.
 std::string with_unit(double value, std::string_view unit);
 

@@ -14,6 +14,9 @@ TEST(TextTable, NumbersAreWrittenWithAFittingPrefix) {
   EXPECT_EQ(with_unit(5, "1"), "5.000 1");
   EXPECT_EQ(interval_text(9.9e-7, 1.05e-6, "s"), "[0.990, 1.050] us");
   EXPECT_EQ(interval_text(0.87, 0.91, ""), "[0.870, 0.910]");
+  EXPECT_EQ(with_unit(9.99996e-6, "s"), "10.00 us") << "four digits, not five";
+  EXPECT_EQ(with_unit(99.9996e-6, "s"), "100.0 us");
+  EXPECT_EQ(with_unit(999.96e-6, "s"), "1000 us");
   EXPECT_EQ(ratio_text(0.5), "0.500");
   EXPECT_EQ(ratio_text(123.456), "123.5");
 }
