@@ -1,11 +1,16 @@
 // stripline-worker under a launcher: what docs/worker-protocol.md says.
+#include <algorithm>
 #include <cstdlib>
+#include <fcntl.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "base/json.h"
+#include "base/subprocess.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
@@ -70,6 +75,60 @@ Heard run(const experiment::Assignment& assignment, const Json& after_work = {})
   };
   heard.outcome = bootstrap::run_job(job);
   return heard;
+}
+
+// A worker without a launcher.
+struct Answer {
+  int exit_code = -1;
+  std::string text;
+};
+
+Answer run_by_hand(const std::vector<std::string>& arguments) {
+  const char* bin = std::getenv("STRIPLINE_TEST_BIN");  // NOLINT(concurrency-mt-unsafe)
+  const std::string file = ::testing::TempDir() + "worker-" + std::to_string(::getpid());
+  const UniqueFd output(::open(file.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600));
+  ::unlink(file.c_str());
+  SubprocessOptions options;
+  options.argv = {std::string(bin == nullptr ? "." : bin) + "/stripline-worker"};
+  options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+  options.stdout_fd = output.get();
+  options.stderr_fd = output.get();
+  auto process = Subprocess::spawn(options);
+  if (!process.ok()) {
+    ADD_FAILURE() << process.error().message();
+    return {};
+  }
+  const auto status = process->wait(60);
+  EXPECT_TRUE(status.ok() && status->signal == 0);
+  Answer answer{status.ok() ? status->exit_code : -1, std::string(size_t{1} << 20, '\0')};
+  const ssize_t size = ::pread(output.get(), answer.text.data(), answer.text.size(), 0);
+  answer.text.resize(static_cast<size_t>(std::max<ssize_t>(0, size)));
+  return answer;
+}
+
+TEST(Worker, DescribesWhatThisHostCanMeasure) {
+  const Answer answer = run_by_hand({"--describe"});
+  ASSERT_EQ(answer.exit_code, kExitOk) << answer.text;
+  const auto described = parse_json(answer.text, "description");
+  ASSERT_TRUE(described.ok()) << described.error().message();
+  EXPECT_TRUE((*described)["version"].is_string());
+  EXPECT_TRUE((*described)["fingerprint"].is_object());
+  const Json& fabrics = (*described)["fabrics"];
+  EXPECT_NE(std::find(fabrics.begin(), fabrics.end(), "emulated:opteron-vapi"), fabrics.end());
+  ASSERT_FALSE((*described)["experiments"].empty());
+  for (const Json& declaration : (*described)["experiments"]) {
+    EXPECT_TRUE(experiment::experiment_from_json(declaration).ok()) << declaration.dump();
+  }
+}
+
+TEST(Worker, StartedByHandSaysHowItIsUsed) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, {"--fly"}, {"--describe", "x"}}) {
+    const Answer answer = run_by_hand(arguments);
+    EXPECT_EQ(answer.exit_code, kExitUsage);
+    EXPECT_NE(answer.text.find("--describe"), std::string::npos) << answer.text;
+  }
+  EXPECT_EQ(run_by_hand({"--help"}).exit_code, kExitOk);
 }
 
 TEST(Worker, MeasuresEveryPointOnceAndFinishes) {
