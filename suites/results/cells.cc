@@ -65,7 +65,7 @@ std::vector<Problem> emulated_problems() {
 std::string Cell::problem_text() const {
   std::string text = problem.experiment + ":";
   for (const auto& [name, value] : problem.params) {
-    if (name == kStripBytesFactor || name == kScheduleFactor || name == kWindowFactor) continue;
+    if (is_decomposition_factor(name)) continue;
     text += " " + name + "=";
     if (const auto* word = std::get_if<std::string>(&value)) text += *word;
     if (const auto* integer = std::get_if<int64_t>(&value)) text += std::to_string(*integer);
@@ -79,7 +79,8 @@ std::string Cell::key() const {
 
 Result<std::vector<Cell>> quality_cells(const Options& options) {
   std::vector<Cell> cells;
-  for (const Network& network : networks(options, true)) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> judged, networks(options, true));
+  for (const Network& network : judged) {
     std::vector<Problem> problems = network.emulated() ? emulated_problems() : real_problems();
     if (options.quick) problems = matvec(2, {16}, {1}, "one");
     for (Problem& problem : problems) {

@@ -6,6 +6,27 @@
 #include "runtime/fabric/emulated/profile.h"
 
 namespace stripline::suites::results {
+namespace {
+
+constexpr const char* kQuickNetwork = "opteron";
+
+std::vector<Network> all_networks(bool emulated_computes) {
+  std::vector<Network> all{{.fabric = "tcp", .clock = "real"}};
+  for (const std::string& profile : fabric::builtin_profile_names()) {
+    all.push_back({.fabric = "emulated:" + profile + (emulated_computes ? "" : ",compute=none"),
+                   .clock = "virtual",
+                   .computes = emulated_computes});
+  }
+  return all;
+}
+
+std::string names_of(const std::vector<Network>& networks) {
+  std::string names;
+  for (const Network& network : networks) names += (names.empty() ? "" : ", ") + network.fabric;
+  return names;
+}
+
+}  // namespace
 
 std::string file_name(const std::string& fabric) {
   std::string name = fabric;
@@ -15,22 +36,29 @@ std::string file_name(const std::string& fabric) {
   return name;
 }
 
-std::vector<Network> networks(const Options& options, bool emulated_computes) {
-  std::vector<Network> all{{.fabric = "tcp", .clock = "real"}};
-  for (const std::string& profile : fabric::builtin_profile_names()) {
-    all.push_back({.fabric = "emulated:" + profile + (emulated_computes ? "" : ",compute=none"),
-                   .clock = "virtual",
-                   .computes = emulated_computes});
-  }
+Result<std::vector<Network>> networks(const Options& options, bool emulated_computes) {
+  const std::string only = options.only.empty() && options.quick ? kQuickNetwork : options.only;
+  const std::vector<Network> all = all_networks(emulated_computes);
   std::vector<Network> chosen;
   for (const Network& network : all) {
-    if (options.only.empty() ? options.quick && network.fabric.find("opteron") == std::string::npos
-                             : network.fabric.find(options.only) == std::string::npos) {
-      continue;
-    }
-    chosen.push_back(network);
+    if (network.fabric.find(only) != std::string::npos) chosen.push_back(network);
   }
-  return chosen;
+  if (!chosen.empty()) return chosen;
+  return Error(ErrorCode::invalid_argument,
+               "no network's name contains '" + only + "'; there are " + names_of(all));
+}
+
+Status check_models(const Options& options) {
+  const std::vector<Network> all = all_networks(true);
+  for (const auto& [fabric, file] : options.models) {
+    const bool known = std::any_of(all.begin(), all.end(), [&name = fabric](const Network& one) {
+      return one.fabric == name;
+    });
+    if (known) continue;
+    return Error(ErrorCode::invalid_argument, "no decisions are judged on '" + fabric +
+                                                  "'; a model can be given for " + names_of(all));
+  }
+  return {};
 }
 
 }  // namespace stripline::suites::results

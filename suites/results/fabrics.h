@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "suites/results/options.h"
 
 namespace stripline::suites::results {
@@ -22,7 +23,12 @@ struct Network {
 std::string file_name(const std::string& fabric);
 
 /// tcp and every built-in profile on the virtual clock, as far as options.only selects them;
-/// profiles with computation, or without. Quick: one profile.
-std::vector<Network> networks(const Options& options, bool emulated_computes);
+/// profiles with computation, or without. Quick: one profile, unless options.only is given. Errors:
+/// invalid_argument if it selects none, with their names.
+Result<std::vector<Network>> networks(const Options& options, bool emulated_computes);
+
+/// Whether every model of options.models is for a network that decisions are judged on. Errors:
+/// invalid_argument, with their names.
+Status check_models(const Options& options);
 
 }  // namespace stripline::suites::results

@@ -1,5 +1,6 @@
 #include "suites/results/json_lines.h"
 
+#include <array>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -8,11 +9,23 @@
 namespace stripline::suites::results {
 namespace {
 
-std::string content_of(const std::filesystem::path& path) {
+// Empty if there is no such file.
+Result<std::string> content_of(const std::filesystem::path& path) {
+  std::error_code missing;
+  if (!std::filesystem::exists(path, missing) && !missing) return std::string();
   std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
+  std::string text;
+  std::array<char, 65536> part{};
+  do {
+    file.read(part.data(), part.size());
+    text.append(part.data(), static_cast<size_t>(file.gcount()));
+  } while (file);
+  if (missing || !file.eof()) {
+    return Error(ErrorCode::unavailable,
+                 "cannot read '" + path.string() +
+                     "'; make it readable, or choose another folder with --out");
+  }
+  return text;
 }
 
 // The length of the lines that were written to their end.
@@ -24,7 +37,7 @@ size_t complete_length(const std::string& text) {
 }  // namespace
 
 Result<std::vector<Json>> read_json_lines(const std::filesystem::path& path) {
-  std::string text = content_of(path);
+  STRIPLINE_ASSIGN_OR_RETURN(std::string text, content_of(path));
   text.resize(complete_length(text));
   std::vector<Json> records;
   std::istringstream lines(text);
@@ -41,13 +54,14 @@ Status append_json_line(const std::filesystem::path& path, const Json& record) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string line, canonical_json(record));
   std::error_code ignored;  // opening the file says what is wrong
   std::filesystem::create_directories(path.parent_path(), ignored);
-  const std::string before = content_of(path);
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string before, content_of(path));
+  std::error_code resized;
   if (const size_t complete = complete_length(before); complete < before.size()) {
-    std::filesystem::resize_file(path, complete, ignored);
+    std::filesystem::resize_file(path, complete, resized);
   }
   std::ofstream file(path, std::ios::app);
-  file << line << '\n' << std::flush;
-  if (!file) {
+  if (!resized) file << line << '\n' << std::flush;
+  if (resized || !file) {
     return Error(ErrorCode::unavailable,
                  "cannot write '" + path.string() + "'; choose another folder with --out");
   }

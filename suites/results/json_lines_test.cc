@@ -49,5 +49,13 @@ TEST_F(JsonLines, DamageInTheMiddleIsAnError) {
   EXPECT_NE(records.error().message().find("line 2"), std::string::npos);
 }
 
+TEST_F(JsonLines, WhatCannotBeReadIsNotTakenForEmpty) {
+  std::filesystem::create_directories(file());  // a folder in its place
+  const auto records = read_json_lines(file());
+  ASSERT_FALSE(records.ok());
+  EXPECT_EQ(records.error().code(), ErrorCode::unavailable);
+  EXPECT_FALSE(append_json_line(file(), {{"n", 1}}).ok());
+}
+
 }  // namespace
 }  // namespace stripline::suites::results

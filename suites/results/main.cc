@@ -1,13 +1,16 @@
 // stripline-results: measures and prints the tables of docs/results.md that are about measurements
 // on networks. scripts/results.sh calls it.
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "base/cancel_signals.h"
 #include "base/exit_codes.h"
+#include "suites/bench/command_line.h"
 #include "suites/results/options.h"
 #include "suites/results/overlap.h"
 #include "suites/results/prediction.h"
@@ -18,6 +21,7 @@ namespace {
 
 using namespace stripline;                   // NOLINT(google-build-using-namespace)
 using namespace stripline::suites::results;  // NOLINT(google-build-using-namespace)
+namespace bench = stripline::suites::bench;
 
 constexpr const char* kDescription =
     "Measures and prints, in Markdown, how good fits, predictions and decisions are. Measurements\n"
@@ -70,7 +74,7 @@ int main(int argc, char** argv) {
   app.add_option("--search-budget", options.search_budget_s,
                  "Seconds of the exhaustive search in each cell (quality)")
       ->type_name("S")
-      ->check(CLI::PositiveNumber)
+      ->check(bench::check_seconds)
       ->capture_default_str();
   for (const Command& command : kCommands) app.add_subcommand(command.name, command.help);
   try {
@@ -94,11 +98,16 @@ int main(int argc, char** argv) {
     }
     options.models[text.substr(0, equals)] = text.substr(equals + 1);
   }
+  std::error_code ignored;  // check_writable() says what is wrong
+  std::filesystem::create_directories(options.path(""), ignored);
+  const Status writable = bench::check_writable(options.path("measurements").string());
+  if (!writable.ok()) return report(writable.error(), options);
   const UniqueFd signals = catch_cancel_signals();
   options.cancel_fd = signals.get();
   for (const Command& command : kCommands) {
     if (!app.got_subcommand(command.name)) continue;
-    const Status printed = command.print(options);
+    Status printed = command.print(options);
+    if (printed.ok()) printed = bench::flush_output();
     return printed.ok() ? kExitOk : report(printed.error(), options);
   }
   return kExitUsage;

@@ -9,6 +9,7 @@
 #include "suites/results/campaign.h"
 #include "suites/results/fabrics.h"
 #include "suites/results/markdown.h"
+#include "suites/results/run_medians.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -25,17 +26,11 @@ constexpr std::array<std::pair<uint64_t, const char*>, 9> kSizes{{{8, "8 B"},
                                                                   {1 << 20, "1 MiB"},
                                                                   {4 << 20, "4 MiB"}}};
 
-std::map<uint64_t, std::map<uint32_t, double>> medians(const std::vector<SampleSeries>& series,
-                                                       const char* experiment,
-                                                       const std::string& variant) {
-  std::map<uint64_t, std::map<uint32_t, double>> found;
-  for (const SampleSeries& one : series) {
-    if (one.point.experiment != experiment || one.point.variant != variant) continue;
-    if (one.values.empty() || !one.verified) continue;
-    const auto bytes = static_cast<uint64_t>(*experiment::number_param(one.point, "bytes"));
-    found[bytes][one.run] = stats::median(one.values);
-  }
-  return found;
+RunMedians medians(const std::vector<SampleSeries>& series, const char* experiment,
+                   const std::string& variant) {
+  return run_medians(series, [&](const experiment::Point& point) {
+    return point.experiment == experiment && point.variant == variant;
+  });
 }
 
 }  // namespace
@@ -61,7 +56,8 @@ Status print_overlap(const Options& options) {
   std::vector<std::string> headings{"network", "operation"};
   for (const auto& [bytes, text] : kSizes) headings.push_back(">" + std::string(text));
   MarkdownTable table(headings);
-  for (const Network& network : networks(options, false)) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> measured, networks(options, false));
+  for (const Network& network : measured) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, load_or_measure(options, network));
     for (const char* variant : {"get", "put"}) {
       const auto shares = hidden_share(series, variant);

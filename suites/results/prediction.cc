@@ -17,24 +17,17 @@ using experiment::SampleSeries;
 constexpr double kEmulatedBound = 0.02;
 constexpr double kRealBound = 0.10;
 
-std::map<uint64_t, std::map<uint32_t, double>> held_out_medians(
-    const std::vector<SampleSeries>& series, const std::string& variant) {
+RunMedians held_out_medians(const std::vector<SampleSeries>& series, const std::string& variant) {
   std::set<std::string> held_out;
   for (const auto& point : held_out_points(false)) held_out.insert(experiment::point_key(point));
-  std::map<uint64_t, std::map<uint32_t, double>> medians;
-  for (const SampleSeries& one : series) {
-    if (one.point.variant != variant || one.values.empty() || !one.verified) continue;
-    if (!held_out.contains(experiment::point_key(one.point))) continue;
-    const auto bytes = static_cast<uint64_t>(*experiment::number_param(one.point, "bytes"));
-    medians[bytes][one.run] = stats::median(one.values);
-  }
-  return medians;
+  return run_medians(series, [&](const experiment::Point& point) {
+    return point.variant == variant && held_out.contains(experiment::point_key(point));
+  });
 }
 
 }  // namespace
 
-PredictionErrors prediction_errors(const cost::LinkCosts& costs,
-                                   const std::map<uint64_t, std::map<uint32_t, double>>& measured) {
+PredictionErrors prediction_errors(const cost::LinkCosts& costs, const RunMedians& measured) {
   PredictionErrors errors;
   for (const auto& [bytes, by_run] : measured) {
     std::vector<double> all;
@@ -61,7 +54,8 @@ PredictionErrors prediction_errors(const cost::LinkCosts& costs,
 Status print_prediction(const Options& options) {
   MarkdownTable table({"network", "operation", ">sizes", ">mean error", ">largest error",
                        ">at bytes", ">split-half noise", ">bound", "criterion"});
-  for (const Network& network : networks(options, false)) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> measured_on, networks(options, false));
+  for (const Network& network : measured_on) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, load_or_measure(options, network));
     STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit_network(network, series));
     const model::PathModel& path = fitted.model.network.begin()->second;

@@ -3,14 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "optimizer/cost/link_costs.h"
-#include "optimizer/experiment/experiment.h"
 #include "suites/results/options.h"
+#include "suites/results/run_medians.h"
 
 namespace stripline::suites::results {
 
@@ -25,9 +22,8 @@ struct PredictionErrors {
   double noise = 0;
 };
 
-/// Compares `costs` with the medians over runs, given by size and run. Pure.
-PredictionErrors prediction_errors(const cost::LinkCosts& costs,
-                                   const std::map<uint64_t, std::map<uint32_t, double>>& measured);
+/// Compares `costs` with the medians over runs of at least one size. Pure.
+PredictionErrors prediction_errors(const cost::LinkCosts& costs, const RunMedians& measured);
 
 /// Prints the table for tcp and every profile. Errors: as measure_run().
 Status print_prediction(const Options& options);

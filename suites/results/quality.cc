@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/exit_codes.h"
+#include "suites/bench/failure.h"
 #include "suites/bench/measure.h"
 #include "suites/bench/progress.h"
 #include "suites/bench/rows.h"
@@ -42,9 +42,7 @@ RowPoints row_points(const Point& problem, const Point& best) {
 }
 
 Error error_of(const bench::Failure& failure) {
-  return {
-      failure.exit_code == kExitCancelled ? ErrorCode::cancelled : ErrorCode::failed_precondition,
-      failure.message};
+  return {bench::error_code_of(failure.exit_code), failure.message};
 }
 
 bench::Target target_of(const Options& options, const Cell& cell, const std::string& model) {
@@ -135,23 +133,29 @@ Result<CellResult> measure_cell(const Options& options, const Cell& cell,
   result.candidates = best.candidates;
   for (const auto& [row, point] : rows) {
     const bench::PointSamples& measured = *samples.find(point);
-    result.plans[row] = measured.note().substr(0, measured.note().find('\n'));
+    result.plans[row] = measured.plan();
     for (const auto& [run, median] : measured.medians()) result.times[row].push_back(median);
   }
   return result;
 }
 
 Status print_quality(const Options& options) {
+  STRIPLINE_RETURN_IF_ERROR(check_models(options));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Cell> cells, quality_cells(options));
+  std::set<std::string> asked;
+  for (const Cell& cell : cells) asked.insert(cell.key());
+
   const std::filesystem::path file = options.path("quality.jsonl");
   std::vector<CellResult> results;
   std::set<std::string> done;
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Json> records, read_json_lines(file));
   for (const Json& record : records) {
     STRIPLINE_ASSIGN_OR_RETURN(CellResult result, cell_result_from_json(record));
+    // The file may hold cells of other networks, and ones that are no longer judged on.
+    if (!asked.contains(result.key)) continue;
     done.insert(result.key);
     results.push_back(std::move(result));
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Cell> cells, quality_cells(options));
   for (size_t i = 0; i < cells.size(); ++i) {
     if (done.contains(cells[i].key())) continue;
     STRIPLINE_ASSIGN_OR_RETURN(const std::string model, model_file(options, cells[i].network));
@@ -164,7 +168,8 @@ Status print_quality(const Options& options) {
 
   // What each network offers, from the campaign that its model was fitted from.
   std::map<std::string, double> hidden;
-  for (const Network& network : networks(options, true)) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> judged, networks(options, true));
+  for (const Network& network : judged) {
     if (options.models.contains(network.fabric)) continue;
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, load_or_measure(options, network));
     hidden[network.fabric] = largest_hidden_share(hidden_share(series, "get"));

@@ -33,11 +33,12 @@ Json to_json(const CellResult& cell);
 Result<CellResult> cell_result_from_json(const Json& json);
 
 /// Measures one cell with this model. Errors: as measure_run(); a wrong result of a kernel is
-/// failed_precondition.
+/// failed_precondition, one that cannot be measured invalid_argument.
 Result<CellResult> measure_cell(const Options& options, const Cell& cell, const std::string& model);
 
-/// Measures the cells that options.folder does not hold yet and prints the tables. Errors: as
-/// measure_run().
+/// Measures the cells of quality_cells() that options.folder does not hold yet and prints the
+/// tables of all of them. Errors: as measure_run(); invalid_argument for a choice of networks or
+/// models that means none.
 Status print_quality(const Options& options);
 
 }  // namespace stripline::suites::results

@@ -175,6 +175,27 @@ uint64_t jitter_seed(const std::string& profile, uint64_t seed) {
   return static_cast<uint64_t>(place + 1) * 1000 + seed;
 }
 
+struct Truth {
+  Network network;
+  fabric::Profile profile;
+};
+
+// The emulated networks that are asked for.
+Result<std::vector<Truth>> truths_of(const Options& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> chosen, networks(options, false));
+  std::vector<Truth> truths;
+  for (const Network& network : chosen) {
+    if (!network.emulated()) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const auto request, fabric::resolve_profile(network.fabric));
+    truths.push_back({network, request.profile});
+  }
+  if (truths.empty()) {
+    return Error(ErrorCode::invalid_argument, "the true parameters of '" + options.only +
+                                                  "' are not known; name an emulated network");
+  }
+  return truths;
+}
+
 }  // namespace
 
 std::vector<Recovered> compare_with_truth(const fabric::Profile& profile,
@@ -192,6 +213,7 @@ std::vector<Recovered> compare_with_truth(const fabric::Profile& profile,
 
 Status print_recovery(const Options& options) {
   const std::filesystem::path file = options.path("recovery.jsonl");
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Truth> truths, truths_of(options));
   STRIPLINE_ASSIGN_OR_RETURN(std::vector<Json> records, read_json_lines(file));
   std::set<std::pair<std::string, uint64_t>> done;
   for (const Json& record : records) {
@@ -203,10 +225,8 @@ Status print_recovery(const Options& options) {
 
   // Seed by seed, so that an interrupted command has something of every profile.
   for (uint64_t seed = 1; seed <= (options.quick ? kQuickSeeds : kSeeds); ++seed) {
-    for (const Network& network : networks(options, false)) {
-      if (!network.emulated()) continue;
-      STRIPLINE_ASSIGN_OR_RETURN(const auto request, fabric::resolve_profile(network.fabric));
-      const std::string& profile = request.profile.name;
+    for (const auto& [network, truth] : truths) {
+      const std::string& profile = truth.name;
       if (done.contains({profile, seed})) continue;
       std::fprintf(stderr, "recovery: %s, jitter seed %llu\n", profile.c_str(),
                    static_cast<unsigned long long>(seed));
@@ -219,8 +239,8 @@ Status print_recovery(const Options& options) {
       STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit_network(network, series));
       const Json record =
           to_json(profile, seed,
-                  compare_with_truth(request.profile, fitted.model.network.begin()->second,
-                                     kSmallestBytes, kLargestBytes, kAmHeaderBytes));
+                  compare_with_truth(truth, fitted.model.network.begin()->second, kSmallestBytes,
+                                     kLargestBytes, kAmHeaderBytes));
       STRIPLINE_RETURN_IF_ERROR(append_json_line(file, record));
       records.push_back(record);
       std::error_code ignored;  // left-over runs do no harm
@@ -234,6 +254,9 @@ Status print_recovery(const Options& options) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto found, recovered_from_json(record));
     STRIPLINE_ASSIGN_OR_RETURN(const std::string profile,
                                get_string(record, "profile", "recovery"));
+    const bool asked = std::any_of(truths.begin(), truths.end(),
+                                   [&](const Truth& one) { return one.profile.name == profile; });
+    if (!asked) continue;  // of an earlier command, for other networks
     ++by_profile[profile].fits;
     for (const Recovered& one : found) {
       by_profile[profile].add(one);

@@ -35,7 +35,7 @@ class ResultsProgram : public ::testing::Test {
     std::string err;
   };
 
-  Outcome results(const std::vector<std::string>& arguments) {
+  Outcome results(const std::vector<std::string>& arguments, bool own_folder = true) {
     const auto open_file = [&](const char* name) {
       return UniqueFd(
           ::open((folder_ / name).c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
@@ -44,8 +44,8 @@ class ResultsProgram : public ::testing::Test {
     const UniqueFd err = open_file("stderr");
     const char* bin = std::getenv("STRIPLINE_TEST_BIN");  // NOLINT(concurrency-mt-unsafe)
     SubprocessOptions options;
-    options.argv = {std::string(bin == nullptr ? "." : bin) + "/stripline-results", "--out",
-                    folder_.string()};
+    options.argv = {std::string(bin == nullptr ? "." : bin) + "/stripline-results"};
+    if (own_folder) options.argv.insert(options.argv.end(), {"--out", folder_.string()});
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
     options.stdout_fd = out.get();
     options.stderr_fd = err.get();
@@ -105,9 +105,56 @@ TEST_F(ResultsProgram, FindsTheTruthOfAnEmulatedNetwork) {
 
 TEST_F(ResultsProgram, UsageErrorsSayWhatToDo) {
   EXPECT_EQ(results({}).exit_code, kExitUsage);
-  const Outcome outcome = results({"--model", "tcp", "quality"});
-  EXPECT_EQ(outcome.exit_code, kExitUsage);
-  EXPECT_NE(outcome.err.find("FABRIC=FILE"), std::string::npos) << outcome.err;
+  const auto expect_usage = [&](const std::vector<std::string>& arguments,
+                                const std::string& hint) {
+    const Outcome outcome = results(arguments);
+    EXPECT_EQ(outcome.exit_code, kExitUsage) << outcome.err;
+    EXPECT_NE(outcome.err.find(hint), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  };
+  expect_usage({"--model", "tcp", "quality"}, "FABRIC=FILE");
+  expect_usage({"--model", "pigeon=m.json", "quality"}, "emulated:opteron-vapi");
+  expect_usage({"--only", "pigeon", "overlap"}, "emulated:opteron-vapi");
+  expect_usage({"--only", "tcp", "recovery"}, "emulated network");
+  expect_usage({"--search-budget", "nan", "quality"}, "seconds");
+}
+
+TEST_F(ResultsProgram, AFolderThatCannotBeWrittenIsToldBeforeMeasuring) {
+  std::ofstream(path("occupied")) << "a file";
+  const Outcome outcome =
+      results({"--quick", "overlap", "--out", path("occupied").string()}, /*own_folder=*/false);
+  EXPECT_EQ(outcome.exit_code, kExitUnavailable);
+  EXPECT_EQ(outcome.err.find("measuring"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("writable"), std::string::npos) << outcome.err;
+}
+
+TEST_F(ResultsProgram, PrintsTheNetworksThatAreAskedFor) {
+  Options options;
+  options.quick = true;
+  const auto cells = quality_cells(options);
+  ASSERT_TRUE(cells.ok()) << cells.error().message();
+  const Cell& asked = cells->front();
+  CellResult cell;
+  cell.key = asked.key();
+  cell.fabric = asked.network.fabric;
+  cell.ranks = asked.ranks;
+  cell.problem = asked.problem_text();
+  for (const char* row : kRows) {
+    cell.plans[row] = "plan";
+    cell.times[row] = {1.0, 1.1};
+  }
+  CellResult other = cell;
+  other.key = "tcp, 2 ranks, of another command";
+  other.fabric = "tcp";
+  for (const CellResult& one : {cell, other}) {
+    const Status kept = append_json_line(path("quick") / "quality.jsonl", to_json(one));
+    ASSERT_TRUE(kept.ok()) << kept.error().message();
+  }
+  const Outcome outcome =
+      results({"--quick", "--model", asked.network.fabric + "=unused.json", "quality"});
+  ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
+  EXPECT_NE(outcome.out.find("| " + cell.fabric + " | 2 |"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("tcp"), std::string::npos) << outcome.out;
 }
 
 }  // namespace
