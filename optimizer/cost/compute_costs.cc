@@ -1,14 +1,10 @@
 #include "optimizer/cost/compute_costs.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "optimizer/cost/log2_of.h"
 
 namespace stripline::cost {
-namespace {
-
-double log2_of(uint64_t bytes) { return std::log2(static_cast<double>(bytes < 1 ? 1 : bytes)); }
-
-}  // namespace
 
 ComputeCosts::Curve ComputeCosts::compile(const std::vector<model::ComputePoint>& points) {
   Curve curve;
@@ -64,14 +60,15 @@ double ComputeCosts::seconds_per_element(const LoopClass& loop, const LoopShape&
   if (pairs > 0) per_sweep += pairs * vec_in(shape.local_bytes, corner);
   if (single > 0) per_sweep += single * red_in(shape.local_bytes, corner);
 
-  const uint32_t absorbed = 1 + pairs + single;  // one operation per primitive
-  const uint32_t beside = 1 + loop.n_local_ref + loop.n_fp_alu;
-  const uint32_t left_over = (loop.n_fp_alu > absorbed ? loop.n_fp_alu - absorbed : 0) +
+  const uint64_t absorbed = uint64_t{1} + pairs + single;  // one operation per primitive
+  const uint64_t beside = uint64_t{1} + loop.n_local_ref + loop.n_fp_alu;
+  const uint64_t left_over = (loop.n_fp_alu > absorbed ? loop.n_fp_alu - absorbed : 0) +
                              (loop.n_int_alu > beside ? loop.n_int_alu - beside : 0);
   if (left_over > 0) {
     const double throughput = vec_in(0, corner);
     const double latency = alu(corner);
-    per_sweep += left_over * (throughput > 0 ? std::min(throughput, latency) : latency);
+    per_sweep +=
+        static_cast<double>(left_over) * (throughput > 0 ? std::min(throughput, latency) : latency);
   }
   if (loop.n_div > 0) per_sweep += loop.n_div * alu(corner);
 

@@ -1,5 +1,7 @@
 #include "optimizer/cost/compute_costs.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "optimizer/model/model_fixture.h"
@@ -42,6 +44,15 @@ TEST(ComputeCosts, CountsWhatThePrimitivesDoNotHold) {
   EXPECT_NEAR(costs.seconds_per_element({.n_fp_alu = 1, .n_div = 1}, shape), plain + 2e-9, 1e-18);
   EXPECT_DOUBLE_EQ(costs.seconds_per_element({.n_int_alu = 2, .n_fp_alu = 1}, shape), plain);
   EXPECT_GT(costs.seconds_per_element({.n_int_alu = 9, .n_fp_alu = 1}, shape), plain);
+}
+
+TEST(ComputeCosts, LargeCountsDoNotWrapAround) {
+  const ComputeCosts costs = example_costs();
+  constexpr uint32_t kMany = std::numeric_limits<uint32_t>::max();
+  // In-cache vector operations, 1.5 ns each, for all but the one that comes with the reference.
+  EXPECT_NEAR(costs.seconds_per_element({.n_fp_alu = kMany}, {}), kMany * 1.5e-9, 1e-6);
+  EXPECT_NEAR(costs.seconds_per_element({.n_int_alu = 9, .n_fp_alu = kMany}, {}), kMany * 1.5e-9,
+              1e-6);
 }
 
 TEST(ComputeCosts, RisesWithEveryCountAndIsZeroWithoutAModel) {

@@ -59,7 +59,7 @@ class LinkCosts {
   /// sizes of a segment.
   const MessageCosts& at(uint64_t bytes, Corner corner = Corner::nominal) const {
     uint32_t index = first_by_width_[static_cast<size_t>(std::bit_width(bytes))];
-    while (bytes >= ends_[index]) ++index;
+    while (bytes >= ends_[index] && index + 1 < ends_.size()) ++index;
     return segments_[static_cast<size_t>(corner) * ends_.size() + index];
   }
 

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+
+#include "optimizer/cost/log2_of.h"
 
 namespace stripline::cost {
-
 namespace {
-
-double log2_of(uint64_t bytes) {
-  return std::log2(static_cast<double>(std::max<uint64_t>(bytes, 1)));
-}
 
 double interpolated(std::span<const CurveValue> points, double log2_bytes) {
   const auto right = std::find_if(points.begin(), points.end(), [&](const CurveValue& point) {

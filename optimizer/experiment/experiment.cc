@@ -21,7 +21,8 @@ double as_double(const ParamValue& value) {
 
 std::string number_text(double value) {
   std::array<char, 32> buffer{};
-  const auto [end, ec] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  const double plain = value + 0.0;  // -0 equals 0 and must read like it
+  const auto [end, ec] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), plain);
   return ec == std::errc() ? std::string(buffer.data(), end) : std::string("nan");
 }
 
@@ -105,7 +106,10 @@ std::optional<std::string> normalise(const Factor& factor, ParamValue& value) {
 }  // namespace
 
 std::string point_key(const Point& point) {
-  std::string key = point.experiment + "/" + point.variant;
+  std::string key;
+  append_escaped(point.experiment, key, false);
+  key += '/';
+  append_escaped(point.variant, key, false);
   char separator = '?';
   for (const auto& [name, value] : point.params) {
     key += separator;

@@ -1,5 +1,5 @@
 // Experiment declarations and sample types: plain data that suites declare, agents advertise, the
-// server plans with and stores, and the fitter reads. DESIGN: "an experiment is a declaration".
+// server plans with and stores, and the fitter reads.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,8 @@ struct Point {
   bool operator==(const Point&) const = default;
 };
 
-/// A stable text key, equal for equal points: "micro.latency/get?bytes=64".
+/// A stable text key, "micro.latency/get?bytes=64": equal for equal points, and different for
+/// points that differ, except that an integer and a number of the same value count as equal.
 std::string point_key(const Point& point);
 
 /// Numeric factor of a point; nullopt if absent or not a number.
@@ -69,8 +70,8 @@ std::optional<std::string> text_param(const Point& point, std::string_view name)
 /// would be accepted, or nullopt.
 std::optional<std::string> complete_point(const Experiment& declaration, Point& point);
 
-/// When to stop repeating a point within one run, and how many runs to make
-/// (tuning-service section 2.2).
+/// When to stop repeating a point within one run, and how many runs to make (docs/measurement.md,
+/// "Runs, intervals, stopping"; applied by optimizer/stats/stopping.h).
 struct StopRule {
   uint32_t min_reps = 8;
   uint32_t max_reps = 200;

@@ -41,6 +41,15 @@ TEST(PointKey, SeparatesTextFromNumbersAndEscapesReservedBytes) {
   EXPECT_EQ(point_key(two), "e/v?k=a%26m%3db");
 }
 
+TEST(PointKey, IsEqualForEqualPointsOnly) {
+  const Point zero{"e", "v", {{"k", 0.0}}};
+  const Point minus_zero{"e", "v", {{"k", -0.0}}};
+  ASSERT_EQ(zero, minus_zero);
+  EXPECT_EQ(point_key(zero), point_key(minus_zero));
+  EXPECT_NE(point_key({"a/b", "c", {}}), point_key({"a", "b/c", {}}));
+  EXPECT_NE(point_key({"e", "v?k=1", {}}), point_key({"e", "v", {{"k", int64_t{1}}}}));
+}
+
 TEST(Params, AreReadByKind) {
   const Point point{"e", "v", {{"i", int64_t{3}}, {"d", 0.5}, {"t", std::string("x")}}};
   EXPECT_EQ(number_param(point, "i"), 3.0);

@@ -104,7 +104,7 @@ class Reader {
   void texts(const char* key, std::vector<std::string>& out) {
     array(key, false, [&](const Json& element, const std::string& where) -> Status {
       if (!element.is_string() || element.get_ref<const std::string&>().size() > kMaxTextBytes) {
-        return bad(where, "a string");
+        return bad(where, "a string of at most " + std::to_string(kMaxTextBytes) + " bytes");
       }
       out.push_back(element.get<std::string>());
       return {};
@@ -120,8 +120,6 @@ class Reader {
       return {};
     });
   }
-
-  const std::string& where() const { return where_; }
 
   template <typename T>
   Result<T> finish(T value) && {
@@ -149,7 +147,8 @@ Result<ParamValue> value_from_json(const Json& json, const std::string& where) {
     return ParamValue(json.get<int64_t>());
   }
   if (json.is_number() && std::isfinite(json.get<double>())) return ParamValue(json.get<double>());
-  return bad(where, "an integer, a finite number or a string");
+  return bad(where, "an integer, a finite number or a string of at most " +
+                        std::to_string(kMaxTextBytes) + " bytes");
 }
 
 Result<Point> read_point(const Json& json, const std::string& where) {
@@ -159,7 +158,7 @@ Result<Point> read_point(const Json& json, const std::string& where) {
   reader.text("variant", point.variant, true);
   if (const Json* params = reader.member("params", true)) {
     if (!params->is_object() || params->size() > kMaxEntries) {
-      reader.fail("params", "an object");
+      reader.fail("params", "an object of at most " + std::to_string(kMaxEntries) + " members");
     } else {
       const std::string prefix = where + ".params.";
       for (const auto& [name, member] : params->items()) {
@@ -217,6 +216,9 @@ Result<Factor> read_factor(const Json& json, const std::string& where) {
     double value = 0;
     reader.number(key, value, -kAny, kAny);
     *bound = value;
+  }
+  if (factor.minimum && factor.maximum && *factor.maximum < *factor.minimum) {
+    reader.fail("maximum", "at least minimum");
   }
   return std::move(reader).finish(std::move(factor));
 }

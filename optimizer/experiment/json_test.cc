@@ -89,6 +89,24 @@ TEST(ExperimentJson, DeclarationRoundTrips) {
   EXPECT_FALSE(back->factors[0].maximum.has_value());
 }
 
+TEST(ExperimentJson, RefusesDeclarationsThatNoPointCanSatisfy) {
+  Experiment e;
+  e.name = "micro.issue";
+  e.factors = {{"bytes", "B", "Payload", {int64_t{8}}, 1.0, 64.0}};
+  e.variants = {"get"};
+  e.metric = {"time", "s", true};
+  const Json json = to_json(e);
+  ASSERT_TRUE(experiment_from_json(json).ok());
+  using Pointer = Json::json_pointer;
+  const auto parse = [](const Json& declaration) { return experiment_from_json(declaration); };
+  expect_refused(parse, json, Pointer("/factors/0/maximum"), 0.5, "factors[0].maximum");
+  expect_refused(parse, json, Pointer("/factors/0/minimum"), nullptr, "factors[0].minimum");
+  expect_refused(parse, json, Pointer("/factors/0/values"), Json::array(), "factors[0].values");
+  expect_refused(parse, json, Pointer("/variants"), Json::array(), "experiment.variants");
+  expect_refused(parse, json, Pointer("/min_ranks"), 2, "experiment.max_ranks");
+  expect_refused(parse, json, Pointer("/metric/unit"), 1, "experiment.metric.unit");
+}
+
 TEST(ExperimentJson, MembersWithDefaultsMayBeLeftOut) {
   const auto assignment =
       assignment_from_json(Json{{"name", "a"}, {"fabric", "tcp"}, {"points", Json::array()}});

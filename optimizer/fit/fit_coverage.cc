@@ -3,8 +3,9 @@
 //
 //   fit_coverage [--seeds N] [--first-seed N] [--runs N] [--reps N] [--bound SHARE]
 //
-// Exits with 1 when the coverage pooled over all parameters is below SHARE (default 0) under one of
-// the two ways of nesting the noise, and with 2 for wrong arguments.
+// N are whole numbers, of runs two or more. Exits with 1 when the coverage pooled over all
+// parameters is below SHARE (default 0) under one of the two ways of nesting the noise, and with 2
+// for wrong arguments.
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -153,6 +154,7 @@ std::optional<Arguments> parse(const std::vector<std::string>& words) {
     const double value = std::strtod(words[i + 1].c_str(), &end);
     if (*end != '\0' || words[i + 1].empty() || !(value >= 0.0) || value > 1e9) return std::nullopt;
     const auto whole = static_cast<uint64_t>(value);
+    if (words[i] != "--bound" && static_cast<double>(whole) != value) return std::nullopt;
     if (words[i] == "--seeds") {
       arguments.seeds = whole;
     } else if (words[i] == "--first-seed") {
@@ -167,7 +169,7 @@ std::optional<Arguments> parse(const std::vector<std::string>& words) {
       return std::nullopt;
     }
   }
-  if (arguments.seeds == 0 || arguments.reps == 0) return std::nullopt;
+  if (arguments.seeds == 0 || arguments.runs < 2 || arguments.reps == 0) return std::nullopt;
   return arguments;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/samples.h"
 #include "optimizer/model/validate.h"
+#include "optimizer/stats/order.h"
 
 namespace stripline::fit {
 namespace {
@@ -76,9 +76,8 @@ void fit_compute(const SortedSamples& samples, const FitRequest& request, Fit& f
     for (const auto& [bytes, medians] : found->second) {
       std::vector<double> per_run;
       for (const auto& [run, value] : medians) per_run.push_back(value);
-      const auto parameter =
-          over_runs(per_run, samples.compute_raw.at(name).at(bytes), "run-medians+t",
-                    {.confidence = request.options.confidence, .nonnegative = true});
+      const auto parameter = over_runs(per_run, samples.compute_raw.at(name).at(bytes),
+                                       "run-medians+t", {.confidence = request.options.confidence});
       if (parameter) {
         points->push_back({bytes, *parameter});
         any = true;
@@ -102,7 +101,11 @@ void fit_buffers(const SortedSamples& samples, const FitRequest& request, Fit& f
   const double scale = 1 / static_cast<double>(bytes);
   for (const auto& [buffer_bytes, get_s] : receive.get) {
     const auto read_s = receive.read.find(buffer_bytes);
-    if (read_s == receive.read.end()) continue;
+    if (read_s == receive.read.end()) {
+      fit.report.notes.push_back("what a buffer of " + std::to_string(buffer_bytes) +
+                                 " bytes costs is absent: reading it was not measured");
+      continue;
+    }
     std::vector<double> retire;
     std::vector<double> read;
     for (const auto& [run, value] : get_s) {
@@ -110,7 +113,7 @@ void fit_buffers(const SortedSamples& samples, const FitRequest& request, Fit& f
       if (base != smallest.end()) retire.push_back((value - base->second) * scale);
     }
     for (const auto& [run, value] : read_s->second) read.push_back(value * scale);
-    const OverRunsOptions options{.confidence = request.options.confidence, .nonnegative = true};
+    const OverRunsOptions options{.confidence = request.options.confidence};
     auto beyond = over_runs(retire, receive.raw_samples, "paired-run-medians+t", options);
     auto first_read = over_runs(read, receive.raw_samples, "run-medians+t", options);
     if (beyond && first_read) {
@@ -139,11 +142,10 @@ void fit_strip(const SortedSamples& samples, const FitRequest& request, Fit& fit
   std::vector<double> per_run;
   per_run.reserve(overheads.size());
   for (const auto& [run, of_points] : overheads) {
-    per_run.push_back(std::accumulate(of_points.begin(), of_points.end(), 0.0) /
-                      static_cast<double>(of_points.size()));
+    per_run.push_back(stats::mean_and_variance(of_points).mean);
   }
   auto overhead = over_runs(per_run, samples.strip_loops_raw, "paired-run-medians+t",
-                            {.confidence = request.options.confidence, .nonnegative = true});
+                            {.confidence = request.options.confidence});
   if (overhead) {
     fit.model.strip = model::StripModel{std::move(overhead), std::nullopt};
   } else {
@@ -152,13 +154,15 @@ void fit_strip(const SortedSamples& samples, const FitRequest& request, Fit& fit
   }
 }
 
-model::Domain domain_of(const SortedSamples& samples, const FitRequest& request) {
+// The sizes of the operations that could be fitted.
+model::Domain domain_of(const SortedSamples& samples, const FitRequest& request,
+                        const FitReport& report) {
   model::Domain domain;
   domain.min_ranks = request.min_ranks;
   domain.max_ranks = request.max_ranks;
   uint64_t low = std::numeric_limits<uint64_t>::max();
   for (const auto& [name, operation] : samples.operations) {
-    if (operation.latency.empty()) continue;
+    if (!report.operations.contains(name)) continue;
     low = std::min(low, operation.latency.begin()->first);
     domain.max_bytes = std::max(domain.max_bytes, operation.latency.rbegin()->first);
   }
@@ -188,7 +192,7 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   }
   fit.model.name = request.name;
   fit.model.fingerprint = request.fingerprint;
-  fit.model.domain = domain_of(samples, request);
+  fit.model.domain = domain_of(samples, request, fit.report);
   fit.model.provenance.campaigns = request.campaigns;
   fit.model.provenance.fitter_version = kFitterVersion;
   fit.model.provenance.fitted_at = request.fitted_at;

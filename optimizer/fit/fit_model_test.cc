@@ -100,6 +100,14 @@ TEST(FitModel, BuffersCostWhatTheyTakeBeyondTheSmallestByRun) {
   EXPECT_NEAR(buffers[2].read_s_per_byte.value, 0.3e-9, 1e-14);
   EXPECT_EQ(buffers[2].retire_s_per_byte.runs, 6U);
   EXPECT_GT(buffers[2].retire_s_per_byte.ci_low, 0.19e-9);
+
+  std::erase_if(series, [](const SampleSeries& s) { return s.point.variant == "read"; });
+  const auto unread = fit_model(series, request());
+  ASSERT_TRUE(unread.ok()) << unread.error().message();
+  EXPECT_TRUE(unread->model.network.at("inter-node").get->buffers.empty());
+  ASSERT_EQ(unread->report.notes.size(), 3U);
+  EXPECT_NE(unread->report.notes[0].find("131072 bytes costs is absent: reading"),
+            std::string::npos);
 }
 
 TEST(FitModel, StripOverheadIsTheDifferenceOfBothWaysByRun) {
@@ -128,6 +136,21 @@ TEST(FitModel, StripOverheadIsTheDifferenceOfBothWaysByRun) {
   EXPECT_GT(overhead.ci_low, 0.08e-6);
   EXPECT_LT(overhead.ci_high, 0.22e-6);
   EXPECT_EQ(overhead.runs, 6U);
+}
+
+TEST(FitModel, TheDomainIsThatOfTheFittedOperations) {
+  auto series = synthesize(example_machine(), full_campaign(), {}, 11);
+  std::erase_if(series, [](const SampleSeries& s) { return s.point.variant == "put"; });
+  SampleSeries once;  // a put larger than all else, in one run: there is no put in the model
+  once.point = {"micro.latency", "put", {{"bytes", int64_t{1} << 30}}};
+  once.values = {1.0};
+  once.verified = true;
+  series.push_back(once);
+  const auto fit = fit_model(series, request());
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  EXPECT_FALSE(fit->model.network.at("inter-node").put.has_value());
+  EXPECT_EQ(fit->model.domain.min_bytes, 8U);
+  EXPECT_EQ(fit->model.domain.max_bytes, 1U << 20);
 }
 
 TEST(FitModel, OrderOfSeriesDoesNotMatter) {
@@ -187,8 +210,10 @@ TEST(FitModel, ZeroTimesDoNotCrash) {
   auto series = synthesize(example_machine(), full_campaign(), {}, 8);
   for (SampleSeries& s : series) s.values.assign(s.values.size(), 0.0);
   const auto fit = fit_model(series, request());
-  if (fit.ok()) {
-    EXPECT_TRUE(model::validate(fit->model).ok());
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  for (const model::Segment& segment : fit->model.network.at("inter-node").get->segments) {
+    EXPECT_EQ(segment.L_s->value, 0.0);
+    EXPECT_EQ(segment.o_base_s->value, 0.0);
   }
 }
 

@@ -11,7 +11,6 @@ namespace stripline::fit {
 namespace {
 
 constexpr int kHuberIterations = 50;
-constexpr double kNormalMadScale = 1.4826;
 
 double weighted_sse(std::span<const LinePoint> points, double intercept, double slope) {
   double sse = 0.0;
@@ -51,44 +50,9 @@ Coefficients solve(std::span<const LinePoint> points) {
   return c;
 }
 
-void apply_bounds(std::span<const LinePoint> points, Coefficients& c) {
-  if (c.intercept >= 0.0 && c.slope >= 0.0) return;
-  double swy = 0.0;
-  double swxy = 0.0;
-  double swxx = 0.0;
-  for (const LinePoint& p : points) {
-    swy += p.weight * p.y;
-    swxy += p.weight * p.x * p.y;
-    swxx += p.weight * p.x * p.x;
-  }
-  // The constrained minimum of a convex quadratic lies on an edge or in the corner.
-  struct Edge {
-    double intercept;
-    double slope;
-  };
-  Edge best{0.0, 0.0};
-  double best_sse = weighted_sse(points, 0.0, 0.0);
-  for (const Edge edge : {Edge{std::max(0.0, swy / c.sum_w), 0.0},
-                          Edge{0.0, swxx > 0.0 ? std::max(0.0, swxy / swxx) : 0.0}}) {
-    const double sse = weighted_sse(points, edge.intercept, edge.slope);
-    if (sse < best_sse) {
-      best_sse = sse;
-      best = edge;
-    }
-  }
-  c.intercept = best.intercept;
-  c.slope = best.slope;
-}
-
-Coefficients solve_bounded(std::span<const LinePoint> points, bool nonnegative) {
-  Coefficients c = solve(points);
-  if (nonnegative) apply_bounds(points, c);
-  return c;
-}
-
 // Iteratively reweighted least squares with the scale from the MAD of the standardised residuals.
-Coefficients solve_huber(const std::vector<LinePoint>& points, const LineOptions& options) {
-  Coefficients c = solve_bounded(points, options.nonnegative);
+Coefficients solve_huber(const std::vector<LinePoint>& points, double huber_k) {
+  Coefficients c = solve(points);
   std::vector<LinePoint> reweighted = points;
   std::vector<double> sizes(points.size());
   for (int iteration = 0; iteration < kHuberIterations; ++iteration) {
@@ -96,12 +60,12 @@ Coefficients solve_huber(const std::vector<LinePoint>& points, const LineOptions
       const double residual = points[i].y - c.intercept - c.slope * points[i].x;
       sizes[i] = std::abs(residual) * std::sqrt(points[i].weight);
     }
-    const double limit = options.huber_k * kNormalMadScale * stats::median(sizes);
+    const double limit = huber_k * stats::kNormalMadScale * stats::median(sizes);
     if (!(limit > 0.0)) return c;  // More than half of the points lie on the line.
     for (std::size_t i = 0; i < points.size(); ++i) {
       reweighted[i].weight = points[i].weight * (sizes[i] > limit ? limit / sizes[i] : 1.0);
     }
-    const Coefficients next = solve_bounded(reweighted, options.nonnegative);
+    const Coefficients next = solve(reweighted);
     const double moved = std::abs(next.intercept - c.intercept) +
                          std::abs(next.slope - c.slope) * std::abs(c.mean_x);
     const double size = std::abs(c.intercept) + std::abs(c.slope * c.mean_x);
@@ -133,8 +97,7 @@ Result<LineFit> fit_line(std::span<const LinePoint> points, const LineOptions& o
                  "a line needs two different sizes; measure more sizes");
   }
   const bool robust = options.huber_k > 0.0 && used.size() > 3;
-  const Coefficients c =
-      robust ? solve_huber(used, options) : solve_bounded(used, options.nonnegative);
+  const Coefficients c = robust ? solve_huber(used, options.huber_k) : solve(used);
   LineFit fit;
   fit.intercept = c.intercept;
   fit.slope = c.slope;

@@ -31,6 +31,7 @@ class OperationFitter {
       : samples_(std::move(samples)), kind_(kind), one_way_(kind == Kind::am), options_(options) {}
 
   Result<OperationFit> fit() {
+    STRIPLINE_RETURN_IF_ERROR(check_options());
     std::set<uint32_t> runs;
     for (const auto& [bytes, medians] : samples_.latency) {
       for (const auto& [run, value] : medians) runs.insert(run);
@@ -38,7 +39,7 @@ class OperationFitter {
     if (runs.size() < 2) {
       return Error(ErrorCode::failed_precondition,
                    "latency was measured in " + std::to_string(runs.size()) +
-                       " runs; an interval needs two, a published parameter six");
+                       " runs; an interval needs two, a published parameter six: measure more");
     }
     linearize_logs(samples_.latency);
     linearize_logs(samples_.overlap);
@@ -53,6 +54,15 @@ class OperationFitter {
   }
 
  private:
+  Status check_options() const {
+    STRIPLINE_RETURN_IF_ERROR(stats::check_confidence(options_.confidence));
+    STRIPLINE_RETURN_IF_ERROR(stats::check_confidence(options_.segments.confidence));
+    if (options_.nic_bound_ratio >= 1.0) return {};
+    return Error(ErrorCode::invalid_argument,
+                 "nic_bound_ratio " + std::to_string(options_.nic_bound_ratio) +
+                     " is below 1: streams of which the CPU is the bottleneck would count, too");
+  }
+
   void note(std::string text) { fit_.notes.push_back(std::move(text)); }
 
   std::optional<model::Parameter> publish(const std::vector<double>& per_run, double misfit,

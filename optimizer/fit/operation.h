@@ -26,9 +26,9 @@ enum class Kind {
 };
 
 struct OperationOptions {
-  double confidence = 0.95;
+  double confidence = 0.95;  ///< Of the published intervals, in (0, 1); a model file says 95%.
   /// The NIC is taken for the bottleneck of a stream when its cost per operation exceeds the CPU's
-  /// by more than this factor, at the stated confidence.
+  /// by more than this factor, at least 1, at the stated confidence.
   double nic_bound_ratio = 1.05;
   bool robust = true;  ///< Huber's loss within a run, against single disturbed sizes.
   SegmentOptions segments;
@@ -46,7 +46,7 @@ struct OperationFit {
 /// Fits one operation. A parameter that the samples do not identify is absent and named in the
 /// notes. Without overlap samples r is part of L; without issue samples o is, too. Errors:
 /// failed_precondition when there are no latency samples, or fewer than two runs of them: a single
-/// run says nothing about the next one.
+/// run says nothing about the next one; invalid_argument for options outside of their bounds.
 Result<OperationFit> fit_operation(const OperationSamples& samples, Kind kind,
                                    const OperationOptions& options = {});
 

@@ -142,6 +142,19 @@ TEST(FitOperation, NeedsTwoRunsOfLatency) {
   EXPECT_TRUE(fit_operation(samples_of("get", {}, 9, campaign), Kind::get).ok());
 }
 
+TEST(FitOperation, RefusesOptionsOutsideOfTheirBounds) {
+  const OperationSamples samples = samples_of("get", {}, 10);
+  for (const double confidence : {0.0, 1.0, std::nan("")}) {
+    EXPECT_EQ(fit_operation(samples, Kind::get, {.confidence = confidence}).error().code(),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(
+        fit_operation(samples, Kind::get, {.segments = {.confidence = confidence}}).error().code(),
+        ErrorCode::invalid_argument);
+  }
+  EXPECT_EQ(fit_operation(samples, Kind::get, {.nic_bound_ratio = 0.0}).error().code(),
+            ErrorCode::invalid_argument);
+}
+
 // An old network: L steps by 2 us at 32 KiB, where an operation takes 160 us, and nothing else
 // changes. Large sizes are measured with few repetitions.
 std::vector<TrueOperation> stepping_machine() {

@@ -1,7 +1,7 @@
 #include "optimizer/fit/over_runs.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
@@ -13,12 +13,12 @@ std::optional<model::Parameter> over_runs(std::span<const double> per_run, uint3
                                           const OverRunsOptions& options) {
   const auto interval = stats::mean_interval(per_run, options.confidence);
   if (!interval.ok()) return std::nullopt;
-  const double floor = options.nonnegative ? 0.0 : -std::numeric_limits<double>::infinity();
   const double mean = stats::mean_and_variance(per_run).mean;
   const double half = std::max(interval->half_width(), options.least_half_width);
+  if (!std::isfinite(mean) || !std::isfinite(half)) return std::nullopt;
   model::Parameter parameter;
-  parameter.value = std::max(floor, mean);
-  parameter.ci_low = std::max(floor, mean - half);
+  parameter.value = std::max(0.0, mean);
+  parameter.ci_low = std::max(0.0, mean - half);
   parameter.ci_high = std::max(parameter.value, mean + half);
   parameter.runs = static_cast<uint32_t>(per_run.size());
   parameter.samples = samples;

@@ -1,8 +1,8 @@
 // From estimates of single runs to what is published.
 //
 // Parameters are estimated in every run by itself; their spread over the runs is what they would
-// show when measured again. The published interval is the t interval of these estimates: a
-// percentile bootstrap over six runs covers only 86% (specs/tuning-service.md, section 2.2).
+// show when measured again. The published interval is the t interval of these estimates: in
+// simulations a percentile bootstrap over six runs covers only 86% where 95% are asked for.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ struct OverRunsOptions {
   /// The interval is at least this wide to either side: what the residuals of the fit say, where
   /// the runs agree better with each other than with the model.
   double least_half_width = 0.0;
-  bool nonnegative = true;  ///< Clip value and interval at zero: the quantity cannot be negative.
 };
 
-/// Mean of the runs' estimates with its t interval. Estimates of single runs may be negative by
-/// noise; clipping them before averaging would bias the mean upwards, so it happens here. nullopt
-/// (the parameter is absent) with fewer than two runs or an estimate that is not finite.
+/// Mean of the runs' estimates with its t interval, both clipped at zero, which no cost is below.
+/// Estimates of single runs may be negative by noise; clipping them before averaging would bias the
+/// mean upwards, so it happens here. nullopt (the parameter is absent) with fewer than two runs, an
+/// estimate or an interval that is not finite, or a confidence outside (0, 1).
 std::optional<model::Parameter> over_runs(std::span<const double> per_run, uint32_t samples,
                                           const std::string& method,
                                           const OverRunsOptions& options = {});

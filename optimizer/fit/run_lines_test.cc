@@ -145,6 +145,14 @@ TEST(OverRuns, TIntervalAndClipping) {
   EXPECT_EQ(negative->ci_high, 0.0);
 }
 
+TEST(OverRuns, AbsentWhereNothingCanBeSaid) {
+  const std::vector<double> agreeing{2.0, 2.0, 2.0};
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(over_runs(agreeing, 3, "m", {.least_half_width = infinity}).has_value());
+  EXPECT_FALSE(over_runs(std::vector{1e308, -1e308, 1e308}, 3, "m").has_value());
+  EXPECT_FALSE(over_runs(agreeing, 3, "m", {.confidence = 1.0}).has_value());
+}
+
 TEST(OverRuns, IsAtLeastAsWideAsTheFitIsPoor) {
   const std::vector<double> agreeing{2.0, 2.0, 2.0};
   const auto parameter = over_runs(agreeing, 3, "m", {.least_half_width = 0.5});

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "optimizer/experiment/experiment.h"
 
 namespace stripline::fit {
@@ -24,11 +23,7 @@ struct OperationSamples {
   std::map<uint64_t, std::map<uint64_t, RunMedians>> issue;  ///< By size, then burst.
   std::map<uint64_t, std::map<uint64_t, RunMedians>> flood;  ///< By size, then count.
   std::map<uint64_t, RunMedians> overlap;                    ///< By size: exposed time.
-  uint32_t raw_samples = 0;
-
-  bool empty() const {
-    return latency.empty() && issue.empty() && flood.empty() && overlap.empty();
-  }
+  uint32_t raw_samples = 0;                                  ///< Repetitions in all of these.
 };
 
 /// micro.receive with one size of gets: seconds per get, by size of the buffer.
@@ -59,8 +54,9 @@ struct SortedSamples {
 };
 
 /// Sorts series. Those of other experiments are ignored; those that failed verification, are empty,
-/// lack a factor, or hold a value that is not finite (or not positive where it must be) are left
-/// out and named in `rejected`. Several series of the same point and run are pooled.
+/// lack a factor, or hold a value that is not finite (or negative, except for micro.overlap, a
+/// difference of two times) are left out and named in `rejected`. Several series of the same point
+/// and run are pooled.
 SortedSamples sort_samples(std::span<const experiment::SampleSeries> series);
 
 /// Median over runs.

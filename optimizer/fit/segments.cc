@@ -59,8 +59,8 @@ class Axis {
       for (const CurvePoint& p : curve) {
         if (!std::isfinite(p.value) || !std::isfinite(p.weight) || p.weight < 0.0) {
           return Error(ErrorCode::invalid_argument,
-                       "the curve holds a value or weight that is not finite at " +
-                           std::to_string(p.bytes) + " bytes");
+                       "a curve needs finite values and weights that are not negative, which " +
+                           std::to_string(p.bytes) + " bytes lacks");
         }
         Sums& here = at[axis.position(p.bytes) + 1];
         if (here.n > 0) {

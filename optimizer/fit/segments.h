@@ -2,8 +2,8 @@
 //
 // A cost is a straight line in the size within a segment. The breaks are found by dynamic
 // programming over all partitions, with the sum of squares of any range of points at hand from
-// prefix sums; their number by BIC, preferring fewer (specs/tuning-service.md, section 2.5).
-// Several curves that switch together (latency and stream) are searched jointly.
+// prefix sums; their number by BIC, preferring fewer (docs/measurement.md, "Experiments"). Several
+// curves that switch together (latency and stream) are searched jointly.
 #pragma once
 
 #include <cstddef>
@@ -59,8 +59,8 @@ struct Segmentation {
 
 /// Segments the curves jointly. The first curve must hold min_points in every segment; further ones
 /// may lack points there. Points need no order; a size may appear once per curve. Errors:
-/// invalid_argument for no curve, an empty first curve, a repeated size, or a value or weight that
-/// is not finite or negative.
+/// invalid_argument for no curve, an empty first curve, a repeated size, a value or weight that is
+/// not finite, or a negative weight.
 Result<Segmentation> segment_curves(std::span<const Curve> curves,
                                     const SegmentOptions& options = {});
 

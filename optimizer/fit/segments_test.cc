@@ -119,6 +119,7 @@ TEST(Segments, RefusesBadInput) {
   EXPECT_FALSE(segment_curves(std::vector<Curve>(1)).ok());
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(segment_curves(std::vector<Curve>{Curve{{8, nan, 1.0}}}).ok());
+  EXPECT_FALSE(segment_curves(std::vector<Curve>{Curve{{8, 1.0, -1.0}}}).ok());
   EXPECT_FALSE(segment_curves(std::vector<Curve>{Curve{{8, 1.0, 1.0}, {8, 2.0, 1.0}}}).ok());
 }
 

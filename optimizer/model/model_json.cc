@@ -23,13 +23,10 @@ bool is_known_section(const std::string& name) {
 
 Error damaged(const std::string& message) { return {ErrorCode::data_loss, message}; }
 
-// -0.0 would come back from its canonical form as the integer 0.
-double plain_zero(double value) { return value + 0.0; }
-
 Json parameter_to_json(const Parameter& parameter, const ParameterRule& rule) {
-  Json json = {{"value", plain_zero(parameter.value)},
+  Json json = {{"value", parameter.value},
                {"unit", rule.unit},
-               {"ci", {plain_zero(parameter.ci_low), plain_zero(parameter.ci_high)}},
+               {"ci", {parameter.ci_low, parameter.ci_high}},
                {"runs", parameter.runs},
                {"samples", parameter.samples},
                {"method", parameter.method}};
@@ -447,7 +444,7 @@ Result<TunedModel> load_model(const std::filesystem::path& path) {
                  "cannot read " + what + ": no such file; fetch one with 'stripline model fetch'");
   }
   auto document = read_json_file(path, kMaxModelFileBytes);
-  if (!document) return document.error().with_context(what);
+  if (!document) return document.error();  // names the file
   auto model = read_document(*document);
   if (!model) return model.error().with_context(what);
   return model;
@@ -455,6 +452,14 @@ Result<TunedModel> load_model(const std::filesystem::path& path) {
 
 Status save_model(const TunedModel& model, const std::filesystem::path& path) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json document, to_json(model));
+  const size_t bytes = document.dump(2).size() + 1;  // and the end of the last line
+  if (bytes > kMaxModelFileBytes) {
+    return Error(ErrorCode::invalid_argument,
+                 "model '" + model.name + "' would take " + std::to_string(bytes) +
+                     " bytes as a file, and none larger than " +
+                     std::to_string(kMaxModelFileBytes) +
+                     " is read; leave out sections that are not needed");
+  }
   return write_json_file(path, document);
 }
 

@@ -34,7 +34,8 @@ Result<TunedModel> parse_model(std::string_view text, std::string_view what = "m
 /// Reads a model file. Errors: not_found, and those of parse_model.
 Result<TunedModel> load_model(const std::filesystem::path& path);
 
-/// Writes a model file atomically. Errors: those of to_json, unavailable when it cannot be written.
+/// Writes a model file atomically. Errors: those of to_json, invalid_argument when it would be
+/// larger than kMaxModelFileBytes, unavailable when it cannot be written.
 Status save_model(const TunedModel& model, const std::filesystem::path& path);
 
 }  // namespace stripline::model

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/json.h"
+
 namespace stripline::model {
 namespace {
 
@@ -19,19 +21,32 @@ Error wrong(const std::string& where, const std::string& what) {
   return {ErrorCode::invalid_argument, where + ": " + what};
 }
 
+// Asks the writer of JSON itself, which throws on what it cannot write.
+Status check_utf8(const std::string& where, const std::string& text) {
+  try {
+    static_cast<void>(Json(text).dump());
+    return {};
+  } catch (const Json::type_error&) {
+    return wrong(where, "not valid UTF-8, which JSON demands; correct it at its source");
+  }
+}
+
 Status check_name(const std::string& where, const std::string& name) {
   if (name.empty() || name.size() > kMaxNameBytes) {
     return wrong(where, "a name has 1 to " + std::to_string(kMaxNameBytes) + " bytes");
   }
-  return {};
+  return check_utf8(where, name);
 }
 
 Status check_text(const std::string& where, const std::string& text) {
   if (text.size() > kMaxTextBytes) {
     return wrong(where, "longer than " + std::to_string(kMaxTextBytes) + " bytes");
   }
-  return {};
+  return check_utf8(where, text);
 }
+
+// std::to_string() would show a nanosecond as zero.
+std::string number_text(double value) { return Json(value).dump(); }
 
 Status check_parameter(const std::string& where, const Parameter& parameter,
                        const ParameterRule& rule) {
@@ -40,9 +55,8 @@ Status check_parameter(const std::string& where, const Parameter& parameter,
     return wrong(where, "value and interval must be finite");
   }
   if (parameter.value < rule.minimum || parameter.value > rule.maximum) {
-    return wrong(where, "value " + std::to_string(parameter.value) + " is outside [" +
-                            std::to_string(rule.minimum) + ", " + std::to_string(rule.maximum) +
-                            "]");
+    return wrong(where, "value " + number_text(parameter.value) + " is outside [" +
+                            number_text(rule.minimum) + ", " + number_text(rule.maximum) + "]");
   }
   if (parameter.ci_low > parameter.value || parameter.value > parameter.ci_high) {
     return wrong(where, "the interval does not contain the value");
@@ -196,6 +210,9 @@ Status validate(const TunedModel& model) {
         check_optional("strip.strip_overhead_s", model.strip->strip_overhead_s, kSecondsRule));
     STRIPLINE_RETURN_IF_ERROR(
         check_optional("strip.minimum_gain", model.strip->minimum_gain, kGainRule));
+  }
+  for (const auto& [name, text] : model.unknown_sections) {
+    STRIPLINE_RETURN_IF_ERROR(check_utf8("the name of an unknown section", name));
   }
   return {};
 }

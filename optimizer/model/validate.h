@@ -27,9 +27,10 @@ inline constexpr ParameterRule kQueueDepthRule{"1", 1, 1e9};
 inline constexpr ParameterRule kGainRule{"1", 0, 1};
 
 /// Every number finite and within its rule, ci_low <= value <= ci_high, segments ascending and
-/// without gaps, footprints ascending, sizes and counts bounded, names present. ci_low may lie
-/// below a rule's minimum: an interval is an estimate. Errors: invalid_argument naming the member
-/// by its path in the file, e.g. "network.inter-node.get.segments[1].L_s".
+/// without gaps, footprints ascending, sizes and counts bounded, names present, all texts valid
+/// UTF-8, as JSON demands. ci_low may lie below a rule's minimum: an interval is an estimate.
+/// Errors: invalid_argument naming the member by its path in the file, e.g.
+/// "network.inter-node.get.segments[1].L_s".
 Status validate(const TunedModel& model);
 
 }  // namespace stripline::model

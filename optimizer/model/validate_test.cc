@@ -45,6 +45,28 @@ TEST(ValidateModel, RefusesNumbersThatAreNotFiniteOrNegative) {
       std::string::npos);
 }
 
+TEST(ValidateModel, ShowsSmallNumbersAsTheyAre) {
+  EXPECT_EQ(refusal([](TunedModel& m) {
+              second_segment(m).L_s = Parameter{-2e-9, -2e-9, 0, 6, 60, "test", false};
+            }),
+            "network.inter-node.get.segments[1].L_s: value -2e-09 is outside [0.0, 1000000.0]");
+}
+
+TEST(ValidateModel, TextsAreUtf8) {
+  const std::string latin1 = "caf\xe9";
+  for (const auto& change : std::vector<std::function<void(TunedModel&)>>{
+           [&](TunedModel& m) { m.name = latin1; },
+           [&](TunedModel& m) { m.provenance.campaigns = {latin1}; },
+           [&](TunedModel& m) { m.fingerprint["cpu_model"].value = latin1; },
+           [&](TunedModel& m) { m.fingerprint[latin1] = {}; },
+           [&](TunedModel& m) { m.network[latin1] = {}; },
+           [&](TunedModel& m) { second_segment(m).L_s->method = latin1; },
+           [&](TunedModel& m) { m.unknown_sections[latin1] = "{}"; }}) {
+    EXPECT_NE(refusal(change).find("not valid UTF-8"), std::string::npos);
+  }
+  EXPECT_EQ(refusal([](TunedModel& m) { m.name = "caf\xc3\xa9"; }), "accepted");
+}
+
 TEST(ValidateModel, AnIntervalContainsItsValueAndMayReachBelowZero) {
   EXPECT_EQ(refusal([](TunedModel& m) { second_segment(m).g_s->ci_low = -1e-6; }), "accepted");
   EXPECT_NE(refusal([](TunedModel& m) { second_segment(m).g_s->ci_low = 1; }).find("interval"),

@@ -2,18 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string>
 
 namespace stripline::search {
 
 Result<std::vector<uint64_t>> geometric_grid(const GridRange& range, unsigned per_octave) {
   const uint64_t unit = range.multiple_of;
-  if (range.low == 0 || range.high < range.low || unit == 0 || per_octave == 0) {
+  if (range.low == 0 || range.high < range.low || unit == 0 || per_octave == 0 ||
+      per_octave > kMaxPerOctave) {
     return Error(ErrorCode::invalid_argument,
                  "a grid from " + std::to_string(range.low) + " to " + std::to_string(range.high) +
                      " in multiples of " + std::to_string(unit) + " with " +
                      std::to_string(per_octave) +
-                     " points per octave is empty; it needs 1 <= low <= high and positive steps");
+                     " points per octave cannot be made; it needs 1 <= low <= high, a positive "
+                     "multiple and 1 to " +
+                     std::to_string(kMaxPerOctave) + " points per octave");
   }
   const uint64_t last = range.high / unit;
   const uint64_t first = range.low / unit + (range.low % unit != 0 ? 1 : 0);
@@ -48,10 +52,11 @@ std::optional<uint64_t> bisect(uint64_t low, uint64_t high, uint64_t multiple_of
   const uint64_t first = low / multiple_of + 1;    // First multiple above low.
   const uint64_t last = (high - 1) / multiple_of;  // Last multiple below high.
   if (first > last) return std::nullopt;
-  const double middle = std::sqrt(low_d) * std::sqrt(high_d) / static_cast<double>(multiple_of);
-  const double rounded =
-      std::clamp(std::round(middle), static_cast<double>(first), static_cast<double>(last));
-  return std::clamp(static_cast<uint64_t>(rounded), first, last) * multiple_of;
+  const double middle =
+      std::round(std::sqrt(low_d) * std::sqrt(high_d) / static_cast<double>(multiple_of));
+  // Beyond 2^53 a double may round up to a size that is no uint64_t any more.
+  if (middle >= static_cast<double>(last)) return last * multiple_of;
+  return std::clamp(static_cast<uint64_t>(middle), first, last) * multiple_of;
 }
 
 std::vector<uint64_t> refine_around_best(std::span<const Measured> measured, const GridRange& range,
@@ -71,8 +76,12 @@ std::vector<uint64_t> refine_around_best(std::span<const Measured> measured, con
     const auto size = bisect(low, high, range.multiple_of, tolerance);
     if (size && *size >= range.low && *size <= range.high) next.push_back(*size);
   };
-  if (best > 0) propose(sorted[best - 1].size, sorted[best].size);
-  if (best + 1 < sorted.size()) propose(sorted[best].size, sorted[best + 1].size);
+  const uint64_t best_size = sorted[best].size;
+  const auto at_best =
+      std::equal_range(sorted.begin(), sorted.end(), Measured{best_size, 0.0},
+                       [](const Measured& a, const Measured& b) { return a.size < b.size; });
+  if (at_best.first != sorted.begin()) propose(std::prev(at_best.first)->size, best_size);
+  if (at_best.second != sorted.end()) propose(best_size, at_best.second->size);
   return next;
 }
 

@@ -41,6 +41,7 @@ TEST(GeometricGrid, RefusesEmptyRanges) {
   EXPECT_FALSE(geometric_grid({9, 15, 8}).ok());
   EXPECT_FALSE(geometric_grid({1, 8, 0}).ok());
   EXPECT_FALSE(geometric_grid({1, 8}, 0).ok());
+  EXPECT_FALSE(geometric_grid({1, 8}, std::numeric_limits<unsigned>::max()).ok());
 }
 
 TEST(Bisect, HalvesInLog2UntilNothingIsBetween) {
@@ -50,6 +51,12 @@ TEST(Bisect, HalvesInLog2UntilNothingIsBetween) {
   EXPECT_EQ(bisect(1000, 1100, 1, 0.1), std::nullopt);
   EXPECT_EQ(bisect(7, 7), std::nullopt);
   EXPECT_EQ(bisect(0, 7), std::nullopt);
+}
+
+TEST(Bisect, StaysBetweenTheLargestSizes) {
+  const uint64_t top = std::numeric_limits<uint64_t>::max();
+  // As doubles the middle and 2^64 are the same: the closest size below is left.
+  EXPECT_EQ(bisect(top - 2048, top), top - 1);
 }
 
 TEST(Bisect, FindsABreakpointInLogarithmicallyManySteps) {
@@ -88,6 +95,14 @@ TEST(Refine, ConvergesOnTheMinimum) {
   for (const Measured& m : measured) best = std::min(best, m.cost);
   EXPECT_LT(best / (2.0 * std::sqrt(5e6 * 0.02)), 1.002);
   EXPECT_LE(measured.size(), coarse + 12);
+}
+
+TEST(Refine, ASizeMeasuredTwiceIsNotItsOwnNeighbour) {
+  const GridRange range{8, 64};
+  EXPECT_EQ(refine_around_best(std::vector<Measured>{{8, 1.0}, {8, 1.2}, {64, 3.0}}, range),
+            (Sizes{23}));
+  EXPECT_EQ(refine_around_best(std::vector<Measured>{{8, 3.0}, {64, 1.2}, {64, 1.0}}, range),
+            (Sizes{23}));
 }
 
 TEST(Refine, IgnoresFailedPointsAndStopsAtTheEdge) {

@@ -14,16 +14,17 @@ Status check_table(const TimeTable& times) {
   if (times.empty() || times.front().empty()) {
     return Error(ErrorCode::invalid_argument, "the table of candidates and runs is empty");
   }
-  for (const std::vector<double>& row : times) {
+  for (std::size_t candidate = 0; candidate < times.size(); ++candidate) {
+    const std::vector<double>& row = times[candidate];
     if (row.size() != times.front().size()) {
       return Error(ErrorCode::invalid_argument,
                    "every candidate needs an entry for every run; mark missing ones with NaN");
     }
-    for (const double time : row) {
-      if (!std::isnan(time) && !(time > 0.0 && std::isfinite(time))) {
-        return Error(ErrorCode::invalid_argument,
-                     "a time of " + std::to_string(time) + " s is not a measurement");
-      }
+    for (std::size_t run = 0; run < row.size(); ++run) {
+      if (std::isnan(row[run]) || (row[run] > 0.0 && std::isfinite(row[run]))) continue;
+      return Error(ErrorCode::invalid_argument,
+                   "candidate " + std::to_string(candidate) + ", run " + std::to_string(run) +
+                       ": a time must be finite and above zero; mark a missing one with NaN");
     }
   }
   return {};

@@ -1,7 +1,7 @@
 // Choosing the best of measured candidates without flattering it.
 //
 // The minimum of noisy medians is too low: it was chosen for its luck. So the choice is made on
-// one half of the runs and reported from the other (DESIGN: measuring). Pure functions.
+// one half of the runs and reported from the other. Pure functions.
 #pragma once
 
 #include <cstddef>

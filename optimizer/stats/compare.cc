@@ -165,7 +165,7 @@ Result<GeometricMean> geometric_mean(const std::vector<std::vector<double>>& cel
   const auto count = static_cast<double>(cells.size());
   const double mean = sum / count;
   double half = 0.0;
-  if (variance > 0.0) {
+  if (satterthwaite > 0.0) {
     const double dof = variance * variance / satterthwaite;
     half = t_one_sided(confidence, dof) * std::sqrt(variance) / count;
   }

@@ -2,7 +2,7 @@
 //
 // A ratio is candidate / baseline of a cost (time): below 1 the candidate is faster. Pairs are run
 // medians that were measured interleaved in the same run. Ratios are averaged only as logarithms
-// (specs/tuning-service.md, sections 2.1 and 2.9).
+// (Hoefler and Belli, SC'15, rule 4).
 #pragma once
 
 #include <cstddef>

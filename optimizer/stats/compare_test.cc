@@ -133,6 +133,12 @@ TEST(GeometricMeanOverCells, KnownValueAndBounds) {
   EXPECT_NEAR(std::log(one->upper), 0.2 + 2.919986 * 0.1 / std::sqrt(3.0), 1e-6);
 }
 
+TEST(GeometricMeanOverCells, RunsThatAgreeToTheLastBitHaveABound) {
+  const auto mean = geometric_mean({{1e-160, 2e-160, 3e-160}, {0.0, 0.0}});
+  ASSERT_TRUE(mean.ok());
+  EXPECT_EQ(mean->upper, 1.0);
+}
+
 TEST(GeometricMeanOverCells, UpperBoundHoldsAtItsLevel) {
   std::mt19937_64 random(59);
   std::normal_distribution<double> normal;

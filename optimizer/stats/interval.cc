@@ -15,24 +15,25 @@
 namespace stripline::stats {
 namespace {
 
-Status check_confidence(double confidence) {
-  if (confidence > 0.0 && confidence < 1.0) return {};
-  return Error(ErrorCode::invalid_argument,
-               "confidence " + std::to_string(confidence) + " is not between 0 and 1");
-}
-
 Error too_few(std::size_t n, double confidence) {
   return Error(ErrorCode::failed_precondition,
                std::to_string(n) + " values are too few for an exact interval at confidence " +
                    std::to_string(confidence) + "; collect more or use a t interval");
 }
 
+// What is outside of a domain gives NaN and what is at its end infinity: nothing is thrown.
+namespace policies = boost::math::policies;
+using Quiet = policies::policy<policies::domain_error<policies::ignore_error>,
+                               policies::overflow_error<policies::ignore_error>,
+                               policies::evaluation_error<policies::ignore_error>>;
+
 // P(Bin(n, p) <= k), also for k = -1.
 double binomial_cdf(std::size_t n, double p, std::ptrdiff_t k) {
   if (k < 0) return 0.0;
   if (k >= static_cast<std::ptrdiff_t>(n)) return 1.0;
-  return boost::math::cdf(boost::math::binomial_distribution<>(static_cast<double>(n), p),
-                          static_cast<double>(k));
+  return boost::math::cdf(
+      boost::math::binomial_distribution<double, Quiet>(static_cast<double>(n), p),
+      static_cast<double>(k));
 }
 
 std::vector<double> sorted(std::span<const double> values) {
@@ -72,8 +73,15 @@ Status check_finite(std::span<const double> values, const char* what) {
   return {};
 }
 
+Status check_confidence(double confidence) {
+  if (confidence > 0.0 && confidence < 1.0) return {};
+  return Error(ErrorCode::invalid_argument,
+               "confidence " + std::to_string(confidence) + " is not between 0 and 1");
+}
+
 double normal_two_sided(double confidence) {
-  return boost::math::quantile(boost::math::normal_distribution<>(), (1.0 + confidence) / 2.0);
+  return boost::math::quantile(boost::math::normal_distribution<double, Quiet>(),
+                               (1.0 + confidence) / 2.0);
 }
 
 double t_two_sided(double confidence, double degrees_of_freedom) {
@@ -81,13 +89,14 @@ double t_two_sided(double confidence, double degrees_of_freedom) {
 }
 
 double t_one_sided(double confidence, double degrees_of_freedom) {
-  return boost::math::quantile(boost::math::students_t_distribution<>(degrees_of_freedom),
-                               confidence);
+  return boost::math::quantile(
+      boost::math::students_t_distribution<double, Quiet>(degrees_of_freedom), confidence);
 }
 
 double f_quantile(double confidence, double numerator_dof, double denominator_dof) {
-  return boost::math::quantile(boost::math::fisher_f_distribution<>(numerator_dof, denominator_dof),
-                               confidence);
+  return boost::math::quantile(
+      boost::math::fisher_f_distribution<double, Quiet>(numerator_dof, denominator_dof),
+      confidence);
 }
 
 std::size_t median_interval_rank(std::size_t n, double confidence) {
@@ -152,7 +161,10 @@ Result<Interval> quantile_interval(std::span<const double> values, double q, dou
 Result<Interval> mean_interval(std::span<const double> values, double confidence) {
   STRIPLINE_RETURN_IF_ERROR(check_finite(values, "sample"));
   STRIPLINE_RETURN_IF_ERROR(check_confidence(confidence));
-  if (values.size() < 2) return too_few(values.size(), confidence);
+  if (values.size() < 2) {
+    return Error(ErrorCode::failed_precondition,
+                 "an interval over runs needs two or more, got one; measure another run");
+  }
   const Moments moments = mean_and_variance(values);
   const auto n = static_cast<double>(values.size());
   const double half = t_two_sided(confidence, n - 1.0) * std::sqrt(moments.variance / n);
@@ -161,10 +173,14 @@ Result<Interval> mean_interval(std::span<const double> values, double confidence
 
 Result<double> needed_samples(std::span<const double> values, double confidence, double eps) {
   STRIPLINE_RETURN_IF_ERROR(mean_interval(values, confidence));
+  if (!(eps > 0.0)) {
+    return Error(ErrorCode::invalid_argument,
+                 "a relative half-width of " + std::to_string(eps) + " is not above zero");
+  }
   const Moments moments = mean_and_variance(values);
-  if (moments.mean == 0.0 || !(eps > 0.0)) {
+  if (moments.mean == 0.0) {
     return Error(ErrorCode::failed_precondition,
-                 "a relative width needs a mean other than zero and eps above zero");
+                 "the mean is zero, which has no relative width; ask for an absolute one");
   }
   const double t = t_two_sided(confidence, static_cast<double>(values.size()) - 1.0);
   const double root = std::sqrt(moments.variance) * t / (eps * moments.mean);

@@ -2,7 +2,7 @@
 //
 // All functions of stripline::stats are pure and thread-safe. The unit of replication is the run
 // (fresh endpoints, fresh placement): pass run medians, not pooled repetitions, to whatever is to
-// be published (specs/tuning-service.md, section 2.2).
+// be published (docs/measurement.md, "Runs, intervals, stopping").
 #pragma once
 
 #include <cstddef>
@@ -35,6 +35,12 @@ const char* to_string(IntervalMethod method);
 /// Success if there is at least one value and all are finite; else invalid_argument, naming `what`.
 Status check_finite(std::span<const double> values, const char* what);
 
+/// Success if the confidence lies in (0, 1), else invalid_argument.
+Status check_confidence(double confidence);
+
+// Quantiles of distributions. Outside of their domain (a confidence beyond [0, 1], degrees of
+// freedom that are not above zero) they give NaN, at its ends infinity; they never throw.
+
 /// Two-sided quantile of the standard normal distribution: z with P(|Z| <= z) = confidence.
 double normal_two_sided(double confidence);
 
@@ -64,12 +70,14 @@ Result<Interval> interpolated_median_interval(std::span<const double> values, do
 /// Exact distribution-free interval of quantile q in (0, 1), equal tails. Same errors.
 Result<Interval> quantile_interval(std::span<const double> values, double q, double confidence);
 
-/// t interval of the mean of independent values, one per run. Needs two or more values.
+/// t interval of the mean of independent values, one per run. Errors: as median_interval(), with
+/// two values enough.
 Result<Interval> mean_interval(std::span<const double> values, double confidence);
 
 /// Number of normally distributed values after which the mean's t interval is expected to have a
 /// relative half-width of `eps`: (s t / (eps mean))^2, from a pilot sample; at least 2.
-/// Errors: as mean_interval(); failed_precondition when the mean is zero.
+/// Errors: as mean_interval(); invalid_argument when eps is not above zero, failed_precondition
+/// when the mean is zero.
 Result<double> needed_samples(std::span<const double> values, double confidence, double eps);
 
 /// Interval of the location over run medians: exact when there are enough runs, else by t.

@@ -106,6 +106,26 @@ TEST(MeanInterval, MatchesPublishedExample) {
   EXPECT_NEAR(*half, 40.0, 1.0);
 }
 
+TEST(MeanInterval, SaysWhatAnIntervalNeeds) {
+  const auto one = run_median_interval(std::vector{1.0}, 0.95);
+  ASSERT_FALSE(one.ok());
+  EXPECT_EQ(one.error().code(), ErrorCode::failed_precondition);
+  EXPECT_NE(one.error().message().find("measure another run"), std::string::npos);
+  const std::vector<double> d{1.2, 2.4, 1.3};
+  EXPECT_EQ(needed_samples(d, 0.95, 0.0).error().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(needed_samples(std::vector{-1.0, 1.0}, 0.95, 0.1).error().code(),
+            ErrorCode::failed_precondition);
+}
+
+TEST(Quantiles, OutsideOfTheirDomainAreNotNumbersAndNeverThrow) {
+  EXPECT_TRUE(std::isnan(normal_two_sided(1.5)));
+  EXPECT_TRUE(std::isinf(normal_two_sided(1.0)));
+  EXPECT_TRUE(std::isnan(t_two_sided(0.95, 0.0)));
+  EXPECT_TRUE(std::isnan(t_one_sided(-1.0, 5.0)));
+  EXPECT_TRUE(std::isinf(t_one_sided(1.0, 5.0)));
+  EXPECT_TRUE(std::isnan(f_quantile(0.95, 0.0, 10.0)));
+}
+
 TEST(Quantiles, MatchTables) {
   EXPECT_NEAR(normal_two_sided(0.95), 1.959964, 1e-6);
   EXPECT_NEAR(t_two_sided(0.95, 5), 2.570582, 1e-6);

@@ -9,7 +9,6 @@ namespace stripline::stats {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kNormalMadScale = 1.4826;
 constexpr double kMadOutlierLimit = 3.5;
 constexpr double kTukeyReach = 1.5;
 

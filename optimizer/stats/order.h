@@ -1,7 +1,7 @@
 // Order statistics and moments of one sample. Pure; the inputs need not be sorted.
 //
-// An empty sample, or one that holds a NaN, gives NaN: callers at a boundary check with
-// check_finite() (interval.h) first.
+// An empty sample, or one that holds a NaN, gives NaN, and infinite values may do so: callers at a
+// boundary check with check_finite() (interval.h) first.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,10 @@ double median(std::span<const double> values);
 /// type 7).
 double quantile(std::span<const double> values, double q);
 
-/// Median absolute deviation from the median, not scaled; times 1.4826 it estimates the standard
-/// deviation of a normal sample.
+/// The median absolute deviation times this estimates the standard deviation of a normal sample.
+inline constexpr double kNormalMadScale = 1.4826;
+
+/// Median absolute deviation from the median, not scaled.
 double mad(std::span<const double> values);
 
 /// Mean and unbiased variance (0 for a single value).
@@ -27,8 +29,8 @@ struct Moments {
 };
 Moments mean_and_variance(std::span<const double> values);
 
-/// How many values lie outside Tukey's fences [Q1 - 1.5 IQR, Q3 + 1.5 IQR]. They are counted and
-/// shown, never deleted (specs/tuning-service.md, section 2.3).
+/// How many values lie outside Tukey's fences [Q1 - 1.5 IQR, Q3 + 1.5 IQR] (Exploratory Data
+/// Analysis, 1977). They are counted and shown, never deleted.
 struct OutlierCounts {
   std::size_t low = 0;
   std::size_t high = 0;
@@ -37,7 +39,8 @@ struct OutlierCounts {
 };
 OutlierCounts tukey_outliers(std::span<const double> values);
 
-/// How many values lie further than 3.5 scaled MADs from the median; 0 when the MAD is zero.
+/// How many values lie further than 3.5 scaled MADs from the median (Iglewicz and Hoaglin, How to
+/// Detect and Handle Outliers, 1993); 0 when the MAD is zero.
 std::size_t mad_outliers(std::span<const double> values);
 
 }  // namespace stripline::stats

@@ -70,8 +70,8 @@ TEST(Stopping, AWanderingSeriesNeedsMoreSamples) {
   EXPECT_GT(of_wandering->relative_half_width, 1.5 * of_mixed->relative_half_width);
 }
 
-// The scenario of specs/tuning-service.md, section 2.2: lognormal s = 0.25 with 2% of spikes of
-// ten times, eps 5%. Stopping at geometric sizes keeps coverage near 95%.
+// Lognormal noise, s = 0.25, with 2% of spikes of ten times, eps 5%. Stopping at geometric sizes
+// keeps coverage near 95%.
 TEST(Stopping, KeepsCoverage) {
   std::mt19937_64 random(23);
   std::lognormal_distribution<double> noise(0.0, 0.25);

@@ -1,7 +1,6 @@
 #include "optimizer/stats/summary.h"
 
 #include <algorithm>
-#include <string>
 
 #include "optimizer/stats/order.h"
 
@@ -20,10 +19,7 @@ Result<Summary> summarize(const Runs& runs, double confidence) {
   std::vector<double> all;
   for (const std::vector<double>& run : runs) all.insert(all.end(), run.begin(), run.end());
   STRIPLINE_RETURN_IF_ERROR(check_finite(all, "sample"));
-  if (!(confidence > 0.0 && confidence < 1.0)) {
-    return Error(ErrorCode::invalid_argument,
-                 "confidence " + std::to_string(confidence) + " is not between 0 and 1");
-  }
+  STRIPLINE_RETURN_IF_ERROR(check_confidence(confidence));
   const std::vector<double> medians = run_medians(runs);
   Summary summary;
   summary.median = median(medians);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "optimizer/stats/order.h"
@@ -103,6 +104,7 @@ Result<Drift> theil_sen(std::span<const double> x, std::span<const double> y, do
   }
   STRIPLINE_RETURN_IF_ERROR(check_finite(x, "times"));
   STRIPLINE_RETURN_IF_ERROR(check_finite(y, "values"));
+  STRIPLINE_RETURN_IF_ERROR(check_confidence(confidence));
   const std::size_t batch = (x.size() + kTheilSenPoints - 1) / kTheilSenPoints;
   const std::vector<double> xs = batch_medians(x, batch);
   const std::vector<double> ys = batch_medians(y, batch);
@@ -127,12 +129,14 @@ Result<Drift> theil_sen(std::span<const double> x, std::span<const double> y, do
   const auto pairs = static_cast<double>(slopes.size());
   const double spread =
       normal_two_sided(confidence) * std::sqrt(n * (n - 1.0) * (2.0 * n + 5.0) / 18.0);
-  const double low_rank = std::floor((pairs - spread) / 2.0);
-  const double high_rank = std::ceil((pairs + spread) / 2.0);
-  const auto at = [&](double rank) {
-    return slopes[static_cast<std::size_t>(std::clamp(rank, 0.0, pairs - 1.0))];
-  };
-  drift.slope_interval = {at(low_rank), at(high_rank)};
+  // As many slopes lie below the interval as above it.
+  const double outside = std::floor((pairs - spread) / 2.0);
+  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+  drift.slope_interval = {-kUnbounded, kUnbounded};
+  if (outside >= 1.0) {
+    const auto rank = static_cast<std::size_t>(outside);
+    drift.slope_interval = {slopes[rank - 1], slopes[slopes.size() - rank]};
+  }
   drift.significant = !drift.slope_interval.contains(0.0);
   return drift;
 }

@@ -20,8 +20,9 @@ struct NestedVariance {
   double icc = 0.0;      ///< Intraclass correlation: between / (between + within); 0 if both are 0.
 };
 
-/// Pass logarithms of times to obtain relative variances. Errors: invalid_argument for empty or
-/// non-finite input; failed_precondition with fewer than two runs of two or more samples in all.
+/// Pass logarithms of times to obtain relative variances. Runs without samples are skipped. Errors:
+/// invalid_argument for a value that is not finite; failed_precondition with fewer than two runs,
+/// or with one sample in each.
 Result<NestedVariance> nested_variance(const Runs& runs);
 
 /// Repetitions per run that minimise the variance of the grand mean at a given cost:
@@ -43,15 +44,17 @@ std::vector<double> batch_medians(std::span<const double> series, std::size_t ba
 
 /// Slope of a value over time, robust against outliers.
 struct Drift {
-  double slope = 0.0;        ///< Median of the pairwise slopes (Theil-Sen), value unit per x unit.
-  double intercept = 0.0;    ///< median(y - slope x).
-  Interval slope_interval;   ///< From Kendall's statistic (Sen 1968).
+  double slope = 0.0;      ///< Median of the pairwise slopes (Theil-Sen), value unit per x unit.
+  double intercept = 0.0;  ///< median(y - slope x).
+  /// From Kendall's statistic (Sen 1968), with its normal approximation; unbounded where there are
+  /// too few points for the confidence (below six at 95%).
+  Interval slope_interval;
   bool significant = false;  ///< The interval excludes zero.
 };
 
 /// Theil-Sen line through (x, y). Series longer than 1000 points are first reduced to 1000 medians
-/// of neighbours. Errors: invalid_argument for different lengths, non-finite values or fewer than
-/// three points; failed_precondition when all x are equal.
+/// of neighbours. Errors: invalid_argument for different lengths, non-finite values, fewer than
+/// three points or a confidence outside (0, 1); failed_precondition when all x are equal.
 Result<Drift> theil_sen(std::span<const double> x, std::span<const double> y,
                         double confidence = 0.95);
 

@@ -114,6 +114,36 @@ TEST(TheilSen, FalseAlarmsAreAsRareAsStated) {
   EXPECT_LE(alarms, 42);
 }
 
+TEST(TheilSen, TheIntervalOfTheNegativeIsTheNegative) {
+  std::mt19937_64 random(19);
+  std::normal_distribution<double> normal;
+  std::vector<double> x;
+  std::vector<double> y;
+  std::vector<double> minus_y;
+  for (int i = 0; i < 12; ++i) {
+    x.push_back(i);
+    y.push_back(normal(random));
+    minus_y.push_back(-y.back());
+  }
+  const auto drift = theil_sen(x, y);
+  const auto mirrored = theil_sen(x, minus_y);
+  ASSERT_TRUE(drift.ok() && mirrored.ok());
+  EXPECT_EQ(drift->slope_interval.low, -mirrored->slope_interval.high);
+  EXPECT_EQ(drift->slope_interval.high, -mirrored->slope_interval.low);
+}
+
+TEST(TheilSen, AFewPointsInOrderAreNoDrift) {
+  // One of three orders of three points is monotonic: nothing to be 95% sure of.
+  const auto three = theil_sen(std::vector{1.0, 2.0, 3.0}, std::vector{1.0, 2.0, 4.0});
+  ASSERT_TRUE(three.ok());
+  EXPECT_FALSE(three->significant);
+  EXPECT_TRUE(std::isinf(three->slope_interval.low));
+  const auto six = theil_sen(std::vector{1.0, 2.0, 3.0, 4.0, 5.0, 6.0},
+                             std::vector{1.0, 2.0, 4.0, 5.0, 7.0, 8.0});
+  ASSERT_TRUE(six.ok());
+  EXPECT_TRUE(six->significant);
+}
+
 TEST(TheilSen, LongSeriesAndErrors) {
   std::vector<double> x(20000);
   std::vector<double> y(20000);
@@ -125,6 +155,7 @@ TEST(TheilSen, LongSeriesAndErrors) {
   EXPECT_FALSE(theil_sen(std::vector{1.0, 2.0}, std::vector{1.0, 2.0}).ok());
   EXPECT_FALSE(theil_sen(std::vector(5, 1.0), std::vector{1.0, 2.0, 3.0, 4.0, 5.0}).ok());
   EXPECT_FALSE(theil_sen(std::vector{1.0, 2.0, 3.0}, std::vector{1.0, 2.0}).ok());
+  EXPECT_EQ(theil_sen(x, y, 1.0).error().code(), ErrorCode::invalid_argument);
 }
 
 }  // namespace
