@@ -52,11 +52,10 @@ std::optional<uint64_t> bisect(uint64_t low, uint64_t high, uint64_t multiple_of
   const uint64_t first = low / multiple_of + 1;    // First multiple above low.
   const uint64_t last = (high - 1) / multiple_of;  // Last multiple below high.
   if (first > last) return std::nullopt;
-  const double middle =
-      std::round(std::sqrt(low_d) * std::sqrt(high_d) / static_cast<double>(multiple_of));
-  // Beyond 2^53 a double may round up to a size that is no uint64_t any more.
-  if (middle >= static_cast<double>(last)) return last * multiple_of;
-  return std::clamp(static_cast<uint64_t>(middle), first, last) * multiple_of;
+  const double middle = std::sqrt(low_d) * std::sqrt(high_d) / static_cast<double>(multiple_of);
+  const double rounded =
+      std::clamp(std::round(middle), static_cast<double>(first), static_cast<double>(last));
+  return std::clamp(static_cast<uint64_t>(rounded), first, last) * multiple_of;
 }
 
 std::vector<uint64_t> refine_around_best(std::span<const Measured> measured, const GridRange& range,
