@@ -10,6 +10,7 @@
 
 #include "base/sha256.h"
 #include "optimizer/model/model_fixture.h"
+#include "optimizer/model/validate.h"
 
 namespace stripline::model {
 namespace {
@@ -275,6 +276,24 @@ TEST(ModelExamples, InvalidOnesAreRefusedForTheirReason) {
     ++count;
   }
   EXPECT_EQ(count, expected.size());
+}
+
+TEST(ModelSchema, HasTheBoundsOfTheCode) {
+  const Json schema = *read_json_file(docs() / "schema" / "model-v1.schema.json");
+  const std::map<std::string, ParameterRule> rules = {{"seconds", kSecondsRule},
+                                                      {"seconds_per_byte", kSecondsPerByteRule},
+                                                      {"count", kQueueDepthRule},
+                                                      {"gain", kGainRule}};
+  for (const auto& [name, rule] : rules) {
+    const Json& members = schema["$defs"][name]["properties"];
+    EXPECT_EQ(members["unit"]["const"], rule.unit) << name;
+    EXPECT_EQ(members["value"]["minimum"], rule.minimum) << name;
+    EXPECT_EQ(members["value"]["maximum"], rule.maximum) << name;
+  }
+  const Json& domain = schema["properties"]["domain"]["properties"];
+  EXPECT_EQ(domain["max_ranks"]["maximum"], kMaxRanks);
+  EXPECT_EQ(domain["max_bytes"]["maximum"], kMaxBytes);
+  EXPECT_EQ(schema["properties"]["schema_version"]["const"], kSchemaVersion);
 }
 
 TEST(ModelSchema, KnowsEveryMemberThatIsWritten) {

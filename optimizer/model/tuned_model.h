@@ -3,11 +3,12 @@
 //
 // Network quantities follow LogGP, extended as Iancu et al. (section 4) do:
 //
-// * o(S), CPU time to issue one operation of S bytes while the queue has room: o_base + o_per_byte
-// S.
+// * o(S), CPU time to issue one operation of S bytes while the queue has room,
+//   o_base + S o_per_byte.
 // * L, one-way latency of the wire without any overhead (Iancu's L is the round trip).
 // * g, G: a message occupies the NIC for g + S G; a lone message pays only S G.
-// * r(S), CPU time of the initiator to retire one operation that has already arrived.
+// * r(S), CPU time of the initiator to retire one operation that has already arrived,
+//   r_base + S r_per_byte.
 // * Q, operations in the NIC queue before issuing blocks; then issuing costs max(o(S), g + S G),
 //   which makes o(b,S) a hinge in the burst length b.
 //
@@ -31,9 +32,9 @@ struct Parameter {
   double value = 0;
   double ci_low = 0;  ///< 95 % interval over runs
   double ci_high = 0;
-  uint32_t runs = 0;
-  uint32_t samples = 0;
-  std::string method;     ///< e.g. "wls-per-run+t"
+  uint32_t runs = 0;     ///< runs that gave an estimate
+  uint32_t samples = 0;  ///< repetitions of the operation or primitive that was fitted, in all runs
+  std::string method;    ///< how the samples became the value, e.g. "wls-per-run+t"
   bool at_least = false;  ///< The value is only a lower bound (a queue that never filled).
 };
 

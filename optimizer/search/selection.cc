@@ -30,6 +30,13 @@ Status check_table(const TimeTable& times) {
   return {};
 }
 
+Status check_rule(const RaceRule& rule) {
+  if (rule.level > 0.0 && rule.level < 1.0 && rule.hopeless_factor >= 1.0) return {};
+  return Error(ErrorCode::invalid_argument,
+               "a race needs a level between 0 and 1 and a hopeless_factor of at least 1, got " +
+                   std::to_string(rule.level) + " and " + std::to_string(rule.hopeless_factor));
+}
+
 bool complete(const std::vector<double>& row) {
   return std::none_of(row.begin(), row.end(), [](double t) { return std::isnan(t); });
 }
@@ -152,6 +159,7 @@ Result<ExhaustiveBest> select_and_confirm(const TimeTable& times, double confide
 Result<RaceStep> race_step(const TimeTable& times, const std::vector<std::size_t>& alive,
                            const RaceRule& rule, double spent_s) {
   STRIPLINE_RETURN_IF_ERROR(check_table(times));
+  STRIPLINE_RETURN_IF_ERROR(check_rule(rule));
   if (alive.empty() ||
       std::any_of(alive.begin(), alive.end(), [&](std::size_t c) { return c >= times.size(); })) {
     return Error(ErrorCode::invalid_argument,

@@ -35,10 +35,11 @@ Result<ExhaustiveBest> select_and_confirm(const TimeTable& times, double confide
 
 /// How to race candidates.
 struct RaceRule {
-  double level = 0.05;             ///< One-sided Wilcoxon level at which a slower one is dropped.
+  /// One-sided Wilcoxon level, in (0, 1), at which a slower one is dropped.
+  double level = 0.05;
   std::size_t target_rounds = 12;  ///< Rounds (runs) every survivor should get.
-  double hopeless_factor =
-      3.0;  ///< Dropped at once when its median exceeds this times the leader's.
+  /// One whose median exceeds the leader's this many times, at least 1, is dropped at once.
+  double hopeless_factor = 3.0;
   double time_budget_s = std::numeric_limits<double>::infinity();  ///< For the whole race.
   std::vector<std::size_t> keep;  ///< Candidates never dropped: the default, the one in production.
 };
@@ -67,7 +68,8 @@ struct RaceStep {
 /// (successive halving). Pruning tests are not corrected for multiplicity: a wrong drop costs at
 /// most the difference to the leader, and the leader is confirmed on fresh runs anyway. `spent_s`
 /// is the time spent so far. Errors: invalid_argument for an empty or ragged table, an index
-/// outside it, or a time that is not above zero; failed_precondition when no round is complete.
+/// outside it, a time that is not above zero, or a rule out of its bounds; failed_precondition when
+/// no round is complete.
 Result<RaceStep> race_step(const TimeTable& times, const std::vector<std::size_t>& alive,
                            const RaceRule& rule, double spent_s);
 

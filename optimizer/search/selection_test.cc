@@ -128,6 +128,9 @@ TEST(Race, RefusesBadInput) {
   EXPECT_FALSE(race_step({{1.0}}, {}, {}, 0.0).ok());
   EXPECT_FALSE(race_step({{1.0}}, {1}, {}, 0.0).ok());
   EXPECT_FALSE(race_step({{-1.0}}, {0}, {}, 0.0).ok());
+  EXPECT_FALSE(race_step({{1.0}}, {0}, {.level = 0.0}, 0.0).ok());
+  EXPECT_FALSE(race_step({{1.0}}, {0}, {.hopeless_factor = 0.5}, 0.0).ok());
+  EXPECT_FALSE(race_step({{1.0}}, {0}, {.hopeless_factor = kNan}, 0.0).ok());
   EXPECT_EQ(race_step({{1.0, kNan}, {kNan, 1.0}}, {0, 1}, {}, 0.0).error().code(),
             ErrorCode::failed_precondition);
 }

@@ -18,7 +18,7 @@ namespace stripline::stats {
 struct Ratio {
   double value = 1.0;
   Interval interval;
-  std::size_t runs = 0;
+  std::size_t runs = 0;  ///< Pairs, or the runs of the side that has fewer.
 };
 
 /// ln(candidate[i] / baseline[i]) per run. Errors: invalid_argument for different lengths, empty
