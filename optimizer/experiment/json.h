@@ -8,6 +8,7 @@
 
 namespace stripline::experiment {
 
+/// A value that is not finite cannot be sent: JSON has no form for it, and the reader refuses it.
 Json to_json(const Experiment& experiment);
 Json to_json(const Point& point);
 Json to_json(const StopRule& rule);
@@ -22,7 +23,8 @@ Result<StopRule> stop_rule_from_json(const Json& json);
 Result<SampleSeries> sample_series_from_json(const Json& json);
 Result<Assignment> assignment_from_json(const Json& json);
 
-/// Parses "k=v" (an integer, a number, else text).
+/// Parses "k=v" (an integer, a finite number, else text). Errors: invalid_argument without a "=" or
+/// a name before it.
 Result<std::pair<std::string, ParamValue>> parse_param(std::string_view text);
 
 }  // namespace stripline::experiment
