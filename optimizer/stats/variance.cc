@@ -55,6 +55,7 @@ Result<NestedVariance> nested_variance(const Runs& runs) {
 
 std::size_t reps_per_run(const NestedVariance& variance, double run_cost, double rep_cost,
                          std::size_t min_reps, std::size_t max_reps) {
+  if (!(variance.between > 0.0)) return std::max(min_reps, max_reps);
   const double best = std::sqrt(run_cost / rep_cost * (variance.within / variance.between));
   if (!(best < static_cast<double>(max_reps))) return std::max(min_reps, max_reps);
   return std::max(min_reps, static_cast<std::size_t>(std::lround(best)));

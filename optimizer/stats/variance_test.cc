@@ -54,6 +54,7 @@ TEST(RepsPerRun, BalancesCosts) {
   EXPECT_EQ(reps_per_run(variance, 100.0, 1.0, 1, 15), 15U);
   EXPECT_EQ(reps_per_run(variance, 1.0, 100.0, 3, 15), 3U);
   EXPECT_EQ(reps_per_run({.between = 0.0, .within = 1.0}, 1.0, 1.0, 3, 15), 15U);
+  EXPECT_EQ(reps_per_run({.between = 0.0, .within = 0.0}, 1.0, 1.0, 3, 15), 15U);
 }
 
 TEST(Dependence, TellsWhiteNoiseFromAutoregression) {
