@@ -88,6 +88,11 @@ std::string now_text() {
 
 Result<std::vector<SampleSeries>> read_run(const std::filesystem::path& path) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, read_json_file(path));
+  if (!json.is_array()) {
+    return Error(ErrorCode::data_loss, "'" + path.string() +
+                                           "' does not hold a run's series; remove it and the "
+                                           "run is measured again");
+  }
   std::vector<SampleSeries> series;
   for (const Json& element : json) {
     STRIPLINE_ASSIGN_OR_RETURN(SampleSeries one, experiment::sample_series_from_json(element));
@@ -142,6 +147,16 @@ experiment::StopRule campaign_rule(const std::string& clock, bool quick) {
   return rule;
 }
 
+Status check_verified(const std::vector<SampleSeries>& series) {
+  for (const SampleSeries& one : series) {
+    if (one.verified || one.values.empty()) continue;
+    return Error(ErrorCode::failed_precondition,
+                 experiment::point_key(one.point) + ": " +
+                     (one.note.empty() ? std::string("verification failed") : one.note));
+  }
+  return {};
+}
+
 Result<std::vector<SampleSeries>> load_or_measure_runs(const Options& options,
                                                        const Network& network, uint64_t seed,
                                                        const std::filesystem::path& folder,
@@ -165,6 +180,7 @@ Result<std::vector<SampleSeries>> load_or_measure_runs(const Options& options,
     } else {
       std::fprintf(stderr, "measuring %s: run %u of %u\n", network.fabric.c_str(), run, runs);
       STRIPLINE_ASSIGN_OR_RETURN(series, bench::measure_run(target, run, rule, points));
+      STRIPLINE_RETURN_IF_ERROR(check_verified(series));
       STRIPLINE_RETURN_IF_ERROR(write_run(file, series));
     }
     std::move(series.begin(), series.end(), std::back_inserter(all));
@@ -193,7 +209,13 @@ Result<fit::Fit> fit_network(const Network& network, const std::vector<SampleSer
   request.fitted_at = now_text();
   request.fingerprint = {{"fabric", {network.fabric, model::MatchRule::hard}},
                          {"clock", {network.clock, model::MatchRule::hard}}};
-  return fit::fit_model(grid, request);
+  STRIPLINE_ASSIGN_OR_RETURN(fit::Fit fitted, fit::fit_model(grid, request));
+  if (fitted.model.network.empty()) {
+    return Error(ErrorCode::failed_precondition,
+                 "no operation on " + network.fabric +
+                     " could be fitted; remove its measurements and measure again");
+  }
+  return fitted;
 }
 
 Result<std::string> model_file(const Options& options, const Network& network) {

@@ -34,8 +34,13 @@ std::vector<experiment::Point> held_out_points(bool quick);
 /// How often a point is repeated in a run.
 experiment::StopRule campaign_rule(const std::string& clock, bool quick);
 
+/// Whether no series holds a wrong result (one without values was merely not measurable). Errors:
+/// failed_precondition, with the point.
+Status check_verified(const std::vector<experiment::SampleSeries>& series);
+
 /// All runs with ranks and jitter of their own: those that `folder` holds and, newly measured and
-/// kept there, those that are missing. Errors: as measure_run(); data_loss for a damaged file.
+/// kept there, those that are missing. Errors: as measure_run() and check_verified(), after which
+/// the run is not kept; data_loss for a damaged file.
 Result<std::vector<experiment::SampleSeries>> load_or_measure_runs(
     const Options& options, const Network& network, uint64_t seed,
     const std::filesystem::path& folder, const std::vector<experiment::Point>& points);
@@ -44,7 +49,8 @@ Result<std::vector<experiment::SampleSeries>> load_or_measure_runs(
 Result<std::vector<experiment::SampleSeries>> load_or_measure(const Options& options,
                                                               const Network& network);
 
-/// A model of these series without the held-out points, that fits `network` only.
+/// A model of these series without the held-out points, that fits `network` only and holds one
+/// path. Errors: as fit_model(); failed_precondition when no operation could be fitted.
 Result<fit::Fit> fit_network(const Network& network,
                              const std::vector<experiment::SampleSeries>& series);
 
