@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kFabric = "emulated:opteron-vapi,compute=none";
 
-experiment::Assignment latency_of(std::vector<int64_t> sizes) {
+experiment::Assignment latency_of(const std::vector<int64_t>& sizes) {
   experiment::Assignment assignment;
   assignment.name = "test";
   assignment.fabric = kFabric;
