@@ -24,7 +24,7 @@ struct Sums {
   }
 
   double line_sse() const {
-    if (n < 3) return 0.0;
+    if (n < 3 || !(w > 0)) return 0.0;
     const long double sxx = wxx - wx * wx / w;
     const long double sxy = wxy - wx * wy / w;
     const long double syy = wyy - wy * wy / w;
