@@ -8,19 +8,6 @@
 namespace stripline::cli {
 namespace {
 
-std::string three_digits(double value) {
-  std::array<char, 32> text{};
-  const double magnitude = std::fabs(value);
-  int decimals = 2;
-  if (magnitude >= 99.95) {
-    decimals = 0;
-  } else if (magnitude >= 9.995) {
-    decimals = 1;
-  }
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
-  return text.data();
-}
-
 // Characters, not bytes: continuation bytes of UTF-8 take no column.
 size_t columns_of(const std::string& text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
@@ -29,36 +16,6 @@ size_t columns_of(const std::string& text) {
 }
 
 }  // namespace
-
-std::string bytes_text(uint64_t bytes) {
-  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  std::array<char, 32> text{};
-  const bool whole = value == std::floor(value);
-  std::snprintf(text.data(), text.size(), "%.*f %s", whole ? 0 : 1, value, kUnits[unit]);
-  return text.data();
-}
-
-std::string seconds_text(double seconds) {
-  if (seconds == 0) return "0 s";
-  struct Unit {
-    double scale;
-    const char* name;
-  };
-  constexpr std::array<Unit, 4> kUnits = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
-  for (const Unit& unit : kUnits) {
-    // Rounding may carry: 999.9996 us is 1.00 ms.
-    if (std::fabs(seconds) >= unit.scale * 0.9995) {
-      return three_digits(seconds / unit.scale) + " " + unit.name;
-    }
-  }
-  return three_digits(seconds / 1e-9) + " ns";
-}
 
 std::string seconds_per_byte_text(double value) {
   const double nanoseconds = value * 1e9;

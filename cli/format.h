@@ -8,12 +8,6 @@
 
 namespace stripline::cli {
 
-/// "512 B", "4 KiB", "1.5 MiB": powers of 1024, at most one decimal.
-std::string bytes_text(uint64_t bytes);
-
-/// "1.23 us", "45 ns", "3.4 ms", "0 s": three significant digits.
-std::string seconds_text(double seconds);
-
 /// Seconds per byte as "0.28 ns/B".
 std::string seconds_per_byte_text(double value);
 

@@ -7,6 +7,7 @@
 
 #include "base/exit_codes.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "cli/atomic_file.h"
 #include "cli/console.h"
 #include "cli/format.h"

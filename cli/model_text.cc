@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/quantity.h"
 #include "cli/format.h"
 #include "optimizer/model/fingerprint.h"
 
@@ -23,6 +24,8 @@ std::string count_text(double value) {
   std::snprintf(text.data(), text.size(), "%.4g", value);
   return text.data();
 }
+
+std::string time_text(double seconds) { return seconds_text(seconds); }
 
 std::string share_text(double value) {
   std::array<char, 32> text{};
@@ -79,12 +82,12 @@ std::string operation_text(const std::string& title, const OperationModel& opera
   for (size_t i = 0; i < operation.segments.size(); ++i) {
     const Segment& segment = operation.segments[i];
     const std::string range = range_text(segment, i + 1 == operation.segments.size());
-    add(table, range, "o", segment.o_base_s, seconds_text);
+    add(table, range, "o", segment.o_base_s, time_text);
     add(table, range, "o per byte", segment.o_per_byte_s, seconds_per_byte_text);
-    add(table, range, "L", segment.L_s, seconds_text);
-    add(table, range, "g", segment.g_s, seconds_text);
+    add(table, range, "L", segment.L_s, time_text);
+    add(table, range, "g", segment.g_s, time_text);
     add(table, range, "G", segment.G_s_per_byte, seconds_per_byte_text);
-    add(table, range, "r", segment.r_base_s, seconds_text);
+    add(table, range, "r", segment.r_base_s, time_text);
     add(table, range, "r per byte", segment.r_per_byte_s, seconds_per_byte_text);
   }
   add(table, "any", "queue depth", operation.queue_depth, count_text);
@@ -107,7 +110,7 @@ std::string compute_text(const model::ComputeModel& compute) {
   for (const auto& [name, points] : primitives) {
     for (const model::ComputePoint& point : *points) {
       add(table, point.bytes == 0 ? "none" : bytes_text(point.bytes), name,
-          point.seconds_per_element, seconds_text);
+          point.seconds_per_element, time_text);
     }
   }
   return "\ncompute, per element\n" + table.text(2);
@@ -146,7 +149,7 @@ std::string model_text(const model::TunedModel& model) {
   if (model.compute) text += compute_text(*model.compute);
   if (model.strip) {
     Table table = parameter_table("");
-    add(table, "", "overhead per strip", model.strip->strip_overhead_s, seconds_text);
+    add(table, "", "overhead per strip", model.strip->strip_overhead_s, time_text);
     add(table, "", "minimum gain", model.strip->minimum_gain, share_text);
     if (!table.empty()) text += "\nstrip-mined loops\n" + table.text(2);
   }

@@ -8,8 +8,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/exit_codes.h"
+#include "base/quantity.h"
 #include "cli/names.h"
-#include "cli/quantity.h"
 #include "cli/suggest.h"
 
 namespace stripline::cli {
@@ -111,7 +111,7 @@ std::string failure_text(const CLI::App* app, const CLI::Error& error) {
 }
 
 Result<std::string> bytes_as_text(const std::string& text) {
-  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t bytes, parse_bytes(text));
+  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t bytes, parse_bytes(text, "the size"));
   return std::to_string(bytes);
 }
 

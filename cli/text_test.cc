@@ -1,9 +1,8 @@
-// Names, quantities, suggestions, units, tables.
+// Names, suggestions, units, tables.
 #include <gtest/gtest.h>
 
 #include "cli/format.h"
 #include "cli/names.h"
-#include "cli/quantity.h"
 #include "cli/suggest.h"
 
 namespace stripline::cli {
@@ -25,23 +24,6 @@ TEST(Names, ShortAndFullFormsMeanTheSame) {
   EXPECT_FALSE(campaign_resource("c3/runs/1").ok());
 }
 
-TEST(Quantity, BytesTakeBinaryAndDecimalUnits) {
-  EXPECT_EQ(*parse_bytes("4096"), 4096U);
-  EXPECT_EQ(*parse_bytes("64k"), 65536U);
-  EXPECT_EQ(*parse_bytes("1.5 MiB"), 1572864U);
-  EXPECT_EQ(*parse_bytes("1MB"), 1000000U);
-  for (const char* bad : {"", "-1", "12z", "1.5", "KiB", "nan", "1e300"}) {
-    EXPECT_FALSE(parse_bytes(bad).ok()) << bad;
-  }
-}
-
-TEST(Quantity, Seconds) {
-  EXPECT_DOUBLE_EQ(*parse_seconds("0.5"), 0.5);
-  EXPECT_DOUBLE_EQ(*parse_seconds("120 ms"), 0.12);
-  EXPECT_DOUBLE_EQ(*parse_seconds("350us"), 350e-6);
-  for (const char* bad : {"", "-1s", "5 min", "inf"}) EXPECT_FALSE(parse_seconds(bad).ok()) << bad;
-}
-
 TEST(Suggest, FindsWhatWasMeant) {
   const std::vector<std::string> commands = {"run",      "bench", "doctor",
                                              "campaign", "model", "nodes"};
@@ -56,16 +38,6 @@ TEST(Suggest, FindsWhatWasMeant) {
 }
 
 TEST(Format, Units) {
-  EXPECT_EQ(bytes_text(0), "0 B");
-  EXPECT_EQ(bytes_text(1023), "1023 B");
-  EXPECT_EQ(bytes_text(65536), "64 KiB");
-  EXPECT_EQ(bytes_text(1536), "1.5 KiB");
-  EXPECT_EQ(seconds_text(0), "0 s");
-  EXPECT_EQ(seconds_text(1.234e-6), "1.23 us");
-  EXPECT_EQ(seconds_text(45.6e-9), "45.6 ns");
-  EXPECT_EQ(seconds_text(3.4e-3), "3.40 ms");
-  EXPECT_EQ(seconds_text(0.9999996e-3), "1.00 ms");
-  EXPECT_EQ(seconds_text(-2e-6), "-2.00 us");
   EXPECT_EQ(seconds_per_byte_text(0.28e-9), "0.28 ns/B");
   EXPECT_EQ(duration_text(58.4), "58 s");
   EXPECT_EQ(duration_text(185), "3:05");

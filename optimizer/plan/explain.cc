@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdio>
 
+#include "base/quantity.h"
+
 namespace stripline::plan {
 namespace {
 
@@ -37,21 +39,8 @@ std::string format(const char* pattern, double value) {
   return buffer.data();
 }
 
-std::string time_text(double seconds) {
-  if (seconds >= 1) return format("%.4g s", seconds);
-  if (seconds >= 1e-3) return format("%.4g ms", seconds * 1e3);
-  if (seconds >= 1e-6) return format("%.4g us", seconds * 1e6);
-  return format("%.4g ns", seconds * 1e9);
-}
-
-std::string bytes_text(uint64_t bytes) {
-  constexpr uint64_t kKi = 1024;
-  if (bytes >= kKi * kKi && bytes % (kKi * kKi) == 0) {
-    return std::to_string(bytes / (kKi * kKi)) + " MiB";
-  }
-  if (bytes >= kKi && bytes % kKi == 0) return std::to_string(bytes / kKi) + " KiB";
-  return std::to_string(bytes) + " B";
-}
+// Alternatives often differ by less than a percent.
+std::string time_text(double seconds) { return seconds_text(seconds, 4); }
 
 std::string interval_text(const Explanation::Time& time) {
   return time_text(time.value_s) + " [" + time_text(time.low_s) + ", " + time_text(time.high_s) +
@@ -60,7 +49,7 @@ std::string interval_text(const Explanation::Time& time) {
 
 std::string schedule_text(Schedule schedule, uint64_t count, uint64_t strip_bytes,
                           uint32_t window) {
-  std::string strips = std::to_string(count) + " x " + bytes_text(strip_bytes);
+  std::string strips = std::to_string(count) + " x " + exact_bytes_text(strip_bytes);
   switch (schedule) {
     case Schedule::vectorised:
       return "vectorised, " + strips;
@@ -145,8 +134,8 @@ Explanation explain(const StripRequest& request, const StripCosts* costs) {
 std::string to_text(const Explanation& e) {
   const StripRequest& request = e.request;
   std::string out = std::string(to_string(request.direction)) + " of " +
-                    bytes_text(request.total_bytes) + ", elements of " +
-                    bytes_text(request.element_bytes);
+                    exact_bytes_text(request.total_bytes) + ", elements of " +
+                    exact_bytes_text(request.element_bytes);
   if (request.blocks > 1) {
     out += ", in " + std::to_string(request.blocks) + " blocks";
     if (request.peers > 1) out += " of " + std::to_string(request.peers) + " ranks";
@@ -154,8 +143,9 @@ std::string to_text(const Explanation& e) {
   if (request.nic_ranks > 1) {
     out += ", " + std::to_string(request.nic_ranks) + " ranks sharing a NIC";
   }
-  if (request.own_bytes > 0) out += ", beside " + bytes_text(request.own_bytes) + " of its own";
-  if (request.halo_bytes > 0) out += ", halo " + bytes_text(request.halo_bytes);
+  if (request.own_bytes > 0)
+    out += ", beside " + exact_bytes_text(request.own_bytes) + " of its own";
+  if (request.halo_bytes > 0) out += ", halo " + exact_bytes_text(request.halo_bytes);
   if (e.has_model) {
     out += ", computation " + interval_text(e.compute) +
            (request.compute_s >= 0 ? " (given)" : " (estimated from the loop class)");
@@ -180,8 +170,8 @@ std::string to_text(const Explanation& e) {
         ": " + interval_text(a.time) + "\n";
   }
   for (const Explanation::Pruned& p : e.pruned) {
-    out += "    strips of " + bytes_text(p.strip_bytes) + ": at least " + time_text(p.bound_s) +
-           ", not considered further\n";
+    out += "    strips of " + exact_bytes_text(p.strip_bytes) + ": at least " +
+           time_text(p.bound_s) + ", not considered further\n";
   }
   if (!e.sensitivities.empty()) {
     out += "the gain may be smaller by, if a parameter errs within its interval:\n";
@@ -195,11 +185,11 @@ std::string to_text(const Explanation& e) {
   for (const Explanation::Entry& entry : e.entries) {
     const auto bytes = static_cast<double>(entry.bytes);
     const cost::MessageCosts& m = entry.message;
-    out += "    " + bytes_text(entry.bytes) + ": o " + time_text(m.o(bytes)) + ", L " +
+    out += "    " + exact_bytes_text(entry.bytes) + ": o " + time_text(m.o(bytes)) + ", L " +
            time_text(m.L) + ", gap " + time_text(m.gap(bytes)) + ", G " +
            format("%.4g ns/B", m.G * 1e9) + ", r " + time_text(m.r(bytes)) + "\n";
     if (entry.buffer) {
-      out += "      in a buffer of " + bytes_text(entry.buffer->bytes) + ": r more by " +
+      out += "      in a buffer of " + exact_bytes_text(entry.buffer->bytes) + ": r more by " +
              format("%.3g ns/B", entry.buffer->retire_s_per_byte * 1e9) + ", first read " +
              format("%.3g ns/B", entry.buffer->read_s_per_byte * 1e9) + "\n";
     }

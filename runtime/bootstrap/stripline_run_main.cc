@@ -15,8 +15,8 @@
 
 #include "base/cancel_signals.h"
 #include "base/exit_codes.h"
+#include "base/quantity.h"
 #include "runtime/bootstrap/local_job.h"
-#include "runtime/bootstrap/size_text.h"
 
 namespace {
 
@@ -133,8 +133,9 @@ int main(int argc, char** argv) {
   if (!model.empty()) environment["STRIPLINE_MODEL"] = model;
   if (seed) environment["STRIPLINE_SEED"] = std::to_string(*seed);
   if (!segment.empty()) {
-    const auto bytes = bootstrap::parse_size(segment, "--segment");
+    const auto bytes = parse_bytes(segment, "--segment");
     if (!bytes.ok()) return usage_error(bytes.error().message());
+    if (*bytes == 0) return usage_error("--segment is zero; a segment has at least one byte");
     environment["STRIPLINE_SEGMENT_BYTES"] = std::to_string(*bytes);
   }
 

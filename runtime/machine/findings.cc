@@ -6,13 +6,11 @@
 #include <sched.h>
 #include <sys/statvfs.h>
 
+#include "base/quantity.h"
 #include "runtime/fabric/ofi/memory_limits.h"
-#include "runtime/fabric/ofi/segment.h"
 
 namespace stripline::machine {
 namespace {
-
-using fabric::ofi::describe_bytes;
 
 /// The default segment of a rank (<stripline/context.h>), for judging what fits.
 constexpr uint64_t kSegmentBytes = uint64_t{256} << 20;
@@ -54,10 +52,10 @@ Finding judge_processors(const HostFacts& facts) {
 
 Finding judge_memory(const HostFacts& facts) {
   Finding finding{.check = "memory"};
-  finding.detail = describe_bytes(facts.available_bytes) + " available of " +
-                   describe_bytes(facts.topology.memory_bytes) + "; room for " +
+  finding.detail = bytes_text(facts.available_bytes) + " available of " +
+                   bytes_text(facts.topology.memory_bytes) + "; room for " +
                    std::to_string(facts.available_bytes / kSegmentBytes) + " segments of " +
-                   describe_bytes(kSegmentBytes);
+                   bytes_text(kSegmentBytes);
   if (facts.available_bytes < 2 * kSegmentBytes) {
     finding.severity = Severity::warning;
     finding.fix = "ask for smaller segments with STRIPLINE_SEGMENT_BYTES";
@@ -71,14 +69,14 @@ Finding judge_locked_memory(const HostFacts& facts, bool registering_provider) {
     finding.detail = "RLIMIT_MEMLOCK is unlimited";
     return finding;
   }
-  finding.detail = "RLIMIT_MEMLOCK is " + describe_bytes(*facts.lockable_bytes);
+  finding.detail = "RLIMIT_MEMLOCK is " + bytes_text(*facts.lockable_bytes);
   if (*facts.lockable_bytes >= kSegmentBytes) return finding;
   if (!registering_provider) {
     finding.detail += "; the providers of this host lock no memory";
     return finding;
   }
   finding.severity = Severity::warning;
-  finding.detail += ", too little to register a segment of " + describe_bytes(kSegmentBytes);
+  finding.detail += ", too little to register a segment of " + bytes_text(kSegmentBytes);
   finding.fix =
       "'ulimit -l unlimited', LimitMEMLOCK=infinity in the agent's systemd unit, or "
       "/etc/security/limits.conf";
@@ -93,7 +91,7 @@ Finding judge_shared_memory(const HostFacts& facts) {
     finding.fix = "mount -t tmpfs tmpfs /dev/shm";
     return finding;
   }
-  finding.detail = "/dev/shm has " + describe_bytes(*facts.shm_free_bytes) + " free";
+  finding.detail = "/dev/shm has " + bytes_text(*facts.shm_free_bytes) + " free";
   if (*facts.shm_free_bytes < 2 * kSegmentBytes) {
     finding.severity = Severity::warning;
     finding.detail += ", too little for two emulated ranks";

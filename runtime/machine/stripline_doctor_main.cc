@@ -8,8 +8,8 @@
 
 #include "base/exit_codes.h"
 #include "base/json.h"
+#include "base/quantity.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
-#include "runtime/fabric/ofi/segment.h"
 #include "runtime/machine/exchange.h"
 #include "runtime/machine/findings.h"
 
@@ -22,8 +22,7 @@ Finding check_exchange(const std::string& fabric) {
   Finding finding{.check = "exchange." + fabric};
   const Result<double> seconds = exchange_between_processes(fabric, kExchangeSeconds);
   if (seconds.ok()) {
-    finding.detail =
-        "two processes exchanged and verified 1 KiB in " + fabric::ofi::describe_seconds(*seconds);
+    finding.detail = "two processes exchanged and verified 1 KiB in " + seconds_text(*seconds);
     return finding;
   }
   finding.severity = Severity::error;

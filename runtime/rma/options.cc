@@ -7,7 +7,7 @@
 #include <stripline/context.h>
 
 #include "base/exit_codes.h"
-#include "runtime/bootstrap/size_text.h"
+#include "base/quantity.h"
 
 namespace stripline {
 namespace {
@@ -31,8 +31,11 @@ Result<Options> Options::from_environment() {
   }
   options.model_path = variable("STRIPLINE_MODEL");
   if (const auto text = variable("STRIPLINE_SEGMENT_BYTES"); !text.empty()) {
-    STRIPLINE_ASSIGN_OR_RETURN(options.segment_bytes,
-                               bootstrap::parse_size(text, "STRIPLINE_SEGMENT_BYTES"));
+    STRIPLINE_ASSIGN_OR_RETURN(options.segment_bytes, parse_bytes(text, "STRIPLINE_SEGMENT_BYTES"));
+    if (options.segment_bytes == 0) {
+      return Error(ErrorCode::invalid_argument,
+                   "STRIPLINE_SEGMENT_BYTES is zero; a segment has at least one byte");
+    }
   }
   if (const auto text = variable("STRIPLINE_SEED"); !text.empty()) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), options.seed);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/quantity.h"
 #include "optimizer/experiment/json.h"
 #include "suites/registry.h"
 
@@ -99,15 +100,8 @@ Result<std::vector<Point>> points_from(const Experiment& declaration,
 std::string value_text(const Factor& factor, const ParamValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* integer = std::get_if<int64_t>(&value)) {
-    if (factor.unit != "B") return std::to_string(*integer);
-    int64_t size = *integer;
-    const char* unit = "B";
-    for (const char* larger : {"KiB", "MiB", "GiB"}) {
-      if (size == 0 || size % 1024 != 0) break;
-      size /= 1024;
-      unit = larger;
-    }
-    return std::to_string(size) + " " + unit;
+    if (factor.unit != "B" || *integer < 0) return std::to_string(*integer);
+    return exact_bytes_text(static_cast<uint64_t>(*integer));
   }
   std::string text = std::to_string(std::get<double>(value));
   text.erase(text.find_last_not_of('0') + 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/quantity.h"
 #include "optimizer/plan/explain.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
@@ -12,17 +13,8 @@ namespace {
 // The kernels' place in the plan cache; their requests differ, so one serves all.
 constexpr uint64_t kSite = 0x5171;
 
-std::string size_text(uint64_t bytes) {
-  if (bytes >= 1024 && bytes % 1024 == 0) {
-    bytes /= 1024;
-    if (bytes >= 1024 && bytes % 1024 == 0) return std::to_string(bytes / 1024) + " MiB";
-    return std::to_string(bytes) + " KiB";
-  }
-  return std::to_string(bytes) + " B";
-}
-
 std::string plan_text(const LoopPlan& plan) {
-  std::string strips = std::to_string(plan.count) + " x " + size_text(plan.strip_bytes);
+  std::string strips = std::to_string(plan.count) + " x " + exact_bytes_text(plan.strip_bytes);
   switch (plan.schedule) {
     case plan::Schedule::vectorised:
       return "blocking, " + strips;

@@ -1,6 +1,7 @@
 // Reaching the peers, and leaving them.
 #include <algorithm>
 
+#include "base/quantity.h"
 #include "runtime/fabric/ofi/monotonic_clock.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
 #include "runtime/fabric/ofi/ofi_rank.h"
@@ -102,7 +103,7 @@ Status OfiRank::exchange_hellos(double timeout_s) {
     if (monotonic_s() >= deadline) {
       return Error(ErrorCode::deadline_exceeded,
                    "rank " + std::to_string(rank_) + " has no connection with " +
-                       missing_peers(greeted) + " after " + describe_seconds(timeout_s) +
+                       missing_peers(greeted) + " after " + seconds_text(timeout_s) +
                        "; they have ended, have not reached the same point, or the network "
                        "between the hosts drops their traffic ('stripline doctor' on both hosts "
                        "shows more)");

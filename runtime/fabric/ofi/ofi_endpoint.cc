@@ -10,6 +10,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 
+#include "base/quantity.h"
 #include "runtime/fabric/ofi/memory_limits.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
 #include "runtime/fabric/ofi/segment.h"
@@ -130,10 +131,10 @@ Result<Registration> Endpoint::register_memory(std::span<std::byte> memory, bool
   if (code == -FI_ENOMEM || code == -FI_EPERM || code == -FI_EAGAIN) {
     const auto lockable = MemoryLimits::read().lockable_bytes;
     return Error(ErrorCode::resource_exhausted,
-                 "provider " + provider_ + " cannot register " + describe_bytes(memory.size()) +
-                     ": " + library_->error_text(code) + "; the limit of locked memory " +
+                 "provider " + provider_ + " cannot register " + bytes_text(memory.size()) + ": " +
+                     library_->error_text(code) + "; the limit of locked memory " +
                      "(RLIMIT_MEMLOCK) is " +
-                     (lockable ? describe_bytes(*lockable) : std::string("unlimited")) +
+                     (lockable ? bytes_text(*lockable) : std::string("unlimited")) +
                      "; raise it with 'ulimit -l unlimited', LimitMEMLOCK=infinity in a systemd "
                      "unit, or /etc/security/limits.conf, or use a smaller segment "
                      "(STRIPLINE_SEGMENT_BYTES)");

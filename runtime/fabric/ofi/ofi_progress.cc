@@ -12,6 +12,7 @@
 #include <rdma/fi_errno.h>
 
 #include "base/exit_codes.h"
+#include "base/quantity.h"
 #include "runtime/fabric/ofi/monotonic_clock.h"
 #include "runtime/fabric/ofi/ofi_rank.h"
 
@@ -302,7 +303,7 @@ void OfiRank::attend() {
   if (stalled_s_ < settings_.peer_timeout_s) return;
   fail(Error(ErrorCode::aborted,
              "rank " + std::to_string(rank_) + " waits for " + unresponsive_peers() +
-                 ", and nothing has completed for " + describe_seconds(settings_.peer_timeout_s) +
+                 ", and nothing has completed for " + seconds_text(settings_.peer_timeout_s) +
                  "; it hangs, is cut off, or computes without calling the library (raise "
                  "STRIPLINE_PEER_TIMEOUT if that is intended)"));
 }

@@ -1,16 +1,14 @@
 #include "runtime/fabric/ofi/segment.h"
 
-#include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <sys/mman.h>
 #include <system_error>
 #include <unistd.h>
 
+#include "base/quantity.h"
 #include "runtime/fabric/ofi/memory_limits.h"
 
 namespace stripline::fabric::ofi {
@@ -20,7 +18,7 @@ constexpr size_t kHugePageBytes = size_t{2} << 20;
 
 Error does_not_fit(size_t bytes, const std::string& reason) {
   return Error(ErrorCode::resource_exhausted,
-               "cannot allocate a segment of " + describe_bytes(bytes) + ": " + reason +
+               "cannot allocate a segment of " + bytes_text(bytes) + ": " + reason +
                    "; ask for a smaller one with STRIPLINE_SEGMENT_BYTES, or run fewer ranks on "
                    "this host");
 }
@@ -40,32 +38,6 @@ bool populate(std::byte* base, size_t bytes) {
 
 }  // namespace
 
-std::string describe_bytes(uint64_t bytes) {
-  static constexpr std::array<std::string_view, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  size_t unit = 0;
-  while (bytes >= 10240 && unit + 1 < kUnits.size()) {
-    bytes = (bytes + 512) / 1024;
-    ++unit;
-  }
-  if (bytes % 1024 == 0 && bytes > 0 && unit + 1 < kUnits.size()) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return std::to_string(bytes) + " " + std::string(kUnits[unit]);
-}
-
-std::string describe_seconds(double seconds) {
-  std::array<char, 32> text{};
-  if (seconds >= 1) {
-    (void)std::snprintf(text.data(), text.size(), "%.3g s", seconds);
-  } else if (seconds >= 1e-3) {
-    (void)std::snprintf(text.data(), text.size(), "%.3g ms", 1e3 * seconds);
-  } else {
-    (void)std::snprintf(text.data(), text.size(), "%.3g us", 1e6 * seconds);
-  }
-  return text.data();
-}
-
 Segment::~Segment() {
   if (base_ != nullptr) munmap(base_, mapped_);
 }
@@ -77,7 +49,7 @@ Result<Segment> Segment::allocate(size_t bytes) {
 
   const uint64_t room = MemoryLimits::read().allocatable_bytes();
   if (bytes > room) {
-    return does_not_fit(bytes, "this host has " + describe_bytes(room) + " of memory to give");
+    return does_not_fit(bytes, "this host has " + bytes_text(room) + " of memory to give");
   }
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t mapped = (bytes + page - 1) / page * page;

@@ -39,9 +39,4 @@ class Segment {
   size_t mapped_ = 0;
 };
 
-/// "256 MiB", "64 KiB", "100 B": how messages write sizes.
-std::string describe_bytes(uint64_t bytes);
-/// "2.5 s", "20 ms", "7.6 us".
-std::string describe_seconds(double seconds);
-
 }  // namespace stripline::fabric::ofi

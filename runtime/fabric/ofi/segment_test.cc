@@ -48,17 +48,6 @@ TEST(SegmentTest, ReportsTheAddressSpaceLimit) {
       << segment.error().message();
 }
 
-TEST(SegmentTest, WritesSizesForPeople) {
-  EXPECT_EQ(describe_bytes(0), "0 B");
-  EXPECT_EQ(describe_bytes(100), "100 B");
-  EXPECT_EQ(describe_bytes(4096), "4 KiB");
-  EXPECT_EQ(describe_bytes(uint64_t{256} << 20), "256 MiB");
-  EXPECT_EQ(describe_bytes(uint64_t{1} << 30), "1 GiB");
-  EXPECT_EQ(describe_seconds(2.5), "2.5 s");
-  EXPECT_EQ(describe_seconds(0.02), "20 ms");
-  EXPECT_EQ(describe_seconds(7.6e-6), "7.6 us");
-}
-
 TEST(MemoryLimitsTest, AreThoseOfTheHost) {
   const MemoryLimits limits = MemoryLimits::read();
   EXPECT_GT(limits.total_bytes, uint64_t{64} << 20);
