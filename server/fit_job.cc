@@ -13,16 +13,21 @@
 namespace stripline::server {
 namespace {
 
-// The series of points that enough runs measured. Where runs were cut down to the coarse grid, what
-// only some of them measured would give parameters of too few runs.
+// What can be fitted. A series without values is a point that this fabric cannot measure.
+bool counts(const experiment::SampleSeries& series) {
+  return series.verified && !series.values.empty();
+}
+
+// The series of points that enough runs measured. Where runs were cut down to the coarse grid, or
+// failed verification, what only some of them measured would give parameters of too few runs.
 std::vector<experiment::SampleSeries> usable_series(const FitInput& input) {
   std::map<std::string, std::set<uint32_t>> runs_of_point;
   for (const auto& series : input.series) {
-    runs_of_point[point_key(series.point)].insert(series.run);
+    if (counts(series)) runs_of_point[point_key(series.point)].insert(series.run);
   }
   std::vector<experiment::SampleSeries> usable;
   for (const auto& series : input.series) {
-    if (runs_of_point[point_key(series.point)].size() >= kMinRunsForIntervals) {
+    if (counts(series) && runs_of_point[point_key(series.point)].size() >= kMinRunsForIntervals) {
       usable.push_back(series);
     }
   }
@@ -34,10 +39,11 @@ std::string summarize(const FitInput& input, size_t used, const fit::FitReport& 
   const CampaignSpec& spec = input.campaign.spec;
   uint64_t samples = 0;
   size_t wrong = 0;
+  size_t good = 0;
   for (const auto& series : input.series) {
     samples += series.values.size();
-    // A series without values is a point that this fabric cannot measure, not a wrong result.
     if (!series.verified && !series.values.empty()) ++wrong;
+    if (counts(series)) ++good;
   }
   std::string text = std::to_string(input.runs) + " runs, " + std::to_string(samples) +
                      " samples, " +
@@ -46,13 +52,15 @@ std::string summarize(const FitInput& input, size_t used, const fit::FitReport& 
     text += ", stopped by TIME_BUDGET after " + std::to_string(input.runs) + " of " +
             std::to_string(spec.runs) + " runs";
   }
-  if (used < input.series.size()) {
-    text += ", " + std::to_string(input.series.size() - used) +
-            " series left out because fewer than " + std::to_string(kMinRunsForIntervals) +
-            " runs had time for their points";
+  if (used < good) {
+    text += ", " + std::to_string(good - used) + " series left out because fewer than " +
+            std::to_string(kMinRunsForIntervals) + " runs measured their points";
   }
   if (wrong > 0) text += ", " + std::to_string(wrong) + " series failed verification";
   for (const std::string& note : report.notes) text += "; " + note;
+  for (const auto& [operation, fit] : report.operations) {
+    for (const std::string& note : fit.notes) text.append("; ").append(operation) += ": " + note;
+  }
   if (!differing.empty()) {
     text += "; the nodes differ in";
     for (const std::string& field : differing) text += " " + field;

@@ -15,7 +15,7 @@ namespace stripline::server {
 
 struct FitInput {
   CampaignRecord campaign;
-  /// Of finished runs, under their last fence. Unverified ones are the fitter's to reject.
+  /// Of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;
   uint32_t runs = 0;  ///< How many finished.
   /// What each node that took part said of itself, by node.

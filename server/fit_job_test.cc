@@ -1,0 +1,77 @@
+#include "server/fit_job.h"
+
+#include <gtest/gtest.h>
+
+#include "optimizer/model/model_json.h"
+#include "server/testing/synthetic_machine.h"
+
+namespace stripline::server {
+namespace {
+
+FitInput input_of(uint32_t runs) {
+  FitInput input;
+  input.campaign.number = 1;
+  input.campaign.spec.fabric = "tcp";
+  input.campaign.spec.model = "models/tcp";
+  input.campaign.spec.runs = runs;
+  input.campaign.spec.ranks = 2;
+  input.runs = runs;
+  input.fitted_at = "2026-01-01T00:00:00Z";
+  input.fingerprints["a"] = {{"cpu.model", "synthetic"}};
+  const SyntheticMachine machine;
+  for (uint32_t run = 1; run <= runs; ++run) {
+    for (int64_t bytes = 8; bytes <= 1 << 20; bytes *= 4) {
+      input.series.push_back(
+          measure(machine, {"micro.latency", "get", {{"bytes", bytes}}}, run, run));
+    }
+  }
+  return input;
+}
+
+int64_t bytes_of(const experiment::SampleSeries& series) {
+  return std::get<int64_t>(series.point.params.at("bytes"));
+}
+
+TEST(FitJob, SaysWhatIsMissing) {
+  const auto fitted = fit_campaign(input_of(6));
+  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
+  EXPECT_TRUE(fitted->summary.starts_with("6 runs, ")) << fitted->summary;
+  EXPECT_NE(fitted->summary.find("get: "), std::string::npos) << fitted->summary;
+  EXPECT_NE(fitted->summary.find("no issue bursts were measured"), std::string::npos)
+      << fitted->summary;
+  EXPECT_EQ(fitted->summary.find("left out"), std::string::npos) << fitted->summary;
+}
+
+TEST(FitJob, ParametersComeFromSixVerifiedRunsOrNone) {
+  FitInput input = input_of(6);
+  for (experiment::SampleSeries& series : input.series) {
+    if (bytes_of(series) < 1 << 17) continue;
+    if (series.run == 3) series.verified = false;  // five runs are left
+  }
+  const auto fitted = fit_campaign(input);
+  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
+  EXPECT_NE(fitted->summary.find("10 series left out because fewer than 6"), std::string::npos)
+      << fitted->summary;
+  EXPECT_NE(fitted->summary.find("2 series failed verification"), std::string::npos)
+      << fitted->summary;
+  const auto model = model::parse_model(fitted->content, "the model");
+  ASSERT_TRUE(model.ok()) << model.error().message();
+  EXPECT_LT(model->domain.max_bytes, uint64_t{1} << 17);
+}
+
+TEST(FitJob, PointsThatTheFabricCannotMeasureAreNoFailures) {
+  FitInput input = input_of(6);
+  for (experiment::SampleSeries& series : input.series) {
+    if (bytes_of(series) < 1 << 17) continue;
+    series.verified = false;
+    series.values.clear();
+    series.timestamps_s.clear();
+  }
+  const auto fitted = fit_campaign(input);
+  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
+  EXPECT_EQ(fitted->summary.find("failed verification"), std::string::npos) << fitted->summary;
+  EXPECT_EQ(fitted->summary.find("left out"), std::string::npos) << fitted->summary;
+}
+
+}  // namespace
+}  // namespace stripline::server
