@@ -160,7 +160,7 @@ class FakeServer final : public v1::Agents::Service {
   std::optional<grpc::Status> refusal_;
 };
 
-v1::ServerMessage assignment(const std::string& behaviour, std::vector<uint32_t> ranks,
+v1::ServerMessage assignment(const std::string& behaviour, const std::vector<uint32_t>& ranks,
                              uint32_t all = 2, uint64_t fence = 1) {
   experiment::Assignment work;
   work.name = kAssignment;

@@ -28,7 +28,7 @@ std::optional<uint32_t> count_member(const Json& message, const char* key) {
 }
 
 // A worker's message without the name it has given itself; it knows its host but not its node.
-std::string without_rank(std::string message, uint32_t rank) {
+std::string without_rank(const std::string& message, uint32_t rank) {
   const size_t colon = message.find(": ");
   const bool named = message.starts_with("rank " + std::to_string(rank) + " on ");
   return named && colon != std::string::npos ? message.substr(colon + 2) : message;

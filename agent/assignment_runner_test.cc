@@ -44,7 +44,7 @@ class RunnerTest : public ::testing::Test {
     actions_ = runner_->take_actions();
   }
 
-  void bring_to_work(std::vector<uint32_t> ranks, uint32_t all = 2) {
+  void bring_to_work(const std::vector<uint32_t>& ranks, uint32_t all = 2) {
     make(ranks, all);
     for (const uint32_t rank : ranks) {
       runner_->on_worker_message(0, rank,
@@ -356,7 +356,8 @@ TEST_F(RunnerTest, ARankThatLeftButStaysIsKilledAndHasFinished) {
 }
 
 TEST_F(RunnerTest, BadAssignmentsFailAtOnce) {
-  for (Assignment bad : {make_assignment({}), make_assignment({0, 0}), make_assignment({2})}) {
+  for (const Assignment& bad :
+       {make_assignment({}), make_assignment({0, 0}), make_assignment({2})}) {
     AssignmentRunner runner(bad, "a", RunnerLimits{});
     runner.start(0);
     EXPECT_TRUE(runner.done());

@@ -50,7 +50,7 @@ TEST(Quantity, Texts) {
   EXPECT_EQ(seconds_text(12345), "12345 s");
   EXPECT_EQ(exact_bytes_text(0), "0 B");
   EXPECT_EQ(exact_bytes_text(1536), "1536 B");
-  EXPECT_EQ(exact_bytes_text(27 * 1024), "27 KiB");
+  EXPECT_EQ(exact_bytes_text(27648), "27 KiB");
   EXPECT_EQ(exact_bytes_text(uint64_t{1} << 30), "1 GiB");
 }
 
