@@ -263,7 +263,7 @@ print_campaign() {
       [ "$effort" = budgeted ] || bound=300
       start=$EPOCHREALTIME
       "$bin/stripline" --json campaign run --fabric "$fabric" --effort "$effort" \
-        --model "$effort" >"$scratch/events"
+        --model "${fabric##*:}-$effort" >"$scratch/events"
       seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
       row=$(awk -v f="$fabric" -v e="$effort" -v s="$seconds" -v bound="$bound" \
         -v fit="$(seconds_between FITTING "$scratch/events")" \
