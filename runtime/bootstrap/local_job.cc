@@ -214,8 +214,8 @@ class LocalJob {
     return {kExitTimeout, std::to_string(count) + " of " + std::to_string(records_.size()) +
                               " ranks (" + missing + ") have not joined within " +
                               seconds(options_.join_timeout_s) +
-                              "; they hang before or in Context::init, or need a longer "
-                              "--join-timeout"};
+                              "; they hang before or in Context::init, or need longer "
+                              "('stripline run --join-timeout')"};
   }
 
   JobOutcome time_limit() const {

@@ -304,7 +304,8 @@ TEST(StriplineRun, UsageErrorsSayWhatToDo) {
   refused({"-n", "2", "--"}, "no program to start");
   refused({"-n", "0", "--", "true"}, "--ranks");
   refused({"--frabic", "tcp", "--", "true"}, "--frabic");
-  refused({"--segment", "12Q", "--", "true"}, "write a number of bytes");
+  refused({"--segment", "12Q", "--", "true"}, "write e.g. 4096, 64KiB");
+  refused({"--segment", "0", "--", "true"}, "--segment is zero");
   refused({"--clock", "sundial", "--", "true"}, "--clock");
   refused({"--", "/nonexistent/program"}, "cannot start '/nonexistent/program'");
 }
