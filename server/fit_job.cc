@@ -1,12 +1,16 @@
 #include "server/fit_job.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "optimizer/experiment/json.h"
 #include "optimizer/fit/fit_model.h"
+#include "optimizer/fit/noise.h"
 #include "optimizer/model/model_json.h"
 #include "server/fingerprint_rules.h"
 
@@ -34,8 +38,30 @@ std::vector<experiment::SampleSeries> usable_series(const FitInput& input) {
   return usable;
 }
 
-std::string summarize(const FitInput& input, size_t used, const fit::FitReport& report,
-                      const std::vector<std::string>& differing) {
+std::string percent(double share, const char* pattern) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), pattern, 100 * share);
+  return text.data();
+}
+
+std::string noise_text(const fit::Noise& noise) {
+  std::string text;
+  if (noise.outliers > 0) {
+    const double share = static_cast<double>(noise.outliers) / static_cast<double>(noise.samples);
+    text += "; " + percent(share, "%.2g %%") + " of the samples are outliers (kept: medians count)";
+  }
+  if (noise.drift) {
+    text += "; times drifted by " + percent(*noise.drift, "%+.2g %%") +
+            " from the first run to the last";
+  }
+  if (noise.between_runs) {
+    text += "; " + percent(*noise.between_runs, "%.0f %%") + " of the variance lies between runs";
+  }
+  return text;
+}
+
+std::string summarize(const FitInput& input, std::span<const experiment::SampleSeries> usable,
+                      const fit::FitReport& report, const std::vector<std::string>& differing) {
   const CampaignSpec& spec = input.campaign.spec;
   uint64_t samples = 0;
   size_t wrong = 0;
@@ -52,11 +78,12 @@ std::string summarize(const FitInput& input, size_t used, const fit::FitReport& 
     text += ", stopped by TIME_BUDGET after " + std::to_string(input.runs) + " of " +
             std::to_string(spec.runs) + " runs";
   }
-  if (used < good) {
-    text += ", " + std::to_string(good - used) + " series left out because fewer than " +
+  if (usable.size() < good) {
+    text += ", " + std::to_string(good - usable.size()) + " series left out because fewer than " +
             std::to_string(kMinRunsForIntervals) + " runs measured their points";
   }
   if (wrong > 0) text += ", " + std::to_string(wrong) + " series failed verification";
+  text += noise_text(fit::judge_noise(usable));
   for (const std::string& note : report.notes) text += "; " + note;
   for (const auto& [operation, fit] : report.operations) {
     for (const std::string& note : fit.notes) text.append("; ").append(operation) += ": " + note;
@@ -99,7 +126,7 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   FittedModel result;
   STRIPLINE_ASSIGN_OR_RETURN(result.sha256, get_string(json, "sha256", "model"));
   result.content = json.dump(2) + "\n";
-  result.summary = summarize(input, series.size(), fitted.report, joined.differing);
+  result.summary = summarize(input, series, fitted.report, joined.differing);
   return result;
 }
 

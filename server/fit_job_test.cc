@@ -42,6 +42,21 @@ TEST(FitJob, SaysWhatIsMissing) {
   EXPECT_EQ(fitted->summary.find("left out"), std::string::npos) << fitted->summary;
 }
 
+TEST(FitJob, SaysHowNoisyTheMeasurementsWere) {
+  FitInput input = input_of(12);
+  const auto quiet = fit_campaign(input);
+  ASSERT_TRUE(quiet.ok()) << quiet.error().message();
+  EXPECT_EQ(quiet->summary.find("drifted"), std::string::npos) << quiet->summary;
+  EXPECT_NE(quiet->summary.find("of the variance lies between runs"), std::string::npos)
+      << quiet->summary;
+  for (experiment::SampleSeries& series : input.series) {
+    for (double& value : series.values) value *= 1 + 0.02 * series.run;
+  }
+  const auto drifting = fit_campaign(input);
+  ASSERT_TRUE(drifting.ok()) << drifting.error().message();
+  EXPECT_NE(drifting->summary.find("times drifted by +2"), std::string::npos) << drifting->summary;
+}
+
 TEST(FitJob, ParametersComeFromSixVerifiedRunsOrNone) {
   FitInput input = input_of(6);
   for (experiment::SampleSeries& series : input.series) {

@@ -251,13 +251,6 @@ Breakpoint describe(const Axis& axis, const SegmentOptions& options, const Start
                         std::sqrt(static_cast<double>(result.first_above));
   result.from_bytes = std::clamp(static_cast<uint64_t>(std::ceil(middle)), result.last_below + 1,
                                  result.first_above);
-  for (const uint64_t anchor : options.anchors) {
-    if (anchor > result.last_below && anchor <= result.first_above) {
-      result.from_bytes = anchor;
-      result.anchored = true;
-      break;
-    }
-  }
   const std::size_t begin = index == 0 ? 0 : starts[index - 1];
   const std::size_t end = index + 1 < starts.size() ? starts[index + 1] : sizes.size();
   const double total = total_cost(axis, starts);

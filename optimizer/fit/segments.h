@@ -32,19 +32,15 @@ struct SegmentOptions {
   /// an average over all sizes would hide it.
   double min_change = 0.01;
   double confidence = 0.95;
-  /// Sizes at which the provider says it switches (inject and eager limits): first size of the new
-  /// protocol. One that lies where a break was found is used in place of an interpolated size.
-  std::vector<uint64_t> anchors;
 };
 
 /// A protocol switch between two measured sizes.
 struct Breakpoint {
   uint64_t last_below = 0;   ///< Largest measured size of the lower segment.
   uint64_t first_above = 0;  ///< Smallest measured size of the upper one.
-  /// First size of the new segment: an anchor within (last_below, first_above], else the geometric
-  /// middle. Bisection sampling between the two narrows it (search/grid.h).
+  /// First size of the new segment: the geometric middle of the two. Bisection sampling between
+  /// them narrows it (search/grid.h).
   uint64_t from_bytes = 0;
-  bool anchored = false;
   /// The switch lies in (interval_low, interval_high]: all places whose sum of squares passes the
   /// F test against the best one.
   uint64_t interval_low = 0;

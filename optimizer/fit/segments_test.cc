@@ -74,14 +74,6 @@ TEST(Segments, ThreeProtocols) {
   EXPECT_EQ(found->breaks[1].last_below, 16384U);
 }
 
-TEST(Segments, AnAnchorInsideTheGapIsUsedExactly) {
-  const SegmentOptions options{.anchors = {64, 8193}};
-  const auto found = segment_curves(std::vector<Curve>{make_curve(with_switch, 0.01, 5)}, options);
-  ASSERT_EQ(found->breaks.size(), 1U);
-  EXPECT_TRUE(found->breaks[0].anchored);
-  EXPECT_EQ(found->breaks[0].from_bytes, 8193U);
-}
-
 TEST(Segments, ASecondCurveHelpsToFindAWeakSwitch) {
   const auto weak = [](double s) { return s <= 8192 ? one_line(s) : one_line(s) * 1.03; };
   const auto strong = [](double s) { return s <= 8192 ? 1e-6 + 1e-9 * s : 8e-6 + 1e-9 * s; };

@@ -56,22 +56,6 @@ Result<Ratio> paired_ratio(std::span<const double> candidate, std::span<const do
                ratios.size()};
 }
 
-Result<Ratio> ratio_of_medians(std::span<const double> candidate, std::span<const double> baseline,
-                               double confidence) {
-  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<double> a, logs(candidate, "candidate"));
-  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<double> b, logs(baseline, "baseline"));
-  STRIPLINE_ASSIGN_OR_RETURN(const RunInterval of_a, run_median_interval(a, confidence));
-  STRIPLINE_ASSIGN_OR_RETURN(const RunInterval of_b, run_median_interval(b, confidence));
-  const double median_a = median(a);
-  const double median_b = median(b);
-  const double difference = median_a - median_b;
-  const double down = std::hypot(median_a - of_a.interval.low, of_b.interval.high - median_b);
-  const double up = std::hypot(of_a.interval.high - median_a, median_b - of_b.interval.low);
-  return Ratio{std::exp(difference),
-               {std::exp(difference - down), std::exp(difference + up)},
-               std::min(a.size(), b.size())};
-}
-
 const char* to_string(NonInferiority verdict) {
   switch (verdict) {
     case NonInferiority::non_inferior:
@@ -105,37 +89,6 @@ Result<NonInferiorityTest> non_inferiority(std::span<const double> candidate,
     test.verdict = NonInferiority::non_inferior;
   } else if (test.lower > 1.0 + margin) {
     test.verdict = NonInferiority::inferior;
-  }
-  return test;
-}
-
-const char* to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::faster:
-      return "FASTER";
-    case Verdict::slower:
-      return "SLOWER";
-    case Verdict::equivalent:
-      return "EQUIVALENT";
-    case Verdict::inconclusive:
-      return "INCONCLUSIVE";
-  }
-  return "INCONCLUSIVE";
-}
-
-Result<EquivalenceTest> equivalence(std::span<const double> candidate,
-                                    std::span<const double> baseline, double delta,
-                                    double confidence) {
-  STRIPLINE_RETURN_IF_ERROR(check_margin(delta, confidence));
-  EquivalenceTest test;
-  STRIPLINE_ASSIGN_OR_RETURN(test.ratio, paired_ratio(candidate, baseline, 2.0 * confidence - 1.0));
-  const Interval& interval = test.ratio.interval;
-  if (interval.low >= 1.0 / (1.0 + delta) && interval.high <= 1.0 + delta) {
-    test.verdict = Verdict::equivalent;
-  } else if (interval.high < 1.0) {
-    test.verdict = Verdict::faster;
-  } else if (interval.low > 1.0) {
-    test.verdict = Verdict::slower;
   }
   return test;
 }

@@ -31,12 +31,6 @@ Result<std::vector<double>> paired_log_ratios(std::span<const double> candidate,
 Result<Ratio> paired_ratio(std::span<const double> candidate, std::span<const double> baseline,
                            double confidence = 0.95);
 
-/// Ratio of the medians of two independent sets of runs. The interval combines the two medians'
-/// intervals on the logarithms by the method of variance estimates recovery (Zou and Donner 2008).
-/// Needs two runs on each side.
-Result<Ratio> ratio_of_medians(std::span<const double> candidate, std::span<const double> baseline,
-                               double confidence = 0.95);
-
 /// Outcome of "not slower by more than a margin".
 enum class NonInferiority { non_inferior, inferior, inconclusive };
 const char* to_string(NonInferiority verdict);
@@ -56,23 +50,6 @@ struct NonInferiorityTest {
 Result<NonInferiorityTest> non_inferiority(std::span<const double> candidate,
                                            std::span<const double> baseline, double margin = 0.02,
                                            double confidence = 0.95);
-
-/// Outcome of a comparison in which either may win.
-enum class Verdict { faster, slower, equivalent, inconclusive };
-const char* to_string(Verdict verdict);
-
-/// A ratio with the verdict of two one-sided tests.
-struct EquivalenceTest {
-  Verdict verdict = Verdict::inconclusive;
-  Ratio ratio;  ///< With the interval at 2 confidence - 1, which two one-sided tests imply.
-};
-
-/// Equivalent when the ratio's interval lies inside [1/(1+delta), 1+delta] (two one-sided tests,
-/// each at `confidence`); faster or slower when it lies wholly below or above 1 but not inside the
-/// band; else inconclusive. Errors: as paired_ratio().
-Result<EquivalenceTest> equivalence(std::span<const double> candidate,
-                                    std::span<const double> baseline, double delta = 0.02,
-                                    double confidence = 0.95);
 
 /// Geometric mean of a ratio over cells (kernel, size, fabric), with one-sided bounds.
 struct GeometricMean {

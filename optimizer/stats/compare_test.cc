@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "optimizer/stats/order.h"
+
 namespace stripline::stats {
 namespace {
 
@@ -39,41 +41,24 @@ TEST(PairedRatio, ExactWhenConstantAndSymmetric) {
   EXPECT_NEAR(paired_ratio(c, b)->interval.low, 1.0 / paired_ratio(b, c)->interval.high, 1e-12);
 }
 
-TEST(PairedRatio, CoversAndIsNarrowerThanUnpaired) {
+TEST(PairedRatio, CoversAndIsNarrowerThanItsTimesSpread) {
   std::mt19937_64 random(41);
   int paired = 0;
-  int unpaired = 0;
   double paired_width = 0.0;
-  double unpaired_width = 0.0;
+  double spread = 0.0;
   constexpr int kTrials = 1000;
   for (int trial = 0; trial < kTrials; ++trial) {
     const Pairs pairs = simulate(random, 0.9, 8, 0.03);
     const auto with = paired_ratio(pairs.candidate, pairs.baseline);
-    const auto without = ratio_of_medians(pairs.candidate, pairs.baseline);
-    ASSERT_TRUE(with.ok() && without.ok());
+    const auto alone = mean_interval(pairs.candidate, 0.95);
+    ASSERT_TRUE(with.ok() && alone.ok());
     paired += with->interval.contains(0.9) ? 1 : 0;
-    unpaired += without->interval.contains(0.9) ? 1 : 0;
     paired_width += with->interval.half_width();
-    unpaired_width += without->interval.half_width();
+    spread += alone->half_width() / mean_and_variance(pairs.candidate).mean;
   }
   EXPECT_NEAR(static_cast<double>(paired) / kTrials, 0.95, 0.02);
-  EXPECT_GE(static_cast<double>(unpaired) / kTrials, 0.93);
-  EXPECT_LT(3.0 * paired_width, unpaired_width);
-}
-
-TEST(RatioOfMedians, IndependentRunsOfDifferentCounts) {
-  std::mt19937_64 random(43);
-  std::normal_distribution<double> normal;
-  int hits = 0;
-  constexpr int kTrials = 1000;
-  for (int trial = 0; trial < kTrials; ++trial) {
-    std::vector<double> a(12);
-    std::vector<double> b(6);
-    for (double& value : a) value = 3.0 * std::exp(0.05 * normal(random));
-    for (double& value : b) value = 2.0 * std::exp(0.08 * normal(random));
-    hits += ratio_of_medians(a, b)->interval.contains(1.5) ? 1 : 0;
-  }
-  EXPECT_GE(static_cast<double>(hits) / kTrials, 0.935);
+  // What the runs share, which is most of their noise, does not widen it.
+  EXPECT_LT(2.0 * paired_width, spread);
 }
 
 TEST(NonInferiorityVerdict, ThreeOutcomes) {
@@ -106,18 +91,6 @@ TEST(NonInferiorityVerdict, ErrsAsOftenAsStated) {
   }
   EXPECT_NEAR(static_cast<double>(accepted) / kTrials, 0.05, 0.015);
   EXPECT_NEAR(static_cast<double>(rejected) / kTrials, 0.05, 0.015);
-}
-
-TEST(EquivalenceVerdict, FourOutcomes) {
-  std::mt19937_64 random(53);
-  const auto verdict = [&](double ratio, double noise) {
-    const Pairs pairs = simulate(random, ratio, 10, noise);
-    return equivalence(pairs.candidate, pairs.baseline)->verdict;
-  };
-  EXPECT_EQ(verdict(1.0, 0.002), Verdict::equivalent);
-  EXPECT_EQ(verdict(0.8, 0.01), Verdict::faster);
-  EXPECT_EQ(verdict(1.3, 0.01), Verdict::slower);
-  EXPECT_EQ(verdict(1.0, 0.3), Verdict::inconclusive);
 }
 
 TEST(GeometricMeanOverCells, KnownValueAndBounds) {
@@ -161,10 +134,8 @@ TEST(Compare, RefusesBadInput) {
   EXPECT_FALSE(paired_ratio(two, std::vector{1.0}).ok());
   EXPECT_FALSE(paired_ratio({}, {}).ok());
   EXPECT_FALSE(paired_ratio(std::vector{0.0, 1.0}, two).ok());
-  EXPECT_FALSE(
-      ratio_of_medians(two, std::vector{1.0, std::numeric_limits<double>::infinity()}).ok());
+  EXPECT_FALSE(paired_ratio(two, std::vector{1.0, std::numeric_limits<double>::infinity()}).ok());
   EXPECT_FALSE(non_inferiority(two, two, -0.1).ok());
-  EXPECT_FALSE(equivalence(two, two, 0.02, 0.4).ok());
   EXPECT_FALSE(geometric_mean({}).ok());
   EXPECT_FALSE(geometric_mean({{0.1}}).ok());
 }

@@ -120,44 +120,6 @@ Result<Interval> median_interval(std::span<const double> values, double confiden
   return Interval{x[k - 1], x[x.size() - k]};
 }
 
-Result<Interval> interpolated_median_interval(std::span<const double> values, double confidence) {
-  STRIPLINE_ASSIGN_OR_RETURN(const Interval outer, median_interval(values, confidence));
-  const std::vector<double> x = sorted(values);
-  const std::size_t n = x.size();
-  const std::size_t k = median_interval_rank(n, confidence);
-  if (2 * (k + 1) > n) return outer;  // No inner interval to interpolate with.
-  const auto coverage = [n](std::size_t rank) {
-    return 1.0 - 2.0 * binomial_cdf(n, 0.5, static_cast<std::ptrdiff_t>(rank) - 1);
-  };
-  const double at_k = coverage(k);
-  const double at_next = coverage(k + 1);
-  const double share = (at_k - confidence) / (at_k - at_next);
-  const auto dn = static_cast<double>(n);
-  const auto dk = static_cast<double>(k);
-  const double lambda = (dn - dk) * share / (dk + (dn - 2.0 * dk) * share);
-  return Interval{(1.0 - lambda) * x[k - 1] + lambda * x[k],
-                  (1.0 - lambda) * x[n - k] + lambda * x[n - k - 1]};
-}
-
-Result<Interval> quantile_interval(std::span<const double> values, double q, double confidence) {
-  STRIPLINE_RETURN_IF_ERROR(check_finite(values, "sample"));
-  STRIPLINE_RETURN_IF_ERROR(check_confidence(confidence));
-  if (!(q > 0.0 && q < 1.0)) {
-    return Error(ErrorCode::invalid_argument,
-                 "quantile " + std::to_string(q) + " is not between 0 and 1");
-  }
-  const std::vector<double> x = sorted(values);
-  const std::size_t n = x.size();
-  const double tail = (1.0 - confidence) / 2.0;
-  std::size_t low = 0;
-  while (low < n && binomial_cdf(n, q, static_cast<std::ptrdiff_t>(low)) <= tail) ++low;
-  std::size_t high = n + 1;
-  while (high > 1 && 1.0 - binomial_cdf(n, q, static_cast<std::ptrdiff_t>(high) - 2) <= tail)
-    --high;
-  if (low == 0 || high > n) return too_few(n, confidence);
-  return Interval{x[low - 1], x[high - 1]};
-}
-
 Result<Interval> mean_interval(std::span<const double> values, double confidence) {
   STRIPLINE_RETURN_IF_ERROR(check_finite(values, "sample"));
   STRIPLINE_RETURN_IF_ERROR(check_confidence(confidence));
@@ -169,22 +131,6 @@ Result<Interval> mean_interval(std::span<const double> values, double confidence
   const auto n = static_cast<double>(values.size());
   const double half = t_two_sided(confidence, n - 1.0) * std::sqrt(moments.variance / n);
   return Interval{moments.mean - half, moments.mean + half};
-}
-
-Result<double> needed_samples(std::span<const double> values, double confidence, double eps) {
-  STRIPLINE_RETURN_IF_ERROR(mean_interval(values, confidence));
-  if (!(eps > 0.0)) {
-    return Error(ErrorCode::invalid_argument,
-                 "a relative half-width of " + std::to_string(eps) + " is not above zero");
-  }
-  const Moments moments = mean_and_variance(values);
-  if (moments.mean == 0.0) {
-    return Error(ErrorCode::failed_precondition,
-                 "the mean is zero, which has no relative width; ask for an absolute one");
-  }
-  const double t = t_two_sided(confidence, static_cast<double>(values.size()) - 1.0);
-  const double root = std::sqrt(moments.variance) * t / (eps * moments.mean);
-  return std::max(2.0, std::ceil(root * root));
 }
 
 Result<RunInterval> run_median_interval(std::span<const double> run_medians, double confidence) {

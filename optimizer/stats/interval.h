@@ -62,23 +62,9 @@ std::size_t median_interval_rank(std::size_t n, double confidence);
 /// input or a confidence outside (0, 1); failed_precondition when there are too few values.
 Result<Interval> median_interval(std::span<const double> values, double confidence);
 
-/// As median_interval(), but interpolated between the two order-statistic intervals that bracket
-/// the nominal level (Hettmansperger and Sheather 1986): narrower, and coverage close to nominal
-/// instead of at least nominal. Same errors.
-Result<Interval> interpolated_median_interval(std::span<const double> values, double confidence);
-
-/// Exact distribution-free interval of quantile q in (0, 1), equal tails. Same errors.
-Result<Interval> quantile_interval(std::span<const double> values, double q, double confidence);
-
 /// t interval of the mean of independent values, one per run. Errors: as median_interval(), with
 /// two values enough.
 Result<Interval> mean_interval(std::span<const double> values, double confidence);
-
-/// Number of normally distributed values after which the mean's t interval is expected to have a
-/// relative half-width of `eps`: (s t / (eps mean))^2, from a pilot sample; at least 2.
-/// Errors: as mean_interval(); invalid_argument when eps is not above zero, failed_precondition
-/// when the mean is zero.
-Result<double> needed_samples(std::span<const double> values, double confidence, double eps);
 
 /// Interval of the location over run medians: exact when there are enough runs, else by t.
 struct RunInterval {

@@ -51,43 +51,20 @@ TEST(MedianInterval, RefusesWhatItCannotDo) {
   EXPECT_EQ(median_interval(bad, 0.95).error().code(), ErrorCode::invalid_argument);
 }
 
-TEST(MedianInterval, CoversAtLeastNominallyAndInterpolationIsTighter) {
+TEST(MedianInterval, CoversAtLeastNominally) {
   std::mt19937_64 random(11);
   std::lognormal_distribution<double> noise(0.0, 0.5);
   int exact_hits = 0;
-  int interpolated_hits = 0;
-  double exact_width = 0.0;
-  double interpolated_width = 0.0;
   constexpr int kTrials = 4000;
   for (int trial = 0; trial < kTrials; ++trial) {
     std::vector<double> x(10);
     for (double& value : x) value = noise(random);
     const auto exact = median_interval(x, 0.95);
-    const auto inner = interpolated_median_interval(x, 0.95);
-    ASSERT_TRUE(exact.ok() && inner.ok());
+    ASSERT_TRUE(exact.ok());
     exact_hits += exact->contains(1.0) ? 1 : 0;
-    interpolated_hits += inner->contains(1.0) ? 1 : 0;
-    exact_width += exact->half_width();
-    interpolated_width += inner->half_width();
   }
   // Exact coverage at n = 10 is 0.979; the standard error here is 0.003.
   EXPECT_NEAR(static_cast<double>(exact_hits) / kTrials, 0.979, 0.009);
-  EXPECT_NEAR(static_cast<double>(interpolated_hits) / kTrials, 0.95, 0.014);
-  EXPECT_LT(interpolated_width, 0.95 * exact_width);
-}
-
-TEST(QuantileInterval, AgreesWithMedianAndKnownRanks) {
-  const auto x = count_to(100);
-  const auto middle = quantile_interval(x, 0.5, 0.95);
-  ASSERT_TRUE(middle.ok());
-  EXPECT_EQ(middle->low, median_interval(x, 0.95)->low);
-  EXPECT_EQ(middle->high, median_interval(x, 0.95)->high);
-  // P(Bin(100, 0.9) <= 83) = 0.0206, <= 84: 0.0399; P(Bin >= 96) = 0.0237, >= 95: 0.0576.
-  const auto tail = quantile_interval(x, 0.9, 0.95);
-  ASSERT_TRUE(tail.ok());
-  EXPECT_EQ(tail->low, 84.0);
-  EXPECT_EQ(tail->high, 96.0);
-  EXPECT_FALSE(quantile_interval(count_to(20), 0.99, 0.95).ok());
 }
 
 // Student's sleep data, group differences; R: t.test(d) gives [0.7001142, 2.4598858].
@@ -98,12 +75,6 @@ TEST(MeanInterval, MatchesPublishedExample) {
   EXPECT_NEAR(interval->low, 0.7001142, 1e-6);
   EXPECT_NEAR(interval->high, 2.4598858, 1e-6);
   EXPECT_FALSE(mean_interval(std::vector{1.0}, 0.95).ok());
-  // The half-width is 0.8799 of 1.58 now; four times the values for half of that.
-  const auto now = needed_samples(d, 0.95, 0.8798858 / 1.58);
-  const auto half = needed_samples(d, 0.95, 0.8798858 / 3.16);
-  ASSERT_TRUE(now.ok() && half.ok());
-  EXPECT_NEAR(*now, 10.0, 1.0);
-  EXPECT_NEAR(*half, 40.0, 1.0);
 }
 
 TEST(MeanInterval, SaysWhatAnIntervalNeeds) {
@@ -111,10 +82,6 @@ TEST(MeanInterval, SaysWhatAnIntervalNeeds) {
   ASSERT_FALSE(one.ok());
   EXPECT_EQ(one.error().code(), ErrorCode::failed_precondition);
   EXPECT_NE(one.error().message().find("measure another run"), std::string::npos);
-  const std::vector<double> d{1.2, 2.4, 1.3};
-  EXPECT_EQ(needed_samples(d, 0.95, 0.0).error().code(), ErrorCode::invalid_argument);
-  EXPECT_EQ(needed_samples(std::vector{-1.0, 1.0}, 0.95, 0.1).error().code(),
-            ErrorCode::failed_precondition);
 }
 
 TEST(Quantiles, OutsideOfTheirDomainAreNotNumbersAndNeverThrow) {

@@ -45,14 +45,6 @@ double quantile(std::span<const double> values, double q) {
   return quantile_of_sorted(x, q);
 }
 
-double mad(std::span<const double> values) {
-  const double centre = median(values);
-  std::vector<double> deviations;
-  deviations.reserve(values.size());
-  for (const double value : values) deviations.push_back(std::abs(value - centre));
-  return median(deviations);
-}
-
 Moments mean_and_variance(std::span<const double> values) {
   if (values.empty()) return {kNan, kNan};
   double sum = 0.0;
@@ -79,15 +71,6 @@ OutlierCounts tukey_outliers(std::span<const double> values) {
     if (value > counts.fence_high) ++counts.high;
   }
   return counts;
-}
-
-std::size_t mad_outliers(std::span<const double> values) {
-  const double spread = mad(values);
-  if (!(spread > 0.0)) return 0;
-  const double centre = median(values);
-  const double limit = kMadOutlierLimit * kNormalMadScale * spread;
-  return static_cast<std::size_t>(std::count_if(
-      values.begin(), values.end(), [&](double v) { return std::abs(v - centre) > limit; }));
 }
 
 }  // namespace stripline::stats

@@ -19,9 +19,6 @@ double quantile(std::span<const double> values, double q);
 /// The median absolute deviation times this estimates the standard deviation of a normal sample.
 inline constexpr double kNormalMadScale = 1.4826;
 
-/// Median absolute deviation from the median, not scaled.
-double mad(std::span<const double> values);
-
 /// Mean and unbiased variance (0 for a single value).
 struct Moments {
   double mean = 0.0;
@@ -38,9 +35,5 @@ struct OutlierCounts {
   double fence_high = 0.0;
 };
 OutlierCounts tukey_outliers(std::span<const double> values);
-
-/// How many values lie further than 3.5 scaled MADs from the median (Iglewicz and Hoaglin, How to
-/// Detect and Handle Outliers, 1993); 0 when the MAD is zero.
-std::size_t mad_outliers(std::span<const double> values);
 
 }  // namespace stripline::stats

@@ -75,26 +75,4 @@ Result<StopCheck> check_repetitions(const StopRule& rule, std::span<const double
   return check;
 }
 
-Result<StopCheck> check_runs(const StopRule& rule, std::size_t max_runs,
-                             std::span<const double> run_medians, bool cancelled) {
-  STRIPLINE_RETURN_IF_ERROR(check_rule(rule));
-  StopCheck check;
-  check.relative_half_width = std::numeric_limits<double>::infinity();
-  if (!run_medians.empty()) {
-    STRIPLINE_RETURN_IF_ERROR(check_finite(run_medians, "run medians"));
-    if (const auto found = run_median_interval(run_medians, rule.confidence); found.ok()) {
-      check.relative_half_width = relative_half_width(found->interval, median(run_medians));
-    }
-  }
-  if (cancelled) {
-    check.reason = StopReason::cancelled;
-  } else if (run_medians.size() >= rule.min_runs &&
-             check.relative_half_width <= rule.relative_half_width) {
-    check.reason = StopReason::converged;
-  } else if (run_medians.size() >= max_runs) {
-    check.reason = StopReason::max_reps;
-  }
-  return check;
-}
-
 }  // namespace stripline::stats

@@ -36,10 +36,4 @@ Result<StopCheck> check_repetitions(const experiment::StopRule& rule,
                                     std::span<const double> samples, double elapsed_s,
                                     bool cancelled);
 
-/// Judges the run medians of one point: converged once there are min_runs of them and their
-/// interval (run_median_interval()) is narrow enough; max_reps when `max_runs` are done. The same
-/// errors.
-Result<StopCheck> check_runs(const experiment::StopRule& rule, std::size_t max_runs,
-                             std::span<const double> run_medians, bool cancelled);
-
 }  // namespace stripline::stats

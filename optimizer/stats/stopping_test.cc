@@ -98,24 +98,12 @@ TEST(Stopping, KeepsCoverage) {
   EXPECT_GE(static_cast<double>(hits) / kTrials, 0.925);
 }
 
-TEST(Stopping, RunsNeedTheirMinimum) {
-  const StopRule rule{.min_runs = 6, .relative_half_width = 0.02};
-  const std::vector<double> steady(6, 2.0);
-  EXPECT_EQ(check_runs(rule, 12, std::span(steady).first(5), false)->reason, std::nullopt);
-  EXPECT_EQ(check_runs(rule, 12, steady, false)->reason, StopReason::converged);
-  const std::vector<double> noisy{1, 2, 3, 4, 5, 6, 7};
-  EXPECT_EQ(check_runs(rule, 12, noisy, false)->reason, std::nullopt);
-  EXPECT_EQ(check_runs(rule, 7, noisy, false)->reason, StopReason::max_reps);
-  EXPECT_EQ(check_runs(rule, 12, noisy, true)->reason, StopReason::cancelled);
-}
-
 TEST(Stopping, RefusesContradictoryRulesAndNan) {
   EXPECT_FALSE(check_repetitions(StopRule{.min_reps = 9, .max_reps = 8}, {}, 0.0, false).ok());
   EXPECT_FALSE(check_repetitions(StopRule{.confidence = 1.5}, {}, 0.0, false).ok());
   EXPECT_FALSE(check_repetitions(StopRule{.relative_half_width = -1.0}, {}, 0.0, false).ok());
   const std::vector<double> bad(9, std::numeric_limits<double>::quiet_NaN());
   EXPECT_FALSE(check_repetitions(StopRule{}, bad, 0.0, false).ok());
-  EXPECT_FALSE(check_runs(StopRule{}, 9, bad, false).ok());
 }
 
 }  // namespace

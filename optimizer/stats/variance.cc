@@ -53,14 +53,6 @@ Result<NestedVariance> nested_variance(const Runs& runs) {
   return result;
 }
 
-std::size_t reps_per_run(const NestedVariance& variance, double run_cost, double rep_cost,
-                         std::size_t min_reps, std::size_t max_reps) {
-  if (!(variance.between > 0.0)) return std::max(min_reps, max_reps);
-  const double best = std::sqrt(run_cost / rep_cost * (variance.within / variance.between));
-  if (!(best < static_cast<double>(max_reps))) return std::max(min_reps, max_reps);
-  return std::max(min_reps, static_cast<std::size_t>(std::lround(best)));
-}
-
 Dependence lag1_dependence(std::span<const double> series) {
   Dependence result;
   const std::size_t n = series.size();

@@ -25,12 +25,6 @@ struct NestedVariance {
 /// or with one sample in each.
 Result<NestedVariance> nested_variance(const Runs& runs);
 
-/// Repetitions per run that minimise the variance of the grand mean at a given cost:
-/// sqrt((run_cost / rep_cost) (within / between)), rounded, within [min_reps, max_reps]. All
-/// repetitions are spent (max_reps) when runs do not differ. Costs are in any common unit, > 0.
-std::size_t reps_per_run(const NestedVariance& variance, double run_cost, double rep_cost,
-                         std::size_t min_reps, std::size_t max_reps);
-
 /// Dependence between successive repetitions.
 struct Dependence {
   double rho1 = 0.0;           ///< Lag-1 autocorrelation; 0 for a constant or tiny series.

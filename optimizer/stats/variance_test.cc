@@ -48,15 +48,6 @@ TEST(NestedVariance, NegativeEstimateIsZeroAndErrorsAreTold) {
             ErrorCode::invalid_argument);
 }
 
-TEST(RepsPerRun, BalancesCosts) {
-  const NestedVariance variance{.between = 1.0, .within = 4.0, .icc = 0.2};
-  EXPECT_EQ(reps_per_run(variance, 100.0, 1.0, 1, 1000), 20U);
-  EXPECT_EQ(reps_per_run(variance, 100.0, 1.0, 1, 15), 15U);
-  EXPECT_EQ(reps_per_run(variance, 1.0, 100.0, 3, 15), 3U);
-  EXPECT_EQ(reps_per_run({.between = 0.0, .within = 1.0}, 1.0, 1.0, 3, 15), 15U);
-  EXPECT_EQ(reps_per_run({.between = 0.0, .within = 0.0}, 1.0, 1.0, 3, 15), 15U);
-}
-
 TEST(Dependence, TellsWhiteNoiseFromAutoregression) {
   std::mt19937_64 random(9);
   std::normal_distribution<double> normal;

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "optimizer/search/selection.h"
+#include "optimizer/search/race.h"
 #include "suites/bench/rows.h"
 #include "suites/kernels/candidates.h"
 

@@ -23,7 +23,7 @@ struct BestPlan {
 };
 
 /// Races forced_candidates(base) for at most `time_budget_s`. Every run measures all candidates
-/// still in the race, shuffled (optimizer/search/selection.h says who leaves it).
+/// still in the race, shuffled (optimizer/search/race.h says who leaves it).
 std::variant<BestPlan, Failure> find_best_plan(const Target& target, const experiment::Point& base,
                                                double time_budget_s, Progress& progress);
 

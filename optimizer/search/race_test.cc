@@ -1,4 +1,4 @@
-#include "optimizer/search/selection.h"
+#include "optimizer/search/race.h"
 
 #include <cmath>
 #include <random>
@@ -9,52 +9,6 @@ namespace stripline::search {
 namespace {
 
 const double kNan = std::numeric_limits<double>::quiet_NaN();
-
-TEST(SelectAndConfirm, ChoosesOnOneHalfAndReportsTheOther) {
-  // Candidate 1 is best on the odd runs only; it is chosen, and its poor other half is reported.
-  const TimeTable times{{2, 2, 2, 2, 2, 2}, {1, 5, 1, 5, 1, 5}, {3, 1, 3, 1, 3, 1}};
-  const auto best = select_and_confirm(times);
-  ASSERT_TRUE(best.ok());
-  EXPECT_EQ(best->candidate, 1U);
-  EXPECT_EQ(best->selection_median, 1.0);
-  EXPECT_EQ(best->confirmed_median, 5.0);
-  EXPECT_EQ(best->confirming_times, (std::vector<double>{5, 5, 5}));
-}
-
-TEST(SelectAndConfirm, TiesGoToTheSimplerAndIncompleteOnesAreOut) {
-  const TimeTable times{{1, 1, 1, kNan}, {2, 2, 2, 2}, {2, 2, 2, 2}};
-  EXPECT_EQ(select_and_confirm(times)->candidate, 1U);
-}
-
-TEST(SelectAndConfirm, ConfirmedMedianIsUnbiasedWhereTheMinimumIsNot) {
-  std::mt19937_64 random(7);
-  std::normal_distribution<double> normal;
-  double selected = 0.0;
-  double confirmed = 0.0;
-  constexpr int kTrials = 400;
-  for (int trial = 0; trial < kTrials; ++trial) {
-    TimeTable times(20);  // All equally fast.
-    for (auto& row : times) {
-      for (int run = 0; run < 12; ++run) row.push_back(std::exp(0.1 * normal(random)));
-    }
-    const auto best = select_and_confirm(times);
-    ASSERT_TRUE(best.ok());
-    selected += std::log(best->selection_median) / kTrials;
-    confirmed += std::log(best->confirmed_median) / kTrials;
-  }
-  EXPECT_LT(selected, -0.05);
-  EXPECT_NEAR(confirmed, 0.0, 0.01);
-}
-
-TEST(SelectAndConfirm, RefusesWhatItCannotJudge) {
-  EXPECT_FALSE(select_and_confirm({}).ok());
-  EXPECT_FALSE(select_and_confirm({{}}).ok());
-  EXPECT_FALSE(select_and_confirm({{1, 2, 3}}).ok());
-  EXPECT_FALSE(select_and_confirm({{1, 2, 3, 4}, {1, 2}}).ok());
-  EXPECT_NE(select_and_confirm({{1, 2, 3, 0}}).error().message().find("candidate 0, run 3"),
-            std::string::npos);
-  EXPECT_EQ(select_and_confirm({{1, 2, 3, kNan}}).error().code(), ErrorCode::failed_precondition);
-}
 
 // Candidate c is 2% slower than c - 1; runs share a 10% effect.
 TimeTable ladder(std::mt19937_64& random, std::size_t candidates, std::size_t rounds) {

@@ -1,4 +1,4 @@
-#include "optimizer/search/selection.h"
+#include "optimizer/search/race.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,10 +35,6 @@ Status check_rule(const RaceRule& rule) {
   return Error(ErrorCode::invalid_argument,
                "a race needs a level between 0 and 1 and a hopeless_factor of at least 1, got " +
                    std::to_string(rule.level) + " and " + std::to_string(rule.hopeless_factor));
-}
-
-bool complete(const std::vector<double>& row) {
-  return std::none_of(row.begin(), row.end(), [](double t) { return std::isnan(t); });
 }
 
 bool contains(const std::vector<std::size_t>& set, std::size_t value) {
@@ -121,39 +117,6 @@ const char* to_string(DropReason reason) {
       return "halved";
   }
   return "slower";
-}
-
-Result<ExhaustiveBest> select_and_confirm(const TimeTable& times, double confidence) {
-  STRIPLINE_RETURN_IF_ERROR(check_table(times));
-  if (times.front().size() < 4) {
-    return Error(ErrorCode::failed_precondition,
-                 "choosing and confirming on separate halves needs four runs or more, got " +
-                     std::to_string(times.front().size()));
-  }
-  ExhaustiveBest best;
-  best.selection_median = std::numeric_limits<double>::infinity();
-  for (std::size_t candidate = 0; candidate < times.size(); ++candidate) {
-    const std::vector<double>& row = times[candidate];
-    if (!complete(row)) continue;
-    std::vector<double> choosing;
-    std::vector<double> confirming;
-    for (std::size_t run = 0; run < row.size(); ++run) {
-      (run % 2 == 0 ? choosing : confirming).push_back(row[run]);
-    }
-    const double middle = stats::median(choosing);
-    if (!(middle < best.selection_median)) continue;
-    best.candidate = candidate;
-    best.selection_median = middle;
-    best.confirming_times = std::move(confirming);
-  }
-  if (best.confirming_times.empty()) {
-    return Error(ErrorCode::failed_precondition,
-                 "no candidate was measured in every run; measure the missing ones");
-  }
-  best.confirmed_median = stats::median(best.confirming_times);
-  STRIPLINE_ASSIGN_OR_RETURN(best.confirmed_interval,
-                             stats::run_median_interval(best.confirming_times, confidence));
-  return best;
 }
 
 Result<RaceStep> race_step(const TimeTable& times, const std::vector<std::size_t>& alive,

@@ -1,7 +1,7 @@
-// Choosing the best of measured candidates without flattering it.
+// Racing candidates: those that a paired test finds slower are dropped, round by round. Pure.
 //
-// The minimum of noisy medians is too low: it was chosen for its luck. So the choice is made on
-// one half of the runs and reported from the other. Pure functions.
+// The time of the winner is not its result: the minimum of noisy medians is too low, it was chosen
+// for its luck. Measure it again in fresh runs.
 #pragma once
 
 #include <cstddef>
@@ -9,29 +9,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "optimizer/stats/interval.h"
 
 namespace stripline::search {
 
 /// times[candidate][run]: the candidate's median time in that run, in seconds. Runs are shared by
 /// all candidates. NaN stands for "not measured in this run".
 using TimeTable = std::vector<std::vector<double>>;
-
-/// The chosen candidate, judged by runs that took no part in the choice.
-struct ExhaustiveBest {
-  std::size_t candidate = 0;
-  double selection_median = 0.0;  ///< On the choosing runs: optimistic, not to be reported.
-  double confirmed_median = 0.0;  ///< On the confirming runs.
-  stats::RunInterval confirmed_interval;
-  std::vector<double> confirming_times;  ///< The candidate's times on those runs, in run order.
-};
-
-/// Chooses by the medians of the odd runs (1st, 3rd, ...; indices 0, 2, ...) and reports from the
-/// others. Candidates that miss a run are not eligible; ties go to the lower index, so put the
-/// simpler candidate first. Errors: invalid_argument when the table is empty or ragged, or holds a
-/// time that is not above zero; failed_precondition when there are fewer than four runs or no
-/// eligible candidate.
-Result<ExhaustiveBest> select_and_confirm(const TimeTable& times, double confidence = 0.95);
 
 /// How to race candidates.
 struct RaceRule {
