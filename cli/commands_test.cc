@@ -149,6 +149,7 @@ struct FakeModels final : v1::Models::Service {
     if (!request->name().starts_with("models/example")) {
       return problem(grpc::StatusCode::NOT_FOUND, "MODEL_NOT_FOUND", "no " + request->name());
     }
+    const std::lock_guard lock(mutex);
     v1::ModelChunk chunk;
     chunk.mutable_version()->set_name("models/example/versions/1");
     chunk.mutable_version()->set_sha256(sha256);
@@ -161,6 +162,12 @@ struct FakeModels final : v1::Models::Service {
     }
     return grpc::Status::OK;
   }
+  void serve(std::string new_data, std::string new_sha256) {
+    const std::lock_guard lock(mutex);
+    data = std::move(new_data);
+    sha256 = std::move(new_sha256);
+  }
+  std::mutex mutex;  // handlers run on threads of gRPC
   std::string data;
   std::string sha256;
 };
@@ -410,11 +417,10 @@ TEST_F(CommandsTest, FetchWritesChecksAndRecognisesWhatIsCurrent) {
 TEST_F(CommandsTest, FetchRefusesDamageAndKeepsWhatIsThere) {
   const std::filesystem::path file = folder_ / "m.stripline.json";
   const std::string good = models_.data;
-  models_.data = good.substr(0, good.size() / 2);
+  models_.serve(good.substr(0, good.size() / 2), models_.sha256);
   EXPECT_EQ(run(ModelFetch{"models/example", file.string()}), kExitBadInput);
   EXPECT_FALSE(std::filesystem::exists(file));
-  models_.data = good;
-  models_.sha256 = std::string(64, '0');
+  models_.serve(good, std::string(64, '0'));
   EXPECT_EQ(run(ModelFetch{"models/example", file.string()}), kExitBadInput);
   EXPECT_TRUE(complained("instead of"));
   EXPECT_FALSE(std::filesystem::exists(file));

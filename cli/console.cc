@@ -1,5 +1,6 @@
 #include "cli/console.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +14,8 @@
 namespace stripline::cli {
 namespace {
 
-volatile sig_atomic_t interrupt_count = 0;
+std::atomic<int> interrupt_count = 0;  // read by other threads as well
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler writes it");
 
 int output_errno = 0;  // of the first failure
 

@@ -23,6 +23,7 @@ int run(const Global& /*global*/, const ExecHelper& command) {
   std::vector<std::string> strings = {path};
   strings.insert(strings.end(), command.arguments.begin(), command.arguments.end());
   std::vector<char*> arguments;
+  arguments.reserve(strings.size() + 1);
   for (std::string& text : strings) arguments.push_back(text.data());
   arguments.push_back(nullptr);
   ::execv(path.c_str(), arguments.data());

@@ -52,7 +52,8 @@ function(stripline_program name)
 endfunction()
 
 # stripline_test(NAME SOURCES a_test.cc [DEPS ...] [LABELS fast] [TIMEOUT seconds])
-# One ctest entry per executable; label it "fast" when it takes seconds, "e2e" when it starts processes.
+# One ctest entry per executable; label it "fast" when it takes seconds, "e2e" when it starts
+# processes, and besides "grpc" when threads of gRPC call it.
 function(stripline_test name)
   if(NOT STRIPLINE_BUILD_TESTS)
     return()
@@ -67,11 +68,20 @@ function(stripline_test name)
   if(NOT ARG_LABELS)
     set(ARG_LABELS fast)
   endif()
+  set(tsan_options suppressions=${CMAKE_SOURCE_DIR}/tests/sanitizers/tsan.supp)
+  if(STRIPLINE_SANITIZE MATCHES thread)
+    math(EXPR ARG_TIMEOUT "5 * ${ARG_TIMEOUT}")
+    if(grpc IN_LIST ARG_LABELS)
+      # To be read by tests/sanitizers/own_races.awk.
+      string(APPEND tsan_options :exitcode=0:log_path=${CMAKE_BINARY_DIR}/races/${name})
+      file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/races)
+    endif()
+  endif()
   set(environment
     STRIPLINE_TEST_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
     STRIPLINE_TEST_SOURCE=${CMAKE_SOURCE_DIR}
     LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/sanitizers/lsan.supp:print_suppressions=0
-    TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/sanitizers/tsan.supp)
+    TSAN_OPTIONS=${tsan_options})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
     ENVIRONMENT "${environment}")
 endfunction()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The checks that take longer than a test run.
 #
-#   scripts/check.sh tsan            build with ThreadSanitizer and run the tests whose ranks are threads
+#   scripts/check.sh tsan            build with ThreadSanitizer and run the tests without processes of their own
 #   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for so long (default 60)
 #   scripts/check.sh tidy            clang-tidy over every source file
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
@@ -13,7 +13,11 @@ require_packages "${build_packages[@]}" "${check_packages[@]}"
 case ${1:-} in
   tsan)
     configure_and_build tsan
+    rm -f build/tsan/races/*
     ctest --preset tsan -j 1 -LE e2e
+    if compgen -G 'build/tsan/races/*' >/dev/null; then
+      awk -f tests/sanitizers/own_races.awk build/tsan/races/* >&2
+    fi
     ;;
   fuzz)
     require_packages "${fuzz_packages[@]}"

@@ -5,6 +5,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "server/reactor_step.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
 #include "server/wire.h"
@@ -82,11 +83,14 @@ class SessionReactor final : public SessionStream {
  public:
   explicit SessionReactor(Coordinator& coordinator)
       : coordinator_(coordinator), link_(std::make_shared<StreamLink>(this)) {
+    ReactorStep step(this);
     coordinator_.await_hello(link_);
+    step.hand_over();
     StartRead(&message_);
   }
 
   void OnReadDone(bool ok) override {
+    ReactorStep step(this);
     if (!ok) {
       leave();
       link_->finish(grpc::Status::OK);
@@ -97,16 +101,26 @@ class SessionReactor final : public SessionStream {
     } else if (auto message = from_wire(message_)) {
       coordinator_.receive(session_, *message);
     }
+    step.hand_over();
     if (!link_->closing()) StartRead(&message_);
   }
 
-  void OnWriteDone(bool ok) override { link_->on_written(ok); }
+  void OnWriteDone(bool ok) override {
+    const ReactorStep step(this);
+    link_->on_written(ok);
+  }
 
-  void OnCancel() override { leave(); }
+  void OnCancel() override {
+    const ReactorStep step(this);
+    leave();
+  }
 
   void OnDone() override {
-    leave();
-    link_->detach();
+    {
+      const ReactorStep last(this);
+      leave();
+      link_->detach();
+    }
     delete this;  // NOLINT(cppcoreguidelines-owning-memory): how reactors end
   }
 

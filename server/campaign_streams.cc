@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/clock.h"
+#include "server/reactor_step.h"
 #include "server/rpc_status.h"
 #include "server/wire.h"
 
@@ -19,8 +20,14 @@ constexpr size_t kChunkBytes = size_t{256} << 10;
 template <typename Message>
 class RejectReactor final : public grpc::ServerWriteReactor<Message> {
  public:
-  explicit RejectReactor(const Problem& problem) { this->Finish(rpc_status(problem)); }
-  void OnDone() override { delete this; }  // NOLINT(cppcoreguidelines-owning-memory)
+  explicit RejectReactor(const Problem& problem) {
+    const ReactorStep step(this);
+    this->Finish(rpc_status(problem));
+  }
+  void OnDone() override {
+    { const ReactorStep last(this); }
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
 };
 
 class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
@@ -28,6 +35,7 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
  public:
   WatchReactor(Store& store, WatchHub& hub, int64_t campaign, uint64_t cursor)
       : store_(store), hub_(hub), campaign_(campaign), cursor_(cursor) {
+    const ReactorStep first(this);  // the others lock
     if (hub_.add(campaign_, this)) {
       on_event();
     } else {
@@ -63,7 +71,11 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
   }
 
   void OnDone() override {
-    hub_.remove(campaign_, this);
+    {
+      const ReactorStep last(this);
+      hub_.remove(campaign_, this);
+      const std::lock_guard lock(mutex_);
+    }
     delete this;  // NOLINT(cppcoreguidelines-owning-memory)
   }
 
@@ -144,20 +156,27 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
 
 class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
  public:
-  ExportReactor(Store& store, int64_t campaign) : store_(store), campaign_(campaign) { advance(); }
+  ExportReactor(Store& store, int64_t campaign) : store_(store), campaign_(campaign) {
+    ReactorStep step(this);
+    advance(step);
+  }
 
   void OnWriteDone(bool ok) override {
+    ReactorStep step(this);
     if (ok) {
-      advance();
+      advance(step);
     } else {
       Finish(grpc::Status::OK);
     }
   }
 
-  void OnDone() override { delete this; }  // NOLINT(cppcoreguidelines-owning-memory)
+  void OnDone() override {
+    { const ReactorStep last(this); }
+    delete this;  // NOLINT(cppcoreguidelines-owning-memory)
+  }
 
  private:
-  void advance() {
+  void advance(ReactorStep& step) {
     while (lines_.empty()) {
       const auto batches = store_.batches(campaign_, after_, kBatchPage);
       if (!batches.ok()) return Finish(rpc_status(problem_from(batches.error())));
@@ -171,6 +190,7 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
     const size_t size = std::min(kChunkBytes, lines_.size());
     chunk_.set_data(lines_.substr(0, size));
     lines_.erase(0, size);
+    step.hand_over();
     StartWrite(&chunk_);
   }
 

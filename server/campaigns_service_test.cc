@@ -17,6 +17,19 @@ class CampaignsServiceTest : public ServiceTest {
     ASSERT_TRUE(connected({"a", "b"}));
   }
 
+  // A campaign that ended in a model, on a server that has stopped. Returns its name.
+  std::string finish_a_campaign_and_stop() {
+    start_agents();
+    v1::CampaignSpec spec;
+    spec.set_fabric("tcp");
+    spec.set_runs(6);
+    std::string name = created(spec).name();
+    EXPECT_EQ(watch(name).back().campaign().state(), v1::Campaign::SUCCEEDED);
+    agents_.clear();
+    server_.reset();
+    return name;
+  }
+
   std::string fetch(const std::string& name, const std::string& if_none_match,
                     v1::ModelVersion& version) {
     v1::FetchModelVersionRequest request;
@@ -391,28 +404,14 @@ TEST_F(CampaignsServiceTest, AModelThatCannotBeStoredIsStoredWhenThatIsPossibleA
 
 // Killed between the end of the last run and the decision to fit: nobody needs to connect for it.
 TEST_F(CampaignsServiceTest, ACampaignWithoutOpenRunsIsFittedAfterARestart) {
-  start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  spec.set_runs(6);
-  const std::string name = created(spec).name();
-  ASSERT_EQ(watch(name).back().campaign().state(), v1::Campaign::SUCCEEDED);
-  agents_.clear();
-  server_.reset();
+  const std::string name = finish_a_campaign_and_stop();
   Saboteur(options_.data_dir).run("UPDATE campaigns SET state = 'RUNNING', model_version = ''");
   start();
   EXPECT_TRUE(eventually([&] { return get(name).state() == v1::Campaign::SUCCEEDED; }));
 }
 
 TEST_F(CampaignsServiceTest, SamplesThatCannotBeReadAreFittedWhenThatIsPossibleAgain) {
-  start_agents();
-  v1::CampaignSpec spec;
-  spec.set_fabric("tcp");
-  spec.set_runs(6);
-  const std::string name = created(spec).name();
-  ASSERT_EQ(watch(name).back().campaign().state(), v1::Campaign::SUCCEEDED);
-  agents_.clear();
-  server_.reset();
+  const std::string name = finish_a_campaign_and_stop();
   Saboteur saboteur(options_.data_dir);
   saboteur.run("UPDATE campaigns SET state = 'FITTING', model_version = ''");
   saboteur.run("ALTER TABLE batches RENAME TO away");

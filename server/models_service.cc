@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "server/page_token.h"
+#include "server/reactor_step.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
 #include "server/wire.h"
@@ -45,6 +46,7 @@ Answer<ModelVersionRecord> find_version(Store& store, const std::string& name) {
 class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
  public:
   FetchReactor(Store& store, const v1::FetchModelVersionRequest& request) {
+    ReactorStep step(this);
     const auto version = find_version(store, request.name());
     if (!version) {
       Finish(rpc_status(version.problem()));
@@ -59,27 +61,30 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
       content_ = std::move(*content);
     }
     *chunk_.mutable_version() = to_wire(*version);
-    write_next();
+    write_next(step);
   }
 
   void OnWriteDone(bool ok) override {
+    ReactorStep step(this);
     if (!ok || sent_ >= content_.size()) {
       Finish(grpc::Status::OK);
       return;
     }
     chunk_.Clear();
-    write_next();
+    write_next(step);
   }
 
   void OnDone() override {
+    { const ReactorStep last(this); }
     delete this;  // NOLINT(cppcoreguidelines-owning-memory): how reactors end
   }
 
  private:
-  void write_next() {
+  void write_next(ReactorStep& step) {
     const size_t size = std::min(kChunkBytes, content_.size() - sent_);
     chunk_.set_data(content_.substr(sent_, size));
     sent_ += size;
+    step.hand_over();
     StartWrite(&chunk_);
   }
 

@@ -208,8 +208,9 @@ class Search {
       if (protocol != last_protocol) hopeless = 0;
       last_protocol = protocol;
       if (hopeless == kHopelessSizes) continue;
+      const double best_before_s = best_s_;
       const double bound_s = try_size(*strip);
-      if (bound_s < best_s_ || bound_s < last_bound_s) {
+      if (bound_s < best_before_s || bound_s < last_bound_s) {
         hopeless = 0;
       } else if (!descending || !buffers_matter_ || !evaluator_.smaller_is_cheaper(*strip)) {
         ++hopeless;
