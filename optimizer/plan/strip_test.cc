@@ -13,6 +13,7 @@ namespace {
 
 using cost::Corner;
 
+constexpr uint64_t kKiB = uint64_t{1} << 10;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 StripRequest request_of(uint64_t total_bytes, double compute_s,
@@ -207,16 +208,16 @@ TEST(PlanStrip, GetsDoNotRunAheadToTheNextPeerWhereThatDelaysTheFirst) {
   const StripCosts costs = costs_of(model::example_model());
   StripRequest request = request_of(3 * kMiB / 4, 1e-3);
   request.blocks = 3;
-  const StripCandidate all{Schedule::all_issued, 32 * 1024, 1};
-  const StripCandidate two_peers{Schedule::pipelined, 32 * 1024, 16};
-  const StripCandidate one_peer{Schedule::pipelined, 32 * 1024, 8};
+  const StripCandidate all{Schedule::all_issued, 32 * kKiB, 1};
+  const StripCandidate two_peers{Schedule::pipelined, 32 * kKiB, 16};
+  const StripCandidate one_peer{Schedule::pipelined, 32 * kKiB, 8};
   const auto time = [&](const StripCandidate& candidate) {
     return predict_strip(request, costs, candidate, Corner::nominal);
   };
   const double alone_all = time(all), alone_two = time(two_peers), alone_one = time(one_peer);
   request.peers = 3;
   // The first strip may come behind two other blocks, or one.
-  const double block_s = 8 * costs.get().at(32 * 1024).gap(32 * 1024);
+  const double block_s = 8 * costs.get().at(32 * kKiB).gap(32 * kKiB);
   EXPECT_NEAR(time(all) - alone_all, 2 * block_s, 0.1 * block_s);
   EXPECT_NEAR(time(two_peers) - alone_two, block_s, 0.1 * block_s);
   EXPECT_DOUBLE_EQ(time(one_peer), alone_one);
@@ -274,9 +275,9 @@ TEST(PlanStrip, SmallBuffersAreWorthStripsWhereLargeOnesMissTheCache) {
     return predict_strip(request, with, candidate, Corner::nominal);
   };
   const StripCandidate whole{Schedule::vectorised, 8 * kMiB, 1};
-  const StripCandidate all{Schedule::all_issued, 256 * 1024, 1};
-  const StripCandidate in_cache{Schedule::pipelined, 256 * 1024, 2};
-  const StripCandidate beyond{Schedule::pipelined, 256 * 1024, 8};
+  const StripCandidate all{Schedule::all_issued, 256 * kKiB, 1};
+  const StripCandidate in_cache{Schedule::pipelined, 256 * kKiB, 2};
+  const StripCandidate beyond{Schedule::pipelined, 256 * kKiB, 8};
   // Half a nanosecond for each byte that is copied into a buffer beyond the cache.
   const double copied_s = 8 * kMiB * 0.5e-9;
   EXPECT_NEAR(time(whole, costs) - time(whole, plain), copied_s, 1e-9);

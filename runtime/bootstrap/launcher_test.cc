@@ -116,7 +116,8 @@ TEST(Launcher, ReportsWhatHappensInOrder) {
       ASSERT_TRUE(launcher->send_ready(std::vector<std::string>(9, "address")).ok());
       for (const uint32_t rank : {3U, 4U}) ASSERT_TRUE(launcher->send(rank, {{"go", rank}}).ok());
     } else {
-      rest[event->rank].push_back(*std::move(event));
+      const uint32_t rank = event->rank;
+      rest[rank].push_back(*std::move(event));
     }
   }
   EXPECT_EQ(launcher->running(), 0U);

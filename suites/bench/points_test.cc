@@ -19,7 +19,7 @@ TEST(Points, LeftOutFactorsTakeTheirFirstValue) {
 TEST(Points, ListsMultiplyAndVariantsAreNeighbours) {
   const auto points = points_from(issue(), {}, {"bytes=8,64", "burst=1,2,4"});
   ASSERT_TRUE(points.ok());
-  ASSERT_EQ(points->size(), 2u * 3u * issue().variants.size());
+  ASSERT_EQ(points->size(), size_t{2} * 3 * issue().variants.size());
   EXPECT_EQ((*points)[0].variant, "get");
   EXPECT_EQ((*points)[1].variant, "put");
   EXPECT_EQ((*points)[0].params, (*points)[1].params);

@@ -278,7 +278,7 @@ std::string slow_profile_file() {
     }
   }
   profile["compute_scale"] = {{"value", 1}, {"assumed", "the host's own"}};
-  const std::string path =
+  std::string path =
       testing::TempDir() + "stripline_slow_profile_" + std::to_string(::getpid()) + ".json";
   EXPECT_TRUE(write_json_file(path, profile).ok());
   return path;
