@@ -46,6 +46,8 @@ enum ReservedHandler : uint16_t {
   kBroadcastReady,
   kBroadcastData,
   kReduceContribution,
+  kCombinedPuts,
+  kCombinedPutsDone,
   kFirstProgramHandler = 16,
 };
 

@@ -42,16 +42,19 @@ sync::Reduce::Combine combine_for(Context::ReduceOp op) {
 
 // --- future --------------------------------------------------------------------------------------
 
-bool future::is_ready() const {
+bool future::is_complete() const {
   if (context_ == nullptr) return true;
   detail::ContextState& state = *context_->state_;
   if (state.slots.released(slot_, generation_)) return true;
-  if (state.slots.counter(slot_).pending != 0) {
-    context_->progress();
-    if (state.slots.counter(slot_).pending != 0) return false;
-  }
+  if (state.slots.counter(slot_).pending != 0) return false;
   state.slots.release(slot_);
   return true;
+}
+
+bool future::is_ready() const {
+  if (is_complete()) return true;
+  context_->progress();
+  return is_complete();
 }
 
 void future::wait() const {
@@ -60,6 +63,24 @@ void future::wait() const {
   if (state.slots.released(slot_, generation_)) return;
   state.wait_for(state.slots.counter(slot_));
   state.slots.release(slot_);
+}
+
+void wait_all(std::span<const future> futures) {
+  for (const future& one : futures) one.wait();
+}
+
+size_t wait_any(std::span<const future> futures) {
+  Context* context = nullptr;
+  size_t ready = futures.size();
+  const auto find = [&] {
+    for (size_t i = 0; i < futures.size() && ready == futures.size(); ++i) {
+      if (futures[i].is_complete()) ready = i;
+      context = futures[i].context_;
+    }
+    return ready < futures.size();
+  };
+  if (!find() && context != nullptr) context->wait_until(find);
+  return ready;
 }
 
 // --- joining and leaving -------------------------------------------------------------------------
@@ -131,6 +152,29 @@ future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offse
   return {this, slot, state.slots.generation(slot)};
 }
 
+void Context::get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes) {
+  state_->get_implicit(destination, target, offset, bytes);
+}
+
+void Context::put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes) {
+  state_->put_implicit(target, offset, source, bytes);
+}
+
+void Context::fence(rank_t target) {
+  state_->enter("fence");
+  if (target >= state_->ranks) {
+    state_->fail(Error(ErrorCode::invalid_argument, "fence of rank " + std::to_string(target) +
+                                                        ", but the job has ranks 0 to " +
+                                                        std::to_string(state_->ranks - 1)));
+  }
+  state_->fence(target);
+}
+
+void Context::fence() {
+  state_->enter("fence");
+  state_->fence();
+}
+
 // --- active messages -----------------------------------------------------------------------------
 
 uint32_t Context::register_am(AmHandler handler) {
@@ -154,6 +198,7 @@ size_t Context::am_max_bytes() const { return state_->messages.max_payload_bytes
 
 void Context::barrier() {
   state_->enter("barrier");
+  state_->fence();
   state_->complete_all(Kind::put);
   state_->operation = "barrier";
   state_->barrier.wait(sync::Collective::barrier);

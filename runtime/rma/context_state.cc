@@ -33,8 +33,10 @@ ContextState::ContextState(const Options& options_in,
       ranks(bootstrap->ranks()),
       fabric(std::move(fabric_in)),
       segment(fabric->segment()),
+      implicit(ranks),
       heap(segment.size()),
       messages(*fabric, ranks, am_config, [this](const Error& error) { fail(error); }),
+      combiner(messages, *fabric, segment, ranks, [this](const Error& error) { fail(error); }),
       order(rank, [this](const Error& error) { fail(error); }),
       barrier(messages, order, rank, ranks),
       broadcast(messages, order, rank, ranks, [this](const Error& error) { fail(error); }),
@@ -85,6 +87,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
     state->model = *std::move(model);
   }
   state->messages.start();
+  state->combiner.start({});
   state->barrier.wait(sync::Collective::barrier);
   return std::unique_ptr<Context>(new Context(std::move(state)));  // NOLINT(*-owning-memory)
 }
@@ -93,12 +96,30 @@ void ContextState::complete_all(rma::CompletionSlots::Kind kind) {
   slots.for_each_pending(kind, [this](const fabric::Counter& counter) { wait_for(counter); });
 }
 
+void ContextState::complete(rank_t target, const fabric::Counter& counter) {
+  wait_for(counter);
+  if (combiner.unanswered(target) == 0) return;
+  messages.wait([this, target] { return combiner.unanswered(target) == 0; });
+}
+
+void ContextState::fence(rank_t target) {
+  combiner.flush(target);
+  complete(target, implicit.counter(target));
+}
+
+void ContextState::fence() {
+  combiner.flush();
+  implicit.complete_each(
+      [this](rank_t target, const fabric::Counter& counter) { complete(target, counter); });
+}
+
 void ContextState::reclaim_slots() {
   if (slots.sweep()) return;
   messages.wait([this] { return slots.sweep(); });
 }
 
 void ContextState::leave() {
+  fence();
   complete_all(rma::CompletionSlots::Kind::put);
   complete_all(rma::CompletionSlots::Kind::get);
   operation = "leaving the job";

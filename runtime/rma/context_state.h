@@ -17,6 +17,8 @@
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/rma/completion_slots.h"
+#include "runtime/rma/implicit_operations.h"
+#include "runtime/rma/put_combiner.h"
 #include "runtime/rma/symmetric_heap.h"
 #include "runtime/sync/barrier.h"
 #include "runtime/sync/broadcast.h"
@@ -74,6 +76,27 @@ struct ContextState {
     fabric->put(target, offset, source, bytes, counter);
   }
 
+  /// A get that only fences complete.
+  void get_implicit(std::byte* destination, rank_t target, uint64_t offset, size_t bytes) {
+    get(destination, target, offset, bytes, implicit.counter(target));
+  }
+
+  /// A put that only fences complete. Small ones are combined.
+  void put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes) {
+    if (target == rank || bytes == 0 || !combiner.takes(bytes)) {
+      put(target, offset, source, bytes, implicit.counter(target));
+      return;
+    }
+    check("rput", target, offset, bytes);
+    operation = "rput";
+    implicit.counter(target);
+    combiner.put(target, offset, source, bytes);
+  }
+
+  /// Completes the operations without handles to one rank, or to all.
+  void fence(rank_t target);
+  void fence();
+
   /// Waits until the operations of `counter` are complete, making progress.
   void wait_for(const fabric::Counter& counter) {
     if (counter.pending == 0) return;
@@ -89,6 +112,7 @@ struct ContextState {
     operation = name;
     if (messages.in_handler()) [[unlikely]]
       fail_in_handler(name);
+    combiner.flush_old();
   }
 
   // --- completion slots -------------------------------------------------------------------------
@@ -125,8 +149,10 @@ struct ContextState {
   const char* operation = "start-up";  ///< what the rank is doing, for messages of failure
 
   rma::CompletionSlots slots;
+  rma::ImplicitOperations implicit;
   rma::SymmetricHeap heap;
   am::ActiveMessages messages;
+  rma::PutCombiner combiner;
   sync::CollectiveOrder order;
   sync::Barrier barrier;
   sync::Broadcast broadcast;
@@ -149,6 +175,7 @@ struct ContextState {
   [[noreturn]] void fail_bounds(const char* name, rank_t target, uint64_t offset,
                                 size_t bytes) const;
   void reclaim_slots();
+  void complete(rank_t target, const fabric::Counter& counter);
 };
 
 }  // namespace stripline::detail

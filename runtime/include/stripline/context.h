@@ -59,12 +59,19 @@ class future {
 
  private:
   friend class Context;
+  friend size_t wait_any(std::span<const future> futures);
+  bool is_complete() const;
   future(Context* context, uint32_t slot, uint32_t generation)
       : context_(context), slot_(slot), generation_(generation) {}
   Context* context_ = nullptr;
   uint32_t slot_ = 0;
   uint32_t generation_ = 0;
 };
+
+/// Returns when all are complete.
+void wait_all(std::span<const future> futures);
+/// Returns when one is complete, and which: the first one by index. With no futures it returns 0.
+size_t wait_any(std::span<const future> futures);
 
 /// A handler of active messages. Runs inside progress of the target, on its thread; must be short
 /// and may reply with Context::am_send, but must not wait.
@@ -132,6 +139,24 @@ class Context {
     return put_bytes(reinterpret_cast<const std::byte*>(source), destination.where(),
                      destination.offset(), count * sizeof(T));
   }
+  /// The same without a handle (NBI in GASNet and OpenSHMEM): complete after the next fence() that
+  /// covers `source`'s (`destination`'s) rank, or barrier(). Cheaper than futures, and small puts
+  /// to one rank travel together in one message: they leave at the fence, when a message is full,
+  /// or when the first of them is 50 us old and this rank makes progress.
+  template <typename T>
+  void rget_nbi(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count) {
+    get_bytes_nbi(source.where(), source.offset(), reinterpret_cast<std::byte*>(destination),
+                  count * sizeof(T));
+  }
+  template <typename T>
+  void rput_nbi(const T* source, global_ptr<T> destination, size_t count) {
+    put_bytes_nbi(reinterpret_cast<const std::byte*>(source), destination.where(),
+                  destination.offset(), count * sizeof(T));
+  }
+  /// Returns when this rank's operations without handles to `target`, or to all ranks, are
+  /// complete: what was fetched is here, what was stored is visible there.
+  void fence(rank_t target);
+  void fence();
   /// Blocking single element forms.
   template <typename T>
   std::remove_const_t<T> rget(global_ptr<T> source) {
@@ -194,12 +219,15 @@ class Context {
 
  private:
   friend class future;
+  friend size_t wait_any(std::span<const future> futures);
   friend struct detail::ContextState;
   explicit Context(std::unique_ptr<detail::ContextState> state);
   Result<uint64_t> allocate_symmetric(size_t bytes);
   void free_symmetric(uint64_t offset);
   future get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
   future put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
+  void get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
+  void put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
 
   std::unique_ptr<detail::ContextState> state_;
   // Of the state, where access to own memory finds them without a call.

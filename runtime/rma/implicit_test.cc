@@ -1,0 +1,295 @@
+// Operations without handles, fences, combined puts, and waiting for several futures.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/context.h>
+
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+namespace {
+
+using bootstrap::fabrics_under_test;
+using bootstrap::group_on;
+using bootstrap::run_ranks;
+
+class Implicit : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
+ protected:
+  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
+    const Status ran = run_ranks(group_on(GetParam(), ranks), body);
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+};
+
+// What a rank writes into one place in one epoch.
+std::byte value_at(size_t place, rank_t writer, int epoch) {
+  return static_cast<std::byte>((place * 31 + writer * 7 + static_cast<size_t>(epoch) * 13 + 1) &
+                                0xff);
+}
+
+// Every rank owns a part of every segment and writes it in pieces of random sizes, small and large,
+// to all ranks at once; after the fence a get sees all of it, after the barrier the owner does.
+TEST_P(Implicit, EverythingIsVisibleAfterAFence) {
+  constexpr rank_t kRanks = 3;
+  constexpr size_t kPart = 20000;
+  on_ranks(kRanks, [](Context& context) {
+    const rank_t me = context.rank_me();
+    const auto mine = context.new_symmetric_array<std::byte>(kRanks * kPart);
+    ASSERT_TRUE(mine.ok());
+    std::mt19937_64 random(7 + me);
+    std::vector<std::byte> out(kPart);
+    for (int epoch = 0; epoch < 4; ++epoch) {
+      for (size_t i = 0; i < kPart; ++i) out[i] = value_at(i, me, epoch);
+      std::array<size_t, kRanks> done{};
+      while (done != std::array<size_t, kRanks>{kPart, kPart, kPart}) {
+        const auto target = static_cast<rank_t>(random() % kRanks);
+        size_t& from = done[target];
+        const size_t largest = random() % 20 == 0 ? 3000 : 40;
+        const size_t bytes = std::min(kPart - from, random() % largest);
+        context.rput_nbi(
+            out.data() + from,
+            context.on_rank(*mine, target) + static_cast<std::ptrdiff_t>(me * kPart + from), bytes);
+        from += bytes;
+      }
+      const rank_t first = (me + 1) % kRanks;
+      context.fence(first);
+      std::vector<std::byte> in(kPart);
+      const auto part = static_cast<std::ptrdiff_t>(me * kPart);
+      context.rget_nbi(context.on_rank(*mine, first) + part, in.data(), kPart);
+      context.fence();
+      ASSERT_EQ(in, out);
+      context.rget(context.on_rank(*mine, (me + 2) % kRanks) + part, in.data(), kPart).wait();
+      ASSERT_EQ(in, out);
+      context.barrier();
+      const std::byte* local = context.local(*mine);
+      for (rank_t writer = 0; writer < kRanks; ++writer) {
+        for (size_t i = 0; i < kPart; ++i) {
+          ASSERT_EQ(local[writer * kPart + i], value_at(i, writer, epoch)) << writer << " " << i;
+        }
+      }
+      context.barrier();
+    }
+  });
+}
+
+TEST_P(Implicit, BarriersFence) {
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(1000);
+    ASSERT_TRUE(mine.ok());
+    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    for (uint64_t i = 0; i < 1000; i += 2) {
+      const uint64_t value = 100 * i + context.rank_me();
+      context.rput_nbi(&value, there + static_cast<std::ptrdiff_t>(i), 1);
+    }
+    context.barrier();
+    for (uint64_t i = 0; i < 1000; ++i) {
+      ASSERT_EQ(context.local(*mine)[i], i % 2 == 0 ? 100 * i + 1 - context.rank_me() : 0) << i;
+    }
+    context.barrier();
+  });
+}
+
+TEST_P(Implicit, SmallPutsTravelTogether) {
+  on_ranks(2, [](Context& context) {
+    constexpr size_t kPuts = 5000;
+    const auto mine = context.new_symmetric_array<uint64_t>(3 * kPuts);
+    ASSERT_TRUE(mine.ok());
+    const rma::PutCombiner& combiner = context.state().combiner;
+    const auto before = context.state().fabric->traffic();
+    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    uint64_t bytes = 0;
+    for (const std::ptrdiff_t step : {std::ptrdiff_t{3}, std::ptrdiff_t{1}}) {
+      const uint64_t messages = combiner.statistics().messages;
+      const uint64_t bytes_before = context.state().fabric->traffic().message_bytes;
+      for (size_t i = 0; i < kPuts; ++i) {
+        const uint64_t value = i;
+        context.rput_nbi(&value, there + static_cast<std::ptrdiff_t>(i) * step, 1);
+      }
+      context.fence();
+      // At worst, messages that were sent for their age are half empty.
+      EXPECT_LT(combiner.statistics().messages - messages, kPuts / 20);
+      const uint64_t sent = context.state().fabric->traffic().message_bytes - bytes_before;
+      // Of puts in a row only the data travel; the peer's answers and barriers come on top.
+      if (step == 1) {
+        EXPECT_LT(sent, bytes * 3 / 4);
+      }
+      bytes = sent;
+    }
+    EXPECT_EQ(combiner.statistics().puts, 2 * kPuts);
+    EXPECT_EQ(context.state().fabric->traffic().puts, before.puts);
+    context.barrier();
+    for (size_t i = 0; i < kPuts; ++i) ASSERT_EQ(context.local(*mine)[i], i);
+    context.barrier();
+  });
+}
+
+TEST_P(Implicit, LargePutsTravelAlone) {
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<std::byte>(4096);
+    ASSERT_TRUE(mine.ok());
+    const auto before = context.state().fabric->traffic();
+    const std::vector<std::byte> out(4096, std::byte{5});
+    context.rput_nbi(out.data(), context.on_rank(*mine, 1 - context.rank_me()), 4096);
+    context.fence();
+    EXPECT_EQ(context.state().fabric->traffic().put_bytes - before.put_bytes, 4096U);
+    EXPECT_EQ(context.state().combiner.statistics().puts, 0U);
+    context.barrier();
+    EXPECT_EQ(context.local(*mine)[4095], std::byte{5});
+    context.barrier();
+  });
+}
+
+TEST_P(Implicit, AFenceOfOneRankSendsNothingToOthers) {
+  on_ranks(3, [](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(3);
+    ASSERT_TRUE(mine.ok());
+    const rank_t me = context.rank_me();
+    rma::PutCombiner::Rule patient;
+    patient.max_delay_s = 1e9;
+    context.state().combiner.start(patient);
+    const uint64_t value = me + 1;
+    for (const rank_t target : {(me + 1) % 3, (me + 2) % 3}) {
+      context.rput_nbi(&value, context.on_rank(*mine, target) + me, 1);
+    }
+    context.fence((me + 1) % 3);
+    EXPECT_EQ(context.state().combiner.statistics().messages, 1U);
+    context.fence();
+    EXPECT_EQ(context.state().combiner.statistics().messages, 2U);
+    context.barrier();
+    for (rank_t writer = 0; writer < 3; ++writer) {
+      EXPECT_EQ(context.local(*mine)[writer], writer == me ? 0 : writer + 1);
+    }
+    context.barrier();
+  });
+}
+
+// Nobody fences; the writer only makes progress now and then.
+TEST_P(Implicit, OldPutsLeaveByThemselves) {
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(1);
+    ASSERT_TRUE(mine.ok());
+    const uint64_t value = 17;
+    context.rput_nbi(&value, context.on_rank(*mine, 1 - context.rank_me()), 1);
+    const volatile uint64_t* flag = context.local(*mine);
+    const double begin_s = context.now_s();
+    while (*flag != 17) {
+      ASSERT_LT(context.now_s() - begin_s, 60);
+      context.compute_for(10e-6);
+      context.progress();
+    }
+    context.barrier();
+  });
+}
+
+TEST_P(Implicit, AFullPoolSendsTheOldest) {
+  on_ranks(4, [](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(400);
+    ASSERT_TRUE(mine.ok());
+    rma::PutCombiner::Rule small;
+    small.message_bytes = 256;
+    small.budget_bytes = 512;  // two buffers for three peers
+    small.max_delay_s = 1e9;
+    context.state().combiner.start(small);
+    EXPECT_EQ(context.state().combiner.budget_bytes(), 512U);
+    const rank_t me = context.rank_me();
+    for (uint64_t i = 0; i < 100; ++i) {
+      for (rank_t step = 1; step < 4; ++step) {
+        const rank_t target = (me + step) % 4;
+        const uint64_t value = 1000 * me + i;
+        context.rput_nbi(
+            &value, context.on_rank(*mine, target) + static_cast<std::ptrdiff_t>(me * 100 + i), 1);
+      }
+    }
+    EXPECT_GT(context.state().combiner.statistics().crowded, 100U);
+    context.barrier();
+    for (rank_t writer = 0; writer < 4; ++writer) {
+      for (uint64_t i = 0; i < 100; ++i) {
+        ASSERT_EQ(context.local(*mine)[writer * 100 + i], writer == me ? 0 : 1000 * writer + i);
+      }
+    }
+    context.barrier();
+  });
+}
+
+TEST_P(Implicit, WaitingForSeveralFutures) {
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(64);
+    ASSERT_TRUE(mine.ok());
+    for (uint64_t i = 0; i < 64; ++i) context.local(*mine)[i] = i * i;
+    context.barrier();
+    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    std::vector<uint64_t> values(64);
+    std::vector<future> futures;
+    for (uint64_t i = 0; i < 64; ++i) {
+      futures.push_back(context.rget(there + static_cast<std::ptrdiff_t>(i), &values[i], 1));
+    }
+    std::vector<future> left(futures.begin(), futures.begin() + 32);
+    std::vector<size_t> index(32);
+    for (size_t i = 0; i < index.size(); ++i) index[i] = i;
+    while (!left.empty()) {
+      const size_t ready = wait_any(left);
+      ASSERT_LT(ready, left.size());
+      ASSERT_EQ(values[index[ready]], index[ready] * index[ready]);
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(ready));
+      index.erase(index.begin() + static_cast<std::ptrdiff_t>(ready));
+    }
+    wait_all(futures);
+    for (uint64_t i = 0; i < 64; ++i) EXPECT_EQ(values[i], i * i);
+    EXPECT_EQ(context.state().slots.in_use(), 0U);
+    EXPECT_EQ(wait_any({}), 0U);
+    EXPECT_EQ(wait_any(futures), 0U);
+    context.barrier();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, Implicit, ::testing::ValuesIn(fabrics_under_test()),
+                         bootstrap::FabricLabel());
+
+class ImplicitDeathTest : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+  static void together(const std::function<void(Context&)>& body) {
+    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), body);
+    std::_Exit(ran.ok() ? 0 : 1);
+  }
+};
+
+TEST_F(ImplicitDeathTest, PutsAreChecked) {
+  EXPECT_EXIT(together([](Context& context) {
+                const double value = 0;
+                context.rput_nbi(&value, global_ptr<double>(1, (8U << 20) - 4), 1);
+              }),
+              ::testing::ExitedWithCode(2), "rput of 8 bytes at offset 8388604 of rank 1 is out");
+}
+
+TEST_F(ImplicitDeathTest, FenceOfARankThatDoesNotExist) {
+  EXPECT_EXIT(together([](Context& context) { context.fence(2); }), ::testing::ExitedWithCode(2),
+              "fence of rank 2, but the job has ranks 0 to 1");
+}
+
+// What no sender of ours makes.
+TEST_F(ImplicitDeathTest, CombinedPutsAreCheckedAtTheTarget) {
+  const auto send = [](uint64_t word) {
+    together([word](Context& context) {
+      if (context.rank_me() == 0) {
+        context.state().messages.send(1, am::kCombinedPuts, std::as_bytes(std::span(&word, 1)), {});
+      }
+      context.barrier();
+    });
+  };
+  EXPECT_EXIT(send(8), ::testing::ExitedWithCode(3), "rank 0 sent combined puts");
+  EXPECT_EXIT(send(uint64_t{9U << 20} << 20), ::testing::ExitedWithCode(3),
+              "rank 0 sent combined puts");
+}
+
+}  // namespace
+}  // namespace stripline

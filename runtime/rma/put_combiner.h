@@ -1,0 +1,156 @@
+// Combining: small puts without a handle to one destination travel together in one message, until a
+// fence, a full buffer, or their age sends them. Puts are unordered until a fence, so that nobody
+// can tell the difference but by a clock; what a network charges per message is paid once for
+// hundreds of puts. As in conveyors (Maley and DeVinney 2019) and Chapel's CopyAggregation, but
+// below the API.
+//
+// Wire form of a message: entries {word: offset << 20 | bytes, data}. A put that continues the
+// entry before it is appended to it and costs no word of its own. The target answers each message
+// with an empty one when its puts are visible.
+//
+// Memory: buffers of one message each from a pool of Rule::budget_bytes, however many peers there
+// are; when it is used up, the oldest buffer is sent. Latency: a put leaves at the latest
+// Rule::max_delay_s after the first of its message plus the time to this rank's next call that
+// makes progress.
+//
+// One thread at a time, as the runtime.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "runtime/am/active_messages.h"
+#include "runtime/fabric/fabric.h"
+
+namespace stripline::rma {
+
+using fabric::Rank;
+
+class PutCombiner {
+ public:
+  struct Rule {
+    size_t max_put_bytes = 64;              ///< larger puts travel alone; 0: all do
+    size_t message_bytes = SIZE_MAX;        ///< at most the largest active message
+    double max_delay_s = 50e-6;             ///< age at which a message leaves
+    size_t budget_bytes = size_t{1} << 20;  ///< of all buffers together
+  };
+
+  /// For tests and reports.
+  struct Statistics {
+    uint64_t puts = 0;      ///< that were combined
+    uint64_t messages = 0;  ///< that they travelled in
+    uint64_t crowded = 0;   ///< messages sent early because the pool was used up
+  };
+
+  /// `fail` ends the job.
+  PutCombiner(am::ActiveMessages& messages, fabric::Fabric& fabric, std::span<std::byte> segment,
+              Rank ranks, fabric::FailureHandler fail);
+
+  /// After ActiveMessages::start(); again only while nothing is held.
+  void start(const Rule& rule);
+
+  /// Whether a put of this size is combined.
+  bool takes(size_t bytes) const { return bytes <= max_put_bytes_; }
+
+  /// Copies a put that takes(bytes); `target` is another rank, the range lies within its segment.
+  /// May send a message, and then makes progress while there is no room for it.
+  void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes) {
+    ++statistics_.puts;
+    Peer& peer = peers_[target];
+    Buffer* buffer = peer.open;
+    if (buffer != nullptr) [[likely]] {
+      if (offset == buffer->next_offset && buffer->used + bytes <= message_bytes_) {
+        append(*buffer, source, bytes);
+        return;
+      }
+      if (buffer->used + kWordBytes + bytes > message_bytes_) {
+        send(target);
+        buffer = nullptr;
+      }
+    }
+    if (buffer == nullptr) buffer = &open(target);
+    begin_entry(*buffer, offset);
+    append(*buffer, source, bytes);
+  }
+
+  /// Sends what is held for one rank, or for all.
+  void flush(Rank target) {
+    if (peers_[target].open != nullptr) send(target);
+  }
+  void flush();
+  /// Sends what has reached its age. Cheap when nothing is held.
+  void flush_old() {
+    if (oldest_ != nullptr) flush_older_than(fabric_.now_s() - max_delay_s_);
+  }
+
+  /// Messages to `target` whose puts are not known to be visible yet.
+  uint32_t unanswered(Rank target) const { return peers_[target].unanswered; }
+
+  const Statistics& statistics() const { return statistics_; }
+  /// Memory that buffers may take.
+  size_t budget_bytes() const { return buffers_.size() * message_bytes_; }
+
+ private:
+  static constexpr unsigned kLengthBits = 20;
+  static constexpr size_t kWordBytes = sizeof(uint64_t);
+
+  struct Buffer {
+    std::byte* memory = nullptr;
+    size_t used = 0;
+    size_t entry = 0;          // where the last entry's word is
+    uint64_t next_offset = 0;  // that would continue it
+    Rank target = 0;
+    double opened_s = 0;
+    Buffer* newer = nullptr;  // in the list of open ones, by age; or in the list of free ones
+    Buffer* older = nullptr;
+  };
+
+  struct Peer {
+    Buffer* open = nullptr;
+    uint32_t unanswered = 0;
+  };
+
+  // The word of an entry without its length; append() counts that up.
+  static void begin_entry(Buffer& buffer, uint64_t offset) {
+    const uint64_t word = offset << kLengthBits;
+    std::memcpy(buffer.memory + buffer.used, &word, kWordBytes);
+    buffer.entry = buffer.used;
+    buffer.used += kWordBytes;
+    buffer.next_offset = offset;
+  }
+  static void append(Buffer& buffer, const std::byte* source, size_t bytes) {
+    std::memcpy(buffer.memory + buffer.used, source, bytes);
+    buffer.used += bytes;
+    buffer.next_offset += bytes;
+    uint64_t word = 0;
+    std::memcpy(&word, buffer.memory + buffer.entry, kWordBytes);
+    word += bytes;
+    std::memcpy(buffer.memory + buffer.entry, &word, kWordBytes);
+  }
+
+  Buffer& open(Rank target);
+  void send(Rank target);
+  void flush_older_than(double time_s);
+  void unlink(Buffer& buffer);
+  void take_message(Rank source, std::span<const std::byte> payload);
+
+  am::ActiveMessages& messages_;
+  fabric::Fabric& fabric_;
+  std::span<std::byte> segment_;
+  fabric::FailureHandler fail_;
+  size_t max_put_bytes_ = 0;
+  size_t message_bytes_ = 0;
+  double max_delay_s_ = 0;
+  std::vector<Peer> peers_;
+  std::vector<std::byte> memory_;  // of all buffers; allocated when the first one is opened
+  std::vector<Buffer> buffers_;
+  Buffer* free_ = nullptr;
+  Buffer* oldest_ = nullptr;
+  Buffer* newest_ = nullptr;
+  Statistics statistics_;
+};
+
+}  // namespace stripline::rma
