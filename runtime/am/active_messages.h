@@ -48,6 +48,8 @@ enum ReservedHandler : uint16_t {
   kReduceContribution,
   kCombinedPuts,
   kCombinedPutsDone,
+  kAtomic,
+  kAtomicReply,
   kFirstProgramHandler = 16,
 };
 

@@ -31,6 +31,36 @@ struct Counter {
   uint32_t pending = 0;
 };
 
+/// What an atomic operation makes of a variable and its operand. `load` and `compare_swap` only
+/// make sense when the previous value is asked for.
+enum class AtomicOp : uint8_t {
+  load,
+  store,  ///< also the swap, when the previous value is asked for
+  compare_swap,
+  add,
+  min,
+  max,
+  bit_and,
+  bit_or,
+  bit_xor,
+};
+inline constexpr size_t kAtomicOps = 9;
+
+enum class AtomicType : uint8_t { int32, uint32, int64, uint64, float64 };
+inline constexpr size_t kAtomicTypes = 5;
+
+constexpr size_t bytes_of(AtomicType type) {
+  return type == AtomicType::int32 || type == AtomicType::uint32 ? 4 : 8;
+}
+
+/// One atomic operation. Operands are the bits of a value of `type`, in the low bytes.
+struct AtomicRequest {
+  AtomicOp op = AtomicOp::load;
+  AtomicType type = AtomicType::uint64;
+  uint64_t operand = 0;
+  uint64_t expected = 0;  ///< of compare_swap
+};
+
 /// What an open fabric is. Constant after connect().
 struct Info {
   std::string name;              ///< as the user wrote it: "tcp", "emulated:opteron-vapi"
@@ -53,6 +83,7 @@ struct Traffic {
   uint64_t get_bytes = 0;
   uint64_t messages = 0;
   uint64_t message_bytes = 0;
+  uint64_t atomics = 0;
 };
 
 /// Receives messages during poll() and waits, in the thread that calls them.
@@ -95,6 +126,15 @@ class Fabric {
   /// by the target after it has synchronised with the initiator, sees the data.
   virtual void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
                    Counter& counter) = 0;
+
+  /// Whether atomic() knows this operation, with the previous value or without.
+  virtual bool has_atomic(AtomicOp op, AtomicType type, bool previous) const = 0;
+
+  /// Starts an atomic operation on the aligned variable at `offset` of any rank's segment, this one
+  /// included. `previous` gets the bytes_of(type) that it held before, or is null. Atomic only
+  /// among operations of this call: not with puts, gets and the target's own loads and stores.
+  virtual void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
+                      Counter& counter) = 0;
 
   /// Sends a message of at most info().max_message_bytes; the bytes are copied before it returns.
   /// False when no room is left now: call poll() and try again. Messages of one sender to one

@@ -20,7 +20,9 @@ class CompletionSlots {
 
   explicit CompletionSlots(uint32_t capacity = kDefaultCapacity);
 
-  enum class Kind : uint8_t { get, put };
+  /// `message` operations complete when active messages are served: a wait must serve them. The
+  /// others complete in the fabric.
+  enum class Kind : uint8_t { get, put, message };
 
   bool exhausted() const { return free_count_ == 0; }
 
@@ -32,6 +34,7 @@ class CompletionSlots {
     return slot;
   }
 
+  Kind kind(uint32_t slot) const { return slots_[slot].kind; }
   fabric::Counter& counter(uint32_t slot) { return slots_[slot].counter; }
   uint32_t generation(uint32_t slot) const { return slots_[slot].generation; }
 

@@ -61,7 +61,11 @@ void future::wait() const {
   if (context_ == nullptr) return;
   detail::ContextState& state = *context_->state_;
   if (state.slots.released(slot_, generation_)) return;
-  state.wait_for(state.slots.counter(slot_));
+  if (state.slots.kind(slot_) == Kind::message) {
+    state.wait_for_messages(state.slots.counter(slot_));
+  } else {
+    state.wait_for(state.slots.counter(slot_));
+  }
   state.slots.release(slot_);
 }
 
@@ -152,6 +156,19 @@ future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offse
   return {this, slot, state.slots.generation(slot)};
 }
 
+future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
+                             void* previous, bool by_message) {
+  detail::ContextState& state = *state_;
+  const uint32_t slot = state.acquire_slot(by_message ? Kind::message : Kind::put);
+  fabric::Counter& counter = state.slots.counter(slot);
+  state.atomic(request, target, offset, previous, by_message, counter);
+  if (counter.pending == 0) {
+    state.slots.release(slot);
+    return {};
+  }
+  return {this, slot, state.slots.generation(slot)};
+}
+
 void Context::get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes) {
   state_->get_implicit(destination, target, offset, bytes);
 }
@@ -200,6 +217,7 @@ void Context::barrier() {
   state_->enter("barrier");
   state_->fence();
   state_->complete_all(Kind::put);
+  state_->complete_all(Kind::message);
   state_->operation = "barrier";
   state_->barrier.wait(sync::Collective::barrier);
 }

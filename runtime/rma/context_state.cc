@@ -37,6 +37,7 @@ ContextState::ContextState(const Options& options_in,
       heap(segment.size()),
       messages(*fabric, ranks, am_config, [this](const Error& error) { fail(error); }),
       combiner(messages, *fabric, segment, ranks, [this](const Error& error) { fail(error); }),
+      atomics(messages, segment, rank, [this](const Error& error) { fail(error); }),
       order(rank, [this](const Error& error) { fail(error); }),
       barrier(messages, order, rank, ranks),
       broadcast(messages, order, rank, ranks, [this](const Error& error) { fail(error); }),
@@ -93,12 +94,20 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
 }
 
 void ContextState::complete_all(rma::CompletionSlots::Kind kind) {
-  slots.for_each_pending(kind, [this](const fabric::Counter& counter) { wait_for(counter); });
+  const bool by_message = kind == rma::CompletionSlots::Kind::message;
+  slots.for_each_pending(kind, [&](const fabric::Counter& counter) {
+    if (by_message) {
+      wait_for_messages(counter);
+    } else {
+      wait_for(counter);
+    }
+  });
 }
 
 void ContextState::complete(rank_t target, const fabric::Counter& counter) {
   wait_for(counter);
   if (combiner.unanswered(target) == 0) return;
+  operation = "fence";
   messages.wait([this, target] { return combiner.unanswered(target) == 0; });
 }
 
@@ -113,6 +122,24 @@ void ContextState::fence() {
       [this](rank_t target, const fabric::Counter& counter) { complete(target, counter); });
 }
 
+void ContextState::atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
+                          void* previous, bool by_message, fabric::Counter& counter) {
+  const size_t bytes = fabric::bytes_of(request.type);
+  check("atomic operation", target, offset, bytes);
+  operation = "atomic operation";
+  if (offset % bytes != 0) {
+    fail(Error(ErrorCode::invalid_argument, "atomic operation on " + std::to_string(bytes) +
+                                                " bytes at offset " + std::to_string(offset) +
+                                                " of rank " + std::to_string(target) +
+                                                ", which is not a multiple of its size"));
+  }
+  if (by_message) {
+    atomics.start(request, target, offset, previous, counter);
+  } else {
+    fabric->atomic(request, target, offset, previous, counter);
+  }
+}
+
 void ContextState::reclaim_slots() {
   if (slots.sweep()) return;
   messages.wait([this] { return slots.sweep(); });
@@ -122,6 +149,7 @@ void ContextState::leave() {
   fence();
   complete_all(rma::CompletionSlots::Kind::put);
   complete_all(rma::CompletionSlots::Kind::get);
+  complete_all(rma::CompletionSlots::Kind::message);
   operation = "leaving the job";
   messages.wait([this] { return messages.idle(); });
   barrier.wait(sync::Collective::leave);

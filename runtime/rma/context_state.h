@@ -16,6 +16,7 @@
 #include "runtime/am/active_messages.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/rma/atomic_messages.h"
 #include "runtime/rma/completion_slots.h"
 #include "runtime/rma/implicit_operations.h"
 #include "runtime/rma/put_combiner.h"
@@ -93,6 +94,10 @@ struct ContextState {
     combiner.put(target, offset, source, bytes);
   }
 
+  /// An atomic operation, by message or by the fabric.
+  void atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset, void* previous,
+              bool by_message, fabric::Counter& counter);
+
   /// Completes the operations without handles to one rank, or to all.
   void fence(rank_t target);
   void fence();
@@ -105,6 +110,14 @@ struct ContextState {
     operation = "wait";
     fabric->wait_for(counter);
     messages.flush();
+  }
+
+  /// The same for an operation that completes when messages are served: what handlers have kept is
+  /// sent meanwhile, because the peer may wait for it.
+  void wait_for_messages(const fabric::Counter& counter) {
+    if (counter.pending == 0) return;
+    enter("wait");
+    messages.wait([&counter] { return counter.pending == 0; });
   }
 
   /// Begins a call that makes progress or waits, which handlers must not make.
@@ -124,7 +137,7 @@ struct ContextState {
     return slots.acquire(kind);
   }
 
-  /// Waits until all of this rank's gets (or puts) with futures are complete.
+  /// Waits until all operations of this kind with futures are complete.
   void complete_all(rma::CompletionSlots::Kind kind);
 
   // --- the end ----------------------------------------------------------------------------------
@@ -153,6 +166,7 @@ struct ContextState {
   rma::SymmetricHeap heap;
   am::ActiveMessages messages;
   rma::PutCombiner combiner;
+  rma::AtomicMessages atomics;
   sync::CollectiveOrder order;
   sync::Barrier barrier;
   sync::Broadcast broadcast;

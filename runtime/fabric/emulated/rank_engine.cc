@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "runtime/fabric/atomic_apply.h"
 #include "runtime/fabric/emulated/uncached_copy.h"
 
 namespace stripline::fabric {
@@ -158,6 +159,21 @@ void RankEngine::put(Rank target, uint64_t offset, const std::byte* source, size
   traffic_.put_bytes += bytes;
 }
 
+bool RankEngine::has_atomic(AtomicOp op, AtomicType type, bool previous) const {
+  const bool bitwise = op == AtomicOp::bit_and || op == AtomicOp::bit_or || op == AtomicOp::bit_xor;
+  if (op == AtomicOp::load || op == AtomicOp::compare_swap) return previous;
+  return !bitwise || type != AtomicType::float64;
+}
+
+void RankEngine::atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
+                        Counter& counter) {
+  const Scope scope(*this);
+  const uint32_t index = start(Kind::atomic, target, offset, static_cast<std::byte*>(previous),
+                               bytes_of(request.type), &counter, profile_.get);
+  operations_[index].request = request;
+  ++traffic_.atomics;
+}
+
 bool RankEngine::try_send(Rank target, std::span<const std::byte> message) {
   const Scope scope(*this);
   RingControl& ring = region_.ring(rank_, target);
@@ -195,7 +211,7 @@ double RankEngine::bandwidth_share(double time_s) const {
 }
 
 void RankEngine::depart(const Event& event, Operation& operation) {
-  if (operation.kind == Kind::get) {  // the request takes no room on the wire
+  if (is_round_trip(operation)) {  // the request takes no room on the wire
     push(event.time_s + operation.latency_s, event.operation, Stage::arrive);
     return;
   }
@@ -211,7 +227,7 @@ void RankEngine::depart(const Event& event, Operation& operation) {
 }
 
 void RankEngine::arrive(const Event& event, Operation& operation) {
-  if (operation.kind == Kind::get) {
+  if (is_round_trip(operation)) {
     if (profile_.get.needs_target && !operation.served) {
       operation.served = true;
       const double served = attended_at(operation.target, event.time_s);
@@ -265,11 +281,17 @@ void RankEngine::carry_out_next() {
     case Stage::arrive:
       arrive(event, operation);
       break;
-    case Stage::read:
-      copy_uncached(operation.local, region_.segment(operation.target).data() + operation.offset,
-                    operation.bytes);
+    case Stage::read: {
+      std::byte* const source = region_.segment(operation.target).data() + operation.offset;
+      if (operation.kind == Kind::atomic) {
+        apply_atomic(operation.request, source, operation.local);
+        poke(operation.target, event.time_s);
+      } else {
+        copy_uncached(operation.local, source, operation.bytes);
+      }
       push(event.time_s + operation.latency_s, event.operation, Stage::back);
       break;
+    }
     case Stage::back: {
       lock_nics();
       NicState& nic = region_.nic(node_of(rank_));
@@ -289,7 +311,7 @@ void RankEngine::carry_out_next() {
       poke(rank_, event.time_s);
       break;
     case Stage::complete:
-      if (operation.kind == Kind::get) --queued_;
+      if (is_round_trip(operation)) --queued_;
       completed_.push_back(event.operation);
       poke(rank_, event.time_s);
       break;

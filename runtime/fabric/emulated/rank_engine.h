@@ -4,6 +4,7 @@
 //   put      depart (transmit queue) -> arrive (receive queue) -> land (copy) -> complete (ack)
 //   get      depart -> arrive (target's transmit queue) -> read (copy) -> back (receive queue)
 //            -> complete
+//   atomic   as a get of the variable's size; read carries it out
 //   message  depart -> arrive (receive queue; the slot becomes readable)
 // Events of an operation are carried out by the rank that started it, so that no data is staged;
 // the engines differ in how they order events among ranks and in what time is.
@@ -36,6 +37,9 @@ class RankEngine : public Fabric {
            Counter& counter) override;
   void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
            Counter& counter) override;
+  bool has_atomic(AtomicOp op, AtomicType type, bool previous) const override;
+  void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
+              Counter& counter) override;
   bool try_send(Rank target, std::span<const std::byte> message) override;
   void poll() override;
   double now_s() override;
@@ -101,7 +105,7 @@ class RankEngine : public Fabric {
   void drain();
 
  private:
-  enum class Kind : uint8_t { put, get, message };
+  enum class Kind : uint8_t { put, get, atomic, message };
 
   struct Operation {
     Kind kind = Kind::put;
@@ -115,8 +119,14 @@ class RankEngine : public Fabric {
     double gap_s = 0;        // g
     double occupancy_s = 0;  // S G
     double retire_s = 0;
-    bool served = false;  // get: the target has attended to it
+    bool served = false;  // get, atomic: the target has attended to it
+    AtomicRequest request;
   };
+
+  /// Whose answer comes back over the wire.
+  static bool is_round_trip(const Operation& operation) {
+    return operation.kind == Kind::get || operation.kind == Kind::atomic;
+  }
 
   class Scope;
   template <typename Condition>

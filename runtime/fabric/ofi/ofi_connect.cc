@@ -66,7 +66,7 @@ Status OfiRank::insert_peers(std::span<const std::string> addresses) {
     peer.key = address.segment_key;
     peer.base = address.segment_base;
     peer.segment_bytes = address.segment_bytes;
-    if (rank == rank_) continue;
+    if (rank == rank_ && own_atomics_in_calls_) continue;
     if (const std::string reason = obstacle(address_, address); !reason.empty()) {
       return Error(ErrorCode::unavailable, "rank " + std::to_string(rank_) + " cannot reach " +
                                                describe_peer(rank) + ": " + reason);

@@ -59,6 +59,8 @@ const char* verb(OperationKind kind) {
       return "get from";
     case OperationKind::put:
       return "put to";
+    case OperationKind::atomic:
+      return "atomic operation on";
     case OperationKind::send:
       return "message to";
     case OperationKind::receive:
@@ -159,12 +161,10 @@ void OfiRank::complete(Operation* operation) {
   } else if (operation->counter != nullptr) {
     --operation->counter->pending;
   }
-  if (operation->buffer != nullptr) {
-    if (operation->destination != nullptr) {
-      std::memcpy(operation->destination, operation->buffer, operation->bytes);
-    }
-    send_buffers_.release(operation->buffer);
+  if (operation->destination != nullptr) {
+    std::memcpy(operation->destination, operation->staged, operation->bytes);
   }
+  if (operation->buffer != nullptr) send_buffers_.release(operation->buffer);
   if (operation->region) operation->region.reset();
   operations_.release(operation);
 }

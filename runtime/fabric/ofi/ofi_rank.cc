@@ -50,6 +50,7 @@ Result<std::unique_ptr<Fabric>> OfiRank::open(const OpenOptions& options,
                              Endpoint::open(*library, options.fabric, options.ranks, settings));
   std::unique_ptr<OfiRank> rank(new OfiRank(options, settings, std::move(endpoint)));
   STRIPLINE_RETURN_IF_ERROR(rank->allocate(options.segment_bytes));
+  rank->find_atomics();
   rank->describe(options.fabric);
   return std::unique_ptr<Fabric>(std::move(rank));
 }

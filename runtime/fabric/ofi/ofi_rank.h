@@ -2,6 +2,7 @@
 // ofi_connect.cc reaches the peers, ofi_transfer.cc issues, ofi_progress.cc completes and waits.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -50,6 +51,9 @@ class OfiRank final : public Fabric {
            Counter& counter) override;
   void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
            Counter& counter) override;
+  bool has_atomic(AtomicOp op, AtomicType type, bool previous) const override;
+  void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
+              Counter& counter) override;
   bool try_send(Rank target, std::span<const std::byte> message) override;
   void poll() override;
   double now_s() override;
@@ -108,9 +112,14 @@ class OfiRank final : public Fabric {
   std::string missing_peers(const std::vector<bool>& greeted) const;
   void say_goodbye();
 
-  // ofi_transfer.cc
+  // ofi_atomic.cc
+  void find_atomics();
+
+  // ofi_post.h
   template <typename Attempt>
   bool post(const OperationName& what, Patience patience, const Attempt& attempt);
+
+  // ofi_transfer.cc
   template <typename Issue>
   void transfer(const OperationName& what, Counter& counter, const Issue& issue);
   Operation* acquire_operation(const OperationName& what, OperationPool& pool);
@@ -156,6 +165,8 @@ class OfiRank final : public Fabric {
   bool connecting_ = false;  ///< failures are connect()'s to report
   bool failed_ = false;
   bool closing_ = false;
+  bool own_atomics_in_calls_ = false;  ///< no need to ask the provider for them
+  std::array<bool, kAtomicOps * kAtomicTypes * 2> atomics_{};  ///< that the provider knows
 
   const Settings settings_;
   const Rank ranks_ = 1;

@@ -13,7 +13,7 @@
 
 namespace stripline::fabric::ofi {
 
-enum class OperationKind : uint8_t { get, put, send, receive, group };
+enum class OperationKind : uint8_t { get, put, atomic, send, receive, group };
 
 /// One operation the provider holds, found again through the context of its completion.
 struct Operation {
@@ -23,7 +23,9 @@ struct Operation {
   Operation* group = nullptr;        ///< the transfer this is a piece of
   Counter* counter = nullptr;        ///< told of the completion; null: nobody waits
   std::byte* buffer = nullptr;       ///< bounce, send or receive buffer
-  std::byte* destination = nullptr;  ///< of a get through a bounce buffer
+  std::byte* destination = nullptr;  ///< gets `bytes` from `staged` on completion
+  std::byte* staged = nullptr;       ///< in `buffer`, or `scratch`
+  uint64_t scratch[3] = {};          ///< operands and result of an atomic operation
   size_t bytes = 0;
   uint32_t pieces = 0;  ///< of a group, still to complete
   Rank peer = 0;

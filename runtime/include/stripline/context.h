@@ -30,9 +30,13 @@
 namespace stripline {
 
 class Context;
+namespace fabric {
+struct AtomicRequest;
+}
 namespace detail {
 struct ContextState;
-}
+class AtomicDomain;
+}  // namespace detail
 
 /// How to join a job. The defaults come from the environment that a launcher sets.
 struct Options {
@@ -221,11 +225,14 @@ class Context {
   friend class future;
   friend size_t wait_any(std::span<const future> futures);
   friend struct detail::ContextState;
+  friend class detail::AtomicDomain;
   explicit Context(std::unique_ptr<detail::ContextState> state);
   Result<uint64_t> allocate_symmetric(size_t bytes);
   void free_symmetric(uint64_t offset);
   future get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
   future put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
+  future start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
+                      void* previous, bool by_message);
   void get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
   void put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
 

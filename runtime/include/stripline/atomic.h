@@ -1,0 +1,200 @@
+// Atomic operations on global memory, in domains as in UPC++: all operations on a variable go
+// through one domain, which picks one way to carry them out, so that they are atomic with each
+// other.
+//
+//   stripline::atomic_domain<int64_t> counters(ctx);          // collective
+//   int64_t ticket = counters.fetch_add(next, 1);             // blocking
+//   counters.add(histogram + bin, 1);                         // a future; may be dropped
+//
+// Not atomic with puts, gets, loads and stores of the same variable: separate those by a barrier.
+// Operations of one rank on one variable take effect in any order unless it waits between them.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include <stripline/context.h>
+
+namespace stripline {
+
+/// How a domain's operations are carried out.
+enum class AtomicPath : uint8_t {
+  automatic,  ///< the provider's where it has all operations of the type, else messages
+  provider,   ///< FI_ATOMIC, or what the emulated fabric has for it
+  message,    ///< active messages; the owner carries them out
+};
+
+namespace detail {
+/// As fabric::AtomicOp and fabric::AtomicType, which this header does not show.
+enum class AtomicOp : uint8_t {
+  load,
+  store,
+  compare_swap,
+  add,
+  min,
+  max,
+  bit_and,
+  bit_or,
+  bit_xor
+};
+enum class AtomicType : uint8_t { int32, uint32, int64, uint64, float64 };
+
+template <typename T>
+constexpr AtomicType atomic_type() {
+  if constexpr (std::is_same_v<T, double>) return AtomicType::float64;
+  if constexpr (sizeof(T) == 4) {
+    return std::is_signed_v<T> ? AtomicType::int32 : AtomicType::uint32;
+  } else {
+    return std::is_signed_v<T> ? AtomicType::int64 : AtomicType::uint64;
+  }
+}
+
+/// What domains of all types share. Copyable; the context must outlive it.
+class AtomicDomain {
+ public:
+  AtomicDomain(Context& context, AtomicType type, AtomicPath path);
+  AtomicPath path() const { return path_; }
+  future start(AtomicOp op, rank_t target, uint64_t offset, uint64_t operand, uint64_t expected,
+               void* previous) const;
+
+ private:
+  Context* context_;
+  AtomicType type_;
+  AtomicPath path_;
+};
+}  // namespace detail
+
+/// T: a 32- or 64-bit integer, or double. Operations that return a future are complete when it is
+/// ready: the variable has changed, and `previous`, where there is one, holds what it held before;
+/// `previous` must stay until then. Variables are aligned to their size. A misaligned pointer, one
+/// outside of the segment, or one to a rank that does not exist ends the job.
+template <typename T>
+class atomic_domain {
+  static_assert((std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8)) ||
+                    std::is_same_v<T, double>,
+                "atomic operations exist for 32- and 64-bit integers and for double");
+  static constexpr bool kInteger = std::is_integral_v<T>;
+
+ public:
+  /// Collective in that every rank must ask for the same path; does not communicate. Ends the job
+  /// if `path` is provider and the provider lacks an operation on T.
+  explicit atomic_domain(Context& context, AtomicPath path = AtomicPath::automatic)
+      : domain_(context, detail::atomic_type<T>(), path) {}
+
+  /// provider or message.
+  AtomicPath path() const { return domain_.path(); }
+
+  // --- nonblocking ----------------------------------------------------------------------------
+
+  future load(global_ptr<const T> variable, T* value) const {
+    return start(Op::load, variable, T{}, value);
+  }
+  future store(global_ptr<T> variable, T value) const { return start(Op::store, variable, value); }
+  future swap(global_ptr<T> variable, T value, T* previous) const {
+    return start(Op::store, variable, value, previous);
+  }
+  /// Stores `value` if the variable holds `expected`; whether it did, `previous` tells.
+  future compare_swap(global_ptr<T> variable, T expected, T value, T* previous) const
+      requires(kInteger) {
+    return start(Op::compare_swap, variable, value, previous, expected);
+  }
+  future add(global_ptr<T> variable, T value) const { return start(Op::add, variable, value); }
+  future min(global_ptr<T> variable, T value) const { return start(Op::min, variable, value); }
+  future max(global_ptr<T> variable, T value) const { return start(Op::max, variable, value); }
+  future bit_and(global_ptr<T> variable, T value) const requires(kInteger) {
+    return start(Op::bit_and, variable, value);
+  }
+  future bit_or(global_ptr<T> variable, T value) const requires(kInteger) {
+    return start(Op::bit_or, variable, value);
+  }
+  future bit_xor(global_ptr<T> variable, T value) const requires(kInteger) {
+    return start(Op::bit_xor, variable, value);
+  }
+  future fetch_add(global_ptr<T> variable, T value, T* previous) const {
+    return start(Op::add, variable, value, previous);
+  }
+  future fetch_min(global_ptr<T> variable, T value, T* previous) const {
+    return start(Op::min, variable, value, previous);
+  }
+  future fetch_max(global_ptr<T> variable, T value, T* previous) const {
+    return start(Op::max, variable, value, previous);
+  }
+  future fetch_and(global_ptr<T> variable, T value, T* previous) const requires(kInteger) {
+    return start(Op::bit_and, variable, value, previous);
+  }
+  future fetch_or(global_ptr<T> variable, T value, T* previous) const requires(kInteger) {
+    return start(Op::bit_or, variable, value, previous);
+  }
+  future fetch_xor(global_ptr<T> variable, T value, T* previous) const requires(kInteger) {
+    return start(Op::bit_xor, variable, value, previous);
+  }
+
+  // --- blocking: return what the variable held before -------------------------------------------
+
+  T load(global_ptr<const T> variable) const {
+    T value;
+    load(variable, &value).wait();
+    return value;
+  }
+  T swap(global_ptr<T> variable, T value) const {
+    T previous;
+    swap(variable, value, &previous).wait();
+    return previous;
+  }
+  T compare_swap(global_ptr<T> variable, T expected, T value) const requires(kInteger) {
+    T previous;
+    compare_swap(variable, expected, value, &previous).wait();
+    return previous;
+  }
+  T fetch_add(global_ptr<T> variable, T value) const {
+    T previous;
+    fetch_add(variable, value, &previous).wait();
+    return previous;
+  }
+  T fetch_min(global_ptr<T> variable, T value) const {
+    T previous;
+    fetch_min(variable, value, &previous).wait();
+    return previous;
+  }
+  T fetch_max(global_ptr<T> variable, T value) const {
+    T previous;
+    fetch_max(variable, value, &previous).wait();
+    return previous;
+  }
+  T fetch_and(global_ptr<T> variable, T value) const requires(kInteger) {
+    T previous;
+    fetch_and(variable, value, &previous).wait();
+    return previous;
+  }
+  T fetch_or(global_ptr<T> variable, T value) const requires(kInteger) {
+    T previous;
+    fetch_or(variable, value, &previous).wait();
+    return previous;
+  }
+  T fetch_xor(global_ptr<T> variable, T value) const requires(kInteger) {
+    T previous;
+    fetch_xor(variable, value, &previous).wait();
+    return previous;
+  }
+
+ private:
+  using Op = detail::AtomicOp;
+
+  static uint64_t bits(T value) {
+    uint64_t word = 0;
+    std::memcpy(&word, &value, sizeof(T));
+    return word;
+  }
+  template <typename Pointed>
+  future start(Op op, global_ptr<Pointed> variable, T operand, T* previous = nullptr,
+               T expected = T{}) const {
+    return domain_.start(op, variable.where(), variable.offset(), bits(operand), bits(expected),
+                         previous);
+  }
+
+  detail::AtomicDomain domain_;
+};
+
+}  // namespace stripline
