@@ -1,0 +1,180 @@
+#include "suites/compare/bare_rank.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include "runtime/fabric/ofi/ofi_provider.h"
+
+namespace stripline::suites::compare {
+namespace {
+
+constexpr size_t kContexts = 256;  // more than any window here
+
+Status check(int64_t code, const char* call) {
+  if (code == 0) return {};
+  return Error(ErrorCode::unavailable,
+               std::string(call) + " failed: " + fi_strerror(static_cast<int>(std::abs(code))));
+}
+
+}  // namespace
+
+Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t bytes) {
+  BareRank bare;
+  bare.memory_.resize(bytes);
+  bare.contexts_.resize(kContexts);
+  const std::string provider = fabric::ofi::provider_of(fabric);
+  fi_info* hints = fi_allocinfo();
+  hints->caps = FI_MSG | FI_RMA | FI_ATOMIC;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+  hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+  hints->fabric_attr->prov_name = strdup(provider.c_str());
+  const bool sockets = fabric::ofi::uses_sockets(provider);
+  const int found = fi_getinfo(FI_VERSION(1, 17), sockets ? "127.0.0.1" : nullptr, nullptr,
+                               sockets ? FI_SOURCE : 0, hints, &bare.info_);
+  fi_freeinfo(hints);
+  STRIPLINE_RETURN_IF_ERROR(check(found, "fi_getinfo"));
+  fi_info* info = bare.info_;
+  STRIPLINE_RETURN_IF_ERROR(
+      check(fi_fabric(info->fabric_attr, &bare.fabric_, nullptr), "fi_fabric"));
+  STRIPLINE_RETURN_IF_ERROR(
+      check(fi_domain(bare.fabric_, info, &bare.domain_, nullptr), "fi_domain"));
+  fi_av_attr av{};
+  av.type = FI_AV_TABLE;
+  STRIPLINE_RETURN_IF_ERROR(check(fi_av_open(bare.domain_, &av, &bare.av_, nullptr), "fi_av_open"));
+  fi_cq_attr cq{};
+  cq.format = FI_CQ_FORMAT_CONTEXT;
+  cq.wait_obj = FI_WAIT_NONE;
+  STRIPLINE_RETURN_IF_ERROR(check(fi_cq_open(bare.domain_, &cq, &bare.cq_, nullptr), "fi_cq_open"));
+  STRIPLINE_RETURN_IF_ERROR(
+      check(fi_endpoint(bare.domain_, info, &bare.ep_, nullptr), "fi_endpoint"));
+  STRIPLINE_RETURN_IF_ERROR(check(fi_ep_bind(bare.ep_, &bare.av_->fid, 0), "fi_ep_bind"));
+  STRIPLINE_RETURN_IF_ERROR(
+      check(fi_ep_bind(bare.ep_, &bare.cq_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind"));
+  STRIPLINE_RETURN_IF_ERROR(check(fi_enable(bare.ep_), "fi_enable"));
+  STRIPLINE_RETURN_IF_ERROR(
+      check(fi_mr_reg(bare.domain_, bare.memory_.data(), bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
+                      rank + 1, 0, &bare.mr_, nullptr),
+            "fi_mr_reg"));
+  std::array<char, 512> name{};
+  size_t length = name.size();
+  STRIPLINE_RETURN_IF_ERROR(check(fi_getname(&bare.ep_->fid, name.data(), &length), "fi_getname"));
+  const std::array<uint64_t, 2> region = {fi_mr_key(bare.mr_),
+                                          (info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0
+                                              ? reinterpret_cast<uintptr_t>(bare.memory_.data())
+                                              : 0};
+  bare.address_.assign(reinterpret_cast<const char*>(region.data()), sizeof region);
+  bare.address_.append(name.data(), length);
+  return bare;
+}
+
+BareRank::BareRank(BareRank&& other) noexcept
+    : info_(std::exchange(other.info_, nullptr)),
+      fabric_(std::exchange(other.fabric_, nullptr)),
+      domain_(std::exchange(other.domain_, nullptr)),
+      av_(std::exchange(other.av_, nullptr)),
+      cq_(std::exchange(other.cq_, nullptr)),
+      ep_(std::exchange(other.ep_, nullptr)),
+      mr_(std::exchange(other.mr_, nullptr)),
+      memory_(std::move(other.memory_)),
+      address_(std::move(other.address_)),
+      contexts_(std::move(other.contexts_)),
+      peer_(other.peer_),
+      peer_key_(other.peer_key_),
+      peer_base_(other.peer_base_),
+      started_(other.started_),
+      completed_(other.completed_) {}
+
+BareRank::~BareRank() {
+  const auto close = [](auto* object) {
+    if (object != nullptr) fi_close(&object->fid);
+  };
+  close(ep_);
+  close(mr_);
+  close(cq_);
+  close(av_);
+  close(domain_);
+  close(fabric_);
+  if (info_ != nullptr) fi_freeinfo(info_);
+}
+
+Status BareRank::set_peer(const std::string& address) {
+  constexpr size_t kRegionBytes = 2 * sizeof(uint64_t);
+  if (address.size() <= kRegionBytes) {
+    return Error(ErrorCode::unavailable, "the peer could not open its endpoint");
+  }
+  std::memcpy(&peer_key_, address.data(), sizeof peer_key_);
+  std::memcpy(&peer_base_, address.data() + sizeof peer_key_, sizeof peer_base_);
+  if (fi_av_insert(av_, address.data() + kRegionBytes, 1, &peer_, 0, nullptr) != 1) {
+    return Error(ErrorCode::unavailable, "fi_av_insert failed");
+  }
+  return {};
+}
+
+void BareRank::poll() {
+  std::array<fi_cq_entry, 16> entries;
+  const ssize_t count = fi_cq_read(cq_, entries.data(), entries.size());
+  if (count > 0) completed_ += static_cast<uint64_t>(count);
+  if (count < 0 && count != -FI_EAGAIN) {
+    (void)std::fprintf(stderr, "bare libfabric: reading completions failed: %s\n",
+                       fi_strerror(static_cast<int>(-count)));
+    std::_Exit(1);
+  }
+}
+
+template <typename Attempt>
+void BareRank::post(const Attempt& attempt) {
+  fi_context2* context = &contexts_[started_ % kContexts];
+  ssize_t code = 0;
+  while ((code = attempt(context)) == -FI_EAGAIN) poll();
+  if (code != 0) {
+    (void)std::fprintf(stderr, "bare libfabric: an operation failed: %s\n",
+                       fi_strerror(static_cast<int>(-code)));
+    std::_Exit(1);
+  }
+  ++started_;
+}
+
+void BareRank::get(std::byte* destination, size_t offset, size_t bytes) {
+  post([&](fi_context2* context) {
+    return fi_read(ep_, destination, bytes, nullptr, peer_, peer_base_ + offset, peer_key_,
+                   context);
+  });
+}
+
+void BareRank::put(const std::byte* source, size_t offset, size_t bytes) {
+  // libfabric takes a pointer to non-const memory also for data it only reads.
+  const iovec vector{const_cast<std::byte*>(source), bytes};
+  const fi_rma_iov remote{peer_base_ + offset, bytes, peer_key_};
+  fi_msg_rma message{};
+  message.msg_iov = &vector;
+  message.iov_count = 1;
+  message.addr = peer_;
+  message.rma_iov = &remote;
+  message.rma_iov_count = 1;
+  post([&](fi_context2* context) {
+    message.context = context;
+    return fi_writemsg(ep_, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+  });
+}
+
+void BareRank::fetch_add(uint64_t* operand, uint64_t* previous, size_t offset) {
+  post([&](fi_context2* context) {
+    return fi_fetch_atomic(ep_, operand, 1, nullptr, previous, nullptr, peer_, peer_base_ + offset,
+                           peer_key_, FI_UINT64, FI_SUM, context);
+  });
+}
+
+}  // namespace stripline::suites::compare

@@ -1,0 +1,68 @@
+// libfabric without anything of ours: what the fastest program on a provider would do. One
+// endpoint, one completion queue, operations counted.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+
+#include "base/result.h"
+
+namespace stripline::suites::compare {
+
+class BareRank {
+ public:
+  /// Opens an endpoint of the provider that `fabric` names, with `bytes` of memory for the peer.
+  static Result<BareRank> open(const std::string& fabric, uint32_t rank, size_t bytes);
+  BareRank(BareRank&&) noexcept;
+  BareRank& operator=(BareRank&&) = delete;
+  ~BareRank();
+
+  /// What the peer needs: key, base, endpoint name.
+  std::string address() const { return address_; }
+  Status set_peer(const std::string& address);
+
+  std::byte* memory() { return memory_.data(); }
+  void poll();
+
+  /// Start one operation at `offset` of the peer's memory; progress while the provider's queue is
+  /// full. Puts complete when they are visible at the peer (FI_DELIVERY_COMPLETE).
+  void get(std::byte* destination, size_t offset, size_t bytes);
+  void put(const std::byte* source, size_t offset, size_t bytes);
+  void fetch_add(uint64_t* operand, uint64_t* previous, size_t offset);
+  /// Polls until at most `most` operations are in flight.
+  void wait_until_in_flight(uint64_t most) {
+    while (started_ - completed_ > most) poll();
+  }
+
+ private:
+  BareRank() = default;
+  template <typename Attempt>
+  void post(const Attempt& attempt);
+
+  fi_info* info_ = nullptr;
+  fid_fabric* fabric_ = nullptr;
+  fid_domain* domain_ = nullptr;
+  fid_av* av_ = nullptr;
+  fid_cq* cq_ = nullptr;
+  fid_ep* ep_ = nullptr;
+  fid_mr* mr_ = nullptr;
+  std::vector<std::byte> memory_;
+  std::string address_;
+  // Of operations in flight, in turn: a program with a window needs no more.
+  std::vector<fi_context2> contexts_;
+  fi_addr_t peer_ = 0;
+  uint64_t peer_key_ = 0;
+  uint64_t peer_base_ = 0;
+  uint64_t started_ = 0;
+  uint64_t completed_ = 0;
+};
+
+}  // namespace stripline::suites::compare

@@ -1,0 +1,281 @@
+// What the runtime costs beside what it is built on: its operations through the public API, the
+// same provider's bare calls, and a TCP socket, between one pair of processes, in alternating
+// batches.
+//
+//   stripline-compare [--fabric tcp] [--rounds 60] [--json FILE]
+//
+// A ratio is of times, ours to bare, and paired: both batches of a round follow one another. Rounds
+// alternate which goes first. Each row is verified after it was measured.
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sched.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <stripline/context.h>
+
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "optimizer/stats/compare.h"
+#include "optimizer/stats/interval.h"
+#include "optimizer/stats/order.h"
+#include "runtime/bootstrap/bootstrap.h"
+#include "runtime/rma/context_state.h"
+#include "suites/bench/text_table.h"
+#include "suites/compare/board.h"
+#include "suites/compare/rows.h"
+
+namespace stripline::suites::compare {
+namespace {
+
+using bench::interval_text;
+using bench::ratio_text;
+using bench::TextTable;
+using bench::with_unit;
+
+constexpr double kConfidence = 0.95;
+constexpr uint32_t kInitiator = 0;
+// Batches before the first that counts: connections, caches, the peer's turn.
+constexpr int kWarmUpRounds = 2;
+
+/// The place of a Context in the job of two.
+class BoardBootstrap final : public bootstrap::Bootstrap {
+ public:
+  BoardBootstrap(Board& board, uint32_t rank)
+      : board_(board), rank_(rank), job_id_("compare-" + std::to_string(::getppid())) {}
+  uint32_t rank() const override { return rank_; }
+  uint32_t ranks() const override { return 2; }
+  const std::string& job_id() const override { return job_id_; }
+  Result<std::vector<std::string>> exchange(const std::string& address) override {
+    if (!board_.publish(System::ours, rank_, address)) {
+      return Error(ErrorCode::internal, "an address does not fit onto the board");
+    }
+    std::vector<std::string> addresses;
+    for (uint32_t rank = 0; rank < 2; ++rank) {
+      addresses.push_back(board_.read(System::ours, rank));
+      if (addresses.back().empty()) return Error(ErrorCode::unavailable, "the peer has given up");
+    }
+    return addresses;
+  }
+  bool report_failure(const Error& /*error*/) override { return false; }
+  void left() override {}
+  JsonChannel* control() override { return nullptr; }
+
+ private:
+  Board& board_;
+  uint32_t rank_;
+  std::string job_id_;
+};
+
+Result<Systems> open_systems(const std::string& fabric, uint32_t rank, Board& board) {
+  STRIPLINE_ASSIGN_OR_RETURN(BareRank bare, BareRank::open(fabric, rank, kMemoryBytes));
+  STRIPLINE_ASSIGN_OR_RETURN(SocketPair sockets, SocketPair::listen());
+  board.publish(System::bare, rank, bare.address());
+  board.publish(System::sockets, rank, sockets.address());
+  Options options;
+  options.fabric = fabric;
+  options.segment_bytes = kMemoryBytes + (size_t{1} << 20);
+  STRIPLINE_ASSIGN_OR_RETURN(
+      auto ours,
+      detail::ContextState::join(options, std::make_unique<BoardBootstrap>(board, rank)));
+  STRIPLINE_RETURN_IF_ERROR(bare.set_peer(board.read(System::bare, 1 - rank)));
+  STRIPLINE_RETURN_IF_ERROR(rank == kInitiator ? sockets.connect(board.read(System::sockets, 1))
+                                               : sockets.accept());
+  return Systems{std::move(ours), std::move(bare), std::move(sockets)};
+}
+
+/// Rank 1: makes progress for the system that is being measured.
+void serve(Systems& systems, const Board& board) {
+  while (true) {
+    switch (board.served.load(std::memory_order_relaxed)) {
+      case System::ours:
+        systems.ours->progress();
+        break;
+      case System::bare:
+        systems.bare.poll();
+        break;
+      case System::sockets:
+        systems.sockets.answer();
+        break;
+      case System::none:
+        break;
+      case System::stop:
+        return;
+    }
+  }
+}
+
+struct Measured {
+  std::vector<double> first_s;
+  std::vector<double> second_s;
+  bool verified = true;
+};
+
+Measured measure(const Row& row, int rounds, Board& board) {
+  Measured measured;
+  const auto run = [&](const Side& side) {
+    board.served = side.system;
+    return side.batch();
+  };
+  for (int round = -kWarmUpRounds; round < rounds; ++round) {
+    double first_s = 0;
+    double second_s = 0;
+    for (const bool first : {round % 2 == 0, round % 2 != 0}) {
+      const Side& side = first ? row.first : row.second;
+      (first ? first_s : second_s) = run(side);
+      measured.verified = side.verified() && measured.verified;
+    }
+    if (round < 0) continue;
+    measured.first_s.push_back(first_s);
+    measured.second_s.push_back(second_s);
+  }
+  return measured;
+}
+
+/// A time as the row's metric: itself, or what passes per second.
+double metric_of(const Row& row, double seconds) {
+  return row.metric == "latency" ? seconds : row.amount / seconds;
+}
+
+Json json_of(const Row& row, const char* variant, const std::string& fabric,
+             const std::vector<double>& seconds, bool verified) {
+  std::vector<double> values;
+  for (const double value : seconds) values.push_back(metric_of(row, value));
+  const auto interval = stats::median_interval(values, kConfidence);
+  return {{"experiment", "compare." + row.name},
+          {"variant", variant},
+          {"fabric", fabric},
+          {"ranks", 2},
+          {"params", Json::object()},
+          {"metric", row.metric},
+          {"unit", row.unit},
+          {"median", stats::median(values)},
+          {"ci_low", interval.ok() ? Json(interval->low) : Json()},
+          {"ci_high", interval.ok() ? Json(interval->high) : Json()},
+          {"runs", values.size()},
+          {"verified", verified},
+          {"plan", ""}};
+}
+
+int compare(const std::string& fabric, int rounds, const std::string& json_path, Systems& systems,
+            Board& board, global_ptr<std::byte> array) {
+  std::ofstream json;
+  if (!json_path.empty()) json.open(json_path);
+  TextTable table({"operation", ">stripline", ">baseline", "", ">ratio of times", ">95% interval",
+                   ">accepted", "verified"});
+  bool all_verified = true;
+  const Rows rows(systems, array);
+  for (const Row& row : rows.all()) {
+    const Measured measured = measure(row, rounds, board);
+    all_verified = all_verified && measured.verified;
+    const auto ratio = stats::paired_ratio(measured.first_s, measured.second_s, kConfidence);
+    if (!ratio.ok()) {
+      (void)std::fprintf(stderr, "stripline-compare: %s\n", ratio.error().message().c_str());
+      return kExitFailure;
+    }
+    const std::string unit = row.unit == "1/s" ? "op/s" : row.unit;
+    table.add({row.name, with_unit(metric_of(row, stats::median(measured.first_s)), unit),
+               with_unit(metric_of(row, stats::median(measured.second_s)), unit), row.baseline,
+               ratio_text(ratio->value),
+               interval_text(ratio->interval.low, ratio->interval.high, ""),
+               row.most > 0 ? "<= " + ratio_text(row.most) : "", measured.verified ? "yes" : "NO"});
+    json << json_of(row, "stripline", fabric, measured.first_s, measured.verified).dump() << "\n"
+         << json_of(row, row.baseline.c_str(), fabric, measured.second_s, measured.verified).dump()
+         << "\n";
+    std::fprintf(stderr, ".");
+  }
+  std::fprintf(stderr, "\n");
+  std::cout << "fabric " << fabric << ", 2 processes, " << rounds << " paired rounds\n\n"
+            << table.text() << std::flush;
+  if (json.is_open() && !json.flush()) {
+    (void)std::fprintf(stderr, "stripline-compare: cannot write '%s'\n", json_path.c_str());
+    return kExitUnavailable;
+  }
+  return all_verified ? kExitOk : kExitVerification;
+}
+
+void pin(unsigned cpu) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  CPU_SET(cpu, &mask);
+  if (sched_setaffinity(0, sizeof mask, &mask) != 0) {
+    (void)std::fprintf(stderr, "not pinned to core %u; figures will scatter\n", cpu);
+  }
+}
+
+int run_rank(const std::string& fabric, int rounds, const std::string& json_path, uint32_t rank,
+             Board& board) {
+  auto systems = open_systems(fabric, rank, board);
+  if (!systems.ok()) {
+    if (!board.failed.exchange(true)) {
+      (void)std::fprintf(stderr, "stripline-compare: %s\n", systems.error().message().c_str());
+    }
+    return exit_code_for(systems.error().code());
+  }
+  const auto array = systems->ours->new_symmetric_array<std::byte>(kMemoryBytes + 64);
+  if (!array.ok()) return report(array.error());
+  if (rank != kInitiator) {
+    serve(*systems, board);
+    return kExitOk;
+  }
+  const int code = compare(fabric, rounds, json_path, *systems, board, *array);
+  board.served = System::stop;
+  return code;
+}
+
+int run(const std::string& fabric, int rounds, const std::string& json_path) {
+  void* memory =
+      mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return report(Error(ErrorCode::resource_exhausted, "mmap failed"));
+  Board* board = std::construct_at(static_cast<Board*>(memory));
+  // Both ranks are children, so that neither the parent's state nor libfabric's is shared.
+  std::vector<pid_t> children;
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    const pid_t child = fork();
+    if (child < 0) return report(Error(ErrorCode::resource_exhausted, "fork failed"));
+    if (child == 0) {
+      pin(rank);
+      std::exit(
+          run_rank(fabric, rounds, json_path, rank, *board));  // NOLINT(concurrency-mt-unsafe)
+    }
+    children.push_back(child);
+  }
+  int code = kExitOk;
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    const int ended = WIFEXITED(status) ? WEXITSTATUS(status) : kExitRankDied;
+    if (ended != kExitOk) {
+      board->failed = true;
+      board->served = System::stop;
+      if (code == kExitOk) code = ended;
+    }
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace stripline::suites::compare
+
+int main(int argc, char** argv) {
+  CLI::App app{"Compares the runtime with bare libfabric and a TCP socket on this host."};
+  std::string fabric = "tcp";
+  int rounds = 60;
+  std::string json_path;
+  app.add_option("--fabric", fabric, "provider, e.g. tcp, net, shm")->capture_default_str();
+  app.add_option("--rounds", rounds, "paired batches of each row")
+      ->check(CLI::Range(6, 100000))
+      ->capture_default_str();
+  app.add_option("--json", json_path, "write the rows as JSON lines, too");
+  CLI11_PARSE(app, argc, argv);
+  return stripline::suites::compare::run(fabric, rounds, json_path);
+}
