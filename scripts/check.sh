@@ -4,6 +4,8 @@
 #   scripts/check.sh tsan            build with ThreadSanitizer and run the tests without processes of their own
 #   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for so long (default 60)
 #   scripts/check.sh tidy            clang-tidy over every source file
+#   scripts/check.sh mixed [SEEDS]   a million mixed operations per seed (default 20) and fabric against
+#                                    an oracle
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -42,12 +44,17 @@ case ${1:-} in
       xargs -P "$(nproc)" -n 4 clang-tidy-14 --quiet -p build/release \
         --extra-arg=-Wno-unknown-warning-option 2>/dev/null
     ;;
+  mixed)
+    configure_and_build release rma_test
+    STRIPLINE_MIXED_OPERATIONS=250000 STRIPLINE_MIXED_SEEDS=${2:-20} \
+      build/release/bin/rma_test --gtest_filter='*Mixed*'
+    ;;
   coverage)
     configure_and_build release fit_coverage
     build/release/bin/fit_coverage --seeds 1000
     ;;
   *)
-    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
