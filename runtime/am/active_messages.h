@@ -49,7 +49,8 @@ enum ReservedHandler : uint16_t {
   kCombinedPuts,
   kCombinedPutsDone,
   kAtomic,
-  kAtomicReply,
+  kSignalledPut,
+  kOwnerReply,
   kFirstProgramHandler = 16,
 };
 

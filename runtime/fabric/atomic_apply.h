@@ -92,4 +92,10 @@ inline void apply_atomic(const AtomicRequest& request, std::byte* variable, void
   if (previous != nullptr) std::memcpy(previous, &old, bytes_of(request.type));
 }
 
+/// Stores a signal's value: whoever reads it with acquire order sees what was written before.
+inline void raise_flag(std::byte* flag, uint64_t value) {
+  std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(flag))
+      .store(value, std::memory_order_release);
+}
+
 }  // namespace stripline::fabric

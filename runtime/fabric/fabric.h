@@ -61,6 +61,13 @@ struct AtomicRequest {
   uint64_t expected = 0;  ///< of compare_swap
 };
 
+/// What a put with a signal does when its data are visible: stores `value` into the aligned 8-byte
+/// word at `offset` of the target's segment.
+struct Signal {
+  uint64_t offset = 0;
+  uint64_t value = 0;
+};
+
 /// What an open fabric is. Constant after connect().
 struct Info {
   std::string name;              ///< as the user wrote it: "tcp", "emulated:opteron-vapi"
@@ -126,6 +133,11 @@ class Fabric {
   /// by the target after it has synchronised with the initiator, sees the data.
   virtual void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
                    Counter& counter) = 0;
+
+  /// put(), and then the signal: a target that sees the flag sees the data. Complete when both are
+  /// visible.
+  virtual void put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
+                          const Signal& signal, Counter& counter) = 0;
 
   /// Whether atomic() knows this operation, with the previous value or without.
   virtual bool has_atomic(AtomicOp op, AtomicType type, bool previous) const = 0;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -154,6 +155,39 @@ future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offse
     return {};
   }
   return {this, slot, state.slots.generation(slot)};
+}
+
+future Context::put_bytes_signal(const std::byte* source, rank_t target, uint64_t offset,
+                                 size_t bytes, global_ptr<uint64_t> flag, uint64_t value) {
+  detail::ContextState& state = *state_;
+  if (flag.is_null() || flag.where() != target) {
+    state.fail(Error(ErrorCode::invalid_argument,
+                     "rput_signal to rank " + std::to_string(target) +
+                         " with a flag that is not on that rank; data and flag have one target"));
+  }
+  const bool by_message = state.puts_signals_by_message(target, bytes);
+  const uint32_t slot = state.acquire_slot(by_message ? Kind::message : Kind::put);
+  fabric::Counter& counter = state.slots.counter(slot);
+  state.put_signal(target, offset, source, bytes, {flag.offset(), value}, counter);
+  if (counter.pending == 0) {
+    state.slots.release(slot);
+    return {};
+  }
+  return {this, slot, state.slots.generation(slot)};
+}
+
+uint64_t Context::wait_signal(global_ptr<uint64_t> flag, uint64_t value) {
+  if (flag.is_null() || flag.where() != rank_me_) {
+    state_->fail(Error(ErrorCode::invalid_argument,
+                       "wait_signal on a flag of another rank; a rank waits on its own"));
+  }
+  const std::atomic_ref<uint64_t> word(*local(flag));
+  uint64_t seen = 0;
+  wait_until([&] {
+    seen = word.load(std::memory_order_acquire);
+    return seen >= value;
+  });
+  return seen;
 }
 
 future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,

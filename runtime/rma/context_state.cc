@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/exit_codes.h"
+#include "runtime/fabric/atomic_apply.h"
 #include "runtime/machine/fingerprint.h"
 #include "runtime/rma/load_model.h"
 
@@ -37,7 +38,7 @@ ContextState::ContextState(const Options& options_in,
       heap(segment.size()),
       messages(*fabric, ranks, am_config, [this](const Error& error) { fail(error); }),
       combiner(messages, *fabric, segment, ranks, [this](const Error& error) { fail(error); }),
-      atomics(messages, segment, rank, [this](const Error& error) { fail(error); }),
+      owner(messages, segment, rank, [this](const Error& error) { fail(error); }),
       order(rank, [this](const Error& error) { fail(error); }),
       barrier(messages, order, rank, ranks),
       broadcast(messages, order, rank, ranks, [this](const Error& error) { fail(error); }),
@@ -127,16 +128,31 @@ void ContextState::atomic(const fabric::AtomicRequest& request, rank_t target, u
   const size_t bytes = fabric::bytes_of(request.type);
   check("atomic operation", target, offset, bytes);
   operation = "atomic operation";
-  if (offset % bytes != 0) {
-    fail(Error(ErrorCode::invalid_argument, "atomic operation on " + std::to_string(bytes) +
-                                                " bytes at offset " + std::to_string(offset) +
-                                                " of rank " + std::to_string(target) +
-                                                ", which is not a multiple of its size"));
-  }
+  check_alignment("atomic operation", target, offset, bytes);
   if (by_message) {
-    atomics.start(request, target, offset, previous, counter);
+    owner.atomic(request, target, offset, previous, counter);
   } else {
     fabric->atomic(request, target, offset, previous, counter);
+  }
+}
+
+bool ContextState::puts_signals_by_message(rank_t target, size_t bytes) const {
+  return target != rank && bytes <= owner.largest_signalled_put();
+}
+
+void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
+                              const fabric::Signal& signal, fabric::Counter& counter) {
+  check("rput_signal", target, offset, bytes);
+  check("flag of rput_signal", target, signal.offset, sizeof(uint64_t));
+  check_alignment("flag of rput_signal", target, signal.offset, sizeof(uint64_t));
+  operation = "rput_signal";
+  if (target == rank) {
+    if (bytes != 0) std::memmove(segment.data() + offset, source, bytes);
+    fabric::raise_flag(segment.data() + signal.offset, signal.value);
+  } else if (puts_signals_by_message(target, bytes)) {
+    owner.put_signal(target, offset, source, bytes, signal, counter);
+  } else {
+    fabric->put_signal(target, offset, source, bytes, signal, counter);
   }
 }
 
@@ -164,6 +180,15 @@ void ContextState::fail(const Error& error) const {
     std::fprintf(stderr, "error: %s\n", located.message().c_str());
   }
   ::_exit(exit_code_for(error.code()));
+}
+
+void ContextState::check_alignment(const char* name, rank_t target, uint64_t offset,
+                                   size_t bytes) const {
+  if (offset % bytes == 0) return;
+  fail(Error(ErrorCode::invalid_argument, std::string(name) + " of " + std::to_string(bytes) +
+                                              " bytes at offset " + std::to_string(offset) +
+                                              " of rank " + std::to_string(target) +
+                                              ", which is not a multiple of its size"));
 }
 
 void ContextState::fail_bounds(const char* name, rank_t target, uint64_t offset,

@@ -16,9 +16,9 @@
 #include "runtime/am/active_messages.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/fabric/fabric.h"
-#include "runtime/rma/atomic_messages.h"
 #include "runtime/rma/completion_slots.h"
 #include "runtime/rma/implicit_operations.h"
+#include "runtime/rma/owner_operations.h"
 #include "runtime/rma/put_combiner.h"
 #include "runtime/rma/symmetric_heap.h"
 #include "runtime/sync/barrier.h"
@@ -98,6 +98,11 @@ struct ContextState {
   void atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset, void* previous,
               bool by_message, fabric::Counter& counter);
 
+  /// A put that raises a flag at its target. Small ones go by message, and complete as such.
+  bool puts_signals_by_message(rank_t target, size_t bytes) const;
+  void put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
+                  const fabric::Signal& signal, fabric::Counter& counter);
+
   /// Completes the operations without handles to one rank, or to all.
   void fence(rank_t target);
   void fence();
@@ -166,7 +171,7 @@ struct ContextState {
   rma::SymmetricHeap heap;
   am::ActiveMessages messages;
   rma::PutCombiner combiner;
-  rma::AtomicMessages atomics;
+  rma::OwnerOperations owner;
   sync::CollectiveOrder order;
   sync::Barrier barrier;
   sync::Broadcast broadcast;
@@ -186,6 +191,7 @@ struct ContextState {
     if (messages.in_handler()) [[unlikely]]
       fail_in_handler(name);
   }
+  void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
   [[noreturn]] void fail_bounds(const char* name, rank_t target, uint64_t offset,
                                 size_t bytes) const;
   void reclaim_slots();

@@ -159,6 +159,17 @@ void RankEngine::put(Rank target, uint64_t offset, const std::byte* source, size
   traffic_.put_bytes += bytes;
 }
 
+void RankEngine::put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
+                            const Signal& signal, Counter& counter) {
+  const Scope scope(*this);
+  const uint32_t index = start(Kind::put, target, offset, const_cast<std::byte*>(source), bytes,
+                               &counter, profile_.put);
+  operations_[index].signals = true;
+  operations_[index].signal = signal;
+  ++traffic_.puts;
+  traffic_.put_bytes += bytes;
+}
+
 bool RankEngine::has_atomic(AtomicOp op, AtomicType type, bool previous) const {
   const bool bitwise = op == AtomicOp::bit_and || op == AtomicOp::bit_or || op == AtomicOp::bit_xor;
   if (op == AtomicOp::load || op == AtomicOp::compare_swap) return previous;
@@ -304,6 +315,10 @@ void RankEngine::carry_out_next() {
     case Stage::land:
       copy_uncached(region_.segment(operation.target).data() + operation.offset, operation.local,
                     operation.bytes);
+      if (operation.signals) {
+        raise_flag(region_.segment(operation.target).data() + operation.signal.offset,
+                   operation.signal.value);
+      }
       poke(operation.target, event.time_s);
       break;
     case Stage::drained:

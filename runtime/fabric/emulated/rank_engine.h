@@ -1,7 +1,8 @@
 // One rank's end of the emulated fabric: the physics that both clocks share.
 //
 // An operation is a chain of events at times that the profile and the state of the NICs decide:
-//   put      depart (transmit queue) -> arrive (receive queue) -> land (copy) -> complete (ack)
+//   put      depart (transmit queue) -> arrive (receive queue) -> land (copy, then the flag of a
+//            put with a signal) -> complete (ack)
 //   get      depart -> arrive (target's transmit queue) -> read (copy) -> back (receive queue)
 //            -> complete
 //   atomic   as a get of the variable's size; read carries it out
@@ -37,6 +38,8 @@ class RankEngine : public Fabric {
            Counter& counter) override;
   void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
            Counter& counter) override;
+  void put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
+                  const Signal& signal, Counter& counter) override;
   bool has_atomic(AtomicOp op, AtomicType type, bool previous) const override;
   void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
               Counter& counter) override;
@@ -121,6 +124,8 @@ class RankEngine : public Fabric {
     double retire_s = 0;
     bool served = false;  // get, atomic: the target has attended to it
     AtomicRequest request;
+    bool signals = false;  // put: raises `signal` when it has landed
+    Signal signal;
   };
 
   /// Whose answer comes back over the wire.

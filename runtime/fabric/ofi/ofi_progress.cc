@@ -233,6 +233,7 @@ void OfiRank::deliver() {
 void OfiRank::poll() {
   drain();
   if (!arrivals_.empty()) deliver();
+  if (active_signals_ > 0) advance_signals();
   if (++polls_ % kPollsPerAttention == 0) attend();
 }
 

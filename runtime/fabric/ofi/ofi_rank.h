@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,6 +52,8 @@ class OfiRank final : public Fabric {
            Counter& counter) override;
   void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
            Counter& counter) override;
+  void put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
+                  const Signal& signal, Counter& counter) override;
   bool has_atomic(AtomicOp op, AtomicType type, bool previous) const override;
   void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
               Counter& counter) override;
@@ -95,6 +98,16 @@ class OfiRank final : public Fabric {
     void* descriptor = nullptr;
   };
 
+  /// A put with a signal under way.
+  struct SignalledPut {
+    Rank target = 0;
+    Signal signal;
+    Counter* counter = nullptr;  ///< of the caller; null: free
+    Counter data;                ///< drains when the data are visible, and the flag may follow
+    Counter flag;
+    bool raised = false;
+  };
+
   /// A peer that seems dead, unless its leave message turns up within the grace time.
   struct Suspect {
     Rank rank = 0;
@@ -118,6 +131,9 @@ class OfiRank final : public Fabric {
   // ofi_post.h
   template <typename Attempt>
   bool post(const OperationName& what, Patience patience, const Attempt& attempt);
+
+  // ofi_signal.cc
+  void advance_signals();
 
   // ofi_transfer.cc
   template <typename Issue>
@@ -177,6 +193,8 @@ class OfiRank final : public Fabric {
   std::vector<Address> addresses_;  ///< of all ranks, for messages
   PeerWatch watch_;
   std::vector<Suspect> suspects_;
+  std::deque<SignalledPut> signalled_puts_;  ///< their counters must not move
+  size_t active_signals_ = 0;
   std::vector<Operation*> out_of_order_;       ///< messages that wait for an earlier one
   std::vector<Operation*> unposted_receives_;  ///< that the provider did not take yet
   double start_s_ = 0;                         ///< of the monotonic clock, at connect()

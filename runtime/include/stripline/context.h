@@ -143,10 +143,21 @@ class Context {
     return put_bytes(reinterpret_cast<const std::byte*>(source), destination.where(),
                      destination.offset(), count * sizeof(T));
   }
-  /// The same without a handle (NBI in GASNet and OpenSHMEM): complete after the next fence() that
-  /// covers `source`'s (`destination`'s) rank, or barrier(). Cheaper than futures, and small puts
-  /// to one rank travel together in one message: they leave at the fence, when a message is full,
-  /// or when the first of them is 50 us old and this rank makes progress.
+  /// rput, and then `value` into the 8-byte word `flag` of the same rank: who sees the flag sees
+  /// the data. Ready when both are visible. The owner waits with wait_signal(). (put_signal in
+  /// OpenSHMEM 1.5.)
+  template <typename T>
+  future rput_signal(const T* source, global_ptr<T> destination, size_t count,
+                     global_ptr<uint64_t> flag, uint64_t value) {
+    return put_bytes_signal(reinterpret_cast<const std::byte*>(source), destination.where(),
+                            destination.offset(), count * sizeof(T), flag, value);
+  }
+  /// Makes progress until this rank's own `flag` is at least `value`; returns it.
+  uint64_t wait_signal(global_ptr<uint64_t> flag, uint64_t value);
+  /// rget and rput without a handle (NBI in GASNet and OpenSHMEM): complete after the next fence()
+  /// that covers `source`'s (`destination`'s) rank, or barrier(). Cheaper than futures, and small
+  /// puts to one rank travel together in one message: they leave at the fence, when a message is
+  /// full, or when the first of them is 50 us old and this rank makes progress.
   template <typename T>
   void rget_nbi(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count) {
     get_bytes_nbi(source.where(), source.offset(), reinterpret_cast<std::byte*>(destination),
@@ -231,6 +242,8 @@ class Context {
   void free_symmetric(uint64_t offset);
   future get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
   future put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
+  future put_bytes_signal(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
+                          global_ptr<uint64_t> flag, uint64_t value);
   future start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
                       void* previous, bool by_message);
   void get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);

@@ -1,0 +1,128 @@
+// Puts with a signal.
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/context.h>
+
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+namespace {
+
+using bootstrap::fabrics_under_test;
+using bootstrap::group_on;
+using bootstrap::run_ranks;
+
+class SignalledPut : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
+ protected:
+  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
+    const Status ran = run_ranks(group_on(GetParam(), ranks), body);
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+};
+
+// A ring: each rank writes to the next one and waits only for the flag of the one before. Sizes
+// below and above what one message holds, and none at all.
+TEST_P(SignalledPut, WhoSeesTheFlagSeesTheData) {
+  constexpr rank_t kRanks = 3;
+  constexpr size_t kMost = 300000;
+  on_ranks(kRanks, [](Context& context) {
+    const auto data = context.new_symmetric_array<uint32_t>(kMost);
+    const auto flag = context.new_symmetric_array<uint64_t>(2);
+    ASSERT_TRUE(data.ok() && flag.ok());
+    const rank_t next = (context.rank_me() + 1) % kRanks;
+    const rank_t previous = (context.rank_me() + kRanks - 1) % kRanks;
+    uint64_t round = 0;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      for (const size_t count : {size_t{0}, size_t{1}, size_t{1000}, size_t{5000}, kMost}) {
+        ++round;
+        const auto first = [&](rank_t writer) {
+          return static_cast<uint32_t>(round * 1000000 + writer);
+        };
+        std::vector<uint32_t> out(count);
+        std::iota(out.begin(), out.end(), first(context.rank_me()));
+        const future done = context.rput_signal(out.data(), context.on_rank(*data, next), count,
+                                                context.on_rank(*flag, next), round);
+        EXPECT_EQ(context.wait_signal(*flag, round), round);
+        const uint32_t* local = context.local(*data);
+        for (size_t i = 0; i < count; ++i) ASSERT_EQ(local[i], first(previous) + i) << count;
+        done.wait();
+        context.barrier();
+      }
+    }
+    EXPECT_EQ(context.local(*flag)[1], 0U);
+    EXPECT_EQ(context.state().slots.in_use(), 0U);
+  });
+}
+
+TEST_P(SignalledPut, ManyAtOnceAndToOneself) {
+  constexpr size_t kPuts = 40;
+  constexpr size_t kEach = 4000;
+  on_ranks(2, [](Context& context) {
+    const auto data = context.new_symmetric_array<uint64_t>(kPuts * kEach);
+    const auto flags = context.new_symmetric_array<uint64_t>(kPuts);
+    ASSERT_TRUE(data.ok() && flags.ok());
+    const auto count_of = [](size_t i) { return i % 2 == 0 ? kEach : 8; };
+    for (const rank_t target : {1 - context.rank_me(), context.rank_me()}) {
+      const uint64_t value = target == context.rank_me() ? 2 : 1;
+      std::vector<uint64_t> out(kPuts * kEach);
+      std::iota(out.begin(), out.end(), value);
+      for (size_t i = 0; i < kPuts; ++i) {
+        const auto at = static_cast<std::ptrdiff_t>(i * kEach);
+        // Dropped: complete at the barrier.
+        context.rput_signal(out.data() + at, context.on_rank(*data, target) + at, count_of(i),
+                            context.on_rank(*flags, target) + static_cast<std::ptrdiff_t>(i),
+                            value);
+      }
+      for (size_t i = kPuts; i-- > 0;) {
+        context.wait_signal(*flags + static_cast<std::ptrdiff_t>(i), value);
+        const size_t last = i * kEach + count_of(i) - 1;
+        ASSERT_EQ(context.local(*data)[last], last + value);
+      }
+      context.barrier();
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, SignalledPut, ::testing::ValuesIn(fabrics_under_test()),
+                         bootstrap::FabricLabel());
+
+class SignalDeathTest : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+
+  static void together(const std::function<void(Context&)>& body) {
+    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), body);
+    std::_Exit(ran.ok() ? 0 : 1);
+  }
+};
+
+TEST_F(SignalDeathTest, FlagsAreChecked) {
+  const auto put = [](global_ptr<uint64_t> flag) {
+    together([flag](Context& context) {
+      const double value = 1;
+      context.rput_signal(&value, global_ptr<double>(1, 0), 1, flag, 1).wait();
+    });
+  };
+  EXPECT_EXIT(put(global_ptr<uint64_t>(0, 0)), ::testing::ExitedWithCode(2),
+              "a flag that is not on that rank");
+  EXPECT_EXIT(put(global_ptr<uint64_t>(1, 12)), ::testing::ExitedWithCode(2),
+              "flag of rput_signal of 8 bytes at offset 12 of rank 1, which is not a multiple");
+  EXPECT_EXIT(put(global_ptr<uint64_t>(1, 8U << 20)), ::testing::ExitedWithCode(2),
+              "flag of rput_signal of 8 bytes .* is out of bounds");
+}
+
+TEST_F(SignalDeathTest, ARankWaitsOnItsOwnFlags) {
+  EXPECT_EXIT(together([](Context& context) {
+                context.wait_signal(global_ptr<uint64_t>(1 - context.rank_me(), 0), 1);
+              }),
+              ::testing::ExitedWithCode(2), "wait_signal on a flag of another rank");
+}
+
+}  // namespace
+}  // namespace stripline
