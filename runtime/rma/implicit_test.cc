@@ -31,8 +31,8 @@ class Implicit : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
 
 // What a rank writes into one place in one epoch.
 std::byte value_at(size_t place, rank_t writer, int epoch) {
-  return static_cast<std::byte>((place * 31 + writer * 7 + static_cast<size_t>(epoch) * 13 + 1) &
-                                0xff);
+  return static_cast<std::byte>(
+      (place * 31 + size_t{writer} * 7 + static_cast<size_t>(epoch) * 13 + 1) & 0xff);
 }
 
 // Every rank owns a part of every segment and writes it in pieces of random sizes, small and large,
@@ -200,19 +200,21 @@ TEST_P(Implicit, AFullPoolSendsTheOldest) {
     context.state().combiner.start(small);
     EXPECT_EQ(context.state().combiner.budget_bytes(), 512U);
     const rank_t me = context.rank_me();
+    const auto place = [](uint64_t writer, uint64_t i) { return writer * 100 + i; };
+    const auto value_of = [](uint64_t writer, uint64_t i) { return writer * 1000 + i; };
     for (uint64_t i = 0; i < 100; ++i) {
       for (rank_t step = 1; step < 4; ++step) {
         const rank_t target = (me + step) % 4;
-        const uint64_t value = 1000 * me + i;
+        const uint64_t value = value_of(me, i);
         context.rput_nbi(
-            &value, context.on_rank(*mine, target) + static_cast<std::ptrdiff_t>(me * 100 + i), 1);
+            &value, context.on_rank(*mine, target) + static_cast<std::ptrdiff_t>(place(me, i)), 1);
       }
     }
     EXPECT_GT(context.state().combiner.statistics().crowded, 100U);
     context.barrier();
     for (rank_t writer = 0; writer < 4; ++writer) {
       for (uint64_t i = 0; i < 100; ++i) {
-        ASSERT_EQ(context.local(*mine)[writer * 100 + i], writer == me ? 0 : 1000 * writer + i);
+        ASSERT_EQ(context.local(*mine)[place(writer, i)], writer == me ? 0 : value_of(writer, i));
       }
     }
     context.barrier();

@@ -45,7 +45,7 @@ Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t
   const int found = fi_getinfo(FI_VERSION(1, 17), sockets ? "127.0.0.1" : nullptr, nullptr,
                                sockets ? FI_SOURCE : 0, hints, &bare.info_);
   fi_freeinfo(hints);
-  STRIPLINE_RETURN_IF_ERROR(check(found, "fi_getinfo"));
+  STRIPLINE_RETURN_IF_ERROR(check(found, ("fi_getinfo for provider '" + provider + "'").c_str()));
   fi_info* info = bare.info_;
   STRIPLINE_RETURN_IF_ERROR(
       check(fi_fabric(info->fabric_attr, &bare.fabric_, nullptr), "fi_fabric"));

@@ -6,6 +6,7 @@
 //
 // A ratio is of times, ours to bare, and paired: both batches of a round follow one another. Rounds
 // alternate which goes first. Each row is verified after it was measured.
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -244,21 +245,22 @@ int run(const std::string& fabric, int rounds, const std::string& json_path) {
     if (child < 0) return report(Error(ErrorCode::resource_exhausted, "fork failed"));
     if (child == 0) {
       pin(rank);
-      std::exit(
-          run_rank(fabric, rounds, json_path, rank, *board));  // NOLINT(concurrency-mt-unsafe)
+      const int code = run_rank(fabric, rounds, json_path, rank, *board);
+      (void)std::fflush(nullptr);
+      ::_exit(code);
     }
     children.push_back(child);
   }
   int code = kExitOk;
-  for (const pid_t child : children) {
+  for (size_t left = children.size(); left > 0; --left) {
     int status = 0;
-    waitpid(child, &status, 0);
+    ::waitpid(-1, &status, 0);
     const int ended = WIFEXITED(status) ? WEXITSTATUS(status) : kExitRankDied;
-    if (ended != kExitOk) {
-      board->failed = true;
-      board->served = System::stop;
-      if (code == kExitOk) code = ended;
-    }
+    if (ended == kExitOk || code != kExitOk) continue;
+    // The other one may wait for what will never come.
+    code = ended;
+    board->failed = true;
+    for (const pid_t child : children) ::kill(child, SIGKILL);
   }
   return code;
 }

@@ -155,9 +155,10 @@ class Context {
   /// Makes progress until this rank's own `flag` is at least `value`; returns it.
   uint64_t wait_signal(global_ptr<uint64_t> flag, uint64_t value);
   /// rget and rput without a handle (NBI in GASNet and OpenSHMEM): complete after the next fence()
-  /// that covers `source`'s (`destination`'s) rank, or barrier(). Cheaper than futures, and small
-  /// puts to one rank travel together in one message: they leave at the fence, when a message is
-  /// full, or when the first of them is 50 us old and this rank makes progress.
+  /// that covers `source`'s (`destination`'s) rank, or barrier(); private memory must stay until
+  /// then. Cheaper than futures, and small puts to one rank travel together in one message: they
+  /// leave at the fence, when a message is full, or when the first of them is 50 us old and this
+  /// rank makes progress.
   template <typename T>
   void rget_nbi(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count) {
     get_bytes_nbi(source.where(), source.offset(), reinterpret_cast<std::byte*>(destination),
