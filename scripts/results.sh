@@ -10,6 +10,7 @@
 #   quality      tuned plans against blocking, hand-written and exhaustively searched ones
 #   cost         nanoseconds of a decision
 #   serial       what the access form costs on local data: instructions and time
+#   compare      the runtime beside bare libfabric and a TCP socket
 #   campaign     wall time of campaigns and fits on two agents; wake-ups of an idle agent
 #   all          all of them, in this order
 #
@@ -24,12 +25,12 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-names=(coverage recovery prediction overlap quality cost serial campaign)
+names=(coverage recovery prediction overlap quality cost serial compare campaign)
 what=${1:-}
 case " ${names[*]} all " in
-  *" $what "*) [ -n "$what" ] || { sed -n '2,24s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+  *" $what "*) [ -n "$what" ] || { sed -n '2,25s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
   *)
-    sed -n '2,24s/^# \{0,1\}//p' "$0"
+    sed -n '2,25s/^# \{0,1\}//p' "$0"
     case $what in -h | --help) exit 0 ;; *) exit 2 ;; esac
     ;;
 esac
@@ -202,6 +203,17 @@ print_serial() {
 array, as a plain loop and through \`strip_for\`. Instructions by callgrind, time paired over runs.
 Chen, section 4.1: 2.5 % between translated and plain C. The criterion on time is not met only when
 the whole interval lies above it."
+}
+
+print_compare() {
+  local fabric rounds=60
+  [ -z "$quick" ] || rounds=6
+  configure_and_build release stripline-compare >&2
+  for fabric in tcp net shm; do
+    selected "$fabric" || continue
+    echo
+    "$bin/stripline-compare" --fabric "$fabric" --rounds "$rounds" --markdown
+  done
 }
 
 # switches PID: how often all threads of a process have waited so far.

@@ -2,10 +2,11 @@
 // same provider's bare calls, and a TCP socket, between one pair of processes, in alternating
 // batches.
 //
-//   stripline-compare [--fabric tcp] [--rounds 60] [--json FILE]
+//   stripline-compare [--fabric tcp] [--rounds 60] [--markdown] [--json FILE]
 //
 // A ratio is of times, ours to bare, and paired: both batches of a round follow one another. Rounds
 // alternate which goes first. Each row is verified after it was measured.
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -34,6 +35,7 @@
 #include "suites/bench/text_table.h"
 #include "suites/compare/board.h"
 #include "suites/compare/rows.h"
+#include "suites/results/markdown.h"
 
 namespace stripline::suites::compare {
 namespace {
@@ -115,6 +117,14 @@ void serve(Systems& systems, const Board& board) {
   }
 }
 
+/// What the command line asks for.
+struct Order {
+  std::string fabric = "tcp";
+  int rounds = 60;
+  bool markdown = false;
+  std::string json_path;
+};
+
 struct Measured {
   std::vector<double> first_s;
   std::vector<double> second_s;
@@ -167,38 +177,59 @@ Json json_of(const Row& row, const char* variant, const std::string& fabric,
           {"plan", ""}};
 }
 
-int compare(const std::string& fabric, int rounds, const std::string& json_path, Systems& systems,
-            Board& board, global_ptr<std::byte> array) {
+std::string metric_text(const Row& row, double value) {
+  if (row.metric == "latency") return with_unit(value, row.unit);
+  const bool rate = row.metric == "rate";
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), rate ? "%.3f Mop/s" : "%.2f GB/s",
+                      value / (rate ? 1e6 : 1e9));
+  return text.data();
+}
+
+int compare(const Order& order, Systems& systems, Board& board, global_ptr<std::byte> array) {
   std::ofstream json;
-  if (!json_path.empty()) json.open(json_path);
-  TextTable table({"operation", ">stripline", ">baseline", "", ">ratio of times", ">95% interval",
-                   ">accepted", "verified"});
+  if (!order.json_path.empty()) json.open(order.json_path);
+  const std::vector<std::string> headings = {"operation",   ">stripline",      ">baseline",
+                                             "baseline is", ">ratio of times", ">95% interval",
+                                             "criterion",   "verified"};
+  TextTable table(headings);
+  results::MarkdownTable markdown(headings);
   bool all_verified = true;
   const Rows rows(systems, array);
   for (const Row& row : rows.all()) {
-    const Measured measured = measure(row, rounds, board);
+    const Measured measured = measure(row, order.rounds, board);
     all_verified = all_verified && measured.verified;
     const auto ratio = stats::paired_ratio(measured.first_s, measured.second_s, kConfidence);
     if (!ratio.ok()) {
       (void)std::fprintf(stderr, "stripline-compare: %s\n", ratio.error().message().c_str());
       return kExitFailure;
     }
-    const std::string unit = row.unit == "1/s" ? "op/s" : row.unit;
-    table.add({row.name, with_unit(metric_of(row, stats::median(measured.first_s)), unit),
-               with_unit(metric_of(row, stats::median(measured.second_s)), unit), row.baseline,
-               ratio_text(ratio->value),
-               interval_text(ratio->interval.low, ratio->interval.high, ""),
-               row.most > 0 ? "<= " + ratio_text(row.most) : "", measured.verified ? "yes" : "NO"});
-    json << json_of(row, "stripline", fabric, measured.first_s, measured.verified).dump() << "\n"
-         << json_of(row, row.baseline.c_str(), fabric, measured.second_s, measured.verified).dump()
+    std::string criterion;
+    if (row.most > 0) {
+      criterion = "at most " + ratio_text(row.most) + ": " + results::met(ratio->value <= row.most);
+    }
+    const std::vector<std::string> cells = {
+        row.name,
+        metric_text(row, metric_of(row, stats::median(measured.first_s))),
+        metric_text(row, metric_of(row, stats::median(measured.second_s))),
+        row.baseline,
+        ratio_text(ratio->value),
+        interval_text(ratio->interval.low, ratio->interval.high, ""),
+        criterion,
+        measured.verified ? "yes" : "NO"};
+    table.add(cells);
+    markdown.add(cells);
+    json << json_of(row, "stripline", order.fabric, measured.first_s, measured.verified).dump()
+         << "\n"
+         << json_of(row, row.baseline.c_str(), order.fabric, measured.second_s, measured.verified)
+                .dump()
          << "\n";
-    std::fprintf(stderr, ".");
   }
-  std::fprintf(stderr, "\n");
-  std::cout << "fabric " << fabric << ", 2 processes, " << rounds << " paired rounds\n\n"
-            << table.text() << std::flush;
+  std::cout << "fabric " << order.fabric << ", 2 processes, " << order.rounds
+            << " paired rounds\n\n"
+            << (order.markdown ? markdown.text() : table.text()) << std::flush;
   if (json.is_open() && !json.flush()) {
-    (void)std::fprintf(stderr, "stripline-compare: cannot write '%s'\n", json_path.c_str());
+    (void)std::fprintf(stderr, "stripline-compare: cannot write '%s'\n", order.json_path.c_str());
     return kExitUnavailable;
   }
   return all_verified ? kExitOk : kExitVerification;
@@ -213,9 +244,8 @@ void pin(unsigned cpu) {
   }
 }
 
-int run_rank(const std::string& fabric, int rounds, const std::string& json_path, uint32_t rank,
-             Board& board) {
-  auto systems = open_systems(fabric, rank, board);
+int run_rank(const Order& order, uint32_t rank, Board& board) {
+  auto systems = open_systems(order.fabric, rank, board);
   if (!systems.ok()) {
     if (!board.failed.exchange(true)) {
       (void)std::fprintf(stderr, "stripline-compare: %s\n", systems.error().message().c_str());
@@ -228,12 +258,12 @@ int run_rank(const std::string& fabric, int rounds, const std::string& json_path
     serve(*systems, board);
     return kExitOk;
   }
-  const int code = compare(fabric, rounds, json_path, *systems, board, *array);
+  const int code = compare(order, *systems, board, *array);
   board.served = System::stop;
   return code;
 }
 
-int run(const std::string& fabric, int rounds, const std::string& json_path) {
+int run(const Order& order) {
   void* memory =
       mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return report(Error(ErrorCode::resource_exhausted, "mmap failed"));
@@ -245,7 +275,7 @@ int run(const std::string& fabric, int rounds, const std::string& json_path) {
     if (child < 0) return report(Error(ErrorCode::resource_exhausted, "fork failed"));
     if (child == 0) {
       pin(rank);
-      const int code = run_rank(fabric, rounds, json_path, rank, *board);
+      const int code = run_rank(order, rank, *board);
       (void)std::fflush(nullptr);
       ::_exit(code);
     }
@@ -270,14 +300,13 @@ int run(const std::string& fabric, int rounds, const std::string& json_path) {
 
 int main(int argc, char** argv) {
   CLI::App app{"Compares the runtime with bare libfabric and a TCP socket on this host."};
-  std::string fabric = "tcp";
-  int rounds = 60;
-  std::string json_path;
-  app.add_option("--fabric", fabric, "provider, e.g. tcp, net, shm")->capture_default_str();
-  app.add_option("--rounds", rounds, "paired batches of each row")
+  stripline::suites::compare::Order order;
+  app.add_option("--fabric", order.fabric, "provider, e.g. tcp, net, shm")->capture_default_str();
+  app.add_option("--rounds", order.rounds, "paired batches of each row")
       ->check(CLI::Range(6, 100000))
       ->capture_default_str();
-  app.add_option("--json", json_path, "write the rows as JSON lines, too");
+  app.add_flag("--markdown", order.markdown, "print the table as Markdown");
+  app.add_option("--json", order.json_path, "write the rows as JSON lines, too");
   CLI11_PARSE(app, argc, argv);
-  return stripline::suites::compare::run(fabric, rounds, json_path);
+  return stripline::suites::compare::run(order);
 }
