@@ -79,18 +79,19 @@ struct ContextState {
 
   /// A get that only fences complete.
   void get_implicit(std::byte* destination, rank_t target, uint64_t offset, size_t bytes) {
+    check("rget", target, offset, bytes);  // before the target's counter is looked for
     get(destination, target, offset, bytes, implicit.counter(target));
   }
 
   /// A put that only fences complete. Small ones are combined.
   void put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes) {
+    check("rput", target, offset, bytes);
+    fabric::Counter& counter = implicit.counter(target);
     if (target == rank || bytes == 0 || !combiner.takes(bytes)) {
-      put(target, offset, source, bytes, implicit.counter(target));
+      put(target, offset, source, bytes, counter);
       return;
     }
-    check("rput", target, offset, bytes);
     operation = "rput";
-    implicit.counter(target);
     combiner.put(target, offset, source, bytes);
   }
 

@@ -273,6 +273,19 @@ TEST_F(ImplicitDeathTest, PutsAreChecked) {
               ::testing::ExitedWithCode(2), "rput of 8 bytes at offset 8388604 of rank 1 is out");
 }
 
+TEST_F(ImplicitDeathTest, AccessToARankThatDoesNotExist) {
+  EXPECT_EXIT(together([](Context& context) {
+                double value = 0;
+                context.rget_nbi(global_ptr<double>(1000000, 0), &value, 1);
+              }),
+              ::testing::ExitedWithCode(2), "of rank 1000000 is out of bounds");
+  EXPECT_EXIT(together([](Context& context) {
+                const std::vector<double> values(1000);
+                context.rput_nbi(values.data(), global_ptr<double>(1000000, 0), values.size());
+              }),
+              ::testing::ExitedWithCode(2), "of rank 1000000 is out of bounds");
+}
+
 TEST_F(ImplicitDeathTest, FenceOfARankThatDoesNotExist) {
   EXPECT_EXIT(together([](Context& context) { context.fence(2); }), ::testing::ExitedWithCode(2),
               "fence of rank 2, but the job has ranks 0 to 1");

@@ -2,6 +2,7 @@
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <random>
@@ -38,6 +39,53 @@ std::vector<Variant> variants() {
 }
 
 class TransferTest : public testing::TestWithParam<Variant> {};
+
+uint64_t word_at(std::span<const std::byte> memory, size_t offset) {
+  uint64_t word = 0;
+  std::memcpy(&word, memory.data() + offset, sizeof word);
+  return word;
+}
+
+TEST_P(TransferTest, AtomicOperationsReturnWhatWasThere) {
+  auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
+  Fabric& mine = *ranks[0];
+  Attendant attendant(*ranks[1]);
+  for (const Rank target : {Rank{1}, Rank{0}}) {
+    const auto run = [&](AtomicRequest request, void* previous) {
+      ASSERT_TRUE(mine.has_atomic(request.op, request.type, previous != nullptr));
+      Counter counter;
+      mine.atomic(request, target, 64, previous, counter);
+      mine.wait_for(counter);
+    };
+    uint64_t previous = 99;
+    run({AtomicOp::store, AtomicType::uint64, 5}, nullptr);
+    run({AtomicOp::add, AtomicType::uint64, 3}, &previous);
+    EXPECT_EQ(previous, 5U);
+    run({AtomicOp::add, AtomicType::uint64, 4}, nullptr);
+    run({AtomicOp::compare_swap, AtomicType::uint64, 7, 12}, &previous);
+    EXPECT_EQ(previous, 12U);
+  }
+}
+
+TEST_P(TransferTest, SignalsFollowTheirData) {
+  auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
+  Fabric& mine = *ranks[0];
+  const std::span<std::byte> theirs = ranks[1]->segment();
+  Attendant attendant(*ranks[1]);
+  std::array<Counter, 3> counters;
+  std::array<std::vector<std::byte>, 3> data;
+  constexpr size_t kBytes = 5000;
+  for (uint32_t i = 0; i < 3; ++i) {
+    data[i] = pattern(kBytes, i);
+    mine.put_signal(1, 1024 + i * kBytes, data[i].data(), kBytes, {8 * i, i + 1}, counters[i]);
+    EXPECT_EQ(counters[i].pending, 1U);
+  }
+  for (uint32_t i = 3; i-- > 0;) {
+    mine.wait_for(counters[i]);
+    EXPECT_EQ(word_at(theirs, 8 * i), i + 1);
+    EXPECT_TRUE(std::equal(data[i].begin(), data[i].end(), theirs.begin() + 1024 + i * kBytes));
+  }
+}
 
 TEST_P(TransferTest, PutsAndGetsArriveWholeAndNowhereElse) {
   auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
