@@ -75,12 +75,12 @@ TEST_P(TransferTest, SignalsFollowTheirData) {
   std::array<Counter, 3> counters;
   std::array<std::vector<std::byte>, 3> data;
   constexpr size_t kBytes = 5000;
-  for (uint32_t i = 0; i < 3; ++i) {
-    data[i] = pattern(kBytes, i);
+  for (size_t i = 0; i < 3; ++i) {
+    data[i] = pattern(kBytes, static_cast<uint32_t>(i));
     mine.put_signal(1, 1024 + i * kBytes, data[i].data(), kBytes, {8 * i, i + 1}, counters[i]);
     EXPECT_EQ(counters[i].pending, 1U);
   }
-  for (uint32_t i = 3; i-- > 0;) {
+  for (size_t i = 3; i-- > 0;) {
     mine.wait_for(counters[i]);
     EXPECT_EQ(word_at(theirs, 8 * i), i + 1);
     EXPECT_TRUE(std::equal(data[i].begin(), data[i].end(), theirs.begin() + 1024 + i * kBytes));
