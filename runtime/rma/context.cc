@@ -249,11 +249,24 @@ size_t Context::am_max_bytes() const { return state_->messages.max_payload_bytes
 
 void Context::barrier() {
   state_->enter("barrier");
-  state_->fence();
-  state_->complete_all(Kind::put);
-  state_->complete_all(Kind::message);
+  state_->complete_puts();
   state_->operation = "barrier";
   state_->barrier.wait(sync::Collective::barrier);
+}
+
+future Context::barrier_async() {
+  detail::ContextState& state = *state_;
+  state.enter("barrier_async");
+  state.complete_puts();
+  const uint32_t slot = state.acquire_slot(Kind::message);
+  fabric::Counter& counter = state.slots.counter(slot);
+  state.operation = "barrier_async";
+  state.barrier.begin(sync::Collective::barrier, counter);
+  if (counter.pending == 0) {
+    state.slots.release(slot);
+    return {};
+  }
+  return {this, slot, state.slots.generation(slot)};
 }
 
 void Context::broadcast(std::span<std::byte> bytes, rank_t root) {

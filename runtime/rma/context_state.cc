@@ -161,11 +161,15 @@ void ContextState::reclaim_slots() {
   messages.wait([this] { return slots.sweep(); });
 }
 
-void ContextState::leave() {
+void ContextState::complete_puts() {
   fence();
   complete_all(rma::CompletionSlots::Kind::put);
-  complete_all(rma::CompletionSlots::Kind::get);
   complete_all(rma::CompletionSlots::Kind::message);
+}
+
+void ContextState::leave() {
+  complete_puts();
+  complete_all(rma::CompletionSlots::Kind::get);
   operation = "leaving the job";
   messages.wait([this] { return messages.idle(); });
   barrier.wait(sync::Collective::leave);

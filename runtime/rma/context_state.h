@@ -143,6 +143,9 @@ struct ContextState {
     return slots.acquire(kind);
   }
 
+  /// Completes this rank's puts and atomic operations of all kinds.
+  void complete_puts();
+
   /// Waits until all operations of this kind with futures are complete.
   void complete_all(rma::CompletionSlots::Kind kind);
 

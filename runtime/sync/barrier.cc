@@ -1,5 +1,6 @@
 #include "runtime/sync/barrier.h"
 
+#include <algorithm>
 #include <span>
 
 namespace stripline::sync {
@@ -10,23 +11,51 @@ Barrier::Barrier(am::ActiveMessages& messages, CollectiveOrder& order, Rank me, 
     const auto message = order_.header_of<Message>(source, payload);
     if (message.round >= arrived_.size()) order_.malformed(source);
     order_.saw(message.kind, message.sequence, source);
-    arrived_[message.round] = message.sequence;
+    // What a handler sent may come after what its program sent later.
+    arrived_[message.round] = std::max(arrived_[message.round], message.sequence);
+    advance();
   });
 }
 
-void Barrier::wait(Collective kind) {
-  const uint64_t sequence = order_.enter(kind);
-  uint32_t round = 0;
-  for (uint64_t distance = 1; distance < ranks_; distance *= 2, ++round) {
-    Message message{};
-    message.sequence = sequence;
-    message.round = round;
-    message.kind = kind;
-    messages_.send(static_cast<Rank>((me_ + distance) % ranks_), am::kBarrier,
-                   std::as_bytes(std::span(&message, 1)), {});
-    const uint64_t& arrived = arrived_[round];
-    messages_.wait([&arrived, sequence] { return arrived >= sequence; });
+void Barrier::begin(Collective kind, fabric::Counter& counter) {
+  messages_.wait([this] { return counter_ == nullptr; });
+  sequence_ = order_.enter(kind);
+  kind_ = kind;
+  round_ = 0;
+  if (ranks_ == 1) return;
+  counter_ = &counter;
+  ++counter.pending;
+  send();
+  advance();
+}
+
+void Barrier::send() {
+  Message message{};
+  message.sequence = sequence_;
+  message.round = round_;
+  message.kind = kind_;
+  const auto peer = static_cast<Rank>((me_ + (uint64_t{1} << round_)) % ranks_);
+  messages_.send(peer, am::kBarrier, std::as_bytes(std::span(&message, 1)), {});
+}
+
+// Goes through the rounds whose message has arrived. Sending makes progress, so that a handler may
+// come here, too, before send() returns: the round is advanced first.
+void Barrier::advance() {
+  while (counter_ != nullptr && arrived_[round_] >= sequence_) {
+    ++round_;
+    if (uint64_t{1} << round_ < ranks_) {
+      send();
+      continue;
+    }
+    --counter_->pending;
+    counter_ = nullptr;
   }
+}
+
+void Barrier::wait(Collective kind) {
+  fabric::Counter counter;
+  begin(kind, counter);
+  messages_.wait([&counter] { return counter.pending == 0; });
 }
 
 }  // namespace stripline::sync

@@ -15,8 +15,13 @@ class Barrier {
  public:
   Barrier(am::ActiveMessages& messages, CollectiveOrder& order, Rank me, Rank ranks);
 
-  /// Returns when every rank has called it. Makes progress meanwhile. It says nothing about
-  /// one-sided operations: the caller completes its own puts first. `kind` is barrier or leave.
+  /// Says that this rank has arrived; `counter` drains when every rank has. The messages in between
+  /// are sent when those before them are served: the caller's waits must serve messages. It says
+  /// nothing about one-sided operations: the caller completes its own puts first. `kind` is barrier
+  /// or leave. Waits for an earlier barrier of this rank that is still under way.
+  void begin(Collective kind, fabric::Counter& counter);
+
+  /// begin(), and returns when every rank has arrived. Makes progress meanwhile.
   void wait(Collective kind);
 
  private:
@@ -26,12 +31,20 @@ class Barrier {
     Collective kind;
   };
 
+  void send();
+  void advance();
+
   am::ActiveMessages& messages_;
   CollectiveOrder& order_;
   Rank me_;
   Rank ranks_;
   // By round, the number of the latest barrier its one sender has reached. Senders go up only.
   std::array<uint64_t, 32> arrived_{};
+  // The barrier under way.
+  fabric::Counter* counter_ = nullptr;  // null: none is
+  Collective kind_ = Collective::none;
+  uint64_t sequence_ = 0;
+  uint32_t round_ = 0;
 };
 
 }  // namespace stripline::sync

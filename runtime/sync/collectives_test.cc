@@ -44,6 +44,39 @@ TEST_P(Collectives, NobodyPassesABarrierBeforeEverybodyHasArrived) {
   }
 }
 
+// Between the phases: computation, one-sided operations and other collectives.
+TEST_P(Collectives, ABarrierInTwoPhases) {
+  for (const rank_t ranks : {1U, 2U, 3U, 5U, 8U}) {
+    std::atomic<uint64_t> arrivals{0};
+    on_ranks(ranks, [&](Context& context) {
+      const auto mine = context.new_symmetric_array<uint64_t>(1);
+      ASSERT_TRUE(mine.ok());
+      const rank_t next = (context.rank_me() + 1) % ranks;
+      const rank_t previous = (context.rank_me() + ranks - 1) % ranks;
+      for (uint64_t round = 1; round <= 20; ++round) {
+        const uint64_t value = round * 100 + context.rank_me();
+        context.rput_nbi(&value, context.on_rank(*mine, next), 1);
+        ++arrivals;
+        const future all_here = context.barrier_async();
+        if (round % 3 == 0) context.compute_for(1e-5);
+        if (round % 4 == 0) {
+          EXPECT_EQ(context.reduce_all(uint64_t{1}, Context::ReduceOp::sum), ranks);
+        }
+        if (round % 5 == 0) {
+          while (!all_here.is_ready()) {
+          }
+        }
+        all_here.wait();
+        EXPECT_GE(arrivals.load(), round * ranks);
+        EXPECT_EQ(*context.local(*mine), round * 100 + previous);
+        context.barrier_async();  // dropped: the next one waits for it
+        context.barrier();
+      }
+    });
+    EXPECT_EQ(arrivals.load(), 20U * ranks);
+  }
+}
+
 TEST_P(Collectives, BroadcastOfAnySizeFromAnyRoot) {
   for (const rank_t ranks : {1U, 2U, 4U, 7U}) {
     on_ranks(ranks, [ranks](Context& context) {

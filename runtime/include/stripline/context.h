@@ -203,6 +203,10 @@ class Context {
 
   /// All ranks have arrived, and all puts of all ranks issued before it are visible.
   void barrier();
+  /// The same in two phases: this rank's puts are visible when it returns, and the future is ready
+  /// when all ranks have called it. Other work, and other collectives, may go between; the next
+  /// barrier waits for this one.
+  future barrier_async();
   /// Every rank gets root's `bytes`; the same length on every rank.
   void broadcast(std::span<std::byte> bytes, rank_t root);
   /// The same for one value. Not for what only refers to data: pass the bytes then.
