@@ -36,6 +36,7 @@ class CompletionSlots {
 
   Kind kind(uint32_t slot) const { return slots_[slot].kind; }
   fabric::Counter& counter(uint32_t slot) { return slots_[slot].counter; }
+  const fabric::Counter& counter(uint32_t slot) const { return slots_[slot].counter; }
   uint32_t generation(uint32_t slot) const { return slots_[slot].generation; }
 
   /// Whether the operation that a future (slot, generation) stands for was found complete before.

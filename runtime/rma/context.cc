@@ -157,6 +157,25 @@ future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offse
   return {this, slot, state.slots.generation(slot)};
 }
 
+future Context::put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset,
+                                   size_t bytes) {
+  detail::ContextState& state = *state_;
+  if (bytes > rma::BounceRing::kLargest) {
+    put_bytes(source, target, offset, bytes).wait();
+    return {};
+  }
+  state.check("rput_buffered", target, offset, bytes);
+  if (target != rank_me_ && bytes > 0) {
+    const uint32_t slot = state.acquire_slot(Kind::put);
+    fabric::Counter& counter = state.slots.counter(slot);
+    state.put(target, offset, state.copy_to_bounce(source, bytes, slot), bytes, counter);
+    return {this, slot, state.slots.generation(slot)};
+  }
+  fabric::Counter none;
+  state.put(target, offset, source, bytes, none);
+  return {};
+}
+
 future Context::put_bytes_signal(const std::byte* source, rank_t target, uint64_t offset,
                                  size_t bytes, global_ptr<uint64_t> flag, uint64_t value) {
   detail::ContextState& state = *state_;

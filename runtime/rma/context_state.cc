@@ -123,6 +123,21 @@ void ContextState::fence() {
       [this](rank_t target, const fabric::Counter& counter) { complete(target, counter); });
 }
 
+const std::byte* ContextState::copy_to_bounce(const std::byte* source, size_t bytes,
+                                              uint32_t slot) {
+  const rma::BounceRing::Use use{slot, slots.generation(slot)};
+  std::byte* copy = nullptr;
+  while (true) {
+    // Those that are complete first: the ring stays small, and warm.
+    while (!bounces.empty() && is_complete(bounces.oldest())) bounces.release_oldest();
+    copy = bounces.acquire(bytes, use);
+    if (copy != nullptr) break;
+    wait_for(slots.counter(bounces.oldest().slot));
+  }
+  std::memcpy(copy, source, bytes);
+  return copy;
+}
+
 void ContextState::atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
                           void* previous, bool by_message, fabric::Counter& counter) {
   const size_t bytes = fabric::bytes_of(request.type);

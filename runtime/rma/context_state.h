@@ -16,6 +16,7 @@
 #include "runtime/am/active_messages.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/rma/bounce_ring.h"
 #include "runtime/rma/completion_slots.h"
 #include "runtime/rma/implicit_operations.h"
 #include "runtime/rma/owner_operations.h"
@@ -51,6 +52,15 @@ struct ContextState {
                std::unique_ptr<fabric::Fabric> fabric, const am::Config& am_config);
 
   // --- one-sided operations, checked ----------------------------------------------------------
+
+  /// Ends the job unless the range lies within the target's segment and no handler is running.
+  void check(const char* name, rank_t target, uint64_t offset, size_t bytes) const {
+    if (target >= ranks || bytes > segment.size() || offset > segment.size() - bytes) [[unlikely]] {
+      fail_bounds(name, target, offset, bytes);
+    }
+    if (messages.in_handler()) [[unlikely]]
+      fail_in_handler(name);
+  }
 
   /// Fabric::get with its duties met: bounds are checked; the fabric is not asked for zero bytes or
   /// for this rank's own memory, which is the load/store path.
@@ -94,6 +104,10 @@ struct ContextState {
     operation = "rput";
     combiner.put(target, offset, source, bytes);
   }
+
+  /// Copies what the put of `slot` is to send; waits for older copies to be sent while there is no
+  /// room. At most BounceRing::kLargest bytes.
+  const std::byte* copy_to_bounce(const std::byte* source, size_t bytes, uint32_t slot);
 
   /// An atomic operation, by message or by the fabric.
   void atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset, void* previous,
@@ -172,6 +186,7 @@ struct ContextState {
 
   rma::CompletionSlots slots;
   rma::ImplicitOperations implicit;
+  rma::BounceRing bounces;
   rma::SymmetricHeap heap;
   am::ActiveMessages messages;
   rma::PutCombiner combiner;
@@ -188,17 +203,13 @@ struct ContextState {
   std::unique_ptr<MechanismState> loop;  ///< of the loop engine
 
  private:
-  void check(const char* name, rank_t target, uint64_t offset, size_t bytes) const {
-    if (target >= ranks || bytes > segment.size() || offset > segment.size() - bytes) [[unlikely]] {
-      fail_bounds(name, target, offset, bytes);
-    }
-    if (messages.in_handler()) [[unlikely]]
-      fail_in_handler(name);
-  }
   void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
   [[noreturn]] void fail_bounds(const char* name, rank_t target, uint64_t offset,
                                 size_t bytes) const;
   void reclaim_slots();
+  bool is_complete(const rma::BounceRing::Use& use) const {
+    return slots.released(use.slot, use.generation) || slots.counter(use.slot).pending == 0;
+  }
   void complete(rank_t target, const fabric::Counter& counter);
 };
 

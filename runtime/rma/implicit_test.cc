@@ -221,6 +221,43 @@ TEST_P(Implicit, AFullPoolSendsTheOldest) {
   });
 }
 
+// The source changes at once; more is under way than there is room for copies.
+TEST_P(Implicit, BufferedPutsSendWhatWasThere) {
+  on_ranks(2, [](Context& context) {
+    constexpr size_t kPuts = 300;
+    const std::vector<size_t> sizes = {1, 8, 500, 20000, rma::BounceRing::kLargest, 100000, 0};
+    const auto mine = context.new_symmetric_array<std::byte>(3000000);
+    ASSERT_TRUE(mine.ok());
+    for (const rank_t target : {1 - context.rank_me(), context.rank_me()}) {
+      std::vector<std::byte> source(100000);
+      std::vector<future> futures;
+      size_t at = 0;
+      for (size_t i = 0; i < kPuts; ++i) {
+        const size_t bytes = sizes[i % sizes.size()] / (i % 3 + 1);
+        std::fill_n(source.begin(), bytes, static_cast<std::byte>(i + target));
+        if (at + bytes > 3000000) break;
+        futures.push_back(context.rput_buffered(
+            source.data(), context.on_rank(*mine, target) + static_cast<std::ptrdiff_t>(at),
+            bytes));
+        at += bytes;
+      }
+      EXPECT_GT(at, 2 * rma::BounceRing::kCapacity);
+      if (target == 0) wait_all(futures);  // or dropped: complete at the barrier
+      context.barrier();
+      at = 0;
+      for (size_t i = 0; i < futures.size(); ++i) {
+        const rank_t written_to = context.rank_me();
+        const size_t bytes = sizes[i % sizes.size()] / (i % 3 + 1);
+        for (size_t k = 0; k < bytes; ++k) {
+          ASSERT_EQ(context.local(*mine)[at + k], static_cast<std::byte>(i + written_to)) << i;
+        }
+        at += bytes;
+      }
+      context.barrier();
+    }
+  });
+}
+
 TEST_P(Implicit, WaitingForSeveralFutures) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(64);

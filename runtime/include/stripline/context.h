@@ -143,6 +143,14 @@ class Context {
     return put_bytes(reinterpret_cast<const std::byte*>(source), destination.where(),
                      destination.offset(), count * sizeof(T));
   }
+  /// rput whose source may be changed as soon as it returns. Up to 64 KiB are copied first, into at
+  /// most 1 MiB together, and it waits for older ones while that is full; larger puts are waited
+  /// for.
+  template <typename T>
+  future rput_buffered(const T* source, global_ptr<T> destination, size_t count) {
+    return put_bytes_buffered(reinterpret_cast<const std::byte*>(source), destination.where(),
+                              destination.offset(), count * sizeof(T));
+  }
   /// rput, and then `value` into the 8-byte word `flag` of the same rank: who sees the flag sees
   /// the data. Ready when both are visible. The owner waits with wait_signal(). (put_signal in
   /// OpenSHMEM 1.5.)
@@ -247,6 +255,7 @@ class Context {
   void free_symmetric(uint64_t offset);
   future get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
   future put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
+  future put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
   future put_bytes_signal(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
                           global_ptr<uint64_t> flag, uint64_t value);
   future start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,

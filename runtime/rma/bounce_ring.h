@@ -1,0 +1,48 @@
+// Copies of what buffered puts send: a ring of memory, given out and taken back in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace stripline::rma {
+
+class BounceRing {
+ public:
+  /// All copies together. More than a queue of typical puts; reported by capacity().
+  static constexpr size_t kCapacity = size_t{1} << 20;
+  /// Larger puts are not copied: they take long enough to be waited for.
+  static constexpr size_t kLargest = size_t{64} << 10;
+
+  /// The operation that a copy is for: a completion slot and its generation.
+  struct Use {
+    uint32_t slot = 0;
+    uint32_t generation = 0;
+  };
+
+  explicit BounceRing(size_t capacity = kCapacity) : capacity_(capacity) {}
+
+  /// Room for 1 to capacity() bytes, or null while older copies are in the way. The memory exists
+  /// from the first call on.
+  std::byte* acquire(size_t bytes, Use use);
+
+  bool empty() const { return copies_.empty(); }
+  /// The copy that was made first; it must be released first. Requires !empty().
+  Use oldest() const { return copies_.front().use; }
+  void release_oldest() { copies_.pop_front(); }
+
+  size_t capacity() const { return capacity_; }
+
+ private:
+  struct Copy {
+    size_t begin;
+    size_t end;
+    Use use;
+  };
+  size_t capacity_;
+  std::vector<std::byte> memory_;
+  std::deque<Copy> copies_;  // by age
+};
+
+}  // namespace stripline::rma
