@@ -55,7 +55,8 @@ void Barrier::advance() {
 void Barrier::wait(Collective kind) {
   fabric::Counter counter;
   begin(kind, counter);
-  messages_.wait([&counter] { return counter.pending == 0; });
+  // What handlers sent must be out, too: after the last barrier nobody would send it.
+  messages_.wait([&] { return counter.pending == 0 && messages_.idle(); });
 }
 
 }  // namespace stripline::sync
