@@ -83,6 +83,7 @@ void AssignmentRunner::start(double now_s) {
                                        {"STRIPLINE_CONTROL_FD", "3"},
                                        {"STRIPLINE_FABRIC", work_.fabric},
                                        {"STRIPLINE_CLOCK", work_.clock},
+                                       {"STRIPLINE_SAME_NODE", "network"},
                                        {"STRIPLINE_SEED", std::to_string(work_.seed)}}});
   }
   send_update(AssignmentUpdate::State::running, "", "");

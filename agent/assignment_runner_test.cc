@@ -91,6 +91,8 @@ TEST_F(RunnerTest, StartsItsRanksWithTheirEnvironment) {
   EXPECT_EQ(starts[1].environment.at("STRIPLINE_RANKS"), "4");
   EXPECT_EQ(starts[1].environment.at("STRIPLINE_FABRIC"), "tcp");
   EXPECT_EQ(starts[1].environment.at("STRIPLINE_CLOCK"), "real");
+  // What is measured is the network, also between ranks of one node.
+  EXPECT_EQ(starts[1].environment.at("STRIPLINE_SAME_NODE"), "network");
   EXPECT_EQ(starts[1].environment.at("STRIPLINE_JOB_ID"), "job-1");
   EXPECT_EQ(starts[1].environment.at("STRIPLINE_CONTROL_FD"), "3");
   EXPECT_EQ(starts[1].environment.at("STRIPLINE_SEED"), "7");

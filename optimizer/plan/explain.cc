@@ -84,7 +84,7 @@ std::string reason_text(const Explanation& e) {
     case Reason::forced:
       return "asked for by the caller";
     case Reason::own_memory:
-      return "the data are the rank's own";
+      return "loads and stores reach the data";
   }
   return {};
 }

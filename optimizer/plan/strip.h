@@ -28,7 +28,7 @@ enum class Reason : uint8_t {
   below_margin,    ///< one is, but not surely by more than the margin
   tuned,           ///< surely faster by more than the margin
   forced,          ///< the caller asked for it
-  own_memory,      ///< nothing to move: the data are the rank's own
+  own_memory,      ///< nothing to move: loads and stores reach the data
 };
 
 /// The loop: `total_bytes` of remote data, in order, each element used by the computation. The data

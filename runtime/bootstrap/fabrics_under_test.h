@@ -1,5 +1,5 @@
 // The fabrics that tests of the layers above run on: each test is written once and proves itself on
-// a real provider and on the emulated fabric's virtual clock.
+// a real provider, through the mappings of one node, and on the emulated fabric's virtual clock.
 #pragma once
 
 #include <ostream>
@@ -14,12 +14,21 @@ struct FabricUnderTest {
   std::string label;
   std::string fabric;
   std::string clock;
+  std::string same_node = "network";
 };
 
 inline std::vector<FabricUnderTest> fabrics_under_test() {
   return {{"tcp", "tcp", "real"},
+          {"mapped", "tcp", "real", "mapped"},
           {"emulated_vapi", "emulated:opteron-vapi,compute=none", "virtual"},
           {"emulated_lapi", "emulated:power5-lapi,compute=none", "virtual"}};
+}
+
+/// Those of them where data go from rank to rank through a network, for tests of how they do.
+inline std::vector<FabricUnderTest> networks_under_test() {
+  auto fabrics = fabrics_under_test();
+  std::erase_if(fabrics, [](const FabricUnderTest& one) { return one.same_node == "mapped"; });
+  return fabrics;
 }
 
 inline void PrintTo(const FabricUnderTest& fabric, std::ostream* out) { *out << fabric.label; }
@@ -30,6 +39,7 @@ inline ThreadGroupOptions group_on(const FabricUnderTest& fabric, rank_t ranks) 
   options.ranks = ranks;
   options.context.fabric = fabric.fabric;
   options.context.clock = fabric.clock;
+  options.context.same_node = fabric.same_node;
   options.context.segment_bytes = size_t{8} << 20;
   return options;
 }

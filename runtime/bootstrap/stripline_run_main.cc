@@ -31,7 +31,8 @@ constexpr const char* kDescription =
 
 constexpr const char* kFooter =
     "Options that are not given keep the value of their environment variable: STRIPLINE_FABRIC,\n"
-    "STRIPLINE_CLOCK, STRIPLINE_MODEL, STRIPLINE_SEGMENT_BYTES, STRIPLINE_SEED.\n"
+    "STRIPLINE_CLOCK, STRIPLINE_MODEL, STRIPLINE_SAME_NODE, STRIPLINE_SEGMENT_BYTES,\n"
+    "STRIPLINE_SEED.\n"
     "'stripline doctor' shows the fabrics of this host.\n\n"
     "Exit codes:\n"
     "  0  every rank left the job and exited with 0\n"
@@ -75,6 +76,7 @@ int main(int argc, char** argv) {
   std::string clock;
   std::string model;
   std::string segment;
+  std::string same_node;
   std::string bind = "core";
   std::optional<uint64_t> seed;
   app.add_option("-n,--ranks", job.launch.ranks, "Ranks to start")
@@ -92,6 +94,13 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"real", "virtual"}));
   app.add_option("--model", model, "Tuned model file (NAME.stripline.json); default: none")
       ->type_name("FILE");
+  app.add_option(
+         "--same-node", same_node,
+         "How ranks of this host reach each other's segments: mapped (loads and stores), cma "
+         "(copied by the kernel) or network (through the fabric; for measuring it); default: "
+         "mapped")
+      ->type_name("WAY")
+      ->check(CLI::IsMember({"mapped", "cma", "network"}));
   app.add_option("--segment", segment,
                  "Shared memory of each rank, with suffix K, M, G or T (default: 256M)")
       ->type_name("SIZE");
@@ -130,6 +139,7 @@ int main(int argc, char** argv) {
   auto& environment = job.launch.environment;
   if (!fabric.empty()) environment["STRIPLINE_FABRIC"] = fabric;
   if (!clock.empty()) environment["STRIPLINE_CLOCK"] = clock;
+  if (!same_node.empty()) environment["STRIPLINE_SAME_NODE"] = same_node;
   if (!model.empty()) environment["STRIPLINE_MODEL"] = model;
   if (seed) environment["STRIPLINE_SEED"] = std::to_string(*seed);
   if (!segment.empty()) {

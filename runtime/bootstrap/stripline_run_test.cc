@@ -175,6 +175,25 @@ TEST_P(OnFabric, EveryRankGreets) {
   EXPECT_EQ(job.err, "");
 }
 
+TEST(StriplineRun, RanksOfOneHostReachEachOthersMemoryAsTheyAreTold) {
+  struct Case {
+    std::vector<std::string> options;
+    size_t next_to_each_other;
+  };
+  const std::vector<Case> cases = {{{}, 3},
+                                   {{"--same-node", "mapped"}, 3},
+                                   {{"--same-node", "cma"}, 0},
+                                   {{"--same-node", "network"}, 0}};
+  for (const Case& one : cases) {
+    std::vector<std::string> options = {"-n", "3"};
+    options.insert(options.end(), one.options.begin(), one.options.end());
+    const Finished job = run(command(options, kTcp));
+    EXPECT_EQ(job.status.exit_code, kExitOk) << job.err;
+    EXPECT_EQ(lines_with(job.out, "of 3, greeted by"), 3U) << job.out;
+    EXPECT_EQ(lines_with(job.out, ", next to me"), one.next_to_each_other) << job.out;
+  }
+}
+
 TEST_P(OnFabric, KilledRankEndsTheJobWithItsName) {
   const Finished job = run(command({"-n", "2"}, fabric(), {"--kill", "1"}));
   EXPECT_EQ(job.status.exit_code, kExitRankDied);

@@ -68,6 +68,13 @@ struct Signal {
   uint64_t value = 0;
 };
 
+/// How a rank reaches the segments of other ranks of its node.
+enum class SameNode : uint8_t {
+  network,  ///< through the provider, as those of other nodes
+  mapped,   ///< mapped into this process: loads and stores
+  cma,      ///< copied by the kernel from process to process (cross-memory attach)
+};
+
 /// What an open fabric is. Constant after connect().
 struct Info {
   std::string name;              ///< as the user wrote it: "tcp", "emulated:opteron-vapi"
@@ -77,12 +84,16 @@ struct Info {
   size_t inject_bytes = 0;       ///< put sizes whose source is reusable at once; 0: none
   size_t queue_depth = 0;        ///< operations the provider says it queues; 0: unknown
   uint32_t nic_ranks = 1;        ///< ranks that share this rank's NIC, itself included
+  /// How other ranks of this node are reached, and why not as it was asked for: "mapped: 3 ranks",
+  /// "network: 1 rank (rank 2: /proc/71/fd/9: Permission denied)". Empty without such ranks.
+  std::string same_node;
   /// Facts for the machine fingerprint, e.g. {"fabric.provider","tcp;ofi_rxm"},
   /// {"libfabric.version","1.17.0"}.
   std::map<std::string, std::string> attributes;
 };
 
-/// Traffic that really went through the provider, for tests and reports.
+/// Traffic that really went through the provider, for tests and reports. What a mapping or the
+/// kernel's copy carried is not in it.
 struct Traffic {
   uint64_t puts = 0;
   uint64_t put_bytes = 0;
@@ -122,6 +133,11 @@ class Fabric {
 
   /// This rank's shared segment: registered, page-aligned, zeroed, of the size asked for.
   virtual std::span<std::byte> segment() = 0;
+
+  /// The target's segment where loads and stores of this process reach it; empty where they do not.
+  /// This rank's own always. Valid and constant after connect(), except that ranks which have left
+  /// may take theirs along.
+  virtual std::span<std::byte> reachable_segment(Rank target) = 0;
 
   /// Starts reading `bytes` at `offset` of the target's segment into `destination`, which may be
   /// any memory of the caller. Blocks only while the provider's queue is full (and then makes
@@ -184,6 +200,8 @@ struct OpenOptions {
   std::string job_id;  ///< unique per job and host; names shared memory
   size_t segment_bytes = 0;
   uint64_t seed = 0;  ///< jitter of the emulated fabric
+  /// Where that is possible; else the network. The emulated fabric stands between all ranks.
+  SameNode same_node = SameNode::network;
 };
 
 /// Opens the fabric a name stands for. Errors: invalid_argument (unknown name; the message lists

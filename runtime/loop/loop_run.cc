@@ -64,7 +64,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   uint64_t count = 0;
   for (size_t i = 0; i < block_count; ++i) {
     const RawBlock block = block_at(blocks, i);
-    if (block.rank == me || block.count == 0) {
+    if (is_local(block) || block.count == 0) {
       if (reading) own_count += block.count;
     } else {
       ++remote_blocks;
@@ -131,7 +131,7 @@ void LoopRun::prepare_buffer() {
   uint64_t whole = 0;
   for (size_t i = 0; i < block_count_; ++i) {
     const RawBlock block = block_at_(blocks_, i);
-    if (block.rank == context_.state().rank || block.count == 0) continue;
+    if (is_local(block) || block.count == 0) continue;
     const uint64_t bytes = block.count * element_bytes_;
     strips_ += (bytes + plan_.strip_bytes - 1) / plan_.strip_bytes;
     whole += align_up(bytes + halo_bytes_);
@@ -171,7 +171,7 @@ void LoopRun::prepare_buffer() {
 void LoopRun::enter_block(Cursor& cursor) const {
   for (; cursor.block < block_count_; ++cursor.block) {
     cursor.raw = block_at_(blocks_, cursor.block);
-    if (cursor.raw.rank != context_.state().rank && cursor.raw.count != 0) return;
+    if (!is_local(cursor.raw) && cursor.raw.count != 0) return;
   }
 }
 
@@ -224,12 +224,15 @@ const Strip* LoopRun::next() {
   return direction_ == plan::Direction::get ? next_get() : next_put();
 }
 
-// This rank's own blocks need no transfer: the body works in place.
+bool LoopRun::is_local(const RawBlock& block) const { return context_.is_local(block.rank); }
+
+// Blocks that loads and stores reach need no transfer: the body works in place.
 const Strip* LoopRun::hand_out_local() {
   for (; local_ < block_count_; ++local_) {
     const RawBlock block = block_at_(blocks_, local_);
-    if (block.rank != context_.state().rank || block.count == 0) continue;
-    strip_ = {local_, 0, block.count, context_.state().segment.data() + block.offset};
+    if (!is_local(block) || block.count == 0) continue;
+    context_.state().check("loop", block.rank, block.offset, block.count * element_bytes_);
+    strip_ = {local_, 0, block.count, context_.state().reachable[block.rank] + block.offset};
     ++local_;
     return &strip_;
   }

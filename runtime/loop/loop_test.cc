@@ -69,7 +69,9 @@ class Loop : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
   }
 };
 
-TEST_P(Loop, ReadsEveryElementOnceInOrderUnderEveryDecomposition) {
+class LoopOnNetworks : public Loop {};
+
+TEST_P(LoopOnNetworks, ReadsEveryElementOnceInOrderUnderEveryDecomposition) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kHalo = 5;
     constexpr size_t kCount = 10007;
@@ -106,7 +108,7 @@ TEST_P(Loop, ReadsEveryElementOnceInOrderUnderEveryDecomposition) {
   });
 }
 
-TEST_P(Loop, WritesEveryElementUnderEveryDecomposition) {
+TEST_P(LoopOnNetworks, WritesEveryElementUnderEveryDecomposition) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kCount = 10007;
     const auto mine = context.new_symmetric_array<double>(kCount + 1);
@@ -231,6 +233,40 @@ TEST_P(Loop, EmptyAndOwnLoopsNeedNoTransfer) {
   });
 }
 
+TEST(LoopOnOneNode, WorksInPlaceOnMappedMemory) {
+  bootstrap::FabricUnderTest mapped;
+  for (const auto& fabric : fabrics_under_test()) {
+    if (fabric.same_node == "mapped") mapped = fabric;
+  }
+  const Status ran = run_ranks(group_on(mapped, 2), [](Context& context) {
+    constexpr size_t kCount = 1000;
+    const auto mine = context.new_symmetric_array<double>(kCount);
+    ASSERT_TRUE(mine.ok());
+    const auto theirs = context.on_rank(*mine, 1 - context.rank_me());
+    const LoopPlan plan =
+        strip_write(context, theirs, kCount, {}, [&](size_t begin, size_t end, double* strip) {
+          EXPECT_EQ(strip, context.local(theirs) + begin);
+          for (size_t i = begin; i < end; ++i) strip[i - begin] = value_of(context.rank_me(), i);
+        });
+    EXPECT_EQ(plan.reason, Reason::own_memory);
+    context.barrier();
+    size_t wrong = 0;
+    const LoopBlock<const double> both[] = {{theirs, kCount}, {*mine, kCount}};
+    strip_for_blocks<double>(
+        context, both, {}, [] {},
+        [&](size_t block, size_t begin, size_t end, const double* strip) {
+          EXPECT_EQ(strip, context.local(both[block].data) + begin);
+          const rank_t writer = block == 0 ? context.rank_me() : 1 - context.rank_me();
+          for (size_t i = begin; i < end; ++i) {
+            wrong += strip[i - begin] == value_of(writer, i) ? 0 : 1;
+          }
+        });
+    EXPECT_EQ(wrong, 0U);
+    context.barrier();
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
 TEST_P(Loop, BodiesMayContainLoopsAndMayThrow) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kCount = 4000;
@@ -266,7 +302,7 @@ TEST_P(Loop, BodiesMayContainLoopsAndMayThrow) {
   });
 }
 
-TEST_P(Loop, WithoutAModelVectorisesAndSaysSoOnce) {
+TEST_P(LoopOnNetworks, WithoutAModelVectorisesAndSaysSoOnce) {
   testing::internal::CaptureStderr();
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<double>(4096);
@@ -288,7 +324,7 @@ TEST_P(Loop, WithoutAModelVectorisesAndSaysSoOnce) {
   EXPECT_EQ(said.find("no tuned model is loaded", first + 1), std::string::npos);
 }
 
-TEST_P(Loop, UsesTheModelUnlessToldOtherwise) {
+TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
   const ModelFile file;
   testing::internal::CaptureStderr();
   on_ranks(
@@ -325,7 +361,7 @@ TEST_P(Loop, UsesTheModelUnlessToldOtherwise) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
-TEST_P(Loop, RefinesItsPlanByTheComputationItMeasures) {
+TEST_P(LoopOnNetworks, RefinesItsPlanByTheComputationItMeasures) {
   if (GetParam().clock != "virtual")
     GTEST_SKIP() << "needs a clock that other loads do not disturb";
   const ModelFile file;
@@ -361,6 +397,9 @@ TEST_P(Loop, RefinesItsPlanByTheComputationItMeasures) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Loop, ::testing::ValuesIn(fabrics_under_test()),
+                         bootstrap::FabricLabel{});
+INSTANTIATE_TEST_SUITE_P(Fabrics, LoopOnNetworks,
+                         ::testing::ValuesIn(bootstrap::networks_under_test()),
                          bootstrap::FabricLabel{});
 
 }  // namespace

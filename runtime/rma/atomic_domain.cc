@@ -43,7 +43,7 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
                          "' lacks an operation on this type; use AtomicPath::automatic"));
   }
   if (path_ == AtomicPath::automatic) {
-    path_ = has_all ? AtomicPath::provider : AtomicPath::message;
+    path_ = has_all && !state.shares_memory ? AtomicPath::provider : AtomicPath::message;
   }
 }
 

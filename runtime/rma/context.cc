@@ -94,7 +94,8 @@ Context::Context(std::unique_ptr<detail::ContextState> state)
     : state_(std::move(state)),
       rank_me_(state_->rank),
       rank_n_(state_->ranks),
-      segment_(state_->segment.data()) {}
+      segment_bytes_(state_->segment.size()),
+      reachable_(state_->reachable.data()) {}
 
 Context::~Context() { state_->leave(); }
 
@@ -135,6 +136,11 @@ void Context::free_symmetric(uint64_t offset) {
 
 future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes) {
   detail::ContextState& state = *state_;
+  if (is_local(target)) {
+    fabric::Counter none;
+    state.get(destination, target, offset, bytes, none);
+    return {};
+  }
   const uint32_t slot = state.acquire_slot(Kind::get);
   fabric::Counter& counter = state.slots.counter(slot);
   state.get(destination, target, offset, bytes, counter);
@@ -147,6 +153,11 @@ future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination
 
 future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes) {
   detail::ContextState& state = *state_;
+  if (is_local(target)) {
+    fabric::Counter none;
+    state.put(target, offset, source, bytes, none);
+    return {};
+  }
   const uint32_t slot = state.acquire_slot(Kind::put);
   fabric::Counter& counter = state.slots.counter(slot);
   state.put(target, offset, source, bytes, counter);
@@ -165,7 +176,7 @@ future Context::put_bytes_buffered(const std::byte* source, rank_t target, uint6
     return {};
   }
   state.check("rput_buffered", target, offset, bytes);
-  if (target != rank_me_ && bytes > 0) {
+  if (state.reachable[target] == nullptr && bytes > 0) {
     const uint32_t slot = state.acquire_slot(Kind::put);
     fabric::Counter& counter = state.slots.counter(slot);
     state.put(target, offset, state.copy_to_bounce(source, bytes, slot), bytes, counter);

@@ -18,6 +18,15 @@ constexpr double kConnectTimeoutSeconds = 60;
 // Whatever the fabric says of a failure: this rank has lost its peers (Context's promise).
 Error as_lost_peer(const Error& error) { return {ErrorCode::aborted, error.message()}; }
 
+Result<fabric::SameNode> same_node_of(const std::string& name) {
+  if (name == "mapped") return fabric::SameNode::mapped;
+  if (name == "cma") return fabric::SameNode::cma;
+  if (name == "network") return fabric::SameNode::network;
+  return Error(ErrorCode::invalid_argument,
+               "STRIPLINE_SAME_NODE='" + name +
+                   "' is no way between ranks of one node; use 'mapped', 'cma' or 'network'");
+}
+
 Error on_this_rank(const bootstrap::Bootstrap& bootstrap, const Error& error) {
   return error.with_context("rank " + std::to_string(bootstrap.rank()) + " on " +
                             bootstrap::host_name());
@@ -34,17 +43,19 @@ ContextState::ContextState(const Options& options_in,
       ranks(bootstrap->ranks()),
       fabric(std::move(fabric_in)),
       segment(fabric->segment()),
+      reachable(ranks, nullptr),
       implicit(ranks),
       heap(segment.size()),
       messages(*fabric, ranks, am_config, [this](const Error& error) { fail(error); }),
       combiner(messages, *fabric, segment, ranks, [this](const Error& error) { fail(error); }),
-      owner(messages, segment, rank, [this](const Error& error) { fail(error); }),
+      owner(messages, segment, [this](const Error& error) { fail(error); }),
       order(rank, [this](const Error& error) { fail(error); }),
       barrier(messages, order, rank, ranks),
       broadcast(messages, order, rank, ranks, [this](const Error& error) { fail(error); }),
       reduce(messages, order, broadcast, rank, ranks) {
   fabric->set_failure_handler([this](const Error& error) { fail(as_lost_peer(error)); });
   fabric->set_message_sink(&messages);
+  reachable[rank] = segment.data();
 }
 
 Error ContextState::refuse(bootstrap::Bootstrap& bootstrap, const Error& error) {
@@ -61,6 +72,8 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
                         "a segment of " + std::to_string(options.segment_bytes) +
                             " bytes exceeds what global pointers reach (16 TiB); ask for less"));
   }
+  const auto same_node = same_node_of(options.same_node);
+  if (!same_node.ok()) return refuse(same_node.error());
   auto model = rma::load_model(options.model_path);
   if (!model.ok()) return refuse(model.error());
   auto fabric = fabric::open_fabric({.fabric = options.fabric,
@@ -69,7 +82,8 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
                                      .ranks = job.ranks(),
                                      .job_id = job.job_id(),
                                      .segment_bytes = options.segment_bytes,
-                                     .seed = options.seed});
+                                     .seed = options.seed,
+                                     .same_node = *same_node});
   if (!fabric.ok()) return refuse(fabric.error());
 
   auto state =
@@ -91,7 +105,23 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   state->messages.start();
   state->combiner.start({});
   state->barrier.wait(sync::Collective::barrier);
+  if (*same_node == fabric::SameNode::mapped) state->find_reachable();
   return std::unique_ptr<Context>(new Context(std::move(state)));  // NOLINT(*-owning-memory)
+}
+
+// Finds the segments that are mapped here, and whether any rank does so: what depends on that must
+// not differ between ranks. Collective, unless no rank of this fabric can.
+void ContextState::find_reachable() {
+  if (ranks == 1 || fabric->info().provider == "emulated") return;
+  uint64_t reached = 0;
+  for (rank_t peer = 0; peer < ranks; ++peer) {
+    const std::span<std::byte> there = fabric->reachable_segment(peer);
+    // Offsets are checked against this rank's own size.
+    if (peer == rank || there.size() < segment.size()) continue;
+    reachable[peer] = there.data();
+    ++reached;
+  }
+  shares_memory = reduce.run(reached, [](uint64_t a, uint64_t b) { return a | b; }) != 0;
 }
 
 void ContextState::complete_all(rma::CompletionSlots::Kind kind) {
@@ -144,7 +174,9 @@ void ContextState::atomic(const fabric::AtomicRequest& request, rank_t target, u
   check("atomic operation", target, offset, bytes);
   operation = "atomic operation";
   check_alignment("atomic operation", target, offset, bytes);
-  if (by_message) {
+  if (by_message && reachable[target] != nullptr) {
+    fabric::apply_atomic(request, reachable[target] + offset, previous);
+  } else if (by_message) {
     owner.atomic(request, target, offset, previous, counter);
   } else {
     fabric->atomic(request, target, offset, previous, counter);
@@ -152,7 +184,7 @@ void ContextState::atomic(const fabric::AtomicRequest& request, rank_t target, u
 }
 
 bool ContextState::puts_signals_by_message(rank_t target, size_t bytes) const {
-  return target != rank && bytes <= owner.largest_signalled_put();
+  return reachable[target] == nullptr && bytes <= owner.largest_signalled_put();
 }
 
 void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
@@ -161,9 +193,9 @@ void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* s
   check("flag of rput_signal", target, signal.offset, sizeof(uint64_t));
   check_alignment("flag of rput_signal", target, signal.offset, sizeof(uint64_t));
   operation = "rput_signal";
-  if (target == rank) {
-    if (bytes != 0) std::memmove(segment.data() + offset, source, bytes);
-    fabric::raise_flag(segment.data() + signal.offset, signal.value);
+  if (std::byte* const there = reachable[target]; there != nullptr) {
+    if (bytes != 0) std::memmove(there + offset, source, bytes);
+    fabric::raise_flag(there + signal.offset, signal.value);
   } else if (puts_signals_by_message(target, bytes)) {
     owner.put_signal(target, offset, source, bytes, signal, counter);
   } else {

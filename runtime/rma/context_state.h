@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <stripline/context.h>
 
@@ -63,12 +64,12 @@ struct ContextState {
   }
 
   /// Fabric::get with its duties met: bounds are checked; the fabric is not asked for zero bytes or
-  /// for this rank's own memory, which is the load/store path.
+  /// for memory that loads and stores reach.
   void get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
            fabric::Counter& counter) {
     check("rget", target, offset, bytes);
-    if (target == rank || bytes == 0) {
-      if (bytes != 0) std::memmove(destination, segment.data() + offset, bytes);
+    if (reachable[target] != nullptr || bytes == 0) {
+      if (bytes != 0) std::memmove(destination, reachable[target] + offset, bytes);
       return;
     }
     operation = "rget";
@@ -79,8 +80,8 @@ struct ContextState {
   void put(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
            fabric::Counter& counter) {
     check("rput", target, offset, bytes);
-    if (target == rank || bytes == 0) {
-      if (bytes != 0) std::memmove(segment.data() + offset, source, bytes);
+    if (reachable[target] != nullptr || bytes == 0) {
+      if (bytes != 0) std::memmove(reachable[target] + offset, source, bytes);
       return;
     }
     operation = "rput";
@@ -97,7 +98,7 @@ struct ContextState {
   void put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes) {
     check("rput", target, offset, bytes);
     fabric::Counter& counter = implicit.counter(target);
-    if (target == rank || bytes == 0 || !combiner.takes(bytes)) {
+    if (reachable[target] != nullptr || bytes == 0 || !combiner.takes(bytes)) {
       put(target, offset, source, bytes, counter);
       return;
     }
@@ -109,7 +110,7 @@ struct ContextState {
   /// room. At most BounceRing::kLargest bytes.
   const std::byte* copy_to_bounce(const std::byte* source, size_t bytes, uint32_t slot);
 
-  /// An atomic operation, by message or by the fabric.
+  /// An atomic operation, by the CPU or the owner (`by_message`), or by the fabric.
   void atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset, void* previous,
               bool by_message, fabric::Counter& counter);
 
@@ -182,6 +183,11 @@ struct ContextState {
   const rank_t ranks;
   const std::unique_ptr<fabric::Fabric> fabric;
   const std::span<std::byte> segment;
+  /// By rank: its segment where loads and stores reach it, or null. This rank's own from the
+  /// beginning, others' from connecting on.
+  std::vector<std::byte*> reachable;
+  /// Whether any rank of the job reaches another one's so. The same on every rank.
+  bool shares_memory = false;
   const char* operation = "start-up";  ///< what the rank is doing, for messages of failure
 
   rma::CompletionSlots slots;
@@ -203,6 +209,7 @@ struct ContextState {
   std::unique_ptr<MechanismState> loop;  ///< of the loop engine
 
  private:
+  void find_reachable();
   void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
   [[noreturn]] void fail_bounds(const char* name, rank_t target, uint64_t offset,
                                 size_t bytes) const;

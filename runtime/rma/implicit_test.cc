@@ -37,6 +37,8 @@ std::byte value_at(size_t place, rank_t writer, int epoch) {
 
 // Every rank owns a part of every segment and writes it in pieces of random sizes, small and large,
 // to all ranks at once; after the fence a get sees all of it, after the barrier the owner does.
+class ImplicitOnNetworks : public Implicit {};
+
 TEST_P(Implicit, EverythingIsVisibleAfterAFence) {
   constexpr rank_t kRanks = 3;
   constexpr size_t kPart = 20000;
@@ -97,7 +99,7 @@ TEST_P(Implicit, BarriersFence) {
   });
 }
 
-TEST_P(Implicit, SmallPutsTravelTogether) {
+TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kPuts = 5000;
     const auto mine = context.new_symmetric_array<uint64_t>(3 * kPuts);
@@ -131,7 +133,7 @@ TEST_P(Implicit, SmallPutsTravelTogether) {
   });
 }
 
-TEST_P(Implicit, LargePutsTravelAlone) {
+TEST_P(ImplicitOnNetworks, LargePutsTravelAlone) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<std::byte>(4096);
     ASSERT_TRUE(mine.ok());
@@ -147,7 +149,7 @@ TEST_P(Implicit, LargePutsTravelAlone) {
   });
 }
 
-TEST_P(Implicit, AFenceOfOneRankSendsNothingToOthers) {
+TEST_P(ImplicitOnNetworks, AFenceOfOneRankSendsNothingToOthers) {
   on_ranks(3, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(3);
     ASSERT_TRUE(mine.ok());
@@ -189,7 +191,7 @@ TEST_P(Implicit, OldPutsLeaveByThemselves) {
   });
 }
 
-TEST_P(Implicit, AFullPoolSendsTheOldest) {
+TEST_P(ImplicitOnNetworks, AFullPoolSendsTheOldest) {
   on_ranks(4, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(400);
     ASSERT_TRUE(mine.ok());
@@ -290,6 +292,9 @@ TEST_P(Implicit, WaitingForSeveralFutures) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Implicit, ::testing::ValuesIn(fabrics_under_test()),
+                         bootstrap::FabricLabel());
+INSTANTIATE_TEST_SUITE_P(Fabrics, ImplicitOnNetworks,
+                         ::testing::ValuesIn(bootstrap::networks_under_test()),
                          bootstrap::FabricLabel());
 
 class ImplicitDeathTest : public ::testing::Test {

@@ -12,8 +12,8 @@ using fabric::AtomicOp;
 using fabric::AtomicType;
 
 OwnerOperations::OwnerOperations(am::ActiveMessages& messages, std::span<std::byte> segment,
-                                 fabric::Rank rank, fabric::FailureHandler fail)
-    : messages_(messages), segment_(segment), rank_(rank), fail_(std::move(fail)) {
+                                 fabric::FailureHandler fail)
+    : messages_(messages), segment_(segment), fail_(std::move(fail)) {
   const auto serve = [this](am::ReservedHandler id, auto member) {
     messages_.set_reserved(id,
                            [this, member](fabric::Rank source, std::span<const std::byte> payload) {
@@ -49,10 +49,6 @@ void OwnerOperations::fail_malformed(fabric::Rank source, const char* what) cons
 
 void OwnerOperations::atomic(const fabric::AtomicRequest& request, fabric::Rank target,
                              uint64_t offset, void* previous, fabric::Counter& counter) {
-  if (target == rank_) {
-    fabric::apply_atomic(request, segment_.data() + offset, previous);
-    return;
-  }
   const AtomicMessage message{offset,
                               request.operand,
                               request.expected,

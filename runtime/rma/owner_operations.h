@@ -16,13 +16,13 @@ namespace stripline::rma {
 class OwnerOperations {
  public:
   /// `fail` ends the job.
-  OwnerOperations(am::ActiveMessages& messages, std::span<std::byte> segment, fabric::Rank rank,
+  OwnerOperations(am::ActiveMessages& messages, std::span<std::byte> segment,
                   fabric::FailureHandler fail);
 
   // Each makes progress while it has no credit for its message. The counters drain when messages
   // are served, which waiting on the fabric alone may not bring about (am::ActiveMessages::wait).
 
-  /// As Fabric::atomic(). The variable is aligned and within the segment.
+  /// As Fabric::atomic(). The variable is aligned and within the segment of another rank.
   void atomic(const fabric::AtomicRequest& request, fabric::Rank target, uint64_t offset,
               void* previous, fabric::Counter& counter);
 
@@ -72,7 +72,6 @@ class OwnerOperations {
 
   am::ActiveMessages& messages_;
   std::span<std::byte> segment_;
-  fabric::Rank rank_;
   fabric::FailureHandler fail_;
   std::vector<Pending> pending_;  // by token; grows to the most ever in flight
   std::vector<uint32_t> free_;

@@ -68,6 +68,7 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
   job.launch.ranks = target.ranks;
   job.launch.environment = {{"STRIPLINE_FABRIC", target.fabric},
                             {"STRIPLINE_CLOCK", target.clock},
+                            {"STRIPLINE_SAME_NODE", target.same_node},
                             {"STRIPLINE_MODEL", target.model_path},
                             {"STRIPLINE_SEED", std::to_string(assignment.seed)}};
   if (!target.segment_bytes.empty()) {

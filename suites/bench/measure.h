@@ -15,6 +15,9 @@ namespace stripline::suites::bench {
 struct Target {
   std::string fabric = "tcp";
   std::string clock = "real";
+  /// How ranks of one node reach each other (Options::same_node): what is measured is the network
+  /// unless something else is asked for.
+  std::string same_node = "network";
   uint32_t ranks = 2;
   std::string model_path;     ///< empty: none
   uint64_t seed = 0;          ///< of the order of points and of an emulated fabric's jitter
@@ -22,6 +25,11 @@ struct Target {
   std::string worker;         ///< path of stripline-worker
   std::string segment_bytes;  ///< STRIPLINE_SEGMENT_BYTES; empty: as inherited
   int cancel_fd = -1;         ///< readable when the user wants to stop
+
+  /// What was measured, as results name it: "tcp", or "tcp,same_node=mapped".
+  std::string path() const {
+    return same_node == "network" ? fabric : fabric + ",same_node=" + same_node;
+  }
 };
 
 /// One run: fresh ranks measure all points, in an order that depends on the seed and the run.

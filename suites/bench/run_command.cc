@@ -64,7 +64,7 @@ void print_table(const Experiment& declaration, const RunOptions& options,
   std::printf("%s (%s): %s%s%s on %s, %u ranks\n\n", declaration.name.c_str(),
               declaration.title.c_str(), declaration.metric.name.c_str(),
               fixed_text.empty() ? "" : ", ", fixed_text.c_str(),
-              options.common.target.fabric.c_str(), options.common.target.ranks);
+              options.common.target.path().c_str(), options.common.target.ranks);
 
   std::vector<std::string> headings{"variant"};
   for (const experiment::Factor& factor : declaration.factors) {
@@ -160,7 +160,7 @@ int run_command(const RunOptions& options) {
   }
   for (const Row& row : rows) {
     const auto line =
-        canonical_json(to_json(row, options.common.target.fabric, options.common.target.ranks));
+        canonical_json(to_json(row, options.common.target.path(), options.common.target.ranks));
     if (!line.ok()) return report(line.error());
     std::printf("%s\n", line->c_str());
   }

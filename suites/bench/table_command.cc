@@ -56,7 +56,7 @@ void print(const Experiment& e, const TableOptions& options, const std::vector<R
            const BestPlan& best, size_t runs) {
   const Target& target = options.common.target;
   std::printf("%s, %s, on %s%s, %u ranks, %zu runs\n\n", e.name.c_str(),
-              problem_text(e, rows.front().point).c_str(), target.fabric.c_str(),
+              problem_text(e, rows.front().point).c_str(), target.path().c_str(),
               target.clock == "virtual" ? " (virtual clock)" : "", target.ranks, runs);
   TextTable table(
       {"variant", ">time", ">95% interval", ">ratio to hand", ">95% interval", "verified", "plan"});
@@ -89,7 +89,7 @@ Status write_json_lines(const std::string& path, const std::vector<Row>& rows,
   std::ofstream file(path);
   for (const Row& row : rows) {
     STRIPLINE_ASSIGN_OR_RETURN(const std::string line,
-                               canonical_json(to_json(row, target.fabric, target.ranks)));
+                               canonical_json(to_json(row, target.path(), target.ranks)));
     file << line << '\n';
   }
   file.close();

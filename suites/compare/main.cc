@@ -86,6 +86,7 @@ Result<Systems> open_systems(const std::string& fabric, uint32_t rank, Board& bo
   board.publish(System::sockets, rank, sockets.address());
   Options options;
   options.fabric = fabric;
+  options.same_node = "network";
   options.segment_bytes = kMemoryBytes + (size_t{1} << 20);
   STRIPLINE_ASSIGN_OR_RETURN(
       auto ours,

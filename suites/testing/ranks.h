@@ -18,6 +18,7 @@ inline void on_ranks(rank_t ranks, const std::string& fabric, const std::string&
   options.ranks = ranks;
   options.context.fabric = fabric;
   options.context.clock = clock;
+  options.context.same_node = "network";
   options.context.model_path = model_path;
   options.context.segment_bytes = size_t{32} << 20;
   const Status status = bootstrap::run_ranks(options, [&](Context& context) {

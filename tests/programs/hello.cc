@@ -38,7 +38,8 @@ bool greet(Context& context) {
   const rank_t expected = (me + context.rank_n() - 1) % context.rank_n();
   const uint64_t right =
       context.reduce_all(uint64_t{greeted_by == expected ? 1U : 0U}, Context::ReduceOp::sum);
-  std::printf("hello from rank %u of %u, greeted by %u\n", me, context.rank_n(), greeted_by);
+  std::printf("hello from rank %u of %u, greeted by %u%s\n", me, context.rank_n(), greeted_by,
+              me != next && context.is_local(next) ? ", next to me" : "");
   std::fflush(stdout);
   return right == context.rank_n();
 }

@@ -21,7 +21,7 @@ namespace stripline::fabric::ofi {
 namespace {
 
 /// Leads the encoded form; changes whenever the members do.
-constexpr std::string_view kFormat = "stripline-ofi-2";
+constexpr std::string_view kFormat = "stripline-ofi-3";
 
 class Writer {
  public:
@@ -141,6 +141,10 @@ std::string Address::encode() const {
   writer.number(segment_key);
   writer.number(segment_base);
   writer.number(segment_bytes);
+  writer.number(segment_address);
+  writer.number(static_cast<uint64_t>(segment_file));
+  writer.number(segment_device);
+  writer.number(segment_inode);
   writer.text(host.name);
   writer.text(host.boot_id);
   writer.text(host.net_namespace);
@@ -165,6 +169,10 @@ Result<Address> Address::decode(std::string_view bytes) {
   address.segment_key = reader.number();
   address.segment_base = reader.number();
   address.segment_bytes = reader.number();
+  address.segment_address = reader.number();
+  address.segment_file = static_cast<int>(reader.number());
+  address.segment_device = reader.number();
+  address.segment_inode = reader.number();
   address.host.name = reader.text();
   address.host.boot_id = reader.text();
   address.host.net_namespace = reader.text();

@@ -40,6 +40,10 @@ struct Address {
   uint64_t segment_key = 0;   ///< remote key of the segment
   uint64_t segment_base = 0;  ///< added to offsets: the virtual address if FI_MR_VIRT_ADDR, or 0
   uint64_t segment_bytes = 0;
+  uint64_t segment_address = 0;  ///< in the rank's process, for others of its machine
+  int segment_file = -1;         ///< descriptor in that process of a shared segment, and its file
+  uint64_t segment_device = 0;
+  uint64_t segment_inode = 0;
   Host host;
 
   std::string encode() const;

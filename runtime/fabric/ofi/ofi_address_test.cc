@@ -14,6 +14,10 @@ TEST(OfiAddressTest, SurvivesEncoding) {
   address.segment_key = ~uint64_t{0};
   address.segment_base = 0x7f0000001000;
   address.segment_bytes = 1 << 28;
+  address.segment_address = 0x7f0000002000;
+  address.segment_file = -1;
+  address.segment_device = 26;
+  address.segment_inode = 99;
   address.host = Host::here();
   const auto decoded = Address::decode(address.encode());
   ASSERT_TRUE(decoded.ok()) << decoded.error().message();
@@ -24,6 +28,10 @@ TEST(OfiAddressTest, SurvivesEncoding) {
   EXPECT_EQ(decoded->segment_key, address.segment_key);
   EXPECT_EQ(decoded->segment_base, address.segment_base);
   EXPECT_EQ(decoded->segment_bytes, address.segment_bytes);
+  EXPECT_EQ(decoded->segment_address, address.segment_address);
+  EXPECT_EQ(decoded->segment_file, -1);
+  EXPECT_EQ(decoded->segment_device, address.segment_device);
+  EXPECT_EQ(decoded->segment_inode, address.segment_inode);
   EXPECT_EQ(decoded->host.pid, address.host.pid);
   EXPECT_EQ(decoded->host.cores, address.host.cores);
   EXPECT_FALSE(address.host.cores.empty());

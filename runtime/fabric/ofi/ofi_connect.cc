@@ -74,11 +74,13 @@ Status OfiRank::insert_peers(std::span<const std::string> addresses) {
     auto handle = endpoint_.insert_address(address.endpoint);
     if (!handle.ok()) return handle.error().with_context(describe_peer(rank));
     peer.handle = *handle;
+    if (rank != rank_) same_node_.add(rank, wanted_same_node_, address_, address);
     if (address.host.same_process_numbers(address_.host) && address.host.pid != address_.host.pid) {
       watch_.add(rank, static_cast<pid_t>(address.host.pid));
     }
   }
   spin_limit_ = share_cores(addresses_, address_.host) ? kSpinsShared : kSpinsAlone;
+  info_.same_node = same_node_.describe(wanted_same_node_);
   info_.nic_ranks = ranks_behind_nic(addresses_, address_.host);
   return {};
 }

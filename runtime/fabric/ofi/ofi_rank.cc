@@ -1,6 +1,7 @@
 #include "runtime/fabric/ofi/ofi_rank.h"
 
 #include <algorithm>
+#include <sys/stat.h>
 #include <utility>
 
 #include "runtime/fabric/ofi/monotonic_clock.h"
@@ -28,6 +29,8 @@ OfiRank::OfiRank(const OpenOptions& options, const Settings& settings, Endpoint 
       job_(job_tag(options.job_id)),
       settings_(settings),
       ranks_(options.ranks),
+      wanted_same_node_(options.same_node),
+      same_node_(options.ranks),
       endpoint_(std::move(endpoint)),
       operations_(endpoint_.limits().transmit_depth),
       receives_(endpoint_.limits().receive_depth),
@@ -49,15 +52,17 @@ Result<std::unique_ptr<Fabric>> OfiRank::open(const OpenOptions& options,
   STRIPLINE_ASSIGN_OR_RETURN(Endpoint endpoint,
                              Endpoint::open(*library, options.fabric, options.ranks, settings));
   std::unique_ptr<OfiRank> rank(new OfiRank(options, settings, std::move(endpoint)));
-  STRIPLINE_RETURN_IF_ERROR(rank->allocate(options.segment_bytes));
+  STRIPLINE_RETURN_IF_ERROR(rank->allocate(options.segment_bytes, options.same_node));
   rank->find_atomics();
   rank->describe(options.fabric);
   return std::unique_ptr<Fabric>(std::move(rank));
 }
 
-Status OfiRank::allocate(size_t segment_bytes) {
+Status OfiRank::allocate(size_t segment_bytes, SameNode same_node) {
   const Limits& limits = endpoint_.limits();
-  STRIPLINE_ASSIGN_OR_RETURN(segment_, Segment::allocate(segment_bytes));
+  const auto kind =
+      same_node == SameNode::mapped ? Segment::Kind::shared : Segment::Kind::exclusive;
+  STRIPLINE_ASSIGN_OR_RETURN(segment_, Segment::allocate(segment_bytes, kind));
   if (segment_bytes > 0) {
     STRIPLINE_ASSIGN_OR_RETURN(segment_registration_,
                                endpoint_.register_memory(segment_.bytes(), true));
@@ -91,6 +96,12 @@ void OfiRank::describe(const std::string& fabric) {
   address_.segment_base =
       limits.virtual_addresses ? reinterpret_cast<uintptr_t>(segment_.bytes().data()) : 0;
   address_.segment_bytes = segment_.bytes().size();
+  address_.segment_address = reinterpret_cast<uintptr_t>(segment_.bytes().data());
+  if (struct stat file{}; fstat(segment_.file(), &file) == 0) {
+    address_.segment_file = segment_.file();
+    address_.segment_device = file.st_dev;
+    address_.segment_inode = file.st_ino;
+  }
   address_.host = Host::here();
 
   info_.name = fabric;

@@ -18,6 +18,7 @@
 #include "runtime/fabric/ofi/ofi_settings.h"
 #include "runtime/fabric/ofi/operation.h"
 #include "runtime/fabric/ofi/peer_watch.h"
+#include "runtime/fabric/ofi/same_node.h"
 #include "runtime/fabric/ofi/segment.h"
 
 namespace stripline::fabric::ofi {
@@ -48,6 +49,9 @@ class OfiRank final : public Fabric {
     failure_handler_ = std::move(handler);
   }
   std::span<std::byte> segment() override { return segment_.bytes(); }
+  std::span<std::byte> reachable_segment(Rank target) override {
+    return target == rank_ ? segment() : same_node_.mapped(target);
+  }
   void get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
            Counter& counter) override;
   void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
@@ -116,7 +120,7 @@ class OfiRank final : public Fabric {
   };
 
   OfiRank(const OpenOptions& options, const Settings& settings, Endpoint endpoint);
-  Status allocate(size_t segment_bytes);
+  Status allocate(size_t segment_bytes, SameNode same_node);
   void describe(const std::string& fabric);
 
   // ofi_connect.cc
@@ -140,6 +144,7 @@ class OfiRank final : public Fabric {
   void transfer(const OperationName& what, Counter& counter, const Issue& issue);
   Operation* acquire_operation(const OperationName& what, OperationPool& pool);
   void check_bounds(const OperationName& what, uint64_t offset);
+  bool copies_without_provider(const OperationName& what, uint64_t offset, std::byte* memory);
   LocalMemory local_memory(Operation* operation, std::byte* memory, size_t bytes);
   bool send(Rank target, MessageHeader::Kind kind, std::span<const std::byte> payload,
             bool may_inject);
@@ -192,6 +197,8 @@ class OfiRank final : public Fabric {
   std::optional<Error> connect_error_;
   std::vector<Address> addresses_;  ///< of all ranks, for messages
   PeerWatch watch_;
+  SameNode wanted_same_node_;
+  SameNodePeers same_node_;
   std::vector<Suspect> suspects_;
   std::deque<SignalledPut> signalled_puts_;  ///< their counters must not move
   size_t active_signals_ = 0;

@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <iterator>
 
+#include "runtime/fabric/atomic_apply.h"
 #include "runtime/fabric/ofi/ofi_rank.h"
 
 namespace stripline::fabric::ofi {
 
 void OfiRank::put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
                          const Signal& signal, Counter& counter) {
+  if (const std::span<std::byte> reached = reachable_segment(target); !reached.empty()) {
+    put(target, offset, source, bytes, counter);
+    raise_flag(reached.data() + signal.offset, signal.value);
+    return;
+  }
   const auto is_free = [](const SignalledPut& one) { return one.counter == nullptr; };
   auto place = std::find_if(signalled_puts_.begin(), signalled_puts_.end(), is_free);
   // At the end, a deque grows without moving what it holds.

@@ -84,15 +84,33 @@ void OfiRank::check_bounds(const OperationName& what, uint64_t offset) {
                                       " bytes; the program's global pointer or count is wrong"));
 }
 
+/// Gets and puts of this rank's own segment, and of those that the node's memory reaches.
+bool OfiRank::copies_without_provider(const OperationName& what, uint64_t offset,
+                                      std::byte* memory) {
+  const bool reading = what.kind == OperationKind::get;
+  if (const std::span<std::byte> reached = reachable_segment(what.peer); !reached.empty()) {
+    std::byte* const there = reached.data() + offset;
+    std::memmove(reading ? memory : there, reading ? there : memory, what.bytes);
+    return true;
+  }
+  if (same_node_.way(what.peer) != SameNode::cma) return false;
+  const Address& peer = addresses_[what.peer];
+  const Status copied =
+      reading
+          ? copy_from_process(peer.host.pid, peer.segment_address + offset, {memory, what.bytes})
+          : copy_to_process(peer.host.pid, peer.segment_address + offset, {memory, what.bytes});
+  if (!copied.ok()) {
+    fail(Error(ErrorCode::aborted, describe(what) + " failed: " + copied.error().message()));
+  }
+  return true;
+}
+
 void OfiRank::get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
                   Counter& counter) {
   if (bytes == 0) return;
   const OperationName what{OperationKind::get, target, bytes};
   check_bounds(what, offset);
-  if (target == rank_) {
-    std::memmove(destination, segment_.bytes().data() + offset, bytes);
-    return;
-  }
+  if (copies_without_provider(what, offset, destination)) return;
   const Peer& peer = peers_[target];
   transfer(what, counter, [&](Operation* operation, size_t done) {
     const LocalMemory local = local_memory(operation, destination + done, operation->bytes);
@@ -115,10 +133,8 @@ void OfiRank::put(Rank target, uint64_t offset, const std::byte* source, size_t 
   if (bytes == 0) return;
   const OperationName what{OperationKind::put, target, bytes};
   check_bounds(what, offset);
-  if (target == rank_) {
-    std::memmove(segment_.bytes().data() + offset, source, bytes);
-    return;
-  }
+  // The copy only reads from it.
+  if (copies_without_provider(what, offset, const_cast<std::byte*>(source))) return;
   const Peer& peer = peers_[target];
   transfer(what, counter, [&](Operation* operation, size_t done) {
     const size_t length = operation->bytes;

@@ -42,7 +42,7 @@ Segment::~Segment() {
   if (base_ != nullptr) munmap(base_, mapped_);
 }
 
-Result<Segment> Segment::allocate(size_t bytes) {
+Result<Segment> Segment::allocate(size_t bytes, Kind kind) {
   Segment segment;
   segment.bytes_ = bytes;
   if (bytes == 0) return segment;
@@ -53,7 +53,16 @@ Result<Segment> Segment::allocate(size_t bytes) {
   }
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t mapped = (bytes + page - 1) / page * page;
-  void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+  if (kind == Kind::shared) {
+    flags = MAP_SHARED;
+    segment.file_ = UniqueFd(memfd_create("stripline-segment", MFD_CLOEXEC));
+    if (segment.file_.get() < 0 ||
+        ftruncate(segment.file_.get(), static_cast<off_t>(mapped)) != 0) {
+      return does_not_fit(bytes, "memfd: " + std::generic_category().message(errno));
+    }
+  }
+  void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, segment.file_.get(), 0);
   if (base == MAP_FAILED) {
     return does_not_fit(
         bytes, "mmap: " + std::generic_category().message(errno) + " (see also 'ulimit -v')");

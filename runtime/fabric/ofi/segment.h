@@ -8,35 +8,47 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/subprocess.h"
 
 namespace stripline::fabric::ofi {
 
-/// Private, page-aligned, zeroed memory whose pages are really there, so that a job that does not
-/// fit fails when it starts and not in the middle. Unmapped on destruction.
+/// Page-aligned, zeroed memory whose pages are really there, so that a job that does not fit fails
+/// when it starts and not in the middle. Unmapped on destruction.
+///
+/// A shared one is a file without a name (memfd): it takes no room in /dev/shm, leaves nothing
+/// behind when the process is killed, and others of this user map it through /proc (same_node.h).
 class Segment {
  public:
   Segment() = default;
   Segment(Segment&& other) noexcept
       : base_(std::exchange(other.base_, nullptr)),
         bytes_(std::exchange(other.bytes_, 0)),
-        mapped_(std::exchange(other.mapped_, 0)) {}
+        mapped_(std::exchange(other.mapped_, 0)),
+        file_(std::move(other.file_)) {}
   Segment& operator=(Segment&& other) noexcept {
     std::swap(base_, other.base_);
     std::swap(bytes_, other.bytes_);
     std::swap(mapped_, other.mapped_);
+    std::swap(file_, other.file_);
     return *this;
   }
   ~Segment();
 
+  enum class Kind { exclusive, shared };
+
   /// Errors: resource_exhausted, with what is available and how to ask for less.
-  static Result<Segment> allocate(size_t bytes);
+  static Result<Segment> allocate(size_t bytes, Kind kind = Kind::exclusive);
 
   std::span<std::byte> bytes() const { return {base_, bytes_}; }
+
+  /// The descriptor of a shared one; -1 of others.
+  int file() const { return file_.get(); }
 
  private:
   std::byte* base_ = nullptr;
   size_t bytes_ = 0;
   size_t mapped_ = 0;
+  UniqueFd file_;
 };
 
 }  // namespace stripline::fabric::ofi

@@ -21,9 +21,10 @@ namespace stripline {
 
 /// How a domain's operations are carried out.
 enum class AtomicPath : uint8_t {
-  automatic,  ///< the provider's where it has all operations of the type, else messages
+  automatic,  ///< message where segments of other ranks are mapped, or the provider lacks an
+              ///< operation on the type; else provider
   provider,   ///< FI_ATOMIC, or what the emulated fabric has for it
-  message,    ///< active messages; the owner carries them out
+  message,    ///< the CPU where Context::is_local(), else by active message the CPU of the owner
 };
 
 namespace detail {

@@ -12,8 +12,10 @@
 // can fail for another reason return a Result.
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -45,6 +47,10 @@ struct Options {
   std::string model_path;                    ///< STRIPLINE_MODEL; empty: no tuned model
   size_t segment_bytes = size_t{256} << 20;  ///< STRIPLINE_SEGMENT_BYTES, per rank
   uint64_t seed = 0;                         ///< STRIPLINE_SEED, jitter of the emulated fabric
+  /// STRIPLINE_SAME_NODE: how ranks of one node reach each other's segments. "mapped": by loads and
+  /// stores; "cma": the kernel copies from process to process; "network": through the fabric, as
+  /// between nodes. What the host does not permit goes through the fabric.
+  std::string same_node = "mapped";
 
   /// Errors: invalid_argument for a value that does not parse.
   static Result<Options> from_environment();
@@ -115,10 +121,19 @@ class Context {
     free_symmetric(array.offset());
   }
 
-  /// This rank's own memory behind a pointer with where() == rank_me().
+  /// Whether loads and stores reach the segment of a rank: this one's always, that of another rank
+  /// of the same node where it is mapped (Options::same_node). Does not change.
+  bool is_local(rank_t rank) const { return rank < rank_n_ && reachable_[rank] != nullptr; }
   template <typename T>
-  T* local(global_ptr<T> pointer) {
-    return reinterpret_cast<T*>(segment_ + pointer.offset());
+  bool is_local(global_ptr<T> pointer) const {
+    return is_local(pointer.where());
+  }
+  /// The memory behind a pointer for which is_local() holds. Stores into another rank's memory are
+  /// visible to it as puts are: after a barrier, or another message that follows them.
+  template <typename T>
+  T* local(global_ptr<T> pointer) const {
+    assert(is_local(pointer));
+    return reinterpret_cast<T*>(reachable_[pointer.where()] + pointer.offset());
   }
 
   /// The corresponding element of another rank's part of a symmetric array.
@@ -128,6 +143,9 @@ class Context {
   }
 
   // --- one-sided ----------------------------------------------------------------------------
+  //
+  // What is_local() is copied at once, without progress: a program that waits for another rank's
+  // doing waits with wait_until(), or calls progress().
 
   /// Starts fetching `count` elements; `destination` may be any memory and must stay until the
   /// future is ready.
@@ -185,12 +203,20 @@ class Context {
   template <typename T>
   std::remove_const_t<T> rget(global_ptr<T> source) {
     std::remove_const_t<T> value;
-    rget(source, &value, 1).wait();
+    if (const std::byte* there = reach(source.where(), source.offset(), sizeof(T))) {
+      std::memcpy(&value, there, sizeof(T));
+    } else {
+      rget(source, &value, 1).wait();
+    }
     return value;
   }
   template <typename T>
   void rput(const T& value, global_ptr<T> destination) {
-    rput(&value, destination, 1).wait();
+    if (std::byte* there = reach(destination.where(), destination.offset(), sizeof(T))) {
+      std::memcpy(there, &value, sizeof(T));
+    } else {
+      rput(&value, destination, 1).wait();
+    }
   }
 
   // --- active messages ----------------------------------------------------------------------
@@ -253,6 +279,15 @@ class Context {
   explicit Context(std::unique_ptr<detail::ContextState> state);
   Result<uint64_t> allocate_symmetric(size_t bytes);
   void free_symmetric(uint64_t offset);
+  // Where these bytes are in this process; null if they are not, or out of bounds, which the longer
+  // way reports.
+  std::byte* reach(rank_t target, uint64_t offset, size_t bytes) const {
+    if (target >= rank_n_ || bytes > segment_bytes_ || offset > segment_bytes_ - bytes ||
+        reachable_[target] == nullptr) {
+      return nullptr;
+    }
+    return reachable_[target] + offset;
+  }
   future get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
   future put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
   future put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
@@ -264,10 +299,11 @@ class Context {
   void put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
 
   std::unique_ptr<detail::ContextState> state_;
-  // Of the state, where access to own memory finds them without a call.
+  // Of the state, where access to memory that is_local() finds them without a call.
   rank_t rank_me_;
   rank_t rank_n_;
-  std::byte* segment_;
+  size_t segment_bytes_;
+  std::byte* const* reachable_;  // by rank
 };
 
 /// Prints "rank R: error: ..." unless the launcher already shows this failure to join, and returns

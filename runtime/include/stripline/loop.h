@@ -134,6 +134,7 @@ class LoopRun {
   size_t slot_of(const Cursor& cursor) const;
   void issue_get();
   void issue_put();
+  bool is_local(const RawBlock& block) const;
   const Strip* hand_out_local();
   const Strip* next_get();
   const Strip* next_put();
@@ -167,7 +168,7 @@ class LoopRun {
   Strip strip_;
 };
 
-/// The plan of a loop over the rank's own memory.
+/// The plan of a loop over memory that needs no transfer.
 inline constexpr LoopPlan kOwnMemoryPlan{.reason = plan::Reason::own_memory};
 
 template <typename Block>
@@ -180,7 +181,7 @@ RawBlock raw_block(const void* blocks, size_t index) {
 
 /// Runs `body(block, begin, end, const T* strip)` over all elements of several remote blocks, which
 /// count as one loop: transfers of later blocks are under way while earlier ones are computed on.
-/// Blocks of this rank's own memory are handed to the body in place, before the others.
+/// Blocks that are Context::is_local() are handed to the body in place, before the others.
 /// `own_work()` is called once, after the first transfers have been issued. Returns the plan.
 template <typename T, typename OwnWork, typename Body>
 LoopPlan strip_for_blocks(Context& context, std::span<const LoopBlock<const T>> blocks,
@@ -195,13 +196,13 @@ LoopPlan strip_for_blocks(Context& context, std::span<const LoopBlock<const T>> 
   return run.plan();
 }
 
-/// Runs `body(begin, end, const T* strip)` over `count` remote elements. If they are this rank's
-/// own, body is called once, in place, at the cost of a comparison.
+/// Runs `body(begin, end, const T* strip)` over `count` remote elements. If they are
+/// Context::is_local(), body is called once, in place, at the cost of a comparison.
 template <typename T, typename Body>
 LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, const LoopOptions& options,
                    Body&& body, CallSite site = CallSite::current()) {
   using Element = const std::remove_const_t<T>;
-  if (data.where() == context.rank_me()) {
+  if (context.is_local(data)) {
     if (count != 0) body(size_t{0}, count, static_cast<Element*>(context.local(data)));
     return detail::kOwnMemoryPlan;
   }
@@ -229,11 +230,11 @@ LoopPlan strip_write_blocks(Context& context, std::span<const LoopBlock<T>> bloc
 }
 
 /// Runs `body(begin, end, T* strip)` over `count` remote elements that it writes; in place if they
-/// are this rank's own.
+/// are Context::is_local().
 template <typename T, typename Body>
 LoopPlan strip_write(Context& context, global_ptr<T> data, size_t count, const LoopOptions& options,
                      Body&& body, CallSite site = CallSite::current()) {
-  if (data.where() == context.rank_me()) {
+  if (context.is_local(data)) {
     if (count != 0) body(size_t{0}, count, context.local(data));
     return detail::kOwnMemoryPlan;
   }

@@ -1,0 +1,151 @@
+#include "runtime/fabric/ofi/same_node.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include "base/subprocess.h"
+
+namespace stripline::fabric::ofi {
+namespace {
+
+std::string last_error() { return std::generic_category().message(errno); }
+
+/// Repeats a copy until all bytes have moved: the kernel may stop early, at 2 GiB at the latest.
+template <typename Copy>
+Status copy_all(int64_t pid, uint64_t address, std::byte* memory, size_t bytes, Copy copy) {
+  for (size_t done = 0; done < bytes;) {
+    const iovec here{memory + done, bytes - done};
+    // An address of the other process.
+    const iovec there{reinterpret_cast<void*>(address + done),  // NOLINT(performance-no-int-to-ptr)
+                      bytes - done};
+    const ssize_t moved = copy(static_cast<pid_t>(pid), &here, 1, &there, 1, 0);
+    if (moved <= 0) {
+      return Error(ErrorCode::unavailable, "copying between this process and process " +
+                                               std::to_string(pid) + ": " +
+                                               (moved == 0 ? "nothing was copied" : last_error()));
+    }
+    done += static_cast<size_t>(moved);
+  }
+  return {};
+}
+
+}  // namespace
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (base_ != nullptr) munmap(base_, bytes_);
+}
+
+Result<Mapping> Mapping::open(const Address& peer) {
+  const std::string path =
+      "/proc/" + std::to_string(peer.host.pid) + "/fd/" + std::to_string(peer.segment_file);
+  const UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file) return Error(ErrorCode::unavailable, path + ": " + last_error());
+  struct stat found {};
+  if (fstat(file.get(), &found) != 0 || found.st_dev != peer.segment_device ||
+      found.st_ino != peer.segment_inode ||
+      static_cast<uint64_t>(found.st_size) < peer.segment_bytes) {
+    return Error(ErrorCode::failed_precondition, path + ": not the segment");
+  }
+  void* base = mmap(nullptr, peer.segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (base == MAP_FAILED) return Error(ErrorCode::unavailable, path + ": mmap: " + last_error());
+  // A core file holds each segment once, its owner's.
+  madvise(base, peer.segment_bytes, MADV_DONTDUMP);
+  Mapping mapping;
+  mapping.base_ = static_cast<std::byte*>(base);
+  mapping.bytes_ = peer.segment_bytes;
+  return mapping;
+}
+
+Status copy_from_process(int64_t pid, uint64_t address, std::span<std::byte> destination) {
+  return copy_all(pid, address, destination.data(), destination.size(), &process_vm_readv);
+}
+
+Status copy_to_process(int64_t pid, uint64_t address, std::span<const std::byte> source) {
+  // iovec has no form for data that are only read.
+  auto* memory = const_cast<std::byte*>(source.data());
+  return copy_all(pid, address, memory, source.size(), &process_vm_writev);
+}
+
+void SameNodePeers::refuse(Rank rank, const std::string& reason) {
+  if (refused_++ == 0) why_refused_ = "rank " + std::to_string(rank) + ": " + reason;
+}
+
+void SameNodePeers::add(Rank rank, SameNode wanted, const Address& mine, const Address& peer) {
+  if (!mine.host.same_machine(peer.host)) return;
+  if (wanted == SameNode::network || peer.segment_bytes == 0) {
+    ++refused_;
+    return;
+  }
+  if (!mine.host.same_process_numbers(peer.host)) {
+    refuse(rank, "it runs in another process namespace");
+    return;
+  }
+  Peer& entry = peers_[rank];
+  // A name of the peer's process, which is this one where ranks are threads.
+  auto* const address = reinterpret_cast<std::byte*>(  // NOLINT(performance-no-int-to-ptr)
+      peer.segment_address);
+  if (wanted == SameNode::cma) {
+    std::byte probe{};
+    const Status copied = copy_from_process(peer.host.pid, peer.segment_address, {&probe, 1});
+    if (!copied.ok()) {
+      refuse(rank, copied.error().message());
+      return;
+    }
+  } else if (peer.host.pid == mine.host.pid) {
+    entry.segment = {address, peer.segment_bytes};
+  } else {
+    auto mapping = Mapping::open(peer);
+    if (!mapping.ok()) {
+      refuse(rank, mapping.error().message());
+      return;
+    }
+    entry.segment = mapping->bytes();
+    mappings_.push_back(std::move(*mapping));
+  }
+  entry.way = wanted;
+  ++reached_;
+}
+
+std::string SameNodePeers::describe(SameNode wanted) const {
+  const auto ranks = [](SameNode way, size_t count) {
+    return std::string(to_string(way)) + ": " + std::to_string(count) +
+           (count == 1 ? " rank" : " ranks");
+  };
+  std::string text;
+  if (reached_ > 0) text = ranks(wanted, reached_);
+  if (refused_ > 0) {
+    text += (text.empty() ? "" : ", ") + ranks(SameNode::network, refused_);
+    if (!why_refused_.empty()) text += " (" + why_refused_ + ")";
+  }
+  return text;
+}
+
+std::string_view to_string(SameNode way) {
+  switch (way) {
+    case SameNode::network:
+      return "network";
+    case SameNode::mapped:
+      return "mapped";
+    case SameNode::cma:
+      return "cma";
+  }
+  return "network";
+}
+
+}  // namespace stripline::fabric::ofi
