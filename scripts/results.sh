@@ -214,6 +214,9 @@ print_compare() {
     echo
     "$bin/stripline-compare" --fabric "$fabric" --rounds "$rounds" --markdown
   done
+  selected same-node || return 0
+  echo
+  "$bin/stripline-compare" --same-node --rounds "$rounds" --markdown
 }
 
 # switches PID: how often all threads of a process have waited so far.

@@ -200,7 +200,7 @@ struct OpenOptions {
   std::string job_id;  ///< unique per job and host; names shared memory
   size_t segment_bytes = 0;
   uint64_t seed = 0;  ///< jitter of the emulated fabric
-  /// Where that is possible; else the network. The emulated fabric stands between all ranks.
+  /// As far as the host permits; else the network. The emulated fabric stands between all ranks.
   SameNode same_node = SameNode::network;
 };
 

@@ -191,6 +191,18 @@ struct CaseLabel {
            (info.param.path == AtomicPath::provider ? "_provider" : "_message");
   }
 };
+TEST(AtomicDomain, PicksThePathThatAllRanksShare) {
+  for (const auto& fabric : bootstrap::fabrics_under_test()) {
+    const Status ran = run_ranks(group_on(fabric, 2), [&](Context& context) {
+      // Where memory is mapped, the CPU is faster than any provider.
+      const atomic_domain<int64_t> domain(context);
+      EXPECT_EQ(domain.path(),
+                fabric.same_node == "mapped" ? AtomicPath::message : AtomicPath::provider);
+    });
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Fabrics, Atomic, ::testing::ValuesIn(cases()), CaseLabel());
 
 class AtomicDeathTest : public ::testing::Test {

@@ -223,6 +223,11 @@ uint64_t Context::wait_signal(global_ptr<uint64_t> flag, uint64_t value) {
 future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
                              void* previous, bool by_message) {
   detail::ContextState& state = *state_;
+  if (by_message && is_local(target)) {
+    fabric::Counter none;
+    state.atomic(request, target, offset, previous, by_message, none);
+    return {};
+  }
   const uint32_t slot = state.acquire_slot(by_message ? Kind::message : Kind::put);
   fabric::Counter& counter = state.slots.counter(slot);
   state.atomic(request, target, offset, previous, by_message, counter);

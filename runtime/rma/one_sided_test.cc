@@ -202,6 +202,35 @@ TEST_P(OneSided, BytesReallyCrossTheFabricExceptWhereMemoryIsReached) {
   });
 }
 
+TEST(OneNode, TheKernelCopiesWhereItIsAskedTo) {
+  bootstrap::ThreadGroupOptions options;
+  options.ranks = 3;
+  options.context.segment_bytes = size_t{8} << 20;
+  options.context.same_node = "cma";
+  const Status ran = run_ranks(options, [](Context& context) {
+    constexpr size_t kCount = 100000;
+    const auto mine = context.new_symmetric_array<uint64_t>(kCount);
+    ASSERT_TRUE(mine.ok());
+    const rank_t next = (context.rank_me() + 1) % 3;
+    EXPECT_FALSE(context.is_local(next));
+    std::vector<uint64_t> values(kCount);
+    for (size_t i = 0; i < kCount; ++i) values[i] = i * 3 + context.rank_me();
+    const auto before = context.state().fabric->traffic();
+    context.rput(values.data(), context.on_rank(*mine, next), kCount).wait();
+    context.rput_nbi(values.data(), context.on_rank(*mine, next), kCount);
+    context.barrier();
+    std::vector<uint64_t> back(kCount);
+    context.rget(context.on_rank(*mine, next), back.data(), kCount).wait();
+    EXPECT_EQ(back, values);
+    const auto after = context.state().fabric->traffic();
+    EXPECT_EQ(after.puts + after.gets, before.puts + before.gets);
+    const rank_t previous = (context.rank_me() + 2) % 3;
+    EXPECT_EQ(context.local(*mine)[kCount - 1], (kCount - 1) * 3 + previous);
+    context.barrier();
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
 TEST_P(OneSided, SymmetricArraysAgreeAndAreReused) {
   on_ranks(3, [](Context& context) {
     const auto first = context.new_symmetric_array<double>(1000);

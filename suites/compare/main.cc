@@ -3,6 +3,8 @@
 // batches.
 //
 //   stripline-compare [--fabric tcp] [--rounds 60] [--markdown] [--json FILE]
+//   stripline-compare --same-node ...     the same for ranks that map each other's segments, beside
+//                                         plain loads, stores and memcpy
 //
 // A ratio is of times, ours to bare, and paired: both batches of a round follow one another. Rounds
 // alternate which goes first. Each row is verified after it was measured.
@@ -34,6 +36,7 @@
 #include "runtime/rma/context_state.h"
 #include "suites/bench/text_table.h"
 #include "suites/compare/board.h"
+#include "suites/compare/node_rows.h"
 #include "suites/compare/rows.h"
 #include "suites/results/markdown.h"
 
@@ -79,14 +82,27 @@ class BoardBootstrap final : public bootstrap::Bootstrap {
   std::string job_id_;
 };
 
-Result<Systems> open_systems(const std::string& fabric, uint32_t rank, Board& board) {
+/// What the command line asks for.
+struct Order {
+  std::string fabric = "tcp";
+  bool same_node = false;
+  int rounds = 60;
+  bool markdown = false;
+  std::string json_path;
+
+  /// As results name it.
+  std::string path() const { return same_node ? fabric + ",same_node=mapped" : fabric; }
+};
+
+Result<Systems> open_systems(const Order& order, uint32_t rank, Board& board) {
+  const std::string& fabric = order.fabric;
   STRIPLINE_ASSIGN_OR_RETURN(BareRank bare, BareRank::open(fabric, rank, kMemoryBytes));
   STRIPLINE_ASSIGN_OR_RETURN(SocketPair sockets, SocketPair::listen());
   board.publish(System::bare, rank, bare.address());
   board.publish(System::sockets, rank, sockets.address());
   Options options;
   options.fabric = fabric;
-  options.same_node = "network";
+  options.same_node = order.same_node ? "mapped" : "network";
   options.segment_bytes = kMemoryBytes + (size_t{1} << 20);
   STRIPLINE_ASSIGN_OR_RETURN(
       auto ours,
@@ -117,14 +133,6 @@ void serve(Systems& systems, const Board& board) {
     }
   }
 }
-
-/// What the command line asks for.
-struct Order {
-  std::string fabric = "tcp";
-  int rounds = 60;
-  bool markdown = false;
-  std::string json_path;
-};
 
 struct Measured {
   std::vector<double> first_s;
@@ -187,6 +195,7 @@ std::string metric_text(const Row& row, double value) {
   return text.data();
 }
 
+template <typename SomeRows>
 int compare(const Order& order, Systems& systems, Board& board, global_ptr<std::byte> array) {
   std::ofstream json;
   if (!order.json_path.empty()) json.open(order.json_path);
@@ -196,7 +205,7 @@ int compare(const Order& order, Systems& systems, Board& board, global_ptr<std::
   TextTable table(headings);
   results::MarkdownTable markdown(headings);
   bool all_verified = true;
-  const Rows rows(systems, array);
+  const SomeRows rows(systems, array);
   for (const Row& row : rows.all()) {
     const Measured measured = measure(row, order.rounds, board);
     all_verified = all_verified && measured.verified;
@@ -220,13 +229,13 @@ int compare(const Order& order, Systems& systems, Board& board, global_ptr<std::
         measured.verified ? "yes" : "NO"};
     table.add(cells);
     markdown.add(cells);
-    json << json_of(row, "stripline", order.fabric, measured.first_s, measured.verified).dump()
+    json << json_of(row, "stripline", order.path(), measured.first_s, measured.verified).dump()
          << "\n"
-         << json_of(row, row.baseline.c_str(), order.fabric, measured.second_s, measured.verified)
+         << json_of(row, row.baseline.c_str(), order.path(), measured.second_s, measured.verified)
                 .dump()
          << "\n";
   }
-  std::cout << "fabric " << order.fabric << ", 2 processes, " << order.rounds
+  std::cout << "fabric " << order.path() << ", 2 processes, " << order.rounds
             << " paired rounds\n\n"
             << (order.markdown ? markdown.text() : table.text()) << std::flush;
   if (json.is_open() && !json.flush()) {
@@ -246,7 +255,7 @@ void pin(unsigned cpu) {
 }
 
 int run_rank(const Order& order, uint32_t rank, Board& board) {
-  auto systems = open_systems(order.fabric, rank, board);
+  auto systems = open_systems(order, rank, board);
   if (!systems.ok()) {
     if (!board.failed.exchange(true)) {
       (void)std::fprintf(stderr, "stripline-compare: %s\n", systems.error().message().c_str());
@@ -259,7 +268,14 @@ int run_rank(const Order& order, uint32_t rank, Board& board) {
     serve(*systems, board);
     return kExitOk;
   }
-  const int code = compare(order, *systems, board, *array);
+  if (order.same_node && !systems->ours->is_local(1)) {
+    board.served = System::stop;
+    return report(
+        Error(ErrorCode::unavailable, "the segment of rank 1 cannot be mapped here: " +
+                                          systems->ours->state().fabric->info().same_node));
+  }
+  const int code = order.same_node ? compare<NodeRows>(order, *systems, board, *array)
+                                   : compare<Rows>(order, *systems, board, *array);
   board.served = System::stop;
   return code;
 }
@@ -303,6 +319,8 @@ int main(int argc, char** argv) {
   CLI::App app{"Compares the runtime with bare libfabric and a TCP socket on this host."};
   stripline::suites::compare::Order order;
   app.add_option("--fabric", order.fabric, "provider, e.g. tcp, net, shm")->capture_default_str();
+  app.add_flag("--same-node", order.same_node,
+               "compare operations through mapped segments with plain loads, stores and memcpy");
   app.add_option("--rounds", order.rounds, "paired batches of each row")
       ->check(CLI::Range(6, 100000))
       ->capture_default_str();

@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <set>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
 
@@ -131,6 +132,12 @@ Host Host::here() {
   return host;
 }
 
+SharedFile SharedFile::of(int descriptor) {
+  struct stat file {};
+  if (fstat(descriptor, &file) != 0) return {};
+  return {descriptor, file.st_dev, file.st_ino};
+}
+
 std::string Address::encode() const {
   Writer writer;
   writer.text(kFormat);
@@ -142,9 +149,12 @@ std::string Address::encode() const {
   writer.number(segment_base);
   writer.number(segment_bytes);
   writer.number(segment_address);
-  writer.number(static_cast<uint64_t>(segment_file));
-  writer.number(segment_device);
-  writer.number(segment_inode);
+  for (const SharedFile& file : {segment_file, mailbox_file}) {
+    writer.number(static_cast<uint64_t>(file.descriptor));
+    writer.number(file.device);
+    writer.number(file.inode);
+  }
+  writer.number(mailbox_address);
   writer.text(host.name);
   writer.text(host.boot_id);
   writer.text(host.net_namespace);
@@ -170,9 +180,12 @@ Result<Address> Address::decode(std::string_view bytes) {
   address.segment_base = reader.number();
   address.segment_bytes = reader.number();
   address.segment_address = reader.number();
-  address.segment_file = static_cast<int>(reader.number());
-  address.segment_device = reader.number();
-  address.segment_inode = reader.number();
+  for (SharedFile* file : {&address.segment_file, &address.mailbox_file}) {
+    file->descriptor = static_cast<int>(reader.number());
+    file->device = reader.number();
+    file->inode = reader.number();
+  }
+  address.mailbox_address = reader.number();
   address.host.name = reader.text();
   address.host.boot_id = reader.text();
   address.host.net_namespace = reader.text();

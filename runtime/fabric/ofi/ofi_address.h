@@ -30,6 +30,20 @@ struct Host {
   bool same_process_numbers(const Host& other) const {
     return same_machine(other) && pid_namespace == other.pid_namespace;
   }
+  bool same_process(const Host& other) const {
+    return same_process_numbers(other) && pid == other.pid;
+  }
+};
+
+/// A file without a name that a process holds open, as another process of its machine finds it.
+struct SharedFile {
+  int descriptor = -1;  ///< in the process that holds it; -1: none
+  uint64_t device = 0;
+  uint64_t inode = 0;
+
+  /// Of a descriptor of this process.
+  static SharedFile of(int descriptor);
+  bool operator==(const SharedFile&) const = default;
 };
 
 struct Address {
@@ -41,9 +55,9 @@ struct Address {
   uint64_t segment_base = 0;  ///< added to offsets: the virtual address if FI_MR_VIRT_ADDR, or 0
   uint64_t segment_bytes = 0;
   uint64_t segment_address = 0;  ///< in the rank's process, for others of its machine
-  int segment_file = -1;         ///< descriptor in that process of a shared segment, and its file
-  uint64_t segment_device = 0;
-  uint64_t segment_inode = 0;
+  SharedFile segment_file;       ///< of a segment that others of its machine may map
+  SharedFile mailbox_file;       ///< where they leave messages (same_node.h)
+  uint64_t mailbox_address = 0;  ///< the same in the rank's process
   Host host;
 
   std::string encode() const;

@@ -15,9 +15,8 @@ TEST(OfiAddressTest, SurvivesEncoding) {
   address.segment_base = 0x7f0000001000;
   address.segment_bytes = 1 << 28;
   address.segment_address = 0x7f0000002000;
-  address.segment_file = -1;
-  address.segment_device = 26;
-  address.segment_inode = 99;
+  address.segment_file = {7, 26, 99};
+  address.mailbox_address = 0x7f0000003000;
   address.host = Host::here();
   const auto decoded = Address::decode(address.encode());
   ASSERT_TRUE(decoded.ok()) << decoded.error().message();
@@ -29,9 +28,9 @@ TEST(OfiAddressTest, SurvivesEncoding) {
   EXPECT_EQ(decoded->segment_base, address.segment_base);
   EXPECT_EQ(decoded->segment_bytes, address.segment_bytes);
   EXPECT_EQ(decoded->segment_address, address.segment_address);
-  EXPECT_EQ(decoded->segment_file, -1);
-  EXPECT_EQ(decoded->segment_device, address.segment_device);
-  EXPECT_EQ(decoded->segment_inode, address.segment_inode);
+  EXPECT_EQ(decoded->segment_file, address.segment_file);
+  EXPECT_EQ(decoded->mailbox_file.descriptor, -1);
+  EXPECT_EQ(decoded->mailbox_address, address.mailbox_address);
   EXPECT_EQ(decoded->host.pid, address.host.pid);
   EXPECT_EQ(decoded->host.cores, address.host.cores);
   EXPECT_FALSE(address.host.cores.empty());

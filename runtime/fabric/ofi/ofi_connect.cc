@@ -1,5 +1,6 @@
 // Reaching the peers, and leaving them.
 #include <algorithm>
+#include <sched.h>
 
 #include "base/quantity.h"
 #include "runtime/fabric/ofi/monotonic_clock.h"
@@ -11,6 +12,8 @@ namespace {
 
 /// Time a closing rank gives the network to take its last messages.
 constexpr double kGoodbyeSeconds = 0.5;
+/// And to ranks that are threads of this process to close, too.
+constexpr double kGoodbyeOfThreadsSeconds = 10;
 
 /// Polls without a result before a waiting rank gives its core away: soon if ranks share cores,
 /// after milliseconds if not.
@@ -74,8 +77,14 @@ Status OfiRank::insert_peers(std::span<const std::string> addresses) {
     auto handle = endpoint_.insert_address(address.endpoint);
     if (!handle.ok()) return handle.error().with_context(describe_peer(rank));
     peer.handle = *handle;
-    if (rank != rank_) same_node_.add(rank, wanted_same_node_, address_, address);
-    if (address.host.same_process_numbers(address_.host) && address.host.pid != address_.host.pid) {
+    if (rank != rank_) {
+      same_node_.add(rank, wanted_same_node_, address_, address);
+      if (mailbox_.file() >= 0 && address.host.same_machine(address_.host)) {
+        node_senders_.push_back({rank, RingReader(mailbox_.rings() + rank)});
+      }
+    }
+    if (address.host.same_process_numbers(address_.host) &&
+        !address.host.same_process(address_.host)) {
       watch_.add(rank, static_cast<pid_t>(address.host.pid));
     }
   }
@@ -129,16 +138,29 @@ std::string OfiRank::missing_peers(const std::vector<bool>& greeted) const {
 void OfiRank::say_goodbye() {
   const double deadline = monotonic_s() + kGoodbyeSeconds;
   drain();  // some may have said theirs
+  // A rank that is a thread of this process writes into this rank's mailbox itself, until it says
+  // that it leaves: each waits for the other.
+  const auto shares_mailboxes = [&](Rank rank) {
+    return mailbox_.file() >= 0 && addresses_[rank].host.same_process(address_.host);
+  };
   for (Rank rank = 0; rank < ranks_; ++rank) {
     if (rank == rank_ || !peers_[rank].hello) continue;
     // Between ranks of one process, shm writes into the peer's endpoint itself, which may be gone.
-    if (address_.provider == "shm" && addresses_[rank].host.pid == address_.host.pid) continue;
-    while (!peers_[rank].left && !send(rank, MessageHeader::leave, {}, false) &&
-           monotonic_s() < deadline) {
+    if (address_.provider == "shm" && addresses_[rank].host.same_process(address_.host)) continue;
+    while ((!peers_[rank].left || shares_mailboxes(rank)) &&
+           !send(rank, MessageHeader::leave, {}, false) && monotonic_s() < deadline) {
       drain();
     }
   }
   while (operations_.in_use() > 0 && monotonic_s() < deadline) drain();
+  const double patience = monotonic_s() + kGoodbyeOfThreadsSeconds;
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    if (rank == rank_ || !shares_mailboxes(rank)) continue;
+    while (!peers_[rank].left && monotonic_s() < patience) {
+      drain();
+      sched_yield();
+    }
+  }
 }
 
 }  // namespace stripline::fabric::ofi

@@ -25,6 +25,9 @@ constexpr size_t kBatch = 16;
 /// Messages handed to the sink by one poll(), which must not block.
 constexpr size_t kDeliveries = 64;
 
+/// Polls of the mailbox alone between two polls of the provider.
+constexpr uint64_t kNodePollsPerCq = 16;
+
 /// Polls between two looks at the clock, and the time between two looks at the peers.
 constexpr uint64_t kPollsPerAttention = 1024;
 constexpr double kAttentionSeconds = 0.02;
@@ -230,7 +233,29 @@ void OfiRank::deliver() {
   delivering_ = false;
 }
 
+/// Hands messages of ranks of this node to the sink. Whether there were any.
+bool OfiRank::deliver_from_node() {
+  if (delivering_ || sink_ == nullptr) return false;
+  delivering_ = true;
+  size_t delivered = 0;
+  for (NodeSender& sender : node_senders_) {
+    for (; delivered < kDeliveries && !sender.reader.empty(); ++delivered) {
+      sink_->on_message(sender.rank, sender.reader.front());
+      sender.reader.pop();
+    }
+  }
+  delivering_ = false;
+  completions_ += delivered;
+  return delivered > 0;
+}
+
 void OfiRank::poll() {
+  // A look at the provider costs a system call: with nothing under way there, or while messages
+  // come from this node, it can wait a little.
+  const bool from_node = deliver_from_node();
+  const bool idle_provider = same_node_.reached() + 1 == ranks_ && operations_.in_use() == 0;
+  if ((from_node || idle_provider) && ++polls_without_cq_ < kNodePollsPerCq) return;
+  polls_without_cq_ = 0;
   drain();
   if (!arrivals_.empty()) deliver();
   if (active_signals_ > 0) advance_signals();

@@ -1,7 +1,6 @@
 #include "runtime/fabric/ofi/ofi_rank.h"
 
 #include <algorithm>
-#include <sys/stat.h>
 #include <utility>
 
 #include "runtime/fabric/ofi/monotonic_clock.h"
@@ -30,7 +29,7 @@ OfiRank::OfiRank(const OpenOptions& options, const Settings& settings, Endpoint 
       settings_(settings),
       ranks_(options.ranks),
       wanted_same_node_(options.same_node),
-      same_node_(options.ranks),
+      same_node_(options.rank, options.ranks),
       endpoint_(std::move(endpoint)),
       operations_(endpoint_.limits().transmit_depth),
       receives_(endpoint_.limits().receive_depth),
@@ -63,6 +62,10 @@ Status OfiRank::allocate(size_t segment_bytes, SameNode same_node) {
   const auto kind =
       same_node == SameNode::mapped ? Segment::Kind::shared : Segment::Kind::exclusive;
   STRIPLINE_ASSIGN_OR_RETURN(segment_, Segment::allocate(segment_bytes, kind));
+  // Rings carry all messages to a rank or none: they arrive in the order sent.
+  if (same_node == SameNode::mapped && settings_.message_bytes <= RingMemory::kLargest) {
+    STRIPLINE_ASSIGN_OR_RETURN(mailbox_, Mailbox::create(ranks_));
+  }
   if (segment_bytes > 0) {
     STRIPLINE_ASSIGN_OR_RETURN(segment_registration_,
                                endpoint_.register_memory(segment_.bytes(), true));
@@ -97,11 +100,9 @@ void OfiRank::describe(const std::string& fabric) {
       limits.virtual_addresses ? reinterpret_cast<uintptr_t>(segment_.bytes().data()) : 0;
   address_.segment_bytes = segment_.bytes().size();
   address_.segment_address = reinterpret_cast<uintptr_t>(segment_.bytes().data());
-  if (struct stat file{}; fstat(segment_.file(), &file) == 0) {
-    address_.segment_file = segment_.file();
-    address_.segment_device = file.st_dev;
-    address_.segment_inode = file.st_ino;
-  }
+  address_.segment_file = SharedFile::of(segment_.file());
+  address_.mailbox_file = SharedFile::of(mailbox_.file());
+  address_.mailbox_address = reinterpret_cast<uintptr_t>(mailbox_.rings());
   address_.host = Host::here();
 
   info_.name = fabric;

@@ -112,6 +112,12 @@ class OfiRank final : public Fabric {
     bool raised = false;
   };
 
+  /// A rank that may leave messages in the mailbox.
+  struct NodeSender {
+    Rank rank = 0;
+    RingReader reader;
+  };
+
   /// A peer that seems dead, unless its leave message turns up within the grace time.
   struct Suspect {
     Rank rank = 0;
@@ -160,6 +166,7 @@ class OfiRank final : public Fabric {
   void accept(Operation* operation, const MessageHeader& header);
   void release_message(Operation* operation);
   void deliver();
+  bool deliver_from_node();
   void attend();
   void rest(uint64_t fruitless_polls);
   void lose_peer(Rank rank, std::string reason);
@@ -209,6 +216,10 @@ class OfiRank final : public Fabric {
   uint64_t attended_completions_ = 0;
   double stalled_s_ = 0;                    ///< time attended without a completion that is due
   const OperationName* blocked_ = nullptr;  ///< what post() is trying to issue
+
+  Mailbox mailbox_;
+  std::vector<NodeSender> node_senders_;
+  uint64_t polls_without_cq_ = 0;
 
   // The destructor closes the endpoint, which gives up operations and buffers; then members go from
   // the last to the first: registrations before the domain, memory after its registration.

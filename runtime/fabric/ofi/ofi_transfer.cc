@@ -172,6 +172,7 @@ bool OfiRank::try_send(Rank target, std::span<const std::byte> message) {
                                         std::to_string(settings_.message_bytes) + " bytes"));
     return false;
   }
+  if (RingWriter& ring = same_node_.writer(target)) return ring.write(message);
   return send(target, MessageHeader::application, message, true);
 }
 

@@ -51,25 +51,42 @@ Mapping::~Mapping() {
   if (base_ != nullptr) munmap(base_, bytes_);
 }
 
-Result<Mapping> Mapping::open(const Address& peer) {
+Result<Mapping> Mapping::open(int64_t pid, const SharedFile& file, uint64_t offset, size_t bytes) {
   const std::string path =
-      "/proc/" + std::to_string(peer.host.pid) + "/fd/" + std::to_string(peer.segment_file);
-  const UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!file) return Error(ErrorCode::unavailable, path + ": " + last_error());
+      "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(file.descriptor);
+  const UniqueFd opened(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!opened) return Error(ErrorCode::unavailable, path + ": " + last_error());
   struct stat found {};
-  if (fstat(file.get(), &found) != 0 || found.st_dev != peer.segment_device ||
-      found.st_ino != peer.segment_inode ||
-      static_cast<uint64_t>(found.st_size) < peer.segment_bytes) {
-    return Error(ErrorCode::failed_precondition, path + ": not the segment");
+  if (fstat(opened.get(), &found) != 0 || found.st_dev != file.device ||
+      found.st_ino != file.inode || static_cast<uint64_t>(found.st_size) < offset + bytes) {
+    return Error(ErrorCode::failed_precondition, path + ": not the file that the rank shares");
   }
-  void* base = mmap(nullptr, peer.segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened.get(),
+                    static_cast<off_t>(offset));
   if (base == MAP_FAILED) return Error(ErrorCode::unavailable, path + ": mmap: " + last_error());
   // A core file holds each segment once, its owner's.
-  madvise(base, peer.segment_bytes, MADV_DONTDUMP);
+  madvise(base, bytes, MADV_DONTDUMP);
   Mapping mapping;
   mapping.base_ = static_cast<std::byte*>(base);
-  mapping.bytes_ = peer.segment_bytes;
+  mapping.bytes_ = bytes;
   return mapping;
+}
+
+Result<Mailbox> Mailbox::create(Rank ranks) {
+  const size_t bytes = size_t{ranks} * sizeof(RingMemory);
+  Mailbox mailbox;
+  mailbox.file_ = UniqueFd(memfd_create("stripline-mailbox", MFD_CLOEXEC));
+  if (!mailbox.file_ || ftruncate(mailbox.file_.get(), static_cast<off_t>(bytes)) != 0) {
+    return Error(ErrorCode::resource_exhausted,
+                 "memory for messages of ranks of this node: " + last_error());
+  }
+  auto memory = Mapping::open(getpid(), SharedFile::of(mailbox.file_.get()), 0, bytes);
+  if (!memory.ok()) {
+    return Error(ErrorCode::resource_exhausted,
+                 "memory for messages of ranks of this node: " + memory.error().message());
+  }
+  mailbox.memory_ = std::move(*memory);
+  return mailbox;
 }
 
 Status copy_from_process(int64_t pid, uint64_t address, std::span<std::byte> destination) {
@@ -86,6 +103,30 @@ void SameNodePeers::refuse(Rank rank, const std::string& reason) {
   if (refused_++ == 0) why_refused_ = "rank " + std::to_string(rank) + ": " + reason;
 }
 
+Status SameNodePeers::map(Peer& entry, const Address& mine, const Address& peer) {
+  if (peer.host.same_process(mine.host)) {  // ranks are threads: what one has is the other's, too
+    // NOLINTBEGIN(performance-no-int-to-ptr)
+    entry.segment = {reinterpret_cast<std::byte*>(peer.segment_address), peer.segment_bytes};
+    if (peer.mailbox_address != 0) {
+      entry.writer = RingWriter(reinterpret_cast<RingMemory*>(peer.mailbox_address) + me_);
+    }
+    // NOLINTEND(performance-no-int-to-ptr)
+    return {};
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(
+      Mapping segment, Mapping::open(peer.host.pid, peer.segment_file, 0, peer.segment_bytes));
+  if (peer.mailbox_file.descriptor >= 0) {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        Mapping ring, Mapping::open(peer.host.pid, peer.mailbox_file, me_ * sizeof(RingMemory),
+                                    sizeof(RingMemory)));
+    entry.writer = RingWriter(reinterpret_cast<RingMemory*>(ring.bytes().data()));
+    mappings_.push_back(std::move(ring));
+  }
+  entry.segment = segment.bytes();
+  mappings_.push_back(std::move(segment));
+  return {};
+}
+
 void SameNodePeers::add(Rank rank, SameNode wanted, const Address& mine, const Address& peer) {
   if (!mine.host.same_machine(peer.host)) return;
   if (wanted == SameNode::network || peer.segment_bytes == 0) {
@@ -97,9 +138,6 @@ void SameNodePeers::add(Rank rank, SameNode wanted, const Address& mine, const A
     return;
   }
   Peer& entry = peers_[rank];
-  // A name of the peer's process, which is this one where ranks are threads.
-  auto* const address = reinterpret_cast<std::byte*>(  // NOLINT(performance-no-int-to-ptr)
-      peer.segment_address);
   if (wanted == SameNode::cma) {
     std::byte probe{};
     const Status copied = copy_from_process(peer.host.pid, peer.segment_address, {&probe, 1});
@@ -107,16 +145,9 @@ void SameNodePeers::add(Rank rank, SameNode wanted, const Address& mine, const A
       refuse(rank, copied.error().message());
       return;
     }
-  } else if (peer.host.pid == mine.host.pid) {
-    entry.segment = {address, peer.segment_bytes};
-  } else {
-    auto mapping = Mapping::open(peer);
-    if (!mapping.ok()) {
-      refuse(rank, mapping.error().message());
-      return;
-    }
-    entry.segment = mapping->bytes();
-    mappings_.push_back(std::move(*mapping));
+  } else if (const Status mapped = map(entry, mine, peer); !mapped.ok()) {
+    refuse(rank, mapped.error().message());
+    return;
   }
   entry.way = wanted;
   ++reached_;

@@ -1,21 +1,25 @@
-// The segments of other ranks of this node without the provider between: mapped into this process,
-// or copied by the kernel from process to process. Both need the right to look into a process of
-// the same user, which containers may withhold; then the network serves.
+// Other ranks of this node without the provider between: their segments mapped into this process or
+// copied by the kernel from process to process, and messages through rings in memory that both map.
+// Both need the right to look into a process of the same user, which containers may withhold; then
+// the network serves.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "base/subprocess.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/fabric/ofi/message_ring.h"
 #include "runtime/fabric/ofi/ofi_address.h"
 
 namespace stripline::fabric::ofi {
 
-/// The memory of another process's shared segment in this one. Unmapped on destruction.
+/// Part of another process's shared file in this one. Unmapped on destruction.
 class Mapping {
  public:
   Mapping() = default;
@@ -23,9 +27,10 @@ class Mapping {
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
 
-  /// Maps the segment that `peer` says it has. Errors: unavailable, with what the kernel refuses;
-  /// failed_precondition if what is found there is not that segment.
-  static Result<Mapping> open(const Address& peer);
+  /// Maps `bytes` from `offset`, a multiple of the page, of a file that process `pid` holds.
+  /// Errors: unavailable, with what the kernel refuses; failed_precondition if what is found there
+  /// is another file, or shorter.
+  static Result<Mapping> open(int64_t pid, const SharedFile& file, uint64_t offset, size_t bytes);
 
   std::span<std::byte> bytes() const { return {base_, bytes_}; }
 
@@ -34,15 +39,32 @@ class Mapping {
   size_t bytes_ = 0;
 };
 
+/// Where ranks of this node leave messages for this one: a ring for every rank of the job, of which
+/// those that are used take memory. Released on destruction.
+class Mailbox {
+ public:
+  /// Errors: resource_exhausted.
+  static Result<Mailbox> create(Rank ranks);
+
+  /// -1 of a default one.
+  int file() const { return file_.get(); }
+  /// By sender; null without a file.
+  RingMemory* rings() const { return reinterpret_cast<RingMemory*>(memory_.bytes().data()); }
+
+ private:
+  UniqueFd file_;
+  Mapping memory_;
+};
+
 /// Copies between the memory of this process and that of another one of this machine
 /// (process_vm_readv, process_vm_writev). Errors: unavailable, with what the kernel says.
 Status copy_from_process(int64_t pid, uint64_t address, std::span<std::byte> destination);
 Status copy_to_process(int64_t pid, uint64_t address, std::span<const std::byte> source);
 
-/// How each rank's segment is reached.
+/// How each rank is reached.
 class SameNodePeers {
  public:
-  explicit SameNodePeers(Rank ranks) : peers_(ranks) {}
+  SameNodePeers(Rank me, Rank ranks) : me_(me), peers_(ranks) {}
 
   /// Tries the way that is asked for to `peer`, which is another rank.
   void add(Rank rank, SameNode wanted, const Address& mine, const Address& peer);
@@ -50,7 +72,10 @@ class SameNodePeers {
   SameNode way(Rank rank) const { return peers_[rank].way; }
   /// Empty unless the way is mapped.
   std::span<std::byte> mapped(Rank rank) const { return peers_[rank].segment; }
-  bool any() const { return reached_ > 0; }
+  /// Where this rank leaves messages for another one; false where there is no such ring.
+  RingWriter& writer(Rank rank) { return peers_[rank].writer; }
+  /// Ranks whose segment is reached without the provider.
+  size_t reached() const { return reached_; }
 
   /// Info::same_node.
   std::string describe(SameNode wanted) const;
@@ -59,10 +84,13 @@ class SameNodePeers {
   struct Peer {
     SameNode way = SameNode::network;
     std::span<std::byte> segment;
+    RingWriter writer;
   };
 
   void refuse(Rank rank, const std::string& reason);
+  Status map(Peer& entry, const Address& mine, const Address& peer);
 
+  Rank me_;
   std::vector<Peer> peers_;
   std::vector<Mapping> mappings_;
   size_t reached_ = 0;       // ranks of this node that are reached as wanted

@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <functional>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,12 +20,7 @@ Address address_of(const Segment& segment) {
   address.host = Host::here();
   address.segment_bytes = segment.bytes().size();
   address.segment_address = reinterpret_cast<uintptr_t>(segment.bytes().data());
-  struct stat file {};
-  if (fstat(segment.file(), &file) == 0) {
-    address.segment_file = segment.file();
-    address.segment_device = file.st_dev;
-    address.segment_inode = file.st_ino;
-  }
+  address.segment_file = SharedFile::of(segment.file());
   return address;
 }
 
@@ -56,7 +50,7 @@ TEST_F(SameNodeTest, AMappingIsTheSegmentOfTheOtherProcess) {
   EXPECT_TRUE(holds_in_child([&] {
     Address mine = address_;
     mine.host.pid = getpid();
-    SameNodePeers peers(2);
+    SameNodePeers peers(0, 2);
     peers.add(1, SameNode::mapped, mine, address_);
     const std::span<std::byte> there = peers.mapped(1);
     if (peers.way(1) != SameNode::mapped || there.size() != kBytes) return false;
@@ -69,16 +63,37 @@ TEST_F(SameNodeTest, AMappingIsTheSegmentOfTheOtherProcess) {
   EXPECT_EQ(segment_.bytes()[kBytes - 1], std::byte{1});
 }
 
+TEST_F(SameNodeTest, MessagesArriveInTheOwnersMailbox) {
+  allocate(Segment::Kind::shared);
+  auto mailbox = Mailbox::create(5);
+  ASSERT_TRUE(mailbox.ok()) << mailbox.error().message();
+  address_.mailbox_file = SharedFile::of(mailbox->file());
+  const std::vector<std::byte> message(100, std::byte{9});
+  EXPECT_TRUE(holds_in_child([&] {
+    Address mine = address_;
+    mine.host.pid = getpid();
+    SameNodePeers peers(3, 5);  // rank 3 of 5
+    peers.add(1, SameNode::mapped, mine, address_);
+    return peers.writer(1) && peers.writer(1).write(message);
+  }));
+  for (Rank sender = 0; sender < 5; ++sender) {
+    RingReader reader(mailbox->rings() + sender);
+    ASSERT_EQ(reader.empty(), sender != 3);
+    if (sender != 3) continue;
+    const auto got = reader.front();
+    EXPECT_TRUE(std::equal(got.begin(), got.end(), message.begin(), message.end()));
+  }
+}
+
 TEST_F(SameNodeTest, AnotherFileInItsPlaceIsRefused) {
   allocate(Segment::Kind::shared);
   EXPECT_TRUE(holds_in_child([&] {
-    Address other = address_;
-    ++other.segment_inode;
-    const auto mapping = Mapping::open(other);
+    SharedFile other = address_.segment_file;
+    ++other.inode;
+    const auto mapping = Mapping::open(address_.host.pid, other, 0, kBytes);
     if (mapping.ok() || mapping.error().code() != ErrorCode::failed_precondition) return false;
-    Address larger = address_;
-    larger.segment_bytes = size_t{1} << 30;  // beyond its end every access would be a SIGBUS
-    return !Mapping::open(larger).ok();
+    // Beyond its end every access would be a SIGBUS.
+    return !Mapping::open(address_.host.pid, address_.segment_file, 0, size_t{1} << 30).ok();
   }));
 }
 
@@ -87,7 +102,7 @@ TEST_F(SameNodeTest, WhatCannotBeMappedIsLeftToTheNetworkAndSaysWhy) {
   EXPECT_TRUE(holds_in_child([&] {
     Address mine = address_;
     mine.host.pid = getpid();
-    SameNodePeers peers(3);
+    SameNodePeers peers(0, 3);
     peers.add(1, SameNode::mapped, mine, address_);
     Address elsewhere = address_;
     elsewhere.host.boot_id = "another machine";
@@ -104,7 +119,7 @@ TEST_F(SameNodeTest, TheKernelCopiesFromProcessToProcess) {
   EXPECT_TRUE(holds_in_child([&] {
     Address mine = address_;
     mine.host.pid = getpid();
-    SameNodePeers peers(2);
+    SameNodePeers peers(0, 2);
     peers.add(1, SameNode::cma, mine, address_);
     if (peers.way(1) != SameNode::cma) return false;
     std::vector<std::byte> copy(kBytes - 1);
@@ -130,7 +145,7 @@ TEST_F(SameNodeTest, ACopyToAProcessThatHasEndedFails) {
 
 TEST_F(SameNodeTest, RanksOfOneProcessShareItsAddresses) {
   allocate(Segment::Kind::exclusive);
-  SameNodePeers peers(2);
+  SameNodePeers peers(0, 2);
   peers.add(1, SameNode::mapped, address_, address_);
   EXPECT_EQ(peers.mapped(1).data(), segment_.bytes().data());
 }
