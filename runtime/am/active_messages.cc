@@ -78,7 +78,7 @@ bool ActiveMessages::transmit(Rank target, uint16_t handler, Class kind,
 }
 
 void ActiveMessages::send(Rank target, uint32_t handler, std::span<const std::byte> head,
-                          std::span<const std::byte> body) {
+                          std::span<const std::byte> body, fabric::Counter* out) {
   if (target >= peers_.size() || handler >= handlers_.size() || !handlers_[handler] ||
       head.size() + body.size() > max_payload_bytes_) {
     std::string why;
@@ -96,7 +96,7 @@ void ActiveMessages::send(Rank target, uint32_t handler, std::span<const std::by
   }
   const auto id = static_cast<uint16_t>(handler);
   if (in_handler_) {
-    send_from_handler(target, id, head, body);
+    send_from_handler(target, id, head, body, out);
     return;
   }
   Peer& peer = peers_[target];
@@ -112,7 +112,7 @@ void ActiveMessages::send(Rank target, uint32_t handler, std::span<const std::by
 
 void ActiveMessages::send_from_handler(Rank target, uint16_t handler,
                                        std::span<const std::byte> head,
-                                       std::span<const std::byte> body) {
+                                       std::span<const std::byte> body, fabric::Counter* out) {
   Peer& peer = peers_[target];
   if (started_ && peer.deferred.empty() && peer.credits[1] > 0 &&
       transmit(target, handler, Class::reply, head, body)) {
@@ -120,11 +120,12 @@ void ActiveMessages::send_from_handler(Rank target, uint16_t handler,
   }
   ++statistics_.deferred;
   ++held_messages_;
+  if (out != nullptr) ++out->pending;
   if (handler_class_ == Class::request) {
     if (handler_hold_ == kNoHold) handler_hold_ = new_hold(handler_source_);
     ++holds_[handler_hold_].remaining;
   }
-  Deferred& message = peer.deferred.emplace_back(Deferred{handler, handler_hold_, {}});
+  Deferred& message = peer.deferred.emplace_back(Deferred{handler, handler_hold_, out, {}});
   message.payload.reserve(head.size() + body.size());
   message.payload.insert(message.payload.end(), head.begin(), head.end());
   message.payload.insert(message.payload.end(), body.begin(), body.end());
@@ -205,6 +206,7 @@ bool ActiveMessages::serve_peer(Rank rank) {
     const Deferred& message = peer.deferred.front();
     if (!transmit(rank, message.handler, Class::reply, message.payload, {})) return false;
     const uint32_t hold = message.hold;
+    if (message.out != nullptr) --message.out->pending;
     peer.deferred.pop_front();
     --held_messages_;
     if (hold != kNoHold && --holds_[hold].remaining == 0) {

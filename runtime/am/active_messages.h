@@ -43,9 +43,7 @@ using Handler = std::function<void(Rank source, std::span<const std::byte> paylo
 enum ReservedHandler : uint16_t {
   kCreditsOnly = 0,  ///< No payload, no handler: only gives credits back.
   kBarrier,
-  kBroadcastReady,
-  kBroadcastData,
-  kReduceContribution,
+  kTransfer,
   kCombinedPuts,
   kCombinedPutsDone,
   kAtomic,
@@ -91,9 +89,9 @@ class ActiveMessages final : public fabric::MessageSink {
   /// Sends `head` followed by `body` as one payload. Outside of handlers it returns when the fabric
   /// has the message and makes progress while it waits for a credit or room; inside of handlers it
   /// returns at once. Ends the job if the payload is larger than max_payload_bytes() or the target
-  /// or handler does not exist.
+  /// or handler does not exist. `out`, if given, counts the message while it is kept here.
   void send(Rank target, uint32_t handler, std::span<const std::byte> head,
-            std::span<const std::byte> body);
+            std::span<const std::byte> body, fabric::Counter* out = nullptr);
 
   /// The largest payload. Valid after start().
   size_t max_payload_bytes() const { return max_payload_bytes_; }
@@ -141,6 +139,7 @@ class ActiveMessages final : public fabric::MessageSink {
   struct Deferred {
     uint16_t handler;
     uint32_t hold;
+    fabric::Counter* out;
     std::vector<std::byte> payload;
   };
 
@@ -160,7 +159,7 @@ class ActiveMessages final : public fabric::MessageSink {
   bool transmit(Rank target, uint16_t handler, Class kind, std::span<const std::byte> head,
                 std::span<const std::byte> body);
   void send_from_handler(Rank target, uint16_t handler, std::span<const std::byte> head,
-                         std::span<const std::byte> body);
+                         std::span<const std::byte> body, fabric::Counter* out);
   void owe(Rank source, Class kind);
   bool credits_due(const Peer& peer) const;
   bool serve_peer(Rank rank);

@@ -1,10 +1,9 @@
-#include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <string>
 
 #include <stripline/context.h>
+#include <stripline/team.h>
 
 #include "runtime/rma/context_state.h"
 
@@ -14,29 +13,17 @@ namespace {
 using Kind = rma::CompletionSlots::Kind;
 
 template <typename T>
-uint64_t combine_sum(uint64_t a, uint64_t b) {
-  return std::bit_cast<uint64_t>(static_cast<T>(std::bit_cast<T>(a) + std::bit_cast<T>(b)));
-}
-template <typename T>
-uint64_t combine_min(uint64_t a, uint64_t b) {
-  return std::bit_cast<uint64_t>(std::min(std::bit_cast<T>(a), std::bit_cast<T>(b)));
-}
-template <typename T>
-uint64_t combine_max(uint64_t a, uint64_t b) {
-  return std::bit_cast<uint64_t>(std::max(std::bit_cast<T>(a), std::bit_cast<T>(b)));
-}
-
-template <typename T>
-sync::Reduce::Combine combine_for(Context::ReduceOp op) {
+T reduce_all_in_order(Context& context, T value, Context::ReduceOp op) {
+  const team all = team::world(context);
   switch (op) {
     case Context::ReduceOp::sum:
-      return combine_sum<T>;
+      return all.allreduce(value, op_add{}, collective_algorithm::in_order);
     case Context::ReduceOp::min:
-      return combine_min<T>;
+      return all.allreduce(value, op_min{}, collective_algorithm::in_order);
     case Context::ReduceOp::max:
-      return combine_max<T>;
+      return all.allreduce(value, op_max{}, collective_algorithm::in_order);
   }
-  return combine_sum<T>;
+  return value;
 }
 
 }  // namespace
@@ -286,17 +273,19 @@ void Context::barrier() {
   state_->enter("barrier");
   state_->complete_puts();
   state_->operation = "barrier";
-  state_->barrier.wait(sync::Collective::barrier);
+  state_->groups.world().barrier.wait(sync::Collective::barrier);
 }
 
-future Context::barrier_async() {
+future Context::barrier_async() { return start_barrier(state_->groups.world()); }
+
+future Context::start_barrier(sync::Group& group) {
   detail::ContextState& state = *state_;
   state.enter("barrier_async");
   state.complete_puts();
   const uint32_t slot = state.acquire_slot(Kind::message);
   fabric::Counter& counter = state.slots.counter(slot);
   state.operation = "barrier_async";
-  state.barrier.begin(sync::Collective::barrier, counter);
+  group.barrier.begin(sync::Collective::barrier, counter);
   if (counter.pending == 0) {
     state.slots.release(slot);
     return {};
@@ -305,24 +294,15 @@ future Context::barrier_async() {
 }
 
 void Context::broadcast(std::span<std::byte> bytes, rank_t root) {
-  state_->enter("broadcast");
-  if (root >= state_->ranks) {
-    state_->fail(Error(ErrorCode::invalid_argument, "broadcast from rank " + std::to_string(root) +
-                                                        ", but the job has ranks 0 to " +
-                                                        std::to_string(state_->ranks - 1)));
-  }
-  state_->broadcast.run(bytes, root);
+  team::world(*this).broadcast(bytes, root);
 }
 
 double Context::reduce_all(double value, ReduceOp op) {
-  state_->enter("reduce_all");
-  return std::bit_cast<double>(
-      state_->reduce.run(std::bit_cast<uint64_t>(value), combine_for<double>(op)));
+  return reduce_all_in_order(*this, value, op);
 }
 
 uint64_t Context::reduce_all(uint64_t value, ReduceOp op) {
-  state_->enter("reduce_all");
-  return state_->reduce.run(value, combine_for<uint64_t>(op));
+  return reduce_all_in_order(*this, value, op);
 }
 
 // --- progress and time ---------------------------------------------------------------------------

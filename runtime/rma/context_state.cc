@@ -49,10 +49,10 @@ ContextState::ContextState(const Options& options_in,
       messages(*fabric, ranks, am_config, [this](const Error& error) { fail(error); }),
       combiner(messages, *fabric, segment, ranks, [this](const Error& error) { fail(error); }),
       owner(messages, segment, [this](const Error& error) { fail(error); }),
-      order(rank, [this](const Error& error) { fail(error); }),
-      barrier(messages, order, rank, ranks),
-      broadcast(messages, order, rank, ranks, [this](const Error& error) { fail(error); }),
-      reduce(messages, order, broadcast, rank, ranks) {
+      groups(messages, rank, ranks, [this](const Error& error) { fail(error); }),
+      transfers(messages, groups, *fabric, segment, rank, ranks,
+                [this](const Error& error) { fail(error); }),
+      collectives(transfers) {
   fabric->set_failure_handler([this](const Error& error) { fail(as_lost_peer(error)); });
   fabric->set_message_sink(&messages);
   reachable[rank] = segment.data();
@@ -104,14 +104,17 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   }
   state->messages.start();
   state->combiner.start({});
-  state->barrier.wait(sync::Collective::barrier);
-  if (*same_node == fabric::SameNode::mapped) state->find_reachable();
-  return std::unique_ptr<Context>(new Context(std::move(state)));  // NOLINT(*-owning-memory)
+  state->transfers.start();
+  state->groups.world().barrier.wait(sync::Collective::barrier);
+  const bool maps = *same_node == fabric::SameNode::mapped;
+  std::unique_ptr<Context> context(new Context(std::move(state)));  // NOLINT(*-owning-memory)
+  if (maps) context->state().find_reachable(*context);
+  return context;
 }
 
 // Finds the segments that are mapped here, and whether any rank does so: what depends on that must
 // not differ between ranks. Collective, unless no rank of this fabric can.
-void ContextState::find_reachable() {
+void ContextState::find_reachable(Context& context) {
   if (ranks == 1 || fabric->info().provider == "emulated") return;
   uint64_t reached = 0;
   for (rank_t peer = 0; peer < ranks; ++peer) {
@@ -121,7 +124,7 @@ void ContextState::find_reachable() {
     reachable[peer] = there.data();
     ++reached;
   }
-  shares_memory = reduce.run(reached, [](uint64_t a, uint64_t b) { return a | b; }) != 0;
+  shares_memory = context.reduce_all(reached, Context::ReduceOp::max) != 0;
 }
 
 void ContextState::complete_all(rma::CompletionSlots::Kind kind) {
@@ -219,7 +222,7 @@ void ContextState::leave() {
   complete_all(rma::CompletionSlots::Kind::get);
   operation = "leaving the job";
   messages.wait([this] { return messages.idle(); });
-  barrier.wait(sync::Collective::leave);
+  groups.world().barrier.wait(sync::Collective::leave);
   bootstrap->left();
 }
 

@@ -23,10 +23,9 @@
 #include "runtime/rma/owner_operations.h"
 #include "runtime/rma/put_combiner.h"
 #include "runtime/rma/symmetric_heap.h"
-#include "runtime/sync/barrier.h"
-#include "runtime/sync/broadcast.h"
-#include "runtime/sync/collective_order.h"
-#include "runtime/sync/reduce.h"
+#include "runtime/sync/collectives.h"
+#include "runtime/sync/group.h"
+#include "runtime/sync/transfers.h"
 
 namespace stripline::detail {
 
@@ -197,10 +196,9 @@ struct ContextState {
   am::ActiveMessages messages;
   rma::PutCombiner combiner;
   rma::OwnerOperations owner;
-  sync::CollectiveOrder order;
-  sync::Barrier barrier;
-  sync::Broadcast broadcast;
-  sync::Reduce reduce;
+  sync::Groups groups;
+  sync::Transfers transfers;
+  sync::Collectives collectives;
 
   /// The tuned model of options.model_path, which fits this machine; null without one.
   std::shared_ptr<const model::TunedModel> model;
@@ -209,7 +207,7 @@ struct ContextState {
   std::unique_ptr<MechanismState> loop;  ///< of the loop engine
 
  private:
-  void find_reachable();
+  void find_reachable(Context& context);
   void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
   [[noreturn]] void fail_bounds(const char* name, rank_t target, uint64_t offset,
                                 size_t bytes) const;

@@ -3,39 +3,41 @@
 #include <algorithm>
 #include <span>
 
-namespace stripline::sync {
+#include "runtime/sync/group.h"
 
-Barrier::Barrier(am::ActiveMessages& messages, CollectiveOrder& order, Rank me, Rank ranks)
-    : messages_(messages), order_(order), me_(me), ranks_(ranks) {
-  messages_.set_reserved(am::kBarrier, [this](Rank source, std::span<const std::byte> payload) {
-    const auto message = order_.header_of<Message>(source, payload);
-    if (message.round >= arrived_.size()) order_.malformed(source);
-    order_.saw(message.kind, message.sequence, source);
-    // What a handler sent may come after what its program sent later.
-    arrived_[message.round] = std::max(arrived_[message.round], message.sequence);
-    advance();
-  });
-}
+namespace stripline::sync {
 
 void Barrier::begin(Collective kind, fabric::Counter& counter) {
   messages_.wait([this] { return counter_ == nullptr; });
-  sequence_ = order_.enter(kind);
+  sequence_ = group_.order.enter({.kind = kind});
   kind_ = kind;
   round_ = 0;
-  if (ranks_ == 1) return;
+  if (group_.size == 1) return;
   counter_ = &counter;
   ++counter.pending;
   send();
   advance();
 }
 
+bool Barrier::arrived(const Message& message) {
+  if (message.round >= arrived_.size()) return false;
+  // What a handler sent may come after what its program sent later.
+  arrived_[message.round] = std::max(arrived_[message.round], message.sequence);
+  advance();
+  return true;
+}
+
+// A message that a handler sends may be kept back for want of a credit. The barrier is not over
+// before it is out: after the last one nobody would send it.
 void Barrier::send() {
   Message message{};
   message.sequence = sequence_;
   message.round = round_;
+  message.team = group_.id;
   message.kind = kind_;
-  const auto peer = static_cast<Rank>((me_ + (uint64_t{1} << round_)) % ranks_);
-  messages_.send(peer, am::kBarrier, std::as_bytes(std::span(&message, 1)), {});
+  const auto peer = static_cast<Rank>((group_.me + (uint64_t{1} << round_)) % group_.size);
+  messages_.send(group_.world(peer), am::kBarrier, std::as_bytes(std::span(&message, 1)), {},
+                 counter_);
 }
 
 // Goes through the rounds whose message has arrived. Sending makes progress, so that a handler may
@@ -43,7 +45,7 @@ void Barrier::send() {
 void Barrier::advance() {
   while (counter_ != nullptr && arrived_[round_] >= sequence_) {
     ++round_;
-    if (uint64_t{1} << round_ < ranks_) {
+    if (uint64_t{1} << round_ < group_.size) {
       send();
       continue;
     }
@@ -55,8 +57,7 @@ void Barrier::advance() {
 void Barrier::wait(Collective kind) {
   fabric::Counter counter;
   begin(kind, counter);
-  // What handlers sent must be out, too: after the last barrier nobody would send it.
-  messages_.wait([&] { return counter.pending == 0 && messages_.idle(); });
+  messages_.wait([&counter] { return counter.pending == 0; });
 }
 
 }  // namespace stripline::sync

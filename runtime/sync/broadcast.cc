@@ -1,90 +1,66 @@
-#include "runtime/sync/broadcast.h"
-
+// Broadcast. Ranks count from the root here: v is the distance from it. The parent of v is v
+// without its lowest set bit; its children add one of the bits below that.
 #include <algorithm>
-#include <cstring>
-#include <string>
-#include <utility>
+
+#include "runtime/sync/collectives.h"
+#include "runtime/sync/ring.h"
 
 namespace stripline::sync {
+namespace {
 
-Broadcast::Broadcast(am::ActiveMessages& messages, CollectiveOrder& order, Rank me, Rank ranks,
-                     fabric::FailureHandler fail)
-    : messages_(messages),
-      order_(order),
-      me_(me),
-      ranks_(ranks),
-      fail_(std::move(fail)),
-      ready_(ranks) {
-  messages_.set_reserved(
-      am::kBroadcastReady,
-      [this](Rank source, std::span<const std::byte> payload) { on_ready(source, payload); });
-  messages_.set_reserved(
-      am::kBroadcastData,
-      [this](Rank source, std::span<const std::byte> payload) { on_data(source, payload); });
-}
+struct Tree {
+  Rank self;     // distance from the root
+  uint64_t bit;  // lowest set bit of self; for the root, the first power of two that is not below n
 
-void Broadcast::on_ready(Rank source, std::span<const std::byte> payload) {
-  const auto header = order_.header_of<Header>(source, payload);
-  order_.saw(header.kind, header.sequence, source);
-  ready_[source] = header.sequence;
-}
-
-void Broadcast::on_data(Rank source, std::span<const std::byte> payload) {
-  const auto header = order_.header_of<Header>(source, payload);
-  order_.saw(header.kind, header.sequence, source);
-  const std::span<const std::byte> data = payload.subspan(sizeof header);
-  if (header.total_bytes != bytes_.size() || header.offset > bytes_.size() ||
-      data.size() > bytes_.size() - header.offset) {
-    fail_(Error(ErrorCode::invalid_argument,
-                "broadcast of different lengths: rank " + std::to_string(source) + " has " +
-                    std::to_string(header.total_bytes) + " bytes, rank " + std::to_string(me_) +
-                    " has " + std::to_string(bytes_.size())));
+  Tree(const Round& round, Rank root)
+      : self(static_cast<Rank>((uint64_t{round.me} + round.size - root) % round.size)), bit(1) {
+    while (bit < round.size && (self & bit) == 0) bit *= 2;
   }
-  if (!data.empty()) std::memcpy(bytes_.data() + header.offset, data.data(), data.size());
-  received_ += data.size();
-  heard_ = true;
+};
+
+Rank from_root(const Round& round, Rank root, uint64_t distance) {
+  return static_cast<Rank>((distance + root) % round.size);
 }
 
-void Broadcast::send_to(Rank child, const Header& header) {
-  const uint64_t& ready = ready_[child];
-  const uint64_t sequence = header.sequence;
-  messages_.wait([&ready, sequence] { return ready >= sequence; });
-  const size_t chunk = messages_.max_payload_bytes() - sizeof(Header);
-  Header part = header;
-  do {
-    const size_t bytes = std::min<size_t>(chunk, bytes_.size() - part.offset);
-    messages_.send(child, am::kBroadcastData, std::as_bytes(std::span(&part, 1)),
-                   bytes_.subspan(part.offset, bytes));
-    part.offset += bytes;
-  } while (part.offset < bytes_.size());
-}
+}  // namespace
 
-void Broadcast::run(std::span<std::byte> bytes, Rank root, Collective kind) {
-  bytes_ = bytes;
-  received_ = 0;
-  heard_ = false;
-  Header header{};
-  header.sequence = order_.enter(kind);
-  header.total_bytes = bytes.size();
-  header.kind = kind;
-
-  // Relative to the root, the parent of v is v without its lowest set bit; its children add one of
-  // the bits below that.
-  const uint64_t self = (uint64_t{me_} + ranks_ - root) % ranks_;
-  const auto absolute = [&](uint64_t relative) {
-    return static_cast<Rank>((relative + root) % ranks_);
-  };
-  uint64_t bit = 1;
-  while (bit < ranks_ && (self & bit) == 0) bit *= 2;
-  if (self != 0) {
-    messages_.send(absolute(self - bit), am::kBroadcastReady, std::as_bytes(std::span(&header, 1)),
-                   {});
-    messages_.wait([this] { return heard_ && received_ == bytes_.size(); });
+void Collectives::broadcast(Group& group, Bytes data, Rank root, Algorithm algorithm) {
+  Round round(transfers_, group,
+              {.kind = Collective::broadcast,
+               .algorithm = static_cast<uint8_t>(algorithm),
+               .root = root,
+               .bytes = data.size()});
+  if (algorithm == Algorithm::scatter_allgather) {
+    scatter_allgather(round, data, root);
+  } else {
+    binomial_broadcast(round, data, root);
   }
+}
+
+void Collectives::binomial_broadcast(Round& round, Bytes data, Rank root) {
+  const Tree tree(round, root);
+  if (tree.self != 0) round.receive(from_root(round, root, tree.self - tree.bit), 0, data);
   // The largest subtree first: it has the longest way to go.
-  for (bit /= 2; bit > 0; bit /= 2) {
-    if (self + bit < ranks_) send_to(absolute(self + bit), header);
+  for (uint64_t bit = tree.bit / 2; bit > 0; bit /= 2) {
+    if (tree.self + bit < round.size) round.send(from_root(round, root, tree.self + bit), 0, data);
   }
+}
+
+void Collectives::scatter_allgather(Round& round, Bytes data, Rank root) {
+  const Tree tree(round, root);
+  const Cut blocks(data, 1, round.size);
+  const auto subtree = [&](uint64_t top, uint64_t bit) {
+    return blocks.range(static_cast<Rank>(top),
+                        static_cast<Rank>(std::min<uint64_t>(top + bit, round.size)));
+  };
+  if (tree.self != 0) {
+    round.receive(from_root(round, root, tree.self - tree.bit), 0, subtree(tree.self, tree.bit));
+  }
+  for (uint64_t bit = tree.bit / 2; bit > 0; bit /= 2) {
+    const uint64_t child = tree.self + bit;
+    if (child < round.size) round.send(from_root(round, root, child), 0, subtree(child, bit));
+  }
+  ring_allgather(round, tree.self, 1, [&](Rank block) { return blocks[block]; });
 }
 
 }  // namespace stripline::sync

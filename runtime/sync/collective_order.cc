@@ -1,56 +1,81 @@
 #include "runtime/sync/collective_order.h"
 
-#include <string>
+#include <algorithm>
 #include <utility>
 
 namespace stripline::sync {
 
 std::string_view to_string(Collective kind) {
-  switch (kind) {
-    case Collective::none:
-      return "nothing";
-    case Collective::barrier:
-      return "barrier";
-    case Collective::leave:
-      return "the end of its Context";
-    case Collective::broadcast:
-      return "broadcast";
-    case Collective::reduce:
-      return "reduce_all";
-  }
-  return "nothing";
+  constexpr std::array<std::string_view, 12> names = {
+      "nothing",     "barrier",        "the end of its Context",
+      "broadcast",   "reduce",         "allreduce",
+      "gather",      "allgather",      "all_to_all",
+      "all_to_allv", "inclusive_scan", "exclusive_scan"};
+  const auto index = static_cast<size_t>(kind);
+  return index < names.size() ? names[index] : "an unknown operation";
 }
 
-CollectiveOrder::CollectiveOrder(Rank me, fabric::FailureHandler fail)
-    : me_(me), fail_(std::move(fail)) {}
+CollectiveOrder::CollectiveOrder(Rank me, uint32_t team, fabric::FailureHandler fail)
+    : me_(me), team_(team), fail_(std::move(fail)) {}
 
-uint64_t CollectiveOrder::enter(Collective kind) {
-  current_ = kind;
-  const Early& early = early_[++sequence_ % early_.size()];
-  if (early.sequence == sequence_ && early.kind != kind) disagree(early.kind, early.source);
+uint64_t CollectiveOrder::enter(const Call& call) {
+  entered_[++sequence_ % kRemembered] = call;
+  const Early& early = early_[sequence_ % kRemembered];
+  if (early.sequence == sequence_ && early.call != call) {
+    disagree(sequence_, early.call, early.source);
+  }
   return sequence_;
 }
 
-void CollectiveOrder::saw(Collective kind, uint64_t sequence, Rank source) {
-  if (sequence == sequence_ && kind != current_) disagree(kind, source);
+void CollectiveOrder::saw(const Call& call, uint64_t sequence, Rank source) {
   if (sequence > sequence_) {
-    early_[sequence % early_.size()] = Early{.sequence = sequence, .kind = kind, .source = source};
+    early_[sequence % kRemembered] = Early{.sequence = sequence, .call = call, .source = source};
+  } else if (sequence_ - sequence < kRemembered && call != entered_[sequence % kRemembered]) {
+    disagree(sequence, call, source);
   }
 }
 
-void CollectiveOrder::malformed(Rank source) const {
-  fail_(Error(ErrorCode::data_loss,
-              "rank " + std::to_string(source) + " sent rank " + std::to_string(me_) +
-                  " a malformed message of a collective operation; all ranks must run the same "
-                  "version"));
+void CollectiveOrder::disagree(uint64_t sequence, const Call& theirs, Rank source) const {
+  // The lower rank first, so that the message does not depend on who finds out.
+  const Call& mine = entered_[sequence % kRemembered];
+  const bool i_am_low = me_ < source;
+  const Rank low_rank = i_am_low ? me_ : source;
+  const Rank high_rank = i_am_low ? source : me_;
+  const Call& low = i_am_low ? mine : theirs;
+  const Call& high = i_am_low ? theirs : mine;
+  const auto sides = [&](const auto& describe) {
+    return "rank " + std::to_string(low_rank) + " " + describe(low) + ", rank " +
+           std::to_string(high_rank) + " " + describe(high);
+  };
+  const std::string kind(to_string(mine.kind));
+  std::string what;
+  if (mine.kind != theirs.kind) {
+    what = sides([](const Call& call) { return "is in " + std::string(to_string(call.kind)); }) +
+           "; every rank must make the same collective calls in the same order";
+  } else if (mine.bytes != theirs.bytes) {
+    what = kind + " of different lengths: " + sides([](const Call& call) {
+             return "has " + std::to_string(call.bytes) + " bytes";
+           });
+  } else if (mine.root != theirs.root) {
+    what = kind + " with different roots: " + sides([](const Call& call) {
+             return "names " + std::to_string(call.root);
+           });
+  } else {
+    what = kind + " by different algorithms: " +
+           sides([](const Call& call) { return "has chosen " + std::to_string(call.algorithm); }) +
+           "; every rank must force the same one and load the same model";
+  }
+  fail_(Error(ErrorCode::invalid_argument,
+              "the ranks disagree on collective operation " + std::to_string(sequence) +
+                  (team_ == 0 ? std::string() : " of team " + std::to_string(team_)) + ": " +
+                  what));
 }
 
-void CollectiveOrder::disagree(Collective theirs, Rank source) {
-  fail_(Error(ErrorCode::invalid_argument,
-              "the ranks disagree on collective operation " + std::to_string(sequence_) +
-                  ": rank " + std::to_string(me_) + " is in " + std::string(to_string(current_)) +
-                  ", rank " + std::to_string(source) + " in " + std::string(to_string(theirs)) +
-                  "; every rank must make the same collective calls in the same order"));
+void fail_malformed(const fabric::FailureHandler& fail, Rank source, Rank me) {
+  fail(Error(ErrorCode::data_loss,
+             "rank " + std::to_string(source) + " sent rank " + std::to_string(me) +
+                 " a malformed message of a collective operation; all ranks must run the same "
+                 "version"));
 }
 
 }  // namespace stripline::sync

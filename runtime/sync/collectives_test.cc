@@ -193,13 +193,17 @@ TEST_F(CollectivesDeathTest, MalformedMessagesOfCollectives) {
       context.barrier();
     });
   };
-  for (const uint32_t handler :
-       {am::kBarrier, am::kBroadcastReady, am::kBroadcastData, am::kReduceContribution}) {
+  for (const uint32_t handler : {am::kBarrier, am::kTransfer}) {
     EXPECT_EXIT(after_message(handler, {1}), ::testing::ExitedWithCode(3),
+                "rank 1 sent rank 0 a malformed message");
+    // Of a team that nobody is in: the fourth word of a barrier's message, the seventh of others.
+    std::vector<uint32_t> words(12);
+    words[handler == am::kBarrier ? 3 : 6] = 1000;
+    EXPECT_EXIT(after_message(handler, words), ::testing::ExitedWithCode(3),
                 "rank 1 sent rank 0 a malformed message");
   }
   constexpr uint32_t kRound = 2;  // the third word of a barrier's message
-  std::vector<uint32_t> barrier(4);
+  std::vector<uint32_t> barrier(6);
   barrier[kRound] = 1000;
   EXPECT_EXIT(after_message(am::kBarrier, barrier), ::testing::ExitedWithCode(3),
               "rank 1 sent rank 0 a malformed message");

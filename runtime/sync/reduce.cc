@@ -1,39 +1,171 @@
-#include "runtime/sync/reduce.h"
-
+// Reduction to a root and to all. Where operands are combined, that of the lower rank is the left
+// one as far as each algorithm can; the tree of operations depends on the algorithm, the number of
+// ranks and, where vectors are cut, their length, and on nothing else.
 #include <algorithm>
 
-namespace stripline::sync {
+#include "runtime/sync/collectives.h"
+#include "runtime/sync/ring.h"
 
-Reduce::Reduce(am::ActiveMessages& messages, CollectiveOrder& order, Broadcast& broadcast, Rank me,
-               Rank ranks)
-    : messages_(messages),
-      order_(order),
-      broadcast_(broadcast),
-      me_(me),
-      contributions_(me == 0 ? ranks : 0) {
-  messages_.set_reserved(
-      am::kReduceContribution, [this](Rank source, std::span<const std::byte> payload) {
-        const auto message = order_.header_of<Message>(source, payload);
-        if (source >= contributions_.size()) order_.malformed(source);  // only rank 0 collects
-        order_.saw(Collective::reduce, message.sequence, source);
-        contributions_[source] = Contribution{.sequence = message.sequence, .value = message.value};
-      });
+namespace stripline::sync {
+namespace {
+
+// `into` on the left of `other`, or on its right.
+void combine(const Reduction& op, Bytes into, ConstBytes other, bool other_first) {
+  op.combine(into.data(), other.data(), into.size() / op.element_bytes, other_first, op.function);
 }
 
-uint64_t Reduce::run(uint64_t value, Combine combine) {
-  const uint64_t sequence = order_.enter(Collective::reduce);
-  if (me_ != 0) {
-    const Message message{.sequence = sequence, .value = value};
-    messages_.send(0, am::kReduceContribution, std::as_bytes(std::span(&message, 1)), {});
+// Block b starts at rank b and is complete at rank b - 1. `buffer` holds one block.
+void ring_reduce_scatter(Round& round, const Cut& blocks, Bytes buffer, const Reduction& op) {
+  for (Rank step = 0; step + 1 < round.size; ++step) {
+    const Bytes mine = blocks[round.before(step + 1)];
+    const Bytes other = buffer.first(mine.size());
+    round.exchange(round.after(1), blocks[round.before(step)], round.before(1), other, step);
+    combine(op, mine, other, true);
+  }
+}
+
+}  // namespace
+
+void Collectives::reduce(Group& group, ConstBytes in, Bytes out, const Reduction& op, Rank root,
+                         Algorithm algorithm) {
+  Round round(transfers_, group,
+              {.kind = Collective::reduce,
+               .algorithm = static_cast<uint8_t>(algorithm),
+               .root = root,
+               .bytes = in.size()});
+  if (algorithm == Algorithm::reduce_scatter_gather) {
+    reduce_scatter_gather(round, in, out, op, root);
   } else {
-    for (size_t rank = 1; rank < contributions_.size(); ++rank) {
-      const uint64_t& arrived = contributions_[rank].sequence;
-      messages_.wait([&arrived, sequence] { return arrived >= sequence; });
-      value = combine(value, contributions_[rank].value);
+    binomial_reduce(round, in, out, op, root);
+  }
+}
+
+void Collectives::binomial_reduce(Round& round, ConstBytes in, Bytes out, const Reduction& op,
+                                  Rank root) {
+  // Ranks count from the root: self is the distance from it.
+  const Rank self = round.before(root);
+  const auto absolute = [&](uint64_t distance) {
+    return static_cast<Rank>((distance + root) % round.size);
+  };
+  if (self % 2 == 1) {  // a leaf
+    round.send(absolute(self - 1), 0, in);
+    return;
+  }
+  const Scratch scratch(*this, padded(in.size()) + (self == 0 ? 0 : in.size()));
+  const Bytes other = scratch.part(0, in.size());
+  const Bytes sum = self == 0 ? out : scratch.part(padded(in.size()), in.size());
+  copy(in, sum);
+  for (uint64_t bit = 1; bit < round.size; bit *= 2) {
+    if ((self & bit) != 0) {
+      round.send(absolute(self - bit), 0, sum);
+      return;
+    }
+    if (self + bit >= round.size) continue;
+    round.receive(absolute(self + bit), 0, other);
+    combine(op, sum, other, false);
+  }
+}
+
+void Collectives::reduce_scatter_gather(Round& round, ConstBytes in, Bytes out, const Reduction& op,
+                                        Rank root) {
+  const bool is_root = round.me == root;
+  const size_t buffer_bytes = padded(Cut::largest(in.size(), op.element_bytes, round.size));
+  const Scratch scratch(*this, buffer_bytes + (is_root ? 0 : in.size()));
+  const Bytes data = is_root ? out : scratch.part(buffer_bytes, in.size());
+  copy(in, data);
+  const Cut blocks(data, op.element_bytes, round.size);
+  ring_reduce_scatter(round, blocks, scratch.part(0, buffer_bytes), op);
+  const uint32_t step = round.size;
+  if (!is_root) {
+    round.send(root, step, blocks[round.after(1 % round.size)]);
+    return;
+  }
+  for (Rank distance = 1; distance < round.size; ++distance) {
+    const Rank source = round.after(distance);
+    round.receive(source, step, blocks[(source + 1) % round.size]);
+  }
+}
+
+void Collectives::allreduce(Group& group, ConstBytes in, Bytes out, const Reduction& op,
+                            Algorithm algorithm) {
+  Round round(transfers_, group,
+              {.kind = Collective::allreduce,
+               .algorithm = static_cast<uint8_t>(algorithm),
+               .bytes = in.size()});
+  if (algorithm == Algorithm::in_order) {
+    reduce_in_order(round, in, out, op);
+    return;
+  }
+  copy(in, out);
+  if (algorithm == Algorithm::reduce_scatter_allgather) {
+    reduce_scatter_allgather(round, out, op);
+  } else {
+    recursive_doubling(round, out, op);
+  }
+}
+
+// As Bruck's allgather, but what arrives is combined at the end, by rank.
+void Collectives::reduce_in_order(Round& round, ConstBytes in, Bytes out, const Reduction& op) {
+  const size_t bytes = in.size();
+  const size_t stride = padded(bytes);
+  const Scratch scratch(*this, stride * round.size);
+  const auto blocks = [&](Rank first, Rank count) {
+    return scratch.part(first * stride, count * stride);
+  };
+  copy(in, scratch.part(0, bytes));
+  uint32_t step = 0;
+  for (Rank have = 1; have < round.size; have *= 2, ++step) {
+    const Rank more = std::min(have, round.size - have);
+    round.exchange(round.before(have), blocks(0, more), round.after(have), blocks(have, more),
+                   step);
+  }
+  for (Rank rank = 0; rank < round.size; ++rank) {
+    const ConstBytes one =
+        scratch.part(((rank + round.size - round.me) % round.size) * stride, bytes);
+    if (rank == 0) {
+      copy(one, out);
+    } else {
+      combine(op, out, one, false);
     }
   }
-  broadcast_.run(std::as_writable_bytes(std::span(&value, 1)), 0, Collective::reduce);
-  return value;
+}
+
+// The first 2 (n - p) ranks, p the power of two below n, act in pairs, the odd one for both.
+void Collectives::recursive_doubling(Round& round, Bytes data, const Reduction& op) {
+  const Scratch scratch(*this, data.size());
+  const Bytes other = scratch.bytes();
+  Rank power = 1;
+  while (power <= round.size / 2) power *= 2;
+  const Rank pairs = round.size - power;
+  const bool paired = round.me < 2 * pairs;
+  constexpr uint32_t kFold = 0;
+  constexpr uint32_t kUnfold = 1;
+  if (paired && round.me % 2 == 0) {
+    round.send(round.me + 1, kFold, data);
+    round.receive(round.me + 1, kUnfold, data);
+    return;
+  }
+  if (paired) {
+    round.receive(round.me - 1, kFold, other);
+    combine(op, data, other, true);
+  }
+  const Rank self = paired ? round.me / 2 : round.me - pairs;
+  uint32_t step = kUnfold + 1;
+  for (Rank bit = 1; bit < power; bit *= 2, ++step) {
+    const Rank partner = self ^ bit;
+    const Rank rank = partner < pairs ? 2 * partner + 1 : partner + pairs;
+    round.exchange(rank, data, rank, other, step);
+    combine(op, data, other, partner < self);
+  }
+  if (paired) round.send(round.me - 1, kUnfold, data);
+}
+
+void Collectives::reduce_scatter_allgather(Round& round, Bytes data, const Reduction& op) {
+  if (round.size == 1) return;
+  const Cut blocks(data, op.element_bytes, round.size);
+  const Scratch scratch(*this, Cut::largest(data.size(), op.element_bytes, round.size));
+  ring_reduce_scatter(round, blocks, scratch.bytes(), op);
+  ring_allgather(round, round.after(1), round.size, [&](Rank block) { return blocks[block]; });
 }
 
 }  // namespace stripline::sync

@@ -32,8 +32,12 @@
 namespace stripline {
 
 class Context;
+class team;
 namespace fabric {
 struct AtomicRequest;
+}
+namespace sync {
+struct Group;
 }
 namespace detail {
 struct ContextState;
@@ -276,6 +280,7 @@ class Context {
   friend size_t wait_any(std::span<const future> futures);
   friend struct detail::ContextState;
   friend class detail::AtomicDomain;
+  friend class team;
   explicit Context(std::unique_ptr<detail::ContextState> state);
   Result<uint64_t> allocate_symmetric(size_t bytes);
   void free_symmetric(uint64_t offset);
@@ -293,6 +298,7 @@ class Context {
   future put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
   future put_bytes_signal(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
                           global_ptr<uint64_t> flag, uint64_t value);
+  future start_barrier(sync::Group& group);
   future start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
                       void* previous, bool by_message);
   void get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);

@@ -1,0 +1,275 @@
+// Teams of ranks, and the collective operations on them.
+//
+//   stripline::team all = stripline::team::world(ctx);
+//   double norm2 = all.allreduce(mine, stripline::op_add{});
+//   stripline::team row = all.split(all.rank_me() / columns, all.rank_me());   // collective
+//   row.broadcast(pivot, root);                                                // of the row only
+//
+// Every call below is collective over the team unless it says otherwise: all its ranks make it, in
+// the same order, with the same root, lengths, operator and algorithm. Ranks that disagree end the
+// job with a message that names the team and both calls. Teams are independent of each other: their
+// operations are numbered apart, and a rank may be busy in one while others use another. A rank
+// that is in two teams makes its calls in an order that all who share both teams follow.
+//
+// A call returns when this rank's part is done: its output is complete and its input may be
+// changed. Collectives other than barriers order nothing else: puts and gets that others are to
+// rely on are completed, or followed by a barrier.
+//
+// Data are contiguous ranges (vector, span, array) of trivially copyable elements, or single
+// values. Small messages are sent at once; a rank that comes late to a collective keeps at most 64
+// KiB of each peer's for it. Larger ones wait for it; where it receives into its shared segment,
+// they are put there without a copy. A rank needs scratch memory as stated for each algorithm in
+// runtime/sync/collectives.h, at most about twice the data of the call; up to 1 MiB is kept.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include <stripline/context.h>
+#include <stripline/reduction.h>
+
+namespace stripline {
+
+/// How a collective is carried out. `automatic` takes what the tuned model found fastest for the
+/// operation, the number of ranks and the size, or a default without a model. The others are for
+/// measurements; an operation that lacks the one asked for ends the job. What they cost:
+/// runtime/sync/collectives.h.
+enum class collective_algorithm : uint8_t {
+  automatic,
+  binomial,                  ///< broadcast, reduce, gather
+  scatter_allgather,         ///< broadcast
+  reduce_scatter_gather,     ///< reduce
+  recursive_doubling,        ///< allreduce, scans
+  reduce_scatter_allgather,  ///< allreduce
+  in_order,                  ///< allreduce; combines ((x0 op x1) op x2) ..., by rank
+  ring,                      ///< allgather
+  bruck,                     ///< allgather, all_to_all
+  pairwise,                  ///< all_to_all, all_to_all_v
+  direct,                    ///< gather, all_to_all, all_to_all_v
+  linear,                    ///< scans
+};
+
+namespace detail {
+template <typename R>
+concept collective_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
+template <typename T>
+concept collective_value =
+    std::is_trivially_copyable_v<T> && !std::ranges::range<T> && !std::is_pointer_v<T>;
+template <typename In, typename Out>
+concept collective_pair = collective_range<In> && collective_range<Out> &&
+    std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>>;
+}  // namespace detail
+
+/// A handle; moves, does not copy. Not valid after the Context has gone.
+class team {
+ public:
+  /// The colour of ranks that are to be in none of the new teams.
+  static constexpr uint32_t no_colour = ~uint32_t{0};
+
+  /// No team: only conversion to bool, assignment and destruction are allowed.
+  team() = default;
+  /// All ranks of the job. Not collective; any number of handles may exist.
+  static team world(Context& context);
+  /// Collective for a team that split() made: waits for all its ranks.
+  ~team();
+  team(team&& other) noexcept;
+  /// Destroys the team that was held before.
+  team& operator=(team&& other) noexcept;
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+  explicit operator bool() const { return group_ != nullptr; }
+
+  // --- not collective -------------------------------------------------------------------------
+
+  rank_t rank_me() const { return rank_me_; }
+  rank_t rank_n() const { return rank_n_; }
+  /// The rank in the job of a rank of this team, which must exist.
+  rank_t world_rank(rank_t rank) const;
+  /// The rank in this team of a rank of the job; none: it is no member.
+  std::optional<rank_t> from_world(rank_t world_rank) const;
+  /// The number of the team, 0 for all ranks: the same on all members, as error messages show it.
+  uint32_t id() const;
+
+  // --- teams and synchronisation --------------------------------------------------------------
+
+  /// One new team per colour, of the ranks that give it, ordered by key and then by their rank
+  /// here. Ranks that give no_colour take part and get no team.
+  team split(uint32_t colour, int64_t key) const;
+
+  /// All ranks of the team have arrived, and all their puts issued before it are visible.
+  void barrier() const;
+  /// The same in two phases, as Context::barrier_async().
+  future barrier_async() const;
+
+  // --- one to all, all to one -----------------------------------------------------------------
+
+  /// `data` becomes root's on every rank.
+  template <detail::collective_range R>
+  void broadcast(R&& data, rank_t root,
+                 collective_algorithm algorithm = collective_algorithm::automatic) const {
+    broadcast_bytes(writable(data), root, algorithm);
+  }
+  template <detail::collective_value T>
+  T broadcast(T value, rank_t root,
+              collective_algorithm algorithm = collective_algorithm::automatic) const {
+    broadcast(std::span(&value, 1), root, algorithm);
+    return value;
+  }
+
+  /// Element by element, out[i] = op over all ranks' in[i]; `out` is used on the root only, where
+  /// it may be `in` and has its length. `op` (reduction.h) must be associative and commutative, up
+  /// to rounding. With the same algorithm, ranks and length the result has the same bits every
+  /// time.
+  template <typename In, typename Out, typename Op>
+  requires detail::collective_pair<In, Out>
+  void reduce(const In& in, Out&& out, const Op& op, rank_t root,
+              collective_algorithm algorithm = collective_algorithm::automatic) const {
+    reduce_bytes(readable(in), writable(out), reduction<In>(op), root, algorithm);
+  }
+  /// The result on the root; elsewhere `value` itself.
+  template <detail::collective_value T, typename Op>
+  T reduce(T value, const Op& op, rank_t root,
+           collective_algorithm algorithm = collective_algorithm::automatic) const {
+    reduce(std::span(&value, 1), std::span(&value, 1), op, root, algorithm);
+    return value;
+  }
+
+  /// Rank r's `in` becomes block r of root's `out`, which is used on the root only.
+  template <typename In, typename Out>
+  requires detail::collective_pair<In, Out>
+  void gather(const In& in, Out&& out, rank_t root,
+              collective_algorithm algorithm = collective_algorithm::automatic) const {
+    gather_bytes(readable(in), writable(out), root, algorithm);
+  }
+
+  // --- all to all -----------------------------------------------------------------------------
+
+  /// As reduce(), with the result on every rank: the same bits on all of them. `out` may be `in`.
+  template <typename In, typename Out, typename Op>
+  requires detail::collective_pair<In, Out>
+  void allreduce(const In& in, Out&& out, const Op& op,
+                 collective_algorithm algorithm = collective_algorithm::automatic) const {
+    allreduce_bytes(readable(in), writable(out), reduction<In>(op), algorithm);
+  }
+  template <detail::collective_value T, typename Op>
+  T allreduce(T value, const Op& op,
+              collective_algorithm algorithm = collective_algorithm::automatic) const {
+    allreduce(std::span(&value, 1), std::span(&value, 1), op, algorithm);
+    return value;
+  }
+
+  /// Rank r's `in` becomes block r of everybody's `out`; it may lie there already.
+  template <typename In, typename Out>
+  requires detail::collective_pair<In, Out>
+  void allgather(const In& in, Out&& out,
+                 collective_algorithm algorithm = collective_algorithm::automatic) const {
+    allgather_bytes(readable(in), writable(out), algorithm);
+  }
+
+  /// Block r of rank s's `in` becomes block s of rank r's `out`. Both have rank_n() blocks of the
+  /// same length and do not overlap.
+  template <typename In, typename Out>
+  requires detail::collective_pair<In, Out>
+  void all_to_all(const In& in, Out&& out,
+                  collective_algorithm algorithm = collective_algorithm::automatic) const {
+    all_to_all_bytes(readable(in), writable(out), algorithm);
+  }
+
+  /// The same with blocks of any length: in_counts[r] elements at in + in_offsets[r] go to rank r,
+  /// which expects as many from this one. Counts and offsets have rank_n() entries.
+  template <typename In, typename Out>
+  requires detail::collective_pair<In, Out>
+  void all_to_all_v(const In& in, std::span<const size_t> in_counts,
+                    std::span<const size_t> in_offsets, Out&& out,
+                    std::span<const size_t> out_counts, std::span<const size_t> out_offsets,
+                    collective_algorithm algorithm = collective_algorithm::automatic) const {
+    all_to_all_v_bytes(readable(in), in_counts, in_offsets, writable(out), out_counts, out_offsets,
+                       sizeof(std::ranges::range_value_t<In>), algorithm);
+  }
+
+  // --- prefixes -------------------------------------------------------------------------------
+
+  /// out[i] = op over in[i] of the ranks up to this one, in the order of ranks: `op` need not be
+  /// commutative. `out` may be `in`.
+  template <typename In, typename Out, typename Op>
+  requires detail::collective_pair<In, Out>
+  void inclusive_scan(const In& in, Out&& out, const Op& op,
+                      collective_algorithm algorithm = collective_algorithm::automatic) const {
+    scan_bytes(readable(in), writable(out), reduction<In>(op), false, algorithm);
+  }
+  template <detail::collective_value T, typename Op>
+  T inclusive_scan(T value, const Op& op,
+                   collective_algorithm algorithm = collective_algorithm::automatic) const {
+    inclusive_scan(std::span(&value, 1), std::span(&value, 1), op, algorithm);
+    return value;
+  }
+  /// The same without this rank's own; rank 0's `out` is not touched.
+  template <typename In, typename Out, typename Op>
+  requires detail::collective_pair<In, Out>
+  void exclusive_scan(const In& in, Out&& out, const Op& op,
+                      collective_algorithm algorithm = collective_algorithm::automatic) const {
+    scan_bytes(readable(in), writable(out), reduction<In>(op), true, algorithm);
+  }
+  /// `first` is the result on rank 0.
+  template <detail::collective_value T, typename Op>
+  T exclusive_scan(T value, T first, const Op& op,
+                   collective_algorithm algorithm = collective_algorithm::automatic) const {
+    exclusive_scan(std::span(&value, 1), std::span(&first, 1), op, algorithm);
+    return first;
+  }
+
+ private:
+  using Bytes = std::span<std::byte>;
+  using ConstBytes = std::span<const std::byte>;
+
+  team(Context* context, sync::Group* group, bool owns);
+
+  template <typename R>
+  static Bytes writable(R&& range) {
+    return std::as_writable_bytes(std::span(std::ranges::data(range), std::ranges::size(range)));
+  }
+  template <typename R>
+  static ConstBytes readable(const R& range) {
+    return std::as_bytes(std::span(std::ranges::data(range), std::ranges::size(range)));
+  }
+  template <typename R, typename Op>
+  static detail::Reduction reduction(const Op& op) {
+    return detail::reduction_of<std::ranges::range_value_t<R>>(op);
+  }
+
+  void destroy() noexcept;
+  detail::ContextState& enter(const char* name) const;
+  void check_root(const char* name, rank_t root) const;
+  void check_length(const char* name, size_t bytes, size_t expected) const;
+  void check_blocks(const char* name, std::span<const size_t> counts,
+                    std::span<const size_t> offsets, size_t element_bytes, size_t bytes) const;
+  void broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm) const;
+  void reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, rank_t root,
+                    collective_algorithm algorithm) const;
+  void allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
+                       collective_algorithm algorithm) const;
+  void gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm) const;
+  void allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm) const;
+  void all_to_all_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm) const;
+  void all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
+                          std::span<const size_t> in_offsets, Bytes out,
+                          std::span<const size_t> out_counts, std::span<const size_t> out_offsets,
+                          size_t element_bytes, collective_algorithm algorithm) const;
+  void scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, bool exclusive,
+                  collective_algorithm algorithm) const;
+
+  Context* context_ = nullptr;
+  sync::Group* group_ = nullptr;
+  bool owns_ = false;
+  rank_t rank_me_ = 0;
+  rank_t rank_n_ = 0;
+};
+
+}  // namespace stripline

@@ -1,0 +1,269 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <stripline/team.h>
+
+#include "optimizer/plan/collective.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+namespace {
+
+using model::CollectiveAlgorithm;
+using model::CollectiveOperation;
+
+// The public enumeration is the model's.
+static_assert(static_cast<size_t>(collective_algorithm::linear) + 1 ==
+              model::kCollectiveAlgorithms);
+constexpr bool same(collective_algorithm a, CollectiveAlgorithm b) {
+  return static_cast<uint8_t>(a) == static_cast<uint8_t>(b);
+}
+static_assert(same(collective_algorithm::binomial, CollectiveAlgorithm::binomial) &&
+              same(collective_algorithm::recursive_doubling,
+                   CollectiveAlgorithm::recursive_doubling) &&
+              same(collective_algorithm::in_order, CollectiveAlgorithm::in_order) &&
+              same(collective_algorithm::bruck, CollectiveAlgorithm::bruck) &&
+              same(collective_algorithm::direct, CollectiveAlgorithm::direct));
+
+CollectiveAlgorithm choose(const detail::ContextState& state, CollectiveOperation operation,
+                           rank_t ranks, uint64_t bytes, collective_algorithm asked) {
+  if (asked == collective_algorithm::automatic) {
+    return plan::default_collective({.operation = operation, .ranks = ranks, .bytes = bytes});
+  }
+  const auto algorithm = static_cast<CollectiveAlgorithm>(asked);
+  if (model::has_algorithm(operation, algorithm)) return algorithm;
+  std::string has;
+  for (const CollectiveAlgorithm one : model::algorithms_of(operation)) {
+    has += (has.empty() ? "" : ", ") + std::string(model::to_string(one));
+  }
+  state.fail(Error(ErrorCode::invalid_argument,
+                   std::string(model::to_string(operation)) + " has no algorithm " +
+                       (static_cast<size_t>(algorithm) < model::kCollectiveAlgorithms
+                            ? "'" + std::string(model::to_string(algorithm)) + "'"
+                            : std::to_string(static_cast<int>(algorithm))) +
+                       "; it has " + has));
+}
+
+std::string name_of(const sync::Group& group) {
+  return group.id == 0 ? "the job" : "team " + std::to_string(group.id);
+}
+
+// What each rank says in a split.
+struct Choice {
+  int64_t key = 0;
+  uint32_t colour = 0;
+  uint32_t next_id = 0;
+};
+
+}  // namespace
+
+// --- the handle ----------------------------------------------------------------------------------
+
+team::team(Context* context, sync::Group* group, bool owns)
+    : context_(context), group_(group), owns_(owns), rank_me_(group->me), rank_n_(group->size) {}
+
+team team::world(Context& context) { return {&context, &context.state().groups.world(), false}; }
+
+team::~team() { destroy(); }
+
+team::team(team&& other) noexcept
+    : context_(other.context_),
+      group_(std::exchange(other.group_, nullptr)),
+      owns_(other.owns_),
+      rank_me_(other.rank_me_),
+      rank_n_(other.rank_n_) {}
+
+team& team::operator=(team&& other) noexcept {
+  if (this == &other) return *this;
+  destroy();
+  context_ = other.context_;
+  group_ = std::exchange(other.group_, nullptr);
+  owns_ = other.owns_;
+  rank_me_ = other.rank_me_;
+  rank_n_ = other.rank_n_;
+  return *this;
+}
+
+void team::destroy() noexcept {
+  if (group_ == nullptr || !owns_) return;
+  detail::ContextState& state = enter("destruction of a team");
+  group_->barrier.wait(sync::Collective::barrier);
+  state.groups.remove(group_->id);
+  group_ = nullptr;
+}
+
+rank_t team::world_rank(rank_t rank) const { return group_->world(rank); }
+
+std::optional<rank_t> team::from_world(rank_t world_rank) const {
+  return group_->from_world(world_rank);
+}
+
+uint32_t team::id() const { return group_->id; }
+
+detail::ContextState& team::enter(const char* name) const {
+  detail::ContextState& state = context_->state();
+  state.enter(name);
+  return state;
+}
+
+team team::split(uint32_t colour, int64_t key) const {
+  detail::ContextState& state = enter("split");
+  std::vector<Choice> choices(rank_n_);
+  const Choice mine{.key = key, .colour = colour, .next_id = state.groups.next_id()};
+  allgather(std::span(&mine, 1), choices);
+
+  uint32_t first_id = 0;
+  std::vector<uint32_t> colours;
+  std::vector<rank_t> members;
+  for (rank_t rank = 0; rank < rank_n_; ++rank) {
+    const Choice& choice = choices[rank];
+    first_id = std::max(first_id, choice.next_id);
+    if (choice.colour != no_colour) colours.push_back(choice.colour);
+    if (choice.colour == colour) members.push_back(rank);
+  }
+  std::sort(colours.begin(), colours.end());
+  colours.erase(std::unique(colours.begin(), colours.end()), colours.end());
+  // All ids that any of these ranks has seen are below, and each colour takes one.
+  state.groups.reserve_ids(first_id + static_cast<uint32_t>(colours.size()));
+  sync::Group* group = nullptr;
+  if (colour != no_colour) {
+    std::stable_sort(members.begin(), members.end(),
+                     [&](rank_t a, rank_t b) { return choices[a].key < choices[b].key; });
+    const auto me = std::find(members.begin(), members.end(), rank_me_) - members.begin();
+    for (rank_t& rank : members) rank = group_->world(rank);
+    const auto index = std::lower_bound(colours.begin(), colours.end(), colour) - colours.begin();
+    group = &state.groups.add(first_id + static_cast<uint32_t>(index), static_cast<rank_t>(me),
+                              std::move(members));
+  }
+  // Nobody uses a team before all its members know it.
+  group_->barrier.wait(sync::Collective::barrier);
+  return group == nullptr ? team() : team(context_, group, true);
+}
+
+void team::barrier() const {
+  detail::ContextState& state = enter("barrier");
+  state.complete_puts();
+  state.operation = "barrier";
+  group_->barrier.wait(sync::Collective::barrier);
+}
+
+future team::barrier_async() const { return context_->start_barrier(*group_); }
+
+// --- checks --------------------------------------------------------------------------------------
+
+void team::check_root(const char* name, rank_t root) const {
+  if (root < rank_n_) return;
+  context_->state().fail(Error(
+      ErrorCode::invalid_argument,
+      std::string(name) + (std::string_view(name) == "broadcast" ? " from rank " : " to rank ") +
+          std::to_string(root) + ", but " + name_of(*group_) + " has ranks 0 to " +
+          std::to_string(rank_n_ - 1)));
+}
+
+void team::check_length(const char* name, size_t bytes, size_t expected) const {
+  if (bytes == expected) return;
+  context_->state().fail(Error(ErrorCode::invalid_argument,
+                               std::string(name) + " with an output of " + std::to_string(bytes) +
+                                   " bytes where " + std::to_string(expected) + " are needed"));
+}
+
+void team::check_blocks(const char* name, std::span<const size_t> counts,
+                        std::span<const size_t> offsets, size_t element_bytes, size_t bytes) const {
+  const size_t elements = bytes / element_bytes;
+  bool good = counts.size() == rank_n_ && offsets.size() == rank_n_;
+  for (size_t rank = 0; good && rank < rank_n_; ++rank) {
+    good = counts[rank] <= elements && offsets[rank] <= elements - counts[rank];
+  }
+  if (good) return;
+  context_->state().fail(
+      Error(ErrorCode::invalid_argument, std::string("all_to_all_v: counts and offsets of the ") +
+                                             name + " do not name " + std::to_string(rank_n_) +
+                                             " blocks, one per rank, within its " +
+                                             std::to_string(elements) + " elements"));
+}
+
+// --- the collectives -----------------------------------------------------------------------------
+
+void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm) const {
+  detail::ContextState& state = enter("broadcast");
+  check_root("broadcast", root);
+  state.collectives.broadcast(
+      *group_, data, root,
+      choose(state, CollectiveOperation::broadcast, rank_n_, data.size(), algorithm));
+}
+
+void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, rank_t root,
+                        collective_algorithm algorithm) const {
+  detail::ContextState& state = enter("reduce");
+  check_root("reduce", root);
+  if (rank_me_ == root) check_length("reduce", out.size(), in.size());
+  state.collectives.reduce(
+      *group_, in, out, op, root,
+      choose(state, CollectiveOperation::reduce, rank_n_, in.size(), algorithm));
+}
+
+void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
+                           collective_algorithm algorithm) const {
+  detail::ContextState& state = enter("allreduce");
+  check_length("allreduce", out.size(), in.size());
+  state.collectives.allreduce(
+      *group_, in, out, op,
+      choose(state, CollectiveOperation::allreduce, rank_n_, in.size(), algorithm));
+}
+
+void team::gather_bytes(ConstBytes in, Bytes out, rank_t root,
+                        collective_algorithm algorithm) const {
+  detail::ContextState& state = enter("gather");
+  check_root("gather", root);
+  if (rank_me_ == root) check_length("gather", out.size(), in.size() * rank_n_);
+  state.collectives.gather(
+      *group_, in, out, root,
+      choose(state, CollectiveOperation::gather, rank_n_, in.size(), algorithm));
+}
+
+void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm) const {
+  detail::ContextState& state = enter("allgather");
+  check_length("allgather", out.size(), in.size() * rank_n_);
+  state.collectives.allgather(
+      *group_, in, out,
+      choose(state, CollectiveOperation::allgather, rank_n_, in.size(), algorithm));
+}
+
+void team::all_to_all_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm) const {
+  detail::ContextState& state = enter("all_to_all");
+  check_length("all_to_all", out.size(), in.size());
+  if (in.size() % rank_n_ != 0) {
+    state.fail(Error(ErrorCode::invalid_argument,
+                     "all_to_all of " + std::to_string(in.size()) + " bytes, which are not " +
+                         std::to_string(rank_n_) + " blocks of the same length"));
+  }
+  state.collectives.all_to_all(
+      *group_, in, out,
+      choose(state, CollectiveOperation::all_to_all, rank_n_, in.size() / rank_n_, algorithm));
+}
+
+void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
+                              std::span<const size_t> in_offsets, Bytes out,
+                              std::span<const size_t> out_counts,
+                              std::span<const size_t> out_offsets, size_t element_bytes,
+                              collective_algorithm algorithm) const {
+  detail::ContextState& state = enter("all_to_all_v");
+  check_blocks("input", in_counts, in_offsets, element_bytes, in.size());
+  check_blocks("output", out_counts, out_offsets, element_bytes, out.size());
+  state.collectives.all_to_allv(
+      *group_, in, {in_counts, in_offsets, element_bytes}, out,
+      {out_counts, out_offsets, element_bytes},
+      choose(state, CollectiveOperation::all_to_allv, rank_n_, 0, algorithm));
+}
+
+void team::scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, bool exclusive,
+                      collective_algorithm algorithm) const {
+  detail::ContextState& state = enter(exclusive ? "exclusive_scan" : "inclusive_scan");
+  check_length(exclusive ? "exclusive_scan" : "inclusive_scan", out.size(), in.size());
+  state.collectives.scan(*group_, in, out, op, exclusive,
+                         choose(state, CollectiveOperation::scan, rank_n_, in.size(), algorithm));
+}
+
+}  // namespace stripline

@@ -1,0 +1,99 @@
+// Every rank has a block for every rank.
+#include <algorithm>
+#include <array>
+
+#include "runtime/sync/collectives.h"
+
+namespace stripline::sync {
+namespace {
+
+// In round d each rank sends to the rank d after it and receives from the rank d before it, so that
+// nobody is the target of two at a time. `window` rounds at a time are under way: their receives
+// are posted before the first of them is sent. With the lowest of all ranks' rounds the messages of
+// that round can always be delivered.
+template <typename OutOf, typename InOf>
+void exchange_all(Round& round, Rank window, const OutOf& out_of, const InOf& in_of) {
+  copy(out_of(round.me), in_of(round.me));
+  std::array<Round::Receive, Collectives::kDirectWindow> receives;
+  for (Rank first = 1; first < round.size; first += window) {
+    const Rank count = std::min(window, round.size - first);
+    for (Rank i = 0; i < count; ++i) {
+      const Rank source = round.before(first + i);
+      round.post(source, 0, in_of(source), receives[i]);
+    }
+    for (Rank i = 0; i < count; ++i) {
+      const Rank target = round.after(first + i);
+      round.send(target, 0, out_of(target));
+    }
+    for (Rank i = 0; i < count; ++i) round.wait(receives[i]);
+  }
+}
+
+template <typename Span>
+Span block_of(Span data, const Blocks& blocks, Rank rank) {
+  return data.subspan(blocks.offsets[rank] * blocks.element_bytes,
+                      blocks.counts[rank] * blocks.element_bytes);
+}
+
+Rank window_of(Algorithm algorithm) {
+  return algorithm == Algorithm::direct ? Collectives::kDirectWindow : 1;
+}
+
+}  // namespace
+
+void Collectives::all_to_all(Group& group, ConstBytes in, Bytes out, Algorithm algorithm) {
+  const size_t bytes = in.size() / group.size;
+  Round round(transfers_, group,
+              {.kind = Collective::all_to_all,
+               .algorithm = static_cast<uint8_t>(algorithm),
+               .bytes = bytes});
+  if (algorithm == Algorithm::bruck) {
+    bruck_all_to_all(round, in, out);
+    return;
+  }
+  exchange_all(
+      round, window_of(algorithm), [&](Rank rank) { return in.subspan(rank * bytes, bytes); },
+      [&](Rank rank) { return out.subspan(rank * bytes, bytes); });
+}
+
+void Collectives::all_to_allv(Group& group, ConstBytes in, const Blocks& in_blocks, Bytes out,
+                              const Blocks& out_blocks, Algorithm algorithm) {
+  Round round(transfers_, group,
+              {.kind = Collective::all_to_allv, .algorithm = static_cast<uint8_t>(algorithm)});
+  exchange_all(
+      round, window_of(algorithm), [&](Rank rank) { return block_of(in, in_blocks, rank); },
+      [&](Rank rank) { return block_of(out, out_blocks, rank); });
+}
+
+// Block i of `waiting` is for the rank i after the one where it started; in the round of bit b it
+// travels b ranks if b is in i.
+void Collectives::bruck_all_to_all(Round& round, ConstBytes in, Bytes out) {
+  const Rank n = round.size;
+  const size_t bytes = in.size() / n;
+  const size_t half = size_t{n / 2 + 1} * bytes;
+  const Scratch scratch(*this, in.size() + 2 * half);
+  const auto waiting = [&](Rank block) { return scratch.part(block * bytes, bytes); };
+  const Bytes outgoing = scratch.part(in.size(), half);
+  const Bytes incoming = scratch.part(in.size() + half, half);
+  for (Rank i = 0; i < n; ++i) copy(in.subspan(round.after(i) * bytes, bytes), waiting(i));
+  uint32_t step = 0;
+  for (Rank bit = 1; bit < n; bit *= 2, ++step) {
+    size_t packed = 0;
+    for (Rank i = bit; i < n; ++i) {
+      if ((i & bit) == 0) continue;
+      copy(waiting(i), outgoing.subspan(packed, bytes));
+      packed += bytes;
+    }
+    round.exchange(round.after(bit), outgoing.first(packed), round.before(bit),
+                   incoming.first(packed), step);
+    packed = 0;
+    for (Rank i = bit; i < n; ++i) {
+      if ((i & bit) == 0) continue;
+      copy(incoming.subspan(packed, bytes), waiting(i));
+      packed += bytes;
+    }
+  }
+  for (Rank i = 0; i < n; ++i) copy(waiting(i), out.subspan(round.before(i) * bytes, bytes));
+}
+
+}  // namespace stripline::sync

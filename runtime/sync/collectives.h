@@ -1,0 +1,130 @@
+// The collective operations, by each of their algorithms. Each call is collective over the group;
+// `algorithm` is one that the operation has (model::algorithms_of), the same on every rank, as are
+// root, lengths and operator. Input and output are apart unless said otherwise. A rank returns when
+// its own part is done: its output is complete and its input may be changed.
+//
+// n is the number of ranks, m the bytes of data (of a rank's vector or block). Methods: Thakur,
+// Rabenseifner and Gropp 2005 for the trees, rings and recursive doubling; Bruck et al. 1997 for
+// allgather and all-to-all; Hillis and Steele 1986 for the scan.
+//
+// Scratch memory holds at most the data of one operation (stated below), belongs to the rank, not
+// to peers, and is kept between operations up to kKeptScratchBytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <stripline/reduction.h>
+
+#include "optimizer/model/collective.h"
+#include "runtime/sync/group.h"
+#include "runtime/sync/round.h"
+#include "runtime/sync/transfers.h"
+
+namespace stripline::sync {
+
+using Algorithm = model::CollectiveAlgorithm;
+using Reduction = stripline::detail::Reduction;
+using Bytes = std::span<std::byte>;
+using ConstBytes = std::span<const std::byte>;
+
+/// Where the blocks of an all-to-allv lie in one rank's memory; in elements, by rank of the team.
+struct Blocks {
+  std::span<const size_t> counts;
+  std::span<const size_t> offsets;
+  size_t element_bytes = 1;
+};
+
+class Collectives {
+ public:
+  static constexpr size_t kKeptScratchBytes = size_t{1} << 20;
+  /// Receives of a direct exchange that are posted at a time.
+  static constexpr uint32_t kDirectWindow = 32;
+
+  explicit Collectives(Transfers& transfers) : transfers_(transfers) {}
+
+  /// binomial: ceil(log2 n) rounds of m bytes. scatter_allgather: about 2 m bytes in
+  /// log2 n + n rounds. No scratch.
+  void broadcast(Group& group, Bytes data, Rank root, Algorithm algorithm);
+
+  /// `out` is used on the root only and may be `in`. Scratch: 2 m.
+  /// binomial: ceil(log2 n) rounds of m bytes. reduce_scatter_gather: about 2 m bytes in n rounds.
+  void reduce(Group& group, ConstBytes in, Bytes out, const Reduction& op, Rank root,
+              Algorithm algorithm);
+
+  /// `out` may be `in`. The result has the same bits on every rank.
+  /// in_order: ceil(log2 n) rounds, n m bytes, ((x0 op x1) op x2) ...; scratch n m.
+  /// recursive_doubling: ceil(log2 n) rounds of m bytes (two more unless n is a power of two);
+  /// scratch m. reduce_scatter_allgather: 2 (n - 1) rounds, about 2 m bytes; scratch m / n.
+  void allreduce(Group& group, ConstBytes in, Bytes out, const Reduction& op, Algorithm algorithm);
+
+  /// `out`, n m bytes, is used on the root only.
+  /// direct: the root receives n - 1 messages. binomial: ceil(log2 n) rounds; scratch n m.
+  void gather(Group& group, ConstBytes in, Bytes out, Rank root, Algorithm algorithm);
+
+  /// `out` has n m bytes; `in` may be this rank's block of it.
+  /// ring: n - 1 rounds of m bytes. bruck: ceil(log2 n) rounds; scratch n m.
+  void allgather(Group& group, ConstBytes in, Bytes out, Algorithm algorithm);
+
+  /// Both have n m bytes. pairwise: n - 1 rounds of m bytes. direct: the same messages, up to
+  /// kDirectWindow at a time. bruck: ceil(log2 n) rounds of n m / 2 bytes; scratch 2 n m.
+  void all_to_all(Group& group, ConstBytes in, Bytes out, Algorithm algorithm);
+  /// in_blocks.counts[r] of this rank go to rank r, whose out_blocks.counts[this rank] are as many
+  /// bytes.
+  void all_to_allv(Group& group, ConstBytes in, const Blocks& in_blocks, Bytes out,
+                   const Blocks& out_blocks, Algorithm algorithm);
+
+  /// out = x0 op ... op x_me; exclusive: op ... op x_(me-1), and rank 0's `out` is not touched.
+  /// `out` may be `in`. Scratch: 2 m.
+  /// linear: n - 1 rounds one after the other. recursive_doubling: ceil(log2 n) rounds.
+  void scan(Group& group, ConstBytes in, Bytes out, const Reduction& op, bool exclusive,
+            Algorithm algorithm);
+
+ private:
+  /// Memory for the operation at hand, aligned to 64 bytes.
+  class Scratch {
+   public:
+    Scratch(Collectives& owner, size_t bytes);
+    ~Scratch();
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    Bytes bytes() const { return bytes_; }
+    Bytes part(size_t offset, size_t bytes) const { return bytes_.subspan(offset, bytes); }
+
+   private:
+    Collectives& owner_;
+    Bytes bytes_;
+  };
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+
+  void binomial_broadcast(Round& round, Bytes data, Rank root);
+  void scatter_allgather(Round& round, Bytes data, Rank root);
+  void binomial_reduce(Round& round, ConstBytes in, Bytes out, const Reduction& op, Rank root);
+  void reduce_scatter_gather(Round& round, ConstBytes in, Bytes out, const Reduction& op,
+                             Rank root);
+  void reduce_in_order(Round& round, ConstBytes in, Bytes out, const Reduction& op);
+  void recursive_doubling(Round& round, Bytes data, const Reduction& op);
+  void reduce_scatter_allgather(Round& round, Bytes data, const Reduction& op);
+  void binomial_gather(Round& round, ConstBytes in, Bytes out, Rank root);
+  void direct_gather(Round& round, ConstBytes in, Bytes out, Rank root);
+  void bruck_allgather(Round& round, ConstBytes in, Bytes out);
+  void bruck_all_to_all(Round& round, ConstBytes in, Bytes out);
+  void linear_scan(Round& round, ConstBytes in, Bytes out, const Reduction& op, bool exclusive);
+  void doubling_scan(Round& round, ConstBytes in, Bytes out, const Reduction& op, bool exclusive);
+
+  Transfers& transfers_;
+  std::unique_ptr<std::byte, Free> scratch_;
+  size_t scratch_bytes_ = 0;
+};
+
+/// Bytes to the next multiple of the alignment of scratch memory.
+constexpr size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Copies to where the bytes may be already.
+void copy(ConstBytes from, Bytes to);
+
+}  // namespace stripline::sync

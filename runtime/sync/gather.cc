@@ -1,0 +1,105 @@
+// Gather to a root and to all.
+#include <algorithm>
+#include <array>
+
+#include "runtime/sync/collectives.h"
+#include "runtime/sync/ring.h"
+
+namespace stripline::sync {
+namespace {
+
+Bytes block(Bytes data, size_t bytes, Rank rank) { return data.subspan(rank * bytes, bytes); }
+
+}  // namespace
+
+void Collectives::gather(Group& group, ConstBytes in, Bytes out, Rank root, Algorithm algorithm) {
+  Round round(transfers_, group,
+              {.kind = Collective::gather,
+               .algorithm = static_cast<uint8_t>(algorithm),
+               .root = root,
+               .bytes = in.size()});
+  if (algorithm == Algorithm::direct) {
+    direct_gather(round, in, out, root);
+  } else {
+    binomial_gather(round, in, out, root);
+  }
+}
+
+void Collectives::direct_gather(Round& round, ConstBytes in, Bytes out, Rank root) {
+  if (round.me != root) {
+    round.send(root, 0, in);
+    return;
+  }
+  copy(in, block(out, in.size(), root));
+  std::array<Round::Receive, kDirectWindow> receives;
+  for (Rank first = 1; first < round.size; first += kDirectWindow) {
+    const Rank count = std::min(kDirectWindow, round.size - first);
+    for (Rank i = 0; i < count; ++i) {
+      const Rank source = round.after(first + i);
+      round.post(source, 0, block(out, in.size(), source), receives[i]);
+    }
+    for (Rank i = 0; i < count; ++i) round.wait(receives[i]);
+  }
+}
+
+// Ranks count from the root. The blocks of a subtree are consecutive.
+void Collectives::binomial_gather(Round& round, ConstBytes in, Bytes out, Rank root) {
+  const size_t bytes = in.size();
+  const Rank n = round.size;
+  const Rank self = round.before(root);
+  const auto absolute = [&](uint64_t distance) { return static_cast<Rank>((distance + root) % n); };
+  if (self % 2 == 1) {  // a leaf
+    round.send(absolute(self - 1), 0, in);
+    return;
+  }
+  uint64_t top = 1;  // lowest set bit of self: my subtree has at most so many blocks
+  while (top < n && (self & top) == 0) top *= 2;
+  const auto mine = static_cast<Rank>(std::min<uint64_t>(top, n - self));
+  // Root 0 gathers in place.
+  const bool in_place = self == 0 && root == 0;
+  const Scratch scratch(*this, in_place ? 0 : mine * bytes);
+  const Bytes all = in_place ? out : scratch.bytes();
+  copy(in, block(all, bytes, 0));
+  for (uint64_t bit = 1; bit < top && self + bit < n; bit *= 2) {
+    const uint64_t count = std::min<uint64_t>(bit, n - self - bit);
+    round.receive(absolute(self + bit), 0, all.subspan(bit * bytes, count * bytes));
+  }
+  if (self != 0) {
+    round.send(absolute(self - top), 0, all);
+  } else if (!in_place) {
+    const size_t before_end = size_t{n - root} * bytes;
+    copy(all.first(before_end), out.subspan(root * bytes));
+    copy(all.subspan(before_end), out);
+  }
+}
+
+void Collectives::allgather(Group& group, ConstBytes in, Bytes out, Algorithm algorithm) {
+  Round round(transfers_, group,
+              {.kind = Collective::allgather,
+               .algorithm = static_cast<uint8_t>(algorithm),
+               .bytes = in.size()});
+  if (algorithm == Algorithm::bruck) {
+    bruck_allgather(round, in, out);
+  } else {
+    copy(in, block(out, in.size(), round.me));
+    ring_allgather(round, round.me, 0, [&](Rank rank) { return block(out, in.size(), rank); });
+  }
+}
+
+void Collectives::bruck_allgather(Round& round, ConstBytes in, Bytes out) {
+  const size_t bytes = in.size();
+  const Scratch scratch(*this, out.size());
+  const Bytes all = scratch.bytes();  // block i is that of the rank i after this one
+  copy(in, block(all, bytes, 0));
+  uint32_t step = 0;
+  for (Rank have = 1; have < round.size; have *= 2, ++step) {
+    const Rank more = std::min(have, round.size - have);
+    round.exchange(round.before(have), all.first(more * bytes), round.after(have),
+                   all.subspan(have * bytes, more * bytes), step);
+  }
+  const size_t before_end = size_t{round.size - round.me} * bytes;
+  copy(all.first(before_end), out.subspan(round.me * bytes));
+  copy(all.subspan(before_end), out);
+}
+
+}  // namespace stripline::sync

@@ -1,0 +1,264 @@
+#include "runtime/sync/transfers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace stripline::sync {
+namespace {
+
+// Buffers of early messages that are kept for the next ones.
+constexpr size_t kSpareBuffers = 16;
+
+template <typename T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+}  // namespace
+
+Transfers::Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabric& fabric,
+                     std::span<std::byte> segment, Rank me, Rank ranks, fabric::FailureHandler fail,
+                     const TransferConfig& config)
+    : messages_(messages),
+      groups_(groups),
+      fabric_(fabric),
+      segment_(segment),
+      me_(me),
+      fail_(std::move(fail)),
+      config_(config),
+      peers_(ranks) {
+  messages_.set_reserved(am::kTransfer, [this](Rank source, std::span<const std::byte> payload) {
+    on_message(source, payload);
+  });
+}
+
+void Transfers::start() {
+  eager_bytes_ = std::min({config_.eager_bytes, messages_.max_payload_bytes() - sizeof(Header),
+                           config_.window_bytes / 2 - sizeof(Header)});
+}
+
+Transfers::Header Transfers::header(Type type, const Call& call, const Key& key, uint64_t value,
+                                    Rank peer) {
+  peers_[peer].returned = peers_[peer].received;
+  Header header{};
+  header.sequence = key.sequence;
+  header.call_bytes = call.bytes;
+  header.value = value;
+  header.team = key.team;
+  header.step = key.step;
+  header.root = call.root;
+  header.received = peers_[peer].received;
+  header.kind = call.kind;
+  header.algorithm = call.algorithm;
+  header.type = type;
+  return header;
+}
+
+// --- receiving -----------------------------------------------------------------------------------
+
+Transfers::Receive* Transfers::find(Rank source, const Key& key) {
+  Receive* one = posted_;
+  while (one != nullptr && (one->source != source || one->key != key)) one = one->next;
+  return one;
+}
+
+void Transfers::finish(Receive& receive) {
+  Receive** link = &posted_;
+  while (*link != &receive) link = &(*link)->next;
+  *link = receive.next;
+  receive.done = true;
+}
+
+uint64_t Transfers::place_of(std::span<std::byte> data) const {
+  const auto at = reinterpret_cast<uintptr_t>(data.data());
+  const auto begin = reinterpret_cast<uintptr_t>(segment_.data());
+  if (at < begin || at - begin > segment_.size() || data.size() > segment_.size() - (at - begin)) {
+    return kNoPlace;
+  }
+  return at - begin;
+}
+
+void Transfers::post(const Call& call, const Key& key, Rank source, std::span<std::byte> data,
+                     Receive& receive) {
+  receive = Receive{.key = key, .source = source, .data = data, .done = false, .next = posted_};
+  posted_ = &receive;
+  if (!is_eager(data.size())) {
+    const uint64_t place = data.size() >= config_.put_bytes ? place_of(data) : kNoPlace;
+    const Header ready = header(Type::ready, call, key, data.size(), source);
+    messages_.send(source, am::kTransfer, bytes_of(ready), bytes_of(place));
+    return;
+  }
+  std::vector<Early>& early = peers_[source].early;
+  const auto found =
+      std::find_if(early.begin(), early.end(), [&key](const Early& one) { return one.key == key; });
+  if (found == early.end()) return;
+  std::vector<std::byte> kept = std::move(found->data);
+  early.erase(found);
+  early_bytes_ -= kept.size();
+  put_in_place(source, receive, kept);
+  const size_t bytes = kept.size();
+  if (spare_.size() < kSpareBuffers) spare_.push_back(std::move(kept));
+  give_back(source, bytes);
+}
+
+void Transfers::wait(Receive& receive) {
+  if (receive.done) return;
+  messages_.wait([&receive] { return receive.done; });
+}
+
+void Transfers::put_in_place(Rank source, Receive& receive, std::span<const std::byte> data) {
+  if (data.size() != receive.data.size()) {
+    fail_lengths(source, data.size(), receive.data.size());
+    return;
+  }
+  if (!data.empty()) std::memcpy(receive.data.data(), data.data(), data.size());
+  finish(receive);
+}
+
+void Transfers::take_eager(Rank source, const Key& key, std::span<const std::byte> data) {
+  if (Receive* receive = find(source, key); receive != nullptr) {
+    put_in_place(source, *receive, data);
+    give_back(source, data.size());
+    return;
+  }
+  Early early{.key = key, .data = {}};
+  if (!spare_.empty()) {
+    early.data = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  early.data.assign(data.begin(), data.end());
+  early_bytes_ += data.size();
+  peers_[source].early.push_back(std::move(early));
+}
+
+void Transfers::take_part(Rank source, const Key& key, uint64_t offset,
+                          std::span<const std::byte> data) {
+  Receive* receive = find(source, key);
+  if (receive == nullptr || offset > receive->data.size() ||
+      data.size() > receive->data.size() - offset) {
+    malformed(source);
+    return;
+  }
+  std::memcpy(receive->data.data() + offset, data.data(), data.size());
+  receive->received += data.size();
+  if (receive->received == receive->data.size()) finish(*receive);
+}
+
+// Half a window at a time, so that a sender that is stopped by it is owed enough to be told.
+void Transfers::give_back(Rank peer, size_t bytes) {
+  Peer& state = peers_[peer];
+  state.received += charge(bytes);
+  if (state.received - state.returned < config_.window_bytes / 2) return;
+  const Header returned = header(Type::returned, {}, {}, 0, peer);
+  messages_.send(peer, am::kTransfer, bytes_of(returned), {});
+}
+
+void Transfers::on_message(Rank source, std::span<const std::byte> payload) {
+  const auto header = header_of<Header>(payload, fail_, source, me_);
+  Peer& peer = peers_[source];
+  // Messages of handlers and of the program may pass each other.
+  if (static_cast<int32_t>(header.received - peer.released) > 0) peer.released = header.received;
+  if (header.type == Type::returned) return;
+  Group* group = groups_.find(header.team);
+  if (group == nullptr || static_cast<uint8_t>(header.type) >= kTypes) {
+    malformed(source);
+    return;
+  }
+  const Call call{.kind = header.kind,
+                  .algorithm = header.algorithm,
+                  .root = header.root,
+                  .bytes = header.call_bytes};
+  group->order.saw(call, header.sequence, source);
+  const Key key{.sequence = header.sequence, .team = header.team, .step = header.step};
+  const std::span<const std::byte> data = payload.subspan(sizeof header);
+  switch (header.type) {
+    case Type::eager:
+      take_eager(source, key, data);
+      break;
+    case Type::ready: {
+      const auto place = header_of<uint64_t>(data, fail_, source, me_);
+      peer.ready = Ready{.valid = true, .key = key, .bytes = header.value, .place = place};
+      break;
+    }
+    case Type::part:
+      take_part(source, key, header.value, data);
+      break;
+    case Type::done: {
+      Receive* receive = find(source, key);
+      if (receive == nullptr) {
+        malformed(source);
+        return;
+      }
+      finish(*receive);
+      break;
+    }
+    case Type::announce:
+    case Type::returned:
+      break;
+  }
+}
+
+void Transfers::fail_lengths(Rank source, size_t theirs, size_t mine) const {
+  fail_(Error(ErrorCode::invalid_argument,
+              "collective operation with blocks of different lengths: rank " +
+                  std::to_string(source) + " sent " + std::to_string(theirs) + " bytes to rank " +
+                  std::to_string(me_) + ", which expected " + std::to_string(mine)));
+}
+
+// --- sending -------------------------------------------------------------------------------------
+
+void Transfers::send(const Call& call, const Key& key, Rank target,
+                     std::span<const std::byte> data) {
+  if (!is_eager(data.size())) {
+    send_large(call, key, target, data);
+    return;
+  }
+  Peer& peer = peers_[target];
+  const uint32_t bytes = charge(data.size());
+  const auto fits = [this, &peer, bytes] {
+    return peer.sent - peer.released + bytes <= config_.window_bytes;
+  };
+  if (!fits()) messages_.wait(fits);
+  peer.sent += bytes;
+  const Header eager = header(Type::eager, call, key, data.size(), target);
+  messages_.send(target, am::kTransfer, bytes_of(eager), data);
+}
+
+void Transfers::send_large(const Call& call, const Key& key, Rank target,
+                           std::span<const std::byte> data) {
+  Peer& peer = peers_[target];
+  const auto asked_for = [&peer, &key] { return peer.ready.valid && peer.ready.key == key; };
+  if (!asked_for()) {
+    // Nobody would notice otherwise that the receiver expects a small message, or none.
+    const Header announce = header(Type::announce, call, key, data.size(), target);
+    messages_.send(target, am::kTransfer, bytes_of(announce), {});
+    messages_.wait(asked_for);
+  }
+  const Ready ready = std::exchange(peer.ready, Ready{});
+  if (ready.bytes != data.size()) {
+    fail_lengths(target, ready.bytes, data.size());
+    return;
+  }
+  if (ready.place != kNoPlace) {
+    if (ready.place > segment_.size() || data.size() > segment_.size() - ready.place) {
+      malformed(target);
+      return;
+    }
+    fabric::Counter counter;
+    fabric_.put(target, ready.place, data.data(), data.size(), counter);
+    messages_.wait([&counter] { return counter.pending == 0; });
+    const Header done = header(Type::done, call, key, data.size(), target);
+    messages_.send(target, am::kTransfer, bytes_of(done), {});
+    return;
+  }
+  const size_t most = messages_.max_payload_bytes() - sizeof(Header);
+  for (size_t offset = 0; offset < data.size(); offset += most) {
+    const Header part = header(Type::part, call, key, offset, target);
+    messages_.send(target, am::kTransfer, bytes_of(part),
+                   data.subspan(offset, std::min(most, data.size() - offset)));
+  }
+}
+
+}  // namespace stripline::sync

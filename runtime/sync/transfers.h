@@ -1,0 +1,153 @@
+// Messages between two ranks inside of collective operations: every message names its team, the
+// number of the operation and a step of it, and goes to the receive that awaits it.
+//
+// * Small messages are sent at once. What arrives before its receive is kept; the sender has at
+//   most Config::window_bytes of unreceived data at one peer, headers included, and waits beyond
+//   that. That is all the memory that a peer can make this rank hold.
+// * Large ones wait until the receiver has said where it wants them. If that is in its segment, and
+//   the message is large enough, a one-sided put stores them there; else they travel in active
+//   messages straight to their place. Nothing is kept.
+//
+// It cannot deadlock if each rank receives from each peer in the order in which the peer sends, and
+// the operation would end if every send waited for its receive: credits come back whenever a
+// message is received, and what a rank waits for is always the oldest that the peer has not got rid
+// of. One large receive per peer may be outstanding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/am/active_messages.h"
+#include "runtime/sync/group.h"
+
+namespace stripline::sync {
+
+struct TransferConfig {
+  /// Largest message that is sent without asking; the fabric's messages may be smaller.
+  size_t eager_bytes = size_t{16} << 10;
+  /// Unreceived data of one sender at one receiver; at least twice an eager message.
+  size_t window_bytes = size_t{64} << 10;
+  /// Smallest message that is put rather than sent where both are possible.
+  size_t put_bytes = size_t{32} << 10;
+};
+
+class Transfers {
+ public:
+  /// What a receive is matched by.
+  struct Key {
+    uint64_t sequence = 0;
+    uint32_t team = 0;
+    uint32_t step = 0;
+    bool operator==(const Key&) const = default;
+  };
+
+  /// A receive that has been posted; stays where it is until it has been waited for.
+  struct Receive {
+    Key key;
+    Rank source = 0;
+    std::span<std::byte> data;
+    size_t received = 0;
+    bool done = true;
+    Receive* next = nullptr;
+  };
+
+  /// `segment` is what peers may put into. `fail` ends the job.
+  Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabric& fabric,
+            std::span<std::byte> segment, Rank me, Rank ranks, fabric::FailureHandler fail,
+            const TransferConfig& config = {});
+
+  /// After ActiveMessages::start().
+  void start();
+
+  // `source` and `target` are ranks of the job, and not this one. `call` is the operation that the
+  // message belongs to.
+
+  void post(const Call& call, const Key& key, Rank source, std::span<std::byte> data,
+            Receive& receive);
+  /// Returns when the data are there. Makes progress meanwhile.
+  void wait(Receive& receive);
+  /// Returns when `data` may be changed.
+  void send(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
+
+  /// Memory that one peer's early messages can take.
+  size_t buffer_bytes_per_peer() const { return config_.window_bytes; }
+  /// What early messages take now, of all peers.
+  size_t early_bytes() const { return early_bytes_; }
+
+ private:
+  enum class Type : uint8_t {
+    eager,     // the data
+    announce,  // a large message waits for its receive: only checks that the ranks agree
+    ready,     // the receive of a large message has been posted; followed by its place
+    part,      // a piece of a large message, at offset `value`
+    done,      // a large message has been put
+    returned,  // only returns window
+  };
+  static constexpr uint8_t kTypes = 6;
+  struct Header {
+    uint64_t sequence;
+    uint64_t call_bytes;
+    uint64_t value;  // bytes of the message; of a part, its offset
+    uint32_t team;
+    uint32_t step;
+    uint32_t root;
+    uint32_t received;  // window bytes of the target that this rank has received, modulo 2^32
+    Collective kind;
+    uint8_t algorithm;
+    Type type;
+    uint8_t reserved[5];
+  };
+  static_assert(sizeof(Header) == 48);
+  static constexpr uint64_t kNoPlace = ~uint64_t{0};
+
+  struct Early {
+    Key key;
+    std::vector<std::byte> data;
+  };
+  struct Ready {
+    bool valid = false;
+    Key key;
+    uint64_t bytes = 0;
+    uint64_t place = kNoPlace;  // offset in the segment of the receiver
+  };
+  struct Peer {
+    uint32_t sent = 0;      // window bytes, modulo 2^32, as the next three
+    uint32_t released = 0;  // of those, received by the peer
+    uint32_t received = 0;  // of the peer's, by this rank
+    uint32_t returned = 0;  // of those, told to the peer
+    Ready ready;
+    std::vector<Early> early;
+  };
+
+  static uint32_t charge(size_t bytes) { return static_cast<uint32_t>(bytes + sizeof(Header)); }
+  bool is_eager(size_t bytes) const { return bytes <= eager_bytes_; }
+  Header header(Type type, const Call& call, const Key& key, uint64_t value, Rank peer);
+  void on_message(Rank source, std::span<const std::byte> payload);
+  void take_eager(Rank source, const Key& key, std::span<const std::byte> data);
+  void take_part(Rank source, const Key& key, uint64_t offset, std::span<const std::byte> data);
+  void put_in_place(Rank source, Receive& receive, std::span<const std::byte> data);
+  void give_back(Rank peer, size_t bytes);
+  void send_large(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
+  Receive* find(Rank source, const Key& key);
+  void finish(Receive& receive);
+  uint64_t place_of(std::span<std::byte> data) const;
+  void fail_lengths(Rank source, size_t theirs, size_t mine) const;
+  void malformed(Rank source) const { fail_malformed(fail_, source, me_); }
+
+  am::ActiveMessages& messages_;
+  Groups& groups_;
+  fabric::Fabric& fabric_;
+  std::span<std::byte> segment_;
+  Rank me_;
+  fabric::FailureHandler fail_;
+  TransferConfig config_;
+  size_t eager_bytes_ = 0;
+  std::vector<Peer> peers_;
+  Receive* posted_ = nullptr;
+  size_t early_bytes_ = 0;
+  std::vector<std::vector<std::byte>> spare_;  // of early messages, to be used again
+};
+
+}  // namespace stripline::sync
