@@ -486,6 +486,35 @@ TEST_P(TeamTest, EarlyMessagesAreBounded) {
   });
 }
 
+// Rank 0 computes and gives no credits, so that what rank 1's handler has sent it stays there.
+TEST_P(TeamTest, ABarrierDoesNotWaitForRepliesOfTheProgram) {
+  if (GetParam().clock != "virtual") GTEST_SKIP() << "looks at the time";
+  on_ranks(
+      3,
+      [](Context& context) {
+        uint64_t replies = 0;
+        const uint32_t reply =
+            context.register_am([&](rank_t, std::span<const std::byte>) { ++replies; });
+        const uint32_t ask = context.register_am([&](rank_t source, std::span<const std::byte>) {
+          for (int i = 0; i < 5; ++i) context.am_send(source, reply, {});
+        });
+        const team others =
+            team::world(context).split(context.rank_me() == 0 ? team::no_colour : 0, 0);
+        if (context.rank_me() == 0) {
+          context.am_send(1, ask, {});
+          context.compute_for(1.0);
+          EXPECT_TRUE(context.wait_until([&] { return replies == 5; }, 1));
+        } else {
+          context.wait_until([] { return false; }, 0.1);
+          EXPECT_EQ(context.state().messages.idle(), context.rank_me() == 2);
+          for (int i = 0; i < 3; ++i) others.barrier();
+          EXPECT_LT(context.now_s(), 0.5);
+        }
+        context.barrier();
+      },
+      1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Fabrics, TeamTest, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 
