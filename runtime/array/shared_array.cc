@@ -1,0 +1,85 @@
+#include <limits>
+#include <string>
+
+#include <stripline/shared_array.h>
+
+#include "runtime/rma/context_state.h"
+
+namespace stripline::detail {
+namespace {
+
+constexpr uint64_t kLargestBlock = uint64_t{1} << 61;  // leaves room for signed arithmetic
+
+std::string text(const ArrayShape& shape) {
+  return std::to_string(shape.elements) + " elements of " + std::to_string(shape.element_bytes) +
+         " bytes, " +
+         (shape.indefinite ? "on rank " + std::to_string(shape.owner)
+                           : "in blocks of " + std::to_string(shape.block));
+}
+
+Status check(const ArrayShape& shape, rank_t ranks) {
+  if (shape.static_ranks != 0 && shape.static_ranks != ranks) {
+    return Error(ErrorCode::invalid_argument, "a shared array compiled for " +
+                                                  std::to_string(shape.static_ranks) +
+                                                  " ranks in a job of " + std::to_string(ranks) +
+                                                  "; start that many, or use dynamic_ranks");
+  }
+  if (shape.indefinite && shape.owner >= ranks) {
+    return Error(ErrorCode::invalid_argument,
+                 "a shared array on rank " + std::to_string(shape.owner) +
+                     ", but the job has ranks 0 to " + std::to_string(ranks - 1));
+  }
+  if (!shape.indefinite && (shape.block == 0 || shape.block > kLargestBlock)) {
+    return Error(ErrorCode::invalid_argument, "a shared array in blocks of " +
+                                                  std::to_string(shape.block) +
+                                                  " elements; 1 to 2^61 are possible");
+  }
+  return {};
+}
+
+/// Elements of the rank that has most.
+uint64_t largest_part(const ArrayShape& shape, rank_t ranks) {
+  if (shape.indefinite) return shape.elements;
+  return distribution<block_cyclic<>>{{shape.block}, {ranks}}.count_below(shape.elements, 0);
+}
+
+}  // namespace
+
+Result<uint64_t> create_shared_array(Context& context, const ArrayShape& shape) {
+  // First, so that all ranks go on to the same checks.
+  const ArrayShape of_root = context.broadcast(shape, 0);
+  if (of_root != shape) {
+    context.state().operation = "shared_array::create";
+    context.state().fail(Error(ErrorCode::invalid_argument,
+                               "a shared array of " + text(shape) + ", but rank 0 asks for " +
+                                   text(of_root) + "; all ranks create the same"));
+  }
+  STRIPLINE_RETURN_IF_ERROR(check(shape, context.rank_n()));
+  const uint64_t part = largest_part(shape, context.rank_n());
+  if (part > std::numeric_limits<uint64_t>::max() / shape.element_bytes) {
+    return Error(ErrorCode::invalid_argument, "array size overflows");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const auto memory,
+                             context.new_symmetric_array<std::byte>(part * shape.element_bytes));
+  return memory.offset();
+}
+
+bool packed_phase_fits(const ArrayShape& shape, uint64_t offset, rank_t ranks) {
+  // The end of the array may be in the row after the last one.
+  const uint64_t end = offset + largest_part(shape, ranks) * shape.element_bytes;
+  return shape.block <= uint64_t{1} << kPackedPhaseBits && ranks <= rank_t{1} << kPackedRankBits &&
+         end + 1 < uint64_t{1} << kPackedRowBits;
+}
+
+void fail_packed_pointer(Context& context) {
+  context.state().operation = "shared_array::ptr";
+  context.state().fail(
+      Error(ErrorCode::invalid_argument,
+            "a packed pointer cannot name the elements of this shared array (at most " +
+                std::to_string(uint64_t{1} << kPackedPhaseBits) + " elements in a block, " +
+                std::to_string(rank_t{1} << kPackedRankBits) + " ranks, " +
+                std::to_string((uint64_t{1} << kPackedRowBits) >> 30) +
+                " GiB of segment); use ptr<pointer_form::wide>"));
+}
+
+}  // namespace stripline::detail

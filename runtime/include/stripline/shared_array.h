@@ -1,0 +1,220 @@
+// Arrays whose elements are spread over the segments of all ranks (UPC's shared arrays).
+//
+//   auto made = stripline::shared_array<double>::create(ctx, n);               // cyclic
+//   if (!made.ok()) return stripline::report(made.error());
+//   stripline::shared_array<double>& a = *made;
+//   for (double& mine : a.local_span()) mine = 1.0;                            // plain memory
+//   ctx.barrier();
+//   double x = a.read(i);                                                      // wherever it is
+//   a.read_range(first, count, buffer);                                        // a message per
+//   rank
+//
+//   shared_array<float, block_cyclic<64>> tiles;                               // layout.h
+//   shared_array<float, block_cyclic<>>::create(ctx, n, blocked(n, ctx.rank_n()));
+//   shared_array<int, cyclic, static_ranks<4>>                                 // for jobs of 4
+//   ranks
+//
+// An array is a handle: a value that refers to the memory and to the Context. Accesses are relaxed
+// (docs/memory-model.md): a barrier, or what else orders, must lie between a rank's write and
+// another's read.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include <stripline/context.h>
+#include <stripline/layout.h>
+#include <stripline/pointer_to_shared.h>
+
+#include "base/result.h"
+
+namespace stripline {
+
+namespace detail {
+
+/// A shared array without its element type.
+struct ArrayShape {
+  uint64_t elements = 0;
+  uint64_t element_bytes = 0;
+  uint64_t block = 0;       ///< elements; not if indefinite
+  rank_t owner = 0;         ///< if indefinite
+  rank_t static_ranks = 0;  ///< 0: any number
+  uint64_t indefinite = 0;  ///< a word, so that the struct has no padding
+  friend bool operator==(const ArrayShape&, const ArrayShape&) = default;
+};
+
+/// Collective. The offset of the parts.
+Result<uint64_t> create_shared_array(Context& context, const ArrayShape& shape);
+
+/// Whether pointers with a phase fit into one word for an array of parts of `shape` at `offset`.
+bool packed_phase_fits(const ArrayShape& shape, uint64_t offset, rank_t ranks);
+
+/// Moves elements [first, first + count) of the array at `offset`; blocking.
+void read_elements(Context& context, const ArrayShape& shape, uint64_t offset, uint64_t first,
+                   uint64_t count, std::byte* destination);
+void write_elements(Context& context, const ArrayShape& shape, uint64_t offset, uint64_t first,
+                    uint64_t count, const std::byte* source);
+
+[[noreturn]] void fail_packed_pointer(Context& context);
+
+}  // namespace detail
+
+template <typename T, typename Layout = cyclic, typename Ranks = dynamic_ranks>
+class shared_array {
+  static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
+                "shared arrays hold trivially copyable types");
+  static constexpr bool kIndefinite = std::is_same_v<Layout, indefinite>;
+
+ public:
+  using element_type = T;
+  using layout_type = Layout;
+  using distribution_type = stripline::distribution<Layout, Ranks>;
+  template <pointer_form Form = pointer_form::packed>
+  using pointer = pointer_to_shared<T, Layout, Ranks, Form>;
+
+  /// Collective, with the same size and layout on every rank: an array of `size` elements. The
+  /// parts are symmetric: every rank gives as much memory as the rank that has most (for an
+  /// indefinite array the whole). Contents are undefined. Errors: resource_exhausted as for
+  /// Context::new_symmetric_array; invalid_argument for a block of 0 elements, an owner that does
+  /// not exist, or static_ranks of another number than the job's; the same on every rank. Ranks
+  /// that disagree end the job.
+  static Result<shared_array> create(Context& context, uint64_t size, Layout layout = {}) {
+    shared_array array;
+    array.context_ = &context;
+    array.size_ = size;
+    array.me_ = context.rank_me();
+    array.distribution_.layout = layout;
+    if constexpr (Ranks::kStatic == 0) array.distribution_.ranks.ranks = context.rank_n();
+    STRIPLINE_ASSIGN_OR_RETURN(array.offset_, detail::create_shared_array(context, array.shape()));
+    array.local_ = context.local(global_ptr<T>(context.rank_me(), array.offset_));
+    array.packed_fits_ = !detail::kHasPhase<Layout> ||
+                         detail::packed_phase_fits(array.shape(), array.offset_, context.rank_n());
+    return array;
+  }
+  /// Refers to no array.
+  shared_array() = default;
+
+  /// Collective: gives the memory back. No handle or pointer may be used after it.
+  void destroy() {
+    context_->delete_symmetric_array(global_ptr<T>(me_, offset_));
+    *this = {};
+  }
+
+  uint64_t size() const { return size_; }
+  const distribution_type& distribution() const { return distribution_; }
+  Context& context() const { return *context_; }
+
+  // --- where elements are
+  // -------------------------------------------------------------------------
+
+  /// The rank of element `index`.
+  rank_t affinity(uint64_t index) const { return distribution_.affinity(index); }
+  bool is_local(uint64_t index) const { return affinity(index) == me_; }
+  /// Element `index` for Context's operations; `index` may be size(), of which only the address is
+  /// used.
+  global_ptr<T> global(uint64_t index) const {
+    assert(index <= size_);
+    const place at = distribution_.locate(index);
+    return global_ptr<T>(at.rank, offset_ + at.index * sizeof(T));
+  }
+  /// A pointer that walks through the array, to element `index` or to the end. Ends the job if
+  /// packed pointers do not suffice; ptr<pointer_form::wide> always does.
+  template <pointer_form Form = pointer_form::packed>
+  pointer<Form> ptr(uint64_t index) const {
+    assert(index <= size_);
+    if (Form == pointer_form::packed && !packed_fits_) [[unlikely]] {
+      detail::fail_packed_pointer(*context_);
+    }
+    return {distribution_, offset_, distribution_.locate(index)};
+  }
+  /// Whether packed pointers suffice for this array (pointer_to_shared.h says when).
+  bool packed_fits() const { return packed_fits_; }
+
+  // --- this rank's own elements
+  // -------------------------------------------------------------------
+
+  /// All of this rank's elements, in the order of the array; contiguous for every layout.
+  std::span<T> local_span() const { return {local_, static_cast<size_t>(local_size(me_))}; }
+  /// The part of it that lies within elements [first, last).
+  std::span<T> local_span(uint64_t first, uint64_t last) const {
+    assert(first <= last && last <= size_);
+    const uint64_t begin = distribution_.count_below(first, me_);
+    return {local_ + begin, static_cast<size_t>(distribution_.count_below(last, me_) - begin)};
+  }
+  /// How many elements a rank has.
+  uint64_t local_size(rank_t rank) const { return distribution_.count_below(size_, rank); }
+  /// The index in the array of local_span()[position].
+  uint64_t index_of(uint64_t position) const { return distribution_.index_of({me_, position}); }
+
+  // --- single elements
+  // ----------------------------------------------------------------------------
+
+  /// A load if the element is this rank's own, a blocking get otherwise.
+  T read(uint64_t index) const {
+    assert(index < size_);
+    const place at = distribution_.locate(index);
+    if (at.rank == me_) return local_[at.index];
+    return context_->rget(global_ptr<T>(at.rank, offset_ + at.index * sizeof(T)));
+  }
+  /// A store if the element is this rank's own, a blocking put otherwise.
+  void write(uint64_t index, const T& value) const {
+    assert(index < size_);
+    const place at = distribution_.locate(index);
+    if (at.rank == me_) {
+      local_[at.index] = value;
+    } else {
+      context_->rput(value, global_ptr<T>(at.rank, offset_ + at.index * sizeof(T)));
+    }
+  }
+  /// Nonblocking, as Context's: `destination` and `source` stay until the future is ready.
+  future rget(uint64_t index, T* destination) const {
+    assert(index < size_);
+    return context_->rget(global(index), destination, 1);
+  }
+  future rput(const T* source, uint64_t index) const {
+    assert(index < size_);
+    return context_->rput(source, global(index), 1);
+  }
+
+  // --- ranges
+  // -------------------------------------------------------------------------------------
+
+  /// Elements [first, first + count) to or from contiguous memory; blocking. One transfer per rank
+  /// that has some of them, through a buffer where they are several blocks of it; blocks of 16 KiB
+  /// and more are transferred one by one, straight to their place. Ends the job for a range that is
+  /// not within the array.
+  void read_range(uint64_t first, uint64_t count, T* destination) const {
+    detail::read_elements(*context_, shape(), offset_, first, count,
+                          reinterpret_cast<std::byte*>(destination));
+  }
+  void write_range(uint64_t first, uint64_t count, const T* source) const {
+    detail::write_elements(*context_, shape(), offset_, first, count,
+                           reinterpret_cast<const std::byte*>(source));
+  }
+
+ private:
+  detail::ArrayShape shape() const {
+    detail::ArrayShape shape{
+        .elements = size_, .element_bytes = sizeof(T), .static_ranks = Ranks::kStatic};
+    if constexpr (kIndefinite) {
+      shape.indefinite = 1;
+      shape.owner = distribution_.layout.owner;
+    } else {
+      shape.block = distribution_.layout.block();
+    }
+    return shape;
+  }
+
+  Context* context_ = nullptr;
+  T* local_ = nullptr;
+  uint64_t offset_ = 0;
+  uint64_t size_ = 0;
+  rank_t me_ = 0;
+  bool packed_fits_ = true;
+  distribution_type distribution_;
+};
+
+}  // namespace stripline
