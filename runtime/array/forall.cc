@@ -89,12 +89,9 @@ ElementWalk walk_of(Context& context, const index_range& loop, int64_t a, int64_
   return walk;
 }
 
-void check_zipped(Context& context, bool agree) {
-  if (!agree) {
-    fail(context,
-         "arrays that are walked through together differ in size, block or owner; create them "
-         "alike");
-  }
+void fail_zipped(Context& context) {
+  fail(context,
+       "arrays that are walked through together differ in size, block or owner; create them alike");
 }
 
 }  // namespace detail

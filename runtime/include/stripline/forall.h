@@ -309,7 +309,7 @@ zipped<distribution<Layout, Ranks>, T, More...> zip(
 
 namespace detail {
 
-void check_zipped(Context& context, bool agree);
+[[noreturn]] void fail_zipped(Context& context);
 
 /// One loop over plain pointers. Iteration k is of index first + k index_step, and of the place
 /// `place` + k step.
@@ -349,13 +349,22 @@ requires(std::is_invocable_v<Body&, T&...> ||
                                                                  const zipped<Distribution, T...>&
                                                                      arrays,
                                                                  Body body) {
+  if (!arrays.agree) detail::fail_zipped(context);
+  const rank_t me = context.rank_me();
+  const Distribution& elements = arrays.elements;
+  if constexpr (std::is_invocable_v<Body&, T&...>) {
+    if (loop.step == 1 && loop.lower >= 0 && loop.lower < loop.upper && loop.upper <= arrays.size) {
+      // What a rank has of a range lies together, whatever the layout.
+      const uint64_t begin = elements.count_below(static_cast<uint64_t>(loop.lower), me);
+      const uint64_t end = elements.count_below(static_cast<uint64_t>(loop.upper), me);
+      detail::run_elements(arrays.local, end - begin, 0, 0, static_cast<int64_t>(begin), 1, body);
+      return;
+    }
+  }
   detail::check_loop(context, loop);
-  detail::check_zipped(context, arrays.agree);
   const uint64_t count = loop.count();
   if (count == 0) return;
   const detail::ElementWalk walk = detail::walk_of(context, loop, 1, 0, arrays.size);
-  const rank_t me = context.rank_me();
-  const Distribution& elements = arrays.elements;
   if constexpr (detail::kIsIndefinite<Distribution>) {
     if (elements.layout.owner != me) return;
     detail::run_elements(arrays.local, count, loop.lower, loop.step, loop.lower, loop.step, body);
@@ -368,14 +377,6 @@ requires(std::is_invocable_v<Body&, T&...> ||
     detail::run_elements(arrays.local, mine.count, mine.first, mine.stride,
                          static_cast<int64_t>(position), step, body);
   } else {
-    if constexpr (std::is_invocable_v<Body&, T&...>) {
-      if (loop.step == 1) {  // blocks follow one another
-        const uint64_t begin = elements.count_below(static_cast<uint64_t>(loop.lower), me);
-        const uint64_t end = elements.count_below(static_cast<uint64_t>(loop.upper), me);
-        detail::run_elements(arrays.local, end - begin, 0, 0, static_cast<int64_t>(begin), 1, body);
-        return;
-      }
-    }
     detail::for_each_run(elements, me, walk, count, [&](const detail::Run& run) {
       const int64_t first = loop.lower + loop.step * static_cast<int64_t>(run.first);
       const auto position = elements.locate(static_cast<uint64_t>(first)).index;

@@ -47,7 +47,8 @@ namespace detail {
 
 // The representations. All hold a rank, a row and a phase: the row is the byte offset of the
 // element's block, or of the element where there is no phase. Pointers into one array are in the
-// order of row, rank, phase. Rows are kept plus one, so that all-zero is null.
+// order of row, rank, phase. Rows are kept plus one, so that all-zero is null. move() changes the
+// row by so many bytes and sets the rest.
 
 /// The word of a global_ptr.
 class PhaselessWord {
@@ -60,7 +61,10 @@ class PhaselessWord {
   constexpr uint64_t row() const { return (word_ & ((uint64_t{1} << kOffsetBits) - 1)) - 1; }
   static constexpr uint64_t phase() { return 0; }
   constexpr void add_row(int64_t bytes) { word_ += static_cast<uint64_t>(bytes); }
-  constexpr void add_phase(int64_t /*elements*/) {}
+  constexpr void move(rank_t rank, int64_t bytes, uint64_t /*phase*/) {
+    word_ = (word_ & ((uint64_t{1} << kOffsetBits) - 1)) + static_cast<uint64_t>(bytes) +
+            (uint64_t{rank} << kOffsetBits);
+  }
   friend constexpr bool operator==(PhaselessWord, PhaselessWord) = default;
   friend constexpr auto operator<=>(PhaselessWord a, PhaselessWord b) {
     return std::rotr(a.word_, kOffsetBits) <=> std::rotr(b.word_, kOffsetBits);
@@ -82,8 +86,11 @@ class PhasedWord {
   }
   constexpr uint64_t row() const { return (word_ >> kRowShift) - 1; }
   constexpr uint64_t phase() const { return word_ & ((uint64_t{1} << kPackedPhaseBits) - 1); }
-  constexpr void add_row(int64_t bytes) { word_ += static_cast<uint64_t>(bytes) << kRowShift; }
   constexpr void add_phase(int64_t elements) { word_ += static_cast<uint64_t>(elements); }
+  constexpr void move(rank_t rank, int64_t bytes, uint64_t phase) {
+    word_ = (((word_ >> kRowShift) + static_cast<uint64_t>(bytes)) << kRowShift) |
+            (uint64_t{rank} << kPackedPhaseBits) | phase;
+  }
   friend constexpr bool operator==(PhasedWord, PhasedWord) = default;
   friend constexpr auto operator<=>(PhasedWord, PhasedWord) = default;
 
@@ -105,6 +112,11 @@ class WideFields {
   constexpr void add_row(int64_t bytes) { row_ += static_cast<uint64_t>(bytes); }
   constexpr void add_phase(int64_t elements) {
     phase_ = Phase{phase_.value() + static_cast<uint64_t>(elements)};
+  }
+  constexpr void move(rank_t rank, int64_t bytes, uint64_t phase) {
+    row_ += static_cast<uint64_t>(bytes);
+    phase_ = Phase{phase};
+    rank_ = rank;
   }
   friend constexpr bool operator==(const WideFields& a, const WideFields& b) {
     return a.row_ == b.row_ && a.rank_ == b.rank_ && a.phase() == b.phase();
@@ -271,9 +283,8 @@ class pointer_to_shared {
       }
       const auto turned = detail::floor_divide<Ranks::kStatic>(
           static_cast<int64_t>(fields_.rank()) + blocks, elements.ranks.count());
-      const auto rounds = static_cast<uint64_t>(turned.quotient);
-      fields_ = Fields(static_cast<rank_t>(turned.remainder),
-                       fields_.row() + rounds * elements.layout.block() * sizeof(T), phase);
+      fields_.move(static_cast<rank_t>(turned.remainder),
+                   turned.quotient * static_cast<int64_t>(elements.layout.block()) * kBytes, phase);
     }
   }
 
