@@ -1,8 +1,9 @@
 // How the ranks of a job find each other. A Bootstrap knows this process's place in the job, swaps
 // endpoint addresses with all other ranks once, and carries the news of how the rank ended.
 //
-// Implementations: the control channel of a launcher (docs/worker-protocol.md), a job of one
-// process, and ranks that are threads of one process (thread_group.h).
+// Implementations: the control channel of a launcher (docs/worker-protocol.md), PMIx under mpirun
+// and srun (pmix_bootstrap.h), a job of one process, and ranks that are threads of one process
+// (thread_group.h).
 //
 // One thread at a time.
 #pragma once
@@ -36,8 +37,9 @@ class Bootstrap {
   /// it answers something else.
   virtual Result<std::vector<std::string>> exchange(const std::string& address) = 0;
 
-  /// Tells whoever started this rank why it is about to exit. Returns whether there was somebody to
-  /// tell, who then shows the message; if not, the caller does.
+  /// Tells whoever started this rank why it is about to exit, who ends the other ranks. Returns
+  /// whether there was somebody to tell; the message is then shown, if not, the caller shows it.
+  /// May not return at all, because the launcher ends this process, too.
   virtual bool report_failure(const Error& error) = 0;
 
   /// Tells the launcher that this rank has left the job in good order. What the process does
@@ -50,11 +52,12 @@ class Bootstrap {
 };
 
 /// The job that the environment describes: STRIPLINE_RANK, STRIPLINE_RANKS, STRIPLINE_JOB_ID and
-/// STRIPLINE_CONTROL_FD as in docs/worker-protocol.md, or a job of this process alone when
-/// STRIPLINE_RANK is not set. The control descriptor becomes close-on-exec, so that programs the
-/// rank starts do not keep it open. The kernel kills a rank with the process that started it, be it
-/// the launcher or a wrapper around the rank.
-/// Errors: invalid_argument if a variable is missing, does not parse, or names no open descriptor.
+/// STRIPLINE_CONTROL_FD as in docs/worker-protocol.md; if STRIPLINE_RANK is not set, the job of
+/// mpirun or srun (PMIX_NAMESPACE and PMIX_RANK, pmix_bootstrap.h); else a job of this process
+/// alone. The control descriptor becomes close-on-exec, so that programs the rank starts do not
+/// keep it open. The kernel kills a rank with the process that started it, be it the launcher or a
+/// wrapper around the rank. Errors: invalid_argument if a variable is missing, does not parse, or
+/// names no open descriptor; those of join_pmix_job().
 Result<std::unique_ptr<Bootstrap>> from_environment();
 
 /// This host's name, for messages.

@@ -13,6 +13,7 @@
 #include "base/json_channel.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/hex.h"
+#include "runtime/bootstrap/pmix_bootstrap.h"
 
 namespace stripline::bootstrap {
 namespace {
@@ -143,6 +144,7 @@ std::string host_name() {
 
 Result<std::unique_ptr<Bootstrap>> from_environment() {
   if (variable("STRIPLINE_RANK") == nullptr) {
+    if (started_by_pmix()) return join_pmix_job();
     return std::unique_ptr<Bootstrap>(std::make_unique<SingleProcess>());
   }
   STRIPLINE_ASSIGN_OR_RETURN(const uint32_t rank, number("STRIPLINE_RANK"));

@@ -106,6 +106,34 @@ TEST(FromEnvironment, WithoutLauncherItIsAJobOfOne) {
   EXPECT_NE((*from_environment())->job_id(), (*job)->job_id());
 }
 
+TEST(FromEnvironment, LauncherOfRanksComesBeforePmix) {
+  const ScopedEnvironment environment(
+      {{"STRIPLINE_RANK", "0"}, {"PMIX_NAMESPACE", "none"}, {"PMIX_RANK", "0"}});
+  const auto job = from_environment();
+  ASSERT_FALSE(job.ok());
+  EXPECT_NE(job.error().message().find("STRIPLINE_RANKS"), std::string::npos);
+}
+
+TEST(FromEnvironment, PmixWithoutItsServerIsSaid) {
+  const ScopedEnvironment environment({{"PMIX_NAMESPACE", "none"}, {"PMIX_RANK", "0"}});
+  const auto job = from_environment();
+  ASSERT_FALSE(job.ok());
+  EXPECT_EQ(job.error().code(), ErrorCode::unavailable);
+  EXPECT_NE(job.error().message().find("no PMIx server answers"), std::string::npos)
+      << job.error().message();
+}
+
+TEST(FromEnvironment, JoinTimeoutMustBeWholeSeconds) {
+  for (const char* wrong : {"0", "-3", "1.5", "soon", "99999999999"}) {
+    const ScopedEnvironment environment(
+        {{"PMIX_NAMESPACE", "none"}, {"PMIX_RANK", "0"}, {"STRIPLINE_JOIN_TIMEOUT", wrong}});
+    const auto job = from_environment();
+    ASSERT_FALSE(job.ok());
+    EXPECT_EQ(job.error().code(), ErrorCode::invalid_argument);
+    EXPECT_NE(job.error().message().find("STRIPLINE_JOIN_TIMEOUT"), std::string::npos);
+  }
+}
+
 TEST(FromEnvironment, RefusesIncompleteOrImpossibleVariables) {
   const std::map<std::string, std::string> good = {{"STRIPLINE_RANK", "0"},
                                                    {"STRIPLINE_RANKS", "2"},

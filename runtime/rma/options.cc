@@ -50,7 +50,8 @@ Result<Options> Options::from_environment() {
 
 int report(const Error& error) {
   if (!error.shown()) {
-    const std::string_view rank = variable("STRIPLINE_RANK");
+    std::string_view rank = variable("STRIPLINE_RANK");
+    if (rank.empty()) rank = variable("PMIX_RANK");
     std::fprintf(stderr, "rank %s: error: %s\n", rank.empty() ? "0" : rank.data(),
                  error.message().c_str());
   }

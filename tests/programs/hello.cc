@@ -53,7 +53,8 @@ int main(int argc, char** argv) {
     return index < arguments.size() ? static_cast<uint32_t>(std::stoul(arguments[index])) : 0U;
   };
   if (mode == "--sleep-before-join") {
-    const char* rank = std::getenv("STRIPLINE_RANK");  // NOLINT(concurrency-mt-unsafe)
+    const char* rank = std::getenv("STRIPLINE_RANK");      // NOLINT(concurrency-mt-unsafe)
+    if (rank == nullptr) rank = std::getenv("PMIX_RANK");  // NOLINT(concurrency-mt-unsafe)
     while (rank != nullptr && std::to_string(number(1)) == rank) ::pause();
   }
 
