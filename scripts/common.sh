@@ -14,7 +14,8 @@ build_packages=(
   nlohmann-json3-dev libsqlite3-dev libeigen3-dev libboost1.81-dev libcli11-dev libspdlog-dev
   libhwloc-dev libpmix-dev libssl-dev libgtest-dev libbenchmark-dev)
 check_packages=(
-  clang-format-14 clang-tidy-14 git iproute2 procps)
+  clang-format-14 clang-tidy-14 git iproute2 procps util-linux
+  openmpi-bin libopenmpi-dev slurm-wlm munge)
 fuzz_packages=(clang-14 libclang-rt-14-dev)
 
 # require_packages NAME...: installs what is missing; without root, says what to run and exits.

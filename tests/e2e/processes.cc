@@ -91,6 +91,38 @@ std::vector<pid_t> children_of(pid_t pid) {
   return found;
 }
 
+std::vector<pid_t> processes_of(const std::string& path) {
+  std::vector<pid_t> pids;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream file(entry.path() / "cmdline");
+    std::string command;
+    std::getline(file, command, '\0');
+    if (command == path) pids.push_back(static_cast<pid_t>(std::stol(name)));
+  }
+  return pids;
+}
+
+std::filesystem::path find_in_path(const std::string& name) {
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::filesystem::path file = std::filesystem::path(folder) / name;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+  }
+  return {};
+}
+
+size_t lines_with(const std::string& text, const std::string& part) {
+  std::istringstream lines(text);
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(part) != std::string::npos) ++count;
+  }
+  return count;
+}
+
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
 
 double steady_seconds() {

@@ -62,6 +62,15 @@ Finished run_program(std::vector<std::string> argv, double limit_s = 60,
 /// The ids of a process's children.
 std::vector<pid_t> children_of(pid_t pid);
 
+/// The ids of all processes that were started as `path`.
+std::vector<pid_t> processes_of(const std::string& path);
+
+/// The file that a shell would run for this name; empty if it is not in PATH.
+std::filesystem::path find_in_path(const std::string& name);
+
+/// Lines of `text` that contain `part`.
+size_t lines_with(const std::string& text, const std::string& part);
+
 /// Waits until `condition` holds; whether it did within the limit.
 template <typename Condition>
 bool eventually(Condition condition, double limit_s);
