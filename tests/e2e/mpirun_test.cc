@@ -63,6 +63,19 @@ INSTANTIATE_TEST_SUITE_P(
       return fabric.substr(0, fabric.find(':'));
     });
 
+TEST_F(Mpirun, ProgramsUseMpiBesides) {
+  if (!std::filesystem::exists(program("beside_mpi"))) {
+    GTEST_SKIP() << "built without MPI (Debian: apt-get install libopenmpi-dev)";
+  }
+  for (const char* first : {"mpi", "stripline"}) {
+    for (const char* last : {"mpi", "stripline"}) {
+      const Finished job = run({"-n", "2", program("beside_mpi"), first, last});
+      EXPECT_EQ(job.exit_code, kExitOk) << first << " first, " << last << " last: " << job.err;
+      EXPECT_EQ(lines_with(job.out, "both work"), 2U) << job.out;
+    }
+  }
+}
+
 TEST_F(Mpirun, KilledRankEndsTheJob) {
   const double start = steady_seconds();
   const Finished job = run({"-n", "3", program("hello"), "--kill", "1"});
