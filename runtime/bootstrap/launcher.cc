@@ -16,6 +16,7 @@
 
 #include "runtime/bootstrap/hex.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
+#include "runtime/machine/placement.h"
 
 namespace stripline::bootstrap {
 namespace {
@@ -28,42 +29,28 @@ std::string new_job_id() {
   return std::to_string(::getpid()) + "-" + std::to_string(Clock::now().time_since_epoch().count());
 }
 
-/// While it lives, processes started by this thread inherit one core.
-class CoreBinding {
+/// While it lives, processes started by this thread inherit these processors; with none, nothing
+/// changes.
+class Binding {
  public:
-  explicit CoreBinding(int core) : bound_(core >= 0) {
+  explicit Binding(std::span<const uint32_t> processors) : bound_(!processors.empty()) {
     if (!bound_) return;
     ::sched_getaffinity(0, sizeof before_, &before_);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<size_t>(core), &one);
-    ::sched_setaffinity(0, sizeof one, &one);
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    for (const uint32_t processor : processors) CPU_SET(processor, &mask);
+    ::sched_setaffinity(0, sizeof mask, &mask);
   }
-  ~CoreBinding() {
+  ~Binding() {
     if (bound_) ::sched_setaffinity(0, sizeof before_, &before_);
   }
-  CoreBinding(const CoreBinding&) = delete;
-  CoreBinding& operator=(const CoreBinding&) = delete;
+  Binding(const Binding&) = delete;
+  Binding& operator=(const Binding&) = delete;
 
  private:
   bool bound_;
   cpu_set_t before_{};
 };
-
-/// The cores this process may use; empty if ranks are not to be bound.
-std::vector<int> cores_for(const LaunchOptions& options) {
-  std::vector<int> cores;
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (options.bind == Bind::none || ::sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-    return cores;
-  }
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(static_cast<size_t>(core), &allowed)) cores.push_back(core);
-  }
-  if (cores.size() < options.ranks) cores.clear();
-  return cores;
-}
 
 /// A descriptor that is readable once the process has ended. Through syscall(): glibc 2.36 declares
 /// pidfd_open() without C linkage.
@@ -101,7 +88,11 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
   Launcher launcher;
   launcher.first_rank_ = options.first_rank;
   launcher.job_id_ = options.job_id.empty() ? new_job_id() : options.job_id;
-  const std::vector<int> cores = cores_for(options);
+  std::vector<std::vector<uint32_t>> placement;
+  if (options.bind == Bind::core) {
+    placement = machine::place_ranks(machine::allowed_processors(), options.ranks);
+  }
+  placement.resize(options.ranks);  // without places ranks stay unbound
   for (uint32_t i = 0; i < options.ranks; ++i) {
     STRIPLINE_ASSIGN_OR_RETURN(auto sockets, socket_pair());
     SubprocessOptions child;
@@ -114,7 +105,7 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
     child.inherit = {{sockets.second.get(), kRankControlFd}};
     child.stdout_fd = options.stdout_fd;
     child.stderr_fd = options.stderr_fd;
-    const CoreBinding binding(cores.empty() ? -1 : cores[i % cores.size()]);
+    const Binding binding(placement[i]);
     STRIPLINE_ASSIGN_OR_RETURN(Subprocess process, Subprocess::spawn(child));
     UniqueFd exit_fd = watch_exit(process.pid());
     if (!exit_fd) {

@@ -23,7 +23,8 @@ namespace stripline::bootstrap {
 /// Where ranks may run.
 enum class Bind {
   none,  ///< wherever the scheduler puts them
-  core,  ///< one core each, round robin, if there are at least as many cores as ranks; else none
+  core,  ///< on processors of their own, spread over cores and NUMA nodes (place_ranks() in
+         ///< runtime/machine/placement.h); like none if there are fewer processors than ranks
 };
 
 struct LaunchOptions {

@@ -107,8 +107,8 @@ int main(int argc, char** argv) {
   app.add_option("--seed", seed, "Seed of the jitter of emulated fabrics (default: 0)")
       ->type_name("N");
   app.add_option("--bind", bind,
-                 "core: each rank on a core of its own while there are enough cores; none: as the "
-                 "scheduler likes")
+                 "core: each rank on a core of its own, spread over NUMA nodes, or on a hardware "
+                 "thread of its own where ranks outnumber cores; none: as the scheduler likes")
       ->type_name("B")
       ->check(CLI::IsMember({"core", "none"}))
       ->capture_default_str();
