@@ -3,6 +3,7 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,13 +31,13 @@ Result<int> join_seconds() {
   const char* text = variable("STRIPLINE_JOIN_TIMEOUT");
   if (text == nullptr || *text == '\0') return kDefaultJoinSeconds;
   const std::string_view view(text);
-  int seconds = 0;
+  double seconds = 0;
   const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), seconds);
-  if (error != std::errc() || end != view.data() + view.size() || seconds <= 0) {
+  if (error != std::errc() || end != view.data() + view.size() || !(seconds > 0 && seconds < 1e6)) {
     return Error(ErrorCode::invalid_argument, "STRIPLINE_JOIN_TIMEOUT='" + std::string(view) +
-                                                  "' is not a whole number of seconds above 0");
+                                                  "' is not a number of seconds above 0");
   }
-  return seconds;
+  return static_cast<int>(std::ceil(seconds));  // what PMIx can tell
 }
 
 /// One attribute of a PMIx call.

@@ -1,6 +1,7 @@
 // stripline-run: starts the ranks of a job on this host. `stripline run` is this program.
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "base/cancel_signals.h"
 #include "base/exit_codes.h"
 #include "base/quantity.h"
+#include "base/settings.h"
 #include "runtime/bootstrap/local_job.h"
 
 namespace {
@@ -31,8 +33,9 @@ constexpr const char* kDescription =
 
 constexpr const char* kFooter =
     "Options that are not given keep the value of their environment variable: STRIPLINE_FABRIC,\n"
-    "STRIPLINE_CLOCK, STRIPLINE_MODEL, STRIPLINE_SAME_NODE, STRIPLINE_SEGMENT_BYTES,\n"
-    "STRIPLINE_SEED.\n"
+    "STRIPLINE_CLOCK, STRIPLINE_MODEL, STRIPLINE_SEGMENT_BYTES, STRIPLINE_SEED, and so on: "
+    "--verbose\n"
+    "shows all of them.\n"
     "'stripline doctor' shows the fabrics of this host.\n\n"
     "Exit codes:\n"
     "  0  every rank left the job and exited with 0\n"
@@ -112,11 +115,17 @@ int main(int argc, char** argv) {
       ->type_name("B")
       ->check(CLI::IsMember({"core", "none"}))
       ->capture_default_str();
-  app.add_option("--join-timeout", job.join_timeout_s,
-                 "Give up when a rank has not joined the job after so many seconds")
-      ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  CLI::Option* const join_timeout =
+      app.add_option("--join-timeout", job.join_timeout_s,
+                     "Give up when a rank has not joined the job after so many seconds")
+          ->type_name("SECONDS")
+          ->check(CLI::PositiveNumber)
+          ->envname("STRIPLINE_JOIN_TIMEOUT")
+          ->capture_default_str();
+  bool verbose = false;
+  app.add_flag("-v,--verbose", verbose,
+               "Show the ranks (host, process, processors, NUMA node, network) and every setting "
+               "with its origin on standard error when the job starts");
   app.add_option("--timeout", job.time_limit_s,
                  "End the job after so many seconds (default: no limit)")
       ->type_name("SECONDS")
@@ -141,6 +150,12 @@ int main(int argc, char** argv) {
   if (!clock.empty()) environment["STRIPLINE_CLOCK"] = clock;
   if (!same_node.empty()) environment["STRIPLINE_SAME_NODE"] = same_node;
   if (!model.empty()) environment["STRIPLINE_MODEL"] = model;
+  // It may have come from there; ranks do not need it, but show it.
+  const char* usual = std::getenv("STRIPLINE_JOIN_TIMEOUT");  // NOLINT(concurrency-mt-unsafe)
+  if (join_timeout->count() > 0 && (usual == nullptr || join_timeout->results().front() != usual)) {
+    environment["STRIPLINE_JOIN_TIMEOUT"] = join_timeout->results().front();
+  }
+  if (verbose) environment["STRIPLINE_VERBOSE"] = "1";
   if (seed) environment["STRIPLINE_SEED"] = std::to_string(*seed);
   if (!segment.empty()) {
     const auto bytes = parse_bytes(segment, "--segment");
@@ -148,6 +163,9 @@ int main(int argc, char** argv) {
     if (*bytes == 0) return usage_error("--segment is zero; a segment has at least one byte");
     environment["STRIPLINE_SEGMENT_BYTES"] = std::to_string(*bytes);
   }
+  std::string by_option;
+  for (const auto& [name, value] : environment) by_option += name + " ";
+  environment[kOptionsVariable] = by_option;
 
   const UniqueFd signals = catch_cancel_signals();
   job.cancel_fd = signals.get();

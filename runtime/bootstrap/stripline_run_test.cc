@@ -270,6 +270,32 @@ TEST(StriplineRun, LostPeerEndsTheJobOnEveryRank) {
   EXPECT_NE(job.err.find("lost contact with rank 1"), std::string::npos) << job.err;
 }
 
+TEST(StriplineRun, VerboseShowsRanksAndSettings) {
+  const Finished quiet = run(command({"-n", "2"}, kVirtual));
+  EXPECT_EQ(quiet.err, "");
+  const Finished job = run(command({"-n", "3", "--verbose", "--join-timeout", "17"}, kVirtual));
+  EXPECT_EQ(job.status.exit_code, kExitOk) << job.err;
+  EXPECT_NE(job.err.find("3 ranks on 1 node, virtual clock\n"), std::string::npos) << job.err;
+  EXPECT_EQ(lines_with(job.err, " 1 MiB "), 3U) << job.err;
+  const auto setting = [&](const std::string& name) {
+    std::istringstream lines(job.err);
+    std::string first;
+    std::string value;
+    std::string origin;
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream(line) >> first >> value >> origin;
+      if (first == name) return value + " " + origin;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(setting("STRIPLINE_CLOCK"), "virtual option") << job.err;
+  EXPECT_EQ(setting("STRIPLINE_JOIN_TIMEOUT"), "17 option") << job.err;
+  EXPECT_EQ(setting("STRIPLINE_SEED"), "0 default") << job.err;
+  const Finished wrong =
+      run({"-n", "2", "--segment", "1M", "--", "env", "STRIPLINE_VERBOSE=yes", program("hello")});
+  EXPECT_EQ(wrong.status.exit_code, kExitUsage) << wrong.err;
+}
+
 TEST(StriplineRun, ModelThatCannotBeUsedIsBadInput) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() /

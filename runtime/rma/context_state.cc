@@ -7,6 +7,7 @@
 #include "base/exit_codes.h"
 #include "runtime/fabric/atomic_apply.h"
 #include "runtime/machine/fingerprint.h"
+#include "runtime/rma/introduction.h"
 #include "runtime/rma/load_model.h"
 
 namespace stripline::detail {
@@ -88,7 +89,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
 
   auto state =
       std::make_unique<ContextState>(options, std::move(bootstrap), std::move(*fabric), am_config);
-  const auto addresses = job.exchange(state->fabric->local_address());
+  const auto addresses = rma::introduce(job, *state->fabric, options);
   if (!addresses.ok()) return refuse(addresses.error());
   const Status connected = state->fabric->connect(*addresses, kConnectTimeoutSeconds);
   if (!connected.ok()) return refuse(connected.error());

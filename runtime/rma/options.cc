@@ -45,6 +45,13 @@ Result<Options> Options::from_environment() {
                    "STRIPLINE_SEED='" + std::string(text) + "' is not a non-negative integer");
     }
   }
+  if (const auto text = variable("STRIPLINE_VERBOSE"); !text.empty()) {
+    if (text != "0" && text != "1") {
+      return Error(ErrorCode::invalid_argument,
+                   "STRIPLINE_VERBOSE='" + std::string(text) + "' is neither 0 nor 1");
+    }
+    options.verbose = text == "1";
+  }
   return options;
 }
 

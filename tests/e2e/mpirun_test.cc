@@ -132,6 +132,16 @@ TEST_F(Mpirun, HostsAreNamedAsTheyCallThemselves) {
   EXPECT_NE(job.err.find("error: rank 1 on second: STRIPLINE_SEED"), std::string::npos) << job.err;
 }
 
+TEST_F(Mpirun, RanksAndSettingsAreShownOnce) {
+  const Finished job = run(
+      {"-n", "1", program("hello"), ":", "-n", "1", "env", "STRIPLINE_SEED=4", program("hello")},
+      {{"STRIPLINE_VERBOSE", "1"}});
+  EXPECT_EQ(job.exit_code, kExitOk) << job.err;
+  EXPECT_EQ(lines_with(job.err, "2 ranks on 1 node, real clock"), 1U) << job.err;
+  EXPECT_EQ(lines_with(job.err, "tcp;ofi_rxm"), 2U) << job.err;
+  EXPECT_EQ(lines_with(job.err, "rank 1: STRIPLINE_SEED is 4 (environment)"), 1U) << job.err;
+}
+
 TEST_F(Mpirun, LauncherOfStriplineWorksInsideItsRanks) {
   const Finished job =
       run({"-n", "1", program("stripline-run"), "-n", "2", "--", program("hello")});

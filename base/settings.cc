@@ -1,0 +1,79 @@
+#include "base/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <sstream>
+#include <unistd.h>
+
+namespace stripline {
+namespace {
+
+constexpr std::array kVariables = {
+    Variable{"STRIPLINE_FABRIC", "tcp",
+             "network: a libfabric provider, or emulated:PROFILE[,key=value...]"},
+    Variable{"STRIPLINE_CLOCK", "real", "real, or virtual (emulated fabrics only)"},
+    Variable{"STRIPLINE_MODEL", "", "tuned model file"},
+    Variable{"STRIPLINE_SAME_NODE", "mapped",
+             "ranks of one node reach each other by mapped memory, cma or network"},
+    Variable{"STRIPLINE_SEGMENT_BYTES", "256M", "shared memory of each rank, with suffix K, M, G"},
+    Variable{"STRIPLINE_SEED", "0", "seed of the jitter of emulated fabrics"},
+    Variable{"STRIPLINE_ADDRESS", "", "IP address of this host to communicate from"},
+    Variable{"STRIPLINE_IFACE", "", "network interface to communicate through"},
+    Variable{"STRIPLINE_PROGRESS", "manual",
+             "auto: the provider's thread serves peers while a rank computes"},
+    Variable{"STRIPLINE_PEER_TIMEOUT", "120",
+             "seconds without any completion after which a rank gives its peers up"},
+    Variable{"STRIPLINE_JOIN_TIMEOUT", "60", "seconds in which all ranks have to join the job"},
+    Variable{"STRIPLINE_VERBOSE", "0", "1: rank 0 shows ranks and settings when the job starts"},
+};
+
+/// Of launchers, tests and services; nothing that a user sets for a program.
+constexpr std::array<std::string_view, 7> kOthers = {
+    "STRIPLINE_RANK",    "STRIPLINE_RANKS",  "STRIPLINE_JOB_ID", "STRIPLINE_CONTROL_FD",
+    "STRIPLINE_OPTIONS", "STRIPLINE_SERVER", "STRIPLINE_TEST_"};
+
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe)
+  return value != nullptr ? value : "";
+}
+
+bool is_known(std::string_view name) {
+  return std::ranges::find(kVariables, name, &Variable::name) != kVariables.end() ||
+         std::ranges::any_of(kOthers, [&](std::string_view other) {
+           return other.ends_with('_') ? name.starts_with(other) : name == other;
+         });
+}
+
+}  // namespace
+
+std::span<const Variable> variables() { return kVariables; }
+
+std::vector<Setting> settings() {
+  std::vector<std::string> by_option;
+  std::istringstream options(variable(kOptionsVariable));
+  for (std::string name; options >> name;) by_option.push_back(name);
+
+  std::vector<Setting> all;
+  for (const Variable& known : kVariables) {
+    Setting setting{std::string(known.name), variable(std::string(known.name)), "environment"};
+    if (setting.value.empty()) {
+      setting.value = known.fallback;
+      setting.origin = "default";
+    } else if (std::ranges::find(by_option, setting.name) != by_option.end()) {
+      setting.origin = "option";
+    }
+    all.push_back(std::move(setting));
+  }
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const size_t equals = text.find('=');
+    if (!text.starts_with("STRIPLINE_") || equals == std::string_view::npos) continue;
+    const std::string_view name = text.substr(0, equals);
+    if (is_known(name)) continue;
+    all.push_back({std::string(name), std::string(text.substr(equals + 1)), "unknown"});
+  }
+  return all;
+}
+
+}  // namespace stripline

@@ -1,0 +1,40 @@
+// Every environment variable that users set for a program of the runtime, in one table: what
+// `stripline run --verbose` shows and docs/launching.md lists. Reading and checking a value is the
+// business of whoever uses it. What launchers and ranks tell each other is not here
+// (docs/worker-protocol.md).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stripline {
+
+struct Variable {
+  std::string_view name;
+  std::string_view fallback;  ///< the default as one would write it; empty: none
+  std::string_view meaning;   ///< one line
+};
+
+/// All of them, in the order in which they are shown.
+std::span<const Variable> variables();
+
+/// A variable as this process sees it.
+struct Setting {
+  std::string name;
+  std::string value;   ///< set and not empty, or the default
+  std::string origin;  ///< "default", "environment", "option" (of the launcher), or "unknown": set,
+                       ///< but no variable of ours, mostly a spelling mistake
+  bool operator==(const Setting&) const = default;
+};
+
+/// All variables, and then those that are set, begin with STRIPLINE_ and are unknown. Reads the
+/// environment: at start-up only.
+std::vector<Setting> settings();
+
+/// The names, separated by spaces, that a launcher has set because of its options
+/// (docs/worker-protocol.md).
+inline constexpr const char* kOptionsVariable = "STRIPLINE_OPTIONS";
+
+}  // namespace stripline

@@ -1,0 +1,83 @@
+#include "runtime/rma/introduction.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <utility>
+
+#include "base/quantity.h"
+#include "runtime/machine/job_table.h"
+
+namespace stripline::rma {
+namespace {
+
+/// Values that the program has put in place of the environment's.
+void note_program_options(const Options& options, std::vector<Setting>& settings) {
+  const auto environment = Options::from_environment();
+  const Options expected = environment.ok() ? *environment : Options{};
+  const auto note = [&](const char* name, bool differs, const std::string& value) {
+    const auto found = std::ranges::find(settings, name, &Setting::name);
+    if (differs && found != settings.end()) *found = {name, value, "program"};
+  };
+  note("STRIPLINE_FABRIC", options.fabric != expected.fabric, options.fabric);
+  note("STRIPLINE_CLOCK", options.clock != expected.clock, options.clock);
+  note("STRIPLINE_MODEL", options.model_path != expected.model_path, options.model_path);
+  note("STRIPLINE_SEGMENT_BYTES", options.segment_bytes != expected.segment_bytes,
+       std::to_string(options.segment_bytes));
+  note("STRIPLINE_SEED", options.seed != expected.seed, std::to_string(options.seed));
+  note("STRIPLINE_VERBOSE", options.verbose != expected.verbose, options.verbose ? "1" : "0");
+}
+
+std::string description(const fabric::Info& info, const Options& options) {
+  machine::RankDescription one = machine::describe_process();
+  one.fabric = info.name;
+  one.provider = info.provider;
+  one.clock = info.clock;
+  const auto interface = info.attributes.find("fabric.interface");
+  if (interface != info.attributes.end()) one.interface = interface->second;
+  one.segment_bytes = options.segment_bytes;
+  note_program_options(options, one.settings);
+  return one.encode();
+}
+
+}  // namespace
+
+std::string Introduction::encode() const {
+  return std::to_string(address.size()) + ":" + address + description;
+}
+
+Result<Introduction> Introduction::decode(std::string_view bytes) {
+  size_t length = 0;
+  const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), length);
+  const auto digits = static_cast<size_t>(end - bytes.data());
+  if (error != std::errc() || digits == bytes.size() || *end != ':' ||
+      length > bytes.size() - digits - 1) {
+    return Error(ErrorCode::data_loss,
+                 "a rank introduces itself in another form; run one version of the program");
+  }
+  return Introduction{std::string(bytes.substr(digits + 1, length)),
+                      std::string(bytes.substr(digits + 1 + length))};
+}
+
+Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
+                                           const Options& options) {
+  const Introduction mine{fabric.local_address(),
+                          options.verbose ? description(fabric.info(), options) : std::string()};
+  STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
+  std::vector<std::string> addresses;
+  std::vector<machine::RankDescription> described;
+  for (const std::string& bytes : introductions) {
+    STRIPLINE_ASSIGN_OR_RETURN(Introduction theirs, Introduction::decode(bytes));
+    addresses.push_back(std::move(theirs.address));
+    if (!options.verbose || job.rank() != 0) continue;
+    machine::RankDescription one{.host = "did not say"};  // where STRIPLINE_VERBOSE is not set
+    if (!theirs.description.empty()) {
+      STRIPLINE_ASSIGN_OR_RETURN(one, machine::RankDescription::decode(theirs.description));
+    }
+    described.push_back(std::move(one));
+  }
+  if (!described.empty()) std::fputs(machine::job_table(described).c_str(), stderr);
+  return addresses;
+}
+
+}  // namespace stripline::rma

@@ -1,0 +1,34 @@
+// The exchange of addresses when a job starts, which also carries what ranks tell about themselves
+// when somebody wants to see it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <stripline/context.h>
+
+#include "base/result.h"
+#include "runtime/bootstrap/bootstrap.h"
+#include "runtime/fabric/fabric.h"
+
+namespace stripline::rma {
+
+/// What one rank gives the others: its address, and its description or nothing.
+struct Introduction {
+  std::string address;
+  std::string description;
+
+  std::string encode() const;
+  /// Errors: data_loss if the bytes were not written by encode().
+  static Result<Introduction> decode(std::string_view bytes);
+};
+
+/// Bootstrap::exchange() of `fabric`'s address; returns all addresses by rank. With
+/// `options.verbose`, rank 0 writes the table of ranks and settings (runtime/machine/job_table.h)
+/// to standard error: before connecting, so that it is there when that fails. Errors: as
+/// exchange(); data_loss if a rank runs another version.
+Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
+                                           const Options& options);
+
+}  // namespace stripline::rma

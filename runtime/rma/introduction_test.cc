@@ -1,0 +1,60 @@
+#include "runtime/rma/introduction.h"
+
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/settings.h"
+#include "runtime/bootstrap/scoped_environment.h"
+#include "runtime/fabric/ofi/ofi_settings.h"
+
+namespace stripline::rma {
+namespace {
+
+TEST(Introduction, SurvivesTheWire) {
+  for (const std::string& address :
+       {std::string(), std::string("3:x"), std::string("\0\xff:7", 4)}) {
+    for (const std::string& description : {std::string(), std::string("{\"host\":\"a\"}")}) {
+      const auto received = Introduction::decode(Introduction{address, description}.encode());
+      ASSERT_TRUE(received.ok());
+      EXPECT_EQ(received->address, address);
+      EXPECT_EQ(received->description, description);
+    }
+  }
+}
+
+TEST(Introduction, RefusesWhatIsNone) {
+  for (const char* bad : {"", "7", ":", "x:abc", "4:abc", "99999999999999999999:a", "-1:a"}) {
+    const auto decoded = Introduction::decode(bad);
+    ASSERT_FALSE(decoded.ok()) << bad;
+    EXPECT_EQ(decoded.error().code(), ErrorCode::data_loss);
+  }
+}
+
+TEST(Variables, FallbacksAreTheDefaultsInForce) {
+  std::map<std::string, std::string> fallbacks;
+  for (const Variable& one : variables()) fallbacks[std::string(one.name)] = one.fallback;
+  const bootstrap::ScopedEnvironment environment(fallbacks);
+
+  const auto options = Options::from_environment();
+  ASSERT_TRUE(options.ok()) << options.error().message();
+  const Options plain;
+  EXPECT_EQ(options->fabric, plain.fabric);
+  EXPECT_EQ(options->clock, plain.clock);
+  EXPECT_EQ(options->model_path, plain.model_path);
+  EXPECT_EQ(options->segment_bytes, plain.segment_bytes);
+  EXPECT_EQ(options->seed, plain.seed);
+  EXPECT_EQ(options->verbose, plain.verbose);
+
+  const auto settings = fabric::ofi::Settings::from_environment();
+  ASSERT_TRUE(settings.ok()) << settings.error().message();
+  const fabric::ofi::Settings usual;
+  EXPECT_EQ(settings->address, usual.address);
+  EXPECT_EQ(settings->interface, usual.interface);
+  EXPECT_EQ(settings->automatic_progress, usual.automatic_progress);
+  EXPECT_EQ(settings->peer_timeout_s, usual.peer_timeout_s);
+}
+
+}  // namespace
+}  // namespace stripline::rma
