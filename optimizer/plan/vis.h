@@ -1,0 +1,116 @@
+// How one transfer of many regions (vector, indexed, strided) is carried out: by a window of
+// contiguous operations, by the network's own scatter and gather lists, by one contiguous get of
+// everything from the first to the last byte, or packed into active messages (Iancu et al.,
+// section 3; Chen, section 7.3). The choice is the method that is cheapest by the cost model
+// (optimizer/cost/pack_costs.h) times what campaigns found that model to be wrong by.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+#include "optimizer/plan/strip.h"
+
+namespace stripline::plan {
+
+class VisCosts;  // optimizer/plan/vis_costs.h
+
+enum class VisMethod : uint8_t {
+  pipelined,     ///< one contiguous put or get per remote region, `window` of them in flight
+  native_iov,    ///< operations of up to iov_limit remote regions each, `window` in flight
+  bounding_box,  ///< gets: one contiguous get of the extent, then local copies
+  packed,        ///< active messages of up to `chunk_bytes` of payload, `window` in flight
+};
+inline constexpr size_t kVisMethods = 4;
+
+/// What the program does while the transfer is under way (Iancu et al., section 3). The target is
+/// taken to run the same program: a target that computes without entering the library lets active
+/// messages wait.
+enum class ComputeClass : uint8_t { communication_only, light, heavy };
+inline constexpr size_t kComputeClasses = 3;
+
+/// The transfer, seen from the remote side, after adjacent regions have been merged.
+struct VisRequest {
+  Direction direction = Direction::get;
+  uint64_t regions = 1;        ///< contiguous remote pieces; at least 1
+  uint64_t region_bytes = 0;   ///< bytes of each, the mean for lists
+  uint64_t extent_bytes = 0;   ///< from the first to the last remote byte, inclusive
+  uint64_t local_regions = 1;  ///< contiguous local pieces; at least 1
+  /// Gets only: reading the bytes between the regions is harmless.
+  bool bounding_box_allowed = false;
+  uint32_t iov_limit = 1;  ///< remote pieces that one native operation takes; 1: none
+  /// Memory for a bounding box, or for the messages of packed transfers, at the initiator; for all
+  /// `peers` together.
+  uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
+  uint64_t medium_bytes = 0;  ///< payload of the largest active message; 0: there are none
+  ComputeClass compute = ComputeClass::communication_only;
+  /// Bytes of each packed message that are neither data nor per region, e.g. a strided shape.
+  uint32_t message_header_bytes = 32;
+  /// Bytes of each packed message per region in it: 0 for strided transfers, the size of an address
+  /// for indexed ones, that of an address and a length for vectors.
+  uint32_t region_header_bytes = 0;
+  /// Ranks with which transfers like this one are under way at the same time.
+  uint32_t peers = 1;
+  bool operator==(const VisRequest&) const = default;
+};
+
+/// A decision.
+struct VisPlan {
+  VisMethod method = VisMethod::pipelined;
+  Reason reason = Reason::no_model;  ///< no_model, tuned, or forced
+  uint32_t window = 1;               ///< operations or messages in flight; at least 1
+  /// Payload of one packed message, headers included; at most medium_bytes. 0 for other methods.
+  uint64_t chunk_bytes = 0;
+  double predicted_s = 0;  ///< seconds until the transfer is complete; 0 without a model
+  /// The next best method and its time; the plan's own where no other is possible.
+  double runner_up_s = 0;
+  VisMethod runner_up = VisMethod::pipelined;
+  /// The interval of the ratio of the two best contains 1: the method is the one of them that loses
+  /// least if the model errs.
+  bool uncertain = false;
+  bool operator==(const VisPlan&) const = default;
+};
+
+/// One way to carry out the transfer.
+struct VisCandidate {
+  VisMethod method = VisMethod::pipelined;
+  uint32_t window = 1;
+  uint64_t chunk_bytes = 0;  ///< packed only
+  bool operator==(const VisCandidate&) const = default;
+};
+
+/// Receives what the planner considers, in order. explain_vis passes one; plan_vis none.
+class VisSink {
+ public:
+  virtual ~VisSink() = default;
+  /// A possible method with its window and chunk; the time by the cost model alone, and the factor
+  /// that corrects it, with the ends of its interval (all 1 where nothing was measured).
+  virtual void considered(const VisCandidate& candidate, double model_s, double residual,
+                          double residual_low, double residual_high) = 0;
+};
+
+/// Whether the request and its buffers allow a method. `pipelined` always is.
+bool vis_allowed(const VisRequest& request, VisMethod method) noexcept;
+
+/// The plan for a transfer. Without a model (`costs` null, or without the operations of this
+/// direction): packed if there are at least two regions, each smaller than medium_bytes, as Iancu
+/// et al. (section 7) advise for systems that nothing is known of; otherwise pipelined. Pure,
+/// allocates nothing.
+VisPlan plan_vis(const VisRequest& request, const VisCosts* costs) noexcept;
+
+/// The same, telling `sink` about every possible method.
+VisPlan explain_vis(const VisRequest& request, const VisCosts* costs, VisSink& sink);
+
+/// The plan that runs a given method, with its predicted time (0 without a model). A chunk or
+/// window of 0 means the one plan_vis would use; both are reduced to what the request allows. If it
+/// does not allow the method at all, the plan is that of plan_vis, and its reason is not `forced`.
+VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod method,
+                  uint64_t chunk_bytes, uint32_t window) noexcept;
+
+/// Packed messages that the transfer takes at a chunk size; regions may be cut between messages.
+uint64_t vis_message_count(const VisRequest& request, uint64_t chunk_bytes) noexcept;
+
+std::string_view to_string(VisMethod method);
+std::string_view to_string(ComputeClass compute);
+
+}  // namespace stripline::plan
