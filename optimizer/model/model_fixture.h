@@ -26,8 +26,39 @@ inline std::vector<BufferPoint> example_buffers() {
           {2 << 20, example_parameter(0.5e-9), example_parameter(0.4e-9)}};
 }
 
-/// Every member present once, but for the buffers of gets, in the order of magnitude of an
-/// InfiniBand network of 2004.
+/// Copies of data that stay in a cache of 1 MiB, and of others.
+inline PackModel example_pack() {
+  return {{{64 << 10, example_parameter(8e-9), example_parameter(0.2e-9)},
+           {2 << 20, example_parameter(20e-9), example_parameter(0.5e-9)}},
+          {{64 << 10, example_parameter(9e-9), example_parameter(0.2e-9)},
+           {2 << 20, example_parameter(25e-9), example_parameter(0.6e-9)}}};
+}
+
+/// Every member present once; residuals of two methods in some places.
+inline VisModel example_vis() {
+  VisDirection get;
+  get.chunk_bytes = 8192;
+  get.window = 8;
+  get.pipelined_window = 32;
+  get.iov_piece_s = example_parameter(0.3e-6);
+  get.light_delay_s = example_parameter(1e-6);
+  get.heavy_delay_s = example_parameter(50e-6);
+  get.communication_only.pipelined.compact = {{8, 16, example_parameter(1.1)},
+                                              {8, 4096, example_parameter(1.3)},
+                                              {4096, 16, example_parameter(0.9)}};
+  get.communication_only.packed.compact = {{8, 16, example_parameter(1.2)},
+                                           {4096, 16, example_parameter(1.4)}};
+  get.communication_only.packed.spread = {{8, 16, example_parameter(1.5)}};
+  get.communication_only.native_iov.compact = {{8, 16, example_parameter(1)}};
+  get.light.bounding_box.compact = {{8, 16, example_parameter(1.2)}};
+  get.heavy.packed.compact = {{8, 16, example_parameter(2, 0.5)}};
+  VisDirection put;
+  put.chunk_bytes = 4096;
+  return {put, get};
+}
+
+/// Every member present once, but for the buffers of gets and what concerns many regions, in the
+/// order of magnitude of an InfiniBand network of 2004.
 inline TunedModel example_model() {
   TunedModel m;
   m.name = "example";
@@ -67,7 +98,7 @@ inline TunedModel example_model() {
   c.alu = {{0, example_parameter(2.0e-9)}};
   m.compute = c;
   m.strip = StripModel{example_parameter(0.1e-6), example_parameter(0.02, 0)};
-  m.unknown_sections["vis"] = R"({"boundary":[1,2.5]})";
+  m.unknown_sections["later"] = R"({"boundary":[1,2.5]})";
   return m;
 }
 

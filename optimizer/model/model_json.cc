@@ -8,35 +8,21 @@
 
 #include "base/sha256.h"
 #include "optimizer/model/fingerprint.h"
+#include "optimizer/model/parameter_json.h"
 #include "optimizer/model/validate.h"
+#include "optimizer/model/vis_json.h"
 
 namespace stripline::model {
 namespace {
 
-constexpr std::array kKnownSections = {"compute",        "domain",  "fingerprint",
-                                       "name",           "network", "provenance",
-                                       "schema_version", "sha256",  "strip"};
+using namespace detail;
+
+constexpr std::array kKnownSections = {"compute", "domain", "fingerprint", "name",
+                                       "network", "pack",   "provenance",  "schema_version",
+                                       "sha256",  "strip",  "vis"};
 
 bool is_known_section(const std::string& name) {
   return std::find(kKnownSections.begin(), kKnownSections.end(), name) != kKnownSections.end();
-}
-
-Error damaged(const std::string& message) { return {ErrorCode::data_loss, message}; }
-
-Json parameter_to_json(const Parameter& parameter, const ParameterRule& rule) {
-  Json json = {{"value", parameter.value},
-               {"unit", rule.unit},
-               {"ci", {parameter.ci_low, parameter.ci_high}},
-               {"runs", parameter.runs},
-               {"samples", parameter.samples},
-               {"method", parameter.method}};
-  if (parameter.at_least) json["at_least"] = true;
-  return json;
-}
-
-void put_parameter(Json& object, const char* key, const std::optional<Parameter>& parameter,
-                   const ParameterRule& rule) {
-  if (parameter) object[key] = parameter_to_json(*parameter, rule);
 }
 
 Json operation_to_json(const OperationModel& operation) {
@@ -107,68 +93,6 @@ Result<std::string> hash_without_member(const Json& document) {
   content.erase("sha256");
   STRIPLINE_ASSIGN_OR_RETURN(const std::string canonical, canonical_json(content));
   return sha256_hex(canonical);
-}
-
-Status only_known(const Json& object, const std::string& where,
-                  std::initializer_list<std::string_view> known) {
-  if (!object.is_object()) return damaged(where + ": expected an object");
-  for (const auto& [key, member] : object.items()) {
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
-      std::string member_path = where;
-      member_path.append(".").append(key);
-      return damaged(member_path + ": unknown in schema version " + std::to_string(kSchemaVersion));
-    }
-  }
-  return {};
-}
-
-Result<uint64_t> read_count(const Json& object, std::string_view key, const std::string& where,
-                            uint64_t maximum) {
-  STRIPLINE_ASSIGN_OR_RETURN(const int64_t value, get_integer(object, key, where));
-  if (value < 0 || static_cast<uint64_t>(value) > maximum) {
-    return damaged(where + "." + std::string(key) + ": expected an integer from 0 to " +
-                   std::to_string(maximum));
-  }
-  return static_cast<uint64_t>(value);
-}
-
-Result<uint32_t> read_count32(const Json& object, std::string_view key, const std::string& where) {
-  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t value,
-                             read_count(object, key, where, std::numeric_limits<uint32_t>::max()));
-  return static_cast<uint32_t>(value);
-}
-
-Result<Parameter> read_parameter(const Json& json, const std::string& where,
-                                 const ParameterRule& rule) {
-  STRIPLINE_RETURN_IF_ERROR(
-      only_known(json, where, {"value", "unit", "ci", "runs", "samples", "method", "at_least"}));
-  Parameter parameter;
-  STRIPLINE_ASSIGN_OR_RETURN(parameter.value, get_number(json, "value", where));
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string unit, get_string(json, "unit", where));
-  if (unit != rule.unit) {
-    return damaged(where + ".unit: expected \"" + std::string(rule.unit) + "\"");
-  }
-  STRIPLINE_ASSIGN_OR_RETURN(const Json* interval, get_array(json, "ci", where));
-  if (interval->size() != 2 || !(*interval)[0].is_number() || !(*interval)[1].is_number()) {
-    return damaged(where + ".ci: expected [low, high]");
-  }
-  parameter.ci_low = (*interval)[0].get<double>();
-  parameter.ci_high = (*interval)[1].get<double>();
-  STRIPLINE_ASSIGN_OR_RETURN(parameter.runs, read_count32(json, "runs", where));
-  STRIPLINE_ASSIGN_OR_RETURN(parameter.samples, read_count32(json, "samples", where));
-  STRIPLINE_ASSIGN_OR_RETURN(parameter.method, get_string(json, "method", where));
-  if (json.contains("at_least")) {
-    STRIPLINE_ASSIGN_OR_RETURN(parameter.at_least, get_bool(json, "at_least", where));
-  }
-  return parameter;
-}
-
-Status read_optional(const Json& object, const char* key, const std::string& where,
-                     const ParameterRule& rule, std::optional<Parameter>& out) {
-  const auto it = object.find(key);
-  if (it == object.end()) return {};
-  STRIPLINE_ASSIGN_OR_RETURN(out, read_parameter(*it, where + "." + key, rule));
-  return {};
 }
 
 Result<Segment> read_segment(const Json& json, const std::string& where) {
@@ -341,6 +265,8 @@ Status read_sections(const Json& document, TunedModel& model) {
     STRIPLINE_RETURN_IF_ERROR(
         read_optional(*strip, "minimum_gain", "strip", kGainRule, model.strip->minimum_gain));
   }
+  STRIPLINE_RETURN_IF_ERROR(read_pack(document, model.pack));
+  STRIPLINE_RETURN_IF_ERROR(read_vis(document, model.vis));
   for (const auto& [name, json] : document.items()) {
     if (is_known_section(name)) continue;
     STRIPLINE_ASSIGN_OR_RETURN(model.unknown_sections[name], canonical_json(json));
@@ -407,6 +333,8 @@ Result<Json> to_json(const TunedModel& model) {
     put_parameter(strip, "minimum_gain", model.strip->minimum_gain, kGainRule);
     document["strip"] = std::move(strip);
   }
+  if (model.pack) document["pack"] = pack_to_json(*model.pack);
+  if (!model.vis.empty()) document["vis"] = vis_to_json(model.vis);
   for (const auto& [name, text] : model.unknown_sections) {
     auto section = parse_json(text, "section '" + name + "'");
     if (is_known_section(name) || !section) {

@@ -32,9 +32,11 @@ TunedModel small_model() {
   return m;
 }
 
-TunedModel model_with_buffers() {
+TunedModel full_model() {
   TunedModel m = example_model();
   m.network["inter-node"].get->buffers = example_buffers();
+  m.pack = example_pack();
+  m.vis["inter-node"] = example_vis();
   return m;
 }
 
@@ -101,16 +103,52 @@ bool conforms(const Json& schema, const Json& value, const Json& root) {
 }
 
 TEST(ModelJson, RoundTripsEveryMember) {
-  const std::string text = text_of(model_with_buffers());
+  const std::string text = text_of(full_model());
   const auto back = parse_model(text);
   ASSERT_TRUE(back.ok()) << back.error().message();
   EXPECT_EQ(text_of(*back), text);
-  EXPECT_EQ(back->unknown_sections.at("vis"), R"({"boundary":[1,2.5]})");
+  EXPECT_EQ(back->unknown_sections.at("later"), R"({"boundary":[1,2.5]})");
   EXPECT_FALSE(back->network.at("inter-node").get->segments[0].g_s.has_value());
   EXPECT_TRUE(back->network.at("inter-node").am->queue_depth->at_least);
   ASSERT_EQ(back->network.at("inter-node").get->buffers.size(), 3U);
   EXPECT_EQ(back->network.at("inter-node").get->buffers[2].retire_s_per_byte.value, 0.5e-9);
   EXPECT_EQ(back->fingerprint.at("fabric").rule, MatchRule::hard);
+}
+
+TEST(ModelJson, KeepsWhatConcernsManyRegions) {
+  const auto back = parse_model(text_of(full_model()));
+  ASSERT_TRUE(back.ok()) << back.error().message();
+  ASSERT_TRUE(back->pack.has_value());
+  EXPECT_EQ(back->pack->unpack.at(1).span_bytes, uint64_t{2} << 20);
+  EXPECT_EQ(back->pack->unpack[1].s_per_byte.value, 0.6e-9);
+  const VisModel& vis = back->vis.at("inter-node");
+  EXPECT_EQ(vis.put->chunk_bytes, 4096U);
+  EXPECT_FALSE(vis.put->window.has_value());
+  EXPECT_EQ(vis.get->window, 8U);
+  EXPECT_EQ(vis.get->pipelined_window, 32U);
+  EXPECT_EQ(vis.get->light_delay_s->value, 1e-6);
+  EXPECT_EQ(vis.get->heavy_delay_s->value, 50e-6);
+  EXPECT_EQ(vis.get->iov_piece_s->value, 0.3e-6);
+  EXPECT_EQ(vis.get->communication_only.pipelined.compact.size(), 3U);
+  EXPECT_EQ(vis.get->communication_only.pipelined.compact[1].regions, 4096U);
+  EXPECT_EQ(vis.get->communication_only.packed.spread.at(0).ratio.value, 1.5);
+  EXPECT_EQ(vis.get->communication_only.native_iov.compact.size(), 1U);
+  EXPECT_EQ(vis.get->light.bounding_box.compact.at(0).region_bytes, 8U);
+  EXPECT_EQ(vis.get->heavy.packed.compact.at(0).ratio.ci_high, 3.0);
+}
+
+TEST(ModelJson, RefusesUnknownMembersOfTheVisSections) {
+  for (const char* pointer :
+       {"/pack", "/pack/pack/0", "/vis/inter-node", "/vis/inter-node/get",
+        "/vis/inter-node/get/communication_only", "/vis/inter-node/get/communication_only/packed",
+        "/vis/inter-node/get/communication_only/packed/compact/0"}) {
+    Json document = *to_json(full_model());
+    document.at(Json::json_pointer(pointer))["surprise"] = 1;
+    const auto result = parse_model(sealed(document));
+    ASSERT_FALSE(result.ok()) << pointer;
+    EXPECT_NE(result.error().message().find("surprise"), std::string::npos)
+        << result.error().message();
+  }
 }
 
 TEST(ModelJson, HashIgnoresLayoutAndSeesContent) {
@@ -183,11 +221,11 @@ TEST(ModelJson, ForeignSectionsAreKeptAndOtherKindsRefused) {
 }
 
 TEST(ModelJson, OnlyGetsHaveBuffers) {
-  Json document = *to_json(model_with_buffers());
+  Json document = *to_json(full_model());
   Json& path = document["network"]["inter-node"];
   path["put"]["buffers"] = path["get"]["buffers"];
   EXPECT_FALSE(parse_model(sealed(document)).ok());
-  document = *to_json(model_with_buffers());
+  document = *to_json(full_model());
   document["network"]["inter-node"]["get"]["buffers"][1].erase("read_s_per_byte");
   EXPECT_FALSE(parse_model(sealed(document)).ok());
 }
@@ -238,7 +276,7 @@ TEST(ModelExamples, ValidOnesAreAcceptedAndConform) {
   }
   EXPECT_EQ(count, 2U);
   EXPECT_EQ(text_of(*load_model(docs() / "schema/examples/valid/full.json")),
-            text_of(model_with_buffers()));
+            text_of(full_model()));
 }
 
 TEST(ModelExamples, InvalidOnesAreRefusedForTheirReason) {
@@ -283,7 +321,8 @@ TEST(ModelSchema, HasTheBoundsOfTheCode) {
   const std::map<std::string, ParameterRule> rules = {{"seconds", kSecondsRule},
                                                       {"seconds_per_byte", kSecondsPerByteRule},
                                                       {"count", kQueueDepthRule},
-                                                      {"gain", kGainRule}};
+                                                      {"gain", kGainRule},
+                                                      {"ratio", kRatioRule}};
   for (const auto& [name, rule] : rules) {
     const Json& members = schema["$defs"][name]["properties"];
     EXPECT_EQ(members["unit"]["const"], rule.unit) << name;
@@ -300,8 +339,8 @@ TEST(ModelSchema, KnowsEveryMemberThatIsWritten) {
   // The schema closes all objects but the outermost one, which may hold sections of later builds.
   Json schema = *read_json_file(docs() / "schema" / "model-v1.schema.json");
   schema["additionalProperties"] = false;
-  Json document = *to_json(model_with_buffers());
-  document.erase("vis");
+  Json document = *to_json(full_model());
+  document.erase("later");
   EXPECT_TRUE(conforms(schema, document, schema));
   EXPECT_FALSE(conforms(schema, *to_json(example_model()), schema));
 }

@@ -22,21 +22,13 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/model/parameter.h"
+#include "optimizer/model/vis_model.h"
+
 namespace stripline::model {
 
 /// The version of the file format this build writes and reads.
 inline constexpr int kSchemaVersion = 1;
-
-/// An estimate with its interval and its origin.
-struct Parameter {
-  double value = 0;
-  double ci_low = 0;  ///< 95 % interval over runs
-  double ci_high = 0;
-  uint32_t runs = 0;     ///< runs that gave an estimate
-  uint32_t samples = 0;  ///< repetitions of the operation or primitive that was fitted, in all runs
-  std::string method;    ///< how the samples became the value, e.g. "wls-per-run+t"
-  bool at_least = false;  ///< The value is only a lower bound (a queue that never filled).
-};
 
 /// Parameters of one operation for sizes in [from_bytes, to_bytes). Absent ones could not be
 /// identified from the samples; planners then treat them as zero.
@@ -129,6 +121,8 @@ struct TunedModel {
   std::map<std::string, PathModel> network;  ///< by path name
   std::optional<ComputeModel> compute;
   std::optional<StripModel> strip;
+  std::optional<PackModel> pack;
+  std::map<std::string, VisModel> vis;  ///< by path name
   /// Top-level sections this build does not know, as canonical JSON text: kept on rewriting.
   std::map<std::string, std::string> unknown_sections;
 };

@@ -5,68 +5,23 @@
 #include <string>
 #include <utility>
 
-#include "base/json.h"
+#include "optimizer/model/validate_parts.h"
 
 namespace stripline::model {
 namespace {
 
+using namespace detail;
+
 constexpr size_t kMaxNameBytes = 256;
-constexpr size_t kMaxTextBytes = 4096;
 constexpr size_t kMaxPaths = 64;
 constexpr size_t kMaxSegments = 256;
-constexpr size_t kMaxFootprints = 1024;
 constexpr size_t kMaxEntries = 4096;
-
-Error wrong(const std::string& where, const std::string& what) {
-  return {ErrorCode::invalid_argument, where + ": " + what};
-}
-
-// Asks the writer of JSON itself, which throws on what it cannot write.
-Status check_utf8(const std::string& where, const std::string& text) {
-  try {
-    static_cast<void>(Json(text).dump());
-    return {};
-  } catch (const Json::type_error&) {
-    return wrong(where, "not valid UTF-8, which JSON demands; correct it at its source");
-  }
-}
 
 Status check_name(const std::string& where, const std::string& name) {
   if (name.empty() || name.size() > kMaxNameBytes) {
     return wrong(where, "a name has 1 to " + std::to_string(kMaxNameBytes) + " bytes");
   }
   return check_utf8(where, name);
-}
-
-Status check_text(const std::string& where, const std::string& text) {
-  if (text.size() > kMaxTextBytes) {
-    return wrong(where, "longer than " + std::to_string(kMaxTextBytes) + " bytes");
-  }
-  return check_utf8(where, text);
-}
-
-// std::to_string() would show a nanosecond as zero.
-std::string number_text(double value) { return Json(value).dump(); }
-
-Status check_parameter(const std::string& where, const Parameter& parameter,
-                       const ParameterRule& rule) {
-  if (!std::isfinite(parameter.value) || !std::isfinite(parameter.ci_low) ||
-      !std::isfinite(parameter.ci_high)) {
-    return wrong(where, "value and interval must be finite");
-  }
-  if (parameter.value < rule.minimum || parameter.value > rule.maximum) {
-    return wrong(where, "value " + number_text(parameter.value) + " is outside [" +
-                            number_text(rule.minimum) + ", " + number_text(rule.maximum) + "]");
-  }
-  if (parameter.ci_low > parameter.value || parameter.value > parameter.ci_high) {
-    return wrong(where, "the interval does not contain the value");
-  }
-  return check_text(where + ".method", parameter.method);
-}
-
-Status check_optional(const std::string& where, const std::optional<Parameter>& parameter,
-                      const ParameterRule& rule) {
-  return parameter ? check_parameter(where, *parameter, rule) : Status();
 }
 
 Status check_segment(const std::string& where, const Segment& segment) {
@@ -210,6 +165,12 @@ Status validate(const TunedModel& model) {
         check_optional("strip.strip_overhead_s", model.strip->strip_overhead_s, kSecondsRule));
     STRIPLINE_RETURN_IF_ERROR(
         check_optional("strip.minimum_gain", model.strip->minimum_gain, kGainRule));
+  }
+  if (model.pack) STRIPLINE_RETURN_IF_ERROR(check_pack(*model.pack));
+  if (model.vis.size() > kMaxPaths) return wrong("vis", "too many paths");
+  for (const auto& [path, vis] : model.vis) {
+    STRIPLINE_RETURN_IF_ERROR(check_name("vis", path));
+    STRIPLINE_RETURN_IF_ERROR(check_vis("vis." + path, vis));
   }
   for (const auto& [name, text] : model.unknown_sections) {
     STRIPLINE_RETURN_IF_ERROR(check_utf8("the name of an unknown section", name));

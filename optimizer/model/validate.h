@@ -25,6 +25,7 @@ inline constexpr ParameterRule kSecondsRule{"s", 0, 1e6};
 inline constexpr ParameterRule kSecondsPerByteRule{"s/B", 0, 1e6};
 inline constexpr ParameterRule kQueueDepthRule{"1", 1, 1e9};
 inline constexpr ParameterRule kGainRule{"1", 0, 1};
+inline constexpr ParameterRule kRatioRule{"1", 1e-6, 1e6};
 
 /// Every number finite and within its rule, ci_low <= value <= ci_high, segments ascending and
 /// without gaps, footprints ascending, sizes and counts bounded, names present, all texts valid

@@ -133,5 +133,47 @@ TEST(ValidateModel, CountsGainsFootprintsAndDomainHaveBounds) {
             std::string::npos);
 }
 
+// A good model with the sections on many regions, after one change.
+std::string vis_refusal(const std::function<void(TunedModel&)>& change) {
+  return refusal([&](TunedModel& m) {
+    m.pack = example_pack();
+    m.vis["inter-node"] = example_vis();
+    change(m);
+  });
+}
+
+TEST(ValidateModel, ChecksTheSectionsOnManyRegions) {
+  EXPECT_EQ(vis_refusal([](TunedModel&) {}), "accepted");
+  const auto names = [](const std::string& message, const std::string& member) {
+    return message.rfind(member, 0) == 0;
+  };
+  EXPECT_TRUE(names(vis_refusal([](TunedModel& m) { m.pack->pack[1].span_bytes = 8; }),
+                    "pack.pack[1].span_bytes"));
+  EXPECT_TRUE(names(vis_refusal([](TunedModel& m) { m.pack->unpack[0].region_s.value = -1; }),
+                    "pack.unpack[0].region_s"));
+  EXPECT_TRUE(names(vis_refusal([](TunedModel& m) { m.pack->pack[0].span_bytes = kMaxBytes + 1; }),
+                    "pack.pack[0].span_bytes"));
+  EXPECT_TRUE(
+      names(vis_refusal([](TunedModel& m) { m.pack->unpack.assign(2000, m.pack->unpack.front()); }),
+            "pack.unpack"));
+  const auto get = [](TunedModel& m) -> VisDirection& { return *m.vis["inter-node"].get; };
+  EXPECT_TRUE(names(vis_refusal([&](TunedModel& m) { get(m).chunk_bytes = 0; }),
+                    "vis.inter-node.get.chunk_bytes"));
+  EXPECT_TRUE(names(vis_refusal([&](TunedModel& m) { get(m).pipelined_window = 0; }),
+                    "vis.inter-node.get.pipelined_window"));
+  EXPECT_TRUE(names(vis_refusal([&](TunedModel& m) { get(m).heavy_delay_s->value = -1; }),
+                    "vis.inter-node.get.heavy_delay_s"));
+  EXPECT_TRUE(names(vis_refusal([&](TunedModel& m) {
+                      get(m).communication_only.pipelined.compact[2].region_bytes = 8;
+                    }),
+                    "vis.inter-node.get.communication_only.pipelined.compact[2]"));
+  EXPECT_TRUE(names(vis_refusal([&](TunedModel& m) { get(m).heavy.packed.compact[0].regions = 0; }),
+                    "vis.inter-node.get.heavy.packed.compact[0]"));
+  EXPECT_TRUE(names(vis_refusal([&](TunedModel& m) {
+                      get(m).heavy.packed.compact[0].ratio = Parameter{0, 0, 1, 6, 6, "t", false};
+                    }),
+                    "vis.inter-node.get.heavy.packed.compact[0].ratio"));
+}
+
 }  // namespace
 }  // namespace stripline::model

@@ -84,7 +84,8 @@ class VisSink {
  public:
   virtual ~VisSink() = default;
   /// A possible method with its window and chunk; the time by the cost model alone, and the factor
-  /// that corrects it, with the ends of its interval (all 1 where nothing was measured).
+  /// that corrects it, with the ends of its interval (plan::kUnmeasuredFactor where nothing was
+  /// measured).
   virtual void considered(const VisCandidate& candidate, double model_s, double residual,
                           double residual_low, double residual_high) = 0;
 };

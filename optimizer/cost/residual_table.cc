@@ -1,0 +1,79 @@
+#include "optimizer/cost/residual_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "optimizer/cost/log2_of.h"
+
+namespace stripline::cost {
+namespace {
+
+// The lower of the two grid lines around a position, and how far it is to the next.
+struct Place {
+  size_t index = 0;
+  double share = 0;
+};
+
+Place place_of(const std::vector<double>& axis, double position) {
+  if (position <= axis.front()) return {0, 0};
+  if (position >= axis.back()) return {axis.size() - 1, 0};
+  size_t index = 0;
+  while (axis[index + 1] <= position) ++index;
+  return {index, (position - axis[index]) / (axis[index + 1] - axis[index])};
+}
+
+LogRatio between(const LogRatio& a, const LogRatio& b, double share) {
+  return {a.value + share * (b.value - a.value), a.low + share * (b.low - a.low),
+          a.high + share * (b.high - a.high)};
+}
+
+// An interval is an estimate and may reach below what a ratio can be.
+double log_of(double ratio) { return std::log(std::max(ratio, 1e-6)); }
+
+void sort_unique(std::vector<double>& axis) {
+  std::sort(axis.begin(), axis.end());
+  axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
+}
+
+}  // namespace
+
+ResidualTable::ResidualTable(const std::vector<model::VisResidual>& cells) {
+  for (const model::VisResidual& cell : cells) {
+    x_.push_back(log2_of(cell.region_bytes));
+    y_.push_back(log2_of(cell.regions));
+  }
+  sort_unique(x_);
+  sort_unique(y_);
+  cells_.reserve(x_.size() * y_.size());
+  for (const double x : x_) {
+    for (const double y : y_) {
+      double nearest = std::numeric_limits<double>::infinity();
+      const model::VisResidual* best = nullptr;
+      for (const model::VisResidual& cell : cells) {
+        const double dx = log2_of(cell.region_bytes) - x;
+        const double dy = log2_of(cell.regions) - y;
+        const double distance = dx * dx + dy * dy;
+        if (distance >= nearest) continue;
+        nearest = distance;
+        best = &cell;
+      }
+      cells_.push_back(
+          {log_of(best->ratio.value), log_of(best->ratio.ci_low), log_of(best->ratio.ci_high)});
+    }
+  }
+}
+
+LogRatio ResidualTable::at(double log2_region_bytes, double log2_regions) const {
+  if (empty()) return {};
+  const Place x = place_of(x_, log2_region_bytes);
+  const Place y = place_of(y_, log2_regions);
+  const auto column = [&](size_t i) {
+    const LogRatio* cells = &cells_[i * y_.size()];
+    return y.share > 0 ? between(cells[y.index], cells[y.index + 1], y.share) : cells[y.index];
+  };
+  return x.share > 0 ? between(column(x.index), column(x.index + 1), x.share) : column(x.index);
+}
+
+}  // namespace stripline::cost

@@ -1,0 +1,41 @@
+// By how much predictions are wrong, over a plane of (region bytes, regions): the measured ratios
+// of a model, compiled for interpolation.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "optimizer/model/vis_model.h"
+
+namespace stripline::cost {
+
+/// The natural logarithm of a ratio of measured to predicted time, with the ends of its interval.
+struct LogRatio {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// Immutable; safe to share between threads.
+class ResidualTable {
+ public:
+  /// Knows nothing.
+  ResidualTable() = default;
+
+  /// Measured cells, at most one per place; they need not fill a grid. Where a grid
+  /// over their sizes has no cell, the nearest one holds, on a logarithmic scale.
+  explicit ResidualTable(const std::vector<model::VisResidual>& cells);
+
+  bool empty() const { return x_.empty(); }
+
+  /// The ratio at a place, given as logarithms to the base 2: bilinear between the measured ones,
+  /// the edge of the measured range outside of it. A table that knows nothing says 1, exactly.
+  LogRatio at(double log2_region_bytes, double log2_regions) const;
+
+ private:
+  std::vector<double> x_;        // log2 of region bytes, ascending
+  std::vector<double> y_;        // log2 of regions, ascending
+  std::vector<LogRatio> cells_;  // by x, then y
+};
+
+}  // namespace stripline::cost

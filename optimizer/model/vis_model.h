@@ -1,0 +1,74 @@
+// What a campaign learned of transfers of many regions: the sections `pack` and `vis` of the tuned
+// model (docs/model-file.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "optimizer/model/parameter.h"
+
+namespace stripline::model {
+
+/// Copying regions into, or out of, a contiguous buffer: region_s + bytes s_per_byte for each,
+/// where the regions with the gaps between them span so many bytes. Spans that stay in a cache cost
+/// less than others.
+struct PackPoint {
+  uint64_t span_bytes = 0;
+  Parameter region_s;
+  Parameter s_per_byte;
+};
+
+/// Each by span, ascending.
+struct PackModel {
+  std::vector<PackPoint> pack;    ///< regions to buffer
+  std::vector<PackPoint> unpack;  ///< buffer to regions
+};
+
+/// By how much the cost model is wrong at one place: the measured time of a transfer over the
+/// predicted one.
+struct VisResidual {
+  uint64_t region_bytes = 0;  ///< VOL, at least 1
+  uint64_t regions = 0;       ///< DEPTH, at least 1
+  Parameter ratio;            ///< with the interval over runs
+};
+
+/// Residuals of one method. What the program does meanwhile, and whether the regions lie close
+/// together or spread far, make separate tables. Each ascends by region_bytes, then regions.
+struct VisResiduals {
+  std::vector<VisResidual> compact;  ///< the extent is less than kSpreadFactor times the data
+  std::vector<VisResidual> spread;
+};
+
+/// From this ratio of extent to data on, regions count as spread.
+inline constexpr uint64_t kSpreadFactor = 8;
+
+/// The methods of optimizer/plan/vis.h.
+struct VisMethodResiduals {
+  VisResiduals pipelined;
+  VisResiduals native_iov;
+  VisResiduals bounding_box;
+  VisResiduals packed;
+};
+
+/// Transfers in one direction on one path. Absent members were not measured.
+struct VisDirection {
+  std::optional<uint64_t> chunk_bytes;       ///< best size of a packed message
+  std::optional<uint32_t> window;            ///< best number of them in flight
+  std::optional<uint32_t> pipelined_window;  ///< best number of contiguous operations in flight
+  std::optional<Parameter> iov_piece_s;      ///< what each region of a native operation costs
+  /// How long an active message waits at a target that is busy with a light or heavy computation.
+  std::optional<Parameter> light_delay_s;
+  std::optional<Parameter> heavy_delay_s;
+  VisMethodResiduals communication_only;
+  VisMethodResiduals light;
+  VisMethodResiduals heavy;
+};
+
+/// One path.
+struct VisModel {
+  std::optional<VisDirection> put;
+  std::optional<VisDirection> get;
+};
+
+}  // namespace stripline::model

@@ -1,0 +1,304 @@
+#include "optimizer/plan/vis.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "optimizer/plan/vis_costs.h"
+#include "optimizer/plan/vis_time.h"
+
+namespace stripline::plan {
+namespace {
+
+using namespace detail;
+
+// Data bytes below which a packed message is not worth its header.
+constexpr uint64_t kLeastData = 8;
+
+// Messages in flight where nothing was tuned: packing, transfer and unpacking of three overlap, and
+// the replies of a fourth.
+constexpr uint32_t kDefaultWindow = 4;
+
+// Contiguous operations in flight where nothing is known.
+constexpr uint32_t kDefaultPipelinedWindow = 64;
+
+// A window is so many times what suffices on an idle network, as others' messages come between.
+constexpr uint32_t kSlack = 2;
+
+// Chunks that are tried where none was tuned: the largest and so many halvings.
+constexpr int kHalvings = 5;
+
+uint64_t least_chunk(const VisRequest& request) {
+  return uint64_t{request.message_header_bytes} + request.region_header_bytes + kLeastData;
+}
+
+uint64_t buffer_per_peer(const VisRequest& request) {
+  return request.max_buffer_bytes / std::max<uint32_t>(request.peers, 1);
+}
+
+// The window and chunk of packed messages next to those asked for that the request allows. The
+// window gives way to the buffer first: half a chunk costs twice the messages.
+VisCandidate fitting_packed(const VisRequest& request, uint64_t chunk_bytes, uint32_t window) {
+  const uint64_t buffer = buffer_per_peer(request);
+  VisCandidate candidate{VisMethod::packed, window, 0};
+  candidate.chunk_bytes =
+      std::clamp(chunk_bytes, least_chunk(request), std::min(request.medium_bytes, buffer));
+  const uint64_t most =
+      std::min(buffer / candidate.chunk_bytes, vis_message_count(request, candidate.chunk_bytes));
+  candidate.window =
+      static_cast<uint32_t>(std::clamp<uint64_t>(most, 1, std::max<uint32_t>(window, 1)));
+  return candidate;
+}
+
+uint32_t fitting_window(const VisRequest& request, VisMethod method, uint64_t window) {
+  const uint64_t operations =
+      method == VisMethod::native_iov ? iov_operations(request) : vis_pieces(request);
+  constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
+  return static_cast<uint32_t>(std::clamp<uint64_t>(window, 1, std::min(operations, kMost)));
+}
+
+// Operations in flight that keep the slowest stage busy.
+uint64_t sufficient_window(const VisRequest& request, const VisCosts& costs, VisMethod method) {
+  const cost::LinkCosts& link = costs.link(request.direction);
+  const uint64_t operations =
+      method == VisMethod::native_iov ? iov_operations(request) : vis_pieces(request);
+  const double bytes = static_cast<double>(vis_bytes(request)) / static_cast<double>(operations);
+  const cost::MessageCosts& m = link.at(static_cast<uint64_t>(bytes));
+  const double stage = m.stream(bytes);
+  if (!(stage > 0)) return kDefaultPipelinedWindow;
+  const double round = m.blocking(bytes);
+  const double enough = kSlack * (round / stage + 1);
+  return std::min<uint64_t>(link.queue_depth(),
+                            enough < 1e6 ? static_cast<uint64_t>(enough) + 1 : 1000000);
+}
+
+// The window and chunk of a possible method, where the caller does not choose (0).
+VisCandidate candidate_of(const VisRequest& request, const VisCosts* costs, VisMethod method,
+                          uint64_t chunk_bytes, uint32_t window) {
+  switch (method) {
+    case VisMethod::pipelined:
+    case VisMethod::native_iov: {
+      uint64_t in_flight = window;
+      if (in_flight == 0 && costs != nullptr) {
+        const uint32_t tuned = costs->tuning(request.direction).pipelined_window;
+        in_flight = tuned > 0 ? tuned : sufficient_window(request, *costs, method);
+      }
+      if (in_flight == 0) in_flight = kDefaultPipelinedWindow;
+      return {method, fitting_window(request, method, in_flight), 0};
+    }
+    case VisMethod::bounding_box:
+      return {method, 1, 0};
+    case VisMethod::packed:
+      break;
+  }
+  const VisTuning tuning = costs != nullptr ? costs->tuning(request.direction) : VisTuning{};
+  if (window == 0) window = tuning.window > 0 ? tuning.window : kDefaultWindow;
+  if (chunk_bytes == 0) chunk_bytes = tuning.chunk_bytes;
+  if (chunk_bytes != 0 || costs == nullptr) {
+    return fitting_packed(request, chunk_bytes != 0 ? chunk_bytes : request.medium_bytes, window);
+  }
+  VisCandidate best = fitting_packed(request, request.medium_bytes, window);
+  double best_s = model_time(request, *costs, best);
+  for (int i = 1; i <= kHalvings; ++i) {
+    const VisCandidate other = fitting_packed(request, request.medium_bytes >> i, window);
+    const double other_s = model_time(request, *costs, other);
+    if (other_s >= best_s) continue;
+    best = other;
+    best_s = other_s;
+  }
+  return best;
+}
+
+VisPlan plan_of(const VisCandidate& candidate, Reason reason) {
+  VisPlan plan;
+  plan.method = candidate.method;
+  plan.reason = reason;
+  plan.window = candidate.window;
+  plan.chunk_bytes = candidate.chunk_bytes;
+  plan.runner_up = candidate.method;
+  return plan;
+}
+
+bool predictable(const VisRequest& request, const VisCosts* costs) {
+  return costs != nullptr && costs->has(request.direction) &&
+         (costs->has_am() || !vis_allowed(request, VisMethod::packed));
+}
+
+// A candidate with its time, and the interval of the time as logarithms.
+struct Judged {
+  VisCandidate candidate;
+  double log_s = 0;
+  double below = 0;  // down to the lower end
+  double above = 0;
+};
+
+Judged judge(const VisCandidate& candidate, double model_s, const cost::LogRatio& residual) {
+  return {candidate, std::log(std::max(model_s, 1e-12)) + residual.value,
+          residual.value - residual.low, residual.high - residual.value};
+}
+
+cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs, VisMethod method,
+                           double log2_region_bytes, double log2_regions) {
+  return costs.residual(request.direction, request.compute, method, vis_spread(request),
+                        log2_region_bytes, log2_regions);
+}
+
+double log2_or_zero(uint64_t value) {
+  return value > 1 ? std::log2(static_cast<double>(value)) : 0.0;
+}
+
+struct NoSink {
+  void considered(const VisCandidate&, double, double, double, double) {}
+};
+
+struct Adapter {
+  VisSink& sink;
+  void considered(const VisCandidate& candidate, double model_s, double residual, double low,
+                  double high) {
+    sink.considered(candidate, model_s, residual, low, high);
+  }
+};
+
+// Without a model.
+VisPlan blind(const VisRequest& request) {
+  const bool pack = request.regions >= 2 && request.region_bytes < request.medium_bytes &&
+                    vis_allowed(request, VisMethod::packed);
+  const VisMethod method = pack ? VisMethod::packed : VisMethod::pipelined;
+  return plan_of(candidate_of(request, nullptr, method, 0, 0), Reason::no_model);
+}
+
+template <typename Sink>
+VisPlan decide(const VisRequest& request, const VisCosts* costs, Sink sink) {
+  if (!predictable(request, costs)) return blind(request);
+  const double x = log2_or_zero(request.region_bytes);
+  const double y = log2_or_zero(request.regions);
+  std::array<Judged, kVisMethods> judged;
+  size_t count = 0;
+  for (size_t i = 0; i < kVisMethods; ++i) {
+    const auto method = static_cast<VisMethod>(i);
+    if (!vis_allowed(request, method)) continue;
+    const VisCandidate candidate = candidate_of(request, costs, method, 0, 0);
+    const double model_s = model_time(request, *costs, candidate);
+    const cost::LogRatio residual = residual_of(request, *costs, method, x, y);
+    judged[count++] = judge(candidate, model_s, residual);
+    if constexpr (!std::is_same_v<Sink, NoSink>) {
+      sink.considered(candidate, model_s, std::exp(residual.value), std::exp(residual.low),
+                      std::exp(residual.high));
+    }
+  }
+  // The two fastest to the front; of methods that take equally long the simpler one, which comes
+  // first.
+  for (size_t place = 0; place < std::min<size_t>(count, 2); ++place) {
+    for (size_t i = count - 1; i > place; --i) {
+      if (judged[i].log_s < judged[i - 1].log_s) std::swap(judged[i], judged[i - 1]);
+    }
+  }
+  size_t chosen = 0;
+  bool uncertain = false;
+  if (count > 1) {
+    const Judged& best = judged[0];
+    const Judged& next = judged[1];
+    // ln(best / next) lies in [difference - down, difference + up].
+    const double difference = best.log_s - next.log_s;
+    const double up = std::hypot(best.above, next.below);
+    const double down = std::hypot(best.below, next.above);
+    uncertain = difference + up >= 0;
+    // What either loses at most: the best one exp(difference + up) - 1, the other one
+    // exp(down - difference) - 1.
+    if (difference + up > down - difference) chosen = 1;
+  }
+  VisPlan plan = plan_of(judged[chosen].candidate, Reason::tuned);
+  plan.predicted_s = std::exp(judged[chosen].log_s);
+  const Judged& other = judged[count > 1 ? 1 - chosen : 0];
+  plan.runner_up = other.candidate.method;
+  plan.runner_up_s = std::exp(other.log_s);
+  plan.uncertain = uncertain;
+  return plan;
+}
+
+}  // namespace
+
+uint64_t vis_message_count(const VisRequest& request, uint64_t chunk_bytes) noexcept {
+  const uint64_t header = request.message_header_bytes;
+  // A region that is cut between messages is described in both.
+  const uint64_t overhead = header + request.region_header_bytes;
+  const uint64_t room = chunk_bytes > overhead ? chunk_bytes - overhead : 1;
+  const uint64_t data = vis_bytes(request);
+  const uint64_t metadata = request.regions * request.region_header_bytes;
+  // A put carries both in one message, a get has them in request and reply.
+  const uint64_t bytes =
+      request.direction == Direction::put ? data + metadata : std::max(data, metadata);
+  return std::max<uint64_t>(1, bytes / room + (bytes % room != 0 ? 1 : 0));
+}
+
+bool vis_allowed(const VisRequest& request, VisMethod method) noexcept {
+  switch (method) {
+    case VisMethod::pipelined:
+      return true;
+    case VisMethod::native_iov:
+      return request.iov_limit > 1 && request.regions > 1;
+    case VisMethod::bounding_box:
+      return request.direction == Direction::get && request.bounding_box_allowed &&
+             request.regions > 1 && request.extent_bytes <= buffer_per_peer(request);
+    case VisMethod::packed:
+      break;
+  }
+  return std::min(request.medium_bytes, buffer_per_peer(request)) >= least_chunk(request);
+}
+
+VisPlan plan_vis(const VisRequest& request, const VisCosts* costs) noexcept {
+  return decide(request, costs, NoSink{});
+}
+
+VisPlan explain_vis(const VisRequest& request, const VisCosts* costs, VisSink& sink) {
+  return decide(request, costs, Adapter{sink});
+}
+
+VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod method,
+                  uint64_t chunk_bytes, uint32_t window) noexcept {
+  if (!vis_allowed(request, method)) return plan_vis(request, costs);
+  const bool known = costs != nullptr && costs->has(request.direction) &&
+                     (method != VisMethod::packed || costs->has_am());
+  const VisCandidate candidate =
+      candidate_of(request, known ? costs : nullptr, method, chunk_bytes, window);
+  VisPlan plan = plan_of(candidate, Reason::forced);
+  if (known) {
+    const cost::LogRatio residual = residual_of(
+        request, *costs, method, log2_or_zero(request.region_bytes), log2_or_zero(request.regions));
+    plan.predicted_s = model_time(request, *costs, candidate) * std::exp(residual.value);
+    plan.runner_up_s = plan.predicted_s;
+  }
+  return plan;
+}
+
+std::string_view to_string(VisMethod method) {
+  switch (method) {
+    case VisMethod::pipelined:
+      return "pipelined";
+    case VisMethod::native_iov:
+      return "native_iov";
+    case VisMethod::bounding_box:
+      return "bounding_box";
+    case VisMethod::packed:
+      return "packed";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(ComputeClass compute) {
+  switch (compute) {
+    case ComputeClass::communication_only:
+      return "communication_only";
+    case ComputeClass::light:
+      return "light";
+    case ComputeClass::heavy:
+      return "heavy";
+  }
+  return "unknown";
+}
+
+}  // namespace stripline::plan

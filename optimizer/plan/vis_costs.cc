@@ -1,0 +1,82 @@
+#include "optimizer/plan/vis_costs.h"
+
+#include <cmath>
+
+namespace stripline::plan {
+namespace {
+
+const model::VisResiduals& of_method(const model::VisMethodResiduals& methods, VisMethod method) {
+  switch (method) {
+    case VisMethod::pipelined:
+      return methods.pipelined;
+    case VisMethod::native_iov:
+      return methods.native_iov;
+    case VisMethod::bounding_box:
+      return methods.bounding_box;
+    case VisMethod::packed:
+      break;
+  }
+  return methods.packed;
+}
+
+double nominal(const std::optional<model::Parameter>& parameter) {
+  return parameter ? cost::at_corner(*parameter, cost::Corner::nominal) : 0.0;
+}
+
+}  // namespace
+
+VisCosts::VisCosts(const model::PathModel& path, const std::optional<model::PackModel>& pack,
+                   const model::VisModel* vis)
+    : has_{path.get.has_value(), path.put.has_value()},
+      has_am_(path.am.has_value()),
+      link_{cost::LinkCosts(path.get.value_or(model::OperationModel{})),
+            cost::LinkCosts(path.put.value_or(model::OperationModel{}))},
+      am_(path.am.value_or(model::OperationModel{})),
+      pack_(pack.value_or(model::PackModel{})) {
+  static_assert(static_cast<size_t>(Direction::get) == 0 &&
+                static_cast<size_t>(Direction::put) == 1);
+  if (vis == nullptr) return;
+  if (vis->get) compile(Direction::get, *vis->get);
+  if (vis->put) compile(Direction::put, *vis->put);
+}
+
+void VisCosts::compile(Direction direction, const model::VisDirection& measured) {
+  VisTuning& tuning = tuning_[static_cast<size_t>(direction)];
+  tuning.chunk_bytes = measured.chunk_bytes.value_or(0);
+  tuning.window = measured.window.value_or(0);
+  tuning.pipelined_window = measured.pipelined_window.value_or(0);
+  tuning.iov_piece_s = nominal(measured.iov_piece_s);
+  tuning.service_delay_s = {0.0, nominal(measured.light_delay_s), nominal(measured.heavy_delay_s)};
+  const std::array<const model::VisMethodResiduals*, kComputeClasses> classes = {
+      &measured.communication_only, &measured.light, &measured.heavy};
+  for (size_t c = 0; c < kComputeClasses; ++c) {
+    for (size_t m = 0; m < kVisMethods; ++m) {
+      const auto method = static_cast<VisMethod>(m);
+      const model::VisResiduals& own = of_method(*classes[c], method);
+      const model::VisResiduals& fallback = of_method(measured.communication_only, method);
+      for (const bool spread : {false, true}) {
+        const std::vector<model::VisResidual>* cells = nullptr;
+        for (const model::VisResiduals* table : {&own, &fallback}) {
+          for (const bool footprint : {spread, !spread}) {
+            const auto& candidates = footprint ? table->spread : table->compact;
+            if (cells == nullptr && !candidates.empty()) cells = &candidates;
+          }
+        }
+        if (cells == nullptr) continue;
+        residuals_[table_index(direction, static_cast<ComputeClass>(c), method, spread)] =
+            cost::ResidualTable(*cells);
+      }
+    }
+  }
+}
+
+cost::LogRatio VisCosts::residual(Direction direction, ComputeClass compute, VisMethod method,
+                                  bool spread, double log2_region_bytes,
+                                  double log2_regions) const {
+  static const double unmeasured = std::log(kUnmeasuredFactor);
+  const cost::ResidualTable& table = residuals_[table_index(direction, compute, method, spread)];
+  if (table.empty()) return {0, -unmeasured, unmeasured};
+  return table.at(log2_region_bytes, log2_regions);
+}
+
+}  // namespace stripline::plan

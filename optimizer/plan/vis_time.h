@@ -1,0 +1,150 @@
+// Predicted times of the methods of vis.h, in seconds from the call until the transfer is complete
+// at the initiator. For the files of this folder, the fit and their tests.
+//
+// All of them are pipelines: the time of one piece through all stages, and for every further piece
+// the time of the slowest stage, or, where no more than a window may be in flight, its share of a
+// round trip. The parameters are those of docs/measurement.md.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "optimizer/plan/vis.h"
+#include "optimizer/plan/vis_costs.h"
+
+namespace stripline::plan::detail {
+
+/// Data bytes of the transfer.
+inline uint64_t vis_bytes(const VisRequest& request) {
+  return request.regions * request.region_bytes;
+}
+
+/// Contiguous operations that it takes: no piece crosses a region boundary on either side.
+inline uint64_t vis_pieces(const VisRequest& request) {
+  return std::max<uint64_t>({request.regions, request.local_regions, 1});
+}
+
+/// Whether the regions lie far apart.
+inline bool vis_spread(const VisRequest& request) {
+  return request.extent_bytes >= model::kSpreadFactor * std::max<uint64_t>(vis_bytes(request), 1);
+}
+
+/// What the local pieces span; nothing says how far they lie apart, so they count as close.
+inline uint64_t local_span(const VisRequest& request) { return vis_bytes(request); }
+
+/// `count` contiguous operations of `bytes` each, at most `window` in flight.
+inline double windowed(const cost::LinkCosts& link, double bytes, uint64_t count, uint32_t window,
+                       double extra_o = 0) {
+  const cost::MessageCosts& m = link.at(static_cast<uint64_t>(bytes));
+  const double o = m.o(bytes) + extra_o;
+  const double r = m.r(bytes);
+  const double one = o + m.round_trip(bytes) + r;
+  if (count <= 1) return one;
+  // Up to a window is issued while nothing has to be retired yet.
+  const double early = std::max({o, m.gap(bytes), r});
+  const double late = std::max({o + r, m.gap(bytes), one / window});
+  const uint64_t in_flight = std::min<uint64_t>(window, link.queue_depth());
+  const uint64_t ahead = std::min<uint64_t>(count, in_flight) - 1;
+  return one + static_cast<double>(ahead) * early + static_cast<double>(count - 1 - ahead) * late;
+}
+
+inline double pipelined_time(const VisRequest& request, const VisCosts& costs, uint32_t window) {
+  const uint64_t pieces = vis_pieces(request);
+  return windowed(costs.link(request.direction),
+                  static_cast<double>(vis_bytes(request)) / static_cast<double>(pieces), pieces,
+                  window);
+}
+
+inline uint64_t iov_operations(const VisRequest& request) {
+  const uint64_t limit = std::max<uint64_t>(request.iov_limit, 1);
+  return (vis_pieces(request) + limit - 1) / limit;
+}
+
+/// What native operations take beside the cost of their pieces, iov_piece_s.
+inline double native_iov_time(const VisRequest& request, const VisCosts& costs, uint32_t window,
+                              double iov_piece_s) {
+  const uint64_t operations = iov_operations(request);
+  const double pieces = static_cast<double>(vis_pieces(request)) / static_cast<double>(operations);
+  return windowed(costs.link(request.direction),
+                  static_cast<double>(vis_bytes(request)) / static_cast<double>(operations),
+                  operations, window, pieces * iov_piece_s);
+}
+
+inline double bounding_box_time(const VisRequest& request, const VisCosts& costs) {
+  return costs.link(Direction::get).blocking(request.extent_bytes) +
+         costs.pack().unpack(static_cast<double>(vis_pieces(request)),
+                             static_cast<double>(vis_bytes(request)), request.extent_bytes);
+}
+
+/// Packed messages, averaged: what one of them holds and how many there are.
+struct PackedShape {
+  uint64_t messages = 1;
+  double data = 0;           ///< bytes of data in one
+  double remote_pieces = 1;  ///< regions of which it holds data, at the target
+  double local_pieces = 1;   ///< and at the initiator
+  double metadata = 0;       ///< bytes that say where the data belong
+};
+
+inline PackedShape packed_shape(const VisRequest& request, uint64_t chunk_bytes) {
+  PackedShape shape;
+  shape.messages = vis_message_count(request, chunk_bytes);
+  const auto messages = static_cast<double>(shape.messages);
+  shape.data = static_cast<double>(vis_bytes(request)) / messages;
+  shape.remote_pieces = std::max(1.0, static_cast<double>(request.regions) / messages);
+  shape.local_pieces = std::max(1.0, static_cast<double>(request.local_regions) / messages);
+  shape.metadata = request.message_header_bytes + shape.remote_pieces * request.region_header_bytes;
+  return shape;
+}
+
+/// `delay_s`: how long a message waits until the target looks for it.
+inline double packed_time(const VisRequest& request, const VisCosts& costs, uint64_t chunk_bytes,
+                          uint32_t window, double delay_s) {
+  const PackedShape shape = packed_shape(request, chunk_bytes);
+  const bool put = request.direction == Direction::put;
+  const double header = request.message_header_bytes;
+  // A put sends its data with the metadata and waits for a word; a get sends the metadata and waits
+  // for its data.
+  const double request_bytes = put ? shape.metadata + shape.data : shape.metadata;
+  const double reply_bytes = put ? header : header + shape.data;
+  const cost::LinkCosts& am = costs.am();
+  const cost::MessageCosts& there = am.at(static_cast<uint64_t>(request_bytes));
+  const cost::MessageCosts& back = am.at(static_cast<uint64_t>(reply_bytes));
+  const double local =
+      put ? costs.pack().pack(shape.local_pieces, shape.data, local_span(request))
+          : costs.pack().unpack(shape.local_pieces, shape.data, local_span(request));
+  const double remote =
+      put ? costs.pack().unpack(shape.remote_pieces, shape.data, request.extent_bytes)
+          : costs.pack().pack(shape.remote_pieces, shape.data, request.extent_bytes);
+  const double initiator = local + there.o(request_bytes) + back.r(reply_bytes);
+  const double target = there.r(request_bytes) + remote + back.o(reply_bytes);
+  const double round = initiator + there.L + there.G * request_bytes + delay_s + target + back.L +
+                       back.G * reply_bytes;
+  const double stage = std::max(
+      {initiator, target, there.gap(request_bytes), back.gap(reply_bytes), round / window});
+  const double ahead =
+      std::max({initiator, target, there.gap(request_bytes), back.gap(reply_bytes)});
+  const uint64_t first = std::min<uint64_t>(shape.messages, window) - 1;
+  return round + static_cast<double>(first) * ahead +
+         static_cast<double>(shape.messages - 1 - first) * stage;
+}
+
+/// The time of a candidate by the cost model alone.
+inline double model_time(const VisRequest& request, const VisCosts& costs,
+                         const VisCandidate& candidate) {
+  const VisTuning& tuning = costs.tuning(request.direction);
+  switch (candidate.method) {
+    case VisMethod::pipelined:
+      return pipelined_time(request, costs, candidate.window);
+    case VisMethod::native_iov:
+      return native_iov_time(request, costs, candidate.window, tuning.iov_piece_s);
+    case VisMethod::bounding_box:
+      return bounding_box_time(request, costs);
+    case VisMethod::packed:
+      break;
+  }
+  return packed_time(request, costs, candidate.chunk_bytes, candidate.window,
+                     tuning.service_delay_s[static_cast<size_t>(request.compute)]);
+}
+
+}  // namespace stripline::plan::detail

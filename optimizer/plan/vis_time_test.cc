@@ -1,0 +1,141 @@
+#include "optimizer/plan/vis_time.h"
+
+#include <gtest/gtest.h>
+
+#include "optimizer/model/model_fixture.h"
+
+namespace stripline::plan {
+namespace {
+
+using namespace detail;
+using model::example_parameter;
+
+// One segment, so that a size does not change the parameters.
+model::OperationModel operation(double scale) {
+  model::Segment s;
+  s.to_bytes = uint64_t{1} << 40;
+  s.o_base_s = example_parameter(1e-6 * scale);
+  s.L_s = example_parameter(5e-6);
+  s.g_s = example_parameter(2e-6);
+  s.G_s_per_byte = example_parameter(1e-9);
+  s.r_base_s = example_parameter(0.5e-6 * scale);
+  model::OperationModel operation;
+  operation.segments = {s};
+  return operation;
+}
+
+VisCosts costs_with(double delay_s = 0) {
+  model::PathModel path{operation(1), operation(1), operation(2)};
+  model::VisModel vis;
+  vis.get.emplace();
+  vis.get->heavy_delay_s = example_parameter(delay_s);
+  return {path, model::example_pack(), &vis};
+}
+
+VisRequest request_of(uint64_t regions, uint64_t region_bytes) {
+  VisRequest request;
+  request.regions = regions;
+  request.region_bytes = region_bytes;
+  request.extent_bytes = 2 * regions * region_bytes;
+  request.local_regions = 1;
+  request.medium_bytes = 8192;
+  return request;
+}
+
+TEST(VisTime, OnePieceIsABlockingGet) {
+  const VisCosts costs = costs_with();
+  EXPECT_DOUBLE_EQ(pipelined_time(request_of(1, 1000), costs, 16),
+                   costs.link(Direction::get).blocking(1000));
+}
+
+TEST(VisTime, AWindowOfOneIsBlockingGetsInARow) {
+  const VisCosts costs = costs_with();
+  EXPECT_NEAR(pipelined_time(request_of(7, 1000), costs, 1),
+              7 * costs.link(Direction::get).blocking(1000), 1e-15);
+}
+
+TEST(VisTime, ALongStreamIsAsFastAsItsSlowestStage) {
+  const VisCosts costs = costs_with();
+  constexpr uint64_t kMany = 1000000;
+  EXPECT_NEAR(pipelined_time(request_of(kMany, 8), costs, 1024) / kMany,
+              costs.link(Direction::get).stream(8), 1e-9);
+  EXPECT_NEAR(pipelined_time(request_of(kMany, 100000), costs, 1024) / kMany, 2e-6 + 100e-6, 1e-8);
+}
+
+TEST(VisTime, LocalPiecesCountAsWell) {
+  const VisCosts costs = costs_with();
+  VisRequest request = request_of(4, 1000);
+  request.local_regions = 40;
+  EXPECT_DOUBLE_EQ(pipelined_time(request, costs, 8),
+                   pipelined_time(request_of(40, 100), costs, 8));
+}
+
+TEST(VisTime, NativeOperationsTakeSeveralPieces) {
+  const VisCosts costs = costs_with();
+  VisRequest request = request_of(16, 100);
+  request.iov_limit = 4;
+  EXPECT_EQ(iov_operations(request), 4U);
+  EXPECT_DOUBLE_EQ(native_iov_time(request, costs, 8, 0),
+                   pipelined_time(request_of(4, 400), costs, 8));
+  // CPU-bound streams pay for each piece.
+  EXPECT_NEAR(native_iov_time(request, costs, 8, 1e-3) - native_iov_time(request, costs, 8, 0),
+              16e-3, 1e-4);
+}
+
+TEST(VisTime, ABoundingBoxIsAGetAndCopies) {
+  const VisCosts costs = costs_with();
+  const VisRequest request = request_of(16, 100);
+  EXPECT_DOUBLE_EQ(bounding_box_time(request, costs),
+                   costs.link(Direction::get).blocking(3200) + costs.pack().unpack(16, 1600, 3200));
+}
+
+TEST(VisTime, OneMessageGoesThroughAllStages) {
+  const VisCosts costs = costs_with();
+  const VisRequest request = request_of(16, 100);
+  const double there = costs.am().at(32).one_way(32);
+  const double back = costs.am().at(1632).one_way(1632);
+  EXPECT_NEAR(packed_time(request, costs, 8192, 4, 0),
+              there + costs.pack().pack(16, 1600, 3200) + back + costs.pack().unpack(1, 1600, 1600),
+              1e-15);
+  // A message that has to wait at the target once.
+  EXPECT_NEAR(packed_time(request, costs, 8192, 4, 1e-3) - packed_time(request, costs, 8192, 4, 0),
+              1e-3, 1e-12);
+}
+
+TEST(VisTime, PackedMessagesOneByOneTakeARoundEach) {
+  const VisCosts costs = costs_with();
+  const VisRequest request = request_of(4 * 16, 100);
+  EXPECT_EQ(vis_message_count(request, 1632), 4U);
+  EXPECT_NEAR(packed_time(request, costs, 1632, 1, 1e-4),
+              4 * (packed_time(request_of(16, 100), costs, 1632, 1, 1e-4)), 1e-8);
+}
+
+TEST(VisTime, WindowsNeverHurt) {
+  const VisCosts costs = costs_with(1e-5);
+  for (const uint64_t regions : {1U, 3U, 100U, 5000U}) {
+    for (const uint64_t bytes : {8U, 1000U, 50000U}) {
+      const VisRequest request = request_of(regions, bytes);
+      for (uint32_t window = 1; window < 64; ++window) {
+        EXPECT_LE(pipelined_time(request, costs, window + 1),
+                  pipelined_time(request, costs, window) * (1 + 1e-12));
+        EXPECT_LE(packed_time(request, costs, 2048, window + 1, 1e-5),
+                  packed_time(request, costs, 2048, window, 1e-5) * (1 + 1e-12));
+      }
+    }
+  }
+}
+
+TEST(VisTime, CountsMetadata) {
+  VisRequest request = request_of(1000, 8);
+  request.message_header_bytes = 0;
+  EXPECT_EQ(vis_message_count(request, 8000), 1U);
+  request.region_header_bytes = 8;
+  EXPECT_EQ(vis_message_count(request, 8000), 2U);  // what is cut is described twice
+  EXPECT_EQ(vis_message_count(request, 8008), 1U);  // of a get, the lists travel the other way
+  request.direction = Direction::put;
+  EXPECT_EQ(vis_message_count(request, 8008), 2U);
+  EXPECT_EQ(vis_message_count(request, 16008), 1U);
+}
+
+}  // namespace
+}  // namespace stripline::plan
