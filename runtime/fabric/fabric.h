@@ -75,6 +75,13 @@ enum class SameNode : uint8_t {
   cma,      ///< copied by the kernel from process to process (cross-memory attach)
 };
 
+/// `bytes` at `offset` of the target's segment, and the memory they come from or go to.
+struct Piece {
+  uint64_t offset = 0;
+  std::byte* memory = nullptr;
+  size_t bytes = 0;
+};
+
 /// What an open fabric is. Constant after connect().
 struct Info {
   std::string name;              ///< as the user wrote it: "tcp", "emulated:opteron-vapi"
@@ -83,6 +90,7 @@ struct Info {
   size_t max_message_bytes = 0;  ///< largest message try_send() accepts
   size_t inject_bytes = 0;       ///< put sizes whose source is reusable at once; 0: none
   size_t queue_depth = 0;        ///< operations the provider says it queues; 0: unknown
+  uint32_t iov_limit = 1;        ///< pieces that one putv() or getv() takes; 1: no gain in them
   uint32_t nic_ranks = 1;        ///< ranks that share this rank's NIC, itself included
   /// How other ranks of this node are reached, and why not as it was asked for: "mapped: 3 ranks",
   /// "network: 1 rank (rank 2: /proc/71/fd/9: Permission denied)". Empty without such ranks.
@@ -149,6 +157,19 @@ class Fabric {
   /// by the target after it has synchronised with the initiator, sees the data.
   virtual void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
                    Counter& counter) = 0;
+
+  /// One to info().iov_limit pieces by one operation of the network, where it has such operations.
+  /// No piece is empty.
+  virtual void getv(Rank target, std::span<const Piece> pieces, Counter& counter) {
+    for (const Piece& piece : pieces) {
+      get(piece.memory, target, piece.offset, piece.bytes, counter);
+    }
+  }
+  virtual void putv(Rank target, std::span<const Piece> pieces, Counter& counter) {
+    for (const Piece& piece : pieces) {
+      put(target, piece.offset, piece.memory, piece.bytes, counter);
+    }
+  }
 
   /// put(), and then the signal: a target that sees the flag sees the data. Complete when both are
   /// visible.
