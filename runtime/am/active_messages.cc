@@ -249,9 +249,13 @@ bool ActiveMessages::wait(const std::function<bool()>& condition, double deadlin
   }
   struct Watch {
     const std::function<bool()>& condition;
-    const std::vector<Rank>& work;
+    const ActiveMessages& messages;
     bool holds = false;
-  } watch{condition, work_};
+    bool has_more() const {
+      return !messages.work_.empty() ||
+             (messages.has_background_work() && messages.background_->ready());
+    }
+  } watch{condition, *this};
   while (true) {
     // With nothing but a lack of room, only progress helps.
     while (!work_.empty() && !flush_work()) {
@@ -259,10 +263,11 @@ bool ActiveMessages::wait(const std::function<bool()>& condition, double deadlin
       if (fabric_.now_s() > deadline_s) return false;
       fabric_.poll();
     }
+    if (has_background_work()) background_->advance();
     const bool woken = fabric_.wait(
         [&watch] {
           watch.holds = watch.condition();
-          return watch.holds || !watch.work.empty();
+          return watch.holds || watch.has_more();
         },
         deadline_s);
     if (watch.holds) return true;

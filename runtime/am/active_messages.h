@@ -49,6 +49,10 @@ enum ReservedHandler : uint16_t {
   kAtomic,
   kSignalledPut,
   kOwnerReply,
+  kVisPut,
+  kVisPutDone,
+  kVisGet,
+  kVisData,
   kFirstProgramHandler = 16,
 };
 
@@ -68,6 +72,20 @@ struct Statistics {
   uint64_t credit_messages = 0;  ///< messages sent only to give credits back
   uint64_t credit_stalls = 0;    ///< sends of the program that had to wait for a credit
   uint64_t deferred = 0;         ///< sends of handlers that were kept for later
+};
+
+/// Work that goes on whenever a rank makes progress outside of handlers.
+class Background {
+ public:
+  virtual ~Background() = default;
+  /// Whether advance() would do anything now. Reads only the rank's own memory.
+  virtual bool ready() const = 0;
+  /// May send messages and start operations of the fabric.
+  virtual void advance() = 0;
+
+ protected:
+  friend class ActiveMessages;
+  bool has_work_ = false;  ///< ready() may hold, now or later
 };
 
 class ActiveMessages final : public fabric::MessageSink {
@@ -96,17 +114,24 @@ class ActiveMessages final : public fabric::MessageSink {
   /// The largest payload. Valid after start().
   size_t max_payload_bytes() const { return max_payload_bytes_; }
 
-  /// Polls the fabric once and sends what is kept.
+  /// Whether a message to `target` outside of handlers would not wait for a credit.
+  bool has_credit(Rank target) const { return peers_[target].credits[0] > 0; }
+
+  /// Before progress is made. `work` stays as long as this object.
+  void set_background(Background& work) { background_ = &work; }
+
+  /// Polls the fabric once, sends what is kept, and advances the background work.
   void progress();
 
   /// Fabric::wait() that also sends what is kept. Not inside of handlers.
   bool wait(const std::function<bool()>& condition,
             double deadline_s = std::numeric_limits<double>::infinity());
 
-  /// Sends what is kept, as far as credits and room allow. Cheap when there is nothing. Call it
-  /// after a wait that went to the fabric directly.
+  /// Sends what is kept, as far as credits and room allow, and advances the background work. Cheap
+  /// when there is nothing. Call it after a wait that went to the fabric directly.
   void flush() {
     if (!work_.empty()) flush_work();
+    if (has_background_work()) background_->advance();
   }
 
   /// Whether a handler is running; nothing that waits may be called then.
@@ -156,6 +181,7 @@ class ActiveMessages final : public fabric::MessageSink {
     bool has_work = false;  // listed in work_
   };
 
+  bool has_background_work() const { return background_ != nullptr && background_->has_work_; }
   bool transmit(Rank target, uint16_t handler, Class kind, std::span<const std::byte> head,
                 std::span<const std::byte> body);
   void send_from_handler(Rank target, uint16_t handler, std::span<const std::byte> head,
@@ -170,6 +196,7 @@ class ActiveMessages final : public fabric::MessageSink {
   fabric::Fabric& fabric_;
   Config config_;
   fabric::FailureHandler fail_;
+  Background* background_ = nullptr;
   bool started_ = false;
   size_t max_payload_bytes_ = 0;
   std::vector<std::byte> staging_;

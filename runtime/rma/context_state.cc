@@ -50,6 +50,7 @@ ContextState::ContextState(const Options& options_in,
       messages(*fabric, ranks, am_config, [this](const Error& error) { fail(error); }),
       combiner(messages, *fabric, segment, ranks, [this](const Error& error) { fail(error); }),
       owner(messages, segment, [this](const Error& error) { fail(error); }),
+      vis(messages, *fabric, segment, [this](const Error& error) { fail(error); }),
       groups(messages, rank, ranks, [this](const Error& error) { fail(error); }),
       transfers(messages, groups, *fabric, segment, rank, ranks,
                 [this](const Error& error) { fail(error); }),
@@ -103,6 +104,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
     }
     state->model = *std::move(model);
   }
+  state->vis_plans = std::make_unique<rma::VisPlans>(state->model.get());
   state->messages.start();
   state->combiner.start({});
   state->transfers.start();

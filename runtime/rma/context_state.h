@@ -23,9 +23,11 @@
 #include "runtime/rma/owner_operations.h"
 #include "runtime/rma/put_combiner.h"
 #include "runtime/rma/symmetric_heap.h"
+#include "runtime/rma/vis_plans.h"
 #include "runtime/sync/collectives.h"
 #include "runtime/sync/group.h"
 #include "runtime/sync/transfers.h"
+#include "runtime/vis/transfers.h"
 
 namespace stripline::detail {
 
@@ -196,6 +198,7 @@ struct ContextState {
   am::ActiveMessages messages;
   rma::PutCombiner combiner;
   rma::OwnerOperations owner;
+  vis::Transfers vis;
   sync::Groups groups;
   sync::Transfers transfers;
   sync::Collectives collectives;
@@ -204,7 +207,8 @@ struct ContextState {
   std::shared_ptr<const model::TunedModel> model;
   /// Facts about this machine and fabric (runtime/machine/fingerprint.h).
   std::map<std::string, std::string> fingerprint;
-  std::unique_ptr<MechanismState> loop;  ///< of the loop engine
+  std::unique_ptr<MechanismState> loop;      ///< of the loop engine
+  std::unique_ptr<rma::VisPlans> vis_plans;  ///< with the model's costs; set by join()
 
  private:
   void find_reachable(Context& context);

@@ -42,6 +42,7 @@ struct Group;
 namespace detail {
 struct ContextState;
 class AtomicDomain;
+class VisCalls;
 }  // namespace detail
 
 /// How to join a job. The defaults come from the environment that a launcher sets.
@@ -74,6 +75,7 @@ class future {
 
  private:
   friend class Context;
+  friend class detail::VisCalls;
   friend size_t wait_any(std::span<const future> futures);
   bool is_complete() const;
   future(Context* context, uint32_t slot, uint32_t generation)

@@ -1,0 +1,236 @@
+#include "runtime/rma/vis_calls.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/vis/copy_rows.h"
+
+namespace stripline::detail {
+namespace {
+
+using Kind = rma::CompletionSlots::Kind;
+
+static_assert(static_cast<int>(VisMethod::pipelined) - 1 ==
+              static_cast<int>(plan::VisMethod::pipelined));
+static_assert(static_cast<int>(VisMethod::native_iov) - 1 ==
+              static_cast<int>(plan::VisMethod::native_iov));
+static_assert(static_cast<int>(VisMethod::bounding_box) - 1 ==
+              static_cast<int>(plan::VisMethod::bounding_box));
+static_assert(static_cast<int>(VisMethod::packed) - 1 == static_cast<int>(plan::VisMethod::packed));
+static_assert(static_cast<int>(VisCompute::heavy) == static_cast<int>(plan::ComputeClass::heavy));
+static_assert(static_cast<int>(VisCompute::light) == static_cast<int>(plan::ComputeClass::light));
+
+plan::Direction direction_of(VisDirection direction) {
+  return direction == VisDirection::put ? plan::Direction::put : plan::Direction::get;
+}
+
+[[noreturn]] void refuse(const ContextState& state, const std::string& what) {
+  state.fail(Error(ErrorCode::invalid_argument, what));
+}
+
+vis::Strided shape_of(const ContextState& state, const char* name, const VisStrided& transfer) {
+  if (transfer.local_strides.size() != transfer.extents.size() ||
+      transfer.remote_strides.size() != transfer.extents.size()) {
+    refuse(state, std::string(name) + " with " + std::to_string(transfer.local_strides.size()) +
+                      " local strides, " + std::to_string(transfer.remote_strides.size()) +
+                      " remote strides and " + std::to_string(transfer.extents.size()) +
+                      " extents; each dimension has one of each");
+  }
+  vis::Strided shape{static_cast<int64_t>(transfer.offset), 0, transfer.element_bytes, {}};
+  shape.dimensions.reserve(transfer.extents.size());
+  for (size_t i = 0; i < transfer.extents.size(); ++i) {
+    shape.dimensions.push_back(
+        {transfer.extents[i], transfer.remote_strides[i], transfer.local_strides[i]});
+  }
+  if (!vis::normalise(shape)) {
+    refuse(state, std::string(name) +
+                      " of a shape that no memory holds; its strides are in bytes, and its extents "
+                      "in elements");
+  }
+  const vis::Extent extent = vis::remote_extent(shape);
+  if (shape.bytes != 0 &&
+      (extent.low < 0 || static_cast<uint64_t>(extent.high) > state.segment.size())) {
+    refuse(state, std::string(name) + " of offsets " + std::to_string(extent.low) + " to " +
+                      std::to_string(extent.high) + " of rank " + std::to_string(transfer.target) +
+                      " is out of bounds: the segment has " + std::to_string(state.segment.size()) +
+                      " bytes; the global pointer, a stride or an extent is wrong");
+  }
+  return shape;
+}
+
+void copy_own(const vis::Strided& shape, VisDirection direction, std::byte* segment,
+              std::byte* local) {
+  vis::PairCursor cursor;
+  for (cursor.start(shape); !cursor.done();) {
+    const vis::RunPair run = cursor.next(UINT64_MAX);
+    if (direction == VisDirection::put) {
+      vis::copy_rows(segment + run.remote, run.remote_stride, local + run.local, run.local_stride,
+                     run.count, run.bytes);
+    } else {
+      vis::copy_rows(local + run.local, run.local_stride, segment + run.remote, run.remote_stride,
+                     run.count, run.bytes);
+    }
+  }
+}
+
+// Checks the pieces and pairs them.
+std::vector<vis::Region> regions_of(const ContextState& state, const char* name,
+                                    const VisPieces& pieces) {
+  std::vector<vis::LocalPiece> local;
+  std::vector<vis::RemotePiece> remote;
+  local.reserve(pieces.local.size());
+  remote.reserve(pieces.remote.size());
+  for (const VisPieces::Local& piece : pieces.local) local.push_back({piece.memory, piece.bytes});
+  for (const VisPieces::Remote& piece : pieces.remote) {
+    state.check(name, piece.target, piece.offset, piece.bytes);
+    if (piece.target != pieces.remote.front().target) {
+      refuse(state, std::string(name) + " of pieces on rank " +
+                        std::to_string(pieces.remote.front().target) + " and on rank " +
+                        std::to_string(piece.target) + "; one call is for one rank");
+    }
+    remote.push_back({piece.offset, piece.bytes});
+  }
+  const uint64_t local_bytes = vis::total_bytes(local);
+  const uint64_t remote_bytes = vis::total_bytes(remote);
+  if (local_bytes != remote_bytes) {
+    refuse(state, std::string(name) + " of " + std::to_string(local_bytes) +
+                      " bytes of local and " + std::to_string(remote_bytes) +
+                      " bytes of remote pieces; both sides have the same elements");
+  }
+  std::vector<vis::Region> regions;
+  regions.reserve(std::max(local.size(), remote.size()));
+  vis::match(remote, local, regions);
+  return regions;
+}
+
+}  // namespace
+
+plan::VisRequest VisCalls::request_for(const ContextState& state, VisDirection direction,
+                                       const vis::Extent& extent, const VisOptions& options) {
+  plan::VisRequest request;
+  request.direction = direction_of(direction);
+  request.extent_bytes = static_cast<uint64_t>(extent.high - extent.low);
+  request.bounding_box_allowed = options.bounding_box && direction == VisDirection::get;
+  request.iov_limit = state.fabric->info().iov_limit;
+  request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
+  request.medium_bytes = state.messages.max_payload_bytes();
+  request.compute = static_cast<plan::ComputeClass>(options.compute);
+  request.message_header_bytes = sizeof(vis::wire::Head);
+  return request;
+}
+
+plan::VisPlan VisCalls::choose(ContextState& state, const plan::VisRequest& request,
+                               const VisOptions& options) {
+  if (options.method == VisMethod::best) return state.vis_plans->best(request);
+  return state.vis_plans->forced(request,
+                                 static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1),
+                                 options.chunk_bytes, options.window);
+}
+
+template <typename Start>
+future VisCalls::with_slot(Context& context, const Start& start) {
+  ContextState& state = context.state();
+  const uint32_t slot = state.acquire_slot(Kind::message);
+  fabric::Counter& counter = state.slots.counter(slot);
+  start(counter);
+  if (counter.pending == 0) {
+    state.slots.release(slot);
+    return {};
+  }
+  return {&context, slot, state.slots.generation(slot)};
+}
+
+future VisCalls::contiguous(Context& context, VisDirection direction, rank_t target,
+                            uint64_t offset, std::byte* memory, size_t bytes) {
+  ++context.state().vis.statistics().contiguous;
+  const global_ptr<std::byte> there(target, offset);
+  return direction == VisDirection::put ? context.rput(memory, there, bytes)
+                                        : context.rget(there, memory, bytes);
+}
+
+future VisCalls::start(Context& context, const char* name, VisDirection direction,
+                       const VisStrided& transfer, const VisOptions& options) {
+  ContextState& state = context.state();
+  state.operation = name;
+  vis::Strided shape = shape_of(state, name, transfer);
+  state.check(name, transfer.target, 0, 0);
+  if (shape.bytes == 0) return {};
+  if (transfer.target == state.rank) {
+    ++state.vis.statistics().local;
+    copy_own(shape, direction, state.segment.data(), transfer.local);
+    return {};
+  }
+  if (shape.dimensions.empty()) {
+    return contiguous(context, direction, transfer.target, static_cast<uint64_t>(shape.remote),
+                      transfer.local + shape.local, shape.bytes);
+  }
+  plan::VisRequest request = request_for(state, direction, vis::remote_extent(shape), options);
+  vis::Side local;
+  vis::local_side(shape, local);
+  request.regions = shape.regions();
+  request.region_bytes = shape.bytes;
+  request.local_regions = local.regions();
+  request.message_header_bytes += static_cast<uint32_t>(
+      sizeof(vis::wire::StridedHead) + shape.dimensions.size() * 2 * sizeof(uint64_t));
+  const plan::VisPlan plan = choose(state, request, options);
+  return with_slot(context, [&](fabric::Counter& counter) {
+    state.vis.start(request.direction, transfer.target, std::move(shape), transfer.local, plan,
+                    counter);
+  });
+}
+
+future VisCalls::start(Context& context, const char* name, VisDirection direction,
+                       const VisPieces& pieces, const VisOptions& options) {
+  ContextState& state = context.state();
+  state.operation = name;
+  std::vector<vis::Region> regions = regions_of(state, name, pieces);
+  if (regions.empty()) return {};
+  const rank_t target = pieces.remote.front().target;
+  if (target == state.rank) {
+    ++state.vis.statistics().local;
+    for (const vis::Region& region : regions) {
+      std::byte* const own = state.segment.data() + region.offset;
+      direction == VisDirection::put ? std::memcpy(own, region.memory, region.bytes)
+                                     : std::memcpy(region.memory, own, region.bytes);
+    }
+    return {};
+  }
+  if (regions.size() == 1) {
+    const vis::Region& region = regions.front();
+    return contiguous(context, direction, target, region.offset, region.memory, region.bytes);
+  }
+  vis::Extent extent{static_cast<int64_t>(state.segment.size()), 0};
+  uint64_t total = 0;
+  uint64_t local_regions = 0;
+  const std::byte* next = nullptr;
+  for (const vis::Region& region : regions) {
+    const auto low = static_cast<int64_t>(region.offset);
+    extent.low = std::min(extent.low, low);
+    extent.high = std::max(extent.high, low + static_cast<int64_t>(region.bytes));
+    total += region.bytes;
+    if (region.memory != next) ++local_regions;
+    next = region.memory + region.bytes;
+  }
+  plan::VisRequest request = request_for(state, direction, extent, options);
+  request.regions = regions.size();
+  request.region_bytes = total / regions.size();
+  request.local_regions = local_regions;
+  request.region_header_bytes = vis::wire::kWordBytes;
+  const plan::VisPlan plan = choose(state, request, options);
+  return with_slot(context, [&](fabric::Counter& counter) {
+    state.vis.start(request.direction, target, std::move(regions), plan, counter);
+  });
+}
+
+future start_strided(Context& context, const char* name, VisDirection direction,
+                     const VisStrided& transfer, const VisOptions& options) {
+  return VisCalls::start(context, name, direction, transfer, options);
+}
+
+future start_list(Context& context, const char* name, VisDirection direction,
+                  const VisPieces& pieces, const VisOptions& options) {
+  return VisCalls::start(context, name, direction, pieces, options);
+}
+
+}  // namespace stripline::detail

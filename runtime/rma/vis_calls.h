@@ -1,0 +1,33 @@
+// Transfers of many regions: from the public calls to runtime/vis.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <stripline/vis.h>
+
+#include "optimizer/plan/vis.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline::detail {
+
+class VisCalls {
+ public:
+  static future start(Context& context, const char* name, VisDirection direction,
+                      const VisStrided& transfer, const VisOptions& options);
+  static future start(Context& context, const char* name, VisDirection direction,
+                      const VisPieces& pieces, const VisOptions& options);
+
+ private:
+  static plan::VisPlan choose(ContextState& state, const plan::VisRequest& request,
+                              const VisOptions& options);
+  static plan::VisRequest request_for(const ContextState& state, VisDirection direction,
+                                      const vis::Extent& extent, const VisOptions& options);
+  static future contiguous(Context& context, VisDirection direction, rank_t target, uint64_t offset,
+                           std::byte* memory, size_t bytes);
+  template <typename Start>
+  static future with_slot(Context& context, const Start& start);
+};
+
+}  // namespace stripline::detail

@@ -1,0 +1,40 @@
+// The plans of transfers of many regions, of one rank.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "optimizer/model/tuned_model.h"
+#include "optimizer/plan/vis.h"
+#include "optimizer/plan/vis_costs.h"
+
+namespace stripline::rma {
+
+/// Asks the planner with the costs of a model, and remembers what it said: programs repeat their
+/// shapes.
+class VisPlans {
+ public:
+  /// `model` may be null, and need not stay.
+  explicit VisPlans(const model::TunedModel* model);
+
+  plan::VisPlan best(const plan::VisRequest& request);
+  plan::VisPlan forced(const plan::VisRequest& request, plan::VisMethod method,
+                       uint64_t chunk_bytes, uint32_t window) const;
+
+  const plan::VisCosts* costs() const { return costs_ ? &*costs_ : nullptr; }
+
+ private:
+  static constexpr size_t kPlaces = 64;  // a power of two
+  struct Entry {
+    bool known = false;
+    plan::VisRequest request;
+    plan::VisPlan plan;
+  };
+
+  std::optional<plan::VisCosts> costs_;
+  std::unique_ptr<std::array<Entry, kPlaces>> entries_;
+};
+
+}  // namespace stripline::rma

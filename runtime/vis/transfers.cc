@@ -1,0 +1,230 @@
+#include "runtime/vis/transfers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/vis/copy_rows.h"
+
+namespace stripline::vis {
+
+using plan::VisMethod;
+
+Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
+                     std::span<std::byte> segment, fabric::FailureHandler fail)
+    : messages_(messages), fabric_(fabric), segment_(segment), fail_(std::move(fail)) {
+  const auto serve = [this](am::ReservedHandler id, auto member) {
+    messages_.set_reserved(id, [this, member](Rank source, std::span<const std::byte> message) {
+      (this->*member)(source, message);
+    });
+  };
+  serve(am::kVisPut, &Transfers::serve_put);
+  serve(am::kVisPutDone, &Transfers::take_done);
+  serve(am::kVisGet, &Transfers::serve_get);
+  serve(am::kVisData, &Transfers::take_data);
+  messages_.set_background(*this);
+}
+
+Transfers::Transfer& Transfers::create(Direction direction, Rank target, const plan::VisPlan& plan,
+                                       fabric::Counter& done) {
+  if (tokens_.empty()) {
+    tokens_.push_back(static_cast<uint32_t>(transfers_.size()));
+    transfers_.emplace_back().token = tokens_.back();
+  }
+  Transfer& transfer = transfers_[tokens_.back()];
+  tokens_.pop_back();
+  transfer.direction = direction;
+  transfer.target = target;
+  transfer.method = plan.method;
+  transfer.window = std::max(plan.window, 1U);
+  transfer.done = &done;
+  return transfer;
+}
+
+void Transfers::start(Direction direction, Rank target, Strided shape, std::byte* local,
+                      const plan::VisPlan& plan, fabric::Counter& done) {
+  Transfer& transfer = create(direction, target, plan, done);
+  transfer.strided = true;
+  transfer.shape = std::move(shape);
+  transfer.local = local;
+  transfer.total = transfer.shape.total_bytes();
+  transfer.extent = remote_extent(transfer.shape);
+  transfer.pairs.start(transfer.shape);
+  transfer.chunk_bytes = plan.chunk_bytes;
+  begin(transfer);
+}
+
+void Transfers::start(Direction direction, Rank target, std::vector<Region> regions,
+                      const plan::VisPlan& plan, fabric::Counter& done) {
+  Transfer& transfer = create(direction, target, plan, done);
+  transfer.strided = false;
+  transfer.regions = std::move(regions);
+  transfer.total = 0;
+  transfer.extent = {static_cast<int64_t>(segment_.size()), 0};
+  for (const Region& region : transfer.regions) {
+    transfer.total += region.bytes;
+    const auto low = static_cast<int64_t>(region.offset);
+    transfer.extent.low = std::min(transfer.extent.low, low);
+    transfer.extent.high = std::max(transfer.extent.high, low + static_cast<int64_t>(region.bytes));
+  }
+  transfer.list.start(transfer.regions);
+  transfer.chunk_bytes = plan.chunk_bytes;
+  begin(transfer);
+}
+
+void Transfers::begin(Transfer& transfer) {
+  const bool box_fits =
+      transfer.direction == Direction::get &&
+      transfer.extent.high - transfer.extent.low <= static_cast<int64_t>(kMaxBoxBytes);
+  if ((transfer.method == VisMethod::bounding_box && !box_fits) ||
+      (transfer.method == VisMethod::packed && !fits_packed(transfer))) {
+    transfer.method = VisMethod::pipelined;
+  }
+  MethodStatistics& statistics = statistics_.of(transfer.method);
+  ++(transfer.direction == Direction::put ? statistics.puts : statistics.gets);
+  statistics.bytes += transfer.total;
+  ++transfer.done->pending;  // until everything is begun, or complete
+  transfer.asked = false;
+  if (transfer.method == VisMethod::packed) prepare_packed(transfer);
+  transfer.beginning = true;
+  beginning_.push_back(transfer.token);
+  has_work_ = true;
+  advance();
+}
+
+bool Transfers::ready() const {
+  if (advancing_) return false;
+  const size_t eligible = std::min(beginning_.size(), kConcurrent);
+  return std::any_of(beginning_.begin(), beginning_.begin() + static_cast<std::ptrdiff_t>(eligible),
+                     [this](uint32_t token) { return can_advance(transfers_[token]); });
+}
+
+void Transfers::advance() {
+  if (advancing_) return;  // what step() calls makes progress
+  advancing_ = true;
+  for (size_t i = 0; i < std::min(beginning_.size(), kConcurrent);) {
+    Transfer& transfer = transfers_[beginning_[i]];
+    if (!can_advance(transfer) || !step(transfer)) {
+      ++i;
+      continue;
+    }
+    beginning_.erase(beginning_.begin() + static_cast<std::ptrdiff_t>(i));
+    transfer.beginning = false;
+    if (transfer.done == nullptr) release(transfer);
+  }
+  advancing_ = false;
+  has_work_ = !beginning_.empty();
+}
+
+bool Transfers::can_advance(const Transfer& transfer) const {
+  switch (transfer.method) {
+    case VisMethod::pipelined:
+    case VisMethod::native_iov:
+      return transfer.done->pending <= transfer.window;  // one of them is our own
+    case VisMethod::bounding_box:
+      return transfer.in_box.pending == 0;
+    case VisMethod::packed:
+      return transfer.in_flight < transfer.window && messages_.has_credit(transfer.target);
+  }
+  return false;
+}
+
+bool Transfers::step(Transfer& transfer) {
+  switch (transfer.method) {
+    case VisMethod::pipelined:
+    case VisMethod::native_iov:
+      return step_direct(transfer);
+    case VisMethod::bounding_box:
+      return step_box(transfer);
+    case VisMethod::packed:
+      return step_packed(transfer);
+  }
+  return true;
+}
+
+void Transfers::complete(Transfer& transfer) {
+  --transfer.done->pending;
+  transfer.done = nullptr;
+  // What step() works on, it gives back itself.
+  if (!transfer.beginning) release(transfer);
+}
+
+void Transfers::release(Transfer& transfer) { tokens_.push_back(transfer.token); }
+
+bool Transfers::has_regions(const Transfer& transfer) {
+  return transfer.strided ? !transfer.pairs.done() : !transfer.list.done();
+}
+
+Region Transfers::next_region(Transfer& transfer) {
+  if (transfer.strided) {
+    const RunPair pair = transfer.pairs.next(1);
+    return {static_cast<uint64_t>(pair.remote), transfer.local + pair.local, pair.bytes};
+  }
+  const Region region = transfer.list.peek(UINT64_MAX);
+  transfer.list.skip(region.bytes);
+  return region;
+}
+
+bool Transfers::step_direct(Transfer& transfer) {
+  const bool is_put = transfer.direction == Direction::put;
+  fabric::Counter& counter = *transfer.done;
+  while (has_regions(transfer) && counter.pending <= transfer.window) {
+    count_operation(transfer);
+    if (transfer.method == VisMethod::native_iov) {
+      pieces_.clear();
+      do {
+        pieces_.push_back(next_region(transfer));
+      } while (pieces_.size() < fabric_.info().iov_limit && has_regions(transfer));
+      is_put ? fabric_.putv(transfer.target, pieces_, counter)
+             : fabric_.getv(transfer.target, pieces_, counter);
+    } else {
+      const Region region = next_region(transfer);
+      is_put ? fabric_.put(transfer.target, region.offset, region.memory, region.bytes, counter)
+             : fabric_.get(region.memory, transfer.target, region.offset, region.bytes, counter);
+    }
+  }
+  if (has_regions(transfer)) return false;
+  complete(transfer);  // as far as it is ours: the operations count on the same counter
+  return true;
+}
+
+bool Transfers::step_box(Transfer& transfer) {
+  if (!transfer.asked) {
+    transfer.asked = true;
+    const auto bytes = static_cast<size_t>(transfer.extent.high - transfer.extent.low);
+    if (!boxes_.empty()) {
+      transfer.box = std::move(boxes_.back());
+      boxes_.pop_back();
+    }
+    if (transfer.box.capacity < bytes) {
+      transfer.box.memory = std::make_unique_for_overwrite<std::byte[]>(bytes);  // NOLINT
+      transfer.box.capacity = bytes;
+    }
+    count_operation(transfer);
+    fabric_.get(transfer.box.memory.get(), transfer.target,
+                static_cast<uint64_t>(transfer.extent.low), bytes, transfer.in_box);
+    return false;
+  }
+  scatter_box(transfer);
+  boxes_.push_back(std::move(transfer.box));
+  transfer.box = {};
+  complete(transfer);
+  return true;
+}
+
+void Transfers::scatter_box(const Transfer& transfer) {
+  const std::byte* first = transfer.box.memory.get() - transfer.extent.low;
+  if (!transfer.strided) {
+    for (const Region& region : transfer.regions) {
+      copy_rows(region.memory, 0, first + region.offset, 0, 1, region.bytes);
+    }
+    return;
+  }
+  PairCursor cursor;
+  for (cursor.start(transfer.shape); !cursor.done();) {
+    const RunPair run = cursor.next(UINT64_MAX);
+    copy_rows(transfer.local + run.local, run.local_stride, first + run.remote, run.remote_stride,
+              run.count, run.bytes);
+  }
+}
+
+}  // namespace stripline::vis

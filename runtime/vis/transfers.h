@@ -1,0 +1,182 @@
+// Transfers of many regions between this rank's memory and another rank's segment, under way.
+//
+// Four methods (optimizer/plan/vis.h chooses):
+//   pipelined     one operation of the fabric per region, `window` of them in flight
+//   native_iov    the same with operations of up to Info::iov_limit regions
+//   bounding_box  one get of everything from the first to the last byte, then copies
+//   packed        active messages of up to `chunk_bytes`. A put packs, sends, and is unpacked by
+//                 the handler at the target, which says when it is done. A get asks for one message
+//                 of data at a time, which the handler at the target packs. While one message is
+//                 unpacked, the next one travels and the one after it is packed.
+//
+// start() begins what the window allows and returns; the rest is begun whenever this rank makes
+// progress (am::Background). Only the oldest kConcurrent transfers are begun; later ones wait.
+// Handlers pack or unpack one message, and answer with at most one.
+//
+// Memory. Per peer: nothing beyond the credits of active messages. Per rank: two messages, a
+// bounding box of at most kMaxBoxBytes for each of kConcurrent transfers, and 24 bytes for each
+// region of a list under way.
+//
+// One thread at a time, as the runtime.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "optimizer/plan/vis.h"
+#include "runtime/am/active_messages.h"
+#include "runtime/fabric/fabric.h"
+#include "runtime/vis/cursor.h"
+#include "runtime/vis/regions.h"
+#include "runtime/vis/strided.h"
+#include "runtime/vis/wire.h"
+
+namespace stripline::vis {
+
+using fabric::Rank;
+using plan::Direction;
+
+class Transfers final : public am::Background {
+ public:
+  /// Transfers that are begun at the same time.
+  static constexpr size_t kConcurrent = 8;
+  /// Largest bounding box; a plan with a larger one is carried out as pipelined.
+  static constexpr size_t kMaxBoxBytes = size_t{1} << 20;
+
+  /// What happened so far, by plan::VisMethod, for tests and reports.
+  struct MethodStatistics {
+    uint64_t puts = 0;        ///< transfers
+    uint64_t gets = 0;        ///< transfers
+    uint64_t bytes = 0;       ///< of data
+    uint64_t operations = 0;  ///< operations of the fabric, or messages with data or requests
+  };
+  struct Statistics {
+    std::array<MethodStatistics, plan::kVisMethods> methods;
+    uint64_t local = 0;       ///< transfers within this rank
+    uint64_t contiguous = 0;  ///< transfers of one region
+    MethodStatistics& of(plan::VisMethod method) { return methods[static_cast<size_t>(method)]; }
+    const MethodStatistics& of(plan::VisMethod method) const {
+      return methods[static_cast<size_t>(method)];
+    }
+  };
+
+  /// `fail` ends the job.
+  Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric, std::span<std::byte> segment,
+            fabric::FailureHandler fail);
+
+  /// Begins a transfer of a normal shape of at least one region, from or to `local` + its local
+  /// offsets, or of a list of at least one region, all of them of bytes > 0 and within the segment
+  /// of `target`, which is another rank. `done.pending` goes up by at least one at once and down to
+  /// where it was when the transfer is complete (as Fabric::put says); it drains when messages are
+  /// served. Memory of the data stays until then. Not inside of handlers.
+  void start(Direction direction, Rank target, Strided shape, std::byte* local,
+             const plan::VisPlan& plan, fabric::Counter& done);
+  void start(Direction direction, Rank target, std::vector<Region> regions,
+             const plan::VisPlan& plan, fabric::Counter& done);
+
+  bool ready() const override;
+  void advance() override;
+
+  Statistics& statistics() { return statistics_; }
+
+ private:
+  struct Box {
+    std::unique_ptr<std::byte[]> memory;  // NOLINT(*-avoid-c-arrays): not to be zeroed
+    size_t capacity = 0;
+  };
+
+  // Found by messages through its index, the token.
+  struct Transfer {
+    uint32_t token = 0;
+    Direction direction = Direction::put;
+    Rank target = 0;
+    plan::VisMethod method = plan::VisMethod::pipelined;
+    uint32_t window = 1;
+    fabric::Counter* done = nullptr;  // null: complete, or not in use
+    bool beginning = false;           // listed in beginning_
+    bool strided = true;
+    Strided shape;
+    std::byte* local = nullptr;
+    std::vector<Region> regions;
+    uint64_t total = 0;
+
+    // What comes next, by region: pipelined, native_iov, packed lists.
+    PairCursor pairs;
+    RegionCursor list;
+
+    // bounding_box
+    bool asked = false;
+    Extent extent;
+    Box box;
+    fabric::Counter in_box;
+
+    // packed
+    uint64_t chunk_bytes = 0;  // strided: of data in a message; lists: of a message
+    uint32_t in_flight = 0;    // messages without an answer
+    uint64_t begun = 0;        // bytes sent or asked for
+    uint64_t landed = 0;       // bytes that came
+    Side remote_side;          // strided, as is local_at
+    Side local_side;
+    SideCursor local_at;       // where the next bytes are packed from or unpacked to
+    RegionCursor landing;      // of lists
+    uint16_t unannounced = 0;  // messages of a put since one that asked for an answer
+  };
+
+  Transfer& create(Direction direction, Rank target, const plan::VisPlan& plan,
+                   fabric::Counter& done);
+  void begin(Transfer& transfer);
+  bool can_advance(const Transfer& transfer) const;
+  // Begins what can be begun now; true when nothing is left to begin.
+  bool step(Transfer& transfer);
+  void complete(Transfer& transfer);
+  void release(Transfer& transfer);
+  void count_operation(const Transfer& transfer) { ++statistics_.of(transfer.method).operations; }
+
+  // transfers.cc: by operations of the fabric
+  bool step_direct(Transfer& transfer);
+  static bool has_regions(const Transfer& transfer);
+  static Region next_region(Transfer& transfer);
+  bool step_box(Transfer& transfer);
+  static void scatter_box(const Transfer& transfer);
+
+  // packed.cc
+  bool fits_packed(const Transfer& transfer) const;
+  void prepare_packed(Transfer& transfer);
+  bool step_packed(Transfer& transfer);
+  size_t write_strided_head(Transfer& transfer, uint64_t bytes);
+  void send_strided_put(Transfer& transfer);
+  void send_list_put(Transfer& transfer);
+  void send_strided_get(Transfer& transfer);
+  void send_list_get(Transfer& transfer);
+  void send(Transfer& transfer, am::ReservedHandler handler, wire::Head head, size_t head_bytes,
+            std::span<const std::byte> body);
+  Transfer& find(Rank source, uint64_t token, Direction direction);
+  void serve_put(Rank source, std::span<const std::byte> message);
+  void serve_get(Rank source, std::span<const std::byte> message);
+  void take_done(Rank source, std::span<const std::byte> message);
+  void take_data(Rank source, std::span<const std::byte> message);
+  void fail_malformed(Rank source, const char* what) const;
+
+  am::ActiveMessages& messages_;
+  fabric::Fabric& fabric_;
+  std::span<std::byte> segment_;
+  fabric::FailureHandler fail_;
+  std::deque<Transfer> transfers_;   // by token; grows to the most ever under way
+  std::vector<uint32_t> tokens_;     // of transfers that are free
+  std::vector<uint32_t> beginning_;  // transfers with something left to begin, oldest first
+  bool advancing_ = false;
+  std::vector<Box> boxes_;           // not in use
+  std::vector<Region> pieces_;       // of one native operation
+  std::vector<std::byte> outgoing_;  // a message that this rank sends
+  std::vector<std::byte> answer_;    // a message that a handler sends
+  wire::Part part_;                  // what a handler was asked for
+  SideCursor served_;
+  Statistics statistics_;
+};
+
+}  // namespace stripline::vis
