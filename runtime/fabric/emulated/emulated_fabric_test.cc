@@ -92,6 +92,30 @@ TEST(VirtualClock, BlockingOperationsTakeWhatTheProfileSays) {
   });
 }
 
+TEST(VirtualClock, SeveralPiecesTakeWhatOneOfTheirSizeDoes) {
+  run_ranks(2, kExact, "virtual", 1, [&](Fabric& fabric, Rank rank) {
+    if (rank != 0) return;
+    std::vector<std::byte> buffer(16384, std::byte{7});
+    std::vector<Piece> pieces;
+    for (size_t i = 0; i < fabric.info().iov_limit; ++i) {
+      pieces.push_back({i * 8192 + 1, buffer.data() + i * 4096, 4096});
+    }
+    ASSERT_EQ(pieces.size(), 4U);
+    const auto timed = [&](const auto& start) {
+      Counter counter;
+      const double begin = fabric.now_s();
+      start(counter);
+      EXPECT_EQ(counter.pending, 1U);
+      fabric.wait_for(counter);
+      return fabric.now_s() - begin;
+    };
+    const double put_s = timed([&](Counter& c) { fabric.put(1, 0, buffer.data(), 16384, c); });
+    EXPECT_NEAR(timed([&](Counter& c) { fabric.putv(1, pieces, c); }), put_s, 1e-12);
+    const double get_s = timed([&](Counter& c) { fabric.get(buffer.data(), 1, 0, 16384, c); });
+    EXPECT_NEAR(timed([&](Counter& c) { fabric.getv(1, pieces, c); }), get_s, 1e-12);
+  });
+}
+
 TEST(VirtualClock, StreamsRunAtTheGap) {
   const Profile profile = exact_profile();
   run_ranks(2, kExact, "virtual", 1, [&](Fabric& fabric, Rank rank) {

@@ -49,6 +49,7 @@ RankEngine::RankEngine(ProfileRequest request, const OpenOptions& options, Share
   info_.clock = options.clock;
   info_.max_message_bytes = profile_.max_message_bytes;
   info_.queue_depth = profile_.queue_depth;
+  info_.iov_limit = kIovLimit;
   for (Rank other = 0; other < ranks_; ++other) {
     info_.nic_ranks += other != rank_ && node_of(other) == node_of(rank_) ? 1 : 0;
   }
@@ -157,6 +158,44 @@ void RankEngine::put(Rank target, uint64_t offset, const std::byte* source, size
   start(Kind::put, target, offset, const_cast<std::byte*>(source), bytes, &counter, profile_.put);
   ++traffic_.puts;
   traffic_.put_bytes += bytes;
+}
+
+uint32_t RankEngine::start(Kind kind, Rank target, std::span<const Piece> pieces, Counter& counter,
+                           const OperationProfile& operation) {
+  size_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += piece.bytes;
+  const uint32_t index = start(kind, target, 0, nullptr, bytes, &counter, operation);
+  operations_[index].pieces.assign(pieces.begin(), pieces.end());
+  return index;
+}
+
+void RankEngine::getv(Rank target, std::span<const Piece> pieces, Counter& counter) {
+  if (pieces.size() > kIovLimit) return Fabric::getv(target, pieces, counter);
+  const Scope scope(*this);
+  const uint32_t index = start(Kind::get, target, pieces, counter, profile_.get);
+  ++traffic_.gets;
+  traffic_.get_bytes += operations_[index].bytes;
+}
+
+void RankEngine::putv(Rank target, std::span<const Piece> pieces, Counter& counter) {
+  if (pieces.size() > kIovLimit) return Fabric::putv(target, pieces, counter);
+  const Scope scope(*this);
+  const uint32_t index = start(Kind::put, target, pieces, counter, profile_.put);
+  ++traffic_.puts;
+  traffic_.put_bytes += operations_[index].bytes;
+}
+
+void RankEngine::copy(const Operation& operation) {
+  std::byte* const segment = region_.segment(operation.target).data();
+  const auto move = [&](uint64_t offset, std::byte* local, size_t bytes) {
+    if (operation.kind == Kind::get) {
+      copy_uncached(local, segment + offset, bytes);
+    } else {
+      copy_uncached(segment + offset, local, bytes);
+    }
+  };
+  if (operation.pieces.empty()) move(operation.offset, operation.local, operation.bytes);
+  for (const Piece& piece : operation.pieces) move(piece.offset, piece.memory, piece.bytes);
 }
 
 void RankEngine::put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
@@ -293,12 +332,12 @@ void RankEngine::carry_out_next() {
       arrive(event, operation);
       break;
     case Stage::read: {
-      std::byte* const source = region_.segment(operation.target).data() + operation.offset;
       if (operation.kind == Kind::atomic) {
-        apply_atomic(operation.request, source, operation.local);
+        apply_atomic(operation.request, region_.segment(operation.target).data() + operation.offset,
+                     operation.local);
         poke(operation.target, event.time_s);
       } else {
-        copy_uncached(operation.local, source, operation.bytes);
+        copy(operation);
       }
       push(event.time_s + operation.latency_s, event.operation, Stage::back);
       break;
@@ -313,8 +352,7 @@ void RankEngine::carry_out_next() {
       break;
     }
     case Stage::land:
-      copy_uncached(region_.segment(operation.target).data() + operation.offset, operation.local,
-                    operation.bytes);
+      copy(operation);
       if (operation.signals) {
         raise_flag(region_.segment(operation.target).data() + operation.signal.offset,
                    operation.signal.value);

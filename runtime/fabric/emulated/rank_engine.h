@@ -41,6 +41,8 @@ class RankEngine : public Fabric {
            Counter& counter) override;
   void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
            Counter& counter) override;
+  void getv(Rank target, std::span<const Piece> pieces, Counter& counter) override;
+  void putv(Rank target, std::span<const Piece> pieces, Counter& counter) override;
   void put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
                   const Signal& signal, Counter& counter) override;
   bool has_atomic(AtomicOp op, AtomicType type, bool previous) const override;
@@ -111,6 +113,10 @@ class RankEngine : public Fabric {
   void drain();
 
  private:
+  // Pieces of one operation, as libfabric's providers take them. They cost what one piece of their
+  // size does.
+  static constexpr uint32_t kIovLimit = 4;
+
   enum class Kind : uint8_t { put, get, atomic, message };
 
   struct Operation {
@@ -125,7 +131,8 @@ class RankEngine : public Fabric {
     double gap_s = 0;        // g
     double occupancy_s = 0;  // S G
     double retire_s = 0;
-    bool served = false;  // get, atomic: the target has attended to it
+    std::vector<Piece> pieces;  // instead of offset and local: of a get or put of several
+    bool served = false;        // get, atomic: the target has attended to it
     AtomicRequest request;
     bool signals = false;  // put: raises `signal` when it has landed
     Signal signal;
@@ -143,6 +150,10 @@ class RankEngine : public Fabric {
   void await_queue_room();
   uint32_t start(Kind kind, Rank target, uint64_t offset, std::byte* local, size_t bytes,
                  Counter* counter, const OperationProfile& operation);
+  uint32_t start(Kind kind, Rank target, std::span<const Piece> pieces, Counter& counter,
+                 const OperationProfile& operation);
+  /// Moves the data of a get or put.
+  void copy(const Operation& operation);
   void push(double time_s, uint32_t operation, Stage stage);
   void release(uint32_t operation);
   void depart(const Event& event, Operation& operation);

@@ -36,6 +36,11 @@ Limits limits_of(const fi_info& info, const Settings& settings) {
   limits.provider_keys = (mode & FI_MR_PROV_KEY) != 0;
   limits.endpoint_registration = (mode & FI_MR_ENDPOINT) != 0;
   limits.automatic_progress = info.domain_attr->data_progress == FI_PROGRESS_AUTO;
+  // Pieces of private memory would have to be registered one by one.
+  if (!limits.local_registration) {
+    limits.iov_limit = std::max<size_t>(
+        std::min({info.tx_attr->iov_limit, info.tx_attr->rma_iov_limit, kMaxIov}), 1);
+  }
   return limits;
 }
 

@@ -41,12 +41,16 @@ struct Registration {
   uint64_t key = 0;            ///< for remote use
 };
 
+/// Pieces of an operation that the runtime makes use of.
+inline constexpr size_t kMaxIov = 16;
+
 /// What the provider states and the runtime has to honour.
 struct Limits {
   size_t inject_bytes = 0;        ///< largest operation whose source is reusable at once
   size_t max_transfer_bytes = 0;  ///< largest single operation
   size_t transmit_depth = 0;      ///< operations it queues
   size_t receive_depth = 0;
+  size_t iov_limit = 1;                ///< pieces of an operation, on either side
   bool local_registration = false;     ///< FI_MR_LOCAL
   bool virtual_addresses = false;      ///< FI_MR_VIRT_ADDR
   bool provider_keys = false;          ///< FI_MR_PROV_KEY

@@ -115,6 +115,53 @@ TEST_P(TransferTest, PutsAndGetsArriveWholeAndNowhereElse) {
   }
 }
 
+// As many pieces as the provider takes, and more, of sizes that are injected, split, or neither.
+TEST_P(TransferTest, SeveralPiecesByOneOperation) {
+  auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
+  Fabric& mine = *ranks[0];
+  const bool registers = GetParam().settings.register_local;
+  EXPECT_EQ(mine.info().iov_limit > 1, !registers);
+  const std::span<std::byte> theirs = ranks[1]->segment();
+  Attendant attendant(*ranks[1]);
+  const auto data = pattern(300000, 3);
+  for (const size_t bytes : {size_t{1}, size_t{8}, size_t{700}, size_t{20000}}) {
+    for (const size_t count : {size_t{1}, size_t{2}, size_t{mine.info().iov_limit}, size_t{11}}) {
+      std::ranges::fill(theirs, std::byte{0xEE});
+      std::vector<std::byte> source(data);
+      std::vector<Piece> pieces;
+      for (size_t i = 0; i < count; ++i) {
+        // The third one lies next to the second one here; there, all lie in another order.
+        const size_t place = i * (bytes + 5) - (i == 2 ? 5 : 0);
+        pieces.push_back({(count - i) * (bytes + 3), source.data() + place, bytes});
+      }
+      const Traffic before = mine.traffic();
+      Counter counter;
+      mine.putv(1, pieces, counter);
+      mine.wait_for(counter);
+      std::vector<std::byte> expected(theirs.size(), std::byte{0xEE});
+      for (const Piece& piece : pieces) {
+        std::copy_n(piece.memory, bytes, expected.begin() + static_cast<ptrdiff_t>(piece.offset));
+      }
+      ASSERT_TRUE(std::ranges::equal(theirs, expected)) << bytes << " " << count;
+      std::fill(source.begin(), source.end(), std::byte{0x11});
+      mine.getv(1, pieces, counter);
+      mine.wait_for(counter);
+      std::vector<std::byte> back(data.size(), std::byte{0x11});
+      for (const Piece& piece : pieces) {
+        std::copy_n(theirs.begin() + static_cast<ptrdiff_t>(piece.offset), bytes,
+                    back.begin() + (piece.memory - source.data()));
+      }
+      ASSERT_EQ(source, back) << bytes << " " << count;
+      if (count <= mine.info().iov_limit &&
+          count * bytes <= GetParam().settings.max_transfer_bytes) {
+        EXPECT_EQ(mine.traffic().puts - before.puts, 1U);
+        EXPECT_EQ(mine.traffic().gets - before.gets, 1U);
+      }
+      EXPECT_EQ(mine.traffic().put_bytes - before.put_bytes, count * bytes);
+    }
+  }
+}
+
 TEST_P(TransferTest, SegmentMemoryCanBeSourceAndDestination) {
   auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
   Fabric& mine = *ranks[0];

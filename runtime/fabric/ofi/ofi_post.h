@@ -1,5 +1,7 @@
-// OfiRank::post(), for the files that issue.
+// OfiRank::post() and transfer(), for the files that issue.
 #pragma once
+
+#include <algorithm>
 
 #include <rdma/fi_errno.h>
 
@@ -36,6 +38,32 @@ bool OfiRank::post(const OperationName& what, Patience patience, const Attempt& 
   fail(Error(ErrorCode::aborted,
              describe(what) + " failed: " + endpoint_.library().error_text(code)));
   return false;
+}
+
+/// The common part of gets and puts: counting and splitting. `issue` posts
+/// one piece: (operation, offset within the transfer).
+template <typename Issue>
+void OfiRank::transfer(const OperationName& what, Counter& counter, const Issue& issue) {
+  ++counter.pending;
+  if (what.bytes <= max_transfer_bytes_) [[likely]] {
+    Operation* operation = acquire_operation(what, operations_);
+    operation->counter = &counter;
+    issue(operation, 0);
+    return;
+  }
+  Operation* group = acquire_operation(what, groups_);
+  group->kind = OperationKind::group;
+  group->counter = &counter;
+  group->pieces = 1;  // held until all are issued: early ones complete meanwhile
+  for (size_t offset = 0; offset < what.bytes; offset += max_transfer_bytes_) {
+    OperationName piece = what;
+    piece.bytes = std::min(max_transfer_bytes_, what.bytes - offset);
+    Operation* operation = acquire_operation(piece, operations_);
+    operation->group = group;
+    ++group->pieces;
+    issue(operation, offset);
+  }
+  complete(group);
 }
 
 }  // namespace stripline::fabric::ofi

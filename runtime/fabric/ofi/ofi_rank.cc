@@ -111,6 +111,7 @@ void OfiRank::describe(const std::string& fabric) {
   info_.max_message_bytes = settings_.message_bytes;
   info_.inject_bytes = limits.inject_bytes;
   info_.queue_depth = limits.transmit_depth;
+  info_.iov_limit = static_cast<uint32_t>(limits.iov_limit);
   const size_t colon = address_.endpoint_text.rfind(':');
   std::string ip = address_.endpoint_text.substr(0, colon);
   if (ip.starts_with('[')) ip = ip.substr(1, ip.size() - 2);  // IPv6

@@ -56,6 +56,8 @@ class OfiRank final : public Fabric {
            Counter& counter) override;
   void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
            Counter& counter) override;
+  void getv(Rank target, std::span<const Piece> pieces, Counter& counter) override;
+  void putv(Rank target, std::span<const Piece> pieces, Counter& counter) override;
   void put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
                   const Signal& signal, Counter& counter) override;
   bool has_atomic(AtomicOp op, AtomicType type, bool previous) const override;
@@ -141,6 +143,11 @@ class OfiRank final : public Fabric {
   // ofi_post.h
   template <typename Attempt>
   bool post(const OperationName& what, Patience patience, const Attempt& attempt);
+
+  // ofi_vector.cc
+  struct Vectors;
+  bool fits_vectors(std::span<const Piece> pieces, Rank target, OperationKind kind,
+                    Vectors& vectors);
 
   // ofi_signal.cc
   void advance_signals();

@@ -47,32 +47,6 @@ OfiRank::LocalMemory OfiRank::local_memory(Operation* operation, std::byte* memo
   return {memory, registration->descriptor};
 }
 
-/// The common part of get and put: zero bytes, the own segment, bounds, splitting. `issue` posts
-/// one piece: (operation, offset within the transfer).
-template <typename Issue>
-void OfiRank::transfer(const OperationName& what, Counter& counter, const Issue& issue) {
-  ++counter.pending;
-  if (what.bytes <= max_transfer_bytes_) [[likely]] {
-    Operation* operation = acquire_operation(what, operations_);
-    operation->counter = &counter;
-    issue(operation, 0);
-    return;
-  }
-  Operation* group = acquire_operation(what, groups_);
-  group->kind = OperationKind::group;
-  group->counter = &counter;
-  group->pieces = 1;  // held until all are issued: early ones complete meanwhile
-  for (size_t offset = 0; offset < what.bytes; offset += max_transfer_bytes_) {
-    OperationName piece = what;
-    piece.bytes = std::min(max_transfer_bytes_, what.bytes - offset);
-    Operation* operation = acquire_operation(piece, operations_);
-    operation->group = group;
-    ++group->pieces;
-    issue(operation, offset);
-  }
-  complete(group);
-}
-
 void OfiRank::check_bounds(const OperationName& what, uint64_t offset) {
   const uint64_t size = peers_[what.peer].segment_bytes;
   if (offset <= size && what.bytes <= size - offset) [[likely]] {
