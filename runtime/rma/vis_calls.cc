@@ -59,8 +59,8 @@ vis::Strided shape_of(const ContextState& state, const char* name, const VisStri
   return shape;
 }
 
-void copy_own(const vis::Strided& shape, VisDirection direction, std::byte* segment,
-              std::byte* local) {
+void copy_here(const vis::Strided& shape, VisDirection direction, std::byte* segment,
+               std::byte* local) {
   vis::PairCursor cursor;
   for (cursor.start(shape); !cursor.done();) {
     const vis::RunPair run = cursor.next(UINT64_MAX);
@@ -156,9 +156,9 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   vis::Strided shape = shape_of(state, name, transfer);
   state.check(name, transfer.target, 0, 0);
   if (shape.bytes == 0) return {};
-  if (transfer.target == state.rank) {
+  if (std::byte* const there = state.reachable[transfer.target]; there != nullptr) {
     ++state.vis.statistics().local;
-    copy_own(shape, direction, state.segment.data(), transfer.local);
+    copy_here(shape, direction, there, transfer.local);
     return {};
   }
   if (shape.dimensions.empty()) {
@@ -187,12 +187,12 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   std::vector<vis::Region> regions = regions_of(state, name, pieces);
   if (regions.empty()) return {};
   const rank_t target = pieces.remote.front().target;
-  if (target == state.rank) {
+  if (std::byte* const segment = state.reachable[target]; segment != nullptr) {
     ++state.vis.statistics().local;
     for (const vis::Region& region : regions) {
-      std::byte* const own = state.segment.data() + region.offset;
-      direction == VisDirection::put ? std::memcpy(own, region.memory, region.bytes)
-                                     : std::memcpy(region.memory, own, region.bytes);
+      std::byte* const there = segment + region.offset;
+      direction == VisDirection::put ? std::memcpy(there, region.memory, region.bytes)
+                                     : std::memcpy(region.memory, there, region.bytes);
     }
     return {};
   }

@@ -2,12 +2,15 @@
 // same provider's bare calls, and a TCP socket, between one pair of processes, in alternating
 // batches.
 //
-//   stripline-compare [--fabric tcp] [--rounds 60] [--markdown] [--json FILE]
+//   stripline-compare [--fabric tcp] [--rounds 60] [--vis] [--markdown] [--json FILE]
 //   stripline-compare --same-node ...     the same for ranks that map each other's segments, beside
 //                                         plain loads, stores and memcpy
 //
+// With --vis: strided transfers by every method beside a loop and beside packing by hand, in MiB/s.
+//
 // A ratio is of times, ours to bare, and paired: both batches of a round follow one another. Rounds
 // alternate which goes first. Each row is verified after it was measured.
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -15,6 +18,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sched.h>
 #include <string>
 #include <sys/mman.h>
@@ -38,6 +42,8 @@
 #include "suites/compare/board.h"
 #include "suites/compare/node_rows.h"
 #include "suites/compare/rows.h"
+#include "suites/compare/vis_section.h"
+#include "suites/compare/vis_table.h"
 #include "suites/results/markdown.h"
 
 namespace stripline::suites::compare {
@@ -86,6 +92,7 @@ class BoardBootstrap final : public bootstrap::Bootstrap {
 struct Order {
   std::string fabric = "tcp";
   bool same_node = false;
+  bool vis = false;
   int rounds = 60;
   bool markdown = false;
   std::string json_path;
@@ -245,6 +252,29 @@ int compare(const Order& order, Systems& systems, Board& board, global_ptr<std::
   return all_verified ? kExitOk : kExitVerification;
 }
 
+int compare_vis(const Order& order, VisSection& section, Board& board) {
+  board.served = System::ours;
+  const std::vector<VisCell> cells = section.run(order.rounds);
+  const auto table = vis_table(cells, order.markdown);
+  if (!table.ok()) {
+    (void)std::fprintf(stderr, "stripline-compare: %s\n", table.error().message().c_str());
+    return kExitFailure;
+  }
+  std::cout << "fabric " << order.fabric << ", 2 processes, " << order.rounds
+            << " rounds, strided transfers of 64 KiB at a density of 50 %, MiB/s\n\n"
+            << *table << std::flush;
+  if (!order.json_path.empty()) {
+    std::ofstream json(order.json_path);
+    if (!(json << vis_json_lines(cells, order.fabric)).flush()) {
+      (void)std::fprintf(stderr, "stripline-compare: cannot write '%s'\n", order.json_path.c_str());
+      return kExitUnavailable;
+    }
+  }
+  const bool verified =
+      std::all_of(cells.begin(), cells.end(), [](const VisCell& cell) { return cell.verified; });
+  return verified ? kExitOk : kExitVerification;
+}
+
 void pin(unsigned cpu) {
   cpu_set_t mask;
   CPU_ZERO(&mask);
@@ -264,6 +294,8 @@ int run_rank(const Order& order, uint32_t rank, Board& board) {
   }
   const auto array = systems->ours->new_symmetric_array<std::byte>(kMemoryBytes + 64);
   if (!array.ok()) return report(array.error());
+  std::optional<VisSection> section;
+  if (order.vis) section.emplace(*systems->ours, *array);
   if (rank != kInitiator) {
     serve(*systems, board);
     return kExitOk;
@@ -274,8 +306,13 @@ int run_rank(const Order& order, uint32_t rank, Board& board) {
         Error(ErrorCode::unavailable, "the segment of rank 1 cannot be mapped here: " +
                                           systems->ours->state().fabric->info().same_node));
   }
-  const int code = order.same_node ? compare<NodeRows>(order, *systems, board, *array)
-                                   : compare<Rows>(order, *systems, board, *array);
+  int code = kExitOk;
+  if (section) {
+    code = compare_vis(order, *section, board);
+  } else {
+    code = order.same_node ? compare<NodeRows>(order, *systems, board, *array)
+                           : compare<Rows>(order, *systems, board, *array);
+  }
   board.served = System::stop;
   return code;
 }
@@ -324,6 +361,7 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", order.rounds, "paired batches of each row")
       ->check(CLI::Range(6, 100000))
       ->capture_default_str();
+  app.add_flag("--vis", order.vis, "compare strided transfers instead");
   app.add_flag("--markdown", order.markdown, "print the table as Markdown");
   app.add_option("--json", order.json_path, "write the rows as JSON lines, too");
   CLI11_PARSE(app, argc, argv);
