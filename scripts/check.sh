@@ -6,6 +6,8 @@
 #   scripts/check.sh tidy            clang-tidy over every source file
 #   scripts/check.sh mixed [SEEDS]   a million mixed operations per seed (default 20) and fabric against
 #                                    an oracle
+#   scripts/check.sh kills [TRIES]   ranks killed at random moments, so often on each of five paths
+#                                    (default 40)
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -49,12 +51,16 @@ case ${1:-} in
     STRIPLINE_MIXED_OPERATIONS=250000 STRIPLINE_MIXED_SEEDS=${2:-20} \
       build/release/bin/rma_test --gtest_filter='*Mixed*'
     ;;
+  kills)
+    configure_and_build release e2e_kills_test
+    STRIPLINE_KILL_TRIES=${2:-40} build/release/bin/e2e_kills_test
+    ;;
   coverage)
     configure_and_build release fit_coverage
     build/release/bin/fit_coverage --seeds 1000
     ;;
   *)
-    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

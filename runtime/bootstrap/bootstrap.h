@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/bootstrap/host_name.h"
 
 namespace stripline {
 class JsonChannel;
@@ -59,8 +60,5 @@ class Bootstrap {
 /// wrapper around the rank. Errors: invalid_argument if a variable is missing, does not parse, or
 /// names no open descriptor; those of join_pmix_job().
 Result<std::unique_ptr<Bootstrap>> from_environment();
-
-/// This host's name, for messages.
-std::string host_name();
 
 }  // namespace stripline::bootstrap

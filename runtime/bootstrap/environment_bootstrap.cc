@@ -1,4 +1,3 @@
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
@@ -135,12 +134,6 @@ Result<uint32_t> number(const char* name) {
 }
 
 }  // namespace
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown-host";
-  return name.data();
-}
 
 Result<std::unique_ptr<Bootstrap>> from_environment() {
   if (variable("STRIPLINE_RANK") == nullptr) {

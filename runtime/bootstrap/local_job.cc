@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/bootstrap/host_name.h"
+
 namespace stripline::bootstrap {
 namespace {
 
@@ -79,8 +81,9 @@ class LocalJob {
 
   std::string name(size_t index) const {
     const RankRecord& record = records_[index];
-    return "rank " + std::to_string(launcher_.first_rank() + index) +
-           (record.host.empty() ? "" : " on " + record.host);
+    // A rank that has not joined yet runs here, too.
+    return "rank " + std::to_string(launcher_.first_rank() + index) + " on " +
+           (record.host.empty() ? host_name() : record.host);
   }
 
   /// Notes an event. True if the job cannot go on.

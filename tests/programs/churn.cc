@@ -1,0 +1,104 @@
+// Everything at once, without end: puts, gets and atomic operations with and without handles,
+// strided transfers, active messages, signals, collectives and barriers between all ranks. For
+// tests that end it by force.
+//
+//   churn             until something ends it
+//   churn ROUNDS      so many rounds, then leave
+
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include <stripline/atomic.h>
+#include <stripline/context.h>
+#include <stripline/team.h>
+#include <stripline/vis.h>
+
+namespace {
+
+using stripline::Context;
+using stripline::global_ptr;
+using stripline::rank_t;
+
+constexpr size_t kWords = 4096;
+
+class Churn {
+ public:
+  Churn(Context& context, global_ptr<uint64_t> words)
+      : context_(context),
+        words_(words),
+        counters_(context),
+        all_(stripline::team::world(context)),
+        random_(context.rank_me()),
+        buffer_(kWords) {
+    message_ =
+        context.register_am([this](rank_t, std::span<const std::byte>) { ++messages_served_; });
+  }
+
+  void round() {
+    for (int i = 0; i < 50; ++i) operation();
+    context_.fence();
+    all_.allreduce(uint64_t{1}, stripline::op_add{});
+    context_.barrier();
+  }
+
+ private:
+  global_ptr<uint64_t> somewhere(size_t words) {
+    const auto rank = static_cast<rank_t>(random_() % context_.rank_n());
+    return context_.on_rank(words_, rank) +
+           static_cast<std::ptrdiff_t>(random_() % (kWords - words));
+  }
+
+  void operation() {
+    const size_t count = 1 + random_() % 512;
+    switch (random_() % 7) {
+      case 0:
+        context_.rput(buffer_.data(), somewhere(count), count).wait();
+        break;
+      case 1:
+        context_.rget(somewhere(count), buffer_.data(), count).wait();
+        break;
+      case 2:
+        context_.rput_nbi(buffer_.data(), somewhere(1), 1);
+        break;
+      case 3:
+        counters_.fetch_add(somewhere(1), 1);
+        break;
+      case 4:
+        context_.am_send(static_cast<rank_t>(random_() % context_.rank_n()), message_,
+                         std::as_bytes(std::span(buffer_).first(count / 2)));
+        break;
+      case 5:
+        stripline::rget_strided<1>(context_, somewhere(1000), {80}, buffer_.data(), {8}, {100})
+            .wait();
+        break;
+      default:
+        context_.rput_buffered(buffer_.data(), somewhere(count), count);
+        break;
+    }
+  }
+
+  Context& context_;
+  global_ptr<uint64_t> words_;
+  stripline::atomic_domain<uint64_t> counters_;
+  stripline::team all_;
+  std::mt19937_64 random_;
+  std::vector<uint64_t> buffer_;
+  uint32_t message_ = 0;
+  uint64_t messages_served_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  auto joined = Context::init();
+  if (!joined.ok()) return stripline::report(joined.error());
+  Context& context = **joined;
+  const auto words = context.new_symmetric_array<uint64_t>(kWords);
+  if (!words.ok()) return stripline::report(words.error());
+  Churn churn(context, *words);
+  const uint64_t rounds = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : UINT64_MAX;
+  for (uint64_t i = 0; i < rounds; ++i) churn.round();
+  return 0;
+}
