@@ -337,6 +337,38 @@ void run_elements(const std::tuple<T*...>& local, uint64_t count, int64_t first,
   std::apply([&](T*... p) { loop(p + position...); }, local);
 }
 
+/// forall over the elements of any loop. Apart from the loop of unit step, which must have the
+/// registers for itself.
+template <typename Distribution, typename... T, typename Body>
+[[gnu::noinline]] void forall_elements(Context& context, const index_range& loop,
+                                       const zipped<Distribution, T...>& arrays, Body body) {
+  check_loop(context, loop);
+  const uint64_t count = loop.count();
+  if (count == 0) return;
+  const ElementWalk walk = walk_of(context, loop, 1, 0, arrays.size);
+  const rank_t me = context.rank_me();
+  const Distribution& elements = arrays.elements;
+  if constexpr (kIsIndefinite<Distribution>) {
+    if (elements.layout.owner != me) return;
+    run_elements(arrays.local, count, loop.lower, loop.step, loop.lower, loop.step, body);
+  } else if constexpr (kIsCyclic<Distribution>) {
+    const iterations mine = iterations_of(loop, {1, 0}, context.rank_n(), me);
+    if (mine.count == 0) return;
+    // The distance is a whole number of rounds.
+    const int64_t step = mine.count > 1 ? mine.stride / static_cast<int64_t>(context.rank_n()) : 1;
+    const auto position = elements.locate(static_cast<uint64_t>(mine.first)).index;
+    run_elements(arrays.local, mine.count, mine.first, mine.stride, static_cast<int64_t>(position),
+                 step, body);
+  } else {
+    for_each_run(elements, me, walk, count, [&](const Run& run) {
+      const int64_t first = loop.lower + loop.step * static_cast<int64_t>(run.first);
+      const auto position = elements.locate(static_cast<uint64_t>(first)).index;
+      run_elements(arrays.local, run.count, first, loop.step, static_cast<int64_t>(position),
+                   loop.step, body);
+    });
+  }
+}
+
 }  // namespace detail
 
 /// The iterations whose elements are this rank's own: the body gets references to element i of
@@ -350,40 +382,26 @@ requires(std::is_invocable_v<Body&, T&...> ||
                                                                      arrays,
                                                                  Body body) {
   if (!arrays.agree) detail::fail_zipped(context);
-  const rank_t me = context.rank_me();
-  const Distribution& elements = arrays.elements;
   if constexpr (std::is_invocable_v<Body&, T&...>) {
     if (loop.step == 1 && loop.lower >= 0 && loop.lower < loop.upper && loop.upper <= arrays.size) {
       // What a rank has of a range lies together, whatever the layout.
-      const uint64_t begin = elements.count_below(static_cast<uint64_t>(loop.lower), me);
-      const uint64_t end = elements.count_below(static_cast<uint64_t>(loop.upper), me);
-      detail::run_elements(arrays.local, end - begin, 0, 0, static_cast<int64_t>(begin), 1, body);
+      const Distribution& elements = arrays.elements;
+      const uint64_t begin =
+          elements.count_below(static_cast<uint64_t>(loop.lower), context.rank_me());
+      const uint64_t end =
+          elements.count_below(static_cast<uint64_t>(loop.upper), context.rank_me());
+      std::apply(
+          [&body, begin, count = end - begin](T*... part) {
+            const auto unit = [&body, count](T*... p) {
+              for (uint64_t k = 0; k < count; ++k) body(p[k]...);
+            };
+            unit(part + begin...);
+          },
+          arrays.local);
       return;
     }
   }
-  detail::check_loop(context, loop);
-  const uint64_t count = loop.count();
-  if (count == 0) return;
-  const detail::ElementWalk walk = detail::walk_of(context, loop, 1, 0, arrays.size);
-  if constexpr (detail::kIsIndefinite<Distribution>) {
-    if (elements.layout.owner != me) return;
-    detail::run_elements(arrays.local, count, loop.lower, loop.step, loop.lower, loop.step, body);
-  } else if constexpr (detail::kIsCyclic<Distribution>) {
-    const iterations mine = iterations_of(loop, {1, 0}, context.rank_n(), me);
-    if (mine.count == 0) return;
-    // The distance is a whole number of rounds.
-    const int64_t step = mine.count > 1 ? mine.stride / static_cast<int64_t>(context.rank_n()) : 1;
-    const auto position = elements.locate(static_cast<uint64_t>(mine.first)).index;
-    detail::run_elements(arrays.local, mine.count, mine.first, mine.stride,
-                         static_cast<int64_t>(position), step, body);
-  } else {
-    detail::for_each_run(elements, me, walk, count, [&](const detail::Run& run) {
-      const int64_t first = loop.lower + loop.step * static_cast<int64_t>(run.first);
-      const auto position = elements.locate(static_cast<uint64_t>(first)).index;
-      detail::run_elements(arrays.local, run.count, first, loop.step,
-                           static_cast<int64_t>(position), loop.step, body);
-    });
-  }
+  detail::forall_elements(context, loop, arrays, std::move(body));
 }
 /// All elements.
 template <typename Distribution, typename... T, typename Body>
