@@ -11,6 +11,7 @@
 #   cost         nanoseconds of a decision
 #   serial       what the access form costs on local data: instructions and time
 #   compare      the runtime beside bare libfabric and a TCP socket
+#   arrays       forall over shared arrays beside private pointers; pointers to shared
 #   campaign     wall time of campaigns and fits on two agents; wake-ups of an idle agent
 #   all          all of them, in this order
 #
@@ -25,12 +26,12 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-names=(coverage recovery prediction overlap quality cost serial compare campaign)
+names=(coverage recovery prediction overlap quality cost serial compare arrays campaign)
 what=${1:-}
 case " ${names[*]} all " in
-  *" $what "*) [ -n "$what" ] || { sed -n '2,25s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+  *" $what "*) [ -n "$what" ] || { sed -n '2,26s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
   *)
-    sed -n '2,25s/^# \{0,1\}//p' "$0"
+    sed -n '2,26s/^# \{0,1\}//p' "$0"
     case $what in -h | --help) exit 0 ;; *) exit 2 ;; esac
     ;;
 esac
@@ -217,6 +218,13 @@ print_compare() {
   selected same-node || return 0
   echo
   "$bin/stripline-compare" --same-node --rounds "$rounds" --markdown
+}
+
+print_arrays() {
+  local rounds=60
+  [ -z "$quick" ] || rounds=6
+  configure_and_build release stripline-arrays stripline-run >&2
+  "$bin/stripline-run" -n 2 --fabric tcp -- "$bin/stripline-arrays" --rounds "$rounds" --markdown
 }
 
 # switches PID: how often all threads of a process have waited so far.
