@@ -27,7 +27,7 @@ constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 // A remainder without the product's arithmetic: 128 bits, so that nothing overflows.
 __extension__ using Wide = __int128;
 rank_t rank_of(Wide value, rank_t ranks) {
-  const Wide remainder = value % ranks;
+  const Wide remainder = value % ranks;  // NOLINT(clang-analyzer-core.DivideZero): at least 1
   return static_cast<rank_t>(remainder < 0 ? remainder + ranks : remainder);
 }
 

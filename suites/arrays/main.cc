@@ -4,7 +4,7 @@
 //
 //   stripline-run -n 2 -- stripline-arrays [--rounds 60] [--elements 4096,1048576] [--markdown]
 //
-// All variants are measured in one process run, in turns that begin with another one in each round.
+// All variants are measured in one process run, in turns, in another order in each round.
 // A triad's time is that of the slowest rank. Ratios are medians of those of the rounds. What each
 // one computed is checked.
 #include <algorithm>
@@ -77,6 +77,13 @@ Result<std::array<std::string, 2>> compared(const std::vector<double>& times_s,
   return cells;
 }
 
+/// What is measured at this turn of a round. Each round begins with another one, and every second
+/// goes backwards, so that none always follows the same other one.
+size_t turn_of(size_t turn, int round, size_t count) {
+  const size_t forward = (turn + static_cast<size_t>(round + kWarmUpRounds)) % count;
+  return round % 2 == 0 ? forward : count - 1 - forward;
+}
+
 /// Collective. Whether all results were right.
 Result<bool> measure_triad(Context& ctx, const Order& order, uint64_t elements) {
   STRIPLINE_ASSIGN_OR_RETURN(TriadArrays arrays, TriadArrays::create(ctx, elements));
@@ -87,7 +94,9 @@ Result<bool> measure_triad(Context& ctx, const Order& order, uint64_t elements) 
   bool good = true;
   for (int round = -kWarmUpRounds; round < order.rounds; ++round) {
     for (size_t turn = 0; turn < variants.size(); ++turn) {
-      const size_t which = (turn + static_cast<size_t>(round + kWarmUpRounds)) % variants.size();
+      const size_t which = turn_of(turn, round, variants.size());
+      // What ran before leaves its traces in caches: each has run once when it is timed.
+      variants[which].run(ctx, arrays, kAlpha);
       std::ranges::fill(arrays.a.local_span(), -1.0);
       ctx.barrier();
       const double start_s = ctx.now_s();
@@ -141,7 +150,7 @@ std::vector<Timed> measure_operations(Context& ctx, const Order& order,
   std::vector<Timed> timed(operations.size());
   for (int round = -kWarmUpRounds; round < order.rounds; ++round) {
     for (size_t turn = 0; turn < operations.size(); ++turn) {
-      const size_t which = (turn + static_cast<size_t>(round + kWarmUpRounds)) % operations.size();
+      const size_t which = turn_of(turn, round, operations.size());
       const double start_s = ctx.now_s();
       const bool good = operations[which].batch();
       const double end_s = ctx.now_s();
@@ -169,7 +178,7 @@ Result<bool> measure_pointers(Context& ctx, const Order& order) {
     std::vector<std::vector<std::string>> rows;
     for (size_t k = 0; k < steps.size(); ++k) {
       if (rows.empty() || rows.back()[0] != steps[k].row) {
-        rows.push_back(std::vector<std::string>(headings.size()));
+        rows.emplace_back(headings.size());
         rows.back()[0] = steps[k].row;
       }
       const auto column = std::ranges::find(kArithmeticColumns, steps[k].column);
