@@ -19,6 +19,7 @@
 #include "base/quantity.h"
 #include "base/settings.h"
 #include "runtime/bootstrap/local_job.h"
+#include "runtime/machine/preflight.h"
 
 namespace {
 
@@ -58,6 +59,25 @@ class HelpFormatter : public CLI::Formatter {
 int usage_error(const std::string& message) {
   std::fprintf(stderr, "stripline-run: %s\nTry 'stripline-run --help'.\n", message.c_str());
   return kExitUsage;
+}
+
+/// The job as its ranks will see it: options before the environment before the defaults.
+machine::JobPlan plan_of(const bootstrap::LaunchOptions& launch) {
+  const auto value_of = [&](const std::string& name) {
+    const auto option = launch.environment.find(name);
+    if (option != launch.environment.end()) return option->second;
+    for (const Setting& setting : settings()) {
+      if (setting.name == name) return setting.value;
+    }
+    return std::string();
+  };
+  machine::JobPlan plan;
+  plan.fabric = value_of("STRIPLINE_FABRIC");
+  plan.ranks = launch.ranks;
+  // A value that does not parse is for the ranks to refuse.
+  const auto bytes = parse_bytes(value_of("STRIPLINE_SEGMENT_BYTES"), "STRIPLINE_SEGMENT_BYTES");
+  if (bytes.ok()) plan.segment_bytes = *bytes;
+  return plan;
 }
 
 /// Options before "--", the command after it.
@@ -166,6 +186,16 @@ int main(int argc, char** argv) {
   std::string by_option;
   for (const auto& [name, value] : environment) by_option += name + " ";
   environment[kOptionsVariable] = by_option;
+
+  const machine::Preflight preflight =
+      machine::check_host(plan_of(job.launch), machine::HostRoom::read());
+  for (const std::string& warning : preflight.warnings) {
+    std::fprintf(stderr, "stripline-run: warning: %s\n", warning.c_str());
+  }
+  if (preflight.refusal) {
+    std::fprintf(stderr, "stripline-run: %s\n", preflight.refusal->message().c_str());
+    return exit_code_for(preflight.refusal->code());
+  }
 
   const UniqueFd signals = catch_cancel_signals();
   job.cancel_fd = signals.get();

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -55,13 +56,12 @@ struct Finished {
   double seconds = 0;
 };
 
-/// A started stripline-run whose output goes to files.
+/// A started program whose output goes to files.
 class Job {
  public:
-  explicit Job(const std::vector<std::string>& arguments) {
+  explicit Job(std::vector<std::string> argv) {
     SubprocessOptions options;
-    options.argv = {program("stripline-run")};
-    options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+    options.argv = std::move(argv);
     options.stdout_fd = open(out_path_);
     options.stderr_fd = open(err_path_);
     auto spawned = Subprocess::spawn(options);
@@ -137,7 +137,16 @@ class Job {
   std::optional<Subprocess> process_;
 };
 
-Finished run(const std::vector<std::string>& arguments) { return Job(arguments).finish(); }
+Finished run_as(const std::vector<std::string>& argv) { return Job(argv).finish(); }
+
+/// stripline-run with its arguments.
+std::vector<std::string> launcher(const std::vector<std::string>& arguments) {
+  std::vector<std::string> argv = {program("stripline-run")};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return argv;
+}
+
+Finished run(const std::vector<std::string>& arguments) { return run_as(launcher(arguments)); }
 
 size_t lines_with(const std::string& text, const std::string& part) {
   std::istringstream lines(text);
@@ -230,7 +239,7 @@ TEST(StriplineRun, RankThatNeverJoinsEndsInATimeout) {
 // A virtual clock would notice that everybody waits; a real one cannot.
 TEST(StriplineRun, SignalsCancelTheJob) {
   for (const int number : {SIGINT, SIGTERM}) {
-    Job job(command({"-n", "2"}, kTcp, {"--wait"}));
+    Job job(launcher(command({"-n", "2"}, kTcp, {"--wait"})));
     ASSERT_TRUE(job.printed("greeted by", 2, 30));
     ::kill(job.pid(), number);
     const Finished finished = job.finish();
@@ -246,8 +255,9 @@ TEST(StriplineRun, RanksDieWithTheirLauncher) {
   std::filesystem::copy_file(program("hello"), copy);
   for (const bool wrapped : {false, true}) {
     // The shell stays: it has something to do after the rank.
-    Job job(wrapped ? command({"-n", "2"}, kTcp, {"-c", copy.string() + " --wait; true"}, "sh")
-                    : command({"-n", "2"}, kTcp, {"--wait"}, copy.string()));
+    Job job(launcher(wrapped
+                         ? command({"-n", "2"}, kTcp, {"-c", copy.string() + " --wait; true"}, "sh")
+                         : command({"-n", "2"}, kTcp, {"--wait"}, copy.string())));
     EXPECT_TRUE(job.printed("greeted by", 2, 30));
     EXPECT_EQ(processes_of(copy.string()).size(), 2U);
     ::kill(job.pid(), SIGKILL);
@@ -337,6 +347,38 @@ TEST(StriplineRun, SegmentThatDoesNotFitIsRefused) {
     EXPECT_EQ(job.status.exit_code, kExitUnavailable) << job.err;
     EXPECT_NE(job.err.find("segment"), std::string::npos) << job.err;
   }
+}
+
+TEST(StriplineRun, SmallSharedMemoryIsSaidBeforeAndByRanks) {
+  // A /dev/shm of its own, as a container has.
+  const auto in_container = [](const std::string& size, const std::string& command) {
+    const std::string script =
+        "mount -t tmpfs -o size=" + size + " tmpfs /dev/shm && exec " + command;
+    return run_as({"unshare", "--mount", "sh", "-c", script});
+  };
+  if (in_container("1M", "true").status.exit_code != 0) {
+    GTEST_SKIP() << "mounting another /dev/shm needs root";
+  }
+  const std::string launch = program("stripline-run") + " -n 2 --segment 2M --fabric ";
+  const Finished emulated =
+      in_container("3M", launch + "emulated:opteron-vapi -- " + program("hello"));
+  EXPECT_EQ(emulated.status.exit_code, kExitUnavailable) << emulated.err;
+  EXPECT_NE(emulated.err.find("2 segments of 2 MiB do not fit into /dev/shm, which has 3 MiB free"),
+            std::string::npos)
+      << emulated.err;
+  EXPECT_EQ(emulated.out, "");
+
+  const Finished late = in_container(
+      "3M", launch + "tcp -- env STRIPLINE_FABRIC=emulated:opteron-vapi " + program("hello"));
+  EXPECT_EQ(late.status.exit_code, kExitUnavailable) << late.err;
+  EXPECT_NE(late.err.find("cannot allocate a segment"), std::string::npos) << late.err;
+  EXPECT_NE(late.err.find("--shm-size"), std::string::npos) << late.err;
+
+  const Finished shm = in_container("3M", launch + "shm -- " + program("hello"));
+  EXPECT_EQ(shm.status.exit_code, kExitUnavailable) << shm.err;
+  EXPECT_NE(shm.err.find("warning: libfabric's shm wants"), std::string::npos) << shm.err;
+  EXPECT_NE(shm.err.find("rank 0 on "), std::string::npos) << shm.err;
+  EXPECT_NE(shm.err.find("queues of libfabric's shm need"), std::string::npos) << shm.err;
 }
 
 TEST(StriplineRun, UsageErrorsSayWhatToDo) {

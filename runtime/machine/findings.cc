@@ -1,23 +1,19 @@
 #include "runtime/machine/findings.h"
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <sched.h>
-#include <sys/statvfs.h>
 
+#include "base/host_memory.h"
 #include "base/quantity.h"
 #include "runtime/fabric/ofi/memory_limits.h"
+#include "runtime/machine/preflight.h"
 
 namespace stripline::machine {
 namespace {
 
 /// The default segment of a rank (<stripline/context.h>), for judging what fits.
 constexpr uint64_t kSegmentBytes = uint64_t{256} << 20;
-
-/// Providers that move data with loads, stores and sockets, and lock nothing.
-constexpr std::array<std::string_view, 5> kSoftwareProviders = {"tcp", "net", "udp", "sockets",
-                                                                "shm"};
 
 /// The bracketed word of "always [madvise] never".
 std::string chosen_word(const char* path) {
@@ -77,9 +73,7 @@ Finding judge_locked_memory(const HostFacts& facts, bool registering_provider) {
   }
   finding.severity = Severity::warning;
   finding.detail += ", too little to register a segment of " + bytes_text(kSegmentBytes);
-  finding.fix =
-      "'ulimit -l unlimited', LimitMEMLOCK=infinity in the agent's systemd unit, or "
-      "/etc/security/limits.conf";
+  finding.fix = kRaiseLockedMemory;
   return finding;
 }
 
@@ -96,8 +90,7 @@ Finding judge_shared_memory(const HostFacts& facts) {
     finding.severity = Severity::warning;
     finding.detail += ", too little for two emulated ranks";
     finding.fix =
-        "mount -o remount,size=50% /dev/shm (containers: --shm-size), or smaller segments with "
-        "STRIPLINE_SEGMENT_BYTES";
+        std::string(kEnlargeSharedMemory) + ", or smaller segments with STRIPLINE_SEGMENT_BYTES";
   }
   return finding;
 }
@@ -149,10 +142,7 @@ HostFacts HostFacts::read() {
   const auto limits = fabric::ofi::MemoryLimits::read();
   facts.available_bytes = limits.allocatable_bytes();
   facts.lockable_bytes = limits.lockable_bytes;
-  struct statvfs shm {};
-  if (statvfs("/dev/shm", &shm) == 0) {
-    facts.shm_free_bytes = static_cast<uint64_t>(shm.f_bavail) * shm.f_frsize;
-  }
+  facts.shm_free_bytes = shared_memory_free_bytes();
   facts.transparent_hugepages = chosen_word("/sys/kernel/mm/transparent_hugepage/enabled");
   facts.huge_pages = number_in("/proc/sys/vm/nr_hugepages");
   facts.ptrace_scope = static_cast<int>(number_in("/proc/sys/kernel/yama/ptrace_scope"));
@@ -172,8 +162,7 @@ std::vector<Finding> judge_host(const HostFacts& facts, bool registering_provide
 
 bool any_registering(const std::vector<fabric::ProviderInfo>& providers) {
   return std::ranges::any_of(providers, [](const fabric::ProviderInfo& provider) {
-    return provider.usable &&
-           std::ranges::find(kSoftwareProviders, provider.name) == kSoftwareProviders.end();
+    return provider.usable && locks_memory(provider.name);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/host_memory.h"
 #include "base/subprocess.h"
 
 namespace stripline::fabric {
@@ -65,7 +66,8 @@ Result<SharedRegion> SharedRegion::open(const Shape& shape, Rank rank) {
                    "cannot allocate a segment of " + std::to_string(shape.segment_bytes) +
                        " bytes for rank " + std::to_string(rank) +
                        " in /dev/shm: " + std::generic_category().message(error) +
-                       "; ask for smaller segments (--segment) or enlarge /dev/shm");
+                       "; ask for smaller segments (STRIPLINE_SEGMENT_BYTES), or " +
+                       std::string(kEnlargeSharedMemory));
     }
   }
   void* base = ::mmap(nullptr, offsets.total, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);

@@ -10,6 +10,7 @@
 #include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 
+#include "base/host_memory.h"
 #include "base/quantity.h"
 #include "runtime/fabric/ofi/memory_limits.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
@@ -140,9 +141,8 @@ Result<Registration> Endpoint::register_memory(std::span<std::byte> memory, bool
                      library_->error_text(code) + "; the limit of locked memory " +
                      "(RLIMIT_MEMLOCK) is " +
                      (lockable ? bytes_text(*lockable) : std::string("unlimited")) +
-                     "; raise it with 'ulimit -l unlimited', LimitMEMLOCK=infinity in a systemd "
-                     "unit, or /etc/security/limits.conf, or use a smaller segment "
-                     "(STRIPLINE_SEGMENT_BYTES)");
+                     "; raise it with " + std::string(kRaiseLockedMemory) +
+                     ", or use a smaller segment (STRIPLINE_SEGMENT_BYTES)");
   }
   if (code != 0) return failure("fi_mr_reg", code);
   Registration registration;

@@ -28,6 +28,10 @@ Result<std::vector<ProviderInfo>> list_ofi_providers();
 /// environment variables of docs/fabrics.md apply.
 Result<std::unique_ptr<Fabric>> open_ofi_fabric(const OpenOptions& options);
 
+/// What the shm provider takes of /dev/shm per endpoint (libfabric 1.17 with its default queues of
+/// 1024). It hides from hosts that have not so much for each of their processors.
+inline constexpr uint64_t kShmProviderBytes = uint64_t{16} << 20;
+
 /// Removes the shared memory that a rank process of the shm provider leaves in /dev/shm when a
 /// signal kills it. For whoever started the process, right after it was reaped. Harmless for other
 /// processes. Does not load libfabric.

@@ -4,11 +4,13 @@
 #include <array>
 #include <cstring>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
 
+#include "base/host_memory.h"
 #include "runtime/fabric/ofi/ofi_address.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
@@ -209,6 +211,10 @@ Result<InfoList> choose_provider(const Library& library, const std::string& fabr
 
   STRIPLINE_ASSIGN_OR_RETURN(const std::set<std::string> offered, offered_providers(library));
   if (!offered.contains(provider)) {
+    if (provider == "shm") {
+      const uint64_t wanted = kShmProviderBytes * std::max(1U, std::thread::hardware_concurrency());
+      STRIPLINE_RETURN_IF_ERROR(check_shared_memory(wanted, "The queues of libfabric's shm"));
+    }
     std::set<std::string> names;
     for (const std::string& name : offered) {
       if (is_selectable(name)) names.insert(fabric_name_of(name));

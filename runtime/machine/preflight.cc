@@ -1,0 +1,98 @@
+#include "runtime/machine/preflight.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <thread>
+
+#include "base/host_memory.h"
+#include "base/quantity.h"
+#include "runtime/fabric/ofi/memory_limits.h"
+#include "runtime/fabric/ofi/ofi_fabric.h"
+
+namespace stripline::machine {
+namespace {
+
+constexpr std::array<std::string_view, 5> kSoftwareProviders = {"tcp", "net", "udp", "sockets",
+                                                                "shm"};
+
+/// The number of the capability in <linux/capability.h>.
+constexpr int kCapIpcLock = 14;
+
+/// Whether RLIMIT_MEMLOCK does not apply to this process.
+bool may_lock_all() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("CapEff:")) continue;
+    return ((std::stoull(line.substr(7), nullptr, 16) >> kCapIpcLock) & 1) != 0;
+  }
+  return false;
+}
+
+std::string segments_text(const JobPlan& plan) {
+  return std::to_string(plan.ranks) + (plan.ranks == 1 ? " segment of " : " segments of ") +
+         bytes_text(plan.segment_bytes);
+}
+
+std::string free_text(const std::optional<uint64_t>& bytes) {
+  return bytes ? "has " + bytes_text(*bytes) + " free" : std::string("is not there");
+}
+
+}  // namespace
+
+HostRoom HostRoom::read() {
+  const auto limits = fabric::ofi::MemoryLimits::read();
+  HostRoom room;
+  room.memory_bytes = limits.allocatable_bytes();
+  room.shm_free_bytes = shared_memory_free_bytes();
+  room.lockable_bytes = may_lock_all() ? std::nullopt : limits.lockable_bytes;
+  room.processors = std::max(1U, std::thread::hardware_concurrency());
+  return room;
+}
+
+bool locks_memory(std::string_view fabric) {
+  if (fabric.starts_with("emulated:")) return false;
+  return std::ranges::find(kSoftwareProviders, fabric.substr(0, fabric.find(';'))) ==
+         kSoftwareProviders.end();
+}
+
+Preflight check_host(const JobPlan& plan, const HostRoom& room) {
+  Preflight result;
+  const std::string smaller = "smaller segments (--segment, STRIPLINE_SEGMENT_BYTES)";
+  // Without overflow: what does not fit into 64 bits fits nowhere.
+  const auto exceeds = [&](uint64_t bytes) {
+    return plan.segment_bytes > bytes / std::max(1U, plan.ranks);
+  };
+  if (plan.fabric.starts_with("emulated:")) {
+    if (exceeds(room.shm_free_bytes.value_or(0))) {
+      result.refusal = Error(ErrorCode::resource_exhausted,
+                             segments_text(plan) + " do not fit into /dev/shm, which " +
+                                 free_text(room.shm_free_bytes) + "; ask for " + smaller + ", or " +
+                                 std::string(kEnlargeSharedMemory));
+    }
+    return result;
+  }
+  if (plan.fabric == "shm") {
+    const uint64_t wanted =
+        fabric::kShmProviderBytes * std::max<uint64_t>(plan.ranks, room.processors);
+    if (room.shm_free_bytes.value_or(0) < wanted) {
+      result.warnings.push_back("libfabric's shm wants " + bytes_text(wanted) +
+                                " of /dev/shm, which " + free_text(room.shm_free_bytes) + "; " +
+                                std::string(kEnlargeSharedMemory));
+    }
+  }
+  if (exceeds(room.memory_bytes)) {
+    result.warnings.push_back(segments_text(plan) + " exceed the " + bytes_text(room.memory_bytes) +
+                              " of memory that this host has to give; ask for " + smaller);
+  }
+  if (locks_memory(plan.fabric) && room.lockable_bytes &&
+      *room.lockable_bytes < plan.segment_bytes) {
+    result.warnings.push_back("a process may lock " + bytes_text(*room.lockable_bytes) +
+                              " of memory, less than the segment of " +
+                              bytes_text(plan.segment_bytes) + " that " + plan.fabric +
+                              " has to register; " + std::string(kRaiseLockedMemory));
+  }
+  return result;
+}
+
+}  // namespace stripline::machine
