@@ -1,5 +1,6 @@
 #include <charconv>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <optional>
@@ -117,6 +118,20 @@ const char* variable(const char* name) {
   return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
 }
 
+/// srun starts many tasks without PMIx, too, and each is then a job of its own: mostly a mistake.
+void warn_of_lonely_tasks() {
+  const char* tasks = variable("SLURM_STEP_NUM_TASKS");
+  const char* task = variable("SLURM_PROCID");
+  if (tasks == nullptr || task == nullptr || std::string_view(tasks) == "1" ||
+      std::string_view(task) != "0") {
+    return;
+  }
+  std::fprintf(stderr,
+               "warning: srun has started %s tasks without PMIx, so that each is a job of one "
+               "rank; for one job of all start them with 'srun --mpi=pmix'\n",
+               tasks);
+}
+
 Result<uint32_t> number(const char* name) {
   const char* text = variable(name);
   if (text == nullptr) {
@@ -138,6 +153,7 @@ Result<uint32_t> number(const char* name) {
 Result<std::unique_ptr<Bootstrap>> from_environment() {
   if (variable("STRIPLINE_RANK") == nullptr) {
     if (started_by_pmix()) return join_pmix_job();
+    warn_of_lonely_tasks();
     return std::unique_ptr<Bootstrap>(std::make_unique<SingleProcess>());
   }
   STRIPLINE_ASSIGN_OR_RETURN(const uint32_t rank, number("STRIPLINE_RANK"));
