@@ -116,6 +116,21 @@ std::string compute_text(const model::ComputeModel& compute) {
   return "\ncompute, per element\n" + table.text(2);
 }
 
+std::string collective_text(const model::CollectiveModel& collective) {
+  Table table(
+      {{"operation"}, {"ranks"}, {"size"}, {"algorithm"}, {"time"}, {"less than the default"}});
+  for (const model::CollectiveRule& rule : collective.rules) {
+    const std::string ranks =
+        rule.min_ranks == rule.max_ranks
+            ? std::to_string(rule.min_ranks)
+            : std::to_string(rule.min_ranks) + " to " + std::to_string(rule.max_ranks);
+    table.add({std::string(model::to_string(rule.operation)), ranks, bytes_text(rule.bytes),
+               std::string(model::to_string(rule.algorithm)), time_text(rule.time_s.value),
+               rule.gain ? share_text(rule.gain->value) : "-"});
+  }
+  return table.empty() ? std::string() : "\ncollectives\n" + table.text(2);
+}
+
 std::string fingerprint_text(const model::Fingerprint& fingerprint) {
   Table table({{"field"}, {"value"}, {"a difference"}});
   for (const auto& [field, entry] : fingerprint) {
@@ -153,6 +168,7 @@ std::string model_text(const model::TunedModel& model) {
     add(table, "", "minimum gain", model.strip->minimum_gain, share_text);
     if (!table.empty()) text += "\nstrip-mined loops\n" + table.text(2);
   }
+  if (model.collective) text += collective_text(*model.collective);
   text += fingerprint_text(model.fingerprint);
   for (const auto& [section, content] : model.unknown_sections) {
     text += "\nsection '" + section + "' (" + bytes_text(content.size()) +

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/fit/collective.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/samples.h"
 #include "optimizer/model/validate.h"
@@ -181,7 +182,9 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit_compute(samples, request, fit);
   fit_buffers(samples, request, fit);
   fit_strip(samples, request, fit);
-  if (fit.model.network.empty() && !fit.model.compute) {
+  fit.model.collective =
+      fit_collectives(samples, request.max_ranks, request.options.confidence, fit.report.notes);
+  if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective) {
     std::string why = "nothing could be fitted from " + std::to_string(series.size()) + " series";
     if (!fit.report.notes.empty()) why += ": " + fit.report.notes.front();
     if (fit.report.notes.empty() && !fit.report.rejected.empty()) {

@@ -16,7 +16,7 @@
 namespace stripline::fit {
 
 /// Recorded in a model's provenance; raised when the same samples give another model.
-inline constexpr const char* kFitterVersion = "fit/3";
+inline constexpr const char* kFitterVersion = "fit/4";
 
 /// What the samples do not say of themselves.
 struct FitRequest {
@@ -26,7 +26,7 @@ struct FitRequest {
   std::string fitted_at;           ///< RFC 3339; this folder reads no clock
   model::Fingerprint fingerprint;  ///< of the machine that was measured
   uint32_t min_ranks = 2;
-  uint32_t max_ranks = 2;
+  uint32_t max_ranks = 2;  ///< the ranks that collectives were measured with
   OperationOptions options;
 };
 
@@ -45,7 +45,8 @@ struct Fit {
   FitReport report;
 };
 
-/// Fits every operation, compute primitive and strip overhead that the series hold. The result is
+/// Fits every operation, compute primitive, strip overhead and rule for collectives that the series
+/// hold. The result is
 /// deterministic, does not depend on the order of the series, and satisfies model::validate().
 /// Errors: failed_precondition when no operation and no primitive could be fitted (the message says
 /// why), invalid_argument when the request breaks a rule of the model, such as an empty name.

@@ -31,7 +31,16 @@ constexpr Kind kKinds[] = {
     {"micro.receive", "buffer_bytes", false},
 };
 
+constexpr Kind kCollective = {"micro.collective_", nullptr, false};
+
+std::optional<model::CollectiveOperation> collective_of(const std::string& experiment) {
+  const std::string_view prefix = kCollective.name;
+  if (!experiment.starts_with(prefix)) return std::nullopt;
+  return model::collective_operation_from(std::string_view(experiment).substr(prefix.size()));
+}
+
 const Kind* kind_of(const std::string& name) {
+  if (collective_of(name)) return &kCollective;
   for (const Kind& kind : kKinds) {
     if (name == kind.name) return &kind;
   }
@@ -46,7 +55,12 @@ std::optional<uint64_t> whole(const SampleSeries& series, const char* factor, do
   return static_cast<uint64_t>(*value);
 }
 
-bool known_variant(const Kind& kind, const std::string& variant) {
+bool known_variant(const Kind& kind, const experiment::Point& point) {
+  const std::string& variant = point.variant;
+  if (&kind == &kCollective) {
+    const auto algorithm = model::collective_algorithm_from(variant);
+    return algorithm && model::has_algorithm(*collective_of(point.experiment), *algorithm);
+  }
   const auto one_of = [&](std::initializer_list<const char*> names) {
     return std::any_of(names.begin(), names.end(), [&](const char* n) { return variant == n; });
   };
@@ -66,7 +80,7 @@ std::optional<Key> key_of(const Kind& kind, const SampleSeries& series, std::str
   const auto bad_value = [&](double v) {
     return !std::isfinite(v) || (!kind.may_be_negative && v < 0.0);
   };
-  if (!known_variant(kind, series.point.variant)) {
+  if (!known_variant(kind, series.point)) {
     why = "the variant is unknown to the fitter";
   } else if (!series.verified) {
     why = "its result was not verified";
@@ -130,6 +144,13 @@ SortedSamples sort_samples(std::span<const SampleSeries> series) {
       ReceiveSamples& receive = sorted.receive[bytes];
       (variant == "get" ? receive.get : receive.read)[second][run] = middle;
       receive.raw_samples += raw;
+      continue;
+    }
+    if (const auto collective = collective_of(name)) {
+      const auto algorithm = *model::collective_algorithm_from(variant);
+      CollectiveSamples& samples = sorted.collectives[*collective][bytes];
+      samples.times[algorithm][run] = middle;
+      samples.raw_samples[algorithm] += raw;
       continue;
     }
     OperationSamples& operation = sorted.operations[variant];

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "optimizer/experiment/experiment.h"
+#include "optimizer/model/collective.h"
 
 namespace stripline::fit {
 
@@ -39,6 +40,12 @@ struct StripLoopSamples {
   RunMedians by_hand;
 };
 
+/// micro.collective_OPERATION of one size: times by algorithm.
+struct CollectiveSamples {
+  std::map<model::CollectiveAlgorithm, RunMedians> times;
+  std::map<model::CollectiveAlgorithm, uint32_t> raw_samples;
+};
+
 /// All samples that a model is fitted from.
 struct SortedSamples {
   std::map<std::string, OperationSamples> operations;  ///< "get", "put", "am"
@@ -48,7 +55,9 @@ struct SortedSamples {
   std::map<uint64_t, ReceiveSamples> receive;                       ///< By size of a get in bytes.
   /// By size of a strip in bytes, then number of strips.
   std::map<uint64_t, std::map<uint64_t, StripLoopSamples>> strip_loops;
-  uint32_t strip_loops_raw = 0;       ///< Raw samples of these.
+  uint32_t strip_loops_raw = 0;  ///< Raw samples of these.
+  /// By operation, then size in bytes.
+  std::map<model::CollectiveOperation, std::map<uint64_t, CollectiveSamples>> collectives;
   std::vector<std::size_t> used;      ///< Indices of the series that went in, ascending.
   std::vector<std::string> rejected;  ///< Why a series was left out, one sentence each.
 };

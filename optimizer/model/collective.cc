@@ -70,6 +70,39 @@ bool has_algorithm(CollectiveOperation operation, Algorithm algorithm) {
   return std::find(all.begin(), all.end(), algorithm) != all.end();
 }
 
+Algorithm default_collective(const CollectiveRequest& request,
+                             const CollectiveDefaults& defaults) noexcept {
+  const bool whole = request.bytes <= defaults.whole_bytes || request.ranks <= 2;
+  switch (request.operation) {
+    case CollectiveOperation::broadcast:
+      return whole ? Algorithm::binomial : Algorithm::scatter_allgather;
+    case CollectiveOperation::reduce:
+      return whole ? Algorithm::binomial : Algorithm::reduce_scatter_gather;
+    case CollectiveOperation::allreduce:
+      if (request.bytes > defaults.whole_bytes) return Algorithm::reduce_scatter_allgather;
+      return request.bytes <= defaults.in_order_bytes && request.ranks <= defaults.in_order_ranks
+                 ? Algorithm::in_order
+                 : Algorithm::recursive_doubling;
+    case CollectiveOperation::gather:
+      return request.bytes <= defaults.gather_tree_bytes ? Algorithm::binomial : Algorithm::direct;
+    case CollectiveOperation::allgather:
+      return request.bytes <= defaults.allgather_bruck_bytes / request.ranks ? Algorithm::bruck
+                                                                             : Algorithm::ring;
+    case CollectiveOperation::all_to_all:
+      if (request.bytes <= defaults.all_to_all_bruck_bytes &&
+          request.ranks >= defaults.bruck_ranks) {
+        return Algorithm::bruck;
+      }
+      return request.bytes <= defaults.all_to_all_direct_bytes ? Algorithm::direct
+                                                               : Algorithm::pairwise;
+    case CollectiveOperation::all_to_allv:
+      return Algorithm::direct;
+    case CollectiveOperation::scan:
+      return request.ranks <= 2 ? Algorithm::linear : Algorithm::recursive_doubling;
+  }
+  return Algorithm::binomial;
+}
+
 std::string_view to_string(CollectiveOperation operation) {
   return kOperationNames[static_cast<size_t>(operation)];
 }

@@ -99,6 +99,23 @@ inline TunedModel example_model() {
   m.compute = c;
   m.strip = StripModel{example_parameter(0.1e-6), example_parameter(0.02, 0)};
   m.unknown_sections["later"] = R"({"boundary":[1,2.5]})";
+  m.collective = CollectiveModel{{{.operation = CollectiveOperation::broadcast,
+                                   .algorithm = CollectiveAlgorithm::binomial,
+                                   .min_ranks = 2,
+                                   .max_ranks = 4,
+                                   .from_bytes = 0,
+                                   .to_bytes = 2048,
+                                   .bytes = 512,
+                                   .time_s = example_parameter(9e-6)},
+                                  {.operation = CollectiveOperation::broadcast,
+                                   .algorithm = CollectiveAlgorithm::scatter_allgather,
+                                   .min_ranks = 2,
+                                   .max_ranks = 4,
+                                   .from_bytes = 2048,
+                                   .to_bytes = uint64_t{1} << 53,
+                                   .bytes = 16384,
+                                   .time_s = example_parameter(30e-6),
+                                   .gain = example_parameter(0.25)}}};
   return m;
 }
 

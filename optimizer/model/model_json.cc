@@ -17,9 +17,9 @@ namespace {
 
 using namespace detail;
 
-constexpr std::array kKnownSections = {"compute", "domain", "fingerprint", "name",
-                                       "network", "pack",   "provenance",  "schema_version",
-                                       "sha256",  "strip",  "vis"};
+constexpr std::array kKnownSections = {"collective",     "compute", "domain", "fingerprint",
+                                       "name",           "network", "pack",   "provenance",
+                                       "schema_version", "sha256",  "strip",  "vis"};
 
 bool is_known_section(const std::string& name) {
   return std::find(kKnownSections.begin(), kKnownSections.end(), name) != kKnownSections.end();
@@ -62,6 +62,23 @@ Json footprints_to_json(const std::vector<ComputePoint>& points) {
          {"seconds_per_element", parameter_to_json(point.seconds_per_element, kSecondsRule)}});
   }
   return json;
+}
+
+Json collective_to_json(const CollectiveModel& collective) {
+  Json rules = Json::array();
+  for (const CollectiveRule& rule : collective.rules) {
+    Json json = {{"operation", to_string(rule.operation)},
+                 {"algorithm", to_string(rule.algorithm)},
+                 {"min_ranks", rule.min_ranks},
+                 {"max_ranks", rule.max_ranks},
+                 {"from_bytes", rule.from_bytes},
+                 {"to_bytes", rule.to_bytes},
+                 {"bytes", rule.bytes},
+                 {"time_s", parameter_to_json(rule.time_s, kSecondsRule)}};
+    put_parameter(json, "gain", rule.gain, kGainRule);
+    rules.push_back(std::move(json));
+  }
+  return {{"rules", std::move(rules)}};
 }
 
 Json provenance_to_json(const Provenance& provenance) {
@@ -188,6 +205,45 @@ Status read_footprints(const Json& compute, const char* key, std::vector<Compute
   return {};
 }
 
+Result<CollectiveRule> read_collective_rule(const Json& json, const std::string& where) {
+  STRIPLINE_RETURN_IF_ERROR(only_known(json, where,
+                                       {"operation", "algorithm", "min_ranks", "max_ranks",
+                                        "from_bytes", "to_bytes", "bytes", "time_s", "gain"}));
+  CollectiveRule rule;
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string operation, get_string(json, "operation", where));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string algorithm, get_string(json, "algorithm", where));
+  const auto known_operation = collective_operation_from(operation);
+  const auto known_algorithm = collective_algorithm_from(algorithm);
+  if (!known_operation) return damaged(where + ".operation: '" + operation + "' is unknown");
+  if (!known_algorithm) return damaged(where + ".algorithm: '" + algorithm + "' is unknown");
+  rule.operation = *known_operation;
+  rule.algorithm = *known_algorithm;
+  STRIPLINE_ASSIGN_OR_RETURN(rule.min_ranks, read_count32(json, "min_ranks", where));
+  STRIPLINE_ASSIGN_OR_RETURN(rule.max_ranks, read_count32(json, "max_ranks", where));
+  STRIPLINE_ASSIGN_OR_RETURN(rule.from_bytes, read_count(json, "from_bytes", where, kMaxBytes));
+  STRIPLINE_ASSIGN_OR_RETURN(rule.to_bytes, read_count(json, "to_bytes", where, kMaxBytes));
+  STRIPLINE_ASSIGN_OR_RETURN(rule.bytes, read_count(json, "bytes", where, kMaxBytes));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* time, get_object(json, "time_s", where));
+  STRIPLINE_ASSIGN_OR_RETURN(rule.time_s, read_parameter(*time, where + ".time_s", kSecondsRule));
+  STRIPLINE_RETURN_IF_ERROR(read_optional(json, "gain", where, kGainRule, rule.gain));
+  return rule;
+}
+
+Status read_collective(const Json& document, std::optional<CollectiveModel>& out) {
+  const auto section = document.find("collective");
+  if (section == document.end()) return {};
+  STRIPLINE_RETURN_IF_ERROR(only_known(*section, "collective", {"rules"}));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* rules, get_array(*section, "rules", "collective"));
+  out.emplace();
+  for (size_t i = 0; i < rules->size(); ++i) {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        CollectiveRule rule,
+        read_collective_rule((*rules)[i], "collective.rules[" + std::to_string(i) + "]"));
+    out->rules.push_back(std::move(rule));
+  }
+  return {};
+}
+
 Result<Provenance> read_provenance(const Json& document) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* json, get_object(document, "provenance", "model"));
   const std::string where = "provenance";
@@ -267,6 +323,7 @@ Status read_sections(const Json& document, TunedModel& model) {
   }
   STRIPLINE_RETURN_IF_ERROR(read_pack(document, model.pack));
   STRIPLINE_RETURN_IF_ERROR(read_vis(document, model.vis));
+  STRIPLINE_RETURN_IF_ERROR(read_collective(document, model.collective));
   for (const auto& [name, json] : document.items()) {
     if (is_known_section(name)) continue;
     STRIPLINE_ASSIGN_OR_RETURN(model.unknown_sections[name], canonical_json(json));
@@ -335,6 +392,7 @@ Result<Json> to_json(const TunedModel& model) {
   }
   if (model.pack) document["pack"] = pack_to_json(*model.pack);
   if (!model.vis.empty()) document["vis"] = vis_to_json(model.vis);
+  if (model.collective) document["collective"] = collective_to_json(*model.collective);
   for (const auto& [name, text] : model.unknown_sections) {
     auto section = parse_json(text, "section '" + name + "'");
     if (is_known_section(name) || !section) {

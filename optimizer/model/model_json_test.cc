@@ -285,6 +285,7 @@ TEST(ModelExamples, InvalidOnesAreRefusedForTheirReason) {
     bool schema_sees_it;  // Whether the schema alone refuses it; hashes and order it cannot see.
   };
   const std::map<std::string, Expectation> expected = {
+      {"algorithm-of-another-operation", {"broadcast has no algorithm bruck", false}},
       {"altered", {"altered or truncated", false}},
       {"gap-between-segments", {"segments[1]: from_bytes must equal", false}},
       {"interval-excludes-value", {"L_s: the interval does not contain", false}},
@@ -295,6 +296,7 @@ TEST(ModelExamples, InvalidOnesAreRefusedForTheirReason) {
       {"no-segments", {"get.segments: needs 1 to", true}},
       {"number-out-of-range", {"out of range", true}},
       {"truncated", {"malformed or truncated", true}},
+      {"unknown-algorithm", {"rules[1].algorithm: 'telepathy' is unknown", true}},
       {"unknown-match-rule", {"fabric.match: expected hard", true}},
       {"unknown-member", {"segments[0].l_s: unknown", true}},
       {"wrong-unit", {"L_s.unit: expected \"s\"", true}},
@@ -333,6 +335,15 @@ TEST(ModelSchema, HasTheBoundsOfTheCode) {
   EXPECT_EQ(domain["max_ranks"]["maximum"], kMaxRanks);
   EXPECT_EQ(domain["max_bytes"]["maximum"], kMaxBytes);
   EXPECT_EQ(schema["properties"]["schema_version"]["const"], kSchemaVersion);
+  const Json& rule = schema["$defs"]["collective_rule"]["properties"];
+  ASSERT_EQ(rule["operation"]["enum"].size(), kCollectiveOperations);
+  for (size_t i = 0; i < kCollectiveOperations; ++i) {
+    EXPECT_EQ(rule["operation"]["enum"][i], to_string(static_cast<CollectiveOperation>(i)));
+  }
+  ASSERT_EQ(rule["algorithm"]["enum"].size() + 1, kCollectiveAlgorithms);  // not automatic
+  for (size_t i = 1; i < kCollectiveAlgorithms; ++i) {
+    EXPECT_EQ(rule["algorithm"]["enum"][i - 1], to_string(static_cast<CollectiveAlgorithm>(i)));
+  }
 }
 
 TEST(ModelSchema, KnowsEveryMemberThatIsWritten) {

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "optimizer/model/collective.h"
 #include "optimizer/model/parameter.h"
 #include "optimizer/model/vis_model.h"
 
@@ -88,6 +89,26 @@ struct StripModel {
   std::optional<Parameter> minimum_gain;      ///< relative predicted gain below which vectorise
 };
 
+/// Which algorithm a collective operation takes, for so many ranks and bytes in
+/// [from_bytes, to_bytes), counted as in CollectiveRequest.
+struct CollectiveRule {
+  CollectiveOperation operation = CollectiveOperation::broadcast;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::binomial;
+  uint32_t min_ranks = 0;
+  uint32_t max_ranks = 0;  ///< included
+  uint64_t from_bytes = 0;
+  uint64_t to_bytes = 0;
+  uint64_t bytes = 0;  ///< the size that was measured, which lies in the range
+  Parameter time_s;    ///< of the operation at that size, until the last rank has its result
+  /// By how much less than the default's time; absent where the default is taken.
+  std::optional<Parameter> gain;
+};
+
+/// No two rules of an operation hold for the same number of ranks and bytes.
+struct CollectiveModel {
+  std::vector<CollectiveRule> rules;
+};
+
 enum class MatchRule { hard, soft, ignore };
 
 /// One fact about the machine a model was measured on, and what a difference means: hard refuses
@@ -123,6 +144,7 @@ struct TunedModel {
   std::optional<StripModel> strip;
   std::optional<PackModel> pack;
   std::map<std::string, VisModel> vis;  ///< by path name
+  std::optional<CollectiveModel> collective;
   /// Top-level sections this build does not know, as canonical JSON text: kept on rewriting.
   std::map<std::string, std::string> unknown_sections;
 };

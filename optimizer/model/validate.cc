@@ -16,6 +16,7 @@ constexpr size_t kMaxNameBytes = 256;
 constexpr size_t kMaxPaths = 64;
 constexpr size_t kMaxSegments = 256;
 constexpr size_t kMaxEntries = 4096;
+constexpr size_t kMaxCollectiveRules = 1024;
 
 Status check_name(const std::string& where, const std::string& name) {
   if (name.empty() || name.size() > kMaxNameBytes) {
@@ -131,6 +132,42 @@ Status check_domain(const Domain& domain) {
   return {};
 }
 
+bool hold_together(const CollectiveRule& a, const CollectiveRule& b) {
+  return a.operation == b.operation && a.min_ranks <= b.max_ranks && b.min_ranks <= a.max_ranks &&
+         a.from_bytes < b.to_bytes && b.from_bytes < a.to_bytes;
+}
+
+Status check_collective(const CollectiveModel& collective) {
+  const std::string list = "collective.rules";
+  if (collective.rules.size() > kMaxCollectiveRules) {
+    return wrong(list, "more than " + std::to_string(kMaxCollectiveRules) + " rules");
+  }
+  for (size_t i = 0; i < collective.rules.size(); ++i) {
+    const CollectiveRule& rule = collective.rules[i];
+    const std::string where = list + "[" + std::to_string(i) + "]";
+    if (!has_algorithm(rule.operation, rule.algorithm)) {
+      return wrong(where + ".algorithm", std::string(to_string(rule.operation)) +
+                                             " has no algorithm " +
+                                             std::string(to_string(rule.algorithm)));
+    }
+    if (rule.min_ranks > rule.max_ranks || rule.max_ranks > kMaxRanks) {
+      return wrong(where + ".max_ranks",
+                   "must be at least min_ranks and at most " + std::to_string(kMaxRanks));
+    }
+    if (rule.from_bytes > rule.bytes || rule.bytes >= rule.to_bytes || rule.to_bytes > kMaxBytes) {
+      return wrong(where, "needs from_bytes <= bytes < to_bytes <= " + std::to_string(kMaxBytes));
+    }
+    STRIPLINE_RETURN_IF_ERROR(check_parameter(where + ".time_s", rule.time_s, kSecondsRule));
+    STRIPLINE_RETURN_IF_ERROR(check_optional(where + ".gain", rule.gain, kGainRule));
+    for (size_t j = 0; j < i; ++j) {
+      if (hold_together(collective.rules[j], rule)) {
+        return wrong(where, "overlaps rule " + std::to_string(j) + " of the same operation");
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status validate(const TunedModel& model) {
@@ -172,6 +209,7 @@ Status validate(const TunedModel& model) {
     STRIPLINE_RETURN_IF_ERROR(check_name("vis", path));
     STRIPLINE_RETURN_IF_ERROR(check_vis("vis." + path, vis));
   }
+  if (model.collective) STRIPLINE_RETURN_IF_ERROR(check_collective(*model.collective));
   for (const auto& [name, text] : model.unknown_sections) {
     STRIPLINE_RETURN_IF_ERROR(check_utf8("the name of an unknown section", name));
   }

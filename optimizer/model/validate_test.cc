@@ -175,5 +175,30 @@ TEST(ValidateModel, ChecksTheSectionsOnManyRegions) {
                     "vis.inter-node.get.heavy.packed.compact[0].ratio"));
 }
 
+TEST(ValidateModel, CollectiveRulesAreOfTheirOperationAndDoNotOverlap) {
+  const auto rule_refusal = [](const std::function<void(CollectiveRule&)>& change) {
+    return refusal([&](TunedModel& m) { change(m.collective->rules[1]); });
+  };
+  using Rule = CollectiveRule;
+  EXPECT_EQ(rule_refusal([](Rule& r) { r.algorithm = CollectiveAlgorithm::ring; }),
+            "collective.rules[1].algorithm: broadcast has no algorithm ring");
+  EXPECT_EQ(rule_refusal([](Rule& r) { r.algorithm = CollectiveAlgorithm::automatic; }),
+            "collective.rules[1].algorithm: broadcast has no algorithm automatic");
+  EXPECT_EQ(rule_refusal([](Rule& r) { r.from_bytes = 2047; }),
+            "collective.rules[1]: overlaps rule 0 of the same operation");
+  EXPECT_EQ(rule_refusal([](Rule& r) {
+              r.from_bytes = 0;
+              r.min_ranks = 5;
+              r.max_ranks = 5;
+            }),
+            "accepted");
+  EXPECT_NE(rule_refusal([](Rule& r) { r.min_ranks = 5; }).find("at least min_ranks"),
+            std::string::npos);
+  EXPECT_NE(rule_refusal([](Rule& r) { r.bytes = r.to_bytes; }).find("from_bytes <= bytes"),
+            std::string::npos);
+  EXPECT_NE(rule_refusal([](Rule& r) { r.gain->value = 2; }).find("rules[1].gain: value"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace stripline::model

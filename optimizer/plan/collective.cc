@@ -2,40 +2,22 @@
 
 namespace stripline::plan {
 
-using Algorithm = model::CollectiveAlgorithm;
-using Operation = model::CollectiveOperation;
-
-Algorithm default_collective(const CollectiveRequest& request,
-                             const CollectiveDefaults& defaults) noexcept {
-  const bool whole = request.bytes <= defaults.whole_bytes || request.ranks <= 2;
-  switch (request.operation) {
-    case Operation::broadcast:
-      return whole ? Algorithm::binomial : Algorithm::scatter_allgather;
-    case Operation::reduce:
-      return whole ? Algorithm::binomial : Algorithm::reduce_scatter_gather;
-    case Operation::allreduce:
-      if (request.bytes > defaults.whole_bytes) return Algorithm::reduce_scatter_allgather;
-      return request.bytes <= defaults.in_order_bytes && request.ranks <= defaults.in_order_ranks
-                 ? Algorithm::in_order
-                 : Algorithm::recursive_doubling;
-    case Operation::gather:
-      return request.bytes <= defaults.gather_tree_bytes ? Algorithm::binomial : Algorithm::direct;
-    case Operation::allgather:
-      return request.bytes <= defaults.allgather_bruck_bytes / request.ranks ? Algorithm::bruck
-                                                                             : Algorithm::ring;
-    case Operation::all_to_all:
-      if (request.bytes <= defaults.all_to_all_bruck_bytes &&
-          request.ranks >= defaults.bruck_ranks) {
-        return Algorithm::bruck;
-      }
-      return request.bytes <= defaults.all_to_all_direct_bytes ? Algorithm::direct
-                                                               : Algorithm::pairwise;
-    case Operation::all_to_allv:
-      return Algorithm::direct;
-    case Operation::scan:
-      return request.ranks <= 2 ? Algorithm::linear : Algorithm::recursive_doubling;
+CollectivePlanner::CollectivePlanner(const model::CollectiveModel& model) {
+  for (const model::CollectiveRule& rule : model.rules) {
+    rules_[static_cast<size_t>(rule.operation)].push_back(
+        {rule.from_bytes, rule.to_bytes, rule.min_ranks, rule.max_ranks, rule.algorithm});
   }
-  return Algorithm::binomial;
+}
+
+model::CollectiveAlgorithm CollectivePlanner::choose(
+    const model::CollectiveRequest& request) const noexcept {
+  for (const Rule& rule : rules_[static_cast<size_t>(request.operation)]) {
+    if (rule.from_bytes <= request.bytes && request.bytes < rule.to_bytes &&
+        rule.min_ranks <= request.ranks && request.ranks <= rule.max_ranks) {
+      return rule.algorithm;
+    }
+  }
+  return model::default_collective(request);
 }
 
 }  // namespace stripline::plan

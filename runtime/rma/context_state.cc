@@ -103,6 +103,9 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
                    fit->c_str());
     }
     state->model = *std::move(model);
+    if (state->model->collective) {
+      state->collective_planner = plan::CollectivePlanner(*state->model->collective);
+    }
   }
   state->vis_plans = std::make_unique<rma::VisPlans>(state->model.get());
   state->messages.start();

@@ -14,6 +14,7 @@
 #include <stripline/context.h>
 
 #include "optimizer/model/tuned_model.h"
+#include "optimizer/plan/collective.h"
 #include "runtime/am/active_messages.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/fabric/fabric.h"
@@ -202,6 +203,7 @@ struct ContextState {
   sync::Groups groups;
   sync::Transfers transfers;
   sync::Collectives collectives;
+  plan::CollectivePlanner collective_planner;  ///< by the model, once it is loaded
 
   /// The tuned model of options.model_path, which fits this machine; null without one.
   std::shared_ptr<const model::TunedModel> model;

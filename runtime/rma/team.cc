@@ -5,7 +5,6 @@
 
 #include <stripline/team.h>
 
-#include "optimizer/plan/collective.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -30,7 +29,8 @@ static_assert(same(collective_algorithm::binomial, CollectiveAlgorithm::binomial
 CollectiveAlgorithm choose(const detail::ContextState& state, CollectiveOperation operation,
                            rank_t ranks, uint64_t bytes, collective_algorithm asked) {
   if (asked == collective_algorithm::automatic) {
-    return plan::default_collective({.operation = operation, .ranks = ranks, .bytes = bytes});
+    return state.collective_planner.choose(
+        {.operation = operation, .ranks = ranks, .bytes = bytes});
   }
   const auto algorithm = static_cast<CollectiveAlgorithm>(asked);
   if (model::has_algorithm(operation, algorithm)) return algorithm;
@@ -252,10 +252,13 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
   detail::ContextState& state = enter("all_to_all_v");
   check_blocks("input", in_counts, in_offsets, element_bytes, in.size());
   check_blocks("output", out_counts, out_offsets, element_bytes, out.size());
+  size_t elements = 0;
+  for (const size_t count : in_counts) elements += count;
+  const size_t mean_bytes = elements * element_bytes / rank_n_;
   state.collectives.all_to_allv(
       *group_, in, {in_counts, in_offsets, element_bytes}, out,
       {out_counts, out_offsets, element_bytes},
-      choose(state, CollectiveOperation::all_to_allv, rank_n_, 0, algorithm));
+      choose(state, CollectiveOperation::all_to_allv, rank_n_, mean_bytes, algorithm));
 }
 
 void team::scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, bool exclusive,

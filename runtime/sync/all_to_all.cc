@@ -58,8 +58,9 @@ void Collectives::all_to_all(Group& group, ConstBytes in, Bytes out, Algorithm a
 
 void Collectives::all_to_allv(Group& group, ConstBytes in, const Blocks& in_blocks, Bytes out,
                               const Blocks& out_blocks, Algorithm algorithm) {
-  Round round(transfers_, group,
-              {.kind = Collective::all_to_allv, .algorithm = static_cast<uint8_t>(algorithm)});
+  // The messages are the same by either algorithm, in the same order for each pair, and the
+  // argument above holds for windows of any size: ranks need not agree.
+  Round round(transfers_, group, {.kind = Collective::all_to_allv});
   exchange_all(
       round, window_of(algorithm), [&](Rank rank) { return block_of(in, in_blocks, rank); },
       [&](Rank rank) { return block_of(out, out_blocks, rank); });

@@ -4,17 +4,19 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <span>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <stripline/team.h>
 
-#include "optimizer/model/collective.h"
+#include "optimizer/model/model_json.h"
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/rma/context_state.h"
@@ -513,6 +515,40 @@ TEST_P(TeamTest, ABarrierDoesNotWaitForRepliesOfTheProgram) {
         context.barrier();
       },
       1);
+}
+
+// The other ranks force what the model's rule names, which is not the default: rank 0 must have
+// chosen it, or the ranks would disagree.
+TEST_P(TeamTest, TheModelChoosesTheAlgorithm) {
+  model::TunedModel model;
+  model.name = "collectives";
+  model.collective.emplace();
+  model.collective->rules.push_back({.operation = CollectiveOperation::broadcast,
+                                     .algorithm = model::CollectiveAlgorithm::scatter_allgather,
+                                     .min_ranks = 3,
+                                     .max_ranks = 3,
+                                     .from_bytes = 0,
+                                     .to_bytes = 100,
+                                     .bytes = 8});
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("stripline-team-test-" + std::to_string(::getpid()) + ".stripline.json");
+  ASSERT_TRUE(model::save_model(model, path).ok());
+  auto options = group_on(GetParam(), 3);
+  options.context.model_path = path.string();
+  const Status ran = run_ranks(options, [](Context& context) {
+    const team all = team::world(context);
+    const auto on_rank_0 = [&](collective_algorithm forced) {
+      return context.rank_me() == 0 ? collective_algorithm::automatic : forced;
+    };
+    EXPECT_EQ(all.broadcast(context.rank_me() + 5U, 1,
+                            on_rank_0(collective_algorithm::scatter_allgather)),
+              6U);
+    std::vector<uint8_t> larger(100, uint8_t(context.rank_me()));
+    all.broadcast(larger, 2, on_rank_0(collective_algorithm::binomial));
+    EXPECT_EQ(larger[99], 2);
+  });
+  std::filesystem::remove(path);
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, TeamTest, ::testing::ValuesIn(fabrics_under_test()),
