@@ -49,7 +49,16 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.compute", {"red_in", "red_out", "vec_in", "vec_out", "alu"}},
       {"micro.receive", {"get", "read"}},
       {"micro.strip_overhead", {"by_hand", "engine"}},
-      {"micro.strip_sweep", {"A", "B"}}};
+      {"micro.strip_sweep", {"A", "B"}},
+      {"micro.collective_broadcast", {"binomial", "scatter_allgather"}},
+      {"micro.collective_reduce", {"binomial", "reduce_scatter_gather"}},
+      {"micro.collective_allreduce",
+       {"in_order", "recursive_doubling", "reduce_scatter_allgather"}},
+      {"micro.collective_gather", {"direct", "binomial"}},
+      {"micro.collective_allgather", {"ring", "bruck"}},
+      {"micro.collective_all_to_all", {"pairwise", "direct", "bruck"}},
+      {"micro.collective_all_to_allv", {"pairwise", "direct"}},
+      {"micro.collective_scan", {"linear", "recursive_doubling"}}};
   for (const auto& [name, variants] : expected) {
     const Benchmark* benchmark = find_benchmark(name);
     ASSERT_NE(benchmark, nullptr) << name;

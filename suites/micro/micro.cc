@@ -1,11 +1,16 @@
 #include "suites/micro/micro.h"
 
+#include <utility>
+
 namespace stripline::suites {
 
 std::vector<Benchmark> micro_benchmarks() {
-  return {latency_benchmark(),        issue_benchmark(),      flood_benchmark(),
-          overlap_benchmark(),        compute_benchmark(),    receive_benchmark(),
-          strip_overhead_benchmark(), strip_sweep_benchmark()};
+  std::vector<Benchmark> all = {latency_benchmark(),        issue_benchmark(),
+                                flood_benchmark(),          overlap_benchmark(),
+                                compute_benchmark(),        receive_benchmark(),
+                                strip_overhead_benchmark(), strip_sweep_benchmark()};
+  for (Benchmark& one : collective_benchmarks()) all.push_back(std::move(one));
+  return all;
 }
 
 }  // namespace stripline::suites

@@ -15,6 +15,7 @@ Benchmark compute_benchmark();
 Benchmark receive_benchmark();
 Benchmark strip_overhead_benchmark();
 Benchmark strip_sweep_benchmark();
+std::vector<Benchmark> collective_benchmarks();  ///< one per operation
 
 /// All of the above.
 std::vector<Benchmark> micro_benchmarks();
