@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <span>
 #include <vector>
 
 namespace stripline::suites::compare {
@@ -29,9 +30,11 @@ inline constexpr std::array<const char*, 8> kTimedCollectives = {
 /// Of a rank's vector, or of its block for one other rank.
 inline constexpr std::array<size_t, 3> kTimedBytes = {8, 1024, 65536};
 
-/// `system` has rank(), ranks(), now_s(), barrier(), perform(operation, in, out, elements) on
-/// doubles (`in` and `out` hold `elements` per rank), and longest(times), which makes the times of
-/// rank 0 the element-wise maximum over all ranks. Returns false if a result was wrong.
+/// `system` has rank(), ranks(), now_s(), barrier(), input() and output(), memory of
+/// kTimedBytes.back() per rank from which it likes to communicate, perform(operation, in, out,
+/// elements) on doubles (`in` and `out` hold `elements` per rank), and longest(times), which makes
+/// the times of rank 0 the element-wise maximum over all ranks. Returns false if a result was
+/// wrong.
 template <typename System>
 bool print_collective_times(System& system, int repetitions, const char* name) {
   constexpr int kWarmUp = 20;
@@ -41,8 +44,10 @@ bool print_collective_times(System& system, int repetitions, const char* name) {
     for (const size_t bytes : kTimedBytes) {
       if (operation == TimedCollective::barrier && bytes != kTimedBytes.front()) continue;
       const size_t elements = bytes / sizeof(double);
-      std::vector<double> in(elements * system.ranks(), 1.0);
-      std::vector<double> out(in.size());
+      const std::span<double> in = system.input().first(elements * system.ranks());
+      const std::span<double> out = system.output().first(in.size());
+      std::fill(in.begin(), in.end(), 1.0);
+      std::fill(out.begin(), out.end(), 0.0);
       std::vector<double> times;
       for (int i = -kWarmUp; i < repetitions; ++i) {
         system.barrier();
@@ -57,7 +62,7 @@ bool print_collective_times(System& system, int repetitions, const char* name) {
       const bool copies =
           operation == TimedCollective::allgather || operation == TimedCollective::all_to_all;
       if (sums && out[elements - 1] != static_cast<double>(system.ranks())) good = false;
-      if (copies && out.back() != 1.0) good = false;
+      if (copies && out[out.size() - 1] != 1.0) good = false;
       system.longest(times);
       if (system.rank() != 0) continue;
       std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2),

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <mpi.h>
 #include <span>
+#include <vector>
 
 #include "suites/compare/collective_times.h"
 
@@ -14,11 +15,15 @@ class Mpi {
   Mpi() {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+    input_.resize(stripline::suites::compare::kTimedBytes.back() / sizeof(double) * ranks());
+    output_.resize(input_.size());
   }
 
   size_t rank() const { return static_cast<size_t>(rank_); }
   size_t ranks() const { return static_cast<size_t>(ranks_); }
   double now_s() { return MPI_Wtime(); }
+  std::span<double> input() { return input_; }
+  std::span<double> output() { return output_; }
   void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
 
   void perform(TimedCollective operation, std::span<double> in, std::span<double> out,
@@ -67,6 +72,8 @@ class Mpi {
  private:
   int rank_ = 0;
   int ranks_ = 0;
+  std::vector<double> input_;
+  std::vector<double> output_;
 };
 
 }  // namespace

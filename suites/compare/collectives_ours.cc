@@ -1,7 +1,10 @@
-// Times of the runtime's collective operations: stripline run -n N -- stripline-collectives [REPS].
+// Times of the runtime's collective operations: stripline run -n N -- stripline-collectives [REPS
+// [segment]].
 #include <cstdlib>
 #include <memory>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include <stripline/team.h>
 
@@ -10,16 +13,30 @@
 namespace {
 
 using stripline::op_add;
+using stripline::suites::compare::kTimedBytes;
 using stripline::suites::compare::TimedCollective;
 
 class Ours {
  public:
-  explicit Ours(stripline::Context& context)
-      : context_(context), all_(stripline::team::world(context)) {}
+  /// `segment`: in the shared segment, where peers can put; else in private memory.
+  Ours(stripline::Context& context, bool segment)
+      : context_(context), all_(stripline::team::world(context)) {
+    const size_t count = kTimedBytes.back() / sizeof(double) * ranks();
+    if (!segment) {
+      private_.resize(2 * count);
+      memory_ = private_;
+      return;
+    }
+    const auto array = context.new_symmetric_array<double>(2 * count);
+    if (!array.ok()) std::exit(stripline::report(array.error()));
+    memory_ = {context.local(*array), 2 * count};
+  }
 
   size_t rank() const { return all_.rank_me(); }
   size_t ranks() const { return all_.rank_n(); }
   double now_s() { return context_.now_s(); }
+  std::span<double> input() { return memory_.first(memory_.size() / 2); }
+  std::span<double> output() { return memory_.last(memory_.size() / 2); }
   void barrier() { context_.barrier(); }
 
   void perform(TimedCollective operation, std::span<double> in, std::span<double> out,
@@ -50,6 +67,8 @@ class Ours {
  private:
   stripline::Context& context_;
   stripline::team all_;
+  std::vector<double> private_;
+  std::span<double> memory_;
 };
 
 }  // namespace
@@ -57,7 +76,7 @@ class Ours {
 int main(int argc, char** argv) {
   const auto context = stripline::Context::init();
   if (!context.ok()) return stripline::report(context.error());
-  Ours ours(**context);
   const int repetitions = argc > 1 ? std::atoi(argv[1]) : 500;
+  Ours ours(**context, argc > 2 && std::string_view(argv[2]) == "segment");
   return stripline::suites::compare::print_collective_times(ours, repetitions, "ours") ? 0 : 1;
 }
