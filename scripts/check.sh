@@ -8,6 +8,7 @@
 #                                    an oracle
 #   scripts/check.sh kills [TRIES]   ranks killed at random moments, so often on each of five paths
 #                                    (default 40)
+#   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, so often each (default 10000)
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -55,12 +56,16 @@ case ${1:-} in
     configure_and_build release e2e_kills_test
     STRIPLINE_KILL_TRIES=${2:-40} build/release/bin/e2e_kills_test
     ;;
+  litmus)
+    configure_and_build release litmus_test
+    STRIPLINE_LITMUS_ITERATIONS=${2:-10000} build/release/bin/litmus_test
+    ;;
   coverage)
     configure_and_build release fit_coverage
     build/release/bin/fit_coverage --seeds 1000
     ;;
   *)
-    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -20,9 +20,9 @@ class CompletionSlots {
 
   explicit CompletionSlots(uint32_t capacity = kDefaultCapacity);
 
-  /// `message` operations complete when active messages are served: a wait must serve them. The
-  /// others complete in the fabric.
-  enum class Kind : uint8_t { get, put, message };
+  /// `message` operations, and barriers, complete when active messages are served: a wait must
+  /// serve them. The others complete in the fabric.
+  enum class Kind : uint8_t { get, put, message, barrier };
 
   bool exhausted() const { return free_count_ == 0; }
 

@@ -49,7 +49,7 @@ void future::wait() const {
   if (context_ == nullptr) return;
   detail::ContextState& state = *context_->state_;
   if (state.slots.released(slot_, generation_)) return;
-  if (state.slots.kind(slot_) == Kind::message) {
+  if (const Kind kind = state.slots.kind(slot_); kind == Kind::message || kind == Kind::barrier) {
     state.wait_for_messages(state.slots.counter(slot_));
   } else {
     state.wait_for(state.slots.counter(slot_));
@@ -282,7 +282,7 @@ future Context::start_barrier(sync::Group& group) {
   detail::ContextState& state = *state_;
   state.enter("barrier_async");
   state.complete_puts();
-  const uint32_t slot = state.acquire_slot(Kind::message);
+  const uint32_t slot = state.acquire_slot(Kind::barrier);
   fabric::Counter& counter = state.slots.counter(slot);
   state.operation = "barrier_async";
   group.barrier.begin(sync::Collective::barrier, counter);
