@@ -43,14 +43,14 @@ ContextState::ContextState(const Options& options_in,
       rank(bootstrap->rank()),
       ranks(bootstrap->ranks()),
       fabric(std::move(fabric_in)),
-      segment(fabric->segment()),
+      segment(fabric->segment().first(options.segment_bytes)),
       reachable(ranks, nullptr),
       implicit(ranks),
       heap(segment.size()),
       messages(*fabric, ranks, am_config, [this](const Error& error) { fail(error); }),
       combiner(messages, *fabric, segment, ranks, [this](const Error& error) { fail(error); }),
       owner(messages, segment, [this](const Error& error) { fail(error); }),
-      vis(messages, *fabric, segment, [this](const Error& error) { fail(error); }),
+      vis(messages, *fabric, segment, rank, ranks, [this](const Error& error) { fail(error); }),
       groups(messages, rank, ranks, [this](const Error& error) { fail(error); }),
       transfers(messages, groups, *fabric, segment, rank, ranks,
                 [this](const Error& error) { fail(error); }),
@@ -78,14 +78,15 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   if (!same_node.ok()) return refuse(same_node.error());
   auto model = rma::load_model(options.model_path);
   if (!model.ok()) return refuse(model.error());
-  auto fabric = fabric::open_fabric({.fabric = options.fabric,
-                                     .clock = options.clock,
-                                     .rank = job.rank(),
-                                     .ranks = job.ranks(),
-                                     .job_id = job.job_id(),
-                                     .segment_bytes = options.segment_bytes,
-                                     .seed = options.seed,
-                                     .same_node = *same_node});
+  auto fabric = fabric::open_fabric(
+      {.fabric = options.fabric,
+       .clock = options.clock,
+       .rank = job.rank(),
+       .ranks = job.ranks(),
+       .job_id = job.job_id(),
+       .segment_bytes = options.segment_bytes + vis::LandingZone::bytes_for(job.ranks()),
+       .seed = options.seed,
+       .same_node = *same_node});
   if (!fabric.ok()) return refuse(fabric.error());
 
   auto state =

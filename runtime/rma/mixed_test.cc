@@ -2,6 +2,7 @@
 //
 // STRIPLINE_MIXED_OPERATIONS (per rank, default 3000) and STRIPLINE_MIXED_SEEDS (default 1) make it
 // long; scripts/check.sh mixed does.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 #include <stripline/atomic.h>
 #include <stripline/context.h>
+#include <stripline/vis.h>
 
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/thread_group.h"
@@ -140,6 +142,10 @@ class Mix {
     block.implicit = random_() % 2 == 0;
     block.is_get = random_() % 2 == 0;
     const auto there = place(block) + static_cast<std::ptrdiff_t>(block.start);
+    if (random_() % 4 == 0) {
+      transfer_rows(block, there);
+      return;
+    }
     if (block.is_get) {
       if (block.implicit) {
         context_.rget_nbi(there, block.buffer.data(), block.bytes);
@@ -157,6 +163,46 @@ class Mix {
     } else {
       block.pending = context_.rput(block.buffer.data(), there, block.bytes);
     }
+  }
+
+  // The same as rows of up to 100 bytes, from the last one to the first one. What is fetched or
+  // stored of the part that they do not fill stays as it is.
+  void transfer_rows(Block& block, global_ptr<std::byte> there) {
+    const size_t row = 1 + random_() % 100;
+    const size_t gap = random_() % 2 == 0 ? 0 : random_() % 40;
+    const size_t rows = block.bytes / (row + gap);
+    const auto stride = static_cast<std::ptrdiff_t>(row + gap);
+    block.implicit = false;
+    if (rows == 0) {
+      block.is_get = false;
+      return;
+    }
+    VisOptions options;
+    options.method = static_cast<VisMethod>(random_() % 5);
+    options.bounding_box = true;
+    options.window = static_cast<uint32_t>(random_() % 5);
+    options.chunk_bytes = random_() % 2000;
+    const std::array<std::ptrdiff_t, 2> strides{-stride, 1};
+    const std::array<size_t, 2> extents{rows, row};
+    const auto last = static_cast<std::ptrdiff_t>((rows - 1) * (row + gap));
+    if (block.is_get) {
+      std::copy_n(block.oracle.begin() + static_cast<std::ptrdiff_t>(block.start), block.bytes,
+                  block.buffer.begin());
+      for (size_t i = 0; i < rows * (row + gap); ++i) {
+        if (i % (row + gap) < row) block.buffer[i] = std::byte{0xEE};
+      }
+      block.pending = rget_strided(context_, there + last, strides, block.buffer.data() + last,
+                                   strides, extents, options);
+      return;
+    }
+    for (size_t i = 0; i < block.bytes; ++i) {
+      block.buffer[i] = static_cast<std::byte>(random_());
+      if (i < rows * (row + gap) && i % (row + gap) < row) {
+        block.oracle[block.start + i] = block.buffer[i];
+      }
+    }
+    block.pending = rput_strided(context_, block.buffer.data() + last, strides, there + last,
+                                 strides, extents, options);
   }
 
   // The first half of the counters is added to, the second one xored.

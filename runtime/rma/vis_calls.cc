@@ -114,7 +114,7 @@ plan::VisRequest VisCalls::request_for(const ContextState& state, VisDirection d
   request.bounding_box_allowed = options.bounding_box && direction == VisDirection::get;
   request.iov_limit = state.fabric->info().iov_limit;
   request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
-  request.medium_bytes = state.messages.max_payload_bytes();
+  request.medium_bytes = state.vis.max_chunk_bytes();
   request.compute = static_cast<plan::ComputeClass>(options.compute);
   request.message_header_bytes = sizeof(vis::wire::Head);
   return request;

@@ -37,8 +37,11 @@ class RegionCursor {
     regions_ = regions;
     index_ = 0;
     within_ = 0;
+    position_ = 0;
   }
   bool done() const { return index_ == regions_.size(); }
+  /// Bytes before the cursor.
+  uint64_t position() const { return position_; }
   /// The next bytes that are contiguous on both sides, at most `limit`. Not when done().
   Region peek(uint64_t limit) const {
     const Region& region = regions_[index_];
@@ -47,6 +50,7 @@ class RegionCursor {
   }
   /// Past `bytes` of what peek() gives.
   void skip(uint64_t bytes) {
+    position_ += bytes;
     within_ += bytes;
     if (within_ < regions_[index_].bytes) return;
     within_ = 0;
@@ -57,6 +61,7 @@ class RegionCursor {
   std::span<const Region> regions_;
   size_t index_ = 0;
   uint64_t within_ = 0;
+  uint64_t position_ = 0;
 };
 
 }  // namespace stripline::vis

@@ -10,8 +10,13 @@ namespace stripline::vis {
 using plan::VisMethod;
 
 Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
-                     std::span<std::byte> segment, fabric::FailureHandler fail)
-    : messages_(messages), fabric_(fabric), segment_(segment), fail_(std::move(fail)) {
+                     std::span<std::byte> segment, Rank rank, Rank ranks,
+                     fabric::FailureHandler fail)
+    : messages_(messages),
+      fabric_(fabric),
+      segment_(segment),
+      fail_(std::move(fail)),
+      landing_(fabric.segment().subspan(segment.size()), segment.size(), rank, ranks) {
   const auto serve = [this](am::ReservedHandler id, auto member) {
     messages_.set_reserved(id, [this, member](Rank source, std::span<const std::byte> message) {
       (this->*member)(source, message);
@@ -116,6 +121,7 @@ void Transfers::advance() {
 }
 
 bool Transfers::can_advance(const Transfer& transfer) const {
+  if (transfer.done == nullptr) return true;
   switch (transfer.method) {
     case VisMethod::pipelined:
     case VisMethod::native_iov:
@@ -123,12 +129,14 @@ bool Transfers::can_advance(const Transfer& transfer) const {
     case VisMethod::bounding_box:
       return transfer.in_box.pending == 0;
     case VisMethod::packed:
+      if (transfer.lands) return can_advance_landing(transfer);
       return transfer.in_flight < transfer.window && messages_.has_credit(transfer.target);
   }
   return false;
 }
 
 bool Transfers::step(Transfer& transfer) {
+  if (transfer.done == nullptr) return true;
   switch (transfer.method) {
     case VisMethod::pipelined:
     case VisMethod::native_iov:
@@ -136,7 +144,7 @@ bool Transfers::step(Transfer& transfer) {
     case VisMethod::bounding_box:
       return step_box(transfer);
     case VisMethod::packed:
-      return step_packed(transfer);
+      return transfer.lands ? step_landing(transfer) : step_packed(transfer);
   }
   return true;
 }

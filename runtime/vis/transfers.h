@@ -7,15 +7,17 @@
 //   packed        active messages of up to `chunk_bytes`. A put packs, sends, and is unpacked by
 //                 the handler at the target, which says when it is done. A get asks for one message
 //                 of data at a time, which the handler at the target packs. While one message is
-//                 unpacked, the next one travels and the one after it is packed.
+//                 unpacked, the next one travels and the one after it is packed. Chunks larger than
+//                 a message travel as puts to, and gets from, the target's landing zone.
 //
 // start() begins what the window allows and returns; the rest is begun whenever this rank makes
 // progress (am::Background). Only the oldest kConcurrent transfers are begun; later ones wait.
 // Handlers pack or unpack one message, and answer with at most one.
 //
-// Memory. Per peer: nothing beyond the credits of active messages. Per rank: two messages, a
-// bounding box of at most kMaxBoxBytes for each of kConcurrent transfers, and 24 bytes for each
-// region of a list under way.
+// Memory. Per peer: nothing beyond the credits of active messages. Per rank: two messages, the
+// landing zone of LandingZone::kBytes, at most as much again where chunks are packed, a bounding
+// box of at most kMaxBoxBytes for each of kConcurrent transfers, and 24 bytes for each region of a
+// list.
 //
 // One thread at a time, as the runtime.
 #pragma once
@@ -32,6 +34,7 @@
 #include "runtime/am/active_messages.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/vis/cursor.h"
+#include "runtime/vis/landing_zone.h"
 #include "runtime/vis/regions.h"
 #include "runtime/vis/strided.h"
 #include "runtime/vis/wire.h"
@@ -65,9 +68,15 @@ class Transfers final : public am::Background {
     }
   };
 
-  /// `fail` ends the job.
+  /// `segment` is what the program has of the fabric's, which has a landing zone behind it. `fail`
+  /// ends the job.
   Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric, std::span<std::byte> segment,
-            fabric::FailureHandler fail);
+            Rank rank, Rank ranks, fabric::FailureHandler fail);
+
+  /// The largest chunk of packed transfers. Valid after ActiveMessages::start().
+  size_t max_chunk_bytes() const {
+    return std::max(messages_.max_payload_bytes(), landing_.slot_bytes());
+  }
 
   /// Begins a transfer of a normal shape of at least one region, from or to `local` + its local
   /// offsets, or of a list of at least one region, all of them of bytes > 0 and within the segment
@@ -88,6 +97,24 @@ class Transfers final : public am::Background {
   struct Box {
     std::unique_ptr<std::byte[]> memory;  // NOLINT(*-avoid-c-arrays): not to be zeroed
     size_t capacity = 0;
+  };
+
+  // What travels through a slot of a landing zone.
+  struct Chunk {
+    enum class State : uint8_t {
+      free,
+      asked,   // get: the target packs
+      packed,  // get: the target has packed
+      moving,  // by a put or get of the fabric
+      told,    // put: the target unpacks
+    };
+    State state = State::free;
+    uint64_t begin = 0;   // where in the stream
+    uint64_t bytes = 0;   // of data
+    uint32_t length = 0;  // in the slot
+    RegionCursor list;    // where a list's bytes go
+    Box scratch;
+    fabric::Counter moving;
   };
 
   // Found by messages through its index, the token.
@@ -125,6 +152,9 @@ class Transfers final : public am::Background {
     SideCursor local_at;       // where the next bytes are packed from or unpacked to
     RegionCursor landing;      // of lists
     uint16_t unannounced = 0;  // messages of a put since one that asked for an answer
+    bool lands = false;        // by chunks, in slots, not by messages
+    bool one_place = false;    // at the target the stream is contiguous
+    std::array<Chunk, LandingZone::kSlotsPerPeer> chunks;  // by slot
   };
 
   Transfer& create(Direction direction, Rank target, const plan::VisPlan& plan,
@@ -146,15 +176,37 @@ class Transfers final : public am::Background {
 
   // packed.cc
   bool fits_packed(const Transfer& transfer) const;
+  uint64_t largest_message() const;
   void prepare_packed(Transfer& transfer);
   bool step_packed(Transfer& transfer);
-  size_t write_strided_head(Transfer& transfer, uint64_t bytes);
+  static wire::Head strided_head(const Transfer& transfer, uint8_t flags);
   void send_strided_put(Transfer& transfer);
   void send_list_put(Transfer& transfer);
   void send_strided_get(Transfer& transfer);
   void send_list_get(Transfer& transfer);
   void send(Transfer& transfer, am::ReservedHandler handler, wire::Head head, size_t head_bytes,
             std::span<const std::byte> body);
+  void announce(Transfer& transfer, wire::Head& head);
+  void unpack(Transfer& transfer, std::span<const std::byte> data);
+
+  // landing.cc
+  bool lands(const Transfer& transfer) const;
+  bool can_advance_landing(const Transfer& transfer) const;
+  bool may_begin_chunk(const Transfer& transfer) const;
+  bool step_landing(Transfer& transfer);
+  void begin_chunk_put(Transfer& transfer);
+  void begin_chunk_get(Transfer& transfer);
+  void ask_for_chunk(Transfer& transfer, uint32_t slot);
+  void tell_of_chunk(Transfer& transfer, uint32_t slot);
+  void fetch_chunk(Transfer& transfer, uint32_t slot, uint64_t offset);
+  void unpack_chunk(Transfer& transfer, const Chunk& chunk);
+  void free_chunk(Transfer& transfer, uint32_t slot);
+  void take_chunk_done(Transfer& transfer, uint32_t slot);
+  void take_chunk_packed(Transfer& transfer, uint32_t slot);
+  std::span<std::byte> landing_of(Rank source, const wire::Landing& landing);
+  Box take_scratch();
+
+  // packed.cc
   Transfer& find(Rank source, uint64_t token, Direction direction);
   void serve_put(Rank source, std::span<const std::byte> message);
   void serve_get(Rank source, std::span<const std::byte> message);
@@ -170,6 +222,8 @@ class Transfers final : public am::Background {
   std::vector<uint32_t> tokens_;     // of transfers that are free
   std::vector<uint32_t> beginning_;  // transfers with something left to begin, oldest first
   bool advancing_ = false;
+  LandingZone landing_;
+  std::vector<Box> scratch_;         // for chunks; not in use
   std::vector<Box> boxes_;           // not in use
   std::vector<Region> pieces_;       // of one native operation
   std::vector<std::byte> outgoing_;  // a message that this rank sends

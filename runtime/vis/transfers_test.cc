@@ -113,7 +113,7 @@ class RandomTransfers {
     options.compute = static_cast<VisCompute>(random_() % 3);
     options.method = static_cast<VisMethod>(random_() % 5);
     options.window = std::array<uint32_t, 5>{0, 1, 2, 7, 64}[random_() % 5];
-    options.chunk_bytes = std::array<size_t, 5>{0, 64, 200, 1000, 1 << 20}[random_() % 5];
+    options.chunk_bytes = std::array<size_t, 5>{0, 64, 1000, 9000, 1 << 20}[random_() % 5];
     return options;
   }
 
@@ -492,6 +492,56 @@ TEST_P(Vis, ForcedMethodsRun) {
   });
 }
 
+// Chunks larger than a message go through the landing zone: fewer messages, the same bytes.
+TEST_P(Vis, LargeChunksLand) {
+  on_ranks(2, [](Context& context) {
+    constexpr size_t kRows = 4000;
+    constexpr size_t kBytes = 48;
+    const auto mine = context.new_symmetric_array<std::byte>(kRows * 2 * kBytes);
+    ASSERT_TRUE(mine.ok());
+    auto& state = context.state();
+    ASSERT_GT(state.vis.max_chunk_bytes(), state.messages.max_payload_bytes());
+    std::vector<std::byte> source(kRows * kBytes);
+    for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::byte>(i * 3 + i / 256);
+    VisOptions options;
+    options.method = VisMethod::packed;
+    options.chunk_bytes = state.vis.max_chunk_bytes();
+    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    const auto& packed = state.vis.statistics().of(plan::VisMethod::packed);
+    const uint64_t chunks = (source.size() + options.chunk_bytes - 1) / options.chunk_bytes;
+    context.barrier();
+    for (const std::ptrdiff_t stride :
+         {2 * kBytes, kBytes}) {  // the second one is contiguous there
+      const std::array<std::ptrdiff_t, 2> remote{stride, 1};
+      // Backwards here, or the other side would be contiguous, too.
+      const std::array<std::ptrdiff_t, 2> local{-static_cast<std::ptrdiff_t>(kBytes), 1};
+      const std::array<size_t, 2> extents{kRows, kBytes};
+      const fabric::Traffic before = state.fabric->traffic();
+      const uint64_t operations = packed.operations;
+      rput_strided(context, source.data() + (kRows - 1) * kBytes, local, there, remote, extents,
+                   options)
+          .wait();
+      EXPECT_EQ(packed.operations - operations, chunks);
+      EXPECT_EQ(state.fabric->traffic().puts - before.puts, chunks);
+      context.barrier();
+      for (size_t row = 0; row < kRows; ++row) {
+        ASSERT_EQ(std::memcmp(context.local(*mine) + row * static_cast<size_t>(stride),
+                              source.data() + (kRows - 1 - row) * kBytes, kBytes),
+                  0)
+            << row;
+      }
+      const uint64_t gets = state.fabric->traffic().gets;
+      std::vector<std::byte> back(source.size());
+      rget_strided(context, there, remote, back.data() + (kRows - 1) * kBytes, local, extents,
+                   options)
+          .wait();
+      EXPECT_EQ(back, source);
+      EXPECT_EQ(state.fabric->traffic().gets - gets, chunks);
+      context.barrier();
+    }
+  });
+}
+
 TEST_P(Vis, ABarrierCompletesWhatWasDropped) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<std::byte>(Rows::kRemoteBytes * 20);
@@ -728,6 +778,14 @@ TEST_F(VisDeathTest, MessagesAreCheckedOnArrival) {
               "a strided get");
   EXPECT_EXIT(send(am::kVisGet, {kList, vis::wire::word_of(0, 1 << 16)}),
               ::testing::ExitedWithCode(3), "a get of a list");
+  constexpr uint64_t kLanding = uint64_t{vis::wire::kLanding} << 32;
+  constexpr uint64_t kSlotBytes = uint64_t{vis::LandingZone::kSlotBytes} << 32;
+  EXPECT_EXIT(send(am::kVisPut, {kLanding, 4, 0, 8, 0, 0}), ::testing::ExitedWithCode(3),
+              "a place in the landing zone");
+  EXPECT_EXIT(send(am::kVisGet, {kLanding, kSlotBytes + (uint64_t{1} << 32), 0, 8, 0, 0}),
+              ::testing::ExitedWithCode(3), "a place in the landing zone");
+  EXPECT_EXIT(send(am::kVisPut, {kLanding, uint64_t{8} << 32, 0, 8, 0, 4}),
+              ::testing::ExitedWithCode(3), "a strided put");
   EXPECT_EXIT(send(am::kVisPutDone, {7}), ::testing::ExitedWithCode(3), "an answer to a transfer");
   EXPECT_EXIT(send(am::kVisData, {7, 1}), ::testing::ExitedWithCode(3), "an answer to a transfer");
 }

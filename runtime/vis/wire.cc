@@ -30,6 +30,10 @@ std::byte* write_strided_places(const Side& side, uint64_t begin, uint64_t bytes
 
 bool read_head(std::span<const std::byte>& message, Head& head) { return take(message, head); }
 
+bool read_landing(std::span<const std::byte>& message, Landing& landing) {
+  return take(message, landing);
+}
+
 bool read_strided_places(std::span<const std::byte>& message, const Head& head,
                          uint64_t segment_bytes, Part& part) {
   StridedHead places;

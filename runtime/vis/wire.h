@@ -2,6 +2,8 @@
 //
 //   put    Head, places and data        answered by Done where `answers` is not 0
 //   get    Head, places                 answered by Data and the data
+//   put    Head, Landing, places        the data are in a slot; answered by Done
+//   get    Head, Landing, places        answered by Data when the data are in the slot
 // Places of a strided transfer: a StridedHead and `dimensions` pairs {count, stride} of 64 bits say
 // how the whole of it lies; a message is about the bytes of the stream from `begin` on. Those of a
 // list: words {offset << 20 | bytes}, each followed by its data in a put.
@@ -18,8 +20,10 @@
 
 namespace stripline::vis::wire {
 
+/// Head::format
 inline constexpr uint8_t kStrided = 0;
 inline constexpr uint8_t kList = 1;
+inline constexpr uint8_t kLanding = 2;  ///< or-ed to either
 
 struct Head {
   uint32_t token = 0;  ///< of the transfer at its initiator
@@ -37,14 +41,29 @@ struct StridedHead {
 };
 static_assert(sizeof(StridedHead) == 32);
 
+/// Where the data of a message are that does not carry them: for a list put they are words and
+/// data.
+struct Landing {
+  uint32_t slot = 0;
+  uint32_t bytes = 0;
+};
+static_assert(sizeof(Landing) == 8);
+
+inline constexpr uint16_t kNoSlot = 0xffff;
+
 struct Done {
   uint32_t token = 0;
-  uint32_t messages = 0;  ///< as Head::answers
+  uint16_t messages = 0;    ///< as Head::answers
+  uint16_t slot = kNoSlot;  ///< whose data are unpacked
 };
+static_assert(sizeof(Done) == 8);
 
 struct Data {
-  uint64_t token = 0;
+  uint32_t token = 0;
+  uint16_t slot = kNoSlot;  ///< that has the data
+  uint16_t reserved = 0;
 };
+static_assert(sizeof(Data) == 8);
 
 inline constexpr size_t kMaxDimensions = 255;
 inline constexpr unsigned kLengthBits = 20;
@@ -71,6 +90,7 @@ struct Part {
 
 /// Takes the head from a message; false if it is too short.
 bool read_head(std::span<const std::byte>& message, Head& head);
+bool read_landing(std::span<const std::byte>& message, Landing& landing);
 /// Takes the places of a strided transfer from a message; false if it is not well formed or leaves
 /// the segment. `part` is then undefined.
 bool read_strided_places(std::span<const std::byte>& message, const Head& head,

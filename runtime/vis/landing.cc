@@ -1,0 +1,202 @@
+// Packed transfers by chunks that are larger than active messages. A put packs a chunk, puts it
+// into a slot of the target's landing zone, and tells the target, whose handler unpacks it. A get
+// asks the target, whose handler packs a chunk into the slot, gets it, and unpacks it. Where the
+// stream is contiguous at the target, the chunk goes there at once, and the target has nothing to
+// do.
+#include "runtime/vis/stream.h"
+#include "runtime/vis/transfers.h"
+
+namespace stripline::vis {
+namespace {
+
+// Of so many messages or more it pays to use the landing zone: below, the way there and back of the
+// messages that belong to it takes longer than the messages.
+constexpr uint64_t kLandingFromMessages = 3;
+
+// Regions of a list that are shorter on average fill a request before their data fill a slot.
+constexpr uint64_t kLandingListRegion = 64;
+
+}  // namespace
+
+bool Transfers::lands(const Transfer& transfer) const {
+  const uint64_t message = largest_message();
+  if (landing_.slot_bytes() <= message || transfer.chunk_bytes <= message) return false;
+  if (transfer.one_place) return true;
+  if (transfer.total <= kLandingFromMessages * message) return false;
+  return transfer.strided || transfer.direction == Direction::put ||
+         transfer.total / transfer.regions.size() >= kLandingListRegion;
+}
+
+bool Transfers::may_begin_chunk(const Transfer& transfer) const {
+  const bool sends = transfer.direction == Direction::get && !transfer.one_place;
+  return transfer.begun < transfer.total && transfer.in_flight < transfer.window &&
+         landing_.has_free(transfer.target) && (!sends || messages_.has_credit(transfer.target));
+}
+
+bool Transfers::can_advance_landing(const Transfer& transfer) const {
+  if (may_begin_chunk(transfer)) return true;
+  const bool sends = transfer.direction == Direction::put && !transfer.one_place;
+  const bool has_credit = !sends || messages_.has_credit(transfer.target);
+  for (const Chunk& chunk : transfer.chunks) {
+    if (chunk.state == Chunk::State::packed) return true;
+    if (chunk.state == Chunk::State::moving && chunk.moving.pending == 0 && has_credit) return true;
+  }
+  return false;
+}
+
+bool Transfers::step_landing(Transfer& transfer) {
+  const bool is_put = transfer.direction == Direction::put;
+  for (uint32_t slot = 0; slot < transfer.chunks.size(); ++slot) {
+    Chunk& chunk = transfer.chunks[slot];
+    if (chunk.state == Chunk::State::packed) {
+      fetch_chunk(transfer, slot, landing_.offset_of(transfer.target, slot));
+    } else if (chunk.state == Chunk::State::moving && chunk.moving.pending == 0) {
+      if (is_put && !transfer.one_place) {
+        if (messages_.has_credit(transfer.target)) tell_of_chunk(transfer, slot);
+        continue;
+      }
+      if (!is_put) unpack_chunk(transfer, chunk);
+      free_chunk(transfer, slot);
+    }
+  }
+  while (may_begin_chunk(transfer)) {
+    count_operation(transfer);
+    is_put ? begin_chunk_put(transfer) : begin_chunk_get(transfer);
+  }
+  if (transfer.done != nullptr && transfer.begun == transfer.total && transfer.in_flight == 0) {
+    complete(transfer);
+  }
+  return transfer.done == nullptr;
+}
+
+Transfers::Box Transfers::take_scratch() {
+  if (scratch_.empty()) {
+    const size_t bytes = landing_.slot_bytes();
+    return {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};  // NOLINT(*-c-arrays)
+  }
+  Box box = std::move(scratch_.back());
+  scratch_.pop_back();
+  return box;
+}
+
+void Transfers::begin_chunk_put(Transfer& transfer) {
+  const uint32_t slot = landing_.acquire(transfer.target);
+  Chunk& chunk = transfer.chunks[slot];
+  chunk.scratch = take_scratch();
+  chunk.begin = transfer.begun;
+  chunk.state = Chunk::State::moving;
+  std::byte* const scratch = chunk.scratch.memory.get();
+  std::span<const std::byte> data;
+  if (transfer.strided) {
+    chunk.bytes = std::min(transfer.chunk_bytes, transfer.total - transfer.begun);
+    data = gather(transfer.local_at, transfer.local, chunk.bytes, scratch);
+  } else {
+    const std::byte* const end = write_list(transfer.list, scratch, scratch + transfer.chunk_bytes);
+    chunk.bytes = transfer.list.position() - chunk.begin;
+    data = {scratch, static_cast<size_t>(end - scratch)};
+  }
+  chunk.length = static_cast<uint32_t>(data.size());
+  transfer.begun += chunk.bytes;
+  ++transfer.in_flight;
+  const uint64_t offset = transfer.one_place
+                              ? static_cast<uint64_t>(transfer.remote_side.base) + chunk.begin
+                              : landing_.offset_of(transfer.target, slot);
+  fabric_.put(transfer.target, offset, data.data(), data.size(), chunk.moving);
+}
+
+void Transfers::tell_of_chunk(Transfer& transfer, uint32_t slot) {
+  Chunk& chunk = transfer.chunks[slot];
+  chunk.state = Chunk::State::told;
+  const wire::Landing landing{slot, chunk.length};
+  std::byte* out = outgoing_.data() + sizeof(wire::Head);
+  std::memcpy(out, &landing, sizeof landing);
+  out += sizeof landing;
+  wire::Head head{.format = wire::kList | wire::kLanding};
+  if (transfer.strided) {
+    head = strided_head(transfer, wire::kLanding);
+    out = wire::write_strided_places(transfer.remote_side, chunk.begin, chunk.bytes, out);
+  }
+  head.answers = 1;
+  send(transfer, am::kVisPut, head, static_cast<size_t>(out - outgoing_.data()), {});
+}
+
+void Transfers::begin_chunk_get(Transfer& transfer) {
+  const uint32_t slot = landing_.acquire(transfer.target);
+  Chunk& chunk = transfer.chunks[slot];
+  chunk.scratch = take_scratch();
+  chunk.begin = transfer.begun;
+  chunk.list = transfer.list;
+  ++transfer.in_flight;
+  if (!transfer.one_place) {
+    ask_for_chunk(transfer, slot);
+    return;
+  }
+  chunk.bytes = std::min(transfer.chunk_bytes, transfer.total - transfer.begun);
+  transfer.begun += chunk.bytes;
+  fetch_chunk(transfer, slot, static_cast<uint64_t>(transfer.remote_side.base) + chunk.begin);
+}
+
+void Transfers::ask_for_chunk(Transfer& transfer, uint32_t slot) {
+  Chunk& chunk = transfer.chunks[slot];
+  chunk.state = Chunk::State::asked;
+  std::byte* const first = outgoing_.data() + sizeof(wire::Head);
+  const std::byte* end = nullptr;
+  wire::Head head{.format = wire::kList | wire::kLanding};
+  if (transfer.strided) {
+    head = strided_head(transfer, wire::kLanding);
+    chunk.bytes = std::min(transfer.chunk_bytes, transfer.total - transfer.begun);
+    end = wire::write_strided_places(transfer.remote_side, chunk.begin, chunk.bytes,
+                                     first + sizeof(wire::Landing));
+  } else {
+    uint64_t left = transfer.chunk_bytes;
+    end = write_list_places(transfer.list, left, first + sizeof(wire::Landing),
+                            outgoing_.data() + largest_message());
+    chunk.bytes = transfer.chunk_bytes - left;
+  }
+  const wire::Landing landing{slot, static_cast<uint32_t>(chunk.bytes)};
+  std::memcpy(first, &landing, sizeof landing);
+  transfer.begun += chunk.bytes;
+  send(transfer, am::kVisGet, head, static_cast<size_t>(end - outgoing_.data()), {});
+}
+
+void Transfers::fetch_chunk(Transfer& transfer, uint32_t slot, uint64_t offset) {
+  Chunk& chunk = transfer.chunks[slot];
+  chunk.state = Chunk::State::moving;
+  fabric_.get(chunk.scratch.memory.get(), transfer.target, offset, chunk.bytes, chunk.moving);
+}
+
+void Transfers::unpack_chunk(Transfer& transfer, const Chunk& chunk) {
+  const std::span<const std::byte> data(chunk.scratch.memory.get(), chunk.bytes);
+  if (transfer.strided) {
+    transfer.local_at.start(transfer.local_side, chunk.begin);
+    scatter(transfer.local_at, data, transfer.local);
+  } else {
+    RegionCursor list = chunk.list;
+    scatter(list, data);
+  }
+}
+
+void Transfers::free_chunk(Transfer& transfer, uint32_t slot) {
+  Chunk& chunk = transfer.chunks[slot];
+  chunk.state = Chunk::State::free;
+  scratch_.push_back(std::move(chunk.scratch));
+  landing_.release(transfer.target, slot);
+  --transfer.in_flight;
+}
+
+void Transfers::take_chunk_done(Transfer& transfer, uint32_t slot) {
+  if (slot >= transfer.chunks.size() || transfer.chunks[slot].state != Chunk::State::told) {
+    fail_malformed(transfer.target, "an answer to a put");
+  }
+  free_chunk(transfer, slot);
+  if (transfer.in_flight == 0 && transfer.begun == transfer.total) complete(transfer);
+}
+
+void Transfers::take_chunk_packed(Transfer& transfer, uint32_t slot) {
+  if (slot >= transfer.chunks.size() || transfer.chunks[slot].state != Chunk::State::asked) {
+    fail_malformed(transfer.target, "data");
+  }
+  transfer.chunks[slot].state = Chunk::State::packed;
+}
+
+}  // namespace stripline::vis
