@@ -1,6 +1,7 @@
 #include "optimizer/fit/fit_model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/fit/collective.h"
+#include "optimizer/fit/fit_vis.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/samples.h"
 #include "optimizer/model/validate.h"
@@ -155,6 +157,15 @@ void fit_strip(const SortedSamples& samples, const FitRequest& request, Fit& fit
   }
 }
 
+// After the operations: predictions rest on them.
+void fit_many_regions(const VisSamples& samples, const FitRequest& request, Fit& fit) {
+  const VisFitOptions options{.confidence = request.options.confidence,
+                              .iov_limit = request.iov_limit};
+  fit.model.pack = fit_pack(samples, options, fit.report.notes);
+  auto vis = fit_vis(samples, fit.model, request.path, options, fit.report.notes);
+  if (vis) fit.model.vis[request.path] = *std::move(vis);
+}
+
 // The sizes of the operations that could be fitted.
 model::Domain domain_of(const SortedSamples& samples, const FitRequest& request,
                         const FitReport& report) {
@@ -175,6 +186,11 @@ model::Domain domain_of(const SortedSamples& samples, const FitRequest& request,
 
 Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& request) {
   SortedSamples samples = sort_samples(series);
+  VisSamples many_regions = sort_vis_samples(series);
+  samples.used.insert(samples.used.end(), many_regions.used.begin(), many_regions.used.end());
+  std::sort(samples.used.begin(), samples.used.end());
+  std::move(many_regions.rejected.begin(), many_regions.rejected.end(),
+            std::back_inserter(samples.rejected));
   Fit fit;
   fit.report.series_used = samples.used.size();
   fit.report.rejected = std::move(samples.rejected);
@@ -182,6 +198,7 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit_compute(samples, request, fit);
   fit_buffers(samples, request, fit);
   fit_strip(samples, request, fit);
+  fit_many_regions(many_regions, request, fit);
   fit.model.collective =
       fit_collectives(samples, request.max_ranks, request.options.confidence, fit.report.notes);
   if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective) {

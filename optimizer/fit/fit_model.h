@@ -27,6 +27,8 @@ struct FitRequest {
   model::Fingerprint fingerprint;  ///< of the machine that was measured
   uint32_t min_ranks = 2;
   uint32_t max_ranks = 2;  ///< the ranks that collectives were measured with
+  /// Regions that one operation of the network takes; 1: not known, native operations are left out.
+  uint32_t iov_limit = 1;
   OperationOptions options;
 };
 
@@ -45,8 +47,8 @@ struct Fit {
   FitReport report;
 };
 
-/// Fits every operation, compute primitive, strip overhead and rule for collectives that the series
-/// hold. The result is
+/// Fits every operation, compute primitive, strip overhead, rule for collectives and transfer of
+/// many regions that the series hold. The result is
 /// deterministic, does not depend on the order of the series, and satisfies model::validate().
 /// Errors: failed_precondition when no operation and no primitive could be fitted (the message says
 /// why), invalid_argument when the request breaks a rule of the model, such as an empty name.

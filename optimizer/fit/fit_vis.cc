@@ -1,0 +1,391 @@
+#include "optimizer/fit/fit_vis.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "optimizer/fit/least_squares.h"
+#include "optimizer/fit/over_runs.h"
+#include "optimizer/plan/vis_costs.h"
+#include "optimizer/plan/vis_time.h"
+#include "optimizer/stats/interval.h"
+#include "optimizer/stats/order.h"
+
+namespace stripline::fit {
+namespace {
+
+using plan::ComputeClass;
+using plan::Direction;
+using plan::VisCandidate;
+using plan::VisCosts;
+using plan::VisMethod;
+using plan::VisRequest;
+
+constexpr ComputeClass kClasses[] = {ComputeClass::communication_only, ComputeClass::light,
+                                     ComputeClass::heavy};
+constexpr double kSmallestRatio = 1e-6;  // what a model may hold
+constexpr double kLargestRatio = 1e6;
+
+double mean_of(const std::vector<double>& values) { return stats::mean_and_variance(values).mean; }
+
+uint32_t raw_of(const VisSamples& samples, const char* experiment) {
+  const auto found = samples.raw_samples.find(experiment);
+  return found == samples.raw_samples.end() ? 0 : found->second;
+}
+
+std::vector<model::PackPoint> fit_curve(const VisSamples::PackTimes& spans, const char* name,
+                                        uint32_t raw, const VisFitOptions& options,
+                                        std::vector<std::string>& notes) {
+  std::vector<model::PackPoint> points;
+  for (const auto& [span, sizes] : spans) {
+    std::map<uint32_t, std::vector<LinePoint>> by_run;
+    for (const auto& [bytes, medians] : sizes) {
+      const double typical = across_runs(medians);
+      if (!(typical > 0)) continue;
+      for (const auto& [run, seconds] : medians) {
+        by_run[run].push_back({static_cast<double>(bytes), seconds, 1 / (typical * typical)});
+      }
+    }
+    std::vector<double> region;
+    std::vector<double> byte;
+    for (const auto& [run, line] : by_run) {
+      const auto fitted = fit_line(line);
+      if (!fitted.ok()) continue;
+      region.push_back(fitted->intercept);
+      byte.push_back(fitted->slope);
+    }
+    const OverRunsOptions over{.confidence = options.confidence};
+    auto region_s = over_runs(region, raw, "wls-per-run+t", over);
+    auto s_per_byte = over_runs(byte, raw, "wls-per-run+t", over);
+    if (region_s && s_per_byte) {
+      points.push_back({span, *std::move(region_s), *std::move(s_per_byte)});
+    } else {
+      notes.push_back(std::string(name) + " over " + std::to_string(span) +
+                      " bytes is absent: it was measured in fewer than two runs, or with one size "
+                      "of regions");
+    }
+  }
+  return points;
+}
+
+// Mean over shapes and runs of the logarithm of a setting's time over the best one of that shape
+// and run; only settings that all shapes and runs have.
+std::map<VisSetting, double> relative_times(
+    const std::map<VisShape, std::map<VisSetting, RunMedians>>& shapes, Direction direction) {
+  std::map<VisSetting, std::vector<double>> logs;
+  std::size_t most = 0;
+  for (const auto& [shape, settings] : shapes) {
+    if (shape.direction != direction) continue;
+    std::map<uint32_t, double> best;
+    for (const auto& [setting, medians] : settings) {
+      for (const auto& [run, seconds] : medians) {
+        if (!(seconds > 0)) continue;
+        const auto [it, added] = best.emplace(run, seconds);
+        it->second = std::min(it->second, seconds);
+      }
+    }
+    for (const auto& [setting, medians] : settings) {
+      for (const auto& [run, seconds] : medians) {
+        if (seconds > 0) logs[setting].push_back(std::log(seconds / best.at(run)));
+      }
+      most = std::max(most, logs[setting].size());
+    }
+  }
+  std::map<VisSetting, double> means;
+  for (const auto& [setting, values] : logs) {
+    if (values.size() == most && !values.empty()) means[setting] = mean_of(values);
+  }
+  return means;
+}
+
+// The setting with the least memory that is as good as the best one.
+std::optional<VisSetting> smallest_good(const std::map<VisSetting, double>& means,
+                                        double worth_memory) {
+  if (means.empty()) return std::nullopt;
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto& [setting, mean] : means) best = std::min(best, mean);
+  std::optional<VisSetting> chosen;
+  const auto memory = [](const VisSetting& s) {
+    return std::max<uint64_t>(s.chunk_bytes, 1) * std::max<uint32_t>(s.window, 1);
+  };
+  for (const auto& [setting, mean] : means) {
+    if (mean > best + std::log1p(worth_memory)) continue;
+    if (!chosen || memory(setting) < memory(*chosen)) chosen = setting;
+  }
+  return chosen;
+}
+
+// Of each run that measured both.
+RunMedians exposed_of(const VisTimes& times, const RunMedians& total) {
+  RunMedians exposed;
+  for (const auto& [run, seconds] : total) {
+    double alone = 0;
+    if (!times.compute.empty()) {
+      const auto found = times.compute.find(run);
+      if (found == times.compute.end()) continue;
+      alone = found->second;
+    }
+    const double least = kLeastExposed * seconds;
+    if (seconds > 0) exposed[run] = std::max(seconds - alone, least);
+  }
+  return exposed;
+}
+
+// Something measured with its description.
+struct Measured {
+  ComputeClass compute;
+  VisShape shape;
+  VisMethod method;
+  VisSetting setting;
+  RunMedians exposed;
+};
+
+std::vector<Measured> measured_in(const VisSamples& samples, Direction direction) {
+  std::vector<Measured> all;
+  for (const ComputeClass compute : kClasses) {
+    for (const auto& [shape, times] : samples.cells[static_cast<size_t>(compute)]) {
+      if (shape.direction != direction) continue;
+      for (size_t m = 0; m < plan::kVisMethods; ++m) {
+        for (const auto& [setting, total] : times.methods[m]) {
+          all.push_back(
+              {compute, shape, static_cast<VisMethod>(m), setting, exposed_of(times, total)});
+        }
+      }
+    }
+  }
+  return all;
+}
+
+VisRequest request_for(const Measured& measured, const VisFitOptions& options) {
+  VisRequest request = request_of(measured.shape, measured.compute, measured.setting.chunk_bytes);
+  request.iov_limit = options.iov_limit;
+  return request;
+}
+
+// Nothing if the fitter cannot know how it was carried out.
+std::optional<double> predicted(const Measured& measured, const VisCosts& costs,
+                                const VisFitOptions& options) {
+  const VisRequest request = request_for(measured, options);
+  if (!costs.has(request.direction)) return std::nullopt;
+  if (measured.method == VisMethod::packed && !costs.has_am()) return std::nullopt;
+  if (!plan::vis_allowed(request, measured.method)) return std::nullopt;
+  const plan::VisPlan plan = plan::force_vis(request, nullptr, measured.method,
+                                             measured.setting.chunk_bytes, measured.setting.window);
+  const double seconds = plan::detail::model_time(
+      request, costs, VisCandidate{plan.method, plan.window, plan.chunk_bytes});
+  return seconds > 0 ? std::optional(seconds) : std::nullopt;
+}
+
+// The median of each run, over what it measured.
+class OverShapes {
+ public:
+  void add(uint32_t run, double value) { values_[run].push_back(value); }
+  std::optional<model::Parameter> parameter(uint32_t raw, const VisFitOptions& options) const {
+    std::vector<double> medians;
+    medians.reserve(values_.size());
+    for (const auto& [run, values] : values_) medians.push_back(stats::median(values));
+    return over_runs(medians, raw, "paired-run-medians+t", {.confidence = options.confidence});
+  }
+
+ private:
+  std::map<uint32_t, std::vector<double>> values_;
+};
+
+// How long the messages of a transfer wait at a target that computes.
+std::optional<model::Parameter> fit_delay(const std::vector<Measured>& all, ComputeClass compute,
+                                          uint32_t raw, const VisFitOptions& options) {
+  std::map<std::pair<VisShape, VisSetting>, const RunMedians*> idle;
+  for (const Measured& one : all) {
+    if (one.method != VisMethod::packed) continue;
+    if (one.compute == ComputeClass::communication_only) {
+      idle[{one.shape, one.setting}] = &one.exposed;
+    }
+  }
+  OverShapes delays;
+  for (const Measured& one : all) {
+    if (one.method != VisMethod::packed || one.compute != compute) continue;
+    const auto found = idle.find({one.shape, one.setting});
+    if (found == idle.end()) continue;
+    const VisRequest request = request_for(one, options);
+    if (!plan::vis_allowed(request, VisMethod::packed)) continue;
+    const plan::VisPlan plan = plan::force_vis(request, nullptr, VisMethod::packed,
+                                               one.setting.chunk_bytes, one.setting.window);
+    const double windows =
+        static_cast<double>(plan::vis_message_count(request, plan.chunk_bytes)) / plan.window;
+    for (const auto& [run, seconds] : one.exposed) {
+      const auto base = found->second->find(run);
+      if (base != found->second->end()) {
+        delays.add(run, (seconds - base->second) / std::max(1.0, windows));
+      }
+    }
+  }
+  return delays.parameter(raw, options);
+}
+
+std::optional<model::Parameter> fit_iov_piece(const std::vector<Measured>& all,
+                                              const VisCosts& costs, uint32_t raw,
+                                              const VisFitOptions& options) {
+  OverShapes pieces;
+  for (const Measured& one : all) {
+    if (one.method != VisMethod::native_iov || one.compute != ComputeClass::communication_only) {
+      continue;
+    }
+    const auto model_s = predicted(one, costs, options);
+    if (!model_s) continue;
+    for (const auto& [run, seconds] : one.exposed) {
+      pieces.add(run, (seconds - *model_s) / static_cast<double>(one.shape.regions));
+    }
+  }
+  return pieces.parameter(raw, options);
+}
+
+std::optional<model::Parameter> fit_ratio(const Measured& measured, double model_s, uint32_t raw,
+                                          const VisFitOptions& options) {
+  std::vector<double> logs;
+  logs.reserve(measured.exposed.size());
+  for (const auto& [run, seconds] : measured.exposed) logs.push_back(std::log(seconds / model_s));
+  const auto interval = stats::mean_interval(logs, options.confidence);
+  if (!interval.ok()) return std::nullopt;
+  const auto ratio = [](double log) {
+    return std::clamp(std::exp(log), kSmallestRatio, kLargestRatio);
+  };
+  model::Parameter parameter;
+  parameter.value = ratio(mean_of(logs));
+  parameter.ci_low = std::min(parameter.value, ratio(interval->low));
+  parameter.ci_high = std::max(parameter.value, ratio(interval->high));
+  parameter.runs = static_cast<uint32_t>(logs.size());
+  parameter.samples = raw;
+  parameter.method = "log-ratio-of-run-medians+t";
+  return parameter;
+}
+
+model::VisMethodResiduals& of_class(model::VisDirection& vis, ComputeClass compute) {
+  switch (compute) {
+    case ComputeClass::communication_only:
+      return vis.communication_only;
+    case ComputeClass::light:
+      return vis.light;
+    case ComputeClass::heavy:
+      break;
+  }
+  return vis.heavy;
+}
+
+model::VisResiduals& of_method(model::VisMethodResiduals& methods, VisMethod method) {
+  switch (method) {
+    case VisMethod::pipelined:
+      return methods.pipelined;
+    case VisMethod::native_iov:
+      return methods.native_iov;
+    case VisMethod::bounding_box:
+      return methods.bounding_box;
+    case VisMethod::packed:
+      break;
+  }
+  return methods.packed;
+}
+
+// Whether of two measurements of the same place the second tells more of what will be planned: the
+// one under the tuned setting.
+bool nearer(const VisSetting& candidate, const VisSetting& present, const VisSetting& tuned) {
+  const auto distance = [&](const VisSetting& s) {
+    const auto log = [](uint64_t value) { return std::log2(static_cast<double>(value) + 1); };
+    return std::abs(log(s.chunk_bytes) - log(tuned.chunk_bytes)) +
+           std::abs(log(s.window) - log(tuned.window));
+  };
+  return distance(candidate) < distance(present);
+}
+
+void fit_residuals(const std::vector<Measured>& all, const VisCosts& costs, uint32_t raw,
+                   const VisFitOptions& options, model::VisDirection& vis,
+                   std::vector<std::string>& notes) {
+  using Place = std::pair<uint64_t, uint64_t>;
+  struct Best {
+    VisSetting setting;
+    model::Parameter ratio;
+  };
+  std::map<std::tuple<ComputeClass, VisMethod, bool, Place>, Best> found;
+  std::size_t unexplained = 0;
+  const uint32_t packed_window = vis.window.value_or(0);
+  for (const Measured& one : all) {
+    const auto model_s = predicted(one, costs, options);
+    const auto ratio =
+        model_s ? fit_ratio(one, *model_s, raw, options) : std::optional<model::Parameter>();
+    if (!ratio) {
+      ++unexplained;
+      continue;
+    }
+    const bool packed = one.method == VisMethod::packed;
+    const VisSetting tuned{packed ? vis.chunk_bytes.value_or(0) : one.setting.chunk_bytes,
+                           packed ? packed_window : vis.pipelined_window.value_or(0)};
+    const auto key =
+        std::tuple(one.compute, one.method, plan::detail::vis_spread(request_for(one, options)),
+                   Place(one.shape.region_bytes, one.shape.regions));
+    const auto [it, added] = found.try_emplace(key, Best{one.setting, *ratio});
+    if (!added && nearer(one.setting, it->second.setting, tuned))
+      it->second = {one.setting, *ratio};
+  }
+  for (const auto& [key, best] : found) {
+    const auto& [compute, method, spread, place] = key;
+    model::VisResiduals& residuals = of_method(of_class(vis, compute), method);
+    (spread ? residuals.spread : residuals.compact)
+        .push_back({place.first, place.second, best.ratio});
+  }
+  if (unexplained > 0) {
+    notes.push_back(std::to_string(unexplained) +
+                    " measurements of transfers of many regions are not in the model: they were "
+                    "made in fewer than two runs, or what they rest on is not known");
+  }
+}
+
+}  // namespace
+
+std::optional<model::PackModel> fit_pack(const VisSamples& samples, const VisFitOptions& options,
+                                         std::vector<std::string>& notes) {
+  const uint32_t raw = raw_of(samples, "micro.pack");
+  model::PackModel pack{fit_curve(samples.pack, "packing", raw, options, notes),
+                        fit_curve(samples.unpack, "unpacking", raw, options, notes)};
+  if (pack.pack.empty() && pack.unpack.empty()) return std::nullopt;
+  return pack;
+}
+
+std::optional<model::VisModel> fit_vis(const VisSamples& samples, const model::TunedModel& model,
+                                       const std::string& path, const VisFitOptions& options,
+                                       std::vector<std::string>& notes) {
+  const auto operations = model.network.find(path);
+  if (operations == model.network.end()) return std::nullopt;
+  const uint32_t raw = raw_of(samples, "micro.vis");
+  model::VisModel fitted;
+  for (const auto& [direction, member] :
+       {std::pair(Direction::get, &fitted.get), std::pair(Direction::put, &fitted.put)}) {
+    model::VisDirection vis;
+    const auto chunk =
+        smallest_good(relative_times(samples.chunks, direction), options.worth_memory);
+    if (chunk) {
+      if (chunk->chunk_bytes > 0) vis.chunk_bytes = chunk->chunk_bytes;
+      if (chunk->window > 0) vis.window = chunk->window;
+    }
+    const auto window =
+        smallest_good(relative_times(samples.windows, direction), options.worth_memory);
+    if (window) vis.pipelined_window = window->window;
+
+    const std::vector<Measured> all = measured_in(samples, direction);
+    const auto costs = [&] {
+      model::VisModel so_far;
+      (direction == Direction::get ? so_far.get : so_far.put) = vis;
+      return VisCosts(operations->second, model.pack, &so_far);
+    };
+    vis.light_delay_s = fit_delay(all, ComputeClass::light, raw, options);
+    vis.heavy_delay_s = fit_delay(all, ComputeClass::heavy, raw, options);
+    vis.iov_piece_s = fit_iov_piece(all, costs(), raw, options);
+    fit_residuals(all, costs(), raw, options, vis, notes);
+    if (chunk || window || !all.empty()) *member = std::move(vis);
+  }
+  if (!fitted.get && !fitted.put) return std::nullopt;
+  return fitted;
+}
+
+}  // namespace stripline::fit

@@ -1,0 +1,50 @@
+// What a campaign says of transfers of many regions: the costs of packing, the best sizes and
+// windows, and by how much the cost model of optimizer/plan/vis_time.h is wrong where it was
+// measured. After the operations of the path, whose parameters the predictions rest on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "optimizer/fit/vis_samples.h"
+#include "optimizer/model/tuned_model.h"
+
+namespace stripline::fit {
+
+struct VisFitOptions {
+  double confidence = 0.95;  ///< of the published intervals, in (0, 1)
+  /// The smallest chunk or window is taken that is slower than the best by no more than this:
+  /// memory is not free, and it grows with the number of peers.
+  double worth_memory = 0.02;
+  /// Regions that one native operation took; 1: not known, they are left out.
+  uint32_t iov_limit = 1;
+};
+
+/// Costs of packing: for each span, in each run, a line through the times of a region by its size,
+/// weighted by relative error. nullopt without samples of two sizes in two runs.
+std::optional<model::PackModel> fit_pack(const VisSamples& samples, const VisFitOptions& options,
+                                         std::vector<std::string>& notes);
+
+/// Everything of one path. `model` holds its operations and the costs of packing. nullopt when
+/// nothing of it was measured in two runs.
+///
+/// * chunk_bytes and window: of all pairs that were measured, those whose mean relative time over
+///   shapes and runs is within worth_memory of the best; of these the one that needs least memory.
+///   pipelined_window likewise.
+/// * exposed time: that of a transfer with computation, less that of the computation alone in the
+///   same run; at least kLeastExposed of the former, as what is hidden entirely can hardly be told
+///   from nothing.
+/// * iov_piece_s, light_delay_s, heavy_delay_s: in each run the median, over what was measured, of
+///   exposed time beyond the prediction without them, per piece (delays: beyond the same transfer
+///   without computation, per window of messages, as the messages of one wait together).
+/// * residuals: geometric mean over runs of exposed over predicted time.
+std::optional<model::VisModel> fit_vis(const VisSamples& samples, const model::TunedModel& model,
+                                       const std::string& path, const VisFitOptions& options,
+                                       std::vector<std::string>& notes);
+
+/// The least share of a transfer's time with computation that counts as exposed.
+inline constexpr double kLeastExposed = 0.02;
+
+}  // namespace stripline::fit

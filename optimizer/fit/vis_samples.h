@@ -1,0 +1,66 @@
+// Sorts the series on transfers of many regions (micro.pack, micro.vis, micro.vis_chunk,
+// micro.vis_window) into what fit_vis.h reads: one median per run and point.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "optimizer/experiment/experiment.h"
+#include "optimizer/fit/samples.h"
+#include "optimizer/plan/vis.h"
+
+namespace stripline::fit {
+
+/// A transfer that was measured.
+struct VisShape {
+  plan::Direction direction = plan::Direction::get;
+  uint64_t region_bytes = 0;
+  uint64_t regions = 0;
+  uint64_t stride = 0;  ///< distance of two regions in units of their size
+  auto operator<=>(const VisShape&) const = default;
+};
+
+/// How it was carried out; 0: as without a model.
+struct VisSetting {
+  uint64_t chunk_bytes = 0;
+  uint32_t window = 0;
+  auto operator<=>(const VisSetting&) const = default;
+};
+
+/// The request that describes a shape to the planner. The largest message is taken to hold
+/// `medium_bytes`, and bounding boxes to be allowed for gets.
+plan::VisRequest request_of(const VisShape& shape, plan::ComputeClass compute,
+                            uint64_t medium_bytes);
+
+/// Times in seconds, with the computation, which `compute` holds alone.
+struct VisTimes {
+  std::array<std::map<VisSetting, RunMedians>, plan::kVisMethods> methods;
+  RunMedians compute;
+};
+
+struct VisSamples {
+  /// micro.pack: by span, then size of a region, seconds per region.
+  using PackTimes = std::map<uint64_t, std::map<uint64_t, RunMedians>>;
+  PackTimes pack;
+  PackTimes unpack;
+  /// micro.vis: by class of computation and shape.
+  std::array<std::map<VisShape, VisTimes>, plan::kComputeClasses> cells;
+  /// micro.vis_chunk and micro.vis_window: by shape, then setting.
+  std::map<VisShape, std::map<VisSetting, RunMedians>> chunks;
+  std::map<VisShape, std::map<VisSetting, RunMedians>> windows;
+  std::map<std::string, uint32_t> raw_samples;  ///< repetitions, by experiment
+  std::vector<std::size_t> used;                ///< indices of the series that went in, ascending
+  std::vector<std::string> rejected;            ///< why a series was left out, one sentence each
+};
+
+/// Sorts series by the rules of sort_samples(); those of other experiments are ignored.
+VisSamples sort_vis_samples(std::span<const experiment::SampleSeries> series);
+
+}  // namespace stripline::fit
