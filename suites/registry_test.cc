@@ -48,6 +48,10 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.overlap", {"get", "put"}},
       {"micro.compute", {"red_in", "red_out", "vec_in", "vec_out", "alu"}},
       {"micro.receive", {"get", "read"}},
+      {"micro.pack", {"pack", "unpack"}},
+      {"micro.vis", {"pipelined", "native_iov", "bounding_box", "packed", "compute", "chosen"}},
+      {"micro.vis_chunk", {"get", "put"}},
+      {"micro.vis_window", {"get", "put"}},
       {"micro.strip_overhead", {"by_hand", "engine"}},
       {"micro.strip_sweep", {"A", "B"}},
       {"micro.collective_broadcast", {"binomial", "scatter_allgather"}},
@@ -75,6 +79,7 @@ std::vector<Point> small_points() {
       Point point{e.name, variant, {}};
       if (e.name == "micro.compute") point.params["bytes"] = int64_t{variant == "alu" ? 0 : 4096};
       if (e.name == "micro.issue") point.params["burst"] = int64_t{4};
+      if (variant == "compute") point.params["class"] = std::string("heavy");
       if (e.name == "micro.strip_sweep") point.params["total_bytes"] = int64_t{16384};
       if (e.name == "kernel.matvec") {
         point.params["rows"] = int64_t{24};

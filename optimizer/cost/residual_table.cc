@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 #include "optimizer/cost/log2_of.h"
 
@@ -32,6 +31,28 @@ LogRatio between(const LogRatio& a, const LogRatio& b, double share) {
 // An interval is an estimate and may reach below what a ratio can be.
 double log_of(double ratio) { return std::log(std::max(ratio, 1e-6)); }
 
+LogRatio log_of(const model::Parameter& ratio) {
+  return {log_of(ratio.value), log_of(ratio.ci_low), log_of(ratio.ci_high)};
+}
+
+LogRatio estimate(const std::vector<model::VisResidual>& cells, double x, double y) {
+  LogRatio sum;
+  double weights = 0;
+  for (const model::VisResidual& cell : cells) {
+    const double dx = log2_of(cell.region_bytes) - x;
+    const double dy = log2_of(cell.regions) - y;
+    const double square = dx * dx + dy * dy;
+    const LogRatio ratio = log_of(cell.ratio);
+    if (square == 0) return ratio;
+    const double weight = 1 / (square * square);
+    weights += weight;
+    sum.value += weight * ratio.value;
+    sum.low += weight * ratio.low;
+    sum.high += weight * ratio.high;
+  }
+  return {sum.value / weights, sum.low / weights, sum.high / weights};
+}
+
 void sort_unique(std::vector<double>& axis) {
   std::sort(axis.begin(), axis.end());
   axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
@@ -49,18 +70,7 @@ ResidualTable::ResidualTable(const std::vector<model::VisResidual>& cells) {
   cells_.reserve(x_.size() * y_.size());
   for (const double x : x_) {
     for (const double y : y_) {
-      double nearest = std::numeric_limits<double>::infinity();
-      const model::VisResidual* best = nullptr;
-      for (const model::VisResidual& cell : cells) {
-        const double dx = log2_of(cell.region_bytes) - x;
-        const double dy = log2_of(cell.regions) - y;
-        const double distance = dx * dx + dy * dy;
-        if (distance >= nearest) continue;
-        nearest = distance;
-        best = &cell;
-      }
-      cells_.push_back(
-          {log_of(best->ratio.value), log_of(best->ratio.ci_low), log_of(best->ratio.ci_high)});
+      cells_.push_back(estimate(cells, x, y));
     }
   }
 }

@@ -42,9 +42,12 @@ TEST(ResidualTable, IsExactAtCellsAndGeometricBetweenThem) {
   EXPECT_NEAR(std::exp(table.at(0, 0).value), 1, 1e-12);
 }
 
-TEST(ResidualTable, AMissingCellIsItsNearestNeighbour) {
-  const ResidualTable table({cell(16, 4, 1), cell(16, 8, 4), cell(4096, 4, 2)});
-  EXPECT_NEAR(std::exp(table.at(12, 3).value), 2, 1e-12);
+TEST(ResidualTable, AMissingCellIsLikeItsNeighbours) {
+  // The middle of a checkerboard, and a corner that only one cell is near to.
+  const ResidualTable table({cell(4, 16, 2), cell(16, 4, 2), cell(16, 64, 8), cell(64, 16, 8)});
+  EXPECT_NEAR(std::exp(table.at(4, 4).value), 4, 1e-12);
+  const ResidualTable corner({cell(16, 4, 1), cell(16, 8, 1), cell(1 << 20, 4, 2)});
+  EXPECT_NEAR(std::exp(corner.at(20, 3).value), 2, 1e-3);
 }
 
 // Whatever was measured: the result is within the range of

@@ -159,8 +159,7 @@ void fit_strip(const SortedSamples& samples, const FitRequest& request, Fit& fit
 
 // After the operations: predictions rest on them.
 void fit_many_regions(const VisSamples& samples, const FitRequest& request, Fit& fit) {
-  const VisFitOptions options{.confidence = request.options.confidence,
-                              .iov_limit = request.iov_limit};
+  const VisFitOptions options{.confidence = request.options.confidence};
   fit.model.pack = fit_pack(samples, options, fit.report.notes);
   auto vis = fit_vis(samples, fit.model, request.path, options, fit.report.notes);
   if (vis) fit.model.vis[request.path] = *std::move(vis);

@@ -27,8 +27,6 @@ struct FitRequest {
   model::Fingerprint fingerprint;  ///< of the machine that was measured
   uint32_t min_ranks = 2;
   uint32_t max_ranks = 2;  ///< the ranks that collectives were measured with
-  /// Regions that one operation of the network takes; 1: not known, native operations are left out.
-  uint32_t iov_limit = 1;
   OperationOptions options;
 };
 

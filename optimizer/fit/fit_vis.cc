@@ -159,16 +159,15 @@ std::vector<Measured> measured_in(const VisSamples& samples, Direction direction
   return all;
 }
 
-VisRequest request_for(const Measured& measured, const VisFitOptions& options) {
+VisRequest request_for(const Measured& measured) {
   VisRequest request = request_of(measured.shape, measured.compute, measured.setting.chunk_bytes);
-  request.iov_limit = options.iov_limit;
+  request.iov_limit = measured.setting.iov_limit;
   return request;
 }
 
 // Nothing if the fitter cannot know how it was carried out.
-std::optional<double> predicted(const Measured& measured, const VisCosts& costs,
-                                const VisFitOptions& options) {
-  const VisRequest request = request_for(measured, options);
+std::optional<double> predicted(const Measured& measured, const VisCosts& costs) {
+  const VisRequest request = request_for(measured);
   if (!costs.has(request.direction)) return std::nullopt;
   if (measured.method == VisMethod::packed && !costs.has_am()) return std::nullopt;
   if (!plan::vis_allowed(request, measured.method)) return std::nullopt;
@@ -209,7 +208,7 @@ std::optional<model::Parameter> fit_delay(const std::vector<Measured>& all, Comp
     if (one.method != VisMethod::packed || one.compute != compute) continue;
     const auto found = idle.find({one.shape, one.setting});
     if (found == idle.end()) continue;
-    const VisRequest request = request_for(one, options);
+    const VisRequest request = request_for(one);
     if (!plan::vis_allowed(request, VisMethod::packed)) continue;
     const plan::VisPlan plan = plan::force_vis(request, nullptr, VisMethod::packed,
                                                one.setting.chunk_bytes, one.setting.window);
@@ -233,7 +232,7 @@ std::optional<model::Parameter> fit_iov_piece(const std::vector<Measured>& all,
     if (one.method != VisMethod::native_iov || one.compute != ComputeClass::communication_only) {
       continue;
     }
-    const auto model_s = predicted(one, costs, options);
+    const auto model_s = predicted(one, costs);
     if (!model_s) continue;
     for (const auto& [run, seconds] : one.exposed) {
       pieces.add(run, (seconds - *model_s) / static_cast<double>(one.shape.regions));
@@ -311,7 +310,7 @@ void fit_residuals(const std::vector<Measured>& all, const VisCosts& costs, uint
   std::size_t unexplained = 0;
   const uint32_t packed_window = vis.window.value_or(0);
   for (const Measured& one : all) {
-    const auto model_s = predicted(one, costs, options);
+    const auto model_s = predicted(one, costs);
     const auto ratio =
         model_s ? fit_ratio(one, *model_s, raw, options) : std::optional<model::Parameter>();
     if (!ratio) {
@@ -321,9 +320,8 @@ void fit_residuals(const std::vector<Measured>& all, const VisCosts& costs, uint
     const bool packed = one.method == VisMethod::packed;
     const VisSetting tuned{packed ? vis.chunk_bytes.value_or(0) : one.setting.chunk_bytes,
                            packed ? packed_window : vis.pipelined_window.value_or(0)};
-    const auto key =
-        std::tuple(one.compute, one.method, plan::detail::vis_spread(request_for(one, options)),
-                   Place(one.shape.region_bytes, one.shape.regions));
+    const auto key = std::tuple(one.compute, one.method, plan::detail::vis_spread(request_for(one)),
+                                Place(one.shape.region_bytes, one.shape.regions));
     const auto [it, added] = found.try_emplace(key, Best{one.setting, *ratio});
     if (!added && nearer(one.setting, it->second.setting, tuned))
       it->second = {one.setting, *ratio};

@@ -18,8 +18,6 @@ struct VisFitOptions {
   /// The smallest chunk or window is taken that is slower than the best by no more than this:
   /// memory is not free, and it grows with the number of peers.
   double worth_memory = 0.02;
-  /// Regions that one native operation took; 1: not known, they are left out.
-  uint32_t iov_limit = 1;
 };
 
 /// Costs of packing: for each span, in each run, a line through the times of a region by its size,

@@ -120,7 +120,8 @@ class Truth {
         {"bytes", static_cast<int64_t>(shape.region_bytes * shape.regions)},
         {"stride", static_cast<int64_t>(shape.stride)},
         {"chunk_bytes", static_cast<int64_t>(kChunk)},
-        {"window", int64_t{0}}};
+        {"window", int64_t{0}},
+        {"iov_limit", int64_t{kIovLimit}}};
     const double alone = compute_s(shape, compute);
     if (alone > 0) add("micro.vis", "compute", params, alone);
     for (size_t m = 0; m < plan::kVisMethods; ++m) {
@@ -205,9 +206,7 @@ TEST(FitVis, DecidesWellBetweenWhatWasMeasured) {
   EXPECT_TRUE(samples.rejected.empty()) << samples.rejected.front();
   EXPECT_EQ(samples.used.size(), truth.series.size());
   std::vector<std::string> notes;
-  VisFitOptions options;
-  options.iov_limit = Truth::kIovLimit;
-  auto vis = fit_vis(samples, truth.model(), "inter-node", options, notes);
+  auto vis = fit_vis(samples, truth.model(), "inter-node", {}, notes);
   ASSERT_TRUE(vis.has_value());
   EXPECT_TRUE(notes.empty()) << notes.front();
 
@@ -267,10 +266,7 @@ TEST(FitVis, RecoversResidualsDelaysAndPieces) {
     }
   }
   std::vector<std::string> notes;
-  VisFitOptions options;
-  options.iov_limit = Truth::kIovLimit;
-  const auto vis =
-      fit_vis(sort_vis_samples(truth.series), truth.model(), "inter-node", options, notes);
+  const auto vis = fit_vis(sort_vis_samples(truth.series), truth.model(), "inter-node", {}, notes);
   ASSERT_TRUE(vis && vis->get);
   EXPECT_FALSE(vis->put.has_value());
   EXPECT_NEAR(vis->get->heavy_delay_s->value, 40e-6, 4e-6);
@@ -397,7 +393,6 @@ TEST(FitModel, HoldsWhatWasMeasuredOfManyRegions) {
   ASSERT_EQ(fit->report.rejected.size(), 1U);
   const auto& get = *fit->model.vis.at("inter-node").get;
   EXPECT_EQ(get.communication_only.pipelined.compact.size(), 1U);
-  EXPECT_TRUE(get.communication_only.native_iov.compact.empty());  // the limit is not known
 }
 
 }  // namespace

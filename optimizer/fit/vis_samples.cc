@@ -48,7 +48,7 @@ class Reader {
   }
 
   VisSetting setting() {
-    return {whole("chunk_bytes", 0), static_cast<uint32_t>(whole("window", 0))};
+    return {whole("chunk_bytes", 0), static_cast<uint32_t>(whole("window", 0)), 1};
   }
 
   VisShape shape(Direction direction) {
@@ -102,18 +102,22 @@ Pool* place_of(const SampleSeries& series, Reader& reader, Pools& pools) {
   if (name == "micro.vis") {
     const VisShape shape = reader.shape(reader.factor_of<Direction>("direction", kDirections));
     const auto compute = reader.factor_of<ComputeClass>("class", plan::kComputeClasses);
-    const VisSetting setting = reader.setting();
+    VisSetting setting = reader.setting();
     const bool alone = variant == "compute";
     const auto method = alone ? VisMethod::pipelined
                               : reader.name_of<VisMethod>(variant, "variant", plan::kVisMethods);
+    if (!alone && method == VisMethod::native_iov) {
+      setting.iov_limit = static_cast<uint32_t>(reader.whole("iov_limit", 1));
+    }
     if (reader.why()) return nullptr;
     Pools::Times& times = pools.cells[static_cast<size_t>(compute)][shape];
     return alone ? &times.compute : &times.methods[static_cast<size_t>(method)][setting];
   }
   const VisShape shape = reader.shape(reader.name_of<Direction>(variant, "variant", kDirections));
-  const VisSetting setting = name == "micro.vis_chunk"
-                                 ? reader.setting()
-                                 : VisSetting{0, static_cast<uint32_t>(reader.whole("window", 1))};
+  const VisSetting setting =
+      name == "micro.vis_chunk"
+          ? reader.setting()
+          : VisSetting{0, static_cast<uint32_t>(reader.whole("window", 1)), 1};
   if (reader.why()) return nullptr;
   return &(name == "micro.vis_chunk" ? pools.chunks : pools.windows)[shape][setting];
 }

@@ -31,6 +31,7 @@ struct VisShape {
 struct VisSetting {
   uint64_t chunk_bytes = 0;
   uint32_t window = 0;
+  uint32_t iov_limit = 1;  ///< regions that a native operation took
   auto operator<=>(const VisSetting&) const = default;
 };
 

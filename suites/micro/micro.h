@@ -14,6 +14,9 @@ Benchmark overlap_benchmark();
 Benchmark compute_benchmark();
 Benchmark receive_benchmark();
 Benchmark strip_overhead_benchmark();
+Benchmark vis_benchmark();
+Benchmark vis_chunk_benchmark();
+Benchmark vis_window_benchmark();
 Benchmark strip_sweep_benchmark();
 std::vector<Benchmark> collective_benchmarks();  ///< one per operation
 
