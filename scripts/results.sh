@@ -8,6 +8,7 @@
 #   prediction   errors of predicted times at sizes that were not fitted
 #   overlap      the share of a transfer's time that computation can hide
 #   quality      tuned plans against blocking, hand-written and exhaustively searched ones
+#   vis          chosen methods of transfers of many regions against the best ones
 #   cost         nanoseconds of a decision
 #   serial       what the access form costs on local data: instructions and time
 #   compare      the runtime beside bare libfabric and a TCP socket
@@ -26,7 +27,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-names=(coverage recovery prediction overlap quality cost serial compare arrays campaign)
+names=(coverage recovery prediction overlap quality vis cost serial compare arrays campaign)
 what=${1:-}
 case " ${names[*]} all " in
   *" $what "*) [ -n "$what" ] || { sed -n '2,26s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
@@ -137,16 +138,16 @@ print_coverage() {
 print_cost() {
   local bench repetitions=9
   [ -z "$quick" ] || repetitions=3
-  configure_and_build release plan_strip_bench loop_bench >&2
+  configure_and_build release plan_strip_bench plan_vis_bench loop_bench >&2
   echo "| benchmark | CPU time | criterion |"
   echo "|---|---:|---|"
-  for bench in plan_strip_bench loop_bench; do
+  for bench in plan_strip_bench plan_vis_bench loop_bench; do
     "$bin/$bench" --benchmark_repetitions="$repetitions" --benchmark_min_time=0.2 \
       --benchmark_report_aggregates_only=true --benchmark_format=csv 2>/dev/null
   done | awk -F, '
     /_median"/ { gsub(/"/, ""); name = $1; sub(/_median$/, "", name)
       ns = $4 * ($5 == "us" ? 1e3 : $5 == "ms" ? 1e6 : 1)
-      bound = name ~ /DescribeAndPlan/ ? 2000 : name ~ /Cached/ ? 100 : 0
+      bound = name ~ /DescribeAndPlan/ ? 2000 : name ~ /BM_Plan(Tuned|Untuned)/ ? 1000 : name ~ /Cached/ ? 100 : 0
       printf "| `%s` | %.1f ns | %s |\n", name, ns,
         bound == 0 ? "" : sprintf("at most %d ns: %s", bound, ns <= bound ? "met" : "NOT MET") }'
   printf '\nMedians of %s repetitions. Iancu et al., section 8: 8 us for describing and planning.\n' \
@@ -327,7 +328,7 @@ write_block() {
 table() {
   local name=$1 status=0
   case $name in
-    recovery | prediction | overlap | quality)
+    recovery | prediction | overlap | quality | vis)
       on_networks "$name" >"$scratch/$name" || status=$?
       if [ "$what$status" = all2 ]; then  # recovery knows emulated networks only
         echo "results.sh: $name is left out" >&2

@@ -16,6 +16,7 @@
 #include "suites/results/prediction.h"
 #include "suites/results/quality.h"
 #include "suites/results/recovery.h"
+#include "suites/results/vis.h"
 
 namespace {
 
@@ -41,6 +42,8 @@ constexpr Command kCommands[] = {
     {"overlap", "The share of a transfer's time that computation can hide, by size", print_overlap},
     {"quality", "Tuned plans against blocking, hand-written and exhaustively searched ones",
      print_quality},
+    {"vis", "Chosen methods of transfers of many regions against the best ones measured",
+     print_vis},
 };
 
 int report(const Error& error, const Options& options) {
