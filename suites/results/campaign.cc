@@ -117,7 +117,8 @@ std::vector<Point> campaign_points(const Network& network, bool quick) {
   for (const Benchmark& benchmark : benchmarks()) {
     const Experiment& declaration = benchmark.declaration;
     if (declaration.feeds.empty()) continue;
-    if (!network.computes && declaration.name == "micro.compute") continue;
+    const bool local = declaration.name == "micro.compute" || declaration.name == "micro.pack";
+    if (!network.computes && local) continue;
     add_points(declaration, quick, most_bytes, points);
   }
   return points;

@@ -1,0 +1,182 @@
+// micro.pack: what it costs the processor to gather regions into a message, and to scatter them.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "suites/grids.h"
+#include "suites/micro/micro.h"
+#include "suites/micro/transfer.h"
+#include "suites/pattern.h"
+#include "suites/repeat.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+// As large as a message: it stays in a cache.
+constexpr size_t kMessageBytes = size_t{32} << 10;
+// A repetition copies so much or more: long enough that reading the clock does not count.
+constexpr size_t kBytesPerRepetition = size_t{512} << 10;
+
+// Regions of equal size at equal distances, and a message that they are copied to or from, one
+// message after the other.
+class Regions {
+ public:
+  Regions(size_t region_bytes, size_t span_bytes, size_t stride)
+      : bytes_(region_bytes),
+        distance_(region_bytes * stride),
+        count_(std::max<size_t>(1, span_bytes / distance_)),
+        per_message_(std::clamp<size_t>(kMessageBytes / region_bytes, 1, count_)),
+        memory_(count_ * distance_),
+        message_(per_message_ * region_bytes) {
+    fill_pattern(memory_, 1);
+    fill_pattern(message_, 2);
+  }
+
+  size_t count() const { return count_; }
+  size_t data_bytes() const { return count_ * bytes_; }
+
+  // All regions; calls `after(first, regions)` when so many were packed from the first one on.
+  template <typename After>
+  void pack(const After& after) {
+    for (size_t first = 0; first < count_; first += per_message_) {
+      const size_t regions = std::min(per_message_, count_ - first);
+      std::byte* to = message_.data();
+      const std::byte* from = memory_.data() + first * distance_;
+      for (size_t i = 0; i < regions; ++i) {
+        std::memcpy(to, from, bytes_);
+        to += bytes_;
+        from += distance_;
+      }
+      after(first, regions);
+    }
+  }
+  template <typename After>
+  void unpack(const After& after) {
+    for (size_t first = 0; first < count_; first += per_message_) {
+      const size_t regions = std::min(per_message_, count_ - first);
+      const std::byte* from = message_.data();
+      std::byte* to = memory_.data() + first * distance_;
+      for (size_t i = 0; i < regions; ++i) {
+        std::memcpy(to, from, bytes_);
+        from += bytes_;
+        to += distance_;
+      }
+      after(first, regions);
+    }
+  }
+
+  // Whether regions and message agree, and what lies between the regions is untouched.
+  bool agree(size_t first, size_t regions) const {
+    for (size_t i = 0; i < regions; ++i) {
+      if (std::memcmp(memory_.data() + (first + i) * distance_, message_.data() + i * bytes_,
+                      bytes_) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+  bool gaps_untouched() const {
+    std::vector<std::byte> fresh(memory_.size());
+    fill_pattern(fresh, 1);
+    for (size_t i = 0; i < count_; ++i) {
+      const size_t gap = i * distance_ + bytes_;
+      if (std::memcmp(memory_.data() + gap, fresh.data() + gap, distance_ - bytes_) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  size_t bytes_;
+  size_t distance_;
+  size_t count_;
+  size_t per_message_;
+  std::vector<std::byte> memory_;
+  std::vector<std::byte> message_;
+};
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  const size_t region_bytes = size_param(point, "region_bytes");
+  const size_t span_bytes = size_param(point, "span_bytes");
+  if (region_bytes > span_bytes) {
+    return Error(ErrorCode::invalid_argument,
+                 "span_bytes must be at least region_bytes: it holds one region or more");
+  }
+  Context& ctx = session.context();
+  SampleSeries series;
+  if (ctx.rank_me() == 0) {
+    Regions regions(region_bytes, span_bytes, size_param(point, "stride"));
+    const bool packing = point.variant == "pack";
+    const size_t sweeps = std::max<size_t>(1, kBytesPerRepetition / regions.data_bytes());
+    const auto copied = static_cast<double>(sweeps * regions.count());
+    // The compiler must take each message for used.
+    const auto used = [](size_t, size_t) { asm volatile("" ::: "memory"); };
+    repeat_alone(
+        session, rule,
+        [&] {
+          const double start_s = ctx.now_s();
+          for (size_t i = 0; i < sweeps; ++i) {
+            if (packing) {
+              regions.pack(used);
+            } else {
+              regions.unpack(used);
+            }
+          }
+          return (ctx.now_s() - start_s) / copied;
+        },
+        series);
+    series.verified = true;
+    const auto check = [&](size_t first, size_t count) {
+      series.verified = series.verified && regions.agree(first, count);
+    };
+    if (packing) {
+      regions.pack(check);
+    } else {
+      regions.unpack(check);
+    }
+    series.verified = series.verified && regions.gaps_untouched();
+    if (!series.verified) series.note = kWrongData;
+  }
+  ctx.barrier();
+  return series;
+}
+
+}  // namespace
+
+Benchmark pack_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "micro.pack";
+  e.title = "Gathering regions into messages, and scattering them";
+  e.description =
+      "Rank 0 copies regions of `region_bytes`, `stride` times that apart, into a buffer of the "
+      "size of a message, one message after the other (pack), or from it (unpack), without any "
+      "communication. The regions with the gaps between them span `span_bytes`, and are gone "
+      "through again and again: small spans stay in a cache.";
+  e.factors = {
+      integer_factor("region_bytes", "B", "Size of a region.",
+                     {int64_t{8}, int64_t{64}, int64_t{512}, int64_t{4096}}, 1, 1 << 20),
+      integer_factor("span_bytes", "B", "Memory that the regions and the gaps between them take.",
+                     {int64_t{16 << 10}, int64_t{256 << 10}, int64_t{2 << 20}, int64_t{8 << 20}}, 1,
+                     double{1 << 30}),
+      integer_factor("stride", "1", "Distance of two regions in units of their size.", {int64_t{2}},
+                     1, 1 << 10)};
+  e.variants = {"pack", "unpack"};
+  e.metric = {"time_per_region", "s", true};
+  e.min_ranks = 1;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "Every region is compared with its place in the message, and what lies between regions with "
+      "what was there.";
+  e.feeds = {"pack.pack", "pack.unpack"};
+  return benchmark;
+}
+
+}  // namespace stripline::suites
