@@ -372,6 +372,8 @@ class Vis : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
   }
 };
 
+class VisOnNetworks : public Vis {};
+
 TEST_P(Vis, RandomTransfersMoveExactlyTheirBytes) {
   on_ranks(3, [](Context& context) { RandomTransfers(context, seed()).run(24, false); });
 }
@@ -424,7 +426,7 @@ struct Rows {
 };
 
 // Each method, forced, is the one that runs, with the window and the chunk that were asked for.
-TEST_P(Vis, ForcedMethodsRun) {
+TEST_P(VisOnNetworks, ForcedMethodsRun) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<std::byte>(Rows::kRemoteBytes);
     ASSERT_TRUE(mine.ok());
@@ -493,7 +495,7 @@ TEST_P(Vis, ForcedMethodsRun) {
 }
 
 // Chunks larger than a message go through the landing zone: fewer messages, the same bytes.
-TEST_P(Vis, LargeChunksLand) {
+TEST_P(VisOnNetworks, LargeChunksLand) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kRows = 4000;
     constexpr size_t kBytes = 48;
@@ -591,7 +593,7 @@ TEST_P(Vis, AnyWaitAdvancesTransfers) {
   });
 }
 
-TEST_P(Vis, DegenerateTransfers) {
+TEST_P(VisOnNetworks, DegenerateTransfers) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(1000);
     ASSERT_TRUE(mine.ok());
@@ -689,6 +691,9 @@ TEST_P(Vis, ManyTransfersAtOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Vis, ::testing::ValuesIn(fabrics_under_test()),
+                         bootstrap::FabricLabel());
+INSTANTIATE_TEST_SUITE_P(Fabrics, VisOnNetworks,
+                         ::testing::ValuesIn(bootstrap::networks_under_test()),
                          bootstrap::FabricLabel());
 
 class VisDeathTest : public ::testing::Test {
