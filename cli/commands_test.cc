@@ -473,6 +473,20 @@ TEST(ModelText, RangesOfOneValueAreSaidAsOne) {
   EXPECT_TRUE(holds_for("1 rank, 8 B to 16 B"));
 }
 
+TEST(ModelText, SaysWhatIsKnownOfManyRegions) {
+  model::TunedModel model = model::example_model();
+  EXPECT_EQ(model_text(model).find("many regions"), std::string::npos);
+  model.pack = model::example_pack();
+  model.vis["inter-node"] = model::example_vis();
+  const std::string text = model_text(model);
+  for (const char* part :
+       {"packing of regions", "unpack, per byte", "inter-node get of many regions",
+        "inter-node put of many regions", "packed in messages of 8 KiB, 8 in flight",
+        "32 in flight", "in 9 cells", "wait at a heavily busy target"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in:\n" << text;
+  }
+}
+
 TEST_F(CommandsTest, MalformedModelFilesAreRefused) {
   const std::filesystem::path file = folder_ / "bad.json";
   std::ofstream(file) << models_.data.substr(0, 50);

@@ -131,6 +131,48 @@ std::string collective_text(const model::CollectiveModel& collective) {
   return table.empty() ? std::string() : "\ncollectives\n" + table.text(2);
 }
 
+std::string pack_text(const model::PackModel& pack) {
+  Table table = parameter_table("span");
+  for (const auto& [name, points] :
+       {std::pair("pack", &pack.pack), std::pair("unpack", &pack.unpack)}) {
+    for (const model::PackPoint& point : *points) {
+      const std::string span = bytes_text(point.span_bytes);
+      add(table, span, std::string(name) + ", per region", point.region_s, time_text);
+      add(table, span, std::string(name) + ", per byte", point.s_per_byte, seconds_per_byte_text);
+    }
+  }
+  return table.empty() ? std::string() : "\npacking of regions\n" + table.text(2);
+}
+
+size_t cells_of(const model::VisDirection& vis) {
+  size_t cells = 0;
+  for (const model::VisMethodResiduals* of_class :
+       {&vis.communication_only, &vis.light, &vis.heavy}) {
+    for (const model::VisResiduals* of_method : {&of_class->pipelined, &of_class->native_iov,
+                                                 &of_class->bounding_box, &of_class->packed}) {
+      cells += of_method->compact.size() + of_method->spread.size();
+    }
+  }
+  return cells;
+}
+
+std::string vis_text(const std::string& title, const model::VisDirection& vis) {
+  std::string text = "\n" + title + "\n";
+  if (vis.chunk_bytes || vis.window) {
+    text += "  packed in messages of " + (vis.chunk_bytes ? bytes_text(*vis.chunk_bytes) : "-") +
+            ", " + (vis.window ? std::to_string(*vis.window) : "-") + " in flight\n";
+  }
+  if (vis.pipelined_window) {
+    text += "  single operations: " + std::to_string(*vis.pipelined_window) + " in flight\n";
+  }
+  text += "  measured against the cost model in " + std::to_string(cells_of(vis)) + " cells\n";
+  Table table = parameter_table("");
+  add(table, "", "region of a native operation", vis.iov_piece_s, time_text);
+  add(table, "", "wait at a lightly busy target", vis.light_delay_s, time_text);
+  add(table, "", "wait at a heavily busy target", vis.heavy_delay_s, time_text);
+  return table.empty() ? text : text + table.text(2);
+}
+
 std::string fingerprint_text(const model::Fingerprint& fingerprint) {
   Table table({{"field"}, {"value"}, {"a difference"}});
   for (const auto& [field, entry] : fingerprint) {
@@ -169,6 +211,11 @@ std::string model_text(const model::TunedModel& model) {
     if (!table.empty()) text += "\nstrip-mined loops\n" + table.text(2);
   }
   if (model.collective) text += collective_text(*model.collective);
+  if (model.pack) text += pack_text(*model.pack);
+  for (const auto& [path, vis] : model.vis) {
+    if (vis.get) text += vis_text(path + " get of many regions", *vis.get);
+    if (vis.put) text += vis_text(path + " put of many regions", *vis.put);
+  }
   text += fingerprint_text(model.fingerprint);
   for (const auto& [section, content] : model.unknown_sections) {
     text += "\nsection '" + section + "' (" + bytes_text(content.size()) +
