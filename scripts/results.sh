@@ -13,6 +13,7 @@
 #   serial       what the access form costs on local data: instructions and time
 #   compare      the runtime beside bare libfabric and a TCP socket
 #   arrays       forall over shared arrays beside private pointers; pointers to shared
+#   collectives  collective operations of the runtime and of Open MPI
 #   campaign     wall time of campaigns and fits on two agents; wake-ups of an idle agent
 #   all          all of them, in this order
 #
@@ -27,12 +28,13 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-names=(coverage recovery prediction overlap quality vis cost serial compare arrays campaign)
+names=(coverage recovery prediction overlap quality vis cost serial compare collectives arrays
+  campaign)
 what=${1:-}
 case " ${names[*]} all " in
-  *" $what "*) [ -n "$what" ] || { sed -n '2,26s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+  *" $what "*) [ -n "$what" ] || { sed -n '2,27s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
   *)
-    sed -n '2,26s/^# \{0,1\}//p' "$0"
+    sed -n '2,27s/^# \{0,1\}//p' "$0"
     case $what in -h | --help) exit 0 ;; *) exit 2 ;; esac
     ;;
 esac
@@ -226,6 +228,15 @@ print_arrays() {
   [ -z "$quick" ] || rounds=6
   configure_and_build release stripline-arrays stripline-run >&2
   "$bin/stripline-run" -n 2 --fabric tcp -- "$bin/stripline-arrays" --rounds "$rounds" --markdown
+}
+
+print_collectives() {
+  local rounds=10
+  [ -z "$quick" ] || rounds=2
+  command -v mpirun mpicxx >/dev/null ||
+    { echo "collectives: Open MPI is missing; install libopenmpi-dev and openmpi-bin" >&2; return 1; }
+  configure_and_build release stripline-collectives stripline-collectives-mpi stripline-run >&2
+  scripts/compare_collectives.sh build/release "$rounds" tcp
 }
 
 # switches PID: how often all threads of a process have waited so far.

@@ -44,6 +44,8 @@ ContextState::ContextState(const Options& options_in,
       ranks(bootstrap->ranks()),
       fabric(std::move(fabric_in)),
       segment(fabric->segment().first(options.segment_bytes)),
+      segment(fabric->segment().first(options.segment_bytes)),
+      collective_memory(fabric->segment().subspan(collective_offset(options.segment_bytes, ranks))),
       reachable(ranks, nullptr),
       implicit(ranks),
       heap(segment.size()),
@@ -52,9 +54,9 @@ ContextState::ContextState(const Options& options_in,
       owner(messages, segment, [this](const Error& error) { fail(error); }),
       vis(messages, *fabric, segment, rank, ranks, [this](const Error& error) { fail(error); }),
       groups(messages, rank, ranks, [this](const Error& error) { fail(error); }),
-      transfers(messages, groups, *fabric, segment, rank, ranks,
-                [this](const Error& error) { fail(error); }),
-      collectives(transfers) {
+      transfers(messages, groups, *fabric, collective_memory.last(kCollectiveBytes / 2), rank,
+                ranks, [this](const Error& error) { fail(error); }),
+      collectives(transfers, collective_memory.first(kCollectiveBytes / 2)) {
   fabric->set_failure_handler([this](const Error& error) { fail(as_lost_peer(error)); });
   fabric->set_message_sink(&messages);
   reachable[rank] = segment.data();
@@ -84,7 +86,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
        .rank = job.rank(),
        .ranks = job.ranks(),
        .job_id = job.job_id(),
-       .segment_bytes = options.segment_bytes + vis::LandingZone::bytes_for(job.ranks()),
+       .segment_bytes = collective_offset(options.segment_bytes, job.ranks()) + kCollectiveBytes,
        .seed = options.seed,
        .same_node = *same_node});
   if (!fabric.ok()) return refuse(fabric.error());

@@ -39,6 +39,16 @@ struct MechanismState {
 };
 
 struct ContextState {
+  /// Memory of collectives that peers can put into, behind the program's segment and the landing
+  /// zone of transfers of many regions: half of it scratch memory, half of it slots for what is
+  /// received into private memory.
+  static constexpr size_t kCollectiveBytes = size_t{2} << 20;
+  static constexpr size_t kPageBytes = 4096;
+  static size_t collective_offset(size_t segment_bytes, rank_t ranks) {
+    const size_t begin = segment_bytes + vis::LandingZone::bytes_for(ranks);
+    return (begin + kPageBytes - 1) / kPageBytes * kPageBytes;
+  }
+
   /// Joins the job that `bootstrap` knows: reads the model, opens the fabric, checks that the model
   /// was made for this machine, swaps addresses, connects, and waits for every rank. Errors: those
   /// of the model file (not_found, data_loss, failed_precondition if it is foreign), of
@@ -184,7 +194,8 @@ struct ContextState {
   const rank_t rank;
   const rank_t ranks;
   const std::unique_ptr<fabric::Fabric> fabric;
-  const std::span<std::byte> segment;
+  const std::span<std::byte> segment;            ///< the program's
+  const std::span<std::byte> collective_memory;  ///< beyond it, where collectives receive
   /// By rank: its segment where loads and stores reach it, or null. This rank's own from the
   /// beginning, others' from connecting on.
   std::vector<std::byte*> reachable;

@@ -18,19 +18,13 @@ void Collectives::Free::operator()(std::byte* memory) const {
   ::operator delete(memory, kAlignment);
 }
 
-Collectives::Scratch::Scratch(Collectives& owner, size_t bytes) : owner_(owner) {
-  if (owner.scratch_bytes_ < bytes) {
-    owner.scratch_.reset();
-    owner.scratch_.reset(static_cast<std::byte*>(::operator new(bytes, kAlignment)));
-    owner.scratch_bytes_ = bytes;
+Collectives::Scratch::Scratch(Collectives& owner, size_t bytes) {
+  if (bytes <= owner.scratch_.size()) {
+    bytes_ = owner.scratch_.first(bytes);
+    return;
   }
-  bytes_ = {owner.scratch_.get(), bytes};
-}
-
-Collectives::Scratch::~Scratch() {
-  if (owner_.scratch_bytes_ <= kKeptScratchBytes) return;
-  owner_.scratch_.reset();
-  owner_.scratch_bytes_ = 0;
+  allocated_.reset(static_cast<std::byte*>(::operator new(bytes, kAlignment)));
+  bytes_ = {allocated_.get(), bytes};
 }
 
 }  // namespace stripline::sync

@@ -7,8 +7,9 @@
 // Rabenseifner and Gropp 2005 for the trees, rings and recursive doubling; Bruck et al. 1997 for
 // allgather and all-to-all; Hillis and Steele 1986 for the scan.
 //
-// Scratch memory holds at most the data of one operation (stated below), belongs to the rank, not
-// to peers, and is kept between operations up to kKeptScratchBytes.
+// Scratch memory holds at most the data of one operation (stated below) and belongs to the rank,
+// not to peers. Up to a size it is memory of the fabric's segment, where peers can put; larger
+// scratch is allocated for the operation.
 #pragma once
 
 #include <cstddef>
@@ -39,11 +40,11 @@ struct Blocks {
 
 class Collectives {
  public:
-  static constexpr size_t kKeptScratchBytes = size_t{1} << 20;
   /// Receives of a direct exchange that are posted at a time.
   static constexpr uint32_t kDirectWindow = 32;
 
-  explicit Collectives(Transfers& transfers) : transfers_(transfers) {}
+  /// `scratch` is part of the fabric's segment, and aligned to 64 bytes.
+  Collectives(Transfers& transfers, Bytes scratch) : transfers_(transfers), scratch_(scratch) {}
 
   /// binomial: ceil(log2 n) rounds of m bytes. scatter_allgather: about 2 m bytes in
   /// log2 n + n rounds. No scratch.
@@ -83,22 +84,19 @@ class Collectives {
             Algorithm algorithm);
 
  private:
-  /// Memory for the operation at hand, aligned to 64 bytes.
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  /// Memory for the operation at hand, aligned to 64 bytes; one at a time.
   class Scratch {
    public:
     Scratch(Collectives& owner, size_t bytes);
-    ~Scratch();
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
     Bytes bytes() const { return bytes_; }
     Bytes part(size_t offset, size_t bytes) const { return bytes_.subspan(offset, bytes); }
 
    private:
-    Collectives& owner_;
+    std::unique_ptr<std::byte, Free> allocated_;
     Bytes bytes_;
-  };
-  struct Free {
-    void operator()(std::byte* memory) const;
   };
 
   void binomial_broadcast(Round& round, Bytes data, Rank root);
@@ -117,8 +115,7 @@ class Collectives {
   void doubling_scan(Round& round, ConstBytes in, Bytes out, const Reduction& op, bool exclusive);
 
   Transfers& transfers_;
-  std::unique_ptr<std::byte, Free> scratch_;
-  size_t scratch_bytes_ = 0;
+  Bytes scratch_;
 };
 
 /// Bytes to the next multiple of the alignment of scratch memory.

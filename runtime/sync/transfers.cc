@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -19,16 +20,20 @@ std::span<const std::byte> bytes_of(const T& value) {
 }  // namespace
 
 Transfers::Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabric& fabric,
-                     std::span<std::byte> segment, Rank me, Rank ranks, fabric::FailureHandler fail,
+                     std::span<std::byte> slots, Rank me, Rank ranks, fabric::FailureHandler fail,
                      const TransferConfig& config)
     : messages_(messages),
       groups_(groups),
       fabric_(fabric),
-      segment_(segment),
+      segment_(fabric.segment()),
       me_(me),
       fail_(std::move(fail)),
       config_(config),
-      peers_(ranks) {
+      peers_(ranks),
+      slots_(slots.size() / config.slot_bytes) {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    slots_[i].memory = slots.subspan(i * config.slot_bytes, config.slot_bytes);
+  }
   messages_.set_reserved(am::kTransfer, [this](Rank source, std::span<const std::byte> payload) {
     on_message(source, payload);
   });
@@ -82,12 +87,23 @@ uint64_t Transfers::place_of(std::span<std::byte> data) const {
 
 void Transfers::post(const Call& call, const Key& key, Rank source, std::span<std::byte> data,
                      Receive& receive) {
-  receive = Receive{.key = key, .source = source, .data = data, .done = false, .next = posted_};
+  receive = Receive{
+      .key = key, .source = source, .data = data, .call = call, .done = false, .next = posted_};
   posted_ = &receive;
   if (!is_eager(data.size())) {
-    const uint64_t place = data.size() >= config_.put_bytes ? place_of(data) : kNoPlace;
-    const Header ready = header(Type::ready, call, key, data.size(), source);
-    messages_.send(source, am::kTransfer, bytes_of(ready), bytes_of(place));
+    const bool by_put = data.size() >= config_.put_bytes;
+    const uint64_t place = by_put ? place_of(data) : kNoPlace;
+    if (by_put && place == kNoPlace) {
+      size_t taken = 0;
+      for (Slot& slot : slots_) {
+        if (taken == kPieces || receive.asked == data.size()) break;
+        if (slot.receive != nullptr) continue;
+        ++taken;
+        ask_into(receive, slot);
+      }
+      if (taken > 0) return;
+    }
+    ask(receive, data.size(), place);
     return;
   }
   std::vector<Early>& early = peers_[source].early;
@@ -101,6 +117,22 @@ void Transfers::post(const Call& call, const Key& key, Rank source, std::span<st
   const size_t bytes = kept.size();
   if (spare_.size() < kSpareBuffers) spare_.push_back(std::move(kept));
   give_back(source, bytes);
+}
+
+// Tells the sender where the next `bytes` are to go.
+void Transfers::ask(Receive& receive, size_t bytes, uint64_t place) {
+  const Header ready =
+      header(Type::ready, receive.call, receive.key, receive.asked, receive.source);
+  const Request request{.total = receive.data.size(), .bytes = bytes, .place = place};
+  receive.asked += bytes;
+  messages_.send(receive.source, am::kTransfer, bytes_of(ready), bytes_of(request));
+}
+
+void Transfers::ask_into(Receive& receive, Slot& slot) {
+  slot.receive = &receive;
+  slot.offset = receive.asked;
+  slot.bytes = std::min(slot.memory.size(), receive.data.size() - receive.asked);
+  ask(receive, slot.bytes, place_of(slot.memory));
 }
 
 void Transfers::wait(Receive& receive) {
@@ -146,6 +178,38 @@ void Transfers::take_part(Rank source, const Key& key, uint64_t offset,
   if (receive->received == receive->data.size()) finish(*receive);
 }
 
+void Transfers::take_ready(Rank source, const Ready& ready) {
+  Peer& peer = peers_[source];
+  if (peer.ready_count == kPieces) {
+    malformed(source);
+    return;
+  }
+  peer.ready[peer.ready_count++] = ready;
+}
+
+void Transfers::take_done(Rank source, const Key& key, uint64_t offset) {
+  Receive* receive = find(source, key);
+  if (receive == nullptr) {
+    malformed(source);
+    return;
+  }
+  const auto slot = std::find_if(slots_.begin(), slots_.end(), [&](const Slot& one) {
+    return one.receive == receive && one.offset == offset;
+  });
+  if (slot == slots_.end()) {  // it is in its place
+    finish(*receive);
+    return;
+  }
+  std::memcpy(receive->data.data() + offset, slot->memory.data(), slot->bytes);
+  receive->received += slot->bytes;
+  slot->receive = nullptr;
+  if (receive->received == receive->data.size()) {
+    finish(*receive);
+  } else if (receive->asked < receive->data.size()) {
+    ask_into(*receive, *slot);
+  }
+}
+
 // Half a window at a time, so that a sender that is stopped by it is owed enough to be told.
 void Transfers::give_back(Rank peer, size_t bytes) {
   Peer& state = peers_[peer];
@@ -177,23 +241,17 @@ void Transfers::on_message(Rank source, std::span<const std::byte> payload) {
     case Type::eager:
       take_eager(source, key, data);
       break;
-    case Type::ready: {
-      const auto place = header_of<uint64_t>(data, fail_, source, me_);
-      peer.ready = Ready{.valid = true, .key = key, .bytes = header.value, .place = place};
+    case Type::ready:
+      take_ready(source, Ready{.key = key,
+                               .offset = header.value,
+                               .request = header_of<Request>(data, fail_, source, me_)});
       break;
-    }
     case Type::part:
       take_part(source, key, header.value, data);
       break;
-    case Type::done: {
-      Receive* receive = find(source, key);
-      if (receive == nullptr) {
-        malformed(source);
-        return;
-      }
-      finish(*receive);
+    case Type::done:
+      take_done(source, key, header.value);
       break;
-    }
     case Type::announce:
     case Type::returned:
       break;
@@ -229,35 +287,66 @@ void Transfers::send(const Call& call, const Key& key, Rank target,
 void Transfers::send_large(const Call& call, const Key& key, Rank target,
                            std::span<const std::byte> data) {
   Peer& peer = peers_[target];
-  const auto asked_for = [&peer, &key] { return peer.ready.valid && peer.ready.key == key; };
+  std::array<Flight, kPieces> flights;
+  size_t sent = 0;
+  const auto asked_for = [&] { return peer.ready_count > 0 && peer.ready[0].key == key; };
+  const auto under_way = [](const Flight& one) { return one.active; };
   if (!asked_for()) {
     // Nobody would notice otherwise that the receiver expects a small message, or none.
     const Header announce = header(Type::announce, call, key, data.size(), target);
     messages_.send(target, am::kTransfer, bytes_of(announce), {});
-    messages_.wait(asked_for);
   }
-  const Ready ready = std::exchange(peer.ready, Ready{});
-  if (ready.bytes != data.size()) {
-    fail_lengths(target, ready.bytes, data.size());
-    return;
-  }
-  if (ready.place != kNoPlace) {
-    if (ready.place > segment_.size() || data.size() > segment_.size() - ready.place) {
+  const auto landed = [&flights] {
+    return std::find_if(flights.begin(), flights.end(),
+                        [](const Flight& one) { return one.complete(); });
+  };
+  const auto can_go_on = [&] {
+    return (sent < data.size() && asked_for()) || landed() != flights.end();
+  };
+  while (sent < data.size() || std::any_of(flights.begin(), flights.end(), under_way)) {
+    messages_.wait(std::ref(can_go_on));
+    if (const auto flight = landed(); flight != flights.end()) {
+      flight->active = false;
+      const Header done = header(Type::done, call, key, flight->offset, target);
+      messages_.send(target, am::kTransfer, bytes_of(done), {});
+      continue;
+    }
+    const Ready ready = peer.ready[0];
+    peer.ready[0] = peer.ready[--peer.ready_count];
+    const Request& request = ready.request;
+    if (request.total != data.size()) {
+      fail_lengths(target, request.total, data.size());
+      return;
+    }
+    const auto flight = std::find_if_not(flights.begin(), flights.end(), under_way);
+    // Requests of the program and of handlers may pass each other: any piece is good.
+    if (request.bytes == 0 || request.bytes > data.size() - sent || ready.offset > data.size() ||
+        request.bytes > data.size() - ready.offset || flight == flights.end()) {
       malformed(target);
       return;
     }
-    fabric::Counter counter;
-    fabric_.put(target, ready.place, data.data(), data.size(), counter);
-    messages_.wait([&counter] { return counter.pending == 0; });
-    const Header done = header(Type::done, call, key, data.size(), target);
-    messages_.send(target, am::kTransfer, bytes_of(done), {});
-    return;
+    sent += request.bytes;
+    if (request.place == kNoPlace) {
+      send_parts(call, key, target, data, ready.offset, request.bytes);
+      continue;
+    }
+    if (request.place > segment_.size() || request.bytes > segment_.size() - request.place) {
+      malformed(target);
+      return;
+    }
+    flight->active = true;
+    flight->offset = ready.offset;
+    fabric_.put(target, request.place, data.data() + ready.offset, request.bytes, flight->counter);
   }
-  const size_t most = messages_.max_payload_bytes() - sizeof(Header);
-  for (size_t offset = 0; offset < data.size(); offset += most) {
+}
+
+void Transfers::send_parts(const Call& call, const Key& key, Rank target,
+                           std::span<const std::byte> data, uint64_t offset, uint64_t bytes) {
+  const uint64_t most = messages_.max_payload_bytes() - sizeof(Header);
+  for (const uint64_t end = offset + bytes; offset < end; offset += most) {
     const Header part = header(Type::part, call, key, offset, target);
     messages_.send(target, am::kTransfer, bytes_of(part),
-                   data.subspan(offset, std::min(most, data.size() - offset)));
+                   data.subspan(offset, std::min(most, end - offset)));
   }
 }
 

@@ -4,9 +4,10 @@
 // * Small messages are sent at once. What arrives before its receive is kept; the sender has at
 //   most Config::window_bytes of unreceived data at one peer, headers included, and waits beyond
 //   that. That is all the memory that a peer can make this rank hold.
-// * Large ones wait until the receiver has said where it wants them. If that is in its segment, and
-//   the message is large enough, a one-sided put stores them there; else they travel in active
-//   messages straight to their place. Nothing is kept.
+// * Large ones wait until the receiver has said where it wants them. One-sided puts store them in
+//   its segment, if they are to go there, else in slots of memory for this purpose, from where they
+//   are copied: piece by piece, two slots in turn. Where there is no slot left, and below a size,
+//   they travel in active messages straight to their place.
 //
 // It cannot deadlock if each rank receives from each peer in the order in which the peer sends, and
 // the operation would end if every send waited for its receive: credits come back whenever a
@@ -14,6 +15,7 @@
 // of. One large receive per peer may be outstanding.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,7 +32,9 @@ struct TransferConfig {
   /// Unreceived data of one sender at one receiver; at least twice an eager message.
   size_t window_bytes = size_t{64} << 10;
   /// Smallest message that is put rather than sent where both are possible.
-  size_t put_bytes = size_t{32} << 10;
+  size_t put_bytes = size_t{16} << 10;
+  /// Of one slot.
+  size_t slot_bytes = size_t{128} << 10;
 };
 
 class Transfers {
@@ -48,14 +52,16 @@ class Transfers {
     Key key;
     Rank source = 0;
     std::span<std::byte> data;
-    size_t received = 0;
+    Call call;            // of a large message, as the rest
+    size_t asked = 0;     // bytes whose place the sender has been told
+    size_t received = 0;  // and of those, the ones that are here
     bool done = true;
     Receive* next = nullptr;
   };
 
-  /// `segment` is what peers may put into. `fail` ends the job.
+  /// `slots` is part of the fabric's segment. `fail` ends the job.
   Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabric& fabric,
-            std::span<std::byte> segment, Rank me, Rank ranks, fabric::FailureHandler fail,
+            std::span<std::byte> slots, Rank me, Rank ranks, fabric::FailureHandler fail,
             const TransferConfig& config = {});
 
   /// After ActiveMessages::start().
@@ -89,7 +95,7 @@ class Transfers {
   struct Header {
     uint64_t sequence;
     uint64_t call_bytes;
-    uint64_t value;  // bytes of the message; of a part, its offset
+    uint64_t value;  // bytes of the message, or an offset in it
     uint32_t team;
     uint32_t step;
     uint32_t root;
@@ -106,18 +112,38 @@ class Transfers {
     Key key;
     std::vector<std::byte> data;
   };
-  struct Ready {
-    bool valid = false;
-    Key key;
-    uint64_t bytes = 0;
+  struct Request {
+    uint64_t total = 0;         // bytes of the message
+    uint64_t bytes = 0;         // of them, how many are to come to `place`
     uint64_t place = kNoPlace;  // offset in the segment of the receiver
   };
+  struct Ready {
+    Key key;
+    uint64_t offset = 0;
+    Request request;
+  };
+  // What a large message may have under way at a time: the slots of its receive.
+  static constexpr size_t kPieces = 2;
+  struct Slot {
+    std::span<std::byte> memory;
+    Receive* receive = nullptr;  // null: free
+    size_t offset = 0;
+    size_t bytes = 0;
+  };
+  // A piece of a large message that is being put.
+  struct Flight {
+    fabric::Counter counter;
+    uint64_t offset = 0;
+    bool active = false;
+    bool complete() const { return active && counter.pending == 0; }
+  };
   struct Peer {
-    uint32_t sent = 0;      // window bytes, modulo 2^32, as the next three
-    uint32_t released = 0;  // of those, received by the peer
-    uint32_t received = 0;  // of the peer's, by this rank
-    uint32_t returned = 0;  // of those, told to the peer
-    Ready ready;
+    uint32_t sent = 0;                 // window bytes, modulo 2^32, as the next three
+    uint32_t released = 0;             // of those, received by the peer
+    uint32_t received = 0;             // of the peer's, by this rank
+    uint32_t returned = 0;             // of those, told to the peer
+    std::array<Ready, kPieces> ready;  // the first `ready_count`, in the order in which they came
+    size_t ready_count = 0;
     std::vector<Early> early;
   };
 
@@ -129,7 +155,13 @@ class Transfers {
   void take_part(Rank source, const Key& key, uint64_t offset, std::span<const std::byte> data);
   void put_in_place(Rank source, Receive& receive, std::span<const std::byte> data);
   void give_back(Rank peer, size_t bytes);
+  void ask(Receive& receive, size_t bytes, uint64_t place);
+  void ask_into(Receive& receive, Slot& slot);
+  void take_ready(Rank source, const Ready& ready);
+  void take_done(Rank source, const Key& key, uint64_t offset);
   void send_large(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
+  void send_parts(const Call& call, const Key& key, Rank target, std::span<const std::byte> data,
+                  uint64_t offset, uint64_t bytes);
   Receive* find(Rank source, const Key& key);
   void finish(Receive& receive);
   uint64_t place_of(std::span<std::byte> data) const;
@@ -139,13 +171,14 @@ class Transfers {
   am::ActiveMessages& messages_;
   Groups& groups_;
   fabric::Fabric& fabric_;
-  std::span<std::byte> segment_;
+  std::span<std::byte> segment_;  // all that peers can put into
   Rank me_;
   fabric::FailureHandler fail_;
   TransferConfig config_;
   size_t eager_bytes_ = 0;
   std::vector<Peer> peers_;
   Receive* posted_ = nullptr;
+  std::vector<Slot> slots_;
   size_t early_bytes_ = 0;
   std::vector<std::vector<std::byte>> spare_;  // of early messages, to be used again
 };
