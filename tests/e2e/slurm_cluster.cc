@@ -72,9 +72,14 @@ SlurmCluster::SlurmCluster() {
       eventually([&] { return std::filesystem::exists(folder_ / "munge.sock"); }, kStartLimit_s);
   controller_.emplace(folder_, "slurmctld",
                       std::vector<std::string>{daemon("slurmctld"), "-D", "-f", at("slurm.conf")});
-  node_.emplace(
-      folder_, "slurmd",
-      std::vector<std::string>{daemon("slurmd"), "-D", "-f", at("slurm.conf"), "-N", node_name()});
+  // Steps outlive a slurmd that is killed, but not their process namespace.
+  std::vector<std::string> node = {"unshare", "--pid", "--fork", "--kill-child", "--mount-proc"};
+  node.emplace_back("true");
+  const bool contained = run_program(node).exit_code == 0;
+  node.pop_back();
+  if (!contained) node.clear();
+  node.insert(node.end(), {daemon("slurmd"), "-D", "-f", at("slurm.conf"), "-N", node_name()});
+  node_.emplace(folder_, "slurmd", node);
   const std::map<std::string, std::string> environment = {{"SLURM_CONF", at("slurm.conf")}};
   const bool idle =
       answers &&
@@ -84,9 +89,12 @@ SlurmCluster::SlurmCluster() {
           },
           kStartLimit_s);
   if (!idle) {
-    failure_ = "the node has not become idle\n" + munged_->err() + read_file(at("munged.log")) +
-               controller_->err() + node_->err();
+    failure_ = "the node has not become idle\n" + log();
   }
+}
+
+std::string SlurmCluster::log() const {
+  return munged_->err() + read_file(folder_ / "munged.log") + controller_->err() + node_->err();
 }
 
 SlurmCluster::~SlurmCluster() {
@@ -109,6 +117,10 @@ void SlurmCluster::write_configuration() const {
     for (int i = 0; i < 256; ++i) key << static_cast<char>(random());
   }
   std::filesystem::permissions(folder_ / "munge.key", std::filesystem::perms(0400));
+  // By default in /tmp, under the job's number: what a killed step has left there breaks the next.
+  std::filesystem::create_directories(folder_ / "pmix");
+  std::ofstream(folder_ / "mpi.conf")
+      << "PMIxCliTmpDirBase=" << (folder_ / "pmix").string() << "\n";
   const auto ports = free_ports();
   const std::string node = node_name();
   const std::string folder = (folder_ / "").string();

@@ -26,6 +26,9 @@ class SlurmCluster {
   /// Why it does not run, with the daemons' logs; empty if it does.
   const std::string& failure() const { return failure_; }
 
+  /// What the daemons have logged.
+  std::string log() const;
+
   /// `srun ARGUMENTS...` to its end, at most 30 s.
   Finished srun(const std::vector<std::string>& arguments,
                 const std::map<std::string, std::string>& environment = {}) const;

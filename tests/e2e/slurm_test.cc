@@ -1,6 +1,7 @@
 // The same programs as under `stripline run`, started by a real Slurm of one node.
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <signal.h>
 #include <string>
@@ -24,6 +25,10 @@ class Slurm : public ::testing::Test {
   void SetUp() override {
     if (!cluster_) GTEST_SKIP() << SlurmCluster::missing();
     ASSERT_EQ(cluster_->failure(), "");
+  }
+
+  void TearDown() override {
+    if (HasFailure() && cluster_) std::cerr << cluster_->log();
   }
 
   /// A step whose tasks are ranks of one job.
