@@ -69,7 +69,9 @@ TEST_F(Mpirun, ProgramsUseMpiBesides) {
   }
   for (const char* first : {"mpi", "stripline"}) {
     for (const char* last : {"mpi", "stripline"}) {
-      const Finished job = run({"-n", "2", program("beside_mpi"), first, last});
+      // Open MPI leaks, from plugins that are unloaded when leaks are looked for.
+      const Finished job = run({"-n", "2", program("beside_mpi"), first, last},
+                               {{"ASAN_OPTIONS", "detect_leaks=0"}});
       EXPECT_EQ(job.exit_code, kExitOk) << first << " first, " << last << " last: " << job.err;
       EXPECT_EQ(lines_with(job.out, "both work"), 2U) << job.out;
     }

@@ -63,7 +63,9 @@ TEST_F(Slurm, ProgramsUseMpiBesides) {
   if (!std::filesystem::exists(program("beside_mpi"))) {
     GTEST_SKIP() << "built without MPI (Debian: apt-get install libopenmpi-dev)";
   }
-  const Finished job = run({"-n", "2", program("beside_mpi"), "mpi", "stripline"});
+  // Open MPI leaks, from plugins that are unloaded when leaks are looked for.
+  const Finished job = run({"-n", "2", program("beside_mpi"), "mpi", "stripline"},
+                           {{"ASAN_OPTIONS", "detect_leaks=0"}});
   EXPECT_EQ(job.exit_code, kExitOk) << job.err;
   EXPECT_EQ(lines_with(job.out, "both work"), 2U) << job.out;
 }
