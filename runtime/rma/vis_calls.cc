@@ -114,14 +114,17 @@ plan::VisRequest VisCalls::request_for(const ContextState& state, VisDirection d
   request.bounding_box_allowed = options.bounding_box && direction == VisDirection::get;
   request.iov_limit = state.fabric->info().iov_limit;
   request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
-  request.medium_bytes = state.vis.max_chunk_bytes();
   request.compute = static_cast<plan::ComputeClass>(options.compute);
   request.message_header_bytes = sizeof(vis::wire::Head);
   return request;
 }
 
-plan::VisPlan VisCalls::choose(ContextState& state, const plan::VisRequest& request,
+plan::VisPlan VisCalls::choose(ContextState& state, plan::VisRequest& request,
                                const VisOptions& options) {
+  // Regions that fill messages by themselves gain nothing from larger chunks.
+  request.medium_bytes = request.region_bytes < state.messages.max_payload_bytes()
+                             ? state.vis.max_chunk_bytes()
+                             : state.messages.max_payload_bytes();
   if (options.method == VisMethod::best) return state.vis_plans->best(request);
   return state.vis_plans->forced(request,
                                  static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1),

@@ -24,8 +24,8 @@ class LandingZone {
   /// Of each rank, however many there are: the slots become fewer, and then smaller.
   static constexpr size_t kBytes = size_t{1} << 20;
   static constexpr uint32_t kSlotsPerPeer = 4;
-  /// Half of 64 KiB, and what is said about the places.
-  static constexpr size_t kSlotBytes = size_t{33} << 10;
+  /// From about so much on, operations run at the bandwidth of networks in use.
+  static constexpr size_t kSlotBytes = size_t{65} << 10;
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
   /// What a segment has to have beside what the program asked for.
