@@ -220,18 +220,20 @@ bool Transfers::step_box(Transfer& transfer) {
 }
 
 void Transfers::scatter_box(const Transfer& transfer) {
-  const std::byte* first = transfer.box.memory.get() - transfer.extent.low;
+  const auto in_box = [&](uint64_t offset) {
+    return transfer.box.memory.get() + (offset - static_cast<uint64_t>(transfer.extent.low));
+  };
   if (!transfer.strided) {
     for (const Region& region : transfer.regions) {
-      copy_rows(region.memory, 0, first + region.offset, 0, 1, region.bytes);
+      copy_rows(region.memory, 0, in_box(region.offset), 0, 1, region.bytes);
     }
     return;
   }
   PairCursor cursor;
   for (cursor.start(transfer.shape); !cursor.done();) {
     const RunPair run = cursor.next(UINT64_MAX);
-    copy_rows(transfer.local + run.local, run.local_stride, first + run.remote, run.remote_stride,
-              run.count, run.bytes);
+    copy_rows(transfer.local + run.local, run.local_stride,
+              in_box(static_cast<uint64_t>(run.remote)), run.remote_stride, run.count, run.bytes);
   }
 }
 
