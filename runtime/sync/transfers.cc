@@ -44,16 +44,14 @@ void Transfers::start() {
                            config_.window_bytes / 2 - sizeof(Header)});
 }
 
-Transfers::Header Transfers::header(Type type, const Call& call, const Key& key, uint64_t value,
-                                    Rank peer) {
+Transfers::Header Transfers::header(Type type, const Call& call, const Key& key, Rank peer) {
   peers_[peer].returned = peers_[peer].received;
   Header header{};
-  header.sequence = key.sequence;
-  header.call_bytes = call.bytes;
-  header.value = value;
+  header.bytes_and_root =
+      (call.bytes & ((uint64_t{1} << kRootShift) - 1)) | (uint64_t{call.root} << kRootShift);
+  header.sequence = static_cast<uint32_t>(key.sequence);
   header.team = key.team;
   header.step = key.step;
-  header.root = call.root;
   header.received = peers_[peer].received;
   header.kind = call.kind;
   header.algorithm = call.algorithm;
@@ -121,9 +119,9 @@ void Transfers::post(const Call& call, const Key& key, Rank source, std::span<st
 
 // Tells the sender where the next `bytes` are to go.
 void Transfers::ask(Receive& receive, size_t bytes, uint64_t place) {
-  const Header ready =
-      header(Type::ready, receive.call, receive.key, receive.asked, receive.source);
-  const Request request{.total = receive.data.size(), .bytes = bytes, .place = place};
+  const Header ready = header(Type::ready, receive.call, receive.key, receive.source);
+  const Request request{
+      .total = receive.data.size(), .offset = receive.asked, .bytes = bytes, .place = place};
   receive.asked += bytes;
   messages_.send(receive.source, am::kTransfer, bytes_of(ready), bytes_of(request));
 }
@@ -215,7 +213,7 @@ void Transfers::give_back(Rank peer, size_t bytes) {
   Peer& state = peers_[peer];
   state.received += charge(bytes);
   if (state.received - state.returned < config_.window_bytes / 2) return;
-  const Header returned = header(Type::returned, {}, {}, 0, peer);
+  const Header returned = header(Type::returned, {}, {}, peer);
   messages_.send(peer, am::kTransfer, bytes_of(returned), {});
 }
 
@@ -232,25 +230,30 @@ void Transfers::on_message(Rank source, std::span<const std::byte> payload) {
   }
   const Call call{.kind = header.kind,
                   .algorithm = header.algorithm,
-                  .root = header.root,
-                  .bytes = header.call_bytes};
-  group->order.saw(call, header.sequence, source);
-  const Key key{.sequence = header.sequence, .team = header.team, .step = header.step};
-  const std::span<const std::byte> data = payload.subspan(sizeof header);
+                  .root = static_cast<Rank>(header.bytes_and_root >> kRootShift),
+                  .bytes = header.bytes_and_root & ((uint64_t{1} << kRootShift) - 1)};
+  // The nearest number with these low bits.
+  const uint64_t now = group->order.sequence();
+  const auto ahead = static_cast<int32_t>(header.sequence - static_cast<uint32_t>(now));
+  const uint64_t sequence = now + static_cast<uint64_t>(int64_t{ahead});
+  group->order.saw(call, sequence, source);
+  const Key key{.sequence = sequence, .team = header.team, .step = header.step};
+  const std::span<const std::byte> rest = payload.subspan(sizeof header);
   switch (header.type) {
     case Type::eager:
-      take_eager(source, key, data);
+      take_eager(source, key, rest);
       break;
     case Type::ready:
-      take_ready(source, Ready{.key = key,
-                               .offset = header.value,
-                               .request = header_of<Request>(data, fail_, source, me_)});
+      take_ready(source,
+                 Ready{.key = key, .request = header_of<Request>(rest, fail_, source, me_)});
       break;
-    case Type::part:
-      take_part(source, key, header.value, data);
+    case Type::part: {
+      const auto offset = header_of<uint64_t>(rest, fail_, source, me_);
+      take_part(source, key, offset, rest.subspan(sizeof offset));
       break;
+    }
     case Type::done:
-      take_done(source, key, header.value);
+      take_done(source, key, header_of<uint64_t>(rest, fail_, source, me_));
       break;
     case Type::announce:
     case Type::returned:
@@ -280,7 +283,7 @@ void Transfers::send(const Call& call, const Key& key, Rank target,
   };
   if (!fits()) messages_.wait(fits);
   peer.sent += bytes;
-  const Header eager = header(Type::eager, call, key, data.size(), target);
+  const Header eager = header(Type::eager, call, key, target);
   messages_.send(target, am::kTransfer, bytes_of(eager), data);
 }
 
@@ -293,7 +296,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
   const auto under_way = [](const Flight& one) { return one.active; };
   if (!asked_for()) {
     // Nobody would notice otherwise that the receiver expects a small message, or none.
-    const Header announce = header(Type::announce, call, key, data.size(), target);
+    const Header announce = header(Type::announce, call, key, target);
     messages_.send(target, am::kTransfer, bytes_of(announce), {});
   }
   const auto landed = [&flights] {
@@ -307,8 +310,8 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
     messages_.wait(std::ref(can_go_on));
     if (const auto flight = landed(); flight != flights.end()) {
       flight->active = false;
-      const Header done = header(Type::done, call, key, flight->offset, target);
-      messages_.send(target, am::kTransfer, bytes_of(done), {});
+      const Header done = header(Type::done, call, key, target);
+      messages_.send(target, am::kTransfer, bytes_of(done), bytes_of(flight->offset));
       continue;
     }
     const Ready ready = peer.ready[0];
@@ -320,14 +323,14 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
     }
     const auto flight = std::find_if_not(flights.begin(), flights.end(), under_way);
     // Requests of the program and of handlers may pass each other: any piece is good.
-    if (request.bytes == 0 || request.bytes > data.size() - sent || ready.offset > data.size() ||
-        request.bytes > data.size() - ready.offset || flight == flights.end()) {
+    if (request.bytes == 0 || request.bytes > data.size() - sent || request.offset > data.size() ||
+        request.bytes > data.size() - request.offset || flight == flights.end()) {
       malformed(target);
       return;
     }
     sent += request.bytes;
     if (request.place == kNoPlace) {
-      send_parts(call, key, target, data, ready.offset, request.bytes);
+      send_parts(call, key, target, data, request.offset, request.bytes);
       continue;
     }
     if (request.place > segment_.size() || request.bytes > segment_.size() - request.place) {
@@ -335,16 +338,21 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
       return;
     }
     flight->active = true;
-    flight->offset = ready.offset;
-    fabric_.put(target, request.place, data.data() + ready.offset, request.bytes, flight->counter);
+    flight->offset = request.offset;
+    fabric_.put(target, request.place, data.data() + request.offset, request.bytes,
+                flight->counter);
   }
 }
 
 void Transfers::send_parts(const Call& call, const Key& key, Rank target,
                            std::span<const std::byte> data, uint64_t offset, uint64_t bytes) {
-  const uint64_t most = messages_.max_payload_bytes() - sizeof(Header);
+  struct Part {
+    Header header;
+    uint64_t offset;
+  };
+  const uint64_t most = messages_.max_payload_bytes() - sizeof(Part);
   for (const uint64_t end = offset + bytes; offset < end; offset += most) {
-    const Header part = header(Type::part, call, key, offset, target);
+    const Part part{header(Type::part, call, key, target), offset};
     messages_.send(target, am::kTransfer, bytes_of(part),
                    data.subspan(offset, std::min(most, end - offset)));
   }

@@ -92,20 +92,20 @@ class Transfers {
     returned,  // only returns window
   };
   static constexpr uint8_t kTypes = 6;
+  // Small, because most messages are.
   struct Header {
-    uint64_t sequence;
-    uint64_t call_bytes;
-    uint64_t value;  // bytes of the message, or an offset in it
+    uint64_t bytes_and_root;  // of the call: bytes modulo 2^44, then the root
+    uint32_t sequence;        // modulo 2^32, as `received`
     uint32_t team;
     uint32_t step;
-    uint32_t root;
-    uint32_t received;  // window bytes of the target that this rank has received, modulo 2^32
+    uint32_t received;  // window bytes of the target that this rank has received
     Collective kind;
     uint8_t algorithm;
     Type type;
     uint8_t reserved[5];
   };
-  static_assert(sizeof(Header) == 48);
+  static_assert(sizeof(Header) == 32);
+  static constexpr int kRootShift = 44;
   static constexpr uint64_t kNoPlace = ~uint64_t{0};
 
   struct Early {
@@ -114,12 +114,12 @@ class Transfers {
   };
   struct Request {
     uint64_t total = 0;         // bytes of the message
-    uint64_t bytes = 0;         // of them, how many are to come to `place`
+    uint64_t offset = 0;        // where in it the piece begins that is to come to `place`
+    uint64_t bytes = 0;         // and its length
     uint64_t place = kNoPlace;  // offset in the segment of the receiver
   };
   struct Ready {
     Key key;
-    uint64_t offset = 0;
     Request request;
   };
   // What a large message may have under way at a time: the slots of its receive.
@@ -149,7 +149,7 @@ class Transfers {
 
   static uint32_t charge(size_t bytes) { return static_cast<uint32_t>(bytes + sizeof(Header)); }
   bool is_eager(size_t bytes) const { return bytes <= eager_bytes_; }
-  Header header(Type type, const Call& call, const Key& key, uint64_t value, Rank peer);
+  Header header(Type type, const Call& call, const Key& key, Rank peer);
   void on_message(Rank source, std::span<const std::byte> payload);
   void take_eager(Rank source, const Key& key, std::span<const std::byte> data);
   void take_part(Rank source, const Key& key, uint64_t offset, std::span<const std::byte> data);

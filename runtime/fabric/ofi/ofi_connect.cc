@@ -15,9 +15,9 @@ constexpr double kGoodbyeSeconds = 0.5;
 /// And to ranks that are threads of this process to close, too.
 constexpr double kGoodbyeOfThreadsSeconds = 10;
 
-/// Polls without a result before a waiting rank gives its core away: soon if ranks share cores,
+/// Polls without a result before a waiting rank gives its core away: at once if ranks share cores,
 /// after milliseconds if not.
-constexpr uint64_t kSpinsShared = 2;
+constexpr uint64_t kSpinsShared = 0;
 constexpr uint64_t kSpinsAlone = 20000;
 
 /// Why a peer cannot be reached whatever we try; empty if nothing is known against it.
