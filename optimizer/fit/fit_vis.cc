@@ -357,8 +357,7 @@ std::optional<model::VisModel> fit_vis(const VisSamples& samples, const model::T
   if (operations == model.network.end()) return std::nullopt;
   const uint32_t raw = raw_of(samples, "micro.vis");
   model::VisModel fitted;
-  for (const auto& [direction, member] :
-       {std::pair(Direction::get, &fitted.get), std::pair(Direction::put, &fitted.put)}) {
+  for (const Direction direction : {Direction::get, Direction::put}) {
     model::VisDirection vis;
     const auto chunk =
         smallest_good(relative_times(samples.chunks, direction), options.worth_memory);
@@ -380,7 +379,9 @@ std::optional<model::VisModel> fit_vis(const VisSamples& samples, const model::T
     vis.heavy_delay_s = fit_delay(all, ComputeClass::heavy, raw, options);
     vis.iov_piece_s = fit_iov_piece(all, costs(), raw, options);
     fit_residuals(all, costs(), raw, options, vis, notes);
-    if (chunk || window || !all.empty()) *member = std::move(vis);
+    if (chunk || window || !all.empty()) {
+      (direction == Direction::get ? fitted.get : fitted.put) = std::move(vis);
+    }
   }
   if (!fitted.get && !fitted.put) return std::nullopt;
   return fitted;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -24,7 +23,10 @@ struct VisShape {
   uint64_t region_bytes = 0;
   uint64_t regions = 0;
   uint64_t stride = 0;  ///< distance of two regions in units of their size
-  auto operator<=>(const VisShape&) const = default;
+  friend bool operator<(const VisShape& a, const VisShape& b) {
+    return std::tie(a.direction, a.region_bytes, a.regions, a.stride) <
+           std::tie(b.direction, b.region_bytes, b.regions, b.stride);
+  }
 };
 
 /// How it was carried out; 0: as without a model.
@@ -32,7 +34,10 @@ struct VisSetting {
   uint64_t chunk_bytes = 0;
   uint32_t window = 0;
   uint32_t iov_limit = 1;  ///< regions that a native operation took
-  auto operator<=>(const VisSetting&) const = default;
+  friend bool operator<(const VisSetting& a, const VisSetting& b) {
+    return std::tie(a.chunk_bytes, a.window, a.iov_limit) <
+           std::tie(b.chunk_bytes, b.window, b.iov_limit);
+  }
 };
 
 /// The request that describes a shape to the planner. The largest message is taken to hold

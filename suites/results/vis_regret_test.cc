@@ -46,8 +46,11 @@ TEST(VisCells, TheirPointsAreOnesThatTheExperimentTakes) {
         continue;
       }
       EXPECT_EQ(experiment::number_param(point, "chunk_bytes"), 4096);
-      if (point.variant == "packed") EXPECT_EQ(experiment::number_param(point, "window"), 2);
-      if (point.variant == "pipelined") EXPECT_EQ(experiment::number_param(point, "window"), 16);
+      if (point.variant == "packed") {
+        EXPECT_EQ(experiment::number_param(point, "window"), 2);
+      } else if (point.variant == "pipelined") {
+        EXPECT_EQ(experiment::number_param(point, "window"), 16);
+      }
     }
   }
 }
