@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <system_error>
+#include <vector>
 
 namespace stripline {
 namespace {
@@ -16,10 +17,14 @@ Error closed_error() {
   return Error(ErrorCode::unavailable, "the other end of the control channel closed it");
 }
 
+std::string line_of(const Json& message) {
+  return message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 }  // namespace
 
 Status JsonChannel::write(const Json& message) {
-  const std::string line = message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string line = line_of(message);
   size_t done = 0;
   while (done < line.size()) {
     const ssize_t n = ::send(fd_.get(), line.data() + done, line.size() - done, MSG_NOSIGNAL);
@@ -36,6 +41,32 @@ Status JsonChannel::write(const Json& message) {
     return closed_error();
   }
   return {};
+}
+
+Status JsonChannel::write_to_all(std::span<JsonChannel* const> channels, const Json& message) {
+  const std::string line = line_of(message);
+  std::vector<pollfd> waits;
+  std::vector<size_t> done(channels.size(), 0);
+  for (const JsonChannel* channel : channels) waits.push_back({channel->fd(), POLLOUT, 0});
+  Status result;
+  for (size_t left = channels.size(); left > 0;) {
+    if (::poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) {
+      return Error(ErrorCode::internal,
+                   "poll on control channels failed: " + std::generic_category().message(errno));
+    }
+    for (size_t i = 0; i < waits.size(); ++i) {
+      if (waits[i].fd < 0 || waits[i].revents == 0) continue;
+      const ssize_t n = ::send(waits[i].fd, line.data() + done[i], line.size() - done[i],
+                               MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (n >= 0) done[i] += static_cast<size_t>(n);
+      if (n < 0 && result.ok()) result = closed_error();
+      if (n >= 0 && done[i] < line.size()) continue;
+      waits[i].fd = -1;  // poll passes it over
+      --left;
+    }
+  }
+  return result;
 }
 
 std::optional<Result<std::optional<Json>>> JsonChannel::take_line() {

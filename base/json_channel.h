@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/json.h"
@@ -22,6 +23,11 @@ class JsonChannel {
   /// Writes the object and a newline; blocks while the socket is full. A closed peer gives
   /// unavailable, never SIGPIPE.
   Status write(const Json& message);
+
+  /// The same message to several: each gets it as fast as it reads, and one that does not read yet
+  /// holds up none of the others. Returns when all have it. Errors: as write(), of the first that
+  /// has one; the others get it all the same.
+  static Status write_to_all(std::span<JsonChannel* const> channels, const Json& message);
 
   /// The next message. Waits at most `timeout_seconds` (0: only what is there, < 0: for ever).
   /// nullopt: nothing within the time. Errors: unavailable at end of stream, data_loss when a line

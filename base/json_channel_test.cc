@@ -41,6 +41,32 @@ TEST(JsonChannel, LargeMessageCrossesInPieces) {
   EXPECT_EQ((**message)["s"].get<std::string>().size(), big.size());
 }
 
+// A rank may read only after another one has read and gone on.
+TEST(JsonChannel, OneThatDoesNotReadHoldsUpNoOther) {
+  Ends slow = make_ends();
+  Ends fast = make_ends();
+  const std::string big(5'000'000, 'x');
+  std::thread writer([&] {
+    JsonChannel* const all[] = {&slow.a, &fast.a};
+    EXPECT_TRUE(JsonChannel::write_to_all(all, {{"s", big}}).ok());
+  });
+  for (Ends* ends : {&fast, &slow}) {
+    const auto message = ends->b.read(20);
+    ASSERT_TRUE(message.ok() && message->has_value());
+    EXPECT_EQ((**message)["s"].get<std::string>().size(), big.size());
+  }
+  writer.join();
+}
+
+TEST(JsonChannel, AClosedOneIsAnErrorAfterTheOthersHaveTheirs) {
+  Ends gone = make_ends();
+  Ends here = make_ends();
+  { const JsonChannel closing = std::move(gone.b); }
+  JsonChannel* const all[] = {&gone.a, &here.a};
+  EXPECT_EQ(JsonChannel::write_to_all(all, {{"n", 1}}).error().code(), ErrorCode::unavailable);
+  EXPECT_EQ((**here.b.read(1))["n"], 1);
+}
+
 TEST(JsonChannel, EndOfStreamAndGarbageAreErrors) {
   Ends ends = make_ends();
   ASSERT_EQ(::write(ends.a.fd(), "nonsense\n[1]\n", 13), 13);

@@ -71,6 +71,11 @@ RankEvent event_of(RankEvent::Kind kind, uint32_t rank) {
   return event;
 }
 
+Error closed(uint32_t rank) {
+  return {ErrorCode::unavailable,
+          "rank " + std::to_string(rank) + " has closed its control channel"};
+}
+
 }  // namespace
 
 Result<Launcher> Launcher::start(const LaunchOptions& options) {
@@ -249,17 +254,22 @@ Status Launcher::send_ready(std::span<const std::string> addresses) {
   for (const std::string& address : addresses) list.push_back(to_hex(address));
   const Json message = {{"type", "ready"}, {"addresses", std::move(list)}};
   for (uint32_t i = 0; i < processes_.size(); ++i) {
-    STRIPLINE_RETURN_IF_ERROR(send(first_rank_ + i, message));
+    if (!processes_[i].open) return closed(first_rank_ + i);
   }
-  return {};
+  return send_to_all(message);
+}
+
+Status Launcher::send_to_all(const Json& message) {
+  std::vector<JsonChannel*> channels;
+  for (Rank& rank : processes_) {
+    if (rank.open) channels.push_back(&rank.channel);
+  }
+  return JsonChannel::write_to_all(channels, message);
 }
 
 Status Launcher::send(uint32_t rank, const Json& message) {
   Rank& target = processes_.at(rank - first_rank_);
-  if (!target.open) {
-    return Error(ErrorCode::unavailable,
-                 "rank " + std::to_string(rank) + " has closed its control channel");
-  }
+  if (!target.open) return closed(rank);
   return target.channel.write(message);
 }
 

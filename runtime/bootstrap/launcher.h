@@ -83,6 +83,10 @@ class Launcher {
   /// Errors: unavailable if it has closed its channel.
   Status send(uint32_t rank, const Json& message);
 
+  /// Sends one message to all ranks whose channels are open. A rank that does not read yet, perhaps
+  /// because it waits for another one, holds up none of them.
+  Status send_to_all(const Json& message);
+
   /// Tells every rank that still runs that the job ends. Ranks that are not reading do not notice:
   /// kill them afterwards. Never blocks.
   void send_abort(const Error& reason);

@@ -79,10 +79,8 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
   job.cancel_fd = target.cancel_fd;
   job.on_ready = [&](bootstrap::Launcher& launcher) {
     measuring = true;
-    for (uint32_t rank = 0; rank < target.ranks; ++rank) {
-      const Status sent = launcher.send(rank, work);
-      if (!sent.ok()) return;  // The rank is gone, and the job ends with that.
-    }
+    // If a rank is gone, the job ends with that.
+    [[maybe_unused]] const Status sent = launcher.send_to_all(work);
   };
   job.on_message = [&](uint32_t, const Json& message, bootstrap::Launcher&) {
     collected.take(message);

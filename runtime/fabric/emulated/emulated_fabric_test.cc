@@ -375,7 +375,7 @@ TEST(Open, ASegmentThatDoesNotFitIsAnError) {
                                             .segment_bytes = size_t{1} << 43});
   ASSERT_FALSE(fabric.ok());
   EXPECT_EQ(fabric.error().code(), ErrorCode::resource_exhausted);
-  EXPECT_NE(fabric.error().message().find("--segment"), std::string::npos);
+  EXPECT_NE(fabric.error().message().find("STRIPLINE_SEGMENT_BYTES"), std::string::npos);
 }
 
 }  // namespace
