@@ -38,7 +38,7 @@ std::remove_const_t<T> strict_read(Context& context, global_ptr<T> variable) {
   using Value = std::remove_const_t<T>;
   static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
   detail::before_strict(context, variable.where(), variable.offset(), sizeof(T));
-  if (variable.where() != context.rank_me()) return context.rget(variable);
+  if (!context.is_local(variable)) return context.rget(variable);
   return std::atomic_ref<Value>(const_cast<Value&>(*context.local(variable))).load();
 }
 
@@ -47,10 +47,10 @@ template <typename T>
 void strict_write(Context& context, const std::type_identity_t<T>& value, global_ptr<T> variable) {
   static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
   detail::before_strict(context, variable.where(), variable.offset(), sizeof(T));
-  if (variable.where() != context.rank_me()) {
-    context.rput(value, variable);
-  } else {
+  if (context.is_local(variable)) {
     std::atomic_ref<T>(*context.local(variable)).store(value);
+  } else {
+    context.rput(value, variable);
   }
 }
 

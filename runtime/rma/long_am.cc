@@ -1,0 +1,80 @@
+#include <array>
+#include <string>
+#include <vector>
+
+#include <stripline/am.h>
+
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+namespace {
+
+/// Leads the message; the payload follows, and the data if they travel with it.
+struct Head {
+  uint64_t offset;
+  uint64_t data_bytes;
+  uint32_t payload_bytes;
+  uint32_t carried;  // 1: the data follow the payload; 0: they are in their place
+};
+
+}  // namespace
+
+long_am::long_am(Context& context, Handler handler)
+    : context_(&context),
+      id_(context.register_am([&context, handler = std::move(handler)](
+                                  rank_t source, std::span<const std::byte> message) {
+        const detail::ContextState& state = context.state();
+        Head head{};
+        if (message.size() >= sizeof head) std::memcpy(&head, message.data(), sizeof head);
+        const std::span<const std::byte> rest =
+            message.size() >= sizeof head ? message.subspan(sizeof head) : message;
+        const bool carried = head.carried != 0;
+        if (message.size() < sizeof head || head.payload_bytes > rest.size() ||
+            (carried ? head.data_bytes : 0) != rest.size() - head.payload_bytes ||
+            head.offset > state.segment.size() ||
+            head.data_bytes > state.segment.size() - head.offset) {
+          state.fail(Error(ErrorCode::data_loss,
+                           "rank " + std::to_string(source) +
+                               " sent a long active message that is not well formed; all ranks "
+                               "must run the same version"));
+        }
+        const std::span<std::byte> data = state.segment.subspan(head.offset, head.data_bytes);
+        if (carried && !data.empty()) {
+          std::memcpy(data.data(), rest.data() + head.payload_bytes, data.size());
+        }
+        handler(source, rest.first(head.payload_bytes), data);
+      })) {}
+
+size_t long_am::max_payload_bytes() const { return context_->am_max_bytes() - sizeof(Head); }
+
+void long_am::send_bytes(rank_t target, std::span<const std::byte> payload,
+                         std::span<const std::byte> data, global_ptr<std::byte> destination) const {
+  detail::ContextState& state = context_->state();
+  state.operation = "long_am::send";
+  if (destination.is_null() || destination.where() != target) {
+    state.fail(Error(ErrorCode::invalid_argument,
+                     "long_am::send to rank " + std::to_string(target) +
+                         " with data for another rank; handler and data have one target"));
+  }
+  state.check("long_am::send", target, destination.offset(), data.size());
+  if (payload.size() > max_payload_bytes()) {
+    state.fail(Error(ErrorCode::invalid_argument,
+                     "long_am::send with a payload of " + std::to_string(payload.size()) +
+                         " bytes exceeds max_payload_bytes() = " +
+                         std::to_string(max_payload_bytes()) + "; send it as data"));
+  }
+  const bool carried =
+      !context_->is_local(target) && data.size() <= max_payload_bytes() - payload.size();
+  if (!carried) {
+    context_->rput(data.data(), destination, data.size()).wait();
+    state.operation = "long_am::send";
+  }
+  const Head head{destination.offset(), data.size(), static_cast<uint32_t>(payload.size()),
+                  carried ? 1U : 0U};
+  std::vector<std::byte> message(sizeof head + payload.size());
+  std::memcpy(message.data(), &head, sizeof head);
+  if (!payload.empty()) std::memcpy(message.data() + sizeof head, payload.data(), payload.size());
+  state.messages.send(target, id_, message, carried ? data : std::span<const std::byte>());
+}
+
+}  // namespace stripline
