@@ -203,6 +203,14 @@ TEST(StriplineRun, RanksOfOneHostReachEachOthersMemoryAsTheyAreTold) {
   }
 }
 
+TEST(StriplineRun, RanksThatDifferInWhatMustBeAlikeAreRefused) {
+  const Finished job =
+      run({"-n", "2", "--", "sh", "-c",
+           "STRIPLINE_SEGMENT_BYTES=$((1048576 * (1 + STRIPLINE_RANK))) exec " + program("hello")});
+  EXPECT_EQ(job.status.exit_code, kExitUsage);
+  EXPECT_NE(job.err.find("these must be the same for all ranks"), std::string::npos) << job.err;
+}
+
 TEST_P(OnFabric, KilledRankEndsTheJobWithItsName) {
   const Finished job = run(command({"-n", "2"}, fabric(), {"--kill", "1"}));
   EXPECT_EQ(job.status.exit_code, kExitRankDied);

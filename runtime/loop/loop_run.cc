@@ -43,6 +43,11 @@ void say_no_model(const ContextState& context, LoopState& state) {
 
 }  // namespace
 
+void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes) {
+  context.state().check("loop", rank, offset, bytes);
+  context.progress();
+}
+
 LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks,
                  size_t block_count, BlockAt block_at, size_t element_bytes,
                  const LoopOptions& options, CallSite site)
@@ -231,7 +236,10 @@ const Strip* LoopRun::hand_out_local() {
   for (; local_ < block_count_; ++local_) {
     const RawBlock block = block_at_(blocks_, local_);
     if (!is_local(block) || block.count == 0) continue;
-    context_.state().check("loop", block.rank, block.offset, block.count * element_bytes_);
+    // Peers of other nodes may be waiting for this rank's attention.
+    if (block.rank != context_.rank_me()) context_.progress();
+    context_.state().check("loop", block.rank, block.offset,
+                           block.count * element_bytes_ + halo_bytes_);
     strip_ = {local_, 0, block.count, context_.state().reachable[block.rank] + block.offset};
     ++local_;
     return &strip_;

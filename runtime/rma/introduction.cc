@@ -25,6 +25,7 @@ void note_program_options(const Options& options, std::vector<Setting>& settings
   note("STRIPLINE_SEGMENT_BYTES", options.segment_bytes != expected.segment_bytes,
        std::to_string(options.segment_bytes));
   note("STRIPLINE_SEED", options.seed != expected.seed, std::to_string(options.seed));
+  note("STRIPLINE_SAME_NODE", options.same_node != expected.same_node, options.same_node);
   note("STRIPLINE_VERBOSE", options.verbose != expected.verbose, options.verbose ? "1" : "0");
 }
 
@@ -43,31 +44,48 @@ std::string description(const fabric::Info& info, const Options& options) {
 }  // namespace
 
 std::string Introduction::encode() const {
-  return std::to_string(address.size()) + ":" + address + description;
+  return std::to_string(address.size()) + ":" + std::to_string(terms.size()) + ":" + address +
+         terms + description;
 }
 
 Result<Introduction> Introduction::decode(std::string_view bytes) {
-  size_t length = 0;
-  const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), length);
-  const auto digits = static_cast<size_t>(end - bytes.data());
-  if (error != std::errc() || digits == bytes.size() || *end != ':' ||
-      length > bytes.size() - digits - 1) {
+  // "LENGTH:", taken off `bytes`; false if it is not there or exceeds what follows.
+  const auto take_length = [&bytes](size_t& length) {
+    const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), length);
+    const auto digits = static_cast<size_t>(end - bytes.data());
+    if (error != std::errc() || digits == bytes.size() || *end != ':') return false;
+    bytes.remove_prefix(digits + 1);
+    return length <= bytes.size();
+  };
+  size_t address = 0;
+  size_t terms = 0;
+  if (!take_length(address) || !take_length(terms) || address > bytes.size() ||
+      terms > bytes.size() - address) {
     return Error(ErrorCode::data_loss,
                  "a rank introduces itself in another form; run one version of the program");
   }
-  return Introduction{std::string(bytes.substr(digits + 1, length)),
-                      std::string(bytes.substr(digits + 1 + length))};
+  return Introduction{std::string(bytes.substr(0, address)),
+                      std::string(bytes.substr(address + terms)),
+                      std::string(bytes.substr(address, terms))};
 }
 
 Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
                                            const Options& options) {
   const Introduction mine{fabric.local_address(),
-                          options.verbose ? description(fabric.info(), options) : std::string()};
+                          options.verbose ? description(fabric.info(), options) : std::string(),
+                          "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
+                              " STRIPLINE_SAME_NODE=" + options.same_node};
   STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
   std::vector<std::string> addresses;
   std::vector<machine::RankDescription> described;
   for (const std::string& bytes : introductions) {
     STRIPLINE_ASSIGN_OR_RETURN(Introduction theirs, Introduction::decode(bytes));
+    if (theirs.terms != mine.terms) {
+      return Error(ErrorCode::invalid_argument,
+                   "rank " + std::to_string(addresses.size()) + " has " + theirs.terms +
+                       ", and rank " + std::to_string(job.rank()) + " has " + mine.terms +
+                       "; these must be the same for all ranks");
+    }
     addresses.push_back(std::move(theirs.address));
     if (!options.verbose || job.rank() != 0) continue;
     machine::RankDescription one{.host = "did not say"};  // where STRIPLINE_VERBOSE is not set

@@ -18,6 +18,7 @@ namespace stripline::rma {
 struct Introduction {
   std::string address;
   std::string description;
+  std::string terms;  ///< what must not differ between ranks, for a person to read
 
   std::string encode() const;
   /// Errors: data_loss if the bytes were not written by encode().
@@ -27,7 +28,8 @@ struct Introduction {
 /// Bootstrap::exchange() of `fabric`'s address; returns all addresses by rank. With
 /// `options.verbose`, rank 0 writes the table of ranks and settings (runtime/machine/job_table.h)
 /// to standard error: before connecting, so that it is there when that fails. Errors: as
-/// exchange(); data_loss if a rank runs another version.
+/// exchange(); data_loss if a rank runs another version; invalid_argument if ranks disagree on the
+/// size of segments or on the way between ranks of one node.
 Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
                                            const Options& options);
 

@@ -16,8 +16,10 @@ TEST(Introduction, SurvivesTheWire) {
   for (const std::string& address :
        {std::string(), std::string("3:x"), std::string("\0\xff:7", 4)}) {
     for (const std::string& description : {std::string(), std::string("{\"host\":\"a\"}")}) {
-      const auto received = Introduction::decode(Introduction{address, description}.encode());
+      const auto received =
+          Introduction::decode(Introduction{address, description, "all alike"}.encode());
       ASSERT_TRUE(received.ok());
+      EXPECT_EQ(received->terms, "all alike");
       EXPECT_EQ(received->address, address);
       EXPECT_EQ(received->description, description);
     }
@@ -25,7 +27,8 @@ TEST(Introduction, SurvivesTheWire) {
 }
 
 TEST(Introduction, RefusesWhatIsNone) {
-  for (const char* bad : {"", "7", ":", "x:abc", "4:abc", "99999999999999999999:a", "-1:a"}) {
+  for (const char* bad : {"", "7", ":", "x:abc", "4:0:abc", "0:4:abc", "2:2:abc", "1:a",
+                          "99999999999999999999:0:a", "-1:0:a"}) {
     const auto decoded = Introduction::decode(bad);
     ASSERT_FALSE(decoded.ok()) << bad;
     EXPECT_EQ(decoded.error().code(), ErrorCode::data_loss);

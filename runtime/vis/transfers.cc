@@ -16,7 +16,8 @@ Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
       fabric_(fabric),
       segment_(segment),
       fail_(std::move(fail)),
-      landing_(fabric.segment().subspan(segment.size()), segment.size(), rank, ranks) {
+      landing_(fabric.segment().subspan(segment.size(), LandingZone::bytes_for(ranks)),
+               segment.size(), rank, ranks) {
   const auto serve = [this](am::ReservedHandler id, auto member) {
     messages_.set_reserved(id, [this, member](Rank source, std::span<const std::byte> message) {
       (this->*member)(source, message);

@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stripline/team.h>
 #include <stripline/vis.h>
 
 #include "runtime/bootstrap/fabrics_under_test.h"
@@ -644,6 +645,39 @@ TEST_P(VisOnNetworks, DegenerateTransfers) {
 }
 
 // More transfers than are begun at a time, large and small, both ways between all ranks.
+// Chunks land behind the segment, and so do pieces of collectives.
+TEST_P(VisOnNetworks, LandingChunksAndCollectivesKeepApart) {
+  for (const rank_t ranks : {5U, 9U}) {
+    on_ranks(ranks, [ranks](Context& context) {
+      constexpr size_t kCount = 24000;  // of 8 bytes, every other one
+      const auto mine = context.new_symmetric_array<uint64_t>(2 * kCount);
+      ASSERT_TRUE(mine.ok());
+      std::vector<uint64_t> values(kCount);
+      for (size_t i = 0; i < kCount; ++i) values[i] = i * 31 + context.rank_me();
+      const team all = team::world(context);
+      const rank_t next = (context.rank_me() + 1) % ranks;
+      size_t wrong = 0;
+      for (uint64_t round = 0; round < 3; ++round) {
+        const future put = rput_strided<1>(
+            context, values.data(), {8}, context.on_rank(*mine, next), {16}, {kCount},
+            {.method = VisMethod::packed, .window = 4, .chunk_bytes = size_t{64} << 10});
+        std::vector<uint64_t> sums(4000, round + context.rank_me());
+        all.allreduce(sums, sums, op_add{});
+        const uint64_t expected = ranks * round + uint64_t{ranks} * (ranks - 1) / 2;
+        for (const uint64_t sum : sums) wrong += sum == expected ? 0 : 1;
+        put.wait();
+        context.barrier();
+        const rank_t previous = (context.rank_me() + ranks - 1) % ranks;
+        for (size_t i = 0; i < kCount; ++i) {
+          wrong += context.local(*mine)[2 * i] == i * 31 + previous ? 0 : 1;
+        }
+        context.barrier();
+      }
+      EXPECT_EQ(wrong, 0U);
+    });
+  }
+}
+
 TEST_P(Vis, ManyTransfersAtOnce) {
   on_ranks(4, [](Context& context) {
     constexpr size_t kEach = 40;

@@ -23,12 +23,15 @@ struct Host {
   /// The calling process.
   static Host here();
 
-  bool same_machine(const Host& other) const { return boot_id == other.boot_id; }
+  // What a host does not tell makes nothing the same.
+  bool same_machine(const Host& other) const {
+    return !boot_id.empty() && boot_id == other.boot_id;
+  }
   bool same_network(const Host& other) const {
     return same_machine(other) && net_namespace == other.net_namespace;
   }
   bool same_process_numbers(const Host& other) const {
-    return same_machine(other) && pid_namespace == other.pid_namespace;
+    return same_machine(other) && !pid_namespace.empty() && pid_namespace == other.pid_namespace;
   }
   bool same_process(const Host& other) const {
     return same_process_numbers(other) && pid == other.pid;

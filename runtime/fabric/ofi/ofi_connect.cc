@@ -136,6 +136,7 @@ std::string OfiRank::missing_peers(const std::vector<bool>& greeted) const {
 }
 
 void OfiRank::say_goodbye() {
+  if (addresses_.empty()) return;  // never connected
   const double deadline = monotonic_s() + kGoodbyeSeconds;
   drain();  // some may have said theirs
   // A rank that is a thread of this process writes into this rank's mailbox itself, until it says
@@ -146,7 +147,11 @@ void OfiRank::say_goodbye() {
   for (Rank rank = 0; rank < ranks_; ++rank) {
     if (rank == rank_ || !peers_[rank].hello) continue;
     // Between ranks of one process, shm writes into the peer's endpoint itself, which may be gone.
-    if (address_.provider == "shm" && addresses_[rank].host.same_process(address_.host)) continue;
+    // With mailboxes it waits for us.
+    if (address_.provider == "shm" && addresses_[rank].host.same_process(address_.host) &&
+        !shares_mailboxes(rank)) {
+      continue;
+    }
     while ((!peers_[rank].left || shares_mailboxes(rank)) &&
            !send(rank, MessageHeader::leave, {}, false) && monotonic_s() < deadline) {
       drain();

@@ -551,6 +551,16 @@ TEST(OfiConnectTest, APeerThatLeftInGoodOrderIsNoFailure) {
   }
 }
 
+TEST(OfiConnectTest, ARankThatNeverConnectedClosesQuietly) {
+  OpenOptions options;
+  options.fabric = "tcp";
+  options.ranks = 2;
+  options.job_id = "alone";
+  options.segment_bytes = 4096;
+  options.same_node = SameNode::mapped;
+  EXPECT_TRUE(OfiRank::open(options, {}).ok());
+}
+
 TEST(OfiListTest, ListsProvidersWithReasons) {
   const auto listed = list_ofi_providers();
   ASSERT_TRUE(listed.ok()) << listed.error().message();

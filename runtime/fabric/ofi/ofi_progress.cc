@@ -233,28 +233,36 @@ void OfiRank::deliver() {
   delivering_ = false;
 }
 
-/// Hands messages of ranks of this node to the sink. Whether there were any.
-bool OfiRank::deliver_from_node() {
-  if (delivering_ || sink_ == nullptr) return false;
+/// Hands messages of ranks of this node to the sink.
+void OfiRank::deliver_from_node() {
+  if (delivering_ || sink_ == nullptr) return;
   delivering_ = true;
   size_t delivered = 0;
-  for (NodeSender& sender : node_senders_) {
+  // Each time another sender is the first: none can keep the others out.
+  if (++first_sender_ >= node_senders_.size()) first_sender_ = 0;
+  for (size_t i = 0; i < node_senders_.size() && delivered < kDeliveries; ++i) {
+    const size_t index = first_sender_ + i;
+    NodeSender& sender =
+        node_senders_[index < node_senders_.size() ? index : index - node_senders_.size()];
     for (; delivered < kDeliveries && !sender.reader.empty(); ++delivered) {
+      if (!sender.heard) {
+        sender.heard = true;
+        if (same_node_.writer(sender.rank)) ++ring_partners_;
+      }
       sink_->on_message(sender.rank, sender.reader.front());
       sender.reader.pop();
     }
   }
   delivering_ = false;
   completions_ += delivered;
-  return delivered > 0;
 }
 
 void OfiRank::poll() {
-  // A look at the provider costs a system call: with nothing under way there, or while messages
-  // come from this node, it can wait a little.
-  const bool from_node = deliver_from_node();
-  const bool idle_provider = same_node_.reached() + 1 == ranks_ && operations_.in_use() == 0;
-  if ((from_node || idle_provider) && ++polls_without_cq_ < kNodePollsPerCq) return;
+  // A look at the provider costs a system call. Where all ranks send through rings, both ways, and
+  // nothing is under way there, it can wait a little.
+  deliver_from_node();
+  const bool idle_provider = ring_partners_ + 1 == ranks_ && operations_.in_use() == 0;
+  if (idle_provider && ++polls_without_cq_ < kNodePollsPerCq) return;
   polls_without_cq_ = 0;
   drain();
   if (!arrivals_.empty()) deliver();
@@ -319,7 +327,7 @@ void OfiRank::attend() {
     return;
   }
 
-  const bool due = operations_.in_use() > 0 || blocked_ != nullptr;
+  const bool due = operations_.in_use() > 0 || blocked_ != nullptr || full_rings_ > 0;
   if (!due || completions_ != attended_completions_ || connecting_) {
     attended_completions_ = completions_;
     stalled_s_ = 0;
@@ -370,6 +378,7 @@ std::string OfiRank::describe(const OperationName& what) const {
 std::string OfiRank::unresponsive_peers() const {
   std::vector<bool> waited_for(ranks_, false);
   if (blocked_ != nullptr) waited_for[blocked_->peer] = true;
+  if (full_rings_ > 0) waited_for[full_ring_] = true;
   for (const Operation& operation : operations_.all()) {
     if (operation.active) waited_for[operation.peer] = true;
   }

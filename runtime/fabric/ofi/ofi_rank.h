@@ -118,6 +118,7 @@ class OfiRank final : public Fabric {
   struct NodeSender {
     Rank rank = 0;
     RingReader reader;
+    bool heard = false;  ///< has sent through it
   };
 
   /// A peer that seems dead, unless its leave message turns up within the grace time.
@@ -173,7 +174,7 @@ class OfiRank final : public Fabric {
   void accept(Operation* operation, const MessageHeader& header);
   void release_message(Operation* operation);
   void deliver();
-  bool deliver_from_node();
+  void deliver_from_node();
   void attend();
   void rest(uint64_t fruitless_polls);
   void lose_peer(Rank rank, std::string reason);
@@ -226,7 +227,11 @@ class OfiRank final : public Fabric {
 
   Mailbox mailbox_;
   std::vector<NodeSender> node_senders_;
+  size_t first_sender_ = 0;
+  size_t ring_partners_ = 0;  ///< ranks that send and are sent to through rings
   uint64_t polls_without_cq_ = 0;
+  uint64_t full_rings_ = 0;  ///< messages in a row that found no room
+  Rank full_ring_ = 0;       ///< for whom the last one was
 
   // The destructor closes the endpoint, which gives up operations and buffers; then members go from
   // the last to the first: registrations before the domain, memory after its registration.

@@ -146,7 +146,16 @@ bool OfiRank::try_send(Rank target, std::span<const std::byte> message) {
                                         std::to_string(settings_.message_bytes) + " bytes"));
     return false;
   }
-  if (RingWriter& ring = same_node_.writer(target)) return ring.write(message);
+  if (RingWriter& ring = same_node_.writer(target)) {
+    if (ring.write(message)) {
+      full_rings_ = 0;
+      return true;
+    }
+    // Its reader may want this core; if it never reads, that is found out.
+    full_ring_ = target;
+    rest(++full_rings_);
+    return false;
+  }
   return send(target, MessageHeader::application, message, true);
 }
 

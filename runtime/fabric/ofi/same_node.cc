@@ -61,9 +61,15 @@ Result<Mapping> Mapping::open(int64_t pid, const SharedFile& file, uint64_t offs
       found.st_ino != file.inode || static_cast<uint64_t>(found.st_size) < offset + bytes) {
     return Error(ErrorCode::failed_precondition, path + ": not the file that the rank shares");
   }
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened.get(),
+  auto mapping = of(opened.get(), offset, bytes);
+  if (!mapping.ok()) return mapping.error().with_context(path);
+  return mapping;
+}
+
+Result<Mapping> Mapping::of(int descriptor, uint64_t offset, size_t bytes) {
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
                     static_cast<off_t>(offset));
-  if (base == MAP_FAILED) return Error(ErrorCode::unavailable, path + ": mmap: " + last_error());
+  if (base == MAP_FAILED) return Error(ErrorCode::unavailable, "mmap: " + last_error());
   // A core file holds each segment once, its owner's.
   madvise(base, bytes, MADV_DONTDUMP);
   Mapping mapping;
@@ -80,7 +86,7 @@ Result<Mailbox> Mailbox::create(Rank ranks) {
     return Error(ErrorCode::resource_exhausted,
                  "memory for messages of ranks of this node: " + last_error());
   }
-  auto memory = Mapping::open(getpid(), SharedFile::of(mailbox.file_.get()), 0, bytes);
+  auto memory = Mapping::of(mailbox.file_.get(), 0, bytes);
   if (!memory.ok()) {
     return Error(ErrorCode::resource_exhausted,
                  "memory for messages of ranks of this node: " + memory.error().message());

@@ -31,6 +31,8 @@ class Mapping {
   /// Errors: unavailable, with what the kernel refuses; failed_precondition if what is found there
   /// is another file, or shorter.
   static Result<Mapping> open(int64_t pid, const SharedFile& file, uint64_t offset, size_t bytes);
+  /// Maps a file of this process. Errors: unavailable.
+  static Result<Mapping> of(int descriptor, uint64_t offset, size_t bytes);
 
   std::span<std::byte> bytes() const { return {base_, bytes_}; }
 

@@ -55,11 +55,11 @@ Result<Segment> Segment::allocate(size_t bytes, Kind kind) {
   const size_t mapped = (bytes + page - 1) / page * page;
   int flags = MAP_PRIVATE | MAP_ANONYMOUS;
   if (kind == Kind::shared) {
-    flags = MAP_SHARED;
     segment.file_ = UniqueFd(memfd_create("stripline-segment", MFD_CLOEXEC));
-    if (segment.file_.get() < 0 ||
-        ftruncate(segment.file_.get(), static_cast<off_t>(mapped)) != 0) {
-      return does_not_fit(bytes, "memfd: " + std::generic_category().message(errno));
+    if (segment.file_ && ftruncate(segment.file_.get(), static_cast<off_t>(mapped)) == 0) {
+      flags = MAP_SHARED;
+    } else {
+      segment.file_.reset();
     }
   }
   void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, segment.file_.get(), 0);

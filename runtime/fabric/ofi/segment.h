@@ -36,7 +36,8 @@ class Segment {
 
   enum class Kind { exclusive, shared };
 
-  /// Errors: resource_exhausted, with what is available and how to ask for less.
+  /// A host that gives no such file gives an exclusive segment instead, whose file() is -1. Errors:
+  /// resource_exhausted, with what is available and how to ask for less.
   static Result<Segment> allocate(size_t bytes, Kind kind = Kind::exclusive);
 
   std::span<std::byte> bytes() const { return {base_, bytes_}; }

@@ -6,6 +6,9 @@
 //   int64_t ticket = counters.fetch_add(next, 1);             // blocking
 //   counters.add(histogram + bin, 1);                         // a future; may be dropped
 //
+// Operations on variables that are Context::is_local() complete at once and make no progress: a
+// loop that waits for another rank's doing calls Context::progress().
+//
 // Not atomic with puts, gets, loads and stores of the same variable: separate those by a barrier.
 // Operations of one rank on one variable take effect in any order unless it waits between them.
 #pragma once

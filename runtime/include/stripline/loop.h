@@ -168,6 +168,10 @@ class LoopRun {
   Strip strip_;
 };
 
+/// What a loop over memory in reach begins with: checks the range as a transfer would be, and makes
+/// progress if the memory is another rank's.
+void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes);
+
 /// The plan of a loop over memory that needs no transfer.
 inline constexpr LoopPlan kOwnMemoryPlan{.reason = plan::Reason::own_memory};
 
@@ -203,6 +207,10 @@ LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, const Loo
                    Body&& body, CallSite site = CallSite::current()) {
   using Element = const std::remove_const_t<T>;
   if (context.is_local(data)) {
+    if (data.where() != context.rank_me()) {
+      detail::begin_local_loop(context, data.where(), data.offset(),
+                               (count + options.halo) * sizeof(T));
+    }
     if (count != 0) body(size_t{0}, count, static_cast<Element*>(context.local(data)));
     return detail::kOwnMemoryPlan;
   }
@@ -235,6 +243,9 @@ template <typename T, typename Body>
 LoopPlan strip_write(Context& context, global_ptr<T> data, size_t count, const LoopOptions& options,
                      Body&& body, CallSite site = CallSite::current()) {
   if (context.is_local(data)) {
+    if (data.where() != context.rank_me()) {
+      detail::begin_local_loop(context, data.where(), data.offset(), count * sizeof(T));
+    }
     if (count != 0) body(size_t{0}, count, context.local(data));
     return detail::kOwnMemoryPlan;
   }
