@@ -262,6 +262,7 @@ bool ActiveMessages::wait(const std::function<bool()>& condition, double deadlin
       if (condition()) return true;
       if (fabric_.now_s() > deadline_s) return false;
       fabric_.poll();
+      if (has_background_work()) background_->advance();  // to other peers
     }
     if (has_background_work()) background_->advance();
     const bool woken = fabric_.wait(

@@ -15,6 +15,12 @@ Result<global_lock> global_lock::create(Context& context, rank_t home) {
                                                ", but the job has ranks 0 to " +
                                                std::to_string(context.rank_n() - 1)));
   }
+  if (const rank_t first = context.broadcast(home, 0); first != home) {
+    context.state().fail(
+        Error(ErrorCode::invalid_argument, "global_lock with home rank " + std::to_string(home) +
+                                               ", but rank 0 names " + std::to_string(first) +
+                                               "; a lock has one home"));
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const auto words, context.new_symmetric_array<uint64_t>(kWords));
   *context.local(words + kTail) = 0;
   global_lock made(context, home, words);
@@ -74,6 +80,9 @@ bool global_lock::try_lock() {
   begin("try_lock of a global_lock", false);
   *context_->local(words_ + kNext) = 0;
   held_ = domain_.compare_swap(tail_, 0, uint64_t{context_->rank_me()} + 1) == 0;
+  // A holder may need this rank's service to come to its end, and memory in reach needs no
+  // progress.
+  if (!held_) context_->state().messages.progress();
   return held_;
 }
 

@@ -164,6 +164,14 @@ TEST_F(LockDeathTest, WrongUse) {
                 static_cast<void>(global_lock::create(context, 7).ok());
               }),
               ::testing::ExitedWithCode(2), "global_lock with home rank 7, but the job has ranks");
+  EXPECT_EXIT(
+      {
+        const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), [](Context& context) {
+          static_cast<void>(global_lock::create(context, context.rank_me()).ok());
+        });
+        std::_Exit(ran.ok() ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(2), "home rank 1, but rank 0 names 0; a lock has one home");
 }
 
 }  // namespace

@@ -89,6 +89,8 @@ team& team::operator=(team&& other) noexcept {
 void team::destroy() noexcept {
   if (group_ == nullptr || !owns_) return;
   detail::ContextState& state = enter("destruction of a team");
+  // A message of an earlier barrier that a handler has kept would find no team.
+  state.messages.wait([&state] { return state.messages.idle(); });
   group_->barrier.wait(sync::Collective::barrier);
   state.groups.remove(group_->id);
   group_ = nullptr;
@@ -231,13 +233,15 @@ void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algori
       choose(state, CollectiveOperation::allgather, rank_n_, in.size(), algorithm));
 }
 
-void team::all_to_all_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm) const {
+void team::all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
+                            collective_algorithm algorithm) const {
   detail::ContextState& state = enter("all_to_all");
   check_length("all_to_all", out.size(), in.size());
-  if (in.size() % rank_n_ != 0) {
+  if (in.size() / element_bytes % rank_n_ != 0) {
     state.fail(Error(ErrorCode::invalid_argument,
-                     "all_to_all of " + std::to_string(in.size()) + " bytes, which are not " +
-                         std::to_string(rank_n_) + " blocks of the same length"));
+                     "all_to_all of " + std::to_string(in.size() / element_bytes) +
+                         " elements, which are not " + std::to_string(rank_n_) +
+                         " blocks of the same length"));
   }
   state.collectives.all_to_all(
       *group_, in, out,

@@ -610,6 +610,30 @@ TEST_F(TeamDeathTest, DifferentArguments) {
                    team::world(context).all_to_all_v(in, ones, zeros, out, expected, zeros);
                  }),
               ::testing::ExitedWithCode(2), "rank 1 sent 4 bytes to rank 0, which expected 12");
+  // One of them is sent at once, the other waits to be asked for; whoever comes first.
+  for (const rank_t late : {0U, 1U}) {
+    for (const size_t sent : {size_t{1}, size_t{9000}}) {
+      EXPECT_EXIT(on(2,
+                     [late, sent](Context& context) {
+                       const size_t expected = sent == 1 ? 9000 : 1;
+                       const std::vector<int> in(9001);
+                       std::vector<int> out(9001);
+                       const bool zero = context.rank_me() == 0;
+                       const std::vector<size_t> in_counts = {zero ? 1 : sent, 1};
+                       const std::vector<size_t> out_counts = {1, zero ? expected : 1};
+                       const std::vector<size_t> offsets = {0, 0};
+                       const std::vector<size_t> out_offsets = {0, 1};
+                       if (context.rank_me() == late) {
+                         context.wait_until([] { return false; }, 0.01);
+                       }
+                       team::world(context).all_to_all_v(in, in_counts, offsets, out, out_counts,
+                                                         out_offsets);
+                     }),
+                  ::testing::ExitedWithCode(2),
+                  "rank 1 sent " + std::to_string(sent * 4) +
+                      " bytes to rank 0, which expected|blocks of different lengths");
+    }
+  }
 }
 
 TEST_F(TeamDeathTest, WrongArguments) {
@@ -629,6 +653,14 @@ TEST_F(TeamDeathTest, WrongArguments) {
               }),
               ::testing::ExitedWithCode(2),
               "allgather with an output of 16 bytes where 12 are needed");
+  EXPECT_EXIT(on(2,
+                 [](Context& context) {
+                   const std::vector<double> in(3);  // 24 bytes, but no two blocks of elements
+                   std::vector<double> out(3);
+                   team::world(context).all_to_all(in, out);
+                 }),
+              ::testing::ExitedWithCode(2),
+              "all_to_all of 3 elements, which are not 2 blocks of the same length");
   EXPECT_EXIT(alone([](const team& all) {
                 const std::vector<int> in(3);
                 std::vector<int> out(3);

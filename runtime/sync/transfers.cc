@@ -88,6 +88,18 @@ void Transfers::post(const Call& call, const Key& key, Rank source, std::span<st
   receive = Receive{
       .key = key, .source = source, .data = data, .call = call, .done = false, .next = posted_};
   posted_ = &receive;
+  Peer& peer = peers_[source];
+  std::vector<Early>& early = peer.early;
+  const auto found =
+      std::find_if(early.begin(), early.end(), [&key](const Early& one) { return one.key == key; });
+  if (!is_eager(data.size()) && found != early.end()) {
+    fail_lengths(source, found->data.size(), data.size());
+    return;
+  }
+  if (is_eager(data.size()) && peer.announced_bytes != 0 && peer.announced == key) {
+    fail_lengths(source, peer.announced_bytes, data.size());
+    return;
+  }
   if (!is_eager(data.size())) {
     const bool by_put = data.size() >= config_.put_bytes;
     const uint64_t place = by_put ? place_of(data) : kNoPlace;
@@ -104,9 +116,6 @@ void Transfers::post(const Call& call, const Key& key, Rank source, std::span<st
     ask(receive, data.size(), place);
     return;
   }
-  std::vector<Early>& early = peers_[source].early;
-  const auto found =
-      std::find_if(early.begin(), early.end(), [&key](const Early& one) { return one.key == key; });
   if (found == early.end()) return;
   std::vector<std::byte> kept = std::move(found->data);
   early.erase(found);
@@ -174,6 +183,17 @@ void Transfers::take_part(Rank source, const Key& key, uint64_t offset,
   std::memcpy(receive->data.data() + offset, data.data(), data.size());
   receive->received += data.size();
   if (receive->received == receive->data.size()) finish(*receive);
+}
+
+// Keeps it for the receive, which may expect another length, and fails if one that is posted does.
+void Transfers::take_announce(Rank source, const Key& key, uint64_t bytes) {
+  if (const Receive* receive = find(source, key);
+      receive != nullptr && receive->data.size() != bytes) {
+    fail_lengths(source, bytes, receive->data.size());
+    return;
+  }
+  peers_[source].announced = key;
+  peers_[source].announced_bytes = bytes;
 }
 
 void Transfers::take_ready(Rank source, const Ready& ready) {
@@ -256,6 +276,8 @@ void Transfers::on_message(Rank source, std::span<const std::byte> payload) {
       take_done(source, key, header_of<uint64_t>(rest, fail_, source, me_));
       break;
     case Type::announce:
+      take_announce(source, key, header_of<uint64_t>(rest, fail_, source, me_));
+      break;
     case Type::returned:
       break;
   }
@@ -297,7 +319,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
   if (!asked_for()) {
     // Nobody would notice otherwise that the receiver expects a small message, or none.
     const Header announce = header(Type::announce, call, key, target);
-    messages_.send(target, am::kTransfer, bytes_of(announce), {});
+    messages_.send(target, am::kTransfer, bytes_of(announce), bytes_of(uint64_t{data.size()}));
   }
   const auto landed = [&flights] {
     return std::find_if(flights.begin(), flights.end(),

@@ -145,6 +145,8 @@ class Transfers {
     std::array<Ready, kPieces> ready;  // the first `ready_count`, in the order in which they came
     size_t ready_count = 0;
     std::vector<Early> early;
+    Key announced;                 // the last large message the peer wants to send
+    uint64_t announced_bytes = 0;  // its length; 0: none
   };
 
   static uint32_t charge(size_t bytes) { return static_cast<uint32_t>(bytes + sizeof(Header)); }
@@ -157,6 +159,7 @@ class Transfers {
   void give_back(Rank peer, size_t bytes);
   void ask(Receive& receive, size_t bytes, uint64_t place);
   void ask_into(Receive& receive, Slot& slot);
+  void take_announce(Rank source, const Key& key, uint64_t bytes);
   void take_ready(Rank source, const Ready& ready);
   void take_done(Rank source, const Key& key, uint64_t offset);
   void send_large(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);

@@ -180,7 +180,8 @@ class team {
   requires detail::collective_pair<In, Out>
   void all_to_all(const In& in, Out&& out,
                   collective_algorithm algorithm = collective_algorithm::automatic) const {
-    all_to_all_bytes(readable(in), writable(out), algorithm);
+    all_to_all_bytes(readable(in), writable(out), sizeof(std::ranges::range_value_t<In>),
+                     algorithm);
   }
 
   /// The same with blocks of any length: in_counts[r] elements at in + in_offsets[r] go to rank r,
@@ -258,7 +259,8 @@ class team {
                        collective_algorithm algorithm) const;
   void gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm) const;
   void allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm) const;
-  void all_to_all_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm) const;
+  void all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
+                        collective_algorithm algorithm) const;
   void all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
                           std::span<const size_t> in_offsets, Bytes out,
                           std::span<const size_t> out_counts, std::span<const size_t> out_offsets,
