@@ -100,7 +100,7 @@ TEST_P(LockTest, RanksGetItInTheOrderInWhichTheyCome) {
     if (me == 0) {
       const uint64_t* entries = context.local(*log);
       EXPECT_EQ(entries[0], 2U * kRanks);
-      EXPECT_EQ(std::vector<uint64_t>(entries + 1, entries + 1 + 2 * kRanks),
+      EXPECT_EQ(std::vector<uint64_t>(entries + 1, entries + 1 + size_t{2} * kRanks),
                 (std::vector<uint64_t>{3, 1, 4, 2, 0, 3, 1, 4, 2, 0}));
     }
   });

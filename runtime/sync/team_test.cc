@@ -41,7 +41,7 @@ std::vector<collective_algorithm> choices_of(CollectiveOperation operation) {
 
 // Element i of what a rank (of the job) contributes to round `round`.
 uint32_t element(rank_t rank, size_t i, uint64_t round) {
-  return static_cast<uint32_t>((i + 1) * 2654435761U + rank * 40503U + round * 97);
+  return static_cast<uint32_t>((i + 1) * 2654435761U + rank * uint64_t{40503} + round * 97);
 }
 
 // Neither commutative nor anything that loses a bit: the composition of affine maps modulo 2^32.
@@ -337,7 +337,7 @@ TEST_P(TeamTest, SumsOfDoublesHaveTheSameBitsEverywhere) {
       std::vector<double> in(kCount);
       for (size_t i = 0; i < kCount; ++i) {
         in[i] = std::ldexp(1.0 + 0.1 * static_cast<double>(context.rank_me()),
-                           static_cast<int>((i * 7 + context.rank_me() * 29) % 60));
+                           static_cast<int>((i * 7 + context.rank_me() * uint64_t{29}) % 60));
       }
       for (const auto algorithm : choices_of(CollectiveOperation::allreduce)) {
         std::vector<double> first(kCount);
@@ -345,11 +345,13 @@ TEST_P(TeamTest, SumsOfDoublesHaveTheSameBitsEverywhere) {
         for (int repeat = 0; repeat < 3; ++repeat) {
           std::vector<double> again(kCount);
           all.allreduce(in, again, op_add{}, algorithm);
-          EXPECT_EQ(std::memcmp(first.data(), again.data(), kCount * sizeof(double)), 0);
+          EXPECT_TRUE(
+              std::ranges::equal(std::as_bytes(std::span(first)), std::as_bytes(std::span(again))));
         }
         std::vector<double> of_root = first;
         all.broadcast(of_root, 0);
-        EXPECT_EQ(std::memcmp(first.data(), of_root.data(), kCount * sizeof(double)), 0)
+        EXPECT_TRUE(
+            std::ranges::equal(std::as_bytes(std::span(first)), std::as_bytes(std::span(of_root))))
             << static_cast<int>(algorithm);
       }
       double expected = 0;
@@ -435,7 +437,7 @@ TEST_P(TeamTest, RandomTeams) {
       for (const auto& [key, rank] : order) EXPECT_EQ(mine.world_rank(next++), rank);
       // As many operations as the team is large, so that the teams drift apart.
       for (uint64_t i = 0; i < mine.rank_n(); ++i) {
-        Check(context, mine, 17 + i * 2000, false, i + 10 * mine.id()).all();
+        Check(context, mine, 17 + size_t{i} * 2000, false, i + uint64_t{10} * mine.id()).all();
       }
       const future arrived = mine.barrier_async();
       EXPECT_EQ(all.allreduce(1, op_add{}), 7);
