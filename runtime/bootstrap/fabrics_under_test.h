@@ -31,6 +31,15 @@ inline std::vector<FabricUnderTest> networks_under_test() {
   return fabrics;
 }
 
+/// Those and the other ways that this host has, for tests of everything together.
+inline std::vector<FabricUnderTest> every_fabric() {
+  auto fabrics = fabrics_under_test();
+  fabrics.push_back({"net", "net", "real"});
+  fabrics.push_back({"shm", "shm", "real"});
+  fabrics.push_back({"cma", "tcp", "real", "cma"});
+  return fabrics;
+}
+
 inline void PrintTo(const FabricUnderTest& fabric, std::ostream* out) { *out << fabric.label; }
 
 /// A group on this fabric with a small segment.

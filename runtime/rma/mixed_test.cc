@@ -24,7 +24,7 @@
 namespace stripline {
 namespace {
 
-using bootstrap::fabrics_under_test;
+using bootstrap::every_fabric;
 using bootstrap::group_on;
 using bootstrap::run_ranks;
 
@@ -306,7 +306,7 @@ TEST_P(Mixed, EverythingTogetherAgreesWithAnOracle) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, Mixed, ::testing::ValuesIn(fabrics_under_test()),
+INSTANTIATE_TEST_SUITE_P(Fabrics, Mixed, ::testing::ValuesIn(every_fabric()),
                          bootstrap::FabricLabel());
 
 }  // namespace

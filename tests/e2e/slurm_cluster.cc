@@ -143,7 +143,8 @@ void SlurmCluster::write_configuration() const {
 
 Finished SlurmCluster::srun(const std::vector<std::string>& arguments,
                             const std::map<std::string, std::string>& environment) const {
-  std::vector<std::string> argv = {"srun", "--input=none"};
+  // Quiet: whether a job had to wait for the one before to be cleared away is a matter of luck.
+  std::vector<std::string> argv = {"srun", "--input=none", "--quiet"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   // Looking for leaks stops a rank's threads; one that Slurm kills meanwhile holds its step for 30
   // s.
@@ -156,7 +157,7 @@ Finished SlurmCluster::srun(const std::vector<std::string>& arguments,
 
 Program SlurmCluster::start_srun(const TempFolder& folder,
                                  const std::vector<std::string>& arguments) const {
-  std::vector<std::string> argv = {"srun", "--input=none"};
+  std::vector<std::string> argv = {"srun", "--input=none", "--quiet"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   return Program(
       folder, "srun", argv,

@@ -202,6 +202,7 @@ class OfiRank final : public Fabric {
   bool failed_ = false;
   bool closing_ = false;
   bool own_atomics_in_calls_ = false;  ///< no need to ask the provider for them
+  bool atomics_must_fetch_ = false;    ///< those without a result are not sound
   std::array<bool, kAtomicOps * kAtomicTypes * 2> atomics_{};  ///< that the provider knows
 
   const Settings settings_;
