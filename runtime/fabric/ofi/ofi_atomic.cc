@@ -57,13 +57,17 @@ fi_datatype provider_type(AtomicType type) {
 /// the target's thread itself is then atomic with all others. Where a NIC or a thread does it, a
 /// rank has to ask them for its own variables too.
 bool served_in_calls(std::string_view provider) {
-  return provider.ends_with(";ofi_rxm") || provider.ends_with(";ofi_rxd") || provider == "shm";
+  return provider.ends_with(";ofi_rxm") || provider == "shm";
 }
 
 /// libfabric's shm (seen in 1.17) gives an operation's buffer back twice when an atomic that
 /// returns nothing is to complete at delivery: with four ranks, operands of other operations are
 /// applied instead, or memory is overwritten. Those that return the previous value are sound.
 bool atomics_must_fetch(std::string_view provider) { return provider == "shm"; }
+
+/// libfabric's rxd (seen in 1.17) crashes when several ranks send it atomics: active messages
+/// serve.
+bool atomics_crash(std::string_view provider) { return provider.ends_with(";ofi_rxd"); }
 
 constexpr size_t index_of(AtomicOp op, AtomicType type, bool previous) {
   return (static_cast<size_t>(op) * kAtomicTypes + static_cast<size_t>(type)) * 2 +
@@ -76,6 +80,7 @@ void OfiRank::find_atomics() {
   own_atomics_in_calls_ =
       served_in_calls(endpoint_.provider()) && !endpoint_.limits().automatic_progress;
   atomics_must_fetch_ = atomics_must_fetch(endpoint_.provider());
+  if (atomics_crash(endpoint_.provider())) return;
   for (size_t i = 0; i < kAtomicOps; ++i) {
     for (size_t j = 0; j < kAtomicTypes; ++j) {
       const auto op = static_cast<AtomicOp>(i);
