@@ -40,6 +40,13 @@ void ActiveMessages::set_reserved(ReservedHandler id, Handler handler) {
   handlers_[id] = std::move(handler);
 }
 
+void ActiveMessages::set_background(Background& work) {
+  if (background_ != nullptr) {
+    fail_(Error(ErrorCode::internal, "a second piece of background work would replace the first"));
+  }
+  background_ = &work;
+}
+
 uint32_t ActiveMessages::register_handler(Handler handler) {
   if (handlers_.size() > std::numeric_limits<uint16_t>::max()) {
     fail_(Error(ErrorCode::invalid_argument,

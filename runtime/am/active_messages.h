@@ -117,8 +117,8 @@ class ActiveMessages final : public fabric::MessageSink {
   /// Whether a message to `target` outside of handlers would not wait for a credit.
   bool has_credit(Rank target) const { return peers_[target].credits[0] > 0; }
 
-  /// Before progress is made. `work` stays as long as this object.
-  void set_background(Background& work) { background_ = &work; }
+  /// Before progress is made, once: there is room for one. `work` stays as long as this object.
+  void set_background(Background& work);
 
   /// Polls the fabric once, sends what is kept, and advances the background work.
   void progress();

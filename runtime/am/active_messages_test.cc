@@ -211,6 +211,18 @@ TEST_F(ActiveMessagesDeathTest, HandlerThatNobodyRegistered) {
               ::testing::ExitedWithCode(2), "no handler 0 is registered");
 }
 
+TEST_F(ActiveMessagesDeathTest, SecondBackgroundWork) {
+  struct Idle : am::Background {
+    bool ready() const override { return false; }
+    void advance() override {}
+  };
+  EXPECT_EXIT(alone([](Context& context) {
+                Idle second;  // transfers of many regions are the first
+                context.state().messages.set_background(second);
+              }),
+              ::testing::ExitedWithCode(1), "would replace the first");
+}
+
 TEST_F(ActiveMessagesDeathTest, HandlerThatWaits) {
   EXPECT_EXIT(alone([](Context& context) {
                 const uint32_t handler = context.register_am(
