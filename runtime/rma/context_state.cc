@@ -55,7 +55,8 @@ ContextState::ContextState(const Options& options_in,
       groups(messages, rank, ranks, [this](const Error& error) { fail(error); }),
       transfers(messages, groups, *fabric, collective_memory.last(kCollectiveBytes / 2), rank,
                 ranks, [this](const Error& error) { fail(error); }),
-      collectives(transfers, collective_memory.first(kCollectiveBytes / 2)) {
+      collectives(transfers, collective_memory.first(kCollectiveBytes / 2),
+                  [this](const Error& error) { fail(error); }) {
   fabric->set_failure_handler([this](const Error& error) { fail(as_lost_peer(error)); });
   fabric->set_message_sink(&messages);
   reachable[rank] = segment.data();

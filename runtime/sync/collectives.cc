@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <new>
+#include <string>
 
 namespace stripline::sync {
 namespace {
@@ -23,7 +24,14 @@ Collectives::Scratch::Scratch(Collectives& owner, size_t bytes) {
     bytes_ = owner.scratch_.first(bytes);
     return;
   }
-  allocated_.reset(static_cast<std::byte*>(::operator new(bytes, kAlignment)));
+  allocated_.reset(static_cast<std::byte*>(::operator new(bytes, kAlignment, std::nothrow)));
+  if (allocated_ == nullptr) {
+    owner.fail_(Error(ErrorCode::resource_exhausted,
+                      "this rank has no " + std::to_string(bytes) +
+                          " bytes of memory for the scratch of its algorithm; work on parts of the "
+                          "data, choose an algorithm that needs less (<stripline/team.h>), run "
+                          "fewer ranks per host, or raise 'ulimit -v' or the job's memory limit"));
+  }
   bytes_ = {allocated_.get(), bytes};
 }
 

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include <stripline/reduction.h>
 
@@ -43,8 +44,10 @@ class Collectives {
   /// Receives of a direct exchange that are posted at a time.
   static constexpr uint32_t kDirectWindow = 32;
 
-  /// `scratch` is part of the fabric's segment, and aligned to 64 bytes.
-  Collectives(Transfers& transfers, Bytes scratch) : transfers_(transfers), scratch_(scratch) {}
+  /// `scratch` is part of the fabric's segment, and aligned to 64 bytes. `fail` ends the job: with
+  /// resource_exhausted where there is no memory for larger scratch.
+  Collectives(Transfers& transfers, Bytes scratch, fabric::FailureHandler fail)
+      : transfers_(transfers), scratch_(scratch), fail_(std::move(fail)) {}
 
   /// binomial: ceil(log2 n) rounds of m bytes. scatter_allgather: about 2 m bytes in
   /// log2 n + n rounds. No scratch.
@@ -116,6 +119,7 @@ class Collectives {
 
   Transfers& transfers_;
   Bytes scratch_;
+  fabric::FailureHandler fail_;
 };
 
 /// Bytes to the next multiple of the alignment of scratch memory.

@@ -9,6 +9,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
@@ -636,6 +637,28 @@ TEST_F(TeamDeathTest, DifferentArguments) {
                       " bytes to rank 0, which expected|blocks of different lengths");
     }
   }
+}
+
+// Memory can be limited (batch systems do it by address space): the rank ends with a message.
+TEST_F(TeamDeathTest, NoMemoryForScratch) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer itself needs address space";
+#endif
+  EXPECT_EXIT(on(2,
+                 [](Context& context) {
+                   std::vector<uint8_t> data(size_t{64} << 20);
+                   context.barrier();
+                   if (context.rank_me() == 0) {
+                     const rlimit tight{size_t{1} << 20, RLIM_INFINITY};  // less than is in use
+                     ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+                   }
+                   context.barrier();
+                   team::world(context).allreduce(data, data, op_add{},
+                                                  collective_algorithm::in_order);
+                 }),
+              ::testing::ExitedWithCode(4),
+              "no 134217728 bytes of memory for the scratch.*choose an algorithm that needs less.*"
+              "during allreduce");
 }
 
 TEST_F(TeamDeathTest, WrongArguments) {
