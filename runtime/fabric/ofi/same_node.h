@@ -76,8 +76,6 @@ class SameNodePeers {
   std::span<std::byte> mapped(Rank rank) const { return peers_[rank].segment; }
   /// Where this rank leaves messages for another one; false where there is no such ring.
   RingWriter& writer(Rank rank) { return peers_[rank].writer; }
-  /// Ranks whose segment is reached without the provider.
-  size_t reached() const { return reached_; }
 
   /// Info::same_node.
   std::string describe(SameNode wanted) const;
