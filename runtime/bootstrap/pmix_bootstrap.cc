@@ -84,6 +84,10 @@ void end_without_server(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t i
 
 class PmixJob final : public Bootstrap {
  public:
+  PmixJob(const PmixJob&) = delete;
+  PmixJob& operator=(const PmixJob&) = delete;
+  ~PmixJob() override { unwatch_server(); }
+
   static Result<std::unique_ptr<PmixJob>> join() {
     STRIPLINE_ASSIGN_OR_RETURN(const int timeout_s, join_seconds());
     STRIPLINE_ASSIGN_OR_RETURN(const pmix::Library library, pmix::Library::load());
@@ -138,9 +142,7 @@ class PmixJob final : public Bootstrap {
 
   void left() override {
     // A server that is gone by now has nothing left to do for this rank.
-    if (handler_ >= 0) {
-      library_.deregister_event_handler(static_cast<size_t>(handler_), nullptr, nullptr);
-    }
+    unwatch_server();
     library_.finalize(nullptr, 0);
   }
 
@@ -164,6 +166,13 @@ class PmixJob final : public Bootstrap {
     object.value.data.ptr = &orphaned_;
     handler_ =
         library_.register_event_handler(&code, 1, &object, 1, end_without_server, nullptr, nullptr);
+  }
+
+  /// Returns when the handler does not run and will not: it reads orphaned_.
+  void unwatch_server() {
+    if (handler_ < 0) return;
+    library_.deregister_event_handler(static_cast<size_t>(handler_), nullptr, nullptr);
+    handler_ = -1;
   }
 
   /// Learns the size and the id of the job.
