@@ -49,16 +49,16 @@ case ${1:-} in
     ;;
   mixed)
     configure_and_build release rma_test
-    STRIPLINE_MIXED_OPERATIONS=250000 STRIPLINE_MIXED_SEEDS=${2:-20} \
+    STRIPLINE_TEST_MIXED_OPERATIONS=250000 STRIPLINE_TEST_MIXED_SEEDS=${2:-20} \
       build/release/bin/rma_test --gtest_filter='*Mixed*'
     ;;
   kills)
     configure_and_build release e2e_kills_test
-    STRIPLINE_KILL_TRIES=${2:-40} build/release/bin/e2e_kills_test
+    STRIPLINE_TEST_KILL_TRIES=${2:-40} build/release/bin/e2e_kills_test
     ;;
   litmus)
     configure_and_build release litmus_test
-    STRIPLINE_LITMUS_ITERATIONS=${2:-10000} build/release/bin/litmus_test
+    STRIPLINE_TEST_LITMUS_ITERATIONS=${2:-10000} build/release/bin/litmus_test
     ;;
   coverage)
     configure_and_build release fit_coverage

@@ -2,7 +2,7 @@
 // real provider, and on virtual clocks where delays are drawn at random and outcomes do not depend
 // on the host. Variables are on every combination of ranks in turn: own ones and others'.
 //
-// STRIPLINE_LITMUS_ITERATIONS (of each shape, default 200) makes it long; scripts/check.sh litmus
+// STRIPLINE_TEST_LITMUS_ITERATIONS (of each shape, default 200) makes it long; scripts/check.sh litmus
 // does.
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +29,7 @@ using bootstrap::run_ranks;
 
 uint64_t iterations_of_each() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): set by the caller only
-  const char* text = std::getenv("STRIPLINE_LITMUS_ITERATIONS");
+  const char* text = std::getenv("STRIPLINE_TEST_LITMUS_ITERATIONS");
   return text == nullptr ? 200 : std::strtoull(text, nullptr, 10);
 }
 

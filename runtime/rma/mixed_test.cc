@@ -1,6 +1,6 @@
 // Random operations of all kinds in flight together, against what each place must hold.
 //
-// STRIPLINE_MIXED_OPERATIONS (per rank, default 3000) and STRIPLINE_MIXED_SEEDS (default 1) make it
+// STRIPLINE_TEST_MIXED_OPERATIONS (per rank, default 3000) and STRIPLINE_TEST_MIXED_SEEDS (default 1) make it
 // long; scripts/check.sh mixed does.
 #include <algorithm>
 #include <array>
@@ -292,8 +292,8 @@ class Mix {
 class Mixed : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {};
 
 TEST_P(Mixed, EverythingTogetherAgreesWithAnOracle) {
-  const uint64_t operations = setting("STRIPLINE_MIXED_OPERATIONS", 3000);
-  const uint64_t seeds = setting("STRIPLINE_MIXED_SEEDS", 1);
+  const uint64_t operations = setting("STRIPLINE_TEST_MIXED_OPERATIONS", 3000);
+  const uint64_t seeds = setting("STRIPLINE_TEST_MIXED_SEEDS", 1);
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     for (const AtomicPath path : {AtomicPath::provider, AtomicPath::message}) {
       const Status ran = run_ranks(group_on(GetParam(), kRanks), [&](Context& context) {

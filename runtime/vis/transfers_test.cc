@@ -31,7 +31,7 @@ using bootstrap::run_ranks;
 using bootstrap::ThreadGroupOptions;
 
 uint64_t seed() {
-  const char* text = std::getenv("STRIPLINE_VIS_SEED");  // NOLINT(concurrency-mt-unsafe)
+  const char* text = std::getenv("STRIPLINE_TEST_VIS_SEED");  // NOLINT(concurrency-mt-unsafe)
   return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
 }
 

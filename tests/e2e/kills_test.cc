@@ -24,7 +24,7 @@ constexpr size_t kRanks = 4;
 constexpr double kLimitSeconds = 10;
 
 int tries() {
-  const char* text = std::getenv("STRIPLINE_KILL_TRIES");  // NOLINT(concurrency-mt-unsafe)
+  const char* text = std::getenv("STRIPLINE_TEST_KILL_TRIES");  // NOLINT(concurrency-mt-unsafe)
   return text != nullptr ? std::atoi(text) : 3;
 }
 
