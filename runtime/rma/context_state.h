@@ -211,6 +211,7 @@ struct ContextState {
   rma::PutCombiner combiner;
   rma::OwnerOperations owner;
   vis::Transfers vis;
+  std::vector<std::byte> long_am_message;  ///< head and payload of the one being sent; kept
   sync::Groups groups;
   sync::Transfers transfers;
   sync::Collectives collectives;

@@ -71,7 +71,8 @@ void long_am::send_bytes(rank_t target, std::span<const std::byte> payload,
   }
   const Head head{destination.offset(), data.size(), static_cast<uint32_t>(payload.size()),
                   carried ? 1U : 0U};
-  std::vector<std::byte> message(sizeof head + payload.size());
+  std::vector<std::byte>& message = state.long_am_message;
+  message.resize(sizeof head + payload.size());
   std::memcpy(message.data(), &head, sizeof head);
   if (!payload.empty()) std::memcpy(message.data() + sizeof head, payload.data(), payload.size());
   state.messages.send(target, id_, message, carried ? data : std::span<const std::byte>());
