@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <system_error>
-#include <vector>
+#include <utility>
 
 namespace stripline {
 namespace {
@@ -17,56 +17,58 @@ Error closed_error() {
   return Error(ErrorCode::unavailable, "the other end of the control channel closed it");
 }
 
-std::string line_of(const Json& message) {
-  return message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+std::shared_ptr<const std::string> line_of(const Json& message) {
+  return std::make_shared<const std::string>(
+      message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
 }
 
 }  // namespace
 
 Status JsonChannel::write(const Json& message) {
-  const std::string line = line_of(message);
-  size_t done = 0;
-  while (done < line.size()) {
-    const ssize_t n = ::send(fd_.get(), line.data() + done, line.size() - done, MSG_NOSIGNAL);
-    if (n >= 0) {
-      done += static_cast<size_t>(n);
-      continue;
-    }
-    if (errno == EINTR) continue;
-    if (errno == EAGAIN) {
-      pollfd wait{fd_.get(), POLLOUT, 0};
-      ::poll(&wait, 1, -1);
-      continue;
-    }
-    return closed_error();
+  STRIPLINE_RETURN_IF_ERROR(post(message));
+  while (unwritten()) {
+    pollfd wait{fd_.get(), POLLOUT, 0};
+    ::poll(&wait, 1, -1);
+    STRIPLINE_RETURN_IF_ERROR(flush());
   }
   return {};
 }
 
-Status JsonChannel::write_to_all(std::span<JsonChannel* const> channels, const Json& message) {
-  const std::string line = line_of(message);
-  std::vector<pollfd> waits;
-  std::vector<size_t> done(channels.size(), 0);
-  for (const JsonChannel* channel : channels) waits.push_back({channel->fd(), POLLOUT, 0});
+Status JsonChannel::post(const Json& message) { return post_line(line_of(message)); }
+
+Status JsonChannel::post_to_all(std::span<JsonChannel* const> channels, const Json& message) {
+  const Line line = line_of(message);
   Status result;
-  for (size_t left = channels.size(); left > 0;) {
-    if (::poll(waits.data(), waits.size(), -1) < 0 && errno != EINTR) {
-      return Error(ErrorCode::internal,
-                   "poll on control channels failed: " + std::generic_category().message(errno));
-    }
-    for (size_t i = 0; i < waits.size(); ++i) {
-      if (waits[i].fd < 0 || waits[i].revents == 0) continue;
-      const ssize_t n = ::send(waits[i].fd, line.data() + done[i], line.size() - done[i],
-                               MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-      if (n >= 0) done[i] += static_cast<size_t>(n);
-      if (n < 0 && result.ok()) result = closed_error();
-      if (n >= 0 && done[i] < line.size()) continue;
-      waits[i].fd = -1;  // poll passes it over
-      --left;
-    }
+  for (JsonChannel* channel : channels) {
+    const Status posted = channel->post_line(line);
+    if (result.ok()) result = posted;
   }
   return result;
+}
+
+Status JsonChannel::post_line(Line line) {
+  kept_.push_back(std::move(line));
+  return flush();
+}
+
+Status JsonChannel::flush() {
+  while (!kept_.empty()) {
+    const std::string& line = *kept_.front();
+    const ssize_t n = ::send(fd_.get(), line.data() + written_, line.size() - written_,
+                             MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) return {};
+    if (n < 0) {
+      kept_.clear();
+      written_ = 0;
+      return closed_error();
+    }
+    written_ += static_cast<size_t>(n);
+    if (written_ < line.size()) continue;
+    kept_.pop_front();
+    written_ = 0;
+  }
+  return {};
 }
 
 std::optional<Result<std::optional<Json>>> JsonChannel::take_line() {

@@ -2,6 +2,8 @@
 // and ranks talk (docs/worker-protocol.md).
 #pragma once
 
+#include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,10 +26,19 @@ class JsonChannel {
   /// unavailable, never SIGPIPE.
   Status write(const Json& message);
 
-  /// The same message to several: each gets it as fast as it reads, and one that does not read yet
-  /// holds up none of the others. Returns when all have it. Errors: as write(), of the first that
-  /// has one; the others get it all the same.
-  static Status write_to_all(std::span<JsonChannel* const> channels, const Json& message);
+  /// As write(), but never blocks: what the socket does not take is kept for flush(), in order.
+  Status post(const Json& message);
+
+  /// The same message to several, kept in memory once. Errors: as post(), of the first that has
+  /// one; the others get it all the same.
+  static Status post_to_all(std::span<JsonChannel* const> channels, const Json& message);
+
+  /// Writes what the socket takes of what is kept; never blocks. Call it when the socket becomes
+  /// writable. Errors: unavailable if the peer has closed; nothing is kept any more then.
+  Status flush();
+
+  /// Whether something posted has not been written yet.
+  bool unwritten() const { return !kept_.empty(); }
 
   /// The next message. Waits at most `timeout_seconds` (0: only what is there, < 0: for ever).
   /// nullopt: nothing within the time. Errors: unavailable at end of stream, data_loss when a line
@@ -35,9 +46,14 @@ class JsonChannel {
   Result<std::optional<Json>> read(double timeout_seconds);
 
  private:
+  using Line = std::shared_ptr<const std::string>;
+
+  Status post_line(Line line);
   std::optional<Result<std::optional<Json>>> take_line();
 
   UniqueFd fd_;
+  std::deque<Line> kept_;  // not written yet
+  size_t written_ = 0;     // bytes of the first of them that are
   std::string buffer_;
   size_t scanned_ = 0;  // bytes of buffer_ known to hold no newline
 };

@@ -41,21 +41,40 @@ TEST(JsonChannel, LargeMessageCrossesInPieces) {
   EXPECT_EQ((**message)["s"].get<std::string>().size(), big.size());
 }
 
-// A rank may read only after another one has read and gone on.
-TEST(JsonChannel, OneThatDoesNotReadHoldsUpNoOther) {
+// A rank may read only after another one has read and gone on, or never.
+TEST(JsonChannel, OneThatDoesNotReadHoldsUpNobody) {
   Ends slow = make_ends();
   Ends fast = make_ends();
   const std::string big(5'000'000, 'x');
-  std::thread writer([&] {
-    JsonChannel* const all[] = {&slow.a, &fast.a};
-    EXPECT_TRUE(JsonChannel::write_to_all(all, {{"s", big}}).ok());
-  });
+  JsonChannel* const all[] = {&slow.a, &fast.a};
+  ASSERT_TRUE(JsonChannel::post_to_all(all, {{"s", big}}).ok());
+  ASSERT_TRUE(JsonChannel::post_to_all(all, {{"n", 1}}).ok());
   for (Ends* ends : {&fast, &slow}) {
+    EXPECT_TRUE(ends->a.unwritten());
+    std::thread writer([ends] {
+      // write() brings what was kept before it, in order.
+      EXPECT_TRUE(ends->a.write({{"n", 2}}).ok());
+    });
     const auto message = ends->b.read(20);
+    const auto first = ends->b.read(20);
+    const auto second = ends->b.read(20);
+    writer.join();
     ASSERT_TRUE(message.ok() && message->has_value());
     EXPECT_EQ((**message)["s"].get<std::string>().size(), big.size());
+    EXPECT_EQ((**first)["n"], 1);
+    EXPECT_EQ((**second)["n"], 2);
+    EXPECT_FALSE(ends->a.unwritten());
   }
-  writer.join();
+}
+
+TEST(JsonChannel, WhatIsKeptIsDroppedWhenThePeerCloses) {
+  Ends ends = make_ends();
+  ASSERT_TRUE(ends.a.post({{"s", std::string(5'000'000, 'x')}}).ok());
+  EXPECT_TRUE(ends.a.flush().ok());
+  EXPECT_TRUE(ends.a.unwritten());
+  { const JsonChannel closing = std::move(ends.b); }
+  EXPECT_EQ(ends.a.flush().error().code(), ErrorCode::unavailable);
+  EXPECT_FALSE(ends.a.unwritten());
 }
 
 TEST(JsonChannel, AClosedOneIsAnErrorAfterTheOthersHaveTheirs) {
@@ -63,7 +82,7 @@ TEST(JsonChannel, AClosedOneIsAnErrorAfterTheOthersHaveTheirs) {
   Ends here = make_ends();
   { const JsonChannel closing = std::move(gone.b); }
   JsonChannel* const all[] = {&gone.a, &here.a};
-  EXPECT_EQ(JsonChannel::write_to_all(all, {{"n", 1}}).error().code(), ErrorCode::unavailable);
+  EXPECT_EQ(JsonChannel::post_to_all(all, {{"n", 1}}).error().code(), ErrorCode::unavailable);
   EXPECT_EQ((**here.b.read(1))["n"], 1);
 }
 

@@ -149,13 +149,17 @@ std::optional<RankEvent> Launcher::next(double timeout_s, int wake_fd) {
 
     std::vector<pollfd> watched;
     std::vector<uint32_t> owner;
+    bool unwritten = false;
     for (uint32_t i = 0; i < processes_.size(); ++i) {
       const Rank& rank = processes_[i];
       if (rank.done) continue;
       watched.push_back({rank.exit_fd.get(), POLLIN, 0});
       owner.push_back(i);
       if (!rank.open) continue;
-      watched.push_back({rank.channel.fd(), POLLIN, 0});
+      const bool waits = rank.channel.unwritten();
+      unwritten = unwritten || waits;
+      watched.push_back(
+          {rank.channel.fd(), static_cast<short>(waits ? POLLIN | POLLOUT : POLLIN), 0});
       owner.push_back(i);
     }
     if (wake_fd >= 0) watched.push_back({wake_fd, POLLIN, 0});
@@ -169,16 +173,22 @@ std::optional<RankEvent> Launcher::next(double timeout_s, int wake_fd) {
     if (ready <= 0) continue;  // interrupted
     // Channels before exits: the last words of a rank come before its end.
     for (size_t k = 0; k < owner.size(); ++k) {
-      if (watched[k].revents != 0 && watched[k].fd == processes_[owner[k]].channel.fd()) {
-        read_channel(owner[k]);
+      Rank& rank = processes_[owner[k]];
+      if (watched[k].revents == 0 || watched[k].fd != rank.channel.fd()) continue;
+      // A channel that is closed shows when it is read.
+      if ((watched[k].revents & POLLOUT) != 0) {
+        [[maybe_unused]] const Status written = rank.channel.flush();
       }
+      if (watched[k].revents != POLLOUT) read_channel(owner[k]);
     }
     for (size_t k = 0; k < owner.size(); ++k) {
       if (watched[k].revents != 0 && watched[k].fd == processes_[owner[k]].exit_fd.get()) {
         read_exit(owner[k]);
       }
     }
-    if (wake_fd >= 0 && watched.back().revents != 0 && events_.empty()) return std::nullopt;
+    if (!events_.empty()) continue;
+    if (wake_fd >= 0 && watched.back().revents != 0) return std::nullopt;
+    if (unwritten && unread().empty()) return std::nullopt;
   }
 }
 
@@ -264,13 +274,21 @@ Status Launcher::send_to_all(const Json& message) {
   for (Rank& rank : processes_) {
     if (rank.open) channels.push_back(&rank.channel);
   }
-  return JsonChannel::write_to_all(channels, message);
+  return JsonChannel::post_to_all(channels, message);
 }
 
 Status Launcher::send(uint32_t rank, const Json& message) {
   Rank& target = processes_.at(rank - first_rank_);
   if (!target.open) return closed(rank);
-  return target.channel.write(message);
+  return target.channel.post(message);
+}
+
+std::vector<uint32_t> Launcher::unread() const {
+  std::vector<uint32_t> ranks;
+  for (uint32_t i = 0; i < processes_.size(); ++i) {
+    if (processes_[i].open && processes_[i].channel.unwritten()) ranks.push_back(first_rank_ + i);
+  }
+  return ranks;
 }
 
 void Launcher::send_abort(const Error& reason) {
@@ -279,10 +297,8 @@ void Launcher::send_abort(const Error& reason) {
                         {"message", reason.message()}};
   for (Rank& rank : processes_) {
     if (!rank.open || rank.done) continue;
-    // A rank that does not read may have filled its socket; it is killed anyhow.
-    pollfd writable{rank.channel.fd(), POLLOUT, 0};
-    if (::poll(&writable, 1, 0) != 1 || (writable.revents & POLLOUT) == 0) continue;
-    [[maybe_unused]] const Status sent = rank.channel.write(message);
+    // A rank that does not read is killed anyhow.
+    [[maybe_unused]] const Status sent = rank.channel.post(message);
   }
 }
 

@@ -73,19 +73,24 @@ class Launcher {
   ~Launcher();
 
   /// The next event, in order per rank. Waits at most `timeout_s` (< 0: for ever), or until the
-  /// descriptor `wake_fd` (if >= 0) is readable; nullopt then, and when no rank runs any more.
+  /// descriptor `wake_fd` (if >= 0) is readable; nullopt then, when no rank runs any more, and when
+  /// the last of unread() has taken all it was sent. Meanwhile it writes what send() has kept.
   std::optional<RankEvent> next(double timeout_s, int wake_fd = -1);
 
   /// Tells every rank that the job is complete. addresses[i] is rank i's, as the events gave it.
   Status send_ready(std::span<const std::string> addresses);
 
-  /// Sends one message to one rank (by its number in the job); blocks while its socket is full.
-  /// Errors: unavailable if it has closed its channel.
+  /// Sends one message to one rank (by its number in the job). Never blocks: what its socket does
+  /// not take goes out while next() waits. Errors: unavailable if it has closed its channel.
   Status send(uint32_t rank, const Json& message);
 
-  /// Sends one message to all ranks whose channels are open. A rank that does not read yet, perhaps
-  /// because it waits for another one, holds up none of them.
+  /// Sends one message to all ranks whose channels are open, as send(). Errors: of the first that
+  /// has one; the others get it all the same.
   Status send_to_all(const Json& message);
+
+  /// Ranks (by their numbers in the job) that do not read: parts of what they were sent do not fit
+  /// their sockets.
+  std::vector<uint32_t> unread() const;
 
   /// Tells every rank that still runs that the job ends. Ranks that are not reading do not notice:
   /// kill them afterwards. Never blocks.

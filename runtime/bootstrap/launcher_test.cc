@@ -286,6 +286,57 @@ TEST(LocalJob, TimeLimitEndsRanksThatIgnoreSigterm) {
   EXPECT_LT(seconds_since(start), 20);
 }
 
+// What does not fit the sockets of a stopped rank holds up neither the launcher nor other ranks.
+TEST(LocalJob, StoppedRankHoldsUpNobody) {
+  const UniqueFd cancel(::eventfd(0, EFD_CLOEXEC));
+  const Json large = {{"type", "work"}, {"points", std::string(1'000'000, 'x')}};
+  JobOptions job;
+  job.launch = scripted(3, R"([ $STRIPLINE_RANK = 1 ] && kill -STOP $$
+    head -n 1 <&3 >/dev/null
+    say '{"type":"samples"}'
+    sleep 100)");
+  job.on_ready = [&](Launcher& launcher) {
+    EXPECT_TRUE(launcher.send_to_all(large).ok());
+    EXPECT_TRUE(launcher.send(1, large).ok());
+  };
+  uint32_t served = 0;
+  job.on_message = [&](uint32_t rank, const Json&, Launcher& launcher) {
+    EXPECT_NE(rank, 1U);
+    if (++served < 2) return;
+    EXPECT_EQ(launcher.unread(), std::vector<uint32_t>{1});
+    const uint64_t one = 1;
+    ASSERT_EQ(::write(cancel.get(), &one, sizeof one), 8);
+  };
+  job.cancel_fd = cancel.get();
+  EXPECT_EQ(run_job(job).exit_code, kExitCancelled);
+  EXPECT_EQ(served, 2U);
+
+  job.cancel_fd = -1;
+  job.on_message = nullptr;
+  job.time_limit_s = 1;
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitTimeout);
+  EXPECT_NE(outcome.message.find("1 of 3 ranks (1) do not read"), std::string::npos)
+      << outcome.message;
+}
+
+TEST(LocalJob, RankThatStopsBeforeItKnowsTheOthersEndsTheJoining) {
+  JobOptions job;
+  job.launch = scripted(2, kLeave);
+  // Too much for a socket at once.
+  job.launch.argv.back() = R"(address=$(head -c 500000 /dev/zero | tr '\0' 0)
+    echo "{\"type\":\"join\",\"rank\":$STRIPLINE_RANK,\"address\":\"$address\",\"host\":\"here\",\"pid\":$$}" >&3
+    kill -STOP $$)";
+  job.join_timeout_s = 1.5;
+  bool ready = false;
+  job.on_ready = [&](Launcher&) { ready = true; };
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitTimeout);
+  EXPECT_NE(outcome.message.find("2 of 2 ranks (0, 1) have joined but not read"), std::string::npos)
+      << outcome.message;
+  EXPECT_FALSE(ready);
+}
+
 TEST(LocalJob, CancelDescriptorEndsTheJob) {
   const UniqueFd cancel(::eventfd(0, EFD_CLOEXEC));
   JobOptions job;

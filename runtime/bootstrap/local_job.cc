@@ -44,7 +44,8 @@ class LocalJob {
     std::optional<JobOutcome> cause;
     while (launcher_.running() > 0 && !cause) {
       const double now = elapsed();
-      const bool joining = joined_ < records_.size();
+      introduce();
+      const bool joining = !introduced_;
       const double limit = joining ? std::min(options_.join_timeout_s, options_.time_limit_s)
                                    : options_.time_limit_s;
       if (now >= limit) {
@@ -124,8 +125,16 @@ class LocalJob {
     std::vector<std::string> addresses;
     for (const RankRecord& member : records_) addresses.push_back(member.address);
     // A rank that is gone by now shows up as an event of its own.
-    if (launcher_.send_ready(addresses).ok() && options_.on_ready) options_.on_ready(launcher_);
+    all_told_ = launcher_.send_ready(addresses).ok();
+    introduce();
     return true;
+  }
+
+  /// Once all ranks have joined and read that they have: calls on_ready.
+  void introduce() {
+    if (introduced_ || joined_ < records_.size() || !launcher_.unread().empty()) return;
+    introduced_ = true;
+    if (all_told_ && options_.on_ready) options_.on_ready(launcher_);
   }
 
   /// Something failed: hears the others for a moment, then says what it was.
@@ -206,24 +215,39 @@ class LocalJob {
                 (record.closed ? record.closed->message() : std::string("reason unknown"))};
   }
 
-  JobOutcome join_timeout() const {
-    std::string missing;
-    size_t count = 0;
-    for (size_t i = 0; i < records_.size(); ++i) {
-      if (records_[i].joined || ++count > 8) continue;
-      missing += (missing.empty() ? "" : ", ") + std::to_string(launcher_.first_rank() + i);
+  /// "2 of 5 ranks (1, 4)".
+  std::string some(const std::vector<uint32_t>& ranks) const {
+    constexpr size_t kShown = 8;
+    std::string list;
+    for (size_t i = 0; i < std::min(ranks.size(), kShown); ++i) {
+      list += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
     }
-    if (count > 8) missing += ", ...";
-    return {kExitTimeout, std::to_string(count) + " of " + std::to_string(records_.size()) +
-                              " ranks (" + missing + ") have not joined within " +
+    if (ranks.size() > kShown) list += ", ...";
+    return std::to_string(ranks.size()) + " of " + std::to_string(records_.size()) + " ranks (" +
+           list + ")";
+  }
+
+  JobOutcome join_timeout() const {
+    std::vector<uint32_t> missing;
+    for (uint32_t i = 0; i < records_.size(); ++i) {
+      if (!records_[i].joined) missing.push_back(launcher_.first_rank() + i);
+    }
+    // All have joined, but not all have read that they are complete.
+    const bool deaf = missing.empty();
+    return {kExitTimeout, some(deaf ? launcher_.unread() : missing) +
+                              (deaf ? " have joined but not read who the others are within "
+                                    : " have not joined within ") +
                               seconds(options_.join_timeout_s) +
-                              "; they hang before or in Context::init, or need longer "
+                              (deaf ? "; they are stopped or hang in Context::init, or need longer "
+                                    : "; they hang before or in Context::init, or need longer ") +
                               "('stripline run --join-timeout')"};
   }
 
   JobOutcome time_limit() const {
+    const std::vector<uint32_t> deaf = launcher_.unread();
     return {kExitTimeout,
-            "the job has reached its time limit of " + seconds(options_.time_limit_s)};
+            "the job has reached its time limit of " + seconds(options_.time_limit_s) +
+                (deaf.empty() ? "" : "; " + some(deaf) + " do not read what the launcher sends")};
   }
 
   static std::string seconds(double value) {
@@ -265,6 +289,8 @@ class LocalJob {
   Clock::time_point start_;
   std::vector<RankRecord> records_;
   size_t joined_ = 0;
+  bool all_told_ = false;               // that they have
+  bool introduced_ = false;             // and all have read it
   std::optional<size_t> explained_by_;  // the rank whose account the outcome tells
 };
 
