@@ -16,7 +16,6 @@
 
 #include "runtime/bootstrap/hex.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
-#include "runtime/machine/placement.h"
 
 namespace stripline::bootstrap {
 namespace {
@@ -95,7 +94,15 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
   launcher.job_id_ = options.job_id.empty() ? new_job_id() : options.job_id;
   std::vector<std::vector<uint32_t>> placement;
   if (options.bind == Bind::core) {
-    placement = machine::place_ranks(machine::allowed_processors(), options.ranks);
+    machine::Places places = machine::claim_places(options.ranks, options.claims_folder);
+    placement = std::move(places.processors);
+    launcher.claims_ = std::move(places.held);
+    if (placement.empty()) {
+      launcher.why_unbound_ =
+          std::to_string(options.ranks) + " ranks do not fit the processors that this job may use" +
+          (places.taken == 0 ? std::string()
+                             : ", of which other jobs have " + std::to_string(places.taken));
+    }
   }
   placement.resize(options.ranks);  // without places ranks stay unbound
   for (uint32_t i = 0; i < options.ranks; ++i) {

@@ -17,6 +17,7 @@
 #include "base/json_channel.h"
 #include "base/result.h"
 #include "base/subprocess.h"
+#include "runtime/machine/processor_claims.h"
 
 namespace stripline::bootstrap {
 
@@ -24,7 +25,8 @@ namespace stripline::bootstrap {
 enum class Bind {
   none,  ///< wherever the scheduler puts them
   core,  ///< on processors of their own, spread over cores and NUMA nodes (place_ranks() in
-         ///< runtime/machine/placement.h); like none if there are fewer processors than ranks
+         ///< runtime/machine/placement.h), that no other job has (processor_claims.h); like none if
+         ///< there are fewer of those than ranks
 };
 
 struct LaunchOptions {
@@ -35,6 +37,8 @@ struct LaunchOptions {
   std::string job_id;             ///< the same on all hosts of the job; empty: made up
   std::map<std::string, std::string> environment;  ///< STRIPLINE_FABRIC and the like
   Bind bind = Bind::core;
+  std::string claims_folder = machine::kClaimsFolder;  ///< jobs with the same one keep off each
+                                                       ///< other's processors
   std::optional<int> stdout_fd;  ///< redirect the ranks' output; default: this process's
   std::optional<int> stderr_fd;
 };
@@ -105,6 +109,8 @@ class Launcher {
   uint32_t running() const { return running_; }
   uint32_t first_rank() const { return first_rank_; }
   uint32_t ranks() const { return static_cast<uint32_t>(processes_.size()); }
+  /// With Bind::core, why ranks are not bound all the same; empty if they are.
+  const std::string& why_unbound() const { return why_unbound_; }
   const std::string& job_id() const { return job_id_; }
 
  private:
@@ -122,6 +128,8 @@ class Launcher {
   void read_exit(uint32_t index);
   std::optional<RankEvent> to_event(uint32_t rank, Json message);
 
+  std::vector<machine::ProcessorClaims> claims_;  // while the ranks run; at most one
+  std::string why_unbound_;
   std::vector<Rank> processes_;
   std::deque<RankEvent> events_;
   std::string job_id_;

@@ -350,13 +350,20 @@ TEST(LocalJob, CancelDescriptorEndsTheJob) {
 }
 
 TEST(LocalJob, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
-  const auto cores_of_ranks = [](uint32_t ranks, Bind bind) {
+  // Where no other job of this host looks.
+  std::string folder =
+      (std::filesystem::temp_directory_path() / "stripline-claims-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::string why_unbound;
+  const auto cores_of_ranks = [&](uint32_t ranks, Bind bind) {
     const Capture output;
     JobOptions job;
     job.launch = scripted(ranks, std::string(R"(grep Cpus_allowed_list /proc/self/status
       )") + kLeave);
     job.launch.stdout_fd = output.fd();
     job.launch.bind = bind;
+    job.launch.claims_folder = folder;
+    job.on_ready = [&](const Launcher& launcher) { why_unbound = launcher.why_unbound(); };
     EXPECT_EQ(run_job(job).exit_code, kExitOk);
     std::istringstream lines(output.text());
     std::vector<std::string> cores;
@@ -366,6 +373,7 @@ TEST(LocalJob, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
   };
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two cores";
   const auto bound = cores_of_ranks(2, Bind::core);
+  EXPECT_EQ(why_unbound, "");
   const auto unbound = cores_of_ranks(2, Bind::none);
   ASSERT_EQ(bound.size(), 2U);
   ASSERT_EQ(unbound.size(), 2U);
@@ -373,6 +381,21 @@ TEST(LocalJob, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
   EXPECT_EQ(unbound[0], unbound[1]);
   const uint32_t many = std::thread::hardware_concurrency() + 1;
   EXPECT_EQ(cores_of_ranks(many, Bind::core).back(), unbound[0]);
+  EXPECT_EQ(why_unbound,
+            std::to_string(many) + " ranks do not fit the processors that this job may use");
+
+  LaunchOptions other = scripted(1, "sleep 100");
+  other.bind = Bind::core;
+  other.claims_folder = folder;
+  {
+    const auto beside = Launcher::start(other);
+    ASSERT_TRUE(beside.ok());
+    EXPECT_EQ(cores_of_ranks(std::thread::hardware_concurrency(), Bind::core).back(), unbound[0]);
+    EXPECT_NE(why_unbound.find("of which other jobs have"), std::string::npos) << why_unbound;
+  }
+  EXPECT_NE(cores_of_ranks(2, Bind::core)[0], unbound[0]);
+  EXPECT_EQ(why_unbound, "");
+  std::filesystem::remove(folder);
 }
 
 }  // namespace

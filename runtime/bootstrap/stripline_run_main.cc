@@ -131,7 +131,9 @@ int main(int argc, char** argv) {
       ->type_name("N");
   app.add_option("--bind", bind,
                  "core: each rank on a core of its own, spread over NUMA nodes, or on a hardware "
-                 "thread of its own where ranks outnumber cores; none: as the scheduler likes")
+                 "thread of its own where ranks outnumber cores, beside other jobs of "
+                 "stripline-run; none: as "
+                 "the scheduler likes")
       ->type_name("B")
       ->check(CLI::IsMember({"core", "none"}))
       ->capture_default_str();
@@ -195,6 +197,14 @@ int main(int argc, char** argv) {
   if (preflight.refusal) {
     std::fprintf(stderr, "stripline-run: %s\n", preflight.refusal->message().c_str());
     return exit_code_for(preflight.refusal->code());
+  }
+
+  if (verbose) {
+    job.on_ready = [](const bootstrap::Launcher& launcher) {
+      if (launcher.why_unbound().empty()) return;
+      std::fprintf(stderr, "stripline-run: ranks are not bound: %s\n",
+                   launcher.why_unbound().c_str());
+    };
   }
 
   const UniqueFd signals = catch_cancel_signals();

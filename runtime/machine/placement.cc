@@ -4,7 +4,9 @@
 #include <hwloc.h>
 #include <map>
 #include <memory>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace stripline::machine {
 namespace {
@@ -101,6 +103,29 @@ std::vector<std::vector<uint32_t>> place_ranks(std::span<const Processor> proces
     }
   }
   return placement;
+}
+
+std::vector<std::vector<uint32_t>> place_ranks_beside(std::span<const Processor> processors,
+                                                      std::span<const uint32_t> taken,
+                                                      uint32_t ranks) {
+  const auto is_taken = [taken](uint32_t number) {
+    return std::ranges::find(taken, number) != taken.end();
+  };
+  std::vector<Processor> left;
+  std::set<std::pair<uint32_t, uint32_t>> touched;  // package and core
+  for (const Processor& one : processors) {
+    if (is_taken(one.number)) {
+      touched.emplace(one.package, one.core);
+    } else {
+      left.push_back(one);
+    }
+  }
+  std::vector<Processor> untouched = left;
+  std::erase_if(untouched, [&touched](const Processor& one) {
+    return touched.contains({one.package, one.core});
+  });
+  auto placement = place_ranks(untouched, ranks);
+  return placement.empty() ? place_ranks(left, ranks) : placement;
 }
 
 }  // namespace stripline::machine

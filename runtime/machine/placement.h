@@ -36,4 +36,10 @@ std::vector<Processor> processors_of(hwloc_topology* topology);
 std::vector<std::vector<uint32_t>> place_ranks(std::span<const Processor> processors,
                                                uint32_t ranks);
 
+/// The same among processors that are not in `taken`: on cores that have none of those if they
+/// suffice, else on all that are left; empty if these do not suffice. Pure.
+std::vector<std::vector<uint32_t>> place_ranks_beside(std::span<const Processor> processors,
+                                                      std::span<const uint32_t> taken,
+                                                      uint32_t ranks);
+
 }  // namespace stripline::machine

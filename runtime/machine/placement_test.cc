@@ -75,6 +75,19 @@ TEST(Placement, ThreadsOfACoreAreSharedOnlyWhenCoresRunOut) {
             (std::map<uint32_t, size_t>{{0, 6}, {1, 6}}));
 }
 
+TEST(Placement, OtherJobsKeepTheirCores) {
+  const auto processors = machine(kTwoPackages);
+  const std::vector<uint32_t> taken = {0, 1, 8};
+  EXPECT_EQ(place_ranks_beside(processors, {}, 2), place_ranks(processors, 2));
+  // Processor 9 shares a core with another job's 8.
+  EXPECT_EQ(place_ranks_beside(processors, taken, 2), (Placement{{2, 3}, {10, 11}}));
+  EXPECT_EQ(place_ranks_beside(processors, taken, 12).size(), 12U);
+  const Placement all_left = place_ranks_beside(processors, taken, 13);
+  ASSERT_EQ(all_left.size(), 13U);
+  EXPECT_EQ(all_left[6], (std::vector<uint32_t>{9}));
+  EXPECT_TRUE(place_ranks_beside(processors, taken, 14).empty());
+}
+
 TEST(Placement, NoProcessorHasTwoRanks) {
   for (const char* description :
        {"package:2 numa:1 l3:1 core:4 pu:2", "package:1 numa:4 core:3 pu:1", "core:2 pu:4",
