@@ -377,7 +377,8 @@ TEST(StriplineRun, SmallSharedMemoryIsSaidBeforeAndByRanks) {
   EXPECT_EQ(emulated.out, "");
 
   const Finished late = in_container(
-      "3M", launch + "tcp -- env STRIPLINE_FABRIC=emulated:opteron-vapi " + program("hello"));
+      "3M", launch + "tcp -- env STRIPLINE_FABRIC=emulated:opteron-vapi STRIPLINE_CLOCK=virtual " +
+                program("hello"));
   EXPECT_EQ(late.status.exit_code, kExitUnavailable) << late.err;
   EXPECT_NE(late.err.find("cannot allocate a segment"), std::string::npos) << late.err;
   EXPECT_NE(late.err.find("--shm-size"), std::string::npos) << late.err;
