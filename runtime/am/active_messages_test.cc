@@ -11,16 +11,13 @@
 
 #include <stripline/context.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
-using bootstrap::group_on;
-using bootstrap::run_ranks;
 
 template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
@@ -35,16 +32,7 @@ T value_of(std::span<const std::byte> payload) {
   return value;
 }
 
-class ActiveMessagesTest : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  void on_ranks(rank_t ranks, uint16_t credits, const std::function<void(Context&)>& body) {
-    auto options = group_on(GetParam(), ranks);
-    options.am_config.request_credits = credits;
-    options.am_config.reply_credits = credits;
-    const Status ran = run_ranks(options, body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-};
+class ActiveMessagesTest : public bootstrap::RanksTest {};
 
 TEST_P(ActiveMessagesTest, PayloadsOfAllSizesArriveInOrder) {
   on_ranks(3, 8, [](Context& context) {
@@ -184,30 +172,23 @@ TEST_P(ActiveMessagesTest, CreditsBoundWhatWaitsAtAnInattentiveRank) {
 INSTANTIATE_TEST_SUITE_P(Fabrics, ActiveMessagesTest, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 
-class ActiveMessagesDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static void alone(const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 1), body);
-    if (!ran.ok()) std::fprintf(stderr, "%s\n", ran.error().message().c_str());
-    std::_Exit(0);
-  }
-};
+class ActiveMessagesDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(ActiveMessagesDeathTest, PayloadLargerThanAllowed) {
   EXPECT_EXIT(
-      alone([](Context& context) {
-        const uint32_t handler = context.register_am([](rank_t, std::span<const std::byte>) {});
-        context.am_send(0, handler, std::vector<std::byte>(context.am_max_bytes() + 1));
-      }),
+      on_ranks(1,
+               [](Context& context) {
+                 const uint32_t handler =
+                     context.register_am([](rank_t, std::span<const std::byte>) {});
+                 context.am_send(0, handler, std::vector<std::byte>(context.am_max_bytes() + 1));
+               }),
       ::testing::ExitedWithCode(2), "am_send to rank 0: a payload of .* exceeds am_max_bytes");
 }
 
 TEST_F(ActiveMessagesDeathTest, HandlerThatNobodyRegistered) {
-  EXPECT_EXIT(alone([](Context& context) { context.am_send(0, 77, {}); }),
+  EXPECT_EXIT(on_ranks(1, [](Context& context) { context.am_send(0, 77, {}); }),
               ::testing::ExitedWithCode(2), "no handler 77 is registered");
-  EXPECT_EXIT(alone([](Context& context) { context.am_send(0, 0, {}); }),
+  EXPECT_EXIT(on_ranks(1, [](Context& context) { context.am_send(0, 0, {}); }),
               ::testing::ExitedWithCode(2), "no handler 0 is registered");
 }
 
@@ -216,20 +197,22 @@ TEST_F(ActiveMessagesDeathTest, SecondBackgroundWork) {
     bool ready() const override { return false; }
     void advance() override {}
   };
-  EXPECT_EXIT(alone([](Context& context) {
-                Idle second;  // transfers of many regions are the first
-                context.state().messages.set_background(second);
-              }),
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         Idle second;  // transfers of many regions are the first
+                         context.state().messages.set_background(second);
+                       }),
               ::testing::ExitedWithCode(1), "would replace the first");
 }
 
 TEST_F(ActiveMessagesDeathTest, HandlerThatWaits) {
-  EXPECT_EXIT(alone([](Context& context) {
-                const uint32_t handler = context.register_am(
-                    [&](rank_t, std::span<const std::byte>) { context.barrier(); });
-                context.am_send(0, handler, {});
-                context.wait_until([] { return false; }, 1);
-              }),
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         const uint32_t handler = context.register_am(
+                             [&](rank_t, std::span<const std::byte>) { context.barrier(); });
+                         context.am_send(0, handler, {});
+                         context.wait_until([] { return false; }, 1);
+                       }),
               ::testing::ExitedWithCode(2), "inside an active message handler");
 }
 

@@ -11,15 +11,12 @@
 #include <stripline/forall.h>
 
 #include "runtime/array/layouts_under_test.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 
 namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
-using bootstrap::group_on;
-using bootstrap::run_ranks;
 
 constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
@@ -178,16 +175,9 @@ TEST(ForEachRun, AgreesWithTestingEveryIteration) {
   });
 }
 
-// --- through the public API
-// ------------------------------------------------------------------------
+// --- through the public API ----------------------------------------------------------------------
 
-class Forall : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(GetParam(), ranks), body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-};
+class Forall : public bootstrap::RanksTest {};
 
 using Executed = std::vector<int64_t>;
 
@@ -341,41 +331,37 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, Forall, ::testing::ValuesIn(fabrics_under_test
 
 // --- mistakes that end the job -------------------------------------------------------------------
 
-class ForallDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static void on_two(const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), body);
-    std::_Exit(ran.ok() ? 0 : 1);
-  }
-};
+class ForallDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(ForallDeathTest, AStepOfZero) {
   EXPECT_EXIT(
-      on_two([](Context& ctx) { forall(ctx, range(0, 9, 0), affinity(1, 0), [](int64_t) {}); }),
+      on_ranks(2,
+               [](Context& ctx) { forall(ctx, range(0, 9, 0), affinity(1, 0), [](int64_t) {}); }),
       ::testing::ExitedWithCode(2), "with step 0 never ends");
 }
 
 TEST_F(ForallDeathTest, IterationsOfElementsThatDoNotExist) {
-  EXPECT_EXIT(on_two([](Context& ctx) {
-                auto array = shared_array<int>::create(ctx, 10);
-                forall(ctx, range(0, 6), owner_of(*array, 2), [](int64_t) {});
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& ctx) {
+                         auto array = shared_array<int>::create(ctx, 10);
+                         forall(ctx, range(0, 6), owner_of(*array, 2), [](int64_t) {});
+                       }),
               ::testing::ExitedWithCode(2), "iteration 5 is of element 2 \\* 5 \\+ 0");
-  EXPECT_EXIT(on_two([](Context& ctx) {
-                auto array = shared_array<int, block_cyclic<2>>::create(ctx, 10);
-                forall(ctx, range(0, kMax), zip(*array), [](int&) {});
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& ctx) {
+                         auto array = shared_array<int, block_cyclic<2>>::create(ctx, 10);
+                         forall(ctx, range(0, kMax), zip(*array), [](int&) {});
+                       }),
               ::testing::ExitedWithCode(2), "elements are from 0 to below 10");
 }
 
 TEST_F(ForallDeathTest, ArraysThatDiffer) {
-  EXPECT_EXIT(on_two([](Context& ctx) {
-                auto first = shared_array<int, block_cyclic<>>::create(ctx, 10, {2});
-                auto second = shared_array<int, block_cyclic<>>::create(ctx, 10, {3});
-                forall(ctx, zip(*first, *second), [](int&, int&) {});
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& ctx) {
+                         auto first = shared_array<int, block_cyclic<>>::create(ctx, 10, {2});
+                         auto second = shared_array<int, block_cyclic<>>::create(ctx, 10, {3});
+                         forall(ctx, zip(*first, *second), [](int&, int&) {});
+                       }),
               ::testing::ExitedWithCode(2), "differ in size, block or owner");
 }
 

@@ -2,8 +2,8 @@
 // real provider, and on virtual clocks where delays are drawn at random and outcomes do not depend
 // on the host. Variables are on every combination of ranks in turn: own ones and others'.
 //
-// STRIPLINE_TEST_LITMUS_ITERATIONS (of each shape, default 200) makes it long; scripts/check.sh litmus
-// does.
+// STRIPLINE_TEST_LITMUS_ITERATIONS (of each shape, default 200) makes it long; scripts/check.sh
+// litmus does.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -17,15 +17,13 @@
 #include <stripline/context.h>
 #include <stripline/strict.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 
 namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
 using bootstrap::group_on;
-using bootstrap::run_ranks;
 
 uint64_t iterations_of_each() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): set by the caller only
@@ -72,7 +70,7 @@ struct Registers {
   uint64_t r[4] = {};
 };
 
-class Litmus : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
+class Litmus : public bootstrap::RanksTest {
  protected:
   using Program = std::function<void(const Round&, Registers&)>;
 
@@ -87,7 +85,7 @@ class Litmus : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
     constexpr uint64_t kLine = 8;  // variables in lines of their own
     bootstrap::ThreadGroupOptions options = group_on(GetParam(), ranks);
     options.context.segment_bytes += 2 * iterations * kLine * sizeof(uint64_t);
-    const Status ran = run_ranks(options, [&](Context& ctx) {
+    on_ranks(options, [&](Context& ctx) {
       const auto xs = ctx.new_symmetric_array<uint64_t>(iterations * kLine);
       const auto ys = ctx.new_symmetric_array<uint64_t>(iterations * kLine);
       if (!xs.ok() || !ys.ok()) std::abort();
@@ -101,15 +99,13 @@ class Litmus : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
       }
       ctx.barrier();
     });
-    EXPECT_TRUE(ran.ok()) << ran.error().message();
     uint64_t times = 0;
     for (const Registers& registers : results) times += outcome(registers) ? 1 : 0;
     return times;
   }
 };
 
-// --- strict accesses
-// --------------------------------------------------------------------------------
+// --- strict accesses -----------------------------------------------------------------------------
 
 TEST_P(Litmus, MessagePassing) {
   EXPECT_EQ(seen({[](const Round& at, Registers&) {
@@ -195,8 +191,7 @@ TEST_P(Litmus, ReadsOfOneVariableDoNotGoBack) {
             0U);
 }
 
-// --- one of two variables is strict: Chen, Figure 2.6
-// -----------------------------------------------
+// --- one of two variables is strict: Chen, Figure 2.6 --------------------------------------------
 
 TEST_P(Litmus, RelaxedThenStrict) {
   EXPECT_EQ(seen({[](const Round& at, Registers&) {
@@ -249,8 +244,7 @@ TEST_P(Litmus, RelaxedWritesAreSeenInAnyOrder) {
   }
 }
 
-// --- what else orders
-// -----------------------------------------------------------------------------
+// --- what else orders ----------------------------------------------------------------------------
 
 TEST_P(Litmus, AFenceCompletesWhatHasNoHandle) {
   EXPECT_EQ(seen({[](const Round& at, Registers&) {
@@ -322,8 +316,7 @@ TEST_P(Litmus, ABarrierOrdersAllAccesses) {
             0U);
 }
 
-// --- strict accesses by themselves
-// ------------------------------------------------------------------
+// --- strict accesses by themselves ---------------------------------------------------------------
 
 // Between the phases of a barrier they wait for nobody: the second rank arrives only after it has
 // seen what the first one writes.
@@ -347,7 +340,7 @@ TEST_P(Litmus, StrictAccessesBetweenThePhasesOfABarrier) {
 // Transfers that take far longer than the access after them: its rank sees their effect when the
 // strict access returns, and others when they see the strict write.
 TEST_P(Litmus, LargeTransfersBeforeStrictAccesses) {
-  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& ctx) {
+  on_ranks(2, [](Context& ctx) {
     constexpr size_t kCount = size_t{1} << 17;
     const auto data = ctx.new_symmetric_array<uint64_t>(kCount);
     const auto flag = ctx.new_symmetric_array<uint64_t>(1);
@@ -383,11 +376,10 @@ TEST_P(Litmus, LargeTransfersBeforeStrictAccesses) {
       ctx.barrier();
     }
   });
-  EXPECT_TRUE(ran.ok());
 }
 
 TEST_P(Litmus, VariablesOfEverySize) {
-  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& ctx) {
+  on_ranks(2, [](Context& ctx) {
     const auto check = [&ctx](auto value) {
       using T = decltype(value);
       const auto mine = ctx.new_symmetric_array<T>(4);
@@ -411,23 +403,20 @@ TEST_P(Litmus, VariablesOfEverySize) {
     check(2.5F);
     check(-1e300);
   });
-  EXPECT_TRUE(ran.ok());
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Litmus, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 
-TEST(StrictDeathTest, MisalignedVariables) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(
-      {
-        const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), [](Context& ctx) {
-          const auto bytes = ctx.new_symmetric_array<std::byte>(64);
-          (void)strict_read(ctx, (*bytes + 3).reinterpret<uint32_t>());
-        });
-        std::_Exit(ran.ok() ? 0 : 1);
-      },
-      ::testing::ExitedWithCode(2), "strict access of 4 bytes at offset");
+class StrictDeathTest : public bootstrap::RanksDeathTest {};
+
+TEST_F(StrictDeathTest, MisalignedVariables) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& ctx) {
+                         const auto bytes = ctx.new_symmetric_array<std::byte>(64);
+                         (void)strict_read(ctx, (*bytes + 3).reinterpret<uint32_t>());
+                       }),
+              ::testing::ExitedWithCode(2), "strict access of 4 bytes at offset");
 }
 
 }  // namespace

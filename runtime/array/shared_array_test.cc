@@ -8,23 +8,14 @@
 
 #include <stripline/shared_array.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 
 namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
-using bootstrap::group_on;
-using bootstrap::run_ranks;
 
-class SharedArray : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(GetParam(), ranks), body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-};
+class SharedArray : public bootstrap::RanksTest {};
 
 struct Particle {
   double position;
@@ -222,43 +213,40 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, SharedArray, ::testing::ValuesIn(fabrics_under
 
 // --- mistakes that end the job -------------------------------------------------------------------
 
-class SharedArrayDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static void on_two(const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), body);
-    std::_Exit(ran.ok() ? 0 : 1);
-  }
-};
+class SharedArrayDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(SharedArrayDeathTest, RanksThatDisagreeAboutTheLayout) {
-  EXPECT_EXIT(on_two([](Context& ctx) {
-                (void)shared_array<double, block_cyclic<>>::create(ctx, 64, {4 + ctx.rank_me()});
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& ctx) {
+                         (void)shared_array<double, block_cyclic<>>::create(ctx, 64,
+                                                                            {4 + ctx.rank_me()});
+                       }),
               ::testing::ExitedWithCode(2), "in blocks of 5, but rank 0 asks for");
 }
 
 TEST_F(SharedArrayDeathTest, RangesBeyondTheEnd) {
-  EXPECT_EXIT(on_two([](Context& ctx) {
-                auto array = shared_array<double>::create(ctx, 64);
-                double buffer[8] = {};
-                array->read_range(60, 5, buffer);
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& ctx) {
+                         auto array = shared_array<double>::create(ctx, 64);
+                         double buffer[8] = {};
+                         array->read_range(60, 5, buffer);
+                       }),
               ::testing::ExitedWithCode(2), "5 elements from 60 on of a shared array of 64");
-  EXPECT_EXIT(on_two([](Context& ctx) {
-                auto array = shared_array<double>::create(ctx, 64);
-                const double buffer[8] = {};
-                array->write_range(~uint64_t{0}, 2, buffer);
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& ctx) {
+                         auto array = shared_array<double>::create(ctx, 64);
+                         const double buffer[8] = {};
+                         array->write_range(~uint64_t{0}, 2, buffer);
+                       }),
               ::testing::ExitedWithCode(2), "of a shared array of 64");
 }
 
 TEST_F(SharedArrayDeathTest, APackedPointerThatDoesNotFit) {
-  EXPECT_EXIT(on_two([](Context& ctx) {
-                auto array = shared_array<char, block_cyclic<>>::create(ctx, 9, {1 << 20});
-                (void)array->ptr(0);
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& ctx) {
+                         auto array = shared_array<char, block_cyclic<>>::create(ctx, 9, {1 << 20});
+                         (void)array->ptr(0);
+                       }),
               ::testing::ExitedWithCode(2), "use ptr<pointer_form::wide>");
 }
 

@@ -14,7 +14,7 @@
 
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/rma/context_state.h"
 
@@ -58,16 +58,7 @@ std::vector<plan::StripCandidate> decompositions() {
 
 double value_of(rank_t rank, size_t i) { return static_cast<double>(size_t{rank} * 1000000 + i); }
 
-class Loop : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body,
-                const std::string& model_path = "") {
-    auto options = group_on(GetParam(), ranks);
-    options.context.model_path = model_path;
-    const Status ran = run_ranks(options, body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-};
+class Loop : public bootstrap::RanksTest {};
 
 class LoopOnNetworks : public Loop {};
 
@@ -326,38 +317,37 @@ TEST_P(LoopOnNetworks, WithoutAModelVectorisesAndSaysSoOnce) {
 
 TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
   const ModelFile file;
+  auto group = group_on(GetParam(), 2);
+  group.context.model_path = file.path();
   testing::internal::CaptureStderr();
-  on_ranks(
-      2,
-      [](Context& context) {
-        constexpr size_t kCount = 131072;
-        const auto mine = context.new_symmetric_array<double>(kCount);
-        ASSERT_TRUE(mine.ok());
-        const auto remote = context.on_rank(*mine, 1 - context.rank_me());
-        size_t strips = 0;
-        const auto body = [&](size_t, size_t, const double*) { ++strips; };
-        const LoopOptions options{.loop = {}, .compute_s = 1.3e-3};
-        const LoopPlan plan = strip_for(context, remote, kCount, options, body);
-        EXPECT_EQ(plan.reason, Reason::tuned);
-        EXPECT_EQ(plan.count, strips);
-        EXPECT_GT(strips, 3U);
+  on_ranks(group, [](Context& context) {
+    constexpr size_t kCount = 131072;
+    const auto mine = context.new_symmetric_array<double>(kCount);
+    ASSERT_TRUE(mine.ok());
+    const auto remote = context.on_rank(*mine, 1 - context.rank_me());
+    size_t strips = 0;
+    const auto body = [&](size_t, size_t, const double*) { ++strips; };
+    const LoopOptions options{.loop = {}, .compute_s = 1.3e-3};
+    const LoopPlan plan = strip_for(context, remote, kCount, options, body);
+    EXPECT_EQ(plan.reason, Reason::tuned);
+    EXPECT_EQ(plan.count, strips);
+    EXPECT_GT(strips, 3U);
 
-        plan::StripRequest request;
-        request.total_bytes = kCount * sizeof(double);
-        request.max_buffer_bytes = options.max_buffer_bytes;
-        request.compute_s = 1.3e-3;
-        request.nic_ranks = context.state().fabric->info().nic_ranks;
-        const plan::StripCosts costs = example_costs();
-        EXPECT_EQ(plan, plan::plan_strip(request, &costs));
+    plan::StripRequest request;
+    request.total_bytes = kCount * sizeof(double);
+    request.max_buffer_bytes = options.max_buffer_bytes;
+    request.compute_s = 1.3e-3;
+    request.nic_ranks = context.state().fabric->info().nic_ranks;
+    const plan::StripCosts costs = example_costs();
+    EXPECT_EQ(plan, plan::plan_strip(request, &costs));
 
-        strips = 0;
-        const LoopPlan without =
-            strip_for(context, remote, kCount, {.compute_s = 1.3e-3, .use_model = false}, body);
-        EXPECT_EQ(without.reason, Reason::no_model);
-        EXPECT_EQ(strips, 1U);
-        context.barrier();
-      },
-      file.path());
+    strips = 0;
+    const LoopPlan without =
+        strip_for(context, remote, kCount, {.compute_s = 1.3e-3, .use_model = false}, body);
+    EXPECT_EQ(without.reason, Reason::no_model);
+    EXPECT_EQ(strips, 1U);
+    context.barrier();
+  });
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
@@ -365,35 +355,34 @@ TEST_P(LoopOnNetworks, RefinesItsPlanByTheComputationItMeasures) {
   if (GetParam().clock != "virtual")
     GTEST_SKIP() << "needs a clock that other loads do not disturb";
   const ModelFile file;
-  on_ranks(
-      2,
-      [](Context& context) {
-        constexpr size_t kCount = 131072;
-        const auto mine = context.new_symmetric_array<double>(kCount);
-        ASSERT_TRUE(mine.ok());
-        const auto remote = context.on_rank(*mine, 1 - context.rank_me());
-        std::vector<LoopPlan> plans;
-        for (int round = 0; round < 8; ++round) {
-          // Far more than the empty loop class says, and slower at first.
-          const double seconds_per_element = (round == 0 ? 5 : 1) * 10e-9;
-          plans.push_back(
-              strip_for(context, remote, kCount, {}, [&](size_t begin, size_t end, const double*) {
-                context.compute_for(static_cast<double>(end - begin) * seconds_per_element);
-              }));
-        }
-        EXPECT_EQ(plans.back().reason, Reason::tuned);
-        EXPECT_NE(plans.back(), plans.front());
-        EXPECT_EQ(plans[6], plans[7]);
-        const plan::StripCosts costs = example_costs();
-        constexpr uint64_t kBytes = kCount * sizeof(double);
-        const uint32_t others = context.state().fabric->info().nic_ranks - 1;
-        EXPECT_NEAR(plans.back().baseline_s,
-                    costs.get().blocking(kBytes) + others * costs.get().at(kBytes).G * kBytes +
-                        kCount * 10e-9,
-                    1e-6);
-        context.barrier();
-      },
-      file.path());
+  auto group = group_on(GetParam(), 2);
+  group.context.model_path = file.path();
+  on_ranks(group, [](Context& context) {
+    constexpr size_t kCount = 131072;
+    const auto mine = context.new_symmetric_array<double>(kCount);
+    ASSERT_TRUE(mine.ok());
+    const auto remote = context.on_rank(*mine, 1 - context.rank_me());
+    std::vector<LoopPlan> plans;
+    for (int round = 0; round < 8; ++round) {
+      // Far more than the empty loop class says, and slower at first.
+      const double seconds_per_element = (round == 0 ? 5 : 1) * 10e-9;
+      plans.push_back(
+          strip_for(context, remote, kCount, {}, [&](size_t begin, size_t end, const double*) {
+            context.compute_for(static_cast<double>(end - begin) * seconds_per_element);
+          }));
+    }
+    EXPECT_EQ(plans.back().reason, Reason::tuned);
+    EXPECT_NE(plans.back(), plans.front());
+    EXPECT_EQ(plans[6], plans[7]);
+    const plan::StripCosts costs = example_costs();
+    constexpr uint64_t kBytes = kCount * sizeof(double);
+    const uint32_t others = context.state().fabric->info().nic_ranks - 1;
+    EXPECT_NEAR(
+        plans.back().baseline_s,
+        costs.get().blocking(kBytes) + others * costs.get().at(kBytes).G * kBytes + kCount * 10e-9,
+        1e-6);
+    context.barrier();
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Loop, ::testing::ValuesIn(fabrics_under_test()),

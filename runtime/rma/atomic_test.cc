@@ -7,7 +7,7 @@
 
 #include <stripline/atomic.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/rma/context_state.h"
 
@@ -205,26 +205,20 @@ TEST(AtomicDomain, PicksThePathThatAllRanksShare) {
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Atomic, ::testing::ValuesIn(cases()), CaseLabel());
 
-class AtomicDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static void together(const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), body);
-    std::_Exit(ran.ok() ? 0 : 1);
-  }
-};
+class AtomicDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(AtomicDeathTest, VariablesAreAlignedAndInBounds) {
-  EXPECT_EXIT(together([](Context& context) {
-                const atomic_domain<int64_t> domain(context);
-                domain.add(global_ptr<int64_t>(1, 4), 1).wait();
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const atomic_domain<int64_t> domain(context);
+                         domain.add(global_ptr<int64_t>(1, 4), 1).wait();
+                       }),
               ::testing::ExitedWithCode(2), "at offset 4 of rank 1, which is not a multiple");
-  EXPECT_EXIT(together([](Context& context) {
-                const atomic_domain<int64_t> domain(context);
-                domain.add(global_ptr<int64_t>(1, 8U << 20), 1).wait();
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const atomic_domain<int64_t> domain(context);
+                         domain.add(global_ptr<int64_t>(1, 8U << 20), 1).wait();
+                       }),
               ::testing::ExitedWithCode(2), "atomic operation of 8 bytes .* is out of bounds");
 }
 

@@ -10,24 +10,15 @@
 
 #include <stripline/context.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
-using bootstrap::group_on;
-using bootstrap::run_ranks;
 
-class Implicit : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(GetParam(), ranks), body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-};
+class Implicit : public bootstrap::RanksTest {};
 
 // What a rank writes into one place in one epoch.
 std::byte value_at(size_t place, rank_t writer, int epoch) {
@@ -297,46 +288,42 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, ImplicitOnNetworks,
                          ::testing::ValuesIn(bootstrap::networks_under_test()),
                          bootstrap::FabricLabel());
 
-class ImplicitDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static void together(const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), body);
-    std::_Exit(ran.ok() ? 0 : 1);
-  }
-};
+class ImplicitDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(ImplicitDeathTest, PutsAreChecked) {
-  EXPECT_EXIT(together([](Context& context) {
-                const double value = 0;
-                context.rput_nbi(&value, global_ptr<double>(1, (8U << 20) - 4), 1);
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const double value = 0;
+                         context.rput_nbi(&value, global_ptr<double>(1, (8U << 20) - 4), 1);
+                       }),
               ::testing::ExitedWithCode(2), "rput of 8 bytes at offset 8388604 of rank 1 is out");
 }
 
 TEST_F(ImplicitDeathTest, AccessToARankThatDoesNotExist) {
-  EXPECT_EXIT(together([](Context& context) {
-                double value = 0;
-                context.rget_nbi(global_ptr<double>(1000000, 0), &value, 1);
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         double value = 0;
+                         context.rget_nbi(global_ptr<double>(1000000, 0), &value, 1);
+                       }),
               ::testing::ExitedWithCode(2), "of rank 1000000 is out of bounds");
-  EXPECT_EXIT(together([](Context& context) {
-                const std::vector<double> values(1000);
-                context.rput_nbi(values.data(), global_ptr<double>(1000000, 0), values.size());
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const std::vector<double> values(1000);
+                         context.rput_nbi(values.data(), global_ptr<double>(1000000, 0),
+                                          values.size());
+                       }),
               ::testing::ExitedWithCode(2), "of rank 1000000 is out of bounds");
 }
 
 TEST_F(ImplicitDeathTest, FenceOfARankThatDoesNotExist) {
-  EXPECT_EXIT(together([](Context& context) { context.fence(2); }), ::testing::ExitedWithCode(2),
+  EXPECT_EXIT(on_ranks(2, [](Context& context) { context.fence(2); }), ::testing::ExitedWithCode(2),
               "fence of rank 2, but the job has ranks 0 to 1");
 }
 
 // What no sender of ours makes.
 TEST_F(ImplicitDeathTest, CombinedPutsAreCheckedAtTheTarget) {
   const auto send = [](uint64_t word) {
-    together([word](Context& context) {
+    on_ranks(2, [word](Context& context) {
       if (context.rank_me() == 0) {
         context.state().messages.send(1, am::kCombinedPuts, std::as_bytes(std::span(&word, 1)), {});
       }

@@ -7,59 +7,44 @@
 
 #include <stripline/lock.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
-using bootstrap::group_on;
-using bootstrap::run_ranks;
 
-class LockTest : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body, uint16_t credits = 64) {
-    auto options = group_on(GetParam(), ranks);
-    options.am_config.request_credits = credits;
-    options.am_config.reply_credits = credits;
-    const Status ran = run_ranks(options, body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-};
+class LockTest : public bootstrap::RanksTest {};
 
 // Additions that are not atomic by themselves, on two ranks' memory, with puts that are completed
 // by nothing but the lock.
 TEST_P(LockTest, OneRankAtATime) {
   for (const rank_t ranks : {1U, 2U, 3U, 5U}) {
     for (const uint16_t credits : {uint16_t{64}, uint16_t{1}}) {
-      on_ranks(
-          ranks,
-          [](Context& context) {
-            constexpr uint64_t kEach = 40;
-            const auto shared = context.new_symmetric_array<uint64_t>(2);
-            ASSERT_TRUE(shared.ok());
-            const rank_t last = context.rank_n() - 1;
-            auto made = global_lock::create(context, last);
-            ASSERT_TRUE(made.ok());
-            global_lock& lock = *made;
-            const auto first = context.on_rank(*shared, 0);
-            const auto second = context.on_rank(*shared, last) + 1;
-            for (uint64_t i = 0; i < kEach; ++i) {
-              std::unique_lock hold(lock, std::defer_lock);
-              if (i % 8 != 7 || !hold.try_lock()) hold.lock();
-              const uint64_t value = context.rget(first);
-              EXPECT_EQ(context.rget(second), value * 3);
-              const uint64_t next[] = {value + 1, (value + 1) * 3};
-              context.rput_nbi(&next[0], first, 1);
-              context.rput_buffered(&next[1], second, 1);
-              if (i % 16 == context.rank_me()) context.compute_for(1e-5);
-            }
-            context.barrier();
-            EXPECT_EQ(context.rget(first), kEach * context.rank_n());
-          },
-          credits);
+      on_ranks(ranks, credits, [](Context& context) {
+        constexpr uint64_t kEach = 40;
+        const auto shared = context.new_symmetric_array<uint64_t>(2);
+        ASSERT_TRUE(shared.ok());
+        const rank_t last = context.rank_n() - 1;
+        auto made = global_lock::create(context, last);
+        ASSERT_TRUE(made.ok());
+        global_lock& lock = *made;
+        const auto first = context.on_rank(*shared, 0);
+        const auto second = context.on_rank(*shared, last) + 1;
+        for (uint64_t i = 0; i < kEach; ++i) {
+          std::unique_lock hold(lock, std::defer_lock);
+          if (i % 8 != 7 || !hold.try_lock()) hold.lock();
+          const uint64_t value = context.rget(first);
+          EXPECT_EQ(context.rget(second), value * 3);
+          const uint64_t next[] = {value + 1, (value + 1) * 3};
+          context.rput_nbi(&next[0], first, 1);
+          context.rput_buffered(&next[1], second, 1);
+          if (i % 16 == context.rank_me()) context.compute_for(1e-5);
+        }
+        context.barrier();
+        EXPECT_EQ(context.rget(first), kEach * context.rank_n());
+      });
     }
   }
 }
@@ -136,16 +121,13 @@ TEST_P(LockTest, TryLockTakesOnlyAFreeLock) {
 INSTANTIATE_TEST_SUITE_P(Fabrics, LockTest, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 
-class LockDeathTest : public ::testing::Test {
+class LockDeathTest : public bootstrap::RanksDeathTest {
  protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
   static void alone(const std::function<void(Context&, global_lock&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 1), [&body](Context& context) {
+    on_ranks(1, [&body](Context& context) {
       auto lock = global_lock::create(context);
       body(context, *lock);
     });
-    std::_Exit(ran.ok() ? 0 : 1);
   }
 };
 
@@ -164,14 +146,11 @@ TEST_F(LockDeathTest, WrongUse) {
                 static_cast<void>(global_lock::create(context, 7).ok());
               }),
               ::testing::ExitedWithCode(2), "global_lock with home rank 7, but the job has ranks");
-  EXPECT_EXIT(
-      {
-        const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), [](Context& context) {
-          static_cast<void>(global_lock::create(context, context.rank_me()).ok());
-        });
-        std::_Exit(ran.ok() ? 0 : 1);
-      },
-      ::testing::ExitedWithCode(2), "home rank 1, but rank 0 names 0; a lock has one home");
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         static_cast<void>(global_lock::create(context, context.rank_me()).ok());
+                       }),
+              ::testing::ExitedWithCode(2), "home rank 1, but rank 0 names 0; a lock has one home");
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -6,26 +5,14 @@
 
 #include <stripline/am.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 
 namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
-using bootstrap::group_on;
-using bootstrap::run_ranks;
 
-class AmTest : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  void on_ranks(rank_t ranks, uint16_t credits, const std::function<void(Context&)>& body) {
-    auto options = group_on(GetParam(), ranks);
-    options.am_config.request_credits = credits;
-    options.am_config.reply_credits = credits;
-    const Status ran = run_ranks(options, body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-};
+class AmTest : public bootstrap::RanksTest {};
 
 TEST_P(AmTest, ShortOnesCarryTheirValueAndMayBeAnswered) {
   on_ranks(3, 2, [](Context& context) {
@@ -105,28 +92,23 @@ TEST_P(AmTest, LongOnesFindTheirDataInPlace) {
 INSTANTIATE_TEST_SUITE_P(Fabrics, AmTest, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 
-class LongAmDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static void together(const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), body);
-    std::_Exit(ran.ok() ? 0 : 1);
-  }
-};
+class LongAmDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(LongAmDeathTest, DataAreForTheTargetAndWithinItsSegment) {
   const std::vector<uint64_t> data(4);
-  EXPECT_EXIT(together([&](Context& context) {
-                const long_am message(context, [](rank_t, auto, auto) {});
-                message.send(1, {}, std::span<const uint64_t>(data), global_ptr<uint64_t>(0, 0));
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [&](Context& context) {
+                         const long_am message(context, [](rank_t, auto, auto) {});
+                         message.send(1, {}, std::span<const uint64_t>(data),
+                                      global_ptr<uint64_t>(0, 0));
+                       }),
               ::testing::ExitedWithCode(2), "with data for another rank");
-  EXPECT_EXIT(together([&](Context& context) {
-                const long_am message(context, [](rank_t, auto, auto) {});
-                message.send(1, {}, std::span<const uint64_t>(data),
-                             global_ptr<uint64_t>(1, (size_t{8} << 20) - 8));
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [&](Context& context) {
+                         const long_am message(context, [](rank_t, auto, auto) {});
+                         message.send(1, {}, std::span<const uint64_t>(data),
+                                      global_ptr<uint64_t>(1, (size_t{8} << 20) - 8));
+                       }),
               ::testing::ExitedWithCode(2),
               "long_am::send of 32 bytes at offset .* is out of bounds");
 }

@@ -9,7 +9,7 @@
 
 #include <stripline/context.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/rma/context_state.h"
 
@@ -20,13 +20,7 @@ using bootstrap::fabrics_under_test;
 using bootstrap::group_on;
 using bootstrap::run_ranks;
 
-class OneSided : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(GetParam(), ranks), body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-};
+class OneSided : public bootstrap::RanksTest {};
 
 std::byte pattern(size_t i, uint64_t salt) {
   return static_cast<std::byte>((i * 131 + (i >> 8) * 17 + salt * 29 + 1) & 0xff);
@@ -259,61 +253,51 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, OneSided, ::testing::ValuesIn(fabrics_under_te
 
 // --- misuse: the process ends with exit code 2 and a message that names rank, operation and offset
 
-class Misuse : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static void alone(const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 1), body);
-    if (!ran.ok()) std::fprintf(stderr, "%s\n", ran.error().message().c_str());
-    std::_Exit(0);
-  }
-};
-
-using MisuseDeathTest = Misuse;
+class MisuseDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(MisuseDeathTest, AccessBeyondTheSegment) {
-  EXPECT_EXIT(alone([](Context& context) {
-                double value = 0;
-                context.rget(global_ptr<double>(0, (8U << 20) - 4), &value, 1).wait();
-              }),
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         double value = 0;
+                         context.rget(global_ptr<double>(0, (8U << 20) - 4), &value, 1).wait();
+                       }),
               ::testing::ExitedWithCode(2),
               "rank 0 on .*rget of 8 bytes at offset 8388604 of rank 0 is out of bounds");
-  EXPECT_EXIT(alone([](Context& context) {
-                const double value = 0;
-                context.rput(&value, global_ptr<double>(0, 0), SIZE_MAX / 8).wait();
-              }),
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         const double value = 0;
+                         context.rput(&value, global_ptr<double>(0, 0), SIZE_MAX / 8).wait();
+                       }),
               ::testing::ExitedWithCode(2), "rput of .* is out of bounds");
 }
 
 TEST_F(MisuseDeathTest, AccessToARankThatDoesNotExist) {
-  EXPECT_EXIT(alone([](Context& context) {
-                const double value = 0;
-                context.rput(&value, global_ptr<double>(1, 0), 1).wait();
-              }),
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         const double value = 0;
+                         context.rput(&value, global_ptr<double>(1, 0), 1).wait();
+                       }),
               ::testing::ExitedWithCode(2), "of rank 1 is out of bounds: the job has ranks 0 to 0");
 }
 
 TEST_F(MisuseDeathTest, FreeingTwice) {
-  EXPECT_EXIT(alone([](Context& context) {
-                const auto array = context.new_symmetric_array<double>(8);
-                context.delete_symmetric_array(*array);
-                context.delete_symmetric_array(*array);
-              }),
+  EXPECT_EXIT(on_ranks(1,
+                       [](Context& context) {
+                         const auto array = context.new_symmetric_array<double>(8);
+                         context.delete_symmetric_array(*array);
+                         context.delete_symmetric_array(*array);
+                       }),
               ::testing::ExitedWithCode(2), "no symmetric array starts at offset 0");
 }
 
 TEST_F(MisuseDeathTest, DifferentSizesOnDifferentRanks) {
-  EXPECT_EXIT(
-      {
-        const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), [](Context& context) {
-          [[maybe_unused]] const auto array =
-              context.new_symmetric_array<double>(8 + context.rank_me());
-          context.barrier();
-        });
-        std::_Exit(ran.ok() ? 0 : 1);
-      },
-      ::testing::ExitedWithCode(2), "of 72 bytes, but rank 0 asks for 64");
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         [[maybe_unused]] const auto array =
+                             context.new_symmetric_array<double>(8 + context.rank_me());
+                         context.barrier();
+                       }),
+              ::testing::ExitedWithCode(2), "of 72 bytes, but rank 0 asks for 64");
 }
 
 }  // namespace

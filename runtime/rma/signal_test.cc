@@ -7,24 +7,15 @@
 
 #include <stripline/context.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
-using bootstrap::group_on;
-using bootstrap::run_ranks;
 
-class SignalledPut : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(GetParam(), ranks), body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-};
+class SignalledPut : public bootstrap::RanksTest {};
 
 // A ring: each rank writes to the next one and waits only for the flag of the one before. Sizes
 // below and above what one message holds, and none at all.
@@ -92,19 +83,11 @@ TEST_P(SignalledPut, ManyAtOnceAndToOneself) {
 INSTANTIATE_TEST_SUITE_P(Fabrics, SignalledPut, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 
-class SignalDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static void together(const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), body);
-    std::_Exit(ran.ok() ? 0 : 1);
-  }
-};
+class SignalDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(SignalDeathTest, FlagsAreChecked) {
   const auto put = [](global_ptr<uint64_t> flag) {
-    together([flag](Context& context) {
+    on_ranks(2, [flag](Context& context) {
       const double value = 1;
       context.rput_signal(&value, global_ptr<double>(1, 0), 1, flag, 1).wait();
     });
@@ -118,9 +101,10 @@ TEST_F(SignalDeathTest, FlagsAreChecked) {
 }
 
 TEST_F(SignalDeathTest, ARankWaitsOnItsOwnFlags) {
-  EXPECT_EXIT(together([](Context& context) {
-                context.wait_signal(global_ptr<uint64_t>(1 - context.rank_me(), 0), 1);
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         context.wait_signal(global_ptr<uint64_t>(1 - context.rank_me(), 0), 1);
+                       }),
               ::testing::ExitedWithCode(2), "wait_signal on a flag of another rank");
 }
 

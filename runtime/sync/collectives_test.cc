@@ -10,24 +10,15 @@
 
 #include <stripline/context.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
-using bootstrap::group_on;
-using bootstrap::run_ranks;
 
-class Collectives : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(GetParam(), ranks), body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-};
+class Collectives : public bootstrap::RanksTest {};
 
 TEST_P(Collectives, NobodyPassesABarrierBeforeEverybodyHasArrived) {
   for (const rank_t ranks : {1U, 2U, 3U, 5U, 8U}) {
@@ -145,48 +136,42 @@ TEST_P(Collectives, MinimumMaximumAndIntegers) {
 INSTANTIATE_TEST_SUITE_P(Fabrics, Collectives, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 
-// --- ranks that disagree
-// ---------------------------------------------------------------------------
+// --- ranks that disagree -------------------------------------------------------------------------
 
-class CollectivesDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static void on_two(const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), body);
-    std::_Exit(ran.ok() ? 0 : 1);
-  }
-};
+class CollectivesDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(CollectivesDeathTest, BarrierAgainstBroadcast) {
-  EXPECT_EXIT(on_two([](Context& context) {
-                if (context.rank_me() == 0) {
-                  context.barrier();
-                } else {
-                  context.broadcast(1.0, 0);
-                }
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         if (context.rank_me() == 0) {
+                           context.barrier();
+                         } else {
+                           context.broadcast(1.0, 0);
+                         }
+                       }),
               ::testing::ExitedWithCode(2), "disagree on collective operation");
 }
 
 TEST_F(CollectivesDeathTest, OneRankLeavesWhileAnotherGoesOn) {
-  EXPECT_EXIT(on_two([](Context& context) {
-                if (context.rank_me() == 0) context.barrier();
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         if (context.rank_me() == 0) context.barrier();
+                       }),
               ::testing::ExitedWithCode(2), "the end of its Context");
 }
 
 TEST_F(CollectivesDeathTest, BroadcastOfDifferentLengths) {
-  EXPECT_EXIT(on_two([](Context& context) {
-                std::vector<std::byte> data(10 + context.rank_me());
-                context.broadcast(data, 0);
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         std::vector<std::byte> data(10 + context.rank_me());
+                         context.broadcast(data, 0);
+                       }),
               ::testing::ExitedWithCode(2), "rank 0 has 10 bytes, rank 1 has 11");
 }
 
 TEST_F(CollectivesDeathTest, MalformedMessagesOfCollectives) {
   const auto after_message = [](uint32_t handler, std::vector<uint32_t> words) {
-    on_two([handler, words = std::move(words)](Context& context) {
+    on_ranks(2, [handler, words = std::move(words)](Context& context) {
       if (context.rank_me() == 1) {
         context.state().messages.send(0, handler, std::as_bytes(std::span(words)), {});
       }
@@ -210,7 +195,7 @@ TEST_F(CollectivesDeathTest, MalformedMessagesOfCollectives) {
 }
 
 TEST_F(CollectivesDeathTest, BroadcastFromNobody) {
-  EXPECT_EXIT(on_two([](Context& context) { context.broadcast(1.0, 2); }),
+  EXPECT_EXIT(on_ranks(2, [](Context& context) { context.broadcast(1.0, 2); }),
               ::testing::ExitedWithCode(2), "broadcast from rank 2, but the job has ranks 0 to 1");
 }
 

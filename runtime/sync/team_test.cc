@@ -18,8 +18,7 @@
 #include <stripline/team.h>
 
 #include "optimizer/model/model_json.h"
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -27,7 +26,6 @@ namespace {
 
 using bootstrap::fabrics_under_test;
 using bootstrap::group_on;
-using bootstrap::run_ranks;
 using model::CollectiveOperation;
 
 constexpr uint32_t kUntouched = 0xdeadbeef;
@@ -257,16 +255,7 @@ class Check {
   Vectors out_;
 };
 
-class TeamTest : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body, uint16_t credits = 64) {
-    auto options = group_on(GetParam(), ranks);
-    options.am_config.request_credits = credits;
-    options.am_config.reply_credits = credits;
-    const Status ran = run_ranks(options, body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-};
+class TeamTest : public bootstrap::RanksTest {};
 
 // Lengths: none, less than a block per rank, small, just above an eager message, several messages.
 TEST_P(TeamTest, EveryAlgorithmOnOneToEightRanks) {
@@ -295,15 +284,12 @@ TEST_P(TeamTest, LargeData) {
 
 TEST_P(TeamTest, OneCreditIsEnough) {
   for (const rank_t ranks : {2U, 3U, 5U}) {
-    on_ranks(
-        ranks,
-        [](Context& context) {
-          const team all = team::world(context);
-          for (const size_t count : {1U, 300U, 20000U}) {
-            Check(context, all, count, count == 20000U, count).all();
-          }
-        },
-        1);
+    on_ranks(ranks, 1, [](Context& context) {
+      const team all = team::world(context);
+      for (const size_t count : {1U, 300U, 20000U}) {
+        Check(context, all, count, count == 20000U, count).all();
+      }
+    });
   }
 }
 
@@ -494,30 +480,26 @@ TEST_P(TeamTest, EarlyMessagesAreBounded) {
 // Rank 0 computes and gives no credits, so that what rank 1's handler has sent it stays there.
 TEST_P(TeamTest, ABarrierDoesNotWaitForRepliesOfTheProgram) {
   if (GetParam().clock != "virtual") GTEST_SKIP() << "looks at the time";
-  on_ranks(
-      3,
-      [](Context& context) {
-        uint64_t replies = 0;
-        const uint32_t reply =
-            context.register_am([&](rank_t, std::span<const std::byte>) { ++replies; });
-        const uint32_t ask = context.register_am([&](rank_t source, std::span<const std::byte>) {
-          for (int i = 0; i < 5; ++i) context.am_send(source, reply, {});
-        });
-        const team others =
-            team::world(context).split(context.rank_me() == 0 ? team::no_colour : 0, 0);
-        if (context.rank_me() == 0) {
-          context.am_send(1, ask, {});
-          context.compute_for(1.0);
-          EXPECT_TRUE(context.wait_until([&] { return replies == 5; }, 1));
-        } else {
-          context.wait_until([] { return false; }, 0.1);
-          EXPECT_EQ(context.state().messages.idle(), context.rank_me() == 2);
-          for (int i = 0; i < 3; ++i) others.barrier();
-          EXPECT_LT(context.now_s(), 0.5);
-        }
-        context.barrier();
-      },
-      1);
+  on_ranks(3, 1, [](Context& context) {
+    uint64_t replies = 0;
+    const uint32_t reply =
+        context.register_am([&](rank_t, std::span<const std::byte>) { ++replies; });
+    const uint32_t ask = context.register_am([&](rank_t source, std::span<const std::byte>) {
+      for (int i = 0; i < 5; ++i) context.am_send(source, reply, {});
+    });
+    const team others = team::world(context).split(context.rank_me() == 0 ? team::no_colour : 0, 0);
+    if (context.rank_me() == 0) {
+      context.am_send(1, ask, {});
+      context.compute_for(1.0);
+      EXPECT_TRUE(context.wait_until([&] { return replies == 5; }, 1));
+    } else {
+      context.wait_until([] { return false; }, 0.1);
+      EXPECT_EQ(context.state().messages.idle(), context.rank_me() == 2);
+      for (int i = 0; i < 3; ++i) others.barrier();
+      EXPECT_LT(context.now_s(), 0.5);
+    }
+    context.barrier();
+  });
 }
 
 // The other ranks force what the model's rule names, which is not the default: rank 0 must have
@@ -538,7 +520,7 @@ TEST_P(TeamTest, TheModelChoosesTheAlgorithm) {
   ASSERT_TRUE(model::save_model(model, path).ok());
   auto options = group_on(GetParam(), 3);
   options.context.model_path = path.string();
-  const Status ran = run_ranks(options, [](Context& context) {
+  on_ranks(options, [](Context& context) {
     const team all = team::world(context);
     const auto on_rank_0 = [&](collective_algorithm forced) {
       return context.rank_me() == 0 ? collective_algorithm::automatic : forced;
@@ -551,87 +533,79 @@ TEST_P(TeamTest, TheModelChoosesTheAlgorithm) {
     EXPECT_EQ(larger[99], 2);
   });
   std::filesystem::remove(path);
-  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, TeamTest, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 
-class TeamDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static void on(rank_t ranks, const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], ranks), body);
-    std::_Exit(ran.ok() ? 0 : 1);
-  }
-};
+class TeamDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(TeamDeathTest, DisagreementNamesTheTeam) {
-  EXPECT_EXIT(on(3,
-                 [](Context& context) {
-                   const team all = team::world(context);
-                   const team pair = all.split(context.rank_me() == 1 ? team::no_colour : 0, 0);
-                   if (context.rank_me() == 0) pair.allreduce(1, op_add{});
-                   if (context.rank_me() == 2) pair.inclusive_scan(1, op_add{});
-                   context.barrier();
-                 }),
+  EXPECT_EXIT(on_ranks(3,
+                       [](Context& context) {
+                         const team all = team::world(context);
+                         const team pair =
+                             all.split(context.rank_me() == 1 ? team::no_colour : 0, 0);
+                         if (context.rank_me() == 0) pair.allreduce(1, op_add{});
+                         if (context.rank_me() == 2) pair.inclusive_scan(1, op_add{});
+                         context.barrier();
+                       }),
               ::testing::ExitedWithCode(2),
               "operation 1 of team 1: rank 0 is in allreduce, rank 2 is in inclusive_scan");
 }
 
 TEST_F(TeamDeathTest, DifferentArguments) {
   // The large side only learns of it by announcing its message.
-  EXPECT_EXIT(on(2,
-                 [](Context& context) {
-                   std::vector<double> data(context.rank_me() == 0 ? 100000 : 10);
-                   team::world(context).broadcast(data, 0);
-                 }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         std::vector<double> data(context.rank_me() == 0 ? 100000 : 10);
+                         team::world(context).broadcast(data, 0);
+                       }),
               ::testing::ExitedWithCode(2), "rank 0 has 800000 bytes, rank 1 has 80");
-  EXPECT_EXIT(on(2,
-                 [](Context& context) {
-                   team::world(context).reduce(1.0, op_add{}, 1 - context.rank_me());
-                   context.barrier();
-                 }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         team::world(context).reduce(1.0, op_add{}, 1 - context.rank_me());
+                         context.barrier();
+                       }),
               ::testing::ExitedWithCode(2),
               "reduce with different roots: rank 0 names 1, rank 1 names 0");
-  EXPECT_EXIT(on(2,
-                 [](Context& context) {
-                   team::world(context).allreduce(1.0, op_add{},
-                                                  context.rank_me() == 0
-                                                      ? collective_algorithm::in_order
-                                                      : collective_algorithm::recursive_doubling);
-                 }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         team::world(context).allreduce(
+                             1.0, op_add{},
+                             context.rank_me() == 0 ? collective_algorithm::in_order
+                                                    : collective_algorithm::recursive_doubling);
+                       }),
               ::testing::ExitedWithCode(2), "allreduce by different algorithms");
-  EXPECT_EXIT(on(2,
-                 [](Context& context) {
-                   const std::vector<int> in(2);
-                   std::vector<int> out(6);
-                   const std::vector<size_t> ones = {1, 1};
-                   const std::vector<size_t> expected = {1, context.rank_me() == 0 ? 3U : 1U};
-                   const std::vector<size_t> zeros = {0, 0};
-                   team::world(context).all_to_all_v(in, ones, zeros, out, expected, zeros);
-                 }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const std::vector<int> in(2);
+                         std::vector<int> out(6);
+                         const std::vector<size_t> ones = {1, 1};
+                         const std::vector<size_t> expected = {1, context.rank_me() == 0 ? 3U : 1U};
+                         const std::vector<size_t> zeros = {0, 0};
+                         team::world(context).all_to_all_v(in, ones, zeros, out, expected, zeros);
+                       }),
               ::testing::ExitedWithCode(2), "rank 1 sent 4 bytes to rank 0, which expected 12");
   // One of them is sent at once, the other waits to be asked for; whoever comes first.
   for (const rank_t late : {0U, 1U}) {
     for (const size_t sent : {size_t{1}, size_t{9000}}) {
-      EXPECT_EXIT(on(2,
-                     [late, sent](Context& context) {
-                       const size_t expected = sent == 1 ? 9000 : 1;
-                       const std::vector<int> in(9001);
-                       std::vector<int> out(9001);
-                       const bool zero = context.rank_me() == 0;
-                       const std::vector<size_t> in_counts = {zero ? 1 : sent, 1};
-                       const std::vector<size_t> out_counts = {1, zero ? expected : 1};
-                       const std::vector<size_t> offsets = {0, 0};
-                       const std::vector<size_t> out_offsets = {0, 1};
-                       if (context.rank_me() == late) {
-                         context.wait_until([] { return false; }, 0.01);
-                       }
-                       team::world(context).all_to_all_v(in, in_counts, offsets, out, out_counts,
-                                                         out_offsets);
-                     }),
+      EXPECT_EXIT(on_ranks(2,
+                           [late, sent](Context& context) {
+                             const size_t expected = sent == 1 ? 9000 : 1;
+                             const std::vector<int> in(9001);
+                             std::vector<int> out(9001);
+                             const bool zero = context.rank_me() == 0;
+                             const std::vector<size_t> in_counts = {zero ? 1 : sent, 1};
+                             const std::vector<size_t> out_counts = {1, zero ? expected : 1};
+                             const std::vector<size_t> offsets = {0, 0};
+                             const std::vector<size_t> out_offsets = {0, 1};
+                             if (context.rank_me() == late) {
+                               context.wait_until([] { return false; }, 0.01);
+                             }
+                             team::world(context).all_to_all_v(in, in_counts, offsets, out,
+                                                               out_counts, out_offsets);
+                           }),
                   ::testing::ExitedWithCode(2),
                   "rank 1 sent " + std::to_string(sent * 4) +
                       " bytes to rank 0, which expected|blocks of different lengths");
@@ -644,26 +618,27 @@ TEST_F(TeamDeathTest, NoMemoryForScratch) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer itself needs address space";
 #endif
-  EXPECT_EXIT(on(2,
-                 [](Context& context) {
-                   std::vector<uint8_t> data(size_t{64} << 20);
-                   context.barrier();
-                   if (context.rank_me() == 0) {
-                     const rlimit tight{size_t{1} << 20, RLIM_INFINITY};  // less than is in use
-                     ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
-                   }
-                   context.barrier();
-                   team::world(context).allreduce(data, data, op_add{},
-                                                  collective_algorithm::in_order);
-                 }),
-              ::testing::ExitedWithCode(4),
-              "no 134217728 bytes of memory for the scratch.*choose an algorithm that needs less.*"
-              "during allreduce");
+  EXPECT_EXIT(
+      on_ranks(2,
+               [](Context& context) {
+                 std::vector<uint8_t> data(size_t{64} << 20);
+                 context.barrier();
+                 if (context.rank_me() == 0) {
+                   const rlimit tight{size_t{1} << 20, RLIM_INFINITY};  // less than is in use
+                   ASSERT_EQ(setrlimit(RLIMIT_AS, &tight), 0);
+                 }
+                 context.barrier();
+                 team::world(context).allreduce(data, data, op_add{},
+                                                collective_algorithm::in_order);
+               }),
+      ::testing::ExitedWithCode(4),
+      "no 134217728 bytes of memory for the scratch.*choose an algorithm that needs less.*"
+      "during allreduce");
 }
 
 TEST_F(TeamDeathTest, WrongArguments) {
   const auto alone = [](const std::function<void(const team&)>& body) {
-    on(1, [&body](Context& context) { body(team::world(context)); });
+    on_ranks(1, [&body](Context& context) { body(team::world(context)); });
   };
   EXPECT_EXIT(
       alone([](const team& all) { all.allreduce(1, op_add{}, collective_algorithm::bruck); }),
@@ -678,14 +653,15 @@ TEST_F(TeamDeathTest, WrongArguments) {
               }),
               ::testing::ExitedWithCode(2),
               "allgather with an output of 16 bytes where 12 are needed");
-  EXPECT_EXIT(on(2,
-                 [](Context& context) {
-                   const std::vector<double> in(3);  // 24 bytes, but no two blocks of elements
-                   std::vector<double> out(3);
-                   team::world(context).all_to_all(in, out);
-                 }),
-              ::testing::ExitedWithCode(2),
-              "all_to_all of 3 elements, which are not 2 blocks of the same length");
+  EXPECT_EXIT(
+      on_ranks(2,
+               [](Context& context) {
+                 const std::vector<double> in(3);  // 24 bytes, but no two blocks of elements
+                 std::vector<double> out(3);
+                 team::world(context).all_to_all(in, out);
+               }),
+      ::testing::ExitedWithCode(2),
+      "all_to_all of 3 elements, which are not 2 blocks of the same length");
   EXPECT_EXIT(alone([](const team& all) {
                 const std::vector<int> in(3);
                 std::vector<int> out(3);

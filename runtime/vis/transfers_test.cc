@@ -18,8 +18,7 @@
 #include <stripline/team.h>
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
-#include "runtime/bootstrap/thread_group.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -27,7 +26,6 @@ namespace {
 
 using bootstrap::fabrics_under_test;
 using bootstrap::group_on;
-using bootstrap::run_ranks;
 using bootstrap::ThreadGroupOptions;
 
 uint64_t seed() {
@@ -361,17 +359,7 @@ class RandomTransfers {
   size_t lane_ = 0;
 };
 
-class Vis : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {
- protected:
-  static void on_ranks(const ThreadGroupOptions& options,
-                       const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(options, body);
-    ASSERT_TRUE(ran.ok()) << ran.error().message();
-  }
-  void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
-    on_ranks(group_on(GetParam(), ranks), body);
-  }
-};
+class Vis : public bootstrap::RanksTest {};
 
 class VisOnNetworks : public Vis {};
 
@@ -730,14 +718,8 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, VisOnNetworks,
                          ::testing::ValuesIn(bootstrap::networks_under_test()),
                          bootstrap::FabricLabel());
 
-class VisDeathTest : public ::testing::Test {
+class VisDeathTest : public bootstrap::RanksDeathTest {
  protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-
-  static void together(const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], 2), body);
-    std::_Exit(ran.ok() ? 0 : 1);
-  }
   static void put(Context& context, uint64_t offset, std::ptrdiff_t stride, size_t extent) {
     const std::vector<double> memory(10);
     rput_strided<1>(context, memory.data(), {8}, global_ptr<double>(1, offset), {stride}, {extent})
@@ -753,47 +735,49 @@ class VisDeathTest : public ::testing::Test {
 };
 
 TEST_F(VisDeathTest, RegionsOutOfBounds) {
-  EXPECT_EXIT(together([](Context& context) { put(context, 0, 1 << 20, 9); }),
+  EXPECT_EXIT(on_ranks(2, [](Context& context) { put(context, 0, 1 << 20, 9); }),
               ::testing::ExitedWithCode(2),
               "rput_strided of offsets 0 to 8388616 of rank 1 is out of bounds");
-  EXPECT_EXIT(together([](Context& context) { put(context, 64, -16, 6); }),
+  EXPECT_EXIT(on_ranks(2, [](Context& context) { put(context, 64, -16, 6); }),
               ::testing::ExitedWithCode(2), "rput_strided of offsets -16 to 72 of rank 1");
-  EXPECT_EXIT(together([](Context& context) { put(context, 0, PTRDIFF_MAX, 3); }),
+  EXPECT_EXIT(on_ranks(2, [](Context& context) { put(context, 0, PTRDIFF_MAX, 3); }),
               ::testing::ExitedWithCode(2), "rput_strided of a shape that no memory holds");
-  EXPECT_EXIT(together([](Context& context) { get_pieces(context, (8 << 20) - 8, 1, 5); }),
+  EXPECT_EXIT(on_ranks(2, [](Context& context) { get_pieces(context, (8 << 20) - 8, 1, 5); }),
               ::testing::ExitedWithCode(2),
               "rget_irregular of 16 bytes at offset 8388600 of rank 1");
 }
 
 TEST_F(VisDeathTest, ListsThatDoNotAgree) {
-  EXPECT_EXIT(together([](Context& context) { get_pieces(context, 0, 0, 5); }),
+  EXPECT_EXIT(on_ranks(2, [](Context& context) { get_pieces(context, 0, 0, 5); }),
               ::testing::ExitedWithCode(2), "rget_irregular of pieces on rank 1 and on rank 0");
-  EXPECT_EXIT(together([](Context& context) { get_pieces(context, 0, 1, 6); }),
+  EXPECT_EXIT(on_ranks(2, [](Context& context) { get_pieces(context, 0, 1, 6); }),
               ::testing::ExitedWithCode(2),
               "rget_irregular of 48 bytes of local and 40 bytes of remote pieces");
-  EXPECT_EXIT(together([](Context& context) {
-                const std::vector<std::ptrdiff_t> one = {8};
-                const std::vector<size_t> two = {1, 1};
-                const double value = 0;
-                rput_strided(context, &value, one, global_ptr<double>(1, 0), one, two);
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const std::vector<std::ptrdiff_t> one = {8};
+                         const std::vector<size_t> two = {1, 1};
+                         const double value = 0;
+                         rput_strided(context, &value, one, global_ptr<double>(1, 0), one, two);
+                       }),
               ::testing::ExitedWithCode(2), "1 local strides, 1 remote strides and 2 extents");
 }
 
 TEST_F(VisDeathTest, NotInsideOfHandlers) {
-  EXPECT_EXIT(together([](Context& context) {
-                const uint32_t handler = context.register_am(
-                    [&](rank_t, std::span<const std::byte>) { put(context, 0, 16, 2); });
-                context.am_send(1 - context.rank_me(), handler, {});
-                context.barrier();
-              }),
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         const uint32_t handler = context.register_am(
+                             [&](rank_t, std::span<const std::byte>) { put(context, 0, 16, 2); });
+                         context.am_send(1 - context.rank_me(), handler, {});
+                         context.barrier();
+                       }),
               ::testing::ExitedWithCode(2), "rput_strided inside an active message handler");
 }
 
 // What no sender of ours makes.
 TEST_F(VisDeathTest, MessagesAreCheckedOnArrival) {
   const auto send = [](am::ReservedHandler handler, std::vector<uint64_t> words) {
-    together([&](Context& context) {
+    on_ranks(2, [&](Context& context) {
       if (context.rank_me() == 0) {
         context.state().messages.send(1, handler, std::as_bytes(std::span(words)), {});
       }
