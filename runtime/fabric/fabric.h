@@ -19,6 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include <stripline/atomic_operation.h>
+
 #include "base/result.h"
 
 namespace stripline::fabric {
@@ -31,27 +33,11 @@ struct Counter {
   uint32_t pending = 0;
 };
 
-/// What an atomic operation makes of a variable and its operand. `load` and `compare_swap` only
-/// make sense when the previous value is asked for.
-enum class AtomicOp : uint8_t {
-  load,
-  store,  ///< also the swap, when the previous value is asked for
-  compare_swap,
-  add,
-  min,
-  max,
-  bit_and,
-  bit_or,
-  bit_xor,
-};
-inline constexpr size_t kAtomicOps = 9;
-
-enum class AtomicType : uint8_t { int32, uint32, int64, uint64, float64 };
-inline constexpr size_t kAtomicTypes = 5;
-
-constexpr size_t bytes_of(AtomicType type) {
-  return type == AtomicType::int32 || type == AtomicType::uint32 ? 4 : 8;
-}
+using detail::AtomicOp;
+using detail::AtomicType;
+using detail::bytes_of;
+using detail::kAtomicOps;
+using detail::kAtomicTypes;
 
 /// One atomic operation. Operands are the bits of a value of `type`, in the low bytes.
 struct AtomicRequest {

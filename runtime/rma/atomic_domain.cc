@@ -7,23 +7,12 @@
 namespace stripline::detail {
 namespace {
 
-// The public enumerations are the fabric's.
-static_assert(static_cast<size_t>(AtomicOp::bit_xor) + 1 == fabric::kAtomicOps);
-static_assert(static_cast<size_t>(AtomicType::float64) + 1 == fabric::kAtomicTypes);
-static_assert(static_cast<uint8_t>(AtomicOp::load) == static_cast<uint8_t>(fabric::AtomicOp::load));
-static_assert(static_cast<uint8_t>(AtomicOp::compare_swap) ==
-              static_cast<uint8_t>(fabric::AtomicOp::compare_swap));
-static_assert(static_cast<uint8_t>(AtomicOp::max) == static_cast<uint8_t>(fabric::AtomicOp::max));
-static_assert(static_cast<uint8_t>(AtomicType::int64) ==
-              static_cast<uint8_t>(fabric::AtomicType::int64));
-
 // Whether the fabric has every operation that a domain of this type offers.
-bool provider_has_all(const fabric::Fabric& fabric, fabric::AtomicType type) {
-  using fabric::AtomicOp;
-  for (size_t i = 0; i < fabric::kAtomicOps; ++i) {
+bool provider_has_all(const fabric::Fabric& fabric, AtomicType type) {
+  for (size_t i = 0; i < kAtomicOps; ++i) {
     const auto op = static_cast<AtomicOp>(i);
     const bool integers_only = op == AtomicOp::compare_swap || op >= AtomicOp::bit_and;
-    if (integers_only && type == fabric::AtomicType::float64) continue;
+    if (integers_only && type == AtomicType::float64) continue;
     if (!fabric.has_atomic(op, type, true)) return false;
     const bool only_fetching = op == AtomicOp::load || op == AtomicOp::compare_swap;
     if (!only_fetching && !fabric.has_atomic(op, type, false)) return false;
@@ -36,7 +25,7 @@ bool provider_has_all(const fabric::Fabric& fabric, fabric::AtomicType type) {
 AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
     : context_(&context), type_(type), path_(path) {
   const ContextState& state = context.state();
-  const bool has_all = provider_has_all(*state.fabric, static_cast<fabric::AtomicType>(type));
+  const bool has_all = provider_has_all(*state.fabric, type);
   if (path_ == AtomicPath::provider && !has_all) {
     state.fail(Error(ErrorCode::unimplemented,
                      "atomic_domain: provider '" + state.fabric->info().provider +
@@ -49,8 +38,7 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
 
 future AtomicDomain::start(AtomicOp op, rank_t target, uint64_t offset, uint64_t operand,
                            uint64_t expected, void* previous) const {
-  const fabric::AtomicRequest request{static_cast<fabric::AtomicOp>(op),
-                                      static_cast<fabric::AtomicType>(type_), operand, expected};
+  const fabric::AtomicRequest request{op, type_, operand, expected};
   return context_->start_atomic(request, target, offset, previous, path_ == AtomicPath::message);
 }
 

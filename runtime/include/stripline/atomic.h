@@ -18,6 +18,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include <stripline/atomic_operation.h>
 #include <stripline/context.h>
 
 namespace stripline {
@@ -31,20 +32,6 @@ enum class AtomicPath : uint8_t {
 };
 
 namespace detail {
-/// As fabric::AtomicOp and fabric::AtomicType, which this header does not show.
-enum class AtomicOp : uint8_t {
-  load,
-  store,
-  compare_swap,
-  add,
-  min,
-  max,
-  bit_and,
-  bit_or,
-  bit_xor
-};
-enum class AtomicType : uint8_t { int32, uint32, int64, uint64, float64 };
-
 template <typename T>
 constexpr AtomicType atomic_type() {
   if constexpr (std::is_same_v<T, double>) return AtomicType::float64;
