@@ -23,8 +23,7 @@ struct AssignmentId {
   bool operator==(const AssignmentId&) const = default;
 };
 
-// --- agent to server
-// ------------------------------------------------------------------------------
+// --- agent to server -----------------------------------------------------------------------------
 
 /// Who the agent is and what it can do; the first message of every session.
 struct Hello {
@@ -71,8 +70,7 @@ struct AssignmentUpdate {
 
 using AgentMessage = std::variant<Hello, Heartbeat, GroupJoin, SampleBatch, AssignmentUpdate>;
 
-// --- server to agent
-// ------------------------------------------------------------------------------
+// --- server to agent -----------------------------------------------------------------------------
 
 struct HelloAck {
   int protocol = 0;

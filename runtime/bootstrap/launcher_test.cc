@@ -73,8 +73,7 @@ class Capture {
   std::filesystem::path path_;
 };
 
-// --- the protocol, with shell scripts for ranks
-// ----------------------------------------------------
+// --- the protocol, with shell scripts for ranks --------------------------------------------------
 
 /// A rank that joins, waits for the answer, and then does what `rest` says.
 LaunchOptions scripted(uint32_t ranks, const std::string& rest) {

@@ -54,8 +54,7 @@ constexpr index_range range(int64_t lower, int64_t upper, int64_t step = 1) {
   return {lower, upper, step};
 }
 
-// --- affinities
-// ------------------------------------------------------------------------------------
+// --- affinities ----------------------------------------------------------------------------------
 
 /// Iteration i belongs to rank (a i + b) mod T, for any integers, as if they could not overflow.
 struct affine_affinity {
@@ -228,8 +227,7 @@ element_affinity<distribution<Layout, Ranks>> owner_of(
   return affinity;
 }
 
-// --- loops by index
-// ---------------------------------------------------------------------------------
+// --- loops by index ------------------------------------------------------------------------------
 
 template <std::invocable<int64_t> Body>
 void forall(Context& context, const index_range& loop, const affine_affinity& affinity, Body body) {
@@ -287,8 +285,7 @@ void forall(Context& context, const index_range& loop, every_rank_t /*affinity*/
   detail::run_iterations({loop.lower, loop.step, loop.count()}, body);
 }
 
-// --- loops over the elements of arrays
-// ----------------------------------------------------------------
+// --- loops over the elements of arrays -----------------------------------------------------------
 
 /// Arrays of one distribution, to be walked through together; zip() makes it.
 template <typename Distribution, typename... T>

@@ -158,26 +158,6 @@ future rget_strided(Context& context, global_ptr<T> source,
 
 /// With `Dim` dimensions.
 template <size_t Dim, typename T>
-future rput_strided(Context& context, const T* source,
-                    const std::array<std::ptrdiff_t, Dim>& source_strides,
-                    global_ptr<T> destination,
-                    const std::array<std::ptrdiff_t, Dim>& destination_strides,
-                    const std::array<size_t, Dim>& extents, const VisOptions& options = {}) {
-  return rput_strided(context, source, std::span<const std::ptrdiff_t>(source_strides), destination,
-                      std::span<const std::ptrdiff_t>(destination_strides),
-                      std::span<const size_t>(extents), options);
-}
-template <size_t Dim, typename T>
-future rget_strided(Context& context, global_ptr<T> source,
-                    const std::array<std::ptrdiff_t, Dim>& source_strides,
-                    std::remove_const_t<T>* destination,
-                    const std::array<std::ptrdiff_t, Dim>& destination_strides,
-                    const std::array<size_t, Dim>& extents, const VisOptions& options = {}) {
-  return rget_strided(context, source, std::span<const std::ptrdiff_t>(source_strides), destination,
-                      std::span<const std::ptrdiff_t>(destination_strides),
-                      std::span<const size_t>(extents), options);
-}
-template <size_t Dim, typename T>
 future rput_strided(Context& context, const T* source, const std::ptrdiff_t* source_strides,
                     global_ptr<T> destination, const std::ptrdiff_t* destination_strides,
                     const size_t* extents, const VisOptions& options = {}) {
@@ -191,11 +171,29 @@ future rget_strided(Context& context, global_ptr<T> source, const std::ptrdiff_t
   return rget_strided(context, source, std::span(source_strides, Dim), destination,
                       std::span(destination_strides, Dim), std::span(extents, Dim), options);
 }
+template <size_t Dim, typename T>
+future rput_strided(Context& context, const T* source,
+                    const std::array<std::ptrdiff_t, Dim>& source_strides,
+                    global_ptr<T> destination,
+                    const std::array<std::ptrdiff_t, Dim>& destination_strides,
+                    const std::array<size_t, Dim>& extents, const VisOptions& options = {}) {
+  return rput_strided<Dim>(context, source, source_strides.data(), destination,
+                           destination_strides.data(), extents.data(), options);
+}
+template <size_t Dim, typename T>
+future rget_strided(Context& context, global_ptr<T> source,
+                    const std::array<std::ptrdiff_t, Dim>& source_strides,
+                    std::remove_const_t<T>* destination,
+                    const std::array<std::ptrdiff_t, Dim>& destination_strides,
+                    const std::array<size_t, Dim>& extents, const VisOptions& options = {}) {
+  return rget_strided<Dim>(context, source, source_strides.data(), destination,
+                           destination_strides.data(), extents.data(), options);
+}
 
-// --- indexed (regular): pieces of the same size
-// --------------------------------------------------- Ranges of pointers; each points to a run of
-// that many elements. Both sides have the same number of elements together, which are moved in
-// order. Global pointers are all to one rank.
+// --- indexed (regular): pieces of the same size --------------------------------------------------
+
+// Ranges of pointers; each points to a run of that many elements. Both sides have the same number
+// of elements together, which are moved in order. Global pointers are all to one rank.
 
 template <typename SourceIterator, typename DestinationIterator>
 future rput_regular(Context& context, SourceIterator source_begin, SourceIterator source_end,
@@ -218,9 +216,9 @@ future rget_regular(Context& context, SourceIterator source_begin, SourceIterato
   return detail::start_list(context, "rget_regular", detail::VisDirection::get, pieces, options);
 }
 
-// --- vector (irregular): pieces of any size
-// ------------------------------------------------------- Ranges of pairs (or tuples) of a pointer
-// and a number of elements; otherwise as above.
+// --- vector (irregular): pieces of any size ------------------------------------------------------
+
+// Ranges of pairs (or tuples) of a pointer and a number of elements; otherwise as above.
 
 template <typename SourceIterator, typename DestinationIterator>
 future rput_irregular(Context& context, SourceIterator source_begin, SourceIterator source_end,
