@@ -555,7 +555,7 @@ TEST_P(Vis, ABarrierCompletesWhatWasDropped) {
 }
 
 // The rest of a transfer is begun in whatever wait the program is in.
-TEST_P(Vis, AnyWaitAdvancesTransfers) {
+TEST_P(VisOnNetworks, AnyWaitAdvancesTransfers) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<std::byte>(Rows::kRemoteBytes);
     ASSERT_TRUE(mine.ok());
