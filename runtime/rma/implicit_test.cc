@@ -165,7 +165,7 @@ TEST_P(ImplicitOnNetworks, AFenceOfOneRankSendsNothingToOthers) {
 }
 
 // Nobody fences; the writer only makes progress now and then.
-TEST_P(Implicit, OldPutsLeaveByThemselves) {
+TEST_P(ImplicitOnNetworks, OldPutsLeaveByThemselves) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(1);
     ASSERT_TRUE(mine.ok());
