@@ -146,11 +146,10 @@ std::string pack_text(const model::PackModel& pack) {
 
 size_t cells_of(const model::VisDirection& vis) {
   size_t cells = 0;
-  for (const model::VisMethodResiduals* of_class :
-       {&vis.communication_only, &vis.light, &vis.heavy}) {
-    for (const model::VisResiduals* of_method : {&of_class->pipelined, &of_class->native_iov,
-                                                 &of_class->bounding_box, &of_class->packed}) {
-      cells += of_method->compact.size() + of_method->spread.size();
+  for (const auto& [name, of_class] : model::kResidualsOfClass) {
+    for (const auto& [method, residuals] : model::kResidualsOfMethod) {
+      const model::VisResiduals& tables = vis.*of_class.*residuals;
+      cells += tables.compact.size() + tables.spread.size();
     }
   }
   return cells;

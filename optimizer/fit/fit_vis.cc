@@ -261,30 +261,10 @@ std::optional<model::Parameter> fit_ratio(const Measured& measured, double model
   return parameter;
 }
 
-model::VisMethodResiduals& of_class(model::VisDirection& vis, ComputeClass compute) {
-  switch (compute) {
-    case ComputeClass::communication_only:
-      return vis.communication_only;
-    case ComputeClass::light:
-      return vis.light;
-    case ComputeClass::heavy:
-      break;
-  }
-  return vis.heavy;
-}
-
-model::VisResiduals& of_method(model::VisMethodResiduals& methods, VisMethod method) {
-  switch (method) {
-    case VisMethod::pipelined:
-      return methods.pipelined;
-    case VisMethod::native_iov:
-      return methods.native_iov;
-    case VisMethod::bounding_box:
-      return methods.bounding_box;
-    case VisMethod::packed:
-      break;
-  }
-  return methods.packed;
+model::VisResiduals& residuals_of(model::VisDirection& vis, ComputeClass compute,
+                                  VisMethod method) {
+  return vis.*model::kResidualsOfClass[static_cast<size_t>(compute)].second.*
+         model::kResidualsOfMethod[static_cast<size_t>(method)].second;
 }
 
 // Whether of two measurements of the same place the second tells more of what will be planned: the
@@ -328,7 +308,7 @@ void fit_residuals(const std::vector<Measured>& all, const VisCosts& costs, uint
   }
   for (const auto& [key, best] : found) {
     const auto& [compute, method, spread, place] = key;
-    model::VisResiduals& residuals = of_method(of_class(vis, compute), method);
+    model::VisResiduals& residuals = residuals_of(vis, compute, method);
     (spread ? residuals.spread : residuals.compact)
         .push_back({place.first, place.second, best.ratio});
   }

@@ -50,14 +50,11 @@ Status check_residuals(const std::string& where, const std::vector<VisResidual>&
 }
 
 Status check_class(const std::string& where, const VisMethodResiduals& methods) {
-  const std::pair<const char*, const VisResiduals*> members[] = {
-      {".pipelined", &methods.pipelined},
-      {".native_iov", &methods.native_iov},
-      {".bounding_box", &methods.bounding_box},
-      {".packed", &methods.packed}};
-  for (const auto& [name, residuals] : members) {
-    STRIPLINE_RETURN_IF_ERROR(check_residuals(where + name + ".compact", residuals->compact));
-    STRIPLINE_RETURN_IF_ERROR(check_residuals(where + name + ".spread", residuals->spread));
+  for (const auto& [name, member] : kResidualsOfMethod) {
+    const std::string method = where + "." + name;
+    const VisResiduals& residuals = methods.*member;
+    STRIPLINE_RETURN_IF_ERROR(check_residuals(method + ".compact", residuals.compact));
+    STRIPLINE_RETURN_IF_ERROR(check_residuals(method + ".spread", residuals.spread));
   }
   return {};
 }
@@ -77,9 +74,10 @@ Status check_direction(const std::string& where, const VisDirection& vis) {
                                         std::pair(".heavy_delay_s", &vis.heavy_delay_s)}) {
     STRIPLINE_RETURN_IF_ERROR(check_optional(where + name, *parameter, kSecondsRule));
   }
-  STRIPLINE_RETURN_IF_ERROR(check_class(where + ".communication_only", vis.communication_only));
-  STRIPLINE_RETURN_IF_ERROR(check_class(where + ".light", vis.light));
-  return check_class(where + ".heavy", vis.heavy);
+  for (const auto& [name, member] : kResidualsOfClass) {
+    STRIPLINE_RETURN_IF_ERROR(check_class(where + "." + name, vis.*member));
+  }
+  return {};
 }
 
 }  // namespace

@@ -9,19 +9,8 @@ namespace {
 
 using std::string;
 
-constexpr std::pair<const char*, VisResiduals VisMethodResiduals::*> kMethods[] = {
-    {"pipelined", &VisMethodResiduals::pipelined},
-    {"native_iov", &VisMethodResiduals::native_iov},
-    {"bounding_box", &VisMethodResiduals::bounding_box},
-    {"packed", &VisMethodResiduals::packed}};
-
 constexpr std::pair<const char*, std::vector<VisResidual> VisResiduals::*> kFootprints[] = {
     {"compact", &VisResiduals::compact}, {"spread", &VisResiduals::spread}};
-
-constexpr std::pair<const char*, VisMethodResiduals VisDirection::*> kClasses[] = {
-    {"communication_only", &VisDirection::communication_only},
-    {"light", &VisDirection::light},
-    {"heavy", &VisDirection::heavy}};
 
 constexpr std::pair<const char*, std::vector<PackPoint> PackModel::*> kCurves[] = {
     {"pack", &PackModel::pack}, {"unpack", &PackModel::unpack}};
@@ -42,7 +31,7 @@ Json curve_to_json(const std::vector<PackPoint>& points) {
 // What was not measured is not written.
 Json class_to_json(const VisMethodResiduals& methods) {
   Json json = Json::object();
-  for (const auto& [method, residuals] : kMethods) {
+  for (const auto& [method, residuals] : kResidualsOfMethod) {
     for (const auto& [footprint, cells] : kFootprints) {
       for (const VisResidual& cell : methods.*residuals.*cells) {
         json[method][footprint].push_back({{"region_bytes", cell.region_bytes},
@@ -62,7 +51,7 @@ Json direction_to_json(const VisDirection& vis) {
   put_parameter(json, "iov_piece_s", vis.iov_piece_s, kSecondsRule);
   put_parameter(json, "light_delay_s", vis.light_delay_s, kSecondsRule);
   put_parameter(json, "heavy_delay_s", vis.heavy_delay_s, kSecondsRule);
-  for (const auto& [name, member] : kClasses) {
+  for (const auto& [name, member] : kResidualsOfClass) {
     Json methods = class_to_json(vis.*member);
     if (!methods.empty()) json[name] = std::move(methods);
   }
@@ -125,7 +114,7 @@ Status read_class(const Json& direction, const char* key, const string& where_di
   const string where = where_direction + "." + key;
   STRIPLINE_RETURN_IF_ERROR(
       only_known(*it, where, {"pipelined", "native_iov", "bounding_box", "packed"}));
-  for (const auto& [method, residuals] : kMethods) {
+  for (const auto& [method, residuals] : kResidualsOfMethod) {
     const auto found = it->find(method);
     if (found == it->end()) continue;
     const string where_method = where + "." + method;
@@ -157,7 +146,7 @@ Status read_direction(const Json& json, const string& where, VisDirection& out) 
       read_optional(json, "light_delay_s", where, kSecondsRule, out.light_delay_s));
   STRIPLINE_RETURN_IF_ERROR(
       read_optional(json, "heavy_delay_s", where, kSecondsRule, out.heavy_delay_s));
-  for (const auto& [name, member] : kClasses) {
+  for (const auto& [name, member] : kResidualsOfClass) {
     STRIPLINE_RETURN_IF_ERROR(read_class(json, name, where, out.*member));
   }
   return {};

@@ -2,8 +2,10 @@
 // model (docs/model-file.md).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "optimizer/model/parameter.h"
@@ -64,6 +66,18 @@ struct VisDirection {
   VisMethodResiduals light;
   VisMethodResiduals heavy;
 };
+
+/// The tables of residuals by method and by class, under their names in model files and in the
+/// order of plan::VisMethod and plan::ComputeClass (optimizer/plan/vis.h).
+inline constexpr std::array<std::pair<const char*, VisResiduals VisMethodResiduals::*>, 4>
+    kResidualsOfMethod = {{{"pipelined", &VisMethodResiduals::pipelined},
+                           {"native_iov", &VisMethodResiduals::native_iov},
+                           {"bounding_box", &VisMethodResiduals::bounding_box},
+                           {"packed", &VisMethodResiduals::packed}}};
+inline constexpr std::array<std::pair<const char*, VisMethodResiduals VisDirection::*>, 3>
+    kResidualsOfClass = {{{"communication_only", &VisDirection::communication_only},
+                          {"light", &VisDirection::light},
+                          {"heavy", &VisDirection::heavy}}};
 
 /// One path.
 struct VisModel {

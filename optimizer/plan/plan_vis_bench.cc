@@ -19,11 +19,9 @@ model::VisModel measured_everywhere() {
     }
   }
   model::VisModel vis = model::example_vis();
-  for (model::VisMethodResiduals* of_class :
-       {&vis.get->communication_only, &vis.get->light, &vis.get->heavy}) {
-    for (model::VisResiduals* of_method : {&of_class->pipelined, &of_class->native_iov,
-                                           &of_class->bounding_box, &of_class->packed}) {
-      *of_method = {cells, cells};
+  for (const auto& [name, of_class] : model::kResidualsOfClass) {
+    for (const auto& [method, residuals] : model::kResidualsOfMethod) {
+      (*vis.get).*of_class.*residuals = {cells, cells};
     }
   }
   return vis;

@@ -5,20 +5,6 @@
 namespace stripline::plan {
 namespace {
 
-const model::VisResiduals& of_method(const model::VisMethodResiduals& methods, VisMethod method) {
-  switch (method) {
-    case VisMethod::pipelined:
-      return methods.pipelined;
-    case VisMethod::native_iov:
-      return methods.native_iov;
-    case VisMethod::bounding_box:
-      return methods.bounding_box;
-    case VisMethod::packed:
-      break;
-  }
-  return methods.packed;
-}
-
 double nominal(const std::optional<model::Parameter>& parameter) {
   return parameter ? cost::at_corner(*parameter, cost::Corner::nominal) : 0.0;
 }
@@ -47,13 +33,15 @@ void VisCosts::compile(Direction direction, const model::VisDirection& measured)
   tuning.pipelined_window = measured.pipelined_window.value_or(0);
   tuning.iov_piece_s = nominal(measured.iov_piece_s);
   tuning.service_delay_s = {0.0, nominal(measured.light_delay_s), nominal(measured.heavy_delay_s)};
-  const std::array<const model::VisMethodResiduals*, kComputeClasses> classes = {
-      &measured.communication_only, &measured.light, &measured.heavy};
+  static_assert(model::kResidualsOfClass.size() == kComputeClasses &&
+                model::kResidualsOfMethod.size() == kVisMethods);
   for (size_t c = 0; c < kComputeClasses; ++c) {
+    const model::VisMethodResiduals& own_class = measured.*model::kResidualsOfClass[c].second;
     for (size_t m = 0; m < kVisMethods; ++m) {
       const auto method = static_cast<VisMethod>(m);
-      const model::VisResiduals& own = of_method(*classes[c], method);
-      const model::VisResiduals& fallback = of_method(measured.communication_only, method);
+      const auto member = model::kResidualsOfMethod[m].second;
+      const model::VisResiduals& own = own_class.*member;
+      const model::VisResiduals& fallback = measured.communication_only.*member;
       for (const bool spread : {false, true}) {
         const std::vector<model::VisResidual>* cells = nullptr;
         for (const model::VisResiduals* table : {&own, &fallback}) {

@@ -278,6 +278,15 @@ TEST(PlanVis, ABusyTargetSpeaksAgainstMessages) {
   EXPECT_EQ(plan_vis(request, &costs).method, VisMethod::pipelined);
 }
 
+TEST(PlanVis, TablesOfTheModelAreInTheOrderOfThePlanner) {
+  for (size_t m = 0; m < kVisMethods; ++m) {
+    EXPECT_EQ(to_string(static_cast<VisMethod>(m)), model::kResidualsOfMethod[m].first);
+  }
+  for (size_t c = 0; c < kComputeClasses; ++c) {
+    EXPECT_EQ(to_string(static_cast<ComputeClass>(c)), model::kResidualsOfClass[c].first);
+  }
+}
+
 TEST(PlanVis, FootprintsHaveTheirOwnResiduals) {
   model::VisModel vis;
   vis.get.emplace();
