@@ -38,8 +38,8 @@ struct SegmentOptions {
 struct Breakpoint {
   uint64_t last_below = 0;   ///< Largest measured size of the lower segment.
   uint64_t first_above = 0;  ///< Smallest measured size of the upper one.
-  /// First size of the new segment: the geometric middle of the two. Bisection sampling between
-  /// them narrows it (search/grid.h).
+  /// First size of the new segment: the geometric middle of the two. More sizes between them would
+  /// narrow it.
   uint64_t from_bytes = 0;
   /// The switch lies in (interval_low, interval_high]: all places whose sum of squares passes the
   /// F test against the best one.
