@@ -57,7 +57,8 @@ TEST_P(AmTest, LongOnesFindTheirDataInPlace) {
           const uint32_t* values = context.local(*mine) + source * kWords;
           if (data.data() != reinterpret_cast<const std::byte*>(values)) ++wrong;
           if (data.size() != words * sizeof(uint32_t)) ++wrong;
-          for (size_t i = 0; i < words; ++i) wrong += values[i] == source * 7 + i + words ? 0 : 1;
+          for (size_t i = 0; i < words; ++i)
+            wrong += values[i] == size_t{source} * 7 + i + words ? 0 : 1;
           ++arrived;
         });
     size_t rounds = 0;
