@@ -49,7 +49,7 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.compute", {"red_in", "red_out", "vec_in", "vec_out", "alu"}},
       {"micro.receive", {"get", "read"}},
       {"micro.pack", {"pack", "unpack"}},
-      {"micro.vis", {"pipelined", "native_iov", "bounding_box", "packed", "compute", "chosen"}},
+      {"micro.vis", {"pipelined", "native_iov", "bounding_box", "packed", "compute"}},
       {"micro.vis_chunk", {"get", "put"}},
       {"micro.vis_window", {"get", "put"}},
       {"micro.strip_overhead", {"by_hand", "engine"}},

@@ -40,8 +40,11 @@ struct VisSetting {
   }
 };
 
-/// The request that describes a shape to the planner. The largest message is taken to hold
-/// `medium_bytes`, and bounding boxes to be allowed for gets.
+/// Payload of the largest active message of a job whose settings are the defaults.
+inline constexpr uint64_t kUsualMessageBytes = 8184;
+
+/// The request that describes a shape to the planner. The largest chunk is taken to hold
+/// `medium_bytes`, a message kUsualMessageBytes, and bounding boxes to be allowed for gets.
 plan::VisRequest request_of(const VisShape& shape, plan::ComputeClass compute,
                             uint64_t medium_bytes);
 

@@ -47,8 +47,10 @@ VisCandidate fitting_packed(const VisRequest& request, uint64_t chunk_bytes, uin
   VisCandidate candidate{VisMethod::packed, window, 0};
   candidate.chunk_bytes =
       std::clamp(chunk_bytes, least_chunk(request), std::min(request.medium_bytes, buffer));
-  const uint64_t most =
-      std::min(buffer / candidate.chunk_bytes, vis_message_count(request, candidate.chunk_bytes));
+  uint64_t most =
+      std::min(buffer / candidate.chunk_bytes,
+               vis_message_count(request, carried_chunk(request, candidate.chunk_bytes)));
+  if (vis_lands(request, candidate.chunk_bytes)) most = std::min<uint64_t>(most, kLandingSlots);
   candidate.window =
       static_cast<uint32_t>(std::clamp<uint64_t>(most, 1, std::max<uint32_t>(window, 1)));
   return candidate;
@@ -233,6 +235,14 @@ uint64_t vis_message_count(const VisRequest& request, uint64_t chunk_bytes) noex
   const uint64_t bytes =
       request.direction == Direction::put ? data + metadata : std::max(data, metadata);
   return std::max<uint64_t>(1, bytes / room + (bytes % room != 0 ? 1 : 0));
+}
+
+bool vis_lands(const VisRequest& request, uint64_t chunk_bytes) noexcept {
+  if (chunk_bytes <= request.message_bytes) return false;
+  if (one_place(request)) return true;
+  if (vis_bytes(request) <= kLandingFromMessages * request.message_bytes) return false;
+  return request.region_header_bytes == 0 || request.direction == Direction::put ||
+         request.region_bytes >= kLandingListRegion;
 }
 
 bool vis_allowed(const VisRequest& request, VisMethod method) noexcept {

@@ -19,7 +19,7 @@ enum class VisMethod : uint8_t {
   pipelined,     ///< one contiguous put or get per remote region, `window` of them in flight
   native_iov,    ///< operations of up to iov_limit remote regions each, `window` in flight
   bounding_box,  ///< gets: one contiguous get of the extent, then local copies
-  packed,        ///< active messages of up to `chunk_bytes` of payload, `window` in flight
+  packed,        ///< messages, or larger chunks, of up to `chunk_bytes`, `window` in flight
 };
 inline constexpr size_t kVisMethods = 4;
 
@@ -42,7 +42,9 @@ struct VisRequest {
   /// Memory for a bounding box, or for the messages of packed transfers, at the initiator; for all
   /// `peers` together.
   uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
-  uint64_t medium_bytes = 0;  ///< payload of the largest active message; 0: there are none
+  uint64_t medium_bytes = 0;  ///< of the largest chunk of packed transfers; 0: there are none
+  /// Payload of the largest active message. Chunks above it go through a landing zone (vis_lands).
+  uint64_t message_bytes = std::numeric_limits<uint64_t>::max();
   ComputeClass compute = ComputeClass::communication_only;
   /// Bytes of each packed message that are neither data nor per region, e.g. a strided shape.
   uint32_t message_header_bytes = 32;
@@ -54,12 +56,23 @@ struct VisRequest {
   bool operator==(const VisRequest&) const = default;
 };
 
+/// Of so many messages or less no data go through a landing zone: the way there and back of the
+/// messages that belong to it takes longer than the messages.
+inline constexpr uint64_t kLandingFromMessages = 3;
+
+/// Regions of a list that are shorter on average fill a request before their data fill a slot.
+inline constexpr uint64_t kLandingListRegion = 64;
+
+/// Chunks that are under way to one rank through a landing zone.
+inline constexpr uint32_t kLandingSlots = 4;
+
 /// A decision.
 struct VisPlan {
   VisMethod method = VisMethod::pipelined;
   Reason reason = Reason::no_model;  ///< no_model, tuned, or forced
   uint32_t window = 1;               ///< operations or messages in flight; at least 1
-  /// Payload of one packed message, headers included; at most medium_bytes. 0 for other methods.
+  /// Payload of one packed message, headers included, or of a chunk that lands; at most
+  /// medium_bytes. 0 for other methods.
   uint64_t chunk_bytes = 0;
   double predicted_s = 0;  ///< seconds until the transfer is complete; 0 without a model
   /// The next best method and its time; the plan's own where no other is possible.
@@ -107,6 +120,10 @@ VisPlan explain_vis(const VisRequest& request, const VisCosts* costs, VisSink& s
 /// does not allow the method at all, the plan is that of plan_vis, and its reason is not `forced`.
 VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod method,
                   uint64_t chunk_bytes, uint32_t window) noexcept;
+
+/// Whether packed chunks of this size travel by operations of the network to and from a landing
+/// zone, with messages that say so, instead of in messages.
+bool vis_lands(const VisRequest& request, uint64_t chunk_bytes) noexcept;
 
 /// Packed messages that the transfer takes at a chunk size; regions may be cut between messages.
 uint64_t vis_message_count(const VisRequest& request, uint64_t chunk_bytes) noexcept;

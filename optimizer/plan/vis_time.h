@@ -30,6 +30,17 @@ inline bool vis_spread(const VisRequest& request) {
   return request.extent_bytes >= model::kSpreadFactor * std::max<uint64_t>(vis_bytes(request), 1);
 }
 
+/// Whether a strided transfer's data are contiguous at the target.
+inline bool one_place(const VisRequest& request) {
+  return request.region_header_bytes == 0 && request.extent_bytes == vis_bytes(request);
+}
+
+/// What a packed message or a chunk that lands carries, where the plan says `chunk_bytes`.
+inline uint64_t carried_chunk(const VisRequest& request, uint64_t chunk_bytes) {
+  return vis_lands(request, chunk_bytes) ? chunk_bytes
+                                         : std::min(chunk_bytes, request.message_bytes);
+}
+
 /// What the local pieces span; nothing says how far they lie apart, so they count as close.
 inline uint64_t local_span(const VisRequest& request) { return vis_bytes(request); }
 
@@ -97,10 +108,55 @@ inline PackedShape packed_shape(const VisRequest& request, uint64_t chunk_bytes)
   return shape;
 }
 
+/// The pipeline of packed pieces: `busiest` is what the slowest of its stages takes for one.
+inline double packed_pipeline(uint64_t pieces, uint32_t window, double round, double busiest) {
+  const uint64_t first = std::min<uint64_t>(pieces, window) - 1;
+  const double stage = std::max(busiest, round / window);
+  return round + static_cast<double>(first) * busiest +
+         static_cast<double>(pieces - 1 - first) * stage;
+}
+
+/// Chunks that go through a landing zone: a put of the data and a message that says so, answered
+/// when they are unpacked; or a message that asks for them, answered when they are packed, and a
+/// get. Data that are contiguous at the target need neither messages nor its help.
+inline double landing_time(const VisRequest& request, const VisCosts& costs, uint64_t chunk_bytes,
+                           uint32_t window, double delay_s) {
+  const PackedShape shape = packed_shape(request, chunk_bytes);
+  const bool put = request.direction == Direction::put;
+  const double header = request.message_header_bytes;
+  // The places of a list travel with the data of a put.
+  const double data = put ? shape.data + shape.metadata - header : shape.data;
+  const double asking = put ? header : shape.metadata;
+  const cost::LinkCosts& am = costs.am();
+  const cost::MessageCosts& there = am.at(static_cast<uint64_t>(asking));
+  const cost::MessageCosts& back = am.at(static_cast<uint64_t>(header));
+  const cost::MessageCosts& move = costs.link(request.direction).at(static_cast<uint64_t>(data));
+  const double local =
+      put ? costs.pack().pack(shape.local_pieces, shape.data, local_span(request))
+          : costs.pack().unpack(shape.local_pieces, shape.data, local_span(request));
+  const double remote =
+      put ? costs.pack().unpack(shape.remote_pieces, shape.data, request.extent_bytes)
+          : costs.pack().pack(shape.remote_pieces, shape.data, request.extent_bytes);
+  if (one_place(request)) {
+    const double alone = local + move.o(data) + move.r(data);
+    return packed_pipeline(shape.messages, window, alone + move.round_trip(data),
+                           std::max(alone, move.gap(data)));
+  }
+  const double initiator = local + move.o(data) + move.r(data) + there.o(asking) + back.r(header);
+  const double target = there.r(asking) + remote + back.o(header);
+  const double round = initiator + move.round_trip(data) + there.L + there.G * asking + delay_s +
+                       target + back.L + back.G * header;
+  return packed_pipeline(shape.messages, window, round,
+                         std::max({initiator, target, move.gap(data)}));
+}
+
 /// `delay_s`: how long a message waits until the target looks for it.
 inline double packed_time(const VisRequest& request, const VisCosts& costs, uint64_t chunk_bytes,
                           uint32_t window, double delay_s) {
-  const PackedShape shape = packed_shape(request, chunk_bytes);
+  if (vis_lands(request, chunk_bytes)) {
+    return landing_time(request, costs, chunk_bytes, window, delay_s);
+  }
+  const PackedShape shape = packed_shape(request, carried_chunk(request, chunk_bytes));
   const bool put = request.direction == Direction::put;
   const double header = request.message_header_bytes;
   // A put sends its data with the metadata and waits for a word; a get sends the metadata and waits
@@ -120,13 +176,9 @@ inline double packed_time(const VisRequest& request, const VisCosts& costs, uint
   const double target = there.r(request_bytes) + remote + back.o(reply_bytes);
   const double round = initiator + there.L + there.G * request_bytes + delay_s + target + back.L +
                        back.G * reply_bytes;
-  const double stage = std::max(
-      {initiator, target, there.gap(request_bytes), back.gap(reply_bytes), round / window});
-  const double ahead =
-      std::max({initiator, target, there.gap(request_bytes), back.gap(reply_bytes)});
-  const uint64_t first = std::min<uint64_t>(shape.messages, window) - 1;
-  return round + static_cast<double>(first) * ahead +
-         static_cast<double>(shape.messages - 1 - first) * stage;
+  return packed_pipeline(
+      shape.messages, window, round,
+      std::max({initiator, target, there.gap(request_bytes), back.gap(reply_bytes)}));
 }
 
 /// The time of a candidate by the cost model alone.

@@ -102,6 +102,71 @@ TEST(VisTime, OneMessageGoesThroughAllStages) {
               1e-3, 1e-12);
 }
 
+TEST(VisTime, AChunkBeyondAMessageIsAskedForAndFetched) {
+  const VisCosts costs = costs_with();
+  VisRequest request = request_of(400, 100);
+  request.medium_bytes = 64000;
+  request.message_bytes = 8192;
+  ASSERT_TRUE(vis_lands(request, 64000));
+  const double asking = costs.am().at(32).one_way(32);
+  EXPECT_NEAR(packed_time(request, costs, 64000, 4, 0),
+              2 * asking + costs.pack().pack(400, 40000, 80000) +
+                  costs.link(Direction::get).blocking(40000) + costs.pack().unpack(1, 40000, 40000),
+              1e-12);
+  request.direction = Direction::put;
+  EXPECT_NEAR(packed_time(request, costs, 64000, 4, 1e-3),
+              2 * asking + costs.pack().unpack(400, 40000, 80000) + 1e-3 +
+                  costs.link(Direction::put).blocking(40000) + costs.pack().pack(1, 40000, 40000),
+              1e-12);
+}
+
+TEST(VisTime, ChunksThatLandOverlap) {
+  const VisCosts costs = costs_with();
+  VisRequest request = request_of(16000, 100);
+  request.medium_bytes = 64000;
+  request.message_bytes = 8192;
+  // A stream of gets that take longer than packing and unpacking.
+  const auto chunks = static_cast<double>(vis_message_count(request, 64000));
+  EXPECT_NEAR(packed_time(request, costs, 64000, 4, 0) / chunks,
+              costs.link(Direction::get).gap(64000), 0.3 * costs.link(Direction::get).gap(64000));
+  EXPECT_GT(packed_time(request, costs, 64000, 1, 0),
+            1.2 * packed_time(request, costs, 64000, 2, 0));
+}
+
+TEST(VisTime, FewBytesTravelInMessagesWhateverTheChunk) {
+  const VisCosts costs = costs_with();
+  VisRequest request = request_of(200, 100);
+  request.medium_bytes = 64000;
+  request.message_bytes = 8192;
+  EXPECT_FALSE(vis_lands(request, 64000));  // less than three messages
+  EXPECT_DOUBLE_EQ(packed_time(request, costs, 64000, 4, 0),
+                   packed_time(request, costs, 8192, 4, 0));
+  EXPECT_EQ(force_vis(request, nullptr, VisMethod::packed, 64000, 4).window, 3U);
+  request = request_of(400, 100);
+  request.message_bytes = 8192;
+  EXPECT_FALSE(vis_lands(request, 8192));
+  EXPECT_TRUE(vis_lands(request, 8193));
+  request.region_header_bytes = 8;
+  request.region_bytes = 50;
+  request.regions = 800;
+  EXPECT_FALSE(vis_lands(request, 64000));  // requests full of short regions
+  request.direction = Direction::put;
+  EXPECT_TRUE(vis_lands(request, 64000));
+}
+
+TEST(VisTime, NobodyIsAskedWhereTheDataLieTogether) {
+  const VisCosts costs = costs_with();
+  VisRequest request = request_of(100, 100);
+  request.extent_bytes = 10000;
+  request.local_regions = 100;
+  request.medium_bytes = 64000;
+  request.message_bytes = 8192;
+  ASSERT_TRUE(vis_lands(request, 64000));
+  EXPECT_NEAR(packed_time(request, costs, 64000, 4, 1e-3),
+              costs.link(Direction::get).blocking(10000) + costs.pack().unpack(100, 10000, 10000),
+              1e-12);
+}
+
 TEST(VisTime, PackedMessagesOneByOneTakeARoundEach) {
   const VisCosts costs = costs_with();
   const VisRequest request = request_of(4 * 16, 100);

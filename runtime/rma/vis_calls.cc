@@ -126,6 +126,7 @@ plan::VisRequest VisCalls::request_for(const ContextState& state, VisDirection d
 plan::VisPlan VisCalls::choose(ContextState& state, plan::VisRequest& request,
                                const VisOptions& options) {
   const size_t message = state.messages.max_payload_bytes();
+  request.message_bytes = message;
   request.medium_bytes =
       request.region_bytes < kPackedBelowMessages * message ? state.vis.max_chunk_bytes() : message;
   if (options.method == VisMethod::best) return state.vis_plans->best(request);

@@ -7,24 +7,14 @@
 #include "runtime/vis/transfers.h"
 
 namespace stripline::vis {
-namespace {
-
-// Of so many messages or more it pays to use the landing zone: below, the way there and back of the
-// messages that belong to it takes longer than the messages.
-constexpr uint64_t kLandingFromMessages = 3;
-
-// Regions of a list that are shorter on average fill a request before their data fill a slot.
-constexpr uint64_t kLandingListRegion = 64;
-
-}  // namespace
 
 bool Transfers::lands(const Transfer& transfer) const {
   const uint64_t message = largest_message();
   if (landing_.slot_bytes() <= message || transfer.chunk_bytes <= message) return false;
   if (transfer.one_place) return true;
-  if (transfer.total <= kLandingFromMessages * message) return false;
+  if (transfer.total <= plan::kLandingFromMessages * message) return false;
   return transfer.strided || transfer.direction == Direction::put ||
-         transfer.total / transfer.regions.size() >= kLandingListRegion;
+         transfer.total / transfer.regions.size() >= plan::kLandingListRegion;
 }
 
 bool Transfers::may_begin_chunk(const Transfer& transfer) const {

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "optimizer/plan/vis.h"
 #include "runtime/fabric/fabric.h"
 
 namespace stripline::vis {
@@ -23,7 +24,7 @@ class LandingZone {
  public:
   /// Of each rank, however many there are: the slots become fewer, and then smaller.
   static constexpr size_t kBytes = size_t{1} << 20;
-  static constexpr uint32_t kSlotsPerPeer = 4;
+  static constexpr uint32_t kSlotsPerPeer = plan::kLandingSlots;
   /// From about so much on, operations run at the bandwidth of networks in use.
   static constexpr size_t kSlotBytes = size_t{65} << 10;
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();

@@ -74,10 +74,8 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   if (!transfers && options.compute == VisCompute::communication_only) {
     return Error(ErrorCode::invalid_argument, "variant compute takes a class that computes");
   }
-  if (options.method != VisMethod::best) {
-    options.chunk_bytes = size_param(point, "chunk_bytes");
-    options.window = static_cast<uint32_t>(size_param(point, "window"));
-  }
+  options.chunk_bytes = size_param(point, "chunk_bytes");
+  options.window = static_cast<uint32_t>(size_param(point, "window"));
   if (options.method == VisMethod::native_iov &&
       size_param(point, "iov_limit") != vis_iov_limit(session)) {
     return Error(ErrorCode::invalid_argument, "operations of this network take " +
@@ -131,8 +129,8 @@ Benchmark vis_benchmark() {
   e.title = "Transfers of many regions, by method";
   e.description =
       "Rank 0 gets from, or puts to, rank 1 regions of equal size and distance, which it holds "
-      "without gaps, by one strided call carried out by one method (the variants), or as the "
-      "planner decides (chosen). In the classes light and heavy both ranks compute while the "
+      "without gaps, by one strided call carried out by one method (the variants). In the classes "
+      "light and heavy both ranks compute while the "
       "transfer is under way, without entering the library: they sum up as much data as it moves, "
       "once or 16 times; compute is that alone. A sample is the time until both are done.";
   e.factors = vis_shape_factors({int64_t{8}, int64_t{64}, int64_t{512}, int64_t{4096}},
@@ -144,15 +142,15 @@ Benchmark vis_benchmark() {
       name_factor("class", "What the ranks do meanwhile.",
                   {std::string("communication_only"), std::string("light"), std::string("heavy")}));
   e.factors.push_back(integer_factor("chunk_bytes", "B", "Size of packed messages.",
-                                     {int64_t{8 << 10}}, 64, 1 << 20));
+                                     {int64_t{60 << 10}}, 64, 1 << 20));
   e.factors.push_back(integer_factor("window", "1",
                                      "Operations or messages in flight; 0: as without a model.",
-                                     {int64_t{8}}, 0, 1 << 20));
+                                     {int64_t{0}}, 0, 1 << 20));
   e.factors.push_back(integer_factor("iov_limit", "1",
                                      "Regions that one operation of the network takes, as it says "
                                      "itself; for native_iov.",
                                      {int64_t{4}}, 1, 1 << 10));
-  e.variants = {"pipelined", "native_iov", "bounding_box", "packed", "compute", "chosen"};
+  e.variants = {"pipelined", "native_iov", "bounding_box", "packed", "compute"};
   e.metric = {"time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

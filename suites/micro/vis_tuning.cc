@@ -1,5 +1,6 @@
 // micro.vis_chunk, micro.vis_window: sizes and numbers of what is in flight when many regions are
 // transferred.
+#include "runtime/rma/context_state.h"
 #include "suites/grids.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
@@ -42,10 +43,10 @@ Result<SampleSeries> run_chunk(Session& session, const experiment::Point& point,
   options.method = VisMethod::packed;
   options.chunk_bytes = size_param(point, "chunk_bytes");
   options.window = static_cast<uint32_t>(size_param(point, "window"));
-  if (options.chunk_bytes > session.context().am_max_bytes()) {
-    return Error(ErrorCode::invalid_argument, "active messages carry at most " +
-                                                  std::to_string(session.context().am_max_bytes()) +
-                                                  " B on this fabric");
+  const size_t most = session.context().state().vis.max_chunk_bytes();
+  if (options.chunk_bytes > most) {
+    return Error(ErrorCode::invalid_argument,
+                 "chunks have at most " + std::to_string(most) + " B in this job");
   }
   return measure(session, point, rule, options);
 }
@@ -86,13 +87,13 @@ Benchmark vis_chunk_benchmark() {
   e.description =
       "Rank 0 transfers regions of equal size and distance to or from rank 1 packed into messages "
       "of some size, so many of which are in flight. A sample is the time of a transfer.";
-  e.factors = vis_shape_factors({int64_t{16}, int64_t{512}},
+  e.factors = vis_shape_factors({int64_t{64}, int64_t{512}},
                                 {int64_t{16 << 10}, int64_t{256 << 10}}, {int64_t{2}});
   e.factors.push_back(integer_factor("chunk_bytes", "B", "Size of packed messages.",
-                                     {int64_t{1 << 10}, int64_t{4 << 10}, int64_t{8 << 10},
+                                     {int64_t{1 << 10}, int64_t{4 << 10}, int64_t{8000},
                                       int64_t{16 << 10}, int64_t{32 << 10}, int64_t{60 << 10}},
                                      64, 1 << 20));
-  e.factors.push_back(window_factor({int64_t{1}, int64_t{2}, int64_t{4}, int64_t{8}}));
+  e.factors.push_back(window_factor({int64_t{2}, int64_t{4}, int64_t{8}}));
   e.feeds = {"vis.chunk_bytes", "vis.window"};
   return benchmark;
 }
