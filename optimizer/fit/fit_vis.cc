@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "optimizer/cost/residual_table.h"
 #include "optimizer/fit/least_squares.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/plan/vis_costs.h"
@@ -278,9 +279,67 @@ bool nearer(const VisSetting& candidate, const VisSetting& present, const VisSet
   return distance(candidate) < distance(present);
 }
 
-void fit_residuals(const std::vector<Measured>& all, const VisCosts& costs, uint32_t raw,
-                   const VisFitOptions& options, model::VisDirection& vis,
-                   std::vector<std::string>& notes) {
+using Settings = std::map<VisShape, std::map<VisSetting, RunMedians>>;
+
+// Of the settings that a shape was measured under, one that comes to the same as `wanted`.
+const RunMedians* measured_under(const std::map<VisSetting, RunMedians>& settings,
+                                 const Measured& wanted) {
+  const auto planned = [&](const VisSetting& setting) {
+    Measured one = wanted;
+    one.setting = setting;
+    return plan::force_vis(request_for(one), nullptr, one.method, setting.chunk_bytes,
+                           setting.window);
+  };
+  const plan::VisPlan same = planned(wanted.setting);
+  for (const auto& [setting, medians] : settings) {
+    const plan::VisPlan plan = planned(setting);
+    if (plan.window == same.window && plan.chunk_bytes == same.chunk_bytes) return &medians;
+  }
+  return nullptr;
+}
+
+// By how much residuals are larger under one setting than under another, where both were measured.
+cost::ResidualTable carried_over(const Settings& shapes, Direction direction, VisMethod method,
+                                 const VisSetting& from, const VisSetting& to,
+                                 const VisCosts& costs) {
+  std::map<std::pair<uint64_t, uint64_t>, std::vector<double>> logs;
+  for (const auto& [shape, settings] : shapes) {
+    if (shape.direction != direction) continue;
+    const Measured before{ComputeClass::communication_only, shape, method, from, {}};
+    const Measured after{ComputeClass::communication_only, shape, method, to, {}};
+    const RunMedians* const before_s = measured_under(settings, before);
+    const RunMedians* const after_s = measured_under(settings, after);
+    const auto before_model_s = predicted(before, costs);
+    const auto after_model_s = predicted(after, costs);
+    if (before_s == nullptr || after_s == nullptr || !before_model_s || !after_model_s) continue;
+    for (const auto& [run, seconds] : *after_s) {
+      const auto base = before_s->find(run);
+      if (base == before_s->end() || !(seconds > 0) || !(base->second > 0)) continue;
+      logs[{shape.region_bytes, shape.regions}].push_back(
+          std::log(seconds / base->second) - std::log(*after_model_s / *before_model_s));
+    }
+  }
+  std::vector<model::VisResidual> cells;
+  for (const auto& [place, values] : logs) {
+    model::VisResidual cell{place.first, place.second, {}};
+    cell.ratio.value = std::exp(mean_of(values));
+    cell.ratio.ci_low = cell.ratio.ci_high = cell.ratio.value;
+    cells.push_back(std::move(cell));
+  }
+  return cost::ResidualTable(cells);
+}
+
+// The same at a place, as a factor.
+double factor_at(const cost::ResidualTable& table, uint64_t region_bytes, uint64_t regions) {
+  return std::exp(
+      table
+          .at(std::log2(static_cast<double>(region_bytes)), std::log2(static_cast<double>(regions)))
+          .value);
+}
+
+void fit_residuals(const std::vector<Measured>& all, const VisSamples& samples, Direction direction,
+                   const VisCosts& costs, uint32_t raw, const VisFitOptions& options,
+                   model::VisDirection& vis, std::vector<std::string>& notes) {
   using Place = std::pair<uint64_t, uint64_t>;
   struct Best {
     VisSetting setting;
@@ -306,8 +365,23 @@ void fit_residuals(const std::vector<Measured>& all, const VisCosts& costs, uint
     if (!added && nearer(one.setting, it->second.setting, tuned))
       it->second = {one.setting, *ratio};
   }
-  for (const auto& [key, best] : found) {
+  std::map<std::pair<VisMethod, VisSetting>, cost::ResidualTable> tables;
+  for (auto& [key, best] : found) {
     const auto& [compute, method, spread, place] = key;
+    const bool packed = method == VisMethod::packed;
+    const VisSetting tuned{packed ? vis.chunk_bytes.value_or(0) : 0,
+                           packed ? packed_window : vis.pipelined_window.value_or(0)};
+    if ((packed && tuned.chunk_bytes > 0) || (method == VisMethod::pipelined && tuned.window > 0)) {
+      const auto [table, added] = tables.try_emplace({method, best.setting});
+      if (added) {
+        table->second = carried_over(packed ? samples.chunks : samples.windows, direction, method,
+                                     best.setting, tuned, costs);
+      }
+      const double factor = factor_at(table->second, place.first, place.second);
+      for (double* value : {&best.ratio.value, &best.ratio.ci_low, &best.ratio.ci_high}) {
+        *value = std::clamp(*value * factor, kSmallestRatio, kLargestRatio);
+      }
+    }
     model::VisResiduals& residuals = residuals_of(vis, compute, method);
     (spread ? residuals.spread : residuals.compact)
         .push_back({place.first, place.second, best.ratio});
@@ -358,7 +432,7 @@ std::optional<model::VisModel> fit_vis(const VisSamples& samples, const model::T
     vis.light_delay_s = fit_delay(all, ComputeClass::light, raw, options);
     vis.heavy_delay_s = fit_delay(all, ComputeClass::heavy, raw, options);
     vis.iov_piece_s = fit_iov_piece(all, costs(), raw, options);
-    fit_residuals(all, costs(), raw, options, vis, notes);
+    fit_residuals(all, samples, direction, costs(), raw, options, vis, notes);
     if (chunk || window || !all.empty()) {
       (direction == Direction::get ? fitted.get : fitted.put) = std::move(vis);
     }

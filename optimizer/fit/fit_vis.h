@@ -37,7 +37,9 @@ std::optional<model::PackModel> fit_pack(const VisSamples& samples, const VisFit
 /// * iov_piece_s, light_delay_s, heavy_delay_s: in each run the median, over what was measured, of
 ///   exposed time beyond the prediction without them, per piece (delays: beyond the same transfer
 ///   without computation, per window of messages, as the messages of one wait together).
-/// * residuals: geometric mean over runs of exposed over predicted time.
+/// * residuals: geometric mean over runs of exposed over predicted time. Those measured under
+///   another chunk or window than the best ones are carried over by what the residuals of
+///   micro.vis_chunk and micro.vis_window changed between the two.
 std::optional<model::VisModel> fit_vis(const VisSamples& samples, const model::TunedModel& model,
                                        const std::string& path, const VisFitOptions& options,
                                        std::vector<std::string>& notes);

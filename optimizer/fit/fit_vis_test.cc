@@ -286,6 +286,51 @@ TEST(FitVis, RecoversResidualsDelaysAndPieces) {
   }
 }
 
+// Cells measured under one chunk, and a better chunk under which the cost model is wrong by half.
+TEST(FitVis, CarriesResidualsOverToTheBestSetting) {
+  Truth truth(0);
+  const VisShape shape{Direction::get, 64, 4096, 2};
+  const auto predicted = [&](uint64_t chunk) {
+    const plan::VisRequest request = request_of(shape, ComputeClass::communication_only, chunk);
+    const plan::VisPlan plan = plan::force_vis(request, nullptr, VisMethod::packed, chunk, 4);
+    return plan::detail::packed_time(request, truth.costs(), plan.chunk_bytes, plan.window, 0);
+  };
+  constexpr int64_t kMeasured = 1024;
+  constexpr int64_t kBest = 4096;
+  const double measured_s = 2.0 * predicted(kMeasured);
+  const double best_s = 0.5 * predicted(kBest);
+  ASSERT_LT(best_s, 0.9 * measured_s);
+  truth.add("micro.vis", "packed",
+            {{"direction", std::string("get")},
+             {"class", std::string("communication_only")},
+             {"region_bytes", int64_t{64}},
+             {"bytes", int64_t{64 * 4096}},
+             {"stride", int64_t{2}},
+             {"chunk_bytes", kMeasured},
+             {"window", int64_t{0}},
+             {"iov_limit", int64_t{1}}},
+            measured_s);
+  for (const int64_t window : {4, 8}) {
+    for (const int64_t chunk : {kMeasured, kBest}) {
+      truth.add("micro.vis_chunk", "get",
+                {{"region_bytes", int64_t{64}},
+                 {"bytes", int64_t{64 * 4096}},
+                 {"stride", int64_t{2}},
+                 {"chunk_bytes", chunk},
+                 {"window", window}},
+                chunk == kBest ? best_s : measured_s);
+    }
+  }
+  std::vector<std::string> notes;
+  const auto vis = fit_vis(sort_vis_samples(truth.series), truth.model(), "inter-node", {}, notes);
+  ASSERT_TRUE(vis && vis->get);
+  EXPECT_EQ(vis->get->chunk_bytes, static_cast<uint64_t>(kBest));
+  EXPECT_EQ(vis->get->window, 4U);
+  const auto& packed = vis->get->communication_only.packed.compact;
+  ASSERT_EQ(packed.size(), 1U);
+  EXPECT_NEAR(packed[0].ratio.value, 0.5, 1e-9);
+}
+
 TEST(FitVis, ExposedTimeIsNeverNothing) {
   Truth truth(0);
   const VisShape shape{Direction::get, 64, 256, 2};
