@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
 #include <iterator>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/json.h"
@@ -121,6 +123,32 @@ std::vector<Point> campaign_points(const Network& network, bool quick) {
     if (!network.computes && local) continue;
     add_points(declaration, quick, most_bytes, points);
   }
+  return points;
+}
+
+std::vector<Point> vis_campaign_points(const Network& network, bool quick) {
+  constexpr int64_t kMostBytes = 1 << 20;
+  constexpr int64_t kMostInBursts = 4 << 20;
+  std::vector<Point> points = campaign_points(network, false);
+  std::erase_if(points, [&](const Point& point) {
+    if (point.experiment == "micro.pack" || point.experiment == "micro.vis_window") return false;
+    if (point.experiment == "micro.vis" || point.experiment == "micro.vis_chunk") {
+      return quick && experiment::number_param(point, "stride") != 2.0;
+    }
+    const std::set<std::string_view> operations = {"micro.latency", "micro.issue", "micro.flood",
+                                                   "micro.overlap"};
+    if (!operations.contains(point.experiment)) return true;
+    const auto integer = [&](const char* name) {
+      return static_cast<int64_t>(experiment::number_param(point, name).value_or(1));
+    };
+    const int64_t bytes = integer("bytes");
+    const int64_t burst = integer("burst") * integer("count");
+    if (bytes > kMostBytes || bytes * burst > kMostInBursts) return true;
+    if (!std::has_single_bit(static_cast<uint64_t>(bytes))) return true;
+    // Bursts of 1, 4, 16 and so on, and one beyond most queues.
+    return point.experiment == "micro.issue" &&
+           std::countr_zero(static_cast<uint64_t>(burst)) % 2 != 0;
+  });
   return points;
 }
 

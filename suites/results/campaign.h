@@ -38,6 +38,10 @@ experiment::StopRule campaign_rule(const std::string& clock, bool quick);
 /// failed_precondition, with the point.
 Status check_verified(const std::vector<experiment::SampleSeries>& series);
 
+/// Of campaign_points(), what decisions on transfers of many regions rest on: packing, such
+/// transfers, and the operations of the network at every other size up to 1 MiB, in few bursts.
+std::vector<experiment::Point> vis_campaign_points(const Network& network, bool quick);
+
 /// All runs with ranks and jitter of their own: those that `folder` holds and, newly measured and
 /// kept there, those that are missing. Errors: as measure_run() and check_verified(), after which
 /// the run is not kept; data_loss for a damaged file.

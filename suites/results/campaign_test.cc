@@ -54,6 +54,20 @@ TEST(CampaignPoints, AreThoseThatFeedAModel) {
   EXPECT_LT(campaign_points(kReal, true).size(), points.size() / 4);
 }
 
+TEST(VisCampaignPoints, AreFewerOfACampaign) {
+  const auto all = keys_of(campaign_points(kReal, false));
+  const auto points = vis_campaign_points(kReal, false);
+  const auto keys = keys_of(points);
+  EXPECT_TRUE(includes(all, keys));
+  EXPECT_LT(points.size(), all.size() * 2 / 3);
+  for (const char* name : {"micro.latency", "micro.issue", "micro.flood", "micro.overlap",
+                           "micro.pack", "micro.vis", "micro.vis_chunk", "micro.vis_window"}) {
+    EXPECT_TRUE(has_experiment(points, name)) << name;
+  }
+  EXPECT_FALSE(has_experiment(points, "micro.strip_sweep"));
+  EXPECT_LT(vis_campaign_points(kReal, true).size(), points.size());
+}
+
 TEST(CampaignPoints, LeaveOutWhatTakesNoTimeOrTooMuch) {
   const auto points = campaign_points(kVirtual, false);
   EXPECT_FALSE(has_experiment(points, "micro.compute"));

@@ -10,8 +10,12 @@ namespace {
 
 constexpr const char* kQuickNetwork = "opteron";
 
-std::vector<Network> all_networks(bool emulated_computes) {
+std::vector<Network> all_networks(bool emulated_computes,
+                                  const std::vector<std::string>& providers = {}) {
   std::vector<Network> all{{.fabric = "tcp", .clock = "real"}};
+  for (const std::string& provider : providers) {
+    all.push_back({.fabric = provider, .clock = "real"});
+  }
   for (const std::string& profile : fabric::builtin_profile_names()) {
     all.push_back({.fabric = "emulated:" + profile + (emulated_computes ? "" : ",compute=none"),
                    .clock = "virtual",
@@ -36,11 +40,13 @@ std::string file_name(const std::string& fabric) {
   return name;
 }
 
-Result<std::vector<Network>> networks(const Options& options, bool emulated_computes) {
+Result<std::vector<Network>> networks(const Options& options, bool emulated_computes,
+                                      const std::vector<std::string>& providers) {
   const std::string only = options.only.empty() && options.quick ? kQuickNetwork : options.only;
-  const std::vector<Network> all = all_networks(emulated_computes);
+  const std::vector<Network> all = all_networks(emulated_computes, providers);
   std::vector<Network> chosen;
   for (const Network& network : all) {
+    if (network.fabric == only) return std::vector<Network>{network};
     if (network.fabric.find(only) != std::string::npos) chosen.push_back(network);
   }
   if (!chosen.empty()) return chosen;

@@ -23,9 +23,11 @@ struct Network {
 std::string file_name(const std::string& fabric);
 
 /// tcp and every built-in profile on the virtual clock, as far as options.only selects them;
-/// profiles with computation, or without. Quick: one profile, unless options.only is given. Errors:
-/// invalid_argument if it selects none, with their names.
-Result<std::vector<Network>> networks(const Options& options, bool emulated_computes);
+/// profiles with computation, or without. Quick: one profile, unless options.only is given.
+/// `providers` are further ones beside tcp; options.only may be the whole name of one, which then
+/// is the only one. Errors: invalid_argument if it selects none, with their names.
+Result<std::vector<Network>> networks(const Options& options, bool emulated_computes,
+                                      const std::vector<std::string>& providers = {});
 
 /// Whether every model of options.models is for a network that decisions are judged on. Errors:
 /// invalid_argument, with their names.

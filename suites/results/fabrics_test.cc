@@ -20,6 +20,17 @@ TEST(Networks, AreTcpAndEveryProfileOrThoseOfOneName) {
   EXPECT_FALSE(one->front().computes);
 }
 
+TEST(Networks, FurtherProvidersAreChosenByTheirWholeName) {
+  Options options;
+  EXPECT_EQ(networks(options, true, {"net", "shm"})->size(), networks(options, true)->size() + 2);
+  options.only = "net";
+  const auto net = networks(options, true, {"net", "shm"});
+  ASSERT_TRUE(net.ok());
+  ASSERT_EQ(net->size(), 1U);  // and not what is called ethernet
+  EXPECT_EQ(net->front().fabric, "net");
+  EXPECT_FALSE(net->front().emulated());
+}
+
 TEST(Networks, ANameThatSelectsNoneIsAnError) {
   Options options;
   options.only = "carrier-pigeon";

@@ -1,9 +1,14 @@
 #include "suites/results/vis_regret.h"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
+#include <cmath>
+#include <iterator>
+#include <set>
 #include <string_view>
+#include <utility>
+
+#include "optimizer/stats/interval.h"
+#include "optimizer/stats/order.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -13,27 +18,47 @@ using plan::ComputeClass;
 using plan::Direction;
 using plan::VisMethod;
 
-constexpr uint64_t kRegionBytes[] = {8, 32, 128, 512, 2048, 8192};
-constexpr uint64_t kDataBytes[] = {1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10};
+// Between those of micro.vis, and beyond them.
+constexpr uint64_t kRegionBytes[] = {16, 32, 128, 256, 1024, 2048, 8192};
+constexpr uint64_t kDataBytes[] = {4 << 10, 32 << 10, 256 << 10};
 constexpr uint64_t kMostRegions = 4096;  // as micro.vis
 constexpr uint64_t kStride = 2;
-constexpr uint64_t kDefaultChunk = 8192;
-constexpr uint32_t kDefaultWindow = 8;
+constexpr uint64_t kDefaultChunk = 60 << 10;  // as micro.vis
+constexpr uint32_t kDefaultWindow = 0;        // as without a model
+constexpr double kConfidence = 0.95;
 constexpr int64_t kIovLimit = 4;  // libfabric's tcp provider and the emulated networks
 
 const std::optional<model::VisDirection>& of(Direction direction, const model::VisModel& tuned) {
   return direction == Direction::get ? tuned.get : tuned.put;
 }
 
-// Of one method under whichever setting it was measured.
-std::optional<double> time_of(const fit::VisTimes& times, VisMethod method) {
+// Of one method, which was measured under one setting; null if it was not.
+const fit::RunMedians* runs_of(const fit::VisTimes& times, VisMethod method) {
   const auto& settings = times.methods[static_cast<size_t>(method)];
-  if (settings.empty()) return std::nullopt;
-  double best = std::numeric_limits<double>::infinity();
-  for (const auto& [setting, medians] : settings) {
-    best = std::min(best, fit::across_runs(medians));
+  return settings.empty() ? nullptr : &settings.begin()->second;
+}
+
+// A method's time in each of the common runs, as a logarithm.
+struct Candidate {
+  VisMethod method;
+  std::vector<double> logs;
+
+  // Over every other run, or over all.
+  double mean(std::optional<size_t> half) const {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = half.value_or(0); i < logs.size(); i += half ? 2 : 1) {
+      sum += logs[i];
+      ++count;
+    }
+    return sum / static_cast<double>(count);
   }
-  return best;
+};
+
+const Candidate& fastest(const std::vector<Candidate>& candidates, std::optional<size_t> half) {
+  return *std::min_element(
+      candidates.begin(), candidates.end(),
+      [&](const Candidate& a, const Candidate& b) { return a.mean(half) < b.mean(half); });
 }
 
 }  // namespace
@@ -49,13 +74,12 @@ std::vector<VisCell> vis_cells(bool quick) {
     if (quick && direction == Direction::put) continue;
     for (const ComputeClass compute :
          {ComputeClass::communication_only, ComputeClass::light, ComputeClass::heavy}) {
-      for (size_t i = 0; i < std::size(kRegionBytes); ++i) {
-        for (size_t j = 0; j < std::size(kDataBytes); ++j) {
-          const uint64_t regions = kDataBytes[j] / kRegionBytes[i];
+      for (const uint64_t region_bytes : kRegionBytes) {
+        for (const uint64_t data_bytes : kDataBytes) {
+          const uint64_t regions = data_bytes / region_bytes;
           if (regions < 2 || regions > kMostRegions) continue;
-          if (quick && (i > 3 || j > 2)) continue;
-          cells.push_back(
-              {{direction, kRegionBytes[i], regions, kStride}, compute, (i + j) % 2 == 1});
+          if (quick && regions > 64) continue;
+          cells.push_back({{direction, region_bytes, regions, kStride}, compute});
         }
       }
     }
@@ -97,36 +121,66 @@ std::vector<Point> vis_points(const VisCell& cell, const model::VisModel& tuned)
   return points;
 }
 
+std::optional<CellRegret> cell_regret(const VisCell& cell, const fit::VisTimes& times,
+                                      VisMethod chosen) {
+  const fit::RunMedians* const of_chosen = runs_of(times, chosen);
+  if (of_chosen == nullptr) return std::nullopt;
+  std::set<uint32_t> common;
+  for (const auto& [run, seconds] : *of_chosen) common.insert(run);
+  for (size_t m = 0; m < plan::kVisMethods; ++m) {
+    const fit::RunMedians* const runs = runs_of(times, static_cast<VisMethod>(m));
+    if (runs == nullptr) continue;
+    std::erase_if(common, [&](uint32_t run) {
+      const auto found = runs->find(run);
+      return found == runs->end() || !(found->second > 0);
+    });
+  }
+  if (common.size() < 2) return std::nullopt;
+  std::vector<Candidate> candidates;
+  for (size_t m = 0; m < plan::kVisMethods; ++m) {
+    const auto method = static_cast<VisMethod>(m);
+    const fit::RunMedians* const runs = runs_of(times, method);
+    if (runs == nullptr) continue;
+    Candidate candidate{method, {}};
+    for (const uint32_t run : common) candidate.logs.push_back(std::log(runs->at(run)));
+    candidates.push_back(std::move(candidate));
+  }
+  const Candidate& ours = *std::find_if(candidates.begin(), candidates.end(),
+                                        [&](const Candidate& c) { return c.method == chosen; });
+  std::vector<double> lost(common.size());
+  for (const size_t half : {0U, 1U}) {
+    const Candidate& rival = fastest(candidates, half);
+    for (size_t i = 1 - half; i < lost.size(); i += 2) lost[i] = ours.logs[i] - rival.logs[i];
+  }
+  const auto interval = stats::mean_interval(lost, kConfidence);
+  if (!interval.ok()) return std::nullopt;
+  CellRegret regret{cell, chosen, fastest(candidates, std::nullopt).method};
+  regret.value = std::expm1(stats::mean_and_variance(lost).mean);
+  regret.low = std::expm1(interval->low);
+  regret.high = std::expm1(interval->high);
+  return regret;
+}
+
 VisRegret vis_regret(const std::vector<VisCell>& cells, const fit::VisSamples& samples,
                      const std::function<VisMethod(const VisCell&)>& choose) {
   VisRegret regret;
-  double sum = 0;
   for (const VisCell& cell : cells) {
-    if (!cell.judged) continue;
     const auto& by_shape = samples.cells[static_cast<size_t>(cell.compute)];
     const auto measured = by_shape.find(cell.shape);
     if (measured == by_shape.end()) continue;
-    const VisMethod chosen = choose(cell);
-    const std::optional<double> chosen_s = time_of(measured->second, chosen);
-    if (!chosen_s) continue;
-    double best_s = *chosen_s;
-    VisMethod best = chosen;
-    for (size_t m = 0; m < plan::kVisMethods; ++m) {
-      const auto time_s = time_of(measured->second, static_cast<VisMethod>(m));
-      if (!time_s || *time_s >= best_s) continue;
-      best_s = *time_s;
-      best = static_cast<VisMethod>(m);
+    auto one = cell_regret(cell, measured->second, choose(cell));
+    if (!one) continue;
+    regret.mean += std::max(0.0, one->value);
+    if (!one->lost()) {
+      ++regret.best;
+    } else if (one->value > regret.worst) {
+      regret.worst = one->value;
+      regret.worst_cell = cell.text() + " (" + std::string(to_string(one->chosen)) +
+                          " instead of " + std::string(to_string(one->best)) + ")";
     }
-    const double lost = *chosen_s / best_s - 1;
-    sum += lost;
-    ++regret.cells;
-    if (best == chosen) ++regret.best;
-    if (lost <= regret.worst) continue;
-    regret.worst = lost;
-    regret.worst_cell = cell.text() + " (" + std::string(to_string(chosen)) + " instead of " +
-                        std::string(to_string(best)) + ")";
+    regret.cells.push_back(*std::move(one));
   }
-  if (regret.cells > 0) regret.mean = sum / static_cast<double>(regret.cells);
+  if (!regret.cells.empty()) regret.mean /= static_cast<double>(regret.cells.size());
   return regret;
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,33 +20,51 @@ namespace stripline::suites::results {
 struct VisCell {
   fit::VisShape shape;
   plan::ComputeClass compute = plan::ComputeClass::communication_only;
-  /// Decisions are judged on it, and it is not fitted: every other one, like the black squares of a
-  /// chessboard over (region size, data).
-  bool judged = false;
   std::string text() const;  ///< "get, heavy: 64 x 512 B"
 };
 
-/// Both directions, all classes: more than 100. Quick: one direction, few sizes.
+/// What decisions are judged on: both directions, all classes, more than 100 cells, none of whose
+/// sizes of regions or of data campaigns measure. Quick: few.
 std::vector<VisCell> vis_cells(bool quick);
 
 /// The points of a cell, a method each, and the computation alone: under the settings that were
 /// tuned, where they were.
 std::vector<experiment::Point> vis_points(const VisCell& cell, const model::VisModel& tuned);
 
-/// Messages that the points ask for, at most; what the planner is told when it is judged.
+/// Chunks that the points ask for, at most; what the planner is told when it is judged.
 uint64_t vis_chunk_bytes(plan::Direction direction, const model::VisModel& tuned);
 
-/// How a set of choices did: time of the chosen method over that of the best one measured, less 1.
-struct VisRegret {
-  size_t cells = 0;
-  double mean = 0;
-  double worst = 0;
-  std::string worst_cell;  ///< with the method chosen and the best one
-  size_t best = 0;         ///< cells in which nothing else is faster
+/// What a choice loses in one cell: time of the chosen method over that of the best one, less 1.
+///
+/// The best one of some noisy times is by luck among the fast ones in just these runs. So it is
+/// chosen on every other run and compared, paired, in the runs between them, and the other way
+/// round: `value` is the geometric mean over all runs, which may be less than nothing.
+struct CellRegret {
+  VisCell cell;
+  plan::VisMethod chosen = plan::VisMethod::pipelined;
+  plan::VisMethod best = plan::VisMethod::pipelined;  ///< over all runs
+  double value = 0;
+  double low = 0;  ///< the 95 % interval over runs
+  double high = 0;
+  /// Whether the choice is known to lose: the interval lies above nothing.
+  bool lost() const { return low > 0; }
 };
 
-/// Judges `choose` on the cells that are judged and of which all methods that the network has were
-/// measured. Times are medians over runs of the runs' medians and include the computation.
+/// Of a measured cell; nothing if the chosen method or two runs of it are missing. Times include
+/// the computation.
+std::optional<CellRegret> cell_regret(const VisCell& cell, const fit::VisTimes& times,
+                                      plan::VisMethod chosen);
+
+/// How a set of choices did.
+struct VisRegret {
+  std::vector<CellRegret> cells;
+  double mean = 0;         ///< cells whose value is less than nothing count as 0
+  double worst = 0;        ///< of the cells whose choice is known to lose
+  std::string worst_cell;  ///< with the method chosen and the best one
+  size_t best = 0;         ///< cells whose choice is not known to lose
+};
+
+/// Judges `choose` on the cells that were measured.
 VisRegret vis_regret(const std::vector<VisCell>& cells, const fit::VisSamples& samples,
                      const std::function<plan::VisMethod(const VisCell&)>& choose);
 
