@@ -2,11 +2,14 @@
 // same provider's bare calls, and a TCP socket, between one pair of processes, in alternating
 // batches.
 //
-//   stripline-compare [--fabric tcp] [--rounds 60] [--vis] [--markdown] [--json FILE]
-//   stripline-compare --same-node ...     the same for ranks that map each other's segments, beside
+//   stripline-compare [--fabric tcp] [--rounds 60] [--vis] [--model FILE] [--markdown] [--json
+//   FILE] stripline-compare --same-node ...     the same for ranks that map each other's segments,
+//   beside
 //                                         plain loads, stores and memcpy
 //
 // With --vis: strided transfers by every method beside a loop and beside packing by hand, in MiB/s.
+// Exit status 1 says that what the planner chose is slower than the better of these two by more
+// than 5 % in some transfer, of which the table shows the intervals.
 //
 // A ratio is of times, ours to bare, and paired: both batches of a round follow one another. Rounds
 // alternate which goes first. Each row is verified after it was measured.
@@ -96,6 +99,7 @@ struct Order {
   int rounds = 60;
   bool markdown = false;
   std::string json_path;
+  std::string model_path;
 
   /// As results name it.
   std::string path() const { return same_node ? fabric + ",same_node=mapped" : fabric; }
@@ -110,6 +114,7 @@ Result<Systems> open_systems(const Order& order, uint32_t rank, Board& board) {
   Options options;
   options.fabric = fabric;
   options.same_node = order.same_node ? "mapped" : "network";
+  options.model_path = order.model_path;
   options.segment_bytes = kMemoryBytes + (size_t{1} << 20);
   STRIPLINE_ASSIGN_OR_RETURN(
       auto ours,
@@ -260,19 +265,23 @@ int compare_vis(const Order& order, VisSection& section, Board& board) {
     (void)std::fprintf(stderr, "stripline-compare: %s\n", table.error().message().c_str());
     return kExitFailure;
   }
-  std::cout << "fabric " << order.fabric << ", 2 processes, " << order.rounds
-            << " rounds, strided transfers of 64 KiB at a density of 50 %, MiB/s\n\n"
-            << *table << std::flush;
+  std::cout << "fabric " << order.path() << ", 2 processes, " << order.rounds
+            << " rounds, strided transfers of 64 KiB at a density of 50 %, MiB/s, "
+            << (order.model_path.empty() ? "without" : "with") << " a model\n\n"
+            << table->text << "\n"
+            << table->verdict() << "\n"
+            << std::flush;
   if (!order.json_path.empty()) {
     std::ofstream json(order.json_path);
-    if (!(json << vis_json_lines(cells, order.fabric)).flush()) {
+    if (!(json << vis_json_lines(cells, order.path())).flush()) {
       (void)std::fprintf(stderr, "stripline-compare: cannot write '%s'\n", order.json_path.c_str());
       return kExitUnavailable;
     }
   }
   const bool verified =
       std::all_of(cells.begin(), cells.end(), [](const VisCell& cell) { return cell.verified; });
-  return verified ? kExitOk : kExitVerification;
+  if (!verified) return kExitVerification;
+  return table->not_met() == 0 ? kExitOk : kExitFailure;
 }
 
 void pin(unsigned cpu) {
@@ -362,6 +371,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(6, 100000))
       ->capture_default_str();
   app.add_flag("--vis", order.vis, "compare strided transfers instead");
+  app.add_option("--model", order.model_path, "tuned model of the runtime's planners");
   app.add_flag("--markdown", order.markdown, "print the table as Markdown");
   app.add_option("--json", order.json_path, "write the rows as JSON lines, too");
   CLI11_PARSE(app, argc, argv);

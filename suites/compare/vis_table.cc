@@ -15,8 +15,8 @@ namespace stripline::suites::compare {
 namespace {
 
 constexpr double kConfidence = 0.95;
-// Of the times of what was chosen to those of the better of loop and hand.
-constexpr double kMostRatio = 1.05;
+// By so much what was chosen may be slower than the better of loop and hand.
+constexpr double kMargin = 0.05;
 
 const std::array<const char*, 7> kWays = {"loop",         "by hand", "pipelined", "native iov",
                                           "bounding box", "packed",  "chosen"};
@@ -38,7 +38,16 @@ std::string mib_text(const VisCell& cell, const char* name) {
 
 }  // namespace
 
-Result<std::string> vis_table(const std::vector<VisCell>& cells, bool markdown) {
+std::string VisTable::verdict() const {
+  return std::to_string(met) + " of " + std::to_string(cells) +
+         " transfers are not slower than the better of loop and hand by more than " +
+         results::percent(kMargin, 0) + ", " + std::to_string(inconclusive) +
+         " are INCONCLUSIVE, " + std::to_string(not_met()) + " are slower.";
+}
+
+Result<VisTable> vis_table(const std::vector<VisCell>& cells, bool markdown) {
+  VisTable result;
+  result.cells = cells.size();
   std::vector<std::string> headings = {"transfer", ">piece, B"};
   for (const char* way : kWays) headings.push_back(std::string(">") + way);
   headings.insert(headings.end(),
@@ -53,13 +62,22 @@ Result<std::string> vis_table(const std::vector<VisCell>& cells, bool markdown) 
     for (const char* way : kWays) row.push_back(mib_text(cell, way));
     row.push_back(bench::ratio_text(ratio.value));
     row.push_back(bench::interval_text(ratio.interval.low, ratio.interval.high, ""));
-    row.push_back("at most " + bench::ratio_text(kMostRatio) + ": " +
-                  results::met(ratio.value <= kMostRatio));
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const stats::NonInferiorityTest test,
+        stats::non_inferiority(cell.ways[cell.chosen].seconds, cell.ways[cell.rival].seconds,
+                               kMargin, kConfidence));
+    const bool met = test.verdict == stats::NonInferiority::non_inferior;
+    const bool inconclusive = test.verdict == stats::NonInferiority::inconclusive;
+    result.met += met ? 1 : 0;
+    result.inconclusive += inconclusive ? 1 : 0;
+    row.push_back("at most " + bench::ratio_text(1 + kMargin) + ": " +
+                  (inconclusive ? "INCONCLUSIVE" : results::met(met)));
     row.emplace_back(cell.verified ? "yes" : "NO");
     table.add(row);
     pipes.add(row);
   }
-  return markdown ? pipes.text() : table.text();
+  result.text = markdown ? pipes.text() : table.text();
+  return result;
 }
 
 std::string vis_json_lines(const std::vector<VisCell>& cells, const std::string& fabric) {
