@@ -16,6 +16,7 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_MODEL", "", "tuned model file"},
     Variable{"STRIPLINE_SAME_NODE", "mapped",
              "ranks of one node reach each other by mapped memory, cma or network"},
+    Variable{"STRIPLINE_TUNING", "", "in place of the model's choices: NAME=VALUE,..."},
     Variable{"STRIPLINE_SEGMENT_BYTES", "256M", "shared memory of each rank, with suffix K, M, G"},
     Variable{"STRIPLINE_SEED", "0", "seed of the jitter of emulated fabrics"},
     Variable{"STRIPLINE_ADDRESS", "", "IP address of this host to communicate from"},

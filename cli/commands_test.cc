@@ -487,6 +487,16 @@ TEST(ModelText, SaysWhatIsKnownOfManyRegions) {
   }
 }
 
+TEST(ModelText, SaysWhatIsChosenForSingleOperations) {
+  model::TunedModel model = model::example_model();
+  const std::string text = model_text(model);
+  for (const char* part : {"single operations", "atomic operations by message", "by provider"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in:\n" << text;
+  }
+  model.rma.reset();
+  EXPECT_EQ(model_text(model).find("single operations"), std::string::npos);
+}
+
 TEST_F(CommandsTest, MalformedModelFilesAreRefused) {
   const std::filesystem::path file = folder_ / "bad.json";
   std::ofstream(file) << models_.data.substr(0, 50);

@@ -172,6 +172,18 @@ std::string vis_text(const std::string& title, const model::VisDirection& vis) {
   return table.empty() ? text : text + table.text(2);
 }
 
+std::string rma_text(const model::RmaModel& rma) {
+  std::string text;
+  Table table = parameter_table("");
+  if (rma.atomic) {
+    text += "  atomic operations by " + std::string(model::to_string(rma.atomic->way)) + "\n";
+    add(table, "fetch-add", "by provider", rma.atomic->provider_s, time_text);
+    add(table, "fetch-add", "by message", rma.atomic->message_s, time_text);
+    add(table, "fetch-add", "gain of messages", rma.atomic->gain, share_text);
+  }
+  return table.empty() ? std::string() : "\nsingle operations\n" + text + table.text(2);
+}
+
 std::string fingerprint_text(const model::Fingerprint& fingerprint) {
   Table table({{"field"}, {"value"}, {"a difference"}});
   for (const auto& [field, entry] : fingerprint) {
@@ -210,6 +222,7 @@ std::string model_text(const model::TunedModel& model) {
     if (!table.empty()) text += "\nstrip-mined loops\n" + table.text(2);
   }
   if (model.collective) text += collective_text(*model.collective);
+  if (model.rma) text += rma_text(*model.rma);
   if (model.pack) text += pack_text(*model.pack);
   for (const auto& [path, vis] : model.vis) {
     if (vis.get) text += vis_text(path + " get of many regions", *vis.get);

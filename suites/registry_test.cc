@@ -48,6 +48,7 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.overlap", {"get", "put"}},
       {"micro.compute", {"red_in", "red_out", "vec_in", "vec_out", "alu"}},
       {"micro.receive", {"get", "read"}},
+      {"micro.atomic", {"provider", "message"}},
       {"micro.pack", {"pack", "unpack"}},
       {"micro.vis", {"pipelined", "native_iov", "bounding_box", "packed", "compute"}},
       {"micro.vis_chunk", {"get", "put"}},

@@ -5,31 +5,14 @@
 #include <utility>
 
 #include "optimizer/fit/over_runs.h"
+#include "optimizer/fit/paired_runs.h"
 #include "optimizer/model/validate.h"
-#include "optimizer/stats/compare.h"
 
 namespace stripline::fit {
 namespace {
 
 using model::CollectiveAlgorithm;
 using model::CollectiveOperation;
-
-// The candidate's times relative to the baseline's, in the runs that have both.
-std::optional<stats::Ratio> ratio_of(const RunMedians& candidate, const RunMedians& baseline,
-                                     double confidence) {
-  std::vector<double> times;
-  std::vector<double> base;
-  for (const auto& [run, time] : candidate) {
-    const auto same_run = baseline.find(run);
-    if (same_run == baseline.end()) continue;
-    times.push_back(time);
-    base.push_back(same_run->second);
-  }
-  if (times.size() < 2) return std::nullopt;
-  const auto ratio = stats::paired_ratio(times, base, confidence);
-  if (!ratio.ok()) return std::nullopt;
-  return *ratio;
-}
 
 std::optional<model::CollectiveRule> rule_of(CollectiveOperation operation, uint32_t ranks,
                                              uint64_t bytes, const CollectiveSamples& samples,
@@ -50,12 +33,7 @@ std::optional<model::CollectiveRule> rule_of(CollectiveOperation operation, uint
     if (!ratio || ratio->interval.high >= 1 || ratio->value >= best) continue;
     best = ratio->value;
     chosen = algorithm;
-    gain = model::Parameter{.value = 1 - ratio->value,
-                            .ci_low = 1 - ratio->interval.high,
-                            .ci_high = 1 - ratio->interval.low,
-                            .runs = static_cast<uint32_t>(ratio->runs),
-                            .samples = samples.raw_samples.at(algorithm),
-                            .method = "paired-log-ratio+t"};
+    gain = gain_of(*ratio, samples.raw_samples.at(algorithm));
   }
   std::vector<double> per_run;
   for (const auto& [run, time] : samples.times.at(chosen)) per_run.push_back(time);

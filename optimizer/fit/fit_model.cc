@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/fit/collective.h"
+#include "optimizer/fit/fit_rma.h"
 #include "optimizer/fit/fit_vis.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/samples.h"
@@ -186,10 +187,13 @@ model::Domain domain_of(const SortedSamples& samples, const FitRequest& request,
 Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& request) {
   SortedSamples samples = sort_samples(series);
   VisSamples many_regions = sort_vis_samples(series);
-  samples.used.insert(samples.used.end(), many_regions.used.begin(), many_regions.used.end());
+  RmaSamples single = sort_rma_samples(series);
+  for (auto [used, rejected] : {std::pair(&many_regions.used, &many_regions.rejected),
+                                std::pair(&single.used, &single.rejected)}) {
+    samples.used.insert(samples.used.end(), used->begin(), used->end());
+    std::move(rejected->begin(), rejected->end(), std::back_inserter(samples.rejected));
+  }
   std::sort(samples.used.begin(), samples.used.end());
-  std::move(many_regions.rejected.begin(), many_regions.rejected.end(),
-            std::back_inserter(samples.rejected));
   Fit fit;
   fit.report.series_used = samples.used.size();
   fit.report.rejected = std::move(samples.rejected);
@@ -200,7 +204,8 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit_many_regions(many_regions, request, fit);
   fit.model.collective =
       fit_collectives(samples, request.max_ranks, request.options.confidence, fit.report.notes);
-  if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective) {
+  fit.model.rma = fit_rma(single, request.options.confidence, fit.report.notes);
+  if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective && !fit.model.rma) {
     std::string why = "nothing could be fitted from " + std::to_string(series.size()) + " series";
     if (!fit.report.notes.empty()) why += ": " + fit.report.notes.front();
     if (fit.report.notes.empty() && !fit.report.rejected.empty()) {

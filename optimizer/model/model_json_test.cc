@@ -151,6 +151,25 @@ TEST(ModelJson, RefusesUnknownMembersOfTheVisSections) {
   }
 }
 
+TEST(ModelJson, KeepsTheChoicesForSingleOperations) {
+  const auto back = parse_model(text_of(full_model()));
+  ASSERT_TRUE(back.ok()) << back.error().message();
+  ASSERT_TRUE(back->rma && back->rma->atomic);
+  EXPECT_EQ(back->rma->atomic->way, AtomicWay::message);
+  EXPECT_EQ(back->rma->atomic->provider_s.value, 12e-6);
+  EXPECT_EQ(back->rma->atomic->message_s.value, 10e-6);
+  EXPECT_EQ(back->rma->atomic->gain->value, 0.1);
+  for (const char* pointer : {"/rma", "/rma/atomic"}) {
+    Json document = *to_json(full_model());
+    document.at(Json::json_pointer(pointer))["surprise"] = 1;
+    EXPECT_FALSE(parse_model(sealed(document)).ok()) << pointer;
+  }
+  Json document = *to_json(full_model());
+  document["rma"]["atomic"]["way"] = "telepathy";
+  EXPECT_NE(parse_model(sealed(document)).error().message().find("rma.atomic.way: 'telepathy'"),
+            std::string::npos);
+}
+
 TEST(ModelJson, HashIgnoresLayoutAndSeesContent) {
   const Json document = *to_json(example_model());
   EXPECT_TRUE(parse_model(document.dump()).ok());
@@ -339,6 +358,9 @@ TEST(ModelSchema, HasTheBoundsOfTheCode) {
   ASSERT_EQ(rule["operation"]["enum"].size(), kCollectiveOperations);
   for (size_t i = 0; i < kCollectiveOperations; ++i) {
     EXPECT_EQ(rule["operation"]["enum"][i], to_string(static_cast<CollectiveOperation>(i)));
+  }
+  for (const Json& way : schema["$defs"]["atomic"]["properties"]["way"]["enum"]) {
+    EXPECT_TRUE(atomic_way_from(way.get<std::string>())) << way;
   }
   ASSERT_EQ(rule["algorithm"]["enum"].size() + 1, kCollectiveAlgorithms);  // not automatic
   for (size_t i = 1; i < kCollectiveAlgorithms; ++i) {

@@ -24,6 +24,7 @@
 
 #include "optimizer/model/collective.h"
 #include "optimizer/model/parameter.h"
+#include "optimizer/model/rma_model.h"
 #include "optimizer/model/vis_model.h"
 
 namespace stripline::model {
@@ -145,6 +146,7 @@ struct TunedModel {
   std::optional<PackModel> pack;
   std::map<std::string, VisModel> vis;  ///< by path name
   std::optional<CollectiveModel> collective;
+  std::optional<RmaModel> rma;
   /// Top-level sections this build does not know, as canonical JSON text: kept on rewriting.
   std::map<std::string, std::string> unknown_sections;
 };

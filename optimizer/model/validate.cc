@@ -210,6 +210,7 @@ Status validate(const TunedModel& model) {
     STRIPLINE_RETURN_IF_ERROR(check_vis("vis." + path, vis));
   }
   if (model.collective) STRIPLINE_RETURN_IF_ERROR(check_collective(*model.collective));
+  if (model.rma) STRIPLINE_RETURN_IF_ERROR(check_rma(*model.rma));
   for (const auto& [name, text] : model.unknown_sections) {
     STRIPLINE_RETURN_IF_ERROR(check_utf8("the name of an unknown section", name));
   }

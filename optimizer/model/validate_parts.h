@@ -33,4 +33,7 @@ Status check_optional(const std::string& where, const std::optional<Parameter>& 
 Status check_pack(const PackModel& pack);
 Status check_vis(const std::string& where, const VisModel& vis);
 
+/// The section `rma`.
+Status check_rma(const RmaModel& rma);
+
 }  // namespace stripline::model::detail

@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
   std::string model;
   std::string segment;
   std::string same_node;
+  std::string tuning;
   std::string bind = "core";
   std::optional<uint64_t> seed;
   app.add_option("-n,--ranks", job.launch.ranks, "Ranks to start")
@@ -124,6 +125,10 @@ int main(int argc, char** argv) {
          "mapped")
       ->type_name("WAY")
       ->check(CLI::IsMember({"mapped", "cma", "network"}));
+  app.add_option("--tuning", tuning,
+                 "Replace choices of the model, or defaults, to measure others: "
+                 "NAME=VALUE,... (docs/programming.md, \"Models\")")
+      ->type_name("SETTINGS");
   app.add_option("--segment", segment,
                  "Shared memory of each rank, with suffix K, M, G or T (default: 256M)")
       ->type_name("SIZE");
@@ -171,6 +176,7 @@ int main(int argc, char** argv) {
   if (!fabric.empty()) environment["STRIPLINE_FABRIC"] = fabric;
   if (!clock.empty()) environment["STRIPLINE_CLOCK"] = clock;
   if (!same_node.empty()) environment["STRIPLINE_SAME_NODE"] = same_node;
+  if (!tuning.empty()) environment["STRIPLINE_TUNING"] = tuning;
   if (!model.empty()) environment["STRIPLINE_MODEL"] = model;
   // It may have come from there; ranks do not need it, but show it.
   const char* usual = std::getenv("STRIPLINE_JOIN_TIMEOUT");  // NOLINT(concurrency-mt-unsafe)

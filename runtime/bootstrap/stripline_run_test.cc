@@ -209,6 +209,12 @@ TEST(StriplineRun, RanksThatDifferInWhatMustBeAlikeAreRefused) {
            "STRIPLINE_SEGMENT_BYTES=$((1048576 * (1 + STRIPLINE_RANK))) exec " + program("hello")});
   EXPECT_EQ(job.status.exit_code, kExitUsage);
   EXPECT_NE(job.err.find("these must be the same for all ranks"), std::string::npos) << job.err;
+  const Finished tuned =
+      run({"-n", "2", "--tuning", "atomic.way=message", "--", "sh", "-c",
+           "[ $STRIPLINE_RANK = 0 ] || STRIPLINE_TUNING=; export STRIPLINE_TUNING; exec " +
+               program("hello")});
+  EXPECT_EQ(tuned.status.exit_code, kExitUsage);
+  EXPECT_NE(tuned.err.find("STRIPLINE_TUNING=atomic.way=message"), std::string::npos) << tuned.err;
 }
 
 TEST_P(OnFabric, KilledRankEndsTheJobWithItsName) {

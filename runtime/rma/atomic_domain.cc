@@ -5,10 +5,10 @@
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
-namespace {
 
-// Whether the fabric has every operation that a domain of this type offers.
-bool provider_has_all(const fabric::Fabric& fabric, AtomicType type) {
+// Every operation that a domain of this type offers.
+bool AtomicDomain::provider_has_all(Context& context, AtomicType type) {
+  const fabric::Fabric& fabric = *context.state().fabric;
   for (size_t i = 0; i < kAtomicOps; ++i) {
     const auto op = static_cast<AtomicOp>(i);
     const bool integers_only = op == AtomicOp::compare_swap || op >= AtomicOp::bit_and;
@@ -20,19 +20,17 @@ bool provider_has_all(const fabric::Fabric& fabric, AtomicType type) {
   return true;
 }
 
-}  // namespace
-
 AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
     : context_(&context), type_(type), path_(path) {
   const ContextState& state = context.state();
-  const bool has_all = provider_has_all(*state.fabric, type);
+  const bool has_all = provider_has_all(context, type);
   if (path_ == AtomicPath::provider && !has_all) {
     state.fail(Error(ErrorCode::unimplemented,
                      "atomic_domain: provider '" + state.fabric->info().provider +
                          "' lacks an operation on this type; use AtomicPath::automatic"));
   }
   if (path_ == AtomicPath::automatic) {
-    path_ = has_all && !state.shares_memory ? AtomicPath::provider : AtomicPath::message;
+    path_ = has_all && !state.shares_memory ? state.tuning.atomic_way : AtomicPath::message;
   }
 }
 

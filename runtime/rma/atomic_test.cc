@@ -203,6 +203,19 @@ TEST(AtomicDomain, PicksThePathThatAllRanksShare) {
   }
 }
 
+TEST(AtomicDomain, FollowsTheTunedChoiceWhereThereIsOne) {
+  for (const auto& fabric : bootstrap::fabrics_under_test()) {
+    bootstrap::ThreadGroupOptions group = group_on(fabric, 2);
+    group.context.tuning = "atomic.way=message";
+    const Status ran = run_ranks(group, [](Context& context) {
+      EXPECT_EQ(atomic_domain<int64_t>(context).path(), AtomicPath::message);
+      // What the program says counts more.
+      EXPECT_EQ(atomic_domain<int64_t>(context, AtomicPath::provider).path(), AtomicPath::provider);
+    });
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Fabrics, Atomic, ::testing::ValuesIn(cases()), CaseLabel());
 
 class AtomicDeathTest : public bootstrap::RanksDeathTest {};

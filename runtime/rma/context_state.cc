@@ -93,7 +93,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
 
   auto state =
       std::make_unique<ContextState>(options, std::move(bootstrap), std::move(*fabric), am_config);
-  const auto addresses = rma::introduce(job, *state->fabric, options);
+  const auto addresses = rma::introduce(job, *state->fabric, options, model->get());
   if (!addresses.ok()) return refuse(addresses.error());
   const Status connected = state->fabric->connect(*addresses, kConnectTimeoutSeconds);
   if (!connected.ok()) return refuse(connected.error());
@@ -105,12 +105,9 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
       std::fprintf(stderr, "warning: model file '%s':\n%s\n", options.model_path.c_str(),
                    fit->c_str());
     }
-    state->model = *std::move(model);
-    if (state->model->collective) {
-      state->collective_planner = plan::CollectivePlanner(*state->model->collective);
-    }
   }
-  state->vis_plans = std::make_unique<rma::VisPlans>(state->model.get());
+  const Status usable = state->use_model(*std::move(model));
+  if (!usable.ok()) return refuse(usable.error());
   state->messages.start();
   state->combiner.start({});
   state->transfers.start();
@@ -119,6 +116,17 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   std::unique_ptr<Context> context(new Context(std::move(state)));  // NOLINT(*-owning-memory)
   if (maps) context->state().find_reachable(*context);
   return context;
+}
+
+Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to_use) {
+  STRIPLINE_ASSIGN_OR_RETURN(tuning, rma::tuning_of(model_to_use.get(), options.tuning));
+  model = std::move(model_to_use);
+  loop.reset();  // It may hold what was compiled from another model.
+  collective_planner = model != nullptr && model->collective
+                           ? plan::CollectivePlanner(*model->collective)
+                           : plan::CollectivePlanner();
+  vis_plans = std::make_unique<rma::VisPlans>(model.get());
+  return {};
 }
 
 // Finds the segments that are mapped here, and whether any rank does so: what depends on that must

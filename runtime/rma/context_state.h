@@ -24,6 +24,7 @@
 #include "runtime/rma/owner_operations.h"
 #include "runtime/rma/put_combiner.h"
 #include "runtime/rma/symmetric_heap.h"
+#include "runtime/rma/tuning.h"
 #include "runtime/rma/vis_plans.h"
 #include "runtime/sync/collectives.h"
 #include "runtime/sync/group.h"
@@ -63,6 +64,10 @@ struct ContextState {
 
   ContextState(const Options& options, std::unique_ptr<bootstrap::Bootstrap> bootstrap,
                std::unique_ptr<fabric::Fabric> fabric, const am::Config& am_config);
+
+  /// Plans by this model from now on, and makes its choices, but for what options.tuning says.
+  /// Null: the defaults. While no operation is under way. Errors: those of rma::tuning_of().
+  Status use_model(std::shared_ptr<const model::TunedModel> model_to_use);
 
   // --- one-sided operations, checked ----------------------------------------------------------
 
@@ -219,6 +224,7 @@ struct ContextState {
 
   /// The tuned model of options.model_path, which fits this machine; null without one.
   std::shared_ptr<const model::TunedModel> model;
+  rma::Tuning tuning;  ///< choices for single operations
   /// Facts about this machine and fabric (runtime/machine/fingerprint.h).
   std::map<std::string, std::string> fingerprint;
   std::unique_ptr<MechanismState> loop;      ///< of the loop engine

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/quantity.h"
+#include "optimizer/model/model_json.h"
 #include "runtime/machine/job_table.h"
 
 namespace stripline::rma {
@@ -26,6 +27,7 @@ void note_program_options(const Options& options, std::vector<Setting>& settings
        std::to_string(options.segment_bytes));
   note("STRIPLINE_SEED", options.seed != expected.seed, std::to_string(options.seed));
   note("STRIPLINE_SAME_NODE", options.same_node != expected.same_node, options.same_node);
+  note("STRIPLINE_TUNING", options.tuning != expected.tuning, options.tuning);
   note("STRIPLINE_VERBOSE", options.verbose != expected.verbose, options.verbose ? "1" : "0");
 }
 
@@ -39,6 +41,14 @@ std::string description(const fabric::Info& info, const Options& options) {
   one.segment_bytes = options.segment_bytes;
   note_program_options(options, one.settings);
   return one.encode();
+}
+
+// Ranks that plan by different models would disagree on collectives and atomic operations. The file
+// may have another name on another host.
+Result<std::string> terms_of(const model::TunedModel* model) {
+  if (model == nullptr) return std::string("none");
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string hash, model::content_sha256(*model));
+  return model->name + "(sha256 " + hash.substr(0, 16) + ")";
 }
 
 }  // namespace
@@ -70,11 +80,13 @@ Result<Introduction> Introduction::decode(std::string_view bytes) {
 }
 
 Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
-                                           const Options& options) {
-  const Introduction mine{fabric.local_address(),
-                          options.verbose ? description(fabric.info(), options) : std::string(),
-                          "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
-                              " STRIPLINE_SAME_NODE=" + options.same_node};
+                                           const Options& options, const model::TunedModel* model) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string model_terms, terms_of(model));
+  const Introduction mine{
+      fabric.local_address(), options.verbose ? description(fabric.info(), options) : std::string(),
+      "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
+          " STRIPLINE_SAME_NODE=" + options.same_node + " STRIPLINE_TUNING=" + options.tuning +
+          " STRIPLINE_MODEL=" + model_terms};
   STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
   std::vector<std::string> addresses;
   std::vector<machine::RankDescription> described;

@@ -43,9 +43,7 @@ Status adopt_model(Context& context, const std::string& model_json) {
                                                      "' does not fit this machine:\n" +
                                                      report.text());
   }
-  state.loop.reset();  // It may hold what was compiled from another model.
-  state.model = std::make_shared<const model::TunedModel>(std::move(parsed));
-  return {};
+  return state.use_model(std::make_shared<const model::TunedModel>(std::move(parsed)));
 }
 
 Result<RunEnd> run_assignment(Session& session, const experiment::Assignment& assignment,

@@ -26,7 +26,7 @@ namespace stripline {
 /// How a domain's operations are carried out.
 enum class AtomicPath : uint8_t {
   automatic,  ///< message where segments of other ranks are mapped, or the provider lacks an
-              ///< operation on the type; else provider
+              ///< operation on the type; else as the model says, or provider without one
   provider,   ///< FI_ATOMIC, or what the emulated fabric has for it
   message,    ///< the CPU where Context::is_local(), else by active message the CPU of the owner
 };
@@ -46,6 +46,7 @@ constexpr AtomicType atomic_type() {
 class AtomicDomain {
  public:
   AtomicDomain(Context& context, AtomicType type, AtomicPath path);
+  static bool provider_has_all(Context& context, AtomicType type);
   AtomicPath path() const { return path_; }
   future start(AtomicOp op, rank_t target, uint64_t offset, uint64_t operand, uint64_t expected,
                void* previous) const;
@@ -73,6 +74,11 @@ class atomic_domain {
   /// if `path` is provider and the provider lacks an operation on T.
   explicit atomic_domain(Context& context, AtomicPath path = AtomicPath::automatic)
       : domain_(context, detail::atomic_type<T>(), path) {}
+
+  /// Whether `path` may be provider.
+  static bool provider_has_all(Context& context) {
+    return detail::AtomicDomain::provider_has_all(context, detail::atomic_type<T>());
+  }
 
   /// provider or message.
   AtomicPath path() const { return domain_.path(); }

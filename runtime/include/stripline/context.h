@@ -57,6 +57,9 @@ struct Options {
   /// stores; "cma": the kernel copies from process to process; "network": through the fabric, as
   /// between nodes. What the host does not permit goes through the fabric.
   std::string same_node = "mapped";
+  /// STRIPLINE_TUNING: replaces choices of the model, or defaults, to measure others:
+  /// "NAME=VALUE,...", as "atomic.way=message". docs/programming.md lists them.
+  std::string tuning;
 
   /// Errors: invalid_argument for a value that does not parse.
   static Result<Options> from_environment();

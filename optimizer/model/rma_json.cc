@@ -1,0 +1,82 @@
+#include "optimizer/model/rma_json.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "optimizer/model/parameter_json.h"
+
+namespace stripline::model {
+namespace {
+
+constexpr std::array kWays = {std::pair(AtomicWay::provider, std::string_view("provider")),
+                              std::pair(AtomicWay::message, std::string_view("message"))};
+
+}  // namespace
+
+std::string_view to_string(AtomicWay way) { return kWays.at(static_cast<size_t>(way)).second; }
+
+std::optional<AtomicWay> atomic_way_from(std::string_view name) {
+  for (const auto& [way, text] : kWays) {
+    if (text == name) return way;
+  }
+  return std::nullopt;
+}
+
+namespace detail {
+namespace {
+
+using std::string;
+
+Json atomic_to_json(const AtomicModel& atomic) {
+  Json json = {{"way", to_string(atomic.way)},
+               {"provider_s", parameter_to_json(atomic.provider_s, kSecondsRule)},
+               {"message_s", parameter_to_json(atomic.message_s, kSecondsRule)}};
+  put_parameter(json, "gain", atomic.gain, kGainRule);
+  return json;
+}
+
+Status read_required(const Json& json, const char* key, const string& where,
+                     const ParameterRule& rule, Parameter& out) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* member, get_object(json, key, where));
+  STRIPLINE_ASSIGN_OR_RETURN(out, read_parameter(*member, where + "." + key, rule));
+  return {};
+}
+
+Status read_atomic(const Json& rma, std::optional<AtomicModel>& out) {
+  const auto json = rma.find("atomic");
+  if (json == rma.end()) return {};
+  const string where = "rma.atomic";
+  STRIPLINE_RETURN_IF_ERROR(only_known(*json, where, {"way", "provider_s", "message_s", "gain"}));
+  STRIPLINE_ASSIGN_OR_RETURN(const string name, get_string(*json, "way", where));
+  const auto way = atomic_way_from(name);
+  if (!way) return damaged(where + ".way: '" + name + "' is neither provider nor message");
+  AtomicModel atomic;
+  atomic.way = *way;
+  STRIPLINE_RETURN_IF_ERROR(
+      read_required(*json, "provider_s", where, kSecondsRule, atomic.provider_s));
+  STRIPLINE_RETURN_IF_ERROR(
+      read_required(*json, "message_s", where, kSecondsRule, atomic.message_s));
+  STRIPLINE_RETURN_IF_ERROR(read_optional(*json, "gain", where, kGainRule, atomic.gain));
+  out = std::move(atomic);
+  return {};
+}
+
+}  // namespace
+
+Json rma_to_json(const RmaModel& rma) {
+  Json json = Json::object();
+  if (rma.atomic) json["atomic"] = atomic_to_json(*rma.atomic);
+  return json;
+}
+
+Status read_rma(const Json& document, std::optional<RmaModel>& out) {
+  const auto section = document.find("rma");
+  if (section == document.end()) return {};
+  STRIPLINE_RETURN_IF_ERROR(only_known(*section, "rma", {"atomic"}));
+  out.emplace();
+  return read_atomic(*section, out->atomic);
+}
+
+}  // namespace detail
+}  // namespace stripline::model

@@ -1,0 +1,38 @@
+// What a campaign decided about single one-sided operations that a program makes without saying
+// how: the section `rma` of the tuned model (docs/model-file.md). It holds for peers that are
+// reached through the fabric.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "optimizer/model/parameter.h"
+
+namespace stripline::model {
+
+/// Who carries out an atomic operation on another rank's variable.
+enum class AtomicWay : uint8_t {
+  provider,  ///< the fabric
+  message,   ///< the CPU of the owner, by active message
+};
+
+/// Names as they stand in model files.
+std::string_view to_string(AtomicWay way);
+std::optional<AtomicWay> atomic_way_from(std::string_view name);
+
+/// The way of atomic domains whose program does not name one.
+struct AtomicModel {
+  AtomicWay way = AtomicWay::provider;
+  Parameter provider_s;  ///< a fetch-add that is waited for
+  Parameter message_s;
+  /// By how much less messages take, in the mean over lone operations and streams; absent where the
+  /// provider is taken.
+  std::optional<Parameter> gain;
+};
+
+struct RmaModel {
+  std::optional<AtomicModel> atomic;
+};
+
+}  // namespace stripline::model

@@ -1,0 +1,25 @@
+// The choices for single operations that a machine decides: the tuned model's, where it has them,
+// else documented defaults; either way STRIPLINE_TUNING may put others in their place, which is how
+// they are measured.
+#pragma once
+
+#include <string>
+
+#include <stripline/atomic.h>
+
+#include "base/result.h"
+#include "optimizer/model/tuned_model.h"
+
+namespace stripline::rma {
+
+struct Tuning {
+  /// Of domains that name none, where the provider has all their operations and no rank maps
+  /// another one's memory (<stripline/atomic.h>): provider or message.
+  AtomicPath atomic_way = AtomicPath::provider;
+};
+
+/// `settings`: "NAME=VALUE,...", see Options::tuning. `model` may be null. Errors: invalid_argument
+/// for a setting that is unknown or out of its bounds; the message lists what there is.
+Result<Tuning> tuning_of(const model::TunedModel* model, const std::string& settings);
+
+}  // namespace stripline::rma
