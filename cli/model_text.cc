@@ -175,6 +175,17 @@ std::string vis_text(const std::string& title, const model::VisDirection& vis) {
 std::string rma_text(const model::RmaModel& rma) {
   std::string text;
   Table table = parameter_table("");
+  if (rma.put_combining) {
+    const model::PutCombiningModel& combining = *rma.put_combining;
+    text += combining.max_put_bytes == 0
+                ? "  puts without handles travel alone\n"
+                : "  puts without handles of up to " + bytes_text(combining.max_put_bytes) +
+                      " travel together in messages of " + bytes_text(combining.message_bytes) +
+                      "\n";
+    add(table, "put", "cost of a message", combining.message_s, time_text);
+    add(table, "put", "waits at most", combining.max_delay_s, time_text);
+    add(table, "put", "gain of the largest", combining.gain, share_text);
+  }
   if (rma.atomic) {
     text += "  atomic operations by " + std::string(model::to_string(rma.atomic->way)) + "\n";
     add(table, "fetch-add", "by provider", rma.atomic->provider_s, time_text);

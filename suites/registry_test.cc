@@ -48,6 +48,8 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.overlap", {"get", "put"}},
       {"micro.compute", {"red_in", "red_out", "vec_in", "vec_out", "alu"}},
       {"micro.receive", {"get", "read"}},
+      {"micro.put_combining", {"alone", "combined"}},
+      {"micro.put_message", {"combined"}},
       {"micro.atomic", {"provider", "message"}},
       {"micro.pack", {"pack", "unpack"}},
       {"micro.vis", {"pipelined", "native_iov", "bounding_box", "packed", "compute"}},

@@ -1,10 +1,13 @@
 #include "optimizer/fit/fit_rma.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/paired_runs.h"
+#include "optimizer/stats/order.h"
 
 namespace stripline::fit {
 namespace {
@@ -39,6 +42,95 @@ WayTimes mean_over_factor(const WaysByFactor& by_factor, const char* way) {
   return mean;
 }
 
+// A larger message must be so much faster to be worth its memory.
+constexpr double kNearlyBest = 1.02;
+
+// Puts up to here are combined without a model (runtime/rma/put_combiner.h).
+constexpr uint64_t kCombinedByDefault = 64;
+
+struct LargestCombined {
+  uint64_t bytes = 0;
+  std::optional<model::Parameter> gain;
+};
+
+std::optional<LargestCombined> largest_combined(const WaysByFactor& by_bytes, double confidence) {
+  LargestCombined largest;
+  bool any = false;
+  for (const auto& [bytes, ways] : by_bytes) {
+    const WayTimes* alone = way_at(ways, "alone");
+    const WayTimes* combined = way_at(ways, "combined");
+    if (alone == nullptr || combined == nullptr) continue;
+    const auto ratio = ratio_of(combined->times, alone->times, confidence);
+    if (!ratio) continue;
+    any = true;
+    const bool faster = ratio->interval.high < 1;
+    const bool slower = ratio->interval.low > 1;
+    if (!faster && (slower || bytes > kCombinedByDefault)) break;
+    largest = {bytes, gain_of(*ratio, combined->raw_samples)};
+    largest.gain->value = std::max(largest.gain->value, 0.0);
+    largest.gain->ci_high = std::max(largest.gain->ci_high, largest.gain->value);
+  }
+  return any ? std::optional(largest) : std::nullopt;
+}
+
+// Per run the slope of the time per put over the messages per put.
+std::optional<model::Parameter> message_cost(const WaysByFactor& by_message, double confidence) {
+  std::map<uint32_t, std::vector<std::pair<double, double>>> points;
+  uint32_t raw_samples = 0;
+  for (const auto& [message_bytes, ways] : by_message) {
+    const WayTimes* combined = way_at(ways, "combined");
+    const uint64_t puts = message_bytes / kMessageEntryBytes;
+    if (combined == nullptr || puts == 0) continue;
+    for (const auto& [run, time] : combined->times) {
+      points[run].emplace_back(1 / static_cast<double>(puts), time);
+    }
+    raw_samples += combined->raw_samples;
+  }
+  std::vector<double> per_run;
+  for (const auto& [run, of_run] : points) {
+    if (of_run.size() != by_message.size() || of_run.size() < 2) continue;
+    const auto count = static_cast<double>(of_run.size());
+    double mean_x = 0;
+    double mean_y = 0;
+    for (const auto& [x, y] : of_run) {
+      mean_x += x / count;
+      mean_y += y / count;
+    }
+    double xx = 0;
+    double xy = 0;
+    for (const auto& [x, y] : of_run) {
+      xx += (x - mean_x) * (x - mean_x);
+      xy += (x - mean_x) * (y - mean_y);
+    }
+    per_run.push_back(xy / xx);
+  }
+  return over_runs(per_run, raw_samples, "line-per-run+t", {.confidence = confidence});
+}
+
+std::optional<uint64_t> best_message(const WaysByFactor& by_message) {
+  std::map<uint64_t, double> means;
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto& [message_bytes, ways] : by_message) {
+    const WayTimes* combined = way_at(ways, "combined");
+    if (combined == nullptr) continue;
+    std::vector<double> per_run;
+    for (const auto& [run, time] : combined->times) per_run.push_back(time);
+    means[message_bytes] = stats::mean_and_variance(per_run).mean;
+    best = std::min(best, means[message_bytes]);
+  }
+  for (const auto& [message_bytes, mean] : means) {
+    if (mean <= kNearlyBest * best) return message_bytes;
+  }
+  return std::nullopt;
+}
+
+model::Parameter scaled(model::Parameter parameter, double factor) {
+  parameter.value *= factor;
+  parameter.ci_low *= factor;
+  parameter.ci_high *= factor;
+  return parameter;
+}
+
 }  // namespace
 
 std::optional<model::AtomicModel> fit_atomic(const RmaSamples& samples, double confidence,
@@ -66,10 +158,34 @@ std::optional<model::AtomicModel> fit_atomic(const RmaSamples& samples, double c
   return atomic;
 }
 
+std::optional<model::PutCombiningModel> fit_put_combining(const RmaSamples& samples,
+                                                          double confidence,
+                                                          std::vector<std::string>& notes) {
+  if (samples.put_combining.empty() && samples.put_message.empty()) return std::nullopt;
+  const char* const unknown =
+      "the rule of combining puts is absent: fewer than two runs measured both ways, or the sizes "
+      "of messages";
+  auto message_s = message_cost(samples.put_message, confidence);
+  const auto message_bytes = best_message(samples.put_message);
+  const auto largest = largest_combined(samples.put_combining, confidence);
+  if (!message_s || !message_bytes || !largest) {
+    notes.emplace_back(unknown);
+    return std::nullopt;
+  }
+  model::PutCombiningModel combining;
+  combining.max_put_bytes = std::min(largest->bytes, *message_bytes / 2 - sizeof(uint64_t));
+  combining.message_bytes = *message_bytes;
+  combining.max_delay_s = scaled(*message_s, kMessagesOfDelay);
+  combining.message_s = *std::move(message_s);
+  if (combining.max_put_bytes != 0) combining.gain = largest->gain;
+  return combining;
+}
+
 std::optional<model::RmaModel> fit_rma(const RmaSamples& samples, double confidence,
                                        std::vector<std::string>& notes) {
-  model::RmaModel rma{.atomic = fit_atomic(samples, confidence, notes)};
-  if (!rma.atomic) return std::nullopt;
+  model::RmaModel rma{.put_combining = fit_put_combining(samples, confidence, notes),
+                      .atomic = fit_atomic(samples, confidence, notes)};
+  if (!rma.put_combining && !rma.atomic) return std::nullopt;
   return rma;
 }
 

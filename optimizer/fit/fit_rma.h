@@ -18,6 +18,22 @@ namespace stripline::fit {
 std::optional<model::AtomicModel> fit_atomic(const RmaSamples& samples, double confidence,
                                              std::vector<std::string>& notes);
 
+/// Sizes with which micro.put_message was measured: a put and the word that goes with it.
+inline constexpr uint64_t kMessageEntryBytes = 16;
+
+/// Which puts are combined. A size is, if the ratio of its time together to its time alone, paired
+/// by run, lies below 1 at `confidence`, or, for sizes that are combined without a model, does not
+/// lie above 1; and all smaller measured sizes are. The message is the smallest within 2 % of the
+/// fastest in the mean over runs. The time per put falls with the number of puts in a message, n,
+/// as c + message_s / n. A put waits for at most kMessagesOfDelay times message_s: a program that
+/// makes puts without pause then spends at most one part in so many on messages that leave for
+/// their age, and one that makes few gains little by waiting longer. nullopt where either
+/// experiment is missing or was made in fewer than two runs, which `notes` then says.
+std::optional<model::PutCombiningModel> fit_put_combining(const RmaSamples& samples,
+                                                          double confidence,
+                                                          std::vector<std::string>& notes);
+inline constexpr double kMessagesOfDelay = 20;
+
 /// All members; nullopt if there is none.
 std::optional<model::RmaModel> fit_rma(const RmaSamples& samples, double confidence,
                                        std::vector<std::string>& notes);

@@ -50,6 +50,78 @@ Result<Fit> fitted(const Truth& truth) {
   return fit_model(truth.series, request);
 }
 
+// Puts alone take 2 us each up to 1 KiB; together they take 50 ns and 2 ns per byte, and a message
+// costs 4 us.
+Truth combining(double noise) {
+  Truth truth(noise);
+  for (const int64_t bytes : {8, 64, 128, 256, 512, 1024, 2048}) {
+    truth.measure("micro.put_combining", "alone", "bytes", bytes, 2e-6);
+    truth.measure("micro.put_combining", "combined", "bytes", bytes,
+                  50e-9 + 2e-9 * static_cast<double>(bytes));
+  }
+  for (const int64_t message : {512, 2048, 8192, 32768, 61440}) {
+    truth.measure("micro.put_message", "combined", "message_bytes", message,
+                  50e-9 + 4e-6 * 16 / static_cast<double>(message));
+  }
+  return truth;
+}
+
+TEST(FitPutCombining, RecoversTheCrossoverTheMessageAndItsCost) {
+  const auto fit = fitted(combining(0.005));
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  ASSERT_TRUE(fit->model.rma && fit->model.rma->put_combining);
+  const model::PutCombiningModel& rule = *fit->model.rma->put_combining;
+  EXPECT_EQ(rule.max_put_bytes, 512U);  // 1.07 us against 2 us; at 1 KiB 2.1 us
+  // 50 ns and 64 us / 32 KiB = 2 ns: 52.0 ns, where 61440 B give 51.0 ns and 8 KiB 57.8 ns.
+  EXPECT_EQ(rule.message_bytes, 32768U);
+  EXPECT_NEAR(rule.message_s.value, 4e-6 * 1.25, 0.1e-6);  // the mean of the runs
+  EXPECT_NEAR(rule.max_delay_s.value, 20 * rule.message_s.value, 1e-12);
+  EXPECT_LT(rule.max_delay_s.ci_low, rule.max_delay_s.value);
+  ASSERT_TRUE(rule.gain);
+  EXPECT_NEAR(rule.gain->value, 1 - 1.074 / 2, 0.01);
+}
+
+TEST(FitPutCombining, SmallPutsKeepTheirDefaultUnlessTheyAreSurelySlower) {
+  const auto rule_where = [](double combined_s) {
+    Truth truth(0.1);
+    for (const int64_t bytes : {8, 64, 128}) {
+      truth.measure("micro.put_combining", "alone", "bytes", bytes, 2e-6);
+      truth.measure("micro.put_combining", "combined", "bytes", bytes, combined_s);
+    }
+    for (const int64_t message : {512, 2048}) {
+      truth.measure("micro.put_message", "combined", "message_bytes", message,
+                    1e-6 / static_cast<double>(message));
+    }
+    const auto fit = fitted(truth);
+    EXPECT_TRUE(fit.ok());
+    return *fit->model.rma->put_combining;
+  };
+  const auto even = rule_where(2e-6);
+  EXPECT_EQ(even.max_put_bytes, 64U);
+  EXPECT_TRUE(even.gain);
+  const auto slower = rule_where(3e-6);
+  EXPECT_EQ(slower.max_put_bytes, 0U);
+  EXPECT_FALSE(slower.gain);
+}
+
+TEST(FitPutCombining, TwoPutsFitIntoTheMessage) {
+  Truth truth = combining(0.005);
+  std::erase_if(truth.series, [](const SampleSeries& one) {
+    return one.point.experiment == "micro.put_message";
+  });
+  std::vector<std::string> notes;
+  EXPECT_FALSE(fit_rma(sort_rma_samples(truth.series), 0.95, notes));
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("combining puts is absent"), std::string::npos);
+  for (const int64_t message : {512, 2048}) {
+    truth.measure("micro.put_message", "combined", "message_bytes", message, 1e-6);
+  }
+  const auto fit = fitted(truth);
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  EXPECT_EQ(fit->model.rma->put_combining->message_bytes, 512U);
+  EXPECT_EQ(fit->model.rma->put_combining->max_put_bytes, 248U);
+}
+
 TEST(FitAtomic, MessagesReplaceTheProviderWhereTheyAreSurelyFaster) {
   Truth truth(0.02);
   truth.atomic("provider", 1, 20e-6);

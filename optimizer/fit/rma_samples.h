@@ -1,4 +1,5 @@
-// Sorts the series on choices between ways of single operations (micro.atomic) into what fit_rma.h
+// Sorts the series on choices between ways of single operations (micro.atomic,
+// micro.put_combining, micro.put_message) into what fit_rma.h
 // reads: one median per run and point.
 #pragma once
 
@@ -24,6 +25,8 @@ struct WayTimes {
 using WaysByFactor = std::map<uint64_t, std::map<std::string, WayTimes>>;
 
 struct RmaSamples {
+  WaysByFactor put_combining;         ///< by size of a put: alone, combined
+  WaysByFactor put_message;           ///< by size of a message: combined
   WaysByFactor atomic;                ///< by operations in flight: provider, message
   std::vector<std::size_t> used;      ///< indices of the series that went in, ascending
   std::vector<std::string> rejected;  ///< why a series was left out, one sentence each

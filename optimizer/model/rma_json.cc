@@ -36,6 +36,15 @@ Json atomic_to_json(const AtomicModel& atomic) {
   return json;
 }
 
+Json put_combining_to_json(const PutCombiningModel& combining) {
+  Json json = {{"max_put_bytes", combining.max_put_bytes},
+               {"message_bytes", combining.message_bytes},
+               {"message_s", parameter_to_json(combining.message_s, kSecondsRule)},
+               {"max_delay_s", parameter_to_json(combining.max_delay_s, kSecondsRule)}};
+  put_parameter(json, "gain", combining.gain, kGainRule);
+  return json;
+}
+
 Status read_required(const Json& json, const char* key, const string& where,
                      const ParameterRule& rule, Parameter& out) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* member, get_object(json, key, where));
@@ -62,10 +71,31 @@ Status read_atomic(const Json& rma, std::optional<AtomicModel>& out) {
   return {};
 }
 
+Status read_put_combining(const Json& rma, std::optional<PutCombiningModel>& out) {
+  const auto json = rma.find("put_combining");
+  if (json == rma.end()) return {};
+  const string where = "rma.put_combining";
+  STRIPLINE_RETURN_IF_ERROR(only_known(
+      *json, where, {"max_put_bytes", "message_bytes", "message_s", "max_delay_s", "gain"}));
+  PutCombiningModel combining;
+  STRIPLINE_ASSIGN_OR_RETURN(combining.max_put_bytes,
+                             read_count(*json, "max_put_bytes", where, kMaxBytes));
+  STRIPLINE_ASSIGN_OR_RETURN(combining.message_bytes,
+                             read_count(*json, "message_bytes", where, kMaxBytes));
+  STRIPLINE_RETURN_IF_ERROR(
+      read_required(*json, "message_s", where, kSecondsRule, combining.message_s));
+  STRIPLINE_RETURN_IF_ERROR(
+      read_required(*json, "max_delay_s", where, kSecondsRule, combining.max_delay_s));
+  STRIPLINE_RETURN_IF_ERROR(read_optional(*json, "gain", where, kGainRule, combining.gain));
+  out = std::move(combining);
+  return {};
+}
+
 }  // namespace
 
 Json rma_to_json(const RmaModel& rma) {
   Json json = Json::object();
+  if (rma.put_combining) json["put_combining"] = put_combining_to_json(*rma.put_combining);
   if (rma.atomic) json["atomic"] = atomic_to_json(*rma.atomic);
   return json;
 }
@@ -73,8 +103,9 @@ Json rma_to_json(const RmaModel& rma) {
 Status read_rma(const Json& document, std::optional<RmaModel>& out) {
   const auto section = document.find("rma");
   if (section == document.end()) return {};
-  STRIPLINE_RETURN_IF_ERROR(only_known(*section, "rma", {"atomic"}));
+  STRIPLINE_RETURN_IF_ERROR(only_known(*section, "rma", {"put_combining", "atomic"}));
   out.emplace();
+  STRIPLINE_RETURN_IF_ERROR(read_put_combining(*section, out->put_combining));
   return read_atomic(*section, out->atomic);
 }
 

@@ -31,7 +31,19 @@ struct AtomicModel {
   std::optional<Parameter> gain;
 };
 
+/// Which puts without handles travel together, and how long one may wait for others.
+struct PutCombiningModel {
+  uint64_t max_put_bytes = 0;  ///< larger puts travel alone; 0: all do
+  uint64_t message_bytes = 0;  ///< a message takes so much
+  Parameter message_s;         ///< what a message costs beyond the puts in it
+  Parameter max_delay_s;       ///< age of a put at which its message leaves
+  /// By how much less a put of max_put_bytes takes together with others; absent where all travel
+  /// alone.
+  std::optional<Parameter> gain;
+};
+
 struct RmaModel {
+  std::optional<PutCombiningModel> put_combining;
   std::optional<AtomicModel> atomic;
 };
 

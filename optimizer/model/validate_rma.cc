@@ -15,9 +15,33 @@ Status check_atomic(const AtomicModel& atomic) {
   return {};
 }
 
+// A message holds two of the largest puts at least, each with a word of its own.
+constexpr uint64_t kSmallestMessage = 64;
+
+Status check_put_combining(const PutCombiningModel& combining) {
+  const std::string where = "rma.put_combining";
+  if (combining.message_bytes < kSmallestMessage || combining.message_bytes > kMaxBytes) {
+    return wrong(where + ".message_bytes", "must be " + std::to_string(kSmallestMessage) + " to " +
+                                               std::to_string(kMaxBytes));
+  }
+  if (combining.max_put_bytes > combining.message_bytes / 2 - sizeof(uint64_t)) {
+    return wrong(where + ".max_put_bytes", "two such puts must fit into a message");
+  }
+  STRIPLINE_RETURN_IF_ERROR(
+      check_parameter(where + ".message_s", combining.message_s, kSecondsRule));
+  STRIPLINE_RETURN_IF_ERROR(
+      check_parameter(where + ".max_delay_s", combining.max_delay_s, kSecondsRule));
+  STRIPLINE_RETURN_IF_ERROR(check_optional(where + ".gain", combining.gain, kGainRule));
+  if (combining.gain.has_value() != (combining.max_put_bytes != 0)) {
+    return wrong(where + ".gain", "belongs to puts that are combined, and only to them");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status check_rma(const RmaModel& rma) {
+  if (rma.put_combining) STRIPLINE_RETURN_IF_ERROR(check_put_combining(*rma.put_combining));
   if (rma.atomic) STRIPLINE_RETURN_IF_ERROR(check_atomic(*rma.atomic));
   return {};
 }

@@ -200,6 +200,27 @@ TEST(ValidateModel, CollectiveRulesAreOfTheirOperationAndDoNotOverlap) {
             std::string::npos);
 }
 
+TEST(ValidateModel, TwoPutsThatAreCombinedFitIntoAMessage) {
+  const auto with = [](const std::function<void(PutCombiningModel&)>& change) {
+    return refusal([&](TunedModel& m) { change(*m.rma->put_combining); });
+  };
+  EXPECT_EQ(with([](PutCombiningModel& c) { c.max_put_bytes = c.message_bytes / 2 - 8; }),
+            "accepted");
+  EXPECT_EQ(with([](PutCombiningModel& c) { c.max_put_bytes = c.message_bytes / 2 - 7; }),
+            "rma.put_combining.max_put_bytes: two such puts must fit into a message");
+  EXPECT_NE(with([](PutCombiningModel& c) { c.message_bytes = 63; }).find("message_bytes"),
+            std::string::npos);
+  EXPECT_EQ(with([](PutCombiningModel& c) {
+              c.max_put_bytes = 0;
+              c.gain.reset();
+            }),
+            "accepted");
+  EXPECT_NE(with([](PutCombiningModel& c) { c.max_put_bytes = 0; }).find("put_combining.gain"),
+            std::string::npos);
+  EXPECT_NE(with([](PutCombiningModel& c) { c.max_delay_s.value = -1; }).find("max_delay_s"),
+            std::string::npos);
+}
+
 TEST(ValidateModel, OnlyMessagesHaveAGainOverTheProvider) {
   const auto with = [](const std::function<void(AtomicModel&)>& change) {
     return refusal([&](TunedModel& m) { change(*m.rma->atomic); });

@@ -106,10 +106,9 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
                    fit->c_str());
     }
   }
+  state->messages.start();
   const Status usable = state->use_model(*std::move(model));
   if (!usable.ok()) return refuse(usable.error());
-  state->messages.start();
-  state->combiner.start({});
   state->transfers.start();
   state->groups.world().barrier.wait(sync::Collective::barrier);
   const bool maps = *same_node == fabric::SameNode::mapped;
@@ -126,6 +125,7 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to
                            ? plan::CollectivePlanner(*model->collective)
                            : plan::CollectivePlanner();
   vis_plans = std::make_unique<rma::VisPlans>(model.get());
+  combiner.start(tuning.combining);
   return {};
 }
 

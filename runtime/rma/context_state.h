@@ -66,7 +66,8 @@ struct ContextState {
                std::unique_ptr<fabric::Fabric> fabric, const am::Config& am_config);
 
   /// Plans by this model from now on, and makes its choices, but for what options.tuning says.
-  /// Null: the defaults. While no operation is under way. Errors: those of rma::tuning_of().
+  /// Null: the defaults. After messages.start(), while no operation is under way. Errors: those of
+  /// rma::tuning_of().
   Status use_model(std::shared_ptr<const model::TunedModel> model_to_use);
 
   // --- one-sided operations, checked ----------------------------------------------------------

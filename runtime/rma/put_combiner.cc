@@ -22,6 +22,7 @@ PutCombiner::PutCombiner(am::ActiveMessages& messages, fabric::Fabric& fabric,
 }
 
 void PutCombiner::start(const Rule& rule) {
+  rule_ = rule;
   max_delay_s_ = rule.max_delay_s;
   // A length has kLengthBits, also where one entry fills the message.
   message_bytes_ =

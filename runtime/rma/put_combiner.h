@@ -31,6 +31,8 @@ using fabric::Rank;
 
 class PutCombiner {
  public:
+  /// Defaults for networks that charge a message as much as some hundred bytes, and whose messages
+  /// travel for some tens of microseconds. A model knows better (tuning.h); the budget is a policy.
   struct Rule {
     size_t max_put_bytes = 64;              ///< larger puts travel alone; 0: all do
     size_t message_bytes = SIZE_MAX;        ///< at most the largest active message
@@ -51,6 +53,9 @@ class PutCombiner {
 
   /// After ActiveMessages::start(); again only while nothing is held.
   void start(const Rule& rule);
+
+  /// What start() was told.
+  const Rule& rule() const { return rule_; }
 
   /// Whether a put of this size is combined.
   bool takes(size_t bytes) const { return bytes <= max_put_bytes_; }
@@ -141,6 +146,7 @@ class PutCombiner {
   fabric::Fabric& fabric_;
   std::span<std::byte> segment_;
   fabric::FailureHandler fail_;
+  Rule rule_;
   size_t max_put_bytes_ = 0;
   size_t message_bytes_ = 0;
   double max_delay_s_ = 0;

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <string_view>
+
+#include "base/quantity.h"
 
 namespace stripline::rma {
 namespace {
@@ -21,7 +25,54 @@ bool set_atomic_way(Tuning& tuning, std::string_view value) {
   return true;
 }
 
-constexpr std::array kSettings = {Setting{"atomic.way", "provider or message", set_atomic_way}};
+constexpr size_t kMostPutBytes = size_t{1} << 19;
+constexpr size_t kMostBytes = size_t{1} << 40;
+
+bool set_bytes(size_t& member, std::string_view value, size_t minimum, size_t maximum) {
+  const auto bytes = parse_bytes(value, "");
+  if (!bytes.ok() || *bytes < minimum || *bytes > maximum) return false;
+  member = *bytes;
+  return true;
+}
+
+bool set_max_put_bytes(Tuning& tuning, std::string_view value) {
+  return set_bytes(tuning.combining.max_put_bytes, value, 0, kMostPutBytes);
+}
+
+bool set_message_bytes(Tuning& tuning, std::string_view value) {
+  return set_bytes(tuning.combining.message_bytes, value, 64, kMostBytes);
+}
+
+bool set_combining_budget(Tuning& tuning, std::string_view value) {
+  return set_bytes(tuning.combining.budget_bytes, value, 1, kMostBytes);
+}
+
+bool set_max_delay(Tuning& tuning, std::string_view value) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
+  if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(seconds) ||
+      seconds < 0) {
+    return false;
+  }
+  tuning.combining.max_delay_s = seconds;
+  return true;
+}
+
+constexpr std::array kSettings = {
+    Setting{"put_combining.max_put_bytes", "0 to 512K", set_max_put_bytes},
+    Setting{"put_combining.message_bytes", "64 to 1T", set_message_bytes},
+    Setting{"put_combining.max_delay_s", "seconds", set_max_delay},
+    Setting{"put_combining.budget_bytes", "1 to 1T", set_combining_budget},
+    Setting{"atomic.way", "provider or message", set_atomic_way}};
+
+void follow(const model::RmaModel& model, Tuning& tuning) {
+  if (model.put_combining) {
+    tuning.combining.max_put_bytes = model.put_combining->max_put_bytes;
+    tuning.combining.message_bytes = model.put_combining->message_bytes;
+    tuning.combining.max_delay_s = model.put_combining->max_delay_s.value;
+  }
+  if (model.atomic) set_atomic_way(tuning, model::to_string(model.atomic->way));
+}
 
 Error unusable(std::string_view setting, const std::string& why) {
   std::string message = "STRIPLINE_TUNING: '" + std::string(setting) + "' " + why + "; there are";
@@ -37,9 +88,7 @@ Error unusable(std::string_view setting, const std::string& why) {
 
 Result<Tuning> tuning_of(const model::TunedModel* model, const std::string& settings) {
   Tuning tuning;
-  if (model != nullptr && model->rma && model->rma->atomic) {
-    set_atomic_way(tuning, model::to_string(model->rma->atomic->way));
-  }
+  if (model != nullptr && model->rma) follow(*model->rma, tuning);
   std::string_view rest = settings;
   while (!rest.empty()) {
     const std::string_view setting = rest.substr(0, rest.find(','));

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "optimizer/model/tuned_model.h"
+#include "runtime/rma/put_combiner.h"
 
 namespace stripline::rma {
 
@@ -16,6 +17,7 @@ struct Tuning {
   /// Of domains that name none, where the provider has all their operations and no rank maps
   /// another one's memory (<stripline/atomic.h>): provider or message.
   AtomicPath atomic_way = AtomicPath::provider;
+  PutCombiner::Rule combining;  ///< of small puts without handles
 };
 
 /// `settings`: "NAME=VALUE,...", see Options::tuning. `model` may be null. Errors: invalid_argument

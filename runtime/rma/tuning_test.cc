@@ -18,6 +18,32 @@ TEST(Tuning, FollowsTheModelUnlessTold) {
   EXPECT_EQ(tuning_of(&model, "")->atomic_way, AtomicPath::provider);
 }
 
+TEST(Tuning, CombinesPutsByTheModelUnlessTold) {
+  const PutCombiner::Rule standard;
+  model::TunedModel model = model::example_model();
+  const auto by_model = tuning_of(&model, "");
+  EXPECT_EQ(by_model->combining.max_put_bytes, 256U);
+  EXPECT_EQ(by_model->combining.message_bytes, 8192U);
+  EXPECT_EQ(by_model->combining.max_delay_s, 100e-6);
+  EXPECT_EQ(by_model->combining.budget_bytes, standard.budget_bytes);
+  const auto told = tuning_of(&model,
+                              "put_combining.max_put_bytes=0,put_combining.message_bytes=4K,"
+                              "put_combining.max_delay_s=2e-5,put_combining.budget_bytes=64K");
+  ASSERT_TRUE(told.ok()) << told.error().message();
+  EXPECT_EQ(told->combining.max_put_bytes, 0U);
+  EXPECT_EQ(told->combining.message_bytes, 4096U);
+  EXPECT_EQ(told->combining.max_delay_s, 2e-5);
+  EXPECT_EQ(told->combining.budget_bytes, 65536U);
+  model.rma->put_combining.reset();
+  EXPECT_EQ(tuning_of(&model, "")->combining.max_put_bytes, standard.max_put_bytes);
+  for (const char* wrong : {"put_combining.max_put_bytes=-1", "put_combining.max_put_bytes=1M",
+                            "put_combining.message_bytes=10", "put_combining.max_delay_s=-1",
+                            "put_combining.max_delay_s=inf", "put_combining.max_delay_s=1x",
+                            "put_combining.budget_bytes=0"}) {
+    EXPECT_FALSE(tuning_of(nullptr, wrong).ok()) << wrong;
+  }
+}
+
 TEST(Tuning, SaysWhatASettingMayBe) {
   for (const char* wrong : {"atomic.way", "atomic.way=", "atomic.way=telepathy", "atomic",
                             "atomic.way=message,,", "atomic.way=message,speed=11"}) {

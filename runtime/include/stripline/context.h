@@ -193,8 +193,8 @@ class Context {
   /// rget and rput without a handle (NBI in GASNet and OpenSHMEM): complete after the next fence()
   /// that covers `source`'s (`destination`'s) rank, or barrier(); private memory must stay until
   /// then. Cheaper than futures, and small puts to one rank travel together in one message: they
-  /// leave at the fence, when a message is full, or when the first of them is 50 us old and this
-  /// rank makes progress.
+  /// leave at the fence, when a message is full, or when the first of them has reached the age that
+  /// the model says (50 us without one) and this rank makes progress.
   template <typename T>
   void rget_nbi(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count) {
     get_bytes_nbi(source.where(), source.offset(), reinterpret_cast<std::byte*>(destination),

@@ -1,0 +1,137 @@
+// micro.put_combining, micro.put_message: small puts without handles, alone and together.
+#include <algorithm>
+#include <limits>
+
+#include "runtime/rma/context_state.h"
+#include "suites/grids.h"
+#include "suites/micro/micro.h"
+#include "suites/micro/put_area.h"
+#include "suites/micro/transfer.h"
+#include "suites/repeat.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+using Rule = rma::PutCombiner::Rule;
+
+// Long enough that the round trip of the fence at the end is a small part.
+constexpr size_t kPuts = 256;
+constexpr size_t kPutsOfMessages = 4096;
+constexpr size_t kSmallestPut = 8;
+
+// The combiner's rule is another one while this lives.
+class Ruled {
+ public:
+  Ruled(Context& context, const Rule& rule)
+      : combiner_(context.state().combiner), usual_(combiner_.rule()) {
+    combiner_.start(rule);
+  }
+  ~Ruled() { combiner_.start(usual_); }
+  Ruled(const Ruled&) = delete;
+  Ruled& operator=(const Ruled&) = delete;
+
+ private:
+  rma::PutCombiner& combiner_;
+  Rule usual_;
+};
+
+Result<SampleSeries> measure(Session& session, size_t bytes, size_t puts, Rule rule_of_puts,
+                             const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  STRIPLINE_ASSIGN_OR_RETURN(PutArea area, PutArea::create(session, bytes, puts));
+  // How old a message grows is no matter here: all leave when they are full, or at the fence.
+  rule_of_puts.max_delay_s = std::numeric_limits<double>::infinity();
+  const Ruled ruled(ctx, rule_of_puts);
+  const auto put_all = [&] {
+    for (size_t i = 0; i < puts; ++i) ctx.rput_nbi(area.source(i), area.there(i), bytes);
+    ctx.fence(1);
+  };
+  SampleSeries series;
+  if (ctx.rank_me() == 0) {
+    repeat_alone(
+        session, rule,
+        [&] {
+          const double start_s = ctx.now_s();
+          put_all();
+          return (ctx.now_s() - start_s) / static_cast<double>(puts);
+        },
+        series);
+  }
+  ctx.barrier();
+  series.verified = area.verify(put_all);
+  if (!series.verified) series.note = kWrongData;
+  return series;
+}
+
+Result<SampleSeries> run_combining(Session& session, const experiment::Point& point,
+                                   const experiment::StopRule& rule) {
+  const size_t bytes = bytes_of(point);
+  Rule forced;
+  forced.max_put_bytes = point.variant == "combined" ? bytes : 0;
+  if (2 * (bytes + sizeof(uint64_t)) > session.context().am_max_bytes()) {
+    return Error(ErrorCode::invalid_argument,
+                 "no two puts of " + std::to_string(bytes) + " B fit into a message here");
+  }
+  return measure(session, bytes, kPuts, forced, rule);
+}
+
+Result<SampleSeries> run_message(Session& session, const experiment::Point& point,
+                                 const experiment::StopRule& rule) {
+  Rule forced;
+  forced.max_put_bytes = kSmallestPut;
+  forced.message_bytes = size_param(point, "message_bytes");
+  STRIPLINE_RETURN_IF_ERROR(check_am_bytes(session.context(), forced.message_bytes));
+  return measure(session, kSmallestPut, kPutsOfMessages, forced, rule);
+}
+
+Benchmark benchmark_of(RunFunction run, std::string name, std::string title) {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = std::move(name);
+  e.title = std::move(title);
+  e.metric = {"time_per_put", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "Puts are made into spoilt memory and compared place by place, with the gaps between them.";
+  return benchmark;
+}
+
+}  // namespace
+
+Benchmark put_combining_benchmark() {
+  Benchmark benchmark =
+      benchmark_of(run_combining, "micro.put_combining", "Small puts alone and together");
+  experiment::Experiment& e = benchmark.declaration;
+  e.description =
+      "Rank 0 makes 256 puts without handles to places of rank 1 that do not touch, each by itself "
+      "or combined in messages, and a fence. A sample is the time of all divided by their number.";
+  e.factors = {integer_factor("bytes", "B", "Size of a put.",
+                              {int64_t{8}, int64_t{64}, int64_t{256}, int64_t{512}, int64_t{1000},
+                               int64_t{2000}, int64_t{4000}},
+                              8, 1 << 16)};
+  e.variants = {"alone", "combined"};
+  e.feeds = {"rma.put_combining.max_put_bytes"};
+  return benchmark;
+}
+
+Benchmark put_message_benchmark() {
+  Benchmark benchmark =
+      benchmark_of(run_message, "micro.put_message", "Size of messages of small puts");
+  experiment::Experiment& e = benchmark.declaration;
+  e.description =
+      "Rank 0 makes 4096 puts of 8 B without handles to places of rank 1 that do not touch, "
+      "combined in messages of at most some size, and a fence. A sample is the time of all divided "
+      "by their number.";
+  e.factors = {integer_factor("message_bytes", "B", "Largest message.",
+                              {int64_t{512}, int64_t{1016}, int64_t{2040}, int64_t{4088},
+                               int64_t{8184}, int64_t{16376}, int64_t{32760}},
+                              64, 1 << 19)};
+  e.variants = {"combined"};
+  e.feeds = {"rma.put_combining.message_bytes", "rma.put_combining.message"};
+  return benchmark;
+}
+
+}  // namespace stripline::suites
