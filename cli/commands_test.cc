@@ -490,9 +490,9 @@ TEST(ModelText, SaysWhatIsKnownOfManyRegions) {
 TEST(ModelText, SaysWhatIsChosenForSingleOperations) {
   model::TunedModel model = model::example_model();
   const std::string text = model_text(model);
-  for (const char* part :
-       {"single operations", "of up to 256 B travel together in messages of 8 KiB", "waits at most",
-        "atomic operations by message", "by provider"}) {
+  for (const char* part : {"single operations", "buffered puts of up to 32 KiB are copied",
+                           "of up to 256 B travel together in messages of 8 KiB", "waits at most",
+                           "atomic operations by message", "by provider"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in:\n" << text;
   }
   model.rma.reset();

@@ -175,6 +175,13 @@ std::string vis_text(const std::string& title, const model::VisDirection& vis) {
 std::string rma_text(const model::RmaModel& rma) {
   std::string text;
   Table table = parameter_table("");
+  if (rma.buffered_put) {
+    text += rma.buffered_put->max_bytes == 0
+                ? "  buffered puts are waited for\n"
+                : "  buffered puts of up to " + bytes_text(rma.buffered_put->max_bytes) +
+                      " are copied, larger ones waited for\n";
+    add(table, "buffered put", "gain of the largest", rma.buffered_put->gain, share_text);
+  }
   if (rma.put_combining) {
     const model::PutCombiningModel& combining = *rma.put_combining;
     text += combining.max_put_bytes == 0
@@ -192,7 +199,7 @@ std::string rma_text(const model::RmaModel& rma) {
     add(table, "fetch-add", "by message", rma.atomic->message_s, time_text);
     add(table, "fetch-add", "gain of messages", rma.atomic->gain, share_text);
   }
-  return table.empty() ? std::string() : "\nsingle operations\n" + text + table.text(2);
+  return text.empty() ? std::string() : "\nsingle operations\n" + text + table.text(2);
 }
 
 std::string fingerprint_text(const model::Fingerprint& fingerprint) {

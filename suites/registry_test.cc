@@ -48,6 +48,7 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.overlap", {"get", "put"}},
       {"micro.compute", {"red_in", "red_out", "vec_in", "vec_out", "alu"}},
       {"micro.receive", {"get", "read"}},
+      {"micro.buffered_put", {"waited", "copied"}},
       {"micro.put_combining", {"alone", "combined"}},
       {"micro.put_message", {"combined"}},
       {"micro.atomic", {"provider", "message"}},

@@ -48,25 +48,32 @@ constexpr double kNearlyBest = 1.02;
 // Puts up to here are combined without a model (runtime/rma/put_combiner.h).
 constexpr uint64_t kCombinedByDefault = 64;
 
-struct LargestCombined {
+// Buffered puts up to here are copied without a model (runtime/rma/tuning.h).
+constexpr uint64_t kCopiedByDefault = uint64_t{64} << 10;
+
+struct LargestGain {
   uint64_t bytes = 0;
   std::optional<model::Parameter> gain;
 };
 
-std::optional<LargestCombined> largest_combined(const WaysByFactor& by_bytes, double confidence) {
-  LargestCombined largest;
+// The largest size up to which `candidate` is surely faster than `baseline`, or, up to
+// `by_default`, not surely slower. nullopt if no size was measured in both ways.
+std::optional<LargestGain> largest_gain(const WaysByFactor& by_bytes, const char* candidate,
+                                        const char* baseline, uint64_t by_default,
+                                        double confidence) {
+  LargestGain largest;
   bool any = false;
   for (const auto& [bytes, ways] : by_bytes) {
-    const WayTimes* alone = way_at(ways, "alone");
-    const WayTimes* combined = way_at(ways, "combined");
-    if (alone == nullptr || combined == nullptr) continue;
-    const auto ratio = ratio_of(combined->times, alone->times, confidence);
+    const WayTimes* tried = way_at(ways, candidate);
+    const WayTimes* base = way_at(ways, baseline);
+    if (tried == nullptr || base == nullptr) continue;
+    const auto ratio = ratio_of(tried->times, base->times, confidence);
     if (!ratio) continue;
     any = true;
     const bool faster = ratio->interval.high < 1;
     const bool slower = ratio->interval.low > 1;
-    if (!faster && (slower || bytes > kCombinedByDefault)) break;
-    largest = {bytes, gain_of(*ratio, combined->raw_samples)};
+    if (!faster && (slower || bytes > by_default)) break;
+    largest = {bytes, gain_of(*ratio, tried->raw_samples)};
     largest.gain->value = std::max(largest.gain->value, 0.0);
     largest.gain->ci_high = std::max(largest.gain->ci_high, largest.gain->value);
   }
@@ -158,6 +165,19 @@ std::optional<model::AtomicModel> fit_atomic(const RmaSamples& samples, double c
   return atomic;
 }
 
+std::optional<model::BufferedPutModel> fit_buffered_put(const RmaSamples& samples,
+                                                        double confidence,
+                                                        std::vector<std::string>& notes) {
+  if (samples.buffered_put.empty()) return std::nullopt;
+  auto largest =
+      largest_gain(samples.buffered_put, "copied", "waited", kCopiedByDefault, confidence);
+  if (!largest) {
+    notes.emplace_back("the cut-off of buffered puts is absent: fewer than two runs measured both");
+    return std::nullopt;
+  }
+  return model::BufferedPutModel{largest->bytes, std::move(largest->gain)};
+}
+
 std::optional<model::PutCombiningModel> fit_put_combining(const RmaSamples& samples,
                                                           double confidence,
                                                           std::vector<std::string>& notes) {
@@ -167,7 +187,8 @@ std::optional<model::PutCombiningModel> fit_put_combining(const RmaSamples& samp
       "of messages";
   auto message_s = message_cost(samples.put_message, confidence);
   const auto message_bytes = best_message(samples.put_message);
-  const auto largest = largest_combined(samples.put_combining, confidence);
+  const auto largest =
+      largest_gain(samples.put_combining, "combined", "alone", kCombinedByDefault, confidence);
   if (!message_s || !message_bytes || !largest) {
     notes.emplace_back(unknown);
     return std::nullopt;
@@ -183,9 +204,10 @@ std::optional<model::PutCombiningModel> fit_put_combining(const RmaSamples& samp
 
 std::optional<model::RmaModel> fit_rma(const RmaSamples& samples, double confidence,
                                        std::vector<std::string>& notes) {
-  model::RmaModel rma{.put_combining = fit_put_combining(samples, confidence, notes),
+  model::RmaModel rma{.buffered_put = fit_buffered_put(samples, confidence, notes),
+                      .put_combining = fit_put_combining(samples, confidence, notes),
                       .atomic = fit_atomic(samples, confidence, notes)};
-  if (!rma.put_combining && !rma.atomic) return std::nullopt;
+  if (!rma.buffered_put && !rma.put_combining && !rma.atomic) return std::nullopt;
   return rma;
 }
 

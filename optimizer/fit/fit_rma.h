@@ -18,6 +18,13 @@ namespace stripline::fit {
 std::optional<model::AtomicModel> fit_atomic(const RmaSamples& samples, double confidence,
                                              std::vector<std::string>& notes);
 
+/// Which buffered puts are copied: sizes at which that is surely faster than waiting, or, for those
+/// that are copied without a model, not surely slower, as for all smaller measured sizes. nullopt
+/// where it was not measured, or in fewer than two runs, which `notes` then says.
+std::optional<model::BufferedPutModel> fit_buffered_put(const RmaSamples& samples,
+                                                        double confidence,
+                                                        std::vector<std::string>& notes);
+
 /// Sizes with which micro.put_message was measured: a put and the word that goes with it.
 inline constexpr uint64_t kMessageEntryBytes = 16;
 

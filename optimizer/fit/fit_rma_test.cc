@@ -122,6 +122,37 @@ TEST(FitPutCombining, TwoPutsFitIntoTheMessage) {
   EXPECT_EQ(fit->model.rma->put_combining->max_put_bytes, 248U);
 }
 
+TEST(FitBufferedPut, RecoversTheCrossover) {
+  const auto rule_of = [](double noise) {
+    Truth truth(noise);
+    for (const int64_t bytes : {1 << 10, 8 << 10, 64 << 10, 128 << 10, 256 << 10}) {
+      // 20 us of latency and 1 GB/s; copying hides the latency at 8 GB/s, and beyond 128 KiB at 1.
+      const double stream_s = static_cast<double>(bytes) * 1e-9;
+      const double copy_s = static_cast<double>(bytes) / (bytes > 200'000 ? 1e9 : 8e9);
+      truth.measure("micro.buffered_put", "waited", "bytes", bytes, 20e-6 + stream_s);
+      truth.measure("micro.buffered_put", "copied", "bytes", bytes, 2e-6 + stream_s + copy_s);
+    }
+    const auto fit = fitted(truth);
+    EXPECT_TRUE(fit.ok());
+    return *fit->model.rma->buffered_put;
+  };
+  const model::BufferedPutModel exact = rule_of(0.005);
+  EXPECT_EQ(exact.max_bytes, uint64_t{128} << 10);  // 149.5 us against 151.1 us
+  EXPECT_NEAR(exact.gain->value, 1 - 149.456 / 151.072, 0.01);
+  // Where that drowns in noise, the default stays.
+  EXPECT_EQ(rule_of(0.2).max_bytes, uint64_t{64} << 10);
+}
+
+TEST(FitBufferedPut, NeedsBothWaysInTwoRuns) {
+  Truth truth(0.02);
+  truth.measure("micro.buffered_put", "copied", "bytes", 1024, 1e-6);
+  truth.measure("micro.buffered_put", "waited", "bytes", 1024, 2e-6, 1);
+  std::vector<std::string> notes;
+  EXPECT_FALSE(fit_rma(sort_rma_samples(truth.series), 0.95, notes));
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("buffered puts is absent"), std::string::npos);
+}
+
 TEST(FitAtomic, MessagesReplaceTheProviderWhereTheyAreSurelyFaster) {
   Truth truth(0.02);
   truth.atomic("provider", 1, 20e-6);

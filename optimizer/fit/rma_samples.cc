@@ -22,6 +22,7 @@ struct Kind {
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
+      {"micro.buffered_put", "bytes", {"waited", "copied"}, &RmaSamples::buffered_put},
       {"micro.put_combining", "bytes", {"alone", "combined"}, &RmaSamples::put_combining},
       {"micro.put_message", "message_bytes", {"combined"}, &RmaSamples::put_message},
       {"micro.atomic", "in_flight", {"provider", "message"}, &RmaSamples::atomic}};

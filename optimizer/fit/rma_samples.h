@@ -1,5 +1,5 @@
 // Sorts the series on choices between ways of single operations (micro.atomic,
-// micro.put_combining, micro.put_message) into what fit_rma.h
+// micro.buffered_put, micro.put_combining, micro.put_message) into what fit_rma.h
 // reads: one median per run and point.
 #pragma once
 
@@ -25,6 +25,7 @@ struct WayTimes {
 using WaysByFactor = std::map<uint64_t, std::map<std::string, WayTimes>>;
 
 struct RmaSamples {
+  WaysByFactor buffered_put;          ///< by size of a put: waited, copied
   WaysByFactor put_combining;         ///< by size of a put: alone, combined
   WaysByFactor put_message;           ///< by size of a message: combined
   WaysByFactor atomic;                ///< by operations in flight: provider, message

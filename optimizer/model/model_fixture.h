@@ -117,6 +117,7 @@ inline TunedModel example_model() {
                                    .time_s = example_parameter(30e-6),
                                    .gain = example_parameter(0.25)}}};
   m.rma = RmaModel{
+      .buffered_put = BufferedPutModel{32768, example_parameter(0.3)},
       .put_combining = PutCombiningModel{256, 8192, example_parameter(5e-6),
                                          example_parameter(100e-6), example_parameter(0.6)},
       .atomic = AtomicModel{AtomicWay::message, example_parameter(12e-6), example_parameter(10e-6),

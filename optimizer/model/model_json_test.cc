@@ -159,13 +159,16 @@ TEST(ModelJson, KeepsTheChoicesForSingleOperations) {
   EXPECT_EQ(back->rma->atomic->provider_s.value, 12e-6);
   EXPECT_EQ(back->rma->atomic->message_s.value, 10e-6);
   EXPECT_EQ(back->rma->atomic->gain->value, 0.1);
+  ASSERT_TRUE(back->rma->buffered_put);
+  EXPECT_EQ(back->rma->buffered_put->max_bytes, 32768U);
+  EXPECT_EQ(back->rma->buffered_put->gain->value, 0.3);
   ASSERT_TRUE(back->rma->put_combining);
   EXPECT_EQ(back->rma->put_combining->max_put_bytes, 256U);
   EXPECT_EQ(back->rma->put_combining->message_bytes, 8192U);
   EXPECT_EQ(back->rma->put_combining->message_s.value, 5e-6);
   EXPECT_EQ(back->rma->put_combining->max_delay_s.value, 100e-6);
   EXPECT_EQ(back->rma->put_combining->gain->value, 0.6);
-  for (const char* pointer : {"/rma", "/rma/put_combining", "/rma/atomic"}) {
+  for (const char* pointer : {"/rma", "/rma/buffered_put", "/rma/put_combining", "/rma/atomic"}) {
     Json document = *to_json(full_model());
     document.at(Json::json_pointer(pointer))["surprise"] = 1;
     EXPECT_FALSE(parse_model(sealed(document)).ok()) << pointer;

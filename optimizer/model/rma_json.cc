@@ -45,6 +45,12 @@ Json put_combining_to_json(const PutCombiningModel& combining) {
   return json;
 }
 
+Json buffered_put_to_json(const BufferedPutModel& buffered) {
+  Json json = {{"max_bytes", buffered.max_bytes}};
+  put_parameter(json, "gain", buffered.gain, kGainRule);
+  return json;
+}
+
 Status read_required(const Json& json, const char* key, const string& where,
                      const ParameterRule& rule, Parameter& out) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* member, get_object(json, key, where));
@@ -91,10 +97,23 @@ Status read_put_combining(const Json& rma, std::optional<PutCombiningModel>& out
   return {};
 }
 
+Status read_buffered_put(const Json& rma, std::optional<BufferedPutModel>& out) {
+  const auto json = rma.find("buffered_put");
+  if (json == rma.end()) return {};
+  const string where = "rma.buffered_put";
+  STRIPLINE_RETURN_IF_ERROR(only_known(*json, where, {"max_bytes", "gain"}));
+  BufferedPutModel buffered;
+  STRIPLINE_ASSIGN_OR_RETURN(buffered.max_bytes, read_count(*json, "max_bytes", where, kMaxBytes));
+  STRIPLINE_RETURN_IF_ERROR(read_optional(*json, "gain", where, kGainRule, buffered.gain));
+  out = std::move(buffered);
+  return {};
+}
+
 }  // namespace
 
 Json rma_to_json(const RmaModel& rma) {
   Json json = Json::object();
+  if (rma.buffered_put) json["buffered_put"] = buffered_put_to_json(*rma.buffered_put);
   if (rma.put_combining) json["put_combining"] = put_combining_to_json(*rma.put_combining);
   if (rma.atomic) json["atomic"] = atomic_to_json(*rma.atomic);
   return json;
@@ -103,8 +122,10 @@ Json rma_to_json(const RmaModel& rma) {
 Status read_rma(const Json& document, std::optional<RmaModel>& out) {
   const auto section = document.find("rma");
   if (section == document.end()) return {};
-  STRIPLINE_RETURN_IF_ERROR(only_known(*section, "rma", {"put_combining", "atomic"}));
+  STRIPLINE_RETURN_IF_ERROR(
+      only_known(*section, "rma", {"buffered_put", "put_combining", "atomic"}));
   out.emplace();
+  STRIPLINE_RETURN_IF_ERROR(read_buffered_put(*section, out->buffered_put));
   STRIPLINE_RETURN_IF_ERROR(read_put_combining(*section, out->put_combining));
   return read_atomic(*section, out->atomic);
 }

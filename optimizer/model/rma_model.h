@@ -42,7 +42,15 @@ struct PutCombiningModel {
   std::optional<Parameter> gain;
 };
 
+/// Which buffered puts are copied, so that they need not be waited for.
+struct BufferedPutModel {
+  uint64_t max_bytes = 0;  ///< larger puts are waited for; 0: all are
+  /// By how much less a put of max_bytes takes when it is copied; absent where all are waited for.
+  std::optional<Parameter> gain;
+};
+
 struct RmaModel {
+  std::optional<BufferedPutModel> buffered_put;
   std::optional<PutCombiningModel> put_combining;
   std::optional<AtomicModel> atomic;
 };

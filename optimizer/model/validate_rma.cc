@@ -38,9 +38,22 @@ Status check_put_combining(const PutCombiningModel& combining) {
   return {};
 }
 
+Status check_buffered_put(const BufferedPutModel& buffered) {
+  const std::string where = "rma.buffered_put";
+  if (buffered.max_bytes > kMaxBytes) {
+    return wrong(where + ".max_bytes", "larger than " + std::to_string(kMaxBytes));
+  }
+  STRIPLINE_RETURN_IF_ERROR(check_optional(where + ".gain", buffered.gain, kGainRule));
+  if (buffered.gain.has_value() != (buffered.max_bytes != 0)) {
+    return wrong(where + ".gain", "belongs to puts that are copied, and only to them");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status check_rma(const RmaModel& rma) {
+  if (rma.buffered_put) STRIPLINE_RETURN_IF_ERROR(check_buffered_put(*rma.buffered_put));
   if (rma.put_combining) STRIPLINE_RETURN_IF_ERROR(check_put_combining(*rma.put_combining));
   if (rma.atomic) STRIPLINE_RETURN_IF_ERROR(check_atomic(*rma.atomic));
   return {};

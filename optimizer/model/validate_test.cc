@@ -221,6 +221,19 @@ TEST(ValidateModel, TwoPutsThatAreCombinedFitIntoAMessage) {
             std::string::npos);
 }
 
+TEST(ValidateModel, OnlyPutsThatAreCopiedHaveAGainOverWaiting) {
+  const auto with = [](const std::function<void(BufferedPutModel&)>& change) {
+    return refusal([&](TunedModel& m) { change(*m.rma->buffered_put); });
+  };
+  EXPECT_EQ(with([](BufferedPutModel& b) { b = {}; }), "accepted");
+  const std::string message =
+      "rma.buffered_put.gain: belongs to puts that are copied, and only to them";
+  EXPECT_EQ(with([](BufferedPutModel& b) { b.gain.reset(); }), message);
+  EXPECT_EQ(with([](BufferedPutModel& b) { b.max_bytes = 0; }), message);
+  EXPECT_NE(with([](BufferedPutModel& b) { b.max_bytes = kMaxBytes + 1; }).find("max_bytes"),
+            std::string::npos);
+}
+
 TEST(ValidateModel, OnlyMessagesHaveAGainOverTheProvider) {
   const auto with = [](const std::function<void(AtomicModel&)>& change) {
     return refusal([&](TunedModel& m) { change(*m.rma->atomic); });

@@ -10,18 +10,13 @@ namespace stripline::rma {
 
 class BounceRing {
  public:
-  /// All copies together. More than a queue of typical puts; reported by capacity().
-  static constexpr size_t kCapacity = size_t{1} << 20;
-  /// Larger puts are not copied: they take long enough to be waited for.
-  static constexpr size_t kLargest = size_t{64} << 10;
-
   /// The operation that a copy is for: a completion slot and its generation.
   struct Use {
     uint32_t slot = 0;
     uint32_t generation = 0;
   };
 
-  explicit BounceRing(size_t capacity = kCapacity) : capacity_(capacity) {}
+  explicit BounceRing(size_t capacity) : capacity_(capacity) {}
 
   /// Room for 1 to capacity() bytes, or null while older copies are in the way. The memory exists
   /// from the first call on.

@@ -158,7 +158,7 @@ future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offse
 future Context::put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset,
                                    size_t bytes) {
   detail::ContextState& state = *state_;
-  if (bytes > rma::BounceRing::kLargest) {
+  if (bytes > state.tuning.buffered_put_bytes) {
     put_bytes(source, target, offset, bytes).wait();
     return {};
   }

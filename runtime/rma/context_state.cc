@@ -47,6 +47,7 @@ ContextState::ContextState(const Options& options_in,
       collective_memory(fabric->segment().subspan(collective_offset(options.segment_bytes, ranks))),
       reachable(ranks, nullptr),
       implicit(ranks),
+      bounces(rma::Tuning{}.buffered_budget_bytes),
       heap(segment.size()),
       messages(*fabric, ranks, am_config, [this](const Error& error) { fail(error); }),
       combiner(messages, *fabric, segment, ranks, [this](const Error& error) { fail(error); }),
@@ -126,6 +127,7 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to
                            : plan::CollectivePlanner();
   vis_plans = std::make_unique<rma::VisPlans>(model.get());
   combiner.start(tuning.combining);
+  bounces = rma::BounceRing(tuning.buffered_budget_bytes);
   return {};
 }
 

@@ -125,7 +125,7 @@ struct ContextState {
   }
 
   /// Copies what the put of `slot` is to send; waits for older copies to be sent while there is no
-  /// room. At most BounceRing::kLargest bytes.
+  /// room. At most bounces.capacity() bytes.
   const std::byte* copy_to_bounce(const std::byte* source, size_t bytes, uint32_t slot);
 
   /// An atomic operation, by the CPU or the owner (`by_message`), or by the fabric.

@@ -58,7 +58,17 @@ bool set_max_delay(Tuning& tuning, std::string_view value) {
   return true;
 }
 
+bool set_buffered_put(Tuning& tuning, std::string_view value) {
+  return set_bytes(tuning.buffered_put_bytes, value, 0, kMostBytes);
+}
+
+bool set_buffered_budget(Tuning& tuning, std::string_view value) {
+  return set_bytes(tuning.buffered_budget_bytes, value, 1, kMostBytes);
+}
+
 constexpr std::array kSettings = {
+    Setting{"buffered_put.max_bytes", "0 to 1T", set_buffered_put},
+    Setting{"buffered_put.budget_bytes", "1 to 1T", set_buffered_budget},
     Setting{"put_combining.max_put_bytes", "0 to 512K", set_max_put_bytes},
     Setting{"put_combining.message_bytes", "64 to 1T", set_message_bytes},
     Setting{"put_combining.max_delay_s", "seconds", set_max_delay},
@@ -66,6 +76,7 @@ constexpr std::array kSettings = {
     Setting{"atomic.way", "provider or message", set_atomic_way}};
 
 void follow(const model::RmaModel& model, Tuning& tuning) {
+  if (model.buffered_put) tuning.buffered_put_bytes = model.buffered_put->max_bytes;
   if (model.put_combining) {
     tuning.combining.max_put_bytes = model.put_combining->max_put_bytes;
     tuning.combining.message_bytes = model.put_combining->message_bytes;
@@ -101,6 +112,7 @@ Result<Tuning> tuning_of(const model::TunedModel* model, const std::string& sett
       return unusable(setting, "has no such value");
     }
   }
+  tuning.buffered_put_bytes = std::min(tuning.buffered_put_bytes, tuning.buffered_budget_bytes);
   return tuning;
 }
 

@@ -18,6 +18,11 @@ struct Tuning {
   /// another one's memory (<stripline/atomic.h>): provider or message.
   AtomicPath atomic_way = AtomicPath::provider;
   PutCombiner::Rule combining;  ///< of small puts without handles
+  /// Larger buffered puts are waited for; at most the next. The default suits networks whose
+  /// latency is that of some tens of kilobytes.
+  size_t buffered_put_bytes = size_t{64} << 10;
+  /// For all copies of buffered puts together: a policy, more than a queue of typical puts.
+  size_t buffered_budget_bytes = size_t{1} << 20;
 };
 
 /// `settings`: "NAME=VALUE,...", see Options::tuning. `model` may be null. Errors: invalid_argument

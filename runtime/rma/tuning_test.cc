@@ -44,6 +44,21 @@ TEST(Tuning, CombinesPutsByTheModelUnlessTold) {
   }
 }
 
+TEST(Tuning, CopiesBufferedPutsByTheModelUnlessTold) {
+  const Tuning standard;
+  model::TunedModel model = model::example_model();
+  EXPECT_EQ(tuning_of(&model, "")->buffered_put_bytes, 32768U);
+  EXPECT_EQ(tuning_of(&model, "")->buffered_budget_bytes, standard.buffered_budget_bytes);
+  EXPECT_EQ(tuning_of(&model, "buffered_put.max_bytes=0")->buffered_put_bytes, 0U);
+  // What does not fit is not copied.
+  const auto little = tuning_of(&model, "buffered_put.budget_bytes=10000");
+  EXPECT_EQ(little->buffered_budget_bytes, 10000U);
+  EXPECT_EQ(little->buffered_put_bytes, 10000U);
+  model.rma->buffered_put.reset();
+  EXPECT_EQ(tuning_of(&model, "")->buffered_put_bytes, standard.buffered_put_bytes);
+  EXPECT_FALSE(tuning_of(&model, "buffered_put.budget_bytes=0").ok());
+}
+
 TEST(Tuning, SaysWhatASettingMayBe) {
   for (const char* wrong : {"atomic.way", "atomic.way=", "atomic.way=telepathy", "atomic",
                             "atomic.way=message,,", "atomic.way=message,speed=11"}) {

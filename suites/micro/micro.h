@@ -13,6 +13,7 @@ Benchmark flood_benchmark();
 Benchmark overlap_benchmark();
 Benchmark compute_benchmark();
 Benchmark receive_benchmark();
+Benchmark buffered_put_benchmark();
 Benchmark put_combining_benchmark();
 Benchmark put_message_benchmark();
 Benchmark atomic_benchmark();

@@ -171,9 +171,9 @@ class Context {
     return put_bytes(reinterpret_cast<const std::byte*>(source), destination.where(),
                      destination.offset(), count * sizeof(T));
   }
-  /// rput whose source may be changed as soon as it returns. Up to 64 KiB are copied first, into at
-  /// most 1 MiB together, and it waits for older ones while that is full; larger puts are waited
-  /// for.
+  /// rput whose source may be changed as soon as it returns. Puts up to the size that the model
+  /// says (64 KiB without one) are copied first, into at most 1 MiB together, and it waits for
+  /// older ones while that is full; larger puts are waited for.
   template <typename T>
   future rput_buffered(const T* source, global_ptr<T> destination, size_t count) {
     return put_bytes_buffered(reinterpret_cast<const std::byte*>(source), destination.where(),

@@ -1,0 +1,96 @@
+// micro.buffered_put: puts whose source is free at once, copied or waited for.
+#include <array>
+#include <limits>
+
+#include "runtime/rma/context_state.h"
+#include "suites/grids.h"
+#include "suites/micro/micro.h"
+#include "suites/micro/put_area.h"
+#include "suites/micro/transfer.h"
+#include "suites/repeat.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+constexpr size_t kPuts = 8;
+
+// Puts of up to so many bytes are copied while this lives.
+class Copied {
+ public:
+  Copied(Context& context, size_t bytes)
+      : limit_(context.state().tuning.buffered_put_bytes), usual_(limit_) {
+    limit_ = bytes;
+  }
+  ~Copied() { limit_ = usual_; }
+  Copied(const Copied&) = delete;
+  Copied& operator=(const Copied&) = delete;
+
+ private:
+  size_t& limit_;
+  size_t usual_;
+};
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  const size_t bytes = bytes_of(point);
+  const size_t memory = ctx.state().bounces.capacity();
+  if (bytes > memory) {
+    return Error(ErrorCode::invalid_argument,
+                 "copies of puts have " + std::to_string(memory) + " B of memory here");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(PutArea area, PutArea::create(session, bytes, kPuts));
+  const Copied copied(ctx, point.variant == "copied" ? bytes : 0);
+  const auto put_all = [&] {
+    std::array<future, kPuts> puts;
+    for (size_t i = 0; i < kPuts; ++i) {
+      puts.at(i) = ctx.rput_buffered(area.source(i), area.there(i), bytes);
+    }
+    wait_all(puts);
+  };
+  SampleSeries series;
+  if (ctx.rank_me() == 0) {
+    repeat_alone(
+        session, rule,
+        [&] {
+          const double start_s = ctx.now_s();
+          put_all();
+          return (ctx.now_s() - start_s) / static_cast<double>(kPuts);
+        },
+        series);
+  }
+  ctx.barrier();
+  series.verified = area.verify(put_all);
+  if (!series.verified) series.note = kWrongData;
+  return series;
+}
+
+}  // namespace
+
+Benchmark buffered_put_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "micro.buffered_put";
+  e.title = "Puts whose source is free at once";
+  e.description =
+      "Rank 0 makes 8 buffered puts to rank 1, each copied first or waited for, and waits for all. "
+      "A sample is the time of all divided by their number.";
+  e.factors = {
+      integer_factor("bytes", "B", "Size of a put.",
+                     {int64_t{1 << 10}, int64_t{8 << 10}, int64_t{32 << 10}, int64_t{64 << 10},
+                      int64_t{128 << 10}, int64_t{256 << 10}, int64_t{512 << 10}},
+                     1, 1 << 20)};
+  e.variants = {"waited", "copied"};
+  e.metric = {"time_per_put", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "Puts are made into spoilt memory and compared place by place, with the gaps between them.";
+  e.feeds = {"rma.buffered_put"};
+  return benchmark;
+}
+
+}  // namespace stripline::suites
