@@ -26,6 +26,8 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_PEER_TIMEOUT", "120",
              "seconds without any completion after which a rank gives its peers up"},
     Variable{"STRIPLINE_JOIN_TIMEOUT", "60", "seconds in which all ranks have to join the job"},
+    Variable{"STRIPLINE_DEBUG", "0",
+             "1: checks what the program does: freed memory, conflicts, mismatched collectives"},
     Variable{"STRIPLINE_VERBOSE", "0", "1: rank 0 shows ranks and settings when the job starts"},
 };
 

@@ -53,6 +53,7 @@ enum ReservedHandler : uint16_t {
   kVisPutDone,
   kVisGet,
   kVisData,
+  kCollectiveCheck,
   kFirstProgramHandler = 16,
 };
 

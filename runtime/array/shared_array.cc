@@ -45,9 +45,9 @@ uint64_t largest_part(const ArrayShape& shape, rank_t ranks) {
 
 }  // namespace
 
-Result<uint64_t> create_shared_array(Context& context, const ArrayShape& shape) {
+Result<uint64_t> create_shared_array(Context& context, const ArrayShape& shape, CallSite site) {
   // First, so that all ranks go on to the same checks.
-  const ArrayShape of_root = context.broadcast(shape, 0);
+  const ArrayShape of_root = context.broadcast(shape, 0, site);
   if (of_root != shape) {
     context.state().operation = "shared_array::create";
     context.state().fail(Error(ErrorCode::invalid_argument,
@@ -59,8 +59,8 @@ Result<uint64_t> create_shared_array(Context& context, const ArrayShape& shape) 
   if (part > std::numeric_limits<uint64_t>::max() / shape.element_bytes) {
     return Error(ErrorCode::invalid_argument, "array size overflows");
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto memory,
-                             context.new_symmetric_array<std::byte>(part * shape.element_bytes));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const auto memory, context.new_symmetric_array<std::byte>(part * shape.element_bytes, site));
   return memory.offset();
 }
 

@@ -2,6 +2,7 @@
 // a real provider, through the mappings of one node, and on the emulated fabric's virtual clock.
 #pragma once
 
+#include <cstdlib>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -42,7 +43,8 @@ inline std::vector<FabricUnderTest> every_fabric() {
 
 inline void PrintTo(const FabricUnderTest& fabric, std::ostream* out) { *out << fabric.label; }
 
-/// A group on this fabric with a small segment.
+/// A group on this fabric with a small segment. STRIPLINE_TEST_DEBUG=1 runs every test so in debug
+/// mode, which correct programs must not notice.
 inline ThreadGroupOptions group_on(const FabricUnderTest& fabric, rank_t ranks) {
   ThreadGroupOptions options;
   options.ranks = ranks;
@@ -50,6 +52,8 @@ inline ThreadGroupOptions group_on(const FabricUnderTest& fabric, rank_t ranks) 
   options.context.clock = fabric.clock;
   options.context.same_node = fabric.same_node;
   options.context.segment_bytes = size_t{8} << 20;
+  const char* debug = std::getenv("STRIPLINE_TEST_DEBUG");  // NOLINT(concurrency-mt-unsafe)
+  options.context.debug = debug != nullptr && *debug == '1';
   return options;
 }
 

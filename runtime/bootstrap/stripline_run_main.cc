@@ -149,6 +149,10 @@ int main(int argc, char** argv) {
           ->check(CLI::PositiveNumber)
           ->envname("STRIPLINE_JOIN_TIMEOUT")
           ->capture_default_str();
+  bool debug = false;
+  app.add_flag("--debug", debug,
+               "Check what the program does: accesses to freed memory, conflicting accesses, "
+               "collective calls that do not match (docs/debugging.md)");
   bool verbose = false;
   app.add_flag("-v,--verbose", verbose,
                "Show the ranks (host, process, processors, NUMA node, network) and every setting "
@@ -183,6 +187,7 @@ int main(int argc, char** argv) {
   if (join_timeout->count() > 0 && (usual == nullptr || join_timeout->results().front() != usual)) {
     environment["STRIPLINE_JOIN_TIMEOUT"] = join_timeout->results().front();
   }
+  if (debug) environment["STRIPLINE_DEBUG"] = "1";
   if (verbose) environment["STRIPLINE_VERBOSE"] = "1";
   if (seed) environment["STRIPLINE_SEED"] = std::to_string(*seed);
   if (!segment.empty()) {

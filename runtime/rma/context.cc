@@ -13,15 +13,15 @@ namespace {
 using Kind = rma::CompletionSlots::Kind;
 
 template <typename T>
-T reduce_all_in_order(Context& context, T value, Context::ReduceOp op) {
+T reduce_all_in_order(Context& context, T value, Context::ReduceOp op, CallSite site) {
   const team all = team::world(context);
   switch (op) {
     case Context::ReduceOp::sum:
-      return all.allreduce(value, op_add{}, collective_algorithm::in_order);
+      return all.allreduce(value, op_add{}, collective_algorithm::in_order, site);
     case Context::ReduceOp::min:
-      return all.allreduce(value, op_min{}, collective_algorithm::in_order);
+      return all.allreduce(value, op_min{}, collective_algorithm::in_order, site);
     case Context::ReduceOp::max:
-      return all.allreduce(value, op_max{}, collective_algorithm::in_order);
+      return all.allreduce(value, op_max{}, collective_algorithm::in_order, site);
   }
   return value;
 }
@@ -33,9 +33,12 @@ T reduce_all_in_order(Context& context, T value, Context::ReduceOp op) {
 bool future::is_complete() const {
   if (context_ == nullptr) return true;
   detail::ContextState& state = *context_->state_;
-  if (state.slots.released(slot_, generation_)) return true;
-  if (state.slots.counter(slot_).pending != 0) return false;
-  state.slots.release(slot_);
+  if (!state.slots.released(slot_, generation_)) {
+    if (state.slots.counter(slot_).pending != 0) return false;
+    state.slots.release(slot_);
+  }
+  if (state.debug != nullptr) [[unlikely]]
+    state.debug->completed(slot_, generation_);
   return true;
 }
 
@@ -48,13 +51,16 @@ bool future::is_ready() const {
 void future::wait() const {
   if (context_ == nullptr) return;
   detail::ContextState& state = *context_->state_;
-  if (state.slots.released(slot_, generation_)) return;
-  if (const Kind kind = state.slots.kind(slot_); kind == Kind::message || kind == Kind::barrier) {
-    state.wait_for_messages(state.slots.counter(slot_));
-  } else {
-    state.wait_for(state.slots.counter(slot_));
+  if (!state.slots.released(slot_, generation_)) {
+    if (const Kind kind = state.slots.kind(slot_); kind == Kind::message || kind == Kind::barrier) {
+      state.wait_for_messages(state.slots.counter(slot_));
+    } else {
+      state.wait_for(state.slots.counter(slot_));
+    }
+    state.slots.release(slot_);
   }
-  state.slots.release(slot_);
+  if (state.debug != nullptr) [[unlikely]]
+    state.debug->completed(slot_, generation_);
 }
 
 void wait_all(std::span<const future> futures) {
@@ -81,7 +87,7 @@ Context::Context(std::unique_ptr<detail::ContextState> state)
     : state_(std::move(state)),
       rank_me_(state_->rank),
       rank_n_(state_->ranks),
-      segment_bytes_(state_->segment.size()),
+      segment_bytes_(state_->checked_bytes),
       reachable_(state_->reachable.data()) {}
 
 Context::~Context() { state_->leave(); }
@@ -100,7 +106,10 @@ Result<std::unique_ptr<Context>> Context::init(const Options& options) {
 
 // --- memory --------------------------------------------------------------------------------------
 
-Result<uint64_t> Context::allocate_symmetric(size_t bytes) {
+Result<uint64_t> Context::allocate_symmetric(size_t bytes, CallSite site) {
+  const rma::CollectiveScope scope(
+      *state_, "new_symmetric_array", site,
+      state_->debug != nullptr ? (std::to_string(bytes) + " bytes of each rank").c_str() : nullptr);
   // The offsets agree only if the requests do; a disagreement would corrupt data much later.
   const uint64_t requested_by_root = broadcast(uint64_t{bytes}, 0);
   if (requested_by_root != bytes) {
@@ -109,20 +118,31 @@ Result<uint64_t> Context::allocate_symmetric(size_t bytes) {
                            " bytes, but rank 0 asks for " + std::to_string(requested_by_root) +
                            "; symmetric arrays have the same size on every rank"));
   }
-  return state_->heap.allocate(bytes);
+  const Result<uint64_t> offset = state_->heap.allocate(bytes);
+  if (state_->debug != nullptr && offset.ok()) state_->debug->allocated(*offset, bytes, site);
+  return offset;
 }
 
-void Context::free_symmetric(uint64_t offset) {
+void Context::free_symmetric(uint64_t offset, CallSite site) {
+  const rma::CollectiveScope scope(
+      *state_, "delete_symmetric_array", site,
+      state_->debug != nullptr ? ("offset " + std::to_string(offset)).c_str() : nullptr);
   // Nobody may still be using it when the next allocation hands it out again.
   barrier();
   const Status freed = state_->heap.free(offset);
   if (!freed.ok()) state_->fail(freed.error());
+  if (state_->debug != nullptr) state_->debug->freed(offset, site);
 }
 
 // --- one-sided -----------------------------------------------------------------------------------
 
 future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes) {
   detail::ContextState& state = *state_;
+  if (state.debug != nullptr) [[unlikely]] {
+    const auto use =
+        state.debug->get(destination, target, offset, bytes, __builtin_return_address(0));
+    return {this, use.slot, use.generation};
+  }
   if (is_local(target)) {
     fabric::Counter none;
     state.get(destination, target, offset, bytes, none);
@@ -140,6 +160,10 @@ future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination
 
 future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes) {
   detail::ContextState& state = *state_;
+  if (state.debug != nullptr) [[unlikely]] {
+    const auto use = state.debug->put(source, target, offset, bytes, __builtin_return_address(0));
+    return {this, use.slot, use.generation};
+  }
   if (is_local(target)) {
     fabric::Counter none;
     state.put(target, offset, source, bytes, none);
@@ -162,6 +186,11 @@ future Context::put_bytes_buffered(const std::byte* source, rank_t target, uint6
     put_bytes(source, target, offset, bytes).wait();
     return {};
   }
+  if (state.debug != nullptr) [[unlikely]] {
+    const auto use =
+        state.debug->put_buffered(source, target, offset, bytes, __builtin_return_address(0));
+    return {this, use.slot, use.generation};
+  }
   state.check("rput_buffered", target, offset, bytes);
   if (state.reachable[target] == nullptr && bytes > 0) {
     const uint32_t slot = state.acquire_slot(Kind::put);
@@ -181,6 +210,11 @@ future Context::put_bytes_signal(const std::byte* source, rank_t target, uint64_
     state.fail(Error(ErrorCode::invalid_argument,
                      "rput_signal to rank " + std::to_string(target) +
                          " with a flag that is not on that rank; data and flag have one target"));
+  }
+  if (state.debug != nullptr) [[unlikely]] {
+    const auto use = state.debug->put_signal(source, target, offset, bytes, {flag.offset(), value},
+                                             __builtin_return_address(0));
+    return {this, use.slot, use.generation};
   }
   const bool by_message = state.puts_signals_by_message(target, bytes);
   const uint32_t slot = state.acquire_slot(by_message ? Kind::message : Kind::put);
@@ -210,6 +244,11 @@ uint64_t Context::wait_signal(global_ptr<uint64_t> flag, uint64_t value) {
 future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
                              void* previous, bool by_message) {
   detail::ContextState& state = *state_;
+  if (state.debug != nullptr) [[unlikely]] {
+    const auto use = state.debug->atomic(request, target, offset, previous, by_message,
+                                         __builtin_return_address(0));
+    return {this, use.slot, use.generation};
+  }
   if (by_message && is_local(target)) {
     fabric::Counter none;
     state.atomic(request, target, offset, previous, by_message, none);
@@ -226,10 +265,18 @@ future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target
 }
 
 void Context::get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes) {
+  if (state_->debug != nullptr) [[unlikely]] {
+    state_->debug->get_nbi(destination, target, offset, bytes, __builtin_return_address(0));
+    return;
+  }
   state_->get_implicit(destination, target, offset, bytes);
 }
 
 void Context::put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes) {
+  if (state_->debug != nullptr) [[unlikely]] {
+    state_->debug->put_nbi(source, target, offset, bytes, __builtin_return_address(0));
+    return;
+  }
   state_->put_implicit(target, offset, source, bytes);
 }
 
@@ -250,7 +297,8 @@ void Context::fence() {
 
 // --- active messages -----------------------------------------------------------------------------
 
-uint32_t Context::register_am(AmHandler handler) {
+uint32_t Context::register_am(AmHandler handler, CallSite site) {
+  const rma::CollectiveScope scope(*state_, "register_am", site);
   const uint32_t id = state_->messages.register_handler(std::move(handler));
   barrier();
   return id;
@@ -269,17 +317,19 @@ size_t Context::am_max_bytes() const { return state_->messages.max_payload_bytes
 
 // --- synchronisation and collectives -------------------------------------------------------------
 
-void Context::barrier() {
+void Context::barrier(CallSite site) {
   state_->enter("barrier");
+  const rma::CollectiveScope scope(*state_, "barrier", site);
   state_->complete_puts();
   state_->operation = "barrier";
   state_->groups.world().barrier.wait(sync::Collective::barrier);
 }
 
-future Context::barrier_async() { return start_barrier(state_->groups.world()); }
+future Context::barrier_async(CallSite site) { return start_barrier(state_->groups.world(), site); }
 
-future Context::start_barrier(sync::Group& group) {
+future Context::start_barrier(sync::Group& group, CallSite site) {
   detail::ContextState& state = *state_;
+  const rma::CollectiveScope scope(state, "barrier", site);
   state.enter("barrier_async");
   state.complete_puts();
   const uint32_t slot = state.acquire_slot(Kind::barrier);
@@ -293,16 +343,16 @@ future Context::start_barrier(sync::Group& group) {
   return {this, slot, state.slots.generation(slot)};
 }
 
-void Context::broadcast(std::span<std::byte> bytes, rank_t root) {
-  team::world(*this).broadcast(bytes, root);
+void Context::broadcast(std::span<std::byte> bytes, rank_t root, CallSite site) {
+  team::world(*this).broadcast(bytes, root, collective_algorithm::automatic, site);
 }
 
-double Context::reduce_all(double value, ReduceOp op) {
-  return reduce_all_in_order(*this, value, op);
+double Context::reduce_all(double value, ReduceOp op, CallSite site) {
+  return reduce_all_in_order(*this, value, op, site);
 }
 
-uint64_t Context::reduce_all(uint64_t value, ReduceOp op) {
-  return reduce_all_in_order(*this, value, op);
+uint64_t Context::reduce_all(uint64_t value, ReduceOp op, CallSite site) {
+  return reduce_all_in_order(*this, value, op, site);
 }
 
 // --- progress and time ---------------------------------------------------------------------------

@@ -44,6 +44,7 @@ ContextState::ContextState(const Options& options_in,
       ranks(bootstrap->ranks()),
       fabric(std::move(fabric_in)),
       segment(fabric->segment().first(options.segment_bytes)),
+      checked_bytes(options.debug ? 0 : segment.size()),
       collective_memory(fabric->segment().subspan(collective_offset(options.segment_bytes, ranks))),
       reachable(ranks, nullptr),
       implicit(ranks),
@@ -61,6 +62,7 @@ ContextState::ContextState(const Options& options_in,
   fabric->set_failure_handler([this](const Error& error) { fail(as_lost_peer(error)); });
   fabric->set_message_sink(&messages);
   reachable[rank] = segment.data();
+  if (options.debug) debug = std::make_unique<rma::DebugChecks>(*this);
 }
 
 Error ContextState::refuse(bootstrap::Bootstrap& bootstrap, const Error& error) {
@@ -155,6 +157,7 @@ void ContextState::complete_all(rma::CompletionSlots::Kind kind) {
       wait_for(counter);
     }
   });
+  if (debug != nullptr) debug->settle();
 }
 
 void ContextState::complete(rank_t target, const fabric::Counter& counter) {
@@ -167,12 +170,14 @@ void ContextState::complete(rank_t target, const fabric::Counter& counter) {
 void ContextState::fence(rank_t target) {
   combiner.flush(target);
   complete(target, implicit.counter(target));
+  if (debug != nullptr) debug->fenced(target);
 }
 
 void ContextState::fence() {
   combiner.flush();
   implicit.complete_each(
       [this](rank_t target, const fabric::Counter& counter) { complete(target, counter); });
+  if (debug != nullptr) debug->fenced();
 }
 
 const std::byte* ContextState::copy_to_bounce(const std::byte* source, size_t bytes,
@@ -193,7 +198,7 @@ const std::byte* ContextState::copy_to_bounce(const std::byte* source, size_t by
 void ContextState::atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
                           void* previous, bool by_message, fabric::Counter& counter) {
   const size_t bytes = fabric::bytes_of(request.type);
-  check("atomic operation", target, offset, bytes);
+  check("atomic operation", target, offset, bytes, rma::Access::atomic);
   operation = "atomic operation";
   check_alignment("atomic operation", target, offset, bytes);
   if (by_message && reachable[target] != nullptr) {
@@ -211,8 +216,8 @@ bool ContextState::puts_signals_by_message(rank_t target, size_t bytes) const {
 
 void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
                               const fabric::Signal& signal, fabric::Counter& counter) {
-  check("rput_signal", target, offset, bytes);
-  check("flag of rput_signal", target, signal.offset, sizeof(uint64_t));
+  check("rput_signal", target, offset, bytes, rma::Access::put);
+  check("flag of rput_signal", target, signal.offset, sizeof(uint64_t), rma::Access::atomic);
   check_alignment("flag of rput_signal", target, signal.offset, sizeof(uint64_t));
   operation = "rput_signal";
   if (std::byte* const there = reachable[target]; there != nullptr) {
@@ -226,8 +231,8 @@ void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* s
 }
 
 void ContextState::reclaim_slots() {
-  if (slots.sweep()) return;
-  messages.wait([this] { return slots.sweep(); });
+  if (!slots.sweep()) messages.wait([this] { return slots.sweep(); });
+  if (debug != nullptr) debug->settle();
 }
 
 void ContextState::complete_puts() {
@@ -262,6 +267,14 @@ void ContextState::check_alignment(const char* name, rank_t target, uint64_t off
                                               " bytes at offset " + std::to_string(offset) +
                                               " of rank " + std::to_string(target) +
                                               ", which is not a multiple of its size"));
+}
+
+void ContextState::check_closely(const char* name, rank_t target, uint64_t offset, size_t bytes,
+                                 rma::Access access) const {
+  if (target >= ranks || bytes > segment.size() || offset > segment.size() - bytes) {
+    fail_bounds(name, target, offset, bytes);
+  }
+  if (debug != nullptr) debug->check(name, access, target, offset, bytes);
 }
 
 void ContextState::fail_bounds(const char* name, rank_t target, uint64_t offset,

@@ -20,6 +20,7 @@
 #include "runtime/fabric/fabric.h"
 #include "runtime/rma/bounce_ring.h"
 #include "runtime/rma/completion_slots.h"
+#include "runtime/rma/debug_checks.h"
 #include "runtime/rma/implicit_operations.h"
 #include "runtime/rma/owner_operations.h"
 #include "runtime/rma/put_combiner.h"
@@ -73,9 +74,12 @@ struct ContextState {
   // --- one-sided operations, checked ----------------------------------------------------------
 
   /// Ends the job unless the range lies within the target's segment and no handler is running.
-  void check(const char* name, rank_t target, uint64_t offset, size_t bytes) const {
-    if (target >= ranks || bytes > segment.size() || offset > segment.size() - bytes) [[unlikely]] {
-      fail_bounds(name, target, offset, bytes);
+  /// Debug mode's checks are behind the same branch (docs/debugging.md); `access` is what the
+  /// operation does there, if it is to be checked against those under way.
+  void check(const char* name, rank_t target, uint64_t offset, size_t bytes,
+             rma::Access access = rma::Access::none) const {
+    if (target >= ranks || bytes > checked_bytes || offset > checked_bytes - bytes) [[unlikely]] {
+      check_closely(name, target, offset, bytes, access);
     }
     if (messages.in_handler()) [[unlikely]]
       fail_in_handler(name);
@@ -85,7 +89,7 @@ struct ContextState {
   /// for memory that loads and stores reach.
   void get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
            fabric::Counter& counter) {
-    check("rget", target, offset, bytes);
+    check("rget", target, offset, bytes, rma::Access::get);
     if (reachable[target] != nullptr || bytes == 0) {
       if (bytes != 0) std::memmove(destination, reachable[target] + offset, bytes);
       return;
@@ -97,7 +101,7 @@ struct ContextState {
   /// Fabric::put, likewise.
   void put(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
            fabric::Counter& counter) {
-    check("rput", target, offset, bytes);
+    check("rput", target, offset, bytes, rma::Access::put);
     if (reachable[target] != nullptr || bytes == 0) {
       if (bytes != 0) std::memmove(reachable[target] + offset, source, bytes);
       return;
@@ -114,7 +118,7 @@ struct ContextState {
 
   /// A put that only fences complete. Small ones are combined.
   void put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes) {
-    check("rput", target, offset, bytes);
+    check("rput", target, offset, bytes, rma::Access::put);
     fabric::Counter& counter = implicit.counter(target);
     if (reachable[target] != nullptr || bytes == 0 || !combiner.takes(bytes)) {
       put(target, offset, source, bytes, counter);
@@ -200,7 +204,8 @@ struct ContextState {
   const rank_t rank;
   const rank_t ranks;
   const std::unique_ptr<fabric::Fabric> fabric;
-  const std::span<std::byte> segment;            ///< the program's
+  const std::span<std::byte> segment;  ///< the program's
+  const size_t checked_bytes;          ///< its size; 0 in debug mode, so that check() looks closely
   const std::span<std::byte> collective_memory;  ///< beyond it, where collectives receive
   /// By rank: its segment where loads and stores reach it, or null. This rank's own from the
   /// beginning, others' from connecting on.
@@ -230,10 +235,13 @@ struct ContextState {
   std::map<std::string, std::string> fingerprint;
   std::unique_ptr<MechanismState> loop;      ///< of the loop engine
   std::unique_ptr<rma::VisPlans> vis_plans;  ///< with the model's costs; set by join()
+  std::unique_ptr<rma::DebugChecks> debug;   ///< null unless Options::debug
 
  private:
   void find_reachable(Context& context);
   void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
+  void check_closely(const char* name, rank_t target, uint64_t offset, size_t bytes,
+                     rma::Access access) const;
   [[noreturn]] void fail_bounds(const char* name, rank_t target, uint64_t offset,
                                 size_t bytes) const;
   void reclaim_slots();

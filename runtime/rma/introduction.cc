@@ -26,6 +26,7 @@ void note_program_options(const Options& options, std::vector<Setting>& settings
   note("STRIPLINE_SEGMENT_BYTES", options.segment_bytes != expected.segment_bytes,
        std::to_string(options.segment_bytes));
   note("STRIPLINE_SEED", options.seed != expected.seed, std::to_string(options.seed));
+  note("STRIPLINE_DEBUG", options.debug != expected.debug, options.debug ? "1" : "0");
   note("STRIPLINE_SAME_NODE", options.same_node != expected.same_node, options.same_node);
   note("STRIPLINE_TUNING", options.tuning != expected.tuning, options.tuning);
   note("STRIPLINE_VERBOSE", options.verbose != expected.verbose, options.verbose ? "1" : "0");
@@ -86,6 +87,7 @@ Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabr
       fabric.local_address(), options.verbose ? description(fabric.info(), options) : std::string(),
       "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
           " STRIPLINE_SAME_NODE=" + options.same_node + " STRIPLINE_TUNING=" + options.tuning +
+          (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") +
           " STRIPLINE_MODEL=" + model_terms};
   STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
   std::vector<std::string> addresses;

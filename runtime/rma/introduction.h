@@ -30,8 +30,8 @@ struct Introduction {
 /// `options.verbose`, rank 0 writes the table of ranks and settings (runtime/machine/job_table.h)
 /// to standard error: before connecting, so that it is there when that fails. Errors: as
 /// exchange(); data_loss if a rank runs another version; invalid_argument if ranks disagree on the
-/// size of segments, the way between ranks of one node, the content of `model` (null: none) or what
-/// replaces its choices.
+/// size of segments, the way between ranks of one node, debug mode, the content of `model` (null:
+/// none) or what replaces its choices.
 Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
                                            const Options& options, const model::TunedModel* model);
 

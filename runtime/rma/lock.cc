@@ -8,23 +8,23 @@
 
 namespace stripline {
 
-Result<global_lock> global_lock::create(Context& context, rank_t home) {
+Result<global_lock> global_lock::create(Context& context, rank_t home, CallSite site) {
   if (home >= context.rank_n()) {
     context.state().fail(
         Error(ErrorCode::invalid_argument, "global_lock with home rank " + std::to_string(home) +
                                                ", but the job has ranks 0 to " +
                                                std::to_string(context.rank_n() - 1)));
   }
-  if (const rank_t first = context.broadcast(home, 0); first != home) {
+  if (const rank_t first = context.broadcast(home, 0, site); first != home) {
     context.state().fail(
         Error(ErrorCode::invalid_argument, "global_lock with home rank " + std::to_string(home) +
                                                ", but rank 0 names " + std::to_string(first) +
                                                "; a lock has one home"));
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const auto words, context.new_symmetric_array<uint64_t>(kWords));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto words, context.new_symmetric_array<uint64_t>(kWords, site));
   *context.local(words + kTail) = 0;
   global_lock made(context, home, words);
-  context.barrier();
+  context.barrier(site);
   return made;
 }
 

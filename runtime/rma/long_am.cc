@@ -56,7 +56,7 @@ void long_am::send_bytes(rank_t target, std::span<const std::byte> payload,
                      "long_am::send to rank " + std::to_string(target) +
                          " with data for another rank; handler and data have one target"));
   }
-  state.check("long_am::send", target, destination.offset(), data.size());
+  state.check("long_am::send", target, destination.offset(), data.size(), rma::Access::put);
   if (payload.size() > max_payload_bytes()) {
     state.fail(Error(ErrorCode::invalid_argument,
                      "long_am::send with a payload of " + std::to_string(payload.size()) +

@@ -19,6 +19,17 @@ std::string_view variable(const char* name) {
   return text == nullptr ? std::string_view() : std::string_view(text);
 }
 
+Status read_switch(const char* name, bool& value) {
+  const auto text = variable(name);
+  if (text.empty()) return {};
+  if (text != "0" && text != "1") {
+    return Error(ErrorCode::invalid_argument,
+                 std::string(name) + "='" + std::string(text) + "' is neither 0 nor 1");
+  }
+  value = text == "1";
+  return {};
+}
+
 }  // namespace
 
 Result<Options> Options::from_environment() {
@@ -46,13 +57,8 @@ Result<Options> Options::from_environment() {
                    "STRIPLINE_SEED='" + std::string(text) + "' is not a non-negative integer");
     }
   }
-  if (const auto text = variable("STRIPLINE_VERBOSE"); !text.empty()) {
-    if (text != "0" && text != "1") {
-      return Error(ErrorCode::invalid_argument,
-                   "STRIPLINE_VERBOSE='" + std::string(text) + "' is neither 0 nor 1");
-    }
-    options.verbose = text == "1";
-  }
+  STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_DEBUG", options.debug));
+  STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_VERBOSE", options.verbose));
   return options;
 }
 

@@ -89,6 +89,7 @@ team& team::operator=(team&& other) noexcept {
 void team::destroy() noexcept {
   if (group_ == nullptr || !owns_) return;
   detail::ContextState& state = enter("destruction of a team");
+  const rma::CollectiveScope scope(state, "destruction of a team", {});
   // A message of an earlier barrier that a handler has kept would find no team.
   state.messages.wait([&state] { return state.messages.idle(); });
   group_->barrier.wait(sync::Collective::barrier);
@@ -110,8 +111,9 @@ detail::ContextState& team::enter(const char* name) const {
   return state;
 }
 
-team team::split(uint32_t colour, int64_t key) const {
+team team::split(uint32_t colour, int64_t key, CallSite site) const {
   detail::ContextState& state = enter("split");
+  const rma::CollectiveScope scope(state, "split", site);
   std::vector<Choice> choices(rank_n_);
   const Choice mine{.key = key, .colour = colour, .next_id = state.groups.next_id()};
   allgather(std::span(&mine, 1), choices);
@@ -144,14 +146,15 @@ team team::split(uint32_t colour, int64_t key) const {
   return group == nullptr ? team() : team(context_, group, true);
 }
 
-void team::barrier() const {
+void team::barrier(CallSite site) const {
   detail::ContextState& state = enter("barrier");
+  const rma::CollectiveScope scope(state, "barrier", site);
   state.complete_puts();
   state.operation = "barrier";
   group_->barrier.wait(sync::Collective::barrier);
 }
 
-future team::barrier_async() const { return context_->start_barrier(*group_); }
+future team::barrier_async(CallSite site) const { return context_->start_barrier(*group_, site); }
 
 // --- checks --------------------------------------------------------------------------------------
 
@@ -188,8 +191,10 @@ void team::check_blocks(const char* name, std::span<const size_t> counts,
 
 // --- the collectives -----------------------------------------------------------------------------
 
-void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm) const {
+void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm,
+                           CallSite site) const {
   detail::ContextState& state = enter("broadcast");
+  const rma::CollectiveScope scope(state, "broadcast", site);
   check_root("broadcast", root);
   state.collectives.broadcast(
       *group_, data, root,
@@ -197,8 +202,9 @@ void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorit
 }
 
 void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, rank_t root,
-                        collective_algorithm algorithm) const {
+                        collective_algorithm algorithm, CallSite site) const {
   detail::ContextState& state = enter("reduce");
+  const rma::CollectiveScope scope(state, "reduce", site, op.name);
   check_root("reduce", root);
   if (rank_me_ == root) check_length("reduce", out.size(), in.size());
   state.collectives.reduce(
@@ -207,17 +213,19 @@ void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, r
 }
 
 void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
-                           collective_algorithm algorithm) const {
+                           collective_algorithm algorithm, CallSite site) const {
   detail::ContextState& state = enter("allreduce");
+  const rma::CollectiveScope scope(state, "allreduce", site, op.name);
   check_length("allreduce", out.size(), in.size());
   state.collectives.allreduce(
       *group_, in, out, op,
       choose(state, CollectiveOperation::allreduce, rank_n_, in.size(), algorithm));
 }
 
-void team::gather_bytes(ConstBytes in, Bytes out, rank_t root,
-                        collective_algorithm algorithm) const {
+void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
+                        CallSite site) const {
   detail::ContextState& state = enter("gather");
+  const rma::CollectiveScope scope(state, "gather", site);
   check_root("gather", root);
   if (rank_me_ == root) check_length("gather", out.size(), in.size() * rank_n_);
   state.collectives.gather(
@@ -225,8 +233,10 @@ void team::gather_bytes(ConstBytes in, Bytes out, rank_t root,
       choose(state, CollectiveOperation::gather, rank_n_, in.size(), algorithm));
 }
 
-void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm) const {
+void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm,
+                           CallSite site) const {
   detail::ContextState& state = enter("allgather");
+  const rma::CollectiveScope scope(state, "allgather", site);
   check_length("allgather", out.size(), in.size() * rank_n_);
   state.collectives.allgather(
       *group_, in, out,
@@ -234,8 +244,9 @@ void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algori
 }
 
 void team::all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
-                            collective_algorithm algorithm) const {
+                            collective_algorithm algorithm, CallSite site) const {
   detail::ContextState& state = enter("all_to_all");
+  const rma::CollectiveScope scope(state, "all_to_all", site);
   check_length("all_to_all", out.size(), in.size());
   if (in.size() / element_bytes % rank_n_ != 0) {
     state.fail(Error(ErrorCode::invalid_argument,
@@ -252,8 +263,9 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
                               std::span<const size_t> in_offsets, Bytes out,
                               std::span<const size_t> out_counts,
                               std::span<const size_t> out_offsets, size_t element_bytes,
-                              collective_algorithm algorithm) const {
+                              collective_algorithm algorithm, CallSite site) const {
   detail::ContextState& state = enter("all_to_all_v");
+  const rma::CollectiveScope scope(state, "all_to_all_v", site);
   check_blocks("input", in_counts, in_offsets, element_bytes, in.size());
   check_blocks("output", out_counts, out_offsets, element_bytes, out.size());
   size_t elements = 0;
@@ -266,9 +278,11 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
 }
 
 void team::scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, bool exclusive,
-                      collective_algorithm algorithm) const {
-  detail::ContextState& state = enter(exclusive ? "exclusive_scan" : "inclusive_scan");
-  check_length(exclusive ? "exclusive_scan" : "inclusive_scan", out.size(), in.size());
+                      collective_algorithm algorithm, CallSite site) const {
+  const char* const name = exclusive ? "exclusive_scan" : "inclusive_scan";
+  detail::ContextState& state = enter(name);
+  const rma::CollectiveScope scope(state, name, site, op.name);
+  check_length(name, out.size(), in.size());
   state.collectives.scan(*group_, in, out, op, exclusive,
                          choose(state, CollectiveOperation::scan, rank_n_, in.size(), algorithm));
 }

@@ -63,6 +63,28 @@ vis::Strided shape_of(const ContextState& state, const char* name, const VisStri
   return shape;
 }
 
+rma::Access access_of(VisDirection direction) {
+  return direction == VisDirection::put ? rma::Access::put : rma::Access::get;
+}
+
+// Visits each region: offset, memory, bytes.
+template <typename Visit>
+void for_each_region(const vis::Strided& shape, std::byte* local, const Visit& visit) {
+  vis::PairCursor cursor;
+  for (cursor.start(shape); !cursor.done();) {
+    const vis::RunPair run = cursor.next(UINT64_MAX);
+    for (uint64_t i = 0; i < run.count; ++i) {
+      const auto index = static_cast<int64_t>(i);
+      visit(static_cast<uint64_t>(run.remote + index * run.remote_stride),
+            local + run.local + index * run.local_stride, run.bytes);
+    }
+  }
+}
+template <typename Visit>
+void for_each_region(const std::vector<vis::Region>& regions, std::byte*, const Visit& visit) {
+  for (const vis::Region& region : regions) visit(region.offset, region.memory, region.bytes);
+}
+
 void copy_here(const vis::Strided& shape, VisDirection direction, std::byte* segment,
                std::byte* local) {
   vis::PairCursor cursor;
@@ -80,14 +102,14 @@ void copy_here(const vis::Strided& shape, VisDirection direction, std::byte* seg
 
 // Checks the pieces and pairs them.
 std::vector<vis::Region> regions_of(const ContextState& state, const char* name,
-                                    const VisPieces& pieces) {
+                                    VisDirection direction, const VisPieces& pieces) {
   std::vector<vis::LocalPiece> local;
   std::vector<vis::RemotePiece> remote;
   local.reserve(pieces.local.size());
   remote.reserve(pieces.remote.size());
   for (const VisPieces::Local& piece : pieces.local) local.push_back({piece.memory, piece.bytes});
   for (const VisPieces::Remote& piece : pieces.remote) {
-    state.check(name, piece.target, piece.offset, piece.bytes);
+    state.check(name, piece.target, piece.offset, piece.bytes, access_of(direction));
     if (piece.target != pieces.remote.front().target) {
       refuse(state, std::string(name) + " of pieces on rank " +
                         std::to_string(pieces.remote.front().target) + " and on rank " +
@@ -141,11 +163,30 @@ future VisCalls::with_slot(Context& context, const Start& start) {
   const uint32_t slot = state.acquire_slot(Kind::message);
   fabric::Counter& counter = state.slots.counter(slot);
   start(counter);
-  if (counter.pending == 0) {
+  if (counter.pending == 0 && state.debug == nullptr) {
     state.slots.release(slot);
     return {};
   }
   return {&context, slot, state.slots.generation(slot)};
+}
+
+// Debug mode: checks all regions, starts, and keeps them in mind under the future.
+template <typename Regions, typename Start>
+future VisCalls::checked(Context& context, const char* name, VisDirection direction, rank_t target,
+                         const Regions& regions, std::byte* local, void* caller,
+                         const Start& start) {
+  ContextState& state = context.state();
+  const rma::Access access = access_of(direction);
+  for_each_region(regions, local, [&](uint64_t offset, std::byte* memory, uint64_t bytes) {
+    state.check(name, target, offset, bytes, access);
+    state.debug->check_local(name, direction == VisDirection::get, memory, bytes);
+  });
+  const future started = with_slot(context, start);
+  for_each_region(regions, local, [&](uint64_t offset, std::byte* memory, uint64_t bytes) {
+    state.debug->open({started.slot_, started.generation_}, name, access, target, offset, bytes,
+                      memory, caller);
+  });
+  return started;
 }
 
 future VisCalls::contiguous(Context& context, VisDirection direction, rank_t target,
@@ -157,7 +198,7 @@ future VisCalls::contiguous(Context& context, VisDirection direction, rank_t tar
 }
 
 future VisCalls::start(Context& context, const char* name, VisDirection direction,
-                       const VisStrided& transfer, const VisOptions& options) {
+                       const VisStrided& transfer, const VisOptions& options, void* caller) {
   ContextState& state = context.state();
   state.operation = name;
   vis::Strided shape = shape_of(state, name, transfer);
@@ -165,7 +206,13 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   if (shape.bytes == 0) return {};
   if (std::byte* const there = state.reachable[transfer.target]; there != nullptr) {
     ++state.vis.statistics().local;
-    copy_here(shape, direction, there, transfer.local);
+    const auto copy = [&](fabric::Counter&) { copy_here(shape, direction, there, transfer.local); };
+    if (state.debug != nullptr) {
+      return checked(context, name, direction, transfer.target, shape, transfer.local, caller,
+                     copy);
+    }
+    fabric::Counter none;
+    copy(none);
     return {};
   }
   if (shape.dimensions.empty()) {
@@ -181,26 +228,38 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.message_header_bytes += static_cast<uint32_t>(
       sizeof(vis::wire::StridedHead) + shape.dimensions.size() * 2 * sizeof(uint64_t));
   const plan::VisPlan plan = choose(state, request, options);
-  return with_slot(context, [&](fabric::Counter& counter) {
-    state.vis.start(request.direction, transfer.target, std::move(shape), transfer.local, plan,
+  const auto begin = [&](fabric::Counter& counter) {
+    vis::Strided moved = state.debug == nullptr ? std::move(shape) : shape;
+    state.vis.start(request.direction, transfer.target, std::move(moved), transfer.local, plan,
                     counter);
-  });
+  };
+  if (state.debug != nullptr) {
+    return checked(context, name, direction, transfer.target, shape, transfer.local, caller, begin);
+  }
+  return with_slot(context, begin);
 }
 
 future VisCalls::start(Context& context, const char* name, VisDirection direction,
-                       const VisPieces& pieces, const VisOptions& options) {
+                       const VisPieces& pieces, const VisOptions& options, void* caller) {
   ContextState& state = context.state();
   state.operation = name;
-  std::vector<vis::Region> regions = regions_of(state, name, pieces);
+  std::vector<vis::Region> regions = regions_of(state, name, direction, pieces);
   if (regions.empty()) return {};
   const rank_t target = pieces.remote.front().target;
   if (std::byte* const segment = state.reachable[target]; segment != nullptr) {
     ++state.vis.statistics().local;
-    for (const vis::Region& region : regions) {
-      std::byte* const there = segment + region.offset;
-      direction == VisDirection::put ? std::memcpy(there, region.memory, region.bytes)
-                                     : std::memcpy(region.memory, there, region.bytes);
+    const auto copy = [&](fabric::Counter&) {
+      for (const vis::Region& region : regions) {
+        std::byte* const there = segment + region.offset;
+        direction == VisDirection::put ? std::memcpy(there, region.memory, region.bytes)
+                                       : std::memcpy(region.memory, there, region.bytes);
+      }
+    };
+    if (state.debug != nullptr) {
+      return checked(context, name, direction, target, regions, nullptr, caller, copy);
     }
+    fabric::Counter none;
+    copy(none);
     return {};
   }
   if (regions.size() == 1) {
@@ -225,19 +284,24 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.local_regions = local_regions;
   request.region_header_bytes = vis::wire::kWordBytes;
   const plan::VisPlan plan = choose(state, request, options);
-  return with_slot(context, [&](fabric::Counter& counter) {
-    state.vis.start(request.direction, target, std::move(regions), plan, counter);
-  });
+  const auto begin = [&](fabric::Counter& counter) {
+    std::vector<vis::Region> moved = state.debug == nullptr ? std::move(regions) : regions;
+    state.vis.start(request.direction, target, std::move(moved), plan, counter);
+  };
+  if (state.debug != nullptr) {
+    return checked(context, name, direction, target, regions, nullptr, caller, begin);
+  }
+  return with_slot(context, begin);
 }
 
 future start_strided(Context& context, const char* name, VisDirection direction,
                      const VisStrided& transfer, const VisOptions& options) {
-  return VisCalls::start(context, name, direction, transfer, options);
+  return VisCalls::start(context, name, direction, transfer, options, __builtin_return_address(0));
 }
 
 future start_list(Context& context, const char* name, VisDirection direction,
                   const VisPieces& pieces, const VisOptions& options) {
-  return VisCalls::start(context, name, direction, pieces, options);
+  return VisCalls::start(context, name, direction, pieces, options, __builtin_return_address(0));
 }
 
 }  // namespace stripline::detail

@@ -15,9 +15,9 @@ namespace stripline::detail {
 class VisCalls {
  public:
   static future start(Context& context, const char* name, VisDirection direction,
-                      const VisStrided& transfer, const VisOptions& options);
+                      const VisStrided& transfer, const VisOptions& options, void* caller);
   static future start(Context& context, const char* name, VisDirection direction,
-                      const VisPieces& pieces, const VisOptions& options);
+                      const VisPieces& pieces, const VisOptions& options, void* caller);
 
  private:
   static plan::VisPlan choose(ContextState& state, plan::VisRequest& request,
@@ -28,6 +28,9 @@ class VisCalls {
                            std::byte* memory, size_t bytes);
   template <typename Start>
   static future with_slot(Context& context, const Start& start);
+  template <typename Regions, typename Start>
+  static future checked(Context& context, const char* name, VisDirection direction, rank_t target,
+                        const Regions& regions, std::byte* local, void* caller, const Start& start);
 };
 
 }  // namespace stripline::detail

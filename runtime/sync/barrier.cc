@@ -9,7 +9,7 @@ namespace stripline::sync {
 
 void Barrier::begin(Collective kind, fabric::Counter& counter) {
   messages_.wait([this] { return counter_ == nullptr; });
-  sequence_ = group_.order.enter({.kind = kind});
+  sequence_ = group_.order.enter(group_, {.kind = kind});
   kind_ = kind;
   round_ = 0;
   if (group_.size == 1) return;

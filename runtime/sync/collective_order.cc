@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/sync/collective_check.h"
+
 namespace stripline::sync {
 
 std::string_view to_string(Collective kind) {
@@ -18,21 +20,31 @@ std::string_view to_string(Collective kind) {
 CollectiveOrder::CollectiveOrder(Rank me, uint32_t team, fabric::FailureHandler fail)
     : me_(me), team_(team), fail_(std::move(fail)) {}
 
-uint64_t CollectiveOrder::enter(const Call& call) {
+uint64_t CollectiveOrder::enter(Group& group, const Call& call) {
   entered_[++sequence_ % kRemembered] = call;
   const Early& early = early_[sequence_ % kRemembered];
-  if (early.sequence == sequence_ && early.call != call) {
+  const bool differs = early.sequence == sequence_ && early.call != call;
+  if (check_ != nullptr) {
+    check_->entered(group, sequence_, call);
+    if (differs) check_->stop_for(team_, sequence_, early.source);
+  } else if (differs) {
     disagree(sequence_, early.call, early.source);
   }
   return sequence_;
 }
 
-void CollectiveOrder::saw(const Call& call, uint64_t sequence, Rank source) {
+bool CollectiveOrder::saw(const Call& call, uint64_t sequence, Rank source) {
   if (sequence > sequence_) {
     early_[sequence % kRemembered] = Early{.sequence = sequence, .call = call, .source = source};
   } else if (sequence_ - sequence < kRemembered && call != entered_[sequence % kRemembered]) {
-    disagree(sequence, call, source);
+    if (check_ != nullptr) {
+      check_->disagrees(team_, sequence, source);
+    } else {
+      disagree(sequence, call, source);
+    }
+    return false;
   }
+  return true;
 }
 
 void CollectiveOrder::disagree(uint64_t sequence, const Call& theirs, Rank source) const {

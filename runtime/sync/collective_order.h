@@ -18,6 +18,9 @@ namespace stripline::sync {
 
 using fabric::Rank;
 
+struct Group;
+class CollectiveCheck;
+
 enum class Collective : uint8_t {
   none,
   barrier,
@@ -51,11 +54,16 @@ class CollectiveOrder {
   /// `fail` ends the job.
   CollectiveOrder(Rank me, uint32_t team, fabric::FailureHandler fail);
 
-  /// This rank starts its next collective; returns the number of it, from 1.
-  uint64_t enter(const Call& call);
+  /// This rank starts its next collective; returns the number of it, from 1. With a check it may
+  /// make progress.
+  uint64_t enter(Group& group, const Call& call);
 
-  /// A message of collective `sequence` arrived, which is this one at its source.
-  void saw(const Call& call, uint64_t sequence, Rank source);
+  /// A message of collective `sequence` arrived, which is this one at its source. False: the ranks
+  /// disagree, the check reports it, and the message must not be used.
+  bool saw(const Call& call, uint64_t sequence, Rank source);
+
+  /// Debug mode's check, which is told of each operation and reports disagreements; null: none.
+  void set_check(CollectiveCheck* check) { check_ = check; }
 
   uint64_t sequence() const { return sequence_; }
 
@@ -71,6 +79,7 @@ class CollectiveOrder {
   Rank me_;
   uint32_t team_;
   fabric::FailureHandler fail_;
+  CollectiveCheck* check_ = nullptr;
   uint64_t sequence_ = 0;
   // By number, the latest that this rank has entered, and what peers that are ahead have. Who is
   // further ahead or behind is not checked.

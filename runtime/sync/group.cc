@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "runtime/sync/collective_check.h"
+
 namespace stripline::sync {
 
 Group::Group(am::ActiveMessages& messages, uint32_t team, Rank me_in_team, Rank ranks,
@@ -40,7 +42,7 @@ Groups::Groups(am::ActiveMessages& messages, Rank me, Rank ranks, fabric::Failur
       fail_malformed(fail_, source, me_);
       return;
     }
-    group->order.saw({.kind = message.kind}, message.sequence, source);
+    if (!group->order.saw({.kind = message.kind}, message.sequence, source)) return;
     if (!group->barrier.arrived(message)) fail_malformed(fail_, source, me_);
   });
 }
@@ -55,7 +57,19 @@ Group& Groups::add(uint32_t id, Rank me_in_team, std::vector<Rank> members) {
   const auto ranks = static_cast<Rank>(members.size());
   auto group =
       std::make_unique<Group>(messages_, id, me_in_team, ranks, std::move(members), me_, fail_);
+  group->order.set_check(check_);
   return *(teams_[id] = std::move(group));
+}
+
+void Groups::remove(uint32_t id) {
+  teams_.erase(id);
+  if (check_ != nullptr) check_->removed(id);
+}
+
+void Groups::set_check(CollectiveCheck* check) {
+  check_ = check;
+  world_->order.set_check(check);
+  for (const auto& [id, group] : teams_) group->order.set_check(check);
 }
 
 }  // namespace stripline::sync

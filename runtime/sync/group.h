@@ -54,13 +54,17 @@ class Groups {
   /// that all of them have added it before one of them uses it.
   Group& add(uint32_t id, Rank me_in_team, std::vector<Rank> members);
   /// After the last message of the team: each of its operations has ended on this rank.
-  void remove(uint32_t id) { teams_.erase(id); }
+  void remove(uint32_t id);
+
+  /// Debug mode's check of these and of later teams; null: none.
+  void set_check(CollectiveCheck* check);
 
  private:
   am::ActiveMessages& messages_;
   Rank me_;
   fabric::FailureHandler fail_;
   uint32_t next_id_ = 1;
+  CollectiveCheck* check_ = nullptr;
   std::unique_ptr<Group> world_;
   std::map<uint32_t, std::unique_ptr<Group>> teams_;
 };

@@ -21,7 +21,7 @@ class Round {
         transfers_(transfers),
         group_(group),
         call_(call),
-        sequence_(group.order.enter(call)) {}
+        sequence_(group.order.enter(group, call)) {}
 
   const Rank me;
   const Rank size;

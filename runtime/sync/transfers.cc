@@ -256,7 +256,7 @@ void Transfers::on_message(Rank source, std::span<const std::byte> payload) {
   const uint64_t now = group->order.sequence();
   const auto ahead = static_cast<int32_t>(header.sequence - static_cast<uint32_t>(now));
   const uint64_t sequence = now + static_cast<uint64_t>(int64_t{ahead});
-  group->order.saw(call, sequence, source);
+  if (!group->order.saw(call, sequence, source)) return;
   const Key key{.sequence = sequence, .team = header.team, .step = header.step};
   const std::span<const std::byte> rest = payload.subspan(sizeof header);
   switch (header.type) {

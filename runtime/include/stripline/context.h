@@ -25,6 +25,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <stripline/call_site.h>
 #include <stripline/global_ptr.h>
 
 #include "base/result.h"
@@ -60,6 +61,8 @@ struct Options {
   /// STRIPLINE_TUNING: replaces choices of the model, or defaults, to measure others:
   /// "NAME=VALUE,...", as "atomic.way=message". docs/programming.md lists them.
   std::string tuning;
+  /// STRIPLINE_DEBUG: checks what the program does (docs/debugging.md). The same on every rank.
+  bool debug = false;
 
   /// Errors: invalid_argument for a value that does not parse.
   static Result<Options> from_environment();
@@ -117,18 +120,18 @@ class Context {
   /// aligned to 64 bytes. Returns the pointer to this rank's part. Errors: resource_exhausted, with
   /// the room left and how to raise it; the same on every rank.
   template <typename T>
-  Result<global_ptr<T>> new_symmetric_array(size_t count) {
+  Result<global_ptr<T>> new_symmetric_array(size_t count, CallSite site = CallSite::current()) {
     if (count > std::numeric_limits<size_t>::max() / sizeof(T)) {
       return Error(ErrorCode::invalid_argument, "array size overflows");
     }
-    Result<uint64_t> offset = allocate_symmetric(count * sizeof(T));
+    Result<uint64_t> offset = allocate_symmetric(count * sizeof(T), site);
     if (!offset.ok()) return offset.error();
     return global_ptr<T>(rank_me(), *offset);
   }
   /// Collective: gives back an array of new_symmetric_array.
   template <typename T>
-  void delete_symmetric_array(global_ptr<T> array) {
-    free_symmetric(array.offset());
+  void delete_symmetric_array(global_ptr<T> array, CallSite site = CallSite::current()) {
+    free_symmetric(array.offset(), site);
   }
 
   /// Whether loads and stores reach the segment of a rank: this one's always, that of another rank
@@ -235,7 +238,7 @@ class Context {
   /// is never 0. Peers that return earlier may send at once, so the handler may run before the call
   /// returns here: a handler that sends to another one is registered after that one, and one that
   /// sends to itself is followed by a barrier().
-  uint32_t register_am(AmHandler handler);
+  uint32_t register_am(AmHandler handler, CallSite site = CallSite::current());
   /// Sends at most am_max_bytes(). The payload is copied. Blocks while the target owes credits,
   /// making progress; inside of a handler it never blocks. Messages that a program sends to one
   /// target outside of handlers are served in that order. Delivery is not acknowledged: a program
@@ -245,26 +248,29 @@ class Context {
 
   // --- synchronisation and collectives --------------------------------------------------------
 
+  // `site` is where the call stands, for debug mode to name; it need not be given.
+
   /// All ranks have arrived, and all puts of all ranks issued before it are visible.
-  void barrier();
+  void barrier(CallSite site = CallSite::current());
   /// The same in two phases: this rank's puts are visible when it returns, and the future is ready
   /// when all ranks have called it. Other work, and other collectives, may go between; the next
   /// barrier waits for this one.
-  future barrier_async();
+  future barrier_async(CallSite site = CallSite::current());
   /// Every rank gets root's `bytes`; the same length on every rank.
-  void broadcast(std::span<std::byte> bytes, rank_t root);
+  void broadcast(std::span<std::byte> bytes, rank_t root, CallSite site = CallSite::current());
   /// The same for one value. Not for what only refers to data: pass the bytes then.
   template <typename T>
   requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::ranges::view<T> &&
-           !std::is_convertible_v<T&, std::span<std::byte>>) T broadcast(T value, rank_t root) {
-    broadcast(std::as_writable_bytes(std::span(&value, 1)), root);
+           !std::is_convertible_v<T&, std::span<std::byte>>) T
+      broadcast(T value, rank_t root, CallSite site = CallSite::current()) {
+    broadcast(std::as_writable_bytes(std::span(&value, 1)), root, site);
     return value;
   }
   enum class ReduceOp { sum, min, max };
   /// The reduction over all ranks' values, on every rank; combined in rank order, so that the
   /// result is the same everywhere and every time.
-  double reduce_all(double value, ReduceOp op);
-  uint64_t reduce_all(uint64_t value, ReduceOp op);
+  double reduce_all(double value, ReduceOp op, CallSite site = CallSite::current());
+  uint64_t reduce_all(uint64_t value, ReduceOp op, CallSite site = CallSite::current());
 
   // --- progress and time ----------------------------------------------------------------------
 
@@ -288,8 +294,8 @@ class Context {
   friend class detail::AtomicDomain;
   friend class team;
   explicit Context(std::unique_ptr<detail::ContextState> state);
-  Result<uint64_t> allocate_symmetric(size_t bytes);
-  void free_symmetric(uint64_t offset);
+  Result<uint64_t> allocate_symmetric(size_t bytes, CallSite site);
+  void free_symmetric(uint64_t offset, CallSite site);
   // Where these bytes are in this process; null if they are not, or out of bounds, which the longer
   // way reports.
   std::byte* reach(rank_t target, uint64_t offset, size_t bytes) const {
@@ -304,7 +310,7 @@ class Context {
   future put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
   future put_bytes_signal(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
                           global_ptr<uint64_t> flag, uint64_t value);
-  future start_barrier(sync::Group& group);
+  future start_barrier(sync::Group& group, CallSite site);
   future start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
                       void* previous, bool by_message);
   void get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
@@ -314,7 +320,7 @@ class Context {
   // Of the state, where access to memory that is_local() finds them without a call.
   rank_t rank_me_;
   rank_t rank_n_;
-  size_t segment_bytes_;
+  size_t segment_bytes_;  // 0 in debug mode: reach() finds nothing, and the longer way checks
   std::byte* const* reachable_;  // by rank
 };
 

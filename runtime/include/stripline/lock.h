@@ -33,7 +33,8 @@ class global_lock {
  public:
   /// Collective: the same home on every rank, whose memory holds the lock's word. Errors:
   /// resource_exhausted, as Context::new_symmetric_array().
-  static Result<global_lock> create(Context& context, rank_t home = 0);
+  static Result<global_lock> create(Context& context, rank_t home = 0,
+                                    CallSite site = CallSite::current());
   /// Collective. Ends the job if this rank holds the lock. Before the Context goes.
   ~global_lock();
   global_lock(global_lock&& other) noexcept;

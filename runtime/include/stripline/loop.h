@@ -27,6 +27,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <stripline/call_site.h>
 #include <stripline/context.h>
 #include <stripline/global_ptr.h>
 
@@ -66,16 +67,6 @@ struct LoopOptions {
   bool use_model = true;  ///< false: as if there were no model, without saying so
   /// Run this decomposition, for measurements; adjusted to what granule and buffer allow.
   std::optional<plan::StripCandidate> force;
-};
-
-/// Where a loop stands in the program: std::source_location for compilers that lack it.
-struct CallSite {
-  const char* file = nullptr;
-  int line = 0;
-  static constexpr CallSite current(const char* file = __builtin_FILE(),
-                                    int line = __builtin_LINE()) {
-    return {file, line};
-  }
 };
 
 namespace detail {

@@ -63,6 +63,7 @@ struct Reduction {
                   const void* function);
   const void* function;
   size_t element_bytes;
+  const char* name;  ///< of the instance of reduction_of(), which tells type and function
 };
 
 template <typename T, typename F>
@@ -81,7 +82,7 @@ Reduction reduction_of(const F& function) {
               for (size_t i = 0; i < count; ++i) into[i] = f(into[i], other[i]);
             }
           },
-          &function, sizeof(T)};
+          &function, sizeof(T), __PRETTY_FUNCTION__};
 }
 
 }  // namespace detail

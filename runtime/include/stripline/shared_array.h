@@ -47,7 +47,7 @@ struct ArrayShape {
 };
 
 /// Collective. The offset of the parts.
-Result<uint64_t> create_shared_array(Context& context, const ArrayShape& shape);
+Result<uint64_t> create_shared_array(Context& context, const ArrayShape& shape, CallSite site);
 
 /// Whether pointers with a phase fit into one word for an array of parts of `shape` at `offset`.
 bool packed_phase_fits(const ArrayShape& shape, uint64_t offset, rank_t ranks);
@@ -81,14 +81,16 @@ class shared_array {
   /// Context::new_symmetric_array; invalid_argument for a block of 0 elements, an owner that does
   /// not exist, or static_ranks of another number than the job's; the same on every rank. Ranks
   /// that disagree end the job.
-  static Result<shared_array> create(Context& context, uint64_t size, Layout layout = {}) {
+  static Result<shared_array> create(Context& context, uint64_t size, Layout layout = {},
+                                     CallSite site = CallSite::current()) {
     shared_array array;
     array.context_ = &context;
     array.size_ = size;
     array.me_ = context.rank_me();
     array.distribution_.layout = layout;
     if constexpr (Ranks::kStatic == 0) array.distribution_.ranks.ranks = context.rank_n();
-    STRIPLINE_ASSIGN_OR_RETURN(array.offset_, detail::create_shared_array(context, array.shape()));
+    STRIPLINE_ASSIGN_OR_RETURN(array.offset_,
+                               detail::create_shared_array(context, array.shape(), site));
     array.local_ = context.local(global_ptr<T>(context.rank_me(), array.offset_));
     array.packed_fits_ = !detail::kHasPhase<Layout> ||
                          detail::packed_phase_fits(array.shape(), array.offset_, context.rank_n());
@@ -98,8 +100,8 @@ class shared_array {
   shared_array() = default;
 
   /// Collective: gives the memory back. No handle or pointer may be used after it.
-  void destroy() {
-    context_->delete_symmetric_array(global_ptr<T>(me_, offset_));
+  void destroy(CallSite site = CallSite::current()) {
+    context_->delete_symmetric_array(global_ptr<T>(me_, offset_), site);
     *this = {};
   }
 

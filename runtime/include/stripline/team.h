@@ -68,7 +68,9 @@ concept collective_pair = collective_range<In> && collective_range<Out> &&
     std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>>;
 }  // namespace detail
 
-/// A handle; moves, does not copy. Not valid after the Context has gone.
+/// A handle; moves, does not copy. Calls have a last argument that need not be given: the place
+/// where they stand, which debug mode names (docs/debugging.md). Not valid after the Context has
+/// gone.
 class team {
  public:
   /// The colour of ranks that are to be in none of the new teams.
@@ -102,25 +104,27 @@ class team {
 
   /// One new team per colour, of the ranks that give it, ordered by key and then by their rank
   /// here. Ranks that give no_colour take part and get no team.
-  team split(uint32_t colour, int64_t key) const;
+  team split(uint32_t colour, int64_t key, CallSite site = CallSite::current()) const;
 
   /// All ranks of the team have arrived, and all their puts issued before it are visible.
-  void barrier() const;
+  void barrier(CallSite site = CallSite::current()) const;
   /// The same in two phases, as Context::barrier_async().
-  future barrier_async() const;
+  future barrier_async(CallSite site = CallSite::current()) const;
 
   // --- one to all, all to one -----------------------------------------------------------------
 
   /// `data` becomes root's on every rank.
   template <detail::collective_range R>
   void broadcast(R&& data, rank_t root,
-                 collective_algorithm algorithm = collective_algorithm::automatic) const {
-    broadcast_bytes(writable(data), root, algorithm);
+                 collective_algorithm algorithm = collective_algorithm::automatic,
+                 CallSite site = CallSite::current()) const {
+    broadcast_bytes(writable(data), root, algorithm, site);
   }
   template <detail::collective_value T>
   T broadcast(T value, rank_t root,
-              collective_algorithm algorithm = collective_algorithm::automatic) const {
-    broadcast(std::span(&value, 1), root, algorithm);
+              collective_algorithm algorithm = collective_algorithm::automatic,
+              CallSite site = CallSite::current()) const {
+    broadcast(std::span(&value, 1), root, algorithm, site);
     return value;
   }
 
@@ -131,14 +135,16 @@ class team {
   template <typename In, typename Out, typename Op>
   requires detail::collective_pair<In, Out>
   void reduce(const In& in, Out&& out, const Op& op, rank_t root,
-              collective_algorithm algorithm = collective_algorithm::automatic) const {
-    reduce_bytes(readable(in), writable(out), reduction<In>(op), root, algorithm);
+              collective_algorithm algorithm = collective_algorithm::automatic,
+              CallSite site = CallSite::current()) const {
+    reduce_bytes(readable(in), writable(out), reduction<In>(op), root, algorithm, site);
   }
   /// The result on the root; elsewhere `value` itself.
   template <detail::collective_value T, typename Op>
   T reduce(T value, const Op& op, rank_t root,
-           collective_algorithm algorithm = collective_algorithm::automatic) const {
-    reduce(std::span(&value, 1), std::span(&value, 1), op, root, algorithm);
+           collective_algorithm algorithm = collective_algorithm::automatic,
+           CallSite site = CallSite::current()) const {
+    reduce(std::span(&value, 1), std::span(&value, 1), op, root, algorithm, site);
     return value;
   }
 
@@ -146,8 +152,9 @@ class team {
   template <typename In, typename Out>
   requires detail::collective_pair<In, Out>
   void gather(const In& in, Out&& out, rank_t root,
-              collective_algorithm algorithm = collective_algorithm::automatic) const {
-    gather_bytes(readable(in), writable(out), root, algorithm);
+              collective_algorithm algorithm = collective_algorithm::automatic,
+              CallSite site = CallSite::current()) const {
+    gather_bytes(readable(in), writable(out), root, algorithm, site);
   }
 
   // --- all to all -----------------------------------------------------------------------------
@@ -156,13 +163,15 @@ class team {
   template <typename In, typename Out, typename Op>
   requires detail::collective_pair<In, Out>
   void allreduce(const In& in, Out&& out, const Op& op,
-                 collective_algorithm algorithm = collective_algorithm::automatic) const {
-    allreduce_bytes(readable(in), writable(out), reduction<In>(op), algorithm);
+                 collective_algorithm algorithm = collective_algorithm::automatic,
+                 CallSite site = CallSite::current()) const {
+    allreduce_bytes(readable(in), writable(out), reduction<In>(op), algorithm, site);
   }
   template <detail::collective_value T, typename Op>
   T allreduce(T value, const Op& op,
-              collective_algorithm algorithm = collective_algorithm::automatic) const {
-    allreduce(std::span(&value, 1), std::span(&value, 1), op, algorithm);
+              collective_algorithm algorithm = collective_algorithm::automatic,
+              CallSite site = CallSite::current()) const {
+    allreduce(std::span(&value, 1), std::span(&value, 1), op, algorithm, site);
     return value;
   }
 
@@ -170,8 +179,9 @@ class team {
   template <typename In, typename Out>
   requires detail::collective_pair<In, Out>
   void allgather(const In& in, Out&& out,
-                 collective_algorithm algorithm = collective_algorithm::automatic) const {
-    allgather_bytes(readable(in), writable(out), algorithm);
+                 collective_algorithm algorithm = collective_algorithm::automatic,
+                 CallSite site = CallSite::current()) const {
+    allgather_bytes(readable(in), writable(out), algorithm, site);
   }
 
   /// Block r of rank s's `in` becomes block s of rank r's `out`. Both have rank_n() blocks of the
@@ -179,9 +189,10 @@ class team {
   template <typename In, typename Out>
   requires detail::collective_pair<In, Out>
   void all_to_all(const In& in, Out&& out,
-                  collective_algorithm algorithm = collective_algorithm::automatic) const {
-    all_to_all_bytes(readable(in), writable(out), sizeof(std::ranges::range_value_t<In>),
-                     algorithm);
+                  collective_algorithm algorithm = collective_algorithm::automatic,
+                  CallSite site = CallSite::current()) const {
+    all_to_all_bytes(readable(in), writable(out), sizeof(std::ranges::range_value_t<In>), algorithm,
+                     site);
   }
 
   /// The same with blocks of any length: in_counts[r] elements at in + in_offsets[r] go to rank r,
@@ -191,9 +202,10 @@ class team {
   void all_to_all_v(const In& in, std::span<const size_t> in_counts,
                     std::span<const size_t> in_offsets, Out&& out,
                     std::span<const size_t> out_counts, std::span<const size_t> out_offsets,
-                    collective_algorithm algorithm = collective_algorithm::automatic) const {
+                    collective_algorithm algorithm = collective_algorithm::automatic,
+                    CallSite site = CallSite::current()) const {
     all_to_all_v_bytes(readable(in), in_counts, in_offsets, writable(out), out_counts, out_offsets,
-                       sizeof(std::ranges::range_value_t<In>), algorithm);
+                       sizeof(std::ranges::range_value_t<In>), algorithm, site);
   }
 
   // --- prefixes -------------------------------------------------------------------------------
@@ -203,27 +215,31 @@ class team {
   template <typename In, typename Out, typename Op>
   requires detail::collective_pair<In, Out>
   void inclusive_scan(const In& in, Out&& out, const Op& op,
-                      collective_algorithm algorithm = collective_algorithm::automatic) const {
-    scan_bytes(readable(in), writable(out), reduction<In>(op), false, algorithm);
+                      collective_algorithm algorithm = collective_algorithm::automatic,
+                      CallSite site = CallSite::current()) const {
+    scan_bytes(readable(in), writable(out), reduction<In>(op), false, algorithm, site);
   }
   template <detail::collective_value T, typename Op>
   T inclusive_scan(T value, const Op& op,
-                   collective_algorithm algorithm = collective_algorithm::automatic) const {
-    inclusive_scan(std::span(&value, 1), std::span(&value, 1), op, algorithm);
+                   collective_algorithm algorithm = collective_algorithm::automatic,
+                   CallSite site = CallSite::current()) const {
+    inclusive_scan(std::span(&value, 1), std::span(&value, 1), op, algorithm, site);
     return value;
   }
   /// The same without this rank's own; rank 0's `out` is not touched.
   template <typename In, typename Out, typename Op>
   requires detail::collective_pair<In, Out>
   void exclusive_scan(const In& in, Out&& out, const Op& op,
-                      collective_algorithm algorithm = collective_algorithm::automatic) const {
-    scan_bytes(readable(in), writable(out), reduction<In>(op), true, algorithm);
+                      collective_algorithm algorithm = collective_algorithm::automatic,
+                      CallSite site = CallSite::current()) const {
+    scan_bytes(readable(in), writable(out), reduction<In>(op), true, algorithm, site);
   }
   /// `first` is the result on rank 0.
   template <detail::collective_value T, typename Op>
   T exclusive_scan(T value, T first, const Op& op,
-                   collective_algorithm algorithm = collective_algorithm::automatic) const {
-    exclusive_scan(std::span(&value, 1), std::span(&first, 1), op, algorithm);
+                   collective_algorithm algorithm = collective_algorithm::automatic,
+                   CallSite site = CallSite::current()) const {
+    exclusive_scan(std::span(&value, 1), std::span(&first, 1), op, algorithm, site);
     return first;
   }
 
@@ -252,21 +268,25 @@ class team {
   void check_length(const char* name, size_t bytes, size_t expected) const;
   void check_blocks(const char* name, std::span<const size_t> counts,
                     std::span<const size_t> offsets, size_t element_bytes, size_t bytes) const;
-  void broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm) const;
+  void broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm,
+                       CallSite site) const;
   void reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, rank_t root,
-                    collective_algorithm algorithm) const;
+                    collective_algorithm algorithm, CallSite site) const;
   void allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
-                       collective_algorithm algorithm) const;
-  void gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm) const;
-  void allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm) const;
+                       collective_algorithm algorithm, CallSite site) const;
+  void gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
+                    CallSite site) const;
+  void allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm,
+                       CallSite site) const;
   void all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
-                        collective_algorithm algorithm) const;
+                        collective_algorithm algorithm, CallSite site) const;
   void all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
                           std::span<const size_t> in_offsets, Bytes out,
                           std::span<const size_t> out_counts, std::span<const size_t> out_offsets,
-                          size_t element_bytes, collective_algorithm algorithm) const;
+                          size_t element_bytes, collective_algorithm algorithm,
+                          CallSite site) const;
   void scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, bool exclusive,
-                  collective_algorithm algorithm) const;
+                  collective_algorithm algorithm, CallSite site) const;
 
   Context* context_ = nullptr;
   sync::Group* group_ = nullptr;

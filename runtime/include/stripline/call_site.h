@@ -1,0 +1,17 @@
+// A place in the program's source.
+#pragma once
+
+namespace stripline {
+
+/// Where a call stands, when it is a defaulted argument of the call: std::source_location for
+/// compilers that lack it.
+struct CallSite {
+  const char* file = nullptr;
+  int line = 0;
+  static constexpr CallSite current(const char* file = __builtin_FILE(),
+                                    int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+}  // namespace stripline

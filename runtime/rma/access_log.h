@@ -1,0 +1,115 @@
+// What debug mode knows of the one-sided operations of this rank that it does not know to be
+// complete: where they read and write at their targets and in this rank's memory.
+//
+// An operation is open from its call until the program waits for its future, fences, or passes a
+// barrier, whatever the network has done by then: what is reported does not depend on timing.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include <stripline/global_ptr.h>
+
+namespace stripline::rma {
+
+/// What an operation does with the target's memory. Atomic operations do not conflict with each
+/// other.
+enum class Access : uint8_t { none, get, put, atomic };
+
+/// Return addresses, the innermost first; ended by null.
+using Callers = std::array<void*, 4>;
+
+/// Contiguous memory that an open operation uses.
+struct OpenAccess {
+  const char* name = nullptr;  ///< of the call
+  Access access = Access::none;
+  rank_t target = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  /// This rank's side, if it must stay: what a put reads, or what a get or a fetching atomic
+  /// operation writes.
+  std::byte* memory = nullptr;
+  uint64_t checksum = 0;           ///< of a put's memory at the call
+  std::vector<std::byte> fetched;  ///< what a get has fetched, for `memory`; empty: it is there
+  Callers callers{};
+};
+
+/// Continues a checksum over more bytes (FNV-1a, 64 bits).
+uint64_t checksum(std::span<const std::byte> bytes, uint64_t so_far = 0xcbf29ce484222325);
+
+class AccessLog {
+ public:
+  /// Ranges that are remembered. Of more, the program is warned, and they are not checked.
+  static constexpr size_t kCapacity = size_t{1} << 16;
+  /// Of fetched data that are kept.
+  static constexpr size_t kFetchedBytes = size_t{64} << 20;
+
+  /// What is waited for at once: one future's operation, or those without futures to one rank.
+  using Token = uint64_t;
+  static Token of_future(uint32_t slot, uint32_t generation) {
+    return uint64_t{slot} << 32 | generation;
+  }
+  static Token of_target(rank_t target) { return kImplicit | target; }
+  static bool is_future(Token token) { return (token & kImplicit) == 0; }
+  static uint32_t slot_of(Token token) { return static_cast<uint32_t>(token >> 32); }
+  static uint32_t generation_of(Token token) { return static_cast<uint32_t>(token); }
+
+  /// The open access that such a one must not overlap; null: there is none.
+  const OpenAccess* conflict(Access access, rank_t target, uint64_t offset, uint64_t bytes) const;
+  /// The same for this rank's memory.
+  const OpenAccess* local_conflict(bool writes, const std::byte* memory, uint64_t bytes) const;
+
+  /// Whether there is room for another range, and for the data of a get.
+  bool has_room() const { return size_ < kCapacity; }
+  bool has_room_for(uint64_t fetched) const {
+    return has_room() && fetched_bytes_ + fetched <= kFetchedBytes;
+  }
+
+  /// Requires has_room(). A put that continues the one before it, on both sides, is merged with it.
+  OpenAccess& open(Token token, OpenAccess&& access);
+  /// Forgets all of a token, and hands them out.
+  std::list<OpenAccess> close(Token token);
+
+  /// The tokens with open accesses.
+  std::vector<Token> tokens() const;
+  bool empty() const { return open_.empty(); }
+
+ private:
+  // The top bit of a slot is never set.
+  static constexpr Token kImplicit = Token{1} << 63;
+
+  // Ranges by their beginning, apart by the number of bits of their length: a search looks back no
+  // further than the longest of each.
+  class Ranges {
+   public:
+    void add(uint64_t begin, const OpenAccess& access);
+    void remove(uint64_t begin, const OpenAccess& access);
+    template <typename Matches>
+    const OpenAccess* find(uint64_t begin, uint64_t bytes, Matches matches) const;
+
+   private:
+    std::array<std::multimap<uint64_t, const OpenAccess*>, 65> by_bits_;
+  };
+
+  static uint64_t place(const OpenAccess& access) {
+    return uint64_t{access.target} << kOffsetBits | access.offset;
+  }
+  static bool writes_memory(const OpenAccess& access) { return access.access != Access::put; }
+  void add(const OpenAccess& access);
+  void remove(const OpenAccess& access);
+  bool merge(OpenAccess& last, const OpenAccess& next);
+
+  std::unordered_map<Token, std::list<OpenAccess>> open_;
+  Ranges remote_;
+  Ranges local_;
+  size_t size_ = 0;
+  size_t fetched_bytes_ = 0;
+};
+
+}  // namespace stripline::rma

@@ -1,0 +1,342 @@
+#include "runtime/rma/debug_checks.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <optional>
+#include <string_view>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <utility>
+
+#include "runtime/rma/context_state.h"
+
+namespace stripline::rma {
+namespace {
+
+using Kind = CompletionSlots::Kind;
+
+Error mistake(const std::string& what) { return {ErrorCode::invalid_argument, what}; }
+
+std::string range(uint64_t offset, uint64_t bytes, rank_t target) {
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes") + " at offset " +
+         std::to_string(offset) + " of rank " + std::to_string(target);
+}
+
+/// As addr2line takes them: " (called from FILE+0xOFFSET, from FILE+0xOFFSET)".
+std::string text(const Callers& callers) {
+  std::string list;
+  for (void* const caller : callers) {
+    Dl_info info{};
+    // The call is before the address that it returns to.
+    auto* const call = static_cast<char*>(caller) - 1;
+    if (caller == nullptr || dladdr(call, &info) == 0 || info.dli_fname == nullptr) break;
+    const std::string_view file(info.dli_fname);
+    if (file.find("/libc.so") != std::string_view::npos) break;
+    char offset[32];
+    std::snprintf(offset, sizeof offset, "+0x%tx", call - static_cast<char*>(info.dli_fbase));
+    list += (list.empty() ? " (called from " : ", from ") + std::string(file) + offset;
+  }
+  return list.empty() ? list : list + ")";
+}
+
+std::string text(const OpenAccess& access) {
+  return std::string(access.name) + " of " + range(access.offset, access.bytes, access.target) +
+         text(access.callers);
+}
+
+/// Visits this process's memory in pieces; false if it is no longer mapped. The kernel reads it,
+/// because the program may have given it back.
+template <typename Visit>
+bool read_own(const std::byte* memory, size_t bytes, Visit visit) {
+  std::array<std::byte, 4096> piece;
+  while (bytes > 0) {
+    const size_t length = std::min(bytes, piece.size());
+    const iovec here{piece.data(), length};
+    const iovec there{const_cast<std::byte*>(memory), length};
+    const ssize_t got = process_vm_readv(::getpid(), &here, 1, &there, 1, 0);
+    if (got < 0 && errno == EFAULT) return false;
+    // A container may forbid the call.
+    const bool read = got == static_cast<ssize_t>(length);
+    visit(std::span<const std::byte>(read ? piece.data() : memory, length));
+    memory += length;
+    bytes -= length;
+  }
+  return true;
+}
+
+}  // namespace
+
+DebugChecks::DebugChecks(detail::ContextState& state)
+    : state_(state),
+      collectives_(state.messages, state.groups, state.rank,
+                   [&state](const Error& error) { state.fail(error); }) {}
+
+// --- the symmetric heap --------------------------------------------------------------------------
+
+void DebugChecks::freed(uint64_t offset, CallSite site) {
+  const uint64_t bytes = heap_.freed(offset, site);
+  std::fill_n(state_.segment.data() + offset, bytes, kFill);
+}
+
+void DebugChecks::check(const char* name, Access access, rank_t target, uint64_t offset,
+                        size_t bytes) const {
+  if (bytes == 0) return;
+  if (const std::string complaint = heap_.complaint(offset, bytes); !complaint.empty()) {
+    state_.fail(
+        mistake(std::string(name) + " of " + range(offset, bytes, target) + " " + complaint));
+  }
+  if (access == Access::none) return;
+  if (const OpenAccess* open = accesses_.conflict(access, target, offset, bytes)) {
+    state_.fail(mistake(std::string(name) + " of " + range(offset, bytes, target) +
+                        " conflicts with an earlier " + text(*open) +
+                        ", which this rank does not know to be complete: they may take effect in "
+                        "either order; wait for the future, fence or pass a barrier in between"));
+  }
+}
+
+void DebugChecks::check_local(const char* name, bool writes, const std::byte* memory,
+                              size_t bytes) const {
+  if (memory == nullptr) return;
+  const OpenAccess* open = accesses_.local_conflict(writes, memory, bytes);
+  if (open == nullptr) return;
+  state_.fail(mistake(std::string(name) + " with a private buffer of " + std::to_string(bytes) +
+                      " bytes that overlaps the one of an earlier " + text(*open) +
+                      ", which this rank does not know to be complete; wait for it first"));
+}
+
+// --- operations ----------------------------------------------------------------------------------
+
+// The frames from `caller` outwards.
+Callers DebugChecks::callers_from(void* caller) {
+  std::array<void*, 16> frames{};
+  const auto count = static_cast<size_t>(::backtrace(frames.data(), frames.size()));
+  void** const end = frames.data() + count;
+  void** const found = std::find(frames.data(), end, caller);
+  Callers callers{caller};
+  if (found != end) {
+    std::copy(found, found + std::min<std::ptrdiff_t>(end - found, callers.size()),
+              callers.begin());
+  }
+  return callers;
+}
+
+OpenAccess DebugChecks::describe(const char* name, Access access, rank_t target, uint64_t offset,
+                                 size_t bytes, const std::byte* memory, void* caller) const {
+  check_local(name, access != Access::put, memory, bytes);
+  OpenAccess open;
+  open.name = name;
+  open.access = access;
+  open.target = target;
+  open.offset = offset;
+  open.bytes = bytes;
+  // Puts only read it.
+  open.memory = const_cast<std::byte*>(memory);
+  open.callers = callers_from(caller);
+  if (access == Access::put && memory != nullptr) open.checksum = checksum({memory, bytes});
+  return open;
+}
+
+void DebugChecks::begin_get(OpenAccess& access) const {
+  if (accesses_.has_room_for(access.bytes)) access.fetched.resize(access.bytes);
+}
+
+// After the data have been asked for: where they are copied from may be where they go to.
+void DebugChecks::end_get(OpenAccess& access) const {
+  if (!access.fetched.empty()) std::fill_n(access.memory, access.bytes, kFill);
+}
+
+DebugChecks::Use DebugChecks::get(std::byte* destination, rank_t target, uint64_t offset,
+                                  size_t bytes, void* caller) {
+  state_.check("rget", target, offset, bytes, Access::get);
+  OpenAccess access = describe("rget", Access::get, target, offset, bytes, destination, caller);
+  begin_get(access);
+  const uint32_t slot = state_.acquire_slot(Kind::get);
+  const Use use{slot, state_.slots.generation(slot)};
+  state_.get(access.fetched.empty() ? destination : access.fetched.data(), target, offset, bytes,
+             state_.slots.counter(slot));
+  end_get(access);
+  open(AccessLog::of_future(use.slot, use.generation), std::move(access));
+  return use;
+}
+
+DebugChecks::Use DebugChecks::put(const std::byte* source, rank_t target, uint64_t offset,
+                                  size_t bytes, void* caller) {
+  state_.check("rput", target, offset, bytes, Access::put);
+  OpenAccess access = describe("rput", Access::put, target, offset, bytes, source, caller);
+  const uint32_t slot = state_.acquire_slot(Kind::put);
+  const Use use{slot, state_.slots.generation(slot)};
+  state_.put(target, offset, source, bytes, state_.slots.counter(slot));
+  open(AccessLog::of_future(use.slot, use.generation), std::move(access));
+  return use;
+}
+
+DebugChecks::Use DebugChecks::put_buffered(const std::byte* source, rank_t target, uint64_t offset,
+                                           size_t bytes, void* caller) {
+  state_.check("rput_buffered", target, offset, bytes, Access::put);
+  check_local("rput_buffered", false, source, bytes);
+  OpenAccess access =
+      describe("rput_buffered", Access::put, target, offset, bytes, nullptr, caller);
+  const uint32_t slot = state_.acquire_slot(Kind::put);
+  const Use use{slot, state_.slots.generation(slot)};
+  const bool copied = state_.reachable[target] == nullptr && bytes > 0;
+  state_.put(target, offset, copied ? state_.copy_to_bounce(source, bytes, slot) : source, bytes,
+             state_.slots.counter(slot));
+  open(AccessLog::of_future(use.slot, use.generation), std::move(access));
+  return use;
+}
+
+DebugChecks::Use DebugChecks::put_signal(const std::byte* source, rank_t target, uint64_t offset,
+                                         size_t bytes, const fabric::Signal& signal, void* caller) {
+  constexpr const char* kName = "rput_signal";
+  state_.check(kName, target, offset, bytes, Access::put);
+  state_.check("flag of rput_signal", target, signal.offset, sizeof(uint64_t), Access::atomic);
+  OpenAccess data = describe(kName, Access::put, target, offset, bytes, source, caller);
+  OpenAccess flag = describe("flag of rput_signal", Access::atomic, target, signal.offset,
+                             sizeof(uint64_t), nullptr, caller);
+  const bool by_message = state_.puts_signals_by_message(target, bytes);
+  const uint32_t slot = state_.acquire_slot(by_message ? Kind::message : Kind::put);
+  const Use use{slot, state_.slots.generation(slot)};
+  state_.put_signal(target, offset, source, bytes, signal, state_.slots.counter(slot));
+  const AccessLog::Token token = AccessLog::of_future(use.slot, use.generation);
+  open(token, std::move(data));
+  open(token, std::move(flag));
+  return use;
+}
+
+DebugChecks::Use DebugChecks::atomic(const fabric::AtomicRequest& request, rank_t target,
+                                     uint64_t offset, void* previous, bool by_message,
+                                     void* caller) {
+  constexpr const char* kName = "atomic operation";
+  const size_t bytes = fabric::bytes_of(request.type);
+  state_.check(kName, target, offset, bytes, Access::atomic);
+  OpenAccess access = describe(kName, Access::atomic, target, offset, bytes,
+                               static_cast<const std::byte*>(previous), caller);
+  const uint32_t slot = state_.acquire_slot(by_message ? Kind::message : Kind::put);
+  const Use use{slot, state_.slots.generation(slot)};
+  state_.atomic(request, target, offset, previous, by_message, state_.slots.counter(slot));
+  open(AccessLog::of_future(use.slot, use.generation), std::move(access));
+  return use;
+}
+
+void DebugChecks::get_nbi(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
+                          void* caller) {
+  state_.check("rget_nbi", target, offset, bytes, Access::get);
+  OpenAccess access = describe("rget_nbi", Access::get, target, offset, bytes, destination, caller);
+  begin_get(access);
+  state_.get_implicit(access.fetched.empty() ? destination : access.fetched.data(), target, offset,
+                      bytes);
+  end_get(access);
+  open(AccessLog::of_target(target), std::move(access));
+}
+
+void DebugChecks::put_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
+                          void* caller) {
+  state_.check("rput_nbi", target, offset, bytes, Access::put);
+  OpenAccess access = describe("rput_nbi", Access::put, target, offset, bytes, source, caller);
+  state_.put_implicit(target, offset, source, bytes);
+  open(AccessLog::of_target(target), std::move(access));
+}
+
+void DebugChecks::open(const Use& use, const char* name, Access access, rank_t target,
+                       uint64_t offset, size_t bytes, std::byte* memory, void* caller) {
+  OpenAccess open_access;
+  open_access.name = name;
+  open_access.access = access;
+  open_access.target = target;
+  open_access.offset = offset;
+  open_access.bytes = bytes;
+  open_access.memory = memory;
+  open_access.callers = {caller};
+  if (access == Access::put) open_access.checksum = checksum({memory, bytes});
+  open(AccessLog::of_future(use.slot, use.generation), std::move(open_access));
+}
+
+void DebugChecks::open(AccessLog::Token token, OpenAccess&& access) {
+  if (access.bytes == 0) return;
+  if (accesses_.has_room()) {
+    accesses_.open(token, std::move(access));
+    return;
+  }
+  // Without a place in the log nobody would deliver it; begin_get() has seen to that.
+  if (std::exchange(said_full_, true)) return;
+  std::fprintf(stderr,
+               "warning: rank %u: more than %zu operations without a wait, fence or barrier; debug "
+               "mode does not check later ones (said once)\n",
+               state_.rank, AccessLog::kCapacity);
+}
+
+// --- completion ----------------------------------------------------------------------------------
+
+void DebugChecks::conclude(const OpenAccess& access) const {
+  if (access.memory == nullptr) return;
+  bool changed = false;
+  bool mapped = true;
+  if (access.access == Access::put) {
+    uint64_t now = checksum({});
+    mapped = read_own(access.memory, access.bytes,
+                      [&now](std::span<const std::byte> piece) { now = checksum(piece, now); });
+    changed = now != access.checksum;
+  } else if (!access.fetched.empty()) {
+    mapped = read_own(access.memory, access.bytes, [&changed](std::span<const std::byte> piece) {
+      changed = changed || std::any_of(piece.begin(), piece.end(),
+                                       [](std::byte byte) { return byte != kFill; });
+    });
+  }
+  if (changed || !mapped) {
+    const bool is_put = access.access == Access::put;
+    state_.fail(mistake(std::string(is_put ? "the source" : "the destination") + " of an " +
+                        text(access) + " was " + (mapped ? "changed" : "given back") +
+                        " before this rank knew that the operation was complete; private memory "
+                        "stays as it is until the future is ready, or a fence or barrier has " +
+                        "completed it" + (is_put ? ", or use rput_buffered" : "")));
+  }
+  if (!access.fetched.empty()) {
+    std::memcpy(access.memory, access.fetched.data(), access.fetched.size());
+  }
+}
+
+void DebugChecks::close(AccessLog::Token token) {
+  for (const OpenAccess& access : accesses_.close(token)) conclude(access);
+}
+
+void DebugChecks::completed(uint32_t slot, uint32_t generation) {
+  close(AccessLog::of_future(slot, generation));
+}
+
+void DebugChecks::fenced(rank_t target) { close(AccessLog::of_target(target)); }
+
+void DebugChecks::fenced() {
+  for (const AccessLog::Token token : accesses_.tokens()) {
+    if (!AccessLog::is_future(token)) close(token);
+  }
+}
+
+void DebugChecks::settle() {
+  for (const AccessLog::Token token : accesses_.tokens()) {
+    if (!AccessLog::is_future(token)) continue;
+    const uint32_t slot = AccessLog::slot_of(token);
+    if (state_.slots.released(slot, AccessLog::generation_of(token)) ||
+        state_.slots.counter(slot).pending == 0) {
+      close(token);
+    }
+  }
+}
+
+// --- collectives ---------------------------------------------------------------------------------
+
+// "... [with T = double; F = stripline::op_add]" as GCC has it, "... [T = double, F = ...]" as
+// Clang.
+std::string CollectiveScope::shortened(const char* detail) {
+  std::string_view text = detail == nullptr ? "" : detail;
+  const size_t begin = text.find("T = ");
+  if (begin == std::string_view::npos) return std::string(text);
+  text.remove_prefix(begin);
+  if (text.ends_with(']')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+}  // namespace stripline::rma
