@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -16,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing/processes.h"
 #include "runtime/bootstrap/local_job.h"
 
 namespace stripline::bootstrap {
@@ -45,32 +47,19 @@ bool ends_within(pid_t pid, double seconds) {
   return true;
 }
 
-/// A file that goes away with the test.
+/// What a job prints.
 class Capture {
  public:
-  Capture() {
-    std::string name = (std::filesystem::temp_directory_path() / "stripline-test-XXXXXX").string();
-    fd_ = UniqueFd(::mkstemp(name.data()));
-    path_ = name;
-  }
-  ~Capture() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
+  Capture() : fd_(::open(path().c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600)) {}
 
   int fd() const { return fd_.get(); }
-  std::string text() const {
-    const std::ifstream file(path_);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
+  std::string text() const { return read_file(path()); }
 
  private:
+  std::filesystem::path path() const { return folder_ / "output"; }
+
+  TempFolder folder_;
   UniqueFd fd_;
-  std::filesystem::path path_;
 };
 
 // --- the protocol, with shell scripts for ranks --------------------------------------------------
@@ -350,9 +339,7 @@ TEST(LocalJob, CancelDescriptorEndsTheJob) {
 
 TEST(LocalJob, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
   // Where no other job of this host looks.
-  std::string folder =
-      (std::filesystem::temp_directory_path() / "stripline-claims-XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const TempFolder folder;
   std::string why_unbound;
   const auto cores_of_ranks = [&](uint32_t ranks, Bind bind) {
     const Capture output;
@@ -361,7 +348,7 @@ TEST(LocalJob, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
       )") + kLeave);
     job.launch.stdout_fd = output.fd();
     job.launch.bind = bind;
-    job.launch.claims_folder = folder;
+    job.launch.claims_folder = folder.path().string();
     job.on_ready = [&](const Launcher& launcher) { why_unbound = launcher.why_unbound(); };
     EXPECT_EQ(run_job(job).exit_code, kExitOk);
     std::istringstream lines(output.text());
@@ -385,7 +372,7 @@ TEST(LocalJob, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
 
   LaunchOptions other = scripted(1, "sleep 100");
   other.bind = Bind::core;
-  other.claims_folder = folder;
+  other.claims_folder = folder.path().string();
   {
     const auto beside = Launcher::start(other);
     ASSERT_TRUE(beside.ok());
@@ -394,7 +381,6 @@ TEST(LocalJob, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
   }
   EXPECT_NE(cores_of_ranks(2, Bind::core)[0], unbound[0]);
   EXPECT_EQ(why_unbound, "");
-  std::filesystem::remove(folder);
 }
 
 }  // namespace

@@ -1,27 +1,23 @@
 #include "runtime/machine/processor_claims.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <string>
-#include <unistd.h>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/testing/processes.h"
 #include "runtime/machine/placement.h"
 
 namespace stripline::machine {
 namespace {
 
-/// A folder where no job of this host looks.
 class ClaimsTest : public ::testing::Test {
- protected:
-  ClaimsTest() {
-    folder_ = (std::filesystem::temp_directory_path() / "stripline-claims-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
-  ~ClaimsTest() override { std::filesystem::remove(folder_); }
+ private:
+  const TempFolder temporary_;
 
-  std::string folder_;
+ protected:
+  const std::string folder_ = temporary_.path().string();  ///< where no job of this host looks
 };
 
 TEST_F(ClaimsTest, ExcludeOtherJobsUntilTheyEnd) {

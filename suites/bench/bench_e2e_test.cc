@@ -1,8 +1,6 @@
 // stripline-bench as users call it: real processes.
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
-#include <fstream>
 #include <poll.h>
 #include <signal.h>
 #include <sstream>
@@ -14,7 +12,7 @@
 
 #include "base/exit_codes.h"
 #include "base/json.h"
-#include "base/subprocess.h"
+#include "base/testing/processes.h"
 #include "suites/testing/small_model.h"
 
 namespace stripline::suites {
@@ -22,39 +20,23 @@ namespace {
 
 constexpr const char* kEmulated = "emulated:opteron-vapi,compute=none";
 
-struct Outcome {
-  int exit_code = -1;
-  std::string out;
-  std::string err;
-};
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 class Bench : public ::testing::Test {
  protected:
-  Bench()
-      : folder_(std::filesystem::temp_directory_path() /
-                ("stripline-bench-" + std::to_string(::getpid()))) {
-    std::filesystem::create_directory(folder_);
-  }
-  ~Bench() override { std::filesystem::remove_all(folder_); }
-
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  static std::vector<std::string> command(const std::vector<std::string>& arguments) {
+    std::vector<std::string> argv = {program("stripline-bench")};
+    argv.insert(argv.end(), arguments.begin(), arguments.end());
+    return argv;
+  }
 
   static UniqueFd open_file(const std::string& name) {
     return UniqueFd(::open(name.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600));
   }
 
   static Result<Subprocess> start(const std::vector<std::string>& arguments, int out, int err) {
-    const char* bin = std::getenv("STRIPLINE_TEST_BIN");  // NOLINT(concurrency-mt-unsafe)
     SubprocessOptions options;
-    options.argv = {std::string(bin == nullptr ? "." : bin) + "/stripline-bench"};
-    options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+    options.argv = command(arguments);
     options.stdout_fd = out;
     options.stderr_fd = err;
     return Subprocess::spawn(options);
@@ -70,12 +52,8 @@ class Bench : public ::testing::Test {
     return status.ok() ? status->exit_code : -1;
   }
 
-  Outcome bench(const std::vector<std::string>& arguments) const {
-    const UniqueFd out = open_file(path("out"));
-    const UniqueFd err = open_file(path("err"));
-    auto process = start(arguments, out.get(), err.get());
-    const int exit_code = exit_code_of(process);
-    return {exit_code, read_file(path("out")), read_file(path("err"))};
+  static Finished bench(const std::vector<std::string>& arguments) {
+    return run_program(command(arguments), 90);
   }
 
   static std::vector<Json> lines(const std::string& text) {
@@ -93,20 +71,20 @@ class Bench : public ::testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  TempFolder folder_;
 };
 
 TEST_F(Bench, ListsExperiments) {
-  const Outcome text = bench({"list"});
+  const Finished text = bench({"list"});
   EXPECT_EQ(text.exit_code, kExitOk);
   EXPECT_NE(text.out.find("kernel.matvec"), std::string::npos);
-  const Outcome json = bench({"list", "--json"});
+  const Finished json = bench({"list", "--json"});
   EXPECT_EQ(json.exit_code, kExitOk);
   EXPECT_TRUE(parse_json(json.out, "list").ok());
 }
 
 TEST_F(Bench, MeasuresAndPrintsJsonLines) {
-  const Outcome outcome =
+  const Finished outcome =
       bench({"run", "micro.latency", "--variant", "get", "--variant", "put", "--param",
              "bytes=8,4096", "--fabric", kEmulated, "--clock", "virtual", "--runs", "2", "--json"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
@@ -128,14 +106,14 @@ TEST_F(Bench, RepeatsExactlyOnTheVirtualClock) {
   const std::vector<std::string> command = {
       "run",     "kernel.matvec", "--variant", "hand",   "--param", "rows=8", "--fabric",
       kEmulated, "--clock",       "virtual",   "--runs", "2",       "--json"};
-  const Outcome first = bench(command);
+  const Finished first = bench(command);
   ASSERT_EQ(first.exit_code, kExitOk) << first.err;
   EXPECT_EQ(bench(command).out, first.out);
 }
 
 TEST_F(Bench, MeasuresOnTcp) {
-  const Outcome outcome = bench({"run", "micro.latency", "--variant", "am", "--fabric", "tcp",
-                                 "--runs", "1", "--time-budget", "1"});
+  const Finished outcome = bench({"run", "micro.latency", "--variant", "am", "--fabric", "tcp",
+                                  "--runs", "1", "--time-budget", "1"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
   EXPECT_NE(outcome.out.find("am"), std::string::npos);
   EXPECT_NE(outcome.out.find("us"), std::string::npos);
@@ -144,7 +122,7 @@ TEST_F(Bench, MeasuresOnTcp) {
 TEST_F(Bench, UsageErrorsSayWhatToDo) {
   const auto expect_usage = [&](const std::vector<std::string>& arguments,
                                 const std::string& hint) {
-    const Outcome outcome = bench(arguments);
+    const Finished outcome = bench(arguments);
     EXPECT_EQ(outcome.exit_code, kExitUsage) << outcome.err;
     EXPECT_NE(outcome.err.find(hint), std::string::npos) << outcome.err;
     EXPECT_EQ(outcome.out, "");
@@ -170,8 +148,8 @@ TEST_F(Bench, UsageErrorsSayWhatToDo) {
 }
 
 TEST_F(Bench, AllVariantsAreThoseThatCanBeMeasuredHere) {
-  const Outcome outcome = bench({"run", "kernel.matvec", "--param", "rows=8", "--fabric", kEmulated,
-                                 "--clock", "virtual", "--runs", "2", "--json"});
+  const Finished outcome = bench({"run", "kernel.matvec", "--param", "rows=8", "--fabric",
+                                  kEmulated, "--clock", "virtual", "--runs", "2", "--json"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
   EXPECT_NE(outcome.err.find("left out: kernel.matvec/tuned"), std::string::npos) << outcome.err;
   std::vector<std::string> variants;
@@ -181,7 +159,7 @@ TEST_F(Bench, AllVariantsAreThoseThatCanBeMeasuredHere) {
 }
 
 TEST_F(Bench, TakesNoMoreRepetitionsThanAsked) {
-  const Outcome outcome =
+  const Finished outcome =
       bench({"run", "micro.latency", "--variant", "get", "--variant", "put", "--fabric", kEmulated,
              "--clock", "virtual", "--runs", "2", "--reps", "1", "--json"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
@@ -191,9 +169,9 @@ TEST_F(Bench, TakesNoMoreRepetitionsThanAsked) {
 }
 
 TEST_F(Bench, ARunThatTakesTooLongNamesItsLimit) {
-  const Outcome outcome = bench({"run", "kernel.transpose", "--variant", "hand", "--param",
-                                 "n=2048", "--param", "passes=256", "--fabric", kEmulated,
-                                 "--clock", "virtual", "--runs", "1", "--timeout", "1"});
+  const Finished outcome = bench({"run", "kernel.transpose", "--variant", "hand", "--param",
+                                  "n=2048", "--param", "passes=256", "--fabric", kEmulated,
+                                  "--clock", "virtual", "--runs", "1", "--timeout", "1"});
   EXPECT_EQ(outcome.exit_code, kExitTimeout) << outcome.err;
   EXPECT_NE(outcome.err.find("time limit of 1 s"), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("--timeout"), std::string::npos) << outcome.err;
@@ -211,7 +189,7 @@ TEST_F(Bench, LostOutputIsAFailure) {
     EXPECT_EQ(exit_code_of(process), kExitUnavailable);
     EXPECT_NE(read_file(path("err")).find("standard output"), std::string::npos);
   }
-  const Outcome table = bench({"table", "--json", path("none/rows"), "--time-budget", "1"});
+  const Finished table = bench({"table", "--json", path("none/rows"), "--time-budget", "1"});
   EXPECT_EQ(table.exit_code, kExitUnavailable);
   EXPECT_EQ(table.out, "") << "told before anything is measured";
 }
@@ -277,7 +255,7 @@ TEST_F(Bench, EndsOnInterrupt) {
 
 TEST_F(Bench, AnOverdrawnBudgetEndsTheTable) {
   // The search alone takes longer than the budget.
-  const Outcome outcome =
+  const Finished outcome =
       bench({"table", "--kernel", "kernel.matvec", "--param", "rows=128", "--fabric", kEmulated,
              "--clock", "virtual", "--runs", "2", "--reps", "3", "--time-budget", "0.01"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
@@ -286,7 +264,7 @@ TEST_F(Bench, AnOverdrawnBudgetEndsTheTable) {
 
 TEST_F(Bench, AForeignModelIsRefused) {
   const SmallModel model("emulated:itanium-gm");
-  const Outcome outcome =
+  const Finished outcome =
       bench({"run", "kernel.matvec", "--runs", "1", "--variant", "tuned", "--fabric", kEmulated,
              "--clock", "virtual", "--model", model.path()});
   EXPECT_EQ(outcome.exit_code, kExitBadInput) << outcome.err;
@@ -295,7 +273,7 @@ TEST_F(Bench, AForeignModelIsRefused) {
 
 TEST_F(Bench, TheTableHasEveryRow) {
   const SmallModel model(kEmulated);
-  const Outcome outcome =
+  const Finished outcome =
       bench({"table", "--kernel", "kernel.matvec", "--param", "rows=16", "--fabric", kEmulated,
              "--clock", "virtual", "--model", model.path(), "--runs", "2", "--time-budget", "4",
              "--json", path("rows")});

@@ -1,16 +1,13 @@
 // stripline-worker under a launcher: what docs/worker-protocol.md says.
 #include <algorithm>
-#include <cstdlib>
-#include <fcntl.h>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
 #include "base/json.h"
-#include "base/subprocess.h"
+#include "base/testing/processes.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
@@ -44,9 +41,8 @@ struct Heard {
 // Runs two workers on the assignment; `after_work` is sent right behind it.
 Heard run(const experiment::Assignment& assignment, const Json& after_work = {}) {
   Heard heard;
-  const char* bin = std::getenv("STRIPLINE_TEST_BIN");  // NOLINT(concurrency-mt-unsafe)
   bootstrap::JobOptions job;
-  job.launch.argv = {std::string(bin == nullptr ? "." : bin) + "/stripline-worker"};
+  job.launch.argv = {program("stripline-worker")};
   job.launch.ranks = 2;
   job.launch.environment = {{"STRIPLINE_FABRIC", kFabric}, {"STRIPLINE_CLOCK", "virtual"}};
   job.time_limit_s = 60;
@@ -78,38 +74,16 @@ Heard run(const experiment::Assignment& assignment, const Json& after_work = {})
 }
 
 // A worker without a launcher.
-struct Answer {
-  int exit_code = -1;
-  std::string text;
-};
-
-Answer run_by_hand(const std::vector<std::string>& arguments) {
-  const char* bin = std::getenv("STRIPLINE_TEST_BIN");  // NOLINT(concurrency-mt-unsafe)
-  const std::string file = ::testing::TempDir() + "worker-" + std::to_string(::getpid());
-  const UniqueFd output(::open(file.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600));
-  ::unlink(file.c_str());
-  SubprocessOptions options;
-  options.argv = {std::string(bin == nullptr ? "." : bin) + "/stripline-worker"};
-  options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
-  options.stdout_fd = output.get();
-  options.stderr_fd = output.get();
-  auto process = Subprocess::spawn(options);
-  if (!process.ok()) {
-    ADD_FAILURE() << process.error().message();
-    return {};
-  }
-  const auto status = process->wait(60);
-  EXPECT_TRUE(status.ok() && status->signal == 0);
-  Answer answer{status.ok() ? status->exit_code : -1, std::string(size_t{1} << 20, '\0')};
-  const ssize_t size = ::pread(output.get(), answer.text.data(), answer.text.size(), 0);
-  answer.text.resize(static_cast<size_t>(std::max<ssize_t>(0, size)));
-  return answer;
+Finished run_by_hand(const std::vector<std::string>& arguments) {
+  std::vector<std::string> argv = {program("stripline-worker")};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return run_program(argv);
 }
 
 TEST(Worker, DescribesWhatThisHostCanMeasure) {
-  const Answer answer = run_by_hand({"--describe"});
-  ASSERT_EQ(answer.exit_code, kExitOk) << answer.text;
-  const auto described = parse_json(answer.text, "description");
+  const Finished answer = run_by_hand({"--describe"});
+  ASSERT_EQ(answer.exit_code, kExitOk) << answer.err;
+  const auto described = parse_json(answer.out, "description");
   ASSERT_TRUE(described.ok()) << described.error().message();
   EXPECT_TRUE((*described)["version"].is_string());
   EXPECT_TRUE((*described)["fingerprint"].is_object());
@@ -124,9 +98,9 @@ TEST(Worker, DescribesWhatThisHostCanMeasure) {
 TEST(Worker, StartedByHandSaysHowItIsUsed) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{}, {"--fly"}, {"--describe", "x"}}) {
-    const Answer answer = run_by_hand(arguments);
+    const Finished answer = run_by_hand(arguments);
     EXPECT_EQ(answer.exit_code, kExitUsage);
-    EXPECT_NE(answer.text.find("--describe"), std::string::npos) << answer.text;
+    EXPECT_NE(answer.err.find("--describe"), std::string::npos) << answer.err;
   }
   EXPECT_EQ(run_by_hand({"--help"}).exit_code, kExitOk);
 }
