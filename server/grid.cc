@@ -11,7 +11,6 @@ namespace {
 
 using experiment::Experiment;
 using experiment::Factor;
-using experiment::Params;
 using experiment::ParamValue;
 using experiment::Point;
 
@@ -103,25 +102,6 @@ void limit_volume(std::vector<Factor>& factors, double limit) {
   }
 }
 
-void add_points(const Experiment& experiment, std::vector<Point>& points) {
-  std::vector<Params> combinations{{}};
-  for (const Factor& factor : experiment.factors) {
-    std::vector<Params> extended;
-    for (const Params& params : combinations) {
-      for (const ParamValue& value : factor.values) {
-        extended.push_back(params);
-        extended.back()[factor.name] = value;
-      }
-    }
-    combinations = std::move(extended);
-  }
-  for (const std::string& variant : experiment.variants) {
-    for (const Params& params : combinations) {
-      points.push_back({experiment.name, variant, params});
-    }
-  }
-}
-
 // Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.
 uint64_t splitmix64(uint64_t& state) {
   state += 0x9e3779b97f4a7c15;
@@ -158,7 +138,7 @@ double count_points(const Experiment& experiment) {
 
 std::vector<Point> grid_points(const std::vector<Experiment>& experiments) {
   std::vector<Point> points;
-  for (const Experiment& experiment : experiments) add_points(experiment, points);
+  for (const Experiment& experiment : experiments) experiment::append_points(experiment, points);
   return points;
 }
 

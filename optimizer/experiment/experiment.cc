@@ -166,6 +166,30 @@ std::optional<std::string> complete_point(const Experiment& declaration, Point& 
   return std::nullopt;
 }
 
+std::vector<Params> crossed(const std::vector<Params>& combinations, const std::string& factor,
+                            const std::vector<ParamValue>& values) {
+  std::vector<Params> extended;
+  for (const Params& params : combinations) {
+    for (const ParamValue& value : values) {
+      extended.push_back(params);
+      extended.back()[factor] = value;
+    }
+  }
+  return extended;
+}
+
+void append_points(const Experiment& declaration, std::vector<Point>& points) {
+  std::vector<Params> combinations{{}};
+  for (const Factor& factor : declaration.factors) {
+    combinations = crossed(combinations, factor.name, factor.values);
+  }
+  for (const std::string& variant : declaration.variants) {
+    for (const Params& params : combinations) {
+      points.push_back({declaration.name, variant, params});
+    }
+  }
+}
+
 std::string_view to_string(StopReason reason) {
   switch (reason) {
     case StopReason::converged:

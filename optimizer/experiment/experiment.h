@@ -70,6 +70,15 @@ std::optional<std::string> text_param(const Point& point, std::string_view name)
 /// would be accepted, or nullopt.
 std::optional<std::string> complete_point(const Experiment& declaration, Point& point);
 
+/// Each of the combinations with each value of one more factor, which varies fastest. Begin with
+/// one that is empty: {{}}.
+std::vector<Params> crossed(const std::vector<Params>& combinations, const std::string& factor,
+                            const std::vector<ParamValue>& values);
+
+/// Appends all points of the declaration: its variants, each at every combination of the values of
+/// its factors.
+void append_points(const Experiment& declaration, std::vector<Point>& points);
+
 /// When to stop repeating a point within one run, and how many runs to make (docs/measurement.md,
 /// "Runs, intervals, stopping"; applied by optimizer/stats/stopping.h).
 struct StopRule {

@@ -89,6 +89,25 @@ TEST(CompletePoint, NamesWhatIsWrongAndWhatIsAccepted) {
   EXPECT_NE(complete_point(declaration(), foreign), std::nullopt);
 }
 
+TEST(AppendPoints, CombinesVariantsAndValuesInOrder) {
+  Experiment two = declaration();
+  two.factors.resize(2);
+  two.factors[0].values = {int64_t{1}, int64_t{2}};
+  two.factors[1].values = {0.5, 1.0, 2.0};
+  std::vector<Point> points = {{"another", "x", {}}};
+  append_points(two, points);
+  ASSERT_EQ(points.size(), 1U + 2 * 2 * 3);
+  EXPECT_EQ(points[0].experiment, "another");
+  EXPECT_EQ(points[1], (Point{two.name, "get", {{"bytes", int64_t{1}}, {"ratio", 0.5}}}));
+  EXPECT_EQ(points[2], (Point{two.name, "get", {{"bytes", int64_t{1}}, {"ratio", 1.0}}}));
+  EXPECT_EQ(points[4], (Point{two.name, "get", {{"bytes", int64_t{2}}, {"ratio", 0.5}}}));
+  EXPECT_EQ(points[7], (Point{two.name, "put", {{"bytes", int64_t{1}}, {"ratio", 0.5}}}));
+  two.factors[0].values.clear();
+  std::vector<Point> none;
+  append_points(two, none);
+  EXPECT_TRUE(none.empty());
+}
+
 TEST(StopReasons, RoundTripThroughTheirNames) {
   for (const auto reason : {StopReason::converged, StopReason::max_reps, StopReason::time_budget,
                             StopReason::cancelled}) {

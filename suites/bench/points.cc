@@ -72,14 +72,7 @@ Result<std::vector<Point>> points_from(const Experiment& declaration,
     if (const Factor* factor = find_factor(declaration, name)) {
       STRIPLINE_ASSIGN_OR_RETURN(values, values_of(*factor, text.substr(equals + 1)));
     }  // else complete_point() says what is known
-    std::vector<experiment::Params> extended;
-    for (const experiment::Params& one : combinations) {
-      for (const ParamValue& value : values) {
-        extended.push_back(one);
-        extended.back()[name] = value;
-      }
-    }
-    combinations = std::move(extended);
+    combinations = experiment::crossed(combinations, name, values);
   }
 
   std::vector<Point> points;

@@ -22,7 +22,6 @@ namespace {
 
 using experiment::Experiment;
 using experiment::Factor;
-using experiment::Params;
 using experiment::ParamValue;
 using experiment::Point;
 using experiment::SampleSeries;
@@ -55,28 +54,15 @@ void add_points(const Experiment& declaration, bool quick, int64_t most_bytes,
     for (const ParamValue& value : factor.values) largest = std::max(largest, integer_of(value));
     operations *= largest;
   }
-  std::vector<Params> combinations{{}};
-  for (const Factor& factor : declaration.factors) {
-    std::vector<ParamValue> values = thinned(factor.values, quick);
-    if (factor.unit == "B") {
-      std::erase_if(values, [&](const ParamValue& value) {
-        return integer_of(value) * operations > most_bytes;
-      });
-    }
-    std::vector<Params> extended;
-    for (const Params& params : combinations) {
-      for (const ParamValue& value : values) {
-        extended.push_back(params);
-        extended.back()[factor.name] = value;
-      }
-    }
-    combinations = std::move(extended);
+  Experiment kept = declaration;
+  for (Factor& factor : kept.factors) {
+    factor.values = thinned(factor.values, quick);
+    if (factor.unit != "B") continue;
+    std::erase_if(factor.values, [&](const ParamValue& value) {
+      return integer_of(value) * operations > most_bytes;
+    });
   }
-  for (const std::string& variant : declaration.variants) {
-    for (const Params& params : combinations) {
-      points.push_back({declaration.name, variant, params});
-    }
-  }
+  append_points(kept, points);
 }
 
 std::string now_text() {
