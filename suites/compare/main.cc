@@ -43,7 +43,6 @@
 #include "runtime/rma/context_state.h"
 #include "suites/bench/text_table.h"
 #include "suites/compare/board.h"
-#include "suites/compare/node_rows.h"
 #include "suites/compare/rows.h"
 #include "suites/compare/vis_section.h"
 #include "suites/compare/vis_table.h"
@@ -207,8 +206,7 @@ std::string metric_text(const Row& row, double value) {
   return text.data();
 }
 
-template <typename SomeRows>
-int compare(const Order& order, Systems& systems, Board& board, global_ptr<std::byte> array) {
+int compare(const Order& order, RowWork& work, Board& board) {
   std::ofstream json;
   if (!order.json_path.empty()) json.open(order.json_path);
   const std::vector<std::string> headings = {"operation",   ">stripline",      ">baseline",
@@ -217,8 +215,7 @@ int compare(const Order& order, Systems& systems, Board& board, global_ptr<std::
   TextTable table(headings);
   results::MarkdownTable markdown(headings);
   bool all_verified = true;
-  const SomeRows rows(systems, array);
-  for (const Row& row : rows.all()) {
+  for (const Row& row : work.rows()) {
     const Measured measured = measure(row, order.rounds, board);
     all_verified = all_verified && measured.verified;
     const auto ratio = stats::paired_ratio(measured.first_s, measured.second_s, kConfidence);
@@ -319,8 +316,9 @@ int run_rank(const Order& order, uint32_t rank, Board& board) {
   if (section) {
     code = compare_vis(order, *section, board);
   } else {
-    code = order.same_node ? compare<NodeRows>(order, *systems, board, *array)
-                           : compare<Rows>(order, *systems, board, *array);
+    const auto work =
+        order.same_node ? node_rows(*systems, *array) : network_rows(*systems, *array);
+    code = compare(order, *work, board);
   }
   board.served = System::stop;
   return code;

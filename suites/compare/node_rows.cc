@@ -1,5 +1,3 @@
-#include "suites/compare/node_rows.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -10,25 +8,16 @@
 
 #include <stripline/atomic.h>
 
-#include "runtime/fabric/ofi/monotonic_clock.h"
+#include "suites/compare/rows.h"
 
 namespace stripline::suites::compare {
 namespace {
 
 constexpr size_t kSmallOperations = 20000;  // in a batch
 
-template <typename Batch>
-double per_operation_s(size_t operations, const Batch& batch) {
-  const double begin_s = fabric::ofi::monotonic_s();
-  batch();
-  return (fabric::ofi::monotonic_s() - begin_s) / static_cast<double>(operations);
-}
-
-}  // namespace
-
-class NodeRows::Work {
+class NodeRows final : public RowWork {
  public:
-  Work(Systems& systems, global_ptr<std::byte> array)
+  NodeRows(Systems& systems, global_ptr<std::byte> array)
       : ours_(*systems.ours),
         there_(ours_.on_rank(array, 1)),
         source_(kMemoryBytes),
@@ -38,13 +27,13 @@ class NodeRows::Work {
     for (std::byte& value : source_) value = static_cast<std::byte>(random());
   }
 
-  std::vector<Row> all() {
-    std::vector<Row> rows;
-    words(rows);
+  std::vector<Row> rows() override {
+    std::vector<Row> all;
+    words(all);
     for (const size_t bytes : {size_t{4} << 10, size_t{64} << 10, size_t{1} << 20}) {
-      copies(rows, bytes);
+      copies(all, bytes);
     }
-    return rows;
+    return all;
   }
 
  private:
@@ -195,9 +184,10 @@ class NodeRows::Work {
   uint64_t before_ = 0;
 };
 
-NodeRows::NodeRows(Systems& systems, global_ptr<std::byte> array)
-    : work_(std::make_unique<Work>(systems, array)), rows_(work_->all()) {}
+}  // namespace
 
-NodeRows::~NodeRows() = default;
+std::unique_ptr<RowWork> node_rows(Systems& systems, global_ptr<std::byte> array) {
+  return std::make_unique<NodeRows>(systems, array);
+}
 
 }  // namespace stripline::suites::compare

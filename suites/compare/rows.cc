@@ -29,13 +29,6 @@ double latency_s(const Operation& operation) {
   return stats::median(seconds);
 }
 
-template <typename Batch>
-double per_operation_s(size_t operations, const Batch& batch) {
-  const double begin_s = monotonic_s();
-  batch();
-  return (monotonic_s() - begin_s) / static_cast<double>(operations);
-}
-
 /// Futures of the last `window` operations: starting one more waits for the oldest.
 class Window {
  public:
@@ -53,11 +46,9 @@ class Window {
   size_t next_ = 0;
 };
 
-}  // namespace
-
-class Rows::Work {
+class NetworkRows final : public RowWork {
  public:
-  Work(Systems& systems, global_ptr<std::byte> array)
+  NetworkRows(Systems& systems, global_ptr<std::byte> array)
       : ours_(*systems.ours),
         bare_(systems.bare),
         sockets_(systems.sockets),
@@ -70,12 +61,12 @@ class Rows::Work {
     for (size_t& place : places_) place = random() % (kMemoryBytes / 8);
   }
 
-  std::vector<Row> all() {
-    std::vector<Row> rows;
-    latencies(rows);
-    rates(rows);
-    bandwidths(rows);
-    return rows;
+  std::vector<Row> rows() override {
+    std::vector<Row> all;
+    latencies(all);
+    rates(all);
+    bandwidths(all);
+    return all;
   }
 
  private:
@@ -312,9 +303,10 @@ class Rows::Work {
   uint8_t salt_ = 0;
 };
 
-Rows::Rows(Systems& systems, global_ptr<std::byte> array)
-    : work_(std::make_unique<Work>(systems, array)), rows_(work_->all()) {}
+}  // namespace
 
-Rows::~Rows() = default;
+std::unique_ptr<RowWork> network_rows(Systems& systems, global_ptr<std::byte> array) {
+  return std::make_unique<NetworkRows>(systems, array);
+}
 
 }  // namespace stripline::suites::compare

@@ -10,6 +10,7 @@
 
 #include <stripline/context.h>
 
+#include "runtime/fabric/ofi/monotonic_clock.h"
 #include "suites/compare/bare_rank.h"
 #include "suites/compare/board.h"
 #include "suites/compare/socket_pair.h"
@@ -43,18 +44,27 @@ struct Row {
   Side second;
 };
 
-/// The rows, with the memory they work on. For rank 0; `array` has kMemoryBytes and a cache line
-/// more.
-class Rows {
- public:
-  Rows(Systems& systems, global_ptr<std::byte> array);
-  ~Rows();
-  const std::vector<Row>& all() const { return rows_; }
+/// Seconds per operation of a batch.
+template <typename Batch>
+double per_operation_s(size_t operations, const Batch& batch) {
+  const double begin_s = fabric::ofi::monotonic_s();
+  batch();
+  return (fabric::ofi::monotonic_s() - begin_s) / static_cast<double>(operations);
+}
 
- private:
-  class Work;
-  std::unique_ptr<Work> work_;
-  std::vector<Row> rows_;
+/// Makes rows, and is the memory they work on.
+class RowWork {
+ public:
+  virtual ~RowWork() = default;
+  virtual std::vector<Row> rows() = 0;  ///< valid as long as this object
 };
+
+/// For rank 0; `array` has kMemoryBytes and a cache line more.
+std::unique_ptr<RowWork> network_rows(Systems& systems, global_ptr<std::byte> array);
+
+/// What is compared between ranks of one node: operations through the mapping beside plain loads,
+/// stores and copies of the same memory, or through the kernel's copy beside the bare system call.
+/// For rank 0 of Contexts whose same_node is mapped or cma.
+std::unique_ptr<RowWork> node_rows(Systems& systems, global_ptr<std::byte> array);
 
 }  // namespace stripline::suites::compare
