@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "tests/e2e/launched_jobs.h"
 #include "tests/e2e/slurm_cluster.h"
 
 namespace stripline::e2e {
@@ -60,57 +61,21 @@ TEST_F(Slurm, RanksAndSettingsAreShown) {
 }
 
 TEST_F(Slurm, ProgramsUseMpiBesides) {
-  if (!std::filesystem::exists(program("beside_mpi"))) {
+  if (!has_mpi_program()) {
     GTEST_SKIP() << "built without MPI (Debian: apt-get install libopenmpi-dev)";
   }
-  // Open MPI leaks, from plugins that are unloaded when leaks are looked for.
-  const Finished job = run({"-n", "2", program("beside_mpi"), "mpi", "stripline"},
-                           {{"ASAN_OPTIONS", "detect_leaks=0"}});
-  EXPECT_EQ(job.exit_code, kExitOk) << job.err;
-  EXPECT_EQ(lines_with(job.out, "both work"), 2U) << job.out;
+  expect_mpi_works_besides(run, "mpi", "stripline");
 }
 
-TEST_F(Slurm, KilledRankEndsTheJob) {
-  const double start = steady_seconds();
-  const Finished job = run({"-n", "3", program("hello"), "--kill", "1"});
-  EXPECT_LT(steady_seconds() - start, 10);
-  EXPECT_GT(job.exit_code, 0);
-  EXPECT_NE(job.err.find("task 1: Killed"), std::string::npos) << job.err;
-}
+TEST_F(Slurm, KilledRankEndsTheJob) { expect_killed_rank_ends_the_job(run, "task 1: Killed"); }
 
-TEST_F(Slurm, RankThatExitsInMidJobEndsIt) {
-  const double start = steady_seconds();
-  EXPECT_GT(run({"-n", "2", program("hello"), "--exit", "0", "3"}).exit_code, 0);
-  EXPECT_GT(run({"-n", "2", program("hello"), "--exit", "1", "0"}).exit_code, 0);
-  EXPECT_LT(steady_seconds() - start, 20);
-}
+TEST_F(Slurm, RankThatExitsInMidJobEndsIt) { (void)expect_rank_that_exits_ends_the_job(run); }
 
-TEST_F(Slurm, LostPeerIsNamedWithHostAndOperation) {
-  const Finished job =
-      run({"-n", "3", program("hello"), "--wait"},
-          {{"STRIPLINE_FABRIC", "emulated:opteron-vapi,compute=none,lose=1@0.00002"},
-           {"STRIPLINE_CLOCK", "virtual"}});
-  EXPECT_EQ(job.exit_code, kExitRankDied) << job.err;
-  EXPECT_NE(job.err.find("lost contact with rank 1"), std::string::npos) << job.err;
-  EXPECT_NE(job.err.find(", during "), std::string::npos) << job.err;
-}
+TEST_F(Slurm, LostPeerIsNamedWithHostAndOperation) { expect_lost_peer_is_named(run); }
 
-TEST_F(Slurm, ExitCodeOfAnErrorIsPassedOn) {
-  const Finished wrong = run({"-n", "2", program("hello")}, {{"STRIPLINE_SEED", "x"}});
-  EXPECT_EQ(wrong.exit_code, kExitUsage) << wrong.err;
-  EXPECT_NE(wrong.err.find("STRIPLINE_SEED='x' is not"), std::string::npos) << wrong.err;
-  const Finished returned = run({"-n", "2", program("hello"), "--return", "8"});
-  EXPECT_EQ(returned.exit_code, 8) << returned.err;
-}
+TEST_F(Slurm, ExitCodeOfAnErrorIsPassedOn) { expect_exit_code_is_passed_on(run); }
 
-TEST_F(Slurm, RankThatNeverJoinsEndsInATimeout) {
-  const Finished job = run({"-n", "2", program("hello"), "--sleep-before-join", "1"},
-                           {{"STRIPLINE_JOIN_TIMEOUT", "2"}});
-  EXPECT_EQ(job.exit_code, kExitTimeout) << job.err;
-  EXPECT_NE(job.err.find("some of the 2 ranks have not joined the job within 2 s"),
-            std::string::npos)
-      << job.err;
-}
+TEST_F(Slurm, RankThatNeverJoinsEndsInATimeout) { expect_rank_that_never_joins_ends_the_job(run); }
 
 TEST_F(Slurm, TasksWithoutPmixAreToldThatTheyAreAlone) {
   const Finished tasks = cluster_->srun({"--mpi=none", "-n", "2", program("hello")});
