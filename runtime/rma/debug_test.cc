@@ -134,7 +134,9 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
 
     const team all = team::world(context);
     const team pair = all.split(me == 1 ? team::no_colour : 0, 0);
-    if (pair) EXPECT_EQ(pair.allreduce(me, op_add{}), 2U);
+    if (pair) {
+      EXPECT_EQ(pair.allreduce(me, op_add{}), 2U);
+    }
     const future barrier = context.barrier_async();
     EXPECT_EQ(all.inclusive_scan(1, op_add{}), static_cast<int>(me) + 1);
     barrier.wait();
@@ -150,7 +152,8 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
 
 // More operations without a wait than there are slots for futures.
 TEST_P(Debug, DroppedFuturesAreSettledByTheBarrier) {
-  on_ranks(2, [](Context& context) {
+  std::array<uint64_t, 2> got{};
+  on_ranks(2, [&got](Context& context) {
     constexpr size_t kPuts = rma::CompletionSlots::kDefaultCapacity + 500;
     const auto array = context.new_symmetric_array<uint64_t>(kPuts);
     ASSERT_TRUE(array.ok());
@@ -162,10 +165,11 @@ TEST_P(Debug, DroppedFuturesAreSettledByTheBarrier) {
     }
     context.barrier();
     EXPECT_TRUE(context.state().debug->accesses().empty());
-    uint64_t got = 0;
-    context.rget(there, &got, 1);  // dropped; complete at the end
     EXPECT_EQ(context.local(*array)[kPuts - 1], kPuts - 1);
+    context.rget(there + 9, &got[context.rank_me()], 1);  // complete at the end
   });
+  EXPECT_EQ(got[0], 9U);
+  EXPECT_EQ(got[1], 9U);
 }
 
 // A get delivers when the program may look, even where the data are copied at once.
@@ -430,13 +434,15 @@ TEST_P(DebugDeathTest, MalformedMessagesOfTheCheck) {
       context.barrier();
     });
   };
-  const auto malformed = [](size_t bytes, size_t text_bytes) {
+  // Lengths of the texts are at 30 to 32, the team at 16.
+  const auto malformed = [](size_t bytes, size_t at, int value) {
     std::vector<std::byte> message(bytes);
-    if (bytes > 34) message[34] = static_cast<std::byte>(text_bytes);
+    if (at < bytes) message[at] = static_cast<std::byte>(value);
     return message;
   };
-  for (const auto& message : {malformed(0, 0), malformed(39, 0), malformed(40, 200),
-                              malformed(41, 0), malformed(100, 61)}) {
+  for (const auto& message :
+       {malformed(0, 0, 0), malformed(39, 0, 0), malformed(40, 30, 200), malformed(41, 30, 0),
+        malformed(100, 31, 61), malformed(100, 32, 255), malformed(40, 16, 7)}) {
     EXPECT_EXIT(sends(message), ::testing::ExitedWithCode(3), "malformed") << message.size();
   }
 }
