@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "runtime/bootstrap/host_name.h"
+#include "runtime/bootstrap/operation_record.h"
 
 namespace stripline {
 class JsonChannel;
@@ -50,6 +51,9 @@ class Bootstrap {
   /// The channel to the launcher, for programs that take orders over it (the suite worker); null
   /// when there is none. Owned by the bootstrap. Read it only after exchange().
   virtual JsonChannel* control() = 0;
+
+  /// Where the launcher wants to find what this rank did last; null if it does not ask.
+  virtual OperationMemory* operation_memory() { return nullptr; }
 };
 
 /// The job that the environment describes: STRIPLINE_RANK, STRIPLINE_RANKS, STRIPLINE_JOB_ID and

@@ -44,7 +44,11 @@ class SingleProcess final : public Bootstrap {
 class Launched final : public Bootstrap {
  public:
   Launched(uint32_t rank, uint32_t ranks, std::string job_id, int control_fd)
-      : rank_(rank), ranks_(ranks), job_id_(std::move(job_id)), channel_(UniqueFd(control_fd)) {}
+      : rank_(rank),
+        ranks_(ranks),
+        job_id_(std::move(job_id)),
+        channel_(UniqueFd(control_fd)),
+        operation_memory_(operation_memory_from_environment()) {}
 
   uint32_t rank() const override { return rank_; }
   uint32_t ranks() const override { return ranks_; }
@@ -77,6 +81,8 @@ class Launched final : public Bootstrap {
   }
 
   JsonChannel* control() override { return &channel_; }
+
+  OperationMemory* operation_memory() override { return operation_memory_; }
 
  private:
   Result<std::vector<std::string>> addresses_of(const Json& answer) const {
@@ -111,6 +117,7 @@ class Launched final : public Bootstrap {
   uint32_t ranks_;
   std::string job_id_;
   JsonChannel channel_;
+  OperationMemory* operation_memory_;
 };
 
 // Read at start-up only, before the program has reason to change its environment.

@@ -23,6 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kRankControlFd = 3;
+constexpr int kRankOperationFd = 4;
 
 std::string new_job_id() {
   return std::to_string(::getpid()) + "-" + std::to_string(Clock::now().time_since_epoch().count());
@@ -89,7 +90,7 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
                      std::to_string(options.first_rank) + " of a job of " +
                      std::to_string(job_ranks) + "; a job has 1 to " + std::to_string(kMaxRanks));
   }
-  Launcher launcher;
+  Launcher launcher(options.ranks);
   launcher.first_rank_ = options.first_rank;
   launcher.job_id_ = options.job_id.empty() ? new_job_id() : options.job_id;
   std::vector<std::vector<uint32_t>> placement;
@@ -115,6 +116,10 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
     child.environment["STRIPLINE_JOB_ID"] = launcher.job_id_;
     child.environment["STRIPLINE_CONTROL_FD"] = std::to_string(kRankControlFd);
     child.inherit = {{sockets.second.get(), kRankControlFd}};
+    if (launcher.operations_.file() >= 0) {
+      child.environment[kOperationRecordVariable] = OperationRecords::variable(kRankOperationFd, i);
+      child.inherit.emplace_back(launcher.operations_.file(), kRankOperationFd);
+    }
     child.stdout_fd = options.stdout_fd;
     child.stderr_fd = options.stderr_fd;
     const Binding binding(placement[i]);
@@ -263,6 +268,7 @@ void Launcher::read_exit(uint32_t index) {
   fabric::remove_ofi_leftovers(rank.process.pid());
   RankEvent event = event_of(RankEvent::Kind::exited, first_rank_ + index);
   event.status = *status;
+  if (status->signal != 0) event.last_operation = operations_.last_operation(index);
   events_.push_back(std::move(event));
 }
 

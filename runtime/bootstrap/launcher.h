@@ -17,6 +17,7 @@
 #include "base/json_channel.h"
 #include "base/result.h"
 #include "base/subprocess.h"
+#include "runtime/bootstrap/operation_record.h"
 #include "runtime/machine/processor_claims.h"
 
 namespace stripline::bootstrap {
@@ -61,6 +62,7 @@ struct RankEvent {
   Json message;
   std::optional<Error> error;
   ExitStatus status;
+  std::string last_operation;  ///< of a rank that was killed (OperationRecords); empty: unknown
 };
 
 class Launcher {
@@ -123,7 +125,7 @@ class Launcher {
     bool excused = false;  // it said how it ends: left or failed
   };
 
-  Launcher() = default;
+  explicit Launcher(uint32_t ranks) : operations_(ranks) {}
   void read_channel(uint32_t index);
   void read_exit(uint32_t index);
   std::optional<RankEvent> to_event(uint32_t rank, Json message);
@@ -131,6 +133,7 @@ class Launcher {
   std::vector<machine::ProcessorClaims> claims_;  // while the ranks run; at most one
   std::string why_unbound_;
   std::vector<Rank> processes_;
+  OperationRecords operations_;
   std::deque<RankEvent> events_;
   std::string job_id_;
   uint32_t first_rank_ = 0;

@@ -30,6 +30,7 @@ struct RankRecord {
   std::optional<Error> failed;     // its own account
   std::optional<Error> closed;     // what was wrong with its channel
   std::optional<ExitStatus> exit;  // how its process ended
+  std::string last_operation;      // if it was killed
 };
 
 class LocalJob {
@@ -107,6 +108,7 @@ class LocalJob {
         return true;
       case RankEvent::Kind::exited:
         record.exit = event.status;
+        record.last_operation = event.last_operation;
         // After leaving, an exit code is the program's own affair; a crash is not.
         return event.status.signal != 0 || !record.left;
     }
@@ -190,7 +192,10 @@ class LocalJob {
     const auto index = static_cast<size_t>(deepest - records_.begin());
     const RankRecord& record = *deepest;
     if (record.exit && record.exit->signal != 0) {
-      return {kExitRankDied, name(index) + " " + record.exit->describe()};
+      return {kExitRankDied, name(index) + " " + record.exit->describe() +
+                                 (record.last_operation.empty()
+                                      ? ""
+                                      : "; its last operation was " + record.last_operation)};
     }
     if (record.failed) {
       explained_by_ = index;

@@ -305,7 +305,7 @@ uint32_t Context::register_am(AmHandler handler, CallSite site) {
 }
 
 void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload) {
-  state_->operation = "am_send";
+  state_->operation.start("am_send", target, payload.size());
   if (handler < am::kFirstProgramHandler) {  // those are the runtime's own
     state_->fail(Error(ErrorCode::invalid_argument,
                        "no handler " + std::to_string(handler) + " is registered"));

@@ -62,6 +62,7 @@ ContextState::ContextState(const Options& options_in,
   fabric->set_failure_handler([this](const Error& error) { fail(as_lost_peer(error)); });
   fabric->set_message_sink(&messages);
   reachable[rank] = segment.data();
+  operation.attach(bootstrap->operation_memory());
   if (options.debug) debug = std::make_unique<rma::DebugChecks>(*this);
 }
 
@@ -199,7 +200,7 @@ void ContextState::atomic(const fabric::AtomicRequest& request, rank_t target, u
                           void* previous, bool by_message, fabric::Counter& counter) {
   const size_t bytes = fabric::bytes_of(request.type);
   check("atomic operation", target, offset, bytes, rma::Access::atomic);
-  operation = "atomic operation";
+  operation.start("atomic operation", target, bytes);
   check_alignment("atomic operation", target, offset, bytes);
   if (by_message && reachable[target] != nullptr) {
     fabric::apply_atomic(request, reachable[target] + offset, previous);
@@ -219,7 +220,7 @@ void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* s
   check("rput_signal", target, offset, bytes, rma::Access::put);
   check("flag of rput_signal", target, signal.offset, sizeof(uint64_t), rma::Access::atomic);
   check_alignment("flag of rput_signal", target, signal.offset, sizeof(uint64_t));
-  operation = "rput_signal";
+  operation.start("rput_signal", target, bytes);
   if (std::byte* const there = reachable[target]; there != nullptr) {
     if (bytes != 0) std::memmove(there + offset, source, bytes);
     fabric::raise_flag(there + signal.offset, signal.value);
@@ -252,7 +253,8 @@ void ContextState::leave() {
 
 void ContextState::fail(const Error& error) const {
   const Error located = on_this_rank(
-      *bootstrap, Error(error.code(), error.message() + ", during " + std::string(operation)));
+      *bootstrap,
+      Error(error.code(), error.message() + ", during " + std::string(operation.name())));
   std::fflush(stdout);  // what the program printed explains how far it came
   if (!bootstrap->report_failure(located)) {
     std::fprintf(stderr, "error: %s\n", located.message().c_str());

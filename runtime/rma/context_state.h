@@ -17,6 +17,7 @@
 #include "optimizer/plan/collective.h"
 #include "runtime/am/active_messages.h"
 #include "runtime/bootstrap/bootstrap.h"
+#include "runtime/bootstrap/operation_record.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/rma/bounce_ring.h"
 #include "runtime/rma/completion_slots.h"
@@ -94,7 +95,7 @@ struct ContextState {
       if (bytes != 0) std::memmove(destination, reachable[target] + offset, bytes);
       return;
     }
-    operation = "rget";
+    operation.start("rget", target, bytes);
     fabric->get(destination, target, offset, bytes, counter);
   }
 
@@ -106,7 +107,7 @@ struct ContextState {
       if (bytes != 0) std::memmove(reachable[target] + offset, source, bytes);
       return;
     }
-    operation = "rput";
+    operation.start("rput", target, bytes);
     fabric->put(target, offset, source, bytes, counter);
   }
 
@@ -124,7 +125,7 @@ struct ContextState {
       put(target, offset, source, bytes, counter);
       return;
     }
-    operation = "rput";
+    operation.start("rput", target, bytes);
     combiner.put(target, offset, source, bytes);
   }
 
@@ -212,7 +213,8 @@ struct ContextState {
   std::vector<std::byte*> reachable;
   /// Whether any rank of the job reaches another one's so. The same on every rank.
   bool shares_memory = false;
-  const char* operation = "start-up";  ///< what the rank is doing, for messages of failure
+  /// What the rank is doing, for messages of failure, its own and its launcher's.
+  bootstrap::OperationRecorder operation{"start-up"};
 
   rma::CompletionSlots slots;
   rma::ImplicitOperations implicit;

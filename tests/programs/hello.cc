@@ -8,6 +8,7 @@
 //   hello --return CODE     greet; every rank leaves the job and returns the code
 //   hello --sleep-before-join RANK   this rank never joins
 //   hello --wait            greet; then wait for ever, in the runtime
+//   hello --stale           greet; then every rank reads its neighbour's memory after it was freed
 
 #include <cstdio>
 #include <cstdlib>
@@ -70,6 +71,12 @@ int main(int argc, char** argv) {
   if (mode == "--exit") {
     if (context.rank_me() == number(1)) ::_exit(static_cast<int>(number(2)));
     context.barrier();
+  }
+  if (mode == "--stale") {
+    const auto gone = context.new_symmetric_array<rank_t>(1);
+    if (!gone.ok()) return stripline::report(gone.error());
+    context.delete_symmetric_array(*gone);
+    context.rget(context.on_rank(*gone, (context.rank_me() + 1) % context.rank_n()));
   }
   if (mode == "--wait") context.wait_until([] { return false; });
   return mode == "--return" ? static_cast<int>(number(1)) : 0;

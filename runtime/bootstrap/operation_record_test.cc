@@ -1,0 +1,111 @@
+#include "runtime/bootstrap/operation_record.h"
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/bootstrap/scoped_environment.h"
+
+namespace stripline::bootstrap {
+namespace {
+
+// Maps what a launcher has made, as a rank does.
+OperationMemory* map(const OperationRecords& records, uint32_t index) {
+  const int copy = ::dup(records.file());
+  const ScopedEnvironment environment(
+      {{kOperationRecordVariable, OperationRecords::variable(copy, index)}});
+  return operation_memory_from_environment();
+}
+
+TEST(OperationRecord, TheLauncherReadsWhatTheRankIsIn) {
+  const OperationRecords records(3);
+  ASSERT_GE(records.file(), 0);
+  EXPECT_EQ(records.last_operation(1), "");
+  OperationMemory* const memory = map(records, 1);
+  ASSERT_NE(memory, nullptr);
+  OperationRecorder operation("start-up");
+  operation.attach(memory);
+  EXPECT_EQ(records.last_operation(1), "start-up");
+  operation.start("rput", 7, 8);
+  EXPECT_EQ(records.last_operation(1), "rput of 8 bytes with rank 7");
+  operation = "wait";
+  EXPECT_EQ(records.last_operation(1), "wait, after rput of 8 bytes with rank 7");
+  EXPECT_STREQ(operation.name(), "wait");
+  operation.start("rget", (1U << 20) - 1, uint64_t{1} << 40);
+  EXPECT_EQ(records.last_operation(1), "rget of 34359738367 bytes with rank 1048575");
+  EXPECT_EQ(records.last_operation(0), "");
+  EXPECT_EQ(records.last_operation(2), "");
+  EXPECT_EQ(records.last_operation(3), "");
+}
+
+TEST(OperationRecord, WithoutMemoryOnlyTheNameIsKept) {
+  OperationRecorder operation("start-up");
+  operation = "barrier";
+  operation.start("rput", 1, 1);
+  EXPECT_STREQ(operation.name(), "rput");
+}
+
+TEST(OperationRecord, ManyAndLongNamesDoNoHarm) {
+  const OperationRecords records(1);
+  OperationRecorder operation("start-up");
+  operation.attach(map(records, 0));
+  std::vector<std::string> names;
+  for (size_t i = 0; i < 300; ++i) names.push_back("operation " + std::to_string(i));
+  for (int turn = 0; turn < 2; ++turn) {
+    for (size_t i = 0; i < names.size(); ++i) {
+      operation = names[i].c_str();
+      // Names beyond the last that fits are not known.
+      EXPECT_EQ(records.last_operation(0), i < OperationMemory::kNames - 1 ? names[i] : "");
+    }
+  }
+  const OperationRecords others(1);
+  operation.attach(map(others, 0));
+  const std::string longest(200, 'x');
+  operation = longest.c_str();
+  EXPECT_EQ(others.last_operation(0), std::string(OperationMemory::kNameBytes - 1, 'x'));
+}
+
+TEST(OperationRecord, OnlyWhatALauncherHandsDownIsMapped) {
+  const OperationRecords records(1);
+  const int pipe_end = [] {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    ::close(ends[1]);
+    return ends[0];
+  }();
+  const std::string file = std::to_string(records.file());
+  for (const std::string& text :
+       {std::string(), std::string("x"), file, file + ":", file + ":x", file + ":8192", file + ":1",
+        file + ":18446744073709543424", std::string("-1:0"), std::string("9999:0"),
+        std::to_string(pipe_end) + ":0"}) {
+    const ScopedEnvironment environment({{kOperationRecordVariable, text}});
+    EXPECT_EQ(operation_memory_from_environment(), nullptr) << text;
+  }
+  ::close(pipe_end);
+}
+
+// A rank that dies of a wild store may leave anything.
+TEST(OperationRecord, AnyBytesCanBeRead) {
+  std::mt19937_64 random(3);
+  std::vector<std::byte> bytes(sizeof(OperationMemory));
+  const std::span<std::byte, sizeof(OperationMemory)> memory(bytes.data(), bytes.size());
+  for (int turn = 0; turn < 2000; ++turn) {
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    // Half of the time a number that there is.
+    if (turn % 2 == 0) {
+      const uint64_t number = random() % 130;
+      std::memcpy(bytes.data(), &number, sizeof number);
+    }
+    if (turn % 4 == 0) std::memset(bytes.data() + 64, turn % 8 == 0 ? 'a' : 0, 8128);
+    const std::string text = last_operation(memory);
+    for (const char c : text) EXPECT_TRUE(c >= ' ' && c <= '~');
+    EXPECT_LT(text.size(), 250U);
+  }
+}
+
+}  // namespace
+}  // namespace stripline::bootstrap
