@@ -155,8 +155,8 @@ int main(int argc, char** argv) {
                "collective calls that do not match (docs/debugging.md)");
   bool verbose = false;
   app.add_flag("-v,--verbose", verbose,
-               "Show the ranks (host, process, processors, NUMA node, network) and every setting "
-               "with its origin on standard error when the job starts");
+               "Show the ranks (host, process, processors, NUMA node, network), how they reach each "
+               "other, and every setting with its origin on standard error when the job starts");
   app.add_option("--timeout", job.time_limit_s,
                  "End the job after so many seconds (default: no limit)")
       ->type_name("SECONDS")

@@ -221,6 +221,8 @@ TEST(StriplineRun, VerboseShowsRanksAndSettings) {
   EXPECT_EQ(job.exit_code, kExitOk) << job.err;
   EXPECT_NE(job.err.find("3 ranks on 1 node, virtual clock\n"), std::string::npos) << job.err;
   EXPECT_EQ(lines_with(job.err, " 1 MiB "), 3U) << job.err;
+  EXPECT_EQ(lines_with(job.err, "ranks 0-2 reach ranks 0-2 by network (emulated)"), 1U) << job.err;
+  EXPECT_EQ(lines_with(job.err, "memory of the runtime per rank: "), 1U) << job.err;
   const auto setting = [&](const std::string& name) {
     std::istringstream lines(job.err);
     std::string first;
@@ -235,6 +237,20 @@ TEST(StriplineRun, VerboseShowsRanksAndSettings) {
   EXPECT_EQ(setting("STRIPLINE_CLOCK"), "virtual option") << job.err;
   EXPECT_EQ(setting("STRIPLINE_JOIN_TIMEOUT"), "17 option") << job.err;
   EXPECT_EQ(setting("STRIPLINE_SEED"), "0 default") << job.err;
+  const auto reached = [](const std::vector<std::string>& options) {
+    std::vector<std::string> all = {"-n", "2", "--verbose"};
+    all.insert(all.end(), options.begin(), options.end());
+    return run(command(all, kTcp)).err;
+  };
+  const std::string mapped = reached({});
+  EXPECT_EQ(lines_with(mapped, "ranks 0-1 reach ranks 0-1 by mapped memory"), 1U) << mapped;
+  const std::string network = reached({"--same-node", "network"});
+  EXPECT_EQ(lines_with(network, "ranks 0-1 reach ranks 0-1 by network (tcp"), 1U) << network;
+  // Where one rank shows nothing, the others speak for themselves.
+  const Finished one = run({"-n", "2", "--segment", "1M", "--", "sh", "-c",
+                            "STRIPLINE_VERBOSE=$STRIPLINE_RANK exec " + program("hello")});
+  EXPECT_EQ(one.status.exit_code, kExitOk) << one.err;
+  EXPECT_EQ(lines_with(one.err, "rank 1 reaches rank 0 by mapped memory"), 1U) << one.err;
   const Finished wrong =
       run({"-n", "2", "--segment", "1M", "--", "env", "STRIPLINE_VERBOSE=yes", program("hello")});
   EXPECT_EQ(wrong.exit_code, kExitUsage) << wrong.err;

@@ -81,6 +81,8 @@ struct Info {
   /// How other ranks of this node are reached, and why not as it was asked for: "mapped: 3 ranks",
   /// "network: 1 rank (rank 2: /proc/71/fd/9: Permission denied)". Empty without such ranks.
   std::string same_node;
+  size_t buffer_bytes = 0;  ///< registered memory of messages and copies, beside the segment
+  size_t peer_bytes = 0;    ///< memory for each other rank
   /// Facts for the machine fingerprint, e.g. {"fabric.provider","tcp;ofi_rxm"},
   /// {"libfabric.version","1.17.0"}.
   std::map<std::string, std::string> attributes;
@@ -132,6 +134,9 @@ class Fabric {
   /// This rank's own always. Valid and constant after connect(), except that ranks which have left
   /// may take theirs along.
   virtual std::span<std::byte> reachable_segment(Rank target) = 0;
+
+  /// How operations of this rank reach another one; of itself: mapped. Constant after connect().
+  virtual SameNode way(Rank target) = 0;
 
   /// Starts reading `bytes` at `offset` of the target's segment into `destination`, which may be
   /// any memory of the caller. Blocks only while the provider's queue is full (and then makes

@@ -18,6 +18,9 @@ class CompletionSlots {
   /// Operations a rank may have in flight; issuing more waits for one of them.
   static constexpr uint32_t kDefaultCapacity = 4096;
 
+  /// Memory of each.
+  static constexpr size_t kBytesPerSlot = 16;
+
   explicit CompletionSlots(uint32_t capacity = kDefaultCapacity);
 
   /// `message` operations, and barriers, complete when active messages are served: a wait must
@@ -73,6 +76,7 @@ class CompletionSlots {
     uint32_t generation = 0;
     Kind kind = Kind::get;
   };
+  static_assert(sizeof(Slot) + sizeof(uint32_t) == kBytesPerSlot);  // it and its place in free_
   std::vector<Slot> slots_;
   std::vector<uint32_t> free_;  // a stack: the slot used last is warm
   uint32_t free_count_ = 0;

@@ -9,6 +9,7 @@
 #include "runtime/machine/fingerprint.h"
 #include "runtime/rma/introduction.h"
 #include "runtime/rma/load_model.h"
+#include "runtime/rma/reach_report.h"
 
 namespace stripline::detail {
 namespace {
@@ -97,9 +98,9 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
 
   auto state =
       std::make_unique<ContextState>(options, std::move(bootstrap), std::move(*fabric), am_config);
-  const auto addresses = rma::introduce(job, *state->fabric, options, model->get());
-  if (!addresses.ok()) return refuse(addresses.error());
-  const Status connected = state->fabric->connect(*addresses, kConnectTimeoutSeconds);
+  const auto introduced = rma::introduce(job, *state->fabric, options, model->get());
+  if (!introduced.ok()) return refuse(introduced.error());
+  const Status connected = state->fabric->connect(introduced->addresses, kConnectTimeoutSeconds);
   if (!connected.ok()) return refuse(connected.error());
   state->fingerprint = machine::machine_fingerprint(state->fabric->info());
   if (*model != nullptr) {
@@ -118,6 +119,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   const bool maps = *same_node == fabric::SameNode::mapped;
   std::unique_ptr<Context> context(new Context(std::move(state)));  // NOLINT(*-owning-memory)
   if (maps) context->state().find_reachable(*context);
+  if (options.verbose) rma::report_reach(*context, introduced->all_described);
   return context;
 }
 

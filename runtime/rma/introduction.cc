@@ -80,8 +80,8 @@ Result<Introduction> Introduction::decode(std::string_view bytes) {
                       std::string(bytes.substr(address, terms))};
 }
 
-Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
-                                           const Options& options, const model::TunedModel* model) {
+Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
+                             const Options& options, const model::TunedModel* model) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string model_terms, terms_of(model));
   const Introduction mine{
       fabric.local_address(), options.verbose ? description(fabric.info(), options) : std::string(),
@@ -90,7 +90,8 @@ Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabr
           (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") +
           " STRIPLINE_MODEL=" + model_terms};
   STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
-  std::vector<std::string> addresses;
+  Introduced introduced;
+  std::vector<std::string>& addresses = introduced.addresses;
   std::vector<machine::RankDescription> described;
   for (const std::string& bytes : introductions) {
     STRIPLINE_ASSIGN_OR_RETURN(Introduction theirs, Introduction::decode(bytes));
@@ -101,6 +102,7 @@ Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabr
                        "; these must be the same for all ranks");
     }
     addresses.push_back(std::move(theirs.address));
+    if (theirs.description.empty()) introduced.all_described = false;
     if (!options.verbose || job.rank() != 0) continue;
     machine::RankDescription one{.host = "did not say"};  // where STRIPLINE_VERBOSE is not set
     if (!theirs.description.empty()) {
@@ -109,7 +111,7 @@ Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabr
     described.push_back(std::move(one));
   }
   if (!described.empty()) std::fputs(machine::job_table(described).c_str(), stderr);
-  return addresses;
+  return introduced;
 }
 
 }  // namespace stripline::rma

@@ -26,13 +26,19 @@ struct Introduction {
   static Result<Introduction> decode(std::string_view bytes);
 };
 
-/// Bootstrap::exchange() of `fabric`'s address; returns all addresses by rank. With
+/// What this rank learns of all.
+struct Introduced {
+  std::vector<std::string> addresses;  ///< by rank
+  bool all_described = true;           ///< all have described themselves; the same on every rank
+};
+
+/// Bootstrap::exchange() of `fabric`'s address; returns what came. With
 /// `options.verbose`, rank 0 writes the table of ranks and settings (runtime/machine/job_table.h)
 /// to standard error: before connecting, so that it is there when that fails. Errors: as
 /// exchange(); data_loss if a rank runs another version; invalid_argument if ranks disagree on the
 /// size of segments, the way between ranks of one node, debug mode, the content of `model` (null:
 /// none) or what replaces its choices.
-Result<std::vector<std::string>> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
-                                           const Options& options, const model::TunedModel* model);
+Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
+                             const Options& options, const model::TunedModel* model);
 
 }  // namespace stripline::rma

@@ -49,6 +49,8 @@ RankEngine::RankEngine(ProfileRequest request, const OpenOptions& options, Share
   info_.clock = options.clock;
   info_.max_message_bytes = profile_.max_message_bytes;
   info_.queue_depth = profile_.queue_depth;
+  info_.peer_bytes = sizeof(RingControl) +
+                     profile_.injection_limit * (sizeof(MessageSlot) + profile_.max_message_bytes);
   info_.iov_limit = kIovLimit;
   for (Rank other = 0; other < ranks_; ++other) {
     info_.nic_ranks += other != rank_ && node_of(other) == node_of(rank_) ? 1 : 0;

@@ -112,6 +112,8 @@ void OfiRank::describe(const std::string& fabric) {
   info_.max_message_bytes = settings_.message_bytes;
   info_.inject_bytes = limits.inject_bytes;
   info_.queue_depth = limits.transmit_depth;
+  info_.buffer_bytes = receive_buffers_.total_bytes() + send_buffers_.total_bytes();
+  info_.peer_bytes = sizeof(Peer) + (mailbox_.file() >= 0 ? sizeof(RingMemory) : 0);
   info_.iov_limit = static_cast<uint32_t>(limits.iov_limit);
   const size_t colon = address_.endpoint_text.rfind(':');
   std::string ip = address_.endpoint_text.substr(0, colon);

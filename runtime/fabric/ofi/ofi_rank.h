@@ -52,6 +52,9 @@ class OfiRank final : public Fabric {
   std::span<std::byte> reachable_segment(Rank target) override {
     return target == rank_ ? segment() : same_node_.mapped(target);
   }
+  SameNode way(Rank target) override {
+    return target == rank_ ? SameNode::mapped : same_node_.way(target);
+  }
   void get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
            Counter& counter) override;
   void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,

@@ -1,0 +1,35 @@
+// What a job costs in memory.
+#pragma once
+
+#include <cstdint>
+
+#include <stripline/context.h>
+
+namespace stripline {
+
+/// Memory of one rank, in bytes. Constant from Context::init() on. Figures are upper bounds: much
+/// of it is touched only when it is needed.
+struct MemoryUse {
+  /// The program's shared segment (Options::segment_bytes).
+  uint64_t segment_bytes = 0;
+  /// Of the runtime, however many ranks there are: what lies behind the segment for transfers of
+  /// many regions and for collectives, the network's buffers, copies of buffered and combined puts,
+  /// packing space, completion slots. Not in it: what a call takes in proportion to what it is
+  /// given (buffers of strips of loops, 24 bytes per region of a list, scratch memory of
+  /// collectives beyond 1 MiB).
+  uint64_t runtime_bytes = 0;
+  /// Of the runtime for each other rank: messages that it has sent and this rank has not served,
+  /// data of collectives that this rank has not come to, rings between ranks of one node.
+  uint64_t per_peer_bytes = 0;
+  /// Of all that, what is registered with the network.
+  uint64_t registered_bytes = 0;
+
+  uint64_t total_bytes(rank_t ranks) const {
+    return segment_bytes + runtime_bytes + per_peer_bytes * (ranks - 1);
+  }
+};
+
+/// This rank's. Not collective; does not communicate.
+MemoryUse memory_use(Context& context);
+
+}  // namespace stripline

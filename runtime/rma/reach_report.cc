@@ -1,0 +1,95 @@
+#include "runtime/rma/reach_report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <stripline/memory_use.h>
+#include <stripline/team.h>
+
+#include "runtime/machine/reach_table.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+
+MemoryUse memory_use(Context& context) {
+  const detail::ContextState& state = context.state();
+  const fabric::Info& info = state.fabric->info();
+  const uint64_t behind_segment = state.fabric->segment().size() - state.segment.size();
+  // Landing slots are packed into as much private memory at most.
+  const uint64_t packing = vis::LandingZone::bytes_for(state.ranks) + 2 * info.max_message_bytes +
+                           vis::Transfers::kConcurrent * vis::Transfers::kMaxBoxBytes;
+  MemoryUse use;
+  use.segment_bytes = state.segment.size();
+  use.runtime_bytes = behind_segment + packing + info.buffer_bytes + state.combiner.budget_bytes() +
+                      state.bounces.capacity() +
+                      state.slots.capacity() * rma::CompletionSlots::kBytesPerSlot;
+  use.per_peer_bytes = info.peer_bytes + state.messages.buffer_bytes_per_peer() +
+                       state.transfers.buffer_bytes_per_peer();
+  use.registered_bytes = state.fabric->segment().size() + info.buffer_bytes;
+  return use;
+}
+
+namespace rma {
+namespace {
+
+/// What ranks of different hosts tell beside the ways.
+struct Facts {
+  uint64_t runtime_bytes = 0;
+  uint64_t per_peer_bytes = 0;
+  std::array<char, 64> provider{};
+  std::array<char, 192> same_node{};
+};
+
+template <size_t N>
+void copy_text(const std::string& from, std::array<char, N>& to) {
+  std::copy_n(from.begin(), std::min(from.size(), N - 1), to.begin());
+}
+
+machine::RankReach reach_of(const Facts& facts, std::vector<uint8_t> ways) {
+  return {.ways = std::move(ways),
+          .provider = facts.provider.data(),
+          .same_node = facts.same_node.data(),
+          .runtime_bytes = facts.runtime_bytes,
+          .per_peer_bytes = facts.per_peer_bytes};
+}
+
+}  // namespace
+
+void report_reach(Context& context, bool together) {
+  const detail::ContextState& state = context.state();
+  const rank_t ranks = state.ranks;
+  std::vector<uint8_t> ways(ranks);
+  for (rank_t peer = 0; peer < ranks; ++peer) {
+    ways[peer] = static_cast<uint8_t>(state.fabric->way(peer));
+  }
+  const MemoryUse memory = memory_use(context);
+  Facts facts;
+  facts.runtime_bytes = memory.runtime_bytes;
+  facts.per_peer_bytes = memory.per_peer_bytes;
+  copy_text(state.fabric->info().provider, facts.provider);
+  copy_text(state.fabric->info().same_node, facts.same_node);
+  if (!together) {
+    std::fputs(machine::reach_line(state.rank, reach_of(facts, ways)).c_str(), stderr);
+    return;
+  }
+  const bool shows = state.rank == 0;
+  const team all = team::world(context);
+  std::vector<uint8_t> all_ways(shows ? size_t{ranks} * ranks : 0);
+  std::vector<Facts> all_facts(shows ? ranks : 0);
+  all.gather(ways, all_ways, 0);
+  all.gather(std::span(&facts, 1), all_facts, 0);
+  if (!shows) return;
+  std::vector<machine::RankReach> reaches;
+  for (rank_t rank = 0; rank < ranks; ++rank) {
+    const auto begin = all_ways.begin() + static_cast<std::ptrdiff_t>(size_t{rank} * ranks);
+    reaches.push_back(reach_of(all_facts[rank], {begin, begin + ranks}));
+  }
+  std::fputs(machine::reach_table(reaches).c_str(), stderr);
+}
+
+}  // namespace rma
+}  // namespace stripline
