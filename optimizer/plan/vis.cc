@@ -23,6 +23,9 @@ constexpr uint64_t kLeastData = 8;
 // the replies of a fourth.
 constexpr uint32_t kDefaultWindow = 4;
 
+// Regions of so many messages or more travel as well by themselves as in chunks.
+constexpr uint64_t kPackedBelowMessages = 2;
+
 // Contiguous operations in flight where nothing is known.
 constexpr uint32_t kDefaultPipelinedWindow = 64;
 
@@ -168,6 +171,7 @@ struct Adapter {
 // Without a model.
 VisPlan blind(const VisRequest& request) {
   const bool pack = request.regions >= 2 && request.region_bytes < request.medium_bytes &&
+                    request.region_bytes / kPackedBelowMessages < request.message_bytes &&
                     vis_allowed(request, VisMethod::packed);
   const VisMethod method = pack ? VisMethod::packed : VisMethod::pipelined;
   return plan_of(candidate_of(request, nullptr, method, 0, 0), Reason::no_model);

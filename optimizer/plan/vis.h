@@ -107,9 +107,9 @@ class VisSink {
 bool vis_allowed(const VisRequest& request, VisMethod method) noexcept;
 
 /// The plan for a transfer. Without a model (`costs` null, or without the operations of this
-/// direction): packed if there are at least two regions, each smaller than medium_bytes, as Iancu
-/// et al. (section 7) advise for systems that nothing is known of; otherwise pipelined. Pure,
-/// allocates nothing.
+/// direction): packed if there are at least two regions, each smaller than medium_bytes and two
+/// messages, as Iancu et al. (section 7) advise for systems that nothing is known of; otherwise
+/// pipelined. Pure, allocates nothing.
 VisPlan plan_vis(const VisRequest& request, const VisCosts* costs) noexcept;
 
 /// The same, telling `sink` about every possible method.

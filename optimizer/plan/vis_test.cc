@@ -119,6 +119,11 @@ TEST(PlanVis, WithoutAModelPacksSmallRegions) {
   EXPECT_EQ(plan_vis(request_of(2, 8191), nullptr).method, VisMethod::packed);
   EXPECT_EQ(plan_vis(request_of(2, 8192), nullptr).method, VisMethod::pipelined);
   EXPECT_EQ(plan_vis(request_of(1, 8), nullptr).method, VisMethod::pipelined);
+  VisRequest lands = request_of(2, 8191);
+  lands.message_bytes = 4096;
+  EXPECT_EQ(plan_vis(lands, nullptr).method, VisMethod::packed);
+  lands.message_bytes = 4095;
+  EXPECT_EQ(plan_vis(lands, nullptr).method, VisMethod::pipelined);
   VisRequest no_messages = request_of(1000, 8);
   no_messages.medium_bytes = 0;
   const VisPlan plan = plan_vis(no_messages, nullptr);

@@ -11,10 +11,6 @@ namespace {
 
 using Kind = rma::CompletionSlots::Kind;
 
-// Regions of so many messages or more travel as well by themselves as in chunks; the planner is
-// told of messages only, into which they do not fit.
-constexpr uint64_t kPackedBelowMessages = 2;
-
 static_assert(static_cast<int>(VisMethod::pipelined) - 1 ==
               static_cast<int>(plan::VisMethod::pipelined));
 static_assert(static_cast<int>(VisMethod::native_iov) - 1 ==
@@ -147,10 +143,8 @@ plan::VisRequest VisCalls::request_for(const ContextState& state, VisDirection d
 
 plan::VisPlan VisCalls::choose(ContextState& state, plan::VisRequest& request,
                                const VisOptions& options) {
-  const size_t message = state.messages.max_payload_bytes();
-  request.message_bytes = message;
-  request.medium_bytes =
-      request.region_bytes < kPackedBelowMessages * message ? state.vis.max_chunk_bytes() : message;
+  request.message_bytes = state.messages.max_payload_bytes();
+  request.medium_bytes = state.vis.max_chunk_bytes();
   if (options.method == VisMethod::best) return state.vis_plans->best(request);
   return state.vis_plans->forced(request,
                                  static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1),
