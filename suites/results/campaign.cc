@@ -175,7 +175,8 @@ Status check_verified(const std::vector<SampleSeries>& series) {
 Result<std::vector<SampleSeries>> load_or_measure_runs(const Options& options,
                                                        const Network& network, uint64_t seed,
                                                        const std::filesystem::path& folder,
-                                                       const std::vector<Point>& points) {
+                                                       const std::vector<Point>& points,
+                                                       std::optional<uint32_t> asked) {
   bench::Target target;
   target.fabric = network.fabric;
   target.clock = network.clock;
@@ -185,7 +186,7 @@ Result<std::vector<SampleSeries>> load_or_measure_runs(const Options& options,
   target.worker = options.worker;
   target.cancel_fd = options.cancel_fd;
   const experiment::StopRule rule = campaign_rule(network.clock, options.quick);
-  const uint32_t runs = campaign_runs(options.quick);
+  const uint32_t runs = asked.value_or(campaign_runs(options.quick));
   std::vector<SampleSeries> all;
   for (uint32_t run = 1; run <= runs; ++run) {
     const std::filesystem::path file = folder / ("run-" + std::to_string(run) + ".json");

@@ -26,9 +26,12 @@ using plan::VisRequest;
 
 constexpr uint64_t kCampaignSeed = 1;
 constexpr uint64_t kJudgedSeed = 2;
+constexpr uint32_t kRuns = 8;  // as a budgeted campaign
 constexpr double kMeanBound = 0.02;
 constexpr double kWorstBound = 0.15;
 constexpr uint32_t kIovLimit = 4;  // as the points
+
+uint32_t runs_of(const Options& options) { return options.quick ? campaign_runs(true) : kRuns; }
 
 model::VisModel only_vis(const model::TunedModel& model) {
   return model.vis.empty() ? model::VisModel{} : model.vis.begin()->second;
@@ -100,8 +103,9 @@ Status write_cells(const std::filesystem::path& file, const VisRegret& regret,
 Status judge(const Options& options, const Network& network, Tables& tables) {
   const std::filesystem::path folder = options.path("vis") / file_name(network.fabric);
   STRIPLINE_ASSIGN_OR_RETURN(
-      const auto series, load_or_measure_runs(options, network, kCampaignSeed, folder / "campaign",
-                                              vis_campaign_points(network, options.quick)));
+      const auto series,
+      load_or_measure_runs(options, network, kCampaignSeed, folder / "campaign",
+                           vis_campaign_points(network, options.quick), runs_of(options)));
   STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit_network(network, series));
   const model::VisModel tuned = only_vis(fitted.model);
   const plan::VisCosts costs(fitted.model.network.begin()->second, fitted.model.pack, &tuned);
@@ -112,9 +116,9 @@ Status judge(const Options& options, const Network& network, Tables& tables) {
   for (const VisCell& cell : cells) {
     for (Point& point : vis_points(cell, tuned)) points.push_back(std::move(point));
   }
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const auto measured,
-      load_or_measure_runs(options, network, kJudgedSeed, folder / "judged", points));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto measured,
+                             load_or_measure_runs(options, network, kJudgedSeed, folder / "judged",
+                                                  points, runs_of(options)));
   const fit::VisSamples samples = fit::sort_vis_samples(measured);
   size_t uncertain = 0;
   const VisRegret regret = vis_regret(cells, samples, [&](const VisCell& cell) {
@@ -169,7 +173,7 @@ Status print_vis(const Options& options) {
       "cells in which the choice was faster count as 0, and the worst is that of the cells whose "
       "95 %% interval over runs lies above 0. Criteria: at most %s on average, %s at "
       "worst.\n\n%s\nThe same cells by fixed rules:\n\n%s",
-      campaign_runs(options.quick), percent(kMeanBound, 0).c_str(), percent(kWorstBound, 0).c_str(),
+      runs_of(options), percent(kMeanBound, 0).c_str(), percent(kWorstBound, 0).c_str(),
       tables.tuned.text().c_str(), tables.fixed.text().c_str());
   return {};
 }

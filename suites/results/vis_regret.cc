@@ -18,10 +18,10 @@ using plan::ComputeClass;
 using plan::Direction;
 using plan::VisMethod;
 
-// Between those of micro.vis, and beyond them.
+// Between those of micro.vis, and one beyond them.
 constexpr uint64_t kRegionBytes[] = {16, 32, 128, 256, 1024, 2048, 8192};
-constexpr uint64_t kDataBytes[] = {4 << 10, 32 << 10, 256 << 10};
-constexpr uint64_t kMostRegions = 4096;  // as micro.vis
+constexpr uint64_t kDataBytes[] = {4 << 10, 32 << 10, 128 << 10};
+constexpr uint64_t kMostRegions = 2048;  // as micro.vis
 constexpr uint64_t kStride = 2;
 constexpr uint64_t kDefaultChunk = 60 << 10;  // as micro.vis
 constexpr uint32_t kDefaultWindow = 0;        // as without a model
