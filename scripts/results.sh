@@ -9,6 +9,7 @@
 #   overlap      the share of a transfer's time that computation can hide
 #   quality      tuned plans against blocking, hand-written and exhaustively searched ones
 #   vis          chosen methods of transfers of many regions against the best ones
+#   strided      chosen transfers of many regions beside loops and packing by hand
 #   cost         nanoseconds of a decision
 #   serial       what the access form costs on local data: instructions and time
 #   compare      the runtime beside bare libfabric and a TCP socket
@@ -28,13 +29,13 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-names=(coverage recovery prediction overlap quality vis cost serial compare collectives arrays
+names=(coverage recovery prediction overlap quality vis strided cost serial compare collectives arrays
   campaign)
 what=${1:-}
 case " ${names[*]} all " in
-  *" $what "*) [ -n "$what" ] || { sed -n '2,27s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+  *" $what "*) [ -n "$what" ] || { sed -n '2,28s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
   *)
-    sed -n '2,27s/^# \{0,1\}//p' "$0"
+    sed -n '2,28s/^# \{0,1\}//p' "$0"
     case $what in -h | --help) exit 0 ;; *) exit 2 ;; esac
     ;;
 esac
@@ -221,6 +222,24 @@ print_compare() {
   selected same-node || return 0
   echo
   "$bin/stripline-compare" --same-node --rounds "$rounds" --markdown
+}
+
+# With the models that `vis` fitted, where it did. Status 1 is a verdict, which is printed.
+print_strided() {
+  local fabric rounds=40 model status ways
+  [ -z "$quick" ] || rounds=6
+  configure_and_build release stripline-compare >&2
+  for fabric in tcp net shm same-node; do
+    selected "$fabric" || continue
+    ways=(--fabric "$fabric")
+    [ "$fabric" != same-node ] || ways=(--same-node)
+    model=$kept/vis/$fabric/model.stripline.json
+    [ ! -f "$model" ] || ways+=(--model "$model")
+    status=0
+    echo
+    "$bin/stripline-compare" --vis "${ways[@]}" --rounds "$rounds" --markdown || status=$?
+    [ "$status" -le 1 ] || return "$status"
+  done
 }
 
 print_arrays() {
