@@ -214,11 +214,40 @@ TEST_P(ImplicitOnNetworks, AFullPoolSendsTheOldest) {
   });
 }
 
+TEST_P(ImplicitOnNetworks, TravelAsTheyAreTunedTo) {
+  constexpr size_t kBytes = 200;
+  for (const bool together : {false, true}) {
+    bootstrap::ThreadGroupOptions group = group_on(GetParam(), 2);
+    group.context.tuning = together ? "put_combining.max_put_bytes=256,buffered_put.max_bytes=0"
+                                    : "put_combining.max_put_bytes=0,buffered_put.max_bytes=4K";
+    const Status ran = run_ranks(group, [together](Context& context) {
+      const auto mine = context.new_symmetric_array<std::byte>(4096);
+      ASSERT_TRUE(mine.ok());
+      const detail::ContextState& state = context.state();
+      const std::vector<std::byte> source(4096, std::byte{7});
+      const auto there = context.on_rank(*mine, 1 - context.rank_me());
+      const uint64_t puts = state.fabric->traffic().puts;
+      for (int i = 0; i < 10; ++i) context.rput_nbi(source.data(), there, kBytes);
+      context.fence();
+      EXPECT_EQ(state.combiner.statistics().puts, together ? 10U : 0U);
+      EXPECT_EQ(state.fabric->traffic().puts - puts, together ? 0U : 10U);
+      const future buffered = context.rput_buffered(source.data(), there, source.size());
+      EXPECT_EQ(state.bounces.empty(), together);  // it has been waited for, or copied
+      buffered.wait();
+      context.barrier();
+      EXPECT_EQ(context.local(*mine)[4095], std::byte{7});
+      context.barrier();
+    });
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+}
+
 // The source changes at once; more is under way than there is room for copies.
 TEST_P(Implicit, BufferedPutsSendWhatWasThere) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kPuts = 300;
-    const std::vector<size_t> sizes = {1, 8, 500, 20000, rma::BounceRing::kLargest, 100000, 0};
+    const std::vector<size_t> sizes = {1,      8, 500, 20000, rma::Tuning{}.buffered_put_bytes,
+                                       100000, 0};
     const auto mine = context.new_symmetric_array<std::byte>(3000000);
     ASSERT_TRUE(mine.ok());
     for (const rank_t target : {1 - context.rank_me(), context.rank_me()}) {
@@ -234,7 +263,7 @@ TEST_P(Implicit, BufferedPutsSendWhatWasThere) {
             bytes));
         at += bytes;
       }
-      EXPECT_GT(at, 2 * rma::BounceRing::kCapacity);
+      EXPECT_GT(at, 2 * rma::Tuning{}.buffered_budget_bytes);
       if (target == 0) wait_all(futures);  // or dropped: complete at the barrier
       context.barrier();
       at = 0;
