@@ -137,6 +137,11 @@ std::optional<std::string> text_param(const Point& point, std::string_view name)
   return std::get<std::string>(it->second);
 }
 
+bool is_on_node(const Experiment& experiment) {
+  return std::any_of(experiment.factors.begin(), experiment.factors.end(),
+                     [](const Factor& factor) { return factor.name == kSameNodeFactor; });
+}
+
 std::optional<std::string> complete_point(const Experiment& declaration, Point& point) {
   const std::string where = "experiment '" + declaration.name + "': ";
   if (point.experiment != declaration.name) {

@@ -17,6 +17,7 @@
 #include "optimizer/fit/fit_vis.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/samples.h"
+#include "optimizer/model/paths.h"
 #include "optimizer/model/validate.h"
 #include "optimizer/stats/order.h"
 
@@ -44,7 +45,9 @@ Result<std::string> hash_of(std::span<const SampleSeries> series,
   return sha256_hex(all + "]");
 }
 
-void fit_operations(const SortedSamples& samples, const FitRequest& request, Fit& fit) {
+// `title` begins the names of the operations in the report.
+void fit_operations(const SortedSamples& samples, const std::string& path_name,
+                    const std::string& title, const FitRequest& request, Fit& fit) {
   model::PathModel path;
   bool any = false;
   const std::tuple<const char*, Kind, std::optional<model::OperationModel>*> members[] = {
@@ -54,15 +57,15 @@ void fit_operations(const SortedSamples& samples, const FitRequest& request, Fit
     if (found == samples.operations.end()) continue;
     auto fitted = fit_operation(found->second, kind, request.options);
     if (!fitted.ok()) {
-      fit.report.notes.push_back(std::string(name) + ": " + fitted.error().message());
+      fit.report.notes.push_back(title + name + ": " + fitted.error().message());
       continue;
     }
     *member = std::move(fitted->model);
     fitted->model = {};
-    fit.report.operations.emplace(name, std::move(*fitted));
+    fit.report.operations.emplace(title + name, std::move(*fitted));
     any = true;
   }
-  if (any) fit.model.network[request.path] = std::move(path);
+  if (any) fit.model.network[path_name] = std::move(path);
 }
 
 void fit_compute(const SortedSamples& samples, const FitRequest& request, Fit& fit) {
@@ -188,6 +191,11 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   SortedSamples samples = sort_samples(series);
   VisSamples many_regions = sort_vis_samples(series);
   RmaSamples single = sort_rma_samples(series);
+  auto on_node = sort_node_samples(series);
+  for (auto& [way, of_way] : on_node) {
+    samples.used.insert(samples.used.end(), of_way.used.begin(), of_way.used.end());
+    std::move(of_way.rejected.begin(), of_way.rejected.end(), std::back_inserter(samples.rejected));
+  }
   for (auto [used, rejected] : {std::pair(&many_regions.used, &many_regions.rejected),
                                 std::pair(&single.used, &single.rejected)}) {
     samples.used.insert(samples.used.end(), used->begin(), used->end());
@@ -197,7 +205,18 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   Fit fit;
   fit.report.series_used = samples.used.size();
   fit.report.rejected = std::move(samples.rejected);
-  fit_operations(samples, request, fit);
+  fit_operations(samples, request.path, "", request, fit);
+  for (const auto& [way, of_way] : on_node) {
+    const auto path = model::path_of_way(way);
+    const std::string name(path ? model::path_name(*path) : std::string_view());
+    // The network between ranks of a node is no path of its own.
+    if (!path || path == model::Path::network || name == request.path) {
+      fit.report.notes.push_back("samples of ranks of one node that reach each other by '" + way +
+                                 "' are of no known path");
+      continue;
+    }
+    fit_operations(of_way, name, name + " ", request, fit);
+  }
   fit_compute(samples, request, fit);
   fit_buffers(samples, request, fit);
   fit_strip(samples, request, fit);

@@ -34,8 +34,8 @@ struct FitRequest {
 struct FitReport {
   std::size_t series_used = 0;
   std::vector<std::string> rejected;  ///< Series that were left out, and why.
-  /// By operation: breakpoints with their intervals, misfit, what could not be identified. The
-  /// model member is empty here.
+  /// By operation, "put" or "intra-node put": breakpoints with their intervals, misfit, what could
+  /// not be identified. The model member is empty here.
   std::map<std::string, OperationFit> operations;
   std::vector<std::string> notes;  ///< What could not be fitted as a whole, and why.
 };
@@ -45,9 +45,9 @@ struct Fit {
   FitReport report;
 };
 
-/// Fits every operation, compute primitive, strip overhead, rule for collectives, transfer of many
-/// regions and choice for single operations that the series hold. The result is deterministic, does
-/// not depend on the order of the series, and satisfies model::validate().
+/// Fits every operation on every path, compute primitive, strip overhead, rule for collectives,
+/// transfer of many regions and choice for single operations that the series hold. The result is
+/// deterministic, does not depend on the order of the series, and satisfies model::validate().
 /// Errors: failed_precondition when no operation and no primitive could be fitted (the message says
 /// why), invalid_argument when the request breaks a rule of the model, such as an empty name.
 Result<Fit> fit_model(std::span<const experiment::SampleSeries> series, const FitRequest& request);

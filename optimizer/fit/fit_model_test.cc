@@ -254,5 +254,44 @@ TEST(FitModel, DamagedCampaignsNeverGiveAnInvalidModel) {
   EXPECT_GE(fitted, 30);
 }
 
+// A node's memory beside a network: the same machine with another truth, measured in the same runs.
+TEST(FitModel, PathsWithinANodeStandBesideTheNetwork) {
+  auto node = example_machine();
+  for (TrueOperation& operation : node) {
+    for (TrueSegment& s : operation.segments) {
+      for (double* cost : {&s.o_base, &s.o_per_byte, &s.L, &s.g, &s.G, &s.r_base, &s.r_per_byte}) {
+        *cost *= 0.1;
+      }
+    }
+  }
+  auto series = synthesize(example_machine(), full_campaign(), {}, 8);
+  const std::size_t of_network = series.size();
+  for (SampleSeries one : synthesize(node, full_campaign(), {}, 8)) {
+    const std::string& name = one.point.experiment;
+    if (name != "micro.latency" && name != "micro.issue" && name != "micro.flood" &&
+        name != "micro.overlap") {
+      continue;
+    }
+    one.point.experiment.replace(0, 6, "micro.node_");
+    one.point.params[experiment::kSameNodeFactor] = std::string("mapped");
+    series.push_back(one);
+  }
+  const auto both = fit_model(series, request());
+  ASSERT_TRUE(both.ok()) << both.error().message();
+  const auto alone = fit_model(std::span(series).first(of_network), request());
+  ASSERT_TRUE(alone.ok());
+  ASSERT_EQ(both->model.network.size(), 2U);
+  const auto o_of = [](const model::PathModel& path) {
+    return path.get->segments.front().o_base_s->value;
+  };
+  EXPECT_EQ(o_of(both->model.network.at("inter-node")),
+            o_of(alone->model.network.at("inter-node")));
+  EXPECT_NEAR(o_of(both->model.network.at("intra-node")),
+              0.1 * o_of(both->model.network.at("inter-node")),
+              0.01 * o_of(both->model.network.at("inter-node")));
+  EXPECT_EQ(both->report.series_used, series.size());
+  EXPECT_TRUE(both->report.operations.contains("intra-node get"));
+}
+
 }  // namespace
 }  // namespace stripline::fit

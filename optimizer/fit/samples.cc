@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -107,7 +108,11 @@ double across_runs(const RunMedians& medians) {
   return stats::median(values);
 }
 
-SortedSamples sort_samples(std::span<const SampleSeries> series) {
+namespace {
+
+// `indices`: where the series stand in what the caller was given.
+SortedSamples sort_those(std::span<const SampleSeries> series,
+                         std::span<const std::size_t> indices) {
   SortedSamples sorted;
   std::map<Key, std::vector<double>> pooled;
   for (std::size_t i = 0; i < series.size(); ++i) {
@@ -123,7 +128,7 @@ SortedSamples sort_samples(std::span<const SampleSeries> series) {
     }
     std::vector<double>& values = pooled[*key];
     values.insert(values.end(), one.values.begin(), one.values.end());
-    sorted.used.push_back(i);
+    sorted.used.push_back(indices[i]);
   }
   for (const auto& [key, values] : pooled) {
     const auto& [name, variant, bytes, second, run] = key;
@@ -160,6 +165,34 @@ SortedSamples sort_samples(std::span<const SampleSeries> series) {
     if (name == "micro.flood") operation.flood[bytes][second][run] = middle;
     if (name == "micro.overlap") operation.overlap[bytes][run] = middle;
   }
+  return sorted;
+}
+
+}  // namespace
+
+SortedSamples sort_samples(std::span<const SampleSeries> series) {
+  std::vector<std::size_t> indices(series.size());
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  return sort_those(series, indices);
+}
+
+std::map<std::string, SortedSamples> sort_node_samples(std::span<const SampleSeries> series) {
+  constexpr std::string_view kNode = "micro.node_";
+  struct Way {
+    std::vector<SampleSeries> series;
+    std::vector<std::size_t> indices;
+  };
+  std::map<std::string, Way> ways;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    if (!series[i].point.experiment.starts_with(kNode)) continue;
+    SampleSeries one = series[i];
+    one.point.experiment.replace(0, kNode.size(), "micro.");
+    Way& way = ways[experiment::text_param(one.point, experiment::kSameNodeFactor).value_or("")];
+    way.series.push_back(std::move(one));
+    way.indices.push_back(i);
+  }
+  std::map<std::string, SortedSamples> sorted;
+  for (const auto& [name, way] : ways) sorted[name] = sort_those(way.series, way.indices);
   return sorted;
 }
 

@@ -68,6 +68,11 @@ struct SortedSamples {
 /// and run are pooled.
 SortedSamples sort_samples(std::span<const experiment::SampleSeries> series);
 
+/// The same for micro.node_latency, micro.node_issue, micro.node_flood and micro.node_overlap, as
+/// if they were micro.latency and so on; by way between ranks of a node.
+std::map<std::string, SortedSamples> sort_node_samples(
+    std::span<const experiment::SampleSeries> series);
+
 /// Median over runs.
 double across_runs(const RunMedians& medians);
 

@@ -94,5 +94,34 @@ TEST(SortSamples, NamesWhatItLeavesOut) {
   EXPECT_NE(sorted.rejected[1].find("bytes=64"), std::string::npos);
 }
 
+TEST(SortNodeSamples, AreThoseOfSingleOperationsByWay) {
+  std::vector<SampleSeries> series;
+  for (const char* way : {"mapped", "cma"}) {
+    SampleSeries one;
+    one.point = {
+        "micro.node_latency", "get", {{"bytes", int64_t{8}}, {"same_node", std::string(way)}}};
+    one.values = {way[0] == 'm' ? 1e-7 : 1e-6};
+    one.verified = true;
+    series.push_back(one);
+  }
+  SampleSeries network = series[0];
+  network.point = {"micro.latency", "get", {{"bytes", int64_t{8}}}};
+  network.values = {1e-5};
+  series.insert(series.begin(), network);
+  SampleSeries wrong = series[1];
+  wrong.verified = false;
+  series.push_back(wrong);
+  const SortedSamples of_network = sort_samples(series);
+  EXPECT_EQ(of_network.used, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(across_runs(of_network.operations.at("get").latency.at(8)), 1e-5);
+  const auto on_node = sort_node_samples(series);
+  ASSERT_EQ(on_node.size(), 2U);
+  EXPECT_EQ(across_runs(on_node.at("mapped").operations.at("get").latency.at(8)), 1e-7);
+  EXPECT_EQ(on_node.at("mapped").used, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(on_node.at("mapped").rejected.size(), 1U);
+  EXPECT_EQ(across_runs(on_node.at("cma").operations.at("get").latency.at(8)), 1e-6);
+  EXPECT_EQ(on_node.at("cma").used, (std::vector<std::size_t>{2}));
+}
+
 }  // namespace
 }  // namespace stripline::fit

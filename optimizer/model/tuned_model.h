@@ -62,7 +62,7 @@ struct OperationModel {
   std::vector<BufferPoint> buffers;      ///< gets only; by size, ascending
 };
 
-/// One path between two ranks ("inter-node", "intra-node", "self").
+/// One path between two ranks (paths.h).
 struct PathModel {
   std::optional<OperationModel> put;
   std::optional<OperationModel> get;

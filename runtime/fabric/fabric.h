@@ -200,6 +200,9 @@ class Fabric {
   /// advances the virtual one. For measurements of overlap.
   virtual void compute_for(double seconds) = 0;
 
+  /// How another rank is reached; valid after connect().
+  virtual SameNode way_to(Rank) const { return SameNode::network; }
+
   virtual Traffic traffic() const = 0;
 };
 

@@ -65,6 +65,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   uint32_t remote_blocks = 0;
   uint32_t peers = 0;  // as blocks follow one another
   rank_t peer = me;
+  std::optional<model::Path> path;
   uint64_t own_count = reading ? options.own_count : 0;
   uint64_t count = 0;
   for (size_t i = 0; i < block_count; ++i) {
@@ -76,6 +77,8 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       count += block.count;
       peers += block.rank != peer ? 1 : 0;
       peer = block.rank;
+      // Where some blocks come over the network, it decides.
+      if (path != model::Path::network) path = context.state().path_to(peer);
     }
   }
   request_.direction = direction;
@@ -97,14 +100,16 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     plan_ = kOwnMemoryPlan;
     return;
   }
-  const plan::StripCosts* costs = options.use_model && state_.costs ? &*state_.costs : nullptr;
+  costs_ = state_.costs(*path);
+  const plan::StripCosts* costs = options.use_model ? costs_ : nullptr;
   if (options.force) {
     plan_ = plan::force_strip(request_, costs, *options.force);
   } else if (costs == nullptr) {
     plan_ = plan::plan_strip(request_, nullptr);
     if (options.use_model) say_no_model(context.state(), state_);
   } else {
-    site_ = site_of(options, site);
+    // A place that is reached otherwise is another one to the cache.
+    site_ = site_of(options, site) + static_cast<uint64_t>(*path);
     const LoopSite* known = state_.sites.find(site_, request_);
     if (known == nullptr) {
       known = &state_.sites.insert(site_, request_, {plan::plan_strip(request_, costs)});
@@ -325,12 +330,12 @@ void LoopRun::refine() {
   LoopSite* const known = state_.sites.find(site_, request_);
   if (known == nullptr) return;
   const uint32_t executions = ++known->executions;
-  const double uncut_s = plan::uncut_compute_s(request_, *state_.costs, plan_, computed_s_);
+  const double uncut_s = plan::uncut_compute_s(request_, *costs_, plan_, computed_s_);
   known->least_compute_s = executions == 1 ? uncut_s : std::min(known->least_compute_s, uncut_s);
   if (executions < kRefineAfter) return;
   plan::StripRequest measured = request_;
   measured.compute_s = known->least_compute_s;
-  known->plan = plan::plan_strip(measured, &*state_.costs);
+  known->plan = plan::plan_strip(measured, costs_);
 }
 
 }  // namespace stripline::detail

@@ -3,23 +3,17 @@
 #include <new>
 
 namespace stripline::detail {
-namespace {
-
-// The path that ranks talk over, as campaigns name it.
-constexpr const char* kPath = "inter-node";
-
-}  // namespace
-
 void LoopFrame::Free::operator()(std::byte* memory) const {
   ::operator delete[](memory, std::align_val_t{64});
 }
 
 LoopState::LoopState(const ContextState& context) {
-  if (context.model == nullptr || context.model->network.empty()) return;
-  const auto& network = context.model->network;
-  const auto named = network.find(kPath);
-  const model::PathModel& path = named != network.end() ? named->second : network.begin()->second;
-  costs.emplace(path, context.model->compute, context.model->strip);
+  if (context.model == nullptr) return;
+  for (size_t i = 0; i < model::kPaths; ++i) {
+    const auto* entry = model::find_path(*context.model, static_cast<model::Path>(i));
+    if (entry == nullptr) return;
+    costs_.at(i).emplace(entry->second, context.model->compute, context.model->strip);
+  }
 }
 
 LoopState& LoopState::of(ContextState& context) {

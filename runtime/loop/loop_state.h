@@ -1,6 +1,7 @@
 // What the loop engine keeps for the life of a Context: compiled costs, plans, buffers, counters.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,11 +44,17 @@ struct LoopState : MechanismState {
   LoopFrame& enter_frame();
   void leave_frame() { --depth_; }
 
-  std::optional<plan::StripCosts> costs;  ///< nullopt without a model
+  /// Of a path; null without a model.
+  const plan::StripCosts* costs(model::Path path) const {
+    const auto& costs = costs_[static_cast<size_t>(path)];
+    return costs ? &*costs : nullptr;
+  }
+
   plan::PlanCache<LoopSite> sites;
   bool said_no_model = false;
 
  private:
+  std::array<std::optional<plan::StripCosts>, model::kPaths> costs_;
   std::vector<std::unique_ptr<LoopFrame>> frames_;
   size_t depth_ = 0;
 };

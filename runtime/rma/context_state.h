@@ -13,6 +13,7 @@
 
 #include <stripline/context.h>
 
+#include "optimizer/model/paths.h"
 #include "optimizer/model/tuned_model.h"
 #include "optimizer/plan/collective.h"
 #include "runtime/am/active_messages.h"
@@ -73,6 +74,19 @@ struct ContextState {
   Status use_model(std::shared_ptr<const model::TunedModel> model_to_use);
 
   // --- one-sided operations, checked ----------------------------------------------------------
+
+  /// The path to another rank, as models have it.
+  model::Path path_to(rank_t target) const {
+    switch (fabric->way_to(target)) {
+      case fabric::SameNode::mapped:
+        return model::Path::mapped;
+      case fabric::SameNode::cma:
+        return model::Path::cma;
+      case fabric::SameNode::network:
+        break;
+    }
+    return model::Path::network;
+  }
 
   /// Ends the job unless the range lies within the target's segment and no handler is running.
   /// Debug mode's checks are behind the same branch (docs/debugging.md); `access` is what the

@@ -141,12 +141,13 @@ plan::VisRequest VisCalls::request_for(const ContextState& state, VisDirection d
   return request;
 }
 
-plan::VisPlan VisCalls::choose(ContextState& state, plan::VisRequest& request,
+plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, plan::VisRequest& request,
                                const VisOptions& options) {
   request.message_bytes = state.messages.max_payload_bytes();
   request.medium_bytes = state.vis.max_chunk_bytes();
-  if (options.method == VisMethod::best) return state.vis_plans->best(request);
-  return state.vis_plans->forced(request,
+  const model::Path path = state.path_to(target);
+  if (options.method == VisMethod::best) return state.vis_plans->best(request, path);
+  return state.vis_plans->forced(request, path,
                                  static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1),
                                  options.chunk_bytes, options.window);
 }
@@ -221,7 +222,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.local_regions = local.regions();
   request.message_header_bytes += static_cast<uint32_t>(
       sizeof(vis::wire::StridedHead) + shape.dimensions.size() * 2 * sizeof(uint64_t));
-  const plan::VisPlan plan = choose(state, request, options);
+  const plan::VisPlan plan = choose(state, transfer.target, request, options);
   const auto begin = [&](fabric::Counter& counter) {
     vis::Strided moved = state.debug == nullptr ? std::move(shape) : shape;
     state.vis.start(request.direction, transfer.target, std::move(moved), transfer.local, plan,
@@ -277,7 +278,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.region_bytes = total / regions.size();
   request.local_regions = local_regions;
   request.region_header_bytes = vis::wire::kWordBytes;
-  const plan::VisPlan plan = choose(state, request, options);
+  const plan::VisPlan plan = choose(state, target, request, options);
   const auto begin = [&](fabric::Counter& counter) {
     std::vector<vis::Region> moved = state.debug == nullptr ? std::move(regions) : regions;
     state.vis.start(request.direction, target, std::move(moved), plan, counter);

@@ -20,7 +20,7 @@ class VisCalls {
                       const VisPieces& pieces, const VisOptions& options, void* caller);
 
  private:
-  static plan::VisPlan choose(ContextState& state, plan::VisRequest& request,
+  static plan::VisPlan choose(ContextState& state, rank_t target, plan::VisRequest& request,
                               const VisOptions& options);
   static plan::VisRequest request_for(const ContextState& state, VisDirection direction,
                                       const vis::Extent& extent, const VisOptions& options);

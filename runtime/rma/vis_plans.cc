@@ -5,9 +5,6 @@
 namespace stripline::rma {
 namespace {
 
-// The path that ranks talk over, as campaigns name it.
-constexpr const char* kPath = "inter-node";
-
 uint64_t hash_of(const plan::VisRequest& request) {
   constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
   uint64_t hash = 0;
@@ -23,25 +20,28 @@ uint64_t hash_of(const plan::VisRequest& request) {
 
 VisPlans::VisPlans(const model::TunedModel* model)
     : entries_(std::make_unique<std::array<Entry, kPlaces>>()) {
-  if (model == nullptr || model->network.empty()) return;
-  const auto named = model->network.find(kPath);
-  const auto path = named != model->network.end() ? named : model->network.begin();
-  const auto measured = model->vis.find(path->first);
-  costs_.emplace(path->second, model->pack,
-                 measured != model->vis.end() ? &measured->second : nullptr);
+  if (model == nullptr) return;
+  for (size_t i = 0; i < model::kPaths; ++i) {
+    const auto* entry = model::find_path(*model, static_cast<model::Path>(i));
+    if (entry == nullptr) return;
+    const auto measured = model->vis.find(entry->first);
+    costs_.at(i).emplace(entry->second, model->pack,
+                         measured != model->vis.end() ? &measured->second : nullptr);
+  }
 }
 
-plan::VisPlan VisPlans::best(const plan::VisRequest& request) {
-  Entry& entry = (*entries_)[hash_of(request) % kPlaces];
-  if (!entry.known || !(entry.request == request)) {
-    entry = {true, request, plan::plan_vis(request, costs())};
+plan::VisPlan VisPlans::best(const plan::VisRequest& request, model::Path path) {
+  Entry& entry = (*entries_)[(hash_of(request) + static_cast<uint64_t>(path)) % kPlaces];
+  if (!entry.known || entry.path != path || !(entry.request == request)) {
+    entry = {true, path, request, plan::plan_vis(request, costs(path))};
   }
   return entry.plan;
 }
 
-plan::VisPlan VisPlans::forced(const plan::VisRequest& request, plan::VisMethod method,
-                               uint64_t chunk_bytes, uint32_t window) const {
-  return plan::force_vis(request, costs(), method, chunk_bytes, window);
+plan::VisPlan VisPlans::forced(const plan::VisRequest& request, model::Path path,
+                               plan::VisMethod method, uint64_t chunk_bytes,
+                               uint32_t window) const {
+  return plan::force_vis(request, costs(path), method, chunk_bytes, window);
 }
 
 }  // namespace stripline::rma

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "optimizer/model/paths.h"
 #include "optimizer/model/tuned_model.h"
 #include "optimizer/plan/vis.h"
 #include "optimizer/plan/vis_costs.h"
@@ -19,21 +20,27 @@ class VisPlans {
   /// `model` may be null, and need not stay.
   explicit VisPlans(const model::TunedModel* model);
 
-  plan::VisPlan best(const plan::VisRequest& request);
-  plan::VisPlan forced(const plan::VisRequest& request, plan::VisMethod method,
+  /// For a target on this path.
+  plan::VisPlan best(const plan::VisRequest& request, model::Path path);
+  plan::VisPlan forced(const plan::VisRequest& request, model::Path path, plan::VisMethod method,
                        uint64_t chunk_bytes, uint32_t window) const;
 
-  const plan::VisCosts* costs() const { return costs_ ? &*costs_ : nullptr; }
+  /// Null without a model.
+  const plan::VisCosts* costs(model::Path path) const {
+    const auto& costs = costs_[static_cast<size_t>(path)];
+    return costs ? &*costs : nullptr;
+  }
 
  private:
   static constexpr size_t kPlaces = 64;  // a power of two
   struct Entry {
     bool known = false;
+    model::Path path = model::Path::network;
     plan::VisRequest request;
     plan::VisPlan plan;
   };
 
-  std::optional<plan::VisCosts> costs_;
+  std::array<std::optional<plan::VisCosts>, model::kPaths> costs_;
   std::unique_ptr<std::array<Entry, kPlaces>> entries_;
 };
 

@@ -46,12 +46,13 @@ plan::StripRequest request_of(Context& context, const EngineLoop& loop) {
 // What explain() says ahead of its tables.
 std::string reasons(Context& context, const EngineLoop& loop) {
   auto& state = detail::LoopState::of(context.state());
-  if (!state.costs) return {};
+  const plan::StripCosts* costs = state.costs(context.state().path_to(1));
+  if (costs == nullptr) return {};
   plan::StripRequest request = request_of(context, loop);
   if (const detail::LoopSite* site = state.sites.find(kSite, request)) {
     if (site->executions > 0) request.compute_s = site->least_compute_s;
   }
-  const std::string text = plan::to_text(plan::explain(request, &*state.costs));
+  const std::string text = plan::to_text(plan::explain(request, costs));
   return text.substr(0, text.find("alternatives:"));
 }
 

@@ -72,6 +72,7 @@ class OfiRank final : public Fabric {
   bool wait(const std::function<bool()>& condition, double deadline_s) override;
   void wait_for(const Counter& counter) override;
   void compute_for(double seconds) override;
+  SameNode way_to(Rank target) const override { return same_node_.way(target); }
   Traffic traffic() const override { return traffic_; }
 
  private:

@@ -36,6 +36,10 @@
 
 namespace stripline {
 
+namespace plan {
+class StripCosts;
+}
+
 /// Operations per element, beside the remote reference itself (optimizer/cost/compute_costs.h).
 using LoopClass = cost::LoopClass;
 /// What was decided for a loop (optimizer/plan/strip.h).
@@ -145,6 +149,7 @@ class LoopRun {
   uint64_t halo_bytes_ = 0;
   plan::StripRequest request_;
   plan::StripPlan plan_;
+  const plan::StripCosts* costs_ = nullptr;  // of the path to the blocks
   uint64_t site_ = 0;
   uint64_t slots_ = 1;  // buffers, or counters under schedule A
   uint64_t slot_bytes_ = 0;
