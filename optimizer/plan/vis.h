@@ -53,6 +53,12 @@ struct VisRequest {
   uint32_t region_header_bytes = 0;
   /// Ranks with which transfers like this one are under way at the same time.
   uint32_t peers = 1;
+  /// How long messages were seen to wait at the target until it looked for them; 0: not at all, or
+  /// not known. Counts where it exceeds what was measured for the class. In few different values,
+  /// if plans are to be remembered.
+  double service_delay_s = 0;
+  /// Contiguous operations, too, wait until the target makes progress.
+  bool needs_target = false;
   bool operator==(const VisRequest&) const = default;
 };
 

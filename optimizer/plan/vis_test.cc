@@ -292,6 +292,17 @@ TEST(PlanVis, TablesOfTheModelAreInTheOrderOfThePlanner) {
   }
 }
 
+TEST(PlanVis, ATargetThatWasSeenToBeBusySpeaksAgainstMessages) {
+  const VisCosts costs = costs_of();
+  VisRequest request = request_of(256, 8, Direction::put);
+  EXPECT_EQ(plan_vis(request, &costs).method, VisMethod::packed);
+  request.service_delay_s = 5e-3;
+  EXPECT_EQ(plan_vis(request, &costs).method, VisMethod::pipelined);
+  // Unless the others wait for it as well.
+  request.needs_target = true;
+  EXPECT_EQ(plan_vis(request, &costs).method, VisMethod::packed);
+}
+
 TEST(PlanVis, FootprintsHaveTheirOwnResiduals) {
   model::VisModel vis;
   vis.get.emplace();

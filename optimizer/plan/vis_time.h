@@ -44,13 +44,25 @@ inline uint64_t carried_chunk(const VisRequest& request, uint64_t chunk_bytes) {
 /// What the local pieces span; nothing says how far they lie apart, so they count as close.
 inline uint64_t local_span(const VisRequest& request) { return vis_bytes(request); }
 
-/// `count` contiguous operations of `bytes` each, at most `window` in flight.
+/// What the target lets a request for its attention wait beyond what was measured for the class.
+inline double unexpected_delay(const VisRequest& request, const VisTuning& tuning) {
+  return std::max(
+      0.0, request.service_delay_s - tuning.service_delay_s[static_cast<size_t>(request.compute)]);
+}
+
+/// The same of contiguous operations, which only some networks make wait for it.
+inline double contiguous_delay(const VisRequest& request, const VisCosts& costs) {
+  return request.needs_target ? unexpected_delay(request, costs.tuning(request.direction)) : 0.0;
+}
+
+/// `count` contiguous operations of `bytes` each, at most `window` in flight, each of which waits
+/// `delay_s` at the target.
 inline double windowed(const cost::LinkCosts& link, double bytes, uint64_t count, uint32_t window,
-                       double extra_o = 0) {
+                       double delay_s, double extra_o = 0) {
   const cost::MessageCosts& m = link.at(static_cast<uint64_t>(bytes));
   const double o = m.o(bytes) + extra_o;
   const double r = m.r(bytes);
-  const double one = o + m.round_trip(bytes) + r;
+  const double one = o + m.round_trip(bytes) + delay_s + r;
   if (count <= 1) return one;
   // Up to a window is issued while nothing has to be retired yet.
   const double early = std::max({o, m.gap(bytes), r});
@@ -64,7 +76,7 @@ inline double pipelined_time(const VisRequest& request, const VisCosts& costs, u
   const uint64_t pieces = vis_pieces(request);
   return windowed(costs.link(request.direction),
                   static_cast<double>(vis_bytes(request)) / static_cast<double>(pieces), pieces,
-                  window);
+                  window, contiguous_delay(request, costs));
 }
 
 inline uint64_t iov_operations(const VisRequest& request) {
@@ -79,11 +91,12 @@ inline double native_iov_time(const VisRequest& request, const VisCosts& costs, 
   const double pieces = static_cast<double>(vis_pieces(request)) / static_cast<double>(operations);
   return windowed(costs.link(request.direction),
                   static_cast<double>(vis_bytes(request)) / static_cast<double>(operations),
-                  operations, window, pieces * iov_piece_s);
+                  operations, window, contiguous_delay(request, costs), pieces * iov_piece_s);
 }
 
 inline double bounding_box_time(const VisRequest& request, const VisCosts& costs) {
   return costs.link(Direction::get).blocking(request.extent_bytes) +
+         contiguous_delay(request, costs) +
          costs.pack().unpack(static_cast<double>(vis_pieces(request)),
                              static_cast<double>(vis_bytes(request)), request.extent_bytes);
 }
@@ -196,7 +209,8 @@ inline double model_time(const VisRequest& request, const VisCosts& costs,
       break;
   }
   return packed_time(request, costs, candidate.chunk_bytes, candidate.window,
-                     tuning.service_delay_s[static_cast<size_t>(request.compute)]);
+                     tuning.service_delay_s[static_cast<size_t>(request.compute)] +
+                         unexpected_delay(request, tuning));
 }
 
 }  // namespace stripline::plan::detail

@@ -167,6 +167,36 @@ TEST(VisTime, NobodyIsAskedWhereTheDataLieTogether) {
               1e-12);
 }
 
+TEST(VisTime, WhatWasSeenOfTheTargetAddsToWhatNeedsItsAttention) {
+  const VisCosts costs = costs_with(1e-3);  // of the heavy class
+  VisRequest idle = request_of(16, 100);
+  VisRequest busy = idle;
+  busy.service_delay_s = 3e-3;
+  const auto grows_by = [&](const VisCandidate& candidate) {
+    return model_time(busy, costs, candidate) - model_time(idle, costs, candidate);
+  };
+  const VisCandidate packed{VisMethod::packed, 4, 8192};
+  const VisCandidate pipelined{VisMethod::pipelined, 16, 0};
+  const VisCandidate native{VisMethod::native_iov, 16, 0};
+  const VisCandidate box{VisMethod::bounding_box, 1, 0};
+  EXPECT_NEAR(grows_by(packed), 3e-3, 1e-12);
+  for (const VisCandidate& direct : {pipelined, native, box}) EXPECT_EQ(grows_by(direct), 0.0);
+
+  // Only what exceeds the delay that was measured for the class, which the residuals know.
+  idle.compute = busy.compute = ComputeClass::heavy;
+  EXPECT_NEAR(grows_by(packed), 2e-3, 1e-12);
+  busy.service_delay_s = 0.5e-3;
+  EXPECT_EQ(grows_by(packed), 0.0);
+
+  // A network that makes everything wait for the target.
+  busy.service_delay_s = 3e-3;
+  idle.needs_target = busy.needs_target = true;
+  for (const VisCandidate& direct : {pipelined, native, box}) {
+    EXPECT_NEAR(grows_by(direct), 2e-3, 1e-12);
+  }
+  EXPECT_NEAR(grows_by({VisMethod::pipelined, 1, 0}), 16 * 2e-3, 1e-9);
+}
+
 TEST(VisTime, PackedMessagesOneByOneTakeARoundEach) {
   const VisCosts costs = costs_with();
   const VisRequest request = request_of(4 * 16, 100);

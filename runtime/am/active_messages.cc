@@ -6,6 +6,27 @@
 #include <utility>
 
 namespace stripline::am {
+namespace {
+
+// Weight of the newest of the waits that make the service delay: that of round trips in TCP
+// (Jacobson, Congestion avoidance and control, 1988).
+constexpr double kNewestWait = 1.0 / 8;
+
+// Whether a message asks its target for something that its sender may have asked for another way.
+bool asks_for_work(uint16_t handler) {
+  switch (handler) {
+    case kCombinedPuts:
+    case kAtomic:
+    case kSignalledPut:
+    case kVisPut:
+    case kVisGet:
+      return true;
+    default:
+      return handler >= kFirstProgramHandler;
+  }
+}
+
+}  // namespace
 
 ActiveMessages::ActiveMessages(fabric::Fabric& fabric, Rank ranks, const Config& config,
                                fabric::FailureHandler fail)
@@ -64,7 +85,8 @@ bool ActiveMessages::transmit(Rank target, uint16_t handler, Class kind,
                               std::span<const std::byte> head, std::span<const std::byte> body) {
   Peer& peer = peers_[target];
   const Header header{.handler = handler,
-                      .flags = kind == Class::reply ? kReplyFlag : uint16_t{0},
+                      .flags = static_cast<uint16_t>((kind == Class::reply ? kReplyFlag : 0) |
+                                                     peer.untold_delay << kDelayShift),
                       .request_credits = static_cast<uint16_t>(peer.owed[0]),
                       .reply_credits = static_cast<uint16_t>(peer.owed[1])};
   std::byte* out = staging_.data();
@@ -77,6 +99,7 @@ bool ActiveMessages::transmit(Rank target, uint16_t handler, Class kind,
   if (!fabric_.try_send(target, std::span<const std::byte>(staging_.data(), bytes))) return false;
   peer.owed[0] -= header.request_credits;
   peer.owed[1] -= header.reply_credits;
+  peer.untold_delay = kNoDelayCode;
   if (handler != kCreditsOnly) {
     --peer.credits[static_cast<size_t>(kind)];
     ++statistics_.sent;
@@ -150,6 +173,10 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
   Peer& peer = peers_[source];
   peer.credits[0] += header.request_credits;
   peer.credits[1] += header.reply_credits;
+  if (const auto delay = static_cast<uint8_t>(header.flags >> kDelayShift); delay != kNoDelayCode) {
+    peer.told_delay = delay;
+    peer.delay_news = true;
+  }
   if (header.reply_credits > 0 && !peer.deferred.empty()) add_work(source);
   if (header.handler == kCreditsOnly) return;
   if (header.handler >= handlers_.size() || !handlers_[header.handler]) {
@@ -162,11 +189,23 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
   in_handler_ = true;
   handler_class_ = (header.flags & kReplyFlag) != 0 ? Class::reply : Class::request;
   handler_source_ = source;
+  if (handler_class_ == Class::request && asks_for_work(header.handler)) note_wait(peer);
   handler_hold_ = kNoHold;
   handlers_[header.handler](source, message.subspan(sizeof header));
   in_handler_ = false;
   ++statistics_.served;
   if (handler_hold_ == kNoHold) owe(source, handler_class_);
+}
+
+void ActiveMessages::note_wait(Peer& peer) {
+  const std::optional<double> waited_s = fabric_.waited_s();
+  if (!waited_s) return;
+  if (peer.wait_s < 0) {
+    peer.wait_s = static_cast<float>(*waited_s);
+  } else {
+    peer.wait_s += static_cast<float>(kNewestWait * (*waited_s - double{peer.wait_s}));
+  }
+  peer.untold_delay = encode_delay(double{peer.wait_s});
 }
 
 void ActiveMessages::owe(Rank source, Class kind) {

@@ -1,6 +1,7 @@
 // Active messages over Fabric::try_send, with credits.
 //
-// Wire form: an 8-byte header {handler, flags, returned credits} and the payload.
+// Wire form: an 8-byte header {handler, flags, returned credits} and the payload. The upper half of
+// the flags says how long messages of the receiver's wait at the sender (delay_code.h).
 //
 // Flow control. A sender holds, per peer, a fixed number of credits of two kinds: one for messages
 // sent by the program (requests), one for messages sent by handlers (replies). Each unserved
@@ -19,6 +20,10 @@
 // Order: messages of the program to one target are served in the order sent; so are messages of
 // handlers to one target.
 //
+// Service delay. A rank learns from its fabric how long a message that asks for work (of the
+// program, of transfers of many regions, atomic operations, small puts) waited until it looked for
+// it. It smooths that by sender, and says so in whatever it sends there next.
+//
 // One thread at a time, as the fabric.
 #pragma once
 
@@ -28,8 +33,10 @@
 #include <limits>
 #include <list>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "runtime/am/delay_code.h"
 #include "runtime/fabric/fabric.h"
 
 namespace stripline::am {
@@ -135,6 +142,14 @@ class ActiveMessages final : public fabric::MessageSink {
     if (has_background_work()) background_->advance();
   }
 
+  /// How long requests of this rank lately waited at `target` until it looked for them, smoothed,
+  /// in seconds; 0 until it has told of any. An upper bound where the fabric knows no better
+  /// (Fabric::waited_s).
+  double service_delay_s(Rank target) const { return decode_delay(peers_[target].told_delay); }
+
+  /// Whether `target` has told of delays since this was last asked.
+  bool take_delay_news(Rank target) { return std::exchange(peers_[target].delay_news, false); }
+
   /// Whether a handler is running; nothing that waits may be called then.
   bool in_handler() const { return in_handler_; }
 
@@ -153,12 +168,13 @@ class ActiveMessages final : public fabric::MessageSink {
 
   struct Header {
     uint16_t handler;
-    uint16_t flags;  // bit 0: reply
+    uint16_t flags;  // bit 0: reply; from bit 8: a delay code
     uint16_t request_credits;
     uint16_t reply_credits;
   };
   static_assert(sizeof(Header) == 8);
   static constexpr uint16_t kReplyFlag = 1;
+  static constexpr unsigned kDelayShift = 8;
   static constexpr uint32_t kNoHold = std::numeric_limits<uint32_t>::max();
 
   // A message of a handler that could not go out yet.
@@ -180,6 +196,13 @@ class ActiveMessages final : public fabric::MessageSink {
     uint32_t owed[2] = {0, 0};     // by Class: what was served and not given back yet
     std::list<Deferred> deferred;
     bool has_work = false;  // listed in work_
+    // How long its requests wait here, smoothed; negative: not known. And the code of that, until
+    // it was told.
+    float wait_s = -1;
+    uint8_t untold_delay = kNoDelayCode;
+    // What it said of this rank's requests.
+    uint8_t told_delay = kNoDelayCode;
+    bool delay_news = false;
   };
 
   bool has_background_work() const { return background_ != nullptr && background_->has_work_; }
@@ -187,6 +210,7 @@ class ActiveMessages final : public fabric::MessageSink {
                 std::span<const std::byte> body);
   void send_from_handler(Rank target, uint16_t handler, std::span<const std::byte> head,
                          std::span<const std::byte> body, fabric::Counter* out);
+  void note_wait(Peer& peer);
   void owe(Rank source, Class kind);
   bool credits_due(const Peer& peer) const;
   bool serve_peer(Rank rank);

@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -180,6 +181,16 @@ class Fabric {
   /// False when no room is left now: call poll() and try again. Messages of one sender to one
   /// target arrive in order.
   virtual bool try_send(Rank target, std::span<const std::byte> message) = 0;
+
+  /// Inside of MessageSink::on_message(): how many seconds the message waited for this rank to look
+  /// for messages; 0 if it came while the rank did. On the emulated fabric that is exact. Elsewhere
+  /// it is the time since this rank looked last, which is the most that it can have been; empty if
+  /// that time was not noted, because nobody asked during the last calls.
+  virtual std::optional<double> waited_s() = 0;
+
+  /// Whether a get from `target` (or a put to it, if `put`) completes only when that rank makes
+  /// progress. Valid after connect().
+  virtual bool needs_target(Rank target, bool put) const = 0;
 
   /// Makes progress once: completions, arrivals (calls the sink). Never blocks.
   virtual void poll() = 0;

@@ -313,6 +313,15 @@ void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte
   state_->messages.send(target, handler, payload, {});
 }
 
+double Context::service_delay(rank_t target) const {
+  if (target >= rank_n_) {
+    state_->fail(Error(ErrorCode::invalid_argument,
+                       "service_delay of rank " + std::to_string(target) +
+                           ", but the job has ranks 0 to " + std::to_string(rank_n_ - 1)));
+  }
+  return state_->messages.service_delay_s(target);
+}
+
 size_t Context::am_max_bytes() const { return state_->messages.max_payload_bytes(); }
 
 // --- synchronisation and collectives -------------------------------------------------------------

@@ -26,6 +26,7 @@
 #include "runtime/rma/implicit_operations.h"
 #include "runtime/rma/owner_operations.h"
 #include "runtime/rma/put_combiner.h"
+#include "runtime/rma/service_delays.h"
 #include "runtime/rma/symmetric_heap.h"
 #include "runtime/rma/tuning.h"
 #include "runtime/rma/vis_plans.h"
@@ -235,6 +236,7 @@ struct ContextState {
   rma::BounceRing bounces;
   rma::SymmetricHeap heap;
   am::ActiveMessages messages;
+  rma::ServiceDelays service_delays;
   rma::PutCombiner combiner;
   rma::OwnerOperations owner;
   vis::Transfers vis;

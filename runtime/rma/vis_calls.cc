@@ -128,7 +128,7 @@ std::vector<vis::Region> regions_of(const ContextState& state, const char* name,
 
 }  // namespace
 
-plan::VisRequest VisCalls::request_for(const ContextState& state, VisDirection direction,
+plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection direction, rank_t target,
                                        const vis::Extent& extent, const VisOptions& options) {
   plan::VisRequest request;
   request.direction = direction_of(direction);
@@ -138,6 +138,8 @@ plan::VisRequest VisCalls::request_for(const ContextState& state, VisDirection d
   request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
   request.compute = static_cast<plan::ComputeClass>(options.compute);
   request.message_header_bytes = sizeof(vis::wire::Head);
+  request.service_delay_s = state.service_delays.expected_s(target);
+  request.needs_target = state.fabric->needs_target(target, direction == VisDirection::put);
   return request;
 }
 
@@ -214,7 +216,8 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
     return contiguous(context, direction, transfer.target, static_cast<uint64_t>(shape.remote),
                       transfer.local + shape.local, shape.bytes);
   }
-  plan::VisRequest request = request_for(state, direction, vis::remote_extent(shape), options);
+  plan::VisRequest request =
+      request_for(state, direction, transfer.target, vis::remote_extent(shape), options);
   vis::Side local;
   vis::local_side(shape, local);
   request.regions = shape.regions();
@@ -273,7 +276,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
     if (region.memory != next) ++local_regions;
     next = region.memory + region.bytes;
   }
-  plan::VisRequest request = request_for(state, direction, extent, options);
+  plan::VisRequest request = request_for(state, direction, target, extent, options);
   request.regions = regions.size();
   request.region_bytes = total / regions.size();
   request.local_regions = local_regions;

@@ -22,7 +22,7 @@ class VisCalls {
  private:
   static plan::VisPlan choose(ContextState& state, rank_t target, plan::VisRequest& request,
                               const VisOptions& options);
-  static plan::VisRequest request_for(const ContextState& state, VisDirection direction,
+  static plan::VisRequest request_for(ContextState& state, VisDirection direction, rank_t target,
                                       const vis::Extent& extent, const VisOptions& options);
   static future contiguous(Context& context, VisDirection direction, rank_t target, uint64_t offset,
                            std::byte* memory, size_t bytes);

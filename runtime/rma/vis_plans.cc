@@ -13,6 +13,7 @@ uint64_t hash_of(const plan::VisRequest& request) {
   mix(request.local_regions ^ std::rotl(static_cast<uint64_t>(request.compute), 40) ^
       std::rotl(static_cast<uint64_t>(request.direction), 48) ^
       std::rotl(uint64_t{request.message_header_bytes}, 52));
+  mix(std::bit_cast<uint64_t>(request.service_delay_s));
   return hash >> 32;
 }
 

@@ -26,7 +26,9 @@ std::string host_identity() {
 class RankEngine::Scope {
  public:
   explicit Scope(RankEngine& engine) : engine_(engine) {
-    if (engine_.depth_++ == 0) engine_.enter();
+    if (engine_.depth_++ > 0) return;
+    engine_.enter();
+    engine_.entered_s_ = engine_.clock();
   }
   ~Scope() {
     if (--engine_.depth_ == 0) engine_.leave();
@@ -413,6 +415,7 @@ bool RankEngine::deliver_message() {
   MessageSlot& slot = region_.slot(first, rank_, head);
   const ProfileSegment& segment = profile_.am.at(slot.size);
   charge((segment.r_base_s + segment.r_per_byte_s * slot.size) * run_o_);
+  waited_s_ = std::max(0.0, entered_s_ - first_s);
   if (sink_ != nullptr) {
     sink_->on_message(first, {SharedRegion::bytes_of(slot), slot.size});
   }

@@ -52,6 +52,10 @@ class RankEngine : public Fabric {
   void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
               Counter& counter) override;
   bool try_send(Rank target, std::span<const std::byte> message) override;
+  std::optional<double> waited_s() override { return waited_s_; }
+  bool needs_target(Rank /*target*/, bool put) const override {
+    return put ? profile_.put.needs_target : profile_.get.needs_target;
+  }
   void poll() override;
   double now_s() override;
   bool wait(const std::function<bool()>& condition, double deadline_s) override;
@@ -195,7 +199,9 @@ class RankEngine : public Fabric {
   std::vector<uint32_t> retiring_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   uint64_t sequence_ = 0;
-  uint32_t queued_ = 0;  // operations that hold a place in the NIC queue
+  uint32_t queued_ = 0;   // operations that hold a place in the NIC queue
+  double entered_s_ = 0;  // when the call began
+  double waited_s_ = 0;   // until then, of the message that is being delivered
 };
 
 }  // namespace stripline::fabric

@@ -35,6 +35,10 @@ constexpr double kAttentionSeconds = 0.02;
 /// Time that may pass between two looks and still count as waiting; more was computation.
 constexpr double kMaxGapSeconds = 0.5;
 
+/// Calls whose end is noted after somebody has asked how long a message waited: ranks that are
+/// never asked for work need not look at the clock.
+constexpr uint32_t kNotedStops = 4096;
+
 /// Errors that mean that the peer's process or the way to it is gone.
 bool means_peer_gone(int error) {
   switch (std::abs(error)) {
@@ -257,7 +261,40 @@ void OfiRank::deliver_from_node() {
   completions_ += delivered;
 }
 
+// Messages found by the first look of a call may have come at any time since the last look of the
+// call before; those found by a later one have come just now.
+void OfiRank::begin_looking() {
+  first_look_ = true;
+  unseen_s_ = kNotNoted;
+}
+
+void OfiRank::stop_looking() {
+  first_look_ = false;
+  stopped_s_ = kNotNoted;
+  if (noted_stops_ == 0) return;
+  --noted_stops_;
+  stopped_s_ = monotonic_s();
+}
+
+std::optional<double> OfiRank::waited_s() {
+  noted_stops_ = kNotedStops;
+  if (!first_look_) return 0.0;
+  if (stopped_s_ == kNotNoted) return std::nullopt;
+  if (unseen_s_ == kNotNoted) unseen_s_ = monotonic_s() - stopped_s_;
+  return unseen_s_;
+}
+
+bool OfiRank::needs_target(Rank target, bool /*put*/) const {
+  return same_node_.way(target) == SameNode::network && !endpoint_.limits().automatic_progress;
+}
+
 void OfiRank::poll() {
+  begin_looking();
+  look();
+  stop_looking();
+}
+
+void OfiRank::look() {
   // A look at the provider costs a system call. Where all ranks send through rings, both ways, and
   // nothing is under way there, it can wait a little.
   deliver_from_node();
@@ -273,26 +310,35 @@ void OfiRank::poll() {
 double OfiRank::now_s() { return monotonic_s() - start_s_; }
 
 bool OfiRank::wait(const std::function<bool()>& condition, double deadline_s) {
+  if (condition()) return true;
   const bool bounded = std::isfinite(deadline_s);
   uint64_t fruitless = 0;
-  while (!condition()) {
-    if (bounded && now_s() >= deadline_s) return false;
+  bool holds = false;
+  begin_looking();
+  while (!holds && !(bounded && now_s() >= deadline_s)) {
     const uint64_t before = completions_;
-    poll();
+    look();
+    if (arrivals_.empty()) first_look_ = false;
     fruitless = completions_ == before ? fruitless + 1 : 0;
     rest(fruitless);
+    holds = condition();
   }
-  return true;
+  stop_looking();
+  return holds;
 }
 
 void OfiRank::wait_for(const Counter& counter) {
+  if (counter.pending == 0) return;
   uint64_t fruitless = 0;
-  while (counter.pending != 0) {
+  begin_looking();
+  do {
     const uint64_t before = completions_;
-    poll();
+    look();
+    if (arrivals_.empty()) first_look_ = false;
     fruitless = completions_ == before ? fruitless + 1 : 0;
     rest(fruitless);
-  }
+  } while (counter.pending != 0);
+  stop_looking();
 }
 
 void OfiRank::compute_for(double seconds) {

@@ -67,6 +67,8 @@ class OfiRank final : public Fabric {
   void atomic(const AtomicRequest& request, Rank target, uint64_t offset, void* previous,
               Counter& counter) override;
   bool try_send(Rank target, std::span<const std::byte> message) override;
+  std::optional<double> waited_s() override;
+  bool needs_target(Rank target, bool put) const override;
   void poll() override;
   double now_s() override;
   bool wait(const std::function<bool()>& condition, double deadline_s) override;
@@ -132,6 +134,8 @@ class OfiRank final : public Fabric {
     std::string reason;
   };
 
+  static constexpr double kNotNoted = -1;
+
   OfiRank(const OpenOptions& options, const Settings& settings, Endpoint endpoint);
   Status allocate(size_t segment_bytes, SameNode same_node);
   void describe(const std::string& fabric);
@@ -179,6 +183,9 @@ class OfiRank final : public Fabric {
   void release_message(Operation* operation);
   void deliver();
   void deliver_from_node();
+  void look();
+  void begin_looking();
+  void stop_looking();
   void attend();
   void rest(uint64_t fruitless_polls);
   void lose_peer(Rank rank, std::string reason);
@@ -197,8 +204,12 @@ class OfiRank final : public Fabric {
   uint32_t job_ = 0;
   uint64_t completions_ = 0;
   uint64_t polls_ = 0;
-  uint64_t spin_limit_ = 0;  ///< polls without result before yielding the core
-  OperationQueue arrivals_;  ///< messages in order, for the sink
+  uint64_t spin_limit_ = 0;       ///< polls without result before yielding the core
+  bool first_look_ = false;       ///< of a call: what it finds may have waited since stopped_s_
+  uint32_t noted_stops_ = 0;      ///< calls whose end will still be noted in stopped_s_
+  double stopped_s_ = kNotNoted;  ///< when this rank looked last, on the monotonic clock
+  double unseen_s_ = kNotNoted;   ///< from then to this look, once it was asked for
+  OperationQueue arrivals_;       ///< messages in order, for the sink
   MessageSink* sink_ = nullptr;
   Traffic traffic_;
   bool delivering_ = false;

@@ -245,6 +245,12 @@ class Context {
   /// that must know counts or replies, and does so before it destroys the Context.
   void am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload);
   size_t am_max_bytes() const;
+  /// How long what this rank asked of `target` lately waited there until that rank looked for it:
+  /// active messages, packed transfers, combined puts, atomic operations by message. Seconds,
+  /// smoothed, as last told by the target, with 9 % of rounding; 0 if it has told of none. An upper
+  /// bound: the time between two looks of the target, unless it was waiting inside of a call.
+  /// Planners of transfers take it into account.
+  double service_delay(rank_t target) const;
 
   // --- synchronisation and collectives --------------------------------------------------------
 
