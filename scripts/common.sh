@@ -16,6 +16,8 @@ build_packages=(
 check_packages=(
   clang-format-14 clang-tidy-14 git iproute2 procps util-linux
   openmpi-bin libopenmpi-dev slurm-wlm munge)
+# What the runtime is compared with (scripts/compare_neighbours.sh).
+neighbour_packages=(openmpi-bin libopenmpi-dev libucx-dev)
 fuzz_packages=(clang-14 libclang-rt-14-dev)
 
 # require_packages NAME...: installs what is missing; without root, says what to run and exits.

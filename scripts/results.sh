@@ -15,6 +15,7 @@
 #   compare      the runtime beside bare libfabric and a TCP socket
 #   arrays       forall over shared arrays beside private pointers; pointers to shared
 #   collectives  collective operations of the runtime and of Open MPI
+#   neighbours   the runtime beside Open MPI and UCX, over TCP (network) and within the node (node)
 #   campaign     wall time of campaigns and fits on two agents; wake-ups of an idle agent
 #   all          all of them, in this order
 #
@@ -29,8 +30,8 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-names=(coverage recovery prediction overlap quality vis strided cost serial compare collectives arrays
-  campaign)
+names=(coverage recovery prediction overlap quality vis strided cost serial compare collectives
+  neighbours arrays campaign)
 what=${1:-}
 case " ${names[*]} all " in
   *" $what "*) [ -n "$what" ] || { sed -n '2,28s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
@@ -256,6 +257,16 @@ print_collectives() {
     { echo "collectives: Open MPI is missing; install libopenmpi-dev and openmpi-bin" >&2; return 1; }
   configure_and_build release stripline-collectives stripline-collectives-mpi stripline-run >&2
   scripts/compare_collectives.sh build/release "$rounds" tcp
+}
+
+print_neighbours() {
+  local launches=6 rounds=6 path paths=()
+  [ -z "$quick" ] || { launches=2 rounds=2; }
+  for path in network node; do ! selected "$path" || paths+=("$path"); done
+  [ ${#paths[@]} -gt 0 ] || { echo "neighbours: no path is called '$only'" >&2; return 2; }
+  require_packages "${neighbour_packages[@]}" >&2
+  configure_and_build release stripline-neighbours stripline-neighbours-report >&2
+  scripts/compare_neighbours.sh build/release "$kept/neighbours" "$launches" "$rounds" "${paths[@]}"
 }
 
 # switches PID: how often all threads of a process have waited so far.

@@ -31,7 +31,7 @@ Status check(int64_t code, const char* call) {
 Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t bytes) {
   BareRank bare;
   bare.memory_.resize(bytes);
-  bare.contexts_.resize(kContexts);
+  bare.contexts_.resize(kContexts + 1);
   const std::string provider = fabric::ofi::provider_of(fabric);
   fi_info* hints = fi_allocinfo();
   hints->caps = FI_MSG | FI_RMA | FI_ATOMIC;
@@ -95,7 +95,8 @@ BareRank::BareRank(BareRank&& other) noexcept
       peer_key_(other.peer_key_),
       peer_base_(other.peer_base_),
       started_(other.started_),
-      completed_(other.completed_) {}
+      completed_(other.completed_),
+      received_(other.received_) {}
 
 BareRank::~BareRank() {
   const auto close = [](auto* object) {
@@ -126,7 +127,10 @@ Status BareRank::set_peer(const std::string& address) {
 void BareRank::poll() {
   std::array<fi_cq_entry, 16> entries;
   const ssize_t count = fi_cq_read(cq_, entries.data(), entries.size());
-  if (count > 0) completed_ += static_cast<uint64_t>(count);
+  for (ssize_t i = 0; i < count; ++i) {
+    const bool message = entries[static_cast<size_t>(i)].op_context == &contexts_[kContexts];
+    ++(message ? received_ : completed_);
+  }
   if (count < 0 && count != -FI_EAGAIN) {
     (void)std::fprintf(stderr, "bare libfabric: reading completions failed: %s\n",
                        fi_strerror(static_cast<int>(-count)));
@@ -175,6 +179,25 @@ void BareRank::fetch_add(uint64_t* operand, uint64_t* previous, size_t offset) {
     return fi_fetch_atomic(ep_, operand, 1, nullptr, previous, nullptr, peer_, peer_base_ + offset,
                            peer_key_, FI_UINT64, FI_SUM, context);
   });
+}
+
+void BareRank::send(const std::byte* source, size_t bytes) {
+  if (bytes > info_->tx_attr->inject_size) {
+    post(
+        [&](fi_context2* context) { return fi_send(ep_, source, bytes, nullptr, peer_, context); });
+    return wait_until_in_flight(0);
+  }
+  post([&](fi_context2*) { return fi_inject(ep_, source, bytes, peer_); });
+  ++completed_;  // injected messages report nothing
+}
+
+void BareRank::receive(std::byte* destination, size_t bytes) {
+  const uint64_t before = received_;
+  while (fi_recv(ep_, destination, bytes, nullptr, FI_ADDR_UNSPEC, &contexts_[kContexts]) ==
+         -FI_EAGAIN) {
+    poll();
+  }
+  while (received_ == before) poll();
 }
 
 }  // namespace stripline::suites::compare

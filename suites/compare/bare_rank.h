@@ -37,6 +37,10 @@ class BareRank {
   void get(std::byte* destination, size_t offset, size_t bytes);
   void put(const std::byte* source, size_t offset, size_t bytes);
   void fetch_add(uint64_t* operand, uint64_t* previous, size_t offset);
+  /// A message to the peer; returns when `source` may be changed.
+  void send(const std::byte* source, size_t bytes);
+  /// Posts the buffer for the next message and polls until it is there.
+  void receive(std::byte* destination, size_t bytes);
   /// Polls until at most `most` operations are in flight.
   void wait_until_in_flight(uint64_t most) {
     while (started_ - completed_ > most) poll();
@@ -56,13 +60,15 @@ class BareRank {
   fid_mr* mr_ = nullptr;
   std::vector<std::byte> memory_;
   std::string address_;
-  // Of operations in flight, in turn: a program with a window needs no more.
+  // Of operations in flight, in turn: a program with a window needs no more. The last one is that
+  // of the message that is awaited.
   std::vector<fi_context2> contexts_;
   fi_addr_t peer_ = 0;
   uint64_t peer_key_ = 0;
   uint64_t peer_base_ = 0;
   uint64_t started_ = 0;
   uint64_t completed_ = 0;
+  uint64_t received_ = 0;
 };
 
 }  // namespace stripline::suites::compare

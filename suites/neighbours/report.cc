@@ -1,0 +1,227 @@
+#include "suites/neighbours/report.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/json.h"
+#include "optimizer/stats/order.h"
+#include "suites/bench/text_table.h"
+#include "suites/results/markdown.h"
+
+namespace stripline::suites::neighbours {
+namespace {
+
+constexpr double kConfidence = 0.95;
+constexpr const char* kOurs = "Stripline";
+constexpr const char* kProvider = "libfabric";
+// Nobody chooses a system for less.
+constexpr double kEqual = 1.02;
+// An interval that reaches further says too little for "equal".
+constexpr double kEqualAtMost = 1.10;
+// What the runtime may take beside bare libfabric for a loss to be the provider's.
+constexpr double kNearProvider = 1.05;
+
+Result<Sample> sample_of(const Json& line) {
+  Sample sample;
+  for (const auto& [key, member] :
+       {std::pair{"path", &Sample::path}, std::pair{"row", &Sample::row},
+        std::pair{"metric", &Sample::metric}, std::pair{"family", &Sample::family},
+        std::pair{"way", &Sample::way}, std::pair{"settings", &Sample::settings},
+        std::pair{"launch", &Sample::launch}}) {
+    STRIPLINE_ASSIGN_OR_RETURN(sample.*member, get_string(line, key, "sample"));
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(sample.amount, get_number(line, "amount", "sample"));
+  STRIPLINE_ASSIGN_OR_RETURN(sample.verified, get_bool(line, "verified", "sample"));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* seconds, get_array(line, "seconds", "sample"));
+  for (const Json& value : *seconds) {
+    if (!value.is_number() || value.get<double>() <= 0) {
+      return Error(ErrorCode::data_loss, "sample.seconds holds what is no time");
+    }
+    sample.seconds.push_back(value.get<double>());
+  }
+  if (sample.seconds.empty()) return Error(ErrorCode::data_loss, "sample.seconds is empty");
+  return sample;
+}
+
+using Samples = std::vector<const Sample*>;
+
+// Of times, by launch; null if they were not in the same launches twice.
+std::optional<stats::Ratio> ratio_of(const Samples& candidate, const Samples& baseline) {
+  std::vector<double> ratios;
+  for (const Sample* ours : candidate) {
+    for (const Sample* theirs : baseline) {
+      if (ours->launch != theirs->launch) continue;
+      const size_t rounds = std::min(ours->seconds.size(), theirs->seconds.size());
+      std::vector<double> by_round;
+      for (size_t i = 0; i < rounds; ++i) by_round.push_back(ours->seconds[i] / theirs->seconds[i]);
+      ratios.push_back(stats::median(by_round));
+    }
+  }
+  const std::vector<double> ones(ratios.size(), 1.0);
+  const auto ratio = stats::paired_ratio(ratios, ones, kConfidence);
+  if (!ratio.ok()) return std::nullopt;
+  return *ratio;
+}
+
+double median_s(const Samples& samples) {
+  std::vector<double> launches;
+  for (const Sample* sample : samples) launches.push_back(stats::median(sample->seconds));
+  return stats::median(launches);
+}
+
+std::string way_text(const Sample& sample) {
+  if (sample.way.empty() || sample.settings.empty()) return sample.way + sample.settings;
+  return sample.way + ", " + sample.settings;
+}
+
+Verdict verdict_of(const stats::Ratio& to_best, const std::optional<stats::Ratio>& provider_to_best,
+                   const std::optional<stats::Ratio>& to_provider) {
+  const stats::Interval& interval = to_best.interval;
+  if (interval.high < 1) return Verdict::ahead;
+  if (interval.low <= kEqual) {
+    return interval.high <= kEqualAtMost ? Verdict::equal : Verdict::undecided;
+  }
+  const bool provider_is_behind = provider_to_best && provider_to_best->interval.low > 1;
+  const bool near_provider = to_provider && to_provider->interval.low <= kNearProvider;
+  return provider_is_behind && near_provider ? Verdict::lost_provider : Verdict::lost;
+}
+
+Result<Comparison> compare_row(const Samples& row) {
+  const Sample& first = *row.front();
+  Comparison comparison{first.path, first.row, first.metric, first.amount};
+  std::map<std::pair<std::string, std::string>, Samples> ways;  // by family and text
+  for (const Sample* sample : row) {
+    comparison.verified = comparison.verified && sample->verified;
+    ways[{sample->family, way_text(*sample)}].push_back(sample);
+  }
+  const Samples& ours = ways[{kOurs, ""}];
+  const Samples& provider = ways[{kProvider, ""}];
+  for (const auto& [name, samples] : ways) {
+    if (name.first == kOurs || name.first == kProvider) continue;
+    const auto ratio = ratio_of(ours, samples);
+    if (!ratio) {
+      return Error(ErrorCode::failed_precondition,
+                   "row '" + first.row + "': " + name.first + " and " + kOurs +
+                       " were not measured together in two launches");
+    }
+    comparison.rivals.push_back({name.first, name.second, median_s(samples), *ratio});
+  }
+  if (comparison.rivals.empty()) {
+    return Error(ErrorCode::failed_precondition, "row '" + first.row + "' has no neighbour");
+  }
+  const auto best = std::max_element(
+      comparison.rivals.begin(), comparison.rivals.end(),
+      [](const Rival& a, const Rival& b) { return a.ratio.value < b.ratio.value; });
+  comparison.best = static_cast<size_t>(best - comparison.rivals.begin());
+  comparison.ours_s = median_s(ours);
+  if (!provider.empty()) comparison.libfabric_s = median_s(provider);
+  comparison.verdict = verdict_of(best->ratio, ratio_of(provider, ways[{best->family, best->way}]),
+                                  ratio_of(ours, provider));
+  return comparison;
+}
+
+std::string metric_text(const Comparison& row, double seconds) {
+  if (row.metric == "latency") return bench::with_unit(seconds, "s");
+  const bool rate = row.metric == "rate";
+  std::array<char, 32> text{};
+  (void)std::snprintf(text.data(), text.size(), rate ? "%.3f Mop/s" : "%.2f GB/s",
+                      row.amount / seconds / (rate ? 1e6 : 1e9));
+  return text.data();
+}
+
+// A family's best way, by our ratio to it.
+std::string family_text(const Comparison& row, const std::string& family) {
+  const Rival* best = nullptr;
+  for (const Rival& rival : row.rivals) {
+    if (rival.family != family) continue;
+    if (best == nullptr || rival.ratio.value > best->ratio.value) best = &rival;
+  }
+  if (best == nullptr) return "–";
+  return metric_text(row, best->seconds) + (best->way.empty() ? "" : " (" + best->way + ")");
+}
+
+std::string verdict_text(const Comparison& row) {
+  switch (row.verdict) {
+    case Verdict::ahead:
+      return "ahead";
+    case Verdict::equal:
+      return "equal";
+    case Verdict::undecided:
+      return "undecided";
+    case Verdict::lost:
+      return "lost";
+    case Verdict::lost_provider:
+      return "lost: provider (bare libfabric " + metric_text(row, row.libfabric_s) + ")";
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Sample>> read_samples(std::istream& lines) {
+  std::vector<Sample> samples;
+  std::string text;
+  for (size_t number = 1; std::getline(lines, text); ++number) {
+    const std::string what = "line " + std::to_string(number);
+    STRIPLINE_ASSIGN_OR_RETURN(const Json line, parse_json(text, what));
+    auto sample = sample_of(line);
+    if (!sample.ok()) return Error(ErrorCode::data_loss, what + ": " + sample.error().message());
+    samples.push_back(std::move(*sample));
+  }
+  return samples;
+}
+
+Result<std::vector<Comparison>> compare_samples(const std::vector<Sample>& samples) {
+  std::vector<Samples> rows;
+  for (const Sample& sample : samples) {
+    const auto same = std::find_if(rows.begin(), rows.end(), [&](const Samples& row) {
+      return row.front()->path == sample.path && row.front()->row == sample.row;
+    });
+    (same == rows.end() ? rows.emplace_back() : *same).push_back(&sample);
+  }
+  std::vector<Comparison> comparisons;
+  for (const Samples& row : rows) {
+    STRIPLINE_ASSIGN_OR_RETURN(comparisons.emplace_back(), compare_row(row));
+  }
+  return comparisons;
+}
+
+std::string comparison_table(const std::vector<Comparison>& comparisons, const std::string& path,
+                             bool markdown) {
+  std::vector<std::string> families;
+  for (const Comparison& row : comparisons) {
+    for (const Rival& rival : row.rivals) {
+      if (std::find(families.begin(), families.end(), rival.family) == families.end()) {
+        families.push_back(rival.family);
+      }
+    }
+  }
+  std::vector<std::string> headings = {"operation", ">Stripline", ">bare libfabric"};
+  for (const std::string& family : families) headings.push_back(">" + family);
+  headings.insert(headings.end(),
+                  {">ratio to the best neighbour", ">95% interval", "verdict", "verified"});
+  bench::TextTable table(headings);
+  results::MarkdownTable pipes(headings);
+  for (const Comparison& row : comparisons) {
+    if (row.path != path) continue;
+    const stats::Ratio& ratio = row.rivals[row.best].ratio;
+    std::vector<std::string> cells = {
+        row.row, metric_text(row, row.ours_s),
+        row.libfabric_s > 0 ? metric_text(row, row.libfabric_s) : "–"};
+    for (const std::string& family : families) cells.push_back(family_text(row, family));
+    cells.push_back(bench::ratio_text(ratio.value));
+    cells.push_back(bench::interval_text(ratio.interval.low, ratio.interval.high, ""));
+    cells.push_back(verdict_text(row));
+    cells.emplace_back(row.verified ? "yes" : "NO");
+    table.add(cells);
+    pipes.add(cells);
+  }
+  return markdown ? pipes.text() : table.text();
+}
+
+}  // namespace stripline::suites::neighbours
