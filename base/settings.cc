@@ -22,7 +22,8 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_ADDRESS", "", "IP address of this host to communicate from"},
     Variable{"STRIPLINE_IFACE", "", "network interface to communicate through"},
     Variable{"STRIPLINE_PROGRESS", "manual",
-             "auto: the provider's thread serves peers while a rank computes"},
+             "thread: a thread of the runtime serves peers while a rank computes; auto: the "
+             "provider's"},
     Variable{"STRIPLINE_PEER_TIMEOUT", "120",
              "seconds without any completion after which a rank gives its peers up"},
     Variable{"STRIPLINE_JOIN_TIMEOUT", "60", "seconds in which all ranks have to join the job"},

@@ -8,6 +8,7 @@ namespace stripline {
 
 void strict_fence(Context& context) {
   detail::ContextState& state = context.state();
+  const auto inside = state.exclusive();
   state.enter("strict access");
   state.complete_puts();
   state.complete_all(rma::CompletionSlots::Kind::get);
@@ -18,6 +19,7 @@ void strict_fence(Context& context) {
 
 void detail::before_strict(Context& context, rank_t target, uint64_t offset, size_t bytes) {
   ContextState& state = context.state();
+  const auto inside = state.exclusive();
   state.check("strict access", target, offset, bytes);
   if (offset % bytes != 0) {
     state.operation = "strict access";

@@ -16,6 +16,7 @@ struct FabricUnderTest {
   std::string fabric;
   std::string clock;
   std::string same_node = "network";
+  std::string progress = "manual";
 };
 
 inline std::vector<FabricUnderTest> fabrics_under_test() {
@@ -51,6 +52,7 @@ inline ThreadGroupOptions group_on(const FabricUnderTest& fabric, rank_t ranks) 
   options.context.fabric = fabric.fabric;
   options.context.clock = fabric.clock;
   options.context.same_node = fabric.same_node;
+  options.context.progress = fabric.progress;
   options.context.segment_bytes = size_t{8} << 20;
   const char* debug = std::getenv("STRIPLINE_TEST_DEBUG");  // NOLINT(concurrency-mt-unsafe)
   options.context.debug = debug != nullptr && *debug == '1';

@@ -101,6 +101,7 @@ int main(int argc, char** argv) {
   std::string segment;
   std::string same_node;
   std::string tuning;
+  std::string progress;
   std::string bind = "core";
   std::optional<uint64_t> seed;
   app.add_option("-n,--ranks", job.launch.ranks, "Ranks to start")
@@ -129,6 +130,11 @@ int main(int argc, char** argv) {
                  "Replace choices of the model, or defaults, to measure others: "
                  "NAME=VALUE,... (docs/programming.md, \"Models\")")
       ->type_name("SETTINGS");
+  app.add_option("--progress", progress,
+                 "Who serves a rank's peers: manual (its calls), thread (also a thread of the "
+                 "runtime while it computes) or auto (also the provider's thread); default: manual")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"manual", "thread", "auto"}));
   app.add_option("--segment", segment,
                  "Shared memory of each rank, with suffix K, M, G or T (default: 256M)")
       ->type_name("SIZE");
@@ -154,9 +160,10 @@ int main(int argc, char** argv) {
                "Check what the program does: accesses to freed memory, conflicting accesses, "
                "collective calls that do not match (docs/debugging.md)");
   bool verbose = false;
-  app.add_flag("-v,--verbose", verbose,
-               "Show the ranks (host, process, processors, NUMA node, network), how they reach each "
-               "other, and every setting with its origin on standard error when the job starts");
+  app.add_flag(
+      "-v,--verbose", verbose,
+      "Show the ranks (host, process, processors, NUMA node, network), how they reach each "
+      "other, and every setting with its origin on standard error when the job starts");
   app.add_option("--timeout", job.time_limit_s,
                  "End the job after so many seconds (default: no limit)")
       ->type_name("SECONDS")
@@ -181,6 +188,7 @@ int main(int argc, char** argv) {
   if (!clock.empty()) environment["STRIPLINE_CLOCK"] = clock;
   if (!same_node.empty()) environment["STRIPLINE_SAME_NODE"] = same_node;
   if (!tuning.empty()) environment["STRIPLINE_TUNING"] = tuning;
+  if (!progress.empty()) environment["STRIPLINE_PROGRESS"] = progress;
   if (!model.empty()) environment["STRIPLINE_MODEL"] = model;
   // It may have come from there; ranks do not need it, but show it.
   const char* usual = std::getenv("STRIPLINE_JOIN_TIMEOUT");  // NOLINT(concurrency-mt-unsafe)

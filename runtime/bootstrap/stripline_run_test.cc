@@ -109,6 +109,20 @@ TEST(StriplineRun, RanksOfOneHostReachEachOthersMemoryAsTheyAreTold) {
   }
 }
 
+TEST(StriplineRun, AThreadServesPeersWhereOneIsAskedForAndCanBe) {
+  const std::vector<std::string> options = {"-n", "2", "--progress", "thread"};
+  for (const char* way : {"mapped", "network"}) {
+    auto with_way = options;
+    with_way.insert(with_way.end(), {"--same-node", way});
+    const Finished job = run(command(with_way, kTcp));
+    EXPECT_EQ(job.status.exit_code, kExitOk) << job.err;
+    EXPECT_EQ(lines_with(job.out, "of 2, greeted by"), 2U) << job.out;
+  }
+  const Finished job = run(command(options, kVirtual));
+  EXPECT_EQ(job.status.exit_code, kExitUsage);
+  EXPECT_NE(job.err.find("has progress inside of calls only"), std::string::npos) << job.err;
+}
+
 TEST(StriplineRun, RanksThatDifferInWhatMustBeAlikeAreRefused) {
   const Finished job =
       run({"-n", "2", "--", "sh", "-c",

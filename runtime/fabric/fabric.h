@@ -2,8 +2,8 @@
 // endpoints (ofi/) and the emulated fabric (emulated/). Everything above reads time and waits
 // through it, so that the same code runs on a real and on a virtual clock.
 //
-// Threading: one rank's Fabric is used by one thread at a time. Ranks may be processes or, in
-// tests, threads of one process, each with a Fabric of its own.
+// Threading: one rank's Fabric is used by one thread at a time, which the caller sees to. Ranks may
+// be processes or, in tests, threads of one process, each with a Fabric of its own.
 //
 // Failure: opening returns a Result; after that a communication failure is final for the job and is
 // reported once through the FailureHandler, which does not return.
@@ -60,6 +60,19 @@ enum class SameNode : uint8_t {
   network,  ///< through the provider, as those of other nodes
   mapped,   ///< mapped into this process: loads and stores
   cma,      ///< copied by the kernel from process to process (cross-memory attach)
+};
+
+/// Who makes progress for a rank.
+enum class Progress : uint8_t {
+  in_calls,     ///< its calls
+  by_thread,    ///< its calls, and a thread of the runtime between them
+  by_provider,  ///< its calls, and the provider's own thread (FI_PROGRESS_AUTO)
+};
+
+/// What a thread that makes progress between a rank's calls can wait for.
+struct Watch {
+  int descriptor = -1;    ///< readable when something may have arrived; -1: there is none
+  bool complete = false;  ///< nothing arrives that it does not tell of
 };
 
 /// `bytes` at `offset` of the target's segment, and the memory they come from or go to.
@@ -192,6 +205,19 @@ class Fabric {
   /// progress. Valid after connect().
   virtual bool needs_target(Rank target, bool put) const = 0;
 
+  /// For a thread that makes progress between the calls of another one: what it can wait for.
+  /// Constant after connect(). Empty unless the fabric was opened for one (Progress::by_thread) and
+  /// can be used by several threads, one at a time.
+  virtual std::optional<Watch> watch() const { return std::nullopt; }
+
+  /// Before waiting for the descriptor: false if something is here already. Looks after what no
+  /// descriptor tells of, such as peers that have ended.
+  virtual bool prepare_to_wait() { return true; }
+
+  /// After waiting, if the descriptor became readable: what is found next has come just now
+  /// (waited_s).
+  virtual void woken() {}
+
   /// Makes progress once: completions, arrivals (calls the sink). Never blocks.
   virtual void poll() = 0;
 
@@ -228,6 +254,7 @@ struct OpenOptions {
   uint64_t seed = 0;  ///< jitter of the emulated fabric
   /// As far as the host permits; else the network. The emulated fabric stands between all ranks.
   SameNode same_node = SameNode::network;
+  Progress progress = Progress::in_calls;
 };
 
 /// Opens the fabric a name stands for. Errors: invalid_argument (unknown name; the message lists

@@ -44,6 +44,7 @@ void say_no_model(const ContextState& context, LoopState& state) {
 }  // namespace
 
 void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes) {
+  const auto inside = context.state().exclusive();
   context.state().check("loop", rank, offset, bytes);
   context.progress();
 }
@@ -59,6 +60,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       block_count_(block_count),
       block_at_(block_at),
       element_bytes_(element_bytes) {
+  const auto inside = context.state().exclusive();
   const bool reading = direction == plan::Direction::get;
   if (reading) halo_bytes_ = options.halo * element_bytes;
   const rank_t me = context.state().rank;
@@ -131,6 +133,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
 }
 
 LoopRun::~LoopRun() {
+  const auto inside = context_.state().exclusive();
   wait_for_all();
   state_.leave_frame();
 }
@@ -231,6 +234,7 @@ void LoopRun::issue_put() {
 }
 
 const Strip* LoopRun::next() {
+  const auto inside = context_.state().exclusive();
   return direction_ == plan::Direction::get ? next_get() : next_put();
 }
 

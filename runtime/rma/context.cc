@@ -3,6 +3,7 @@
 #include <string>
 
 #include <stripline/context.h>
+#include <stripline/progress.h>
 #include <stripline/team.h>
 
 #include "runtime/rma/context_state.h"
@@ -33,6 +34,7 @@ T reduce_all_in_order(Context& context, T value, Context::ReduceOp op, CallSite 
 bool future::is_complete() const {
   if (context_ == nullptr) return true;
   detail::ContextState& state = *context_->state_;
+  const auto inside = state.exclusive();
   if (!state.slots.released(slot_, generation_)) {
     if (state.slots.counter(slot_).pending != 0) return false;
     state.slots.release(slot_);
@@ -51,6 +53,7 @@ bool future::is_ready() const {
 void future::wait() const {
   if (context_ == nullptr) return;
   detail::ContextState& state = *context_->state_;
+  const auto inside = state.exclusive();
   if (!state.slots.released(slot_, generation_)) {
     if (const Kind kind = state.slots.kind(slot_); kind == Kind::message || kind == Kind::barrier) {
       state.wait_for_messages(state.slots.counter(slot_));
@@ -90,7 +93,10 @@ Context::Context(std::unique_ptr<detail::ContextState> state)
       segment_bytes_(state_->checked_bytes),
       reachable_(state_->reachable.data()) {}
 
-Context::~Context() { state_->leave(); }
+Context::~Context() {
+  state_->progress_thread.reset();  // from here on, calls do it all
+  state_->leave();
+}
 
 Result<std::unique_ptr<Context>> Context::init() {
   STRIPLINE_ASSIGN_OR_RETURN(auto job, bootstrap::from_environment());
@@ -138,6 +144,7 @@ void Context::free_symmetric(uint64_t offset, CallSite site) {
 
 future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes) {
   detail::ContextState& state = *state_;
+  const auto inside = state.exclusive();
   if (state.debug != nullptr) [[unlikely]] {
     const auto use =
         state.debug->get(destination, target, offset, bytes, __builtin_return_address(0));
@@ -160,6 +167,7 @@ future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination
 
 future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes) {
   detail::ContextState& state = *state_;
+  const auto inside = state.exclusive();
   if (state.debug != nullptr) [[unlikely]] {
     const auto use = state.debug->put(source, target, offset, bytes, __builtin_return_address(0));
     return {this, use.slot, use.generation};
@@ -182,6 +190,7 @@ future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offse
 future Context::put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset,
                                    size_t bytes) {
   detail::ContextState& state = *state_;
+  const auto inside = state.exclusive();
   if (bytes > state.tuning.buffered_put_bytes) {
     put_bytes(source, target, offset, bytes).wait();
     return {};
@@ -206,6 +215,7 @@ future Context::put_bytes_buffered(const std::byte* source, rank_t target, uint6
 future Context::put_bytes_signal(const std::byte* source, rank_t target, uint64_t offset,
                                  size_t bytes, global_ptr<uint64_t> flag, uint64_t value) {
   detail::ContextState& state = *state_;
+  const auto inside = state.exclusive();
   if (flag.is_null() || flag.where() != target) {
     state.fail(Error(ErrorCode::invalid_argument,
                      "rput_signal to rank " + std::to_string(target) +
@@ -244,6 +254,7 @@ uint64_t Context::wait_signal(global_ptr<uint64_t> flag, uint64_t value) {
 future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
                              void* previous, bool by_message) {
   detail::ContextState& state = *state_;
+  const auto inside = state.exclusive();
   if (state.debug != nullptr) [[unlikely]] {
     const auto use = state.debug->atomic(request, target, offset, previous, by_message,
                                          __builtin_return_address(0));
@@ -265,6 +276,7 @@ future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target
 }
 
 void Context::get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes) {
+  const auto inside = state_->exclusive();
   if (state_->debug != nullptr) [[unlikely]] {
     state_->debug->get_nbi(destination, target, offset, bytes, __builtin_return_address(0));
     return;
@@ -273,6 +285,7 @@ void Context::get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destinati
 }
 
 void Context::put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes) {
+  const auto inside = state_->exclusive();
   if (state_->debug != nullptr) [[unlikely]] {
     state_->debug->put_nbi(source, target, offset, bytes, __builtin_return_address(0));
     return;
@@ -281,6 +294,7 @@ void Context::put_bytes_nbi(const std::byte* source, rank_t target, uint64_t off
 }
 
 void Context::fence(rank_t target) {
+  const auto inside = state_->exclusive();
   state_->enter("fence");
   if (target >= state_->ranks) {
     state_->fail(Error(ErrorCode::invalid_argument, "fence of rank " + std::to_string(target) +
@@ -291,6 +305,7 @@ void Context::fence(rank_t target) {
 }
 
 void Context::fence() {
+  const auto inside = state_->exclusive();
   state_->enter("fence");
   state_->fence();
 }
@@ -298,6 +313,7 @@ void Context::fence() {
 // --- active messages -----------------------------------------------------------------------------
 
 uint32_t Context::register_am(AmHandler handler, CallSite site) {
+  const auto inside = state_->exclusive();
   const rma::CollectiveScope scope(*state_, "register_am", site);
   const uint32_t id = state_->messages.register_handler(std::move(handler));
   barrier();
@@ -305,6 +321,7 @@ uint32_t Context::register_am(AmHandler handler, CallSite site) {
 }
 
 void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload) {
+  const auto inside = state_->exclusive();
   state_->operation.start("am_send", target, payload.size());
   if (handler < am::kFirstProgramHandler) {  // those are the runtime's own
     state_->fail(Error(ErrorCode::invalid_argument,
@@ -314,6 +331,7 @@ void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte
 }
 
 double Context::service_delay(rank_t target) const {
+  const auto inside = state_->exclusive();
   if (target >= rank_n_) {
     state_->fail(Error(ErrorCode::invalid_argument,
                        "service_delay of rank " + std::to_string(target) +
@@ -327,6 +345,7 @@ size_t Context::am_max_bytes() const { return state_->messages.max_payload_bytes
 // --- synchronisation and collectives -------------------------------------------------------------
 
 void Context::barrier(CallSite site) {
+  const auto inside = state_->exclusive();
   state_->enter("barrier");
   const rma::CollectiveScope scope(*state_, "barrier", site);
   state_->complete_puts();
@@ -338,6 +357,7 @@ future Context::barrier_async(CallSite site) { return start_barrier(state_->grou
 
 future Context::start_barrier(sync::Group& group, CallSite site) {
   detail::ContextState& state = *state_;
+  const auto inside = state.exclusive();
   const rma::CollectiveScope scope(state, "barrier", site);
   state.enter("barrier_async");
   state.complete_puts();
@@ -367,6 +387,7 @@ uint64_t Context::reduce_all(uint64_t value, ReduceOp op, CallSite site) {
 // --- progress and time ---------------------------------------------------------------------------
 
 void Context::progress() {
+  const auto inside = state_->exclusive();
   state_->enter("progress");
   state_->messages.progress();
 }
@@ -374,10 +395,17 @@ void Context::progress() {
 double Context::now_s() { return state_->fabric->now_s(); }
 
 bool Context::wait_until(const std::function<bool()>& condition, double timeout_s) {
+  const auto inside = state_->exclusive();
   state_->enter("wait_until");
   const double deadline_s = std::isinf(timeout_s) ? timeout_s : now_s() + timeout_s;
   return state_->messages.wait(condition, deadline_s);
 }
+
+handlers_paused::handlers_paused(Context& context) : context_(context) {
+  context_.state().exclusion.hold();
+}
+
+handlers_paused::~handlers_paused() { context_.state().exclusion.release(); }
 
 void Context::compute_for(double seconds) { state_->fabric->compute_for(seconds); }
 

@@ -29,6 +29,15 @@ Result<fabric::SameNode> same_node_of(const std::string& name) {
                    "' is no way between ranks of one node; use 'mapped', 'cma' or 'network'");
 }
 
+Result<fabric::Progress> progress_of(const std::string& name) {
+  if (name == "manual") return fabric::Progress::in_calls;
+  if (name == "thread") return fabric::Progress::by_thread;
+  if (name == "auto") return fabric::Progress::by_provider;
+  return Error(ErrorCode::invalid_argument,
+               "STRIPLINE_PROGRESS='" + name +
+                   "' is no way to make progress; use 'manual', 'thread' or 'auto'");
+}
+
 Error on_this_rank(const bootstrap::Bootstrap& bootstrap, const Error& error) {
   return error.with_context("rank " + std::to_string(bootstrap.rank()) + " on " +
                             bootstrap::host_name());
@@ -84,6 +93,8 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   }
   const auto same_node = same_node_of(options.same_node);
   if (!same_node.ok()) return refuse(same_node.error());
+  const auto progress = progress_of(options.progress);
+  if (!progress.ok()) return refuse(progress.error());
   auto model = rma::load_model(options.model_path);
   if (!model.ok()) return refuse(model.error());
   auto fabric = fabric::open_fabric(
@@ -94,7 +105,8 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
        .job_id = job.job_id(),
        .segment_bytes = collective_offset(options.segment_bytes, job.ranks()) + kCollectiveBytes,
        .seed = options.seed,
-       .same_node = *same_node});
+       .same_node = *same_node,
+       .progress = *progress});
   if (!fabric.ok()) return refuse(fabric.error());
 
   auto state =
@@ -121,6 +133,13 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   std::unique_ptr<Context> context(new Context(std::move(state)));  // NOLINT(*-owning-memory)
   if (maps) context->state().find_reachable(*context);
   if (options.verbose) rma::report_reach(*context, introduced->all_described);
+  if (*progress == fabric::Progress::by_thread) {
+    // A rank that fails in this ends the job of those that have joined.
+    ContextState& joined = context->state();
+    auto thread = rma::ProgressThread::start(joined);
+    if (!thread.ok()) joined.fail(thread.error());
+    joined.progress_thread = std::move(*thread);
+  }
   return context;
 }
 

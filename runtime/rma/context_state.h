@@ -23,8 +23,10 @@
 #include "runtime/rma/bounce_ring.h"
 #include "runtime/rma/completion_slots.h"
 #include "runtime/rma/debug_checks.h"
+#include "runtime/rma/exclusion.h"
 #include "runtime/rma/implicit_operations.h"
 #include "runtime/rma/owner_operations.h"
+#include "runtime/rma/progress_thread.h"
 #include "runtime/rma/put_combiner.h"
 #include "runtime/rma/service_delays.h"
 #include "runtime/rma/symmetric_heap.h"
@@ -73,6 +75,8 @@ struct ContextState {
   /// Null: the defaults. After messages.start(), while no operation is under way. Errors: those of
   /// rma::tuning_of().
   Status use_model(std::shared_ptr<const model::TunedModel> model_to_use);
+  /// To be held during a call of the public interface, so that no other thread is in another one.
+  rma::Exclusion::Guard exclusive() { return rma::Exclusion::Guard(exclusion); }
 
   // --- one-sided operations, checked ----------------------------------------------------------
 
@@ -230,6 +234,8 @@ struct ContextState {
   bool shares_memory = false;
   /// What the rank is doing, for messages of failure, its own and its launcher's.
   bootstrap::OperationRecorder operation{"start-up"};
+  /// Every call of the public interface holds a Guard of it.
+  rma::Exclusion exclusion;
 
   rma::CompletionSlots slots;
   rma::ImplicitOperations implicit;
@@ -251,9 +257,10 @@ struct ContextState {
   rma::Tuning tuning;  ///< choices for single operations
   /// Facts about this machine and fabric (runtime/machine/fingerprint.h).
   std::map<std::string, std::string> fingerprint;
-  std::unique_ptr<MechanismState> loop;      ///< of the loop engine
-  std::unique_ptr<rma::VisPlans> vis_plans;  ///< with the model's costs; set by join()
-  std::unique_ptr<rma::DebugChecks> debug;   ///< null unless Options::debug
+  std::unique_ptr<MechanismState> loop;                  ///< of the loop engine
+  std::unique_ptr<rma::VisPlans> vis_plans;              ///< with the model's costs; set by join()
+  std::unique_ptr<rma::DebugChecks> debug;               ///< null unless Options::debug
+  std::unique_ptr<rma::ProgressThread> progress_thread;  ///< with Options::progress "thread"
 
  private:
   void find_reachable(Context& context);

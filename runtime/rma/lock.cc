@@ -43,6 +43,7 @@ global_lock::global_lock(global_lock&& other) noexcept
 
 global_lock::~global_lock() {
   if (context_ == nullptr) return;
+  const auto inside = context_->state().exclusive();
   begin("destruction of a global_lock", false);
   context_->delete_symmetric_array(words_);
 }
@@ -63,6 +64,7 @@ void global_lock::raise(rank_t rank, std::ptrdiff_t word, uint64_t value) const 
 }
 
 void global_lock::lock() {
+  const auto inside = context_->state().exclusive();
   begin("lock of a global_lock", false);
   const rank_t me = context_->rank_me();
   // Nobody writes to them before this rank is in the queue.
@@ -77,6 +79,7 @@ void global_lock::lock() {
 }
 
 bool global_lock::try_lock() {
+  const auto inside = context_->state().exclusive();
   begin("try_lock of a global_lock", false);
   *context_->local(words_ + kNext) = 0;
   held_ = domain_.compare_swap(tail_, 0, uint64_t{context_->rank_me()} + 1) == 0;
@@ -87,6 +90,7 @@ bool global_lock::try_lock() {
 }
 
 void global_lock::unlock() {
+  const auto inside = context_->state().exclusive();
   begin("unlock of a global_lock", true);
   context_->state().complete_puts();
   held_ = false;

@@ -50,6 +50,7 @@ size_t long_am::max_payload_bytes() const { return context_->am_max_bytes() - si
 void long_am::send_bytes(rank_t target, std::span<const std::byte> payload,
                          std::span<const std::byte> data, global_ptr<std::byte> destination) const {
   detail::ContextState& state = context_->state();
+  const auto inside = state.exclusive();
   state.operation.start("long_am::send", target, data.size());
   if (destination.is_null() || destination.where() != target) {
     state.fail(Error(ErrorCode::invalid_argument,

@@ -1,7 +1,7 @@
 // Random operations of all kinds in flight together, against what each place must hold.
 //
-// STRIPLINE_TEST_MIXED_OPERATIONS (per rank, default 3000) and STRIPLINE_TEST_MIXED_SEEDS (default 1) make it
-// long; scripts/check.sh mixed does.
+// STRIPLINE_TEST_MIXED_OPERATIONS (per rank, default 3000) and STRIPLINE_TEST_MIXED_SEEDS (default
+// 1) make it long; scripts/check.sh mixed does.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -308,6 +308,13 @@ TEST_P(Mixed, EverythingTogetherAgreesWithAnOracle) {
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Mixed, ::testing::ValuesIn(every_fabric()),
                          bootstrap::FabricLabel());
+
+// While threads of the runtime serve as well.
+INSTANTIATE_TEST_SUITE_P(
+    WithProgressThreads, Mixed,
+    ::testing::Values(bootstrap::FabricUnderTest{"tcp", "tcp", "real", "network", "thread"},
+                      bootstrap::FabricUnderTest{"mapped", "tcp", "real", "mapped", "thread"}),
+    bootstrap::FabricLabel());
 
 }  // namespace
 }  // namespace stripline

@@ -43,6 +43,7 @@ Result<Options> Options::from_environment() {
   options.model_path = variable("STRIPLINE_MODEL");
   if (const auto text = variable("STRIPLINE_SAME_NODE"); !text.empty()) options.same_node = text;
   options.tuning = variable("STRIPLINE_TUNING");
+  if (const auto text = variable("STRIPLINE_PROGRESS"); !text.empty()) options.progress = text;
   if (const auto text = variable("STRIPLINE_SEGMENT_BYTES"); !text.empty()) {
     STRIPLINE_ASSIGN_OR_RETURN(options.segment_bytes, parse_bytes(text, "STRIPLINE_SEGMENT_BYTES"));
     if (options.segment_bytes == 0) {

@@ -18,6 +18,7 @@ TEST(Options, DefaultsWithoutVariables) {
   EXPECT_EQ(options->fabric, "tcp");
   EXPECT_EQ(options->clock, "real");
   EXPECT_EQ(options->model_path, "");
+  EXPECT_EQ(options->progress, "manual");
   EXPECT_EQ(options->segment_bytes, size_t{256} << 20);
   EXPECT_EQ(options->seed, 0U);
 }
@@ -26,6 +27,7 @@ TEST(Options, EveryVariableIsRead) {
   const ScopedEnvironment environment({{"STRIPLINE_FABRIC", "emulated:power5-lapi"},
                                        {"STRIPLINE_CLOCK", "virtual"},
                                        {"STRIPLINE_MODEL", "a.stripline.json"},
+                                       {"STRIPLINE_PROGRESS", "thread"},
                                        {"STRIPLINE_SEGMENT_BYTES", "3M"},
                                        {"STRIPLINE_SEED", "18446744073709551615"}});
   const auto options = Options::from_environment();
@@ -33,6 +35,7 @@ TEST(Options, EveryVariableIsRead) {
   EXPECT_EQ(options->fabric, "emulated:power5-lapi");
   EXPECT_EQ(options->clock, "virtual");
   EXPECT_EQ(options->model_path, "a.stripline.json");
+  EXPECT_EQ(options->progress, "thread");
   EXPECT_EQ(options->segment_bytes, size_t{3} << 20);
   EXPECT_EQ(options->seed, UINT64_MAX);
 }

@@ -88,6 +88,7 @@ team& team::operator=(team&& other) noexcept {
 
 void team::destroy() noexcept {
   if (group_ == nullptr || !owns_) return;
+  const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("destruction of a team");
   const rma::CollectiveScope scope(state, "destruction of a team", {});
   // A message of an earlier barrier that a handler has kept would find no team.
@@ -112,6 +113,7 @@ detail::ContextState& team::enter(const char* name) const {
 }
 
 team team::split(uint32_t colour, int64_t key, CallSite site) const {
+  const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("split");
   const rma::CollectiveScope scope(state, "split", site);
   std::vector<Choice> choices(rank_n_);
@@ -147,6 +149,7 @@ team team::split(uint32_t colour, int64_t key, CallSite site) const {
 }
 
 void team::barrier(CallSite site) const {
+  const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("barrier");
   const rma::CollectiveScope scope(state, "barrier", site);
   state.complete_puts();
@@ -193,6 +196,7 @@ void team::check_blocks(const char* name, std::span<const size_t> counts,
 
 void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm,
                            CallSite site) const {
+  const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("broadcast");
   const rma::CollectiveScope scope(state, "broadcast", site);
   check_root("broadcast", root);
@@ -203,6 +207,7 @@ void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorit
 
 void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, rank_t root,
                         collective_algorithm algorithm, CallSite site) const {
+  const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("reduce");
   const rma::CollectiveScope scope(state, "reduce", site, op.name);
   check_root("reduce", root);
@@ -214,6 +219,7 @@ void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, r
 
 void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
                            collective_algorithm algorithm, CallSite site) const {
+  const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("allreduce");
   const rma::CollectiveScope scope(state, "allreduce", site, op.name);
   check_length("allreduce", out.size(), in.size());
@@ -224,6 +230,7 @@ void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op
 
 void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
                         CallSite site) const {
+  const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("gather");
   const rma::CollectiveScope scope(state, "gather", site);
   check_root("gather", root);
@@ -235,6 +242,7 @@ void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algori
 
 void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm,
                            CallSite site) const {
+  const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("allgather");
   const rma::CollectiveScope scope(state, "allgather", site);
   check_length("allgather", out.size(), in.size() * rank_n_);
@@ -245,6 +253,7 @@ void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algori
 
 void team::all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
                             collective_algorithm algorithm, CallSite site) const {
+  const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("all_to_all");
   const rma::CollectiveScope scope(state, "all_to_all", site);
   check_length("all_to_all", out.size(), in.size());
@@ -264,6 +273,7 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
                               std::span<const size_t> out_counts,
                               std::span<const size_t> out_offsets, size_t element_bytes,
                               collective_algorithm algorithm, CallSite site) const {
+  const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("all_to_all_v");
   const rma::CollectiveScope scope(state, "all_to_all_v", site);
   check_blocks("input", in_counts, in_offsets, element_bytes, in.size());
@@ -279,6 +289,7 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
 
 void team::scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, bool exclusive,
                       collective_algorithm algorithm, CallSite site) const {
+  const auto inside = context_->state().exclusive();
   const char* const name = exclusive ? "exclusive_scan" : "inclusive_scan";
   detail::ContextState& state = enter(name);
   const rma::CollectiveScope scope(state, name, site, op.name);

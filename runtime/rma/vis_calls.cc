@@ -197,6 +197,7 @@ future VisCalls::contiguous(Context& context, VisDirection direction, rank_t tar
 future VisCalls::start(Context& context, const char* name, VisDirection direction,
                        const VisStrided& transfer, const VisOptions& options, void* caller) {
   ContextState& state = context.state();
+  const auto inside = state.exclusive();
   state.operation = name;
   vis::Strided shape = shape_of(state, name, transfer);
   state.check(name, transfer.target, 0, 0);
@@ -240,6 +241,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
 future VisCalls::start(Context& context, const char* name, VisDirection direction,
                        const VisPieces& pieces, const VisOptions& options, void* caller) {
   ContextState& state = context.state();
+  const auto inside = state.exclusive();
   state.operation = name;
   std::vector<vis::Region> regions = regions_of(state, name, direction, pieces);
   if (regions.empty()) return {};

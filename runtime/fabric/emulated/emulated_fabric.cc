@@ -12,6 +12,13 @@ Result<std::unique_ptr<Fabric>> open_emulated_fabric(const OpenOptions& options)
     return Error(ErrorCode::invalid_argument,
                  "unknown clock '" + options.clock + "'; it is real or virtual");
   }
+  if (options.progress != Progress::in_calls) {
+    return Error(ErrorCode::invalid_argument,
+                 "fabric '" + options.fabric +
+                     "' has progress inside of calls only: an emulated rank is one thread, and its "
+                     "profile says itself which operations wait for their target; unset "
+                     "STRIPLINE_PROGRESS");
+  }
   STRIPLINE_ASSIGN_OR_RETURN(ProfileRequest request, resolve_profile(options.fabric));
   const bool on_virtual_clock = options.clock == "virtual";
   if (!on_virtual_clock) STRIPLINE_RETURN_IF_ERROR(check_reproducible(request, options.ranks));

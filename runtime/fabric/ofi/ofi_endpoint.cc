@@ -98,12 +98,19 @@ Result<Endpoint> Endpoint::open(const Library& library, const std::string& fabri
   fi_cq_attr cq_attributes{};
   cq_attributes.size = endpoint.limits_.transmit_depth + endpoint.limits_.receive_depth;
   cq_attributes.format = FI_CQ_FORMAT_MSG;
-  cq_attributes.wait_obj = FI_WAIT_NONE;
+  cq_attributes.wait_obj = settings.waitable ? FI_WAIT_FD : FI_WAIT_NONE;
   fid_cq* cq = nullptr;
-  if (const int code = fi_cq_open(domain, &cq_attributes, &cq, nullptr); code != 0) {
-    return endpoint.failure("fi_cq_open", code);
+  int cq_code = fi_cq_open(domain, &cq_attributes, &cq, nullptr);
+  if (cq_code != 0 && settings.waitable) {  // shm and others have no descriptor to wait for
+    cq_attributes.wait_obj = FI_WAIT_NONE;
+    cq_code = fi_cq_open(domain, &cq_attributes, &cq, nullptr);
   }
+  if (cq_code != 0) return endpoint.failure("fi_cq_open", cq_code);
   endpoint.cq_.reset(cq);
+  if (cq_attributes.wait_obj == FI_WAIT_FD &&
+      fi_control(&cq->fid, FI_GETWAIT, &endpoint.wait_descriptor_) != 0) {
+    endpoint.wait_descriptor_ = -1;
+  }
 
   fid_ep* ep = nullptr;
   if (const int code = fi_endpoint(domain, info, &ep, nullptr); code != 0) {
@@ -125,6 +132,12 @@ Result<Endpoint> Endpoint::open(const Library& library, const std::string& fabri
   }
   endpoint.name_.assign(name.data(), length);
   return endpoint;
+}
+
+bool Endpoint::may_wait() const {
+  if (wait_descriptor_ < 0) return true;
+  std::array<fid*, 1> queues = {&cq_->fid};
+  return fi_trywait(fabric_.get(), queues.data(), static_cast<int>(queues.size())) == 0;
 }
 
 Result<Registration> Endpoint::register_memory(std::span<std::byte> memory, bool remote) {

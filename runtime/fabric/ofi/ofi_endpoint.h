@@ -74,6 +74,12 @@ class Endpoint {
   /// for an address of another format than this endpoint's.
   Result<uint64_t> insert_address(const std::string& endpoint_address);
 
+  /// Readable when there may be something to do; -1 unless settings.waitable and the provider has
+  /// one.
+  int wait_descriptor() const { return wait_descriptor_; }
+  /// Whether the descriptor will tell of whatever comes from now on; false if something is here.
+  bool may_wait() const;
+
   /// Closes the endpoint alone: after it, the provider uses no memory of operations and buffers.
   void close_transfers() { ep_.reset(); }
 
@@ -96,6 +102,7 @@ class Endpoint {
   std::string domain_name_;
   std::string name_;
   Limits limits_;
+  int wait_descriptor_ = -1;
   uint64_t next_key_ = 1;  // for providers that do not choose keys themselves
   // Closed from the last to the first.
   InfoList info_;

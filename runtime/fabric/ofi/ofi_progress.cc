@@ -288,6 +288,23 @@ bool OfiRank::needs_target(Rank target, bool /*put*/) const {
   return same_node_.way(target) == SameNode::network && !endpoint_.limits().automatic_progress;
 }
 
+std::optional<Watch> OfiRank::watch() const {
+  if (!settings_.waitable) return std::nullopt;
+  const int descriptor = endpoint_.wait_descriptor();
+  return Watch{descriptor, descriptor >= 0 && node_senders_.empty()};
+}
+
+bool OfiRank::prepare_to_wait() {
+  attend();
+  const bool in_mailbox = std::any_of(node_senders_.begin(), node_senders_.end(),
+                                      [](NodeSender& sender) { return !sender.reader.empty(); });
+  return !in_mailbox && arrivals_.empty() && endpoint_.may_wait();
+}
+
+void OfiRank::woken() {
+  if (noted_stops_ > 0) stopped_s_ = monotonic_s();
+}
+
 void OfiRank::poll() {
   begin_looking();
   look();

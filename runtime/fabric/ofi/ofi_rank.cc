@@ -145,7 +145,9 @@ OfiRank::~OfiRank() {
 namespace stripline::fabric {
 
 Result<std::unique_ptr<Fabric>> open_ofi_fabric(const OpenOptions& options) {
-  STRIPLINE_ASSIGN_OR_RETURN(const ofi::Settings settings, ofi::Settings::from_environment());
+  STRIPLINE_ASSIGN_OR_RETURN(ofi::Settings settings, ofi::Settings::from_environment());
+  settings.automatic_progress = options.progress == Progress::by_provider;
+  settings.waitable = options.progress == Progress::by_thread;
   return ofi::OfiRank::open(options, settings);
 }
 

@@ -69,6 +69,9 @@ class OfiRank final : public Fabric {
   bool try_send(Rank target, std::span<const std::byte> message) override;
   std::optional<double> waited_s() override;
   bool needs_target(Rank target, bool put) const override;
+  std::optional<Watch> watch() const override;
+  bool prepare_to_wait() override;
+  void woken() override;
   void poll() override;
   double now_s() override;
   bool wait(const std::function<bool()>& condition, double deadline_s) override;

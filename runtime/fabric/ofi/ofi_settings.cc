@@ -19,13 +19,6 @@ Result<Settings> Settings::from_environment() {
   settings.address = environment("STRIPLINE_ADDRESS");
   settings.interface = environment("STRIPLINE_IFACE");
 
-  if (const std::string progress = environment("STRIPLINE_PROGRESS"); progress == "auto") {
-    settings.automatic_progress = true;
-  } else if (!progress.empty() && progress != "manual") {
-    return Error(ErrorCode::invalid_argument,
-                 "STRIPLINE_PROGRESS is '" + progress + "'; use 'manual' or 'auto'");
-  }
-
   if (const std::string text = environment("STRIPLINE_PEER_TIMEOUT"); !text.empty()) {
     double seconds = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);

@@ -27,8 +27,10 @@ struct Settings {
   /// path can be tested where no provider needs it.
   bool register_local = false;
   /// FI_PROGRESS_AUTO: the provider's thread serves peers while this rank computes, at a price in
-  /// latency. STRIPLINE_PROGRESS=auto|manual.
+  /// latency. Of OpenOptions::progress, as the next.
   bool automatic_progress = false;
+  /// Asks the provider for a descriptor that a thread of the runtime can wait for.
+  bool waitable = false;
   /// A queue that takes nothing, or operations of which none completes, for so long end the job.
   /// STRIPLINE_PEER_TIMEOUT, in seconds.
   double peer_timeout_s = 120;

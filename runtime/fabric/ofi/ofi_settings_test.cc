@@ -12,8 +12,7 @@ namespace {
 class SettingsTest : public testing::Test {
  protected:
   void TearDown() override {
-    for (const char* name :
-         {"STRIPLINE_ADDRESS", "STRIPLINE_IFACE", "STRIPLINE_PROGRESS", "STRIPLINE_PEER_TIMEOUT"}) {
+    for (const char* name : {"STRIPLINE_ADDRESS", "STRIPLINE_IFACE", "STRIPLINE_PEER_TIMEOUT"}) {
       unsetenv(name);
     }
   }
@@ -22,13 +21,11 @@ class SettingsTest : public testing::Test {
 TEST_F(SettingsTest, ComeFromTheEnvironment) {
   setenv("STRIPLINE_ADDRESS", "10.0.0.1", 1);
   setenv("STRIPLINE_IFACE", "ib0", 1);
-  setenv("STRIPLINE_PROGRESS", "auto", 1);
   setenv("STRIPLINE_PEER_TIMEOUT", "2.5", 1);
   const auto settings = Settings::from_environment();
   ASSERT_TRUE(settings.ok()) << settings.error().message();
   EXPECT_EQ(settings->address, "10.0.0.1");
   EXPECT_EQ(settings->interface, "ib0");
-  EXPECT_TRUE(settings->automatic_progress);
   EXPECT_EQ(settings->peer_timeout_s, 2.5);
 }
 
@@ -37,11 +34,6 @@ TEST_F(SettingsTest, RefuseWhatDoesNotParse) {
     setenv("STRIPLINE_PEER_TIMEOUT", bad, 1);
     EXPECT_EQ(Settings::from_environment().ok(), *bad == '\0') << bad;
   }
-  unsetenv("STRIPLINE_PEER_TIMEOUT");
-  setenv("STRIPLINE_PROGRESS", "always", 1);
-  const auto settings = Settings::from_environment();
-  ASSERT_FALSE(settings.ok());
-  EXPECT_EQ(settings.error().code(), ErrorCode::invalid_argument);
 }
 
 // NOLINTEND(concurrency-mt-unsafe)

@@ -7,7 +7,8 @@
 //   ctx.rget(ctx.on_rank(*mine, peer), buffer, n).wait();
 //
 // Threads: one thread per rank communicates. Progress (serving active messages, retiring
-// operations) happens inside calls; a rank that computes for long without calling is inattentive.
+// operations) happens inside calls; a rank that computes for long without calling is inattentive,
+// unless it has a thread for it (Options::progress).
 // Failures of communication end the job with a message and exit code 5 on every rank; calls that
 // can fail for another reason return a Result.
 #pragma once
@@ -63,6 +64,11 @@ struct Options {
   std::string tuning;
   /// STRIPLINE_DEBUG: checks what the program does (docs/debugging.md). The same on every rank.
   bool debug = false;
+  /// STRIPLINE_PROGRESS: who serves peers. "manual": this rank's calls; "thread": these, and a
+  /// thread of the runtime while the program computes; "auto": these, and the provider's thread.
+  /// docs/programming.md says what a program must mind with a thread, docs/fabrics.md what each
+  /// costs. Ranks of a job may differ.
+  std::string progress = "manual";
 
   /// Errors: invalid_argument for a value that does not parse.
   static Result<Options> from_environment();
@@ -96,8 +102,10 @@ void wait_all(std::span<const future> futures);
 /// Returns when one is complete, and which: the first one by index. With no futures it returns 0.
 size_t wait_any(std::span<const future> futures);
 
-/// A handler of active messages. Runs inside progress of the target, on its thread; must be short
-/// and may reply with Context::am_send, but must not wait.
+/// A handler of active messages. Runs inside progress of the target; must be short and may reply
+/// with Context::am_send, but must not wait. Handlers run one at a time and never during a call of
+/// the program other than those that make progress; with a progress thread (Options::progress) they
+/// may run beside what the program does between its calls (<stripline/progress.h>).
 using AmHandler = std::function<void(rank_t source, std::span<const std::byte> payload)>;
 
 class Context {

@@ -1,0 +1,135 @@
+#include "runtime/rma/progress_thread.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <poll.h>
+#include <pthread.h>
+#include <string>
+#include <sys/eventfd.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include "runtime/rma/context_state.h"
+
+namespace stripline::rma {
+namespace {
+
+// Looks without a pause at what is said to be there, e.g. the parts of a long message.
+constexpr int kMostFruitless = 64;
+
+}  // namespace
+
+ProgressThread::ProgressThread(detail::ContextState& state, const fabric::Watch& watch,
+                               UniqueFd stop, const Config& config)
+    : state_(state), watch_(watch), stop_(std::move(stop)), config_(config) {}
+
+Result<std::unique_ptr<ProgressThread>> ProgressThread::start(detail::ContextState& state,
+                                                              const Config& config) {
+  const auto watch = state.fabric->watch();
+  if (!watch) {
+    return Error(ErrorCode::unimplemented,
+                 "fabric '" + state.fabric->info().name +
+                     "' cannot be served by a progress thread; unset STRIPLINE_PROGRESS");
+  }
+  UniqueFd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop) {
+    return Error(ErrorCode::resource_exhausted,
+                 std::string("no descriptor for the progress thread: ") +
+                     std::system_category().message(errno) +
+                     "; raise the limit of open files (ulimit -n)");
+  }
+  std::unique_ptr<ProgressThread> made(new ProgressThread(state, *watch, std::move(stop), config));
+  state.exclusion.share(true);
+  // Signals are the program's.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::string refused;
+  try {
+    made->thread_ = std::thread([thread = made.get()] { thread->run(); });
+  } catch (const std::system_error& error) {
+    refused = error.what();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!refused.empty()) {
+    return Error(ErrorCode::resource_exhausted,
+                 "cannot start the progress thread: " + refused +
+                     "; raise the limit of processes (ulimit -u), or unset STRIPLINE_PROGRESS");
+  }
+  pthread_setname_np(made->thread_.native_handle(), "stripline");
+  return made;
+}
+
+ProgressThread::~ProgressThread() {
+  if (thread_.joinable()) {
+    stopping_.store(true);
+    const uint64_t one = 1;
+    // It wakes at the latest after the longest of its intervals.
+    [[maybe_unused]] const ssize_t written = ::write(stop_.get(), &one, sizeof one);
+    thread_.join();
+  }
+  state_.exclusion.share(false);
+}
+
+void ProgressThread::run() {
+  uint64_t calls = 0;   // of the program, when the thread looked last
+  bool absent = false;  // the program has not called for a while
+  bool armed = false;   // nothing is to be done before something arrives
+  int fruitless = 0;    // looks in a row that found nothing, though something was said to be there
+  double pause_s = config_.shortest_pause_s;
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    bool woken = false;
+    if (!absent) {
+      sleep(config_.absence_s, false);
+    } else if (armed || fruitless > kMostFruitless) {
+      woken = sleep(armed && watch_.complete ? config_.attention_s : pause_s, true);
+    }
+    if (!state_.exclusion.try_enter()) {
+      absent = false;
+      continue;
+    }
+    absent = state_.exclusion.calls() == calls;
+    if (absent) {
+      const uint64_t served = statistics_.served;
+      armed = serve(woken);
+      const bool found = statistics_.served != served;
+      fruitless = armed || found ? 0 : fruitless + 1;
+      pause_s = found || woken ? config_.shortest_pause_s
+                               : std::min(2 * pause_s, config_.longest_pause_s);
+    }
+    calls = state_.exclusion.calls();  // handlers call as well
+    state_.exclusion.leave();
+  }
+}
+
+// Whether the thread may wait for something to arrive.
+bool ProgressThread::serve(bool woken) {
+  const char* const operation =
+      std::exchange(state_.operation, "serving peers while the program computes");
+  const uint64_t before = state_.messages.statistics().served;
+  if (woken) state_.fabric->woken();
+  state_.combiner.flush_old();
+  state_.messages.progress();
+  const bool armed = state_.fabric->prepare_to_wait();
+  ++statistics_.looks;
+  statistics_.served += state_.messages.statistics().served - before;
+  state_.operation = operation;
+  return armed;
+}
+
+// Whether something arrived.
+bool ProgressThread::sleep(double seconds, bool for_arrivals) const {
+  std::array<pollfd, 2> descriptors = {
+      {{stop_.get(), POLLIN, 0}, {watch_.descriptor, POLLIN, 0}}};  // of -1 nothing is expected
+  timespec time{};
+  time.tv_sec = static_cast<time_t>(seconds);
+  time.tv_nsec = static_cast<long>((seconds - static_cast<double>(time.tv_sec)) * 1e9);
+  const nfds_t count = for_arrivals ? 2 : 1;
+  return ::ppoll(descriptors.data(), count, &time, nullptr) > 0 && descriptors[1].revents != 0;
+}
+
+}  // namespace stripline::rma
