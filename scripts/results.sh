@@ -256,7 +256,7 @@ print_collectives() {
   command -v mpirun mpicxx >/dev/null ||
     { echo "collectives: Open MPI is missing; install libopenmpi-dev and openmpi-bin" >&2; return 1; }
   configure_and_build release stripline-collectives stripline-collectives-mpi stripline-run >&2
-  scripts/compare_collectives.sh build/release "$rounds" tcp
+  scripts/compare_collectives.sh build/release "$rounds"
 }
 
 print_neighbours() {
