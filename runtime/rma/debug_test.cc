@@ -1,4 +1,5 @@
 // Debug mode: what is correct goes on as without it, what is wrong ends the job with a message.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -89,7 +90,7 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
 
     const atomic_domain<uint64_t> domain(context);
     const auto counter = context.on_rank(*again, 0);
-    if (me == 0) context.rput(uint64_t{0}, counter);
+    std::fill_n(context.local(*again), 7, 0);  // it was another array's
     context.barrier();
     for (int i = 0; i < 10; ++i) domain.add(counter, 1);
     context.barrier();

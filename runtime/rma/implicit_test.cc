@@ -78,9 +78,10 @@ TEST_P(Implicit, BarriersFence) {
     const auto mine = context.new_symmetric_array<uint64_t>(1000);
     ASSERT_TRUE(mine.ok());
     const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    std::vector<uint64_t> values(1000);
     for (uint64_t i = 0; i < 1000; i += 2) {
-      const uint64_t value = 100 * i + context.rank_me();
-      context.rput_nbi(&value, there + static_cast<std::ptrdiff_t>(i), 1);
+      values[i] = 100 * i + context.rank_me();
+      context.rput_nbi(&values[i], there + static_cast<std::ptrdiff_t>(i), 1);
     }
     context.barrier();
     for (uint64_t i = 0; i < 1000; ++i) {
