@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -9,6 +10,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
 #include "suites/bench/text_table.h"
 #include "suites/results/markdown.h"
@@ -52,20 +54,22 @@ using Samples = std::vector<const Sample*>;
 
 // Of times, by launch; null if they were not in the same launches twice.
 std::optional<stats::Ratio> ratio_of(const Samples& candidate, const Samples& baseline) {
-  std::vector<double> ratios;
+  std::vector<double> logarithms;
   for (const Sample* ours : candidate) {
     for (const Sample* theirs : baseline) {
       if (ours->launch != theirs->launch) continue;
       const size_t rounds = std::min(ours->seconds.size(), theirs->seconds.size());
       std::vector<double> by_round;
       for (size_t i = 0; i < rounds; ++i) by_round.push_back(ours->seconds[i] / theirs->seconds[i]);
-      ratios.push_back(stats::median(by_round));
+      logarithms.push_back(std::log(stats::median(by_round)));
     }
   }
-  const std::vector<double> ones(ratios.size(), 1.0);
-  const auto ratio = stats::paired_ratio(ratios, ones, kConfidence);
-  if (!ratio.ok()) return std::nullopt;
-  return *ratio;
+  // A launch that something else disturbed is one value among others.
+  const auto run = stats::run_median_interval(logarithms, kConfidence);
+  if (!run.ok()) return std::nullopt;
+  return stats::Ratio{std::exp(stats::median(logarithms)),
+                      {std::exp(run->interval.low), std::exp(run->interval.high)},
+                      logarithms.size()};
 }
 
 double median_s(const Samples& samples) {
@@ -87,7 +91,9 @@ Verdict verdict_of(const stats::Ratio& to_best, const std::optional<stats::Ratio
     return interval.high <= kEqualAtMost ? Verdict::equal : Verdict::undecided;
   }
   const bool provider_is_behind = provider_to_best && provider_to_best->interval.low > 1;
-  const bool near_provider = to_provider && to_provider->interval.low <= kNearProvider;
+  // Where we are far from it on either side, we do something else than it.
+  const bool near_provider = to_provider && to_provider->interval.low <= kNearProvider &&
+                             to_provider->interval.high >= 1 / kNearProvider;
   return provider_is_behind && near_provider ? Verdict::lost_provider : Verdict::lost;
 }
 

@@ -2,7 +2,7 @@
 //
 // A ratio is of times, ours to a neighbour's, below 1 where we are faster. Both ran a batch in
 // every round of a launch; a launch counts as one value, the median of its rounds' ratios, and the
-// interval is that over launches (stats::paired_ratio).
+// interval is that of their median over launches (stats::run_median_interval).
 #pragma once
 
 #include <cstdint>

@@ -67,6 +67,21 @@ TEST(NeighbourReport, LossesAreOursWhereBareLibfabricIsFasterThanTheNeighbour) {
   EXPECT_EQ(one(samples).verdict, Verdict::lost);
 }
 
+TEST(NeighbourReport, LossesAreOursWhereWeDoNotDoWhatTheProviderDoes) {
+  std::vector<Sample> samples;
+  add(samples, "Stripline", "", {8e-6, 8.1e-6, 7.9e-6});
+  add(samples, "libfabric", "", {80e-6, 80e-6, 80e-6});
+  add(samples, "UCX", "", {5e-6, 5e-6, 5e-6});
+  EXPECT_EQ(one(samples).verdict, Verdict::lost);
+}
+
+TEST(NeighbourReport, OneDisturbedLaunchOfManyDecidesNothing) {
+  std::vector<Sample> samples;
+  add(samples, "Stripline", "", {4e-6, 4e-6, 4e-6, 4e-6, 4e-6, 4e-6, 4e-6, 4e-6, 400e-6});
+  add(samples, "UCX", "", std::vector<double>(9, 5e-6));
+  EXPECT_EQ(one(samples).verdict, Verdict::ahead);
+}
+
 TEST(NeighbourReport, EqualNeedsANarrowInterval) {
   std::vector<Sample> narrow;
   add(narrow, "Stripline", "", {5e-6, 5.05e-6, 4.97e-6});
