@@ -29,8 +29,10 @@ start() {
       settings+=(--mca pml ob1 --mca btl "tcp,self" --mca btl_tcp_if_include lo --mca osc pt2pt) ;;
     node-default) settings+=(--mca pml ob1 --mca btl "vader,self") ;;
     node-tuned) settings+=(--mca pml ob1 --mca btl "vader,self" --mca osc sm) ;;
-    network-ucx) settings+=(--mca pml ucx --mca osc ucx -x "UCX_TLS=tcp,self" -x UCX_NET_DEVICES=lo) ;;
-    node-ucx) settings+=(--mca pml ucx --mca osc ucx -x "UCX_TLS=posix,sysv,cma,self") ;;
+    network-ucx) settings+=(--mca pml ucx --mca osc ucx --mca opal_common_ucx_tls any
+        --mca opal_common_ucx_devices any -x "UCX_TLS=tcp,self" -x UCX_NET_DEVICES=lo) ;;
+    node-ucx) settings+=(--mca pml ucx --mca osc ucx --mca opal_common_ucx_tls any
+        --mca opal_common_ucx_devices any -x "UCX_TLS=posix,sysv,cma,self") ;;
   esac
   # 64 KiB and a header go without a rendezvous, more small puts into one message, larger pieces.
   case $path-$kind in
@@ -41,7 +43,7 @@ start() {
         -x UCX_TCP_TX_SEG_SIZE=128K -x UCX_TCP_RX_SEG_SIZE=256K) ;;
     node-tuned)
       settings+=(--mca btl_vader_eager_limit 69632 --mca btl_vader_max_send_size 135168
-        -x UCX_POSIX_SEG_SIZE=69632 -x UCX_SYSV_SEG_SIZE=69632) ;;
+        -x UCX_POSIX_SEG_SIZE=32K -x UCX_SYSV_SEG_SIZE=32K) ;;  # 64 KiB and more: wrong data
   esac
   case $kind in
     tuned) options+=(--mpi-settings tuned --ucx-settings tuned) ;;
