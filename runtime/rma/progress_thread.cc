@@ -108,8 +108,8 @@ void ProgressThread::run() {
 
 // Whether the thread may wait for something to arrive.
 bool ProgressThread::serve(bool woken) {
-  const char* const operation =
-      std::exchange(state_.operation, "serving peers while the program computes");
+  const char* const operation = state_.operation.name();
+  state_.operation = "serving peers while the program computes";
   const uint64_t before = state_.messages.statistics().served;
   if (woken) state_.fabric->woken();
   state_.combiner.flush_old();
