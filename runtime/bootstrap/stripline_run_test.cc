@@ -115,11 +115,11 @@ TEST(StriplineRun, AThreadServesPeersWhereOneIsAskedForAndCanBe) {
     auto with_way = options;
     with_way.insert(with_way.end(), {"--same-node", way});
     const Finished job = run(command(with_way, kTcp));
-    EXPECT_EQ(job.status.exit_code, kExitOk) << job.err;
+    EXPECT_EQ(job.exit_code, kExitOk) << job.err;
     EXPECT_EQ(lines_with(job.out, "of 2, greeted by"), 2U) << job.out;
   }
   const Finished job = run(command(options, kVirtual));
-  EXPECT_EQ(job.status.exit_code, kExitUsage);
+  EXPECT_EQ(job.exit_code, kExitUsage);
   EXPECT_NE(job.err.find("has progress inside of calls only"), std::string::npos) << job.err;
 }
 
@@ -263,7 +263,7 @@ TEST(StriplineRun, VerboseShowsRanksAndSettings) {
   // Where one rank shows nothing, the others speak for themselves.
   const Finished one = run({"-n", "2", "--segment", "1M", "--", "sh", "-c",
                             "STRIPLINE_VERBOSE=$STRIPLINE_RANK exec " + program("hello")});
-  EXPECT_EQ(one.status.exit_code, kExitOk) << one.err;
+  EXPECT_EQ(one.exit_code, kExitOk) << one.err;
   EXPECT_EQ(lines_with(one.err, "rank 1 reaches rank 0 by mapped memory"), 1U) << one.err;
   const Finished wrong =
       run({"-n", "2", "--segment", "1M", "--", "env", "STRIPLINE_VERBOSE=yes", program("hello")});
