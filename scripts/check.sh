@@ -9,6 +9,8 @@
 #   scripts/check.sh kills [TRIES]   ranks killed at random moments, so often on each of five paths
 #                                    (default 40)
 #   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, so often each (default 10000)
+#   scripts/check.sh neighbours      every system of the comparison with neighbours delivers right data,
+#                                    in two short launches of each kind
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -60,12 +62,18 @@ case ${1:-} in
     configure_and_build release litmus_test
     STRIPLINE_TEST_LITMUS_ITERATIONS=${2:-10000} build/release/bin/litmus_test
     ;;
+  neighbours)
+    require_packages "${neighbour_packages[@]}"
+    configure_and_build release stripline-neighbours stripline-neighbours-report
+    rm -rf build/neighbours
+    scripts/compare_neighbours.sh build/release build/neighbours 2 1
+    ;;
   coverage)
     configure_and_build release fit_coverage
     build/release/bin/fit_coverage --seeds 1000
     ;;
   *)
-    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
+#include <regex>
 #include <signal.h>
 #include <sstream>
 #include <string>
@@ -53,7 +54,7 @@ class Bench : public ::testing::Test {
   }
 
   static Finished bench(const std::vector<std::string>& arguments) {
-    return run_program(command(arguments), 90);
+    return run_program(command(arguments), 180);
   }
 
   static std::vector<Json> lines(const std::string& text) {
@@ -116,7 +117,8 @@ TEST_F(Bench, MeasuresOnTcp) {
                                   "--runs", "1", "--time-budget", "1"});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
   EXPECT_NE(outcome.out.find("am"), std::string::npos);
-  EXPECT_NE(outcome.out.find("us"), std::string::npos);
+  // Microseconds, or more on a host that is busy.
+  EXPECT_TRUE(std::regex_search(outcome.out, std::regex("[0-9] [num]?s"))) << outcome.out;
 }
 
 TEST_F(Bench, UsageErrorsSayWhatToDo) {

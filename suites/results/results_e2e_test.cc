@@ -22,7 +22,7 @@ class ResultsProgram : public ::testing::Test {
     std::vector<std::string> argv = {program("stripline-results")};
     if (own_folder) argv.insert(argv.end(), {"--out", folder_.path().string()});
     argv.insert(argv.end(), arguments.begin(), arguments.end());
-    return run_program(argv, 100);
+    return run_program(argv, 300);
   }
 
   std::filesystem::path path(const char* name) const { return folder_ / name; }
