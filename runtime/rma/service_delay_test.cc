@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -137,7 +138,6 @@ TEST_P(ServiceDelay, IsForgottenWhenThereIsNoNewsOrBetterNews) {
 }
 
 TEST_P(ServiceDelay, IsToldByAnswersToAtomicOperationsToo) {
-  if (GetParam().same_node == "mapped") GTEST_SKIP() << "nobody is asked";
   const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
     Asking asking(context);
     const atomic_domain<uint64_t> domain(context, AtomicPath::message);
@@ -161,7 +161,6 @@ TEST_P(ServiceDelay, IsToldByAnswersToAtomicOperationsToo) {
 // Many small regions are packed, unless the target lets messages wait and other ways do not need
 // it.
 TEST_P(ServiceDelay, DecidesHowTransfersOfManyRegionsTravel) {
-  if (GetParam().same_node == "mapped") GTEST_SKIP() << "nothing travels";
   const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
     model::TunedModel model = model::example_model();
     model.pack = model::example_pack();
@@ -198,8 +197,50 @@ TEST_P(ServiceDelay, DecidesHowTransfersOfManyRegionsTravel) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, ServiceDelay, ::testing::ValuesIn(fabrics_under_test()),
+std::vector<bootstrap::FabricUnderTest> fabrics_with_clock(const std::string& clock) {
+  auto fabrics = fabrics_under_test();
+  std::erase_if(fabrics, [&](const auto& one) { return one.clock != clock; });
+  return fabrics;
+}
+
+// How long a delay is can be foretold on the virtual clock only.
+INSTANTIATE_TEST_SUITE_P(Fabrics, ServiceDelay, ::testing::ValuesIn(fabrics_with_clock("virtual")),
                          bootstrap::FabricLabel());
+
+class ServiceDelayInRealTime : public ServiceDelay {};
+
+TEST_P(ServiceDelayInRealTime, IsSeenAndForgotten) {
+  static constexpr double kPatienceSeconds = 60;
+  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+    Asking asking(context);
+    int phase = 0;
+    const uint32_t next = context.register_am([&](rank_t, std::span<const std::byte>) { ++phase; });
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const auto ask_while = [&](auto condition) {
+        const double begin_s = context.now_s();
+        while (condition(context.service_delay(1))) {
+          ASSERT_LT(context.now_s() - begin_s, kPatienceSeconds);
+          asking.ask(1);
+        }
+        context.am_send(1, next, {});
+      };
+      ask_while([](double delay_s) { return delay_s == 0; });
+      ask_while([](double delay_s) { return delay_s > 0; });
+    } else {
+      while (phase < 1) {
+        context.compute_for(kBusySeconds);
+        context.progress();
+      }
+      context.wait_until([&] { return phase == 2; });
+    }
+    context.barrier();
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, ServiceDelayInRealTime,
+                         ::testing::ValuesIn(fabrics_with_clock("real")), bootstrap::FabricLabel());
 
 TEST(ServiceDelays, AreTheSameEveryTimeOnTheVirtualClock) {
   const auto delays = [] {
