@@ -30,10 +30,11 @@ std::string range(uint64_t offset, uint64_t bytes, rank_t target) {
 std::string text(const Callers& callers) {
   std::string list;
   for (void* const caller : callers) {
+    if (caller == nullptr) break;
     Dl_info info{};
     // The call is before the address that it returns to.
     auto* const call = static_cast<char*>(caller) - 1;
-    if (caller == nullptr || dladdr(call, &info) == 0 || info.dli_fname == nullptr) break;
+    if (dladdr(call, &info) == 0 || info.dli_fname == nullptr) break;
     const std::string_view file(info.dli_fname);
     if (file.find("/libc.so") != std::string_view::npos) break;
     char offset[32];
