@@ -2,8 +2,10 @@
 // no lock. A message lies in one piece, so that it is read where it is.
 //
 // The memory is zeroed to begin with. Positions count bytes from the beginning of the world; the
-// place in the buffer is the position modulo its size. What is published is ordered by release and
-// acquire of the positions alone.
+// place in the buffer is the position modulo its size. A message is led by one word that says how
+// long it is, and zero where none is yet: the writer clears the word behind a message before it
+// sets the one that leads it. So a reader that waits looks at the line in which the message will
+// be, and a short one crosses from core to core with the word that announces it.
 #pragma once
 
 #include <atomic>
@@ -17,25 +19,27 @@ namespace stripline::fabric::ofi {
 /// The memory of one ring: 64 KiB in all, a multiple of every page size in use, so that each can be
 /// mapped by itself.
 struct RingMemory {
-  static constexpr size_t kBufferBytes = (size_t{64} << 10) - 128;
+  static constexpr size_t kLine = 64;  ///< messages begin at its multiples
+  static constexpr size_t kBufferBytes = (size_t{64} << 10) - kLine;
   /// The largest message: several fit, so that writer and reader overlap.
-  static constexpr size_t kLargest = kBufferBytes / 4;
+  static constexpr size_t kLargest = kBufferBytes / 4 - 2 * kLine;
 
-  alignas(64) std::atomic<uint64_t> written;  ///< position behind the last message
-  alignas(64) std::atomic<uint64_t> read;     ///< position of the first message not yet read
-  alignas(64) std::byte buffer[kBufferBytes];
+  alignas(kLine) std::atomic<uint64_t> read;  ///< position of the first message not yet read
+  alignas(kLine) std::byte buffer[kBufferBytes];
+
+  /// The word that leads a message, by its position.
+  std::atomic_ref<uint64_t> word(uint64_t position) {
+    return std::atomic_ref(*reinterpret_cast<uint64_t*>(buffer + position % kBufferBytes));
+  }
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 static_assert(sizeof(RingMemory) == size_t{64} << 10);
 
 namespace ring_detail {
-/// Leads every message; then its bytes, padded to a multiple of the header.
-struct Header {
-  uint32_t bytes;
-  uint32_t skip;  ///< 1: no message, go on at the beginning of the buffer
-};
+/// A word is 0, or the length of a message and one, or this: go on at the beginning of the buffer.
+inline constexpr uint64_t kSkip = ~uint64_t{0};
 constexpr uint64_t padded(size_t bytes) {
-  return (bytes + 2 * sizeof(Header) - 1) / sizeof(Header) * sizeof(Header);
+  return (bytes + sizeof(uint64_t) + RingMemory::kLine - 1) / RingMemory::kLine * RingMemory::kLine;
 }
 }  // namespace ring_detail
 
@@ -49,23 +53,21 @@ class RingWriter {
 
   /// False if there is no room now. At most RingMemory::kLargest bytes.
   bool write(std::span<const std::byte> message) {
-    using ring_detail::Header;
-    const uint64_t place = written_ % RingMemory::kBufferBytes;
     const uint64_t bytes = ring_detail::padded(message.size());
-    const uint64_t to_end = RingMemory::kBufferBytes - place;
+    const uint64_t to_end = RingMemory::kBufferBytes - written_ % RingMemory::kBufferBytes;
     const uint64_t skipped = bytes > to_end ? to_end : 0;
-    if (!has_room(skipped + bytes)) return false;
-    if (skipped > 0) {
-      store(place, Header{0, 1});
-      written_ += skipped;
-    }
-    const uint64_t begin = written_ % RingMemory::kBufferBytes;
-    store(begin, Header{static_cast<uint32_t>(message.size()), 0});
+    // With the word behind it.
+    if (!has_room(skipped + bytes + RingMemory::kLine)) return false;
+    const uint64_t begin = written_ + skipped;
+    memory_->word(begin + bytes).store(0, std::memory_order_relaxed);
     if (!message.empty()) {
-      std::memcpy(memory_->buffer + begin + sizeof(Header), message.data(), message.size());
+      std::memcpy(memory_->buffer + begin % RingMemory::kBufferBytes + sizeof(uint64_t),
+                  message.data(), message.size());
     }
-    written_ += bytes;
-    memory_->written.store(written_, std::memory_order_release);
+    memory_->word(begin).store(message.size() + 1, std::memory_order_release);
+    // The reader is not there yet: it waits before what is skipped.
+    if (skipped > 0) memory_->word(written_).store(ring_detail::kSkip, std::memory_order_release);
+    written_ = begin + bytes;
     return true;
   }
 
@@ -74,9 +76,6 @@ class RingWriter {
     if (written_ + bytes - read_ <= RingMemory::kBufferBytes) return true;
     read_ = memory_->read.load(std::memory_order_acquire);
     return written_ + bytes - read_ <= RingMemory::kBufferBytes;
-  }
-  void store(uint64_t place, const ring_detail::Header& header) {
-    std::memcpy(memory_->buffer + place, &header, sizeof header);
   }
 
   RingMemory* memory_ = nullptr;
@@ -90,40 +89,29 @@ class RingReader {
   explicit RingReader(RingMemory* memory) : memory_(memory) {}
 
   bool empty() {
-    if (read_ == written_ && !look()) return true;
-    // What follows a skip was published with it.
-    if (header_at(read_).skip != 0) {
-      read_ += RingMemory::kBufferBytes - read_ % RingMemory::kBufferBytes;
-    }
+    word_ = memory_->word(read_).load(std::memory_order_acquire);
+    if (word_ != ring_detail::kSkip) return word_ == 0;
+    // What follows was published before.
+    read_ += RingMemory::kBufferBytes - read_ % RingMemory::kBufferBytes;
+    word_ = memory_->word(read_).load(std::memory_order_acquire);
     return false;
   }
 
   /// The first message; valid until pop(). Only after empty() said no.
   std::span<const std::byte> front() {
-    const ring_detail::Header header = header_at(read_);
-    return {memory_->buffer + read_ % RingMemory::kBufferBytes + sizeof header, header.bytes};
+    return {memory_->buffer + read_ % RingMemory::kBufferBytes + sizeof(uint64_t), word_ - 1};
   }
 
   /// Gives its room back. Only after empty() said no.
   void pop() {
-    read_ += ring_detail::padded(header_at(read_).bytes);
+    read_ += ring_detail::padded(word_ - 1);
     memory_->read.store(read_, std::memory_order_release);
   }
 
  private:
-  bool look() {
-    written_ = memory_->written.load(std::memory_order_acquire);
-    return read_ != written_;
-  }
-  ring_detail::Header header_at(uint64_t position) const {
-    ring_detail::Header header{};
-    std::memcpy(&header, memory_->buffer + position % RingMemory::kBufferBytes, sizeof header);
-    return header;
-  }
-
   RingMemory* memory_;
   uint64_t read_ = 0;
-  uint64_t written_ = 0;  // as last seen
+  uint64_t word_ = 0;  // that leads the first message
 };
 
 }  // namespace stripline::fabric::ofi
