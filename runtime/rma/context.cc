@@ -90,7 +90,8 @@ Context::Context(std::unique_ptr<detail::ContextState> state)
     : state_(std::move(state)),
       rank_me_(state_->rank),
       rank_n_(state_->ranks),
-      segment_bytes_(state_->checked_bytes),
+      short_ranks_(state_->checked_bytes < kShort ? 0 : rank_n_),
+      short_end_(short_ranks_ == 0 ? 0 : state_->checked_bytes - kShort),
       reachable_(state_->reachable.data()) {}
 
 Context::~Context() {

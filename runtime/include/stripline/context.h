@@ -223,20 +223,19 @@ class Context {
   /// Blocking single element forms.
   template <typename T>
   std::remove_const_t<T> rget(global_ptr<T> source) {
-    std::remove_const_t<T> value;
-    if (const std::byte* there = reach(source.where(), source.offset(), sizeof(T))) {
+    if (const std::byte* there = reach<sizeof(T)>(source.where(), source.offset())) {
+      std::remove_const_t<T> value;
       std::memcpy(&value, there, sizeof(T));
-    } else {
-      rget(source, &value, 1).wait();
+      return value;
     }
-    return value;
+    return fetch(source);
   }
   template <typename T>
   void rput(const T& value, global_ptr<T> destination) {
-    if (std::byte* there = reach(destination.where(), destination.offset(), sizeof(T))) {
+    if (std::byte* there = reach<sizeof(T)>(destination.where(), destination.offset())) {
       std::memcpy(there, &value, sizeof(T));
     } else {
-      rput(&value, destination, 1).wait();
+      store(value, destination);
     }
   }
 
@@ -310,14 +309,24 @@ class Context {
   explicit Context(std::unique_ptr<detail::ContextState> state);
   Result<uint64_t> allocate_symmetric(size_t bytes, CallSite site);
   void free_symmetric(uint64_t offset, CallSite site);
-  // Where these bytes are in this process; null if they are not, or out of bounds, which the longer
-  // way reports.
-  std::byte* reach(rank_t target, uint64_t offset, size_t bytes) const {
-    if (target >= rank_n_ || bytes > segment_bytes_ || offset > segment_bytes_ - bytes ||
-        reachable_[target] == nullptr) {
-      return nullptr;
-    }
-    return reachable_[target] + offset;
+  // Where these bytes are in this process; null if they are not, or near or beyond the end of the
+  // segment, or too many: all of which the longer way takes, which reports what is wrong.
+  template <size_t Bytes>
+  std::byte* reach(rank_t target, uint64_t offset) const {
+    if (Bytes > kShort || target >= short_ranks_ || offset > short_end_) return nullptr;
+    std::byte* const base = reachable_[target];
+    return base == nullptr ? nullptr : base + offset;
+  }
+  // The longer way, kept out of the loops of its callers.
+  template <typename T>
+  [[gnu::noinline, gnu::cold]] std::remove_const_t<T> fetch(global_ptr<T> source) {
+    std::remove_const_t<T> value;
+    rget(source, &value, 1).wait();
+    return value;
+  }
+  template <typename T>
+  [[gnu::noinline, gnu::cold]] void store(const T& value, global_ptr<T> destination) {
+    rput(&value, destination, 1).wait();
   }
   future get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
   future put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
@@ -334,7 +343,9 @@ class Context {
   // Of the state, where access to memory that is_local() finds them without a call.
   rank_t rank_me_;
   rank_t rank_n_;
-  size_t segment_bytes_;  // 0 in debug mode: reach() finds nothing, and the longer way checks
+  static constexpr size_t kShort = 64;
+  rank_t short_ranks_;           // ranks; 0 in debug mode and if a segment has no kShort bytes
+  uint64_t short_end_;           // the last offset with kShort bytes behind it
   std::byte* const* reachable_;  // by rank
 };
 
