@@ -208,6 +208,17 @@ void ActiveMessages::note_wait(Peer& peer) {
   peer.untold_delay = encode_delay(double{peer.wait_s});
 }
 
+// As a reply: it holds no credit.
+void ActiveMessages::on_landed(Rank source, uint32_t tag) {
+  if (!landing_handler_) return;
+  in_handler_ = true;
+  handler_class_ = Class::reply;
+  handler_source_ = source;
+  handler_hold_ = kNoHold;
+  landing_handler_(source, tag);
+  in_handler_ = false;
+}
+
 void ActiveMessages::owe(Rank source, Class kind) {
   Peer& peer = peers_[source];
   ++peer.owed[static_cast<size_t>(kind)];

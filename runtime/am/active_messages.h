@@ -161,7 +161,13 @@ class ActiveMessages final : public fabric::MessageSink {
   /// Bytes of waiting messages a rank must be ready to hold: the budget per peer, times peers.
   size_t buffer_bytes_per_peer() const;
 
+  /// Handles what lands (fabric::Shortcuts::put_notify); may send as handlers do.
+  void set_landing_handler(std::function<void(Rank source, uint32_t tag)> handler) {
+    landing_handler_ = std::move(handler);
+  }
+
   void on_message(Rank source, std::span<const std::byte> message) override;
+  void on_landed(Rank source, uint32_t tag) override;
 
  private:
   enum class Class : uint8_t { request = 0, reply = 1 };
@@ -226,6 +232,7 @@ class ActiveMessages final : public fabric::MessageSink {
   size_t max_payload_bytes_ = 0;
   std::vector<std::byte> staging_;
   std::vector<Handler> handlers_;
+  std::function<void(Rank, uint32_t)> landing_handler_;
   std::vector<Peer> peers_;
   std::vector<Rank> work_;  // peers with something to send that only lacks room
   std::vector<Hold> holds_;

@@ -120,10 +120,14 @@ class MessageSink {
   virtual ~MessageSink() = default;
   /// `message` is valid during the call only. May call try_send(), never poll() or wait().
   virtual void on_message(Rank source, std::span<const std::byte> message) = 0;
+  /// A put of `source` with this tag has landed (Shortcuts::put_notify). As on_message().
+  virtual void on_landed([[maybe_unused]] Rank source, [[maybe_unused]] uint32_t tag) {}
 };
 
 /// Told of a failure that ends the job. Must not return.
 using FailureHandler = std::function<void(const Error&)>;
+
+class Shortcuts;  // shortcuts.h
 
 class Fabric {
  public:
@@ -241,6 +245,9 @@ class Fabric {
   virtual SameNode way_to(Rank) const { return SameNode::network; }
 
   virtual Traffic traffic() const = 0;
+
+  /// What this fabric offers beyond; null: nothing. Valid as long as the fabric.
+  virtual Shortcuts* shortcuts() { return nullptr; }
 };
 
 /// What is asked for when opening.

@@ -88,7 +88,8 @@ Status OfiRank::insert_peers(std::span<const std::string> addresses) {
       watch_.add(rank, static_cast<pid_t>(address.host.pid));
     }
   }
-  spin_limit_ = share_cores(addresses_, address_.host) ? kSpinsShared : kSpinsAlone;
+  shares_cores_ = share_cores(addresses_, address_.host);
+  spin_limit_ = shares_cores_ ? kSpinsShared : kSpinsAlone;
   info_.same_node = same_node_.describe(wanted_same_node_);
   info_.nic_ranks = ranks_behind_nic(addresses_, address_.host);
   return {};

@@ -15,6 +15,7 @@
 #include "runtime/fabric/ofi/memory_limits.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
 #include "runtime/fabric/ofi/segment.h"
+#include "runtime/fabric/shortcuts.h"
 
 namespace stripline::fabric::ofi {
 namespace {
@@ -42,6 +43,9 @@ Limits limits_of(const fi_info& info, const Settings& settings) {
     limits.iov_limit = std::max<size_t>(
         std::min({info.tx_attr->iov_limit, info.tx_attr->rma_iov_limit, kMaxIov}), 1);
   }
+  limits.notified_puts = info.domain_attr->cq_data_size >= sizeof(uint32_t) &&
+                         (info.mode & FI_RX_CQ_DATA) == 0 && limits.iov_limit >= 2 &&
+                         limits.max_transfer_bytes >= Shortcuts::kMostNotified;
   return limits;
 }
 
@@ -97,7 +101,7 @@ Result<Endpoint> Endpoint::open(const Library& library, const std::string& fabri
 
   fi_cq_attr cq_attributes{};
   cq_attributes.size = endpoint.limits_.transmit_depth + endpoint.limits_.receive_depth;
-  cq_attributes.format = FI_CQ_FORMAT_MSG;
+  cq_attributes.format = FI_CQ_FORMAT_DATA;
   cq_attributes.wait_obj = settings.waitable ? FI_WAIT_FD : FI_WAIT_NONE;
   fid_cq* cq = nullptr;
   int cq_code = fi_cq_open(domain, &cq_attributes, &cq, nullptr);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -278,6 +279,39 @@ TEST_P(TransferTest, MessagesStayInOrderWhenTheQueueIsFull) {
   }
   EXPECT_EQ(sink.received, kCount);
   EXPECT_TRUE(sink.in_order);
+}
+
+class LandingSink final : public MessageSink {
+ public:
+  void on_message(Rank /*source*/, std::span<const std::byte> /*message*/) override {}
+  void on_landed(Rank source, uint32_t tag) override { landed.emplace_back(source, tag); }
+  std::vector<std::pair<Rank, uint32_t>> landed;
+};
+
+TEST_P(TransferTest, PutsTellTheirTargetThatTheyHaveLanded) {
+  auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
+  Shortcuts& mine = *ranks[0]->shortcuts();
+  if (!mine.notifies()) GTEST_SKIP() << "no such puts of this provider with these settings";
+  LandingSink sink;
+  ranks[1]->set_message_sink(&sink);
+  const auto head = pattern(48, 1);
+  uint32_t tag = Shortcuts::kLandingTags;
+  for (const size_t bytes : {size_t{1}, size_t{100}, size_t{70000}}) {
+    const auto body = pattern(bytes, 2);
+    Counter counter;
+    mine.put_notify(1, 4096, head, body, --tag, counter);
+    const size_t before = sink.landed.size();
+    for (int i = 0; i < 1000000 && (counter.pending != 0 || sink.landed.size() == before); ++i) {
+      ranks[0]->poll();
+      ranks[1]->poll();
+    }
+    EXPECT_EQ(counter.pending, 0U);
+    ASSERT_EQ(sink.landed.size(), before + 1);
+    EXPECT_EQ(sink.landed.back(), std::pair(Rank{0}, tag));
+    const auto there = ranks[1]->segment().subspan(4096);
+    EXPECT_TRUE(std::ranges::equal(head, there.first(head.size())));
+    EXPECT_TRUE(std::ranges::equal(body, there.subspan(head.size(), bytes)));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, TransferTest, testing::ValuesIn(variants()),

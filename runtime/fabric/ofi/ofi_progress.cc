@@ -25,8 +25,9 @@ constexpr size_t kBatch = 16;
 /// Messages handed to the sink by one poll(), which must not block.
 constexpr size_t kDeliveries = 64;
 
-/// Polls of the mailbox alone between two polls of the provider.
-constexpr uint64_t kNodePollsPerCq = 16;
+/// Polls of the mailbox alone between two polls of the provider, which cost as much as a hundred of
+/// them, and come between a rank and the message that it waits for.
+constexpr uint64_t kNodePollsPerCq = 256;
 
 /// Polls between two looks at the clock, and the time between two looks at the peers.
 constexpr uint64_t kPollsPerAttention = 1024;
@@ -82,7 +83,7 @@ const char* verb(OperationKind kind) {
 
 void OfiRank::drain() {
   if (!unposted_receives_.empty()) repost_receives();
-  std::array<fi_cq_msg_entry, kBatch> entries;
+  std::array<fi_cq_data_entry, kBatch> entries;
   while (true) {
     const ssize_t count = fi_cq_read(cq_, entries.data(), entries.size());
     if (count == -FI_EAGAIN) return;
@@ -99,6 +100,10 @@ void OfiRank::drain() {
     completions_ += static_cast<uint64_t>(count);
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
       auto* operation = static_cast<Operation*>(entries[i].op_context);
+      if ((entries[i].flags & FI_REMOTE_CQ_DATA) != 0 && (entries[i].flags & FI_RECV) == 0) {
+        take_landing(entries[i].data);
+        continue;
+      }
       if (operation == nullptr) continue;
       if (operation->kind == OperationKind::receive) {
         take_message(operation, entries[i].len);
@@ -234,6 +239,12 @@ void OfiRank::deliver() {
                       {operation->buffer + sizeof(MessageHeader), operation->bytes});
     release_message(operation);
   }
+  // The sink may send, and sending find more.
+  for (size_t i = 0; i < landings_.size(); ++i) {
+    const Landing landing = landings_[i];
+    sink_->on_landed(landing.source, landing.tag);
+  }
+  landings_.clear();
   delivering_ = false;
 }
 
@@ -319,7 +330,7 @@ void OfiRank::look() {
   if (idle_provider && ++polls_without_cq_ < kNodePollsPerCq) return;
   polls_without_cq_ = 0;
   drain();
-  if (!arrivals_.empty()) deliver();
+  if (!arrivals_.empty() || !landings_.empty()) deliver();
   if (active_signals_ > 0) advance_signals();
   if (++polls_ % kPollsPerAttention == 0) attend();
 }

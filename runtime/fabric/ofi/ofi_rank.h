@@ -20,6 +20,7 @@
 #include "runtime/fabric/ofi/peer_watch.h"
 #include "runtime/fabric/ofi/same_node.h"
 #include "runtime/fabric/ofi/segment.h"
+#include "runtime/fabric/shortcuts.h"
 
 namespace stripline::fabric::ofi {
 
@@ -36,7 +37,7 @@ struct MessageHeader {
   uint32_t kind = 0;
 };
 
-class OfiRank final : public Fabric {
+class OfiRank final : public Fabric, public Shortcuts {
  public:
   static Result<std::unique_ptr<Fabric>> open(const OpenOptions& options, const Settings& settings);
   ~OfiRank() override;
@@ -79,6 +80,15 @@ class OfiRank final : public Fabric {
   void compute_for(double seconds) override;
   SameNode way_to(Rank target) const override { return same_node_.way(target); }
   Traffic traffic() const override { return traffic_; }
+  Shortcuts* shortcuts() override { return this; }
+
+  bool shares_cores() const override { return shares_cores_; }
+  bool notifies() const override { return endpoint_.limits().notified_puts; }
+  void put_notify(Rank target, uint64_t offset, std::span<const std::byte> head,
+                  std::span<const std::byte> body, uint32_t tag, Counter& counter) override;
+  bool shares_node(Rank peer) const override;
+  bool reads_memory_of(Rank peer) const override { return same_node_.reads_memory_of(peer); }
+  void read_memory(Rank peer, uint64_t address, std::span<std::byte> destination) override;
 
  private:
   /// What an operation needs to know of its target.
@@ -123,6 +133,12 @@ class OfiRank final : public Fabric {
     bool raised = false;
   };
 
+  /// What a put that tells its target told.
+  struct Landing {
+    Rank source = 0;
+    uint32_t tag = 0;
+  };
+
   /// A rank that may leave messages in the mailbox.
   struct NodeSender {
     Rank rank = 0;
@@ -163,6 +179,9 @@ class OfiRank final : public Fabric {
 
   // ofi_signal.cc
   void advance_signals();
+
+  // ofi_shortcuts.cc
+  void take_landing(uint64_t data);
 
   // ofi_transfer.cc
   template <typename Issue>
@@ -213,6 +232,7 @@ class OfiRank final : public Fabric {
   double stopped_s_ = kNotNoted;  ///< when this rank looked last, on the monotonic clock
   double unseen_s_ = kNotNoted;   ///< from then to this look, once it was asked for
   OperationQueue arrivals_;       ///< messages in order, for the sink
+  std::vector<Landing> landings_;
   MessageSink* sink_ = nullptr;
   Traffic traffic_;
   bool delivering_ = false;
@@ -230,6 +250,7 @@ class OfiRank final : public Fabric {
   FailureHandler failure_handler_;
   std::optional<Error> connect_error_;
   std::vector<Address> addresses_;  ///< of all ranks, for messages
+  bool shares_cores_ = false;       ///< ranks of this node, with one another
   PeerWatch watch_;
   SameNode wanted_same_node_;
   SameNodePeers same_node_;

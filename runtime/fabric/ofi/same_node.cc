@@ -144,9 +144,13 @@ void SameNodePeers::add(Rank rank, SameNode wanted, const Address& mine, const A
     return;
   }
   Peer& entry = peers_[rank];
+  // A host may permit mapping, and not this.
+  std::byte probe{};
+  const Status copied = peer.host.same_process(mine.host)
+                            ? Status()
+                            : copy_from_process(peer.host.pid, peer.segment_address, {&probe, 1});
+  entry.readable = copied.ok();
   if (wanted == SameNode::cma) {
-    std::byte probe{};
-    const Status copied = copy_from_process(peer.host.pid, peer.segment_address, {&probe, 1});
     if (!copied.ok()) {
       refuse(rank, copied.error().message());
       return;
