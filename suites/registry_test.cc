@@ -58,15 +58,15 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.vis_window", {"get", "put"}},
       {"micro.strip_overhead", {"by_hand", "engine"}},
       {"micro.strip_sweep", {"A", "B"}},
-      {"micro.collective_broadcast", {"binomial", "scatter_allgather"}},
-      {"micro.collective_reduce", {"binomial", "reduce_scatter_gather"}},
+      {"micro.collective_broadcast", {"binomial", "scatter_allgather", "direct"}},
+      {"micro.collective_reduce", {"binomial", "reduce_scatter_gather", "direct"}},
       {"micro.collective_allreduce",
-       {"in_order", "recursive_doubling", "reduce_scatter_allgather"}},
+       {"in_order", "recursive_doubling", "reduce_scatter_allgather", "direct", "linear"}},
       {"micro.collective_gather", {"direct", "binomial"}},
-      {"micro.collective_allgather", {"ring", "bruck"}},
+      {"micro.collective_allgather", {"ring", "bruck", "direct", "linear"}},
       {"micro.collective_all_to_all", {"pairwise", "direct", "bruck"}},
       {"micro.collective_all_to_allv", {"pairwise", "direct"}},
-      {"micro.collective_scan", {"linear", "recursive_doubling"}}};
+      {"micro.collective_scan", {"linear", "recursive_doubling", "direct"}}};
   for (const auto& [name, variants] : expected) {
     const Benchmark* benchmark = find_benchmark(name);
     ASSERT_NE(benchmark, nullptr) << name;

@@ -8,15 +8,19 @@ namespace {
 
 using Algorithm = CollectiveAlgorithm;
 
-constexpr std::array kBroadcast = {Algorithm::binomial, Algorithm::scatter_allgather};
-constexpr std::array kReduce = {Algorithm::binomial, Algorithm::reduce_scatter_gather};
+constexpr std::array kBroadcast = {Algorithm::binomial, Algorithm::scatter_allgather,
+                                   Algorithm::direct};
+constexpr std::array kReduce = {Algorithm::binomial, Algorithm::reduce_scatter_gather,
+                                Algorithm::direct};
 constexpr std::array kAllreduce = {Algorithm::in_order, Algorithm::recursive_doubling,
-                                   Algorithm::reduce_scatter_allgather};
+                                   Algorithm::reduce_scatter_allgather, Algorithm::direct,
+                                   Algorithm::linear};
 constexpr std::array kGather = {Algorithm::direct, Algorithm::binomial};
-constexpr std::array kAllgather = {Algorithm::ring, Algorithm::bruck};
+constexpr std::array kAllgather = {Algorithm::ring, Algorithm::bruck, Algorithm::direct,
+                                   Algorithm::linear};
 constexpr std::array kAllToAll = {Algorithm::pairwise, Algorithm::direct, Algorithm::bruck};
 constexpr std::array kAllToAllV = {Algorithm::pairwise, Algorithm::direct};
-constexpr std::array kScan = {Algorithm::linear, Algorithm::recursive_doubling};
+constexpr std::array kScan = {Algorithm::linear, Algorithm::recursive_doubling, Algorithm::direct};
 
 constexpr std::array<std::string_view, kCollectiveOperations> kOperationNames = {
     "broadcast", "reduce", "allreduce", "gather", "allgather", "all_to_all", "all_to_allv", "scan"};
@@ -70,8 +74,71 @@ bool has_algorithm(CollectiveOperation operation, Algorithm algorithm) {
   return std::find(all.begin(), all.end(), algorithm) != all.end();
 }
 
+namespace {
+
+// Of few ranks in the memory of one node: a message is cheap there, and a round is not, because it
+// waits for the slowest rank, or for the scheduler. Nothing: as between nodes.
+std::optional<Algorithm> in_node(const CollectiveRequest& request,
+                                 const CollectiveDefaults& defaults) noexcept {
+  if (request.ranks == 2 && request.operation != CollectiveOperation::allgather) {
+    return std::nullopt;
+  }
+  const bool small = request.bytes <= defaults.in_order_bytes;
+  switch (request.operation) {
+    case CollectiveOperation::broadcast:
+    case CollectiveOperation::gather:
+    case CollectiveOperation::allgather:
+    case CollectiveOperation::all_to_all:
+      return Algorithm::direct;
+    case CollectiveOperation::reduce:
+    case CollectiveOperation::allreduce:
+    case CollectiveOperation::scan:
+      // Who combines many long vectors keeps the others waiting.
+      return small ? std::optional(Algorithm::direct) : std::nullopt;
+    case CollectiveOperation::all_to_allv:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Of few ranks that share cores: what counts is the sum of all messages, and how often a rank waits
+// for one that does not run.
+std::optional<Algorithm> crowded(const CollectiveRequest& request,
+                                 const CollectiveDefaults& defaults) noexcept {
+  const bool whole = request.bytes <= defaults.whole_bytes;
+  switch (request.operation) {
+    case CollectiveOperation::broadcast:
+    case CollectiveOperation::reduce:
+      return whole ? std::optional(Algorithm::direct) : std::nullopt;
+    case CollectiveOperation::allreduce:
+      return whole ? std::optional(Algorithm::linear) : std::nullopt;
+    case CollectiveOperation::gather:
+      return Algorithm::direct;
+    case CollectiveOperation::allgather:
+      return request.bytes <= defaults.in_order_bytes ? Algorithm::linear : Algorithm::direct;
+    case CollectiveOperation::scan:
+      return Algorithm::linear;
+    case CollectiveOperation::all_to_all:
+      return request.bytes <= defaults.gather_tree_bytes ? std::optional(Algorithm::bruck)
+                                                         : std::nullopt;
+    case CollectiveOperation::all_to_allv:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Algorithm default_collective(const CollectiveRequest& request,
                              const CollectiveDefaults& defaults) noexcept {
+  if (request.ranks > 1 && request.ranks <= defaults.few_ranks) {
+    if (request.in_node) {
+      if (const auto chosen = in_node(request, defaults)) return *chosen;
+    }
+    if (request.crowded && request.ranks > 2) {
+      if (const auto chosen = crowded(request, defaults)) return *chosen;
+    }
+  }
   const bool whole = request.bytes <= defaults.whole_bytes || request.ranks <= 2;
   switch (request.operation) {
     case CollectiveOperation::broadcast:

@@ -50,6 +50,10 @@ struct CollectiveRequest {
   /// (the others). Of an all_to_allv, the mean block that this rank sends: its algorithms differ in
   /// the order of the same messages, so that each rank may choose for itself.
   uint64_t bytes = 0;
+  /// All ranks reach one another through the memory of one node.
+  bool in_node = false;
+  /// Some ranks share their cores with others.
+  bool crowded = false;
 };
 
 /// The choice without a model follows the sizes at which the literature changes from few messages
@@ -71,6 +75,9 @@ struct CollectiveDefaults {
   uint32_t bruck_ranks = 8;
   /// Larger blocks are exchanged with one partner at a time.
   uint64_t all_to_all_direct_bytes = uint64_t{64} << 10;
+  /// Up to so many ranks of one node, or of which some share cores, send each message straight to
+  /// where it is needed. For more, one rank's n - 1 messages outweigh the rounds of a tree.
+  uint32_t few_ranks = 8;
 };
 
 /// The algorithm for a request, one of algorithms_of(). Pure, allocates nothing.

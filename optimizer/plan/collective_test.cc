@@ -44,6 +44,34 @@ TEST(CollectivePlanner, DefaultsChangeWithSizeAndRanks) {
   EXPECT_EQ(planner.choose({Op::scan, 3, 8}), Alg::recursive_doubling);
 }
 
+TEST(CollectivePlanner, FewRanksOfOneNodeOrOfSharedCoresTakeFewRounds) {
+  const CollectivePlanner planner;
+  using Op = CollectiveOperation;
+  using Alg = CollectiveAlgorithm;
+  const auto choose = [&](Op operation, uint32_t ranks, uint64_t bytes, bool in_node,
+                          bool crowded) {
+    const Alg chosen = planner.choose({.operation = operation,
+                                       .ranks = ranks,
+                                       .bytes = bytes,
+                                       .in_node = in_node,
+                                       .crowded = crowded});
+    EXPECT_TRUE(model::has_algorithm(operation, chosen)) << model::to_string(operation);
+    return chosen;
+  };
+  EXPECT_EQ(choose(Op::allreduce, 4, 8, true, false), Alg::direct);
+  EXPECT_EQ(choose(Op::allreduce, 4, 1 << 16, true, false), Alg::recursive_doubling);
+  EXPECT_EQ(choose(Op::allreduce, 9, 8, true, false), Alg::recursive_doubling);
+  EXPECT_EQ(choose(Op::allreduce, 4, 8, false, true), Alg::linear);
+  EXPECT_EQ(choose(Op::scan, 4, 1 << 16, false, true), Alg::linear);
+  EXPECT_EQ(choose(Op::scan, 4, 1 << 16, true, true), Alg::linear);
+  for (size_t i = 0; i < model::kCollectiveOperations; ++i) {
+    for (const uint64_t bytes : {uint64_t{8}, uint64_t{1} << 16, uint64_t{1} << 20}) {
+      choose(static_cast<Op>(i), 5, bytes, true, true);
+      choose(static_cast<Op>(i), 5, bytes, false, true);
+    }
+  }
+}
+
 TEST(CollectivePlanner, RulesOfTheModelHoldWithinTheirRanges) {
   model::CollectiveModel model;
   const auto add = [&](uint32_t ranks, uint64_t from, uint64_t to, CollectiveAlgorithm algorithm) {

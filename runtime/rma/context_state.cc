@@ -4,8 +4,11 @@
 #include <unistd.h>
 #include <utility>
 
+#include <stripline/team.h>
+
 #include "base/exit_codes.h"
 #include "runtime/fabric/atomic_apply.h"
+#include "runtime/fabric/shortcuts.h"
 #include "runtime/machine/fingerprint.h"
 #include "runtime/rma/introduction.h"
 #include "runtime/rma/load_model.h"
@@ -66,9 +69,11 @@ ContextState::ContextState(const Options& options_in,
       owner(messages, segment, [this](const Error& error) { fail(error); }),
       vis(messages, *fabric, segment, rank, ranks, [this](const Error& error) { fail(error); }),
       groups(messages, rank, ranks, [this](const Error& error) { fail(error); }),
-      transfers(messages, groups, *fabric, collective_memory.last(kCollectiveBytes / 2), rank,
-                ranks, [this](const Error& error) { fail(error); }),
-      collectives(transfers, collective_memory.first(kCollectiveBytes / 2),
+      transfers(messages, groups, *fabric,
+                collective_memory.subspan(kCollectivePart, kCollectivePart),
+                collective_memory.subspan(2 * kCollectivePart, kCollectivePart), rank, ranks,
+                [this](const Error& error) { fail(error); }),
+      collectives(transfers, collective_memory.first(kCollectivePart),
                   [this](const Error& error) { fail(error); }) {
   fabric->set_failure_handler([this](const Error& error) { fail(as_lost_peer(error)); });
   fabric->set_message_sink(&messages);
@@ -131,7 +136,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   state->groups.world().barrier.wait(sync::Collective::barrier);
   const bool maps = *same_node == fabric::SameNode::mapped;
   std::unique_ptr<Context> context(new Context(std::move(state)));  // NOLINT(*-owning-memory)
-  if (maps) context->state().find_reachable(*context);
+  context->state().find_reachable(*context, maps);
   if (options.verbose) rma::report_reach(*context, introduced->all_described);
   if (*progress == fabric::Progress::by_thread) {
     // A rank that fails in this ends the job of those that have joined.
@@ -156,19 +161,47 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to
   return {};
 }
 
-// Finds the segments that are mapped here, and whether any rank does so: what depends on that must
-// not differ between ranks. Collective, unless no rank of this fabric can.
-void ContextState::find_reachable(Context& context) {
-  if (ranks == 1 || fabric->info().provider == "emulated") return;
-  uint64_t reached = 0;
+// Finds the segments that are mapped here, and with the other ranks what all have in common: what
+// depends on that must not differ between ranks. Collective, unless the fabric has no short cuts.
+void ContextState::find_reachable(Context& context, bool maps) {
+  fabric::Shortcuts* const shortcuts = fabric->shortcuts();
+  if (ranks == 1 || shortcuts == nullptr) return;
+  struct Common {
+    bool any_maps = false;
+    bool all_map = true;
+    bool any_crowded = false;
+    bool all_notify = true;
+    bool all_read = true;
+  } mine;
   for (rank_t peer = 0; peer < ranks; ++peer) {
+    if (peer == rank) continue;
     const std::span<std::byte> there = fabric->reachable_segment(peer);
     // Offsets are checked against this rank's own size.
-    if (peer == rank || there.size() < segment.size()) continue;
-    reachable[peer] = there.data();
-    ++reached;
+    const bool reached = maps && there.size() >= segment.size();
+    if (reached) reachable[peer] = there.data();
+    mine.any_maps = mine.any_maps || reached;
+    mine.all_map = mine.all_map && reached;
+    if (shortcuts->shares_node(peer) && !shortcuts->reads_memory_of(peer)) mine.all_read = false;
   }
-  shares_memory = context.reduce_all(reached, Context::ReduceOp::max) != 0;
+  mine.any_crowded = shortcuts->shares_cores();
+  mine.all_notify = shortcuts->notifies();
+  const Common all = team::world(context).allreduce(mine, [](const Common& a, const Common& b) {
+    return Common{.any_maps = a.any_maps || b.any_maps,
+                  .all_map = a.all_map && b.all_map,
+                  .any_crowded = a.any_crowded || b.any_crowded,
+                  .all_notify = a.all_notify && b.all_notify,
+                  .all_read = a.all_read && b.all_read};
+  });
+  shares_memory = all.any_maps;
+  in_node = all.all_map;
+  crowded = all.any_crowded;
+  transfers.use({.place = all.all_notify, .read = all.all_read});
+  // Where ranks wait for cores, messages are what counts, else rounds.
+  if (crowded) {
+    groups.use(sync::BarrierPattern::linear);
+  } else if (in_node) {
+    groups.use(sync::BarrierPattern::direct);
+  }
 }
 
 void ContextState::complete_all(rma::CompletionSlots::Kind kind) {

@@ -47,9 +47,10 @@ struct MechanismState {
 
 struct ContextState {
   /// Memory of collectives that peers can put into, behind the program's segment and the landing
-  /// zone of transfers of many regions: half of it scratch memory, half of it slots for what is
-  /// received into private memory.
-  static constexpr size_t kCollectiveBytes = size_t{2} << 20;
+  /// zone of transfers of many regions: a third of it scratch memory, a third slots for what is
+  /// received into private memory, and a third places for what peers put without asking.
+  static constexpr size_t kCollectivePart = size_t{1} << 20;
+  static constexpr size_t kCollectiveBytes = 3 * kCollectivePart;
   static constexpr size_t kPageBytes = 4096;
   static size_t collective_offset(size_t segment_bytes, rank_t ranks) {
     const size_t begin = segment_bytes + vis::LandingZone::bytes_for(ranks);
@@ -232,6 +233,10 @@ struct ContextState {
   std::vector<std::byte*> reachable;
   /// Whether any rank of the job reaches another one's so. The same on every rank.
   bool shares_memory = false;
+  /// Whether all ranks of the job reach one another so, and whether some node has more ranks than
+  /// cores. Both the same on every rank.
+  bool in_node = false;
+  bool crowded = false;
   /// What the rank is doing, for messages of failure, its own and its launcher's.
   bootstrap::OperationRecorder operation{"start-up"};
   /// Every call of the public interface holds a Guard of it.
@@ -263,7 +268,7 @@ struct ContextState {
   std::unique_ptr<rma::ProgressThread> progress_thread;  ///< with Options::progress "thread"
 
  private:
-  void find_reachable(Context& context);
+  void find_reachable(Context& context, bool maps);
   void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
   void check_closely(const char* name, rank_t target, uint64_t offset, size_t bytes,
                      rma::Access access) const;

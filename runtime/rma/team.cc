@@ -29,8 +29,11 @@ static_assert(same(collective_algorithm::binomial, CollectiveAlgorithm::binomial
 CollectiveAlgorithm choose(const detail::ContextState& state, CollectiveOperation operation,
                            rank_t ranks, uint64_t bytes, collective_algorithm asked) {
   if (asked == collective_algorithm::automatic) {
-    return state.collective_planner.choose(
-        {.operation = operation, .ranks = ranks, .bytes = bytes});
+    return state.collective_planner.choose({.operation = operation,
+                                            .ranks = ranks,
+                                            .bytes = bytes,
+                                            .in_node = state.in_node,
+                                            .crowded = state.crowded});
   }
   const auto algorithm = static_cast<CollectiveAlgorithm>(asked);
   if (model::has_algorithm(operation, algorithm)) return algorithm;

@@ -1,33 +1,9 @@
 // Every rank has a block for every rank.
-#include <algorithm>
-#include <array>
-
 #include "runtime/sync/collectives.h"
+#include "runtime/sync/exchange_all.h"
 
 namespace stripline::sync {
 namespace {
-
-// In round d each rank sends to the rank d after it and receives from the rank d before it, so that
-// nobody is the target of two at a time. `window` rounds at a time are under way: their receives
-// are posted before the first of them is sent. With the lowest of all ranks' rounds the messages of
-// that round can always be delivered.
-template <typename OutOf, typename InOf>
-void exchange_all(Round& round, Rank window, const OutOf& out_of, const InOf& in_of) {
-  copy(out_of(round.me), in_of(round.me));
-  std::array<Round::Receive, Collectives::kDirectWindow> receives;
-  for (Rank first = 1; first < round.size; first += window) {
-    const Rank count = std::min(window, round.size - first);
-    for (Rank i = 0; i < count; ++i) {
-      const Rank source = round.before(first + i);
-      round.post(source, 0, in_of(source), receives[i]);
-    }
-    for (Rank i = 0; i < count; ++i) {
-      const Rank target = round.after(first + i);
-      round.send(target, 0, out_of(target));
-    }
-    for (Rank i = 0; i < count; ++i) round.wait(receives[i]);
-  }
-}
 
 template <typename Span>
 Span block_of(Span data, const Blocks& blocks, Rank rank) {
@@ -35,9 +11,7 @@ Span block_of(Span data, const Blocks& blocks, Rank rank) {
                       blocks.counts[rank] * blocks.element_bytes);
 }
 
-Rank window_of(Algorithm algorithm) {
-  return algorithm == Algorithm::direct ? Collectives::kDirectWindow : 1;
-}
+Rank window_of(Algorithm algorithm) { return algorithm == Algorithm::direct ? kDirectWindow : 1; }
 
 }  // namespace
 

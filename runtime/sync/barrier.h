@@ -1,6 +1,6 @@
 // The dissemination barrier (Hensgen, Finkel and Manber 1988): in round k, rank i tells rank
 // i + 2^k (mod n) and waits for rank i - 2^k; after ceil(log2 n) rounds each rank has heard,
-// through others, of all.
+// through others, of all. And two patterns for few ranks: see BarrierPattern.
 #pragma once
 
 #include <array>
@@ -13,17 +13,31 @@ namespace stripline::sync {
 
 struct Group;
 
+enum class BarrierPattern : uint8_t {
+  dissemination,  ///< n ceil(log2 n) messages in ceil(log2 n) rounds
+  linear,         ///< all tell rank 0, which tells all: 2 (n - 1) messages, the fewest, in 2 rounds
+  direct,         ///< all tell all: n (n - 1) messages in 1 round
+};
+
 class Barrier {
  public:
+  /// The most ranks of the linear and the direct pattern.
+  static constexpr Rank kFew = 8;
+
   struct Message {
     uint64_t sequence;
-    uint32_t round;
+    uint32_t round;  // of the other patterns: the sender
     uint32_t team;
     Collective kind;
   };
 
   /// Of this group, which holds it.
   Barrier(am::ActiveMessages& messages, Group& group) : messages_(messages), group_(group) {}
+
+  /// From the next barrier on; at first it is dissemination, and always so for more than kFew
+  /// ranks. The same on every rank, after an operation that no rank ends before all have come out
+  /// of the barrier before.
+  void use(BarrierPattern pattern);
 
   /// Says that this rank has arrived; `counter` drains when every rank has and nothing that this
   /// rank has to say is kept back. The messages in between are sent when those before them are
@@ -39,18 +53,22 @@ class Barrier {
   bool arrived(const Message& message);
 
  private:
-  void send();
+  void send(Rank target, uint32_t round);
+  void send_round();
   void advance();
+  bool all_arrived();
+  void finish();
 
   am::ActiveMessages& messages_;
   Group& group_;
-  // By round, the number of the latest barrier its one sender has reached. Senders go up only.
+  // By round or sender, the number of the latest barrier that the sender has reached. It goes up.
   std::array<uint64_t, 32> arrived_{};
+  BarrierPattern pattern_ = BarrierPattern::dissemination;
   // The barrier under way.
   fabric::Counter* counter_ = nullptr;  // null: none is
   Collective kind_ = Collective::none;
   uint64_t sequence_ = 0;
-  uint32_t round_ = 0;
+  uint32_t round_ = 0;  // of the other patterns: ranks below have arrived
 };
 
 }  // namespace stripline::sync

@@ -32,9 +32,20 @@ void Collectives::broadcast(Group& group, Bytes data, Rank root, Algorithm algor
                .bytes = data.size()});
   if (algorithm == Algorithm::scatter_allgather) {
     scatter_allgather(round, data, root);
+  } else if (algorithm == Algorithm::direct) {
+    direct_broadcast(round, 0, data, root);
   } else {
     binomial_broadcast(round, data, root);
   }
+}
+
+void Collectives::direct_broadcast(Round& round, uint32_t step, Bytes data, Rank root) {
+  if (round.me != root) {
+    round.receive(root, step, data);
+    return;
+  }
+  for (Rank i = 1; i < round.size; ++i) round.announce(round.after(i), step, data);
+  for (Rank i = 1; i < round.size; ++i) round.send(round.after(i), step, data);
 }
 
 void Collectives::binomial_broadcast(Round& round, Bytes data, Rank root) {

@@ -41,20 +41,18 @@ struct Blocks {
 
 class Collectives {
  public:
-  /// Receives of a direct exchange that are posted at a time.
-  static constexpr uint32_t kDirectWindow = 32;
-
   /// `scratch` is part of the fabric's segment, and aligned to 64 bytes. `fail` ends the job: with
   /// resource_exhausted where there is no memory for larger scratch.
   Collectives(Transfers& transfers, Bytes scratch, fabric::FailureHandler fail)
       : transfers_(transfers), scratch_(scratch), fail_(std::move(fail)) {}
 
   /// binomial: ceil(log2 n) rounds of m bytes. scatter_allgather: about 2 m bytes in
-  /// log2 n + n rounds. No scratch.
+  /// log2 n + n rounds. direct: the root sends n - 1 messages. No scratch.
   void broadcast(Group& group, Bytes data, Rank root, Algorithm algorithm);
 
   /// `out` is used on the root only and may be `in`. Scratch: 2 m.
   /// binomial: ceil(log2 n) rounds of m bytes. reduce_scatter_gather: about 2 m bytes in n rounds.
+  /// direct: the root receives n - 1 messages and combines by rank; scratch n m.
   void reduce(Group& group, ConstBytes in, Bytes out, const Reduction& op, Rank root,
               Algorithm algorithm);
 
@@ -62,6 +60,8 @@ class Collectives {
   /// in_order: ceil(log2 n) rounds, n m bytes, ((x0 op x1) op x2) ...; scratch n m.
   /// recursive_doubling: ceil(log2 n) rounds of m bytes (two more unless n is a power of two);
   /// scratch m. reduce_scatter_allgather: 2 (n - 1) rounds, about 2 m bytes; scratch m / n.
+  /// direct: as in_order, in 1 round of n - 1 messages. linear: to rank 0, as direct reduce and
+  /// broadcast do.
   void allreduce(Group& group, ConstBytes in, Bytes out, const Reduction& op, Algorithm algorithm);
 
   /// `out`, n m bytes, is used on the root only.
@@ -69,7 +69,9 @@ class Collectives {
   void gather(Group& group, ConstBytes in, Bytes out, Rank root, Algorithm algorithm);
 
   /// `out` has n m bytes; `in` may be this rank's block of it.
-  /// ring: n - 1 rounds of m bytes. bruck: ceil(log2 n) rounds; scratch n m.
+  /// ring: n - 1 rounds of m bytes. bruck: ceil(log2 n) rounds; scratch n m. direct: 1 round of
+  /// n - 1 messages, up to kDirectWindow at a time. linear: through rank 0, which sends n m bytes
+  /// to each.
   void allgather(Group& group, ConstBytes in, Bytes out, Algorithm algorithm);
 
   /// Both have n m bytes. pairwise: n - 1 rounds of m bytes. direct: the same messages, up to
@@ -82,7 +84,8 @@ class Collectives {
 
   /// out = x0 op ... op x_me; exclusive: op ... op x_(me-1), and rank 0's `out` is not touched.
   /// `out` may be `in`. Scratch: 2 m.
-  /// linear: n - 1 rounds one after the other. recursive_doubling: ceil(log2 n) rounds.
+  /// linear: n - 1 rounds one after the other. recursive_doubling: ceil(log2 n) rounds. direct:
+  /// each sends to all after it and combines for itself; scratch n m.
   void scan(Group& group, ConstBytes in, Bytes out, const Reduction& op, bool exclusive,
             Algorithm algorithm);
 
@@ -102,13 +105,18 @@ class Collectives {
     Bytes bytes_;
   };
 
+  void direct_broadcast(Round& round, uint32_t step, Bytes data, Rank root);
+  void direct_reduce(Round& round, uint32_t step, ConstBytes in, Bytes out, const Reduction& op,
+                     Rank root);
+  void direct_allreduce(Round& round, ConstBytes in, Bytes out, const Reduction& op);
+  void direct_scan(Round& round, ConstBytes in, Bytes out, const Reduction& op, bool exclusive);
   void binomial_broadcast(Round& round, Bytes data, Rank root);
   void scatter_allgather(Round& round, Bytes data, Rank root);
   void binomial_reduce(Round& round, ConstBytes in, Bytes out, const Reduction& op, Rank root);
   void reduce_scatter_gather(Round& round, ConstBytes in, Bytes out, const Reduction& op,
                              Rank root);
   void reduce_in_order(Round& round, ConstBytes in, Bytes out, const Reduction& op);
-  void recursive_doubling(Round& round, Bytes data, const Reduction& op);
+  void recursive_doubling(Round& round, ConstBytes in, Bytes data, const Reduction& op);
   void reduce_scatter_allgather(Round& round, Bytes data, const Reduction& op);
   void binomial_gather(Round& round, ConstBytes in, Bytes out, Rank root);
   void direct_gather(Round& round, ConstBytes in, Bytes out, Rank root);

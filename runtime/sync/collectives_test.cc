@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -9,8 +10,10 @@
 #include <gtest/gtest.h>
 
 #include <stripline/context.h>
+#include <stripline/team.h>
 
 #include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/fabric/shortcuts.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -99,6 +102,63 @@ TEST_P(Collectives, LateRanksMissNothing) {
       EXPECT_EQ(context.broadcast(i * 11 + (context.rank_me() == 2 ? 0 : 5), 2), i * 11);
     }
   });
+}
+
+// The same with messages that are put where the network allows it, and read in one node.
+TEST_P(Collectives, LateRanksMissNothingOfMediumMessages) {
+  on_ranks(3, [](Context& context) {
+    std::vector<uint64_t> data(5000);
+    for (uint64_t i = 0; i < 30; ++i) {
+      if (i % 3 == context.rank_me()) context.compute_for(2e-4);
+      if (context.rank_me() == 1) std::fill(data.begin(), data.end(), i * 11);
+      context.broadcast(std::as_writable_bytes(std::span(data)), 1);
+      EXPECT_EQ(data.front(), i * 11);
+      EXPECT_EQ(data.back(), i * 11);
+    }
+  });
+}
+
+TEST_P(Collectives, EveryPatternOfBarriers) {
+  for (const rank_t ranks : {2U, 3U, 8U, 9U}) {
+    std::atomic<uint64_t> arrivals{0};
+    on_ranks(ranks, [&](Context& context) {
+      uint64_t round = 0;
+      for (const auto pattern :
+           {sync::BarrierPattern::linear, sync::BarrierPattern::direct,
+            sync::BarrierPattern::dissemination, sync::BarrierPattern::direct}) {
+        context.reduce_all(uint64_t{0}, Context::ReduceOp::max);
+        context.state().groups.use(pattern);
+        for (const uint64_t end = round + 10; round < end;) {
+          ++round;
+          ++arrivals;
+          if (round % 3 == 0) {
+            context.barrier_async().wait();
+          } else {
+            context.barrier();
+          }
+          EXPECT_GE(arrivals.load(), round * ranks);
+          EXPECT_LE(arrivals.load(), round * ranks + ranks);
+        }
+      }
+    });
+    EXPECT_EQ(arrivals.load(), 40U * ranks);
+  }
+}
+
+TEST(CollectiveTransfers, MediumMessagesArePutWithoutAsking) {
+  const Status ran = run_ranks(group_on(fabrics_under_test()[0], 2), [](Context& context) {
+    if (!context.state().fabric->shortcuts()->notifies()) GTEST_SKIP();
+    const std::vector<uint64_t> mine(size_t{8} << 10, context.rank_me());
+    std::vector<uint64_t> all(2 * mine.size());
+    const auto before = context.state().fabric->traffic();
+    team::world(context).allgather(std::span(mine), std::span(all));
+    const auto after = context.state().fabric->traffic();
+    EXPECT_EQ(after.puts, before.puts + 1);
+    EXPECT_EQ(after.messages, before.messages);
+    EXPECT_EQ(all.front(), 0U);
+    EXPECT_EQ(all.back(), 1U);
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
 // The values are chosen so that any other order of additions gives another result.

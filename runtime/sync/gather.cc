@@ -1,8 +1,8 @@
 // Gather to a root and to all.
 #include <algorithm>
-#include <array>
 
 #include "runtime/sync/collectives.h"
+#include "runtime/sync/exchange_all.h"
 #include "runtime/sync/ring.h"
 
 namespace stripline::sync {
@@ -31,15 +31,7 @@ void Collectives::direct_gather(Round& round, ConstBytes in, Bytes out, Rank roo
     return;
   }
   copy(in, block(out, in.size(), root));
-  std::array<Round::Receive, kDirectWindow> receives;
-  for (Rank first = 1; first < round.size; first += kDirectWindow) {
-    const Rank count = std::min(kDirectWindow, round.size - first);
-    for (Rank i = 0; i < count; ++i) {
-      const Rank source = round.after(first + i);
-      round.post(source, 0, block(out, in.size(), source), receives[i]);
-    }
-    for (Rank i = 0; i < count; ++i) round.wait(receives[i]);
-  }
+  receive_from_all(round, 0, [&](Rank source) { return block(out, in.size(), source); });
 }
 
 // Ranks count from the root. The blocks of a subtree are consecutive.
@@ -80,6 +72,13 @@ void Collectives::allgather(Group& group, ConstBytes in, Bytes out, Algorithm al
                .bytes = in.size()});
   if (algorithm == Algorithm::bruck) {
     bruck_allgather(round, in, out);
+  } else if (algorithm == Algorithm::linear) {
+    direct_gather(round, in, out, 0);
+    direct_broadcast(round, 1, out, 0);
+  } else if (algorithm == Algorithm::direct) {
+    exchange_all(
+        round, kDirectWindow, [&](Rank) { return in; },
+        [&](Rank rank) { return block(out, in.size(), rank); });
   } else {
     copy(in, block(out, in.size(), round.me));
     ring_allgather(round, round.me, 0, [&](Rank rank) { return block(out, in.size(), rank); });

@@ -47,6 +47,12 @@ Groups::Groups(am::ActiveMessages& messages, Rank me, Rank ranks, fabric::Failur
   });
 }
 
+void Groups::use(BarrierPattern pattern) {
+  pattern_ = pattern;
+  world_->barrier.use(pattern);
+  for (auto& [id, group] : teams_) group->barrier.use(pattern);
+}
+
 Group* Groups::find(uint32_t id) {
   if (id == 0) return world_.get();
   const auto found = teams_.find(id);
@@ -58,6 +64,7 @@ Group& Groups::add(uint32_t id, Rank me_in_team, std::vector<Rank> members) {
   auto group =
       std::make_unique<Group>(messages_, id, me_in_team, ranks, std::move(members), me_, fail_);
   group->order.set_check(check_);
+  group->barrier.use(pattern_);
   return *(teams_[id] = std::move(group));
 }
 

@@ -45,6 +45,9 @@ class Groups {
   /// Null: this rank is in no such team.
   Group* find(uint32_t id);
 
+  /// Of all teams, those to come too. As Barrier::use().
+  void use(BarrierPattern pattern);
+
   /// The lowest id that this rank has not seen yet.
   uint32_t next_id() const { return next_id_; }
   /// Ids below this one are taken.
@@ -65,6 +68,7 @@ class Groups {
   fabric::FailureHandler fail_;
   uint32_t next_id_ = 1;
   CollectiveCheck* check_ = nullptr;
+  BarrierPattern pattern_ = BarrierPattern::dissemination;
   std::unique_ptr<Group> world_;
   std::map<uint32_t, std::unique_ptr<Group>> teams_;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/sync/collectives.h"
+#include "runtime/sync/exchange_all.h"
 #include "runtime/sync/ring.h"
 
 namespace stripline::sync {
@@ -12,6 +13,13 @@ namespace {
 // `into` on the left of `other`, or on its right.
 void combine(const Reduction& op, Bytes into, ConstBytes other, bool other_first) {
   op.combine(into.data(), other.data(), into.size() / op.element_bytes, other_first, op.function);
+}
+
+// The vectors of ranks 0, 1, ... in this order.
+template <typename VectorOf>
+void combine_by_rank(const Reduction& op, Rank ranks, Bytes out, const VectorOf& vector_of) {
+  copy(vector_of(0), out);
+  for (Rank rank = 1; rank < ranks; ++rank) combine(op, out, vector_of(rank), false);
 }
 
 // Block b starts at rank b and is complete at rank b - 1. `buffer` holds one block.
@@ -35,6 +43,8 @@ void Collectives::reduce(Group& group, ConstBytes in, Bytes out, const Reduction
                .bytes = in.size()});
   if (algorithm == Algorithm::reduce_scatter_gather) {
     reduce_scatter_gather(round, in, out, op, root);
+  } else if (algorithm == Algorithm::direct) {
+    direct_reduce(round, 0, in, out, op, root);
   } else {
     binomial_reduce(round, in, out, op, root);
   }
@@ -54,8 +64,16 @@ void Collectives::binomial_reduce(Round& round, ConstBytes in, Bytes out, const 
   const Scratch scratch(*this, padded(in.size()) + (self == 0 ? 0 : in.size()));
   const Bytes other = scratch.part(0, in.size());
   const Bytes sum = self == 0 ? out : scratch.part(padded(in.size()), in.size());
-  copy(in, sum);
-  for (uint64_t bit = 1; bit < round.size; bit *= 2) {
+  uint64_t first = 1;
+  if (self + 1 < round.size && in.data() != sum.data()) {
+    // The first vector where the sum is to be: saves copying this rank's own.
+    round.receive(absolute(self + 1), 0, sum);
+    combine(op, sum, in, true);
+    first = 2;
+  } else {
+    copy(in, sum);
+  }
+  for (uint64_t bit = first; bit < round.size; bit *= 2) {
     if ((self & bit) != 0) {
       round.send(absolute(self - bit), 0, sum);
       return;
@@ -96,11 +114,20 @@ void Collectives::allreduce(Group& group, ConstBytes in, Bytes out, const Reduct
     reduce_in_order(round, in, out, op);
     return;
   }
-  copy(in, out);
+  if (algorithm == Algorithm::direct) {
+    direct_allreduce(round, in, out, op);
+    return;
+  }
+  if (algorithm == Algorithm::linear) {
+    direct_reduce(round, 0, in, out, op, 0);
+    direct_broadcast(round, 1, out, 0);
+    return;
+  }
   if (algorithm == Algorithm::reduce_scatter_allgather) {
+    copy(in, out);
     reduce_scatter_allgather(round, out, op);
   } else {
-    recursive_doubling(round, out, op);
+    recursive_doubling(round, in, out, op);
   }
 }
 
@@ -119,25 +146,44 @@ void Collectives::reduce_in_order(Round& round, ConstBytes in, Bytes out, const 
     round.exchange(round.before(have), blocks(0, more), round.after(have), blocks(have, more),
                    step);
   }
-  for (Rank rank = 0; rank < round.size; ++rank) {
-    const ConstBytes one =
-        scratch.part(((rank + round.size - round.me) % round.size) * stride, bytes);
-    if (rank == 0) {
-      copy(one, out);
-    } else {
-      combine(op, out, one, false);
-    }
+  combine_by_rank(op, round.size, out, [&](Rank rank) {
+    return scratch.part(((rank + round.size - round.me) % round.size) * stride, bytes);
+  });
+}
+
+void Collectives::direct_allreduce(Round& round, ConstBytes in, Bytes out, const Reduction& op) {
+  const size_t stride = padded(in.size());
+  const Scratch scratch(*this, stride * round.size);
+  const auto vector_of = [&](Rank rank) { return scratch.part(rank * stride, in.size()); };
+  exchange_all(
+      round, kDirectWindow, [&](Rank) { return in; }, vector_of);
+  combine_by_rank(op, round.size, out, vector_of);
+}
+
+void Collectives::direct_reduce(Round& round, uint32_t step, ConstBytes in, Bytes out,
+                                const Reduction& op, Rank root) {
+  if (round.me != root) {
+    round.send(root, step, in);
+    return;
   }
+  const size_t stride = padded(in.size());
+  const Scratch scratch(*this, stride * round.size);
+  const auto vector_of = [&](Rank rank) { return scratch.part(rank * stride, in.size()); };
+  copy(in, vector_of(root));
+  receive_from_all(round, step, vector_of);
+  combine_by_rank(op, round.size, out, vector_of);
 }
 
 // The first 2 (n - p) ranks, p the power of two below n, act in pairs, the odd one for both.
-void Collectives::recursive_doubling(Round& round, Bytes data, const Reduction& op) {
+void Collectives::recursive_doubling(Round& round, ConstBytes in, Bytes data, const Reduction& op) {
   const Scratch scratch(*this, data.size());
   const Bytes other = scratch.bytes();
   Rank power = 1;
   while (power <= round.size / 2) power *= 2;
   const Rank pairs = round.size - power;
   const bool paired = round.me < 2 * pairs;
+  const bool apart = !paired && power > 1 && in.data() != data.data();
+  if (!apart) copy(in, data);
   constexpr uint32_t kFold = 0;
   constexpr uint32_t kUnfold = 1;
   if (paired && round.me % 2 == 0) {
@@ -154,6 +200,12 @@ void Collectives::recursive_doubling(Round& round, Bytes data, const Reduction& 
   for (Rank bit = 1; bit < power; bit *= 2, ++step) {
     const Rank partner = self ^ bit;
     const Rank rank = partner < pairs ? 2 * partner + 1 : partner + pairs;
+    if (bit == 1 && apart) {
+      // What comes first, where the result is to be: saves copying this rank's own.
+      round.exchange(rank, in, rank, data, step);
+      combine(op, data, in, self < partner);
+      continue;
+    }
     round.exchange(rank, data, rank, other, step);
     combine(op, data, other, partner < self);
   }

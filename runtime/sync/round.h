@@ -37,6 +37,10 @@ class Round {
   void send(Rank target, uint32_t step, std::span<const std::byte> data) {
     transfers_.send(call_, key(step), group_.world(target), data);
   }
+  /// Before a send() with the same arguments: several receivers may get large data at once.
+  void announce(Rank target, uint32_t step, std::span<const std::byte> data) {
+    transfers_.announce(call_, key(step), group_.world(target), data);
+  }
   void post(Rank source, uint32_t step, std::span<std::byte> data, Receive& receive) {
     transfers_.post(call_, key(step), group_.world(source), data, receive);
   }

@@ -1,4 +1,6 @@
 // Prefix sums over the ranks. Operands are combined in the order of ranks.
+#include <vector>
+
 #include "runtime/sync/collectives.h"
 
 namespace stripline::sync {
@@ -18,6 +20,8 @@ void Collectives::scan(Group& group, ConstBytes in, Bytes out, const Reduction& 
                .bytes = in.size()});
   if (algorithm == Algorithm::linear) {
     linear_scan(round, in, out, op, exclusive);
+  } else if (algorithm == Algorithm::direct) {
+    direct_scan(round, in, out, op, exclusive);
   } else {
     doubling_scan(round, in, out, op, exclusive);
   }
@@ -39,6 +43,29 @@ void Collectives::linear_scan(Round& round, ConstBytes in, Bytes out, const Redu
     copy(sum, out);
   } else if (round.me > 0) {
     copy(before, out);
+  }
+}
+
+void Collectives::direct_scan(Round& round, ConstBytes in, Bytes out, const Reduction& op,
+                              bool exclusive) {
+  const size_t stride = padded(in.size());
+  const Scratch scratch(*this, stride * (round.me + size_t{1}));
+  const auto vector_of = [&](Rank rank) { return scratch.part(rank * stride, in.size()); };
+  copy(in, vector_of(round.me));
+  // All before the first send: whoever sends waits for nobody but receivers.
+  std::vector<Round::Receive> receives(round.me);
+  for (Rank rank = 0; rank < round.me; ++rank) {
+    round.post(rank, 0, vector_of(rank), receives[rank]);
+  }
+  for (Rank rank = round.me + 1; rank < round.size; ++rank) round.announce(rank, 0, in);
+  for (Rank rank = round.me + 1; rank < round.size; ++rank) round.send(rank, 0, in);
+  for (Round::Receive& receive : receives) round.wait(receive);
+  const Rank count = round.me + (exclusive ? 0 : 1);
+  if (count == 0) return;
+  copy(vector_of(0), out);
+  for (Rank rank = 1; rank < count; ++rank) {
+    op.combine(out.data(), vector_of(rank).data(), in.size() / op.element_bytes, false,
+               op.function);
   }
 }
 

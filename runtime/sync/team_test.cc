@@ -529,7 +529,12 @@ TEST_P(TeamTest, TheModelChoosesTheAlgorithm) {
                             on_rank_0(collective_algorithm::scatter_allgather)),
               6U);
     std::vector<uint8_t> larger(100, uint8_t(context.rank_me()));
-    all.broadcast(larger, 2, on_rank_0(collective_algorithm::binomial));
+    const auto standard = model::default_collective({.operation = CollectiveOperation::broadcast,
+                                                     .ranks = 3,
+                                                     .bytes = 100,
+                                                     .in_node = context.state().in_node,
+                                                     .crowded = context.state().crowded});
+    all.broadcast(larger, 2, on_rank_0(static_cast<collective_algorithm>(standard)));
     EXPECT_EQ(larger[99], 2);
   });
   std::filesystem::remove(path);

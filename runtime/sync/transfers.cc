@@ -12,6 +12,8 @@ namespace {
 // Buffers of early messages that are kept for the next ones.
 constexpr size_t kSpareBuffers = 16;
 
+constexpr size_t kPlaceAlignment = 64;
+
 template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
@@ -20,12 +22,14 @@ std::span<const std::byte> bytes_of(const T& value) {
 }  // namespace
 
 Transfers::Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabric& fabric,
-                     std::span<std::byte> slots, Rank me, Rank ranks, fabric::FailureHandler fail,
-                     const TransferConfig& config)
+                     std::span<std::byte> slots, std::span<std::byte> places, Rank me, Rank ranks,
+                     fabric::FailureHandler fail, const TransferConfig& config)
     : messages_(messages),
       groups_(groups),
       fabric_(fabric),
+      shortcuts_(fabric.shortcuts()),
       segment_(fabric.segment()),
+      places_(places),
       me_(me),
       fail_(std::move(fail)),
       config_(config),
@@ -37,11 +41,20 @@ Transfers::Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabri
   messages_.set_reserved(am::kTransfer, [this](Rank source, std::span<const std::byte> payload) {
     on_message(source, payload);
   });
+  if (shortcuts_ == nullptr || ranks < 2) return;
+  const size_t room = places_.size() / (size_t{kPlaces} * (ranks - 1)) / kPlaceAlignment;
+  place_bytes_ = std::min(room * kPlaceAlignment, config_.place_bytes + kPlaceAlignment);
+  messages_.set_landing_handler([this](Rank source, uint32_t place) { on_landed(source, place); });
 }
 
 void Transfers::start() {
   eager_bytes_ = std::min({config_.eager_bytes, messages_.max_payload_bytes() - sizeof(Header),
                            config_.window_bytes / 2 - sizeof(Header)});
+  if (place_bytes_ > sizeof(PlacedHeader)) most_placed_ = place_bytes_ - sizeof(PlacedHeader);
+}
+
+void Transfers::use(const Ways& ways) {
+  if (shortcuts_ != nullptr) ways_ = ways;
 }
 
 Transfers::Header Transfers::header(Type type, const Call& call, const Key& key, Rank peer) {
@@ -56,6 +69,8 @@ Transfers::Header Transfers::header(Type type, const Call& call, const Key& key,
   header.kind = call.kind;
   header.algorithm = call.algorithm;
   header.type = type;
+  header.emptied = peers_[peer].cleared;
+  peers_[peer].cleared_told = header.emptied;
   return header;
 }
 
@@ -96,8 +111,20 @@ void Transfers::post(const Call& call, const Key& key, Rank source, std::span<st
     fail_lengths(source, found->data.size(), data.size());
     return;
   }
-  if (is_eager(data.size()) && peer.announced_bytes != 0 && peer.announced == key) {
-    fail_lengths(source, peer.announced_bytes, data.size());
+  const bool announced = peer.offer.total != 0 && peer.announced == key;
+  if (announced && peer.offer.total != data.size()) {
+    fail_lengths(source, peer.offer.total, data.size());
+    return;
+  }
+  for (Placed& placed : peer.placed) {
+    if (!placed.full || placed.key != key) continue;
+    put_in_place(source, receive, placed.data);
+    empty(source, placed);
+    return;
+  }
+  if (is_placed(source, data.size())) return;
+  if (!is_eager(data.size()) && reads(source)) {
+    if (announced) read(receive, std::exchange(peer.offer, {}));
     return;
   }
   if (!is_eager(data.size())) {
@@ -186,14 +213,78 @@ void Transfers::take_part(Rank source, const Key& key, uint64_t offset,
 }
 
 // Keeps it for the receive, which may expect another length, and fails if one that is posted does.
-void Transfers::take_announce(Rank source, const Key& key, uint64_t bytes) {
-  if (const Receive* receive = find(source, key);
-      receive != nullptr && receive->data.size() != bytes) {
-    fail_lengths(source, bytes, receive->data.size());
+void Transfers::take_announce(Rank source, const Key& key, const Offer& offer) {
+  Receive* const receive = find(source, key);
+  if (receive != nullptr && receive->data.size() != offer.total) {
+    fail_lengths(source, offer.total, receive->data.size());
+    return;
+  }
+  if (receive != nullptr && reads(source)) {
+    read(*receive, offer);
     return;
   }
   peers_[source].announced = key;
-  peers_[source].announced_bytes = bytes;
+  peers_[source].offer = offer;
+}
+
+void Transfers::read(Receive& receive, const Offer& offer) {
+  const Rank source = receive.source;
+  if (offer.offset > receive.data.size() || offer.bytes == 0 ||
+      offer.bytes > receive.data.size() - offer.offset) {
+    malformed(source);
+    return;
+  }
+  shortcuts_->read_memory(source, offer.address, receive.data.subspan(offer.offset, offer.bytes));
+  const Header taken = header(Type::taken, receive.call, receive.key, source);
+  receive.received += offer.bytes;
+  if (receive.received == receive.data.size()) finish(receive);
+  messages_.send(source, am::kTransfer, bytes_of(taken), {});
+}
+
+uint64_t Transfers::place_offset(Rank owner, Rank sender, uint32_t place) const {
+  const size_t index = sender < owner ? sender : sender - 1;
+  return static_cast<uint64_t>(places_.data() - segment_.data()) +
+         (index * kPlaces + place) * place_bytes_;
+}
+
+void Transfers::on_landed(Rank source, uint32_t place) {
+  if (source == me_ || place >= kPlaces || most_placed_ == 0) {
+    malformed(source);
+    return;
+  }
+  Peer& peer = peers_[source];
+  const std::span<const std::byte> there =
+      std::span(segment_).subspan(place_offset(me_, source, place), place_bytes_);
+  PlacedHeader lead{};
+  std::memcpy(&lead, there.data(), sizeof lead);
+  const std::optional<Key> key = saw(lead.header, source);
+  if (!key) return;
+  if (lead.header.type != Type::placed || lead.bytes > most_placed_ || peer.placed[place].full) {
+    malformed(source);
+    return;
+  }
+  Placed& placed = peer.placed[place];
+  placed.full = true;
+  placed.key = *key;
+  placed.data = there.subspan(sizeof lead, lead.bytes);
+  if (Receive* receive = find(source, *key); receive != nullptr) {
+    put_in_place(source, *receive, placed.data);
+    empty(source, placed);
+  }
+}
+
+// The sender fills places in turn, and learns how many of the first ones are empty again. When it
+// may have none left, it is told at once.
+void Transfers::empty(Rank source, Placed& placed) {
+  placed.full = false;
+  placed.emptied = true;
+  Peer& peer = peers_[source];
+  while (peer.placed[peer.cleared % kPlaces].emptied) {
+    peer.placed[peer.cleared++ % kPlaces].emptied = false;
+  }
+  if (static_cast<uint8_t>(peer.cleared - peer.cleared_told) < kPlaces) return;
+  const Header returned = header(Type::returned, {}, {}, source);
+  messages_.send(source, am::kTransfer, bytes_of(returned), {});
 }
 
 void Transfers::take_ready(Rank source, const Ready& ready) {
@@ -237,16 +328,17 @@ void Transfers::give_back(Rank peer, size_t bytes) {
   messages_.send(peer, am::kTransfer, bytes_of(returned), {});
 }
 
-void Transfers::on_message(Rank source, std::span<const std::byte> payload) {
-  const auto header = header_of<Header>(payload, fail_, source, me_);
+// What every message says. Nothing if it was only that, or of no team.
+std::optional<Transfers::Key> Transfers::saw(const Header& header, Rank source) {
   Peer& peer = peers_[source];
   // Messages of handlers and of the program may pass each other.
   if (static_cast<int32_t>(header.received - peer.released) > 0) peer.released = header.received;
-  if (header.type == Type::returned) return;
+  if (static_cast<int8_t>(header.emptied - peer.emptied) > 0) peer.emptied = header.emptied;
+  if (header.type == Type::returned) return std::nullopt;
   Group* group = groups_.find(header.team);
   if (group == nullptr || static_cast<uint8_t>(header.type) >= kTypes) {
     malformed(source);
-    return;
+    return std::nullopt;
   }
   const Call call{.kind = header.kind,
                   .algorithm = header.algorithm,
@@ -256,8 +348,15 @@ void Transfers::on_message(Rank source, std::span<const std::byte> payload) {
   const uint64_t now = group->order.sequence();
   const auto ahead = static_cast<int32_t>(header.sequence - static_cast<uint32_t>(now));
   const uint64_t sequence = now + static_cast<uint64_t>(int64_t{ahead});
-  if (!group->order.saw(call, sequence, source)) return;
-  const Key key{.sequence = sequence, .team = header.team, .step = header.step};
+  if (!group->order.saw(call, sequence, source)) return std::nullopt;
+  return Key{.sequence = sequence, .team = header.team, .step = header.step};
+}
+
+void Transfers::on_message(Rank source, std::span<const std::byte> payload) {
+  const auto header = header_of<Header>(payload, fail_, source, me_);
+  const std::optional<Key> known = saw(header, source);
+  if (!known) return;
+  const Key& key = *known;
   const std::span<const std::byte> rest = payload.subspan(sizeof header);
   switch (header.type) {
     case Type::eager:
@@ -276,7 +375,13 @@ void Transfers::on_message(Rank source, std::span<const std::byte> payload) {
       take_done(source, key, header_of<uint64_t>(rest, fail_, source, me_));
       break;
     case Type::announce:
-      take_announce(source, key, header_of<uint64_t>(rest, fail_, source, me_));
+      take_announce(source, key, header_of<Offer>(rest, fail_, source, me_));
+      break;
+    case Type::taken:
+      peers_[source].taken = key;
+      break;
+    case Type::placed:  // comes in a place
+      malformed(source);
       break;
     case Type::returned:
       break;
@@ -294,8 +399,16 @@ void Transfers::fail_lengths(Rank source, size_t theirs, size_t mine) const {
 
 void Transfers::send(const Call& call, const Key& key, Rank target,
                      std::span<const std::byte> data) {
+  if (is_placed(target, data.size())) {
+    send_placed(call, key, target, data);
+    return;
+  }
   if (!is_eager(data.size())) {
-    send_large(call, key, target, data);
+    if (reads(target)) {
+      send_read(call, key, target, data);
+    } else {
+      send_large(call, key, target, data);
+    }
     return;
   }
   Peer& peer = peers_[target];
@@ -309,6 +422,47 @@ void Transfers::send(const Call& call, const Key& key, Rank target,
   messages_.send(target, am::kTransfer, bytes_of(eager), data);
 }
 
+void Transfers::send_placed(const Call& call, const Key& key, Rank target,
+                            std::span<const std::byte> data) {
+  Peer& peer = peers_[target];
+  const auto has_place = [&peer] {
+    return static_cast<uint8_t>(peer.filled - peer.emptied) < kPlaces;
+  };
+  if (!has_place()) messages_.wait(has_place);
+  const uint32_t place = peer.filled++ % kPlaces;
+  const PlacedHeader lead{header(Type::placed, call, key, target), data.size()};
+  fabric::Counter sent;
+  shortcuts_->put_notify(target, place_offset(target, me_, place), bytes_of(lead), data, place,
+                         sent);
+  if (sent.pending != 0) messages_.wait([&sent] { return sent.pending == 0; });
+}
+
+void Transfers::announce(const Call& call, const Key& key, Rank target,
+                         std::span<const std::byte> data) {
+  if (!is_eager(data.size()) && reads(target)) offer(call, key, target, data, 0);
+}
+
+void Transfers::offer(const Call& call, const Key& key, Rank target,
+                      std::span<const std::byte> data, size_t offset) {
+  const Offer piece{.total = data.size(),
+                    .offset = offset,
+                    .bytes = std::min(config_.read_bytes, data.size() - offset),
+                    .address = reinterpret_cast<uintptr_t>(data.data()) + offset};
+  peers_[target].told = key;
+  const Header announce = header(Type::announce, call, key, target);
+  messages_.send(target, am::kTransfer, bytes_of(announce), bytes_of(piece));
+}
+
+void Transfers::send_read(const Call& call, const Key& key, Rank target,
+                          std::span<const std::byte> data) {
+  Peer& peer = peers_[target];
+  for (size_t sent = 0; sent < data.size(); sent += config_.read_bytes) {
+    if (sent > 0 || peer.told != key) offer(call, key, target, data, sent);
+    messages_.wait([&peer, &key] { return peer.taken == key; });
+    peer.taken = {};
+  }
+}
+
 void Transfers::send_large(const Call& call, const Key& key, Rank target,
                            std::span<const std::byte> data) {
   Peer& peer = peers_[target];
@@ -319,7 +473,8 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
   if (!asked_for()) {
     // Nobody would notice otherwise that the receiver expects a small message, or none.
     const Header announce = header(Type::announce, call, key, target);
-    messages_.send(target, am::kTransfer, bytes_of(announce), bytes_of(uint64_t{data.size()}));
+    messages_.send(target, am::kTransfer, bytes_of(announce),
+                   bytes_of(Offer{.total = data.size()}));
   }
   const auto landed = [&flights] {
     return std::find_if(flights.begin(), flights.end(),

@@ -9,6 +9,14 @@
 //   are copied: piece by piece, two slots in turn. Where there is no slot left, and below a size,
 //   they travel in active messages straight to their place.
 //
+// * Where the network tells a target of a put (fabric::Shortcuts), messages of medium size are put,
+//   without asking, into places that each rank keeps for each other one, and copied from there: one
+//   way over the network. A sender has at most kPlaces of them in use at one peer.
+// * Ranks of one node that read each other's memory say where a large message lies, and the
+// receiver
+//   copies it, once.
+// Which of these a pair of ranks uses follows from what all ranks have found out together (use()).
+//
 // It cannot deadlock if each rank receives from each peer in the order in which the peer sends, and
 // the operation would end if every send waited for its receive: credits come back whenever a
 // message is received, and what a rank waits for is always the oldest that the peer has not got rid
@@ -18,10 +26,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "runtime/am/active_messages.h"
+#include "runtime/fabric/shortcuts.h"
 #include "runtime/sync/group.h"
 
 namespace stripline::sync {
@@ -35,6 +45,17 @@ struct TransferConfig {
   size_t put_bytes = size_t{16} << 10;
   /// Of one slot.
   size_t slot_bytes = size_t{128} << 10;
+  /// Of the largest place for what peers put without asking; smaller if there are many ranks.
+  size_t place_bytes = size_t{128} << 10;
+  /// What a receiver copies at once from the memory of a rank of its node, so that it serves others
+  /// between.
+  size_t read_bytes = size_t{512} << 10;
+};
+
+/// How transfers go besides by messages and by puts that were asked for.
+struct Ways {
+  bool place = false;  ///< every rank's network tells a target of puts
+  bool read = false;   ///< every rank reads the memory of all others of its node
 };
 
 class Transfers {
@@ -59,13 +80,18 @@ class Transfers {
     Receive* next = nullptr;
   };
 
-  /// `slots` is part of the fabric's segment. `fail` ends the job.
+  /// `slots` and `places` are parts of the fabric's segment; `places` is at the same offset on
+  /// every rank, and as long. `fail` ends the job.
   Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabric& fabric,
-            std::span<std::byte> slots, Rank me, Rank ranks, fabric::FailureHandler fail,
-            const TransferConfig& config = {});
+            std::span<std::byte> slots, std::span<std::byte> places, Rank me, Rank ranks,
+            fabric::FailureHandler fail, const TransferConfig& config = {});
 
   /// After ActiveMessages::start().
   void start();
+
+  /// From now on. The same on every rank, between the same collective operations; none is under
+  /// way.
+  void use(const Ways& ways);
 
   // `source` and `target` are ranks of the job, and not this one. `call` is the operation that the
   // message belongs to.
@@ -74,6 +100,9 @@ class Transfers {
             Receive& receive);
   /// Returns when the data are there. Makes progress meanwhile.
   void wait(Receive& receive);
+  /// Tells the target already now what send() will send, with the same arguments: those who are
+  /// told can read at the same time. Nothing else is sent to that target between.
+  void announce(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
   /// Returns when `data` may be changed.
   void send(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
 
@@ -85,13 +114,15 @@ class Transfers {
  private:
   enum class Type : uint8_t {
     eager,     // the data
-    announce,  // a large message waits for its receive: only checks that the ranks agree
+    announce,  // a large message waits for its receive; and where it lies. Followed by an Offer
     ready,     // the receive of a large message has been posted; followed by its place
     part,      // a piece of a large message, at offset `value`
     done,      // a large message has been put
-    returned,  // only returns window
+    returned,  // only returns window and places
+    placed,    // a message of medium size, in a place; followed by its length
+    taken,     // what was announced has been read
   };
-  static constexpr uint8_t kTypes = 6;
+  static constexpr uint8_t kTypes = 8;
   // Small, because most messages are.
   struct Header {
     uint64_t bytes_and_root;  // of the call: bytes modulo 2^44, then the root
@@ -102,7 +133,8 @@ class Transfers {
     Collective kind;
     uint8_t algorithm;
     Type type;
-    uint8_t reserved[5];
+    uint8_t emptied;  // of the target's places at this rank, how often one was emptied, modulo 2^8
+    uint8_t reserved[4];
   };
   static_assert(sizeof(Header) == 32);
   static constexpr int kRootShift = 44;
@@ -121,6 +153,27 @@ class Transfers {
   struct Ready {
     Key key;
     Request request;
+  };
+  // A piece of a large message, in the memory of the sender.
+  struct Offer {
+    uint64_t total = 0;
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+    uint64_t address = 0;
+  };
+  // How many places a rank keeps for each other one.
+  static constexpr uint8_t kPlaces = 2;
+  // What leads a message in a place.
+  struct PlacedHeader {
+    Header header;
+    uint64_t bytes;
+  };
+  // A place, as its owner sees it.
+  struct Placed {
+    bool full = false;
+    bool emptied = false;  // and the sender is not told yet
+    Key key;
+    std::span<const std::byte> data;
   };
   // What a large message may have under way at a time: the slots of its receive.
   static constexpr size_t kPieces = 2;
@@ -145,12 +198,26 @@ class Transfers {
     std::array<Ready, kPieces> ready;  // the first `ready_count`, in the order in which they came
     size_t ready_count = 0;
     std::vector<Early> early;
-    Key announced;                 // the last large message the peer wants to send
-    uint64_t announced_bytes = 0;  // its length; 0: none
+    Key announced;  // the last large message the peer wants to send
+    Offer offer;    // and the piece of it to be read next; total 0: none
+    Key told;       // what this rank has announced to the peer
+    Key taken;      // what the peer has read of that
+    // Places at the peer: filled by this rank and emptied by the peer, as it has said, modulo 2^8.
+    uint8_t filled = 0;
+    uint8_t emptied = 0;
+    // Places of the peer at this rank: how many were emptied, in the order in which it filled them.
+    uint8_t cleared = 0;
+    uint8_t cleared_told = 0;
+    std::array<Placed, kPlaces> placed;
   };
 
   static uint32_t charge(size_t bytes) { return static_cast<uint32_t>(bytes + sizeof(Header)); }
   bool is_eager(size_t bytes) const { return bytes <= eager_bytes_; }
+  bool reads(Rank peer) const { return ways_.read && shortcuts_->shares_node(peer); }
+  bool is_placed(Rank peer, size_t bytes) const {
+    return ways_.place && bytes > eager_bytes_ && bytes <= most_placed_ &&
+           !shortcuts_->shares_node(peer);
+  }
   Header header(Type type, const Call& call, const Key& key, Rank peer);
   void on_message(Rank source, std::span<const std::byte> payload);
   void take_eager(Rank source, const Key& key, std::span<const std::byte> data);
@@ -159,7 +226,16 @@ class Transfers {
   void give_back(Rank peer, size_t bytes);
   void ask(Receive& receive, size_t bytes, uint64_t place);
   void ask_into(Receive& receive, Slot& slot);
-  void take_announce(Rank source, const Key& key, uint64_t bytes);
+  void take_announce(Rank source, const Key& key, const Offer& offer);
+  void read(Receive& receive, const Offer& offer);
+  void send_read(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
+  void offer(const Call& call, const Key& key, Rank target, std::span<const std::byte> data,
+             size_t offset);
+  uint64_t place_offset(Rank owner, Rank sender, uint32_t place) const;
+  void on_landed(Rank source, uint32_t place);
+  void empty(Rank source, Placed& placed);
+  void send_placed(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
+  std::optional<Key> saw(const Header& header, Rank source);
   void take_ready(Rank source, const Ready& ready);
   void take_done(Rank source, const Key& key, uint64_t offset);
   void send_large(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
@@ -174,11 +250,16 @@ class Transfers {
   am::ActiveMessages& messages_;
   Groups& groups_;
   fabric::Fabric& fabric_;
+  fabric::Shortcuts* shortcuts_;
   std::span<std::byte> segment_;  // all that peers can put into
+  std::span<std::byte> places_;
   Rank me_;
   fabric::FailureHandler fail_;
   TransferConfig config_;
   size_t eager_bytes_ = 0;
+  size_t place_bytes_ = 0;
+  size_t most_placed_ = 0;
+  Ways ways_;
   std::vector<Peer> peers_;
   Receive* posted_ = nullptr;
   std::vector<Slot> slots_;

@@ -52,8 +52,8 @@ enum class collective_algorithm : uint8_t {
   ring,                      ///< allgather
   bruck,                     ///< allgather, all_to_all
   pairwise,                  ///< all_to_all, all_to_all_v
-  direct,                    ///< gather, all_to_all, all_to_all_v
-  linear,                    ///< scans
+  direct,                    ///< all of them: every message straight to where it is needed
+  linear,                    ///< scans; allreduce and allgather through rank 0
 };
 
 namespace detail {
