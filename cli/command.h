@@ -33,6 +33,7 @@ struct CampaignRun {
   uint64_t seed = 0;
   std::vector<std::string> experiments;
   std::vector<std::string> only_nodes;
+  std::vector<std::string> same_node;
   std::string model;  ///< resource name or empty
   bool detach = false;
   bool validate_only = false;

@@ -240,12 +240,14 @@ TEST_F(CommandsTest, CampaignRunWatchesToTheEndAndSaysWhatIsNext) {
   CampaignRun command;
   command.fabric = "tcp";
   command.experiments = {"micro.latency"};
+  command.same_node = {"cma"};
   EXPECT_EQ(run(command), kExitOk);
   EXPECT_TRUE(printed("event 1\n")) << out_;
   EXPECT_TRUE(printed("stripline model fetch tcp@1")) << out_;
   ASSERT_EQ(campaigns_.requests.size(), 1U);
   EXPECT_EQ(campaigns_.requests[0].request_id().size(), 32U);
   EXPECT_EQ(campaigns_.requests[0].spec().experiments(0), "micro.latency");
+  EXPECT_EQ(campaigns_.requests[0].spec().same_node(0), "cma");
 }
 
 TEST_F(CommandsTest, WatchContinuesAfterTheLastEvent) {

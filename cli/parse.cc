@@ -245,6 +245,11 @@ class Grammar {
            "--experiment", run_.experiments,
            "Measure only this experiment; may be repeated (default: all that feed the model)")
         ->type_name("NAME");
+    run->add_option("--same-node", run_.same_node,
+                    "Measure this way between ranks of one node, too; may be repeated (default: "
+                    "only the fabric)")
+        ->type_name("WAY")
+        ->check(CLI::IsMember({"mapped", "cma"}));
     run->add_option("--node", nodes_, "Use only this node; may be repeated (default: any)")
         ->type_name("NAME");
     run->add_option(

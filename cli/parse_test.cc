@@ -44,6 +44,7 @@ TEST(Parse, CampaignRunWithEverything) {
                              "--ranks",      "6",       "--effort",      "full",
                              "--runs",       "9",       "--time-budget", "1500ms",
                              "--experiment", "a",       "--experiment",  "b",
+                             "--same-node",  "mapped",  "--same-node",   "cma",
                              "--model",      "m",       "--seed",        "5",
                              "--node",       "n1",      "--detach",      "--validate-only"});
   EXPECT_EQ(run.fabric, "emulated:x");
@@ -56,6 +57,7 @@ TEST(Parse, CampaignRunWithEverything) {
   EXPECT_EQ(run.experiments, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(run.model, "models/m");
   EXPECT_EQ(run.only_nodes, std::vector<std::string>{"nodes/n1"});
+  EXPECT_EQ(run.same_node, (std::vector<std::string>{"mapped", "cma"}));
   EXPECT_EQ(run.seed, 5U);
   EXPECT_TRUE(run.detach);
   EXPECT_TRUE(run.validate_only);

@@ -62,7 +62,8 @@ std::string with_options_named(const RpcError& error) {
       {"spec.runs", "--runs: "},
       {"spec.time_budget_s", "--time-budget: "},
       {"spec.model", "--model: "},
-      {"spec.only_nodes", "--node: "}};
+      {"spec.only_nodes", "--node: "},
+      {"spec.same_node", "--same-node: "}};
   const std::string& message = error.error.message();
   const auto field = error.metadata.find("field");
   if (field == error.metadata.end() || !message.starts_with(field->second + ": ")) return message;

@@ -161,7 +161,8 @@ Answer<std::vector<Experiment>> choose(const CampaignSpec& spec,
   }
   for (const auto& [name, offer] : offered) {
     if (offer.nodes >= spec.nodes && !offer.declaration->feeds.empty() &&
-        accepts_ranks(*offer.declaration, spec.ranks)) {
+        accepts_ranks(*offer.declaration, spec.ranks) &&
+        (!spec.same_node.empty() || !experiment::is_on_node(*offer.declaration))) {
       chosen.push_back(*offer.declaration);
     }
   }
@@ -174,6 +175,17 @@ Answer<std::vector<Experiment>> choose(const CampaignSpec& spec,
                    {{"needed", std::to_string(spec.nodes)}}};
   }
   return chosen;
+}
+
+// Of the ways between ranks of a node, those that are asked for.
+void restrict_ways(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
+  for (Experiment& experiment : experiments) {
+    for (experiment::Factor& factor : experiment.factors) {
+      if (factor.name == experiment::kSameNodeFactor) {
+        factor.values.assign(spec.same_node.begin(), spec.same_node.end());
+      }
+    }
+  }
 }
 
 // The points of `all` that `some` does not hold, in order.
@@ -210,6 +222,8 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   const auto offered = usable_declarations(*nodes, spec.nodes);
   auto experiments = choose(spec, offered);
   if (!experiments) return experiments.problem();
+
+  if (!spec.same_node.empty()) restrict_ways(spec, *experiments);
 
   CampaignPlan plan;
   plan.spec = spec;

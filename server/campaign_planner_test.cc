@@ -36,6 +36,31 @@ TEST(CampaignPlanner, TakesWhatFeedsTheModel) {
   EXPECT_NE(planned->note.find("pruned grid"), std::string::npos) << planned->note;
 }
 
+TEST(CampaignPlanner, MeasuresWaysOnANodeWhereTheyAreAskedFor) {
+  std::vector<NodeOffer> offers = {offer("a"), offer("b")};
+  experiment::Factor way;
+  way.name = experiment::kSameNodeFactor;
+  way.values = {std::string("mapped"), std::string("cma")};
+  for (NodeOffer& one : offers) {
+    one.experiments.push_back(declared("micro.node_latency", {powers("bytes", "B", 8, 64), way},
+                                       {"get", "put"}, {"network.intra-node"}));
+  }
+  EXPECT_FALSE(
+      experiments_of(plan({.fabric = "tcp"}, offers)->runs[0]).contains("micro.node_latency"));
+  const auto asked = plan({.fabric = "tcp", .same_node = {"cma"}}, offers);
+  ASSERT_TRUE(asked);
+  std::set<std::string> ways;
+  for (const auto& point : asked->runs[0].points) {
+    if (const auto of_point = text_param(point, experiment::kSameNodeFactor))
+      ways.insert(*of_point);
+  }
+  EXPECT_EQ(ways, std::set<std::string>{"cma"});
+  EXPECT_TRUE(experiments_of(asked->runs[0]).contains("micro.latency"));
+  // By name, all of it.
+  const auto named = plan({.fabric = "tcp", .experiments = {"micro.node_latency"}}, offers);
+  EXPECT_EQ(named->runs[0].points.size(), 2U * 4 * 2);
+}
+
 TEST(CampaignPlanner, RunsMeasureTheSamePointsInOrdersOfTheirOwn) {
   const auto planned = *plan({.fabric = "tcp", .seed = 5}, {offer("a"), offer("b")});
   std::set<uint64_t> seeds;

@@ -90,6 +90,20 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
                                                 std::to_string(spec.nodes) +
                                                 " nodes; name more, or none, or ask for fewer");
   }
+  std::set<std::string_view> ways;
+  for (const std::string& way : spec.same_node) {
+    if (way != "mapped" && way != "cma") {
+      return invalid_field("spec.same_node", "'mapped' or 'cma' is accepted, not '" + way + "'");
+    }
+    if (!ways.insert(way).second) {
+      return invalid_field("spec.same_node", "'" + way + "' is named twice");
+    }
+  }
+  if (!spec.same_node.empty() && emulated(spec.fabric)) {
+    return invalid_field("spec.same_node", "'" + spec.fabric +
+                                               "' stands between all ranks, also of one node; ask "
+                                               "for 'tcp', for example");
+  }
   return spec;
 }
 
@@ -104,7 +118,8 @@ Json to_json(const CampaignSpec& spec) {
           {"time_budget_s", spec.time_budget_s},
           {"seed", spec.seed},
           {"model", spec.model},
-          {"only_nodes", spec.only_nodes}};
+          {"only_nodes", spec.only_nodes},
+          {"same_node", spec.same_node}};
 }
 
 Result<CampaignSpec> campaign_spec_from_json(const Json& json) {
@@ -121,6 +136,8 @@ Result<CampaignSpec> campaign_spec_from_json(const Json& json) {
     json.at("seed").get_to(spec.seed);
     json.at("model").get_to(spec.model);
     json.at("only_nodes").get_to(spec.only_nodes);
+    // Campaigns of before there was a choice have none.
+    spec.same_node = json.value("same_node", std::vector<std::string>());
     return spec;
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored campaign spec: ") + error.what());

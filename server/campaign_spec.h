@@ -16,7 +16,8 @@ inline constexpr uint32_t kMinRunsForIntervals = 6;
 enum class Effort { unspecified, budgeted, full };
 
 /// See campaigns.proto for every member. A spec that complete_spec() returned has no zeros and no
-/// empty texts left except in `experiments` and `only_nodes`, and no unspecified effort.
+/// empty texts left except in `experiments`, `only_nodes` and `same_node`, and no unspecified
+/// effort.
 struct CampaignSpec {
   std::string fabric;
   std::string clock;
@@ -29,6 +30,7 @@ struct CampaignSpec {
   uint64_t seed = 0;
   std::string model;                    ///< "models/{model}"; empty: publish none
   std::vector<std::string> only_nodes;  ///< "nodes/{node}"
+  std::vector<std::string> same_node;   ///< "mapped", "cma"
 };
 
 /// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks

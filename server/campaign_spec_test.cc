@@ -60,6 +60,16 @@ TEST(CampaignSpec, WrongFieldsAreNamed) {
          s.only_nodes = {"nodes/a", "nodes/a"};
        }},
       {"spec.only_nodes", [](CampaignSpec& s) { s.only_nodes = {"nodes/a"}; }},
+      {"spec.same_node", [](CampaignSpec& s) { s.same_node = {"network"}; }},
+      {"spec.same_node",
+       [](CampaignSpec& s) {
+         s.same_node = {"cma", "cma"};
+       }},
+      {"spec.same_node",
+       [](CampaignSpec& s) {
+         s.fabric = "emulated:opteron-vapi";
+         s.same_node = {"mapped"};
+       }},
   };
   for (const auto& [field, spoil] : cases) {
     CampaignSpec spec{.fabric = "tcp"};
@@ -76,11 +86,15 @@ TEST(CampaignSpec, JsonRoundTripsAndRejectsOtherThings) {
                                     .effort = Effort::full,
                                     .experiments = {"a"},
                                     .seed = ~0ULL,
-                                    .only_nodes = {"nodes/a", "nodes/b"}});
+                                    .only_nodes = {"nodes/a", "nodes/b"},
+                                    .same_node = {"mapped"}});
   const auto read = campaign_spec_from_json(to_json(spec));
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(to_json(*read), to_json(spec));
   EXPECT_EQ(read->seed, ~0ULL);
+  Json older = to_json(spec);
+  older.erase("same_node");
+  EXPECT_TRUE(campaign_spec_from_json(older)->same_node.empty());
   Json broken = to_json(spec);
   broken["nodes"] = "two";
   EXPECT_EQ(campaign_spec_from_json(broken).error().code(), ErrorCode::data_loss);

@@ -216,9 +216,12 @@ TEST_F(CampaignsServiceTest, ValidatingCreatesNothing) {
   start_agents();
   v1::CampaignSpec spec;
   spec.set_fabric("tcp");
+  spec.add_same_node("cma");
   v1::Campaign plan;
   ASSERT_TRUE(create(spec, plan, "", true).ok());
   EXPECT_TRUE(plan.name().empty());
+  ASSERT_EQ(plan.spec().same_node_size(), 1);
+  EXPECT_EQ(plan.spec().same_node(0), "cma");
   EXPECT_EQ(plan.runs_total(), 8U);
   EXPECT_GT(plan.points_total(), 100U);
   EXPECT_GT(plan.seconds_left(), 1);

@@ -46,6 +46,7 @@ v1::CampaignSpec to_wire(const CampaignSpec& spec) {
   message.set_seed(spec.seed);
   message.set_model(spec.model);
   copy_to(spec.only_nodes, message.mutable_only_nodes());
+  copy_to(spec.same_node, message.mutable_same_node());
   return message;
 }
 
@@ -169,6 +170,7 @@ CampaignSpec from_wire(const v1::CampaignSpec& message) {
   spec.seed = message.seed();
   spec.model = message.model();
   spec.only_nodes = strings(message.only_nodes());
+  spec.same_node = strings(message.same_node());
   return spec;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "suites/node_session.h"
 #include "suites/pattern.h"
 
 namespace stripline::suites {
@@ -31,6 +32,15 @@ Session::Session(Context& context, uint32_t run) : context_(context), run_(run) 
     context_.am_send(source, received_answer_, std::as_bytes(std::span(&received_, 1)));
     received_ = {};
   });
+}
+
+Session::~Session() = default;
+
+Result<Session*> Session::on_node(const std::string& way) {
+  auto known = nodes_.find(way);
+  if (known == nodes_.end()) known = nodes_.emplace(way, NodeSession::open(*this, way)).first;
+  if (!known->second.ok()) return known->second.error();
+  return (*known->second)->session();
 }
 
 void Session::ping(rank_t target, std::span<const std::byte> payload) {

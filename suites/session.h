@@ -4,17 +4,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
+#include <string>
 
 #include <stripline/context.h>
 
+#include "base/result.h"
+
 namespace stripline::suites {
+
+class NodeSession;
 
 class Session {
  public:
   /// Collective: registers the active messages. `run` is Assignment::run; it numbers the series.
   /// The context must outlive the session.
   Session(Context& context, uint32_t run);
+  /// Collective, where on_node() was called.
+  ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -43,9 +52,15 @@ class Session {
   /// the target starts again from zero.
   Received take_received(rank_t target);
 
+  /// Collective. The session of the ranks on rank 0's node that reach each other `way` ("mapped",
+  /// "cma"): a job of its own, opened when it is first asked for, in which they are numbered anew.
+  /// Null on ranks of other nodes, which go on at once. Errors as NodeSession::open().
+  Result<Session*> on_node(const std::string& way);
+
  private:
   Context& context_;
   uint32_t run_;
+  std::map<std::string, Result<std::unique_ptr<NodeSession>>> nodes_;
   uint32_t echo_ = 0;
   uint32_t echo_answer_ = 0;
   uint32_t count_ = 0;

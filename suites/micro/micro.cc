@@ -12,6 +12,7 @@ std::vector<Benchmark> micro_benchmarks() {
       atomic_benchmark(),       pack_benchmark(),          strip_overhead_benchmark(),
       strip_sweep_benchmark(),  vis_benchmark(),           vis_chunk_benchmark(),
       vis_window_benchmark()};
+  for (Benchmark& one : node_benchmarks()) all.push_back(std::move(one));
   for (Benchmark& one : collective_benchmarks()) all.push_back(std::move(one));
   return all;
 }

@@ -25,6 +25,9 @@ Benchmark vis_window_benchmark();
 Benchmark strip_sweep_benchmark();
 std::vector<Benchmark> collective_benchmarks();  ///< one per operation
 
+/// Latency, issue, flood and overlap between ranks of one node.
+std::vector<Benchmark> node_benchmarks();
+
 /// All of the above.
 std::vector<Benchmark> micro_benchmarks();
 

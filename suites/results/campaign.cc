@@ -104,7 +104,7 @@ std::vector<Point> campaign_points(const Network& network, bool quick) {
   std::vector<Point> points;
   for (const Benchmark& benchmark : benchmarks()) {
     const Experiment& declaration = benchmark.declaration;
-    if (declaration.feeds.empty()) continue;
+    if (declaration.feeds.empty() || experiment::is_on_node(declaration)) continue;
     const bool local = declaration.name == "micro.compute" || declaration.name == "micro.pack";
     if (!network.computes && local) continue;
     add_points(declaration, quick, most_bytes, points);
