@@ -43,6 +43,7 @@ TEST(Registry, DeclarationsAreValid) {
 TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
   const std::map<std::string, std::vector<std::string>> expected = {
       {"micro.latency", {"get", "put", "am"}},
+      {"micro.attention", {"get", "put", "am"}},
       {"micro.issue", {"get", "put", "am"}},
       {"micro.flood", {"get", "put"}},
       {"micro.overlap", {"get", "put"}},

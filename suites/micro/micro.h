@@ -8,6 +8,7 @@
 namespace stripline::suites {
 
 Benchmark latency_benchmark();
+Benchmark attention_benchmark();
 Benchmark issue_benchmark();
 Benchmark flood_benchmark();
 Benchmark overlap_benchmark();
