@@ -1,13 +1,11 @@
 // micro.buffered_put: puts whose source is free at once, copied or waited for.
 #include <array>
-#include <limits>
 
 #include "runtime/rma/context_state.h"
 #include "suites/grids.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/put_area.h"
 #include "suites/micro/transfer.h"
-#include "suites/repeat.h"
 
 namespace stripline::suites {
 namespace {
@@ -50,31 +48,15 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
     }
     wait_all(puts);
   };
-  SampleSeries series;
-  if (ctx.rank_me() == 0) {
-    repeat_alone(
-        session, rule,
-        [&] {
-          const double start_s = ctx.now_s();
-          put_all();
-          return (ctx.now_s() - start_s) / static_cast<double>(kPuts);
-        },
-        series);
-  }
-  ctx.barrier();
-  series.verified = area.verify(put_all);
-  if (!series.verified) series.note = kWrongData;
-  return series;
+  return area.measure(session, rule, put_all);
 }
 
 }  // namespace
 
 Benchmark buffered_put_benchmark() {
-  Benchmark benchmark;
-  benchmark.run = run;
+  Benchmark benchmark =
+      put_benchmark(run, "micro.buffered_put", "Puts whose source is free at once");
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.buffered_put";
-  e.title = "Puts whose source is free at once";
   e.description =
       "Rank 0 makes 8 buffered puts to rank 1, each copied first or waited for, and waits for all. "
       "A sample is the time of all divided by their number.";
@@ -84,11 +66,6 @@ Benchmark buffered_put_benchmark() {
                       int64_t{128 << 10}, int64_t{256 << 10}, int64_t{512 << 10}},
                      1, 1 << 20)};
   e.variants = {"waited", "copied"};
-  e.metric = {"time_per_put", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "Puts are made into spoilt memory and compared place by place, with the gaps between them.";
   e.feeds = {"rma.buffered_put"};
   return benchmark;
 }

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "suites/grids.h"
+#include "suites/micro/transfer.h"
 #include "suites/pattern.h"
+#include "suites/repeat.h"
 
 namespace stripline::suites {
 namespace {
@@ -47,6 +50,25 @@ PutArea::~PutArea() {
   if (context_ != nullptr) context_->delete_symmetric_array(array_);
 }
 
+experiment::SampleSeries PutArea::measure(Session& session, const experiment::StopRule& rule,
+                                          const std::function<void()>& put_all) {
+  experiment::SampleSeries series;
+  if (context_->rank_me() == 0) {
+    repeat_alone(
+        session, rule,
+        [&] {
+          const double start_s = context_->now_s();
+          put_all();
+          return (context_->now_s() - start_s) / static_cast<double>(places_);
+        },
+        series);
+  }
+  context_->barrier();
+  series.verified = verify(put_all);
+  if (!series.verified) series.note = kWrongData;
+  return series;
+}
+
 bool PutArea::verify(const std::function<void()>& put_all) {
   const bool owner = context_->rank_me() == 1;
   std::byte* const mine = context_->local(array_);
@@ -63,6 +85,20 @@ bool PutArea::verify(const std::function<void()>& put_all) {
     }
   }
   return context_->reduce_all(good, Context::ReduceOp::min) != 0;
+}
+
+Benchmark put_benchmark(RunFunction run, std::string name, std::string title) {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = std::move(name);
+  e.title = std::move(title);
+  e.metric = {"time_per_put", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "Puts are made into spoilt memory and compared place by place, with the gaps between them.";
+  return benchmark;
 }
 
 }  // namespace stripline::suites

@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <stripline/context.h>
 
 #include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+#include "suites/registry.h"
 #include "suites/session.h"
 
 namespace stripline::suites {
@@ -29,11 +32,14 @@ class PutArea {
     return remote_ + static_cast<std::ptrdiff_t>(place * stride_);
   }
 
-  /// Collective: spoils rank 1's part, lets rank 0 `put_all`, and tells every rank whether each
-  /// place holds what was put there and each gap what it held.
-  bool verify(const std::function<void()>& put_all);
+  /// Collective: the time that rank 0 needs for `put_all`, per place, and whether each place of
+  /// rank 1 holds afterwards what was put there and each gap what it held.
+  experiment::SampleSeries measure(Session& session, const experiment::StopRule& rule,
+                                   const std::function<void()>& put_all);
 
  private:
+  bool verify(const std::function<void()>& put_all);
+
   PutArea(Context& context, size_t bytes, size_t places, global_ptr<std::byte> array);
 
   Context* context_;
@@ -44,5 +50,9 @@ class PutArea {
   global_ptr<std::byte> remote_;
   std::vector<std::byte> source_;  // of rank 0
 };
+
+/// Declares what such experiments have in common; description, factors and variants are still
+/// empty.
+Benchmark put_benchmark(RunFunction run, std::string name, std::string title);
 
 }  // namespace stripline::suites

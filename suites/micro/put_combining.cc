@@ -1,5 +1,4 @@
 // micro.put_combining, micro.put_message: small puts without handles, alone and together.
-#include <algorithm>
 #include <limits>
 
 #include "runtime/rma/context_state.h"
@@ -7,7 +6,6 @@
 #include "suites/micro/micro.h"
 #include "suites/micro/put_area.h"
 #include "suites/micro/transfer.h"
-#include "suites/repeat.h"
 
 namespace stripline::suites {
 namespace {
@@ -47,21 +45,7 @@ Result<SampleSeries> measure(Session& session, size_t bytes, size_t puts, Rule r
     for (size_t i = 0; i < puts; ++i) ctx.rput_nbi(area.source(i), area.there(i), bytes);
     ctx.fence(1);
   };
-  SampleSeries series;
-  if (ctx.rank_me() == 0) {
-    repeat_alone(
-        session, rule,
-        [&] {
-          const double start_s = ctx.now_s();
-          put_all();
-          return (ctx.now_s() - start_s) / static_cast<double>(puts);
-        },
-        series);
-  }
-  ctx.barrier();
-  series.verified = area.verify(put_all);
-  if (!series.verified) series.note = kWrongData;
-  return series;
+  return area.measure(session, rule, put_all);
 }
 
 Result<SampleSeries> run_combining(Session& session, const experiment::Point& point,
@@ -85,25 +69,11 @@ Result<SampleSeries> run_message(Session& session, const experiment::Point& poin
   return measure(session, kSmallestPut, kPutsOfMessages, forced, rule);
 }
 
-Benchmark benchmark_of(RunFunction run, std::string name, std::string title) {
-  Benchmark benchmark;
-  benchmark.run = run;
-  experiment::Experiment& e = benchmark.declaration;
-  e.name = std::move(name);
-  e.title = std::move(title);
-  e.metric = {"time_per_put", "s", true};
-  e.min_ranks = 2;
-  e.max_ranks = kMostRanks;
-  e.verification =
-      "Puts are made into spoilt memory and compared place by place, with the gaps between them.";
-  return benchmark;
-}
-
 }  // namespace
 
 Benchmark put_combining_benchmark() {
   Benchmark benchmark =
-      benchmark_of(run_combining, "micro.put_combining", "Small puts alone and together");
+      put_benchmark(run_combining, "micro.put_combining", "Small puts alone and together");
   experiment::Experiment& e = benchmark.declaration;
   e.description =
       "Rank 0 makes 256 puts without handles to places of rank 1 that do not touch, each by itself "
@@ -119,7 +89,7 @@ Benchmark put_combining_benchmark() {
 
 Benchmark put_message_benchmark() {
   Benchmark benchmark =
-      benchmark_of(run_message, "micro.put_message", "Size of messages of small puts");
+      put_benchmark(run_message, "micro.put_message", "Size of messages of small puts");
   experiment::Experiment& e = benchmark.declaration;
   e.description =
       "Rank 0 makes 4096 puts of 8 B without handles to places of rank 1 that do not touch, "
