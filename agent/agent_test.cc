@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "base/testing/processes.h"
 #include "optimizer/experiment/json.h"
 #include "stripline/v1/agents.grpc.pb.h"
 #include "stripline/v1/common.pb.h"
@@ -25,12 +26,6 @@ namespace {
 
 constexpr double kPatience_s = 20;
 const char* const kAssignment = "campaigns/c1/runs/1";
-
-// The bin folder of the build, where test programs lie.
-std::string program(const std::string& name) {
-  const char* bin = std::getenv("STRIPLINE_TEST_BIN");  // NOLINT(concurrency-mt-unsafe)
-  return (bin != nullptr ? std::string(bin) : executable_folder()) + "/" + name;
-}
 
 class FakeServer final : public v1::Agents::Service {
  public:
@@ -469,15 +464,6 @@ class AgentProgram : public ::testing::Test {
     ASSERT_EQ(server_.wait_for_hello().node(), "a");
   }
 
-  // The children of the agent, from /proc.
-  std::vector<pid_t> children() const {
-    std::vector<pid_t> found;
-    const std::string pid = std::to_string(process_->pid());
-    std::ifstream in("/proc/" + pid + "/task/" + pid + "/children");
-    for (pid_t child = 0; in >> child;) found.push_back(child);
-    return found;
-  }
-
   FakeServer server_;
   std::optional<Subprocess> process_;
 };
@@ -503,7 +489,7 @@ TEST_F(AgentProgram, ItsWorkersDieWithIt) {
   server_.send(assignment("slow", {0, 1}));
   form_group(server_, 2, 2);
   server_.wait_for([](const auto& message) { return message.has_sample_batch(); });
-  const std::vector<pid_t> workers = children();
+  const std::vector<pid_t> workers = children_of(process_->pid());
   ASSERT_EQ(workers.size(), 2U);
   process_->signal(SIGKILL);
   ASSERT_TRUE(process_->wait(kPatience_s).ok());

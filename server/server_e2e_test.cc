@@ -2,33 +2,20 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
-#include <fstream>
 #include <future>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include <grpcpp/generic/generic_stub.h>
 
 #include "base/exit_codes.h"
 #include "base/subprocess.h"
+#include "base/testing/processes.h"
 #include "server/testing/service_test.h"
 #include "stripline/v1/common.pb.h"
 
 namespace stripline::server {
 namespace {
-
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-std::string program() {
-  const char* folder = std::getenv("STRIPLINE_TEST_BIN");  // NOLINT(concurrency-mt-unsafe)
-  return (folder == nullptr ? executable_folder() : std::string(folder)) + "/stripline-server";
-}
 
 // A stripline-server with its stderr in a file.
 class ServerProcess {
@@ -37,7 +24,7 @@ class ServerProcess {
       : log_(folder / ("log" + std::to_string(++count_))),
         log_fd_(open(log_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)) {
     SubprocessOptions options;
-    options.argv = {program()};
+    options.argv = {program("stripline-server")};
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
     options.stdout_fd = log_fd_.get();
     options.stderr_fd = log_fd_.get();
@@ -57,7 +44,7 @@ class ServerProcess {
     signal(SIGKILL);
     EXPECT_TRUE(process_->wait(kTestPatienceS).ok());
   }
-  std::string log() const { return text_of(log_); }
+  std::string log() const { return read_file(log_); }
 
  private:
   static inline int count_ = 0;
@@ -86,7 +73,7 @@ class ServerE2eTest : public ServiceTest {
     EXPECT_TRUE(
         eventually([&] { return std::filesystem::exists(port_file()) || !server->running(); }));
     EXPECT_TRUE(server->running()) << server->log();
-    std::string address = text_of(port_file());
+    std::string address = read_file(port_file());
     if (!address.empty()) address.pop_back();
     connect(address);
     return server;

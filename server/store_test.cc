@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include "base/testing/processes.h"
 #include "server/sqlite_store.h"
 #include "server/testing/saboteur.h"
-#include "server/testing/temp_folder.h"
 
 namespace stripline::server {
 namespace {

@@ -76,6 +76,7 @@ struct ContextState {
   /// Null: the defaults. After messages.start(), while no operation is under way. Errors: those of
   /// rma::tuning_of().
   Status use_model(std::shared_ptr<const model::TunedModel> model_to_use);
+
   /// To be held during a call of the public interface, so that no other thread is in another one.
   rma::Exclusion::Guard exclusive() { return rma::Exclusion::Guard(exclusion); }
 

@@ -11,10 +11,10 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/processes.h"
 #include "proto/rpc_error.h"
 #include "server/server.h"
 #include "server/testing/agent_client.h"
-#include "server/testing/temp_folder.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 #include "stripline/v1/fleet.grpc.pb.h"
 #include "stripline/v1/models.grpc.pb.h"

@@ -9,6 +9,7 @@
 
 #include "optimizer/stats/order.h"
 #include "runtime/fabric/ofi/monotonic_clock.h"
+#include "suites/future_window.h"
 
 namespace stripline::suites::compare {
 namespace {
@@ -28,23 +29,6 @@ double latency_s(const Operation& operation) {
   }
   return stats::median(seconds);
 }
-
-/// Futures of the last `window` operations: starting one more waits for the oldest.
-class Window {
- public:
-  explicit Window(size_t size) : futures_(size) {}
-  template <typename Start>
-  void push(const Start& start) {
-    futures_[next_].wait();
-    futures_[next_] = start();
-    next_ = (next_ + 1) % futures_.size();
-  }
-  void drain() { wait_all(futures_); }
-
- private:
-  std::vector<future> futures_;
-  size_t next_ = 0;
-};
 
 class NetworkRows final : public RowWork {
  public:
@@ -167,7 +151,7 @@ class NetworkRows final : public RowWork {
             [this, bytes, operations, window] {
               next_pattern();
               return per_operation_s(operations, [&] {
-                Window futures(window);
+                FutureWindow futures(window);
                 for (size_t i = 0; i < operations; ++i) {
                   const size_t place = place_of(i, bytes);
                   futures.push([&] {
@@ -223,7 +207,7 @@ class NetworkRows final : public RowWork {
                            [this, flood] {
                              std::fill(sink_.begin(), sink_.end(), std::byte{0});
                              return per_operation_s(flood.operations, [&] {
-                               Window futures(flood.window);
+                               FutureWindow futures(flood.window);
                                for (size_t i = 0; i < flood.operations; ++i) {
                                  const size_t place = place_of(i, flood.bytes);
                                  futures.push([&] {

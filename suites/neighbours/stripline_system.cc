@@ -8,27 +8,11 @@
 #include <stripline/context.h>
 #include <stripline/vis.h>
 
+#include "suites/future_window.h"
 #include "suites/neighbours/system.h"
 
 namespace stripline::suites::neighbours {
 namespace {
-
-/// Futures of the last operations: starting one more waits for the oldest.
-class Window {
- public:
-  explicit Window(size_t size) : futures_(size) {}
-  template <typename Start>
-  void push(const Start& start) {
-    futures_[next_].wait();
-    futures_[next_] = start();
-    if (++next_ == futures_.size()) next_ = 0;
-  }
-  void drain() { wait_all(futures_); }
-
- private:
-  std::vector<future> futures_;
-  size_t next_ = 0;
-};
 
 class StriplineSystem final : public System {
  public:
@@ -127,7 +111,7 @@ class StriplineSystem final : public System {
   template <typename Start>
   double window_s(const Row& row, const Start& start) {
     return batch_s(row, [&] {
-      Window futures(row.window);
+      FutureWindow futures(row.window);
       for (size_t i = 0; i < row.count; ++i) futures.push([&] { return start(row.offset(i)); });
       futures.drain();
     });
