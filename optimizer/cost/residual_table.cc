@@ -35,12 +35,16 @@ LogRatio log_of(const model::Parameter& ratio) {
   return {log_of(ratio.value), log_of(ratio.ci_low), log_of(ratio.ci_high)};
 }
 
+double log2_of_data(const model::VisResidual& cell) {
+  return log2_of(cell.region_bytes) + log2_of(cell.regions);
+}
+
 LogRatio estimate(const std::vector<model::VisResidual>& cells, double x, double y) {
   LogRatio sum;
   double weights = 0;
   for (const model::VisResidual& cell : cells) {
     const double dx = log2_of(cell.region_bytes) - x;
-    const double dy = log2_of(cell.regions) - y;
+    const double dy = log2_of_data(cell) - y;
     const double square = dx * dx + dy * dy;
     const LogRatio ratio = log_of(cell.ratio);
     if (square == 0) return ratio;
@@ -63,7 +67,7 @@ void sort_unique(std::vector<double>& axis) {
 ResidualTable::ResidualTable(const std::vector<model::VisResidual>& cells) {
   for (const model::VisResidual& cell : cells) {
     x_.push_back(log2_of(cell.region_bytes));
-    y_.push_back(log2_of(cell.regions));
+    y_.push_back(log2_of_data(cell));
   }
   sort_unique(x_);
   sort_unique(y_);
@@ -75,10 +79,10 @@ ResidualTable::ResidualTable(const std::vector<model::VisResidual>& cells) {
   }
 }
 
-LogRatio ResidualTable::at(double log2_region_bytes, double log2_regions) const {
+LogRatio ResidualTable::at(double log2_region_bytes, double log2_data_bytes) const {
   if (empty()) return {};
   const Place x = place_of(x_, log2_region_bytes);
-  const Place y = place_of(y_, log2_regions);
+  const Place y = place_of(y_, log2_data_bytes);
   const auto column = [&](size_t i) {
     const LogRatio* cells = &cells_[i * y_.size()];
     return y.share > 0 ? between(cells[y.index], cells[y.index + 1], y.share) : cells[y.index];

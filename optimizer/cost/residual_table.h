@@ -1,5 +1,6 @@
-// By how much predictions are wrong, over a plane of (region bytes, regions): the measured ratios
-// of a model, compiled for interpolation.
+// By how much predictions are wrong, over a plane of (region bytes, data bytes): the measured ratios
+// of a model, compiled for interpolation. How a transfer goes changes at sizes of its data (of a
+// message, of several, of a slot), so that these are an axis, and numbers of regions are not.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +32,11 @@ class ResidualTable {
 
   /// The ratio at a place, given as logarithms to the base 2: bilinear between the measured ones,
   /// the edge of the measured range outside of it. A table that knows nothing says 1, exactly.
-  LogRatio at(double log2_region_bytes, double log2_regions) const;
+  LogRatio at(double log2_region_bytes, double log2_data_bytes) const;
 
  private:
   std::vector<double> x_;        // log2 of region bytes, ascending
-  std::vector<double> y_;        // log2 of regions, ascending
+  std::vector<double> y_;        // log2 of data bytes, ascending
   std::vector<LogRatio> cells_;  // by x, then y
 };
 

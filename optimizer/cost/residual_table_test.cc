@@ -32,22 +32,23 @@ TEST(ResidualTable, OneCellHoldsEverywhere) {
 }
 
 TEST(ResidualTable, IsExactAtCellsAndGeometricBetweenThem) {
-  const ResidualTable table({cell(16, 4, 1), cell(16, 64, 4), cell(256, 4, 2), cell(256, 64, 8)});
-  EXPECT_NEAR(std::exp(table.at(4, 2).value), 1, 1e-12);
-  EXPECT_NEAR(std::exp(table.at(8, 6).value), 8, 1e-12);
-  EXPECT_NEAR(std::exp(table.at(4, 4).value), 2, 1e-12);
-  EXPECT_NEAR(std::exp(table.at(6, 2).value), std::sqrt(2), 1e-12);
-  EXPECT_NEAR(std::exp(table.at(6, 4).value), 2 * std::sqrt(2), 1e-12);
+  const ResidualTable table(
+      {cell(16, 16, 1), cell(16, 256, 4), cell(256, 1, 2), cell(256, 16, 8)});  // 256 B and 4 KiB
+  EXPECT_NEAR(std::exp(table.at(4, 8).value), 1, 1e-12);
+  EXPECT_NEAR(std::exp(table.at(8, 12).value), 8, 1e-12);
+  EXPECT_NEAR(std::exp(table.at(4, 10).value), 2, 1e-12);
+  EXPECT_NEAR(std::exp(table.at(6, 8).value), std::sqrt(2), 1e-12);
+  EXPECT_NEAR(std::exp(table.at(6, 10).value), 2 * std::sqrt(2), 1e-12);
   EXPECT_NEAR(std::exp(table.at(20, 20).value), 8, 1e-12);
   EXPECT_NEAR(std::exp(table.at(0, 0).value), 1, 1e-12);
 }
 
 TEST(ResidualTable, AMissingCellIsLikeItsNeighbours) {
   // The middle of a checkerboard, and a corner that only one cell is near to.
-  const ResidualTable table({cell(4, 16, 2), cell(16, 4, 2), cell(16, 64, 8), cell(64, 16, 8)});
-  EXPECT_NEAR(std::exp(table.at(4, 4).value), 4, 1e-12);
+  const ResidualTable table({cell(4, 64, 2), cell(16, 4, 2), cell(16, 64, 8), cell(64, 4, 8)});
+  EXPECT_NEAR(std::exp(table.at(4, 8).value), 4, 1e-12);
   const ResidualTable corner({cell(16, 4, 1), cell(16, 8, 1), cell(1 << 20, 4, 2)});
-  EXPECT_NEAR(std::exp(corner.at(20, 3).value), 2, 1e-3);
+  EXPECT_NEAR(std::exp(corner.at(20, 22).value), 2, 1e-3);
 }
 
 // Whatever was measured: the result is within the range of

@@ -72,11 +72,11 @@ std::vector<model::PackPoint> fit_curve(const VisSamples::PackTimes& spans, cons
   return points;
 }
 
-// Mean over shapes and runs of the logarithm of a setting's time over the best one of that shape
-// and run; only settings that all shapes and runs have.
+// Mean over shapes of the logarithm of a setting's time over the best one of that shape and run, of
+// which the median run counts; only settings that all shapes have.
 std::map<VisSetting, double> relative_times(
     const std::map<VisShape, std::map<VisSetting, RunMedians>>& shapes, Direction direction) {
-  std::map<VisSetting, std::vector<double>> logs;
+  std::map<VisSetting, std::vector<double>> by_shape;
   std::size_t most = 0;
   for (const auto& [shape, settings] : shapes) {
     if (shape.direction != direction) continue;
@@ -89,22 +89,25 @@ std::map<VisSetting, double> relative_times(
       }
     }
     for (const auto& [setting, medians] : settings) {
+      std::vector<double> logs;
       for (const auto& [run, seconds] : medians) {
-        if (seconds > 0) logs[setting].push_back(std::log(seconds / best.at(run)));
+        if (seconds > 0) logs.push_back(std::log(seconds / best.at(run)));
       }
-      most = std::max(most, logs[setting].size());
+      if (logs.empty()) continue;
+      by_shape[setting].push_back(stats::median(logs));
+      most = std::max(most, by_shape[setting].size());
     }
   }
   std::map<VisSetting, double> means;
-  for (const auto& [setting, values] : logs) {
-    if (values.size() == most && !values.empty()) means[setting] = mean_of(values);
+  for (const auto& [setting, values] : by_shape) {
+    if (values.size() == most) means[setting] = mean_of(values);
   }
   return means;
 }
 
-// The setting with the least memory that is as good as the best one.
-std::optional<VisSetting> smallest_good(const std::map<VisSetting, double>& means,
-                                        double worth_memory) {
+// Of the settings that are as good as the best one: `preferred`, else that with the least memory.
+std::optional<VisSetting> good_setting(const std::map<VisSetting, double>& means, double as_good,
+                                       const std::optional<VisSetting>& preferred) {
   if (means.empty()) return std::nullopt;
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [setting, mean] : means) best = std::min(best, mean);
@@ -113,7 +116,8 @@ std::optional<VisSetting> smallest_good(const std::map<VisSetting, double>& mean
     return std::max<uint64_t>(s.chunk_bytes, 1) * std::max<uint32_t>(s.window, 1);
   };
   for (const auto& [setting, mean] : means) {
-    if (mean > best + std::log1p(worth_memory)) continue;
+    if (mean > best + std::log1p(as_good)) continue;
+    if (preferred && !(setting < *preferred) && !(*preferred < setting)) return setting;
     if (!chosen || memory(setting) < memory(*chosen)) chosen = setting;
   }
   return chosen;
@@ -158,6 +162,21 @@ std::vector<Measured> measured_in(const VisSamples& samples, Direction direction
     }
   }
   return all;
+}
+
+// How micro.vis carried out a method.
+std::optional<VisSetting> setting_of(const std::vector<Measured>& all, VisMethod method) {
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Measured& one) { return one.method == method; });
+  if (found == all.end()) return std::nullopt;
+  const bool packed = method == VisMethod::packed;
+  VisSetting setting;
+  if (packed) setting.chunk_bytes = found->setting.chunk_bytes;
+  setting.window = found->setting.window;
+  if (setting.window == 0) {
+    setting.window = packed ? plan::kDefaultPackedWindow : plan::kDefaultPipelinedWindow;
+  }
+  return setting;
 }
 
 VisRequest request_for(const Measured& measured) {
@@ -247,18 +266,18 @@ std::optional<model::Parameter> fit_ratio(const Measured& measured, double model
   std::vector<double> logs;
   logs.reserve(measured.exposed.size());
   for (const auto& [run, seconds] : measured.exposed) logs.push_back(std::log(seconds / model_s));
-  const auto interval = stats::mean_interval(logs, options.confidence);
-  if (!interval.ok()) return std::nullopt;
+  const auto over_runs = stats::run_median_interval(logs, options.confidence);
+  if (!over_runs.ok()) return std::nullopt;
   const auto ratio = [](double log) {
     return std::clamp(std::exp(log), kSmallestRatio, kLargestRatio);
   };
   model::Parameter parameter;
-  parameter.value = ratio(mean_of(logs));
-  parameter.ci_low = std::min(parameter.value, ratio(interval->low));
-  parameter.ci_high = std::max(parameter.value, ratio(interval->high));
+  parameter.value = ratio(stats::median(logs));
+  parameter.ci_low = std::min(parameter.value, ratio(over_runs->interval.low));
+  parameter.ci_high = std::max(parameter.value, ratio(over_runs->interval.high));
   parameter.runs = static_cast<uint32_t>(logs.size());
   parameter.samples = raw;
-  parameter.method = "log-ratio-of-run-medians+t";
+  parameter.method = "log-ratio-of-run-medians+median";
   return parameter;
 }
 
@@ -322,7 +341,7 @@ cost::ResidualTable carried_over(const Settings& shapes, Direction direction, Vi
   std::vector<model::VisResidual> cells;
   for (const auto& [place, values] : logs) {
     model::VisResidual cell{place.first, place.second, {}};
-    cell.ratio.value = std::exp(mean_of(values));
+    cell.ratio.value = std::exp(stats::median(values));
     cell.ratio.ci_low = cell.ratio.ci_high = cell.ratio.value;
     cells.push_back(std::move(cell));
   }
@@ -331,9 +350,9 @@ cost::ResidualTable carried_over(const Settings& shapes, Direction direction, Vi
 
 // The same at a place, as a factor.
 double factor_at(const cost::ResidualTable& table, uint64_t region_bytes, uint64_t regions) {
+  const double log2_region_bytes = std::log2(static_cast<double>(region_bytes));
   return std::exp(
-      table
-          .at(std::log2(static_cast<double>(region_bytes)), std::log2(static_cast<double>(regions)))
+      table.at(log2_region_bytes, log2_region_bytes + std::log2(static_cast<double>(regions)))
           .value);
 }
 
@@ -413,17 +432,17 @@ std::optional<model::VisModel> fit_vis(const VisSamples& samples, const model::T
   model::VisModel fitted;
   for (const Direction direction : {Direction::get, Direction::put}) {
     model::VisDirection vis;
-    const auto chunk =
-        smallest_good(relative_times(samples.chunks, direction), options.worth_memory);
+    const std::vector<Measured> all = measured_in(samples, direction);
+    const auto chunk = good_setting(relative_times(samples.chunks, direction), options.as_good,
+                                    setting_of(all, VisMethod::packed));
     if (chunk) {
       if (chunk->chunk_bytes > 0) vis.chunk_bytes = chunk->chunk_bytes;
       if (chunk->window > 0) vis.window = chunk->window;
     }
-    const auto window =
-        smallest_good(relative_times(samples.windows, direction), options.worth_memory);
+    const auto window = good_setting(relative_times(samples.windows, direction), options.as_good,
+                                     setting_of(all, VisMethod::pipelined));
     if (window) vis.pipelined_window = window->window;
 
-    const std::vector<Measured> all = measured_in(samples, direction);
     const auto costs = [&] {
       model::VisModel so_far;
       (direction == Direction::get ? so_far.get : so_far.put) = vis;

@@ -15,9 +15,8 @@ namespace stripline::fit {
 
 struct VisFitOptions {
   double confidence = 0.95;  ///< of the published intervals, in (0, 1)
-  /// The smallest chunk or window is taken that is slower than the best by no more than this:
-  /// memory is not free, and it grows with the number of peers.
-  double worth_memory = 0.02;
+  /// A chunk and window that are slower than the best by no more than this are as good.
+  double as_good = 0.02;
 };
 
 /// Costs of packing: for each span, in each run, a line through the times of a region by its size,
@@ -29,7 +28,9 @@ std::optional<model::PackModel> fit_pack(const VisSamples& samples, const VisFit
 /// nothing of it was measured in two runs.
 ///
 /// * chunk_bytes and window: of all pairs that were measured, those whose mean relative time over
-///   shapes and runs is within worth_memory of the best; of these the one that needs least memory.
+///   shapes (of each, the median run) is within as_good of the best; of these the one under
+///   which micro.vis measured, whose residuals then hold as they are, also for programs that
+///   compute, else the one that needs least memory, which grows with the number of peers.
 ///   pipelined_window likewise.
 /// * exposed time: that of a transfer with computation, less that of the computation alone in the
 ///   same run; at least kLeastExposed of the former, as what is hidden entirely can hardly be told
@@ -37,7 +38,7 @@ std::optional<model::PackModel> fit_pack(const VisSamples& samples, const VisFit
 /// * iov_piece_s, light_delay_s, heavy_delay_s: in each run the median, over what was measured, of
 ///   exposed time beyond the prediction without them, per piece (delays: beyond the same transfer
 ///   without computation, per window of messages, as the messages of one wait together).
-/// * residuals: geometric mean over runs of exposed over predicted time. Those measured under
+/// * residuals: median over runs of exposed over predicted time. Those measured under
 ///   another chunk or window than the best ones are carried over by what the residuals of
 ///   micro.vis_chunk and micro.vis_window changed between the two.
 std::optional<model::VisModel> fit_vis(const VisSamples& samples, const model::TunedModel& model,

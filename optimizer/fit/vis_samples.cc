@@ -146,7 +146,7 @@ plan::VisRequest request_of(const VisShape& shape, ComputeClass compute, uint64_
   request.local_regions = 1;
   request.bounding_box_allowed = shape.direction == Direction::get;
   request.medium_bytes = medium_bytes;
-  request.message_bytes = kUsualMessageBytes;
+  request.message_bytes = plan::kUsualMessageBytes;
   request.compute = compute;
   return request;
 }

@@ -40,11 +40,8 @@ struct VisSetting {
   }
 };
 
-/// Payload of the largest active message of a job whose settings are the defaults.
-inline constexpr uint64_t kUsualMessageBytes = 8184;
-
 /// The request that describes a shape to the planner. The largest chunk is taken to hold
-/// `medium_bytes`, a message kUsualMessageBytes, and bounding boxes to be allowed for gets.
+/// `medium_bytes`, a message plan::kUsualMessageBytes, and bounding boxes to be allowed for gets.
 plan::VisRequest request_of(const VisShape& shape, plan::ComputeClass compute,
                             uint64_t medium_bytes);
 

@@ -19,15 +19,8 @@ using namespace detail;
 // Data bytes below which a packed message is not worth its header.
 constexpr uint64_t kLeastData = 8;
 
-// Messages in flight where nothing was tuned: packing, transfer and unpacking of three overlap, and
-// the replies of a fourth.
-constexpr uint32_t kDefaultWindow = 4;
-
 // Regions of so many messages or more travel as well by themselves as in chunks.
 constexpr uint64_t kPackedBelowMessages = 2;
-
-// Contiguous operations in flight where nothing is known.
-constexpr uint32_t kDefaultPipelinedWindow = 64;
 
 // A window is so many times what suffices on an idle network, as others' messages come between.
 constexpr uint32_t kSlack = 2;
@@ -101,7 +94,7 @@ VisCandidate candidate_of(const VisRequest& request, const VisCosts* costs, VisM
       break;
   }
   const VisTuning tuning = costs != nullptr ? costs->tuning(request.direction) : VisTuning{};
-  if (window == 0) window = tuning.window > 0 ? tuning.window : kDefaultWindow;
+  if (window == 0) window = tuning.window > 0 ? tuning.window : kDefaultPackedWindow;
   if (chunk_bytes == 0) chunk_bytes = tuning.chunk_bytes;
   if (chunk_bytes != 0 || costs == nullptr) {
     return fitting_packed(request, chunk_bytes != 0 ? chunk_bytes : request.medium_bytes, window);
@@ -146,10 +139,12 @@ Judged judge(const VisCandidate& candidate, double model_s, const cost::LogRatio
           residual.value - residual.low, residual.high - residual.value};
 }
 
-cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs, VisMethod method,
-                           double log2_region_bytes, double log2_regions) {
-  return costs.residual(request.direction, request.compute, method, vis_spread(request),
-                        log2_region_bytes, log2_regions);
+cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,
+                           const VisCandidate& candidate, double log2_region_bytes,
+                           double log2_data_bytes) {
+  return costs.residual(request.direction, request.compute, candidate.method, vis_spread(request),
+                        vis_lands(request, candidate.chunk_bytes), log2_region_bytes,
+                        log2_data_bytes);
 }
 
 double log2_or_zero(uint64_t value) {
@@ -181,7 +176,7 @@ template <typename Sink>
 VisPlan decide(const VisRequest& request, const VisCosts* costs, Sink sink) {
   if (!predictable(request, costs)) return blind(request);
   const double x = log2_or_zero(request.region_bytes);
-  const double y = log2_or_zero(request.regions);
+  const double y = x + log2_or_zero(request.regions);
   std::array<Judged, kVisMethods> judged;
   size_t count = 0;
   for (size_t i = 0; i < kVisMethods; ++i) {
@@ -189,7 +184,7 @@ VisPlan decide(const VisRequest& request, const VisCosts* costs, Sink sink) {
     if (!vis_allowed(request, method)) continue;
     const VisCandidate candidate = candidate_of(request, costs, method, 0, 0);
     const double model_s = model_time(request, *costs, candidate);
-    const cost::LogRatio residual = residual_of(request, *costs, method, x, y);
+    const cost::LogRatio residual = residual_of(request, *costs, candidate, x, y);
     judged[count++] = judge(candidate, model_s, residual);
     if constexpr (!std::is_same_v<Sink, NoSink>) {
       sink.considered(candidate, model_s, std::exp(residual.value), std::exp(residual.low),
@@ -281,8 +276,9 @@ VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod me
       candidate_of(request, known ? costs : nullptr, method, chunk_bytes, window);
   VisPlan plan = plan_of(candidate, Reason::forced);
   if (known) {
-    const cost::LogRatio residual = residual_of(
-        request, *costs, method, log2_or_zero(request.region_bytes), log2_or_zero(request.regions));
+    const double log2_region_bytes = log2_or_zero(request.region_bytes);
+    const cost::LogRatio residual = residual_of(request, *costs, candidate, log2_region_bytes,
+                                                log2_region_bytes + log2_or_zero(request.regions));
     plan.predicted_s = model_time(request, *costs, candidate) * std::exp(residual.value);
     plan.runner_up_s = plan.predicted_s;
   }

@@ -62,6 +62,17 @@ struct VisRequest {
   bool operator==(const VisRequest&) const = default;
 };
 
+/// Messages or chunks in flight where nothing was tuned: packing, transfer and unpacking of three
+/// overlap, and the replies of a fourth.
+inline constexpr uint32_t kDefaultPackedWindow = 4;
+
+/// Contiguous operations in flight where nothing is known.
+inline constexpr uint32_t kDefaultPipelinedWindow = 64;
+
+/// Payload of the largest active message of a job whose settings are the defaults, as campaigns
+/// run.
+inline constexpr uint64_t kUsualMessageBytes = 8184;
+
 /// Of so many messages or less no data go through a landing zone: the way there and back of the
 /// messages that belong to it takes longer than the messages.
 inline constexpr uint64_t kLandingFromMessages = 3;

@@ -1,12 +1,32 @@
 #include "optimizer/plan/vis_costs.h"
 
 #include <cmath>
+#include <limits>
 
 namespace stripline::plan {
 namespace {
 
 double nominal(const std::optional<model::Parameter>& parameter) {
   return parameter ? cost::at_corner(*parameter, cost::Corner::nominal) : 0.0;
+}
+
+// Of packed transfers, those whose data landed, or those whose did not; all, if there are none.
+std::vector<model::VisResidual> gone_that_way(const std::vector<model::VisResidual>& cells,
+                                              Direction direction, uint64_t chunk_bytes,
+                                              bool lands) {
+  std::vector<model::VisResidual> gone;
+  for (const model::VisResidual& cell : cells) {
+    VisRequest request;
+    request.direction = direction;
+    request.regions = cell.regions;
+    request.region_bytes = cell.region_bytes;
+    request.extent_bytes = 2 * cell.regions * cell.region_bytes;
+    request.message_bytes = kUsualMessageBytes;
+    const uint64_t chunk =
+        chunk_bytes > 0 ? chunk_bytes : std::numeric_limits<uint64_t>::max();  // the largest
+    if (vis_lands(request, chunk) == lands) gone.push_back(cell);
+  }
+  return gone.empty() ? cells : gone;
 }
 
 }  // namespace
@@ -51,20 +71,25 @@ void VisCosts::compile(Direction direction, const model::VisDirection& measured)
           }
         }
         if (cells == nullptr) continue;
-        residuals_[table_index(direction, static_cast<ComputeClass>(c), method, spread)] =
-            cost::ResidualTable(*cells);
+        for (const bool lands : {false, true}) {
+          residuals_[table_index(direction, static_cast<ComputeClass>(c), method, spread, lands)] =
+              cost::ResidualTable(method == VisMethod::packed
+                                      ? gone_that_way(*cells, direction, tuning.chunk_bytes, lands)
+                                      : *cells);
+        }
       }
     }
   }
 }
 
 cost::LogRatio VisCosts::residual(Direction direction, ComputeClass compute, VisMethod method,
-                                  bool spread, double log2_region_bytes,
-                                  double log2_regions) const {
+                                  bool spread, bool lands, double log2_region_bytes,
+                                  double log2_data_bytes) const {
   static const double unmeasured = std::log(kUnmeasuredFactor);
-  const cost::ResidualTable& table = residuals_[table_index(direction, compute, method, spread)];
+  const cost::ResidualTable& table =
+      residuals_[table_index(direction, compute, method, spread, lands)];
   if (table.empty()) return {0, -unmeasured, unmeasured};
-  return table.at(log2_region_bytes, log2_regions);
+  return table.at(log2_region_bytes, log2_data_bytes);
 }
 
 }  // namespace stripline::plan

@@ -47,25 +47,27 @@ class VisCosts {
     return tuning_[static_cast<size_t>(direction)];
   }
 
-  /// The logarithm of measured over predicted time at (region bytes, regions), both as logarithms
-  /// to the base 2. Where a class or a footprint was not measured, the one measured nearest to it
-  /// holds: the other footprint of the class, then communication_only. Where nothing was measured:
-  /// 1, within kUnmeasuredFactor.
+  /// The logarithm of measured over predicted time at (region bytes, data bytes), both as
+  /// logarithms to the base 2. `lands`: vis_lands() of a packed transfer; what was measured of
+  /// transfers that go otherwise counts only where there is nothing else. Where a class or a
+  /// footprint was not measured, the one measured nearest to it holds: the other footprint of the
+  /// class, then communication_only. Where nothing was measured: 1, within kUnmeasuredFactor.
   cost::LogRatio residual(Direction direction, ComputeClass compute, VisMethod method, bool spread,
-                          double log2_region_bytes, double log2_regions) const;
+                          bool lands, double log2_region_bytes, double log2_data_bytes) const;
 
  private:
   static constexpr size_t kDirections = 2;
   static constexpr size_t kFootprints = 2;
-  static constexpr size_t kTables = kDirections * kComputeClasses * kVisMethods * kFootprints;
+  static constexpr size_t kLanding = 2;
+  static constexpr size_t kTables =
+      kDirections * kComputeClasses * kVisMethods * kFootprints * kLanding;
 
   static size_t table_index(Direction direction, ComputeClass compute, VisMethod method,
-                            bool spread) {
-    return ((static_cast<size_t>(direction) * kComputeClasses + static_cast<size_t>(compute)) *
-                kVisMethods +
-            static_cast<size_t>(method)) *
-               kFootprints +
-           (spread ? 1 : 0);
+                            bool spread, bool lands) {
+    size_t index = static_cast<size_t>(direction) * kComputeClasses + static_cast<size_t>(compute);
+    index = index * kVisMethods + static_cast<size_t>(method);
+    index = index * kFootprints + (spread ? 1 : 0);
+    return index * kLanding + (lands ? 1 : 0);
   }
   void compile(Direction direction, const model::VisDirection& measured);
 

@@ -317,6 +317,31 @@ TEST(PlanVis, FootprintsHaveTheirOwnResiduals) {
   EXPECT_EQ(plan_vis(request, &costs).method, VisMethod::pipelined);
 }
 
+TEST(PlanVis, WhatWasMeasuredOfLandingDoesNotCorrectMessages) {
+  model::VisModel vis;
+  vis.put.emplace();
+  // 16 KiB in messages, 64 KiB in chunks that land; in between both happens.
+  vis.put->communication_only.packed.compact = {{64, 256, example_parameter(2, 0)},
+                                                {64, 1024, example_parameter(8, 0)}};
+  const VisCosts costs = costs_of(&vis);
+  const auto factor = [&](bool lands, double data_bytes) {
+    return std::exp(costs
+                        .residual(Direction::put, ComputeClass::communication_only,
+                                  VisMethod::packed, false, lands, 6, std::log2(data_bytes))
+                        .value);
+  };
+  EXPECT_NEAR(factor(false, 32 << 10), 2, 1e-9);
+  EXPECT_NEAR(factor(true, 32 << 10), 8, 1e-9);
+  // Where all was measured that way, it is what is known.
+  vis.put->communication_only.packed.compact.pop_back();
+  const VisCosts messages = costs_of(&vis);
+  EXPECT_NEAR(std::exp(messages
+                           .residual(Direction::put, ComputeClass::communication_only,
+                                     VisMethod::packed, false, true, 6, 15)
+                           .value),
+              2, 1e-9);
+}
+
 TEST(PlanVis, MoreWorkNeverTakesLess) {
   const VisCosts costs = costs_of();
   for (const VisMethod method : kMethods) {

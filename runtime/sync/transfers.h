@@ -8,14 +8,14 @@
 //   its segment, if they are to go there, else in slots of memory for this purpose, from where they
 //   are copied: piece by piece, two slots in turn. Where there is no slot left, and below a size,
 //   they travel in active messages straight to their place.
-//
 // * Where the network tells a target of a put (fabric::Shortcuts), messages of medium size are put,
 //   without asking, into places that each rank keeps for each other one, and copied from there: one
 //   way over the network. A sender has at most kPlaces of them in use at one peer.
 // * Ranks of one node that read each other's memory say where a large message lies, and the
-// receiver
-//   copies it, once.
-// Which of these a pair of ranks uses follows from what all ranks have found out together (use()).
+//   receiver copies it, once.
+//
+// Whether a pair of ranks uses the last two follows from what all ranks have found out together
+// (use()).
 //
 // It cannot deadlock if each rank receives from each peer in the order in which the peer sends, and
 // the operation would end if every send waited for its receive: credits come back whenever a

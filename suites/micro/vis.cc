@@ -133,9 +133,10 @@ Benchmark vis_benchmark() {
       "light and heavy both ranks compute while the "
       "transfer is under way, without entering the library: they sum up as much data as it moves, "
       "once or 16 times; compute is that alone. A sample is the time until both are done.";
-  e.factors = vis_shape_factors({int64_t{8}, int64_t{64}, int64_t{512}, int64_t{4096}},
-                                {int64_t{2 << 10}, int64_t{16 << 10}, int64_t{256 << 10}},
-                                {int64_t{2}, int64_t{16}});
+  e.factors = vis_shape_factors(
+      {int64_t{8}, int64_t{64}, int64_t{512}, int64_t{4096}},
+      {int64_t{2 << 10}, int64_t{16 << 10}, int64_t{64 << 10}, int64_t{256 << 10}},
+      {int64_t{2}, int64_t{16}});
   e.factors.push_back(name_factor("direction", "Whether rank 0 gets or puts.",
                                   {std::string("get"), std::string("put")}));
   e.factors.push_back(

@@ -53,6 +53,18 @@ std::string settings_of(const std::optional<model::VisDirection>& direction) {
          text(direction->pipelined_window);
 }
 
+std::string worst_text(const VisRegret& regret) {
+  if (regret.worst_cell.empty()) return percent(0);
+  return percent(regret.worst) + " [" + percent(regret.worst_low) + ", " +
+         percent(regret.worst_high) + "]";
+}
+
+// The worst of so many cells is in part the one with the worst luck.
+std::string worst_verdict(const VisRegret& regret) {
+  if (regret.worst <= kWorstBound) return met(true);
+  return regret.worst_low > kWorstBound ? met(false) : "INCONCLUSIVE";
+}
+
 struct Tables {
   MarkdownTable tuned{{"network", ">cells judged", ">mean regret", "criterion", ">worst regret",
                        "criterion", "worst cell", ">not known to lose", ">uncertain",
@@ -135,9 +147,9 @@ Status judge(const Options& options, const Network& network, Tables& tables) {
     return percent(static_cast<double>(count) / static_cast<double>(regret.cells.size()), 0);
   };
   tables.tuned.add({network.fabric, std::to_string(regret.cells.size()), percent(regret.mean),
-                    met(regret.mean <= kMeanBound), percent(regret.worst),
-                    met(regret.worst <= kWorstBound), regret.worst_cell, share(regret.best),
-                    share(uncertain), settings_of(tuned.get), settings_of(tuned.put)});
+                    met(regret.mean <= kMeanBound), worst_text(regret), worst_verdict(regret),
+                    regret.worst_cell, share(regret.best), share(uncertain), settings_of(tuned.get),
+                    settings_of(tuned.put)});
 
   const auto add_rule = [&](const char* rule,
                             const std::function<VisMethod(const VisCell&)>& choose) {
@@ -171,8 +183,8 @@ Status print_vis(const Options& options) {
       "on cells whose sizes of regions and of data no campaign measures. The best one is chosen on "
       "every other run and compared in the runs between them, and the other way round, %u runs; "
       "cells in which the choice was faster count as 0, and the worst is that of the cells whose "
-      "95 %% interval over runs lies above 0. Criteria: at most %s on average, %s at "
-      "worst.\n\n%s\nThe same cells by fixed rules:\n\n%s",
+      "95 %% interval over runs, in brackets, lies above 0. Criteria: at most %s on average, %s at "
+      "worst (INCONCLUSIVE: the interval holds it).\n\n%s\nThe same cells by fixed rules:\n\n%s",
       runs_of(options), percent(kMeanBound, 0).c_str(), percent(kWorstBound, 0).c_str(),
       tables.tuned.text().c_str(), tables.fixed.text().c_str());
   return {};

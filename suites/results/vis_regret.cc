@@ -175,6 +175,8 @@ VisRegret vis_regret(const std::vector<VisCell>& cells, const fit::VisSamples& s
       ++regret.best;
     } else if (one->value > regret.worst) {
       regret.worst = one->value;
+      regret.worst_low = one->low;
+      regret.worst_high = one->high;
       regret.worst_cell = cell.text() + " (" + std::string(to_string(one->chosen)) +
                           " instead of " + std::string(to_string(one->best)) + ")";
     }

@@ -156,6 +156,8 @@ TEST(VisRegret, IsAnAverageAndTheWorstThatIsKnown) {
   ASSERT_EQ(packed.cells.size(), 3U);
   EXPECT_EQ(packed.best, 2U);
   EXPECT_NEAR(packed.worst, 0.5, 0.01);
+  EXPECT_LE(packed.worst_low, packed.worst);
+  EXPECT_GE(packed.worst_high, packed.worst);
   EXPECT_GT(packed.cells[2].value, 0.2);
   EXPECT_NEAR(packed.mean, (packed.cells[1].value + packed.cells[2].value) / 3, 1e-12);
   EXPECT_EQ(packed.worst_cell, "get, heavy: 128 x 32 B (packed instead of pipelined)");

@@ -50,7 +50,7 @@ struct Profile {
   OperationProfile am;
   uint32_t queue_depth = 64;      ///< operations a rank may have in the NIC before issuing blocks
   uint32_t injection_limit = 16;  ///< messages a pair may have under way
-  uint32_t max_message_bytes = 4096;
+  uint32_t max_message_bytes = 8192;
   uint32_t ranks_per_node = 1;                ///< ranks that share one NIC
   std::vector<ConcurrencyLevel> concurrency;  ///< ascending senders; empty: no contention inside
   double poll_s = 5e-8;                       ///< what one poll costs

@@ -55,7 +55,7 @@ class SharedRegion {
     uint32_t ranks = 1;
     uint32_t nodes = 1;
     uint32_t ring_slots = 16;
-    uint32_t max_message_bytes = 4096;
+    uint32_t max_message_bytes = 8192;
     size_t segment_bytes = 0;
   };
 
