@@ -1,6 +1,6 @@
-// By how much predictions are wrong, over a plane of (region bytes, data bytes): the measured ratios
-// of a model, compiled for interpolation. How a transfer goes changes at sizes of its data (of a
-// message, of several, of a slot), so that these are an axis, and numbers of regions are not.
+// By how much predictions are wrong, over a plane of (region bytes, data bytes): the measured
+// ratios of a model, compiled for interpolation. How a transfer goes changes at sizes of its data
+// (of a message, of several, of a slot), so that these are an axis, and numbers of regions are not.
 #pragma once
 
 #include <cstdint>

@@ -58,9 +58,9 @@ std::optional<CellRegret> cell_regret(const VisCell& cell, const fit::VisTimes& 
 /// How a set of choices did.
 struct VisRegret {
   std::vector<CellRegret> cells;
-  double mean = 0;         ///< cells whose value is less than nothing count as 0
-  double worst = 0;        ///< of the cells whose choice is known to lose
-  double worst_low = 0;    ///< its 95 % interval over runs
+  double mean = 0;       ///< cells whose value is less than nothing count as 0
+  double worst = 0;      ///< of the cells whose choice is known to lose
+  double worst_low = 0;  ///< its 95 % interval over runs
   double worst_high = 0;
   std::string worst_cell;  ///< with the method chosen and the best one
   size_t best = 0;         ///< cells whose choice is not known to lose

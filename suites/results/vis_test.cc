@@ -1,8 +1,9 @@
+#include "optimizer/plan/vis.h"
+
 #include <gtest/gtest.h>
 
 #include <stripline/context.h>
 
-#include "optimizer/plan/vis.h"
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "suites/results/fabrics.h"
 
