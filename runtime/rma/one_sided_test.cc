@@ -185,7 +185,9 @@ TEST_P(OneSided, BytesReallyCrossTheFabricExceptWhereMemoryIsReached) {
     std::vector<double> buffer(100);
     const auto before = context.state().fabric->traffic();
     context.rget(context.on_rank(*mine, 1 - context.rank_me()), buffer.data(), 100).wait();
+    context.barrier();
     context.rput(buffer.data(), context.on_rank(*mine, 1 - context.rank_me()), 50).wait();
+    context.barrier();
     context.rget(*mine, buffer.data(), 100).wait();
     const auto after = context.state().fabric->traffic();
     const bool mapped = GetParam().same_node == "mapped";
