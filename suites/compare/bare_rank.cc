@@ -30,7 +30,7 @@ Status check(int64_t code, const char* call) {
 
 Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t bytes) {
   BareRank bare;
-  bare.memory_.resize(bytes);
+  STRIPLINE_ASSIGN_OR_RETURN(bare.memory_, fabric::ofi::Segment::allocate(bytes));
   bare.contexts_.resize(kContexts + 1);
   const std::string provider = fabric::ofi::provider_of(fabric);
   fi_info* hints = fi_allocinfo();
@@ -65,7 +65,7 @@ Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t
       check(fi_ep_bind(bare.ep_, &bare.cq_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind"));
   STRIPLINE_RETURN_IF_ERROR(check(fi_enable(bare.ep_), "fi_enable"));
   STRIPLINE_RETURN_IF_ERROR(
-      check(fi_mr_reg(bare.domain_, bare.memory_.data(), bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
+      check(fi_mr_reg(bare.domain_, bare.memory(), bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
                       rank + 1, 0, &bare.mr_, nullptr),
             "fi_mr_reg"));
   std::array<char, 512> name{};
@@ -73,7 +73,7 @@ Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t
   STRIPLINE_RETURN_IF_ERROR(check(fi_getname(&bare.ep_->fid, name.data(), &length), "fi_getname"));
   const std::array<uint64_t, 2> region = {fi_mr_key(bare.mr_),
                                           (info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0
-                                              ? reinterpret_cast<uintptr_t>(bare.memory_.data())
+                                              ? reinterpret_cast<uintptr_t>(bare.memory())
                                               : 0};
   bare.address_.assign(reinterpret_cast<const char*>(region.data()), sizeof region);
   bare.address_.append(name.data(), length);

@@ -14,6 +14,7 @@
 #include <rdma/fi_eq.h>
 
 #include "base/result.h"
+#include "runtime/fabric/ofi/segment.h"
 
 namespace stripline::suites::compare {
 
@@ -29,7 +30,7 @@ class BareRank {
   std::string address() const { return address_; }
   Status set_peer(const std::string& address);
 
-  std::byte* memory() { return memory_.data(); }
+  std::byte* memory() { return memory_.bytes().data(); }
   void poll();
 
   /// Start one operation at `offset` of the peer's memory; progress while the provider's queue is
@@ -58,7 +59,7 @@ class BareRank {
   fid_cq* cq_ = nullptr;
   fid_ep* ep_ = nullptr;
   fid_mr* mr_ = nullptr;
-  std::vector<std::byte> memory_;
+  fabric::ofi::Segment memory_;  // of pages like those of a segment of the runtime
   std::string address_;
   // Of operations in flight, in turn: a program with a window needs no more. The last one is that
   // of the message that is awaited.

@@ -228,6 +228,7 @@ class NetworkRows final : public RowWork {
                            }},
                       Side{System::bare,
                            [this, flood] {
+                             std::fill(sink_.begin(), sink_.end(), std::byte{0});
                              return per_operation_s(flood.operations, [&] {
                                for (size_t i = 0; i < flood.operations; ++i) {
                                  bare_.wait_until_in_flight(flood.window - 1);

@@ -36,6 +36,19 @@ bool populate(std::byte* base, size_t bytes) {
   return true;
 }
 
+/// An address at which `bytes` and huge pages begin; null where the kernel may choose one.
+void* find_place(size_t bytes) {
+  if (bytes < kHugePageBytes) return nullptr;
+  void* const found = mmap(nullptr, bytes + kHugePageBytes, PROT_NONE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (found == MAP_FAILED) return nullptr;
+  munmap(found, bytes + kHugePageBytes);
+  const auto address = reinterpret_cast<uintptr_t>(found);
+  // A hint only: if somebody else maps memory there meanwhile, the kernel chooses.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<void*>((address + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes);
+}
+
 }  // namespace
 
 Segment::~Segment() {
@@ -62,7 +75,8 @@ Result<Segment> Segment::allocate(size_t bytes, Kind kind) {
       segment.file_.reset();
     }
   }
-  void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, segment.file_.get(), 0);
+  void* base =
+      mmap(find_place(mapped), mapped, PROT_READ | PROT_WRITE, flags, segment.file_.get(), 0);
   if (base == MAP_FAILED) {
     return does_not_fit(
         bytes, "mmap: " + std::generic_category().message(errno) + " (see also 'ulimit -v')");
