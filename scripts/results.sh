@@ -212,7 +212,7 @@ the whole interval lies above it."
 }
 
 print_compare() {
-  local fabric rounds=60
+  local fabric rounds=240
   [ -z "$quick" ] || rounds=6
   configure_and_build release stripline-compare >&2
   for fabric in tcp net shm; do
