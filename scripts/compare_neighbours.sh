@@ -52,7 +52,11 @@ start() {
   echo "compare_neighbours.sh: $path, $kind, launch $3" >&2
   # Libraries print warnings there, too.
   timeout 120 mpirun -n 2 --bind-to none --mca mpi_yield_when_idle 0 "${settings[@]}" \
-    "$build/bin/stripline-neighbours" "${options[@]}" | grep '^{' >"$file.part"
+    "$build/bin/stripline-neighbours" "${options[@]}" | grep '^{' >"$file.part" || {
+      echo "compare_neighbours.sh: this launch failed, or hung for 120 s, after $(wc -l <"$file.part")" \
+        "lines of $file.part; the next run repeats it" >&2
+      return 1
+    }
   mv "$file.part" "$file"
 }
 
