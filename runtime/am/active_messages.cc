@@ -210,12 +210,13 @@ void ActiveMessages::note_wait(Peer& peer) {
 
 // As a reply: it holds no credit.
 void ActiveMessages::on_landed(Rank source, uint32_t tag) {
-  if (!landing_handler_) return;
+  const uint32_t kind = tag / kLandingValues;
+  if (kind >= kLandings || !landing_handlers_.at(kind)) return;
   in_handler_ = true;
   handler_class_ = Class::reply;
   handler_source_ = source;
   handler_hold_ = kNoHold;
-  landing_handler_(source, tag);
+  landing_handlers_.at(kind)(source, tag % kLandingValues);
   in_handler_ = false;
 }
 

@@ -38,6 +38,7 @@
 
 #include "runtime/am/delay_code.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/fabric/shortcuts.h"
 
 namespace stripline::am {
 
@@ -161,9 +162,19 @@ class ActiveMessages final : public fabric::MessageSink {
   /// Bytes of waiting messages a rank must be ready to hold: the budget per peer, times peers.
   size_t buffer_bytes_per_peer() const;
 
-  /// Handles what lands (fabric::Shortcuts::put_notify); may send as handlers do.
-  void set_landing_handler(std::function<void(Rank source, uint32_t tag)> handler) {
-    landing_handler_ = std::move(handler);
+  /// What a put that tells its target (fabric::Shortcuts::put_notify) is for: its tag says so, and
+  /// leaves kLandingValues to it.
+  enum class Landing : uint32_t { collective, vis_put, vis_data };
+  static constexpr size_t kLandings = 3;
+  static constexpr uint32_t kLandingValues = fabric::Shortcuts::kLandingTags / 4;
+  static constexpr uint32_t landing_tag(Landing landing, uint32_t value) {
+    return static_cast<uint32_t>(landing) * kLandingValues + value;
+  }
+
+  /// Handles what lands; may send as handlers do.
+  void set_landing_handler(Landing landing,
+                           std::function<void(Rank source, uint32_t value)> handler) {
+    landing_handlers_.at(static_cast<size_t>(landing)) = std::move(handler);
   }
 
   void on_message(Rank source, std::span<const std::byte> message) override;
@@ -232,7 +243,7 @@ class ActiveMessages final : public fabric::MessageSink {
   size_t max_payload_bytes_ = 0;
   std::vector<std::byte> staging_;
   std::vector<Handler> handlers_;
-  std::function<void(Rank, uint32_t)> landing_handler_;
+  std::array<std::function<void(Rank, uint32_t)>, kLandings> landing_handlers_;
   std::vector<Peer> peers_;
   std::vector<Rank> work_;  // peers with something to send that only lacks room
   std::vector<Hold> holds_;

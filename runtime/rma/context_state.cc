@@ -196,6 +196,7 @@ void ContextState::find_reachable(Context& context, bool maps) {
   in_node = all.all_map;
   crowded = all.any_crowded;
   transfers.use({.place = all.all_notify, .read = all.all_read});
+  vis.use_notified_puts(all.all_notify);
   // Where ranks wait for cores, messages are what counts, else rounds.
   if (crowded) {
     groups.use(sync::BarrierPattern::linear);
@@ -303,6 +304,7 @@ void ContextState::leave() {
   operation = "leaving the job";
   messages.wait([this] { return messages.idle(); });
   groups.world().barrier.wait(sync::Collective::leave);
+  messages.wait([this] { return vis.has_answered(); });  // peers have what they asked for
   bootstrap->left();
 }
 

@@ -44,7 +44,8 @@ Transfers::Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabri
   if (shortcuts_ == nullptr || ranks < 2) return;
   const size_t room = places_.size() / (size_t{kPlaces} * (ranks - 1)) / kPlaceAlignment;
   place_bytes_ = std::min(room * kPlaceAlignment, config_.place_bytes + kPlaceAlignment);
-  messages_.set_landing_handler([this](Rank source, uint32_t place) { on_landed(source, place); });
+  messages_.set_landing_handler(am::ActiveMessages::Landing::collective,
+                                [this](Rank source, uint32_t place) { on_landed(source, place); });
 }
 
 void Transfers::start() {
@@ -432,8 +433,9 @@ void Transfers::send_placed(const Call& call, const Key& key, Rank target,
   const uint32_t place = peer.filled++ % kPlaces;
   const PlacedHeader lead{header(Type::placed, call, key, target), data.size()};
   fabric::Counter sent;
-  shortcuts_->put_notify(target, place_offset(target, me_, place), bytes_of(lead), data, place,
-                         sent);
+  shortcuts_->put_notify(
+      target, place_offset(target, me_, place), bytes_of(lead), data,
+      am::ActiveMessages::landing_tag(am::ActiveMessages::Landing::collective, place), sent);
   if (sent.pending != 0) messages_.wait([&sent] { return sent.pending == 0; });
 }
 

@@ -1,8 +1,10 @@
 // Packed transfers by chunks that are larger than active messages. A put packs a chunk, puts it
 // into a slot of the target's landing zone, and tells the target, whose handler unpacks it. A get
-// asks the target, whose handler packs a chunk into the slot, gets it, and unpacks it. Where the
-// stream is contiguous at the target, the chunk goes there at once, and the target has nothing to
-// do.
+// asks the target, whose handler packs a chunk into the slot, gets it, and unpacks it. Where puts
+// tell their target that they have landed (fabric::Shortcuts), the message to the target lies in
+// the slot before the data, and what is asked for is put to the initiator: two ways over the
+// network instead of four. Where the stream is contiguous at the target, the chunk goes there at
+// once, and the target has nothing to do.
 #include "runtime/vis/stream.h"
 #include "runtime/vis/transfers.h"
 
@@ -30,6 +32,7 @@ bool Transfers::can_advance_landing(const Transfer& transfer) const {
   for (const Chunk& chunk : transfer.chunks) {
     if (chunk.state == Chunk::State::packed) return true;
     if (chunk.state == Chunk::State::moving && chunk.moving.pending == 0 && has_credit) return true;
+    if (chunk.state == Chunk::State::answered && chunk.moving.pending == 0) return true;
   }
   return false;
 }
@@ -40,12 +43,16 @@ bool Transfers::step_landing(Transfer& transfer) {
     Chunk& chunk = transfer.chunks[slot];
     if (chunk.state == Chunk::State::packed) {
       fetch_chunk(transfer, slot, landing_.offset_of(transfer.target, slot));
+    } else if (chunk.state == Chunk::State::answered && chunk.moving.pending == 0) {
+      free_chunk(transfer, slot);
     } else if (chunk.state == Chunk::State::moving && chunk.moving.pending == 0) {
       if (is_put && !transfer.one_place) {
         if (messages_.has_credit(transfer.target)) tell_of_chunk(transfer, slot);
         continue;
       }
-      if (!is_put) unpack_chunk(transfer, chunk);
+      if (!is_put) {
+        unpack_chunk(transfer, chunk, {chunk.scratch.memory.get(), chunk.scratch.capacity});
+      }
       free_chunk(transfer, slot);
     }
   }
@@ -69,13 +76,22 @@ Transfers::Box Transfers::take_scratch() {
   return box;
 }
 
+// Of what lies in a slot before the data.
+size_t Transfers::lead_bytes(const Transfer& transfer) const {
+  if (transfer.one_place || !notifies(transfer.target)) return 0;
+  if (transfer.direction == Direction::get) return sizeof(wire::Data);
+  return sizeof(wire::Head) + sizeof(wire::Landing) +
+         (transfer.strided ? wire::strided_places_bytes(transfer.remote_side) : 0);
+}
+
 void Transfers::begin_chunk_put(Transfer& transfer) {
   const uint32_t slot = landing_.acquire(transfer.target);
   Chunk& chunk = transfer.chunks[slot];
   chunk.scratch = take_scratch();
   chunk.begin = transfer.begun;
   chunk.state = Chunk::State::moving;
-  std::byte* const scratch = chunk.scratch.memory.get();
+  const size_t lead = lead_bytes(transfer);
+  std::byte* const scratch = chunk.scratch.memory.get() + lead;
   std::span<const std::byte> data;
   if (transfer.strided) {
     chunk.bytes = std::min(transfer.chunk_bytes, transfer.total - transfer.begun);
@@ -91,29 +107,45 @@ void Transfers::begin_chunk_put(Transfer& transfer) {
   const uint64_t offset = transfer.one_place
                               ? static_cast<uint64_t>(transfer.remote_side.base) + chunk.begin
                               : landing_.offset_of(transfer.target, slot);
-  fabric_.put(transfer.target, offset, data.data(), data.size(), chunk.moving);
+  if (lead == 0) {
+    fabric_.put(transfer.target, offset, data.data(), data.size(), chunk.moving);
+    return;
+  }
+  chunk.state = Chunk::State::told;
+  std::byte* const head = chunk.scratch.memory.get();
+  write_lead(transfer, slot, head);
+  shortcuts_->put_notify(
+      transfer.target, offset, {head, lead}, data,
+      am::ActiveMessages::landing_tag(am::ActiveMessages::Landing::vis_put, slot), chunk.moving);
+}
+
+// What the target has to know of a chunk that is put.
+std::byte* Transfers::write_lead(const Transfer& transfer, uint32_t slot, std::byte* out) const {
+  const Chunk& chunk = transfer.chunks[slot];
+  wire::Head head{.format = wire::kList | wire::kLanding};
+  if (transfer.strided) head = strided_head(transfer, wire::kLanding);
+  head.answers = 1;
+  head.token = transfer.token;
+  std::memcpy(out, &head, sizeof head);
+  out += sizeof head;
+  const wire::Landing landing{slot, chunk.length};
+  std::memcpy(out, &landing, sizeof landing);
+  out += sizeof landing;
+  if (!transfer.strided) return out;
+  return wire::write_strided_places(transfer.remote_side, chunk.begin, chunk.bytes, out);
 }
 
 void Transfers::tell_of_chunk(Transfer& transfer, uint32_t slot) {
-  Chunk& chunk = transfer.chunks[slot];
-  chunk.state = Chunk::State::told;
-  const wire::Landing landing{slot, chunk.length};
-  std::byte* out = outgoing_.data() + sizeof(wire::Head);
-  std::memcpy(out, &landing, sizeof landing);
-  out += sizeof landing;
-  wire::Head head{.format = wire::kList | wire::kLanding};
-  if (transfer.strided) {
-    head = strided_head(transfer, wire::kLanding);
-    out = wire::write_strided_places(transfer.remote_side, chunk.begin, chunk.bytes, out);
-  }
-  head.answers = 1;
-  send(transfer, am::kVisPut, head, static_cast<size_t>(out - outgoing_.data()), {});
+  transfer.chunks[slot].state = Chunk::State::told;
+  const std::byte* const end = write_lead(transfer, slot, outgoing_.data());
+  messages_.send(transfer.target, am::kVisPut,
+                 {outgoing_.data(), static_cast<size_t>(end - outgoing_.data())}, {});
 }
 
 void Transfers::begin_chunk_get(Transfer& transfer) {
   const uint32_t slot = landing_.acquire(transfer.target);
   Chunk& chunk = transfer.chunks[slot];
-  chunk.scratch = take_scratch();
+  if (transfer.one_place || !notifies(transfer.target)) chunk.scratch = take_scratch();
   chunk.begin = transfer.begun;
   chunk.list = transfer.list;
   ++transfer.in_flight;
@@ -131,9 +163,10 @@ void Transfers::ask_for_chunk(Transfer& transfer, uint32_t slot) {
   chunk.state = Chunk::State::asked;
   std::byte* const first = outgoing_.data() + sizeof(wire::Head);
   const std::byte* end = nullptr;
-  wire::Head head{.format = wire::kList | wire::kLanding};
+  const uint8_t how = notifies(transfer.target) ? wire::kLanding | wire::kNotified : wire::kLanding;
+  wire::Head head{.format = static_cast<uint8_t>(wire::kList | how)};
   if (transfer.strided) {
-    head = strided_head(transfer, wire::kLanding);
+    head = strided_head(transfer, how);
     chunk.bytes = std::min(transfer.chunk_bytes, transfer.total - transfer.begun);
     end = wire::write_strided_places(transfer.remote_side, chunk.begin, chunk.bytes,
                                      first + sizeof(wire::Landing));
@@ -155,8 +188,9 @@ void Transfers::fetch_chunk(Transfer& transfer, uint32_t slot, uint64_t offset) 
   fabric_.get(chunk.scratch.memory.get(), transfer.target, offset, chunk.bytes, chunk.moving);
 }
 
-void Transfers::unpack_chunk(Transfer& transfer, const Chunk& chunk) {
-  const std::span<const std::byte> data(chunk.scratch.memory.get(), chunk.bytes);
+void Transfers::unpack_chunk(Transfer& transfer, const Chunk& chunk,
+                             std::span<const std::byte> data) {
+  data = data.first(chunk.bytes);
   if (transfer.strided) {
     transfer.local_at.start(transfer.local_side, chunk.begin);
     scatter(transfer.local_at, data, transfer.local);
@@ -169,7 +203,7 @@ void Transfers::unpack_chunk(Transfer& transfer, const Chunk& chunk) {
 void Transfers::free_chunk(Transfer& transfer, uint32_t slot) {
   Chunk& chunk = transfer.chunks[slot];
   chunk.state = Chunk::State::free;
-  scratch_.push_back(std::move(chunk.scratch));
+  if (chunk.scratch.memory != nullptr) scratch_.push_back(std::move(chunk.scratch));
   landing_.release(transfer.target, slot);
   --transfer.in_flight;
 }
@@ -178,8 +212,48 @@ void Transfers::take_chunk_done(Transfer& transfer, uint32_t slot) {
   if (slot >= transfer.chunks.size() || transfer.chunks[slot].state != Chunk::State::told) {
     fail_malformed(transfer.target, "an answer to a put");
   }
+  if (transfer.chunks[slot].moving.pending != 0) {
+    transfer.chunks[slot].state = Chunk::State::answered;
+    return;
+  }
   free_chunk(transfer, slot);
   if (transfer.in_flight == 0 && transfer.begun == transfer.total) complete(transfer);
+}
+
+void Transfers::take_landed_put(Rank source, uint32_t slot) {
+  // The source may have learnt earlier than this rank that all networks tell of puts.
+  if (slot >= landing_.slots()) fail_malformed(source, "a put that landed");
+  unpack_put(source, landing_.memory_of(source, slot), true);
+}
+
+void Transfers::take_landed_data(Rank source, uint32_t slot) {
+  if (slot >= landing_.slots()) fail_malformed(source, "data that landed");
+  const std::span<const std::byte> answer = landing_.answer_of(source, slot);
+  wire::Data head;
+  std::memcpy(&head, answer.data(), sizeof head);
+  Transfer& transfer = find(source, head.token, Direction::get);
+  if (!transfer.lands || transfer.chunks[slot].state != Chunk::State::asked) {
+    fail_malformed(source, "data that landed");
+  }
+  unpack_chunk(transfer, transfer.chunks[slot], answer.subspan(sizeof head));
+  free_chunk(transfer, slot);
+  if (transfer.in_flight == 0 && transfer.begun == transfer.total) complete(transfer);
+}
+
+// What handlers were asked for. Putting makes progress, so that more may come.
+void Transfers::put_answers() {
+  while (answers_put_ < answers_.size()) {
+    Answer& answer = answers_[answers_put_++];
+    const uint32_t slot = answer.head.slot;
+    shortcuts_->put_notify(
+        answer.source, landing_.answer_offset_of(answer.source, slot),
+        std::as_bytes(std::span(&answer.head, 1)), answer.data,
+        am::ActiveMessages::landing_tag(am::ActiveMessages::Landing::vis_data, slot), answer.sent);
+  }
+  while (answers_put_ > 0 && answers_.front().sent.pending == 0) {
+    answers_.pop_front();
+    --answers_put_;
+  }
 }
 
 void Transfers::take_chunk_packed(Transfer& transfer, uint32_t slot) {

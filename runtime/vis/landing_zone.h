@@ -2,7 +2,8 @@
 // message: it lies behind the shared segment, and each pair of ranks has slots of its own in it.
 //
 // Who moves the data owns the slots: rank r hands out its slots at rank t, for puts to t and gets
-// from t alike, so that nobody has to ask for one.
+// from t alike, so that nobody has to ask for one. To each belongs one at r itself, where t may put
+// what r gets.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@ using fabric::Rank;
 class LandingZone {
  public:
   /// Of each rank, however many there are: the slots become fewer, and then smaller.
-  static constexpr size_t kBytes = size_t{1} << 20;
+  static constexpr size_t kBytes = size_t{2} << 20;
   static constexpr uint32_t kSlotsPerPeer = plan::kLandingSlots;
   /// From about so much on, operations run at the bandwidth of networks in use.
   static constexpr size_t kSlotBytes = size_t{65} << 10;
@@ -36,7 +37,7 @@ class LandingZone {
   LandingZone(std::span<std::byte> memory, uint64_t base, Rank rank, Rank ranks)
       : memory_(memory), base_(base), rank_(rank) {
     if (ranks < 2) return;
-    const size_t per_peer = memory.size() / (ranks - 1);
+    const size_t per_peer = memory.size() / 2 / (ranks - 1);
     slots_ = std::clamp<uint32_t>(static_cast<uint32_t>(per_peer / kSlotBytes), 2, kSlotsPerPeer);
     slot_bytes_ = std::min(kSlotBytes, per_peer / slots_ / 64 * 64);
     free_.assign(ranks, (1U << slots_) - 1);
@@ -57,6 +58,14 @@ class LandingZone {
   /// Where it is in the target's segment.
   uint64_t offset_of(Rank target, uint32_t slot) const {
     return base_ + place(rank_, target, slot);
+  }
+  /// Where `source` expects the answer to its slot here, in its own segment.
+  uint64_t answer_offset_of(Rank source, uint32_t slot) const {
+    return base_ + memory_.size() / 2 + place(rank_, source, slot);
+  }
+  /// The memory for the answer to this rank's slot at `target`.
+  std::span<std::byte> answer_of(Rank target, uint32_t slot) const {
+    return memory_.subspan(memory_.size() / 2 + place(target, rank_, slot), slot_bytes_);
   }
   /// The memory of a slot that `source` has here.
   std::span<std::byte> memory_of(Rank source, uint32_t slot) const {

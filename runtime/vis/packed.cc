@@ -50,7 +50,8 @@ void Transfers::prepare_packed(Transfer& transfer) {
   }
   transfer.one_place = transfer.strided && transfer.remote_side.dimensions.empty();
   transfer.lands = lands(transfer);
-  const uint64_t most = transfer.lands ? landing_.slot_bytes() : largest_message();
+  const uint64_t most =
+      transfer.lands ? landing_.slot_bytes() - lead_bytes(transfer) : largest_message();
   uint64_t room = transfer.chunk_bytes == 0 ? most : std::min(transfer.chunk_bytes, most);
   room = std::max(room, head + kSmallestPart);
   transfer.chunk_bytes = room;
@@ -212,21 +213,33 @@ std::span<std::byte> Transfers::landing_of(Rank source, const wire::Landing& lan
 }
 
 void Transfers::serve_put(Rank source, std::span<const std::byte> message) {
+  unpack_put(source, message, false);
+}
+
+// `in_slot`: the message is what a slot begins with, and its data follow it there.
+void Transfers::unpack_put(Rank source, std::span<const std::byte> message, bool in_slot) {
   wire::Head head;
   wire::Landing landing;
   if (!wire::read_head(message, head)) fail_malformed(source, "a put");
   const bool lands = (head.format & wire::kLanding) != 0;
   if (lands && !wire::read_landing(message, landing)) fail_malformed(source, "a put");
+  if (in_slot && !lands) fail_malformed(source, "a put");
+  const auto data_of_message = [&]() -> std::span<const std::byte> {
+    if (!lands) return message;
+    if (!in_slot) return landing_of(source, landing);
+    if (landing.bytes > message.size()) fail_malformed(source, "a put");
+    return message.first(landing.bytes);
+  };
   if ((head.format & wire::kList) == 0) {
     if (!wire::read_strided_places(message, head, segment_.size(), part_)) {
       fail_malformed(source, "a strided put");
     }
-    const std::span<const std::byte> data = lands ? landing_of(source, landing) : message;
+    const std::span<const std::byte> data = data_of_message();
     if (data.size() != part_.bytes) fail_malformed(source, "a strided put");
     served_.start(part_.side, part_.begin);
     scatter(served_, data, segment_.data());
   } else {
-    std::span<const std::byte> data = lands ? landing_of(source, landing) : message;
+    std::span<const std::byte> data = data_of_message();
     while (!data.empty()) {
       wire::Place place;
       if (!wire::read_place(data, segment_.size(), place) || place.bytes > data.size()) {
@@ -273,6 +286,13 @@ void Transfers::serve_get(Rank source, std::span<const std::byte> message) {
     data = room.first(used);
   }
   wire::Data answer{.token = head.token};
+  if (lands && (head.format & wire::kNotified) != 0) {
+    if (shortcuts_ == nullptr) fail_malformed(source, "a get");
+    answer.slot = static_cast<uint16_t>(landing.slot);
+    answers_.push_back({source, answer, data, {}});
+    has_work_ = true;  // which is to be put there, and handlers do not wait for room
+    return;
+  }
   if (lands) {
     if (data.data() != room.data()) std::memcpy(room.data(), data.data(), data.size());
     answer.slot = static_cast<uint16_t>(landing.slot);

@@ -14,6 +14,7 @@ Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
                      fabric::FailureHandler fail)
     : messages_(messages),
       fabric_(fabric),
+      shortcuts_(fabric.shortcuts()),
       segment_(segment),
       fail_(std::move(fail)),
       landing_(fabric.segment().subspan(segment.size(), LandingZone::bytes_for(ranks)),
@@ -27,6 +28,11 @@ Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
   serve(am::kVisPutDone, &Transfers::take_done);
   serve(am::kVisGet, &Transfers::serve_get);
   serve(am::kVisData, &Transfers::take_data);
+  using Landing = am::ActiveMessages::Landing;
+  messages_.set_landing_handler(
+      Landing::vis_put, [this](Rank source, uint32_t slot) { take_landed_put(source, slot); });
+  messages_.set_landing_handler(
+      Landing::vis_data, [this](Rank source, uint32_t slot) { take_landed_data(source, slot); });
   messages_.set_background(*this);
 }
 
@@ -99,6 +105,8 @@ void Transfers::begin(Transfer& transfer) {
 
 bool Transfers::ready() const {
   if (advancing_) return false;
+  if (answers_put_ < answers_.size()) return true;
+  if (!answers_.empty() && answers_.front().sent.pending == 0) return true;
   const size_t eligible = std::min(beginning_.size(), kConcurrent);
   return std::any_of(beginning_.begin(), beginning_.begin() + static_cast<std::ptrdiff_t>(eligible),
                      [this](uint32_t token) { return can_advance(transfers_[token]); });
@@ -107,6 +115,7 @@ bool Transfers::ready() const {
 void Transfers::advance() {
   if (advancing_) return;  // what step() calls makes progress
   advancing_ = true;
+  put_answers();
   for (size_t i = 0; i < std::min(beginning_.size(), kConcurrent);) {
     Transfer& transfer = transfers_[beginning_[i]];
     if (!can_advance(transfer) || !step(transfer)) {
@@ -118,7 +127,7 @@ void Transfers::advance() {
     if (transfer.done == nullptr) release(transfer);
   }
   advancing_ = false;
-  has_work_ = !beginning_.empty();
+  has_work_ = !beginning_.empty() || !answers_.empty();
 }
 
 bool Transfers::can_advance(const Transfer& transfer) const {

@@ -33,6 +33,7 @@
 #include "optimizer/plan/vis.h"
 #include "runtime/am/active_messages.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/fabric/shortcuts.h"
 #include "runtime/vis/cursor.h"
 #include "runtime/vis/landing_zone.h"
 #include "runtime/vis/regions.h"
@@ -88,6 +89,14 @@ class Transfers final : public am::Background {
   void start(Direction direction, Rank target, std::vector<Region> regions,
              const plan::VisPlan& plan, fabric::Counter& done);
 
+  /// Whether puts may tell their target that they have landed. The same on every rank, between the
+  /// same transfers.
+  void use_notified_puts(bool use) { notifies_ = use && shortcuts_ != nullptr; }
+  bool notifies() const { return notifies_; }
+
+  /// Whether nothing of this rank is under way on behalf of others.
+  bool has_answered() const { return answers_.empty(); }
+
   bool ready() const override;
   void advance() override;
 
@@ -103,10 +112,11 @@ class Transfers final : public am::Background {
   struct Chunk {
     enum class State : uint8_t {
       free,
-      asked,   // get: the target packs
-      packed,  // get: the target has packed
-      moving,  // by a put or get of the fabric
-      told,    // put: the target unpacks
+      asked,     // get: the target packs
+      packed,    // get: the target has packed
+      moving,    // by a put or get of the fabric
+      told,      // put: the target unpacks
+      answered,  // put: it has, and this rank is not told yet that the source is free
     };
     State state = State::free;
     uint64_t begin = 0;   // where in the stream
@@ -190,6 +200,8 @@ class Transfers final : public am::Background {
   void unpack(Transfer& transfer, std::span<const std::byte> data);
 
   // landing.cc
+  bool notifies(Rank peer) const { return notifies_ && !shortcuts_->shares_node(peer); }
+  size_t lead_bytes(const Transfer& transfer) const;
   bool lands(const Transfer& transfer) const;
   bool can_advance_landing(const Transfer& transfer) const;
   bool may_begin_chunk(const Transfer& transfer) const;
@@ -197,25 +209,40 @@ class Transfers final : public am::Background {
   void begin_chunk_put(Transfer& transfer);
   void begin_chunk_get(Transfer& transfer);
   void ask_for_chunk(Transfer& transfer, uint32_t slot);
+  std::byte* write_lead(const Transfer& transfer, uint32_t slot, std::byte* out) const;
   void tell_of_chunk(Transfer& transfer, uint32_t slot);
   void fetch_chunk(Transfer& transfer, uint32_t slot, uint64_t offset);
-  void unpack_chunk(Transfer& transfer, const Chunk& chunk);
+  void unpack_chunk(Transfer& transfer, const Chunk& chunk, std::span<const std::byte> data);
   void free_chunk(Transfer& transfer, uint32_t slot);
   void take_chunk_done(Transfer& transfer, uint32_t slot);
   void take_chunk_packed(Transfer& transfer, uint32_t slot);
+  void take_landed_put(Rank source, uint32_t slot);
+  void take_landed_data(Rank source, uint32_t slot);
+  void put_answers();
   std::span<std::byte> landing_of(Rank source, const wire::Landing& landing);
   Box take_scratch();
 
   // packed.cc
   Transfer& find(Rank source, uint64_t token, Direction direction);
   void serve_put(Rank source, std::span<const std::byte> message);
+  void unpack_put(Rank source, std::span<const std::byte> message, bool in_slot);
   void serve_get(Rank source, std::span<const std::byte> message);
   void take_done(Rank source, std::span<const std::byte> message);
   void take_data(Rank source, std::span<const std::byte> message);
   void fail_malformed(Rank source, const char* what) const;
 
+  // The data of a chunk that a peer gets, until they are put there.
+  struct Answer {
+    Rank source = 0;
+    wire::Data head;
+    std::span<const std::byte> data;
+    fabric::Counter sent;
+  };
+
   am::ActiveMessages& messages_;
   fabric::Fabric& fabric_;
+  fabric::Shortcuts* shortcuts_;
+  bool notifies_ = false;
   std::span<std::byte> segment_;
   fabric::FailureHandler fail_;
   std::deque<Transfer> transfers_;   // by token; grows to the most ever under way
@@ -228,7 +255,9 @@ class Transfers final : public am::Background {
   std::vector<Region> pieces_;       // of one native operation
   std::vector<std::byte> outgoing_;  // a message that this rank sends
   std::vector<std::byte> answer_;    // a message that a handler sends
-  wire::Part part_;                  // what a handler was asked for
+  std::deque<Answer> answers_;       // the first `answers_put_` of them have been put
+  size_t answers_put_ = 0;
+  wire::Part part_;  // what a handler was asked for
   SideCursor served_;
   Statistics statistics_;
 };

@@ -4,6 +4,9 @@
 //   get    Head, places                 answered by Data and the data
 //   put    Head, Landing, places        the data are in a slot; answered by Done
 //   get    Head, Landing, places        answered by Data when the data are in the slot
+// Where puts tell their target that they have landed, no message does:
+//   put    Head, Landing, places, data  in the slot; answered by Done
+//   get    Head, Landing, places        answered by Data and the data, in the slot's other half
 // Places of a strided transfer: a StridedHead and `dimensions` pairs {count, stride} of 64 bits say
 // how the whole of it lies; a message is about the bytes of the stream from `begin` on. Those of a
 // list: words {offset << 20 | bytes}, each followed by its data in a put.
@@ -23,7 +26,8 @@ namespace stripline::vis::wire {
 /// Head::format
 inline constexpr uint8_t kStrided = 0;
 inline constexpr uint8_t kList = 1;
-inline constexpr uint8_t kLanding = 2;  ///< or-ed to either
+inline constexpr uint8_t kLanding = 2;   ///< or-ed to either
+inline constexpr uint8_t kNotified = 4;  ///< or-ed to kLanding of a get: the data are put
 
 struct Head {
   uint32_t token = 0;  ///< of the transfer at its initiator
