@@ -83,6 +83,9 @@ inline constexpr uint64_t kLandingListRegion = 64;
 /// Chunks that are under way to one rank through a landing zone.
 inline constexpr uint32_t kLandingSlots = 4;
 
+/// How large they are at most: 64 KiB of data, and what says where they belong.
+inline constexpr uint64_t kLandingSlotBytes = uint64_t{65} << 10;
+
 /// A decision.
 struct VisPlan {
   VisMethod method = VisMethod::pipelined;

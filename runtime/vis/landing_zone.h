@@ -27,7 +27,7 @@ class LandingZone {
   static constexpr size_t kBytes = size_t{2} << 20;
   static constexpr uint32_t kSlotsPerPeer = plan::kLandingSlots;
   /// From about so much on, operations run at the bandwidth of networks in use.
-  static constexpr size_t kSlotBytes = size_t{65} << 10;
+  static constexpr size_t kSlotBytes = plan::kLandingSlotBytes;
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
   /// What a segment has to have beside what the program asked for.

@@ -30,6 +30,13 @@ TEST(LandingZone, SlotsOfAllPairsAreApart) {
         ASSERT_EQ(mine.size(), owned.slot_bytes());
         ASSERT_LE(offset + mine.size(), memory.size());
         places.emplace_back(offset, offset + mine.size());
+
+        // Where the owner puts what the holder gets through the holder's slot of the same number.
+        const uint64_t answer = owned.answer_offset_of(holder, i) - kBase;
+        const std::span<std::byte> answered = held.answer_of(owner, i);
+        ASSERT_EQ(answered.data(), memory.data() + answer);
+        ASSERT_LE(answer + answered.size(), memory.size());
+        places.emplace_back(answer, answer + answered.size());
       }
       ASSERT_FALSE(owned.has_free(holder));
       owned.release(holder, 1);

@@ -287,7 +287,9 @@ void Transfers::serve_get(Rank source, std::span<const std::byte> message) {
   }
   wire::Data answer{.token = head.token};
   if (lands && (head.format & wire::kNotified) != 0) {
-    if (shortcuts_ == nullptr) fail_malformed(source, "a get");
+    if (shortcuts_ == nullptr || sizeof answer + data.size() > landing_.slot_bytes()) {
+      fail_malformed(source, "a get");
+    }
     answer.slot = static_cast<uint16_t>(landing.slot);
     answers_.push_back({source, answer, data, {}});
     has_work_ = true;  // which is to be put there, and handlers do not wait for room

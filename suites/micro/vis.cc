@@ -143,7 +143,7 @@ Benchmark vis_benchmark() {
       name_factor("class", "What the ranks do meanwhile.",
                   {std::string("communication_only"), std::string("light"), std::string("heavy")}));
   e.factors.push_back(integer_factor("chunk_bytes", "B", "Size of packed messages.",
-                                     {int64_t{60 << 10}}, 64, 1 << 20));
+                                     {int64_t{plan::kLandingSlotBytes}}, 64, 1 << 20));
   e.factors.push_back(integer_factor("window", "1",
                                      "Operations or messages in flight; 0: as without a model.",
                                      {int64_t{0}}, 0, 1 << 20));

@@ -89,10 +89,11 @@ Benchmark vis_chunk_benchmark() {
       "of some size, so many of which are in flight. A sample is the time of a transfer.";
   e.factors = vis_shape_factors({int64_t{128}, int64_t{512}},
                                 {int64_t{16 << 10}, int64_t{256 << 10}}, {int64_t{2}});
-  e.factors.push_back(integer_factor("chunk_bytes", "B", "Size of packed messages.",
-                                     {int64_t{1 << 10}, int64_t{4 << 10}, int64_t{8000},
-                                      int64_t{16 << 10}, int64_t{32 << 10}, int64_t{60 << 10}},
-                                     64, 1 << 20));
+  e.factors.push_back(
+      integer_factor("chunk_bytes", "B", "Size of packed messages.",
+                     {int64_t{1 << 10}, int64_t{4 << 10}, int64_t{8000}, int64_t{16 << 10},
+                      int64_t{32 << 10}, int64_t{plan::kLandingSlotBytes}},
+                     64, 1 << 20));
   // Smaller windows may suffice while nobody computes; a program that does begins what the window
   // allows and no more.
   e.factors.push_back(window_factor({int64_t{4}, int64_t{8}}));

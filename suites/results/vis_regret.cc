@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "optimizer/plan/vis.h"
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
 
@@ -23,8 +24,8 @@ constexpr uint64_t kRegionBytes[] = {16, 32, 128, 256, 1024, 2048, 8192};
 constexpr uint64_t kDataBytes[] = {4 << 10, 32 << 10, 128 << 10};
 constexpr uint64_t kMostRegions = 2048;  // as micro.vis
 constexpr uint64_t kStride = 2;
-constexpr uint64_t kDefaultChunk = 60 << 10;  // as micro.vis
-constexpr uint32_t kDefaultWindow = 0;        // as without a model
+constexpr uint64_t kDefaultChunk = plan::kLandingSlotBytes;  // as micro.vis
+constexpr uint32_t kDefaultWindow = 0;                       // as without a model
 constexpr double kConfidence = 0.95;
 constexpr int64_t kIovLimit = 4;  // libfabric's tcp provider and the emulated networks
 
