@@ -55,7 +55,7 @@ Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t
   av.type = FI_AV_TABLE;
   STRIPLINE_RETURN_IF_ERROR(check(fi_av_open(bare.domain_, &av, &bare.av_, nullptr), "fi_av_open"));
   fi_cq_attr cq{};
-  cq.format = FI_CQ_FORMAT_CONTEXT;
+  cq.format = FI_CQ_FORMAT_DATA;
   cq.wait_obj = FI_WAIT_NONE;
   STRIPLINE_RETURN_IF_ERROR(check(fi_cq_open(bare.domain_, &cq, &bare.cq_, nullptr), "fi_cq_open"));
   STRIPLINE_RETURN_IF_ERROR(
@@ -96,7 +96,9 @@ BareRank::BareRank(BareRank&& other) noexcept
       peer_base_(other.peer_base_),
       started_(other.started_),
       completed_(other.completed_),
-      received_(other.received_) {}
+      received_(other.received_),
+      told_(other.told_),
+      awaited_(other.awaited_) {}
 
 BareRank::~BareRank() {
   const auto close = [](auto* object) {
@@ -125,11 +127,15 @@ Status BareRank::set_peer(const std::string& address) {
 }
 
 void BareRank::poll() {
-  std::array<fi_cq_entry, 16> entries;
+  std::array<fi_cq_data_entry, 16> entries;
   const ssize_t count = fi_cq_read(cq_, entries.data(), entries.size());
   for (ssize_t i = 0; i < count; ++i) {
-    const bool message = entries[static_cast<size_t>(i)].op_context == &contexts_[kContexts];
-    ++(message ? received_ : completed_);
+    const fi_cq_data_entry& entry = entries[static_cast<size_t>(i)];
+    if ((entry.flags & FI_REMOTE_WRITE) != 0) {
+      ++told_;
+      continue;
+    }
+    ++(entry.op_context == &contexts_[kContexts] ? received_ : completed_);
   }
   if (count < 0 && count != -FI_EAGAIN) {
     (void)std::fprintf(stderr, "bare libfabric: reading completions failed: %s\n",
@@ -159,6 +165,19 @@ void BareRank::get(std::byte* destination, size_t offset, size_t bytes) {
 }
 
 void BareRank::put(const std::byte* source, size_t offset, size_t bytes) {
+  write(source, offset, bytes, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+}
+
+void BareRank::put_and_tell(const std::byte* source, size_t offset, size_t bytes) {
+  write(source, offset, bytes, FI_COMPLETION | FI_REMOTE_CQ_DATA);
+}
+
+void BareRank::await_told() {
+  ++awaited_;
+  while (told_ < awaited_) poll();
+}
+
+void BareRank::write(const std::byte* source, size_t offset, size_t bytes, uint64_t flags) {
   // libfabric takes a pointer to non-const memory also for data it only reads.
   const iovec vector{const_cast<std::byte*>(source), bytes};
   const fi_rma_iov remote{peer_base_ + offset, bytes, peer_key_};
@@ -170,7 +189,7 @@ void BareRank::put(const std::byte* source, size_t offset, size_t bytes) {
   message.rma_iov_count = 1;
   post([&](fi_context2* context) {
     message.context = context;
-    return fi_writemsg(ep_, &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+    return fi_writemsg(ep_, &message, flags);
   });
 }
 

@@ -37,6 +37,10 @@ class BareRank {
   /// full. Puts complete when they are visible at the peer (FI_DELIVERY_COMPLETE).
   void get(std::byte* destination, size_t offset, size_t bytes);
   void put(const std::byte* source, size_t offset, size_t bytes);
+  /// A put that tells the peer when its data are there; complete when `source` may be changed.
+  void put_and_tell(const std::byte* source, size_t offset, size_t bytes);
+  /// Polls until one more such put of the peer has landed.
+  void await_told();
   void fetch_add(uint64_t* operand, uint64_t* previous, size_t offset);
   /// A message to the peer; returns when `source` may be changed.
   void send(const std::byte* source, size_t bytes);
@@ -51,6 +55,7 @@ class BareRank {
   BareRank() = default;
   template <typename Attempt>
   void post(const Attempt& attempt);
+  void write(const std::byte* source, size_t offset, size_t bytes, uint64_t flags);
 
   fi_info* info_ = nullptr;
   fid_fabric* fabric_ = nullptr;
@@ -70,6 +75,8 @@ class BareRank {
   uint64_t started_ = 0;
   uint64_t completed_ = 0;
   uint64_t received_ = 0;
+  uint64_t told_ = 0;
+  uint64_t awaited_ = 0;  // of them
 };
 
 }  // namespace stripline::suites::compare

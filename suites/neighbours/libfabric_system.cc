@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -30,15 +31,15 @@ class LibfabricSystem final : public System {
       }
     } else if (row.operation == Operation::strided_put) {
       for (size_t i = 0; i < row.count; ++i) {
-        bare_.receive(packed_.data(), row.bytes * row.pieces);
-        scatter(row, packed_.data(), memory());
-        bare_.send(packed_.data(), kAcknowledgement);
+        bare_.await_told();
+        scatter(row, landing(), memory());
+        bare_.send(acknowledgement_.data(), acknowledgement_.size());
       }
     } else if (row.operation == Operation::strided_get) {
       for (size_t i = 0; i < row.count; ++i) {
-        bare_.receive(packed_.data(), kAcknowledgement);
+        bare_.receive(acknowledgement_.data(), acknowledgement_.size());
         gather(row, memory(), packed_.data());
-        bare_.send(packed_.data(), row.bytes * row.pieces);
+        put_packed(row);
       }
     }
     while (!turns.is_over()) bare_.poll();
@@ -104,21 +105,20 @@ class LibfabricSystem final : public System {
       case Operation::strided_put:
         return blocking_s(row, [&](size_t) {
           gather(row, data.source.data(), packed_.data());
-          bare_.send(packed_.data(), row.bytes * row.pieces);
-          bare_.receive(packed_.data(), kAcknowledgement);
+          put_packed(row);
+          bare_.receive(acknowledgement_.data(), acknowledgement_.size());
         });
       case Operation::strided_get:
         return blocking_s(row, [&](size_t) {
-          bare_.send(packed_.data(), kAcknowledgement);
-          bare_.receive(packed_.data(), row.bytes * row.pieces);
-          scatter(row, packed_.data(), data.sink.data());
+          bare_.send(acknowledgement_.data(), acknowledgement_.size());
+          bare_.await_told();
+          scatter(row, landing(), data.sink.data());
         });
     }
     return 0;
   }
 
  private:
-  static constexpr size_t kAcknowledgement = 8;
   static constexpr size_t kMostInFlight = 64;
 
   void put(const Row& row, const Data& data, size_t i) {
@@ -126,16 +126,24 @@ class LibfabricSystem final : public System {
     bare_.put(data.source.data() + at, at, row.bytes);
   }
 
+  // Where the peer puts what is packed, behind the memory of the rows.
+  std::byte* landing() { return bare_.memory() + kAllBytes; }
+  void put_packed(const Row& row) {
+    bare_.put_and_tell(packed_.data(), kAllBytes, row.bytes * row.pieces);
+    bare_.wait_until_in_flight(0);
+  }
+
   compare::BareRank bare_;
   std::vector<std::byte> packed_;
+  std::array<std::byte, 8> acknowledgement_{};
 };
 
 }  // namespace
 
 Result<std::unique_ptr<System>> open_libfabric(const Place& place) {
-  STRIPLINE_ASSIGN_OR_RETURN(auto bare,
-                             compare::BareRank::open(place.same_node ? "shm" : "tcp",
-                                                     static_cast<uint32_t>(place.rank), kAllBytes));
+  STRIPLINE_ASSIGN_OR_RETURN(auto bare, compare::BareRank::open(place.same_node ? "shm" : "tcp",
+                                                                static_cast<uint32_t>(place.rank),
+                                                                kAllBytes + kMemoryBytes));
   const std::string mine = bare.address();
   const auto* bytes = reinterpret_cast<const std::byte*>(mine.data());
   const std::vector<std::byte> theirs = place.swap({bytes, bytes + mine.size()});
