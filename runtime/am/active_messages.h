@@ -164,8 +164,8 @@ class ActiveMessages final : public fabric::MessageSink {
 
   /// What a put that tells its target (fabric::Shortcuts::put_notify) is for: its tag says so, and
   /// leaves kLandingValues to it.
-  enum class Landing : uint32_t { collective, vis_put, vis_data };
-  static constexpr size_t kLandings = 3;
+  enum class Landing : uint32_t { collective, vis_put, vis_data, combined_puts };
+  static constexpr size_t kLandings = 4;
   static constexpr uint32_t kLandingValues = fabric::Shortcuts::kLandingTags / 4;
   static constexpr uint32_t landing_tag(Landing landing, uint32_t value) {
     return static_cast<uint32_t>(landing) * kLandingValues + value;

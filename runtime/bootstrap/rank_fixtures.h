@@ -42,8 +42,9 @@ class RanksDeathTest : public ::testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
   /// Exits with 0 if all goes well, with 1 if the job could not start.
-  static void on_ranks(rank_t ranks, const std::function<void(Context&)>& body) {
-    const Status ran = run_ranks(group_on(fabrics_under_test()[1], ranks), body);
+  static void on_ranks(rank_t ranks, const std::function<void(Context&)>& body,
+                       const FabricUnderTest& fabric = fabrics_under_test()[1]) {
+    const Status ran = run_ranks(group_on(fabric, ranks), body);
     if (!ran.ok()) std::fprintf(stderr, "%s\n", ran.error().message().c_str());
     std::_Exit(ran.ok() ? 0 : 1);
   }

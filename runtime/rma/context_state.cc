@@ -65,9 +65,10 @@ ContextState::ContextState(const Options& options_in,
       heap(segment.size()),
       messages(*fabric, ranks, am_config, [this](const Error& error) { fail(error); }),
       service_delays(messages, ranks),
-      combiner(messages, *fabric, segment, ranks, [this](const Error& error) { fail(error); }),
       owner(messages, segment, [this](const Error& error) { fail(error); }),
       vis(messages, *fabric, segment, rank, ranks, [this](const Error& error) { fail(error); }),
+      combiner(messages, *fabric, vis.landing_zone(), segment, ranks,
+               [this](const Error& error) { fail(error); }),
       groups(messages, rank, ranks, [this](const Error& error) { fail(error); }),
       transfers(messages, groups, *fabric,
                 collective_memory.subspan(kCollectivePart, kCollectivePart),
@@ -197,6 +198,7 @@ void ContextState::find_reachable(Context& context, bool maps) {
   crowded = all.any_crowded;
   transfers.use({.place = all.all_notify, .read = all.all_read});
   vis.use_notified_puts(all.all_notify);
+  combiner.use_notified_puts(all.all_notify);
   // Where ranks wait for cores, messages are what counts, else rounds.
   if (crowded) {
     groups.use(sync::BarrierPattern::linear);
@@ -304,7 +306,8 @@ void ContextState::leave() {
   operation = "leaving the job";
   messages.wait([this] { return messages.idle(); });
   groups.world().barrier.wait(sync::Collective::leave);
-  messages.wait([this] { return vis.has_answered(); });  // peers have what they asked for
+  // Peers have what was put there; memory that the network reads from must outlast that.
+  messages.wait([this] { return vis.has_answered() && combiner.has_sent(); });
   bootstrap->left();
 }
 

@@ -249,9 +249,9 @@ struct ContextState {
   rma::SymmetricHeap heap;
   am::ActiveMessages messages;
   rma::ServiceDelays service_delays;
-  rma::PutCombiner combiner;
   rma::OwnerOperations owner;
   vis::Transfers vis;
+  rma::PutCombiner combiner;
   std::vector<std::byte> long_am_message;  ///< head and payload of the one being sent; kept
   sync::Groups groups;
   sync::Transfers transfers;

@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <stripline/context.h>
+#include <stripline/vis.h>
 
 #include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
@@ -102,7 +104,11 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
     uint64_t bytes = 0;
     for (const std::ptrdiff_t step : {std::ptrdiff_t{3}, std::ptrdiff_t{1}}) {
       const uint64_t messages = combiner.statistics().messages;
-      const uint64_t bytes_before = context.state().fabric->traffic().message_bytes;
+      const auto traveled = [&context] {
+        const fabric::Traffic traffic = context.state().fabric->traffic();
+        return traffic.message_bytes + traffic.put_bytes;
+      };
+      const uint64_t bytes_before = traveled();
       for (size_t i = 0; i < kPuts; ++i) {
         const uint64_t value = i;
         context.rput_nbi(&value, there + static_cast<std::ptrdiff_t>(i) * step, 1);
@@ -110,7 +116,7 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
       context.fence();
       // At worst, messages that were sent for their age are half empty.
       EXPECT_LT(combiner.statistics().messages - messages, kPuts / 20);
-      const uint64_t sent = context.state().fabric->traffic().message_bytes - bytes_before;
+      const uint64_t sent = traveled() - bytes_before;
       // Of puts in a row only the data travel; the peer's answers and barriers come on top.
       if (step == 1) {
         EXPECT_LT(sent, bytes * 3 / 4);
@@ -118,9 +124,59 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
       bytes = sent;
     }
     EXPECT_EQ(combiner.statistics().puts, 2 * kPuts);
-    EXPECT_EQ(context.state().fabric->traffic().puts, before.puts);
+    EXPECT_EQ(context.state().fabric->traffic().puts - before.puts, combiner.statistics().landed);
     context.barrier();
     for (size_t i = 0; i < kPuts; ++i) ASSERT_EQ(context.local(*mine)[i], i);
+    context.barrier();
+  });
+}
+
+// To more peers than there are large buffers for, all ranks at once, while strided transfers use
+// the landing zones, too; some fences come when a large buffer has just been begun.
+TEST_P(ImplicitOnNetworks, BurstsTravelThroughTheLandingZone) {
+  constexpr rank_t kRanks = 7;
+  on_ranks(kRanks, [](Context& context) {
+    constexpr size_t kPuts = 6000;
+    constexpr std::array<size_t, 2> kExtents = {8, 1000};  // words, rows
+    const rank_t me = context.rank_me();
+    const rank_t right = (me + 1) % kRanks;
+    const rank_t left = (me + kRanks - 1) % kRanks;
+    const auto mine = context.new_symmetric_array<uint64_t>(kPuts * kRanks);
+    const auto rows = context.new_symmetric_array<uint64_t>(2 * kExtents[0] * kExtents[1]);
+    ASSERT_TRUE(mine.ok() && rows.ok());
+    rma::PutCombiner::Rule patient;
+    patient.max_delay_s = 1e9;
+    context.state().combiner.start(patient);
+    std::vector<uint64_t> sent(kExtents[0] * kExtents[1]);
+    const std::array<std::ptrdiff_t, 2> close = {8, 8 * kExtents[0]};
+    const std::array<std::ptrdiff_t, 2> apart = {8, 16 * kExtents[0]};
+    for (const size_t puts : {kPuts, size_t{511}, size_t{512}, size_t{4000}}) {
+      for (size_t i = 0; i < sent.size(); ++i) sent[i] = puts * (me + 1) + i;
+      const future moved = rput_strided<2>(context, sent.data(), close,
+                                           context.on_rank(*rows, right), apart, kExtents);
+      // Each writer has one word of each group of kRanks.
+      for (size_t i = 0; i < puts; ++i) {
+        const uint64_t value = puts * (me + 1) + i;
+        const auto place = static_cast<std::ptrdiff_t>(i * kRanks + me);
+        for (rank_t step = 1; step < kRanks; ++step) {
+          context.rput_nbi(&value, context.on_rank(*mine, (me + step) % kRanks) + place, 1);
+        }
+      }
+      moved.wait();
+      context.barrier();
+      const std::span<const uint64_t> words(context.local(*mine), kPuts * kRanks);
+      for (size_t i = 0; i < puts * kRanks; ++i) {
+        const auto writer = static_cast<rank_t>(i % kRanks);
+        ASSERT_EQ(words[i], writer == me ? 0 : puts * (writer + 1) + i / kRanks) << i;
+      }
+      const uint64_t* const received = context.local(*rows);
+      for (size_t i = 0; i < sent.size(); ++i) {
+        ASSERT_EQ(received[i / kExtents[0] * 2 * kExtents[0] + i % kExtents[0]],
+                  puts * (left + 1) + i);
+      }
+      context.barrier();
+    }
+    EXPECT_EQ(context.state().combiner.statistics().landed > 0, context.state().vis.notifies());
     context.barrier();
   });
 }
@@ -363,6 +419,29 @@ TEST_F(ImplicitDeathTest, CombinedPutsAreCheckedAtTheTarget) {
   EXPECT_EXIT(send(8), ::testing::ExitedWithCode(3), "rank 0 sent combined puts");
   EXPECT_EXIT(send(uint64_t{9U << 20} << 20), ::testing::ExitedWithCode(3),
               "rank 0 sent combined puts");
+}
+
+TEST_F(ImplicitDeathTest, CombinedPutsThatLandAreCheckedAtTheTarget) {
+  const auto land = [](uint64_t bytes, uint64_t word, uint32_t slot) {
+    const auto body = [=](Context& context) {
+      detail::ContextState& state = context.state();
+      if (context.rank_me() == 0) {
+        using Landing = am::ActiveMessages::Landing;
+        fabric::Counter sent;
+        state.fabric->shortcuts()->put_notify(
+            1, state.vis.landing_zone().offset_of(1, 0), std::as_bytes(std::span(&bytes, 1)),
+            std::as_bytes(std::span(&word, 1)),
+            am::ActiveMessages::landing_tag(Landing::combined_puts, slot), sent);
+        context.wait_until([&sent] { return sent.pending == 0; });
+      }
+      context.barrier();
+    };
+    on_ranks(2, body, fabrics_under_test()[0]);  // tcp, which has such puts
+  };
+  const std::string sent = "rank 0 sent combined puts that are not well formed .";
+  EXPECT_EXIT(land(1 << 20, 0, 0), ::testing::ExitedWithCode(3), sent + "1048576 bytes in a slot");
+  EXPECT_EXIT(land(8, 8, 0), ::testing::ExitedWithCode(3), sent + "8 bytes at offset 0");
+  EXPECT_EXIT(land(8, 8, 100), ::testing::ExitedWithCode(3), sent + "in slot 100");
 }
 
 }  // namespace

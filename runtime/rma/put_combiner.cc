@@ -6,22 +6,39 @@
 
 namespace stripline::rma {
 
+namespace {
+
+// In flight at once: one is filled, one travels, one is stored, and one is answered.
+constexpr size_t kLargeBuffers = 4;
+
+}  // namespace
+
 PutCombiner::PutCombiner(am::ActiveMessages& messages, fabric::Fabric& fabric,
-                         std::span<std::byte> segment, Rank ranks, fabric::FailureHandler fail)
+                         vis::LandingZone& landing, std::span<std::byte> segment, Rank ranks,
+                         fabric::FailureHandler fail)
     : messages_(messages),
       fabric_(fabric),
+      landing_(landing),
       segment_(segment),
       fail_(std::move(fail)),
       peers_(ranks) {
   messages_.set_reserved(
       am::kCombinedPuts,
       [this](Rank source, std::span<const std::byte> payload) { take_message(source, payload); });
-  messages_.set_reserved(am::kCombinedPutsDone, [this](Rank source, std::span<const std::byte>) {
-    --peers_[source].unanswered;
-  });
+  messages_.set_reserved(
+      am::kCombinedPutsDone,
+      [this](Rank source, std::span<const std::byte> payload) { take_answer(source, payload); });
+  messages_.set_landing_handler(am::ActiveMessages::Landing::combined_puts,
+                                [this](Rank source, uint32_t slot) { take_landed(source, slot); });
+}
+
+size_t PutCombiner::largest_message_bytes() const {
+  const size_t message = messages_.max_payload_bytes();
+  return notifies_ ? std::max(message, landing_room()) : message;
 }
 
 void PutCombiner::start(const Rule& rule) {
+  if (!has_sent()) messages_.wait([this] { return has_sent(); });
   rule_ = rule;
   max_delay_s_ = rule.max_delay_s;
   // A length has kLengthBits, also where one entry fills the message.
@@ -29,26 +46,63 @@ void PutCombiner::start(const Rule& rule) {
       std::min({rule.message_bytes, messages_.max_payload_bytes(), (size_t{1} << kLengthBits) - 1});
   // Where two puts do not fit into a message there is nothing to combine.
   max_put_bytes_ = std::min(rule.max_put_bytes, message_bytes_ / 2 - kWordBytes);
+  large_bytes_ = std::min({rule.message_bytes, landing_room(), (size_t{1} << kLengthBits) - 1});
   buffers_.clear();
   memory_.clear();
+  large_buffers_.clear();
+  large_memory_.clear();
   free_ = nullptr;
+  free_large_ = nullptr;
   if (max_put_bytes_ == 0) return;
-  buffers_.resize(std::max<size_t>(rule.budget_bytes / message_bytes_, 1));
-  for (Buffer& buffer : buffers_) {
-    buffer.newer = free_;
-    free_ = &buffer;
-  }
+  size_t for_large = kLargeBuffers * large_bytes_;
+  // Large buffers are for few peers, small ones for many.
+  if (large_bytes_ <= message_bytes_ || for_large > rule.budget_bytes / 2) for_large = 0;
+  buffers_.resize(std::max<size_t>((rule.budget_bytes - for_large) / message_bytes_, 1));
+  const auto list = [](std::vector<Buffer>& buffers, size_t capacity, Buffer*& free) {
+    for (Buffer& buffer : buffers) {
+      buffer.capacity = capacity;
+      buffer.newer = free;
+      free = &buffer;
+    }
+  };
+  list(buffers_, message_bytes_, free_);
+  if (for_large == 0) return;
+  large_buffers_ = std::vector<Buffer>(kLargeBuffers);
+  list(large_buffers_, large_bytes_, free_large_);
 }
 
-PutCombiner::Buffer& PutCombiner::open(Rank target) {
+PutCombiner::Buffer& PutCombiner::take_small() {
   if (free_ == nullptr) {
     ++statistics_.crowded;
-    send(oldest_->target);
+    // The oldest small one: there are more of them than of large ones, and all are in use.
+    const Buffer* oldest = oldest_;
+    while (oldest->capacity != message_bytes_) oldest = oldest->newer;
+    send(oldest->target);
   }
   if (memory_.empty()) memory_.resize(buffers_.size() * message_bytes_);
   Buffer& buffer = *free_;
   free_ = buffer.newer;
   buffer.memory = memory_.data() + static_cast<size_t>(&buffer - buffers_.data()) * message_bytes_;
+  return buffer;
+}
+
+// Null if none is free, or the target cannot be reached so.
+PutCombiner::Buffer* PutCombiner::take_large(Rank target) {
+  collect_sent();
+  if (free_large_ == nullptr || !notifies_ || fabric_.shortcuts()->shares_node(target)) {
+    return nullptr;
+  }
+  if (large_memory_.empty()) large_memory_.resize(large_buffers_.size() * large_bytes_);
+  Buffer* const buffer = free_large_;
+  free_large_ = buffer->newer;
+  buffer->memory =
+      large_memory_.data() + static_cast<size_t>(buffer - large_buffers_.data()) * large_bytes_;
+  return buffer;
+}
+
+PutCombiner::Buffer& PutCombiner::open(Rank target) {
+  Buffer* const large = peers_[target].fills_messages ? take_large(target) : nullptr;
+  Buffer& buffer = large != nullptr ? *large : take_small();
   buffer.used = 0;
   buffer.target = target;
   buffer.opened_s = fabric_.now_s();
@@ -71,12 +125,49 @@ void PutCombiner::send(Rank target) {
   Peer& peer = peers_[target];
   Buffer& buffer = *peer.open;
   peer.open = nullptr;
+  peer.fills_messages = buffer.used + kWordBytes + max_put_bytes_ > message_bytes_;
   unlink(buffer);
   ++peer.unanswered;
   ++statistics_.messages;
+  if (buffer.used > message_bytes_) {
+    land(buffer);
+    return;
+  }
   messages_.send(target, am::kCombinedPuts, {}, {buffer.memory, buffer.used});
-  buffer.newer = free_;
-  free_ = &buffer;
+  Buffer*& free = buffer.capacity == message_bytes_ ? free_ : free_large_;
+  buffer.newer = free;
+  free = &buffer;
+}
+
+void PutCombiner::land(Buffer& buffer) {
+  const Rank target = buffer.target;
+  // Slots are given back by answers, to this class and to other users of the landing zone.
+  if (!landing_.has_free(target)) {
+    messages_.wait([this, target] { return landing_.has_free(target); });
+  }
+  const uint32_t slot = landing_.acquire(target);
+  ++statistics_.landed;
+  buffer.landing_bytes = buffer.used;
+  buffer.newer = sending_;
+  sending_ = &buffer;
+  fabric_.shortcuts()->put_notify(
+      target, landing_.offset_of(target, slot), std::as_bytes(std::span(&buffer.landing_bytes, 1)),
+      {buffer.memory, buffer.used},
+      am::ActiveMessages::landing_tag(am::ActiveMessages::Landing::combined_puts, slot),
+      buffer.sent);
+}
+
+void PutCombiner::collect_sent() {
+  for (Buffer** link = &sending_; *link != nullptr;) {
+    Buffer& buffer = **link;
+    if (buffer.sent.pending != 0) {
+      link = &buffer.newer;
+      continue;
+    }
+    *link = buffer.newer;
+    buffer.newer = free_large_;
+    free_large_ = &buffer;
+  }
 }
 
 // From the newest on: the ranks that were written last are sent to first, so that ranks that write
@@ -90,22 +181,54 @@ void PutCombiner::flush_older_than(double time_s) {
 }
 
 void PutCombiner::take_message(Rank source, std::span<const std::byte> payload) {
-  while (!payload.empty()) {
+  store(source, payload);
+  messages_.send(source, am::kCombinedPutsDone, {}, {});
+}
+
+void PutCombiner::take_landed(Rank source, uint32_t slot) {
+  if (slot >= landing_.slots()) fail_malformed(source, "in slot " + std::to_string(slot));
+  const std::span<const std::byte> memory = landing_.memory_of(source, slot);
+  uint64_t bytes = 0;
+  std::memcpy(&bytes, memory.data(), sizeof bytes);
+  if (bytes > memory.size() - sizeof bytes) {
+    fail_malformed(source,
+                   std::to_string(bytes) + " bytes in a slot of " + std::to_string(memory.size()));
+  }
+  store(source, memory.subspan(sizeof bytes, bytes));
+  messages_.send(source, am::kCombinedPutsDone, std::as_bytes(std::span(&slot, 1)), {});
+}
+
+// With the number of the slot that is free again, if puts came through one.
+void PutCombiner::take_answer(Rank source, std::span<const std::byte> payload) {
+  --peers_[source].unanswered;
+  if (payload.empty()) return;
+  uint32_t slot = 0;
+  if (payload.size() == sizeof slot) std::memcpy(&slot, payload.data(), sizeof slot);
+  if (payload.size() != sizeof slot || slot >= landing_.slots()) {
+    fail_malformed(source, "an answer of " + std::to_string(payload.size()) + " bytes");
+  }
+  landing_.release(source, slot);
+}
+
+void PutCombiner::store(Rank source, std::span<const std::byte> entries) {
+  while (!entries.empty()) {
     uint64_t word = 0;
-    if (payload.size() >= kWordBytes) std::memcpy(&word, payload.data(), kWordBytes);
+    if (entries.size() >= kWordBytes) std::memcpy(&word, entries.data(), kWordBytes);
     const uint64_t offset = word >> kLengthBits;
     const size_t bytes = word & ((uint64_t{1} << kLengthBits) - 1);
-    if (payload.size() < kWordBytes + bytes || offset > segment_.size() ||
+    if (entries.size() < kWordBytes + bytes || offset > segment_.size() ||
         bytes > segment_.size() - offset) {
-      fail_(Error(ErrorCode::data_loss, "rank " + std::to_string(source) +
-                                            " sent combined puts that are not well formed (" +
-                                            std::to_string(bytes) + " bytes at offset " +
-                                            std::to_string(offset) + ")"));
+      fail_malformed(source, std::to_string(bytes) + " bytes at offset " + std::to_string(offset));
     }
-    std::memcpy(segment_.data() + offset, payload.data() + kWordBytes, bytes);
-    payload = payload.subspan(kWordBytes + bytes);
+    std::memcpy(segment_.data() + offset, entries.data() + kWordBytes, bytes);
+    entries = entries.subspan(kWordBytes + bytes);
   }
-  messages_.send(source, am::kCombinedPutsDone, {}, {});
+}
+
+void PutCombiner::fail_malformed(Rank source, const std::string& what) const {
+  fail_(Error(ErrorCode::data_loss, "rank " + std::to_string(source) +
+                                        " sent combined puts that are not well formed (" + what +
+                                        ")"));
 }
 
 }  // namespace stripline::rma

@@ -6,7 +6,12 @@
 //
 // Wire form of a message: entries {word: offset << 20 | bytes, data}. A put that continues the
 // entry before it is appended to it and costs no word of its own. The target answers each message
-// with an empty one when its puts are visible.
+// when its puts are visible.
+//
+// A rank that goes on putting to a peer after it has filled an active message continues in a large
+// buffer, which travels through the peer's landing zone by a put that tells of itself
+// (fabric::Shortcuts::put_notify): {uint64_t: bytes, entries}. Where a message costs as much as
+// some thousand bytes, as over sockets, the puts of a burst take half of the time or less.
 //
 // Memory: buffers of one message each from a pool of Rule::budget_bytes, however many peers there
 // are; when it is used up, the oldest buffer is sent. Latency: a put leaves at the latest
@@ -16,14 +21,18 @@
 // One thread at a time, as the runtime.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/am/active_messages.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/fabric/shortcuts.h"
+#include "runtime/vis/landing_zone.h"
 
 namespace stripline::rma {
 
@@ -35,7 +44,7 @@ class PutCombiner {
   /// travel for some tens of microseconds. A model knows better (tuning.h); the budget is a policy.
   struct Rule {
     size_t max_put_bytes = 64;              ///< larger puts travel alone; 0: all do
-    size_t message_bytes = SIZE_MAX;        ///< at most the largest active message
+    size_t message_bytes = SIZE_MAX;        ///< at most largest_message_bytes()
     double max_delay_s = 50e-6;             ///< age at which a message leaves
     size_t budget_bytes = size_t{1} << 20;  ///< of all buffers together
   };
@@ -44,14 +53,20 @@ class PutCombiner {
   struct Statistics {
     uint64_t puts = 0;      ///< that were combined
     uint64_t messages = 0;  ///< that they travelled in
+    uint64_t landed = 0;    ///< of those, through landing zones
     uint64_t crowded = 0;   ///< messages sent early because the pool was used up
   };
 
-  /// `fail` ends the job.
-  PutCombiner(am::ActiveMessages& messages, fabric::Fabric& fabric, std::span<std::byte> segment,
-              Rank ranks, fabric::FailureHandler fail);
+  /// `landing`: this rank's; `fail` ends the job.
+  PutCombiner(am::ActiveMessages& messages, fabric::Fabric& fabric, vis::LandingZone& landing,
+              std::span<std::byte> segment, Rank ranks, fabric::FailureHandler fail);
 
-  /// After ActiveMessages::start(); again only while nothing is held.
+  /// Whether puts may tell their target that they have landed. The same on every rank; before the
+  /// first put.
+  void use_notified_puts(bool use) { notifies_ = use && fabric_.shortcuts() != nullptr; }
+
+  /// After ActiveMessages::start(); again only while nothing is held. Makes progress while the
+  /// network reads from buffers.
   void start(const Rule& rule);
 
   /// What start() was told.
@@ -67,11 +82,11 @@ class PutCombiner {
     Peer& peer = peers_[target];
     Buffer* buffer = peer.open;
     if (buffer != nullptr) [[likely]] {
-      if (offset == buffer->next_offset && buffer->used + bytes <= message_bytes_) {
+      if (offset == buffer->next_offset && buffer->used + bytes <= buffer->capacity) {
         append(*buffer, source, bytes);
         return;
       }
-      if (buffer->used + kWordBytes + bytes > message_bytes_) {
+      if (buffer->used + kWordBytes + bytes > buffer->capacity) {
         send(target);
         buffer = nullptr;
       }
@@ -94,9 +109,21 @@ class PutCombiner {
   /// Messages to `target` whose puts are not known to be visible yet.
   uint32_t unanswered(Rank target) const { return peers_[target].unanswered; }
 
+  /// Whether the network has let go of all buffers, which may be later than that their puts are
+  /// visible.
+  bool has_sent() {
+    collect_sent();
+    return sending_ == nullptr;
+  }
+
+  /// The most that travels together, on networks.
+  size_t largest_message_bytes() const;
+
   const Statistics& statistics() const { return statistics_; }
   /// Memory that buffers may take.
-  size_t budget_bytes() const { return buffers_.size() * message_bytes_; }
+  size_t budget_bytes() const {
+    return buffers_.size() * message_bytes_ + large_buffers_.size() * large_bytes_;
+  }
 
  private:
   static constexpr unsigned kLengthBits = 20;
@@ -104,18 +131,23 @@ class PutCombiner {
 
   struct Buffer {
     std::byte* memory = nullptr;
+    size_t capacity = 0;
     size_t used = 0;
     size_t entry = 0;          // where the last entry's word is
     uint64_t next_offset = 0;  // that would continue it
     Rank target = 0;
     double opened_s = 0;
-    Buffer* newer = nullptr;  // in the list of open ones, by age; or in the list of free ones
+    Buffer* newer = nullptr;  // in the list of open ones, by age; or the next free or sending one
     Buffer* older = nullptr;
+    // Of large ones, while they are sent.
+    uint64_t landing_bytes = 0;
+    fabric::Counter sent;
   };
 
   struct Peer {
     Buffer* open = nullptr;
     uint32_t unanswered = 0;
+    bool fills_messages = false;  // the last one was full
   };
 
   // The word of an entry without its length; append() counts that up.
@@ -136,24 +168,43 @@ class PutCombiner {
     std::memcpy(buffer.memory + buffer.entry, &word, kWordBytes);
   }
 
+  // Of puts in one slot of the landing zone.
+  size_t landing_room() const {
+    return landing_.slot_bytes() - std::min(landing_.slot_bytes(), kWordBytes);
+  }
   Buffer& open(Rank target);
+  Buffer& take_small();
+  Buffer* take_large(Rank target);
   void send(Rank target);
+  void land(Buffer& buffer);
+  void collect_sent();
   void flush_older_than(double time_s);
   void unlink(Buffer& buffer);
   void take_message(Rank source, std::span<const std::byte> payload);
+  void take_landed(Rank source, uint32_t slot);
+  void take_answer(Rank source, std::span<const std::byte> payload);
+  void store(Rank source, std::span<const std::byte> entries);
+  void fail_malformed(Rank source, const std::string& what) const;
 
   am::ActiveMessages& messages_;
   fabric::Fabric& fabric_;
+  vis::LandingZone& landing_;
   std::span<std::byte> segment_;
   fabric::FailureHandler fail_;
+  bool notifies_ = false;
   Rule rule_;
   size_t max_put_bytes_ = 0;
-  size_t message_bytes_ = 0;
+  size_t message_bytes_ = 0;  // of small buffers
+  size_t large_bytes_ = 0;
   double max_delay_s_ = 0;
   std::vector<Peer> peers_;
   std::vector<std::byte> memory_;  // of all buffers; allocated when the first one is opened
   std::vector<Buffer> buffers_;
+  std::vector<std::byte> large_memory_;
+  std::vector<Buffer> large_buffers_;
   Buffer* free_ = nullptr;
+  Buffer* free_large_ = nullptr;
+  Buffer* sending_ = nullptr;
   Buffer* oldest_ = nullptr;
   Buffer* newest_ = nullptr;
   Statistics statistics_;

@@ -94,6 +94,9 @@ class Transfers final : public am::Background {
   void use_notified_puts(bool use) { notifies_ = use && shortcuts_ != nullptr; }
   bool notifies() const { return notifies_; }
 
+  /// For others who put there; slots are handed out and taken back between its own uses of them.
+  LandingZone& landing_zone() { return landing_; }
+
   /// Whether nothing of this rank is under way on behalf of others.
   bool has_answered() const { return answers_.empty(); }
 

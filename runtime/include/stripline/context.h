@@ -208,13 +208,23 @@ class Context {
   /// the model says (50 us without one) and this rank makes progress.
   template <typename T>
   void rget_nbi(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count) {
+    const size_t bytes = count * sizeof(T);
+    if (const std::byte* there = reach(source.where(), source.offset(), bytes)) {
+      std::memmove(destination, there, bytes);
+      return;
+    }
     get_bytes_nbi(source.where(), source.offset(), reinterpret_cast<std::byte*>(destination),
-                  count * sizeof(T));
+                  bytes);
   }
   template <typename T>
   void rput_nbi(const T* source, global_ptr<T> destination, size_t count) {
+    const size_t bytes = count * sizeof(T);
+    if (std::byte* there = reach(destination.where(), destination.offset(), bytes)) {
+      std::memmove(there, source, bytes);
+      return;
+    }
     put_bytes_nbi(reinterpret_cast<const std::byte*>(source), destination.where(),
-                  destination.offset(), count * sizeof(T));
+                  destination.offset(), bytes);
   }
   /// Returns when this rank's operations without handles to `target`, or to all ranks, are
   /// complete: what was fetched is here, what was stored is visible there.
@@ -223,7 +233,7 @@ class Context {
   /// Blocking single element forms.
   template <typename T>
   std::remove_const_t<T> rget(global_ptr<T> source) {
-    if (const std::byte* there = reach<sizeof(T)>(source.where(), source.offset())) {
+    if (const std::byte* there = reach(source.where(), source.offset(), sizeof(T))) {
       std::remove_const_t<T> value;
       std::memcpy(&value, there, sizeof(T));
       return value;
@@ -232,7 +242,7 @@ class Context {
   }
   template <typename T>
   void rput(const T& value, global_ptr<T> destination) {
-    if (std::byte* there = reach<sizeof(T)>(destination.where(), destination.offset())) {
+    if (std::byte* there = reach(destination.where(), destination.offset(), sizeof(T))) {
       std::memcpy(there, &value, sizeof(T));
     } else {
       store(value, destination);
@@ -311,9 +321,9 @@ class Context {
   void free_symmetric(uint64_t offset, CallSite site);
   // Where these bytes are in this process; null if they are not, or near or beyond the end of the
   // segment, or too many: all of which the longer way takes, which reports what is wrong.
-  template <size_t Bytes>
-  std::byte* reach(rank_t target, uint64_t offset) const {
-    if (Bytes > kShort || target >= short_ranks_ || offset > short_end_) return nullptr;
+  std::byte* reach(rank_t target, uint64_t offset, size_t bytes) const {
+    // None are too many as well.
+    if (bytes - 1 >= kShort || target >= short_ranks_ || offset > short_end_) return nullptr;
     std::byte* const base = reachable_[target];
     return base == nullptr ? nullptr : base + offset;
   }
