@@ -11,6 +11,7 @@ CollectivePlanner::CollectivePlanner(const model::CollectiveModel& model) {
 
 model::CollectiveAlgorithm CollectivePlanner::choose(
     const model::CollectiveRequest& request) const noexcept {
+  if (request.in_node) return model::default_collective(request);  // campaigns measure networks
   for (const Rule& rule : rules_[static_cast<size_t>(request.operation)]) {
     if (rule.from_bytes <= request.bytes && request.bytes < rule.to_bytes &&
         rule.min_ranks <= request.ranks && request.ranks <= rule.max_ranks) {

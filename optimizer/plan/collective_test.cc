@@ -72,6 +72,21 @@ TEST(CollectivePlanner, FewRanksOfOneNodeOrOfSharedCoresTakeFewRounds) {
   }
 }
 
+TEST(CollectivePlanner, RulesOfTheModelAreAboutNetworks) {
+  model::CollectiveModel model;
+  model.rules.push_back({.operation = CollectiveOperation::allreduce,
+                         .algorithm = CollectiveAlgorithm::reduce_scatter_allgather,
+                         .min_ranks = 4,
+                         .max_ranks = 4,
+                         .from_bytes = 0,
+                         .to_bytes = 1 << 20});
+  const CollectivePlanner planner(model);
+  CollectiveRequest request{CollectiveOperation::allreduce, 4, 8};
+  EXPECT_EQ(planner.choose(request), CollectiveAlgorithm::reduce_scatter_allgather);
+  request.in_node = true;
+  EXPECT_EQ(planner.choose(request), CollectiveAlgorithm::direct);
+}
+
 TEST(CollectivePlanner, RulesOfTheModelHoldWithinTheirRanges) {
   model::CollectiveModel model;
   const auto add = [&](uint32_t ranks, uint64_t from, uint64_t to, CollectiveAlgorithm algorithm) {
