@@ -131,7 +131,8 @@ inline double packed_pipeline(uint64_t pieces, uint32_t window, double round, do
 
 /// Chunks that go through a landing zone: a put of the data and a message that says so, answered
 /// when they are unpacked; or a message that asks for them, answered when they are packed, and a
-/// get. Data that are contiguous at the target need neither messages nor its help.
+/// get. Data that are contiguous at the target need neither messages nor its help. Networks that
+/// tell the target of puts save a round trip of each, which residuals account for.
 inline double landing_time(const VisRequest& request, const VisCosts& costs, uint64_t chunk_bytes,
                            uint32_t window, double delay_s) {
   const PackedShape shape = packed_shape(request, chunk_bytes);

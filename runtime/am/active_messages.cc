@@ -26,6 +26,10 @@ bool asks_for_work(uint16_t handler) {
   }
 }
 
+bool asks_for_work(ActiveMessages::Landed what) {
+  return what == ActiveMessages::Landed::vis_put || what == ActiveMessages::Landed::combined_puts;
+}
+
 }  // namespace
 
 ActiveMessages::ActiveMessages(fabric::Fabric& fabric, Rank ranks, const Config& config,
@@ -216,8 +220,10 @@ void ActiveMessages::on_landed(Rank source, uint32_t tag) {
   handler_class_ = Class::reply;
   handler_source_ = source;
   handler_hold_ = kNoHold;
+  if (asks_for_work(static_cast<Landed>(kind))) note_wait(peers_[source]);
   landing_handlers_.at(kind)(source, tag % kLandingValues);
   in_handler_ = false;
+  ++statistics_.served;
 }
 
 void ActiveMessages::owe(Rank source, Class kind) {

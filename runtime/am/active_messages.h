@@ -27,6 +27,7 @@
 // One thread at a time, as the fabric.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -77,7 +78,7 @@ struct Config {
 /// What happened so far, for tests and reports.
 struct Statistics {
   uint64_t sent = 0;             ///< messages with a handler
-  uint64_t served = 0;           ///< handlers run
+  uint64_t served = 0;           ///< handlers run, those of what landed among them
   uint64_t credit_messages = 0;  ///< messages sent only to give credits back
   uint64_t credit_stalls = 0;    ///< sends of the program that had to wait for a credit
   uint64_t deferred = 0;         ///< sends of handlers that were kept for later
@@ -143,6 +144,19 @@ class ActiveMessages final : public fabric::MessageSink {
     if (has_background_work()) background_->advance();
   }
 
+  /// Fabric::wait_for, and meanwhile and afterwards as flush(): what peers asked for goes on.
+  void wait_for(const fabric::Counter& counter) {
+    const auto done_or_ready = [this, &counter] { return counter.pending == 0 || ready(); };
+    while (true) {
+      fabric_.wait(done_or_ready, std::numeric_limits<double>::infinity());
+      flush();
+      if (counter.pending == 0) return;
+    }
+  }
+
+  /// Whether something that handlers began can go on.
+  bool ready() const { return has_background_work() && background_->ready(); }
+
   /// How long requests of this rank lately waited at `target` until it looked for them, smoothed,
   /// in seconds; 0 until it has told of any. An upper bound where the fabric knows no better
   /// (Fabric::waited_s).
@@ -164,17 +178,16 @@ class ActiveMessages final : public fabric::MessageSink {
 
   /// What a put that tells its target (fabric::Shortcuts::put_notify) is for: its tag says so, and
   /// leaves kLandingValues to it.
-  enum class Landing : uint32_t { collective, vis_put, vis_data, combined_puts };
+  enum class Landed : uint32_t { collective, vis_put, vis_data, combined_puts };
   static constexpr size_t kLandings = 4;
   static constexpr uint32_t kLandingValues = fabric::Shortcuts::kLandingTags / 4;
-  static constexpr uint32_t landing_tag(Landing landing, uint32_t value) {
-    return static_cast<uint32_t>(landing) * kLandingValues + value;
+  static constexpr uint32_t landing_tag(Landed what, uint32_t value) {
+    return static_cast<uint32_t>(what) * kLandingValues + value;
   }
 
   /// Handles what lands; may send as handlers do.
-  void set_landing_handler(Landing landing,
-                           std::function<void(Rank source, uint32_t value)> handler) {
-    landing_handlers_.at(static_cast<size_t>(landing)) = std::move(handler);
+  void set_landing_handler(Landed what, std::function<void(Rank source, uint32_t value)> handler) {
+    landing_handlers_.at(static_cast<size_t>(what)) = std::move(handler);
   }
 
   void on_message(Rank source, std::span<const std::byte> message) override;

@@ -173,8 +173,7 @@ struct ContextState {
     if (messages.in_handler()) [[unlikely]]
       fail_in_handler("wait");
     operation = "wait";
-    fabric->wait_for(counter);
-    messages.flush();
+    messages.wait_for(counter);
   }
 
   /// The same for an operation that completes when messages are served: what handlers have kept is

@@ -150,10 +150,13 @@ TEST_P(ImplicitOnNetworks, BurstsTravelThroughTheLandingZone) {
     std::vector<uint64_t> sent(kExtents[0] * kExtents[1]);
     const std::array<std::ptrdiff_t, 2> close = {8, 8 * kExtents[0]};
     const std::array<std::ptrdiff_t, 2> apart = {8, 16 * kExtents[0]};
+    VisOptions options;
+    options.method = VisMethod::packed;
+    options.chunk_bytes = context.state().vis.max_chunk_bytes();
     for (const size_t puts : {kPuts, size_t{511}, size_t{512}, size_t{4000}}) {
       for (size_t i = 0; i < sent.size(); ++i) sent[i] = puts * (me + 1) + i;
       const future moved = rput_strided<2>(context, sent.data(), close,
-                                           context.on_rank(*rows, right), apart, kExtents);
+                                           context.on_rank(*rows, right), apart, kExtents, options);
       // Each writer has one word of each group of kRanks.
       for (size_t i = 0; i < puts; ++i) {
         const uint64_t value = puts * (me + 1) + i;
@@ -426,12 +429,12 @@ TEST_F(ImplicitDeathTest, CombinedPutsThatLandAreCheckedAtTheTarget) {
     const auto body = [=](Context& context) {
       detail::ContextState& state = context.state();
       if (context.rank_me() == 0) {
-        using Landing = am::ActiveMessages::Landing;
+        using Landed = am::ActiveMessages::Landed;
         fabric::Counter sent;
         state.fabric->shortcuts()->put_notify(
             1, state.vis.landing_zone().offset_of(1, 0), std::as_bytes(std::span(&bytes, 1)),
             std::as_bytes(std::span(&word, 1)),
-            am::ActiveMessages::landing_tag(Landing::combined_puts, slot), sent);
+            am::ActiveMessages::landing_tag(Landed::combined_puts, slot), sent);
         context.wait_until([&sent] { return sent.pending == 0; });
       }
       context.barrier();

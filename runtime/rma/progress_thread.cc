@@ -114,7 +114,7 @@ bool ProgressThread::serve(bool woken) {
   if (woken) state_.fabric->woken();
   state_.combiner.flush_old();
   state_.messages.progress();
-  const bool armed = state_.fabric->prepare_to_wait();
+  const bool armed = state_.fabric->prepare_to_wait() && !state_.messages.ready();
   ++statistics_.looks;
   statistics_.served += state_.messages.statistics().served - before;
   state_.operation = operation;

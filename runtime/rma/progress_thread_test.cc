@@ -123,6 +123,46 @@ TEST_P(ProgressThread, ServesOneSidedAndPackedOperationsWhileTheProgramComputes)
   });
 }
 
+// What is too large for an active message.
+TEST_P(ProgressThread, ServesWhatLandsWhileTheProgramComputes) {
+  on_ranks(2, [](Context& context) {
+    constexpr size_t kRows = 8000;
+    constexpr size_t kPuts = 20000;
+    const auto words = *context.new_symmetric_array<uint64_t>(2 * kRows + 2 * kPuts + 1);
+    uint64_t* const mine = context.local(words);
+    std::memset(mine, 0, (2 * kRows + 2 * kPuts + 1) * sizeof(uint64_t));
+    context.barrier();
+    const auto there = context.on_rank(words, 1);
+    constexpr auto kFlag = static_cast<std::ptrdiff_t>(2 * kRows + 2 * kPuts);
+    if (context.rank_me() == 0) {
+      std::vector<uint64_t> column(kRows);
+      for (size_t i = 0; i < kRows; ++i) column[i] = i + 1;
+      std::vector<uint64_t> back(kRows);
+      VisOptions options;
+      options.method = VisMethod::packed;
+      options.chunk_bytes = context.state().vis.max_chunk_bytes();
+      const std::array<std::ptrdiff_t, 1> close{8};
+      const std::array<std::ptrdiff_t, 1> apart{16};
+      const std::array<size_t, 1> extents{kRows};
+      rput_strided(context, column.data(), close, there, apart, extents, options).wait();
+      rget_strided(context, there, apart, back.data(), close, extents, options).wait();
+      EXPECT_EQ(back, column);
+      for (uint64_t i = 0; i < kPuts; ++i) {
+        context.rput_nbi(&i, there + static_cast<std::ptrdiff_t>(2 * (kRows + i)), 1);
+      }
+      context.fence();
+      context.rput(uint64_t{1}, there + kFlag);
+      context.barrier();
+    } else {
+      const std::atomic_ref<uint64_t> flag(mine[kFlag]);
+      EXPECT_TRUE(compute_until([&] { return flag.load(std::memory_order_acquire) == 1; }));
+      for (size_t i = 0; i < kRows; ++i) ASSERT_EQ(mine[2 * i], i + 1);
+      for (uint64_t i = 0; i < kPuts; ++i) ASSERT_EQ(mine[2 * (kRows + i)], i);
+      context.barrier();
+    }
+  });
+}
+
 // Both compute and call, in turns of all lengths, while each asks the other.
 TEST_P(ProgressThread, TakesTurnsWithTheProgram) {
   on_ranks(2, [](Context& context) {

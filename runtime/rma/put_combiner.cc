@@ -28,8 +28,13 @@ PutCombiner::PutCombiner(am::ActiveMessages& messages, fabric::Fabric& fabric,
   messages_.set_reserved(
       am::kCombinedPutsDone,
       [this](Rank source, std::span<const std::byte> payload) { take_answer(source, payload); });
-  messages_.set_landing_handler(am::ActiveMessages::Landing::combined_puts,
+  messages_.set_landing_handler(am::ActiveMessages::Landed::combined_puts,
                                 [this](Rank source, uint32_t slot) { take_landed(source, slot); });
+}
+
+void PutCombiner::use_notified_puts(bool use) {
+  notifies_ = use && fabric_.shortcuts() != nullptr;
+  start(rule_);
 }
 
 size_t PutCombiner::largest_message_bytes() const {
@@ -56,7 +61,9 @@ void PutCombiner::start(const Rule& rule) {
   if (max_put_bytes_ == 0) return;
   size_t for_large = kLargeBuffers * large_bytes_;
   // Large buffers are for few peers, small ones for many.
-  if (large_bytes_ <= message_bytes_ || for_large > rule.budget_bytes / 2) for_large = 0;
+  if (!notifies_ || large_bytes_ <= message_bytes_ || for_large > rule.budget_bytes / 2) {
+    for_large = 0;
+  }
   buffers_.resize(std::max<size_t>((rule.budget_bytes - for_large) / message_bytes_, 1));
   const auto list = [](std::vector<Buffer>& buffers, size_t capacity, Buffer*& free) {
     for (Buffer& buffer : buffers) {
@@ -89,9 +96,7 @@ PutCombiner::Buffer& PutCombiner::take_small() {
 // Null if none is free, or the target cannot be reached so.
 PutCombiner::Buffer* PutCombiner::take_large(Rank target) {
   collect_sent();
-  if (free_large_ == nullptr || !notifies_ || fabric_.shortcuts()->shares_node(target)) {
-    return nullptr;
-  }
+  if (free_large_ == nullptr || fabric_.shortcuts()->shares_node(target)) return nullptr;
   if (large_memory_.empty()) large_memory_.resize(large_buffers_.size() * large_bytes_);
   Buffer* const buffer = free_large_;
   free_large_ = buffer->newer;
@@ -146,6 +151,7 @@ void PutCombiner::land(Buffer& buffer) {
     messages_.wait([this, target] { return landing_.has_free(target); });
   }
   const uint32_t slot = landing_.acquire(target);
+  peers_[target].slots |= 1U << slot;
   ++statistics_.landed;
   buffer.landing_bytes = buffer.used;
   buffer.newer = sending_;
@@ -153,7 +159,7 @@ void PutCombiner::land(Buffer& buffer) {
   fabric_.shortcuts()->put_notify(
       target, landing_.offset_of(target, slot), std::as_bytes(std::span(&buffer.landing_bytes, 1)),
       {buffer.memory, buffer.used},
-      am::ActiveMessages::landing_tag(am::ActiveMessages::Landing::combined_puts, slot),
+      am::ActiveMessages::landing_tag(am::ActiveMessages::Landed::combined_puts, slot),
       buffer.sent);
 }
 
@@ -171,13 +177,24 @@ void PutCombiner::collect_sent() {
 }
 
 // From the newest on: the ranks that were written last are sent to first, so that ranks that write
-// to all others in the same order do not all send to the same one.
+// to all others in the same order do not all send to the same one. Those that have to wait for a
+// slot come last.
 void PutCombiner::flush() {
+  for (Buffer* buffer = newest_; buffer != nullptr;) {
+    Buffer* const older = buffer->older;
+    if (!lacks_slot(*buffer)) send(buffer->target);
+    buffer = older;
+  }
   while (newest_ != nullptr) send(newest_->target);
 }
 
+// A call that only makes progress does not wait for slots.
 void PutCombiner::flush_older_than(double time_s) {
-  while (oldest_ != nullptr && oldest_->opened_s <= time_s) send(oldest_->target);
+  for (Buffer* buffer = oldest_; buffer != nullptr && buffer->opened_s <= time_s;) {
+    Buffer* const newer = buffer->newer;
+    if (!lacks_slot(*buffer)) send(buffer->target);
+    buffer = newer;
+  }
 }
 
 void PutCombiner::take_message(Rank source, std::span<const std::byte> payload) {
@@ -200,13 +217,18 @@ void PutCombiner::take_landed(Rank source, uint32_t slot) {
 
 // With the number of the slot that is free again, if puts came through one.
 void PutCombiner::take_answer(Rank source, std::span<const std::byte> payload) {
-  --peers_[source].unanswered;
-  if (payload.empty()) return;
+  Peer& peer = peers_[source];
   uint32_t slot = 0;
   if (payload.size() == sizeof slot) std::memcpy(&slot, payload.data(), sizeof slot);
-  if (payload.size() != sizeof slot || slot >= landing_.slots()) {
-    fail_malformed(source, "an answer of " + std::to_string(payload.size()) + " bytes");
+  const bool lands = !payload.empty();
+  if (peer.unanswered == 0 || (lands && (payload.size() != sizeof slot || slot >= 32 ||
+                                         (peer.slots & (1U << slot)) == 0))) {
+    fail_(Error(ErrorCode::data_loss,
+                "rank " + std::to_string(source) + " answered combined puts that it was not sent"));
   }
+  --peer.unanswered;
+  if (!lands) return;
+  peer.slots &= ~(1U << slot);
   landing_.release(source, slot);
 }
 

@@ -13,10 +13,11 @@
 // (fabric::Shortcuts::put_notify): {uint64_t: bytes, entries}. Where a message costs as much as
 // some thousand bytes, as over sockets, the puts of a burst take half of the time or less.
 //
-// Memory: buffers of one message each from a pool of Rule::budget_bytes, however many peers there
-// are; when it is used up, the oldest buffer is sent. Latency: a put leaves at the latest
+// Memory: buffers of Rule::budget_bytes, small and large ones together, however many peers there
+// are; when the small ones are used up, the oldest is sent. Latency: a put leaves at the latest
 // Rule::max_delay_s after the first of its message plus the time to this rank's next call that
-// makes progress.
+// makes progress; one in a large buffer, too, unless all slots of the target's landing zone are in
+// use.
 //
 // One thread at a time, as the runtime.
 #pragma once
@@ -61,9 +62,9 @@ class PutCombiner {
   PutCombiner(am::ActiveMessages& messages, fabric::Fabric& fabric, vis::LandingZone& landing,
               std::span<std::byte> segment, Rank ranks, fabric::FailureHandler fail);
 
-  /// Whether puts may tell their target that they have landed. The same on every rank; before the
-  /// first put.
-  void use_notified_puts(bool use) { notifies_ = use && fabric_.shortcuts() != nullptr; }
+  /// Whether puts may tell their target that they have landed. The same on every rank; while
+  /// nothing is held.
+  void use_notified_puts(bool use);
 
   /// After ActiveMessages::start(); again only while nothing is held. Makes progress while the
   /// network reads from buffers.
@@ -147,6 +148,7 @@ class PutCombiner {
   struct Peer {
     Buffer* open = nullptr;
     uint32_t unanswered = 0;
+    uint32_t slots = 0;           // of the landing zone that this class holds, a bit each
     bool fills_messages = false;  // the last one was full
   };
 
@@ -179,6 +181,10 @@ class PutCombiner {
   void land(Buffer& buffer);
   void collect_sent();
   void flush_older_than(double time_s);
+  // Sending it would have to wait for a slot.
+  bool lacks_slot(const Buffer& buffer) const {
+    return buffer.used > message_bytes_ && !landing_.has_free(buffer.target);
+  }
   void unlink(Buffer& buffer);
   void take_message(Rank source, std::span<const std::byte> payload);
   void take_landed(Rank source, uint32_t slot);

@@ -19,8 +19,10 @@ MemoryUse memory_use(Context& context) {
   const detail::ContextState& state = context.state();
   const fabric::Info& info = state.fabric->info();
   const uint64_t behind_segment = state.fabric->segment().size() - state.segment.size();
-  // Landing slots are packed into as much private memory at most.
-  const uint64_t packing = vis::LandingZone::bytes_for(state.ranks) + 2 * info.max_message_bytes +
+  // The slots for what this rank sends, half of those there are, are packed into as much private
+  // memory at most.
+  const uint64_t packing = vis::LandingZone::bytes_for(state.ranks) / 2 +
+                           2 * info.max_message_bytes +
                            vis::Transfers::kConcurrent * vis::Transfers::kMaxBoxBytes;
   MemoryUse use;
   use.segment_bytes = state.segment.size();

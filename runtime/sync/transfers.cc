@@ -44,7 +44,7 @@ Transfers::Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabri
   if (shortcuts_ == nullptr || ranks < 2) return;
   const size_t room = places_.size() / (size_t{kPlaces} * (ranks - 1)) / kPlaceAlignment;
   place_bytes_ = std::min(room * kPlaceAlignment, config_.place_bytes + kPlaceAlignment);
-  messages_.set_landing_handler(am::ActiveMessages::Landing::collective,
+  messages_.set_landing_handler(am::ActiveMessages::Landed::collective,
                                 [this](Rank source, uint32_t place) { on_landed(source, place); });
 }
 
@@ -435,7 +435,7 @@ void Transfers::send_placed(const Call& call, const Key& key, Rank target,
   fabric::Counter sent;
   shortcuts_->put_notify(
       target, place_offset(target, me_, place), bytes_of(lead), data,
-      am::ActiveMessages::landing_tag(am::ActiveMessages::Landing::collective, place), sent);
+      am::ActiveMessages::landing_tag(am::ActiveMessages::Landed::collective, place), sent);
   if (sent.pending != 0) messages_.wait([&sent] { return sent.pending == 0; });
 }
 

@@ -114,9 +114,9 @@ void Transfers::begin_chunk_put(Transfer& transfer) {
   chunk.state = Chunk::State::told;
   std::byte* const head = chunk.scratch.memory.get();
   write_lead(transfer, slot, head);
-  shortcuts_->put_notify(
-      transfer.target, offset, {head, lead}, data,
-      am::ActiveMessages::landing_tag(am::ActiveMessages::Landing::vis_put, slot), chunk.moving);
+  shortcuts_->put_notify(transfer.target, offset, {head, lead}, data,
+                         am::ActiveMessages::landing_tag(am::ActiveMessages::Landed::vis_put, slot),
+                         chunk.moving);
 }
 
 // What the target has to know of a chunk that is put.
@@ -232,7 +232,8 @@ void Transfers::take_landed_data(Rank source, uint32_t slot) {
   wire::Data head;
   std::memcpy(&head, answer.data(), sizeof head);
   Transfer& transfer = find(source, head.token, Direction::get);
-  if (!transfer.lands || transfer.chunks[slot].state != Chunk::State::asked) {
+  if (!transfer.lands || transfer.chunks[slot].state != Chunk::State::asked ||
+      transfer.chunks[slot].bytes > answer.size() - sizeof head) {
     fail_malformed(source, "data that landed");
   }
   unpack_chunk(transfer, transfer.chunks[slot], answer.subspan(sizeof head));
@@ -240,7 +241,7 @@ void Transfers::take_landed_data(Rank source, uint32_t slot) {
   if (transfer.in_flight == 0 && transfer.begun == transfer.total) complete(transfer);
 }
 
-// What handlers were asked for. Putting makes progress, so that more may come.
+// What handlers were asked for.
 void Transfers::put_answers() {
   while (answers_put_ < answers_.size()) {
     Answer& answer = answers_[answers_put_++];
@@ -248,7 +249,7 @@ void Transfers::put_answers() {
     shortcuts_->put_notify(
         answer.source, landing_.answer_offset_of(answer.source, slot),
         std::as_bytes(std::span(&answer.head, 1)), answer.data,
-        am::ActiveMessages::landing_tag(am::ActiveMessages::Landing::vis_data, slot), answer.sent);
+        am::ActiveMessages::landing_tag(am::ActiveMessages::Landed::vis_data, slot), answer.sent);
   }
   while (answers_put_ > 0 && answers_.front().sent.pending == 0) {
     answers_.pop_front();

@@ -28,11 +28,11 @@ Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
   serve(am::kVisPutDone, &Transfers::take_done);
   serve(am::kVisGet, &Transfers::serve_get);
   serve(am::kVisData, &Transfers::take_data);
-  using Landing = am::ActiveMessages::Landing;
+  using Landed = am::ActiveMessages::Landed;
   messages_.set_landing_handler(
-      Landing::vis_put, [this](Rank source, uint32_t slot) { take_landed_put(source, slot); });
+      Landed::vis_put, [this](Rank source, uint32_t slot) { take_landed_put(source, slot); });
   messages_.set_landing_handler(
-      Landing::vis_data, [this](Rank source, uint32_t slot) { take_landed_data(source, slot); });
+      Landed::vis_data, [this](Rank source, uint32_t slot) { take_landed_data(source, slot); });
   messages_.set_background(*this);
 }
 

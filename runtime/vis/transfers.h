@@ -8,11 +8,14 @@
 //                 the handler at the target, which says when it is done. A get asks for one message
 //                 of data at a time, which the handler at the target packs. While one message is
 //                 unpacked, the next one travels and the one after it is packed. Chunks larger than
-//                 a message travel as puts to, and gets from, the target's landing zone.
+//                 a message go through landing zones: where the network tells the target of puts,
+//                 each as one put, to the target or back to who asked for it; else as puts to, and
+//                 gets from, the target's zone, beside messages.
 //
 // start() begins what the window allows and returns; the rest is begun whenever this rank makes
 // progress (am::Background). Only the oldest kConcurrent transfers are begun; later ones wait.
-// Handlers pack or unpack one message, and answer with at most one.
+// Handlers pack or unpack one message, and answer with at most one; chunks that are to be put back
+// wait until the handler has returned.
 //
 // Memory. Per peer: nothing beyond the credits of active messages. Per rank: two messages, the
 // landing zone of LandingZone::kBytes, at most as much again where chunks are packed, a bounding

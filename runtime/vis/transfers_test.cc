@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -509,10 +512,18 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
       const std::array<size_t, 2> extents{kRows, kBytes};
       const fabric::Traffic before = state.fabric->traffic();
       const uint64_t operations = packed.operations;
+      const uint64_t messages = state.messages.statistics().sent;
+      const bool scattered = stride != static_cast<std::ptrdiff_t>(kBytes);
       rput_strided(context, source.data() + (kRows - 1) * kBytes, local, there, remote, extents,
                    options)
           .wait();
       EXPECT_EQ(packed.operations - operations, chunks);
+      // Beside what this rank answers to its peer.
+      if (scattered && !state.vis.notifies()) {
+        EXPECT_GE(state.messages.statistics().sent - messages, chunks);
+      } else {
+        EXPECT_LE(state.messages.statistics().sent - messages, chunks);
+      }
       EXPECT_EQ(state.fabric->traffic().puts - before.puts, chunks);
       context.barrier();
       for (size_t row = 0; row < kRows; ++row) {
@@ -528,10 +539,46 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
           .wait();
       EXPECT_EQ(back, source);
       // Where puts tell of themselves, the target puts what is asked for.
-      const bool put = state.vis.notifies() && stride != static_cast<std::ptrdiff_t>(kBytes);
-      EXPECT_EQ(state.fabric->traffic().gets - gets, put ? 0 : chunks);
+      EXPECT_EQ(state.fabric->traffic().gets - gets,
+                scattered && state.vis.notifies() ? 0 : chunks);
       context.barrier();
     }
+  });
+}
+
+// Rank 0 gets from rank 1, which waits for rank 2, which looks at nothing until rank 0 has its
+// data.
+TEST_P(VisOnNetworks, ARankServesWhileItWaits) {
+  std::atomic<bool> served{false};
+  on_ranks(3, [&served](Context& context) {
+    constexpr size_t kRows = 2000;
+    const auto mine = context.new_symmetric_array<uint64_t>(2 * kRows);
+    ASSERT_TRUE(mine.ok());
+    std::iota(context.local(*mine), context.local(*mine) + 2 * kRows, context.rank_me());
+    auto& state = context.state();
+    context.barrier();
+    // On a virtual clock nothing waits for a rank that only computes.
+    if (!state.vis.notifies()) GTEST_SKIP() << "no puts that tell their target";
+    if (context.rank_me() == 0) {
+      VisOptions options;
+      options.method = VisMethod::packed;
+      options.chunk_bytes = state.vis.max_chunk_bytes();
+      const std::array<std::ptrdiff_t, 1> remote{16};
+      const std::array<std::ptrdiff_t, 1> local{-8};
+      std::vector<uint64_t> back(kRows);
+      rget_strided(context, context.on_rank(*mine, 1), remote, back.data() + kRows - 1, local,
+                   std::array<size_t, 1>{kRows}, options)
+          .wait();
+      served = true;
+      for (size_t i = 0; i < kRows; ++i) ASSERT_EQ(back[kRows - 1 - i], 2 * i + 1);
+    } else if (context.rank_me() == 1) {
+      EXPECT_EQ(context.rget(context.on_rank(*mine, 2) + 5), 7U);
+    } else {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+      while (!served && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      EXPECT_TRUE(served);
+    }
+    context.barrier();
   });
 }
 
@@ -813,6 +860,52 @@ TEST_F(VisDeathTest, MessagesAreCheckedOnArrival) {
               ::testing::ExitedWithCode(3), "a strided put");
   EXPECT_EXIT(send(am::kVisPutDone, {7}), ::testing::ExitedWithCode(3), "an answer to a transfer");
   EXPECT_EXIT(send(am::kVisData, {7, 1}), ::testing::ExitedWithCode(3), "an answer to a transfer");
+}
+
+TEST_F(VisDeathTest, WhatLandsIsCheckedOnArrival) {
+  using Landed = am::ActiveMessages::Landed;
+  const auto land = [](Landed what, uint32_t slot, const std::vector<uint64_t>& words) {
+    const auto body = [&](Context& context) {
+      detail::ContextState& state = context.state();
+      if (context.rank_me() == 0) {
+        const std::span<const std::byte> bytes = std::as_bytes(std::span(words));
+        const vis::LandingZone& zone = state.vis.landing_zone();
+        fabric::Counter sent;
+        state.fabric->shortcuts()->put_notify(
+            1, what == Landed::vis_put ? zone.offset_of(1, 0) : zone.answer_offset_of(1, 0),
+            bytes.first(8), bytes.subspan(8), am::ActiveMessages::landing_tag(what, slot), sent);
+        context.wait_until([&sent] { return sent.pending == 0; });
+      }
+      context.barrier();
+    };
+    on_ranks(2, body, bootstrap::fabrics_under_test()[0]);  // tcp, which has such puts
+  };
+  const auto ask = [](const std::vector<uint64_t>& words) {
+    const auto body = [&](Context& context) {
+      if (context.rank_me() == 0) {
+        context.state().messages.send(1, am::kVisGet, std::as_bytes(std::span(words)), {});
+      }
+      context.barrier();
+    };
+    on_ranks(2, body, bootstrap::fabrics_under_test()[0]);
+  };
+  constexpr uint64_t kLanding = uint64_t{vis::wire::kLanding} << 32;
+  constexpr uint64_t kNotified = uint64_t{vis::wire::kNotified} << 32;
+  constexpr uint64_t kListed = uint64_t{vis::wire::kList} << 32;
+  constexpr uint64_t kSlotBytes = vis::LandingZone::kSlotBytes;
+  EXPECT_EXIT(land(Landed::vis_put, 100, {0, 0}), ::testing::ExitedWithCode(3),
+              "rank 0 sent a put that landed that is not well formed");
+  EXPECT_EXIT(land(Landed::vis_put, 0, {0, 0}), ::testing::ExitedWithCode(3),
+              "rank 0 sent a put that is not well formed");
+  EXPECT_EXIT(land(Landed::vis_put, 0, {kLanding | kListed, (kSlotBytes - 8) << 32}),
+              ::testing::ExitedWithCode(3), "rank 0 sent a put that is not well formed");
+  EXPECT_EXIT(land(Landed::vis_data, 100, {0, 0}), ::testing::ExitedWithCode(3),
+              "rank 0 sent data that landed that is not well formed");
+  EXPECT_EXIT(land(Landed::vis_data, 0, {7, 0}), ::testing::ExitedWithCode(3),
+              "rank 0 sent an answer to a transfer");
+  // What would not fit into the slot of the answer.
+  EXPECT_EXIT(ask({kLanding | kNotified, kSlotBytes << 32, 0, kSlotBytes, 0, kSlotBytes}),
+              ::testing::ExitedWithCode(3), "rank 0 sent a get that is not well formed");
 }
 
 }  // namespace

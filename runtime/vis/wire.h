@@ -6,7 +6,8 @@
 //   get    Head, Landing, places        answered by Data when the data are in the slot
 // Where puts tell their target that they have landed, no message does:
 //   put    Head, Landing, places, data  in the slot; answered by Done
-//   get    Head, Landing, places        answered by Data and the data, in the slot's other half
+//   get    Head, Landing, places        answered by Data and the data, in the slot for it at the
+//   initiator
 // Places of a strided transfer: a StridedHead and `dimensions` pairs {count, stride} of 64 bits say
 // how the whole of it lies; a message is about the bytes of the stream from `begin` on. Those of a
 // list: words {offset << 20 | bytes}, each followed by its data in a put.

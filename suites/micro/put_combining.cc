@@ -96,6 +96,7 @@ Benchmark put_message_benchmark() {
   Benchmark benchmark =
       put_benchmark(run_message, "micro.put_message", "Size of messages of small puts");
   experiment::Experiment& e = benchmark.declaration;
+  e.version = 2;  // 1: 4096 puts
   e.description =
       "Rank 0 makes 16384 puts of 8 B without handles to places of rank 1 that do not touch, "
       "combined in messages of at most some size, and a fence. A sample is the time of all divided "

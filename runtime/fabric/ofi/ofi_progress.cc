@@ -309,7 +309,7 @@ bool OfiRank::prepare_to_wait() {
   attend();
   const bool in_mailbox = std::any_of(node_senders_.begin(), node_senders_.end(),
                                       [](NodeSender& sender) { return !sender.reader.empty(); });
-  return !in_mailbox && arrivals_.empty() && endpoint_.may_wait();
+  return !in_mailbox && arrivals_.empty() && landings_.empty() && endpoint_.may_wait();
 }
 
 void OfiRank::woken() {

@@ -322,7 +322,7 @@ class Context {
   // Where these bytes are in this process; null if they are not, or near or beyond the end of the
   // segment, or too many: all of which the longer way takes, which reports what is wrong.
   std::byte* reach(rank_t target, uint64_t offset, size_t bytes) const {
-    // None are too many as well.
+    // 0 wraps around, and takes the longer way.
     if (bytes - 1 >= kShort || target >= short_ranks_ || offset > short_end_) return nullptr;
     std::byte* const base = reachable_[target];
     return base == nullptr ? nullptr : base + offset;
