@@ -329,7 +329,7 @@ class BoardBootstrap final : public bootstrap::Bootstrap {
 void lose_a_peer_while_computing(const std::string& same_node) {
   void* const memory =
       ::mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  auto* const board = new (memory) Board();
+  auto* const board = new (memory) Board();  // NOLINT(cppcoreguidelines-owning-memory)
   const uint32_t rank = ::fork() == 0 ? 1 : 0;
   auto options = group_on({"", "tcp", "real", same_node, "thread"}, 2).context;
   auto context =
