@@ -11,6 +11,8 @@
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 what=${1:-all}
+tidy_base=${STRIPLINE_TIDY_BASE:-}
+unset STRIPLINE_TIDY_BASE  # not a setting of the programs that are tested
 case $what in
   all | fast | release | asan) ;;
   -h | --help)
@@ -34,7 +36,7 @@ check_format() {
 
 tidy_changed() {
   local base changed
-  base=${STRIPLINE_TIDY_BASE:-$(git rev-parse -q --verify HEAD~1 || true)}
+  base=${tidy_base:-$(git rev-parse -q --verify HEAD~1 || true)}
   [ -n "$base" ] || return 0
   changed=$(git diff --name-only --diff-filter=d "$base" -- '*.cc' | grep -v '_fuzz\.cc$' || true)
   [ -n "$changed" ] || return 0
