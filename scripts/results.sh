@@ -212,17 +212,17 @@ the whole interval lies above it."
 }
 
 print_compare() {
-  local fabric rounds=240
-  [ -z "$quick" ] || rounds=6
+  local fabric rounds=40 launches=10
+  [ -z "$quick" ] || rounds=6 launches=2
   configure_and_build release stripline-compare >&2
   for fabric in tcp net shm; do
     selected "$fabric" || continue
     echo
-    "$bin/stripline-compare" --fabric "$fabric" --rounds "$rounds" --markdown
+    "$bin/stripline-compare" --fabric "$fabric" --rounds "$rounds" --launches "$launches" --markdown
   done
   selected same-node || return 0
   echo
-  "$bin/stripline-compare" --same-node --rounds "$rounds" --markdown
+  "$bin/stripline-compare" --same-node --rounds "$rounds" --launches "$launches" --markdown
 }
 
 # With the models that `vis` fitted, where it did. Status 1 is a verdict, which is printed.

@@ -180,7 +180,7 @@ class ActiveMessages final : public fabric::MessageSink {
   /// leaves kLandingValues to it.
   enum class Landed : uint32_t { collective, vis_put, vis_data, combined_puts };
   static constexpr size_t kLandings = 4;
-  static constexpr uint32_t kLandingValues = fabric::Shortcuts::kLandingTags / 4;
+  static constexpr uint32_t kLandingValues = fabric::Shortcuts::kLandingTags / kLandings;
   static constexpr uint32_t landing_tag(Landed what, uint32_t value) {
     return static_cast<uint32_t>(what) * kLandingValues + value;
   }

@@ -221,8 +221,9 @@ void PutCombiner::take_answer(Rank source, std::span<const std::byte> payload) {
   uint32_t slot = 0;
   if (payload.size() == sizeof slot) std::memcpy(&slot, payload.data(), sizeof slot);
   const bool lands = !payload.empty();
-  if (peer.unanswered == 0 || (lands && (payload.size() != sizeof slot || slot >= 32 ||
-                                         (peer.slots & (1U << slot)) == 0))) {
+  if (peer.unanswered == 0 ||
+      (lands && (payload.size() != sizeof slot || slot >= landing_.slots() ||
+                 (peer.slots & (1U << slot)) == 0))) {
     fail_(Error(ErrorCode::data_loss,
                 "rank " + std::to_string(source) + " answered combined puts that it was not sent"));
   }

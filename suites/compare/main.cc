@@ -2,17 +2,19 @@
 // same provider's bare calls, and a TCP socket, between one pair of processes, in alternating
 // batches.
 //
-//   stripline-compare [--fabric tcp] [--rounds 60] [--vis] [--model FILE] [--markdown] [--json
-//   FILE] stripline-compare --same-node ...     the same for ranks that map each other's segments,
-//   beside
-//                                         plain loads, stores and memcpy
+//   stripline-compare [--fabric tcp] [--rounds 60] [--launches 1] [--model FILE] [--markdown]
+//                     [--json FILE]
+//   stripline-compare --same-node ...   for ranks that map each other's segments, beside plain
+//                                       loads, stores and memcpy
+//   stripline-compare --vis ...
 //
 // With --vis: strided transfers by every method beside a loop and beside packing by hand, in MiB/s.
 // Exit status 1 says that what the planner chose is slower than the better of these two by more
 // than 5 % in some transfer, of which the table shows the intervals.
 //
 // A ratio is of times, ours to bare, and paired: both batches of a round follow one another. Rounds
-// alternate which goes first. Each row is verified after it was measured.
+// alternate which goes first. Each row is verified after it was measured. Of several launches, each
+// counts with its medians.
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -36,27 +38,17 @@
 
 #include "base/exit_codes.h"
 #include "base/json.h"
-#include "optimizer/stats/compare.h"
-#include "optimizer/stats/interval.h"
-#include "optimizer/stats/order.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/rma/context_state.h"
-#include "suites/bench/text_table.h"
 #include "suites/compare/board.h"
+#include "suites/compare/row_table.h"
 #include "suites/compare/rows.h"
 #include "suites/compare/vis_section.h"
 #include "suites/compare/vis_table.h"
-#include "suites/results/markdown.h"
 
 namespace stripline::suites::compare {
 namespace {
 
-using bench::interval_text;
-using bench::ratio_text;
-using bench::TextTable;
-using bench::with_unit;
-
-constexpr double kConfidence = 0.95;
 constexpr uint32_t kInitiator = 0;
 // Batches before the first that counts: connections, caches, the peer's turn.
 constexpr int kWarmUpRounds = 2;
@@ -96,6 +88,7 @@ struct Order {
   bool same_node = false;
   bool vis = false;
   int rounds = 60;
+  int launches = 1;
   bool markdown = false;
   std::string json_path;
   std::string model_path;
@@ -145,14 +138,16 @@ void serve(Systems& systems, const Board& board) {
   }
 }
 
-struct Measured {
-  std::vector<double> first_s;
-  std::vector<double> second_s;
-  bool verified = true;
-};
-
-Measured measure(const Row& row, int rounds, Board& board) {
-  Measured measured;
+RowTimes measure(const Row& row, int rounds, Board& board) {
+  RowTimes times{.name = row.name,
+                 .metric = row.metric,
+                 .unit = row.unit,
+                 .amount = row.amount,
+                 .most = row.most,
+                 .baseline = row.baseline,
+                 .first_s = {},
+                 .second_s = {},
+                 .verified = true};
   const auto run = [&](const Side& side) {
     board.served = side.system;
     return side.batch();
@@ -163,95 +158,55 @@ Measured measure(const Row& row, int rounds, Board& board) {
     for (const bool first : {round % 2 == 0, round % 2 != 0}) {
       const Side& side = first ? row.first : row.second;
       (first ? first_s : second_s) = run(side);
-      measured.verified = side.verified() && measured.verified;
+      times.verified = side.verified() && times.verified;
     }
     if (round < 0) continue;
-    measured.first_s.push_back(first_s);
-    measured.second_s.push_back(second_s);
+    times.first_s.push_back(first_s);
+    times.second_s.push_back(second_s);
   }
-  return measured;
+  return times;
 }
 
-/// A time as the row's metric: itself, or what passes per second.
-double metric_of(const Row& row, double seconds) {
-  return row.metric == "latency" ? seconds : row.amount / seconds;
+/// Rank 0 of a launch: measures the rows and tells the parent through `rows_file`.
+int measure_rows(const Order& order, RowWork& work, Board& board, std::FILE* rows_file) {
+  std::vector<RowTimes> rows;
+  for (const Row& row : work.rows()) rows.push_back(measure(row, order.rounds, board));
+  const std::string text = to_json(rows).dump();
+  if (std::fwrite(text.data(), 1, text.size(), rows_file) == text.size()) return kExitOk;
+  return report(Error(ErrorCode::resource_exhausted,
+                      "the measurements do not fit into a temporary file; make room in /tmp"));
 }
 
-Json json_of(const Row& row, const char* variant, const std::string& fabric,
-             const std::vector<double>& seconds, bool verified) {
-  std::vector<double> values;
-  for (const double value : seconds) values.push_back(metric_of(row, value));
-  const auto interval = stats::median_interval(values, kConfidence);
-  return {{"experiment", "compare." + row.name},
-          {"variant", variant},
-          {"fabric", fabric},
-          {"ranks", 2},
-          {"params", Json::object()},
-          {"metric", row.metric},
-          {"unit", row.unit},
-          {"median", stats::median(values)},
-          {"ci_low", interval.ok() ? Json(interval->low) : Json()},
-          {"ci_high", interval.ok() ? Json(interval->high) : Json()},
-          {"runs", values.size()},
-          {"verified", verified},
-          {"plan", ""}};
+/// What a launch has told.
+Result<std::vector<RowTimes>> read_rows(std::FILE* rows_file) {
+  std::rewind(rows_file);
+  std::string text;
+  std::array<char, 4096> part{};
+  while (const size_t read = std::fread(part.data(), 1, part.size(), rows_file)) {
+    text.append(part.data(), read);
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(text, "measurements of a launch"));
+  return rows_from_json(json);
 }
 
-std::string metric_text(const Row& row, double value) {
-  if (row.metric == "latency") return with_unit(value, row.unit);
-  const bool rate = row.metric == "rate";
-  std::array<char, 32> text{};
-  (void)std::snprintf(text.data(), text.size(), rate ? "%.3f Mop/s" : "%.2f GB/s",
-                      value / (rate ? 1e6 : 1e9));
-  return text.data();
-}
-
-int compare(const Order& order, RowWork& work, Board& board) {
-  std::ofstream json;
-  if (!order.json_path.empty()) json.open(order.json_path);
-  const std::vector<std::string> headings = {"operation",   ">stripline",      ">baseline",
-                                             "baseline is", ">ratio of times", ">95% interval",
-                                             "criterion",   "verified"};
-  TextTable table(headings);
-  results::MarkdownTable markdown(headings);
-  bool all_verified = true;
-  for (const Row& row : work.rows()) {
-    const Measured measured = measure(row, order.rounds, board);
-    all_verified = all_verified && measured.verified;
-    const auto ratio = stats::paired_ratio(measured.first_s, measured.second_s, kConfidence);
-    if (!ratio.ok()) {
-      (void)std::fprintf(stderr, "stripline-compare: %s\n", ratio.error().message().c_str());
-      return kExitFailure;
+int show_rows(const Order& order, const std::vector<std::vector<RowTimes>>& launches) {
+  const auto rows = merge_launches(launches);
+  if (!rows.ok()) return report(rows.error());
+  const auto table = row_table(*rows, order.markdown);
+  if (!table.ok()) return report(table.error());
+  std::cout << "fabric " << order.path() << ", 2 processes, ";
+  if (order.launches > 1) std::cout << order.launches << " launches of ";
+  std::cout << order.rounds << " paired rounds\n\n" << *table << std::flush;
+  if (!order.json_path.empty()) {
+    std::ofstream json(order.json_path);
+    if (!(json << row_json_lines(*rows, order.path())).flush()) {
+      (void)std::fprintf(stderr, "stripline-compare: cannot write '%s'\n", order.json_path.c_str());
+      return kExitUnavailable;
     }
-    std::string criterion;
-    if (row.most > 0) {
-      criterion = "at most " + ratio_text(row.most) + ": " + results::met(ratio->value <= row.most);
-    }
-    const std::vector<std::string> cells = {
-        row.name,
-        metric_text(row, metric_of(row, stats::median(measured.first_s))),
-        metric_text(row, metric_of(row, stats::median(measured.second_s))),
-        row.baseline,
-        ratio_text(ratio->value),
-        interval_text(ratio->interval.low, ratio->interval.high, ""),
-        criterion,
-        measured.verified ? "yes" : "NO"};
-    table.add(cells);
-    markdown.add(cells);
-    json << json_of(row, "stripline", order.path(), measured.first_s, measured.verified).dump()
-         << "\n"
-         << json_of(row, row.baseline.c_str(), order.path(), measured.second_s, measured.verified)
-                .dump()
-         << "\n";
   }
-  std::cout << "fabric " << order.path() << ", 2 processes, " << order.rounds
-            << " paired rounds\n\n"
-            << (order.markdown ? markdown.text() : table.text()) << std::flush;
-  if (json.is_open() && !json.flush()) {
-    (void)std::fprintf(stderr, "stripline-compare: cannot write '%s'\n", order.json_path.c_str());
-    return kExitUnavailable;
-  }
-  return all_verified ? kExitOk : kExitVerification;
+  const bool verified =
+      std::all_of(rows->begin(), rows->end(), [](const RowTimes& row) { return row.verified; });
+  return verified ? kExitOk : kExitVerification;
 }
 
 int compare_vis(const Order& order, VisSection& section, Board& board) {
@@ -290,7 +245,7 @@ void pin(unsigned cpu) {
   }
 }
 
-int run_rank(const Order& order, uint32_t rank, Board& board) {
+int run_rank(const Order& order, uint32_t rank, Board& board, std::FILE* rows_file) {
   auto systems = open_systems(order, rank, board);
   if (!systems.ok()) {
     if (!board.failed.exchange(true)) {
@@ -318,13 +273,14 @@ int run_rank(const Order& order, uint32_t rank, Board& board) {
   } else {
     const auto work =
         order.same_node ? node_rows(*systems, *array) : network_rows(*systems, *array);
-    code = compare(order, *work, board);
+    code = measure_rows(order, *work, board, rows_file);
   }
   board.served = System::stop;
   return code;
 }
 
-int run(const Order& order) {
+/// Two processes that measure once.
+int launch(const Order& order, std::FILE* rows_file) {
   void* memory =
       mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return report(Error(ErrorCode::resource_exhausted, "mmap failed"));
@@ -336,7 +292,7 @@ int run(const Order& order) {
     if (child < 0) return report(Error(ErrorCode::resource_exhausted, "fork failed"));
     if (child == 0) {
       pin(rank);
-      const int code = run_rank(order, rank, *board);
+      const int code = run_rank(order, rank, *board, rows_file);
       (void)std::fflush(nullptr);
       ::_exit(code);
     }
@@ -353,7 +309,25 @@ int run(const Order& order) {
     board->failed = true;
     for (const pid_t child : children) ::kill(child, SIGKILL);
   }
+  ::munmap(memory, sizeof(Board));
   return code;
+}
+
+int run(const Order& order) {
+  if (order.vis) return launch(order, nullptr);
+  std::vector<std::vector<RowTimes>> launches;
+  for (int i = 0; i < order.launches; ++i) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> rows_file(std::tmpfile(), std::fclose);
+    if (rows_file == nullptr) {
+      return report(Error(ErrorCode::resource_exhausted,
+                          "cannot create a temporary file; make room in /tmp"));
+    }
+    if (const int code = launch(order, rows_file.get()); code != kExitOk) return code;
+    auto rows = read_rows(rows_file.get());
+    if (!rows.ok()) return report(rows.error());
+    launches.push_back(std::move(*rows));
+  }
+  return show_rows(order, launches);
 }
 
 }  // namespace
@@ -368,7 +342,13 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", order.rounds, "paired batches of each row")
       ->check(CLI::Range(6, 100000))
       ->capture_default_str();
-  app.add_flag("--vis", order.vis, "compare strided transfers instead");
+  auto* launches = app.add_option("--launches", order.launches,
+                                  "pairs of processes, one after another: where memory lies "
+                                  "differs between them, and figures with it")
+                       ->check(CLI::Range(1, 1000))
+                       ->capture_default_str();
+  app.add_flag("--vis", order.vis, "compare strided transfers instead, in one launch")
+      ->excludes(launches);
   app.add_option("--model", order.model_path, "tuned model of the runtime's planners");
   app.add_flag("--markdown", order.markdown, "print the table as Markdown");
   app.add_option("--json", order.json_path, "write the rows as JSON lines, too");

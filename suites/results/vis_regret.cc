@@ -62,6 +62,25 @@ const Candidate& fastest(const std::vector<Candidate>& candidates, std::optional
       [&](const Candidate& a, const Candidate& b) { return a.mean(half) < b.mean(half); });
 }
 
+VisRegret summary_of(std::vector<CellRegret> cells) {
+  VisRegret regret;
+  for (const CellRegret& one : cells) {
+    regret.mean += std::max(0.0, one.value);
+    if (!one.lost()) {
+      ++regret.best;
+    } else if (one.value > regret.worst) {
+      regret.worst = one.value;
+      regret.worst_low = one.low;
+      regret.worst_high = one.high;
+      regret.worst_cell = one.cell.text() + " (" + std::string(to_string(one.chosen)) +
+                          " instead of " + std::string(to_string(one.best)) + ")";
+    }
+  }
+  if (!cells.empty()) regret.mean /= static_cast<double>(cells.size());
+  regret.cells = std::move(cells);
+  return regret;
+}
+
 }  // namespace
 
 std::string VisCell::text() const {
@@ -164,27 +183,34 @@ std::optional<CellRegret> cell_regret(const VisCell& cell, const fit::VisTimes& 
 
 VisRegret vis_regret(const std::vector<VisCell>& cells, const fit::VisSamples& samples,
                      const std::function<VisMethod(const VisCell&)>& choose) {
-  VisRegret regret;
+  std::vector<CellRegret> judged;
   for (const VisCell& cell : cells) {
     const auto& by_shape = samples.cells[static_cast<size_t>(cell.compute)];
     const auto measured = by_shape.find(cell.shape);
     if (measured == by_shape.end()) continue;
     auto one = cell_regret(cell, measured->second, choose(cell));
-    if (!one) continue;
-    regret.mean += std::max(0.0, one->value);
-    if (!one->lost()) {
-      ++regret.best;
-    } else if (one->value > regret.worst) {
-      regret.worst = one->value;
-      regret.worst_low = one->low;
-      regret.worst_high = one->high;
-      regret.worst_cell = cell.text() + " (" + std::string(to_string(one->chosen)) +
-                          " instead of " + std::string(to_string(one->best)) + ")";
-    }
-    regret.cells.push_back(*std::move(one));
+    if (one) judged.push_back(*std::move(one));
   }
-  if (!regret.cells.empty()) regret.mean /= static_cast<double>(regret.cells.size());
-  return regret;
+  return summary_of(std::move(judged));
+}
+
+std::vector<VisCell> suspects(const VisRegret& regret, double bound) {
+  std::vector<VisCell> cells;
+  for (const CellRegret& one : regret.cells) {
+    if (one.high > bound) cells.push_back(one.cell);
+  }
+  return cells;
+}
+
+VisRegret confirmed(const VisRegret& regret, const VisRegret& again) {
+  std::vector<CellRegret> cells = regret.cells;
+  for (CellRegret& one : cells) {
+    const auto found = std::find_if(again.cells.begin(), again.cells.end(), [&](const auto& other) {
+      return other.cell.text() == one.cell.text();
+    });
+    if (found != again.cells.end()) one = *found;
+  }
+  return summary_of(std::move(cells));
 }
 
 }  // namespace stripline::suites::results

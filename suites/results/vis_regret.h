@@ -70,4 +70,11 @@ struct VisRegret {
 VisRegret vis_regret(const std::vector<VisCell>& cells, const fit::VisSamples& samples,
                      const std::function<plan::VisMethod(const VisCell&)>& choose);
 
+/// The cells that may lose more than `bound`: whose interval does not lie below it.
+std::vector<VisCell> suspects(const VisRegret& regret, double bound);
+
+/// `regret` with the cells of `again`, which was measured in other runs, in place of its own. The
+/// worst of many cells is in part the one with the worst luck; luck does not come twice.
+VisRegret confirmed(const VisRegret& regret, const VisRegret& again);
+
 }  // namespace stripline::suites::results

@@ -169,5 +169,32 @@ TEST(VisRegret, IsAnAverageAndTheWorstThatIsKnown) {
   EXPECT_EQ(right.worst_cell, "");
 }
 
+TEST(VisRegret, OfSuspectsIsWhatOtherRunsSay) {
+  const VisCell second{{Direction::get, 32, 128, 2}, ComputeClass::heavy};
+  const std::vector<VisCell> cells = {kCell, second};
+  const auto measured = [](const VisCell& cell, const std::vector<double>& packed_s) {
+    fit::VisSamples samples;
+    fit::VisTimes& times = samples.cells[static_cast<size_t>(cell.compute)][cell.shape];
+    set(times, VisMethod::pipelined, {10, 10, 10, 10});
+    set(times, VisMethod::packed, packed_s);
+    return samples;
+  };
+  const auto packed = [](const VisCell&) { return VisMethod::packed; };
+  fit::VisSamples first = measured(kCell, {10.4, 10.5, 10.6, 10.5});
+  first.cells[static_cast<size_t>(second.compute)] =
+      measured(second, {13, 12, 11, 14}).cells[static_cast<size_t>(second.compute)];
+  const VisRegret regret = vis_regret(cells, first, packed);
+  const std::vector<VisCell> doubtful = suspects(regret, 0.15);
+  ASSERT_EQ(doubtful.size(), 1U);
+  EXPECT_EQ(doubtful[0].text(), second.text());
+  const VisRegret after =
+      confirmed(regret, vis_regret(doubtful, measured(second, {10.9, 11, 11.1, 11}), packed));
+  ASSERT_EQ(after.cells.size(), 2U);
+  EXPECT_NEAR(after.worst, 0.1, 0.005);
+  EXPECT_LT(after.worst_high, 0.15);
+  EXPECT_NEAR(after.mean, 0.075, 0.005);
+  EXPECT_EQ(confirmed(regret, VisRegret{}).worst, regret.worst);
+}
+
 }  // namespace
 }  // namespace stripline::suites::results

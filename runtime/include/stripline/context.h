@@ -103,9 +103,11 @@ void wait_all(std::span<const future> futures);
 size_t wait_any(std::span<const future> futures);
 
 /// A handler of active messages. Runs inside progress of the target; must be short and may reply
-/// with Context::am_send, but must not wait. Handlers run one at a time and never during a call of
-/// the program other than those that make progress; with a progress thread (Options::progress) they
-/// may run beside what the program does between its calls (<stripline/progress.h>).
+/// with Context::am_send, but must not wait, nor put or get: that ends the job, except where mapped
+/// memory makes it plain loads and stores (Context::local says where). Handlers run one at a time
+/// and never during a call of the program other than those that make progress; with a progress
+/// thread (Options::progress) they may run beside what the program does between its calls
+/// (<stripline/progress.h>).
 using AmHandler = std::function<void(rank_t source, std::span<const std::byte> payload)>;
 
 class Context {
