@@ -14,7 +14,7 @@
 //
 // A ratio is of times, ours to bare, and paired: both batches of a round follow one another. Rounds
 // alternate which goes first. Each row is verified after it was measured. Of several launches, each
-// counts with its medians.
+// counts once.
 #include <algorithm>
 #include <array>
 #include <csignal>
@@ -147,7 +147,8 @@ RowTimes measure(const Row& row, int rounds, Board& board) {
                  .baseline = row.baseline,
                  .first_s = {},
                  .second_s = {},
-                 .verified = true};
+                 .verified = true,
+                 .launch_ratios = {}};
   const auto run = [&](const Side& side) {
     board.served = side.system;
     return side.batch();

@@ -36,6 +36,22 @@ std::string metric_text(const RowTimes& row, double value) {
   return text.data();
 }
 
+struct Comparison {
+  double ratio = 1;
+  std::string interval;
+};
+
+Result<Comparison> comparison_of(const RowTimes& row) {
+  if (row.launch_ratios.empty()) {
+    STRIPLINE_ASSIGN_OR_RETURN(const stats::Ratio ratio,
+                               stats::paired_ratio(row.first_s, row.second_s, kConfidence));
+    return Comparison{ratio.value, interval_text(ratio.interval.low, ratio.interval.high, "")};
+  }
+  const auto interval = stats::median_interval(row.launch_ratios, kConfidence);
+  return Comparison{stats::median(row.launch_ratios),
+                    interval.ok() ? interval_text(interval->low, interval->high, "") : "–"};
+}
+
 Json side_json(const RowTimes& row, const char* variant, const std::string& fabric,
                const std::vector<double>& seconds) {
   std::vector<double> values;
@@ -86,7 +102,8 @@ Result<std::vector<RowTimes>> rows_from_json(const Json& json) {
                       .baseline = row.at("baseline").get<std::string>(),
                       .first_s = row.at("first_s").get<std::vector<double>>(),
                       .second_s = row.at("second_s").get<std::vector<double>>(),
-                      .verified = row.at("verified").get<bool>()});
+                      .verified = row.at("verified").get<bool>(),
+                      .launch_ratios = {}});
     }
     return rows;
   } catch (const Json::exception& error) {
@@ -110,6 +127,10 @@ Result<std::vector<RowTimes>> merge_launches(const std::vector<std::vector<RowTi
         [](const RowTimes& one, const RowTimes& other) { return one.name == other.name; });
     if (!same) return Error(ErrorCode::data_loss, "the launches have measured different rows");
     for (size_t i = 0; i < rows.size(); ++i) {
+      STRIPLINE_ASSIGN_OR_RETURN(
+          const stats::Ratio ratio,
+          stats::paired_ratio(rows[i].first_s, rows[i].second_s, kConfidence));
+      merged[i].launch_ratios.push_back(ratio.value);
       merged[i].first_s.push_back(stats::median(rows[i].first_s));
       merged[i].second_s.push_back(stats::median(rows[i].second_s));
       merged[i].verified = merged[i].verified && rows[i].verified;
@@ -125,19 +146,19 @@ Result<std::string> row_table(const std::vector<RowTimes>& rows, bool markdown) 
   TextTable table(headings);
   results::MarkdownTable marked(headings);
   for (const RowTimes& row : rows) {
-    STRIPLINE_ASSIGN_OR_RETURN(const stats::Ratio ratio,
-                               stats::paired_ratio(row.first_s, row.second_s, kConfidence));
+    STRIPLINE_ASSIGN_OR_RETURN(const Comparison comparison, comparison_of(row));
     std::string criterion;
     if (row.most > 0) {
-      criterion = "at most " + ratio_text(row.most) + ": " + results::met(ratio.value <= row.most);
+      criterion =
+          "at most " + ratio_text(row.most) + ": " + results::met(comparison.ratio <= row.most);
     }
     const std::vector<std::string> cells = {
         row.name,
         metric_text(row, metric_of(row, stats::median(row.first_s))),
         metric_text(row, metric_of(row, stats::median(row.second_s))),
         row.baseline,
-        ratio_text(ratio.value),
-        interval_text(ratio.interval.low, ratio.interval.high, ""),
+        ratio_text(comparison.ratio),
+        comparison.interval,
         criterion,
         row.verified ? "yes" : "NO"};
     table.add(cells);

@@ -21,6 +21,8 @@ struct RowTimes {
   std::vector<double> first_s;  ///< seconds per operation, by round
   std::vector<double> second_s;
   bool verified = true;
+  /// Of merged ones: the ratio of times of each launch.
+  std::vector<double> launch_ratios;
 };
 
 /// Between the processes.
@@ -29,10 +31,14 @@ Json to_json(const std::vector<RowTimes>& rows);
 Result<std::vector<RowTimes>> rows_from_json(const Json& json);
 
 /// The rows of several launches as those of one: a round's times are the medians of a launch. Of
-/// one launch, its own. Errors: data_loss if the launches have different rows.
+/// one launch, its own. Errors: data_loss if the launches have different rows; those of
+/// stats::paired_ratio().
 Result<std::vector<RowTimes>> merge_launches(const std::vector<std::vector<RowTimes>>& launches);
 
-/// Medians, and paired ratios of times with 95 % intervals. Errors: those of stats::paired_ratio().
+/// Medians, and paired ratios of times with 95 % intervals; of several launches, the median ratio
+/// and its interval by ranks, which six launches have at least: a connection of the kernel that
+/// fell into a slow mode takes several times as long, on either side. Errors: those of
+/// stats::paired_ratio().
 Result<std::string> row_table(const std::vector<RowTimes>& rows, bool markdown);
 
 /// Two lines per row, one for each side.
