@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "runtime/vis/strided.h"
 
@@ -87,7 +86,7 @@ class SideCursor {
   }
 
   const Side* side_ = nullptr;
-  std::vector<uint64_t> index_;
+  DimensionList<uint64_t> index_;
   int64_t offset_ = 0;
   uint64_t within_ = 0;
 };
@@ -136,7 +135,7 @@ class PairCursor {
   }
 
   const Strided* shape_ = nullptr;
-  std::vector<uint64_t> index_;
+  DimensionList<uint64_t> index_;
   uint64_t left_ = 0;
   int64_t remote_ = 0;
   int64_t local_ = 0;

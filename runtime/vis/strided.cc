@@ -59,7 +59,7 @@ bool is_continued(const SideDimension& inner, const SideDimension& outer) {
 
 // Keeps the order of the bytes.
 template <typename AnyDimension>
-void fold(std::vector<AnyDimension>& dimensions, uint64_t& bytes) {
+void fold(DimensionList<AnyDimension>& dimensions, uint64_t& bytes) {
   size_t kept = 0;
   for (const AnyDimension& dimension : dimensions) {
     if (kept == 0 && is_one_region(dimension, bytes)) {
@@ -74,7 +74,7 @@ void fold(std::vector<AnyDimension>& dimensions, uint64_t& bytes) {
 }
 
 template <typename AnyDimension>
-uint64_t product(const std::vector<AnyDimension>& dimensions) {
+uint64_t product(const DimensionList<AnyDimension>& dimensions) {
   uint64_t regions = 1;
   for (const AnyDimension& dimension : dimensions) regions *= dimension.count;
   return regions;
@@ -96,7 +96,7 @@ uint64_t Strided::regions() const { return product(dimensions); }
 uint64_t Side::regions() const { return product(dimensions); }
 
 bool normalise(Strided& shape) {
-  std::vector<Dimension>& dimensions = shape.dimensions;
+  DimensionList<Dimension>& dimensions = shape.dimensions;
   const bool empty = std::any_of(dimensions.begin(), dimensions.end(),
                                  [](const Dimension& dimension) { return dimension.count == 0; });
   if (empty || shape.bytes == 0) {
@@ -104,7 +104,9 @@ bool normalise(Strided& shape) {
     dimensions.clear();
     return true;
   }
-  std::erase_if(dimensions, [](const Dimension& dimension) { return dimension.count == 1; });
+  dimensions.erase(std::remove_if(dimensions.begin(), dimensions.end(),
+                                  [](const Dimension& dimension) { return dimension.count == 1; }),
+                   dimensions.end());
   if (!within_limits(shape)) return false;
   for (Dimension& dimension : dimensions) {
     if (dimension.remote_stride > 0 ||

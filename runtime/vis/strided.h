@@ -3,9 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 namespace stripline::vis {
+
+/// Any number of dimensions, of which few need no allocation: a transfer between ranks of a node
+/// may take less time than that.
+template <typename T>
+using DimensionList = boost::container::small_vector<T, 4>;
 
 /// One dimension: `count` steps of so many bytes on either side.
 struct Dimension {
@@ -20,8 +26,8 @@ struct Dimension {
 struct Strided {
   int64_t remote = 0;
   int64_t local = 0;
-  uint64_t bytes = 0;                 ///< of a region
-  std::vector<Dimension> dimensions;  ///< innermost first
+  uint64_t bytes = 0;                   ///< of a region
+  DimensionList<Dimension> dimensions;  ///< innermost first
 
   uint64_t regions() const;
   uint64_t total_bytes() const { return regions() * bytes; }
@@ -51,7 +57,7 @@ struct SideDimension {
 struct Side {
   int64_t base = 0;
   uint64_t bytes = 0;  ///< of a region; not 0
-  std::vector<SideDimension> dimensions;
+  DimensionList<SideDimension> dimensions;
 
   uint64_t regions() const;
 };

@@ -203,7 +203,7 @@ TEST(Strided, SizesBeyondMemoryAreRefused) {
     Strided shape{0, 0, 2, {dimension}};
     EXPECT_FALSE(normalise(shape)) << dimension.count << " " << dimension.remote_stride;
   }
-  Strided many{0, 0, 1, std::vector<Dimension>(64, {3, 0, 0})};
+  Strided many{0, 0, 1, DimensionList<Dimension>(64, {3, 0, 0})};
   EXPECT_FALSE(normalise(many));
   Strided far{kHuge, 0, 1, {}};
   EXPECT_FALSE(normalise(far));
