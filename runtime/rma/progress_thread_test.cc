@@ -151,7 +151,7 @@ TEST_P(ProgressThread, ServesWhatLandsWhileTheProgramComputes) {
         context.rput_nbi(&i, there + static_cast<std::ptrdiff_t>(2 * (kRows + i)), 1);
       }
       context.fence();
-      context.rput(uint64_t{1}, there + kFlag);
+      context.rput_signal(column.data(), there, 1, there + kFlag, 1);
       context.barrier();
     } else {
       const std::atomic_ref<uint64_t> flag(mine[kFlag]);
