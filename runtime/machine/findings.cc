@@ -15,6 +15,9 @@ namespace {
 /// The default segment of a rank (<stripline/context.h>), for judging what fits.
 constexpr uint64_t kSegmentBytes = uint64_t{256} << 20;
 
+/// With so much to begin with, TCP connections no longer got stuck in windows that are too small.
+constexpr uint64_t kEnoughReceiveBytes = uint64_t{1} << 20;
+
 /// The bracketed word of "always [madvise] never".
 std::string chosen_word(const char* path) {
   std::ifstream file(path);
@@ -22,6 +25,15 @@ std::string chosen_word(const char* path) {
     if (word.starts_with('[') && word.ends_with(']')) return word.substr(1, word.size() - 2);
   }
   return {};
+}
+
+/// The second number of "least default most".
+std::optional<uint64_t> default_number(const char* path) {
+  std::ifstream file(path);
+  uint64_t least = 0;
+  uint64_t value = 0;
+  if (!(file >> least >> value)) return std::nullopt;
+  return value;
 }
 
 uint64_t number_in(const char* path) {
@@ -120,6 +132,24 @@ Finding judge_ptrace(const HostFacts& facts) {
   return finding;
 }
 
+Finding judge_tcp(const HostFacts& facts) {
+  Finding finding{.check = "tcp.receive_buffer"};
+  if (!facts.tcp_receive_bytes) {
+    finding.detail = "net.ipv4.tcp_rmem is not there to be read";
+    return finding;
+  }
+  finding.detail =
+      "TCP connections begin with a receive buffer of " + bytes_text(*facts.tcp_receive_bytes);
+  if (*facts.tcp_receive_bytes >= kEnoughReceiveBytes) return finding;
+  finding.severity = Severity::warning;
+  finding.detail +=
+      "; some of them never get a larger one, and move more than that at a third of the bandwidth";
+  finding.fix = "for --fabric tcp and net, raise the second number of net.ipv4.tcp_rmem to " +
+                std::to_string(kEnoughReceiveBytes) + ": sysctl -w net.ipv4.tcp_rmem='4096 " +
+                std::to_string(kEnoughReceiveBytes) + " 33554432'";
+  return finding;
+}
+
 }  // namespace
 
 std::string_view to_string(Severity severity) {
@@ -151,13 +181,18 @@ HostFacts HostFacts::read() {
   if (sched_getaffinity(0, sizeof(mask), &mask) == 0) {
     facts.allowed_processors = static_cast<uint32_t>(CPU_COUNT(&mask));
   }
+  facts.tcp_receive_bytes = default_number("/proc/sys/net/ipv4/tcp_rmem");
   return facts;
 }
 
 std::vector<Finding> judge_host(const HostFacts& facts, bool registering_provider) {
-  return {judge_processors(facts),    judge_memory(facts),
-          judge_shared_memory(facts), judge_locked_memory(facts, registering_provider),
-          judge_huge_pages(facts),    judge_ptrace(facts)};
+  return {judge_processors(facts),
+          judge_memory(facts),
+          judge_shared_memory(facts),
+          judge_locked_memory(facts, registering_provider),
+          judge_huge_pages(facts),
+          judge_ptrace(facts),
+          judge_tcp(facts)};
 }
 
 bool any_registering(const std::vector<fabric::ProviderInfo>& providers) {

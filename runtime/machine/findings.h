@@ -37,6 +37,8 @@ struct HostFacts {
   uint64_t huge_pages = 0;                 ///< reserved ones
   int ptrace_scope = 0;                    ///< of Yama; 0 where it is not there
   uint32_t allowed_processors = 0;         ///< in this process's affinity mask
+  /// The receive buffer that TCP connections begin with; nullopt: unknown.
+  std::optional<uint64_t> tcp_receive_bytes;
 
   static HostFacts read();
 };

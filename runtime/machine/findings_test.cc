@@ -15,6 +15,7 @@ HostFacts healthy_host() {
   facts.shm_free_bytes = uint64_t{32} << 30;
   facts.transparent_hugepages = "madvise";
   facts.allowed_processors = 8;
+  facts.tcp_receive_bytes = 1 << 20;
   return facts;
 }
 
@@ -43,6 +44,7 @@ TEST(FindingsTest, EachLackIsNamedWithItsFix) {
   facts.transparent_hugepages = "never";
   facts.ptrace_scope = 1;
   facts.allowed_processors = 1;
+  facts.tcp_receive_bytes = 128 << 10;
   const auto findings = judge_host(facts, true);
   for (const Finding& finding : findings) {
     EXPECT_EQ(finding.severity, Severity::warning) << finding.check;
@@ -51,6 +53,14 @@ TEST(FindingsTest, EachLackIsNamedWithItsFix) {
   EXPECT_NE(finding_of(findings, "memory.locked").detail.find("8 MiB"), std::string::npos);
   EXPECT_NE(finding_of(findings, "memory.locked").fix.find("ulimit -l"), std::string::npos);
   EXPECT_NE(finding_of(findings, "memory.shared").detail.find("64 MiB"), std::string::npos);
+  EXPECT_NE(finding_of(findings, "tcp.receive_buffer").detail.find("128 KiB"), std::string::npos);
+  EXPECT_NE(finding_of(findings, "tcp.receive_buffer").fix.find("1048576"), std::string::npos);
+}
+
+TEST(FindingsTest, AReceiveBufferThatIsNotKnownIsNoFault) {
+  HostFacts facts = healthy_host();
+  facts.tcp_receive_bytes.reset();
+  EXPECT_EQ(finding_of(judge_host(facts, false), "tcp.receive_buffer").severity, Severity::ok);
 }
 
 TEST(FindingsTest, TheLockLimitMattersOnlyWhereMemoryIsLocked) {
