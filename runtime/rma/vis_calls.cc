@@ -199,7 +199,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   ContextState& state = context.state();
   const auto inside = state.exclusive();
   state.operation = name;
-  vis::Strided shape = shape_of(state, name, transfer);
+  const vis::Strided shape = shape_of(state, name, transfer);
   state.check(name, transfer.target, 0, 0);
   if (shape.bytes == 0) return {};
   if (std::byte* const there = state.reachable[transfer.target]; there != nullptr) {
@@ -228,9 +228,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
       sizeof(vis::wire::StridedHead) + shape.dimensions.size() * 2 * sizeof(uint64_t));
   const plan::VisPlan plan = choose(state, transfer.target, request, options);
   const auto begin = [&](fabric::Counter& counter) {
-    vis::Strided moved = state.debug == nullptr ? std::move(shape) : shape;
-    state.vis.start(request.direction, transfer.target, std::move(moved), transfer.local, plan,
-                    counter);
+    state.vis.start(request.direction, transfer.target, shape, transfer.local, plan, counter);
   };
   if (state.debug != nullptr) {
     return checked(context, name, direction, transfer.target, shape, transfer.local, caller, begin);
