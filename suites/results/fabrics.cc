@@ -17,6 +17,9 @@ std::vector<Network> all_networks(bool emulated_computes,
     all.push_back({.fabric = provider, .clock = "real"});
   }
   for (const std::string& profile : fabric::builtin_profile_names()) {
+    // Two ranks see nothing of the links that many share.
+    const auto parsed = fabric::parse_profile(fabric::builtin_profile_text(profile), profile);
+    if (!parsed.ok() || !parsed->tree.empty()) continue;
     all.push_back({.fabric = "emulated:" + profile + (emulated_computes ? "" : ",compute=none"),
                    .clock = "virtual",
                    .computes = emulated_computes});

@@ -262,6 +262,90 @@ TEST(VirtualClock, RanksOfANodeShareItsNic) {
   EXPECT_GT(shared, 1.9 * apart);
 }
 
+constexpr const char* kTree = "emulated:congested-tree,compute=none,jitter=off";
+
+// When each rank's transfer of 512 KiB to (or from) `peer_of(rank)` was complete; all begin at
+// once.
+std::vector<double> transfer_times(const char* fabric_name, Rank ranks, bool put,
+                                   const std::function<Rank(Rank)>& peer_of) {
+  std::vector<double> times(ranks);
+  run_ranks(ranks, fabric_name, "virtual", 1, [&](Fabric& fabric, Rank rank) {
+    const Rank peer = peer_of(rank);
+    if (peer == rank) return;
+    std::vector<std::byte> buffer(kSegment / 2);
+    Counter counter;
+    if (put) {
+      fabric.put(peer, 0, buffer.data(), buffer.size(), counter);
+    } else {
+      fabric.get(buffer.data(), peer, 0, buffer.size(), counter);
+    }
+    fabric.wait_for(counter);
+    times[rank] = fabric.now_s();
+  });
+  return times;
+}
+
+TEST(FatTreeNetwork, SwitchesAddToTheLatencyAndNothingElseWhileNobodyElseSends) {
+  const double hop_s = resolve_profile(kTree)->profile.tree.hop_s();
+  ASSERT_GT(hop_s, 0);
+  const Profile profile = resolve_profile(kTree)->profile;
+  for (const bool put : {true, false}) {
+    const auto alone = [&](Rank target) {
+      return transfer_times(kTree, 20, put,
+                            [&](Rank rank) { return rank == 0 ? target : rank; })[0];
+    };
+    const double bytes = kSegment / 2;
+    const double near_s = blocking_s((put ? profile.put : profile.get).at(kSegment / 2), bytes);
+    EXPECT_NEAR(alone(3), near_s, 1e-12);
+    EXPECT_NEAR(alone(4), near_s + 2 * 2 * hop_s, 1e-12);
+    EXPECT_NEAR(alone(19), near_s + 2 * 4 * hop_s, 1e-12);
+  }
+}
+
+TEST(FatTreeNetwork, MessagesWaitForEachOtherWhereTheyShareALink) {
+  const Profile profile = resolve_profile(kTree)->profile;
+  const double wire_s = profile.put.at(kSegment / 2).G_s_per_byte * kSegment / 2;
+  for (const bool put : {true, false}) {
+    const auto last_of = [&](Rank ranks, const std::function<Rank(Rank)>& peer_of) {
+      const std::vector<double> times = transfer_times(kTree, ranks, put, peer_of);
+      return *std::max_element(times.begin(), times.end());
+    };
+    // Of the first switch's four ranks, so many with one below another switch: two links lead
+    // there.
+    const auto senders = [](Rank count) {
+      return [count](Rank rank) { return rank < count ? rank + 4 : rank; };
+    };
+    const double one = last_of(8, senders(1));
+    EXPECT_NEAR(last_of(8, senders(2)), one, 1e-12);
+    EXPECT_NEAR(last_of(8, senders(4)) - one, wire_s, 0.01 * wire_s);
+    // To both directions at once: links are there for each.
+    EXPECT_NEAR(last_of(8, [](Rank rank) { return rank ^ 4; }) - one, wire_s, 0.01 * wire_s);
+    // Below one switch nobody waits.
+    EXPECT_NEAR(last_of(8, [](Rank rank) { return rank ^ 1; }),
+                last_of(2, [](Rank rank) { return rank ^ 1; }), 1e-12);
+  }
+}
+
+// Bandwidth per rank when half of the ranks exchange with the other half: what is left of it falls
+// with their number, as more of them share the links towards the root.
+TEST(FatTreeNetwork, BandwidthFallsWithDistanceAndScale) {
+  const Profile profile = resolve_profile(kTree)->profile;
+  const double wire_s = profile.put.at(kSegment / 2).G_s_per_byte * kSegment / 2;
+  const auto exchange = [&](Rank ranks) {
+    const std::vector<double> times =
+        transfer_times(kTree, ranks, true, [&](Rank rank) { return rank ^ (ranks / 2); });
+    return *std::max_element(times.begin(), times.end()) / wire_s;
+  };
+  EXPECT_NEAR(exchange(2), 1, 0.05);
+  EXPECT_NEAR(exchange(4), 1, 0.05);
+  EXPECT_NEAR(exchange(8), 2, 0.1);  // 4 ranks on 2 links
+  // 16 ranks on 4 links, to which they come, and from which they go, by links of which each is used
+  // twice.
+  const double farthest = exchange(64);
+  EXPECT_GE(farthest, 4);
+  EXPECT_LE(farthest, 6);
+}
+
 TEST(VirtualClock, DeadlockIsReportedNotSuffered) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(run_ranks(2, kExact, "virtual", 1,

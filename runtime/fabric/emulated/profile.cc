@@ -85,6 +85,38 @@ Result<OperationProfile> read_operation(const Json& root, std::string_view key) 
   return operation;
 }
 
+// {"hop_s": value, "levels": [{"down": n, "up": n, "G_s_per_byte": value}, ..., {"down": n}]}
+Result<FatTree> read_tree(const Json& root) {
+  const std::string where = "profile.fat_tree";
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* object, get_object(root, "fat_tree", "profile"));
+  STRIPLINE_ASSIGN_OR_RETURN(const double hop_s, read_value(*object, "hop_s", where, 0, 1));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* entries, get_array(*object, "levels", where));
+  constexpr size_t kMostLevels = 6;
+  if (entries->empty() || entries->size() > kMostLevels) {
+    return bad(where + ".levels", "a tree has 1 to 6 levels");
+  }
+  std::vector<FatTreeLevel> levels;
+  for (size_t i = 0; i < entries->size(); ++i) {
+    const std::string at = where + ".levels[" + std::to_string(i) + "]";
+    const Json& entry = (*entries)[i];
+    constexpr int64_t kMostPorts = 64;
+    FatTreeLevel level;
+    STRIPLINE_ASSIGN_OR_RETURN(const int64_t down, get_integer(entry, "down", at));
+    if (down < 1 || down > kMostPorts) return bad(at + ".down", "a switch joins 1 to 64");
+    level.down = static_cast<uint32_t>(down);
+    if (i + 1 < entries->size()) {
+      STRIPLINE_ASSIGN_OR_RETURN(const int64_t up, get_integer(entry, "up", at));
+      if (up < 1 || up > kMostPorts) return bad(at + ".up", "1 to 64 links lead upwards");
+      level.up = static_cast<uint32_t>(up);
+      STRIPLINE_ASSIGN_OR_RETURN(level.G_s_per_byte, read_value(entry, "G_s_per_byte", at, 0, 1));
+    } else if (entry.contains("up") || entry.contains("G_s_per_byte")) {
+      return bad(at, "no links lead upwards from the uppermost level");
+    }
+    levels.push_back(level);
+  }
+  return FatTree(std::move(levels), hop_s);
+}
+
 template <typename Integer>
 Status read_count(const Json& root, std::string_view key, Integer& target, double minimum,
                   double maximum) {
@@ -219,6 +251,9 @@ Result<Profile> parse_profile(std::string_view json_text, std::string_view what)
                              read_optional(root, "compute_scale", "profile", 1, 1e-6, 1e6));
   STRIPLINE_ASSIGN_OR_RETURN(profile.loss_detected_after_s,
                              read_optional(root, "loss_detected_after_s", "profile", 1, 0, 1e3));
+  if (root.contains("fat_tree")) {
+    STRIPLINE_ASSIGN_OR_RETURN(profile.tree, read_tree(root));
+  }
   if (root.contains("concurrency")) {
     STRIPLINE_ASSIGN_OR_RETURN(const Json* levels, get_array(root, "concurrency", "profile"));
     for (size_t i = 0; i < levels->size(); ++i) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "runtime/fabric/emulated/fat_tree.h"
 
 namespace stripline::fabric {
 
@@ -53,6 +54,7 @@ struct Profile {
   uint32_t max_message_bytes = 8192;
   uint32_t ranks_per_node = 1;                ///< ranks that share one NIC
   std::vector<ConcurrencyLevel> concurrency;  ///< ascending senders; empty: no contention inside
+  FatTree tree;                               ///< empty: no links are shared
   double poll_s = 5e-8;                       ///< what one poll costs
   double jitter_within_run = 0;               ///< log-normal sigma per operation, median 1
   double jitter_between_runs = 0;             ///< log-normal sigma per run and quantity, median 1

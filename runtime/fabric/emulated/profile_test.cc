@@ -17,7 +17,7 @@ std::string error_of(const Json& profile) {
 }
 
 TEST(Profile, EveryBuiltinParses) {
-  ASSERT_EQ(builtin_profile_names().size(), 5U);
+  ASSERT_EQ(builtin_profile_names().size(), 6U);
   for (const std::string& name : builtin_profile_names()) {
     const auto profile = parse_profile(builtin_profile_text(name), name);
     ASSERT_TRUE(profile.ok()) << profile.error().message();
@@ -88,6 +88,21 @@ TEST(ProfileRequest, NamesWhatIsKnown) {
   EXPECT_NE(unknown.error().message().find("opteron-vapi"), std::string::npos);
   EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,speed=11").ok());
   EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,compute=-1").ok());
+}
+
+TEST(Profile, RefusesTreesThatCannotBeBuilt) {
+  EXPECT_FALSE(parse_profile(builtin_profile_text("congested-tree"), "test")->tree.empty());
+  const auto with = [](const char* member, const Json& value) {
+    Json profile = builtin("congested-tree");
+    profile[Json::json_pointer(std::string("/fat_tree/") + member)] = value;
+    return error_of(profile);
+  };
+  EXPECT_EQ(with("levels/0/up", 1), "");
+  EXPECT_NE(with("levels/0/up", 0).find("fat_tree.levels[0].up"), std::string::npos);
+  EXPECT_NE(with("levels/1/down", 1000).find("fat_tree.levels[1].down"), std::string::npos);
+  EXPECT_NE(with("levels/2/up", 1).find("uppermost"), std::string::npos);
+  EXPECT_NE(with("levels", Json::array()).find("1 to 6 levels"), std::string::npos);
+  EXPECT_NE(with("levels/0/G_s_per_byte", 1e-9).find("G_s_per_byte"), std::string::npos);
 }
 
 }  // namespace

@@ -131,17 +131,21 @@ uint32_t RankEngine::start(Kind kind, Rank target, uint64_t offset, std::byte* l
     free_operations_.pop_back();
   }
   const double transfer_factor = run_G_ * vary(sigma);
+  const uint32_t hops = profile_.tree.hops(node_of(rank_), node_of(target));
   Operation& operation = operations_[index];
-  operation = Operation{.kind = kind,
-                        .target = target,
-                        .offset = offset,
-                        .local = local,
-                        .bytes = bytes,
-                        .counter = counter,
-                        .latency_s = segment.L_s * run_L_ * vary(sigma),
-                        .gap_s = segment.g_s * transfer_factor,
-                        .occupancy_s = segment.G_s_per_byte * size * transfer_factor,
-                        .retire_s = (segment.r_base_s + segment.r_per_byte_s * size) * run_o_};
+  operation =
+      Operation{.kind = kind,
+                .target = target,
+                .offset = offset,
+                .local = local,
+                .bytes = bytes,
+                .counter = counter,
+                .latency_s = segment.L_s * run_L_ * vary(sigma) + hops * profile_.tree.hop_s(),
+                .gap_s = segment.g_s * transfer_factor,
+                .occupancy_s = segment.G_s_per_byte * size * transfer_factor,
+                .retire_s = (segment.r_base_s + segment.r_per_byte_s * size) * run_o_,
+                .hops = hops,
+                .link_bytes = size * transfer_factor};
   if (counter != nullptr) ++counter->pending;
   ++queued_;
   push(clock(), index, Stage::depart);
@@ -276,8 +280,49 @@ void RankEngine::depart(const Event& event, Operation& operation) {
   nic.transmit_free_s = begin + operation.gap_s + operation.occupancy_s;
   const double drained = nic.transmit_free_s;
   unlock_nics();
-  push(begin + operation.latency_s, event.operation, Stage::arrive);
+  travel(begin, event.operation);
   push(drained, event.operation, Stage::drained);
+}
+
+void RankEngine::travel(double time_s, uint32_t index) {
+  Operation& operation = operations_[index];
+  const double hop_s = profile_.tree.hop_s();
+  if (operation.hops_done == 0) {
+    time_s += operation.latency_s - operation.hops * hop_s;
+  } else {
+    time_s += hop_s;
+    operation.tail_s += hop_s;
+  }
+  const Stage last = is_round_trip(operation) ? Stage::back : Stage::arrive;
+  push(time_s, index, operation.hops_done < operation.hops ? Stage::hop : last);
+}
+
+// The head of the message waits for the link, which the whole message then takes. It goes on while
+// the rest follows.
+void RankEngine::pass_link(const Event& event, Operation& operation) {
+  const uint32_t here = node_of(rank_);
+  const uint32_t there = node_of(operation.target);
+  const bool towards = !is_round_trip(operation);
+  const FatTree::Hop hop = profile_.tree.hop(towards ? here : there, towards ? there : here,
+                                             operation.hops_done, node_of(ranks_ - 1) + 1);
+  lock_nics();
+  double& free_s = region_.link(hop.link).free_s;
+  const double begin = std::max(event.time_s, free_s);
+  free_s = begin + operation.link_bytes * hop.G_s_per_byte;
+  operation.tail_s = std::max(operation.tail_s, free_s);
+  unlock_nics();
+  ++operation.hops_done;
+  travel(begin, event.operation);
+}
+
+double RankEngine::receive(uint32_t node, double time_s, const Operation& operation) {
+  lock_nics();
+  NicState& nic = region_.nic(node);
+  const double begin = std::max(time_s, nic.receive_free_s);
+  nic.receive_free_s = std::max(begin + operation.occupancy_s, operation.tail_s);
+  const double end = nic.receive_free_s;
+  unlock_nics();
+  return end;
 }
 
 void RankEngine::arrive(const Event& event, Operation& operation) {
@@ -303,14 +348,10 @@ void RankEngine::arrive(const Event& event, Operation& operation) {
   if (operation.kind == Kind::put && profile_.put.needs_target) {
     time_s = attended_at(operation.target, time_s);
   }
-  lock_nics();
-  NicState& nic = region_.nic(node_of(operation.target));
-  const double begin = std::max(time_s, nic.receive_free_s);
-  const double end = begin + operation.occupancy_s;
-  nic.receive_free_s = end;
-  unlock_nics();
+  const double end = receive(node_of(operation.target), time_s, operation);
   if (operation.kind == Kind::put) {
-    push(copies_early() ? begin : end, event.operation, Stage::land);
+    push(copies_early() ? std::max(time_s, end - operation.occupancy_s) : end, event.operation,
+         Stage::land);
     push(end + operation.latency_s, event.operation, Stage::complete);
     return;
   }
@@ -332,6 +373,9 @@ void RankEngine::carry_out_next() {
     case Stage::depart:
       depart(event, operation);
       break;
+    case Stage::hop:
+      pass_link(event, operation);
+      break;
     case Stage::arrive:
       arrive(event, operation);
       break;
@@ -343,18 +387,12 @@ void RankEngine::carry_out_next() {
       } else {
         copy(operation);
       }
-      push(event.time_s + operation.latency_s, event.operation, Stage::back);
+      travel(event.time_s, event.operation);
       break;
     }
-    case Stage::back: {
-      lock_nics();
-      NicState& nic = region_.nic(node_of(rank_));
-      const double end = std::max(event.time_s, nic.receive_free_s) + operation.occupancy_s;
-      nic.receive_free_s = end;
-      unlock_nics();
-      push(end, event.operation, Stage::complete);
+    case Stage::back:
+      push(receive(node_of(rank_), event.time_s, operation), event.operation, Stage::complete);
       break;
-    }
     case Stage::land:
       copy(operation);
       if (operation.signals) {

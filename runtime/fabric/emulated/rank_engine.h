@@ -1,12 +1,13 @@
 // One rank's end of the emulated fabric: the physics that both clocks share.
 //
 // An operation is a chain of events at times that the profile and the state of the NICs decide:
-//   put      depart (transmit queue) -> arrive (receive queue) -> land (copy, then the flag of a
-//            put with a signal) -> complete (ack)
-//   get      depart -> arrive (target's transmit queue) -> read (copy) -> back (receive queue)
-//            -> complete
+//   put      depart (transmit queue) -> hop... -> arrive (receive queue) -> land (copy, then the
+//            flag of a put with a signal) -> complete (ack)
+//   get      depart -> arrive (target's transmit queue) -> read (copy) -> hop... -> back (receive
+//            queue) -> complete
 //   atomic   as a get of the variable's size; read carries it out
-//   message  depart -> arrive (receive queue; the slot becomes readable)
+//   message  depart -> hop... -> arrive (receive queue; the slot becomes readable)
+// Hops are the shared links of a network that has any (fat_tree.h).
 // Events of an operation are carried out by the rank that started it, so that no data is staged;
 // the engines differ in how they order events among ranks and in what time is.
 #pragma once
@@ -66,7 +67,7 @@ class RankEngine : public Fabric {
  protected:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-  enum class Stage : uint8_t { depart, arrive, read, back, land, drained, complete, lost };
+  enum class Stage : uint8_t { depart, hop, arrive, read, back, land, drained, complete, lost };
 
   struct Event {
     double time_s;
@@ -134,10 +135,14 @@ class RankEngine : public Fabric {
     size_t bytes = 0;
     Counter* counter = nullptr;
     MessageSlot* slot = nullptr;
-    double latency_s = 0;
+    double latency_s = 0;    // one way, with what switches add
     double gap_s = 0;        // g
     double occupancy_s = 0;  // S G
     double retire_s = 0;
+    uint32_t hops = 0;          // shared links between the nodes
+    uint32_t hops_done = 0;     // of these
+    double link_bytes = 0;      // S, with the jitter of the transfer
+    double tail_s = 0;          // when the last byte has left the links so far
     std::vector<Piece> pieces;  // instead of offset and local: of a get or put of several
     bool served = false;        // get, atomic: the target has attended to it
     AtomicRequest request;
@@ -164,6 +169,11 @@ class RankEngine : public Fabric {
   void push(double time_s, uint32_t operation, Stage stage);
   void release(uint32_t operation);
   void depart(const Event& event, Operation& operation);
+  /// The data leave a NIC, or a link, at `time_s`: to the next link, or to the receiving NIC.
+  void travel(double time_s, uint32_t operation);
+  void pass_link(const Event& event, Operation& operation);
+  /// From when on the receiving NIC has all data, which come from `time_s` on.
+  double receive(uint32_t node, double time_s, const Operation& operation);
   void arrive(const Event& event, Operation& operation);
   /// Messages that have arrived and operations that have completed, once each; whether any did.
   bool deliver();

@@ -30,7 +30,8 @@ std::string errno_text() { return std::generic_category().message(errno); }
 SharedRegion::Offsets SharedRegion::layout(const Shape& shape) {
   Offsets o{};
   o.nics = round_up(sizeof(RegionHeader), kCacheLine);
-  o.controls = o.nics + shape.nodes * sizeof(NicState);
+  o.links = o.nics + shape.nodes * sizeof(NicState);
+  o.controls = round_up(o.links + shape.links * sizeof(LinkState), kCacheLine);
   o.rings = o.controls + shape.ranks * sizeof(RankControl);
   const size_t pairs = size_t{shape.ranks} * shape.ranks;
   o.slots = o.rings + pairs * sizeof(RingControl);
@@ -77,8 +78,8 @@ Result<SharedRegion> SharedRegion::open(const Shape& shape, Rank rank) {
   }
   SharedRegion region(shape, static_cast<std::byte*>(base), name);
   const uint64_t key = (uint64_t{shape.ranks} << 44) ^ (uint64_t{shape.nodes} << 24) ^
-                       (uint64_t{shape.ring_slots} << 16) ^ shape.max_message_bytes ^
-                       (shape.segment_bytes << 1) ^ (uint64_t{1} << 63);
+                       (uint64_t{shape.links} << 32) ^ (uint64_t{shape.ring_slots} << 16) ^
+                       shape.max_message_bytes ^ (shape.segment_bytes << 1) ^ (uint64_t{1} << 63);
   uint64_t expected = 0;
   auto* header = reinterpret_cast<RegionHeader*>(base);
   if (!header->shape_key.compare_exchange_strong(expected, key) && expected != key) {
@@ -110,6 +111,10 @@ void SharedRegion::unlink() {
 
 NicState& SharedRegion::nic(uint32_t node) const {
   return reinterpret_cast<NicState*>(base_ + offsets_.nics)[node];
+}
+
+LinkState& SharedRegion::link(uint32_t link) const {
+  return reinterpret_cast<LinkState*>(base_ + offsets_.links)[link];
 }
 
 std::atomic<uint32_t>& SharedRegion::nic_lock() const {

@@ -22,6 +22,11 @@ struct alignas(kCacheLine) NicState {
   double receive_free_s;
 };
 
+/// A link that messages between several nodes share.
+struct LinkState {
+  double free_s;
+};
+
 /// What the turn-taking of the virtual clock knows of a rank. Only the rank whose turn it is
 /// touches these (and `go`), so that plain members suffice; `go` hands the turn over.
 struct alignas(kCacheLine) RankControl {
@@ -54,6 +59,7 @@ class SharedRegion {
     std::string job_id;
     uint32_t ranks = 1;
     uint32_t nodes = 1;
+    uint32_t links = 0;
     uint32_t ring_slots = 16;
     uint32_t max_message_bytes = 8192;
     size_t segment_bytes = 0;
@@ -72,7 +78,8 @@ class SharedRegion {
   void unlink();
 
   NicState& nic(uint32_t node) const;
-  /// Protects the NIC states on the real clock, where ranks really run side by side.
+  LinkState& link(uint32_t link) const;
+  /// Protects the states of NICs and links on the real clock, where ranks really run side by side.
   std::atomic<uint32_t>& nic_lock() const;
   RankControl& control(Rank rank) const;
   RingControl& ring(Rank source, Rank target) const;
@@ -84,7 +91,7 @@ class SharedRegion {
 
  private:
   struct Offsets {
-    size_t nics, controls, rings, slots, slot_stride, segments, total;
+    size_t nics, links, controls, rings, slots, slot_stride, segments, total;
   };
   static Offsets layout(const Shape& shape);
   SharedRegion(Shape shape, std::byte* base, std::string name);

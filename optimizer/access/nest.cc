@@ -1,0 +1,313 @@
+#include "optimizer/access/nest.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "optimizer/access/sort_few.h"
+
+namespace stripline::access {
+namespace {
+
+// Steps of the search for iterations that touch the same element.
+constexpr int kMostSteps = 512;
+
+bool writes(Mode mode) { return mode != Mode::read; }
+
+// All bytes of a reference over the iterations of the loops from `first` on, `granule` of that of
+// the cut if it is among them.
+Lmad bytes_of(const Nest& nest, const Reference& reference, uint32_t first) {
+  Lmad lmad{.base = reference.base, .run_bytes = reference.element_bytes};
+  for (uint32_t loop = first; loop < nest.depth; ++loop) {
+    lmad.add({reference.stride_bytes[loop], nest.counts[loop]});
+  }
+  return canonical(lmad);
+}
+
+// What does not change from one iteration of a loop to the next is kept for all of them.
+uint32_t hold_of(const Nest& nest, const Reference& reference, const Cut& cut) {
+  for (uint32_t loop = 0; loop <= cut.loop; ++loop) {
+    if (nest.counts[loop] > 1 && reference.stride_bytes[loop] == 0) return loop;
+  }
+  return cut.loop + 1;
+}
+
+Lmad tile_of(const Nest& nest, const Reference& reference, const Cut& cut, uint32_t hold) {
+  if (hold <= cut.loop) return bytes_of(nest, reference, hold);
+  Lmad lmad{.base = reference.base, .run_bytes = reference.element_bytes};
+  lmad.add({reference.stride_bytes[cut.loop], std::min(cut.granule, nest.counts[cut.loop])});
+  for (uint32_t loop = cut.loop + 1; loop < nest.depth; ++loop) {
+    lmad.add({reference.stride_bytes[loop], nest.counts[loop]});
+  }
+  return canonical(lmad);
+}
+
+bool same_strides(const Nest& nest, const Reference& a, const Reference& b) {
+  for (uint32_t loop = 0; loop < nest.depth; ++loop) {
+    if (nest.counts[loop] > 1 && a.stride_bytes[loop] != b.stride_bytes[loop]) return false;
+  }
+  return true;
+}
+
+// Looks for two iterations in which references of equal strides touch the same bytes, where the
+// second reference's iteration is an earlier one. distance: how far the first one begins behind the
+// second.
+class EarlierIteration {
+ public:
+  EarlierIteration(const Nest& nest, const Reference& first, const Reference& second)
+      : nest_(nest),
+        strides_(first.stride_bytes),
+        low_(first.base - second.base - static_cast<int64_t>(second.element_bytes) + 1),
+        high_(first.base - second.base + static_cast<int64_t>(first.element_bytes) - 1) {
+    for (uint32_t loop = nest.depth; loop-- > 0;) {
+      const auto most = static_cast<int64_t>(nest.counts[loop] - 1);
+      reach_[loop] = reach_[loop + 1] + std::abs(strides_[loop]) * most;
+    }
+  }
+
+  /// overlapping: there are such iterations.
+  Overlap search() {
+    if (found(0, 0, false)) return Overlap::overlapping;
+    return steps_ > kMostSteps ? Overlap::unknown : Overlap::disjoint;
+  }
+
+ private:
+  // The distance of iterations is chosen loop by loop, the outermost first; it is that of an
+  // earlier iteration if the first loop that differs says so.
+  bool found(uint32_t loop, int64_t sum, bool earlier) {
+    if (sum > high_ + reach_[loop] || sum < low_ - reach_[loop]) return false;
+    if (loop == nest_.depth) return earlier;
+    const int64_t stride = strides_[loop];
+    auto least = -static_cast<int64_t>(nest_.counts[loop] - 1);
+    int64_t most = earlier ? -least : 0;
+    if (stride == 0) {
+      // Any distance does; one step back is as good as many.
+      if (++steps_ > kMostSteps) return false;
+      return found(loop + 1, sum, earlier || least < 0) || found(loop + 1, sum, earlier);
+    }
+    // Only distances from which the inner loops can get into the window.
+    const int64_t a = (low_ - reach_[loop + 1] - sum) / stride;
+    const int64_t b = (high_ + reach_[loop + 1] - sum) / stride;
+    least = std::max(least, std::min(a, b) - 1);
+    most = std::min(most, std::max(a, b) + 1);
+    for (int64_t distance = least; distance <= most; ++distance) {
+      if (++steps_ > kMostSteps) return false;
+      if (found(loop + 1, sum + distance * stride, earlier || distance < 0)) return true;
+    }
+    return false;
+  }
+
+  const Nest& nest_;
+  const std::array<int64_t, kMaxDepth>& strides_;
+  int64_t low_;
+  int64_t high_;
+  std::array<int64_t, kMaxDepth + 1> reach_{};
+  int steps_ = 0;
+};
+
+// Whether no two tiles of a group share bytes: each dimension, of the tile and of the loops that
+// move it, steps over all that lies within.
+bool tiles_are_distinct(const Nest& nest, const Cut& cut, const Group& group) {
+  std::array<Dimension, kMaxDimensions + kMaxDepth> dims{};
+  size_t count = 0;
+  for (size_t k = 0; k < group.tile.dimensions; ++k) dims[count++] = group.tile.dims[k];
+  for (uint32_t loop = 0; loop < group.hold; ++loop) {
+    const bool cut_here = loop == cut.loop;
+    const uint64_t granule = cut_here ? std::min(cut.granule, nest.counts[loop]) : 1;
+    const uint64_t steps = (nest.counts[loop] + granule - 1) / granule;
+    if (steps < 2) continue;
+    dims[count++] = {std::abs(group.stride_bytes[loop]) * static_cast<int64_t>(granule), steps};
+  }
+  detail::sort_few(std::span(dims).first(count), [](const Dimension& one, const Dimension& other) {
+    return one.stride_bytes < other.stride_bytes;
+  });
+  auto within = static_cast<int64_t>(group.tile.run_bytes);
+  for (size_t k = 0; k < count; ++k) {
+    if (dims[k].stride_bytes < within) return false;
+    within += dims[k].span_bytes();
+  }
+  return true;
+}
+
+// Where a byte of the tile, `distance` behind its first one, is in the packed buffer.
+int64_t place_of(const Lmad& tile, int64_t distance) {
+  std::array<int64_t, kMaxDimensions> buffer_stride{};
+  auto packed = static_cast<int64_t>(tile.run_bytes);
+  for (size_t k = 0; k < tile.dimensions; ++k) {
+    buffer_stride[k] = packed;
+    packed *= static_cast<int64_t>(tile.dims[k].count);
+  }
+  int64_t place = 0;
+  for (size_t k = tile.dimensions; k-- > 0;) {
+    const int64_t index = std::min(distance / tile.dims[k].stride_bytes,
+                                   static_cast<int64_t>(tile.dims[k].count - 1));
+    distance -= index * tile.dims[k].stride_bytes;
+    place += index * buffer_stride[k];
+  }
+  return place + distance;
+}
+
+// Fills in where members find their elements. False if that is no linear function of the iteration.
+bool lay_out(const Nest& nest, const Cut& cut, Group& group) {
+  const auto count_of = [&](uint32_t loop) {
+    const bool cut_here = loop == cut.loop && group.hold > cut.loop;
+    return cut_here ? std::min(cut.granule, nest.counts[loop]) : nest.counts[loop];
+  };
+  const auto first_loop = std::min(group.hold, cut.loop);
+  const Reference& one = nest.reference[group.member[0]];
+  for (uint32_t loop = first_loop; loop < nest.depth; ++loop) {
+    const int64_t stride = one.stride_bytes[loop];
+    if (count_of(loop) < 2) continue;
+    const int64_t place = place_of(group.tile, std::abs(stride));
+    group.buffer_stride_bytes[loop] = stride < 0 ? -place : place;
+  }
+  for (uint32_t m = 0; m < group.members; ++m) {
+    const Reference& reference = nest.reference[group.member[m]];
+    group.buffer_offset[m] = place_of(group.tile, reference.base - group.tile.base);
+    // The corner that is farthest from the tile's first byte; what adds up there without a carry
+    // does so everywhere.
+    int64_t distance = reference.base - group.tile.base;
+    int64_t place = group.buffer_offset[m];
+    for (uint32_t loop = first_loop; loop < nest.depth; ++loop) {
+      if (reference.stride_bytes[loop] <= 0 || count_of(loop) < 2) continue;
+      const auto steps = static_cast<int64_t>(count_of(loop) - 1);
+      distance += reference.stride_bytes[loop] * steps;
+      place += group.buffer_stride_bytes[loop] * steps;
+    }
+    if (place_of(group.tile, distance) != place) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Nest::add_loop(uint64_t count) {
+  if (depth == kMaxDepth) return false;
+  counts[depth++] = count;
+  return true;
+}
+
+bool Nest::add(const Reference& added) {
+  if (references == kMaxReferences) return false;
+  reference[references++] = added;
+  return true;
+}
+
+const char* to_string(Obstacle obstacle) {
+  switch (obstacle) {
+    case Obstacle::dependence:
+      return "dependence";
+    case Obstacle::overwritten:
+      return "overwritten";
+    case Obstacle::unknown:
+      return "unknown";
+    case Obstacle::entangled:
+      return "entangled";
+  }
+  return "?";
+}
+
+std::string Failure::text() const {
+  const std::string one = "reference " + std::to_string(reference);
+  const std::string two = "reference " + std::to_string(other);
+  switch (obstacle) {
+    case Obstacle::dependence:
+      return one + " may read what " + two + " has written in an earlier iteration";
+    case Obstacle::overwritten:
+      return reference == other ? one + " may write the same bytes in several steps"
+                                : one + " and " + two + " may write the same bytes";
+    case Obstacle::unknown:
+      return "whether " + one + " and " + two + " touch the same bytes is not known";
+    case Obstacle::entangled:
+      return "the elements of " + one + " overlap each other irregularly";
+  }
+  return "?";
+}
+
+namespace {
+
+// Whether one of the two writes where the other reads or writes, other than in a good order.
+std::optional<Failure> conflict_of(const Nest& nest, uint8_t first, uint8_t second) {
+  const Reference& a = nest.reference[first];
+  const Reference& b = nest.reference[second];
+  if (a.owner != b.owner || (!writes(a.mode) && !writes(b.mode))) return std::nullopt;
+  switch (overlap(bytes_of(nest, a, 0), bytes_of(nest, b, 0))) {
+    case Overlap::disjoint:
+      return std::nullopt;
+    case Overlap::unknown:
+      return Failure{Obstacle::unknown, first, second};
+    case Overlap::overlapping:
+      break;
+  }
+  if (writes(a.mode) && writes(b.mode)) return Failure{Obstacle::overwritten, first, second};
+  const uint8_t reader = writes(a.mode) ? second : first;
+  const uint8_t writer = writes(a.mode) ? first : second;
+  // Elements that are read before they are written, in the same iteration or an earlier one, are
+  // fetched before they are stored.
+  if (nest.reference[writer].mode == Mode::write && same_strides(nest, a, b)) {
+    switch (EarlierIteration(nest, nest.reference[reader], nest.reference[writer]).search()) {
+      case Overlap::disjoint:
+        return std::nullopt;
+      case Overlap::unknown:
+        return Failure{Obstacle::unknown, reader, writer};
+      case Overlap::overlapping:
+        break;
+    }
+  }
+  return Failure{Obstacle::dependence, reader, writer};
+}
+
+}  // namespace
+
+std::variant<Tiling, Failure> tile(const Nest& nest, const Cut& cut) {
+  for (uint8_t first = 0; first < nest.references; ++first) {
+    for (auto second = static_cast<uint8_t>(first + 1); second < nest.references; ++second) {
+      if (const auto conflict = conflict_of(nest, first, second)) return *conflict;
+    }
+  }
+  Tiling tiling;
+  for (uint8_t r = 0; r < nest.references; ++r) {
+    const Reference& reference = nest.reference[r];
+    const uint32_t hold = hold_of(nest, reference, cut);
+    const Lmad bytes = tile_of(nest, reference, cut, hold);
+    Group* group = nullptr;
+    for (uint32_t g = 0; g < tiling.groups && group == nullptr; ++g) {
+      Group& candidate = tiling.group[g];
+      if (candidate.mode != reference.mode || candidate.owner != reference.owner ||
+          candidate.hold != hold ||
+          !same_strides(nest, nest.reference[candidate.member[0]], reference)) {
+        continue;
+      }
+      if (const auto merged = unite(candidate.tile, bytes)) {
+        candidate.tile = merged->lmad;
+        group = &candidate;
+      }
+    }
+    if (group == nullptr) {
+      group = &tiling.group[tiling.groups++];
+      group->mode = reference.mode;
+      group->owner = reference.owner;
+      group->hold = hold;
+      group->tile = bytes;
+      for (uint32_t loop = 0; loop < hold; ++loop) {
+        group->stride_bytes[loop] = reference.stride_bytes[loop];
+      }
+    }
+    group->member[group->members++] = r;
+  }
+  for (uint32_t g = 0; g < tiling.groups; ++g) {
+    Group& group = tiling.group[g];
+    const uint8_t first = group.member[0];
+    if (!runs_are_distinct(group.tile) || !lay_out(nest, cut, group)) {
+      return Failure{Obstacle::entangled, first, first};
+    }
+    if (writes(group.mode) && !tiles_are_distinct(nest, cut, group)) {
+      return Failure{Obstacle::overwritten, first, first};
+    }
+  }
+  return tiling;
+}
+
+}  // namespace stripline::access

@@ -1,0 +1,107 @@
+// What a loop nest does to remote memory, and how it falls into tiles: the part of Iancu et al.'s
+// run-time analysis that knows nothing of costs (section 4).
+//
+// A nest has loops of known counts, the outermost first, and references: elements of some rank's
+// segment whose offset is affine in the iteration numbers. It is *cut* at one loop: a step is
+// `granule` iterations of that loop, with the loops around it fixed and those inside of it whole.
+// For each step the nest needs some bytes of each reference. References that are alike, a[i] and
+// a[i + 1], share them; what does not change from step to step is fetched once and held. tile()
+// works that out, or says why a nest cannot be cut so: then the program makes its accesses one by
+// one.
+//
+// Values; no allocation.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "optimizer/access/lmad.h"
+
+namespace stripline::access {
+
+inline constexpr size_t kMaxDepth = 6;
+inline constexpr size_t kMaxReferences = 12;
+
+enum class Mode : uint8_t {
+  read,
+  write,   ///< every iteration sets its element, whose old value does not matter
+  update,  ///< reads and sets it
+};
+
+/// An access in the body, once per iteration.
+struct Reference {
+  Mode mode = Mode::read;
+  uint32_t owner = 0;          ///< rank whose segment it is in
+  uint32_t element_bytes = 8;  ///< at least 1
+  int64_t base = 0;            ///< offset in the segment, in the first iteration
+  /// Bytes that the next iteration of each loop is away.
+  std::array<int64_t, kMaxDepth> stride_bytes{};
+};
+
+struct Nest {
+  uint32_t depth = 0;
+  std::array<uint64_t, kMaxDepth> counts{};  ///< iterations, by loop; at least 1
+  uint32_t references = 0;
+  std::array<Reference, kMaxReferences> reference{};
+
+  /// False if there is no room.
+  bool add_loop(uint64_t count);
+  bool add(const Reference& added);
+};
+
+struct Cut {
+  uint32_t loop = 0;     ///< by depth
+  uint64_t granule = 1;  ///< of its iterations; at least 1
+};
+
+/// Bytes that move together, for one or several references.
+struct Group {
+  Mode mode = Mode::read;
+  uint32_t owner = 0;
+  /// The bytes of one tile, canonical, as of the first iterations of all loops around it.
+  Lmad tile;
+  /// A tile belongs to one iteration of each of the first `hold` loops, or to one step where that
+  /// includes the loop of the cut; 0: to the whole nest. Loops further inside are within it.
+  uint32_t hold = 0;
+  /// How far each of these loops moves the tile.
+  std::array<int64_t, kMaxDepth> stride_bytes{};
+  /// In a buffer that holds the tile's bytes in order, without gaps: where an iteration of each
+  /// loop inside of the tile is away from the one before.
+  std::array<int64_t, kMaxDepth> buffer_stride_bytes{};
+  uint32_t members = 0;
+  std::array<uint8_t, kMaxReferences> member{};  ///< indices of references
+  /// Where the member's element of the tile's first iteration is in the buffer.
+  std::array<int64_t, kMaxReferences> buffer_offset{};
+
+  uint64_t bytes() const { return tile.runs() * tile.run_bytes; }
+};
+
+struct Tiling {
+  uint32_t groups = 0;
+  std::array<Group, kMaxReferences> group{};
+};
+
+/// Why a nest is not cut.
+enum class Obstacle : uint8_t {
+  dependence,   ///< an iteration may read what an earlier one has written
+  overwritten,  ///< two references, or two steps, may write the same bytes
+  unknown,      ///< whether two references touch the same bytes was not found out
+  entangled,    ///< runs of one reference overlap each other irregularly
+};
+const char* to_string(Obstacle obstacle);
+
+struct Failure {
+  Obstacle obstacle = Obstacle::unknown;
+  uint8_t reference = 0;
+  uint8_t other = 0;
+  /// "reference 2 reads what reference 0 may have written in an earlier iteration".
+  std::string text() const;
+};
+
+/// The tiles of a cut, or the first obstacle. `cut.loop` is below `nest.depth`.
+std::variant<Tiling, Failure> tile(const Nest& nest, const Cut& cut);
+
+}  // namespace stripline::access

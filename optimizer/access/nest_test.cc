@@ -1,0 +1,325 @@
+#include "optimizer/access/nest.h"
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace stripline::access {
+namespace {
+
+Nest make(const std::vector<uint64_t>& counts, const std::vector<Reference>& references) {
+  Nest nest;
+  for (const uint64_t count : counts) EXPECT_TRUE(nest.add_loop(count));
+  for (const Reference& reference : references) EXPECT_TRUE(nest.add(reference));
+  return nest;
+}
+
+Reference ref(Mode mode, int64_t base, const std::vector<int64_t>& strides, uint32_t owner = 0) {
+  Reference reference{.mode = mode, .owner = owner, .element_bytes = 8, .base = base};
+  std::copy(strides.begin(), strides.end(), reference.stride_bytes.begin());
+  return reference;
+}
+
+const Tiling& tiled(const std::variant<Tiling, Failure>& result) {
+  if (const auto* failure = std::get_if<Failure>(&result)) ADD_FAILURE() << failure->text();
+  return std::get<Tiling>(result);
+}
+
+Obstacle obstacle(const std::variant<Tiling, Failure>& result) {
+  EXPECT_TRUE(std::holds_alternative<Failure>(result));
+  return std::get<Failure>(result).obstacle;
+}
+
+TEST(Tile, MatrixTimesVector) {
+  // y[i] += a[i][j] * x[j]; 100 x 50.
+  const Nest nest = make({100, 50}, {ref(Mode::read, 0, {400, 8}), ref(Mode::read, 1 << 20, {0, 8}),
+                                     ref(Mode::update, 2 << 20, {8, 0})});
+  // Ten rows at a time: x is fetched once.
+  auto result = tile(nest, {.loop = 0, .granule = 10});
+  const Tiling& rows = tiled(result);
+  ASSERT_EQ(rows.groups, 3U);
+  EXPECT_EQ(rows.group[0].hold, 1U);
+  EXPECT_EQ(rows.group[0].tile.run_bytes, 4000U);
+  EXPECT_TRUE(rows.group[0].tile.contiguous());
+  EXPECT_EQ(rows.group[0].stride_bytes[0], 400);
+  EXPECT_EQ(rows.group[0].buffer_stride_bytes[0], 400);
+  EXPECT_EQ(rows.group[0].buffer_stride_bytes[1], 8);
+  EXPECT_EQ(rows.group[1].hold, 0U);
+  EXPECT_EQ(rows.group[1].tile.run_bytes, 400U);
+  EXPECT_EQ(rows.group[1].buffer_stride_bytes[0], 0);
+  EXPECT_EQ(rows.group[1].buffer_stride_bytes[1], 8);
+  EXPECT_EQ(rows.group[2].hold, 1U);
+  EXPECT_EQ(rows.group[2].tile.run_bytes, 80U);
+  // Parts of a row: y[i] is held for all of it.
+  result = tile(nest, {.loop = 1, .granule = 25});
+  const Tiling& parts = tiled(result);
+  EXPECT_EQ(parts.group[0].hold, 2U);
+  EXPECT_EQ(parts.group[0].tile.run_bytes, 200U);
+  EXPECT_EQ(parts.group[1].hold, 0U);
+  EXPECT_EQ(parts.group[2].hold, 1U);
+  EXPECT_EQ(parts.group[2].tile.run_bytes, 8U);
+}
+
+TEST(Tile, ColumnsAreStrided) {
+  const Nest nest = make({100, 50}, {ref(Mode::read, 0, {8, 800})});  // by columns of 50 rows
+  const auto result = tile(nest, {.loop = 0, .granule = 4});
+  const Group& group = tiled(result).group[0];
+  EXPECT_EQ(group.tile.run_bytes, 32U);
+  ASSERT_EQ(group.tile.dimensions, 1U);
+  EXPECT_EQ(group.tile.dims[0], (Dimension{800, 50}));
+  EXPECT_EQ(group.buffer_stride_bytes[0], 8);
+  EXPECT_EQ(group.buffer_stride_bytes[1], 32);
+  EXPECT_EQ(group.bytes(), 1600U);
+}
+
+TEST(Tile, NeighboursShareWhatTheyNeed) {
+  // a[i - 1] + a[i] + a[i + 1] -> b[i], forwards and backwards.
+  for (const int64_t step : {8, -8}) {
+    const Nest nest =
+        make({98}, {ref(Mode::read, 1000 - 8, {step}), ref(Mode::read, 1000, {step}),
+                    ref(Mode::read, 1000 + 8, {step}), ref(Mode::write, 1 << 20, {step})});
+    const auto result = tile(nest, {.loop = 0, .granule = 10});
+    const Tiling& tiling = tiled(result);
+    ASSERT_EQ(tiling.groups, 2U);
+    EXPECT_EQ(tiling.group[0].members, 3U);
+    EXPECT_EQ(tiling.group[0].tile.run_bytes, 96U);
+    EXPECT_EQ(tiling.group[0].buffer_stride_bytes[0], step);
+    EXPECT_EQ(tiling.group[0].buffer_offset[2] - tiling.group[0].buffer_offset[0], 16);
+  }
+}
+
+TEST(Tile, SaysWhatIsInTheWay) {
+  const auto cut = Cut{.loop = 0, .granule = 4};
+  // a[i] = a[i - 1]: a recurrence.
+  EXPECT_EQ(obstacle(tile(make({10}, {ref(Mode::write, 8, {8}), ref(Mode::read, 0, {8})}), cut)),
+            Obstacle::dependence);
+  // a[i] = a[i + 1] and a[i] = f(a[i]) are none.
+  tiled(tile(make({10}, {ref(Mode::write, 0, {8}), ref(Mode::read, 8, {8})}), cut));
+  tiled(tile(make({10}, {ref(Mode::write, 0, {8}), ref(Mode::read, 0, {8})}), cut));
+  // The same element again and again is a sum, which is an update.
+  EXPECT_EQ(
+      obstacle(tile(make({10, 5}, {ref(Mode::write, 0, {8, 0}), ref(Mode::read, 0, {8, 0})}), cut)),
+      Obstacle::dependence);
+  tiled(tile(make({10, 5}, {ref(Mode::update, 0, {8, 0})}), cut));
+  // b[i] and b[i + 1] both written.
+  const auto twice = tile(make({10}, {ref(Mode::write, 0, {8}), ref(Mode::write, 8, {8})}), cut);
+  EXPECT_EQ(obstacle(twice), Obstacle::overwritten);
+  EXPECT_EQ(std::get<Failure>(twice).text(),
+            "reference 0 and reference 1 may write the same bytes");
+  // Of two ranks: no conflict.
+  tiled(tile(make({10}, {ref(Mode::write, 0, {8}), ref(Mode::write, 8, {8}, 1)}), cut));
+  // b[i + j]: steps write the same elements.
+  EXPECT_EQ(obstacle(tile(make({10, 5}, {ref(Mode::write, 0, {8, 8})}), cut)),
+            Obstacle::overwritten);
+  // Rows read, columns of the same matrix written.
+  EXPECT_EQ(obstacle(tile(
+                make({10, 10}, {ref(Mode::read, 0, {80, 8}), ref(Mode::write, 0, {8, 80})}), cut)),
+            Obstacle::dependence);
+  Nest full = make({2, 2, 2, 2, 2, 2}, {});
+  EXPECT_FALSE(full.add_loop(2));
+}
+
+// --- properties ----------------------------------------------------------------------------------
+
+using Memory = std::vector<uint8_t>;
+using Iteration = std::array<uint64_t, kMaxDepth>;
+
+void for_each_iteration(const Nest& nest, const std::function<void(const Iteration&)>& visit) {
+  Iteration at{};
+  while (true) {
+    visit(at);
+    uint32_t loop = nest.depth;
+    while (loop > 0 && ++at[loop - 1] == nest.counts[loop - 1]) at[--loop] = 0;
+    if (loop == 0) return;
+  }
+}
+
+int64_t address(const Nest& nest, const Reference& reference, const Iteration& at) {
+  int64_t address = reference.base;
+  for (uint32_t loop = 0; loop < nest.depth; ++loop) {
+    address += reference.stride_bytes[loop] * static_cast<int64_t>(at[loop]);
+  }
+  return address;
+}
+
+// The bytes of a tile in order.
+std::vector<int64_t> addresses(const Lmad& tile, int64_t shift) {
+  std::vector<int64_t> all;
+  const std::function<void(size_t, int64_t)> visit = [&](size_t left, int64_t begin) {
+    if (left == 0) {
+      for (uint64_t i = 0; i < tile.run_bytes; ++i) all.push_back(begin + static_cast<int64_t>(i));
+      return;
+    }
+    const Dimension& dim = tile.dims[left - 1];
+    for (uint64_t i = 0; i < dim.count; ++i) {
+      visit(left - 1, begin + dim.stride_bytes * static_cast<int64_t>(i));
+    }
+  };
+  visit(tile.dimensions, tile.base + shift);
+  return all;
+}
+
+// What an iteration does: every element written is made of all that were read, and of its place.
+using Elements = std::vector<uint8_t*>;
+void body(const Nest& nest, const Iteration& at, const Elements& elements) {
+  uint32_t sum = 1;
+  for (uint32_t loop = 0; loop < nest.depth; ++loop) {
+    sum = sum * 31 + static_cast<uint32_t>(at[loop]);
+  }
+  for (uint32_t r = 0; r < nest.references; ++r) {
+    if (nest.reference[r].mode == Mode::write) continue;
+    for (uint32_t b = 0; b < nest.reference[r].element_bytes; ++b) sum = sum * 31 + elements[r][b];
+  }
+  for (uint32_t r = 0; r < nest.references; ++r) {
+    if (nest.reference[r].mode == Mode::read) continue;
+    for (uint32_t b = 0; b < nest.reference[r].element_bytes; ++b) {
+      elements[r][b] = static_cast<uint8_t>(sum + r + b);
+    }
+  }
+}
+
+constexpr int64_t kBase = 2000;
+constexpr size_t kMemory = 4096;
+
+Memory run_plainly(const Nest& nest, Memory memory) {
+  for_each_iteration(nest, [&](const Iteration& at) {
+    Elements elements;
+    for (uint32_t r = 0; r < nest.references; ++r) {
+      elements.push_back(memory.data() + address(nest, nest.reference[r], at));
+    }
+    body(nest, at, elements);
+  });
+  return memory;
+}
+
+// With all that steps need fetched as early as can be, before anything is stored, and all that they
+// write stored at the end, in any order.
+Memory run_in_tiles(const Nest& nest, const Cut& cut, const Tiling& tiling, Memory memory,
+                    std::mt19937_64& random) {
+  struct Buffer {
+    std::vector<int64_t> places;
+    Memory bytes;
+  };
+  const Memory before = memory;
+  std::vector<std::vector<std::pair<Iteration, Buffer>>> buffers(tiling.groups);
+  const auto key_of = [&](const Group& group, const Iteration& at) {
+    Iteration key{};
+    for (uint32_t loop = 0; loop < group.hold; ++loop) {
+      key[loop] = loop == cut.loop ? at[loop] / cut.granule * cut.granule : at[loop];
+    }
+    return key;
+  };
+  for_each_iteration(nest, [&](const Iteration& at) {
+    Elements elements(nest.references);
+    for (uint32_t g = 0; g < tiling.groups; ++g) {
+      const Group& group = tiling.group[g];
+      const Iteration key = key_of(group, at);
+      auto found = std::find_if(buffers[g].begin(), buffers[g].end(),
+                                [&](const auto& one) { return one.first == key; });
+      if (found == buffers[g].end()) {
+        int64_t shift = 0;
+        for (uint32_t loop = 0; loop < group.hold; ++loop) {
+          shift += group.stride_bytes[loop] * static_cast<int64_t>(key[loop]);
+        }
+        Buffer buffer{addresses(group.tile, shift), {}};
+        for (const int64_t place : buffer.places) {
+          // Beyond the end of a last, shorter tile there may be nothing.
+          const bool exists = place >= 0 && place < static_cast<int64_t>(before.size());
+          buffer.bytes.push_back(exists && group.mode != Mode::write
+                                     ? before[static_cast<size_t>(place)]
+                                     : uint8_t{0xdb});
+        }
+        buffers[g].push_back({key, buffer});
+        found = buffers[g].end() - 1;
+      }
+      for (uint32_t m = 0; m < group.members; ++m) {
+        int64_t place = group.buffer_offset[m];
+        for (uint32_t loop = 0; loop < nest.depth; ++loop) {
+          place += group.buffer_stride_bytes[loop] * static_cast<int64_t>(at[loop] - key[loop]);
+        }
+        ASSERT_EQ(found->second.places.at(static_cast<size_t>(place)),
+                  address(nest, nest.reference[group.member[m]], at));
+        elements[group.member[m]] = found->second.bytes.data() + place;
+      }
+    }
+    body(nest, at, elements);
+  });
+  std::vector<std::pair<const Group*, const Buffer*>> puts;
+  for (uint32_t g = 0; g < tiling.groups; ++g) {
+    if (tiling.group[g].mode == Mode::read) continue;
+    for (const auto& [key, buffer] : buffers[g]) puts.push_back({&tiling.group[g], &buffer});
+  }
+  std::shuffle(puts.begin(), puts.end(), random);
+  for (const auto& [group, buffer] : puts) {
+    for (size_t i = 0; i < buffer->places.size(); ++i) {
+      memory[static_cast<size_t>(buffer->places[i])] = buffer->bytes[i];
+    }
+  }
+  return memory;
+}
+
+TEST(Tile, ComputesWhatTheNestDoes) {
+  std::mt19937_64 random(11);
+  const auto between = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  constexpr int64_t kStrides[] = {-32, -8, -4, 0, 0, 4, 4, 8, 8, 12, 16, 20, 32, 64, 96};
+  int cut_up = 0;
+  int merged = 0;
+  int failures[4] = {};
+  for (int i = 0; i < 60000; ++i) {
+    Nest nest;
+    const int64_t depth = between(1, 3);
+    for (int64_t loop = 0; loop < depth; ++loop)
+      nest.add_loop(static_cast<uint64_t>(between(1, 6)));
+    const int64_t references = between(1, 3);
+    for (int64_t r = 0; r < references; ++r) {
+      Reference reference;
+      if (r > 0 && between(0, 2) > 0) {
+        reference = nest.reference[0];
+        reference.base += 4 * between(-9, 9);
+      } else {
+        reference.element_bytes = 4;
+        reference.base = kBase + 4 * between(-20, 20);
+        for (int64_t loop = 0; loop < depth; ++loop) {
+          reference.stride_bytes[static_cast<size_t>(loop)] =
+              kStrides[between(0, std::size(kStrides) - 1)];
+        }
+      }
+      constexpr Mode kModes[] = {Mode::read, Mode::read, Mode::write, Mode::update};
+      reference.mode = kModes[between(0, 3)];
+      nest.add(reference);
+    }
+    Cut cut{.loop = static_cast<uint32_t>(between(0, depth - 1))};
+    cut.granule = static_cast<uint64_t>(between(1, static_cast<int64_t>(nest.counts[cut.loop])));
+    // Steps of equal length only: what a shorter last one does is the runtime's affair.
+    if (nest.counts[cut.loop] % cut.granule != 0) continue;
+    const auto result = tile(nest, cut);
+    if (const auto* failure = std::get_if<Failure>(&result)) {
+      ++failures[static_cast<size_t>(failure->obstacle)];
+      continue;
+    }
+    const Tiling& tiling = std::get<Tiling>(result);
+    Memory memory(kMemory);
+    for (uint8_t& byte : memory) byte = static_cast<uint8_t>(random());
+    const Memory plain = run_plainly(nest, memory);
+    const Memory tiles = run_in_tiles(nest, cut, tiling, memory, random);
+    ASSERT_FALSE(HasFatalFailure());
+    ASSERT_EQ(plain, tiles) << "case " << i;
+    ++cut_up;
+    for (uint32_t g = 0; g < tiling.groups; ++g) merged += tiling.group[g].members > 1 ? 1 : 0;
+  }
+  EXPECT_GT(cut_up, 10000);
+  EXPECT_GT(merged, 1000);
+  for (const Obstacle obstacle :
+       {Obstacle::dependence, Obstacle::overwritten, Obstacle::entangled}) {
+    EXPECT_GT(failures[static_cast<size_t>(obstacle)], 100) << to_string(obstacle);
+  }
+  EXPECT_EQ(failures[static_cast<size_t>(Obstacle::unknown)], 0);
+}
+
+}  // namespace
+}  // namespace stripline::access
