@@ -136,9 +136,9 @@ Status judge(const Options& options, const Network& network, Tables& tables) {
       for (Point& point : vis_points(cell, tuned)) points.push_back(std::move(point));
     }
     STRIPLINE_ASSIGN_OR_RETURN(
-        const auto series,
+        const auto measured,
         load_or_measure_runs(options, network, seed, folder / name, points, runs));
-    return fit::sort_vis_samples(series);
+    return fit::sort_vis_samples(measured);
   };
   const auto plan_of = [&](const VisCell& cell) {
     return plan::plan_vis(request_of_cell(cell, tuned), &costs);
