@@ -261,12 +261,16 @@ std::optional<Failure> conflict_of(const Nest& nest, uint8_t first, uint8_t seco
 
 }  // namespace
 
-std::variant<Tiling, Failure> tile(const Nest& nest, const Cut& cut) {
+std::optional<Failure> dependence_of(const Nest& nest) {
   for (uint8_t first = 0; first < nest.references; ++first) {
     for (auto second = static_cast<uint8_t>(first + 1); second < nest.references; ++second) {
-      if (const auto conflict = conflict_of(nest, first, second)) return *conflict;
+      if (const auto conflict = conflict_of(nest, first, second)) return conflict;
     }
   }
+  return std::nullopt;
+}
+
+std::variant<Tiling, Failure> tile(const Nest& nest, const Cut& cut) {
   Tiling tiling;
   for (uint8_t r = 0; r < nest.references; ++r) {
     const Reference& reference = nest.reference[r];

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -101,7 +102,11 @@ struct Failure {
   std::string text() const;
 };
 
-/// The tiles of a cut, or the first obstacle. `cut.loop` is below `nest.depth`.
+/// Why a nest cannot be cut at all: accesses that have to happen in the order of the program.
+std::optional<Failure> dependence_of(const Nest& nest);
+
+/// The tiles of a cut of a nest without dependences, or the first obstacle. `cut.loop` is below
+/// `nest.depth`.
 std::variant<Tiling, Failure> tile(const Nest& nest, const Cut& cut);
 
 }  // namespace stripline::access

@@ -282,14 +282,15 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.local_regions = local_regions;
   request.region_header_bytes = vis::wire::kWordBytes;
   const plan::VisPlan plan = choose(state, target, request, options);
-  const auto begin = [&](fabric::Counter& counter) {
-    std::vector<vis::Region> moved = state.debug == nullptr ? std::move(regions) : regions;
-    state.vis.start(request.direction, target, std::move(moved), plan, counter);
-  };
   if (state.debug != nullptr) {
-    return checked(context, name, direction, target, regions, nullptr, caller, begin);
+    return checked(context, name, direction, target, regions, nullptr, caller,
+                   [&](fabric::Counter& counter) {
+                     state.vis.start(request.direction, target, regions, plan, counter);
+                   });
   }
-  return with_slot(context, begin);
+  return with_slot(context, [&](fabric::Counter& counter) {
+    state.vis.start(request.direction, target, std::move(regions), plan, counter);
+  });
 }
 
 future start_strided(Context& context, const char* name, VisDirection direction,

@@ -20,9 +20,7 @@ namespace stripline::suites::results {
 namespace {
 
 using experiment::Point;
-using experiment::SampleSeries;
 using plan::VisMethod;
-using plan::VisPlan;
 using plan::VisRequest;
 
 constexpr uint64_t kCampaignSeed = 1;

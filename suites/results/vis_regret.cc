@@ -188,8 +188,8 @@ VisRegret vis_regret(const std::vector<VisCell>& cells, const fit::VisSamples& s
     const auto& by_shape = samples.cells[static_cast<size_t>(cell.compute)];
     const auto measured = by_shape.find(cell.shape);
     if (measured == by_shape.end()) continue;
-    auto one = cell_regret(cell, measured->second, choose(cell));
-    if (one) judged.push_back(*std::move(one));
+    const auto one = cell_regret(cell, measured->second, choose(cell));
+    if (one) judged.push_back(*one);
   }
   return summary_of(std::move(judged));
 }

@@ -294,7 +294,7 @@ TEST(FatTreeNetwork, SwitchesAddToTheLatencyAndNothingElseWhileNobodyElseSends) 
       return transfer_times(kTree, 20, put,
                             [&](Rank rank) { return rank == 0 ? target : rank; })[0];
     };
-    const double bytes = kSegment / 2;
+    constexpr double bytes = 0.5 * kSegment;
     const double near_s = blocking_s((put ? profile.put : profile.get).at(kSegment / 2), bytes);
     EXPECT_NEAR(alone(3), near_s, 1e-12);
     EXPECT_NEAR(alone(4), near_s + 2 * 2 * hop_s, 1e-12);
