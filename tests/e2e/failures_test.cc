@@ -23,13 +23,31 @@ class FailuresTest : public ::testing::Test {
     ASSERT_TRUE(nodes_become_idle(server_->address(), {"a", "b"}, 20)) << a_->log();
   }
 
-  // A campaign long enough to be disturbed, watched by a command that runs beside the test.
+  // A campaign long enough to be disturbed, and short enough for slow machines and sanitizers: what
+  // the operations of the network cost. Watched by a command that runs beside the test.
   void start_campaign(const std::string& runs = "6") {
-    watching_.emplace(
-        folder_, "watching",
-        std::vector<std::string>{program("stripline"), "--server", server_->address(), "campaign",
-                                 "run", "--fabric", "emulated:opteron-vapi", "--runs", runs,
-                                 "--time-budget", "150"});
+    watching_.emplace(folder_, "watching",
+                      std::vector<std::string>{program("stripline"),
+                                               "--server",
+                                               server_->address(),
+                                               "campaign",
+                                               "run",
+                                               "--fabric",
+                                               "emulated:opteron-vapi",
+                                               "--runs",
+                                               runs,
+                                               "--time-budget",
+                                               "150",
+                                               "--model",
+                                               "opteron",
+                                               "--experiment",
+                                               "micro.latency",
+                                               "--experiment",
+                                               "micro.issue",
+                                               "--experiment",
+                                               "micro.flood",
+                                               "--experiment",
+                                               "micro.overlap"});
   }
 
   Json campaign() const {
