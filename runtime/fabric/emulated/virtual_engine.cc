@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sstream>
 #include <sys/syscall.h>
 #include <thread>
@@ -158,6 +159,7 @@ class VirtualEngine final : public RankEngine {
     if (spins_) {
       const auto end = std::chrono::steady_clock::now() + kSpin;
       while (go.load(std::memory_order_acquire) == 0 && std::chrono::steady_clock::now() < end) {
+        ::sched_yield();  // to ranks of other jobs
       }
     }
     while (go.load(std::memory_order_acquire) == 0) futex_wait(go, 0);
