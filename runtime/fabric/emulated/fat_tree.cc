@@ -1,13 +1,18 @@
 #include "runtime/fabric/emulated/fat_tree.h"
 
+#include <limits>
 #include <utility>
 
 namespace stripline::fabric {
 
 FatTree::FatTree(std::vector<FatTreeLevel> levels, double hop_s)
     : levels_(std::move(levels)), hop_s_(hop_s) {
+  constexpr uint32_t kAllNodes = std::numeric_limits<uint32_t>::max();
   uint32_t reach = 1;
-  for (const FatTreeLevel& level : levels_) reach_.push_back(reach *= level.down);
+  for (const FatTreeLevel& level : levels_) {
+    reach = level.down > kAllNodes / reach ? kAllNodes : reach * level.down;
+    reach_.push_back(reach);
+  }
 }
 
 uint32_t FatTree::links(uint32_t nodes) const {

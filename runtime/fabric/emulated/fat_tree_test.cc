@@ -26,6 +26,14 @@ TEST(FatTree, WaysLeadAsFarUpAsNeeded) {
   EXPECT_EQ(tree().links(5), 2U * (2 * 2 + 1 * 4));
 }
 
+TEST(FatTree, SwitchesThatJoinMoreNodesThanThereCanBeJoinAll) {
+  const FatTreeLevel level{64, 1, 1e-9};
+  const FatTree tall({level, level, level, level, level, {64, 0, 0}}, 1e-7);
+  EXPECT_EQ(tall.hops(0, 63), 0U);
+  EXPECT_EQ(tall.hops(0, 1U << 29), 8U);
+  EXPECT_EQ(tall.links(1), 2U * 5);
+}
+
 TEST(FatTree, LinksAreUsedInOneDirectionAndByTheNodesBelow) {
   constexpr uint32_t kNodes = 64;
   const FatTree network = tree();
