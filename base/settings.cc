@@ -23,7 +23,7 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_IFACE", "", "network interface to communicate through"},
     Variable{"STRIPLINE_PROGRESS", "manual",
              "thread: a thread of the runtime serves peers while a rank computes; auto: the "
-             "provider's"},
+             "provider's; tuned: one of the runtime from where it pays"},
     Variable{"STRIPLINE_PEER_TIMEOUT", "120",
              "seconds without any completion after which a rank gives its peers up"},
     Variable{"STRIPLINE_JOIN_TIMEOUT", "60", "seconds in which all ranks have to join the job"},

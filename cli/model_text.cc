@@ -199,6 +199,10 @@ std::string rma_text(const model::RmaModel& rma) {
     add(table, "fetch-add", "by message", rma.atomic->message_s, time_text);
     add(table, "fetch-add", "gain of messages", rma.atomic->gain, share_text);
   }
+  if (rma.progress) {
+    add(table, "progress thread", "adds to a call", rma.progress->call_s, time_text);
+    add(table, "progress thread", "leaves a request waiting", rma.progress->answer_s, time_text);
+  }
   return text.empty() ? std::string() : "\nsingle operations\n" + text + table.text(2);
 }
 

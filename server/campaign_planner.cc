@@ -155,6 +155,12 @@ Answer<std::vector<Experiment>> choose(const CampaignSpec& spec,
                                                std::to_string(declaration.max_ranks) +
                                                " ranks, not " + std::to_string(spec.ranks));
       }
+      if (is_emulated(spec) && experiment::needs_progress_thread(declaration)) {
+        return invalid_field("spec.experiments",
+                             "experiment '" + name +
+                                 "' needs ranks that a thread can serve, which those of '" +
+                                 spec.fabric + "' are not");
+      }
       chosen.push_back(declaration);
     }
     return chosen;
@@ -162,7 +168,8 @@ Answer<std::vector<Experiment>> choose(const CampaignSpec& spec,
   for (const auto& [name, offer] : offered) {
     if (offer.nodes >= spec.nodes && !offer.declaration->feeds.empty() &&
         accepts_ranks(*offer.declaration, spec.ranks) &&
-        (!spec.same_node.empty() || !experiment::is_on_node(*offer.declaration))) {
+        (!spec.same_node.empty() || !experiment::is_on_node(*offer.declaration)) &&
+        !(is_emulated(spec) && experiment::needs_progress_thread(*offer.declaration))) {
       chosen.push_back(*offer.declaration);
     }
   }

@@ -61,6 +61,25 @@ TEST(CampaignPlanner, MeasuresWaysOnANodeWhereTheyAreAskedFor) {
   EXPECT_EQ(named->runs[0].points.size(), 2U * 4 * 2);
 }
 
+TEST(CampaignPlanner, WhatNeedsAThreadIsLeftOutOnEmulatedNetworks) {
+  std::vector<NodeOffer> offers = {offer("a", {"emulated:x", "tcp"}),
+                                   offer("b", {"emulated:x", "tcp"})};
+  for (NodeOffer& one : offers) {
+    one.experiments.push_back(declared("micro.progress_call", {powers("bytes", "B", 8, 8)},
+                                       {"calls", experiment::kThreadVariant},
+                                       {"rma.progress.call"}));
+  }
+  const auto measures = [&](const std::string& fabric) {
+    return experiments_of(plan({.fabric = fabric}, offers)->runs[0])
+        .contains("micro.progress_call");
+  };
+  EXPECT_TRUE(measures("tcp"));
+  EXPECT_FALSE(measures("emulated:x"));
+  const auto named = plan({.fabric = "emulated:x", .experiments = {"micro.progress_call"}}, offers);
+  ASSERT_FALSE(named);
+  EXPECT_NE(named.problem().message.find("a thread can serve"), std::string::npos);
+}
+
 TEST(CampaignPlanner, RunsMeasureTheSamePointsInOrdersOfTheirOwn) {
   const auto planned = *plan({.fabric = "tcp", .seed = 5}, {offer("a"), offer("b")});
   std::set<uint64_t> seeds;

@@ -21,24 +21,24 @@ constexpr uint32_t kFullRuns = 12;
 constexpr double kBudgetedSeconds = 60;
 constexpr double kFullSeconds = 300;
 
-bool emulated(std::string_view fabric) { return fabric.starts_with("emulated:"); }
-
 std::string at_most(uint32_t limit, uint32_t value) {
   return "at most " + std::to_string(limit) + " is accepted, not " + std::to_string(value);
 }
 
 }  // namespace
 
+bool is_emulated(const CampaignSpec& spec) { return spec.fabric.starts_with("emulated:"); }
+
 Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (spec.fabric.empty()) {
     return invalid_field("spec.fabric",
                          "name a fabric, for example 'tcp' or 'emulated:opteron-vapi'");
   }
-  if (spec.clock.empty()) spec.clock = emulated(spec.fabric) ? "virtual" : "real";
+  if (spec.clock.empty()) spec.clock = is_emulated(spec) ? "virtual" : "real";
   if (spec.clock != "real" && spec.clock != "virtual") {
     return invalid_field("spec.clock", "'real' or 'virtual' is accepted, not '" + spec.clock + "'");
   }
-  if (spec.clock == "virtual" && !emulated(spec.fabric)) {
+  if (spec.clock == "virtual" && !is_emulated(spec)) {
     return invalid_field(
         "spec.clock", "only emulated fabrics have a virtual clock; '" + spec.fabric + "' has not");
   }
@@ -99,7 +99,7 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
       return invalid_field("spec.same_node", "'" + way + "' is named twice");
     }
   }
-  if (!spec.same_node.empty() && emulated(spec.fabric)) {
+  if (!spec.same_node.empty() && is_emulated(spec)) {
     return invalid_field("spec.same_node", "'" + spec.fabric +
                                                "' stands between all ranks, also of one node; ask "
                                                "for 'tcp', for example");

@@ -33,6 +33,9 @@ struct CampaignSpec {
   std::vector<std::string> same_node;   ///< "mapped", "cma"
 };
 
+/// Whether its network is an emulated one.
+bool is_emulated(const CampaignSpec& spec);
+
 /// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks
 /// every field that can be checked without knowing the fleet. Problems: INVALID_FIELD.
 Answer<CampaignSpec> complete_spec(CampaignSpec spec);

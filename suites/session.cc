@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "suites/node_session.h"
+#include "suites/inner_session.h"
 #include "suites/pattern.h"
 
 namespace stripline::suites {
@@ -38,7 +38,17 @@ Session::~Session() = default;
 
 Result<Session*> Session::on_node(const std::string& way) {
   auto known = nodes_.find(way);
-  if (known == nodes_.end()) known = nodes_.emplace(way, NodeSession::open(*this, way)).first;
+  if (known == nodes_.end())
+    known = nodes_.emplace(way, InnerSession::open_on_node(*this, way)).first;
+  if (!known->second.ok()) return known->second.error();
+  return (*known->second)->session();
+}
+
+Result<Session*> Session::served(const std::string& progress) {
+  auto known = served_.find(progress);
+  if (known == served_.end()) {
+    known = served_.emplace(progress, InnerSession::open_served(*this, progress)).first;
+  }
   if (!known->second.ok()) return known->second.error();
   return (*known->second)->session();
 }

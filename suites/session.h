@@ -15,7 +15,7 @@
 
 namespace stripline::suites {
 
-class NodeSession;
+class InnerSession;
 
 class Session {
  public:
@@ -54,13 +54,19 @@ class Session {
 
   /// Collective. The session of the ranks on rank 0's node that reach each other `way` ("mapped",
   /// "cma"): a job of its own, opened when it is first asked for, in which they are numbered anew.
-  /// Null on ranks of other nodes, which go on at once. Errors as NodeSession::open().
+  /// Null on ranks of other nodes, which go on at once. Errors as InnerSession::open_on_node().
   Result<Session*> on_node(const std::string& way);
+
+  /// Collective. The session of all ranks through the network where `progress` ("manual",
+  /// "thread") serves them: likewise a job of its own. Errors as InnerSession::open_served().
+  Result<Session*> served(const std::string& progress);
 
  private:
   Context& context_;
   uint32_t run_;
-  std::map<std::string, Result<std::unique_ptr<NodeSession>>> nodes_;
+  using Inner = std::map<std::string, Result<std::unique_ptr<InnerSession>>>;
+  Inner nodes_;
+  Inner served_;
   uint32_t echo_ = 0;
   uint32_t echo_answer_ = 0;
   uint32_t count_ = 0;

@@ -142,6 +142,10 @@ bool is_on_node(const Experiment& experiment) {
                      [](const Factor& factor) { return factor.name == kSameNodeFactor; });
 }
 
+bool needs_progress_thread(const Experiment& experiment) {
+  return std::ranges::find(experiment.variants, kThreadVariant) != experiment.variants.end();
+}
+
 std::optional<std::string> complete_point(const Experiment& declaration, Point& point) {
   const std::string where = "experiment '" + declaration.name + "': ";
   if (point.experiment != declaration.name) {

@@ -20,6 +20,10 @@ using Params = std::map<std::string, ParamValue>;
 /// that have it feed paths within a node, and campaigns make them only when they are asked to.
 inline constexpr const char* kSameNodeFactor = "same_node";
 
+/// A variant of this name runs where a thread serves ranks while their programs compute. Emulated
+/// networks have none: campaigns over them leave experiments out that have it.
+inline constexpr const char* kThreadVariant = "thread";
+
 /// A factor: an input of an experiment that a campaign may vary.
 struct Factor {
   std::string name;                ///< e.g. "bytes"
@@ -54,6 +58,9 @@ struct Experiment {
 
 /// Whether it has the factor kSameNodeFactor.
 bool is_on_node(const Experiment& experiment);
+
+/// Whether it has the variant kThreadVariant.
+bool needs_progress_thread(const Experiment& experiment);
 
 /// One thing to measure: an experiment, a variant, a value for every factor.
 struct Point {

@@ -131,6 +131,19 @@ std::optional<uint64_t> best_message(const WaysByFactor& by_message) {
   return std::nullopt;
 }
 
+// By how much `one` takes longer than `other`, within the runs that have both.
+std::optional<model::Parameter> excess(const WayTimes* one, const WayTimes* other,
+                                       double confidence) {
+  if (one == nullptr || other == nullptr) return std::nullopt;
+  std::vector<double> per_run;
+  for (const auto& [run, time] : one->times) {
+    const auto same_run = other->times.find(run);
+    if (same_run != other->times.end()) per_run.push_back(time - same_run->second);
+  }
+  return over_runs(per_run, one->raw_samples + other->raw_samples, "difference-per-run+t",
+                   {.confidence = confidence});
+}
+
 model::Parameter scaled(model::Parameter parameter, double factor) {
   parameter.value *= factor;
   parameter.ci_low *= factor;
@@ -202,12 +215,35 @@ std::optional<model::PutCombiningModel> fit_put_combining(const RmaSamples& samp
   return combining;
 }
 
+std::optional<model::ProgressModel> fit_progress(const RmaSamples& samples, double confidence,
+                                                 std::vector<std::string>& notes) {
+  if (samples.progress_call.empty() && samples.progress_wait.empty()) return std::nullopt;
+  std::optional<model::Parameter> call_s;
+  std::optional<model::Parameter> answer_s;
+  if (!samples.progress_call.empty()) {
+    const auto& smallest = samples.progress_call.begin()->second;
+    call_s = excess(way_at(smallest, "thread"), way_at(smallest, "calls"), confidence);
+  }
+  if (samples.progress_wait.size() > 1) {
+    answer_s = excess(way_at(samples.progress_wait.rbegin()->second, "thread"),
+                      way_at(samples.progress_wait.begin()->second, "thread"), confidence);
+  }
+  if (!call_s || !answer_s) {
+    notes.emplace_back(
+        "what a progress thread costs is absent: fewer than two runs measured calls and answers "
+        "with it");
+    return std::nullopt;
+  }
+  return model::ProgressModel{*std::move(call_s), *std::move(answer_s)};
+}
+
 std::optional<model::RmaModel> fit_rma(const RmaSamples& samples, double confidence,
                                        std::vector<std::string>& notes) {
   model::RmaModel rma{.buffered_put = fit_buffered_put(samples, confidence, notes),
                       .put_combining = fit_put_combining(samples, confidence, notes),
-                      .atomic = fit_atomic(samples, confidence, notes)};
-  if (!rma.buffered_put && !rma.put_combining && !rma.atomic) return std::nullopt;
+                      .atomic = fit_atomic(samples, confidence, notes),
+                      .progress = fit_progress(samples, confidence, notes)};
+  if (!rma.buffered_put && !rma.put_combining && !rma.atomic && !rma.progress) return std::nullopt;
   return rma;
 }
 

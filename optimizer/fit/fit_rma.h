@@ -41,6 +41,13 @@ std::optional<model::PutCombiningModel> fit_put_combining(const RmaSamples& samp
                                                           std::vector<std::string>& notes);
 inline constexpr double kMessagesOfDelay = 20;
 
+/// What a progress thread adds to a blocking get, and what a request to a computing rank waits in
+/// spite of it: what its round trip takes longer than one to a rank that hardly computes.
+/// Differences within runs. nullopt where either experiment is missing or was made in fewer than
+/// two runs, which `notes` then says.
+std::optional<model::ProgressModel> fit_progress(const RmaSamples& samples, double confidence,
+                                                 std::vector<std::string>& notes);
+
 /// All members; nullopt if there is none.
 std::optional<model::RmaModel> fit_rma(const RmaSamples& samples, double confidence,
                                        std::vector<std::string>& notes);

@@ -202,6 +202,40 @@ TEST(FitAtomic, NeedsBothWaysInTwoRuns) {
   EXPECT_NE(notes[0].find("fewer than two runs"), std::string::npos);
 }
 
+TEST(FitProgress, RecoversWhatTheThreadCostsAndLeaves) {
+  Truth truth(0.005);
+  truth.measure("micro.progress_call", "calls", "bytes", 8, 80e-9);
+  truth.measure("micro.progress_call", "thread", "bytes", 8, 120e-9);
+  truth.measure("micro.progress_wait", "calls", "compute_us", 1, 20e-6);
+  truth.measure("micro.progress_wait", "calls", "compute_us", 10000, 5e-3);
+  truth.measure("micro.progress_wait", "thread", "compute_us", 1, 22e-6);
+  truth.measure("micro.progress_wait", "thread", "compute_us", 10000, 60e-6);
+  const auto fit = fitted(truth);
+  ASSERT_TRUE(fit.ok()) << fit.error().message();
+  ASSERT_TRUE(fit->model.rma && fit->model.rma->progress);
+  const model::ProgressModel& progress = *fit->model.rma->progress;
+  EXPECT_NEAR(progress.call_s.value, 40e-9 * 1.25, 2e-9);  // the mean of the runs
+  EXPECT_NEAR(progress.answer_s.value, 38e-6 * 1.25, 1e-6);
+  EXPECT_LT(progress.answer_s.ci_low, 38e-6 * 1.25);
+  EXPECT_GT(progress.answer_s.ci_high, 38e-6 * 1.25);
+  EXPECT_EQ(progress.call_s.samples, 108U);
+}
+
+TEST(FitProgress, NeedsCallsAndAnswersInTwoRuns) {
+  Truth truth(0.005);
+  truth.measure("micro.progress_call", "calls", "bytes", 8, 80e-9);
+  truth.measure("micro.progress_call", "thread", "bytes", 8, 120e-9);
+  truth.measure("micro.progress_wait", "thread", "compute_us", 10000, 60e-6);
+  std::vector<std::string> notes;
+  EXPECT_FALSE(fit_rma(sort_rma_samples(truth.series), 0.95, notes));
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("progress thread costs is absent"), std::string::npos);
+  truth.measure("micro.progress_wait", "thread", "compute_us", 1, 22e-6, 1);
+  notes.clear();
+  EXPECT_FALSE(fit_rma(sort_rma_samples(truth.series), 0.95, notes));
+  EXPECT_EQ(notes.size(), 1U);
+}
+
 TEST(SortRmaSamples, NamesWhatItLeavesOut) {
   Truth truth(0.02);
   truth.measure("micro.atomic", "telepathy", "in_flight", 1, 1e-6, 1);

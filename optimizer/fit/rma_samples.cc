@@ -25,7 +25,9 @@ const std::vector<Kind>& kinds() {
       {"micro.buffered_put", "bytes", {"waited", "copied"}, &RmaSamples::buffered_put},
       {"micro.put_combining", "bytes", {"alone", "combined"}, &RmaSamples::put_combining},
       {"micro.put_message", "message_bytes", {"combined"}, &RmaSamples::put_message},
-      {"micro.atomic", "in_flight", {"provider", "message"}, &RmaSamples::atomic}};
+      {"micro.atomic", "in_flight", {"provider", "message"}, &RmaSamples::atomic},
+      {"micro.progress_call", "bytes", {"calls", "thread"}, &RmaSamples::progress_call},
+      {"micro.progress_wait", "compute_us", {"calls", "thread"}, &RmaSamples::progress_wait}};
   return all;
 }
 

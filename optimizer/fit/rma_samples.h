@@ -1,6 +1,6 @@
 // Sorts the series on choices between ways of single operations (micro.atomic,
-// micro.buffered_put, micro.put_combining, micro.put_message) into what fit_rma.h
-// reads: one median per run and point.
+// micro.buffered_put, micro.put_combining, micro.put_message, micro.progress_call,
+// micro.progress_wait) into what fit_rma.h reads: one median per run and point.
 #pragma once
 
 #include <cstddef>
@@ -29,6 +29,8 @@ struct RmaSamples {
   WaysByFactor put_combining;         ///< by size of a put: alone, combined
   WaysByFactor put_message;           ///< by size of a message: combined
   WaysByFactor atomic;                ///< by operations in flight: provider, message
+  WaysByFactor progress_call;         ///< by size of a get: calls, thread
+  WaysByFactor progress_wait;         ///< by microseconds that the target computes: calls, thread
   std::vector<std::size_t> used;      ///< indices of the series that went in, ascending
   std::vector<std::string> rejected;  ///< why a series was left out, one sentence each
 };

@@ -121,7 +121,8 @@ inline TunedModel example_model() {
       .put_combining = PutCombiningModel{256, 8192, example_parameter(5e-6),
                                          example_parameter(100e-6), example_parameter(0.6)},
       .atomic = AtomicModel{AtomicWay::message, example_parameter(12e-6), example_parameter(10e-6),
-                            example_parameter(0.1)}};
+                            example_parameter(0.1)},
+      .progress = ProgressModel{example_parameter(40e-9), example_parameter(30e-6)}};
   return m;
 }
 

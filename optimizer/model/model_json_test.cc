@@ -168,7 +168,11 @@ TEST(ModelJson, KeepsTheChoicesForSingleOperations) {
   EXPECT_EQ(back->rma->put_combining->message_s.value, 5e-6);
   EXPECT_EQ(back->rma->put_combining->max_delay_s.value, 100e-6);
   EXPECT_EQ(back->rma->put_combining->gain->value, 0.6);
-  for (const char* pointer : {"/rma", "/rma/buffered_put", "/rma/put_combining", "/rma/atomic"}) {
+  ASSERT_TRUE(back->rma->progress);
+  EXPECT_EQ(back->rma->progress->call_s.value, 40e-9);
+  EXPECT_EQ(back->rma->progress->answer_s.value, 30e-6);
+  for (const char* pointer :
+       {"/rma", "/rma/buffered_put", "/rma/put_combining", "/rma/atomic", "/rma/progress"}) {
     Json document = *to_json(full_model());
     document.at(Json::json_pointer(pointer))["surprise"] = 1;
     EXPECT_FALSE(parse_model(sealed(document)).ok()) << pointer;

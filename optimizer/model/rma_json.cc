@@ -51,6 +51,11 @@ Json buffered_put_to_json(const BufferedPutModel& buffered) {
   return json;
 }
 
+Json progress_to_json(const ProgressModel& progress) {
+  return {{"call_s", parameter_to_json(progress.call_s, kSecondsRule)},
+          {"answer_s", parameter_to_json(progress.answer_s, kSecondsRule)}};
+}
+
 Status read_required(const Json& json, const char* key, const string& where,
                      const ParameterRule& rule, Parameter& out) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* member, get_object(json, key, where));
@@ -109,6 +114,19 @@ Status read_buffered_put(const Json& rma, std::optional<BufferedPutModel>& out) 
   return {};
 }
 
+Status read_progress(const Json& rma, std::optional<ProgressModel>& out) {
+  const auto json = rma.find("progress");
+  if (json == rma.end()) return {};
+  const string where = "rma.progress";
+  STRIPLINE_RETURN_IF_ERROR(only_known(*json, where, {"call_s", "answer_s"}));
+  ProgressModel progress;
+  STRIPLINE_RETURN_IF_ERROR(read_required(*json, "call_s", where, kSecondsRule, progress.call_s));
+  STRIPLINE_RETURN_IF_ERROR(
+      read_required(*json, "answer_s", where, kSecondsRule, progress.answer_s));
+  out = std::move(progress);
+  return {};
+}
+
 }  // namespace
 
 Json rma_to_json(const RmaModel& rma) {
@@ -116,6 +134,7 @@ Json rma_to_json(const RmaModel& rma) {
   if (rma.buffered_put) json["buffered_put"] = buffered_put_to_json(*rma.buffered_put);
   if (rma.put_combining) json["put_combining"] = put_combining_to_json(*rma.put_combining);
   if (rma.atomic) json["atomic"] = atomic_to_json(*rma.atomic);
+  if (rma.progress) json["progress"] = progress_to_json(*rma.progress);
   return json;
 }
 
@@ -123,11 +142,12 @@ Status read_rma(const Json& document, std::optional<RmaModel>& out) {
   const auto section = document.find("rma");
   if (section == document.end()) return {};
   STRIPLINE_RETURN_IF_ERROR(
-      only_known(*section, "rma", {"buffered_put", "put_combining", "atomic"}));
+      only_known(*section, "rma", {"buffered_put", "put_combining", "atomic", "progress"}));
   out.emplace();
   STRIPLINE_RETURN_IF_ERROR(read_buffered_put(*section, out->buffered_put));
   STRIPLINE_RETURN_IF_ERROR(read_put_combining(*section, out->put_combining));
-  return read_atomic(*section, out->atomic);
+  STRIPLINE_RETURN_IF_ERROR(read_atomic(*section, out->atomic));
+  return read_progress(*section, out->progress);
 }
 
 }  // namespace detail

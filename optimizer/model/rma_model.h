@@ -49,10 +49,17 @@ struct BufferedPutModel {
   std::optional<Parameter> gain;
 };
 
+/// What a thread costs that serves a rank's peers while its program computes, and what it leaves.
+struct ProgressModel {
+  Parameter call_s;    ///< it adds to a call of the program that waits
+  Parameter answer_s;  ///< a request to a computing rank waits all the same
+};
+
 struct RmaModel {
   std::optional<BufferedPutModel> buffered_put;
   std::optional<PutCombiningModel> put_combining;
   std::optional<AtomicModel> atomic;
+  std::optional<ProgressModel> progress;
 };
 
 }  // namespace stripline::model

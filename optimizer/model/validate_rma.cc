@@ -50,12 +50,19 @@ Status check_buffered_put(const BufferedPutModel& buffered) {
   return {};
 }
 
+Status check_progress(const ProgressModel& progress) {
+  const std::string where = "rma.progress";
+  STRIPLINE_RETURN_IF_ERROR(check_parameter(where + ".call_s", progress.call_s, kSecondsRule));
+  return check_parameter(where + ".answer_s", progress.answer_s, kSecondsRule);
+}
+
 }  // namespace
 
 Status check_rma(const RmaModel& rma) {
   if (rma.buffered_put) STRIPLINE_RETURN_IF_ERROR(check_buffered_put(*rma.buffered_put));
   if (rma.put_combining) STRIPLINE_RETURN_IF_ERROR(check_put_combining(*rma.put_combining));
   if (rma.atomic) STRIPLINE_RETURN_IF_ERROR(check_atomic(*rma.atomic));
+  if (rma.progress) STRIPLINE_RETURN_IF_ERROR(check_progress(*rma.progress));
   return {};
 }
 

@@ -204,6 +204,7 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
 void ActiveMessages::note_wait(Peer& peer) {
   const std::optional<double> waited_s = fabric_.waited_s();
   if (!waited_s) return;
+  if (*waited_s >= least_absence_s_) missed_ += {1, *waited_s / 2};
   if (peer.wait_s < 0) {
     peer.wait_s = static_cast<float>(*waited_s);
   } else {

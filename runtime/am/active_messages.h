@@ -162,6 +162,18 @@ class ActiveMessages final : public fabric::MessageSink {
   /// (Fabric::waited_s).
   double service_delay_s(Rank target) const { return decode_delay(peers_[target].told_delay); }
 
+  /// From now on counts what waited because this rank did not look for `least_s` or longer.
+  void note_missed(double least_s) {
+    least_absence_s_ = least_s;
+    fabric_.note_missed(least_s);
+  }
+
+  /// Requests of peers that did, and their operations of which the fabric knows that they did.
+  fabric::Missed missed() const {
+    fabric::Missed all = missed_;
+    return all += fabric_.missed();
+  }
+
   /// Whether `target` has told of delays since this was last asked.
   bool take_delay_news(Rank target) { return std::exchange(peers_[target].delay_news, false); }
 
@@ -266,6 +278,8 @@ class ActiveMessages final : public fabric::MessageSink {
   Rank handler_source_ = 0;
   uint32_t handler_hold_ = kNoHold;
   uint64_t held_messages_ = 0;  // over all peers
+  double least_absence_s_ = std::numeric_limits<double>::infinity();
+  fabric::Missed missed_;
   Statistics statistics_;
 };
 

@@ -132,9 +132,10 @@ int main(int argc, char** argv) {
       ->type_name("SETTINGS");
   app.add_option("--progress", progress,
                  "Who serves a rank's peers: manual (its calls), thread (also a thread of the "
-                 "runtime while it computes) or auto (also the provider's thread); default: manual")
+                 "runtime while it computes), auto (also the provider's thread) or tuned (a thread "
+                 "from where it pays by the model); default: manual")
       ->type_name("HOW")
-      ->check(CLI::IsMember({"manual", "thread", "auto"}));
+      ->check(CLI::IsMember({"manual", "thread", "auto", "tuned"}));
   app.add_option("--segment", segment,
                  "Shared memory of each rank, with suffix K, M, G or T (default: 256M)")
       ->type_name("SIZE");

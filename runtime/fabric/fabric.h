@@ -75,6 +75,18 @@ struct Watch {
   bool complete = false;  ///< nothing arrives that it does not tell of
 };
 
+/// What came to a rank while it did not look for messages.
+struct Missed {
+  uint64_t times = 0;
+  double seconds = 0;  ///< that it waited, expected: half of the time without a look
+
+  Missed& operator+=(const Missed& other) {
+    times += other.times;
+    seconds += other.seconds;
+    return *this;
+  }
+};
+
 /// `bytes` at `offset` of the target's segment, and the memory they come from or go to.
 struct Piece {
   uint64_t offset = 0;
@@ -221,6 +233,16 @@ class Fabric {
   /// After waiting, if the descriptor became readable: what is found next has come just now
   /// (waited_s).
   virtual void woken() {}
+
+  /// From now on counts operations of peers that waited for this rank because nobody looked for
+  /// `least_s` or longer, and notes the times that waited_s() needs. No effect where watch() is
+  /// empty.
+  virtual void note_missed(double /*least_s*/) {}
+
+  /// Of these: those that the provider carries out by itself once it is called (gets from this rank
+  /// and puts to it), as far as its descriptor tells them from completions of this rank's own
+  /// operations. Messages are not among them (waited_s).
+  virtual Missed missed() const { return {}; }
 
   /// Makes progress once: completions, arrivals (calls the sink). Never blocks.
   virtual void poll() = 0;

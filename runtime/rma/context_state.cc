@@ -20,6 +20,9 @@ namespace {
 // Connecting is the first contact of peers whose processes already run.
 constexpr double kConnectTimeoutSeconds = 60;
 
+// Of Options::progress: with a thread from where it pays.
+constexpr const char* kTuned = "tuned";
+
 // Whatever the fabric says of a failure: this rank has lost its peers (Context's promise).
 Error as_lost_peer(const Error& error) { return {ErrorCode::aborted, error.message()}; }
 
@@ -34,11 +37,11 @@ Result<fabric::SameNode> same_node_of(const std::string& name) {
 
 Result<fabric::Progress> progress_of(const std::string& name) {
   if (name == "manual") return fabric::Progress::in_calls;
-  if (name == "thread") return fabric::Progress::by_thread;
+  if (name == "thread" || name == kTuned) return fabric::Progress::by_thread;
   if (name == "auto") return fabric::Progress::by_provider;
   return Error(ErrorCode::invalid_argument,
                "STRIPLINE_PROGRESS='" + name +
-                   "' is no way to make progress; use 'manual', 'thread' or 'auto'");
+                   "' is no way to make progress; use 'manual', 'thread', 'auto' or 'tuned'");
 }
 
 Error on_this_rank(const bootstrap::Bootstrap& bootstrap, const Error& error) {
@@ -99,8 +102,12 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   }
   const auto same_node = same_node_of(options.same_node);
   if (!same_node.ok()) return refuse(same_node.error());
-  const auto progress = progress_of(options.progress);
+  auto progress = progress_of(options.progress);
   if (!progress.ok()) return refuse(progress.error());
+  // Where no thread can serve, there is nothing to choose.
+  if (options.progress == kTuned && options.fabric.starts_with("emulated:")) {
+    progress = fabric::Progress::in_calls;
+  }
   auto model = rma::load_model(options.model_path);
   if (!model.ok()) return refuse(model.error());
   auto fabric = fabric::open_fabric(
@@ -139,7 +146,13 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   std::unique_ptr<Context> context(new Context(std::move(state)));  // NOLINT(*-owning-memory)
   context->state().find_reachable(*context, maps);
   if (options.verbose) rma::report_reach(*context, introduced->all_described);
-  if (*progress == fabric::Progress::by_thread) {
+  if (options.progress == kTuned) {
+    ContextState& joined = context->state();
+    if (joined.fabric->watch()) {
+      joined.messages.note_missed(rma::ProgressThread::Config{}.absence_s);
+      joined.exclusion.count([&joined] { joined.consider_thread(); });
+    }
+  } else if (*progress == fabric::Progress::by_thread) {
     // A rank that fails in this ends the job of those that have joined.
     ContextState& joined = context->state();
     auto thread = rma::ProgressThread::start(joined);
@@ -160,6 +173,32 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to
   combiner.start(tuning.combining);
   bounces = rma::BounceRing(tuning.buffered_budget_bytes);
   return {};
+}
+
+// At the end of a call.
+void ContextState::consider_thread() {
+  const fabric::Missed missed = messages.missed();
+  if (missed.times == missed_times_) return;
+  missed_times_ = missed.times;
+  const uint64_t calls = exclusion.calls();
+  if (!rma::thread_pays(tuning.progress, rma::ProgressThread::Config{}.absence_s, calls, missed)) {
+    return;
+  }
+  auto thread = rma::ProgressThread::start(*this);
+  if (!thread.ok()) {
+    // It only would have been better.
+    exclusion.share(false);
+    std::fprintf(stderr, "warning: rank %u goes on without a progress thread: %s\n", rank,
+                 thread.error().message().c_str());
+    return;
+  }
+  progress_thread = *std::move(thread);
+  if (options.verbose) {
+    std::fprintf(stderr,
+                 "rank %u: progress thread after %llu calls: peers waited %.3g s, %llu times\n",
+                 rank, static_cast<unsigned long long>(calls), missed.seconds,
+                 static_cast<unsigned long long>(missed.times));
+  }
 }
 
 // Finds the segments that are mapped here, and with the other ranks what all have in common: what

@@ -262,12 +262,14 @@ struct ContextState {
   rma::Tuning tuning;  ///< choices for single operations
   /// Facts about this machine and fabric (runtime/machine/fingerprint.h).
   std::map<std::string, std::string> fingerprint;
-  std::unique_ptr<MechanismState> loop;                  ///< of the loop engine
-  std::unique_ptr<rma::VisPlans> vis_plans;              ///< with the model's costs; set by join()
-  std::unique_ptr<rma::DebugChecks> debug;               ///< null unless Options::debug
-  std::unique_ptr<rma::ProgressThread> progress_thread;  ///< with Options::progress "thread"
+  std::unique_ptr<MechanismState> loop;      ///< of the loop engine
+  std::unique_ptr<rma::VisPlans> vis_plans;  ///< with the model's costs; set by join()
+  std::unique_ptr<rma::DebugChecks> debug;   ///< null unless Options::debug
+  /// With Options::progress "thread", or once it pays with "tuned".
+  std::unique_ptr<rma::ProgressThread> progress_thread;
 
  private:
+  void consider_thread();
   void find_reachable(Context& context, bool maps);
   void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
   void check_closely(const char* name, rank_t target, uint64_t offset, size_t bytes,
@@ -279,6 +281,8 @@ struct ContextState {
     return slots.released(use.slot, use.generation) || slots.counter(use.slot).pending == 0;
   }
   void complete(rank_t target, const fabric::Counter& counter);
+
+  uint64_t missed_times_ = 0;  // of what was missed when a thread was considered last
 };
 
 }  // namespace stripline::detail

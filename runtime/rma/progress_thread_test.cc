@@ -264,6 +264,111 @@ TEST(WithoutAProgressThread, NobodyIsServedWhileTheProgramComputes) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
+TEST(ThreadPays, WherePeersHaveWaitedLongerThanItWouldHaveCost) {
+  const rma::ProgressCosts costs{.call_s = 1e-6, .answer_s = 50e-6};
+  constexpr double kAbsence = 1e-3;
+  EXPECT_FALSE(rma::thread_pays(costs, kAbsence, 0, {}));
+  EXPECT_TRUE(rma::thread_pays(costs, kAbsence, 1000, {1, 5e-3}));
+  EXPECT_FALSE(rma::thread_pays(costs, kAbsence, 10000, {1, 5e-3}));
+  EXPECT_TRUE(rma::thread_pays(costs, kAbsence, 10000, {4, 20e-3}));
+  // What a thread would not have served in time is no loss.
+  EXPECT_FALSE(rma::thread_pays(costs, kAbsence, 0, {10, 10e-3}));
+}
+
+class TunedProgress : public ProgressThread {};
+
+// Peers ask rank 1 for something while it computes; rank 0 is always attentive.
+TEST_P(TunedProgress, StartsAThreadWherePeersWait) {
+  on_ranks(2, [](Context& context) {
+    std::atomic<int> served{0};
+    int answered = 0;
+    const uint32_t answer =
+        context.register_am([&](rank_t, std::span<const std::byte>) { ++answered; });
+    const uint32_t ask = context.register_am([&](rank_t source, std::span<const std::byte>) {
+      context.am_send(source, answer, {});
+      ++served;
+    });
+    constexpr int kRounds = 50;
+    EXPECT_EQ(context.state().progress_thread, nullptr);
+    context.barrier();
+    if (context.rank_me() == 0) {
+      for (int i = 0; i < kRounds; ++i) {
+        context.am_send(1, ask, {});
+        context.wait_until([&] { return answered > i; });
+      }
+      EXPECT_EQ(context.state().progress_thread, nullptr);
+      context.am_send(1, ask, {});
+    } else {
+      while (served < kRounds) {
+        std::this_thread::sleep_for(5ms);
+        context.progress();
+      }
+      EXPECT_NE(context.state().progress_thread, nullptr);
+      EXPECT_TRUE(compute_until([&] { return served > kRounds; }));
+    }
+    context.barrier();
+  });
+}
+
+// What waits for a rank's own operations is no reason.
+TEST_P(TunedProgress, StartsNoneForARankWhoseOwnOperationsWait) {
+  on_ranks(2, [](Context& context) {
+    const auto words = *context.new_symmetric_array<uint64_t>(2);
+    context.barrier();
+    if (context.rank_me() == 0) {
+      for (uint64_t i = 0; i < 20; ++i) {
+        future put = context.rput(&i, context.on_rank(words, 1), 1);
+        std::this_thread::sleep_for(5ms);
+        put.wait();
+      }
+    }
+    context.barrier();
+    EXPECT_EQ(context.state().progress_thread, nullptr);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fabrics, TunedProgress,
+    ::testing::Values(FabricUnderTest{"tcp", "tcp", "real", "network", "tuned"},
+                      FabricUnderTest{"mapped", "tcp", "real", "mapped", "tuned"},
+                      FabricUnderTest{"shm", "shm", "real", "network", "tuned"}),
+    bootstrap::FabricLabel());
+
+// Gets need no handler: the provider alone knows of them.
+TEST(TunedProgressOverTcp, CountsGetsThatWait) {
+  const auto group = group_on({"", "tcp", "real", "network", "tuned"}, 2);
+  const Status ran = run_ranks(group, [](Context& context) {
+    const auto words = *context.new_symmetric_array<uint64_t>(2);
+    uint64_t* const mine = context.local(words);
+    mine[0] = mine[1] = 0;
+    context.barrier();
+    if (context.rank_me() == 0) {
+      for (uint64_t i = 0; i < 50; ++i) context.rget(context.on_rank(words, 1));
+      context.rput_signal(mine, context.on_rank(words, 1), 1, context.on_rank(words, 1) + 1, 1);
+      EXPECT_EQ(context.state().progress_thread, nullptr);
+    } else {
+      const std::atomic_ref<uint64_t> flag(mine[1]);
+      while (flag.load(std::memory_order_acquire) == 0) {
+        std::this_thread::sleep_for(5ms);
+        context.progress();
+      }
+      EXPECT_NE(context.state().progress_thread, nullptr);
+    }
+    context.barrier();
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+TEST(TunedProgressOnEmulatedNetworks, StaysWithCalls) {
+  const Status ran =
+      run_ranks(group_on({"", "emulated:cloud-ethernet", "virtual", "network", "tuned"}, 2),
+                [](Context& context) {
+                  context.barrier();
+                  EXPECT_EQ(context.state().progress_thread, nullptr);
+                });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
 TEST(ProgressChoice, IsRefusedWhereItCannotBe) {
   for (const std::string clock : {"virtual", "real"}) {
     for (const std::string progress : {"thread", "auto"}) {

@@ -47,15 +47,27 @@ bool set_combining_budget(Tuning& tuning, std::string_view value) {
   return set_bytes(tuning.combining.budget_bytes, value, 1, kMostBytes);
 }
 
-bool set_max_delay(Tuning& tuning, std::string_view value) {
+bool set_seconds(double& member, std::string_view value) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), seconds);
   if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(seconds) ||
       seconds < 0) {
     return false;
   }
-  tuning.combining.max_delay_s = seconds;
+  member = seconds;
   return true;
+}
+
+bool set_max_delay(Tuning& tuning, std::string_view value) {
+  return set_seconds(tuning.combining.max_delay_s, value);
+}
+
+bool set_progress_call(Tuning& tuning, std::string_view value) {
+  return set_seconds(tuning.progress.call_s, value);
+}
+
+bool set_progress_answer(Tuning& tuning, std::string_view value) {
+  return set_seconds(tuning.progress.answer_s, value);
 }
 
 bool set_buffered_put(Tuning& tuning, std::string_view value) {
@@ -73,7 +85,9 @@ constexpr std::array kSettings = {
     Setting{"put_combining.message_bytes", "64 to 1T", set_message_bytes},
     Setting{"put_combining.max_delay_s", "seconds", set_max_delay},
     Setting{"put_combining.budget_bytes", "1 to 1T", set_combining_budget},
-    Setting{"atomic.way", "provider or message", set_atomic_way}};
+    Setting{"atomic.way", "provider or message", set_atomic_way},
+    Setting{"progress.call_s", "seconds", set_progress_call},
+    Setting{"progress.answer_s", "seconds", set_progress_answer}};
 
 void follow(const model::RmaModel& model, Tuning& tuning) {
   if (model.buffered_put) tuning.buffered_put_bytes = model.buffered_put->max_bytes;
@@ -83,6 +97,9 @@ void follow(const model::RmaModel& model, Tuning& tuning) {
     tuning.combining.max_delay_s = model.put_combining->max_delay_s.value;
   }
   if (model.atomic) set_atomic_way(tuning, model::to_string(model.atomic->way));
+  if (model.progress) {
+    tuning.progress = {model.progress->call_s.value, model.progress->answer_s.value};
+  }
 }
 
 Error unusable(std::string_view setting, const std::string& why) {

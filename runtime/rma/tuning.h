@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "optimizer/model/tuned_model.h"
+#include "runtime/rma/progress_choice.h"
 #include "runtime/rma/put_combiner.h"
 
 namespace stripline::rma {
@@ -23,6 +24,7 @@ struct Tuning {
   size_t buffered_put_bytes = size_t{64} << 10;
   /// For all copies of buffered puts together: a policy, more than a queue of typical puts.
   size_t buffered_budget_bytes = size_t{1} << 20;
+  ProgressCosts progress;  ///< where Options::progress is "tuned"
 };
 
 /// `settings`: "NAME=VALUE,...", see Options::tuning. `model` may be null. Errors: invalid_argument

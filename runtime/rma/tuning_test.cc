@@ -44,6 +44,20 @@ TEST(Tuning, CombinesPutsByTheModelUnlessTold) {
   }
 }
 
+TEST(Tuning, JudgesProgressThreadsByTheModelUnlessTold) {
+  model::TunedModel model = model::example_model();
+  EXPECT_EQ(tuning_of(&model, "")->progress.call_s, 40e-9);
+  EXPECT_EQ(tuning_of(&model, "")->progress.answer_s, 30e-6);
+  const auto told = tuning_of(&model, "progress.call_s=1e-6,progress.answer_s=2e-3");
+  ASSERT_TRUE(told.ok()) << told.error().message();
+  EXPECT_EQ(told->progress.call_s, 1e-6);
+  EXPECT_EQ(told->progress.answer_s, 2e-3);
+  EXPECT_EQ(tuning_of(nullptr, "")->progress.call_s, ProgressCosts{}.call_s);
+  for (const char* wrong : {"progress.call_s=-1", "progress.answer_s=x", "progress.call_s=nan"}) {
+    EXPECT_FALSE(tuning_of(nullptr, wrong).ok()) << wrong;
+  }
+}
+
 TEST(Tuning, CopiesBufferedPutsByTheModelUnlessTold) {
   const Tuning standard;
   model::TunedModel model = model::example_model();

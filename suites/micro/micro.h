@@ -17,6 +17,8 @@ Benchmark receive_benchmark();
 Benchmark buffered_put_benchmark();
 Benchmark put_combining_benchmark();
 Benchmark put_message_benchmark();
+Benchmark progress_call_benchmark();
+Benchmark progress_wait_benchmark();
 Benchmark atomic_benchmark();
 Benchmark pack_benchmark();
 Benchmark strip_overhead_benchmark();

@@ -15,6 +15,7 @@ namespace stripline::fabric::ofi {
 /// provider accepted.
 template <typename Attempt>
 bool OfiRank::post(const OperationName& what, Patience patience, const Attempt& attempt) {
+  end_absence();
   ssize_t code = attempt();
   if (code == 0) [[likely]] {
     return true;

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
+#include <poll.h>
 #include <sched.h>
 
 #include <rdma/fabric.h>
@@ -277,14 +279,33 @@ void OfiRank::deliver_from_node() {
 void OfiRank::begin_looking() {
   first_look_ = true;
   unseen_s_ = kNotNoted;
+  end_absence();
+}
+
+// Before anything of this rank's own makes the descriptor readable.
+void OfiRank::note_absence() {
+  absent_ = false;
+  const double absence_s = monotonic_s() - stopped_s_;
+  if (absence_s >= least_absence_s_ && is_readable()) away_s_ = absence_s;
 }
 
 void OfiRank::stop_looking() {
   first_look_ = false;
   stopped_s_ = kNotNoted;
-  if (noted_stops_ == 0) return;
-  --noted_stops_;
+  const bool counts_missed = std::isfinite(least_absence_s_);
+  absent_ = counts_missed && operations_.in_use() == 0;
+  if (noted_stops_ == 0 && !counts_missed) return;
+  if (noted_stops_ > 0) --noted_stops_;
   stopped_s_ = monotonic_s();
+}
+
+void OfiRank::note_missed(double least_s) {
+  if (settings_.waitable) least_absence_s_ = least_s;
+}
+
+bool OfiRank::is_readable() const {
+  pollfd descriptor{endpoint_.wait_descriptor(), POLLIN, 0};
+  return descriptor.fd >= 0 && ::poll(&descriptor, 1, 0) > 0;
 }
 
 std::optional<double> OfiRank::waited_s() {
@@ -330,6 +351,11 @@ void OfiRank::look() {
   if (idle_provider && ++polls_without_cq_ < kNodePollsPerCq) return;
   polls_without_cq_ = 0;
   drain();
+  if (away_s_ > 0) [[unlikely]] {
+    // No message and nothing of this rank's own: what was there was for the provider.
+    if (arrivals_.empty() && landings_.empty()) missed_ += {1, away_s_ / 2};
+    away_s_ = 0;
+  }
   if (!arrivals_.empty() || !landings_.empty()) deliver();
   if (active_signals_ > 0) advance_signals();
   if (++polls_ % kPollsPerAttention == 0) attend();

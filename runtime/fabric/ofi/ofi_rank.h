@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -73,6 +74,8 @@ class OfiRank final : public Fabric, public Shortcuts {
   std::optional<Watch> watch() const override;
   bool prepare_to_wait() override;
   void woken() override;
+  void note_missed(double least_s) override;
+  Missed missed() const override { return missed_; }
   void poll() override;
   double now_s() override;
   bool wait(const std::function<bool()>& condition, double deadline_s) override;
@@ -208,6 +211,12 @@ class OfiRank final : public Fabric, public Shortcuts {
   void look();
   void begin_looking();
   void stop_looking();
+  void end_absence() {
+    if (absent_) [[unlikely]]
+      note_absence();
+  }
+  void note_absence();
+  bool is_readable() const;
   void attend();
   void rest(uint64_t fruitless_polls);
   void lose_peer(Rank rank, std::string reason);
@@ -231,7 +240,12 @@ class OfiRank final : public Fabric, public Shortcuts {
   uint32_t noted_stops_ = 0;      ///< calls whose end will still be noted in stopped_s_
   double stopped_s_ = kNotNoted;  ///< when this rank looked last, on the monotonic clock
   double unseen_s_ = kNotNoted;   ///< from then to this look, once it was asked for
-  OperationQueue arrivals_;       ///< messages in order, for the sink
+  /// A shorter absence misses nothing; infinite: what is missed is not counted.
+  double least_absence_s_ = std::numeric_limits<double>::infinity();
+  bool absent_ = false;  ///< since stopped_s_, when no operation of this rank's was under way
+  double away_s_ = 0;    ///< absence of which something in the provider waits for a look's end
+  Missed missed_;
+  OperationQueue arrivals_;  ///< messages in order, for the sink
   std::vector<Landing> landings_;
   MessageSink* sink_ = nullptr;
   Traffic traffic_;

@@ -65,9 +65,10 @@ struct Options {
   /// STRIPLINE_DEBUG: checks what the program does (docs/debugging.md). The same on every rank.
   bool debug = false;
   /// STRIPLINE_PROGRESS: who serves peers. "manual": this rank's calls; "thread": these, and a
-  /// thread of the runtime while the program computes; "auto": these, and the provider's thread.
-  /// docs/programming.md says what a program must mind with a thread, docs/fabrics.md what each
-  /// costs. Ranks of a job may differ.
+  /// thread of the runtime while the program computes; "auto": these, and the provider's thread;
+  /// "tuned": its calls, until a thread of the runtime would pay by the model, and from then on
+  /// both. docs/programming.md says what a program must mind with a thread, docs/fabrics.md what
+  /// each costs. Ranks of a job may differ.
   std::string progress = "manual";
 
   /// Errors: invalid_argument for a value that does not parse.

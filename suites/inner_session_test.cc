@@ -1,4 +1,4 @@
-#include "suites/node_session.h"
+#include "suites/inner_session.h"
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@
 namespace stripline::suites {
 namespace {
 
-TEST(NodeSession, RanksOfANodeReachEachOtherAsTheyAreAskedTo) {
+TEST(InnerSession, RanksOfANodeReachEachOtherAsTheyAreAskedTo) {
   on_ranks(3, "tcp", "real", [](Session& session) {
     Context& job = session.context();
     for (const std::string way : {"mapped", "cma", "mapped"}) {
@@ -39,7 +39,26 @@ TEST(NodeSession, RanksOfANodeReachEachOtherAsTheyAreAskedTo) {
   });
 }
 
-TEST(NodeSession, SaysWhyThereIsNone) {
+TEST(InnerSession, RanksAreServedAsTheyAreAskedTo) {
+  on_ranks(2, "tcp", "real", [](Session& session) {
+    for (const std::string progress : {"manual", "thread"}) {
+      const auto opened = session.served(progress);
+      ASSERT_TRUE(opened.ok()) << opened.error().message();
+      const detail::ContextState& state = (*opened)->context().state();
+      EXPECT_EQ(state.progress_thread != nullptr, progress == "thread");
+      EXPECT_EQ(state.path_to(1 - state.rank), model::Path::network);
+      EXPECT_EQ(*session.served(progress), *opened);
+    }
+    EXPECT_EQ(session.context().state().progress_thread, nullptr);
+  });
+  on_ranks(2, "emulated:opteron-vapi", "virtual", [](Session& session) {
+    const auto opened = session.served("thread");
+    ASSERT_FALSE(opened.ok());
+    EXPECT_NE(opened.error().message().find("no thread can serve"), std::string::npos);
+  });
+}
+
+TEST(InnerSession, SaysWhyThereIsNone) {
   const auto refusal = [](rank_t ranks, const std::string& fabric, const std::string& clock) {
     std::vector<std::string> messages(ranks);
     on_ranks(ranks, fabric, clock, [&](Session& session) {

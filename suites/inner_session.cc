@@ -1,4 +1,4 @@
-#include "suites/node_session.h"
+#include "suites/inner_session.h"
 
 #include <algorithm>
 #include <utility>
@@ -78,16 +78,15 @@ class InnerBootstrap final : public bootstrap::Bootstrap {
   std::shared_ptr<Joining> joining_;
 };
 
-Result<std::unique_ptr<Context>> join(Context& outer, const team& members, const std::string& way) {
+Result<std::unique_ptr<Context>> join(Context& outer, const team& members, const std::string& name,
+                                      Options options) {
   detail::ContextState& state = outer.state();
-  Options options = state.options;
-  options.same_node = way;
   options.segment_bytes = std::min(options.segment_bytes, kSegmentBytes);
   options.model_path.clear();
   options.verbose = false;
   const auto joining = std::make_shared<Joining>();
   auto context = detail::ContextState::join(
-      options, std::make_unique<InnerBootstrap>(state, members, way, joining));
+      options, std::make_unique<InnerBootstrap>(state, members, name, joining));
   // The others believe that this rank is there.
   if (!context.ok() && joining->swapped) state.fail(context.error());
   joining->done = true;
@@ -103,14 +102,15 @@ bool reaches_all_by(Context& context, model::Path path) {
 
 }  // namespace
 
-NodeSession::NodeSession(std::unique_ptr<Context> context, uint32_t run)
+InnerSession::InnerSession(std::unique_ptr<Context> context, uint32_t run)
     : context_(std::move(context)) {
   if (context_ != nullptr) session_ = std::make_unique<Session>(*context_, run);
 }
 
-NodeSession::~NodeSession() = default;
+InnerSession::~InnerSession() = default;
 
-Result<std::unique_ptr<NodeSession>> NodeSession::open(Session& job, const std::string& way) {
+Result<std::unique_ptr<InnerSession>> InnerSession::open_on_node(Session& job,
+                                                                 const std::string& way) {
   Context& outer = job.context();
   const fabric::Info& info = outer.state().fabric->info();
   if (info.provider == "emulated") {
@@ -128,7 +128,10 @@ Result<std::unique_ptr<NodeSession>> NodeSession::open(Session& job, const std::
   std::unique_ptr<Context> context;
   std::string why_not;
   if (member) {
-    auto joined = join(outer, members, way);
+    Options options = outer.state().options;
+    options.same_node = way;
+    options.progress = "manual";
+    auto joined = join(outer, members, way, options);
     if (joined.ok()) {
       context = *std::move(joined);
       if (!reaches_all_by(*context, *model::path_of_way(way))) {
@@ -144,7 +147,27 @@ Result<std::unique_ptr<NodeSession>> NodeSession::open(Session& job, const std::
     if (why_not.empty()) why_not = "ranks of rank 0's node do not reach each other by " + way;
     return Error(ErrorCode::failed_precondition, why_not);
   }
-  return std::unique_ptr<NodeSession>(new NodeSession(std::move(context), job.run()));  // NOLINT
+  return std::unique_ptr<InnerSession>(new InnerSession(std::move(context), job.run()));  // NOLINT
+}
+
+Result<std::unique_ptr<InnerSession>> InnerSession::open_served(Session& job,
+                                                                const std::string& progress) {
+  Context& outer = job.context();
+  if (outer.state().fabric->info().provider == "emulated") {
+    return Error(ErrorCode::failed_precondition, "no thread can serve an emulated network");
+  }
+  Options options = outer.state().options;
+  options.same_node = "network";
+  options.progress = progress;
+  const team all = team::world(outer);
+  auto joined = join(outer, all, "served-by-" + progress, options);
+  const uint64_t good = joined.ok() ? 1 : 0;
+  if (outer.reduce_all(good, Context::ReduceOp::min) == 0) {
+    return Error(ErrorCode::failed_precondition,
+                 joined.ok() ? "another rank could not join" : joined.error().message());
+  }
+  return std::unique_ptr<InnerSession>(
+      new InnerSession(*std::move(joined), job.run()));  // NOLINT(*-owning-memory)
 }
 
 }  // namespace stripline::suites
