@@ -58,6 +58,14 @@ class Requests {
 MPI_Datatype words() { return MPI_UINT64_T; }
 int words_in(size_t bytes) { return static_cast<int>(bytes / sizeof(uint64_t)); }
 
+// Of the attending rank.
+void make_progress_until_over(const Turns& turns) {
+  while (!turns.is_over()) {
+    int any = 0;
+    MPI_Iprobe(kInitiator, kDataTag, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE);
+  }
+}
+
 class OneSided final : public System {
  public:
   explicit OneSided(bool same_node) {
@@ -93,10 +101,7 @@ class OneSided final : public System {
 
   void attend(const Row&, const Turns& turns) override {
     MPI_Win_sync(window_);
-    while (!turns.is_over()) {
-      int any = 0;
-      MPI_Iprobe(kInitiator, kDataTag, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE);
-    }
+    make_progress_until_over(turns);
     MPI_Win_sync(window_);
   }
 
@@ -291,7 +296,7 @@ class TwoSided final : public Messages {
     return 0;
   }
 
-  void attend(const Row& row, const Turns&) override {
+  void attend(const Row& row, const Turns& turns) override {
     switch (row.operation) {
       case Operation::message:
         for (size_t i = 0; i < row.count; ++i) {
@@ -337,6 +342,8 @@ class TwoSided final : public Messages {
         }
         requests.drain();
         if (!fenced) answer();
+        // Synchronous sends are confirmed by calls of the receiver, some of them after it has all.
+        make_progress_until_over(turns);
         return;
       }
       case Operation::get_flood: {
