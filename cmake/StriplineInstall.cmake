@@ -2,7 +2,7 @@
 # The package needs neither JSON nor libfabric nor gRPC headers; libfabric is loaded at run time.
 include(CMakePackageConfigHelpers)
 
-set(exported stripline_options stripline_base stripline_json stripline_model stripline_cost
+set(exported stripline_options stripline_base stripline_access stripline_json stripline_model stripline_cost
     stripline_plan stripline_runtime)
 set_target_properties(stripline_options PROPERTIES EXPORT_NAME options)
 
@@ -23,7 +23,7 @@ set(internal ${CMAKE_INSTALL_INCLUDEDIR}/stripline/internal)
 install(FILES base/result.h DESTINATION ${internal}/base)
 install(FILES optimizer/model/collective.h optimizer/model/parameter.h optimizer/model/paths.h optimizer/model/rma_model.h optimizer/model/tuned_model.h optimizer/model/vis_model.h
         DESTINATION ${internal}/optimizer/model)
-install(DIRECTORY optimizer/cost optimizer/plan DESTINATION ${internal}/optimizer
+install(DIRECTORY optimizer/access optimizer/cost optimizer/plan DESTINATION ${internal}/optimizer
         FILES_MATCHING PATTERN "*.h" PATTERN "explain.h" EXCLUDE PATTERN "*_fixture.h" EXCLUDE)
 
 install(TARGETS ${exported} EXPORT striplineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 
+#include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/strip_evaluator.h"
 #include "optimizer/plan/strip_shape.h"
 #include "optimizer/plan/strip_sizes.h"
@@ -49,38 +50,6 @@ struct NoSink {
   void pruned(uint64_t, double) {}
   void sensitivity(Source, bool, double) {}
 };
-
-// The nominal message with one source at another end of its interval.
-MessageCosts perturbed(const MessageCosts& nominal, const MessageCosts& end, Source source) {
-  MessageCosts message = nominal;
-  switch (source) {
-    case Source::issue:
-      message.o_base = end.o_base;
-      message.o_per_byte = end.o_per_byte;
-      break;
-    case Source::latency:
-      message.L = end.L;
-      break;
-    case Source::gap:
-      message.g = end.g;
-      break;
-    case Source::bandwidth:
-      message.G = end.G;
-      break;
-    case Source::retire:
-      message.r_base = end.r_base;
-      message.r_per_byte = end.r_per_byte;
-      break;
-    case Source::buffers:
-    case Source::overhead:
-    case Source::compute:
-      break;  // not of a message
-  }
-  return message;
-}
-
-constexpr std::array kMessageSources = {Source::issue, Source::latency, Source::gap,
-                                        Source::bandwidth, Source::retire};
 
 // Propagates the parameters' intervals to the gain of `best` over `baseline`.
 template <typename Sink>
@@ -468,6 +437,8 @@ std::string_view to_string(Source source) {
       return "strip overhead";
     case Source::compute:
       return "computation";
+    case Source::regions:
+      return "many regions";
   }
   return "o";
 }

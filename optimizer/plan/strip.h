@@ -87,8 +87,18 @@ struct StripCandidate {
   uint32_t window = 1;       ///< operations in flight; schedule B only
 };
 
-/// A parameter whose error matters for a decision.
-enum class Source : uint8_t { issue, latency, gap, bandwidth, retire, buffers, overhead, compute };
+/// A parameter whose error matters for a decision. regions: transfers of many regions as a whole.
+enum class Source : uint8_t {
+  issue,
+  latency,
+  gap,
+  bandwidth,
+  retire,
+  buffers,
+  overhead,
+  compute,
+  regions,
+};
 
 /// Receives what the evaluator considers, in order. explain_strip passes one; plan_strip none.
 class StripSink {

@@ -129,70 +129,96 @@ inline double packed_pipeline(uint64_t pieces, uint32_t window, double round, do
          static_cast<double>(pieces - 1 - first) * stage;
 }
 
+/// What one packed piece takes of each part of the machine, in seconds.
+struct PackedParts {
+  uint64_t pieces = 1;
+  double issue = 0;   ///< of the initiator's CPU, before the piece is under way
+  double retire = 0;  ///< and once it has come back
+  double serve = 0;   ///< of the target's CPU
+  double gap = 0;     ///< of the NIC
+  double away = 0;    ///< of no CPU of the initiator's, from issue to return; serve included
+  double initiator() const { return issue + retire; }
+};
+
 /// Chunks that go through a landing zone: a put of the data and a message that says so, answered
 /// when they are unpacked; or a message that asks for them, answered when they are packed, and a
 /// get. Data that are contiguous at the target need neither messages nor its help. Networks that
 /// tell the target of puts save a round trip of each, which residuals account for.
-inline double landing_time(const VisRequest& request, const VisCosts& costs, uint64_t chunk_bytes,
-                           uint32_t window, double delay_s) {
-  const PackedShape shape = packed_shape(request, chunk_bytes);
+inline PackedParts landing_parts(const VisRequest& request, const VisCosts& costs,
+                                 const PackedShape& shape, double local, double remote,
+                                 double delay_s) {
   const bool put = request.direction == Direction::put;
   const double header = request.message_header_bytes;
   // The places of a list travel with the data of a put.
   const double data = put ? shape.data + shape.metadata - header : shape.data;
   const double asking = put ? header : shape.metadata;
-  const cost::LinkCosts& am = costs.am();
-  const cost::MessageCosts& there = am.at(static_cast<uint64_t>(asking));
-  const cost::MessageCosts& back = am.at(static_cast<uint64_t>(header));
+  const cost::MessageCosts& there = costs.am().at(static_cast<uint64_t>(asking));
+  const cost::MessageCosts& back = costs.am().at(static_cast<uint64_t>(header));
   const cost::MessageCosts& move = costs.link(request.direction).at(static_cast<uint64_t>(data));
-  const double local =
-      put ? costs.pack().pack(shape.local_pieces, shape.data, local_span(request))
-          : costs.pack().unpack(shape.local_pieces, shape.data, local_span(request));
-  const double remote =
-      put ? costs.pack().unpack(shape.remote_pieces, shape.data, request.extent_bytes)
-          : costs.pack().pack(shape.remote_pieces, shape.data, request.extent_bytes);
-  if (one_place(request)) {
-    const double alone = local + move.o(data) + move.r(data);
-    return packed_pipeline(shape.messages, window, alone + move.round_trip(data),
-                           std::max(alone, move.gap(data)));
-  }
-  const double initiator = local + move.o(data) + move.r(data) + there.o(asking) + back.r(header);
-  const double target = there.r(asking) + remote + back.o(header);
-  const double round = initiator + move.round_trip(data) + there.L + there.G * asking + delay_s +
-                       target + back.L + back.G * header;
-  return packed_pipeline(shape.messages, window, round,
-                         std::max({initiator, target, move.gap(data)}));
+  PackedParts parts;
+  parts.pieces = shape.messages;
+  (put ? parts.issue : parts.retire) = local;
+  parts.issue += move.o(data);
+  parts.retire += move.r(data);
+  parts.gap = move.gap(data);
+  parts.away = move.round_trip(data);
+  if (one_place(request)) return parts;
+  parts.issue += there.o(asking);
+  parts.retire += back.r(header);
+  parts.serve = there.r(asking) + remote + back.o(header);
+  parts.away += there.L + there.G * asking + delay_s + parts.serve + back.L + back.G * header;
+  return parts;
+}
+
+/// Chunks that travel in messages. A put sends its data with the metadata and waits for a word; a
+/// get sends the metadata and waits for its data.
+inline PackedParts message_parts(const VisRequest& request, const VisCosts& costs,
+                                 const PackedShape& shape, double local, double remote,
+                                 double delay_s) {
+  const bool put = request.direction == Direction::put;
+  const double header = request.message_header_bytes;
+  const double request_bytes = put ? shape.metadata + shape.data : shape.metadata;
+  const double reply_bytes = put ? header : header + shape.data;
+  const cost::MessageCosts& there = costs.am().at(static_cast<uint64_t>(request_bytes));
+  const cost::MessageCosts& back = costs.am().at(static_cast<uint64_t>(reply_bytes));
+  PackedParts parts;
+  parts.pieces = shape.messages;
+  (put ? parts.issue : parts.retire) = local;
+  parts.issue += there.o(request_bytes);
+  parts.retire += back.r(reply_bytes);
+  parts.serve = there.r(request_bytes) + remote + back.o(reply_bytes);
+  parts.gap = std::max(there.gap(request_bytes), back.gap(reply_bytes));
+  parts.away =
+      there.L + there.G * request_bytes + delay_s + parts.serve + back.L + back.G * reply_bytes;
+  return parts;
 }
 
 /// `delay_s`: how long a message waits until the target looks for it.
+inline PackedParts packed_parts(const VisRequest& request, const VisCosts& costs,
+                                uint64_t chunk_bytes, double delay_s) {
+  const PackedShape shape = packed_shape(request, carried_chunk(request, chunk_bytes));
+  const cost::PackCosts& pack = costs.pack();
+  const bool put = request.direction == Direction::put;
+  const double local = put ? pack.pack(shape.local_pieces, shape.data, local_span(request))
+                           : pack.unpack(shape.local_pieces, shape.data, local_span(request));
+  const double remote = put ? pack.unpack(shape.remote_pieces, shape.data, request.extent_bytes)
+                            : pack.pack(shape.remote_pieces, shape.data, request.extent_bytes);
+  return vis_lands(request, chunk_bytes)
+             ? landing_parts(request, costs, shape, local, remote, delay_s)
+             : message_parts(request, costs, shape, local, remote, delay_s);
+}
+
 inline double packed_time(const VisRequest& request, const VisCosts& costs, uint64_t chunk_bytes,
                           uint32_t window, double delay_s) {
-  if (vis_lands(request, chunk_bytes)) {
-    return landing_time(request, costs, chunk_bytes, window, delay_s);
-  }
-  const PackedShape shape = packed_shape(request, carried_chunk(request, chunk_bytes));
-  const bool put = request.direction == Direction::put;
-  const double header = request.message_header_bytes;
-  // A put sends its data with the metadata and waits for a word; a get sends the metadata and waits
-  // for its data.
-  const double request_bytes = put ? shape.metadata + shape.data : shape.metadata;
-  const double reply_bytes = put ? header : header + shape.data;
-  const cost::LinkCosts& am = costs.am();
-  const cost::MessageCosts& there = am.at(static_cast<uint64_t>(request_bytes));
-  const cost::MessageCosts& back = am.at(static_cast<uint64_t>(reply_bytes));
-  const double local =
-      put ? costs.pack().pack(shape.local_pieces, shape.data, local_span(request))
-          : costs.pack().unpack(shape.local_pieces, shape.data, local_span(request));
-  const double remote =
-      put ? costs.pack().unpack(shape.remote_pieces, shape.data, request.extent_bytes)
-          : costs.pack().pack(shape.remote_pieces, shape.data, request.extent_bytes);
-  const double initiator = local + there.o(request_bytes) + back.r(reply_bytes);
-  const double target = there.r(request_bytes) + remote + back.o(reply_bytes);
-  const double round = initiator + there.L + there.G * request_bytes + delay_s + target + back.L +
-                       back.G * reply_bytes;
-  return packed_pipeline(
-      shape.messages, window, round,
-      std::max({initiator, target, there.gap(request_bytes), back.gap(reply_bytes)}));
+  const PackedParts parts = packed_parts(request, costs, chunk_bytes, delay_s);
+  return packed_pipeline(parts.pieces, window, parts.initiator() + parts.away,
+                         std::max({parts.initiator(), parts.serve, parts.gap}));
+}
+
+/// How long the target lets packed pieces wait.
+inline double packed_delay(const VisRequest& request, const VisTuning& tuning) {
+  return tuning.service_delay_s[static_cast<size_t>(request.compute)] +
+         unexpected_delay(request, tuning);
 }
 
 /// The time of a candidate by the cost model alone.
@@ -210,8 +236,52 @@ inline double model_time(const VisRequest& request, const VisCosts& costs,
       break;
   }
   return packed_time(request, costs, candidate.chunk_bytes, candidate.window,
-                     tuning.service_delay_s[static_cast<size_t>(request.compute)] +
-                         unexpected_delay(request, tuning));
+                     packed_delay(request, tuning));
+}
+
+/// A transfer as one of several that follow each other: not how long it takes alone, but what each
+/// part of the machine spends on it. Seconds.
+struct VisStage {
+  double issue = 0;       ///< of the initiator's CPU, before it is under way
+  double retire = 0;      ///< of the initiator's CPU, once it has come back
+  double serve = 0;       ///< of the target's CPU
+  double round_trip = 0;  ///< from injection to completion, nothing else being under way
+  double gap = 0;         ///< of the NIC
+};
+
+/// The stage of a candidate, by the cost model alone.
+inline VisStage vis_stage(const VisRequest& request, const VisCosts& costs,
+                          const VisCandidate& candidate) {
+  const VisTuning& tuning = costs.tuning(request.direction);
+  const auto data = static_cast<double>(vis_bytes(request));
+  const auto pieces = static_cast<double>(vis_pieces(request));
+  const auto operations = [&](double count, double bytes, double extra_o) {
+    const cost::MessageCosts& m = costs.link(request.direction).at(static_cast<uint64_t>(bytes));
+    const double gap = m.gap(bytes);
+    return VisStage{count * (m.o(bytes) + extra_o), count * m.r(bytes), 0,
+                    m.round_trip(bytes) + (count - 1) * gap + contiguous_delay(request, costs),
+                    count * gap};
+  };
+  switch (candidate.method) {
+    case VisMethod::pipelined:
+      return operations(pieces, data / pieces, 0);
+    case VisMethod::native_iov: {
+      const auto count = static_cast<double>(iov_operations(request));
+      return operations(count, data / count, pieces / count * tuning.iov_piece_s);
+    }
+    case VisMethod::bounding_box: {
+      VisStage stage = operations(1, static_cast<double>(request.extent_bytes), 0);
+      stage.retire += costs.pack().unpack(pieces, data, request.extent_bytes);
+      return stage;
+    }
+    case VisMethod::packed:
+      break;
+  }
+  const PackedParts parts =
+      packed_parts(request, costs, candidate.chunk_bytes, packed_delay(request, tuning));
+  const auto count = static_cast<double>(parts.pieces);
+  return {count * parts.issue, count * parts.retire, count * parts.serve,
+          parts.away + (count - 1) * std::max(parts.gap, parts.serve), count * parts.gap};
 }
 
 }  // namespace stripline::plan::detail

@@ -26,4 +26,9 @@ LoopFrame& LoopState::enter_frame() {
   return *frames_[depth_++];
 }
 
+NestEngine& LoopState::enter_nest(Context& context) {
+  if (nest_depth_ == nests_.size()) nests_.push_back(std::make_unique<NestEngine>(context));
+  return *nests_[nest_depth_++];
+}
+
 }  // namespace stripline::detail

@@ -13,6 +13,7 @@
 #include "optimizer/plan/plan_cache.h"
 #include "optimizer/plan/strip_costs.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/loop/nest_engine.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
@@ -44,6 +45,10 @@ struct LoopState : MechanismState {
   LoopFrame& enter_frame();
   void leave_frame() { --depth_; }
 
+  /// The same for nests, which have an engine for each level.
+  NestEngine& enter_nest(Context& context);
+  void leave_nest() { --nest_depth_; }
+
   /// Of a path; null without a model.
   const plan::StripCosts* costs(model::Path path) const {
     const auto& costs = costs_[static_cast<size_t>(path)];
@@ -51,12 +56,15 @@ struct LoopState : MechanismState {
   }
 
   plan::PlanCache<LoopSite> sites;
+  NestSites nest_sites;
   bool said_no_model = false;
 
  private:
   std::array<std::optional<plan::StripCosts>, model::kPaths> costs_;
   std::vector<std::unique_ptr<LoopFrame>> frames_;
   size_t depth_ = 0;
+  std::vector<std::unique_ptr<NestEngine>> nests_;
+  size_t nest_depth_ = 0;
 };
 
 }  // namespace stripline::detail

@@ -1,0 +1,120 @@
+// How the transfers of a loop nest are carried out: at which loop the nest is cut into steps, how
+// many iterations make a step, and when what a step needs is issued and retired. The plan holds all
+// fields of equation (1) of Iancu et al.: for each group of references that move together
+// (optimizer/access/nest.h) type, arguments, count, granularity, burst of issue, and the loop
+// levels and the burst of retirement.
+//
+// The time of a plan is that of strip.h, a pipeline of steps, with what all groups of a step take
+// together: one after another on the CPU and on the NIC, and the longest of their ways. Groups that
+// do not change from step to step are fetched once for all of them, and held.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "optimizer/access/nest.h"
+#include "optimizer/cost/compute_costs.h"
+#include "optimizer/plan/strip.h"
+#include "optimizer/plan/strip_costs.h"
+#include "optimizer/plan/vis.h"
+#include "optimizer/plan/vis_costs.h"
+
+namespace stripline::plan {
+
+/// Different ways to ranks that a nest may use: loads and stores, the network, and more.
+inline constexpr size_t kNestLinks = 4;
+
+/// A way to some of the ranks.
+struct NestLink {
+  bool in_reach = false;              ///< loads and stores reach them; nothing is moved
+  const StripCosts* strip = nullptr;  ///< null: no model
+  const VisCosts* vis = nullptr;      ///< null: no model
+  /// What transfers of many regions are told (VisRequest): those members that do not describe one.
+  VisRequest many;
+};
+
+struct NestRequest {
+  access::Nest nest;
+  /// Of each reference, its way: an index of `links`.
+  std::array<uint8_t, access::kMaxReferences> link{};
+  std::array<NestLink, kNestLinks> links{};
+  /// Ranks that share a NIC, whose nests are taken to move as much at the same time.
+  uint32_t nic_ranks = 1;
+  uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
+  /// Seconds of computation of all iterations, if the nest is not cut; negative: estimated from
+  /// `loop`, what an iteration does beside its first remote reference, and `local_bytes`.
+  double compute_s = -1;
+  cost::LoopClass loop;
+  uint64_t local_bytes = 0;
+};
+
+/// What is done for one group of the tiling: equation (1).
+struct NestTransfer {
+  bool moved = false;  ///< false: in reach
+  /// Type: one operation for a tile, or many regions by a method of vis.h.
+  bool many_regions = false;
+  VisMethod method = VisMethod::pipelined;
+  uint32_t vis_window = 1;
+  uint64_t chunk_bytes = 0;
+  uint64_t count = 0;       ///< N: tiles
+  uint64_t bytes = 0;       ///< S: of a tile
+  uint32_t burst = 1;       ///< B_Issue: tiles that are under way
+  uint32_t init_level = 0;  ///< loops around the place where a transfer is begun
+  uint32_t sync_level = 0;  ///< and where it is known to be complete
+  uint32_t sync_burst = 1;  ///< B_Sync: tiles retired at a time
+};
+
+struct NestPlan {
+  Schedule schedule = Schedule::vectorised;
+  Reason reason = Reason::no_model;
+  access::Cut cut;
+  uint64_t steps = 1;   ///< over all iterations of the loops around the cut
+  uint32_t window = 1;  ///< steps that are under way; B only
+  uint32_t groups = 0;  ///< of access::tile() for the cut
+  std::array<NestTransfer, access::kMaxReferences> transfer{};
+  uint64_t buffer_bytes = 0;
+  double predicted_s = 0;  ///< 0 without a model
+  double baseline_s = 0;   ///< of the vectorised nest; 0 without a model
+  double gain_low = 0;     ///< as StripPlan's
+  /// Why the nest is not cut, nor vectorised: the program makes its accesses one by one.
+  std::optional<access::Failure> obstacle;
+};
+
+/// One way to run the nest.
+struct NestCandidate {
+  Schedule schedule = Schedule::vectorised;
+  access::Cut cut;
+  uint32_t window = 1;
+};
+
+/// Receives what the evaluator considers, in order.
+class NestSink {
+ public:
+  virtual ~NestSink() = default;
+  virtual void considered(const NestCandidate& candidate, double predicted_s) = 0;
+  virtual void sensitivity(Source source, double gain_loss) = 0;
+};
+
+/// Slots for what moves from step to step: for the one that is computed on, those under way to this
+/// rank and, where a nest gets and puts, as many under way from it.
+inline uint64_t nest_slots(Schedule schedule, uint64_t window, uint64_t steps, bool gets,
+                           bool puts) {
+  if (schedule == Schedule::vectorised) return 1;
+  if (schedule == Schedule::all_issued) return steps;
+  const uint64_t slots = 1 + (gets && puts ? 2 * window : window);
+  return slots < steps ? slots : steps;
+}
+
+/// The plan for a nest. Vectorised where no model is known of a way that data take. Pure, allocates
+/// nothing.
+NestPlan plan_nest(const NestRequest& request) noexcept;
+
+/// The same evaluator, telling `sink` about every alternative.
+NestPlan explain_nest(const NestRequest& request, NestSink& sink);
+
+/// The plan that runs a given candidate, adjusted to what nest and buffers allow.
+NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate) noexcept;
+
+}  // namespace stripline::plan

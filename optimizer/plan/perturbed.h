@@ -1,0 +1,46 @@
+// A message with one parameter at another end of its interval. For the files of this folder.
+#pragma once
+
+#include <array>
+
+#include "optimizer/cost/link_costs.h"
+#include "optimizer/plan/strip.h"
+
+namespace stripline::plan::detail {
+
+/// Those of a message.
+inline constexpr std::array kMessageSources = {Source::issue, Source::latency, Source::gap,
+                                               Source::bandwidth, Source::retire};
+
+/// `nominal` with one source at the end of its interval that `end` has.
+inline cost::MessageCosts perturbed(const cost::MessageCosts& nominal,
+                                    const cost::MessageCosts& end, Source source) {
+  cost::MessageCosts message = nominal;
+  switch (source) {
+    case Source::issue:
+      message.o_base = end.o_base;
+      message.o_per_byte = end.o_per_byte;
+      break;
+    case Source::latency:
+      message.L = end.L;
+      break;
+    case Source::gap:
+      message.g = end.g;
+      break;
+    case Source::bandwidth:
+      message.G = end.G;
+      break;
+    case Source::retire:
+      message.r_base = end.r_base;
+      message.r_per_byte = end.r_per_byte;
+      break;
+    case Source::buffers:
+    case Source::overhead:
+    case Source::compute:
+    case Source::regions:
+      break;  // not of a message
+  }
+  return message;
+}
+
+}  // namespace stripline::plan::detail

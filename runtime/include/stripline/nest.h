@@ -1,0 +1,306 @@
+// Loop nests over remote data, written as what they say: how far the loops go, which elements an
+// iteration uses, and what it does with them.
+//
+//   // y[i] += a[i][j] * x[j], for all i and j; a and x belong to another rank.
+//   const auto [i, j] = stripline::loop_indices<2>();
+//   stripline::for_nest(ctx, {rows, columns},
+//                       [](const double& a, const double& x, double& y) { y += a * x; },
+//                       stripline::read(matrix, i * columns + j), stripline::read(x, j),
+//                       stripline::update(y, i));
+//
+// The runtime finds out which bytes the nest needs, cuts it where the tuned model says that pays,
+// moves what the parts need while others are computed on, and runs the body on buffers, or in place
+// where loads and stores reach the data. What it decides is a NestPlan (optimizer/plan/nest.h).
+//
+// Meaning. As if the loops were written out, each iteration reading its elements, running the body
+// and writing them, except that nothing is said about when remote memory is read or written in
+// between: other ranks neither change what the nest reads, nor look at what it writes, until
+// for_nest() has returned and they have synchronised with this rank. Where an iteration uses what
+// an earlier one wrote, or it cannot be found out whether it does, the nest is carried out access
+// by access, in order; the plan says why (NestPlan::obstacle).
+//
+// The body gets a reference for each access, in their order: `const T&` for read(), `T&` for
+// write(), whose old value is not defined, and update(). If it can be called with the iteration
+// numbers first, as std::array<size_t, Loops>, it gets these, too. It may communicate. It must not
+// keep the references.
+//
+// Cost: no allocation once a nest was carried out with these counts and strides; the analysis of a
+// nest is found again by its place and shape. Threads: as Context.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <stripline/call_site.h>
+#include <stripline/context.h>
+#include <stripline/global_ptr.h>
+#include <stripline/loop_index.h>
+
+#include "optimizer/access/nest.h"
+#include "optimizer/cost/compute_costs.h"
+#include "optimizer/plan/nest.h"
+
+namespace stripline {
+
+/// What was decided for a nest.
+using NestPlan = plan::NestPlan;
+
+/// What is known of a nest beside what it says.
+struct NestOptions {
+  cost::LoopClass loop;    ///< operations of an iteration beside its first reference
+  double compute_s = -1;   ///< computation of all iterations, if known; else measured
+  size_t local_bytes = 0;  ///< footprint of the body's own references; 0: in cache
+  size_t max_buffer_bytes = size_t{64} << 20;  ///< limit of the buffers of this nest
+  uint64_t site = 0;                           ///< tells nests apart; 0: the place of the call
+  bool use_model = true;                       ///< false: as if there were no model
+  /// Run this decomposition, for measurements; adjusted to what nest and buffers allow.
+  std::optional<plan::NestCandidate> force;
+};
+
+/// An access of a nest: the elements that its iterations use of an array.
+template <typename T, access::Mode kMode, typename Index>
+struct NestAccess {
+  static constexpr access::Mode mode = kMode;
+  using Element = T;
+  using Expression = Index;
+  using Reference = std::conditional_t<kMode == access::Mode::read, const T&, T&>;
+  global_ptr<T> array;
+  Index index;
+};
+
+/// Each iteration reads `array[index]`.
+template <typename T, Coefficient... Known>
+auto read(global_ptr<T> array, const IndexExpression<Known...>& index) {
+  return NestAccess<std::remove_const_t<T>, access::Mode::read, IndexExpression<Known...>>{
+      global_ptr<std::remove_const_t<T>>(array.where(), array.offset()), index};
+}
+/// Each iteration sets `array[index]`.
+template <typename T, Coefficient... Known>
+auto write(global_ptr<T> array, const IndexExpression<Known...>& index) {
+  return NestAccess<T, access::Mode::write, IndexExpression<Known...>>{array, index};
+}
+/// Each iteration reads and sets `array[index]`.
+template <typename T, Coefficient... Known>
+auto update(global_ptr<T> array, const IndexExpression<Known...>& index) {
+  return NestAccess<T, access::Mode::update, IndexExpression<Known...>>{array, index};
+}
+
+namespace detail {
+
+class NestEngine;
+
+/// Iterations to compute on next: `count` of the loop of the cut, all of those inside of it.
+struct NestTile {
+  uint32_t cut_loop = 0;
+  uint64_t count = 0;
+  /// Iteration numbers with which it begins; 0 for loops inside of the cut.
+  std::array<uint64_t, access::kMaxDepth> first{};
+  /// Of each access, the element of the first iteration, and how far each loop moves it.
+  std::array<std::byte*, access::kMaxReferences> element{};
+  std::array<std::array<int64_t, access::kMaxDepth>, access::kMaxReferences> stride_bytes{};
+};
+
+/// One execution of a nest. Not inlined: what the compiler sees of a nest is the body alone.
+class NestRun {
+ public:
+  NestRun(Context& context, const access::Nest& nest, const NestOptions& options, CallSite site);
+  /// Waits for everything that is under way.
+  ~NestRun();
+  NestRun(const NestRun&) = delete;
+  NestRun& operator=(const NestRun&) = delete;
+
+  /// The next tile, or null at the end, when all that was written is visible at its target.
+  const NestTile* next();
+  const NestPlan& plan() const;
+
+ private:
+  Context& context_;
+  NestEngine& engine_;
+};
+
+/// Runs the body over a tile.
+template <size_t Loops, typename Body, typename... Accesses>
+class TileLoop {
+ public:
+  static constexpr size_t kAccesses = sizeof...(Accesses);
+  using Pointers = std::array<std::byte*, kAccesses>;
+
+  TileLoop(const NestTile& tile, const std::array<uint64_t, access::kMaxDepth>& counts, Body& body)
+      : tile_(tile), body_(body) {
+    for (size_t loop = 0; loop < Loops; ++loop) {
+      begin_[loop] = tile.first[loop];
+      count_[loop] = loop < tile.cut_loop ? 1 : loop == tile.cut_loop ? tile.count : counts[loop];
+    }
+  }
+
+  void run() {
+    Pointers at;
+    for (size_t a = 0; a < kAccesses; ++a) at[a] = tile_.element[a];
+    if (strides_are_as_known(std::index_sequence_for<Accesses...>{})) {
+      loop<0, true>(at);
+    } else {
+      loop<0, false>(at);
+    }
+  }
+
+ private:
+  static constexpr size_t kInner = Loops - 1;
+  using Index = std::array<size_t, Loops>;
+
+  template <size_t A>
+  using Access = std::tuple_element_t<A, std::tuple<Accesses...>>;
+  template <size_t A>
+  static constexpr Coefficient kKnown = Access<A>::Expression::kKnown[kInner];
+
+  // Whether what the expressions say of the innermost loop holds of the tile, as it does but for
+  // arrays that are merged with others of larger elements.
+  template <size_t... A>
+  bool strides_are_as_known(std::index_sequence<A...>) const {
+    return ((kKnown<A> == Coefficient::any ||
+             tile_.stride_bytes[A][kInner] ==
+                 (kKnown<A> == Coefficient::one
+                      ? static_cast<int64_t>(sizeof(typename Access<A>::Element))
+                      : 0)) &&
+            ...);
+  }
+
+  template <size_t Loop, bool Known>
+  void loop(Pointers at) {
+    if constexpr (Loop == kInner) {
+      innermost<Known>(at, std::index_sequence_for<Accesses...>{});
+    } else {
+      for (uint64_t i = 0; i < count_[Loop]; ++i) {
+        index_[Loop] = begin_[Loop] + i;
+        loop<Loop + 1, Known>(at);
+        for (size_t a = 0; a < kAccesses; ++a) at[a] += tile_.stride_bytes[a][Loop];
+      }
+    }
+  }
+
+  template <bool Known, size_t... A>
+  void innermost(const Pointers& at, std::index_sequence<A...> all) {
+    std::tuple<Cell<A, Known>...> cells{Cell<A, Known>(at[A], tile_.stride_bytes[A][kInner])...};
+    const uint64_t count = count_[kInner];
+    for (uint64_t i = 0; i < count; ++i) call(begin_[kInner] + i, i, cells, all);
+    (std::get<A>(cells).finish(), ...);
+  }
+
+  template <typename Cells, size_t... A>
+  void call(size_t number, uint64_t i, Cells& cells, std::index_sequence<A...>) {
+    if constexpr (std::is_invocable_v<Body&, const Index&, typename Accesses::Reference...>) {
+      index_[kInner] = number;
+      body_(std::as_const(index_), std::get<A>(cells).at(i)...);
+    } else {
+      body_(std::get<A>(cells).at(i)...);
+    }
+  }
+
+  // The elements of one access over the innermost loop. What stays the same is kept in a local
+  // variable, which the compiler can hold in a register.
+  template <size_t A, bool Known>
+  class Cell {
+    using T = typename Access<A>::Element;
+    static constexpr bool kSame = Known && kKnown<A> == Coefficient::zero;
+    static constexpr bool kNeighbours = Known && kKnown<A> == Coefficient::one;
+
+   public:
+    Cell(std::byte* first, int64_t stride_bytes)
+        : first_(reinterpret_cast<T*>(first)), stride_bytes_(stride_bytes) {
+      if constexpr (kSame && Access<A>::mode != access::Mode::write) value_ = *first_;
+    }
+    T& at(uint64_t i) {
+      if constexpr (kSame) {
+        return value_;
+      } else if constexpr (kNeighbours) {
+        return first_[i];
+      } else {
+        return *reinterpret_cast<T*>(reinterpret_cast<std::byte*>(first_) +
+                                     static_cast<int64_t>(i) * stride_bytes_);
+      }
+    }
+    void finish() {
+      if constexpr (kSame && Access<A>::mode != access::Mode::read) *first_ = value_;
+    }
+
+   private:
+    T* first_;
+    int64_t stride_bytes_;
+    std::conditional_t<kSame, T, std::byte> value_{};
+  };
+
+  const NestTile& tile_;
+  Body& body_;
+  Index begin_{};
+  Index count_{};
+  Index index_{};
+};
+
+template <typename Access>
+access::Reference reference_of(const Access& access) {
+  using T = typename Access::Element;
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  access::Reference reference{.mode = Access::mode,
+                              .owner = access.array.where(),
+                              .element_bytes = static_cast<uint32_t>(kBytes)};
+  reference.base = static_cast<int64_t>(access.array.offset()) + access.index.constant * kBytes;
+  for (size_t loop = 0; loop < Access::Expression::kLoops; ++loop) {
+    reference.stride_bytes[loop] = access.index.coefficients[loop] * kBytes;
+  }
+  return reference;
+}
+
+template <typename T>
+struct IsNestAccess : std::false_type {};
+template <typename T, access::Mode kMode, typename Index>
+struct IsNestAccess<NestAccess<T, kMode, Index>> : std::true_type {};
+
+}  // namespace detail
+
+template <typename T>
+concept NestArgument = detail::IsNestAccess<T>::value;
+
+/// The context of a nest, and the place of the call.
+struct NestPlace {
+  Context& context;
+  CallSite site;
+  NestPlace(Context& of, CallSite called = CallSite::current())  // NOLINT(*-explicit-*)
+      : context(of), site(called) {}
+};
+
+/// Runs `body` for all iterations of loops of `counts` iterations each, the outermost first, on the
+/// elements that `accesses` name. Returns what was decided. Ends the job for elements outside of
+/// the owner's segment.
+template <size_t Loops, typename Body, NestArgument... Accesses>
+NestPlan for_nest(NestPlace place, const size_t (&counts)[Loops],  // NOLINT(*-c-arrays)
+                  const NestOptions& options, Body&& body, const Accesses&... accesses) {
+  static_assert(Loops >= 1 && Loops <= access::kMaxDepth, "1 to 6 loops");
+  static_assert(sizeof...(Accesses) >= 1 && sizeof...(Accesses) <= access::kMaxReferences,
+                "1 to 12 accesses");
+  static_assert(((Accesses::Expression::kLoops == Loops) && ...),
+                "an index expression is of as many loops as the nest");
+  static_assert((std::is_trivially_copyable_v<typename Accesses::Element> && ...));
+  access::Nest nest;
+  for (const size_t count : counts) {
+    if (count == 0) return {};
+    nest.add_loop(count);
+  }
+  (nest.add(detail::reference_of(accesses)), ...);
+  detail::NestRun run(place.context, nest, options, place.site);
+  while (const detail::NestTile* tile = run.next()) {
+    detail::TileLoop<Loops, std::remove_reference_t<Body>, Accesses...>(*tile, nest.counts, body)
+        .run();
+  }
+  return run.plan();
+}
+template <size_t Loops, typename Body, NestArgument... Accesses>
+NestPlan for_nest(NestPlace place, const size_t (&counts)[Loops],  // NOLINT(*-c-arrays)
+                  Body&& body, const Accesses&... accesses) {
+  return for_nest(place, counts, NestOptions{}, std::forward<Body>(body), accesses...);
+}
+
+}  // namespace stripline

@@ -1,0 +1,400 @@
+#include <array>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/loop_index.h>
+#include <stripline/nest.h>
+
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+namespace {
+
+using access::Mode;
+using bootstrap::FabricUnderTest;
+using bootstrap::group_on;
+using bootstrap::run_ranks;
+using plan::NestCandidate;
+using plan::Schedule;
+
+// --- index expressions ---------------------------------------------------------------------------
+
+TEST(IndexExpression, HasCoefficientsAndKnowsZeroAndOne) {
+  const auto [i, j] = loop_indices<2>();
+  const int64_t columns = 7;
+  const auto place = i * columns + j + 1;
+  EXPECT_EQ(place.coefficients, (std::array<int64_t, 2>{7, 1}));
+  EXPECT_EQ(place.constant, 1);
+  EXPECT_EQ(place.kKnown[0], Coefficient::any);
+  EXPECT_EQ(place.kKnown[1], Coefficient::one);
+  const auto row = 3 - 2 * i;
+  EXPECT_EQ(row.coefficients, (std::array<int64_t, 2>{-2, 0}));
+  EXPECT_EQ(row.constant, 3);
+  EXPECT_EQ(row.kKnown[1], Coefficient::zero);
+  const auto difference = (i + j) - (j - 4);
+  EXPECT_EQ(difference.coefficients, (std::array<int64_t, 2>{1, 0}));
+  EXPECT_EQ(difference.constant, 4);
+  EXPECT_EQ(difference.kKnown[0], Coefficient::one);
+  EXPECT_EQ(difference.kKnown[1], Coefficient::any);  // 1 - 1, but that is not looked at
+}
+
+// --- nests as people write them ------------------------------------------------------------------
+
+std::vector<std::optional<NestCandidate>> candidates() {
+  return {std::nullopt,
+          NestCandidate{Schedule::vectorised, {0, 1}, 1},
+          NestCandidate{Schedule::vectorised, {1, 3}, 1},
+          NestCandidate{Schedule::all_issued, {0, 2}, 1},
+          NestCandidate{Schedule::pipelined, {0, 1}, 2},
+          NestCandidate{Schedule::pipelined, {0, 3}, 1},
+          NestCandidate{Schedule::pipelined, {1, 4}, 3},
+          NestCandidate{Schedule::pipelined, {1, 7}, 1}};
+}
+
+class Nests : public ::testing::TestWithParam<FabricUnderTest> {
+ protected:
+  static constexpr size_t kWords = 1 << 13;
+
+  // Rank 0 runs `body` on words of rank 1, which serves it; then rank 1 compares with what
+  // `plain` does to the same words.
+  void compare(const std::function<void(Context&, global_ptr<double>)>& body,
+               const std::function<void(std::vector<double>&)>& plain) {
+    const Status ran = run_ranks(group_on(GetParam(), 2), [&](Context& context) {
+      const auto words = *context.new_symmetric_array<double>(kWords);
+      double* const mine = context.local(words);
+      std::vector<double> expected(kWords);
+      for (size_t i = 0; i < kWords; ++i) {
+        expected[i] = mine[i] = static_cast<double>((i * 2654435761U) % 1000);
+      }
+      context.barrier();
+      if (context.rank_me() == 0) body(context, context.on_rank(words, 1));
+      context.barrier();
+      if (context.rank_me() == 1) {
+        plain(expected);
+        for (size_t i = 0; i < kWords; ++i) ASSERT_EQ(mine[i], expected[i]) << i;
+      }
+    });
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+};
+
+constexpr size_t kRows = 13;
+constexpr size_t kColumns = 17;
+
+TEST_P(Nests, MultiplyAMatrixByAVector) {
+  for (const auto& force : candidates()) {
+    compare(
+        [&](Context& context, global_ptr<double> words) {
+          const auto [i, j] = loop_indices<2>();
+          const auto x = words + 1000;
+          const auto y = words + 2000;
+          const NestPlan plan = for_nest(
+              context, {kRows, kColumns}, {.use_model = true, .force = force},
+              [](const double& a, const double& b, double& sum) { sum += a * b; },
+              read(words, i * kColumns + j), read(x, j), update(y, i));
+          EXPECT_FALSE(plan.obstacle);
+          if (force) {
+            EXPECT_EQ(plan.reason, plan::Reason::forced);
+          }
+        },
+        [](std::vector<double>& words) {
+          for (size_t i = 0; i < kRows; ++i) {
+            for (size_t j = 0; j < kColumns; ++j) {
+              words[2000 + i] += words[i * kColumns + j] * words[1000 + j];
+            }
+          }
+        });
+  }
+}
+
+TEST_P(Nests, RelaxAGrid) {
+  for (const auto& force : candidates()) {
+    compare(
+        [&](Context& context, global_ptr<double> words) {
+          const auto [i, j] = loop_indices<2>();
+          const auto at = [i = i, j = j](int64_t di, int64_t dj) {
+            return (i + 1 + di) * kColumns + j + 1 + dj;
+          };
+          const NestPlan plan = for_nest(
+              context, {kRows - 2, kColumns - 2}, {.force = force},
+              [](const double& north, const double& south, const double& west, const double& east,
+                 double& out) { out = (north + south) + (west + east); },
+              read(words, at(-1, 0)), read(words, at(1, 0)), read(words, at(0, -1)),
+              read(words, at(0, 1)), write(words + 4096, at(0, 0)));
+          EXPECT_FALSE(plan.obstacle);
+        },
+        [](std::vector<double>& words) {
+          for (size_t i = 1; i + 1 < kRows; ++i) {
+            for (size_t j = 1; j + 1 < kColumns; ++j) {
+              const double* const at = &words[i * kColumns + j];
+              words[4096 + i * kColumns + j] =
+                  (at[-static_cast<std::ptrdiff_t>(kColumns)] + at[kColumns]) + (at[-1] + at[1]);
+            }
+          }
+        });
+  }
+}
+
+TEST_P(Nests, TransposeAMatrix) {
+  for (const auto& force : candidates()) {
+    compare(
+        [&](Context& context, global_ptr<double> words) {
+          const auto [i, j] = loop_indices<2>();
+          const NestPlan plan = for_nest(
+              context, {kRows, kColumns}, {.force = force},
+              [](const double& in, double& out) { out = in; }, read(words, j * kRows + i),
+              write(words + 4096, i * kColumns + j));
+          EXPECT_FALSE(plan.obstacle);
+        },
+        [](std::vector<double>& words) {
+          for (size_t i = 0; i < kRows; ++i) {
+            for (size_t j = 0; j < kColumns; ++j) {
+              words[4096 + i * kColumns + j] = words[j * kRows + i];
+            }
+          }
+        });
+  }
+}
+
+TEST_P(Nests, AddUpWithTheNumbersOfTheIteration) {
+  compare(
+      [&](Context& context, global_ptr<double> words) {
+        const auto [i, j] = loop_indices<2>();
+        for_nest(
+            context, {kRows, kColumns}, {.force = NestCandidate{Schedule::pipelined, {0, 2}, 2}},
+            [](const std::array<size_t, 2>& index, const double& in, double& sum) {
+              sum += in * static_cast<double>(index[0] * 100 + index[1]);
+            },
+            read(words, i * kColumns + j), update(words + 5000, 0 * i));
+      },
+      [](std::vector<double>& words) {
+        for (size_t i = 0; i < kRows; ++i) {
+          for (size_t j = 0; j < kColumns; ++j) {
+            words[5000] += words[i * kColumns + j] * static_cast<double>(i * 100 + j);
+          }
+        }
+      });
+}
+
+TEST_P(Nests, AreCarriedOutAccessByAccessWhereIterationsDependOnEachOther) {
+  compare(
+      [&](Context& context, global_ptr<double> words) {
+        const auto [i] = loop_indices<1>();
+        const NestPlan plan = for_nest(
+            context, {size_t{40}}, [](const double& before, double& after) { after = before + 1; },
+            read(words, i), write(words, i + 1));
+        ASSERT_TRUE(plan.obstacle);
+        EXPECT_EQ(plan.obstacle->text(),
+                  "reference 0 may read what reference 1 has written in an earlier iteration");
+      },
+      [](std::vector<double>& words) {
+        for (size_t i = 0; i < 40; ++i) words[i + 1] = words[i] + 1;
+      });
+}
+
+TEST_P(Nests, MayBeWithinEachOther) {
+  compare(
+      [&](Context& context, global_ptr<double> words) {
+        const auto [i] = loop_indices<1>();
+        for_nest(
+            context, {size_t{5}}, {.force = NestCandidate{Schedule::pipelined, {0, 1}, 2}},
+            [&, i = i](const std::array<size_t, 1>& outer, double& sum) {
+              const auto row = words + static_cast<std::ptrdiff_t>(100 * (outer[0] + 1));
+              double part = 0;
+              for_nest(
+                  context, {size_t{50}}, {.force = NestCandidate{Schedule::pipelined, {0, 8}, 2}},
+                  [&](const double& in) { part += in; }, read(row, i));
+              sum = part;
+            },
+            write(words + 6000, i));
+      },
+      [](std::vector<double>& words) {
+        for (size_t i = 0; i < 5; ++i) {
+          double part = 0;
+          for (size_t k = 0; k < 50; ++k) part += words[100 * (i + 1) + k];
+          words[6000 + i] = part;
+        }
+      });
+}
+
+TEST_P(Nests, DoNothingWithoutIterations) {
+  compare(
+      [](Context& context, global_ptr<double> words) {
+        const auto [i, j] = loop_indices<2>();
+        for_nest(
+            context, {size_t{5}, size_t{0}}, [](double&) { ADD_FAILURE(); }, write(words, i + j));
+      },
+      [](std::vector<double>&) {});
+}
+
+// --- all of them ---------------------------------------------------------------------------------
+
+constexpr size_t kBytes = 4096;
+
+// Sets what an iteration writes from all that it reads and where it is.
+void body(const access::Nest& nest, const std::array<uint64_t, access::kMaxDepth>& at,
+          std::span<std::byte* const> element) {
+  uint64_t sum = 1;
+  for (uint32_t loop = 0; loop < nest.depth; ++loop) sum = sum * 31 + at[loop];
+  for (uint32_t r = 0; r < nest.references; ++r) {
+    if (nest.reference[r].mode == Mode::write) continue;
+    for (uint32_t byte = 0; byte < nest.reference[r].element_bytes; ++byte) {
+      sum = sum * 31 + static_cast<uint64_t>(element[r][byte]);
+    }
+  }
+  for (uint32_t r = 0; r < nest.references; ++r) {
+    if (nest.reference[r].mode == Mode::read) continue;
+    for (uint32_t byte = 0; byte < nest.reference[r].element_bytes; ++byte) {
+      element[r][byte] = static_cast<std::byte>(sum = sum * 0x9e3779b97f4a7c15 + (sum >> 32) + r);
+    }
+  }
+}
+
+using Visit = std::function<void(const std::array<uint64_t, access::kMaxDepth>&)>;
+void for_each_iteration(const access::Nest& nest, const Visit& visit) {
+  std::array<uint64_t, access::kMaxDepth> at{};
+  while (true) {
+    visit(at);
+    uint32_t loop = nest.depth;
+    while (loop > 0 && ++at[loop - 1] == nest.counts[loop - 1]) at[--loop] = 0;
+    if (loop == 0) return;
+  }
+}
+
+struct Case {
+  access::Nest nest;
+  NestCandidate candidate;
+};
+
+// A few loops and references that stay within the memory.
+Case random_case(std::mt19937_64& random) {
+  const auto between = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  constexpr int64_t kStrides[] = {-32, -8, -4, 0, 0, 4, 4, 8, 8, 16, 32, 64, 96};
+  while (true) {
+    Case one;
+    const int64_t depth = between(1, 3);
+    for (int64_t loop = 0; loop < depth; ++loop) {
+      one.nest.add_loop(static_cast<uint64_t>(between(1, 6)));
+    }
+    const int64_t references = between(1, 4);
+    const int64_t element = between(0, 1) == 0 ? 4 : 8;
+    bool within = true;
+    for (int64_t r = 0; r < references; ++r) {
+      access::Reference reference{.mode = static_cast<Mode>(between(0, 2)),
+                                  .owner = 1,
+                                  .element_bytes = static_cast<uint32_t>(element)};
+      int64_t low = 0;
+      int64_t high = element;
+      for (uint32_t loop = 0; loop < one.nest.depth; ++loop) {
+        reference.stride_bytes[loop] = kStrides[between(0, std::size(kStrides) - 1)];
+        const int64_t span =
+            reference.stride_bytes[loop] * static_cast<int64_t>(one.nest.counts[loop] - 1);
+        (span < 0 ? low : high) += span;
+      }
+      if (r > 0 && between(0, 1) == 0) {  // like the first one
+        reference.stride_bytes = one.nest.reference[0].stride_bytes;
+      }
+      reference.base = 1024 + 4 * between(0, between(0, 3) == 0 ? 20 : 500);
+      within = within && reference.base + low >= 0 &&
+               reference.base + high <= static_cast<int64_t>(kBytes);
+      one.nest.add(reference);
+    }
+    constexpr Schedule kSchedules[] = {Schedule::vectorised, Schedule::all_issued,
+                                       Schedule::pipelined, Schedule::pipelined};
+    one.candidate.schedule = kSchedules[between(0, 3)];
+    one.candidate.cut.loop = static_cast<uint32_t>(between(0, depth - 1));
+    one.candidate.cut.granule = static_cast<uint64_t>(between(1, 4));
+    one.candidate.window = static_cast<uint32_t>(between(1, 4));
+    if (within) return one;
+  }
+}
+
+TEST_P(Nests, DoWhatTheLoopsSay) {
+  constexpr int kCases = 400;
+  const Status ran = run_ranks(group_on(GetParam(), 2), [&](Context& context) {
+    std::mt19937_64 random(17);
+    const auto memory = *context.new_symmetric_array<uint64_t>(kBytes / 8);
+    auto* const mine = reinterpret_cast<std::byte*>(context.local(memory));
+    const auto base = static_cast<int64_t>(context.on_rank(memory, 1).offset());
+    int cut = 0;
+    for (int i = 0; i < kCases; ++i) {
+      Case one = random_case(random);
+      for (size_t byte = 0; byte < kBytes; ++byte)
+        mine[byte] = static_cast<std::byte>(byte * 7 + byte / 256);
+      std::vector<std::byte> expected(mine, mine + kBytes);
+      const access::Nest plain = one.nest;
+      for (uint32_t r = 0; r < one.nest.references; ++r) one.nest.reference[r].base += base;
+      context.barrier();
+      if (context.rank_me() == 0) {
+        NestOptions options;
+        options.force = one.candidate;
+        detail::NestRun run(context, one.nest, options, CallSite::current());
+        while (const detail::NestTile* tile = run.next()) {
+          access::Nest part = one.nest;
+          for (uint32_t loop = 0; loop < tile->cut_loop; ++loop) part.counts[loop] = 1;
+          part.counts[tile->cut_loop] = tile->count;
+          for_each_iteration(part, [&](const auto& at) {
+            std::array<std::byte*, access::kMaxReferences> element = tile->element;
+            std::array<uint64_t, access::kMaxDepth> number = tile->first;
+            for (uint32_t loop = 0; loop < part.depth; ++loop) {
+              number[loop] += at[loop];
+              for (uint32_t r = 0; r < part.references; ++r) {
+                element[r] += tile->stride_bytes[r][loop] * static_cast<int64_t>(at[loop]);
+              }
+            }
+            body(one.nest, number, element);
+          });
+        }
+        if (!run.plan().obstacle && run.plan().steps > 1) ++cut;
+      }
+      context.barrier();
+      if (context.rank_me() == 1) {
+        const bool in_order = access::dependence_of(plain).has_value();
+        for_each_iteration(plain, [&](const auto& at) {
+          std::array<std::byte*, access::kMaxReferences> element{};
+          std::array<std::array<std::byte, 8>, access::kMaxReferences> copies{};
+          for (uint32_t r = 0; r < plain.references; ++r) {
+            int64_t offset = plain.reference[r].base;
+            for (uint32_t loop = 0; loop < plain.depth; ++loop) {
+              offset += plain.reference[r].stride_bytes[loop] * static_cast<int64_t>(at[loop]);
+            }
+            element[r] = copies[r].data();
+            std::memcpy(element[r], expected.data() + offset, plain.reference[r].element_bytes);
+          }
+          body(plain, at, element);
+          for (uint32_t r = 0; r < plain.references; ++r) {
+            if (plain.reference[r].mode == Mode::read) continue;
+            int64_t offset = plain.reference[r].base;
+            for (uint32_t loop = 0; loop < plain.depth; ++loop) {
+              offset += plain.reference[r].stride_bytes[loop] * static_cast<int64_t>(at[loop]);
+            }
+            std::memcpy(expected.data() + offset, element[r], plain.reference[r].element_bytes);
+          }
+        });
+        ASSERT_EQ(std::memcmp(mine, expected.data(), kBytes), 0)
+            << "case " << i << (in_order ? ", in order" : "");
+      }
+      context.barrier();
+    }
+    if (context.rank_me() == 0) {
+      EXPECT_GT(cut, kCases / 10);
+    }
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, Nests, ::testing::ValuesIn(bootstrap::fabrics_under_test()),
+                         bootstrap::FabricLabel());
+
+}  // namespace
+}  // namespace stripline
