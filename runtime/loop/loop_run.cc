@@ -24,23 +24,6 @@ uint64_t site_of(const LoopOptions& options, CallSite site) {
   return reinterpret_cast<uintptr_t>(site.file) ^ (static_cast<uint64_t>(site.line) << 40);
 }
 
-void say_no_model(const ContextState& context, LoopState& state) {
-  if (state.said_no_model) return;
-  state.said_no_model = true;
-  if (context.rank != 0) return;
-  if (context.model == nullptr) {
-    std::fprintf(stderr,
-                 "stripline: no tuned model is loaded (--model, STRIPLINE_MODEL), so loops over "
-                 "remote data make one blocking transfer each\n");
-  } else {
-    std::fprintf(
-        stderr,
-        "stripline: the tuned model '%s' does not describe the operations of a loop, which "
-        "therefore makes one blocking transfer\n",
-        context.model->name.c_str());
-  }
-}
-
 }  // namespace
 
 void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes) {
@@ -108,14 +91,14 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     plan_ = plan::force_strip(request_, costs, *options.force);
   } else if (costs == nullptr) {
     plan_ = plan::plan_strip(request_, nullptr);
-    if (options.use_model) say_no_model(context.state(), state_);
+    if (options.use_model) state_.say_no_model(context.state());
   } else {
     // A place that is reached otherwise is another one to the cache.
     site_ = site_of(options, site) + static_cast<uint64_t>(*path);
     const LoopSite* known = state_.sites.find(site_, request_);
     if (known == nullptr) {
       known = &state_.sites.insert(site_, request_, {plan::plan_strip(request_, costs)});
-      if (known->plan.reason == plan::Reason::no_model) say_no_model(context.state(), state_);
+      if (known->plan.reason == plan::Reason::no_model) state_.say_no_model(context.state());
     }
     plan_ = known->plan;
     measuring_ = options.compute_s < 0 && known->executions < kTimedExecutions &&

@@ -1,5 +1,6 @@
 #include "runtime/loop/loop_state.h"
 
+#include <cstdio>
 #include <new>
 
 namespace stripline::detail {
@@ -29,6 +30,23 @@ LoopFrame& LoopState::enter_frame() {
 NestEngine& LoopState::enter_nest(Context& context) {
   if (nest_depth_ == nests_.size()) nests_.push_back(std::make_unique<NestEngine>(context));
   return *nests_[nest_depth_++];
+}
+
+void LoopState::say_no_model(const ContextState& context) {
+  if (said_no_model_) return;
+  said_no_model_ = true;
+  if (context.rank != 0) return;
+  if (context.model == nullptr) {
+    std::fprintf(stderr,
+                 "stripline: no tuned model is loaded (--model, STRIPLINE_MODEL), so loops over "
+                 "remote data make one blocking transfer each\n");
+  } else {
+    std::fprintf(
+        stderr,
+        "stripline: the tuned model '%s' does not describe the operations of a loop, which "
+        "therefore makes one blocking transfer\n",
+        context.model->name.c_str());
+  }
 }
 
 }  // namespace stripline::detail

@@ -57,12 +57,15 @@ struct LoopState : MechanismState {
 
   plan::PlanCache<LoopSite> sites;
   NestSites nest_sites;
-  bool said_no_model = false;
+
+  /// Says, once, that loops do without the model.
+  void say_no_model(const ContextState& context);
 
  private:
   std::array<std::optional<plan::StripCosts>, model::kPaths> costs_;
   std::vector<std::unique_ptr<LoopFrame>> frames_;
   size_t depth_ = 0;
+  bool said_no_model_ = false;
   std::vector<std::unique_ptr<NestEngine>> nests_;
   size_t nest_depth_ = 0;
 };

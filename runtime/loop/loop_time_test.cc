@@ -12,37 +12,13 @@
 
 #include "optimizer/plan/strip_costs.h"
 #include "runtime/bootstrap/thread_group.h"
-#include "runtime/fabric/emulated/profile.h"
+#include "runtime/loop/exact_costs.h"
 
 namespace stripline {
 namespace {
 
 using plan::Direction;
 using plan::Schedule;
-
-model::OperationModel exactly(const fabric::OperationProfile& profile, uint32_t queue_depth) {
-  const auto parameter = [](double value) {
-    return model::Parameter{value, value, value, 1, 1, "profile", false};
-  };
-  model::OperationModel operation;
-  for (size_t i = 0; i < profile.segments.size(); ++i) {
-    const fabric::ProfileSegment& p = profile.segments[i];
-    model::Segment s;
-    s.from_bytes = p.from_bytes;
-    s.to_bytes =
-        i + 1 < profile.segments.size() ? profile.segments[i + 1].from_bytes : uint64_t{1} << 40;
-    s.o_base_s = parameter(p.o_base_s);
-    s.o_per_byte_s = parameter(p.o_per_byte_s);
-    s.L_s = parameter(p.L_s);
-    s.g_s = parameter(p.g_s);
-    s.G_s_per_byte = parameter(p.G_s_per_byte);
-    s.r_base_s = parameter(p.r_base_s);
-    s.r_per_byte_s = parameter(p.r_per_byte_s);
-    operation.segments.push_back(s);
-  }
-  operation.queue_depth = parameter(queue_depth);
-  return operation;
-}
 
 struct Case {
   Direction direction;
@@ -64,15 +40,7 @@ class LoopTime : public ::testing::TestWithParam<std::string> {
   // The measured and the predicted time of each case.
   std::vector<Timing> run(const std::vector<Case>& cases) const {
     const std::string fabric = "emulated:" + GetParam() + ",compute=none,jitter=off";
-    const auto profile = fabric::resolve_profile(fabric);
-    EXPECT_TRUE(profile.ok());
-    model::PathModel path;
-    path.get = exactly(profile->profile.get, profile->profile.queue_depth);
-    path.put = exactly(profile->profile.put, profile->profile.queue_depth);
-    model::StripModel strip;  // the engine polls once per strip
-    strip.strip_overhead_s =
-        model::Parameter{profile->profile.poll_s, 0, 1, 1, 1, "profile", false};
-    const plan::StripCosts costs(path, std::nullopt, strip);
+    const plan::StripCosts costs = exact_costs(fabric);
     std::vector<Timing> timings(cases.size());
     bootstrap::ThreadGroupOptions options;
     options.context.fabric = fabric;

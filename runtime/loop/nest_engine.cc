@@ -51,12 +51,13 @@ bool same_nest(const Nest& a, const Nest& b) {
   return true;
 }
 
-bool same_key(const NestSite& a, const NestSite& b) {
+bool same_key(const NestKey& a, const NestKey& b) {
   return a.place == b.place && a.max_buffer_bytes == b.max_buffer_bytes &&
-         a.use_model == b.use_model && a.link == b.link && same_nest(a.nest, b.nest);
+         a.compute_s == b.compute_s && a.use_model == b.use_model && a.link == b.link &&
+         same_nest(a.nest, b.nest);
 }
 
-uint64_t hash_of(const NestSite& key) {
+uint64_t hash_of(const NestKey& key) {
   constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
   uint64_t hash = key.place * kMultiplier;
   const auto mix = [&](uint64_t value) { hash = (std::rotl(hash, 23) ^ value) * kMultiplier; };
@@ -94,15 +95,16 @@ vis::Strided strided_of(const access::Lmad& tile) {
 
 }  // namespace
 
-NestSite* NestSites::find(const NestSite& key) {
+NestSite* NestSites::find(const NestKey& key) {
   NestSite* const site = sites_[hash_of(key) & (kPlaces - 1)].get();
-  return site != nullptr && same_key(*site, key) ? site : nullptr;
+  return site != nullptr && same_key(site->key, key) ? site : nullptr;
 }
 
-NestSite& NestSites::insert(const NestSite& key) {
+NestSite& NestSites::insert(const NestKey& key) {
   std::unique_ptr<NestSite>& site = sites_[hash_of(key) & (kPlaces - 1)];
   if (site == nullptr) site = std::make_unique<NestSite>();
-  *site = key;
+  *site = {};
+  site->key = key;
   return *site;
 }
 
@@ -142,10 +144,10 @@ void NestEngine::decide(NestSite& site, const NestOptions& options, double compu
   const fabric::Info& info = state_.fabric->info();
   LoopState& loops = LoopState::of(state_);
   plan::NestRequest request;
-  request.nest = site.nest;
-  request.link = site.link;
+  request.nest = site.key.nest;
+  request.link = site.key.link;
   request.nic_ranks = info.nic_ranks;
-  request.max_buffer_bytes = site.max_buffer_bytes;
+  request.max_buffer_bytes = site.key.max_buffer_bytes;
   request.compute_s = compute_s;
   request.loop = options.loop;
   request.local_bytes = options.local_bytes;
@@ -153,7 +155,7 @@ void NestEngine::decide(NestSite& site, const NestOptions& options, double compu
   for (size_t i = 0; i < model::kPaths; ++i) {
     const auto path = static_cast<model::Path>(i);
     plan::NestLink& link = request.links.at(link_by(path));
-    if (site.use_model) {
+    if (site.key.use_model) {
       link.strip = loops.costs(path);
       link.vis = state_.vis_plans->costs(path);
     }
@@ -165,9 +167,10 @@ void NestEngine::decide(NestSite& site, const NestOptions& options, double compu
   }
   site.plan = options.force ? force_nest(request, *options.force) : plan_nest(request);
   const auto cut = [&](plan::NestPlan plan) {
-    const auto whole = access::tile(site.nest, plan.cut);
-    const uint64_t left = site.nest.counts[plan.cut.loop] % plan.cut.granule;
-    const auto rest = left == 0 ? whole : access::tile(site.nest, access::Cut{plan.cut.loop, left});
+    const Nest& nest = site.key.nest;
+    const auto whole = access::tile(nest, plan.cut);
+    const uint64_t left = nest.counts[plan.cut.loop] % plan.cut.granule;
+    const auto rest = left == 0 ? whole : access::tile(nest, access::Cut{plan.cut.loop, left});
     const auto* of_whole = std::get_if<Tiling>(&whole);
     const auto* of_rest = std::get_if<Tiling>(&rest);
     if (of_whole == nullptr || of_rest == nullptr || !same_structure(*of_whole, *of_rest)) {
@@ -181,7 +184,7 @@ void NestEngine::decide(NestSite& site, const NestOptions& options, double compu
   if (site.plan.obstacle || cut(site.plan)) return;
   plan::NestCandidate even{site.plan.schedule, site.plan.cut, site.plan.window};
   for (const plan::Reason reason = site.plan.reason; even.cut.granule > 0; --even.cut.granule) {
-    if (site.nest.counts[even.cut.loop] % even.cut.granule != 0) continue;
+    if (site.key.nest.counts[even.cut.loop] % even.cut.granule != 0) continue;
     plan::NestPlan plan = force_nest(request, even);
     plan.reason = reason;
     if (plan.cut.granule == even.cut.granule && cut(plan)) return;
@@ -189,11 +192,12 @@ void NestEngine::decide(NestSite& site, const NestOptions& options, double compu
   site.plan.obstacle = access::Failure{};
 }
 
-void NestEngine::find_plan(const NestOptions& options, CallSite call) {
-  NestSite key;
+NestKey NestEngine::key_of(const NestOptions& options, CallSite call) const {
+  NestKey key;
   key.place = place_of_call(options, call);
   key.nest = nest_;
   key.max_buffer_bytes = options.max_buffer_bytes;
+  key.compute_s = options.compute_s;
   key.use_model = options.use_model;
   for (uint32_t r = 0; r < nest_.references; ++r) {
     uint32_t first = 0;
@@ -202,22 +206,40 @@ void NestEngine::find_plan(const NestOptions& options, CallSite call) {
     key.nest.reference[r].base -= nest_.reference[first].base;
     key.link[r] = is_reached(r) ? kInReach : link_by(state_.path_to(nest_.reference[r].owner));
   }
-  NestSites& sites = LoopState::of(state_).nest_sites;
-  NestSite* site = options.force ? nullptr : sites.find(key);
+  return key;
+}
+
+void NestEngine::find_plan(const NestOptions& options, CallSite call) {
+  const NestKey key = key_of(options, call);
+  measuring_ = false;
+  if (options.force) {
+    NestSite forced;
+    forced.key = key;
+    decide(forced, options, options.compute_s);
+    use(forced);
+    return;
+  }
+  LoopState& loops = LoopState::of(state_);
+  NestSite* site = loops.nest_sites.find(key);
   if (site == nullptr) {
-    site = &sites.insert(key);
+    site = &loops.nest_sites.insert(key);
     decide(*site, options, options.compute_s);
   }
-  plan_ = site->plan;
-  const bool tuned_by_time = !options.force && options.compute_s < 0 && !plan_.obstacle &&
-                             plan_.reason != plan::Reason::no_model &&
-                             plan_.reason != plan::Reason::own_memory;
-  site_ = tuned_by_time && site->executions < kTimedExecutions ? site : nullptr;
-  whole_ = site->whole;
-  rest_ = site->rest;
+  use(*site);
+  const bool no_model = plan_.reason == plan::Reason::no_model && !plan_.obstacle;
+  if (no_model && options.use_model) loops.say_no_model(state_);
+  measuring_ = options.compute_s < 0 && !plan_.obstacle && !no_model &&
+               plan_.reason != plan::Reason::own_memory && site->executions < kTimedExecutions;
+  if (measuring_) key_ = key;
+}
+
+void NestEngine::use(const NestSite& site) {
+  plan_ = site.plan;
+  whole_ = site.whole;
+  rest_ = site.rest;
   for (uint32_t g = 0; g < whole_.groups; ++g) {
     const int64_t origin =
-        nest_.reference[site->nest.reference[whole_.group[g].member[0]].owner].base;
+        nest_.reference[site.key.nest.reference[whole_.group[g].member[0]].owner].base;
     whole_.group[g].tile.base += origin;
     rest_.group[g].tile.base += origin;
   }
@@ -589,22 +611,24 @@ void NestEngine::move_elements(Direction direction) {
 // --- timing --------------------------------------------------------------------------------------
 
 void NestEngine::start_clock() {
-  if (site_ != nullptr) out_since_s_ = context_.now_s();
+  if (measuring_) out_since_s_ = context_.now_s();
 }
 
 void NestEngine::stop_clock() {
-  if (site_ != nullptr) computed_s_ += context_.now_s() - out_since_s_;
+  if (measuring_) computed_s_ += context_.now_s() - out_since_s_;
 }
 
 // Replaces the estimate of the computation by what was measured, and plans again.
 void NestEngine::refine() {
-  if (site_ == nullptr) return;
-  NestSite& site = *site_;
-  site_ = nullptr;
-  const uint32_t executions = ++site.executions;
-  site.least_compute_s =
-      executions == 1 ? computed_s_ : std::min(site.least_compute_s, computed_s_);
-  if (executions >= kRefineAfter) decide(site, options_, site.least_compute_s);
+  if (!measuring_) return;
+  measuring_ = false;
+  // Nests inside of the body may have displaced the site.
+  NestSite* const site = LoopState::of(state_).nest_sites.find(key_);
+  if (site == nullptr) return;
+  const uint32_t executions = ++site->executions;
+  site->least_compute_s =
+      executions == 1 ? computed_s_ : std::min(site->least_compute_s, computed_s_);
+  if (executions >= kRefineAfter) decide(*site, options_, site->least_compute_s);
 }
 
 // --- the interface -------------------------------------------------------------------------------

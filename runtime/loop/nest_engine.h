@@ -24,17 +24,22 @@
 
 namespace stripline::detail {
 
-/// A nest that was carried out before, by place and shape: what was found out about it.
-struct NestSite {
-  // The key. An owner is the first reference that has it; bases count from that one's.
+/// A nest by place and shape. An owner is the first reference that has it; bases count from that
+/// one's.
+struct NestKey {
   uint64_t place = 0;
   access::Nest nest;
   std::array<uint8_t, access::kMaxReferences> link{};
   uint64_t max_buffer_bytes = 0;
+  double compute_s = -1;
   bool use_model = true;
+};
 
+/// What was found out about a nest that was carried out before.
+struct NestSite {
+  NestKey key;
   plan::NestPlan plan;
-  access::Tiling whole;  ///< of a full step, bases as in `nest`
+  access::Tiling whole;  ///< of a full step, bases as in the key
   access::Tiling rest;   ///< of the last one, if it is shorter
   uint32_t executions = 0;
   double least_compute_s = 0;
@@ -45,9 +50,9 @@ class NestSites {
  public:
   NestSites() : sites_(kPlaces) {}
   /// The site of a key, or null.
-  NestSite* find(const NestSite& key);
+  NestSite* find(const NestKey& key);
   /// A site for a key that find() did not find. Others may be forgotten.
-  NestSite& insert(const NestSite& key);
+  NestSite& insert(const NestKey& key);
 
  private:
   static constexpr size_t kPlaces = 128;  // a power of two
@@ -97,7 +102,9 @@ class NestEngine {
     std::array<Flight, 2> flight;
   };
 
+  NestKey key_of(const NestOptions& options, CallSite site) const;
   void find_plan(const NestOptions& options, CallSite site);
+  void use(const NestSite& site);
   void decide(NestSite& site, const NestOptions& options, double compute_s) const;
   bool is_reached(uint32_t reference) const;
   rank_t owner_of(const access::Group& group) const;
@@ -173,7 +180,8 @@ class NestEngine {
   NestTile tile_;
 
   // Of the first executions, which are timed.
-  NestSite* site_ = nullptr;
+  bool measuring_ = false;
+  NestKey key_;
   NestOptions options_;
   double out_since_s_ = 0;
   double computed_s_ = 0;
