@@ -94,7 +94,8 @@ struct Steps {
   double exposed_s = 0;            // of the CPU, for the first tiles of what is held for some steps
   double first_s = 0;              // how much later than a step's tiles those of the first one come
   double last_s = 0;               // and the last ones are complete
-  double held_pace_s = 0;          // that tiles held for some steps take, one after the other
+  double held_get_s = 0;           // of all tiles of a group held for some steps, one by one
+  double held_both_s = 0;          // and with putting them back, where they are written
   double held_get_round_trip = 0;  // of what is held, before the first step
   double held_put_round_trip = 0;  // and after the last one
   double blocking_s = 0;           // of the transfers of a step that waits for them
@@ -156,16 +157,22 @@ class Evaluator {
       if (link_of(group).in_reach) continue;
       const auto moved = static_cast<double>(tiles.count_of(nest_, group));
       reserve(steps, group, moved < count);
-      double cycle_s = 0;  // from one tile to the next
+      double get_s = 0;  // that a tile takes by itself
+      double put_s = 0;
       if (reads(group.mode)) {
         steps.received_bytes +=
             moved * (moved < count ? 1.0 : tiles.full) * static_cast<double>(group.bytes());
-        cycle_s += add(steps, group, Direction::get, moved / count, tiles.full);
+        get_s = add(steps, group, Direction::get, moved / count, tiles.full);
       }
       if (writes(group.mode)) {
-        cycle_s += add(steps, group, Direction::put, moved / count, tiles.full);
+        put_s = add(steps, group, Direction::put, moved / count, tiles.full);
       }
-      if (moved < count) steps.held_pace_s = std::max(steps.held_pace_s, moved * cycle_s);
+      if (moved < count) {
+        steps.held_get_s = std::max(steps.held_get_s, moved * get_s);
+        if (put_s > 0) {
+          steps.held_both_s = std::max(steps.held_both_s, moved * (get_s + put_s));
+        }
+      }
     }
     steps.blocking_s += t.round_trip + steps.put_round_trip;
     steps.first_s = std::max(0.0, steps.held_get_round_trip - t.round_trip);
@@ -191,7 +198,7 @@ class Evaluator {
              t.strips * (steps.blocking_s + t.work - overhead());
     }
     const double beside = steps.once_s + steps.exposed_s + steps.first_s + steps.last_s;
-    const double pace = steps.held_pace_s;
+    const double pace = held_pace(steps);
     const bool pipeline = schedule == Schedule::pipelined && t.strips > window;
     t.window = window;
     if (steps.gets) {
@@ -221,7 +228,7 @@ class Evaluator {
     // The first tiles are under way while others are issued.
     const double issue = std::max(t.strips * t.o, t.o + t.round_trip);
     const double cpu = t.strips * (t.r + t.work + steps.put_issue + steps.put_retire);
-    return steps.once_s + std::max({issue + cpu, t.strips * t.gap, steps.held_pace_s});
+    return steps.once_s + std::max({issue + cpu, t.strips * t.gap, held_pace(steps)});
   }
 
   /// The smallest window that does not limit the pipeline, with slack; at most `limit`.
@@ -308,6 +315,14 @@ class Evaluator {
       steps.held_bytes =
           saturating_add(steps.held_bytes, saturating_multiply(buffers, group.bytes()));
     }
+  }
+
+  // No nest is faster than its tiles are held. One is fetched while the one before is in use; where
+  // they are written, each of two buffers is computed on, put back, and filled again.
+  static double held_pace(const Steps& steps) {
+    const double work = steps.terms.strips * steps.terms.work;
+    const double both = steps.held_both_s > 0 ? (steps.held_both_s + work) / 2 : 0.0;
+    return std::max(steps.held_get_s, both);
   }
 
   // When a tile is complete that follows others, which are after `others_s`.

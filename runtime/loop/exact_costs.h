@@ -44,7 +44,8 @@ inline plan::StripCosts exact_costs(const std::string& fabric) {
   path.get = exactly(profile->profile.get, profile->profile.queue_depth);
   path.put = exactly(profile->profile.put, profile->profile.queue_depth);
   model::StripModel strip;
-  strip.strip_overhead_s = model::Parameter{profile->profile.poll_s, 0, 1, 1, 1, "profile", false};
+  const double poll_s = profile->profile.poll_s;
+  strip.strip_overhead_s = model::Parameter{poll_s, poll_s, poll_s, 1, 1, "profile", false};
   return {path, std::nullopt, strip};
 }
 
