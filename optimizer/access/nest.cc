@@ -277,7 +277,7 @@ std::variant<Tiling, Failure> tile(const Nest& nest, const Cut& cut) {
     const uint32_t hold = hold_of(nest, reference, cut);
     const Lmad bytes = tile_of(nest, reference, cut, hold);
     Group* group = nullptr;
-    for (uint32_t g = 0; g < tiling.groups && group == nullptr; ++g) {
+    for (uint32_t g = 0; g < tiling.groups() && group == nullptr; ++g) {
       Group& candidate = tiling.group[g];
       if (candidate.mode != reference.mode || candidate.owner != reference.owner ||
           candidate.hold != hold ||
@@ -290,7 +290,7 @@ std::variant<Tiling, Failure> tile(const Nest& nest, const Cut& cut) {
       }
     }
     if (group == nullptr) {
-      group = &tiling.group[tiling.groups++];
+      group = &tiling.group.emplace_back();
       group->mode = reference.mode;
       group->owner = reference.owner;
       group->hold = hold;
@@ -301,7 +301,7 @@ std::variant<Tiling, Failure> tile(const Nest& nest, const Cut& cut) {
     }
     group->member[group->members++] = r;
   }
-  for (uint32_t g = 0; g < tiling.groups; ++g) {
+  for (uint32_t g = 0; g < tiling.groups(); ++g) {
     Group& group = tiling.group[g];
     const uint8_t first = group.member[0];
     if (!runs_are_distinct(group.tile) || !lay_out(nest, cut, group)) {

@@ -19,6 +19,7 @@
 #include <string>
 #include <variant>
 
+#include "optimizer/access/few.h"
 #include "optimizer/access/lmad.h"
 
 namespace stripline::access {
@@ -81,8 +82,8 @@ struct Group {
 };
 
 struct Tiling {
-  uint32_t groups = 0;
-  std::array<Group, kMaxReferences> group{};
+  Few<Group, kMaxReferences> group;
+  uint32_t groups() const { return static_cast<uint32_t>(group.size()); }
 };
 
 /// Why a nest is not cut.

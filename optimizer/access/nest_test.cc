@@ -46,7 +46,7 @@ TEST(Tile, MatrixTimesVector) {
   // Ten rows at a time: x is fetched once.
   auto result = cut_up(nest, {.loop = 0, .granule = 10});
   const Tiling& rows = tiled(result);
-  ASSERT_EQ(rows.groups, 3U);
+  ASSERT_EQ(rows.groups(), 3U);
   EXPECT_EQ(rows.group[0].hold, 1U);
   EXPECT_EQ(rows.group[0].tile.run_bytes, 4000U);
   EXPECT_TRUE(rows.group[0].tile.contiguous());
@@ -89,7 +89,7 @@ TEST(Tile, NeighboursShareWhatTheyNeed) {
                     ref(Mode::read, 1000 + 8, {step}), ref(Mode::write, 1 << 20, {step})});
     const auto result = cut_up(nest, {.loop = 0, .granule = 10});
     const Tiling& tiling = tiled(result);
-    ASSERT_EQ(tiling.groups, 2U);
+    ASSERT_EQ(tiling.groups(), 2U);
     EXPECT_EQ(tiling.group[0].members, 3U);
     EXPECT_EQ(tiling.group[0].tile.run_bytes, 96U);
     EXPECT_EQ(tiling.group[0].buffer_stride_bytes[0], step);
@@ -210,7 +210,7 @@ Memory run_in_tiles(const Nest& nest, const Cut& cut, const Tiling& tiling, Memo
     Memory bytes;
   };
   const Memory before = memory;
-  std::vector<std::vector<std::pair<Iteration, Buffer>>> buffers(tiling.groups);
+  std::vector<std::vector<std::pair<Iteration, Buffer>>> buffers(tiling.groups());
   const auto key_of = [&](const Group& group, const Iteration& at) {
     Iteration key{};
     for (uint32_t loop = 0; loop < group.hold; ++loop) {
@@ -220,7 +220,7 @@ Memory run_in_tiles(const Nest& nest, const Cut& cut, const Tiling& tiling, Memo
   };
   for_each_iteration(nest, [&](const Iteration& at) {
     Elements elements(nest.references);
-    for (uint32_t g = 0; g < tiling.groups; ++g) {
+    for (uint32_t g = 0; g < tiling.groups(); ++g) {
       const Group& group = tiling.group[g];
       const Iteration key = key_of(group, at);
       auto found = std::find_if(buffers[g].begin(), buffers[g].end(),
@@ -254,7 +254,7 @@ Memory run_in_tiles(const Nest& nest, const Cut& cut, const Tiling& tiling, Memo
     body(nest, at, elements);
   });
   std::vector<std::pair<const Group*, const Buffer*>> puts;
-  for (uint32_t g = 0; g < tiling.groups; ++g) {
+  for (uint32_t g = 0; g < tiling.groups(); ++g) {
     if (tiling.group[g].mode == Mode::read) continue;
     for (const auto& [key, buffer] : buffers[g]) puts.emplace_back(&tiling.group[g], &buffer);
   }
@@ -316,7 +316,7 @@ TEST(Tile, ComputesWhatTheNestDoes) {
     ASSERT_FALSE(HasFatalFailure());
     ASSERT_EQ(plain, tiles) << "case " << i;
     ++cases;
-    for (uint32_t g = 0; g < tiling.groups; ++g) merged += tiling.group[g].members > 1 ? 1 : 0;
+    for (uint32_t g = 0; g < tiling.groups(); ++g) merged += tiling.group[g].members > 1 ? 1 : 0;
   }
   EXPECT_GT(cases, 10000);
   EXPECT_GT(merged, 1000);

@@ -152,7 +152,7 @@ class Evaluator {
     const auto count = static_cast<double>(tiles.steps);
     t.strips = t.strips_per_peer = count;
     t.queue = queue_;
-    for (uint32_t g = 0; g < tiles.tiling.groups; ++g) {
+    for (uint32_t g = 0; g < tiles.tiling.groups(); ++g) {
       const Group& group = tiles.tiling.group[g];
       if (link_of(group).in_reach) continue;
       const auto moved = static_cast<double>(tiles.count_of(nest_, group));
@@ -466,7 +466,7 @@ NestPlan plan_of(const NestRequest& request, const Evaluator& evaluator, const T
   plan.steps = tiles.steps;
   if (schedule == Schedule::all_issued) plan.window = static_cast<uint32_t>(tiles.steps);
   if (schedule == Schedule::pipelined) plan.window = window;
-  plan.groups = tiles.tiling.groups;
+  plan.groups = tiles.tiling.groups();
   for (uint32_t g = 0; g < plan.groups; ++g) {
     const Group& group = tiles.tiling.group[g];
     const bool moves = group.hold > tiles.cut.loop;
@@ -579,7 +579,7 @@ class Search {
     if (nest.counts[loop] < 2) return;
     const auto one = tiles_of(nest, {loop, 1});
     const auto two = tiles_of(nest, {loop, 2});
-    if (!one || !two || one->tiling.groups != two->tiling.groups) return;
+    if (!one || !two || one->tiling.groups() != two->tiling.groups()) return;
     uint64_t all_least = 0;
     uint64_t all_more = 0;
     const auto insert = [&](uint64_t bytes, uint64_t least, uint64_t more, bool protocol_begins) {
@@ -587,7 +587,7 @@ class Search {
       const uint64_t granule = 1 + (bytes - least) / more;
       if (granule < nest.counts[loop]) granules.insert(granule, protocol_begins);
     };
-    for (uint32_t g = 0; g < one->tiling.groups; ++g) {
+    for (uint32_t g = 0; g < one->tiling.groups(); ++g) {
       const Group& group = one->tiling.group[g];
       const Group& larger = two->tiling.group[g];
       const NestLink& link = evaluator_.link_of(group);

@@ -193,10 +193,10 @@ class Simulation {
       const bool last = left != 0 && (step + 1) % steps_of_loop == 0;
       return (last && !held(g) ? rest : whole).group[g].bytes();
     };
-    std::vector<std::vector<double>> in(whole.groups);
+    std::vector<std::vector<double>> in(whole.groups());
     std::vector<double> out;
     const auto fetch_step = [&](uint64_t step) {
-      for (uint32_t g = 0; g < whole.groups; ++g) {
+      for (uint32_t g = 0; g < whole.groups(); ++g) {
         if (!held(g)) in[g].push_back(issue(bytes_at(g, step), costs_.get()));
       }
     };
@@ -204,7 +204,7 @@ class Simulation {
       in[g].push_back(issue(whole.group[g].bytes(), costs_.get()));
     };
     uint64_t fetched = 0;
-    for (uint32_t g = 0; g < whole.groups && ahead > 0; ++g) {
+    for (uint32_t g = 0; g < whole.groups() && ahead > 0; ++g) {
       if (held(g)) fetch_held(g);
     }
     while (fetched < std::min(ahead, plan.steps)) fetch_step(fetched++);
@@ -213,10 +213,10 @@ class Simulation {
                             static_cast<double>(steps_of_loop);
     for (uint64_t step = 0; step < plan.steps; ++step) {
       while (fetched <= step) fetch_step(fetched++);
-      for (uint32_t g = 0; g < whole.groups; ++g) {
+      for (uint32_t g = 0; g < whole.groups(); ++g) {
         if (held(g) && in[g].size() <= step / steps_per_tile(g)) fetch_held(g);
       }
-      for (uint32_t g = 0; g < whole.groups; ++g) {
+      for (uint32_t g = 0; g < whole.groups(); ++g) {
         const uint64_t tile = step / (held(g) ? steps_per_tile(g) : 1);
         if (held(g) && step % steps_per_tile(g) != 0) continue;
         retire(in[g][tile], bytes_at(g, step), costs_.get());
@@ -226,7 +226,7 @@ class Simulation {
       const bool last = left != 0 && (step + 1) % steps_of_loop == 0;
       const auto granule = static_cast<double>(last ? left : plan.cut.granule);
       now_ += request_.compute_s * granule / iterations + overhead;
-      for (uint32_t g = 0; g < whole.groups; ++g) {
+      for (uint32_t g = 0; g < whole.groups(); ++g) {
         if (whole.group[g].mode == Mode::read) continue;
         if (held(g) && (step + 1) % steps_per_tile(g) != 0) continue;
         out.push_back(issue(bytes_at(g, step), costs_.put()));

@@ -71,8 +71,8 @@ uint64_t hash_of(const NestKey& key) {
 
 // Whether the groups of two tilings are the same but for what is in a tile.
 bool same_structure(const Tiling& a, const Tiling& b) {
-  if (a.groups != b.groups) return false;
-  for (uint32_t g = 0; g < a.groups; ++g) {
+  if (a.groups() != b.groups()) return false;
+  for (uint32_t g = 0; g < a.groups(); ++g) {
     const Group& x = a.group[g];
     const Group& y = b.group[g];
     if (x.hold != y.hold || x.members != y.members || x.mode != y.mode || x.member != y.member) {
@@ -237,7 +237,7 @@ void NestEngine::use(const NestSite& site) {
   plan_ = site.plan;
   whole_ = site.whole;
   rest_ = site.rest;
-  for (uint32_t g = 0; g < whole_.groups; ++g) {
+  for (uint32_t g = 0; g < whole_.groups(); ++g) {
     const int64_t origin =
         nest_.reference[site.key.nest.reference[whole_.group[g].member[0]].owner].base;
     whole_.group[g].tile.base += origin;
@@ -263,7 +263,7 @@ void NestEngine::reserve(size_t bytes) {
 
 void NestEngine::lay_out(const Tiling& tiling, Shapes& shapes) {
   uint64_t offset = 0;
-  for (uint32_t g = 0; g < tiling.groups; ++g) {
+  for (uint32_t g = 0; g < tiling.groups(); ++g) {
     const Group& group = tiling.group[g];
     Shape& shape = shapes[g];
     shape.bytes = group.bytes();
@@ -374,7 +374,7 @@ void NestEngine::wait(const Shape& shape, const fabric::Counter& counter) {
 
 // Asks for what the next step needs. What left from the same slot must be gone.
 void NestEngine::fetch_step() {
-  for (uint32_t g = 0; g < whole_.groups; ++g) {
+  for (uint32_t g = 0; g < whole_.groups(); ++g) {
     const Group& of_step = group(g, fetch_);
     if (!moves(g) || !reads(of_step.mode)) continue;
     Flight& of_slot = flight(g, fetch_.step);
@@ -398,12 +398,12 @@ void NestEngine::fetch_held(uint32_t g) {
 // Waits for what the step is computed on.
 void NestEngine::await_step() {
   while (fetch_.step <= compute_.step) fetch_step();
-  for (uint32_t g = 0; g < whole_.groups; ++g) {
+  for (uint32_t g = 0; g < whole_.groups(); ++g) {
     if (!is_held(g)) continue;
     const uint64_t tile = tile_of(whole_.group[g], compute_);
     while (held_[g].fetched <= tile) fetch_held(g);
   }
-  for (uint32_t g = 0; g < whole_.groups; ++g) {
+  for (uint32_t g = 0; g < whole_.groups(); ++g) {
     if (moves(g)) {
       const Flight& of_slot = flight(g, compute_.step);
       wait(shapes_[g], reads(whole_.group[g].mode) ? of_slot.in : of_slot.out);
@@ -425,7 +425,7 @@ void NestEngine::await_step() {
 
 // Sends what the step has written, and what was written to a tile that ends with it.
 void NestEngine::take_back() {
-  for (uint32_t g = 0; g < whole_.groups; ++g) {
+  for (uint32_t g = 0; g < whole_.groups(); ++g) {
     const Group& of_step = group(g, compute_);
     if (reached_[g] || !writes(of_step.mode)) continue;
     if (moves(g)) {
@@ -441,7 +441,7 @@ void NestEngine::take_back() {
 }
 
 void NestEngine::wait_for_all() {
-  for (uint32_t g = 0; g < whole_.groups; ++g) {
+  for (uint32_t g = 0; g < whole_.groups(); ++g) {
     const auto settle = [&](const Flight& flight) {
       wait(shapes_[g], flight.in);
       wait(shapes_[g], flight.out);
@@ -458,7 +458,7 @@ void NestEngine::point_at_elements() {
   tile_.cut_loop = plan_.cut.loop;
   tile_.first = compute_.index;
   tile_.count = std::min(granule(), nest_.counts[plan_.cut.loop] - compute_.index[plan_.cut.loop]);
-  for (uint32_t g = 0; g < whole_.groups; ++g) {
+  for (uint32_t g = 0; g < whole_.groups(); ++g) {
     const Group& of_step = group(g, compute_);
     std::byte* buffer = nullptr;
     if (moves(g)) {
@@ -504,7 +504,7 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite si
 void NestEngine::begin_tiles() {
   bool any_get = false;
   bool any_put = false;
-  for (uint32_t g = 0; g < whole_.groups; ++g) {
+  for (uint32_t g = 0; g < whole_.groups(); ++g) {
     reached_[g] = state_.reachable[owner_of(whole_.group[g])] != nullptr;
     any_get = any_get || (moves(g) && reads(whole_.group[g].mode));
     any_put = any_put || (moves(g) && writes(whole_.group[g].mode));
@@ -517,15 +517,15 @@ void NestEngine::begin_tiles() {
            : plan_.schedule == plan::Schedule::pipelined ? plan_.window
                                                          : 0;
   uint64_t bytes = slots_ * slot_bytes_;
-  for (uint32_t g = 0; g < whole_.groups; ++g) {
+  for (uint32_t g = 0; g < whole_.groups(); ++g) {
     if (!is_held(g)) continue;
     shapes_[g].offset = rest_shapes_[g].offset = bytes;
     bytes += 2 * align_up(shapes_[g].bytes);
   }
   reserve(bytes);
-  if (flights_.size() < slots_ * whole_.groups) flights_.resize(slots_ * whole_.groups);
+  if (flights_.size() < slots_ * whole_.groups()) flights_.resize(slots_ * whole_.groups());
   if (!any_get) fetch_.step = plan_.steps;
-  for (uint32_t g = 0; g < whole_.groups; ++g) {
+  for (uint32_t g = 0; g < whole_.groups(); ++g) {
     if (is_held(g) && ahead_ > 0) fetch_held(g);
   }
   while (fetch_.step < std::min(ahead_, plan_.steps)) fetch_step();
@@ -567,7 +567,7 @@ void NestEngine::begin_accesses() {
     slot_bytes_ = std::max(slot_bytes_, align_up(nest_.reference[r].element_bytes));
   }
   reserve(nest_.references * slot_bytes_);
-  whole_.groups = 0;
+  whole_.group.clear();
 }
 
 const NestTile* NestEngine::next_access() {

@@ -133,7 +133,7 @@ class NestEngine {
   int64_t base_of(const access::Group& group, const Place& place) const;
 
   Flight& flight(uint32_t g, uint64_t step) {
-    return flights_[(step % slots_) * whole_.groups + g];
+    return flights_[(step % slots_) * whole_.groups() + g];
   }
   std::byte* slot(uint32_t g, const Place& place) const {
     return memory_.get() + (place.step % slots_) * slot_bytes_ + shape(g, place).offset;
