@@ -54,11 +54,18 @@ uint64_t steps_of(const Nest& nest, const Cut& cut) {
   return saturating_multiply(iterations(nest, cut.loop), each);
 }
 
+// The mean step as a part of a full one: the last of a loop may be shorter.
+double mean_step(const Nest& nest, const Cut& cut) {
+  const auto count = static_cast<double>(nest.counts[cut.loop]);
+  const uint64_t steps = (nest.counts[cut.loop] + cut.granule - 1) / cut.granule;
+  return count / static_cast<double>(cut.granule * steps);
+}
+
 // A cut and the tiles it makes.
 struct Tiles {
   Cut cut;
   uint64_t steps = 1;
-  double full = 1;  // the mean step, as a part of a full one: the last of a loop may be shorter
+  double full = 1;  // mean_step()
   Tiling tiling;
   uint64_t count_of(const Nest& nest, const Group& group) const {
     return group.hold > cut.loop ? steps : iterations(nest, group.hold);
@@ -259,6 +266,14 @@ class Evaluator {
 
   uint32_t queue_depth() const { return queue_; }
 
+  bool has_many_regions(const Tiles& tiles) const {
+    for (uint32_t g = 0; g < tiles.tiling.groups(); ++g) {
+      const Group& group = tiles.tiling.group[g];
+      if (!group.tile.contiguous() && !link_of(group).in_reach) return true;
+    }
+    return false;
+  }
+
   void perturb(const Perturbation& perturbation) { perturbation_ = perturbation; }
 
  private:
@@ -425,10 +440,7 @@ std::optional<Tiles> tiles_of(const Nest& nest, const Cut& cut, access::Failure*
     if (why != nullptr) *why = *failure;
     return std::nullopt;
   }
-  const auto count = static_cast<double>(nest.counts[cut.loop]);
-  const auto granule = static_cast<double>(cut.granule);
-  return Tiles{cut, steps_of(nest, cut), count / (granule * std::ceil(count / granule)),
-               std::get<Tiling>(tiled)};
+  return Tiles{cut, steps_of(nest, cut), mean_step(nest, cut), std::get<Tiling>(tiled)};
 }
 
 // The nest in as few steps as its buffers allow; one iteration of all loops always fits. The first
@@ -558,6 +570,7 @@ class Search {
     if (iterations(request_.nest, loop) > 1) insert_parts(1);
     for (const uint64_t parts : {2, 3, 4}) insert_parts(parts);
     for (uint64_t parts = 8; parts < 2 * count; parts *= 2) insert_parts(std::min(parts, count));
+    learn_growth(loop);
     insert_by_bytes(loop, granules);
     int hopeless = 0;
     double last_s = std::numeric_limits<double>::infinity();
@@ -572,14 +585,47 @@ class Search {
     }
   }
 
-  // Tiles grow by the same number of bytes with each iteration of the loop: the largest below a
-  // protocol switch, and those with which a few slots fill the buffers.
-  void insert_by_bytes(uint32_t loop, Granules& granules) const {
+  // Tiles grow by the same number of bytes with each iteration of the loop.
+  void learn_growth(uint32_t loop) {
+    one_.reset();
+    linear_ = false;
     const Nest& nest = request_.nest;
     if (nest.counts[loop] < 2) return;
-    const auto one = tiles_of(nest, {loop, 1});
+    one_ = tiles_of(nest, {loop, 1});
     const auto two = tiles_of(nest, {loop, 2});
-    if (!one || !two || one->tiling.groups() != two->tiling.groups()) return;
+    if (!one_ || !two || one_->tiling.groups() != two->tiling.groups()) {
+      one_.reset();
+      return;
+    }
+    linear_ = true;
+    for (uint32_t g = 0; g < one_->tiling.groups(); ++g) {
+      const Group& group = one_->tiling.group[g];
+      const Group& larger = two->tiling.group[g];
+      more_[g] = larger.bytes() - std::min(group.bytes(), larger.bytes());
+      contiguous_[g] = larger.tile.contiguous();
+      linear_ = linear_ && group.hold == larger.hold && group.members == larger.members &&
+                (group.hold <= loop || (group.tile.contiguous() && contiguous_[g]));
+    }
+  }
+
+  // The tiles of a cut, as tiles_of(), but at once where they are pieces that only grow.
+  std::optional<Tiles> tiles(const Cut& cut) const {
+    if (!linear_) return tiles_of(request_.nest, cut);
+    Tiles grown = *one_;
+    grown.cut = cut;
+    grown.steps = steps_of(request_.nest, cut);
+    grown.full = mean_step(request_.nest, cut);
+    for (uint32_t g = 0; g < grown.tiling.groups(); ++g) {
+      if (grown.tiling.group[g].hold <= cut.loop) continue;
+      grown.tiling.group[g].tile.run_bytes += (cut.granule - 1) * more_[g];
+    }
+    return grown;
+  }
+
+  // The largest below a protocol switch, and those with which a few slots fill the buffers.
+  void insert_by_bytes(uint32_t loop, Granules& granules) const {
+    if (!one_) return;
+    const Nest& nest = request_.nest;
     uint64_t all_least = 0;
     uint64_t all_more = 0;
     const auto insert = [&](uint64_t bytes, uint64_t least, uint64_t more, bool protocol_begins) {
@@ -587,18 +633,19 @@ class Search {
       const uint64_t granule = 1 + (bytes - least) / more;
       if (granule < nest.counts[loop]) granules.insert(granule, protocol_begins);
     };
-    for (uint32_t g = 0; g < one->tiling.groups(); ++g) {
-      const Group& group = one->tiling.group[g];
-      const Group& larger = two->tiling.group[g];
+    for (uint32_t g = 0; g < one_->tiling.groups(); ++g) {
+      const Group& group = one_->tiling.group[g];
       const NestLink& link = evaluator_.link_of(group);
-      if (link.in_reach || group.hold <= loop || larger.bytes() <= group.bytes()) continue;
-      const uint64_t more = larger.bytes() - group.bytes();
+      if (link.in_reach || group.hold <= loop || more_[g] == 0) continue;
       all_least += group.bytes();
-      all_more += more;
-      if (!larger.tile.contiguous()) continue;
+      all_more += more_[g];
+      if (!contiguous_[g]) continue;
       const cost::LinkCosts& costs = reads(group.mode) ? link.strip->get() : link.strip->put();
-      for (const uint64_t next : costs.breakpoints()) insert(next - 1, group.bytes(), more, true);
+      for (const uint64_t next : costs.breakpoints()) {
+        insert(next - 1, group.bytes(), more_[g], true);
+      }
     }
+    if (request_.max_buffer_bytes == std::numeric_limits<uint64_t>::max()) return;
     for (const uint64_t slots : {2, 3, 4, 5, 7, 9}) {
       insert(request_.max_buffer_bytes / slots, all_least, all_more, false);
     }
@@ -609,7 +656,7 @@ class Search {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     const uint64_t count = steps_of(request_.nest, cut);
     if (count < 2 || count > kMostSteps) return kNever;
-    const auto tiles = tiles_of(request_.nest, cut);
+    const auto tiles = this->tiles(cut);
     if (!tiles) return kNever;
     Steps steps = evaluator_.steps(*tiles);
     const double bound_s = evaluator_.bound(steps);
@@ -633,6 +680,12 @@ class Search {
   const NestRequest& request_;
   const Evaluator& evaluator_;
   Sink& sink_;
+  // Of the loop that is tried: the tiles of one iteration, if they are known, and how they grow.
+  std::optional<Tiles> one_;
+  bool linear_ = false;  // as contiguous pieces, all that move
+  std::array<uint64_t, access::kMaxReferences> more_{};
+  std::array<bool, access::kMaxReferences> contiguous_{};
+
   Tiles best_;
   Schedule schedule_ = Schedule::vectorised;
   uint32_t window_ = 1;
@@ -643,10 +696,15 @@ class Search {
 template <typename Sink>
 double lower_gain(Evaluator& evaluator, const Tiles& baseline, const Search<Sink>& search,
                   double nominal_gain, bool estimates_compute, Sink& sink) {
+  bool of_transfers = false;  // else only the work of steps changes
+  Steps before = evaluator.steps(baseline);
+  Steps after = evaluator.steps(search.best());
   const auto gain = [&](Source source, Corner corner) {
     evaluator.perturb({source, corner});
-    Steps before = evaluator.steps(baseline);
-    Steps after = evaluator.steps(search.best());
+    if (of_transfers) {
+      before = evaluator.steps(baseline);
+      after = evaluator.steps(search.best());
+    }
     const double before_s = evaluator.time(before, Schedule::vectorised, 1);
     const double after_s = evaluator.time(after, search.schedule(), search.window());
     return before_s > 0 ? 1 - after_s / before_s : 0.0;
@@ -658,9 +716,13 @@ double lower_gain(Evaluator& evaluator, const Tiles& baseline, const Search<Sink
     squares += loss * loss;
     sink.sensitivity(source, loss);
   };
-  for (const Source source : detail::kMessageSources) add(source);
-  for (const Source source : {Source::buffers, Source::overhead, Source::regions}) add(source);
+  for (const Source source : {Source::buffers, Source::overhead}) add(source);
   if (estimates_compute) add(Source::compute);
+  of_transfers = true;
+  for (const Source source : detail::kMessageSources) add(source);
+  if (evaluator.has_many_regions(baseline) || evaluator.has_many_regions(search.best())) {
+    add(Source::regions);
+  }
   evaluator.perturb({});
   return nominal_gain - std::sqrt(squares);
 }

@@ -1,6 +1,7 @@
 #include "runtime/rma/context_state.h"
 
 #include <cstdio>
+#include <limits>
 #include <unistd.h>
 #include <utility>
 
@@ -184,6 +185,7 @@ void ContextState::consider_thread() {
   if (!rma::thread_pays(tuning.progress, rma::ProgressThread::Config{}.absence_s, calls, missed)) {
     return;
   }
+  messages.note_missed(std::numeric_limits<double>::infinity());  // it is decided
   auto thread = rma::ProgressThread::start(*this);
   if (!thread.ok()) {
     // It only would have been better.
