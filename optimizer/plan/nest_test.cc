@@ -80,7 +80,7 @@ TEST(PlanNest, VectorisesWithoutAModelAndMovesNothingInReach) {
   EXPECT_EQ(plan.reason, Reason::no_model);
   EXPECT_EQ(plan.steps, 1U);
   EXPECT_EQ(plan.predicted_s, 0);
-  EXPECT_EQ(plan.buffer_bytes, 100 * 1000 * 8U + 100 * 8U);
+  EXPECT_EQ(plan.buffer_bytes, uint64_t{100} * 1000 * 8 + uint64_t{100} * 8);
   ASSERT_EQ(plan.groups, 2U);
   EXPECT_TRUE(plan.transfer[0].moved);
 
@@ -99,23 +99,23 @@ TEST(PlanNest, ATransferHasTheFieldsOfEquation1) {
   EXPECT_EQ(rows.steps, 16U);
   ASSERT_EQ(rows.groups, 2U);
   EXPECT_EQ(rows.transfer[0].count, 16U);
-  EXPECT_EQ(rows.transfer[0].bytes, 4 * 8 * kKiB);
+  EXPECT_EQ(rows.transfer[0].bytes, 32 * kKiB);
   EXPECT_EQ(rows.transfer[0].burst, 3U);
   EXPECT_EQ(rows.transfer[0].init_level, 0U);
-  EXPECT_EQ(rows.transfer[1].bytes, 4 * 8U);
-  EXPECT_EQ(rows.buffer_bytes, 7 * (4 * 8 * kKiB + 4 * 8));  // y goes both ways
+  EXPECT_EQ(rows.transfer[1].bytes, 32U);
+  EXPECT_EQ(rows.buffer_bytes, 7 * (32 * kKiB + 32));  // y goes both ways
   EXPECT_GT(rows.predicted_s, 0);
 
   // Within a row y stays: one element, held for four steps.
   const NestPlan parts = force_nest(request, {Schedule::pipelined, {1, 256}, 3});
-  EXPECT_EQ(parts.steps, 64 * 4U);
-  EXPECT_EQ(parts.transfer[0].count, 64 * 4U);
+  EXPECT_EQ(parts.steps, 256U);
+  EXPECT_EQ(parts.transfer[0].count, 256U);
   EXPECT_EQ(parts.transfer[0].init_level, 1U);
   EXPECT_EQ(parts.transfer[1].count, 64U);
   EXPECT_EQ(parts.transfer[1].bytes, 8U);
   EXPECT_EQ(parts.transfer[1].burst, 1U);
   EXPECT_EQ(parts.transfer[1].sync_level, 1U);
-  EXPECT_EQ(parts.buffer_bytes, 4 * 256 * 8U + 2 * 8);
+  EXPECT_EQ(parts.buffer_bytes, uint64_t{4} * 256 * 8 + 16);
 
   const NestPlan all = force_nest(request, {Schedule::all_issued, {0, 4}, 1});
   EXPECT_EQ(all.window, 16U);
@@ -132,7 +132,7 @@ TEST(PlanNest, TilesOfManyRegionsAreSentByAMethodOfTheirOwn) {
   request.compute_s = 1e-3;
   const NestPlan plan = force_nest(request, {Schedule::pipelined, {0, 4}, 2});
   EXPECT_TRUE(plan.transfer[0].many_regions);
-  EXPECT_EQ(plan.transfer[0].bytes, 4 * 8 * 512U);
+  EXPECT_EQ(plan.transfer[0].bytes, uint64_t{4} * 8 * 512);
   const NestPlan whole = force_nest(request, {Schedule::vectorised, {0, 64}, 1});
   EXPECT_FALSE(whole.transfer[0].many_regions);
 }

@@ -1,10 +1,8 @@
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <stdexcept>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,9 +11,9 @@
 #include <stripline/loop.h>
 
 #include "optimizer/model/model_fixture.h"
-#include "optimizer/model/model_json.h"
 #include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/bootstrap/thread_group.h"
+#include "runtime/loop/model_file.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -26,23 +24,6 @@ using bootstrap::group_on;
 using bootstrap::run_ranks;
 using plan::Reason;
 using plan::Schedule;
-
-// The example model for any machine, as a file that goes away.
-class ModelFile {
- public:
-  ModelFile() {
-    model::TunedModel m = model::example_model();
-    m.fingerprint.clear();
-    path_ = std::filesystem::temp_directory_path() /
-            ("stripline_loop_test_" + std::to_string(::getpid()) + ".json");
-    EXPECT_TRUE(model::save_model(m, path_).ok());
-  }
-  ~ModelFile() { std::filesystem::remove(path_); }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 plan::StripCosts example_costs() {
   const model::TunedModel m = model::example_model();
@@ -316,7 +297,7 @@ TEST_P(LoopOnNetworks, WithoutAModelVectorisesAndSaysSoOnce) {
 }
 
 TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
-  const ModelFile file;
+  const ModelFile file("loop_test");
   auto group = group_on(GetParam(), 2);
   group.context.model_path = file.path();
   testing::internal::CaptureStderr();
@@ -354,7 +335,7 @@ TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
 TEST_P(LoopOnNetworks, RefinesItsPlanByTheComputationItMeasures) {
   if (GetParam().clock != "virtual")
     GTEST_SKIP() << "needs a clock that other loads do not disturb";
-  const ModelFile file;
+  const ModelFile file("loop_test");
   auto group = group_on(GetParam(), 2);
   group.context.model_path = file.path();
   on_ranks(group, [](Context& context) {

@@ -1,6 +1,8 @@
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/thread_group.h"
+#include "runtime/loop/model_file.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -235,6 +238,76 @@ TEST_P(Nests, DoNothingWithoutIterations) {
       [](std::vector<double>&) {});
 }
 
+// --- under a model -------------------------------------------------------------------------------
+
+// The first executions are timed, then the plan is made again; a nest within may take its place.
+TEST(NestsUnderAModel, ArePlannedTimedAndPlannedAgain) {
+  const ModelFile file("nest_test");
+  auto group = group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  group.context.model_path = file.path();
+  constexpr size_t kManyRows = 64;
+  constexpr size_t kManyColumns = 512;
+  const Status ran = run_ranks(group, [&](Context& context) {
+    const auto matrix = *context.new_symmetric_array<double>(kManyRows * kManyColumns);
+    const auto sums = *context.new_symmetric_array<double>(kManyRows);
+    for (size_t at = 0; at < kManyRows * kManyColumns; ++at) context.local(matrix)[at] = 1;
+    for (size_t at = 0; at < kManyRows; ++at) context.local(sums)[at] = 0;
+    context.barrier();
+    constexpr int kTimes = 6;
+    if (context.rank_me() == 0) {
+      const auto [i, j] = loop_indices<2>();
+      const auto a = context.on_rank(matrix, 1);
+      const auto y = context.on_rank(sums, 1);
+      std::vector<NestPlan> plans;
+      for (int time = 0; time < kTimes; ++time) {
+        plans.push_back(for_nest(
+            context, {kManyRows, kManyColumns},
+            [&](const std::array<size_t, 2>& index, const double& in, double& sum) {
+              sum += in;
+              if (index[1] % 64 == 0) context.compute_for(2e-6);
+            },
+            read(a, i * kManyColumns + j), update(y, i)));
+      }
+      // Nothing is known of the computation at first; 1 ms of it is worth hiding.
+      EXPECT_EQ(plans.back().reason, plan::Reason::tuned);
+      EXPECT_GT(plans.back().steps, 1U);
+      EXPECT_GT(plans.back().baseline_s, plans.front().baseline_s);
+      EXPECT_LT(plans.back().predicted_s, plans.back().baseline_s);
+      const NestPlan without = for_nest(
+          context, {kManyRows, kManyColumns}, {.use_model = false}, [](const double&) {},
+          read(a, i * kManyColumns + j));
+      EXPECT_EQ(without.reason, plan::Reason::no_model);
+      EXPECT_EQ(without.steps, 1U);
+    }
+    context.barrier();
+    if (context.rank_me() == 1) {
+      for (size_t at = 0; at < kManyRows; ++at) {
+        EXPECT_EQ(context.local(sums)[at], double{kTimes} * kManyColumns);
+      }
+    }
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+TEST(NestsUnderAModel, AreToldWhenThereIsNone) {
+  const Status ran = run_ranks(
+      group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2), [&](Context& context) {
+        const auto words = *context.new_symmetric_array<double>(100);
+        context.barrier();
+        if (context.rank_me() == 0) {
+          const auto [i] = loop_indices<1>();
+          ::testing::internal::CaptureStderr();
+          for_nest(
+              context, {size_t{100}}, [](double& out) { out = 1; },
+              write(context.on_rank(words, 1), i));
+          const std::string said = ::testing::internal::GetCapturedStderr();
+          EXPECT_NE(said.find("no tuned model is loaded"), std::string::npos) << said;
+        }
+        context.barrier();
+      });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
 // --- all of them ---------------------------------------------------------------------------------
 
 constexpr size_t kBytes = 4096;
@@ -319,15 +392,22 @@ Case random_case(std::mt19937_64& random) {
   }
 }
 
+// STRIPLINE_TEST_NEST_CASES, or a few.
+int cases_to_try() {
+  const char* const asked =
+      std::getenv("STRIPLINE_TEST_NEST_CASES");      // NOLINT(concurrency-mt-unsafe)
+  return asked == nullptr ? 400 : std::atoi(asked);  // NOLINT(cert-err34-c)
+}
+
 TEST_P(Nests, DoWhatTheLoopsSay) {
-  constexpr int kCases = 400;
+  const int cases = cases_to_try();
   const Status ran = run_ranks(group_on(GetParam(), 2), [&](Context& context) {
     std::mt19937_64 random(17);
     const auto memory = *context.new_symmetric_array<uint64_t>(kBytes / 8);
     auto* const mine = reinterpret_cast<std::byte*>(context.local(memory));
     const auto base = static_cast<int64_t>(context.on_rank(memory, 1).offset());
     int cut = 0;
-    for (int i = 0; i < kCases; ++i) {
+    for (int i = 0; i < cases; ++i) {
       Case one = random_case(random);
       for (size_t byte = 0; byte < kBytes; ++byte)
         mine[byte] = static_cast<std::byte>(byte * 7 + byte / 256);
@@ -387,7 +467,7 @@ TEST_P(Nests, DoWhatTheLoopsSay) {
       context.barrier();
     }
     if (context.rank_me() == 0) {
-      EXPECT_GT(cut, kCases / 10);
+      EXPECT_GT(cut, cases / 10);
     }
   });
   ASSERT_TRUE(ran.ok()) << ran.error().message();

@@ -38,7 +38,7 @@ Result<SampleSeries> run_wait(Session& session, const experiment::Point& point,
 
 Benchmark served_benchmark(RunFunction run, std::string name, const Benchmark& like) {
   Benchmark benchmark;
-  benchmark.run = std::move(run);
+  benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
   e = like.declaration;
   e.name = std::move(name);
