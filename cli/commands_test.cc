@@ -494,9 +494,13 @@ TEST(ModelText, SaysWhatIsChosenForSingleOperations) {
   const std::string text = model_text(model);
   for (const char* part : {"single operations", "buffered puts of up to 32 KiB are copied",
                            "of up to 256 B travel together in messages of 8 KiB", "waits at most",
-                           "atomic operations by message", "by provider"}) {
+                           "atomic operations by message", "by provider",
+                           "a thread serves peers where that pays", "leaves a request waiting"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in:\n" << text;
   }
+  // Also where that is all.
+  model.rma = model::RmaModel{.progress = model.rma->progress};
+  EXPECT_NE(model_text(model).find("adds to a call"), std::string::npos);
   model.rma.reset();
   EXPECT_EQ(model_text(model).find("single operations"), std::string::npos);
 }

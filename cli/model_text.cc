@@ -200,6 +200,7 @@ std::string rma_text(const model::RmaModel& rma) {
     add(table, "fetch-add", "gain of messages", rma.atomic->gain, share_text);
   }
   if (rma.progress) {
+    text += "  a thread serves peers where that pays, with STRIPLINE_PROGRESS=tuned\n";
     add(table, "progress thread", "adds to a call", rma.progress->call_s, time_text);
     add(table, "progress thread", "leaves a request waiting", rma.progress->answer_s, time_text);
   }
