@@ -28,7 +28,9 @@ class Ours {
       return;
     }
     const auto array = context.new_symmetric_array<double>(2 * count);
-    if (!array.ok()) std::exit(stripline::report(array.error()));
+    if (!array.ok()) {
+      std::exit(stripline::report(array.error()));  // NOLINT(concurrency-mt-unsafe): one thread
+    }
     memory_ = {context.local(*array), 2 * count};
   }
 
