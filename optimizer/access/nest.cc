@@ -14,8 +14,6 @@ namespace {
 // Steps of the search for iterations that touch the same element.
 constexpr int kMostSteps = 512;
 
-bool writes(Mode mode) { return mode != Mode::read; }
-
 // All bytes of a reference over the iterations of the loops from `first` on, `granule` of that of
 // the cut if it is among them.
 Lmad bytes_of(const Nest& nest, const Reference& reference, uint32_t first) {

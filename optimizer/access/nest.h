@@ -32,6 +32,8 @@ enum class Mode : uint8_t {
   write,   ///< every iteration sets its element, whose old value does not matter
   update,  ///< reads and sets it
 };
+constexpr bool reads(Mode mode) { return mode != Mode::write; }
+constexpr bool writes(Mode mode) { return mode != Mode::read; }
 
 /// An access in the body, once per iteration.
 struct Reference {

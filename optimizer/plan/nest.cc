@@ -31,9 +31,6 @@ constexpr double kSlack = 2;
 constexpr double kLeastCompute = 0.1;
 constexpr uint64_t kMostWindow = 65536;
 
-bool reads(Mode mode) { return mode != Mode::write; }
-bool writes(Mode mode) { return mode != Mode::read; }
-
 // Of the loops from the outermost on.
 uint64_t iterations(const Nest& nest, uint32_t loops) {
   uint64_t product = 1;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdio>
 #include <new>
 #include <string>
 
@@ -9,22 +8,6 @@
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
-namespace {
-
-constexpr uint64_t kAlignment = 64;
-// Executions that are timed, and after how many of them the plan is first refined: the very first
-// one also pays for cold caches and fresh pages.
-constexpr uint32_t kTimedExecutions = 4;
-constexpr uint32_t kRefineAfter = 2;
-
-uint64_t align_up(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-uint64_t site_of(const LoopOptions& options, CallSite site) {
-  if (options.site != 0) return options.site;
-  return reinterpret_cast<uintptr_t>(site.file) ^ (static_cast<uint64_t>(site.line) << 40);
-}
-
-}  // namespace
 
 void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes) {
   const auto inside = context.state().exclusive();
@@ -94,7 +77,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     if (options.use_model) state_.say_no_model(context.state());
   } else {
     // A place that is reached otherwise is another one to the cache.
-    site_ = site_of(options, site) + static_cast<uint64_t>(*path);
+    site_ = site_of(options.site, site) + static_cast<uint64_t>(*path);
     const LoopSite* known = state_.sites.find(site_, request_);
     if (known == nullptr) {
       known = &state_.sites.insert(site_, request_, {plan::plan_strip(request_, costs)});

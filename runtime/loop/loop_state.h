@@ -18,6 +18,23 @@
 
 namespace stripline::detail {
 
+/// Of buffers, and of what is laid out in them.
+inline constexpr uint64_t kAlignment = 64;
+inline uint64_t align_up(uint64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// Executions that are timed, and after how many of them the plan is first refined: the very first
+/// one also pays for cold caches and fresh pages.
+inline constexpr uint32_t kTimedExecutions = 4;
+inline constexpr uint32_t kRefineAfter = 2;
+
+/// Tells call sites apart in caches of plans: what the program says, or the place of the call.
+inline uint64_t site_of(uint64_t said, CallSite site) {
+  if (said != 0) return said;
+  return reinterpret_cast<uintptr_t>(site.file) ^ (static_cast<uint64_t>(site.line) << 40);
+}
+
 /// A loop that was executed before, by place and shape.
 struct LoopSite {
   plan::StripPlan plan;

@@ -13,30 +13,14 @@ namespace stripline::detail {
 namespace {
 
 using access::Group;
-using access::Mode;
 using access::Nest;
 using access::Reference;
 using access::Tiling;
 using plan::Direction;
 
-constexpr uint64_t kAlignment = 64;
-// Executions that are timed, and after how many of them the plan is first refined (loop_run.cc).
-constexpr uint32_t kTimedExecutions = 4;
-constexpr uint32_t kRefineAfter = 2;
-
 // Ways to the owners: links[0] is in reach, the others are model::Path.
 constexpr uint8_t kInReach = 0;
 uint8_t link_by(model::Path path) { return static_cast<uint8_t>(1 + static_cast<int>(path)); }
-
-uint64_t align_up(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-bool reads(Mode mode) { return mode != Mode::write; }
-bool writes(Mode mode) { return mode != Mode::read; }
-
-uint64_t place_of_call(const NestOptions& options, CallSite site) {
-  if (options.site != 0) return options.site;
-  return reinterpret_cast<uintptr_t>(site.file) ^ (static_cast<uint64_t>(site.line) << 40);
-}
 
 bool same_nest(const Nest& a, const Nest& b) {
   if (a.depth != b.depth || a.references != b.references || a.counts != b.counts) return false;
@@ -194,7 +178,7 @@ void NestEngine::decide(NestSite& site, const NestOptions& options, double compu
 
 NestKey NestEngine::key_of(const NestOptions& options, CallSite call) const {
   NestKey key;
-  key.place = place_of_call(options, call);
+  key.place = site_of(options.site, call);
   key.nest = nest_;
   key.max_buffer_bytes = options.max_buffer_bytes;
   key.compute_s = options.compute_s;
