@@ -24,9 +24,11 @@ Lmad bytes_of(const Nest& nest, const Reference& reference, uint32_t first) {
   return canonical(lmad);
 }
 
-// What does not change from one iteration of a loop to the next is kept for all of them.
+// What does not change from one iteration of a loop to the next is kept for all of them. A tile is
+// within one piece.
 uint32_t hold_of(const Nest& nest, const Reference& reference, const Cut& cut) {
-  for (uint32_t loop = 0; loop <= cut.loop; ++loop) {
+  for (uint32_t loop = reference.in_pieces() ? reference.piece_loop + 1 : 0; loop <= cut.loop;
+       ++loop) {
     if (nest.counts[loop] > 1 && reference.stride_bytes[loop] == 0) return loop;
   }
   return cut.loop + 1;
@@ -40,6 +42,13 @@ Lmad tile_of(const Nest& nest, const Reference& reference, const Cut& cut, uint3
     lmad.add({reference.stride_bytes[loop], nest.counts[loop]});
   }
   return canonical(lmad);
+}
+
+bool same_array(const Reference& a, const Reference& b) {
+  if (a.in_pieces() || b.in_pieces()) {
+    return a.pieces.data() == b.pieces.data() && a.piece_loop == b.piece_loop;
+  }
+  return a.owner == b.owner;
 }
 
 bool same_strides(const Nest& nest, const Reference& a, const Reference& b) {
@@ -106,12 +115,14 @@ class EarlierIteration {
 };
 
 // Whether no two tiles of a group share bytes: each dimension, of the tile and of the loops that
-// move it, steps over all that lies within.
+// move it, steps over all that lies within. Pieces are distinct (dependence_of()).
 bool tiles_are_distinct(const Nest& nest, const Cut& cut, const Group& group) {
   std::array<Dimension, kMaxDimensions + kMaxDepth> dims{};
   size_t count = 0;
   for (size_t k = 0; k < group.tile.dimensions; ++k) dims[count++] = group.tile.dims[k];
+  const Reference& reference = nest.reference[group.member[0]];
   for (uint32_t loop = 0; loop < group.hold; ++loop) {
+    if (reference.in_pieces() && loop == reference.piece_loop) continue;
     const bool cut_here = loop == cut.loop;
     const uint64_t granule = cut_here ? std::min(cut.granule, nest.counts[loop]) : 1;
     const uint64_t steps = (nest.counts[loop] + granule - 1) / granule;
@@ -188,8 +199,25 @@ bool Nest::add_loop(uint64_t count) {
 }
 
 bool Nest::add(const Reference& added) {
-  if (references == kMaxReferences) return false;
-  reference[references++] = added;
+  if (references() == kMaxReferences) return false;
+  reference.emplace_back() = added;
+  return true;
+}
+
+uint32_t outermost_cut(const Nest& nest) {
+  uint32_t loop = 0;
+  for (const Reference& reference : nest.reference) {
+    if (reference.in_pieces()) loop = std::max(loop, reference.piece_loop);
+  }
+  return loop;
+}
+
+bool within_pieces(const Nest& nest, const Cut& cut) {
+  for (const Reference& reference : nest.reference) {
+    if (!reference.in_pieces()) continue;
+    if (cut.loop < reference.piece_loop) return false;
+    if (cut.loop == reference.piece_loop && cut.granule > 1) return false;
+  }
   return true;
 }
 
@@ -203,6 +231,8 @@ const char* to_string(Obstacle obstacle) {
       return "unknown";
     case Obstacle::entangled:
       return "entangled";
+    case Obstacle::scattered:
+      return "scattered";
   }
   return "?";
 }
@@ -220,48 +250,132 @@ std::string Failure::text() const {
       return "whether " + one + " and " + two + " touch the same bytes is not known";
     case Obstacle::entangled:
       return "the elements of " + one + " overlap each other irregularly";
+    case Obstacle::scattered:
+      return "a step would be in several pieces of " + one;
   }
   return "?";
 }
 
 namespace {
 
-// Whether one of the two writes where the other reads or writes, other than in a good order.
-std::optional<Failure> conflict_of(const Nest& nest, uint8_t first, uint8_t second) {
-  const Reference& a = nest.reference[first];
-  const Reference& b = nest.reference[second];
-  if (a.owner != b.owner || (!writes(a.mode) && !writes(b.mode))) return std::nullopt;
+// Pairs of pieces that are looked at.
+constexpr uint64_t kMostPairs = uint64_t{1} << 16;
+
+// A reference is in this many segments, or places of one.
+uint64_t pieces_of(const Nest& nest, const Reference& reference) {
+  return reference.in_pieces() ? nest.counts[reference.piece_loop] : 1;
+}
+
+// All that a reference touches in one piece.
+Reference in_piece(const Reference& reference, uint64_t piece) {
+  if (!reference.in_pieces()) return reference;
+  Reference one = reference;
+  one.pieces = {};
+  one.owner = reference.pieces[piece].owner;
+  one.base += reference.pieces[piece].base +
+              reference.stride_bytes[reference.piece_loop] * static_cast<int64_t>(piece);
+  one.stride_bytes[reference.piece_loop] = 0;
+  return one;
+}
+
+// Whether pieces all have owners of their own, as far as a look at each tells: increasing ones, as
+// 2, 3, 0, 1.
+bool owners_are_distinct(std::span<const Piece> pieces) {
+  size_t falls = 0;
+  for (size_t k = 1; k < pieces.size(); ++k) {
+    if (pieces[k].owner == pieces[k - 1].owner) return false;
+    falls += pieces[k].owner < pieces[k - 1].owner ? 1 : 0;
+  }
+  return falls == 0 || (falls == 1 && pieces.back().owner < pieces.front().owner);
+}
+
+// Whether two references, both in one place, touch the same bytes in an order that matters.
+std::optional<Obstacle> order_of(const Nest& nest, const Reference& a, const Reference& b,
+                                 bool same_iterations) {
+  if (a.owner != b.owner) return std::nullopt;
   switch (overlap(bytes_of(nest, a, 0), bytes_of(nest, b, 0))) {
     case Overlap::disjoint:
       return std::nullopt;
     case Overlap::unknown:
-      return Failure{Obstacle::unknown, first, second};
+      return Obstacle::unknown;
     case Overlap::overlapping:
       break;
   }
-  if (writes(a.mode) && writes(b.mode)) return Failure{Obstacle::overwritten, first, second};
-  const uint8_t reader = writes(a.mode) ? second : first;
-  const uint8_t writer = writes(a.mode) ? first : second;
+  if (writes(a.mode) && writes(b.mode)) return Obstacle::overwritten;
+  const Reference& reader = writes(a.mode) ? b : a;
+  const Reference& writer = writes(a.mode) ? a : b;
   // Elements that are read before they are written, in the same iteration or an earlier one, are
   // fetched before they are stored.
-  if (nest.reference[writer].mode == Mode::write && same_strides(nest, a, b)) {
-    switch (EarlierIteration(nest, nest.reference[reader], nest.reference[writer]).search()) {
+  if (same_iterations && writer.mode == Mode::write && same_strides(nest, a, b)) {
+    switch (EarlierIteration(nest, reader, writer).search()) {
       case Overlap::disjoint:
         return std::nullopt;
       case Overlap::unknown:
-        return Failure{Obstacle::unknown, reader, writer};
+        return Obstacle::unknown;
       case Overlap::overlapping:
         break;
     }
   }
-  return Failure{Obstacle::dependence, reader, writer};
+  return Obstacle::dependence;
+}
+
+Failure failure_of(const Nest& nest, Obstacle obstacle, uint32_t first, uint32_t second) {
+  const bool reader_first = !writes(nest.reference[first].mode);
+  if (obstacle != Obstacle::dependence || reader_first) return {obstacle, first, second};
+  return {obstacle, second, first};
+}
+
+// Whether one of the two writes where the other reads or writes, other than in a good order.
+std::optional<Failure> conflict_of(const Nest& nest, uint32_t first, uint32_t second) {
+  const Reference& a = nest.reference[first];
+  const Reference& b = nest.reference[second];
+  if (!writes(a.mode) && !writes(b.mode)) return std::nullopt;
+  if (!a.in_pieces() && !b.in_pieces()) {
+    const auto obstacle = order_of(nest, a, b, true);
+    if (obstacle) return failure_of(nest, *obstacle, first, second);
+    return std::nullopt;
+  }
+  // Iterations of different pieces are different ones; those of the same piece may be the same.
+  const bool same = same_array(a, b);
+  const bool own_only = same && owners_are_distinct(a.pieces.first(pieces_of(nest, a)));
+  const uint64_t of_a = pieces_of(nest, a);
+  const uint64_t of_b = pieces_of(nest, b);
+  if (!own_only && of_a * of_b > kMostPairs) return Failure{Obstacle::unknown, first, second};
+  Nest of_piece = nest;
+  if (same) of_piece.counts[a.piece_loop] = 1;
+  for (uint64_t i = 0; i < of_a; ++i) {
+    const Reference one = in_piece(a, i);
+    for (uint64_t j = own_only ? i : 0; j < (own_only ? i + 1 : of_b); ++j) {
+      const auto obstacle = order_of(of_piece, one, in_piece(b, j), same && i == j);
+      if (obstacle) return failure_of(nest, *obstacle, first, second);
+    }
+  }
+  return std::nullopt;
+}
+
+// Whether two pieces of an array that is written may share bytes.
+std::optional<Failure> own_conflict(const Nest& nest, uint32_t r) {
+  const Reference& reference = nest.reference[r];
+  if (!reference.in_pieces() || !writes(reference.mode)) return std::nullopt;
+  const uint64_t count = pieces_of(nest, reference);
+  if (owners_are_distinct(reference.pieces.first(count))) return std::nullopt;
+  if (count * count > kMostPairs) return Failure{Obstacle::unknown, r, r};
+  for (uint64_t i = 0; i < count; ++i) {
+    const Reference one = in_piece(reference, i);
+    for (uint64_t j = i + 1; j < count; ++j) {
+      const auto obstacle = order_of(nest, one, in_piece(reference, j), false);
+      if (obstacle) return Failure{*obstacle, r, r};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<Failure> dependence_of(const Nest& nest) {
-  for (uint8_t first = 0; first < nest.references; ++first) {
-    for (auto second = static_cast<uint8_t>(first + 1); second < nest.references; ++second) {
+  for (uint32_t first = 0; first < nest.references(); ++first) {
+    if (const auto conflict = own_conflict(nest, first)) return conflict;
+    for (uint32_t second = first + 1; second < nest.references(); ++second) {
       if (const auto conflict = conflict_of(nest, first, second)) return conflict;
     }
   }
@@ -270,16 +384,19 @@ std::optional<Failure> dependence_of(const Nest& nest) {
 
 std::variant<Tiling, Failure> tile(const Nest& nest, const Cut& cut) {
   Tiling tiling;
-  for (uint8_t r = 0; r < nest.references; ++r) {
+  for (uint32_t r = 0; r < nest.references(); ++r) {
     const Reference& reference = nest.reference[r];
+    if (reference.in_pieces() && !within_pieces(nest, cut)) {
+      return Failure{Obstacle::scattered, r, r};
+    }
     const uint32_t hold = hold_of(nest, reference, cut);
     const Lmad bytes = tile_of(nest, reference, cut, hold);
     Group* group = nullptr;
     for (uint32_t g = 0; g < tiling.groups() && group == nullptr; ++g) {
       Group& candidate = tiling.group[g];
-      if (candidate.mode != reference.mode || candidate.owner != reference.owner ||
-          candidate.hold != hold ||
-          !same_strides(nest, nest.reference[candidate.member[0]], reference)) {
+      const Reference& other = nest.reference[candidate.member[0]];
+      if (candidate.mode != reference.mode || candidate.hold != hold ||
+          !same_array(other, reference) || !same_strides(nest, other, reference)) {
         continue;
       }
       if (const auto merged = unite(candidate.tile, bytes)) {
@@ -290,18 +407,17 @@ std::variant<Tiling, Failure> tile(const Nest& nest, const Cut& cut) {
     if (group == nullptr) {
       group = &tiling.group.emplace_back();
       group->mode = reference.mode;
-      group->owner = reference.owner;
       group->hold = hold;
       group->tile = bytes;
       for (uint32_t loop = 0; loop < hold; ++loop) {
         group->stride_bytes[loop] = reference.stride_bytes[loop];
       }
     }
-    group->member[group->members++] = r;
+    group->member[group->members++] = static_cast<uint8_t>(r);
   }
   for (uint32_t g = 0; g < tiling.groups(); ++g) {
     Group& group = tiling.group[g];
-    const uint8_t first = group.member[0];
+    const uint32_t first = group.member[0];
     if (!runs_are_distinct(group.tile) || !lay_out(nest, cut, group)) {
       return Failure{Obstacle::entangled, first, first};
     }

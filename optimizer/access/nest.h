@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -35,6 +36,13 @@ enum class Mode : uint8_t {
 constexpr bool reads(Mode mode) { return mode != Mode::write; }
 constexpr bool writes(Mode mode) { return mode != Mode::read; }
 
+/// A part of a distributed array.
+struct Piece {
+  uint32_t owner = 0;  ///< rank whose segment it is in
+  int64_t base = 0;    ///< offset in the segment
+  friend bool operator==(const Piece&, const Piece&) = default;
+};
+
 /// An access in the body, once per iteration.
 struct Reference {
   Mode mode = Mode::read;
@@ -43,14 +51,21 @@ struct Reference {
   int64_t base = 0;            ///< offset in the segment, in the first iteration
   /// Bytes that the next iteration of each loop is away.
   std::array<int64_t, kMaxDepth> stride_bytes{};
+  /// Of a distributed array: iteration k of loop `piece_loop` is in pieces[k], whose owner counts
+  /// instead of `owner`, and from whose base `base` counts. They live as long as what is said of
+  /// the nest is used.
+  std::span<const Piece> pieces{};
+  uint32_t piece_loop = 0;
+
+  bool in_pieces() const { return !pieces.empty(); }
 };
 
 struct Nest {
   uint32_t depth = 0;
   std::array<uint64_t, kMaxDepth> counts{};  ///< iterations, by loop; at least 1
-  uint32_t references = 0;
-  std::array<Reference, kMaxReferences> reference{};
+  Few<Reference, kMaxReferences> reference;
 
+  uint32_t references() const { return static_cast<uint32_t>(reference.size()); }
   /// False if there is no room.
   bool add_loop(uint64_t count);
   bool add(const Reference& added);
@@ -61,11 +76,17 @@ struct Cut {
   uint64_t granule = 1;  ///< of its iterations; at least 1
 };
 
+/// The outermost loop that a nest can be cut at. A step is within one piece of each distributed
+/// array, so that it is one that chooses pieces, cut into single iterations, or one further inside.
+uint32_t outermost_cut(const Nest& nest);
+/// Whether a step of the cut is within one piece of each distributed array.
+bool within_pieces(const Nest& nest, const Cut& cut);
+
 /// Bytes that move together, for one or several references.
 struct Group {
   Mode mode = Mode::read;
-  uint32_t owner = 0;
-  /// The bytes of one tile, canonical, as of the first iterations of all loops around it.
+  /// The bytes of one tile, canonical, as of the first iterations of all loops around it; of
+  /// distributed arrays, counted from the base of the piece.
   Lmad tile;
   /// A tile belongs to one iteration of each of the first `hold` loops, or to one step where that
   /// includes the loop of the cut; 0: to the whole nest. Loops further inside are within it.
@@ -94,13 +115,14 @@ enum class Obstacle : uint8_t {
   overwritten,  ///< two references, or two steps, may write the same bytes
   unknown,      ///< whether two references touch the same bytes was not found out
   entangled,    ///< runs of one reference overlap each other irregularly
+  scattered,    ///< a step would be in several pieces of a distributed array
 };
 const char* to_string(Obstacle obstacle);
 
 struct Failure {
   Obstacle obstacle = Obstacle::unknown;
-  uint8_t reference = 0;
-  uint8_t other = 0;
+  uint32_t reference = 0;
+  uint32_t other = 0;
   /// "reference 2 reads what reference 0 may have written in an earlier iteration".
   std::string text() const;
 };

@@ -128,6 +128,36 @@ TEST(Tile, SaysWhatIsInTheWay) {
   EXPECT_FALSE(full.add_loop(2));
 }
 
+TEST(Tile, IsWithinAPieceOfADistributedArray) {
+  // Of each of four ranks, three rows of five: b[k][i][j], all read, and c[i][j] added to.
+  const std::vector<Piece> pieces{{2, 1000}, {3, 1000}, {0, 1000}, {1, 1000}};
+  Nest nest =
+      make({4, 3, 5}, {ref(Mode::read, 80, {0, 40, 8}), ref(Mode::update, 1 << 20, {0, 40, 8})});
+  nest.reference[0].pieces = pieces;
+  EXPECT_EQ(outermost_cut(nest), 0U);
+  auto result = cut_up(nest, {.loop = 0, .granule = 1});
+  const Group& group = tiled(result).group[0];
+  EXPECT_EQ(group.hold, 1U);
+  EXPECT_EQ(group.tile.base, 80);
+  EXPECT_EQ(group.tile.run_bytes, 120U);
+  EXPECT_EQ(tiled(result).group[1].hold, 0U);
+  EXPECT_EQ(obstacle(cut_up(nest, {.loop = 0, .granule = 2})), Obstacle::scattered);
+
+  // Written: each rank's part is another one, unless a rank has two parts in the same place.
+  nest.reference[0].mode = Mode::write;
+  tiled(cut_up(nest, {.loop = 1, .granule = 2}));
+  const std::vector<Piece> twice{{2, 1000}, {3, 1000}, {2, 1040}, {1, 1000}};
+  nest.reference[0].pieces = twice;
+  EXPECT_EQ(obstacle(cut_up(nest, {.loop = 0, .granule = 1})), Obstacle::overwritten);
+  const std::vector<Piece> apart{{2, 1000}, {3, 1000}, {2, 1120}, {1, 1000}};
+  nest.reference[0].pieces = apart;
+  tiled(cut_up(nest, {.loop = 0, .granule = 1}));
+
+  // What is read at one place of another reference's pieces, and written there.
+  nest.add(ref(Mode::read, 1000 + 80 + 32, {0, 40, 8}, 3));
+  EXPECT_EQ(obstacle(cut_up(nest, {.loop = 0, .granule = 1})), Obstacle::dependence);
+}
+
 // --- properties ----------------------------------------------------------------------------------
 
 using Memory = std::vector<uint8_t>;
@@ -143,8 +173,19 @@ void for_each_iteration(const Nest& nest, const std::function<void(const Iterati
   }
 }
 
+constexpr int64_t kBase = 2000;
+constexpr int64_t kMemory = 4096;  // of a rank; ranks' memories follow one another
+constexpr uint32_t kOwners = 3;
+
+// Where the bases of a reference count from.
+int64_t origin(const Reference& reference, const Iteration& at) {
+  if (!reference.in_pieces()) return kMemory * reference.owner;
+  const Piece& piece = reference.pieces[at[reference.piece_loop]];
+  return kMemory * piece.owner + piece.base;
+}
+
 int64_t address(const Nest& nest, const Reference& reference, const Iteration& at) {
-  int64_t address = reference.base;
+  int64_t address = origin(reference, at) + reference.base;
   for (uint32_t loop = 0; loop < nest.depth; ++loop) {
     address += reference.stride_bytes[loop] * static_cast<int64_t>(at[loop]);
   }
@@ -175,11 +216,11 @@ void body(const Nest& nest, const Iteration& at, const Elements& elements) {
   for (uint32_t loop = 0; loop < nest.depth; ++loop) {
     sum = sum * 31 + static_cast<uint32_t>(at[loop]);
   }
-  for (uint32_t r = 0; r < nest.references; ++r) {
+  for (uint32_t r = 0; r < nest.references(); ++r) {
     if (nest.reference[r].mode == Mode::write) continue;
     for (uint32_t b = 0; b < nest.reference[r].element_bytes; ++b) sum = sum * 31 + elements[r][b];
   }
-  for (uint32_t r = 0; r < nest.references; ++r) {
+  for (uint32_t r = 0; r < nest.references(); ++r) {
     if (nest.reference[r].mode == Mode::read) continue;
     for (uint32_t b = 0; b < nest.reference[r].element_bytes; ++b) {
       elements[r][b] = static_cast<uint8_t>(sum + r + b);
@@ -187,13 +228,10 @@ void body(const Nest& nest, const Iteration& at, const Elements& elements) {
   }
 }
 
-constexpr int64_t kBase = 2000;
-constexpr size_t kMemory = 4096;
-
 Memory run_plainly(const Nest& nest, Memory memory) {
   for_each_iteration(nest, [&](const Iteration& at) {
     Elements elements;
-    for (uint32_t r = 0; r < nest.references; ++r) {
+    for (uint32_t r = 0; r < nest.references(); ++r) {
       elements.push_back(memory.data() + address(nest, nest.reference[r], at));
     }
     body(nest, at, elements);
@@ -219,14 +257,14 @@ Memory run_in_tiles(const Nest& nest, const Cut& cut, const Tiling& tiling, Memo
     return key;
   };
   for_each_iteration(nest, [&](const Iteration& at) {
-    Elements elements(nest.references);
+    Elements elements(nest.references());
     for (uint32_t g = 0; g < tiling.groups(); ++g) {
       const Group& group = tiling.group[g];
       const Iteration key = key_of(group, at);
       auto found = std::find_if(buffers[g].begin(), buffers[g].end(),
                                 [&](const auto& one) { return one.first == key; });
       if (found == buffers[g].end()) {
-        int64_t shift = 0;
+        int64_t shift = origin(nest.reference[group.member[0]], key);
         for (uint32_t loop = 0; loop < group.hold; ++loop) {
           shift += group.stride_bytes[loop] * static_cast<int64_t>(key[loop]);
         }
@@ -275,9 +313,17 @@ TEST(Tile, ComputesWhatTheNestDoes) {
   constexpr int64_t kStrides[] = {-32, -8, -4, 0, 0, 4, 4, 8, 8, 12, 16, 20, 32, 64, 96};
   int cases = 0;
   int merged = 0;
-  int failures[4] = {};
+  int in_pieces = 0;
+  int failures[5] = {};
   for (int i = 0; i < 60000; ++i) {
     Nest nest;
+    std::vector<Piece> pieces(6);
+    for (Piece& piece : pieces) {
+      piece = {static_cast<uint32_t>(between(0, kOwners - 1)), 32 * between(-20, 20)};
+    }
+    if (between(0, 1) == 0) {  // each rank has one
+      for (uint32_t k = 0; k < pieces.size(); ++k) pieces[k].owner = (k + 2) % kOwners;
+    }
     const int64_t depth = between(1, 3);
     for (int64_t loop = 0; loop < depth; ++loop)
       nest.add_loop(static_cast<uint64_t>(between(1, 6)));
@@ -295,6 +341,12 @@ TEST(Tile, ComputesWhatTheNestDoes) {
               kStrides[between(0, std::size(kStrides) - 1)];
         }
       }
+      if (i % 3 == 0 && between(0, 2) > 0) {
+        reference.pieces = pieces;
+        reference.piece_loop = static_cast<uint32_t>(between(0, depth - 1));
+      }
+      reference.owner = static_cast<uint32_t>(between(0, kOwners - 1));
+      if (between(0, 3) > 0) reference.owner = 0;
       constexpr Mode kModes[] = {Mode::read, Mode::read, Mode::write, Mode::update};
       reference.mode = kModes[between(0, 3)];
       nest.add(reference);
@@ -309,19 +361,21 @@ TEST(Tile, ComputesWhatTheNestDoes) {
       continue;
     }
     const Tiling& tiling = std::get<Tiling>(result);
-    Memory memory(kMemory);
+    Memory memory(size_t{kOwners} * kMemory);
     for (uint8_t& byte : memory) byte = static_cast<uint8_t>(random());
     const Memory plain = run_plainly(nest, memory);
     const Memory tiles = run_in_tiles(nest, cut, tiling, memory, random);
     ASSERT_FALSE(HasFatalFailure());
     ASSERT_EQ(plain, tiles) << "case " << i;
     ++cases;
+    in_pieces += i % 3 == 0 && outermost_cut(nest) > 0 ? 1 : 0;
     for (uint32_t g = 0; g < tiling.groups(); ++g) merged += tiling.group[g].members > 1 ? 1 : 0;
   }
   EXPECT_GT(cases, 10000);
   EXPECT_GT(merged, 1000);
+  EXPECT_GT(in_pieces, 1000);
   for (const Obstacle obstacle :
-       {Obstacle::dependence, Obstacle::overwritten, Obstacle::entangled}) {
+       {Obstacle::dependence, Obstacle::overwritten, Obstacle::entangled, Obstacle::scattered}) {
     EXPECT_GT(failures[static_cast<size_t>(obstacle)], 100) << to_string(obstacle);
   }
   EXPECT_EQ(failures[static_cast<size_t>(Obstacle::unknown)], 0);

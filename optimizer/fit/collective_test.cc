@@ -10,7 +10,6 @@ namespace {
 
 using experiment::SampleSeries;
 using model::CollectiveAlgorithm;
-using model::CollectiveOperation;
 
 SampleSeries measured(const std::string& experiment, const std::string& variant, int64_t bytes,
                       uint32_t run, double value) {

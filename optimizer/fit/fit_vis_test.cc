@@ -98,7 +98,7 @@ class Truth {
   }
 
   void add(const char* experiment, const char* variant,
-           std::map<std::string, ParamValue, std::less<>> params, double seconds) {
+           const std::map<std::string, ParamValue, std::less<>>& params, double seconds) {
     for (uint32_t run = 0; run < kRuns; ++run) {
       SampleSeries one;
       one.point.experiment = experiment;
@@ -158,9 +158,8 @@ TEST(FitPack, RecoversTheLineOfEachSpan) {
   for (const auto& [span, region_s, s_per_byte] :
        {std::tuple(int64_t{16384}, 3e-9, 0.05e-9), {int64_t{8} << 20, 12e-9, 0.2e-9}}) {
     for (const int64_t bytes : {8, 64, 512, 4096}) {
-      const auto time = [&](double factor) {
-        return factor * (region_s + s_per_byte * static_cast<double>(bytes));
-      };
+      const double copy_s = region_s + s_per_byte * static_cast<double>(bytes);
+      const auto time = [&](double factor) { return factor * copy_s; };
       truth.add("micro.pack", "pack",
                 {{"span_bytes", span}, {"region_bytes", bytes}, {"stride", int64_t{2}}}, time(1));
       truth.add("micro.pack", "unpack",
@@ -304,7 +303,7 @@ TEST(FitVis, CarriesResidualsOverToTheBestSetting) {
             {{"direction", std::string("get")},
              {"class", std::string("communication_only")},
              {"region_bytes", int64_t{64}},
-             {"bytes", int64_t{64 * 4096}},
+             {"bytes", int64_t{64} * 4096},
              {"stride", int64_t{2}},
              {"chunk_bytes", kMeasured},
              {"window", int64_t{0}},
@@ -314,7 +313,7 @@ TEST(FitVis, CarriesResidualsOverToTheBestSetting) {
     for (const int64_t chunk : {kMeasured, kBest}) {
       truth.add("micro.vis_chunk", "get",
                 {{"region_bytes", int64_t{64}},
-                 {"bytes", int64_t{64 * 4096}},
+                 {"bytes", int64_t{64} * 4096},
                  {"stride", int64_t{2}},
                  {"chunk_bytes", chunk},
                  {"window", window}},
@@ -338,7 +337,7 @@ TEST(FitVis, ExposedTimeIsNeverNothing) {
       {"direction", std::string("get")},
       {"class", std::string("heavy")},
       {"region_bytes", int64_t{64}},
-      {"bytes", int64_t{64 * 256}},
+      {"bytes", int64_t{64} * 256},
       {"stride", int64_t{2}},
       {"chunk_bytes", static_cast<int64_t>(kChunk)},
       {"window", int64_t{0}}};

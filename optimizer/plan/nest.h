@@ -39,6 +39,9 @@ struct NestRequest {
   access::Nest nest;
   /// Of each reference, its way: an index of `links`.
   std::array<uint8_t, access::kMaxReferences> link{};
+  /// Of a distributed array whose pieces take different ways: those that are in reach, as a part of
+  /// all. The others take the way that `link` says.
+  std::array<double, access::kMaxReferences> in_reach_part{};
   std::array<NestLink, kNestLinks> links{};
   /// Ranks that share a NIC, whose nests are taken to move as much at the same time.
   uint32_t nic_ranks = 1;

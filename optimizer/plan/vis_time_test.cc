@@ -199,7 +199,7 @@ TEST(VisTime, WhatWasSeenOfTheTargetAddsToWhatNeedsItsAttention) {
 
 TEST(VisTime, PackedMessagesOneByOneTakeARoundEach) {
   const VisCosts costs = costs_with();
-  const VisRequest request = request_of(4 * 16, 100);
+  const VisRequest request = request_of(uint64_t{4} * 16, 100);
   EXPECT_EQ(vis_message_count(request, 1632), 4U);
   EXPECT_NEAR(packed_time(request, costs, 1632, 1, 1e-4),
               4 * (packed_time(request_of(16, 100), costs, 1632, 1, 1e-4)), 1e-8);

@@ -19,54 +19,19 @@
 #include <stripline/nest.h>
 
 #include "runtime/fabric/fabric.h"
+#include "runtime/loop/nest_sites.h"
 #include "runtime/rma/context_state.h"
-#include "runtime/vis/strided.h"
 
 namespace stripline::detail {
-
-/// A nest by place and shape. An owner is the first reference that has it; bases count from that
-/// one's.
-struct NestKey {
-  uint64_t place = 0;
-  access::Nest nest;
-  std::array<uint8_t, access::kMaxReferences> link{};
-  uint64_t max_buffer_bytes = 0;
-  double compute_s = -1;
-  bool use_model = true;
-};
-
-/// What was found out about a nest that was carried out before.
-struct NestSite {
-  NestKey key;
-  plan::NestPlan plan;
-  access::Tiling whole;  ///< of a full step, bases as in the key
-  access::Tiling rest;   ///< of the last one, if it is shorter
-  uint32_t executions = 0;
-  double least_compute_s = 0;
-};
-
-/// Sites, found again by what they are; a place that is taken is taken over.
-class NestSites {
- public:
-  NestSites() : sites_(kPlaces) {}
-  /// The site of a key, or null.
-  NestSite* find(const NestKey& key);
-  /// A site for a key that find() did not find. Others may be forgotten.
-  NestSite& insert(const NestKey& key);
-
- private:
-  static constexpr size_t kPlaces = 128;  // a power of two
-  std::vector<std::unique_ptr<NestSite>> sites_;
-};
 
 class NestEngine {
  public:
   explicit NestEngine(Context& context) : context_(context), state_(context.state()) {}
 
-  void begin(const access::Nest& nest, const NestOptions& options, CallSite site);
+  void begin(const access::Nest& nest, const NestOptions& options, CallSite call);
   const NestTile* next();
   void end();
-  const plan::NestPlan& plan() const { return plan_; }
+  const plan::NestPlan& plan() const { return layout_->plan; }
 
  private:
   struct Free {
@@ -79,16 +44,11 @@ class NestEngine {
     uint64_t step = 0;
   };
 
-  // The bytes of a group, and how they travel.
-  struct Shape {
-    uint64_t bytes = 0;
-    uint64_t offset = 0;  // in a slot, or in the memory for what is held
-    bool many_regions = false;
-    vis::Strided strided;  // of many regions; remote offsets from the tile's base
+  // How tiles of many regions travel.
+  struct Methods {
     plan::VisPlan get;
     plan::VisPlan put;
   };
-  using Shapes = std::array<Shape, access::kMaxReferences>;
 
   // Something that is fetched and stored as a whole.
   struct Flight {
@@ -102,55 +62,60 @@ class NestEngine {
     std::array<Flight, 2> flight;
   };
 
-  NestKey key_of(const NestOptions& options, CallSite site) const;
-  void find_plan(const NestOptions& options, CallSite site);
-  void use(const NestSite& site);
-  void decide(NestSite& site, const NestOptions& options, double compute_s) const;
-  bool is_reached(uint32_t reference) const;
-  rank_t owner_of(const access::Group& group) const;
+  void find_layout(const NestOptions& options, CallSite call);
   void check_bounds() const;
   void begin_tiles();
-  void lay_out(const access::Tiling& tiling, Shapes& shapes);
+  void choose_methods(const access::Tiling& tiling,
+                      const std::array<NestShape, access::kMaxReferences>& shapes,
+                      std::array<Methods, access::kMaxReferences>& methods) const;
   void reserve(size_t bytes);
 
-  uint64_t granule() const { return plan_.cut.granule; }
+  uint64_t granule() const { return plan().cut.granule; }
+  uint32_t groups() const { return layout_->whole.groups(); }
   bool is_rest(const Place& place) const {
-    return place.index[plan_.cut.loop] + granule() > nest_.counts[plan_.cut.loop];
+    return place.index[plan().cut.loop] + granule() > nest_.counts[plan().cut.loop];
   }
   const access::Group& group(uint32_t g, const Place& place) const {
-    return (is_rest(place) ? rest_ : whole_).group[g];
+    return (is_rest(place) ? layout_->rest : layout_->whole).group[g];
   }
-  const Shape& shape(uint32_t g, const Place& place) const {
-    return (is_rest(place) ? rest_shapes_ : shapes_)[g];
+  const NestShape& shape(uint32_t g, const Place& place) const {
+    return (is_rest(place) ? layout_->rest_shapes : layout_->whole_shapes)[g];
   }
-  bool moves(uint32_t g) const { return !reached_[g] && whole_.group[g].hold > plan_.cut.loop; }
-  bool is_held(uint32_t g) const { return !reached_[g] && whole_.group[g].hold <= plan_.cut.loop; }
+  const access::Reference& reference_of(uint32_t g) const {
+    return nest_.reference[layout_->whole.group[g].member[0]];
+  }
 
   void advance(Place& place) const;
   uint64_t tile_of(const access::Group& group, const Place& place) const;
   Place place_of(const access::Group& group, uint64_t tile) const;
   bool ends_tile(const access::Group& group, const Place& place) const;
-  int64_t base_of(const access::Group& group, const Place& place) const;
+  int64_t base_of(uint32_t g, const Place& place) const;
+  rank_t owner_at(const access::Reference& reference, const Place& place) const;
+  uint64_t offset_at(const access::Reference& reference, const Place& place, uint32_t loops) const;
+  bool is_reached(uint32_t g, const Place& place) const {
+    return state_.reachable[owner_at(reference_of(g), place)] != nullptr;
+  }
 
   Flight& flight(uint32_t g, uint64_t step) {
-    return flights_[(step % slots_) * whole_.groups() + g];
+    return flights_[(step % layout_->slots) * groups() + g];
   }
   std::byte* slot(uint32_t g, const Place& place) const {
-    return memory_.get() + (place.step % slots_) * slot_bytes_ + shape(g, place).offset;
+    return memory_.get() + (place.step % layout_->slots) * layout_->slot_bytes +
+           shape(g, place).offset;
   }
   std::byte* held_buffer(uint32_t g, uint64_t tile) const;
 
   void fetch_step();
   void fetch_held(uint32_t g);
-  void transfer(plan::Direction direction, const access::Group& group, const Shape& shape,
-                int64_t base, std::byte* memory, fabric::Counter& counter);
-  void wait(const Shape& shape, const fabric::Counter& counter);
+  void transfer(plan::Direction direction, uint32_t g, const Place& place, std::byte* memory,
+                fabric::Counter& counter);
+  void wait(uint32_t g, const fabric::Counter& counter);
   void await_step();
   void point_at_elements();
   void take_back();
   void wait_for_all();
 
-  void begin_accesses();
+  // nest_accesses.cc
   const NestTile* next_access();
   void move_elements(plan::Direction direction);
 
@@ -161,18 +126,15 @@ class NestEngine {
   Context& context_;
   ContextState& state_;
   access::Nest nest_;
-  plan::NestPlan plan_;
-  access::Tiling whole_;  // of a full step; bases are offsets
-  access::Tiling rest_;   // of the last, shorter one
-  Shapes shapes_;
-  Shapes rest_shapes_;
-  std::array<bool, access::kMaxReferences> reached_{};  // by group
-  std::array<Held, access::kMaxReferences> held_{};     // by group
-  std::unique_ptr<std::byte[], Free> memory_;           // NOLINT(*-avoid-c-arrays)
+  const NestLayout* layout_ = nullptr;  // of the site, or forced_
+  NestSite* site_ = nullptr;
+  NestLayout forced_;
+  std::array<int64_t, access::kMaxReferences> origin_{};  // by group, of the layout's bases
+  std::array<Methods, access::kMaxReferences> whole_methods_;
+  std::array<Methods, access::kMaxReferences> rest_methods_;
+  std::array<Held, access::kMaxReferences> held_{};  // by group
+  std::unique_ptr<std::byte[], Free> memory_;        // NOLINT(*-avoid-c-arrays)
   size_t capacity_ = 0;
-  uint64_t slots_ = 1;
-  uint64_t slot_bytes_ = 0;
-  uint64_t ahead_ = 0;           // steps that are fetched before they are computed on
   std::vector<Flight> flights_;  // by slot and group
   Place fetch_;
   Place compute_;
@@ -181,7 +143,6 @@ class NestEngine {
 
   // Of the first executions, which are timed.
   bool measuring_ = false;
-  NestKey key_;
   NestOptions options_;
   double out_since_s_ = 0;
   double computed_s_ = 0;

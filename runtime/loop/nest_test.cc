@@ -167,6 +167,44 @@ TEST_P(Nests, TransposeAMatrix) {
   }
 }
 
+// Both ranks' blocks, the own ones in place, the others fetched; then a row to each.
+TEST_P(Nests, GoThroughTheRanksOfADistributedArray) {
+  for (const auto& force : candidates()) {
+    compare(
+        [&](Context& context, global_ptr<double> words) {
+          const auto own = global_ptr<double>(0, words.offset());
+          const PieceArray<const double> blocks(
+              std::array<global_ptr<const double>, 4>{words, own + 500, words + 700, own + 100});
+          const PieceArray<double> sums(
+              std::array<global_ptr<double>, 4>{words + 3000, words + 3200, words + 3400, own});
+          const auto [r, i] = loop_indices<2>();
+          const NestPlan read_plan = for_nest(
+              context, {size_t{4}, kColumns}, {.force = force},
+              [](const double& in, double& sum) { sum += in; }, read(blocks[r], 2 * i + 1),
+              update(words + 2000, i));
+          EXPECT_FALSE(read_plan.obstacle);
+          const NestPlan write_plan = for_nest(
+              context, {size_t{3}, kColumns}, {.force = force},
+              [](const std::array<size_t, 2>& at, double& out) {
+                out = static_cast<double>(100 * at[0] + at[1]);
+              },
+              write(sums[r], i));
+          EXPECT_FALSE(write_plan.obstacle);
+        },
+        [](std::vector<double>& words) {
+          const std::vector<double> before = words;  // rank 0 has the same
+          for (const size_t block : {0, 500, 700, 100}) {
+            for (size_t i = 0; i < kColumns; ++i) words[2000 + i] += before[block + 2 * i + 1];
+          }
+          for (size_t k = 0; k < 3; ++k) {
+            for (size_t i = 0; i < kColumns; ++i) {
+              words[3000 + 200 * k + i] = static_cast<double>(100 * k + i);
+            }
+          }
+        });
+  }
+}
+
 TEST_P(Nests, AddUpWithTheNumbersOfTheIteration) {
   compare(
       [&](Context& context, global_ptr<double> words) {
@@ -317,13 +355,13 @@ void body(const access::Nest& nest, const std::array<uint64_t, access::kMaxDepth
           std::span<std::byte* const> element) {
   uint64_t sum = 1;
   for (uint32_t loop = 0; loop < nest.depth; ++loop) sum = sum * 31 + at[loop];
-  for (uint32_t r = 0; r < nest.references; ++r) {
+  for (uint32_t r = 0; r < nest.references(); ++r) {
     if (nest.reference[r].mode == Mode::write) continue;
     for (uint32_t byte = 0; byte < nest.reference[r].element_bytes; ++byte) {
       sum = sum * 31 + static_cast<uint64_t>(element[r][byte]);
     }
   }
-  for (uint32_t r = 0; r < nest.references; ++r) {
+  for (uint32_t r = 0; r < nest.references(); ++r) {
     if (nest.reference[r].mode == Mode::read) continue;
     for (uint32_t byte = 0; byte < nest.reference[r].element_bytes; ++byte) {
       element[r][byte] = static_cast<std::byte>(sum = sum * 0x9e3779b97f4a7c15 + (sum >> 32) + r);
@@ -344,8 +382,49 @@ void for_each_iteration(const access::Nest& nest, const Visit& visit) {
 
 struct Case {
   access::Nest nest;
+  std::vector<access::Piece> pieces;  // of some of the references
   NestCandidate candidate;
 };
+
+// Where an iteration finds an element in the memories of all ranks, one behind the other.
+size_t place_of(const access::Reference& reference,
+                const std::array<uint64_t, access::kMaxDepth>& at) {
+  int64_t offset = reference.base;
+  uint32_t owner = reference.owner;
+  if (reference.in_pieces()) {
+    const access::Piece& piece = reference.pieces[at[reference.piece_loop]];
+    owner = piece.owner;
+    offset += piece.base;
+  }
+  for (size_t loop = 0; loop < access::kMaxDepth; ++loop) {
+    offset += reference.stride_bytes[loop] * static_cast<int64_t>(at[loop]);
+  }
+  return owner * kBytes + static_cast<size_t>(offset);
+}
+
+std::string text_of(const Case& one) {
+  std::string text = "schedule " + std::to_string(static_cast<int>(one.candidate.schedule)) +
+                     ", cut at " + std::to_string(one.candidate.cut.loop) + " by " +
+                     std::to_string(one.candidate.cut.granule) + ", window " +
+                     std::to_string(one.candidate.window) + ", loops of";
+  for (uint32_t loop = 0; loop < one.nest.depth; ++loop) {
+    text += " " + std::to_string(one.nest.counts[loop]);
+  }
+  for (const access::Reference& reference : one.nest.reference) {
+    text += "; mode " + std::to_string(static_cast<int>(reference.mode)) + " of " +
+            std::to_string(reference.element_bytes) + " B at " + std::to_string(reference.base) +
+            " by";
+    for (uint32_t loop = 0; loop < one.nest.depth; ++loop) {
+      text += " " + std::to_string(reference.stride_bytes[loop]);
+    }
+    if (!reference.in_pieces()) continue;
+    text += ", loop " + std::to_string(reference.piece_loop) + " chooses of";
+    for (const access::Piece& piece : one.pieces) {
+      text += " " + std::to_string(piece.owner) + ":" + std::to_string(piece.base);
+    }
+  }
+  return text;
+}
 
 // A few loops and references that stay within the memory.
 Case random_case(std::mt19937_64& random) {
@@ -355,6 +434,9 @@ Case random_case(std::mt19937_64& random) {
   constexpr int64_t kStrides[] = {-32, -8, -4, 0, 0, 4, 4, 8, 8, 16, 32, 64, 96};
   while (true) {
     Case one;
+    for (uint32_t k = 0; k < 6; ++k) {
+      one.pieces.push_back({(k + 1) % 2, 256 * between(0, 3)});
+    }
     const int64_t depth = between(1, 3);
     for (int64_t loop = 0; loop < depth; ++loop) {
       one.nest.add_loop(static_cast<uint64_t>(between(1, 6)));
@@ -366,20 +448,27 @@ Case random_case(std::mt19937_64& random) {
       access::Reference reference{.mode = static_cast<Mode>(between(0, 2)),
                                   .owner = 1,
                                   .element_bytes = static_cast<uint32_t>(element)};
-      int64_t low = 0;
-      int64_t high = element;
+      const bool in_pieces = between(0, 3) == 0;
       for (uint32_t loop = 0; loop < one.nest.depth; ++loop) {
         reference.stride_bytes[loop] = kStrides[between(0, std::size(kStrides) - 1)];
-        const int64_t span =
-            reference.stride_bytes[loop] * static_cast<int64_t>(one.nest.counts[loop] - 1);
-        (span < 0 ? low : high) += span;
       }
       if (r > 0 && between(0, 1) == 0) {  // like the first one
         reference.stride_bytes = one.nest.reference[0].stride_bytes;
       }
+      int64_t low = 0;
+      int64_t high = element;
+      for (uint32_t loop = 0; loop < one.nest.depth; ++loop) {
+        const int64_t span =
+            reference.stride_bytes[loop] * static_cast<int64_t>(one.nest.counts[loop] - 1);
+        (span < 0 ? low : high) += span;
+      }
       reference.base = 1024 + 4 * between(0, between(0, 3) == 0 ? 20 : 500);
       within = within && reference.base + low >= 0 &&
-               reference.base + high <= static_cast<int64_t>(kBytes);
+               reference.base + high + (in_pieces ? 1024 : 0) <= static_cast<int64_t>(kBytes);
+      if (in_pieces) {
+        reference.pieces = one.pieces;  // the memory stays where it is as the case moves
+        reference.piece_loop = static_cast<uint32_t>(between(0, depth - 1));
+      }
       one.nest.add(reference);
     }
     constexpr Schedule kSchedules[] = {Schedule::vectorised, Schedule::all_issued,
@@ -411,9 +500,11 @@ TEST_P(Nests, DoWhatTheLoopsSay) {
       Case one = random_case(random);
       for (size_t byte = 0; byte < kBytes; ++byte)
         mine[byte] = static_cast<std::byte>(byte * 7 + byte / 256);
-      std::vector<std::byte> expected(mine, mine + kBytes);
+      std::vector<std::byte> expected(2 * kBytes);  // both ranks' alike
+      std::memcpy(expected.data(), mine, kBytes);
+      std::memcpy(expected.data() + kBytes, mine, kBytes);
       const access::Nest plain = one.nest;
-      for (uint32_t r = 0; r < one.nest.references; ++r) one.nest.reference[r].base += base;
+      for (access::Reference& reference : one.nest.reference) reference.base += base;
       context.barrier();
       if (context.rank_me() == 0) {
         NestOptions options;
@@ -428,7 +519,7 @@ TEST_P(Nests, DoWhatTheLoopsSay) {
             std::array<uint64_t, access::kMaxDepth> number = tile->first;
             for (uint32_t loop = 0; loop < part.depth; ++loop) {
               number[loop] += at[loop];
-              for (uint32_t r = 0; r < part.references; ++r) {
+              for (uint32_t r = 0; r < part.references(); ++r) {
                 element[r] += tile->stride_bytes[r][loop] * static_cast<int64_t>(at[loop]);
               }
             }
@@ -438,32 +529,24 @@ TEST_P(Nests, DoWhatTheLoopsSay) {
         if (!run.plan().obstacle && run.plan().steps > 1) ++cut;
       }
       context.barrier();
-      if (context.rank_me() == 1) {
-        const bool in_order = access::dependence_of(plain).has_value();
-        for_each_iteration(plain, [&](const auto& at) {
-          std::array<std::byte*, access::kMaxReferences> element{};
-          std::array<std::array<std::byte, 8>, access::kMaxReferences> copies{};
-          for (uint32_t r = 0; r < plain.references; ++r) {
-            int64_t offset = plain.reference[r].base;
-            for (uint32_t loop = 0; loop < plain.depth; ++loop) {
-              offset += plain.reference[r].stride_bytes[loop] * static_cast<int64_t>(at[loop]);
-            }
-            element[r] = copies[r].data();
-            std::memcpy(element[r], expected.data() + offset, plain.reference[r].element_bytes);
-          }
-          body(plain, at, element);
-          for (uint32_t r = 0; r < plain.references; ++r) {
-            if (plain.reference[r].mode == Mode::read) continue;
-            int64_t offset = plain.reference[r].base;
-            for (uint32_t loop = 0; loop < plain.depth; ++loop) {
-              offset += plain.reference[r].stride_bytes[loop] * static_cast<int64_t>(at[loop]);
-            }
-            std::memcpy(expected.data() + offset, element[r], plain.reference[r].element_bytes);
-          }
-        });
-        ASSERT_EQ(std::memcmp(mine, expected.data(), kBytes), 0)
-            << "case " << i << (in_order ? ", in order" : "");
-      }
+      const bool in_order = access::dependence_of(plain).has_value();
+      for_each_iteration(plain, [&](const auto& at) {
+        std::array<std::byte*, access::kMaxReferences> element{};
+        std::array<std::array<std::byte, 8>, access::kMaxReferences> copies{};
+        for (uint32_t r = 0; r < plain.references(); ++r) {
+          const access::Reference& reference = plain.reference[r];
+          element[r] = copies[r].data();
+          std::memcpy(element[r], &expected[place_of(reference, at)], reference.element_bytes);
+        }
+        body(plain, at, element);
+        for (uint32_t r = 0; r < plain.references(); ++r) {
+          const access::Reference& reference = plain.reference[r];
+          if (reference.mode == Mode::read) continue;
+          std::memcpy(&expected[place_of(reference, at)], element[r], reference.element_bytes);
+        }
+      });
+      ASSERT_EQ(std::memcmp(mine, &expected[context.rank_me() * kBytes], kBytes), 0)
+          << "case " << i << (in_order ? ", in order: " : ": ") << text_of(one);
       context.barrier();
     }
     if (context.rank_me() == 0) {

@@ -48,8 +48,8 @@ class NestTime : public ::testing::TestWithParam<std::string> {
       plan::NestRequest request;
       request.nest.add_loop(kRows);
       request.nest.add_loop(kColumns);
-      request.nest.add(detail::reference_of(read(a, i * kColumns + j)));
-      request.nest.add(detail::reference_of(update(y, i)));
+      request.nest.add(detail::reference_of(context, request.nest, read(a, i * kColumns + j)));
+      request.nest.add(detail::reference_of(context, request.nest, update(y, i)));
       request.links[0].strip = &costs;
       request.compute_s = compute_s;
       std::vector<NestCandidate> all = candidates;

@@ -125,7 +125,7 @@ Result<uint64_t> Context::allocate_symmetric(size_t bytes, CallSite site) {
                            " bytes, but rank 0 asks for " + std::to_string(requested_by_root) +
                            "; symmetric arrays have the same size on every rank"));
   }
-  const Result<uint64_t> offset = state_->heap.allocate(bytes);
+  Result<uint64_t> offset = state_->heap.allocate(bytes);
   if (state_->debug != nullptr && offset.ok()) state_->debug->allocated(*offset, bytes, site);
   return offset;
 }

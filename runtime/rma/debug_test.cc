@@ -61,7 +61,7 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     const auto there = context.on_rank(*array, next);
 
     std::vector<uint64_t> out(kCount);
-    for (size_t i = 0; i < kCount; ++i) out[i] = 1000 * me + i;
+    for (size_t i = 0; i < kCount; ++i) out[i] = uint64_t{1000} * me + i;
     context.rput(out.data(), there, 100).wait();
     const future second = context.rput(out.data() + 100, there + 100, 50);
     for (size_t i = 150; i < 200; ++i) {
@@ -72,9 +72,9 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     context.rput_buffered(out.data() + 200, there + 200, 100);
     out[200] = 0;  // its copy is under way
     context.barrier();
-    out[200] = 1000 * me + 200;
+    out[200] = uint64_t{1000} * me + 200;
     const uint64_t* mine = context.local(*array);
-    for (size_t i = 0; i < kCount; ++i) ASSERT_EQ(mine[i], 1000 * previous + i) << i;
+    for (size_t i = 0; i < kCount; ++i) ASSERT_EQ(mine[i], uint64_t{1000} * previous + i) << i;
 
     std::vector<uint64_t> in(kCount, 1);
     const future whole = context.rget(there, in.data(), kCount);

@@ -17,7 +17,6 @@ namespace stripline {
 namespace {
 
 using bootstrap::fabrics_under_test;
-using bootstrap::group_on;
 using bootstrap::run_ranks;
 
 class OneSided : public bootstrap::RanksTest {};

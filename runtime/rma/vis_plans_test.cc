@@ -15,7 +15,7 @@ plan::VisRequest many_small_regions() {
   request.regions = 512;
   request.region_bytes = 16;
   request.local_regions = 512;
-  request.extent_bytes = 512 * 32;
+  request.extent_bytes = uint64_t{512} * 32;
   request.medium_bytes = 2048;
   return request;
 }

@@ -32,9 +32,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <stripline/call_site.h>
 #include <stripline/context.h>
@@ -71,6 +73,54 @@ struct NestAccess {
   using Reference = std::conditional_t<kMode == access::Mode::read, const T&, T&>;
   global_ptr<T> array;
   Index index;
+  // Of a distributed array, whose pieces stand for `array`.
+  bool in_pieces = false;
+  uint32_t piece_loop = 0;
+  std::span<const access::Piece> pieces{};
+};
+
+/// A piece of a distributed array, chosen by a loop.
+template <typename T>
+struct ChosenPiece {
+  uint32_t loop = 0;
+  std::span<const access::Piece> pieces;  ///< of iterations 0, 1, ...
+};
+
+/// An array in pieces, which belong to several ranks or lie apart. With the index of a loop in
+/// brackets it stands where else a global_ptr does, and iteration k uses the k-th piece:
+///
+///   // Every rank's block of n elements, one after another.
+///   const stripline::PieceArray<double> blocks(pointers);
+///   const auto [r, i] = stripline::loop_indices<2>();
+///   for_nest(ctx, {ranks, n}, body, stripline::read(blocks[r], i));
+///
+/// Steps of the nest are within a piece each, so that the loop which chooses pieces should be an
+/// outer one. Must live until the nest is over.
+template <typename T>
+class PieceArray {
+ public:
+  /// Where the pieces begin. The span is not kept.
+  explicit PieceArray(std::span<const global_ptr<T>> pieces) {
+    pieces_.reserve(pieces.size());
+    for (const global_ptr<T>& piece : pieces) {
+      pieces_.push_back({piece.where(), static_cast<int64_t>(piece.offset())});
+    }
+  }
+
+  template <Coefficient... Known>
+  ChosenPiece<T> operator[](const IndexExpression<Known...>& index) const {
+    static_assert(((Known == Coefficient::one ? 1 : 0) + ...) == 1 &&
+                      ((Known == Coefficient::any ? 1 : 0) + ...) == 0,
+                  "a piece is chosen by the index of one loop, and a constant");
+    uint32_t loop = 0;
+    while (index.kKnown[loop] != Coefficient::one) ++loop;
+    const auto first = static_cast<uint64_t>(index.constant);
+    if (first >= pieces_.size()) return {loop, {}};
+    return {loop, std::span(pieces_).subspan(first)};
+  }
+
+ private:
+  std::vector<access::Piece> pieces_;
 };
 
 /// Each iteration reads `array[index]`.
@@ -88,6 +138,23 @@ auto write(global_ptr<T> array, const IndexExpression<Known...>& index) {
 template <typename T, Coefficient... Known>
 auto update(global_ptr<T> array, const IndexExpression<Known...>& index) {
   return NestAccess<T, access::Mode::update, IndexExpression<Known...>>{array, index};
+}
+
+/// The same of the piece that the loop chooses.
+template <typename T, Coefficient... Known>
+auto read(const ChosenPiece<T>& piece, const IndexExpression<Known...>& index) {
+  return NestAccess<std::remove_const_t<T>, access::Mode::read, IndexExpression<Known...>>{
+      {}, index, true, piece.loop, piece.pieces};
+}
+template <typename T, Coefficient... Known>
+auto write(const ChosenPiece<T>& piece, const IndexExpression<Known...>& index) {
+  return NestAccess<T, access::Mode::write, IndexExpression<Known...>>{
+      {}, index, true, piece.loop, piece.pieces};
+}
+template <typename T, Coefficient... Known>
+auto update(const ChosenPiece<T>& piece, const IndexExpression<Known...>& index) {
+  return NestAccess<T, access::Mode::update, IndexExpression<Known...>>{
+      {}, index, true, piece.loop, piece.pieces};
 }
 
 namespace detail {
@@ -240,14 +307,26 @@ class TileLoop {
   Index index_{};
 };
 
+/// Ends the job: a distributed array has fewer pieces than the loop that chooses them iterations.
+[[noreturn]] void fail_for_pieces(Context& context, size_t pieces, size_t iterations);
+
 template <typename Access>
-access::Reference reference_of(const Access& access) {
+access::Reference reference_of(Context& context, const access::Nest& nest, const Access& access) {
   using T = typename Access::Element;
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
-  access::Reference reference{.mode = Access::mode,
-                              .owner = access.array.where(),
-                              .element_bytes = static_cast<uint32_t>(kBytes)};
-  reference.base = static_cast<int64_t>(access.array.offset()) + access.index.constant * kBytes;
+  access::Reference reference{.mode = Access::mode, .element_bytes = static_cast<uint32_t>(kBytes)};
+  reference.base = access.index.constant * kBytes;
+  if (access.in_pieces) {
+    const size_t iterations = nest.counts[access.piece_loop];
+    if (access.pieces.size() < iterations) {
+      fail_for_pieces(context, access.pieces.size(), iterations);
+    }
+    reference.pieces = access.pieces;
+    reference.piece_loop = access.piece_loop;
+  } else {
+    reference.owner = access.array.where();
+    reference.base += static_cast<int64_t>(access.array.offset());
+  }
   for (size_t loop = 0; loop < Access::Expression::kLoops; ++loop) {
     reference.stride_bytes[loop] = access.index.coefficients[loop] * kBytes;
   }
@@ -289,7 +368,7 @@ NestPlan for_nest(NestPlace place, const size_t (&counts)[Loops],  // NOLINT(*-c
     if (count == 0) return {};
     nest.add_loop(count);
   }
-  (nest.add(detail::reference_of(accesses)), ...);
+  (nest.add(detail::reference_of(place.context, nest, accesses)), ...);
   detail::NestRun run(place.context, nest, options, place.site);
   while (const detail::NestTile* tile = run.next()) {
     detail::TileLoop<Loops, std::remove_reference_t<Body>, Accesses...>(*tile, nest.counts, body)

@@ -92,6 +92,7 @@ class PhasedWord {
             (uint64_t{rank} << kPackedPhaseBits) | phase;
   }
   friend constexpr bool operator==(PhasedWord, PhasedWord) = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): of the comparison that the compiler writes
   friend constexpr auto operator<=>(PhasedWord, PhasedWord) = default;
 
  private:
@@ -122,8 +123,8 @@ class WideFields {
     return a.row_ == b.row_ && a.rank_ == b.rank_ && a.phase() == b.phase();
   }
   friend constexpr std::strong_ordering operator<=>(const WideFields& a, const WideFields& b) {
-    if (const auto order = a.row_ <=> b.row_; order != 0) return order;
-    if (const auto order = a.rank_ <=> b.rank_; order != 0) return order;
+    if (const auto order = a.row_ <=> b.row_; std::is_neq(order)) return order;
+    if (const auto order = a.rank_ <=> b.rank_; std::is_neq(order)) return order;
     return a.phase() <=> b.phase();
   }
 

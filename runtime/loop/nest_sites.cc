@@ -1,0 +1,305 @@
+#include "runtime/loop/nest_sites.h"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+#include <variant>
+
+#include "runtime/loop/loop_state.h"
+#include "runtime/vis/wire.h"
+
+namespace stripline::detail {
+namespace {
+
+using access::Group;
+using access::Nest;
+using access::Piece;
+using access::Reference;
+using access::Tiling;
+
+// Ways to the owners: links[0] is in reach, the others are model::Path.
+constexpr uint8_t kInReach = 0;
+uint8_t link_by(model::Path path) { return static_cast<uint8_t>(1 + static_cast<int>(path)); }
+
+std::span<const Piece> used_pieces(const Nest& nest, const Reference& reference) {
+  return reference.pieces.first(nest.counts[reference.piece_loop]);
+}
+
+bool same_reference(const Reference& a, const Reference& b) {
+  return a.mode == b.mode && a.owner == b.owner && a.element_bytes == b.element_bytes &&
+         a.base == b.base && a.stride_bytes == b.stride_bytes && a.in_pieces() == b.in_pieces() &&
+         a.piece_loop == b.piece_loop;
+}
+
+bool same_pieces(const Nest& a, const Nest& b) {
+  for (uint32_t r = 0; r < a.references(); ++r) {
+    if (!a.reference[r].in_pieces()) continue;
+    if (!std::ranges::equal(used_pieces(a, a.reference[r]), used_pieces(b, b.reference[r]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool same_nest(const Nest& a, const Nest& b) {
+  return a.depth == b.depth && a.references() == b.references() && a.counts == b.counts &&
+         std::equal(a.reference.begin(), a.reference.end(), b.reference.begin(), same_reference);
+}
+
+bool same_key(const NestKey& a, const NestKey& b) {
+  return a.place == b.place && a.max_buffer_bytes == b.max_buffer_bytes &&
+         a.compute_s == b.compute_s && a.use_model == b.use_model && a.link == b.link &&
+         a.in_reach_part == b.in_reach_part && a.compares_pieces == b.compares_pieces &&
+         same_nest(a.nest, b.nest) && (!a.compares_pieces || same_pieces(a.nest, b.nest));
+}
+
+uint64_t hash_of(const NestKey& key) {
+  constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
+  uint64_t hash = key.place * kMultiplier;
+  const auto mix = [&](uint64_t value) { hash = (std::rotl(hash, 23) ^ value) * kMultiplier; };
+  for (uint32_t loop = 0; loop < key.nest.depth; ++loop) mix(key.nest.counts[loop]);
+  for (uint32_t r = 0; r < key.nest.references(); ++r) {
+    mix(static_cast<uint64_t>(key.nest.reference[r].base) + key.link[r]);
+    mix(static_cast<uint64_t>(key.nest.reference[r].stride_bytes[0]));
+  }
+  return hash ^ (hash >> 32);
+}
+
+// The first reference to the same distributed array, or with the same owner.
+uint32_t first_like(const Nest& nest, uint32_t reference) {
+  const Reference& one = nest.reference[reference];
+  for (uint32_t r = 0; r < reference; ++r) {
+    const Reference& other = nest.reference[r];
+    if (one.in_pieces() != other.in_pieces()) continue;
+    if (one.in_pieces() ? one.pieces.data() == other.pieces.data() : one.owner == other.owner) {
+      return r;
+    }
+  }
+  return reference;
+}
+
+// Whether the groups of two tilings are the same but for what is in a tile.
+bool same_structure(const Tiling& a, const Tiling& b) {
+  if (a.groups() != b.groups()) return false;
+  for (uint32_t g = 0; g < a.groups(); ++g) {
+    const Group& x = a.group[g];
+    const Group& y = b.group[g];
+    if (x.hold != y.hold || x.members != y.members || x.mode != y.mode || x.member != y.member) {
+      return false;
+    }
+  }
+  return true;
+}
+
+vis::Strided strided_of(const access::Lmad& tile) {
+  vis::Strided shape;
+  shape.bytes = tile.run_bytes;
+  auto local = static_cast<int64_t>(tile.run_bytes);
+  for (uint32_t d = 0; d < tile.dimensions; ++d) {
+    shape.dimensions.push_back({tile.dims[d].count, tile.dims[d].stride_bytes, local});
+    local *= static_cast<int64_t>(tile.dims[d].count);
+  }
+  return shape;
+}
+
+plan::NestRequest request_of(ContextState& state, const NestKey& key, const NestOptions& options,
+                             double compute_s) {
+  const fabric::Info& info = state.fabric->info();
+  plan::NestRequest request;
+  request.nest = key.nest;
+  request.link = key.link;
+  request.in_reach_part = key.in_reach_part;
+  request.nic_ranks = info.nic_ranks;
+  request.max_buffer_bytes = key.max_buffer_bytes;
+  request.compute_s = compute_s;
+  request.loop = options.loop;
+  request.local_bytes = options.local_bytes;
+  request.links[kInReach].in_reach = true;
+  for (size_t i = 0; i < model::kPaths; ++i) {
+    const auto path = static_cast<model::Path>(i);
+    plan::NestLink& link = request.links.at(link_by(path));
+    if (key.use_model) {
+      link.strip = LoopState::of(state).costs(path);
+      link.vis = state.vis_plans->costs(path);
+    }
+    link.many.iov_limit = info.iov_limit;
+    link.many.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
+    link.many.medium_bytes = state.vis.max_chunk_bytes();
+    link.many.message_bytes = state.messages.max_payload_bytes();
+    link.many.message_header_bytes = sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead);
+  }
+  return request;
+}
+
+// The tiles of a plan. The last step may be shorter; false where its tiles have to be grouped
+// otherwise than the others'.
+bool cut(const Nest& nest, const plan::NestPlan& plan, NestLayout& layout) {
+  const auto whole = access::tile(nest, plan.cut);
+  const uint64_t left = nest.counts[plan.cut.loop] % plan.cut.granule;
+  const auto rest = left == 0 ? whole : access::tile(nest, access::Cut{plan.cut.loop, left});
+  const auto* of_whole = std::get_if<Tiling>(&whole);
+  const auto* of_rest = std::get_if<Tiling>(&rest);
+  if (of_whole == nullptr || of_rest == nullptr || !same_structure(*of_whole, *of_rest)) {
+    return false;
+  }
+  layout.plan = plan;
+  layout.whole = *of_whole;
+  layout.rest = *of_rest;
+  return true;
+}
+
+// The shapes of the tiles, those that move one behind the other. Returns the bytes of a slot.
+uint64_t shape_tiles(const NestLayout& layout, const Tiling& tiling,
+                     std::array<NestShape, access::kMaxReferences>& shapes) {
+  uint64_t offset = 0;
+  for (uint32_t g = 0; g < tiling.groups(); ++g) {
+    const Group& group = tiling.group[g];
+    NestShape& shape = shapes[g];
+    shape.bytes = group.bytes();
+    shape.many_regions = !group.tile.contiguous();
+    if (shape.many_regions) shape.strided = strided_of(group.tile);
+    if (!layout.moves(g)) continue;
+    shape.offset = offset;
+    offset += align_up(shape.bytes);
+  }
+  return offset;
+}
+
+void place_tiles(const NestKey& key, NestLayout& layout) {
+  const plan::NestPlan& plan = layout.plan;
+  bool puts = false;
+  for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
+    const Group& group = layout.whole.group[g];
+    layout.in_reach[g] = key.link[group.member[0]] == kInReach;
+    layout.gets = layout.gets || (layout.moves(g) && reads(group.mode));
+    puts = puts || (layout.moves(g) && writes(group.mode));
+  }
+  layout.slot_bytes = std::max(shape_tiles(layout, layout.whole, layout.whole_shapes),
+                               shape_tiles(layout, layout.rest, layout.rest_shapes));
+  layout.slots = plan::nest_slots(plan.schedule, plan.window, plan.steps, layout.gets, puts);
+  layout.ahead = plan.schedule == plan::Schedule::all_issued  ? plan.steps
+                 : plan.schedule == plan::Schedule::pipelined ? plan.window
+                                                              : 0;
+  layout.buffer_bytes = layout.slots * layout.slot_bytes;
+  for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
+    if (!layout.is_held(g)) continue;
+    layout.whole_shapes[g].offset = layout.rest_shapes[g].offset = layout.buffer_bytes;
+    layout.buffer_bytes += 2 * align_up(layout.whole_shapes[g].bytes);
+  }
+}
+
+}  // namespace
+
+int64_t origin_of(const NestKey& key, const Nest& nest, uint32_t reference) {
+  if (key.compares_pieces || nest.reference[reference].in_pieces()) return 0;
+  return nest.reference[first_like(nest, reference)].base;
+}
+
+NestKey key_of(const ContextState& state, const Nest& nest, const NestOptions& options,
+               CallSite call) {
+  NestKey key;
+  key.place = site_of(options.site, call);
+  key.nest = nest;
+  key.max_buffer_bytes = options.max_buffer_bytes;
+  key.compute_s = options.compute_s;
+  key.use_model = options.use_model;
+  bool any_pieces = false;
+  bool any_write = false;
+  for (const Reference& reference : nest.reference) {
+    any_pieces = any_pieces || reference.in_pieces();
+    any_write = any_write || writes(reference.mode);
+  }
+  key.compares_pieces = any_pieces && any_write;
+  for (uint32_t r = 0; r < nest.references(); ++r) {
+    const Reference& reference = nest.reference[r];
+    Reference& of_key = key.nest.reference[r];
+    const auto link_to = [&](rank_t owner) {
+      return state.reachable[owner] != nullptr ? kInReach : link_by(state.path_to(owner));
+    };
+    if (reference.in_pieces()) {
+      of_key.owner = first_like(nest, r);
+      size_t near = 0;
+      // Where some pieces come over the network, it decides.
+      for (const Piece& piece : used_pieces(nest, reference)) {
+        const uint8_t link = link_to(piece.owner);
+        near += link == kInReach ? 1 : 0;
+        if (link != kInReach && key.link[r] != link_by(model::Path::network)) key.link[r] = link;
+      }
+      key.in_reach_part[r] =
+          static_cast<double>(near) / static_cast<double>(nest.counts[reference.piece_loop]);
+    } else {
+      key.link[r] = link_to(reference.owner);
+      if (key.compares_pieces) continue;
+      of_key.owner = first_like(nest, r);
+      of_key.base -= origin_of(key, nest, r);
+    }
+  }
+  return key;
+}
+
+namespace {
+
+// Iteration by iteration, with a place for each element.
+void make_one_by_one(const Nest& nest, NestLayout& layout) {
+  layout.plan.cut = {nest.depth - 1, 1};
+  layout.plan.steps = 1;
+  for (uint32_t loop = 0; loop < nest.depth; ++loop) layout.plan.steps *= nest.counts[loop];
+  for (const Reference& reference : nest.reference) {
+    layout.slot_bytes = std::max(layout.slot_bytes, align_up(reference.element_bytes));
+  }
+  layout.buffer_bytes = nest.references() * layout.slot_bytes;
+}
+
+}  // namespace
+
+NestLayout lay_out(ContextState& state, const NestKey& key, const NestOptions& options,
+                   double compute_s) {
+  const plan::NestRequest request = request_of(state, key, options, compute_s);
+  NestLayout layout;
+  layout.plan = options.force ? force_nest(request, *options.force) : plan_nest(request);
+  const plan::NestPlan first = layout.plan;
+  bool done = !first.obstacle && cut(key.nest, first, layout);
+  // Steps of equal length.
+  plan::NestCandidate even{first.schedule, first.cut, first.window};
+  for (; !done && !first.obstacle && even.cut.granule > 0; --even.cut.granule) {
+    if (key.nest.counts[even.cut.loop] % even.cut.granule != 0) continue;
+    plan::NestPlan plan = force_nest(request, even);
+    plan.reason = first.reason;
+    done = plan.cut.granule == even.cut.granule && cut(key.nest, plan, layout);
+  }
+  if (done) {
+    place_tiles(key, layout);
+  } else {
+    if (!layout.plan.obstacle) layout.plan.obstacle = access::Failure{};
+    make_one_by_one(key.nest, layout);
+  }
+  return layout;
+}
+
+NestSite* NestSites::find(const NestKey& key) {
+  NestSite* const site = sites_[hash_of(key) & (kPlaces - 1)].get();
+  return site != nullptr && same_key(site->key, key) ? site : nullptr;
+}
+
+NestSite& NestSites::insert(const NestKey& key) {
+  std::unique_ptr<NestSite>& site = sites_[hash_of(key) & (kPlaces - 1)];
+  std::erase_if(displaced_, [](const auto& one) { return one->users == 0; });
+  if (site != nullptr && site->users > 0) displaced_.push_back(std::move(site));
+  site = std::make_unique<NestSite>();
+  site->key = key;
+  site->pieces.reserve(key.nest.references());
+  for (uint32_t r = 0; r < key.nest.references(); ++r) {
+    Reference& reference = site->key.nest.reference[r];
+    if (!reference.in_pieces()) continue;
+    const uint32_t first = first_like(key.nest, r);
+    if (first < r && reference.pieces.size() == key.nest.reference[first].pieces.size()) {
+      reference.pieces = site->key.nest.reference[first].pieces;
+      continue;
+    }
+    site->pieces.emplace_back(reference.pieces.begin(), reference.pieces.end());
+    reference.pieces = site->pieces.back();
+  }
+  return *site;
+}
+
+}  // namespace stripline::detail

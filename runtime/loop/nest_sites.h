@@ -1,0 +1,97 @@
+// What was found out about nests that were carried out before, by place and shape.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <stripline/nest.h>
+
+#include "runtime/rma/context_state.h"
+#include "runtime/vis/strided.h"
+
+namespace stripline::detail {
+
+/// Bytes that are moved as a whole, and how they lie in a buffer.
+struct NestShape {
+  uint64_t bytes = 0;
+  uint64_t offset = 0;  ///< in a slot, or in the memory for what is held
+  bool many_regions = false;
+  vis::Strided strided;  ///< of many regions; remote offsets from the tile's base
+};
+
+/// A plan, the tiles it makes, and their places in memory.
+struct NestLayout {
+  plan::NestPlan plan;
+  access::Tiling whole;  ///< of a full step
+  access::Tiling rest;   ///< of the last one of a loop, if it is shorter
+  std::array<NestShape, access::kMaxReferences> whole_shapes;  ///< by group
+  std::array<NestShape, access::kMaxReferences> rest_shapes;
+  std::array<bool, access::kMaxReferences> in_reach{};  ///< by group: all of it, always
+  bool gets = false;                                    ///< with every step
+  uint64_t slots = 1;
+  uint64_t slot_bytes = 0;
+  uint64_t ahead = 0;  ///< steps that are fetched before they are computed on
+  uint64_t buffer_bytes = 0;
+
+  /// Whether a group moves with every step, or is held for several. Neither, if it is in reach.
+  bool moves(uint32_t g) const { return !in_reach[g] && whole.group[g].hold > plan.cut.loop; }
+  bool is_held(uint32_t g) const { return !in_reach[g] && whole.group[g].hold <= plan.cut.loop; }
+};
+
+/// A nest by place and shape: nests of the same key are carried out alike. Owners are named by the
+/// first reference that has the same one, and bases count from that one's, so that a nest that
+/// moves along is found again; not where distributed arrays are written, as it matters which of
+/// their pieces are whose.
+struct NestKey {
+  uint64_t place = 0;
+  access::Nest nest;
+  std::array<uint8_t, access::kMaxReferences> link{};
+  std::array<double, access::kMaxReferences> in_reach_part{};
+  bool compares_pieces = false;
+  uint64_t max_buffer_bytes = 0;
+  double compute_s = -1;
+  bool use_model = true;
+};
+
+/// What counts as base 0 in the key, for a plain reference.
+int64_t origin_of(const NestKey& key, const access::Nest& nest, uint32_t reference);
+
+/// The key of a nest that is about to be carried out. Its pieces are those of the program.
+NestKey key_of(const ContextState& state, const access::Nest& nest, const NestOptions& options,
+               CallSite call);
+
+/// Plans, cuts, and lays out. Where the plan has an obstacle, steps are single iterations, whose
+/// elements have a slot each.
+NestLayout lay_out(ContextState& state, const NestKey& key, const NestOptions& options,
+                   double compute_s);
+
+struct NestSite {
+  NestKey key;
+  NestLayout layout;
+  uint32_t executions = 0;
+  double least_compute_s = 0;
+  uint32_t users = 0;  ///< executions that are under way
+  /// The distributed arrays of the key, which the program may forget.
+  std::vector<std::vector<access::Piece>> pieces;
+};
+
+/// Sites, found again by what they are. A place that is taken is taken over; who uses a site while
+/// that happens keeps it.
+class NestSites {
+ public:
+  NestSites() : sites_(kPlaces) {}
+  /// The site of a key, or null.
+  NestSite* find(const NestKey& key);
+  /// A site for a key that find() did not find. Others may be forgotten.
+  NestSite& insert(const NestKey& key);
+
+ private:
+  static constexpr size_t kPlaces = 128;  // a power of two
+  std::vector<std::unique_ptr<NestSite>> sites_;
+  std::vector<std::unique_ptr<NestSite>> displaced_;  // while they are in use
+};
+
+}  // namespace stripline::detail
