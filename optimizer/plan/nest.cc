@@ -334,12 +334,78 @@ double lower_gain(NestEvaluator& evaluator, const Tiles& baseline, const Search<
   return nominal_gain - std::sqrt(squares);
 }
 
+// A loop over the elements of one contiguous piece, in order.
+std::optional<StripRequest> stream_of(const NestRequest& request) {
+  const Nest& nest = request.nest;
+  if (nest.depth != 1 || nest.references() != 1) return std::nullopt;
+  const access::Reference& reference = nest.reference[0];
+  if (reference.in_pieces() || reference.mode == access::Mode::update ||
+      reference.stride_bytes[0] != reference.element_bytes) {
+    return std::nullopt;
+  }
+  StripRequest strips;
+  strips.direction = reads(reference.mode) ? Direction::get : Direction::put;
+  strips.element_bytes = reference.element_bytes;
+  strips.total_bytes = saturating_multiply(nest.counts[0], reference.element_bytes);
+  strips.nic_ranks = request.nic_ranks;
+  strips.max_buffer_bytes = request.max_buffer_bytes;
+  strips.compute_s = request.compute_s;
+  strips.loop = request.loop;
+  strips.local_bytes = request.local_bytes;
+  return strips;
+}
+
+// What the planner of strips considers, as nests.
+class StreamSink : public StripSink {
+ public:
+  StreamSink(NestSink& sink, uint64_t element_bytes) : sink_(sink), element_bytes_(element_bytes) {}
+  void considered(const StripCandidate& candidate, double predicted_s) override {
+    const Cut cut{0, candidate.strip_bytes / element_bytes_};
+    sink_.considered({candidate.schedule, cut, candidate.window}, predicted_s);
+  }
+  void pruned(uint64_t, double) override {}
+  void sensitivity(Source source, bool, double gain_loss) override {
+    sink_.sensitivity(source, gain_loss);
+  }
+
+ private:
+  NestSink& sink_;
+  uint64_t element_bytes_;
+};
+
+StripPlan plan_stream(const StripRequest& strips, const StripCosts* costs, NoSink&) {
+  return plan_strip(strips, costs);
+}
+StripPlan plan_stream(const StripRequest& strips, const StripCosts* costs, NestSink& sink) {
+  StreamSink stream(sink, strips.element_bytes);
+  return explain_strip(strips, costs, stream);
+}
+
+// The plan of the strip loop that the nest is (optimizer/plan/strip.h): the same time, found
+// sooner.
+template <typename Sink>
+NestPlan decide_stream(const NestRequest& request, const NestEvaluator& evaluator,
+                       const StripRequest& strips, Sink& sink) {
+  const StripPlan strip = plan_stream(strips, request.links[request.link[0]].strip, sink);
+  const auto tiles = tiles_of(request.nest, {0, strip.strip_bytes / strips.element_bytes});
+  NestPlan plan = plan_of(request, evaluator, *tiles, strip.schedule, strip.burst, strip.reason);
+  plan.predicted_s = strip.predicted_s;
+  plan.baseline_s = strip.baseline_s;
+  plan.gain_low = strip.gain_low;
+  return plan;
+}
+
 template <typename Sink>
 NestPlan decide(const NestRequest& request, Sink& sink) {
   NestPlan plan;
   plan.obstacle = access::dependence_of(request.nest);
   if (plan.obstacle) return plan;
   NestEvaluator evaluator(request);
+  if (evaluator.moves() && evaluator.known()) {
+    if (const auto strips = stream_of(request)) {
+      return decide_stream(request, evaluator, *strips, sink);
+    }
+  }
   const auto whole = vectorised(request, evaluator);
   if (const auto* failure = std::get_if<access::Failure>(&whole)) {
     plan.obstacle = *failure;

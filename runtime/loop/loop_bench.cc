@@ -1,17 +1,19 @@
-// What the loop engine adds to a loop: starting one whose plan is known, and handing out a strip.
+// What the engines add to a loop or a nest: starting one whose plan is known, and handing out a
+// strip or a tile.
 #include <memory>
 
 #include <benchmark/benchmark.h>
 
 #include <stripline/context.h>
 #include <stripline/loop.h>
+#include <stripline/loop_index.h>
+#include <stripline/nest.h>
 
 namespace stripline {
 namespace {
 
 std::unique_ptr<Context> one_rank(benchmark::State& state) {
-  auto context = Context::init(
-      {.fabric = "emulated:modern-rdma", .clock = "virtual", .segment_bytes = size_t{16} << 20});
+  auto context = Context::init({.fabric = "tcp", .segment_bytes = size_t{16} << 20});
   if (context.ok()) return *std::move(context);
   state.SkipWithError(context.error().message().c_str());
   return nullptr;
@@ -44,6 +46,29 @@ void plain_loop(benchmark::State& state) {
   }
 }
 BENCHMARK(plain_loop);
+
+// A nest of one reference, in place: describing it, finding its plan, one tile, and progress.
+void nest_over_own_memory(benchmark::State& state) {
+  const auto context = one_rank(state);
+  if (context == nullptr) return;
+  const auto array = context->new_symmetric_array<double>(1024);
+  const auto [i] = loop_indices<1>();
+  double sum = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    for_nest(
+        *context, {size_t{1}}, [&sum](const double& in) { sum += in; }, read(*array, i));
+    benchmark::DoNotOptimize(sum);
+  }
+}
+BENCHMARK(nest_over_own_memory);
+
+// Progress alone, which a nest makes once for each step.
+void progress(benchmark::State& state) {
+  const auto context = one_rank(state);
+  if (context == nullptr) return;
+  for ([[maybe_unused]] auto _ : state) context->progress();
+}
+BENCHMARK(progress);
 
 }  // namespace
 }  // namespace stripline

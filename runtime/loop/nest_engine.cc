@@ -26,7 +26,6 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
   out_ = false;
   computed_s_ = 0;
   compute_ = fetch_ = {};
-  held_ = {};
   check_bounds();
   find_layout(options, call);
   plan().obstacle ? reserve(layout_->buffer_bytes) : begin_tiles();
@@ -94,6 +93,7 @@ void NestEngine::begin_tiles() {
   if (flights_.size() < layout_->slots * groups()) flights_.resize(layout_->slots * groups());
   if (!layout_->gets) fetch_.step = plan().steps;
   for (uint32_t g = 0; g < groups(); ++g) {
+    held_[g].fetched = 0;
     if (layout_->is_held(g) && layout_->ahead > 0) fetch_held(g);
   }
   while (fetch_.step < std::min(layout_->ahead, plan().steps)) fetch_step();
