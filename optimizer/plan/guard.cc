@@ -1,0 +1,125 @@
+#include "optimizer/plan/guard.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stripline::plan {
+namespace {
+
+// What a check counts after one more.
+constexpr double kMemory = 0.9;
+// Until there are enough pairs to say, times are taken to scatter as if two pairs had done so.
+constexpr double kPriorDeviation = 0.05;
+constexpr double kPriorPairs = 2;
+// The way in use is changed for one that is faster by so many standard errors, and by so much.
+constexpr double kErrors = 1.5;
+constexpr double kLeastGain = 0.005;
+// A pair that is farther from the mean, in standard deviations of pairs, counts as if it were
+// there: another process was there meanwhile.
+constexpr double kFarthest = 3;
+// The first checks, what they may take longer, and the fewest and most executions between later
+// ones.
+constexpr uint32_t kFirstChecks = 4;
+constexpr double kFirstBudget = 0.1;
+constexpr uint64_t kLeastDistance = 32;
+constexpr uint64_t kMostDistance = 4096;
+
+size_t index(Guard::Way way) { return static_cast<size_t>(way); }
+
+}  // namespace
+
+Guard::Turn Guard::next() {
+  if (checking_ && !first_done_) checking_ = false;  // the one before did not come to its end
+  Turn turn{in_use_, false};
+  if (checking_) {
+    turn = {first_way_ == Way::tuned ? Way::baseline : Way::tuned, true};
+  } else if (until_check_ == 0) {
+    checking_ = true;
+    first_done_ = false;
+    // Which is first matters where executions leave something in caches.
+    first_way_ = checks_ % 2 == 0 ? in_use_ : other();
+    turn = {first_way_, true};
+  } else {
+    --until_check_;
+  }
+  ++executions_[index(turn.way)];
+  return turn;
+}
+
+void Guard::record(Way way, double seconds) {
+  if (!checking_) return;
+  if (!first_done_) {
+    first_done_ = true;
+    first_s_ = seconds;
+    return;
+  }
+  checking_ = first_done_ = false;
+  if (!(seconds > 0) || !(first_s_ > 0)) return;
+  const double tuned_s = way == Way::tuned ? seconds : first_s_;
+  const double baseline_s = way == Way::tuned ? first_s_ : seconds;
+  const double farthest = kFarthest * deviation();
+  ++checks_;
+  weight_ = kMemory * weight_ + 1;
+  weight_squares_ = kMemory * kMemory * weight_squares_ + 1;
+  // The first pairs are what there is.
+  const auto near = [&](double mean, double value) {
+    return checks_ < kFirstChecks ? value : std::clamp(value, mean - farthest, mean + farthest);
+  };
+  const double ratio = near(mean_, std::log(baseline_s / tuned_s));
+  const double off = ratio - mean_;
+  mean_ += off / weight_;
+  squares_ = kMemory * squares_ + off * (ratio - mean_);
+  const auto average = [&](Way of, double one_s) {
+    double& mean = mean_log_s_[index(of)];
+    mean += (near(mean, std::log(one_s)) - mean) / weight_;
+  };
+  average(Way::tuned, tuned_s);
+  average(Way::baseline, baseline_s);
+  judge();
+}
+
+// Pairs that would say as much if all counted alike.
+double Guard::pairs() const { return weight_ > 0 ? weight_ * weight_ / weight_squares_ : 0; }
+
+// Standard deviation of pairs.
+double Guard::deviation() const {
+  const double sum = weight_ > 0 ? squares_ * pairs() / weight_ : 0;
+  return std::sqrt((sum + kPriorPairs * kPriorDeviation * kPriorDeviation) /
+                   (std::max(pairs() - 1, 0.0) + kPriorPairs));
+}
+
+void Guard::judge() {
+  // How much longer the way in use takes than the other one.
+  const double behind = in_use_ == Way::tuned ? -mean_ : mean_;
+  const double error = deviation() / std::sqrt(pairs());
+  if (checks_ > 1 && behind > kLeastGain && behind > kErrors * error) {
+    in_use_ = other();
+    until_check_ = kLeastDistance;
+    return;
+  }
+  if (behind > 0 && behind + error > kLeastGain) {
+    until_check_ = 0;  // the other way is no loss, and it may be a gain
+    return;
+  }
+  // What an execution in the other way takes longer.
+  const double loss = std::max(std::exp(-behind) - 1, 0.0);
+  if (checks_ < kFirstChecks) {
+    until_check_ = std::max(uint64_t{2} << checks_, static_cast<uint64_t>(loss / kFirstBudget));
+    return;
+  }
+  until_check_ = std::clamp(static_cast<uint64_t>(loss / kBudget), kLeastDistance, kMostDistance);
+}
+
+void Guard::restart() { *this = {}; }
+
+Guard::Balance Guard::balance() const {
+  if (checks_ == 0) return {};
+  const auto tuned = static_cast<double>(executions_[index(Way::tuned)]);
+  const auto baseline = static_cast<double>(executions_[index(Way::baseline)]);
+  const double tuned_s = std::exp(mean_log_s_[index(Way::tuned)]);
+  const double baseline_s = std::exp(mean_log_s_[index(Way::baseline)]);
+  return {tuned * tuned_s + baseline * baseline_s, (tuned + baseline) * baseline_s,
+          tuned * tuned_s * deviation() / std::sqrt(pairs())};
+}
+
+}  // namespace stripline::plan

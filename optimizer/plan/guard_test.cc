@@ -1,0 +1,169 @@
+#include "optimizer/plan/guard.h"
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace stripline::plan {
+namespace {
+
+using Way = Guard::Way;
+
+// Executions whose times scatter; now and then something else runs meanwhile.
+class Site {
+ public:
+  Site(double tuned_s, double baseline_s, double noise, uint64_t seed)
+      : tuned_s_(tuned_s), baseline_s_(baseline_s), noise_(noise), random_(seed) {}
+
+  void set(double tuned_s, double baseline_s) {
+    tuned_s_ = tuned_s;
+    baseline_s_ = baseline_s;
+  }
+  void run(Guard& guard, int executions) {
+    for (int i = 0; i < executions; ++i) {
+      const Guard::Turn turn = guard.next();
+      double seconds = turn.way == Way::tuned ? tuned_s_ : baseline_s_;
+      expected_s_ += seconds;
+      seconds *= std::exp(std::normal_distribution<>(0, noise_)(random_));
+      if (std::uniform_real_distribution<>()(random_) < 0.02) seconds *= 3;
+      timed_ += turn.timed ? 1 : 0;
+      if (turn.timed) guard.record(turn.way, seconds);
+    }
+  }
+  double expected_s() const { return expected_s_; }
+  int timed() const { return timed_; }
+
+ private:
+  double tuned_s_;
+  double baseline_s_;
+  double noise_;
+  std::mt19937_64 random_;
+  double expected_s_ = 0;
+  int timed_ = 0;
+};
+
+TEST(Guard, ChecksInPairsAndRarely) {
+  Guard guard;
+  std::vector<Guard::Turn> turns;
+  for (int i = 0; i < 40; ++i) {
+    turns.push_back(guard.next());
+    if (turns.back().timed) guard.record(turns.back().way, turns.back().way == Way::tuned ? 1 : 2);
+  }
+  EXPECT_TRUE(turns[0].timed && turns[1].timed);
+  EXPECT_NE(turns[0].way, turns[1].way);
+  EXPECT_FALSE(turns[2].timed);
+  EXPECT_EQ(turns[2].way, Way::tuned);
+  EXPECT_EQ(guard.in_use(), Way::tuned);
+  // The second pair in the other order.
+  EXPECT_EQ(turns[0].way, Way::tuned);
+  size_t second = 2;
+  while (!turns.at(second).timed) ++second;
+  EXPECT_EQ(turns[second].way, Way::baseline);
+  EXPECT_EQ(turns.at(second + 1).way, Way::tuned);
+
+  Site site(1, 2, 0.05, 3);
+  site.run(guard, 10000);
+  EXPECT_LT(site.timed(), 2 * 10000 / 100 + 20);
+}
+
+TEST(Guard, AnExecutionThatIsNotFinishedBeginsTheCheckAgain) {
+  Guard guard;
+  EXPECT_TRUE(guard.next().timed);
+  const Guard::Turn again = guard.next();
+  EXPECT_TRUE(again.timed);
+  guard.record(again.way, 1);
+  const Guard::Turn second = guard.next();
+  EXPECT_NE(second.way, again.way);
+  guard.record(second.way, 1);
+  EXPECT_EQ(guard.checks(), 1U);
+}
+
+constexpr int kWarmUp = 300;
+
+// A bad plan costs little, however bad it is.
+TEST(Guard, LosesLittleToABadPlan) {
+  for (const double slower : {1.03, 1.1, 1.5, 3.0, 30.0}) {
+    for (const double noise : {0.01, 0.05}) {
+      double worst = 0;
+      for (uint64_t seed = 0; seed < 50; ++seed) {
+        Guard guard;
+        Site site(slower, 1, noise, seed);
+        site.run(guard, kWarmUp);
+        const double before_s = site.expected_s();
+        site.run(guard, 5000);
+        worst = std::max(worst, (site.expected_s() - before_s) / 5000 - 1);
+      }
+      EXPECT_LT(worst, 0.02) << slower << ", noise " << noise;
+    }
+  }
+}
+
+TEST(Guard, KeepsAGoodPlan) {
+  for (const double faster : {0.97, 0.9, 0.5, 0.05}) {
+    for (const double noise : {0.01, 0.05}) {
+      double worst = 0;
+      for (uint64_t seed = 0; seed < 50; ++seed) {
+        Guard guard;
+        Site site(faster, 1, noise, seed);
+        site.run(guard, kWarmUp);
+        const double before_s = site.expected_s();
+        site.run(guard, 5000);
+        worst = std::max(worst, (site.expected_s() - before_s) / 5000 / faster - 1);
+      }
+      EXPECT_LT(worst, 0.02) << faster << ", noise " << noise;
+    }
+  }
+}
+
+// The network gets slower, say: what was right is wrong, and later right again.
+TEST(Guard, FollowsWhatChanges) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Guard guard;
+    Site site(0.8, 1, 0.03, seed);
+    site.run(guard, 2000);
+    EXPECT_EQ(guard.in_use(), Way::tuned);
+    site.set(1.3, 1);
+    site.run(guard, 3000);
+    EXPECT_EQ(guard.in_use(), Way::baseline);
+    site.set(0.7, 1);
+    site.run(guard, 3000);
+    EXPECT_EQ(guard.in_use(), Way::tuned);
+  }
+}
+
+TEST(Guard, KnowsWhatWasSaved) {
+  double error = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Guard guard;
+    EXPECT_EQ(guard.balance().baseline_s, 0);
+    Site site(0.8e-3, 1e-3, 0.03, seed);
+    site.run(guard, 3000);
+    const Guard::Balance balance = guard.balance();
+    const double saved = 1 - balance.actual_s / balance.baseline_s;
+    error = std::max(error, std::abs(saved - 0.2));
+    EXPECT_GT(balance.error_s, 0);
+    EXPECT_LT(balance.error_s, 0.2 * balance.baseline_s);
+  }
+  EXPECT_LT(error, 0.06);
+  // Nothing is saved by a plan that is not used.
+  Guard guard;
+  Site site(2, 1, 0.01, 1);
+  site.run(guard, 5000);
+  const Guard::Balance balance = guard.balance();
+  EXPECT_NEAR(balance.actual_s / balance.baseline_s, 1, 0.02);
+}
+
+TEST(Guard, ForgetsAPlanThatIsReplaced) {
+  Guard guard;
+  Site site(2, 1, 0.01, 1);
+  site.run(guard, 100);
+  EXPECT_EQ(guard.in_use(), Way::baseline);
+  guard.restart();
+  EXPECT_EQ(guard.in_use(), Way::tuned);
+  EXPECT_EQ(guard.checks(), 0U);
+}
+
+}  // namespace
+}  // namespace stripline::plan
