@@ -24,6 +24,10 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_PROGRESS", "manual",
              "thread: a thread of the runtime serves peers while a rank computes; auto: the "
              "provider's; tuned: one of the runtime from where it pays"},
+    Variable{"STRIPLINE_GUARD", "1",
+             "0: tuned plans are not compared with the simple way now and then"},
+    Variable{"STRIPLINE_TRACE", "off",
+             "summary: what tuned plans saved, at the end; sites: also what was chosen where"},
     Variable{"STRIPLINE_PEER_TIMEOUT", "120",
              "seconds without any completion after which a rank gives its peers up"},
     Variable{"STRIPLINE_JOIN_TIMEOUT", "60", "seconds in which all ranks have to join the job"},

@@ -72,7 +72,7 @@ std::string reason_text(const Explanation& e) {
   const std::string sure = format("%.3g %%", 100 * e.plan.gain_low);
   switch (e.plan.reason) {
     case Reason::no_model:
-      return "the model does not hold this operation, so the loop is vectorised";
+      return "the model does not hold this operation and its overhead, so the loop is vectorised";
     case Reason::no_faster_plan:
       return "no decomposition is predicted to be faster than one blocking transfer";
     case Reason::below_margin:
@@ -85,6 +85,8 @@ std::string reason_text(const Explanation& e) {
       return "asked for by the caller";
     case Reason::own_memory:
       return "loads and stores reach the data";
+    case Reason::guarded:
+      return "the simple way, as the site's guard decided, or to compare";
   }
   return {};
 }

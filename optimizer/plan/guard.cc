@@ -48,8 +48,10 @@ Guard::Turn Guard::next() {
 
 void Guard::record(Way way, double seconds) {
   if (!checking_) return;
-  if (!first_done_) {
+  // Where a site is carried out within itself, the other way's time may not have come in between.
+  if (!first_done_ || way == first_way_) {
     first_done_ = true;
+    first_way_ = way;
     first_s_ = seconds;
     return;
   }

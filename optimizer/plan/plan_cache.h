@@ -50,14 +50,23 @@ class PlanCache {
     return nullptr;
   }
 
+  /// What insert() with this key would forget, or null.
+  const Value* displaced_by(uint64_t site, const StripRequest& request) const {
+    const Entry& entry = (*entries_)[oldest_for(site, request)];
+    return entry.stamp != 0 ? &entry.value : nullptr;
+  }
+
+  /// All values.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const Entry& entry : *entries_) {
+      if (entry.stamp != 0) visit(entry.value);
+    }
+  }
+
   /// Stores a value under a key that find() did not find.
   Value& insert(uint64_t site, const StripRequest& request, const Value& value) {
-    const size_t base = base_of(site, request);
-    size_t oldest = base;
-    for (size_t way = 1; way < kWays; ++way) {
-      if ((*entries_)[base + way].stamp < (*entries_)[oldest].stamp) oldest = base + way;
-    }
-    Entry& entry = (*entries_)[oldest];
+    Entry& entry = (*entries_)[oldest_for(site, request)];
     entry = {++stamp_, site, request, value};
     return entry.value;
   }
@@ -71,6 +80,14 @@ class PlanCache {
     Value value{};
   };
 
+  size_t oldest_for(uint64_t site, const StripRequest& request) const {
+    const size_t base = base_of(site, request);
+    size_t oldest = base;
+    for (size_t way = 1; way < kWays; ++way) {
+      if ((*entries_)[base + way].stamp < (*entries_)[oldest].stamp) oldest = base + way;
+    }
+    return oldest;
+  }
   size_t base_of(uint64_t site, const StripRequest& request) const {
     return (hash_of(site, request) & (Capacity / kWays - 1)) * kWays;
   }

@@ -415,6 +415,8 @@ std::string_view to_string(Reason reason) {
       return "forced";
     case Reason::own_memory:
       return "own_memory";
+    case Reason::guarded:
+      return "guarded";
   }
   return "no_model";
 }

@@ -29,6 +29,7 @@ enum class Reason : uint8_t {
   tuned,           ///< surely faster by more than the margin
   forced,          ///< the caller asked for it
   own_memory,      ///< nothing to move: loads and stores reach the data
+  guarded,         ///< the simple way, by the site's guard (guard.h): it is faster, or compared
 };
 
 /// The loop: `total_bytes` of remote data, in order, each element used by the computation. The data

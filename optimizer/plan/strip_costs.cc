@@ -1,5 +1,6 @@
 #include "optimizer/plan/strip_costs.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace stripline::plan {
@@ -30,13 +31,21 @@ const std::vector<model::BufferPoint>& buffers_of(const model::PathModel& path) 
   return path.get ? path.get->buffers : none;
 }
 
+// Where latencies alone have been measured, overheads are within them, and more operations would seem
+// to cost nothing.
+bool tells_overheads(const std::optional<model::OperationModel>& operation) {
+  return operation && std::ranges::all_of(operation->segments, [](const model::Segment& segment) {
+           return segment.o_base_s.has_value();
+         });
+}
+
 }  // namespace
 
 StripCosts::StripCosts(const model::PathModel& path,
                        const std::optional<model::ComputeModel>& compute,
                        const std::optional<model::StripModel>& strip)
-    : has_get_(path.get.has_value()),
-      has_put_(path.put.has_value()),
+    : has_get_(tells_overheads(path.get)),
+      has_put_(tells_overheads(path.put)),
       get_(path.get.value_or(model::OperationModel{})),
       put_(path.put.value_or(model::OperationModel{})),
       compute_(compute.value_or(model::ComputeModel{})),

@@ -22,7 +22,8 @@ class StripCosts {
   StripCosts(const model::PathModel& path, const std::optional<model::ComputeModel>& compute,
              const std::optional<model::StripModel>& strip);
 
-  /// Whether the model holds the operation; without it the planner vectorises.
+  /// Whether the model holds the operation, its overhead included; without it the planner
+  /// vectorises.
   bool has_get() const { return has_get_; }
   bool has_put() const { return has_put_; }
   const cost::LinkCosts& get() const { return get_; }

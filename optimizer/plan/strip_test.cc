@@ -70,6 +70,23 @@ bool covers(const StripRequest& request, const StripPlan& plan) {
          plan.strip_bytes * (per_block - 1) < block;
 }
 
+// A campaign may have measured latencies only.
+TEST(PlanStrip, VectorisesWhereOverheadsAreNotKnown) {
+  model::TunedModel m = model::example_model();
+  for (model::Segment& segment : m.network.at("inter-node").get->segments) {
+    segment.o_base_s.reset();
+  }
+  const StripCosts costs(m.network.at("inter-node"), m.compute, m.strip);
+  EXPECT_FALSE(costs.has_get());
+  EXPECT_TRUE(costs.has_put());
+  StripRequest request;
+  request.total_bytes = 1 << 20;
+  request.compute_s = 1e-3;
+  const StripPlan plan = plan_strip(request, &costs);
+  EXPECT_EQ(plan.schedule, Schedule::vectorised);
+  EXPECT_EQ(plan.reason, Reason::no_model);
+}
+
 TEST(PlanStrip, VectorisesWithoutAModel) {
   const StripPlan plan = plan_strip(request_of(kMiB, 1e-3), nullptr);
   EXPECT_EQ(plan.schedule, Schedule::vectorised);

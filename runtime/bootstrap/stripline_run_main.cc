@@ -165,6 +165,11 @@ int main(int argc, char** argv) {
       "-v,--verbose", verbose,
       "Show the ranks (host, process, processors, NUMA node, network), how they reach each "
       "other, and every setting with its origin on standard error when the job starts");
+  std::string trace;
+  app.add_flag("--trace{sites}", trace,
+               "Say at the end what was chosen for loops and nests, predicted and measured, and "
+               "what tuned plans saved; --trace=summary: only the latter")
+      ->check(CLI::IsMember({"off", "summary", "sites"}));
   app.add_option("--timeout", job.time_limit_s,
                  "End the job after so many seconds (default: no limit)")
       ->type_name("SECONDS")
@@ -198,6 +203,7 @@ int main(int argc, char** argv) {
   }
   if (debug) environment["STRIPLINE_DEBUG"] = "1";
   if (verbose) environment["STRIPLINE_VERBOSE"] = "1";
+  if (!trace.empty()) environment["STRIPLINE_TRACE"] = trace;
   if (seed) environment["STRIPLINE_SEED"] = std::to_string(*seed);
   if (!segment.empty()) {
     const auto bytes = parse_bytes(segment, "--segment");

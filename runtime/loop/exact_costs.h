@@ -36,17 +36,28 @@ inline model::OperationModel exactly(const fabric::OperationProfile& profile,
   return operation;
 }
 
-/// Of a network without jitter; the engines poll once for each strip or step.
-inline plan::StripCosts exact_costs(const std::string& fabric) {
+/// Of a network without jitter.
+inline model::PathModel exact_path(const std::string& fabric) {
   const auto profile = fabric::resolve_profile(fabric);
   EXPECT_TRUE(profile.ok());
   model::PathModel path;
   path.get = exactly(profile->profile.get, profile->profile.queue_depth);
   path.put = exactly(profile->profile.put, profile->profile.queue_depth);
+  return path;
+}
+
+/// The engines poll once for each strip or step.
+inline model::StripModel exact_strip(const std::string& fabric) {
+  const auto profile = fabric::resolve_profile(fabric);
+  EXPECT_TRUE(profile.ok());
   model::StripModel strip;
   const double poll_s = profile->profile.poll_s;
   strip.strip_overhead_s = model::Parameter{poll_s, poll_s, poll_s, 1, 1, "profile", false};
-  return {path, std::nullopt, strip};
+  return strip;
+}
+
+inline plan::StripCosts exact_costs(const std::string& fabric) {
+  return {exact_path(fabric), std::nullopt, exact_strip(fabric)};
 }
 
 }  // namespace stripline

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <new>
 #include <string>
+#include <utility>
 
 #include <stripline/loop.h>
 
+#include "base/quantity.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
 
@@ -25,7 +27,8 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       blocks_(blocks),
       block_count_(block_count),
       block_at_(block_at),
-      element_bytes_(element_bytes) {
+      element_bytes_(element_bytes),
+      call_(site) {
   const auto inside = context.state().exclusive();
   const bool reading = direction == plan::Direction::get;
   if (reading) halo_bytes_ = options.halo * element_bytes;
@@ -78,15 +81,22 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   } else {
     // A place that is reached otherwise is another one to the cache.
     site_ = site_of(options.site, site) + static_cast<uint64_t>(*path);
-    const LoopSite* known = state_.sites.find(site_, request_);
+    LoopSite* known = state_.sites.find(site_, request_);
     if (known == nullptr) {
+      if (const LoopSite* old = state_.sites.displaced_by(site_, request_)) {
+        state_.forgotten.add(old->guard);
+      }
       known = &state_.sites.insert(site_, request_, {plan::plan_strip(request_, costs)});
       if (known->plan.reason == plan::Reason::no_model) state_.say_no_model(context.state());
     }
     plan_ = known->plan;
     measuring_ = options.compute_s < 0 && known->executions < kTimedExecutions &&
                  plan_.reason != plan::Reason::no_model;
+    if (!measuring_ && options.self_check && state_.guards && plan_.reason == plan::Reason::tuned) {
+      take_turn(*known);
+    }
   }
+  if (timed_ || state_.traces) begun_s_ = context_.now_s();
   prepare_buffer();
   enter_block(issue_);
   compute_ = issue_;
@@ -95,6 +105,37 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
                            : plan_.schedule == plan::Schedule::vectorised ? 1
                                                                           : strips_;
     for (uint64_t i = 0; i < std::min(ahead, strips_); ++i) issue_get();
+  }
+}
+
+// As the guard says.
+void LoopRun::take_turn(LoopSite& site) {
+  const plan::Guard::Turn turn = site.guard.next();
+  timed_ = turn.timed;
+  if (turn.way == plan::Guard::Way::tuned) return;
+  plan_ =
+      plan::force_strip(request_, costs_, {plan::Schedule::vectorised, request_.total_bytes, 1});
+  plan_.reason = plan::Reason::guarded;
+}
+
+// At the end of the loop.
+void LoopRun::settle() {
+  refine();
+  if (!timed_ && !state_.traces) return;
+  const double seconds = context_.now_s() - begun_s_;
+  if (state_.traces) {
+    const std::string what =
+        std::string(to_string(direction_)) + " " + exact_bytes_text(request_.total_bytes);
+    state_.trace.note(
+        call_, request_.total_bytes * 2 + static_cast<uint64_t>(direction_),
+        {plan_.schedule, plan_.reason, false, strips_, plan_.burst, plan_.predicted_s}, seconds,
+        what);
+  }
+  if (!std::exchange(timed_, false)) return;
+  if (LoopSite* const known = state_.sites.find(site_, request_)) {
+    using Way = plan::Guard::Way;
+    known->guard.record(plan_.reason == plan::Reason::guarded ? Way::baseline : Way::tuned,
+                        seconds);
   }
 }
 
@@ -230,7 +271,7 @@ const Strip* LoopRun::next_get() {
   }
   if (const Strip* local = hand_out_local()) return local;
   if (compute_.index == strips_) {
-    refine();
+    settle();
     return nullptr;
   }
   ContextState& context = context_.state();
@@ -263,7 +304,7 @@ const Strip* LoopRun::next_put() {
   if (compute_.index == strips_) {
     if (const Strip* local = hand_out_local()) return local;
     wait_for_all();
-    refine();
+    settle();
     return nullptr;
   }
   // The buffer's last put, if any, must have left it.
@@ -306,6 +347,7 @@ void LoopRun::refine() {
   plan::StripRequest measured = request_;
   measured.compute_s = known->least_compute_s;
   known->plan = plan::plan_strip(measured, costs_);
+  known->guard.restart();
 }
 
 }  // namespace stripline::detail

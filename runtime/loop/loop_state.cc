@@ -8,7 +8,8 @@ void LoopFrame::Free::operator()(std::byte* memory) const {
   ::operator delete[](memory, std::align_val_t{64});
 }
 
-LoopState::LoopState(const ContextState& context) {
+LoopState::LoopState(const ContextState& context)
+    : guards(context.options.guard), traces(context.options.trace == "sites") {
   if (context.model == nullptr) return;
   for (size_t i = 0; i < model::kPaths; ++i) {
     const auto* entry = model::find_path(*context.model, static_cast<model::Path>(i));
@@ -30,6 +31,27 @@ LoopFrame& LoopState::enter_frame() {
 NestEngine& LoopState::enter_nest(Context& context) {
   if (nest_depth_ == nests_.size()) nests_.push_back(std::make_unique<NestEngine>(context));
   return *nests_[nest_depth_++];
+}
+
+Savings LoopState::savings() const {
+  Savings all = forgotten;
+  sites.for_each([&](const LoopSite& site) { all.add(site.guard); });
+  nest_sites.for_each([&](const NestSite& site) { all.add(site.guard); });
+  return all;
+}
+
+void report_choices(Context& context) {
+  const LoopState& loops = LoopState::of(context.state());
+  const Savings own = loops.savings();
+  const auto sum = [&](double value) { return context.reduce_all(value, Context::ReduceOp::sum); };
+  const Savings all{sum(own.actual_s), sum(own.baseline_s), sum(own.squared_error), sum(own.sites),
+                    sum(own.demoted)};
+  if (context.rank_me() != 0) return;
+  if (loops.traces) {
+    std::fprintf(stderr, "stripline: loops and nests of rank 0, times of one execution:\n%s",
+                 loops.trace.empty() ? "(none)\n" : loops.trace.text().c_str());
+  }
+  std::fprintf(stderr, "stripline: %s\n", savings_text(all).c_str());
 }
 
 void LoopState::say_no_model(const ContextState& context) {

@@ -10,10 +10,12 @@
 
 #include <stripline/loop.h>
 
+#include "optimizer/plan/guard.h"
 #include "optimizer/plan/plan_cache.h"
 #include "optimizer/plan/strip_costs.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/loop/nest_engine.h"
+#include "runtime/loop/trace.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
@@ -40,6 +42,7 @@ struct LoopSite {
   plan::StripPlan plan;
   uint32_t executions = 0;
   double least_compute_s = 0;  ///< of the uncut loop, over the timed executions
+  plan::Guard guard;
 };
 
 /// Memory and counters of one loop being executed; loops inside of bodies have frames of their own.
@@ -74,6 +77,13 @@ struct LoopState : MechanismState {
 
   plan::PlanCache<LoopSite> sites;
   NestSites nest_sites;
+
+  bool guards = true;   ///< Options::guard
+  bool traces = false;  ///< Options::trace says "sites"
+  Trace trace;
+  /// Of sites that have been forgotten.
+  Savings forgotten;
+  Savings savings() const;
 
   /// Says, once, that loops do without the model.
   void say_no_model(const ContextState& context);

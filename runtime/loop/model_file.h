@@ -12,11 +12,10 @@
 
 namespace stripline {
 
-/// The example model for any machine, as a file that goes away.
+/// A model for any machine, as a file that goes away.
 class ModelFile {
  public:
-  explicit ModelFile(const std::string& name) {
-    model::TunedModel m = model::example_model();
+  explicit ModelFile(const std::string& name, model::TunedModel m = model::example_model()) {
     m.fingerprint.clear();
     path_ = std::filesystem::temp_directory_path() /
             ("stripline_" + name + "_" + std::to_string(::getpid()) + ".json");

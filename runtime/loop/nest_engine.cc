@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "runtime/loop/loop_state.h"
 #include "runtime/vis/wire.h"
@@ -60,14 +61,16 @@ void NestEngine::check_bounds() const {
 
 void NestEngine::find_layout(const NestOptions& options, CallSite call) {
   const NestKey key = key_of(state_, nest_, options, call);
-  measuring_ = false;
+  measuring_ = timed_ = false;
+  call_ = call;
+  LoopState& loops = LoopState::of(state_);
   if (options.force) {
     forced_ = lay_out(state_, key, options, options.compute_s);
     layout_ = &forced_;
   } else {
-    LoopState& loops = LoopState::of(state_);
     site_ = loops.nest_sites.find(key);
     if (site_ == nullptr) {
+      if (const NestSite* old = loops.nest_sites.displaced_by(key)) loops.forgotten.add(old->guard);
       site_ = &loops.nest_sites.insert(key);
       site_->layout = lay_out(state_, site_->key, options, options.compute_s);
     }
@@ -78,8 +81,15 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
     if (no_model && options.use_model) loops.say_no_model(state_);
     measuring_ = options.compute_s < 0 && !plan().obstacle && !no_model &&
                  reason != plan::Reason::own_memory && site_->executions < kTimedExecutions;
-    if (measuring_) options_ = options;
+    if (measuring_) {
+      options_ = options;
+    } else if (options.self_check && loops.guards && reason == plan::Reason::tuned &&
+               !plan().obstacle && site_->users == 1) {
+      take_turn(options);
+    }
   }
+  traces_ = loops.traces;
+  if (timed_ || traces_) begun_s_ = context_.now_s();
   if (plan().obstacle) return;
   for (uint32_t g = 0; g < groups(); ++g) {
     origin_[g] = origin_of(key, nest_, layout_->whole.group[g].member[0]);
@@ -372,6 +382,7 @@ const NestTile* NestEngine::next() {
   }
   if (compute_.step == plan().steps) {
     wait_for_all();
+    settle();
     return nullptr;
   }
   context_.progress();  // peers may be waiting for this rank's attention
@@ -392,6 +403,45 @@ void NestEngine::end() {
 
 // --- timing --------------------------------------------------------------------------------------
 
+// As the guard says.
+void NestEngine::take_turn(const NestOptions& options) {
+  const plan::Guard::Turn turn = site_->guard.next();
+  timed_ = turn.timed;
+  if (turn.way == plan::Guard::Way::tuned) return;
+  if (site_->simple == nullptr) {
+    NestOptions simply = options;
+    simply.force = plan::NestCandidate{plan::Schedule::vectorised, {0, nest_.counts[0]}, 1};
+    site_->simple =
+        std::make_unique<NestLayout>(lay_out(state_, site_->key, simply, site_->least_compute_s));
+    site_->simple->plan.reason = plan::Reason::guarded;
+  }
+  layout_ = site_->simple.get();
+}
+
+// At the end of the nest.
+void NestEngine::settle() {
+  if (!timed_ && !traces_) return;
+  const double seconds = context_.now_s() - begun_s_;
+  if (traces_) note(seconds);
+  if (!std::exchange(timed_, false)) return;
+  using Way = plan::Guard::Way;
+  site_->guard.record(plan().reason == plan::Reason::guarded ? Way::baseline : Way::tuned, seconds);
+}
+
+void NestEngine::note(double seconds) {
+  uint64_t shape = nest_.references();
+  std::string loops;
+  for (uint32_t loop = 0; loop < nest_.depth; ++loop) {
+    shape = shape * 0x9e3779b97f4a7c15 + nest_.counts[loop];
+    loops += (loop > 0 ? " x " : "") + std::to_string(nest_.counts[loop]);
+  }
+  const plan::NestPlan& done = plan();
+  LoopState::of(state_).trace.note(call_, shape,
+                                   {done.schedule, done.reason, done.obstacle.has_value(),
+                                    done.steps, done.window, done.predicted_s},
+                                   seconds, "nest of " + loops);
+}
+
 void NestEngine::start_clock() {
   if (measuring_) out_since_s_ = context_.now_s();
 }
@@ -407,6 +457,8 @@ void NestEngine::refine() {
       executions == 1 ? computed_s_ : std::min(site_->least_compute_s, computed_s_);
   if (executions < kRefineAfter || site_->users > 1) return;
   site_->layout = lay_out(state_, site_->key, options_, site_->least_compute_s);
+  site_->simple.reset();
+  site_->guard.restart();
 }
 
 // --- the interface -------------------------------------------------------------------------------

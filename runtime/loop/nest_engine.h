@@ -119,6 +119,9 @@ class NestEngine {
   const NestTile* next_access();
   void move_elements(plan::Direction direction);
 
+  void take_turn(const NestOptions& options);
+  void settle();
+  void note(double seconds);
   void start_clock();
   void stop_clock();
   void refine();
@@ -144,6 +147,10 @@ class NestEngine {
   // Of the first executions, which are timed.
   bool measuring_ = false;
   NestOptions options_;
+  CallSite call_;
+  bool traces_ = false;
+  bool timed_ = false;  // for the guard
+  double begun_s_ = 0;  // where the guard or the trace is to know
   double out_since_s_ = 0;
   double computed_s_ = 0;
 };

@@ -281,6 +281,10 @@ NestSite* NestSites::find(const NestKey& key) {
   return site != nullptr && same_key(site->key, key) ? site : nullptr;
 }
 
+const NestSite* NestSites::displaced_by(const NestKey& key) const {
+  return sites_[hash_of(key) & (kPlaces - 1)].get();
+}
+
 NestSite& NestSites::insert(const NestKey& key) {
   std::unique_ptr<NestSite>& site = sites_[hash_of(key) & (kPlaces - 1)];
   std::erase_if(displaced_, [](const auto& one) { return one->users == 0; });

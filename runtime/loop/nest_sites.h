@@ -9,6 +9,7 @@
 
 #include <stripline/nest.h>
 
+#include "optimizer/plan/guard.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/vis/strided.h"
 
@@ -71,6 +72,8 @@ NestLayout lay_out(ContextState& state, const NestKey& key, const NestOptions& o
 struct NestSite {
   NestKey key;
   NestLayout layout;
+  std::unique_ptr<NestLayout> simple;  ///< vectorised, once the guard has asked for it
+  plan::Guard guard;
   uint32_t executions = 0;
   double least_compute_s = 0;
   uint32_t users = 0;  ///< executions that are under way
@@ -85,8 +88,16 @@ class NestSites {
   NestSites() : sites_(kPlaces) {}
   /// The site of a key, or null.
   NestSite* find(const NestKey& key);
+  /// What insert() with this key would forget, or null.
+  const NestSite* displaced_by(const NestKey& key) const;
   /// A site for a key that find() did not find. Others may be forgotten.
   NestSite& insert(const NestKey& key);
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const auto& site : sites_) {
+      if (site != nullptr) visit(*site);
+    }
+  }
 
  private:
   static constexpr size_t kPlaces = 128;  // a power of two

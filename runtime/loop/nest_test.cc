@@ -299,7 +299,7 @@ TEST(NestsUnderAModel, ArePlannedTimedAndPlannedAgain) {
       std::vector<NestPlan> plans;
       for (int time = 0; time < kTimes; ++time) {
         plans.push_back(for_nest(
-            context, {kManyRows, kManyColumns},
+            context, {kManyRows, kManyColumns}, {.self_check = false},
             [&](const std::array<size_t, 2>& index, const double& in, double& sum) {
               sum += in;
               if (index[1] % 64 == 0) context.compute_for(2e-6);

@@ -96,6 +96,7 @@ Context::Context(std::unique_ptr<detail::ContextState> state)
 
 Context::~Context() {
   state_->progress_thread.reset();  // from here on, calls do it all
+  if (state_->options.trace != "off") detail::report_choices(*this);
   state_->leave();
 }
 

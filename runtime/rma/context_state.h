@@ -45,6 +45,10 @@ struct MechanismState {
   virtual ~MechanismState() = default;
 };
 
+/// Of runtime/loop. Collective, at the end of a job that is traced: rank 0 says on standard error
+/// what was chosen for loops and nests, as Options::trace asks.
+void report_choices(Context& context);
+
 struct ContextState {
   /// Memory of collectives that peers can put into, behind the program's segment and the landing
   /// zone of transfers of many regions: a third of it scratch memory, a third slots for what is

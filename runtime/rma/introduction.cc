@@ -29,6 +29,8 @@ void note_program_options(const Options& options, std::vector<Setting>& settings
   note("STRIPLINE_DEBUG", options.debug != expected.debug, options.debug ? "1" : "0");
   note("STRIPLINE_SAME_NODE", options.same_node != expected.same_node, options.same_node);
   note("STRIPLINE_PROGRESS", options.progress != expected.progress, options.progress);
+  note("STRIPLINE_GUARD", options.guard != expected.guard, options.guard ? "1" : "0");
+  note("STRIPLINE_TRACE", options.trace != expected.trace, options.trace);
   note("STRIPLINE_TUNING", options.tuning != expected.tuning, options.tuning);
   note("STRIPLINE_VERBOSE", options.verbose != expected.verbose, options.verbose ? "1" : "0");
 }

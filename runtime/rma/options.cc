@@ -59,6 +59,12 @@ Result<Options> Options::from_environment() {
     }
   }
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_DEBUG", options.debug));
+  STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_GUARD", options.guard));
+  if (const auto text = variable("STRIPLINE_TRACE"); !text.empty()) options.trace = text;
+  if (options.trace != "off" && options.trace != "summary" && options.trace != "sites") {
+    return Error(ErrorCode::invalid_argument,
+                 "STRIPLINE_TRACE='" + options.trace + "' is none of 'off', 'summary' and 'sites'");
+  }
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_VERBOSE", options.verbose));
   return options;
 }

@@ -28,6 +28,8 @@ TEST(Options, EveryVariableIsRead) {
                                        {"STRIPLINE_CLOCK", "virtual"},
                                        {"STRIPLINE_MODEL", "a.stripline.json"},
                                        {"STRIPLINE_PROGRESS", "thread"},
+                                       {"STRIPLINE_GUARD", "0"},
+                                       {"STRIPLINE_TRACE", "sites"},
                                        {"STRIPLINE_SEGMENT_BYTES", "3M"},
                                        {"STRIPLINE_SEED", "18446744073709551615"}});
   const auto options = Options::from_environment();
@@ -36,12 +38,16 @@ TEST(Options, EveryVariableIsRead) {
   EXPECT_EQ(options->clock, "virtual");
   EXPECT_EQ(options->model_path, "a.stripline.json");
   EXPECT_EQ(options->progress, "thread");
+  EXPECT_FALSE(options->guard);
+  EXPECT_EQ(options->trace, "sites");
   EXPECT_EQ(options->segment_bytes, size_t{3} << 20);
   EXPECT_EQ(options->seed, UINT64_MAX);
 }
 
 TEST(Options, ValuesThatDoNotParseAreNamed) {
   const std::map<std::string, std::string> wrong = {{"STRIPLINE_CLOCK", "sundial"},
+                                                    {"STRIPLINE_TRACE", "everything"},
+                                                    {"STRIPLINE_GUARD", "perhaps"},
                                                     {"STRIPLINE_SEGMENT_BYTES", "many"},
                                                     {"STRIPLINE_SEED", "-1"}};
   for (const auto& [name, value] : wrong) {

@@ -63,6 +63,7 @@ Result<EngineLoop> make_engine_loop(Context& context, const experiment::Point& p
   EngineLoop loop;
   loop.options = options;
   loop.options.site = kSite;
+  loop.options.self_check = false;  // the plan is what is measured
   loop.element_bytes = element_bytes;
   STRIPLINE_ASSIGN_OR_RETURN(loop.transfer, transfer_of(point, context.rank_n()));
   STRIPLINE_ASSIGN_OR_RETURN(plan::StripCandidate candidate, decomposition_of(point));

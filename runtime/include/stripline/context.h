@@ -70,6 +70,13 @@ struct Options {
   /// both. docs/programming.md says what a program must mind with a thread, docs/fabrics.md what
   /// each costs. Ranks of a job may differ.
   std::string progress = "manual";
+  /// STRIPLINE_GUARD: sites whose plan is tuned are now and then carried out the simple way, too,
+  /// and keep what is faster (docs/programming.md).
+  bool guard = true;
+  /// STRIPLINE_TRACE: what rank 0 says on standard error when the job ends. "off"; "summary": what
+  /// tuned plans have saved; "sites": also what was chosen, predicted and measured at each place in
+  /// the program. The same on every rank.
+  std::string trace = "off";
 
   /// Errors: invalid_argument for a value that does not parse.
   static Result<Options> from_environment();

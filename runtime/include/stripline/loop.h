@@ -69,6 +69,9 @@ struct LoopOptions {
   uint64_t site = 0;      ///< tells loops apart in the plan cache; 0: the place of the call
                           ///< (two loops of one line and shape share a plan)
   bool use_model = true;  ///< false: as if there were no model, without saying so
+  /// Whether a tuned plan is now and then compared with the simple one, and given up where that is
+  /// faster (Options::guard). False for measurements of plans.
+  bool self_check = true;
   /// Run this decomposition, for measurements; adjusted to what granule and buffer allow.
   std::optional<plan::StripCandidate> force;
 };
@@ -91,6 +94,7 @@ struct Strip {
 };
 
 struct LoopFrame;
+struct LoopSite;
 struct LoopState;
 
 /// One execution of a loop. Not inlined: what the compiler sees of a loop is the body alone.
@@ -137,6 +141,8 @@ class LoopRun {
   void start_clock();
   void stop_clock();
   void refine();
+  void take_turn(LoopSite& site);
+  void settle();
 
   Context& context_;
   LoopState& state_;
@@ -161,6 +167,9 @@ class LoopRun {
   bool measuring_ = false;
   double out_since_s_ = 0;
   double computed_s_ = 0;
+  CallSite call_;
+  bool timed_ = false;  // for the guard
+  double begun_s_ = 0;  // where the guard or the trace is to know
   Strip strip_;
 };
 

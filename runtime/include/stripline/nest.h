@@ -60,6 +60,7 @@ struct NestOptions {
   size_t max_buffer_bytes = size_t{64} << 20;  ///< limit of the buffers of this nest
   uint64_t site = 0;                           ///< tells nests apart; 0: the place of the call
   bool use_model = true;                       ///< false: as if there were no model
+  bool self_check = true;                      ///< as that of LoopOptions
   /// Run this decomposition, for measurements; adjusted to what nest and buffers allow.
   std::optional<plan::NestCandidate> force;
 };

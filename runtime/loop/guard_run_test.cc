@@ -1,0 +1,148 @@
+// A wrong model costs speed for a moment, and nothing else.
+#include <array>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/loop.h>
+#include <stripline/nest.h>
+
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/loop/exact_costs.h"
+#include "runtime/loop/model_file.h"
+
+namespace stripline {
+namespace {
+
+constexpr const char* kFabric = "emulated:itanium-gm,compute=none,jitter=off";
+constexpr size_t kRows = 32;
+constexpr size_t kColumns = 512;
+constexpr int kWarmUp = 150;
+constexpr int kTimes = 600;
+
+// What is known of the network, and wrong: every parameter by a factor of its own, within
+// exp(+-spread), times `overhead` for those of the CPU.
+model::TunedModel wrong_model(uint64_t seed, double spread, double overhead) {
+  std::mt19937_64 random(seed);
+  const auto spoil = [&](std::optional<model::Parameter>& parameter, double factor) {
+    if (!parameter) return;
+    factor *= std::exp(std::uniform_real_distribution<>(-spread, spread)(random));
+    parameter = model::Parameter{parameter->value * factor,
+                                 parameter->value * factor,
+                                 parameter->value * factor,
+                                 1,
+                                 1,
+                                 "guess",
+                                 false};
+  };
+  model::TunedModel m = model::example_model();
+  model::PathModel path = exact_path(kFabric);
+  for (model::OperationModel* operation : {&*path.get, &*path.put}) {
+    for (model::Segment& segment : operation->segments) {
+      spoil(segment.o_base_s, overhead);
+      spoil(segment.r_base_s, overhead);
+      spoil(segment.o_per_byte_s, overhead);
+      spoil(segment.r_per_byte_s, overhead);
+      spoil(segment.L_s, 1);
+      spoil(segment.g_s, overhead);
+      spoil(segment.G_s_per_byte, 1);
+    }
+  }
+  m.network["inter-node"] = path;
+  m.compute.reset();  // nothing depends on caches there
+  m.strip = exact_strip(kFabric);
+  return m;
+}
+
+struct Times {
+  double loop_s = 0;
+  double nest_s = 0;
+};
+
+// Of kTimes executions of a loop, and of a nest, both light, after the first ones.
+Times run(const std::string& model, bool guard, bool use_model) {
+  Times times;
+  auto group = bootstrap::group_on({"", kFabric, "virtual"}, 2);
+  group.context.model_path = model;
+  group.context.guard = guard;
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    const auto array = *context.new_symmetric_array<double>(kRows * kColumns);
+    for (size_t i = 0; i < kRows * kColumns; ++i) context.local(array)[i] = 1;
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const auto remote = global_ptr<const double>(context.on_rank(array, 1));
+      const auto [i, j] = loop_indices<2>();
+      const auto loop = [&, remote] {
+        double sum = 0;
+        strip_for(context, remote, kRows * kColumns, {.use_model = use_model},
+                  [&](size_t begin, size_t end, const double* strip) {
+                    for (size_t k = 0; k < end - begin; ++k) sum += strip[k];
+                    context.compute_for(2e-9 * static_cast<double>(end - begin));
+                  });
+        EXPECT_EQ(sum, kRows * kColumns);
+      };
+      const auto nest = [&, i = i, j = j, remote] {
+        double sum = 0;
+        for_nest(
+            context, {kRows, kColumns}, {.use_model = use_model},
+            [&](const std::array<size_t, 2>& at, const double& in) {
+              sum += in;
+              if (at[1] == 0) context.compute_for(1e-6);
+            },
+            read(remote, i * kColumns + j));
+        EXPECT_EQ(sum, kRows * kColumns);
+      };
+      const auto time = [&](const auto& one) {
+        for (int k = 0; k < kWarmUp; ++k) one();
+        const double begin_s = context.now_s();
+        for (int k = 0; k < kTimes; ++k) one();
+        return context.now_s() - begin_s;
+      };
+      times.loop_s = time(loop);
+      times.nest_s = time(nest);
+    }
+    context.barrier();
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+  return times;
+}
+
+TEST(GuardedRun, AModelWithoutOverheadsCostsLittle) {
+  const ModelFile file("guard_test", wrong_model(1, 0, 1e-4));
+  const Times simple = run(file.path(), true, false);
+  const Times unguarded = run(file.path(), false, true);
+  const Times guarded = run(file.path(), true, true);
+  // It would.
+  EXPECT_GT(unguarded.loop_s, 1.2 * simple.loop_s);
+  EXPECT_GT(unguarded.nest_s, 1.2 * simple.nest_s);
+  EXPECT_LT(guarded.loop_s, 1.02 * simple.loop_s);
+  EXPECT_LT(guarded.nest_s, 1.02 * simple.nest_s);
+}
+
+TEST(GuardedRun, ARightModelKeepsItsGain) {
+  const ModelFile file("guard_test", wrong_model(1, 0, 1));
+  const Times simple = run(file.path(), true, false);
+  const Times unguarded = run(file.path(), false, true);
+  const Times guarded = run(file.path(), true, true);
+  EXPECT_LT(unguarded.loop_s, 0.97 * simple.loop_s);
+  EXPECT_LT(guarded.loop_s, 1.02 * unguarded.loop_s);
+  EXPECT_LT(guarded.nest_s, 1.02 * unguarded.nest_s);
+}
+
+TEST(GuardedRun, ACorruptedModelCostsLittle) {
+  const ModelFile right("guard_test", wrong_model(1, 0, 1));
+  const Times simple = run(right.path(), true, false);
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    const ModelFile file("guard_test", wrong_model(seed, 5, 1));
+    const Times guarded = run(file.path(), true, true);
+    EXPECT_LT(guarded.loop_s, 1.02 * simple.loop_s) << seed;
+    EXPECT_LT(guarded.nest_s, 1.02 * simple.nest_s) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace stripline

@@ -1,0 +1,123 @@
+#include "runtime/loop/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "base/quantity.h"
+
+namespace stripline::detail {
+namespace {
+
+// Rows of a table that a person reads.
+constexpr size_t kMostRows = 30;
+// A prediction that is farther off than by this factor is said to have missed.
+constexpr double kMissed = 1.25;
+
+std::string format(const char* pattern, double value) {
+  std::array<char, 48> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), pattern, value);
+  return buffer.data();
+}
+
+std::string_view name_of(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string padded(std::string text, size_t width) {
+  if (text.size() < width) text.resize(width, ' ');
+  return text;
+}
+
+}  // namespace
+
+std::string Choice::text() const {
+  if (one_by_one) return "access by access";
+  const std::string of_steps = std::to_string(steps) + (steps == 1 ? " step" : " steps");
+  switch (schedule) {
+    case plan::Schedule::vectorised:
+      return reason == plan::Reason::own_memory ? "in place" : "blocking, " + of_steps;
+    case plan::Schedule::all_issued:
+      return "A, " + of_steps;
+    case plan::Schedule::pipelined:
+      return "B, " + of_steps + ", " + std::to_string(window) + " ahead";
+  }
+  return of_steps;
+}
+
+void Savings::add(const plan::Guard& guard) {
+  if (guard.checks() == 0) return;
+  const plan::Guard::Balance balance = guard.balance();
+  actual_s += balance.actual_s;
+  baseline_s += balance.baseline_s;
+  squared_error += balance.error_s * balance.error_s;
+  sites += 1;
+  demoted += guard.in_use() == plan::Guard::Way::baseline ? 1 : 0;
+}
+
+std::string savings_text(const Savings& savings) {
+  if (savings.sites == 0 || !(savings.baseline_s > 0)) {
+    return "no tuned plan was carried out often enough to be compared with the simple way";
+  }
+  const double saved = 1 - savings.actual_s / savings.baseline_s;
+  const double error = std::sqrt(savings.squared_error) / savings.baseline_s;
+  return "tuned saved " + format("%.1f", 100 * saved) + " % +- " + format("%.1f", 100 * error) +
+         " against the simple way, at " + format("%.0f", savings.sites) +
+         (savings.sites == 1 ? " site" : " sites") + " of all ranks; " +
+         format("%.0f", savings.demoted) + " demoted";
+}
+
+void Trace::note(CallSite call, uint64_t shape, const Choice& choice, double seconds,
+                 std::string_view what) {
+  const std::string_view file = call.file == nullptr ? std::string_view() : call.file;
+  Row& row = rows_[{file, call.line, shape}];
+  if (row.executions++ == 0) row.what = what;
+  if (choice.reason == plan::Reason::guarded) {
+    ++row.compared;
+    return;
+  }
+  row.choice = choice;
+  row.measured_s += seconds;
+  row.predicted_s += choice.predicted_s;
+}
+
+std::string Trace::text() const {
+  std::vector<const decltype(rows_)::value_type*> order;
+  for (const auto& entry : rows_) order.push_back(&entry);
+  std::ranges::sort(order, [](const auto* a, const auto* b) {
+    return a->second.measured_s > b->second.measured_s;
+  });
+  std::string text = padded("place", 28) + padded("what", 26) + padded("times", 9) +
+                     padded("chosen", 26) + padded("predicted", 11) + "measured\n";
+  std::string missed;
+  for (size_t i = 0; i < std::min(order.size(), kMostRows); ++i) {
+    const auto& [key, row] = *order[i];
+    const auto& [file, line, shape] = key;
+    const std::string place = std::string(name_of(file)) + ":" + std::to_string(line);
+    const auto times = static_cast<double>(row.executions - row.compared);
+    const double measured_s = times > 0 ? row.measured_s / times : 0;
+    const double predicted_s = times > 0 ? row.predicted_s / times : 0;
+    std::string reason = row.choice.text();
+    if (row.choice.reason == plan::Reason::guarded) reason = "blocking, by the guard";
+    text += padded(place, 28) + padded(row.what, 26) + padded(std::to_string(row.executions), 9) +
+            padded(reason, 26) + padded(predicted_s > 0 ? seconds_text(predicted_s) : "-", 11) +
+            (times > 0 ? seconds_text(measured_s) : "-") + "\n";
+    if (predicted_s > 0 && measured_s > 0) {
+      const double ratio = measured_s / predicted_s;
+      if (ratio > kMissed || ratio < 1 / kMissed) {
+        missed += "  " + place + " (" + row.what + ") took " + format("%.2f", ratio) +
+                  " times what was predicted\n";
+      }
+    }
+  }
+  if (order.size() > kMostRows) {
+    text += "and " + std::to_string(order.size() - kMostRows) + " more\n";
+  }
+  if (!missed.empty()) text += "predictions that missed:\n" + missed;
+  return text;
+}
+
+}  // namespace stripline::detail

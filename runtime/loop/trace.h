@@ -1,0 +1,66 @@
+// What was chosen at each place of the program, and what came of it: Options::trace.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include <stripline/call_site.h>
+
+#include "optimizer/plan/guard.h"
+#include "optimizer/plan/strip.h"
+
+namespace stripline::detail {
+
+/// A plan of a loop or a nest, for a table.
+struct Choice {
+  plan::Schedule schedule = plan::Schedule::vectorised;
+  plan::Reason reason = plan::Reason::no_model;
+  bool one_by_one = false;  ///< access by access: the order matters
+  uint64_t steps = 1;
+  uint32_t window = 1;
+  double predicted_s = 0;  ///< 0: not known
+
+  /// "A, 16 steps"; "B, 16 steps, 2 ahead".
+  std::string text() const;
+};
+
+/// What tuned plans saved, by their guards.
+struct Savings {
+  double actual_s = 0;
+  double baseline_s = 0;
+  double squared_error = 0;  ///< of the difference, squared seconds
+  double sites = 0;          ///< that were compared at least once
+  double demoted = 0;        ///< of these, carried out the simple way now
+  void add(const plan::Guard& guard);
+};
+
+/// "tuned saved 11.2 % +- 1.4 against the simple way, ..."
+std::string savings_text(const Savings& savings);
+
+/// Executions by place and shape.
+class Trace {
+ public:
+  struct Row {
+    std::string what;  ///< "get 1 MiB"
+    Choice choice;     ///< the latest, other than for comparison
+    uint64_t executions = 0;
+    uint64_t compared = 0;  ///< of these, carried out the simple way by the guard
+    double measured_s = 0;  ///< of those that were not
+    double predicted_s = 0;
+  };
+
+  /// An execution. `shape` tells apart what happens at one place.
+  void note(CallSite call, uint64_t shape, const Choice& choice, double seconds,
+            std::string_view what);
+  /// A table, the places that took the longest first; and where predictions missed.
+  std::string text() const;
+  bool empty() const { return rows_.empty(); }
+
+ private:
+  std::map<std::tuple<std::string_view, int, uint64_t>, Row> rows_;
+};
+
+}  // namespace stripline::detail

@@ -1,0 +1,89 @@
+#include "runtime/loop/trace.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <stripline/loop.h>
+#include <stripline/nest.h>
+
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/loop/model_file.h"
+
+namespace stripline::detail {
+namespace {
+
+constexpr CallSite kHere{"/home/someone/app/jacobi.cc", 81};
+
+TEST(Trace, ShowsThePlacesThatTookLongestFirst) {
+  Trace trace;
+  EXPECT_TRUE(trace.empty());
+  const Choice strips{plan::Schedule::pipelined, plan::Reason::tuned, false, 16, 2, 250e-6};
+  for (int i = 0; i < 4; ++i) trace.note(kHere, 1, strips, 260e-6, "get 512 KiB");
+  const Choice simple{plan::Schedule::vectorised, plan::Reason::guarded, false, 1, 1, 0};
+  trace.note(kHere, 1, simple, 900e-6, "get 512 KiB");
+  const Choice all{plan::Schedule::all_issued, plan::Reason::tuned, false, 8, 8, 1e-3};
+  trace.note({"jacobi.cc", 93}, 1, all, 2e-3, "nest of 64 x 64");
+  const std::string text = trace.text();
+  EXPECT_LT(text.find("jacobi.cc:93"), text.find("jacobi.cc:81")) << text;
+  EXPECT_EQ(text.find("someone"), std::string::npos);
+  EXPECT_NE(text.find("B, 16 steps, 2 ahead"), std::string::npos) << text;
+  EXPECT_NE(text.find("250 us     260 us"), std::string::npos) << text;  // without the comparison
+  EXPECT_NE(text.find("A, 8 steps"), std::string::npos) << text;
+  EXPECT_NE(text.find("  jacobi.cc:93 (nest of 64 x 64) took 2.00 times"), std::string::npos);
+  EXPECT_EQ(text.find("jacobi.cc:81 (get"), std::string::npos) << text;
+}
+
+TEST(Trace, ShapesAtOnePlaceAreRowsOfTheirOwn) {
+  Trace trace;
+  for (uint64_t shape = 1; shape <= 40; ++shape) trace.note(kHere, shape, {}, 1e-6, "get");
+  EXPECT_NE(trace.text().find("and 10 more"), std::string::npos);
+}
+
+TEST(Savings, AddUpOverSites) {
+  EXPECT_NE(savings_text({}).find("no tuned plan"), std::string::npos);
+  Savings savings{
+      .actual_s = 8.88, .baseline_s = 10, .squared_error = 0.0196, .sites = 12, .demoted = 3};
+  EXPECT_EQ(
+      savings_text(savings),
+      "tuned saved 11.2 % +- 1.4 against the simple way, at 12 sites of all ranks; 3 demoted");
+  savings.add(plan::Guard());  // never compared
+  EXPECT_EQ(savings.sites, 12);
+}
+
+// What a job of two ranks says at its end.
+TEST(TracedRun, SaysWhatWasChosenAndSaved) {
+  const ModelFile file("trace_test");
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  group.context.model_path = file.path();
+  group.context.trace = "sites";
+  ::testing::internal::CaptureStderr();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    constexpr size_t kCount = 131072;
+    const auto array = *context.new_symmetric_array<double>(kCount);
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const auto remote = global_ptr<const double>(context.on_rank(array, 1));
+      for (int i = 0; i < 20; ++i) {
+        strip_for(context, remote, kCount, {}, [&](size_t begin, size_t end, const double*) {
+          context.compute_for(static_cast<double>(end - begin) * 10e-9);
+        });
+      }
+      const auto [i] = loop_indices<1>();
+      for_nest(
+          context, {size_t{8}}, [](const double& in, double& out) { out = in; },
+          read(context.on_rank(array, 1), i), write(context.on_rank(array, 1), i + 1));
+    }
+    context.barrier();
+  });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  EXPECT_NE(said.find("get 1 MiB                 20"), std::string::npos) << said;
+  EXPECT_NE(said.find("access by access"), std::string::npos) << said;
+  EXPECT_NE(said.find("tuned saved "), std::string::npos) << said;
+  EXPECT_NE(said.find("at 1 site of all ranks"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace stripline::detail
