@@ -25,7 +25,9 @@ class PlainExchange {
       share.compute(step, 0, share.planes(step));
       for (size_t axis = 0; axis < 3; ++axis) {
         team_->barrier();
-        for (const bool up : {false, true}) fetch(share, share.face(step, axis, up));
+        for (const bool up : {false, true}) {
+          fetch(share, share.face(step, axis, up), share.face(step, axis, !up).source_offset);
+        }
       }
     } else {
       send_planes(share, step);
@@ -49,12 +51,12 @@ class PlainExchange {
   double maximum(MgShare& share, double value) { return team_->max(share.me(), value); }
 
  private:
-  void fetch(MgShare& share, const MgFace& face) {
+  void fetch(MgShare& share, const MgFace& face, size_t opposite) {
     const bool spoiled = steps_ == 12 && share.me() == 0 && face.block.counts[2] == 1;
     if (spoiled && fault_ == Fault::stale_face) return;
     double* const target = share.shared().data() + face.block.offset;
-    size_t source = face.source_offset;
-    if (spoiled && fault_ == Fault::swapped_sides) source = face.block.offset;
+    const bool swapped = spoiled && fault_ == Fault::swapped_sides;
+    const size_t source = swapped ? opposite : face.source_offset;
     copy_block(team_->shared(face.neighbour).data() + source, target, face.block.counts,
                face.block.strides);
     if (spoiled && fault_ == Fault::wrong_ghost) {
