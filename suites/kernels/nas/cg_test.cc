@@ -1,6 +1,7 @@
 // CG gives the reference values on every grid of ranks, whatever the pieces it is computed in, and
 // does not when one element of what is exchanged is wrong.
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <vector>
 
@@ -31,9 +32,9 @@ class PlainExchange {
       // What the partner had in the product before, one piece of it.
       const bool stale = fault_ == Fault::stale_sum && stage == 0 && products_ == 40;
       in_pieces(0, share.rows(), piece_, [&](size_t b, size_t e) {
-        share.add(stage, b, e, stale && b == 0 ? before_.data() : theirs + b);
+        share.add(stage, b, e, stale && b == 0 ? stale_.data() : theirs + b);
       });
-      if (fault_ == Fault::stale_sum && stage == 0) before_.assign(theirs, theirs + share.rows());
+      if (fault_ == Fault::stale_sum && stage == 0) stale_.assign(theirs, theirs + share.rows());
     }
     if (fault_ == Fault::wrong_sum && share.me() == 0 && products_ == 40) {
       share.sums(partition.stages())[share.rows() / 3] *= 1 + 1e-3;
@@ -57,12 +58,54 @@ class PlainExchange {
                          partition.grid_cols(), std::plus<double>());
   }
 
- private:
+ protected:
   TestTeam<double>* team_;
   size_t piece_;
+
+ private:
   Fault fault_;
   size_t products_ = 0;
-  std::vector<double> before_;
+  std::vector<double> stale_;
+};
+
+// How many elements of its sums each rank has made, by stage, in all products together.
+using Progress = std::vector<std::vector<std::atomic<size_t>>>;
+
+// Sends each piece through all stages before the next one is multiplied.
+class FlowingExchange : public PlainExchange {
+ public:
+  FlowingExchange(TestTeam<double>& team, Progress& progress, size_t piece)
+      : PlainExchange(team, piece), progress_(&progress) {}
+
+  void sum_rows(CgShare& share) {
+    const CgPartition& partition = share.partition();
+    in_pieces(0, share.rows(), piece_, [&](size_t begin, size_t end) {
+      share.multiply(begin, end);
+      for (size_t stage = 0; stage < partition.stages(); ++stage) {
+        announce((*progress_)[share.me()][stage], before_ + end);
+        const uint32_t partner = partition.sum_partner(share.me(), stage);
+        await((*progress_)[partner][stage], before_ + end);
+        const double* const theirs = team_->shared(partner).data() + partition.sums_offset(stage);
+        share.add(stage, begin, end, theirs + begin);
+      }
+    });
+    before_ += share.rows();
+    team_->barrier();
+  }
+
+ private:
+  static void announce(std::atomic<size_t>& progress, size_t elements) {
+    progress.store(elements, std::memory_order_release);
+    progress.notify_all();
+  }
+  static void await(const std::atomic<size_t>& progress, size_t elements) {
+    for (size_t now = 0; (now = progress.load(std::memory_order_acquire)) < elements;) {
+      progress.wait(now);
+    }
+  }
+
+  Progress* progress_;
+  size_t before_ = 0;
 };
 
 CgResult run(NasClass problem_class, uint32_t ranks, size_t piece, Fault fault = Fault::none) {
@@ -94,6 +137,22 @@ TEST(Cg, GivesTheReferenceValueOfClassW) { EXPECT_TRUE(run(NasClass::w, 2, 1 << 
 TEST(Cg, PiecesDoNotChangeTheResult) {
   const double whole = run(NasClass::s, 4, 1 << 20).zeta;
   for (const size_t piece : {33, 256}) EXPECT_EQ(run(NasClass::s, 4, piece).zeta, whole) << piece;
+}
+
+TEST(Cg, PiecesCanFlowThroughTheStages) {
+  const CgProblem& problem = cg_problem(NasClass::s);
+  const CgPartition partition = CgPartition::create(problem, 8).value();
+  TestTeam<double> team(8, partition.shared_elements());
+  Progress progress(8);
+  for (auto& stages : progress) stages = std::vector<std::atomic<size_t>>(partition.stages());
+  std::vector<CgResult> results(8);
+  run_as_ranks(8, [&](uint32_t me) {
+    CgShare share(problem, partition, me, team.shared(me));
+    FlowingExchange exchange(team, progress, 200);
+    results[me] = solve_cg(share, exchange);
+  });
+  for (const CgResult& result : results) EXPECT_TRUE(result.verified) << result.zeta;
+  EXPECT_EQ(results[0].zeta, run(NasClass::s, 8, 1 << 20).zeta);
 }
 
 TEST(Cg, CatchesOneWrongElement) {
