@@ -74,7 +74,7 @@ struct MgFace {
 /// The grids over a grid of ranks, both with powers of two along each axis, as NPB divides them:
 /// more ranks along the later axes. Arrays have one layer of ghost points on each side. Levels with
 /// less than two points for a rank along an axis are *replicated*: every rank has all of them, and
-/// does all of their work, which is less than that of sending them around. (NPB leaves ranks out
+/// does all of their work, instead of exchanging faces of single points. (NPB leaves ranks out
 /// instead; the results are the same.)
 class MgPartition {
  public:
