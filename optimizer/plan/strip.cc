@@ -368,6 +368,7 @@ double uncut_compute_s(const StripRequest& request, const StripCosts& costs, con
 }
 
 uint64_t strip_buffer_bytes(const StripRequest& request, const StripCandidate& candidate) noexcept {
+  if (request.placed) return whole_bytes(request);
   const uint64_t per_strip =
       saturating_add(std::min(candidate.strip_bytes, block_bytes(request)), halo_of(request));
   switch (candidate.schedule) {

@@ -49,6 +49,8 @@ struct StripRequest {
   uint64_t granule_elements = 1;  ///< strips hold a multiple of so many elements, e.g. a row
   /// A strip of a get also needs so many bytes beyond its end (Chen's k); 0 for puts.
   uint64_t halo_bytes = 0;
+  /// The data have a place in this rank's memory, where all of them stay: no buffers.
+  bool placed = false;
   /// Memory that the plan may use for buffers. One granule and its halo always fit.
   uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
   /// Gets only: bytes of local data that the loop also goes through, while the first transfers are

@@ -157,6 +157,7 @@ class Evaluator {
   /// Bytes of buffers that the schedules use.
   uint64_t all_issued_buffer() const { return whole_bytes(request_); }
   uint64_t pipelined_buffer(uint64_t strip, uint32_t window) const {
+    if (request_.placed) return whole_bytes(request_);
     return saturating_multiply(uint64_t{window} + 1, saturating_add(strip, halo_));
   }
 

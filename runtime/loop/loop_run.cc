@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <string>
 #include <utility>
@@ -34,6 +35,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   if (reading) halo_bytes_ = options.halo * element_bytes;
   const rank_t me = context.state().rank;
   uint32_t remote_blocks = 0;
+  uint32_t placed_blocks = 0;
   uint32_t peers = 0;  // as blocks follow one another
   rank_t peer = me;
   std::optional<model::Path> path;
@@ -45,6 +47,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       if (reading) own_count += block.count;
     } else {
       ++remote_blocks;
+      placed_blocks += block.place != nullptr ? 1 : 0;
       count += block.count;
       peers += block.rank != peer ? 1 : 0;
       peer = block.rank;
@@ -60,7 +63,8 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   request_.element_bytes = element_bytes;
   request_.granule_elements = std::max<size_t>(options.granule, 1);
   request_.halo_bytes = halo_bytes_;
-  request_.max_buffer_bytes = options.max_buffer_bytes;
+  request_.placed = placed_blocks > 0 && placed_blocks == remote_blocks;
+  if (!request_.placed) request_.max_buffer_bytes = options.max_buffer_bytes;
   request_.own_bytes = own_count * element_bytes;
   request_.compute_s = options.compute_s;
   request_.loop = options.loop;
@@ -172,6 +176,7 @@ void LoopRun::prepare_buffer() {
       break;
   }
   if (frame_.counters.size() < slots_) frame_.counters.resize(slots_);
+  if (request_.placed) return;
   if (frame_.buffer_bytes < bytes) {
     frame_.buffer.reset();
     frame_.buffer_bytes = 0;
@@ -215,6 +220,7 @@ size_t LoopRun::slot_of(const Cursor& cursor) const {
 }
 
 std::byte* LoopRun::place_of(const Cursor& cursor) const {
+  if (cursor.raw.place != nullptr) return cursor.raw.place + cursor.begin;
   if (plan_.schedule == plan::Schedule::all_issued) {
     return frame_.buffer.get() + cursor.base + cursor.begin;
   }
@@ -223,9 +229,10 @@ std::byte* LoopRun::place_of(const Cursor& cursor) const {
 
 void LoopRun::issue_get() {
   const Cursor& at = issue_;
-  // Under schedule A the strips of a block share one buffer: what the halo of the strip before
+  // Where the strips of a block share one buffer, or its place, what the halo of the strip before
   // brings is not fetched again.
-  const bool halo_is_there = plan_.schedule == plan::Schedule::all_issued && at.begin > 0;
+  const bool one_buffer = plan_.schedule == plan::Schedule::all_issued || at.raw.place != nullptr;
+  const bool halo_is_there = one_buffer && at.begin > 0;
   const uint64_t skip = halo_is_there ? halo_bytes_ : 0;
   const uint64_t bytes = strip_end(at) - at.begin + halo_bytes_ - skip;
   context_.state().get(place_of(at) + skip, at.raw.rank, at.raw.offset + at.begin + skip, bytes,
@@ -256,11 +263,28 @@ const Strip* LoopRun::hand_out_local() {
     if (block.rank != context_.rank_me()) context_.progress();
     context_.state().check("loop", block.rank, block.offset,
                            block.count * element_bytes_ + halo_bytes_);
-    strip_ = {local_, 0, block.count, context_.state().reachable[block.rank] + block.offset};
+    std::byte* const data = context_.state().reachable[block.rank] + block.offset;
+    strip_ = {local_, 0, block.count, data};
     ++local_;
+    if (block.place != nullptr && block.place != data) {
+      strip_.data = block.place;
+      if (direction_ == plan::Direction::get) {
+        std::memmove(block.place, data, block.count * element_bytes_ + halo_bytes_);
+      } else {
+        local_out_ = block;
+      }
+    }
     return &strip_;
   }
   return nullptr;
+}
+
+// Copies what the body has written to where it belongs.
+void LoopRun::settle_local() {
+  if (local_out_.place == nullptr) return;
+  std::memmove(context_.state().reachable[local_out_.rank] + local_out_.offset, local_out_.place,
+               local_out_.count * element_bytes_);
+  local_out_.place = nullptr;
 }
 
 const Strip* LoopRun::next_get() {
@@ -291,6 +315,7 @@ const Strip* LoopRun::next_get() {
 }
 
 const Strip* LoopRun::next_put() {
+  settle_local();
   if (out_) {
     stop_clock();
     out_ = false;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -172,6 +173,63 @@ TEST_P(Loop, GoesThroughUnequalBlocksOwnOnesInPlace) {
       wrong += context.local(*mine)[i] == expected ? 0 : 1;
     }
     EXPECT_EQ(wrong, 0U);
+  });
+}
+
+// A redistribution: what comes and what leaves has places in arrays of the program.
+TEST_P(Loop, MovesBetweenPlacesOfTheProgram) {
+  on_ranks(3, [](Context& context) {
+    constexpr size_t kCount = 6001;
+    constexpr size_t kHalo = 3;
+    const rank_t me = context.rank_me();
+    const auto mine = *context.new_symmetric_array<int64_t>(kCount + kHalo);
+    const auto theirs = *context.new_symmetric_array<int64_t>(3 * kCount);
+    for (size_t i = 0; i < kCount + kHalo; ++i) {
+      context.local(mine)[i] = static_cast<int64_t>(me * 100000 + i);
+    }
+    for (const plan::StripCandidate& candidate : decompositions()) {
+      std::fill_n(context.local(theirs), 3 * kCount, 0);
+      context.barrier();
+      // Everybody's block, which the body changes where it is.
+      std::vector<int64_t> places(3 * (kCount + kHalo), -1);
+      std::vector<LoopBlock<const int64_t>> blocks;
+      for (rank_t rank = 0; rank < 3; ++rank) {
+        blocks.push_back(
+            {context.on_rank(mine, rank), kCount, places.data() + rank * (kCount + kHalo)});
+      }
+      size_t wrong = 0;
+      strip_for_blocks(
+          context, std::span(std::as_const(blocks)), {.halo = kHalo, .force = candidate}, [] {},
+          [&](size_t block, size_t begin, size_t end, const int64_t* strip) {
+            EXPECT_EQ(strip, blocks[block].place + begin);
+            for (size_t i = begin; i < end + kHalo; ++i) {
+              wrong += strip[i - begin] == static_cast<int64_t>(block * 100000 + i) ? 0 : 1;
+            }
+            for (size_t i = begin; i < end; ++i) blocks[block].place[i] += 1;
+          });
+      EXPECT_EQ(wrong, 0U);
+      // And on to the others: a block to each, of which the body makes the even elements.
+      std::vector<LoopBlock<int64_t>> targets;
+      for (rank_t rank = 0; rank < 3; ++rank) {
+        targets.push_back({context.on_rank(theirs, rank) + static_cast<std::ptrdiff_t>(me * kCount),
+                           kCount, blocks[rank].place});
+      }
+      strip_write_blocks(context, std::span<const LoopBlock<int64_t>>(targets),
+                         {.force = candidate},
+                         [&](size_t block, size_t begin, size_t end, int64_t* strip) {
+                           EXPECT_EQ(strip, blocks[block].place + begin);
+                           for (size_t i = begin + begin % 2; i < end; i += 2) {
+                             strip[i - begin] *= -1;
+                           }
+                         });
+      context.barrier();
+      for (size_t i = 0; i < 3 * kCount; ++i) {
+        const auto value = static_cast<int64_t>(me * 100000 + i % kCount + 1);
+        wrong += context.local(theirs)[i] == (i % kCount % 2 == 0 ? -value : value) ? 0 : 1;
+      }
+      EXPECT_EQ(wrong, 0U);
+      context.barrier();
+    }
   });
 }
 

@@ -50,6 +50,10 @@ template <typename T>
 struct LoopBlock {
   global_ptr<T> data;
   size_t count = 0;  ///< elements
+  /// Where its elements are to be in this rank's memory: read from there, or written there, by the
+  /// body, which gets strips of it. All of them stay, and nothing is copied on the way. Null:
+  /// strips are in buffers, which hold no more than is needed.
+  std::remove_const_t<T>* place = nullptr;
 };
 
 /// What is known of a loop. Counts are in elements.
@@ -83,6 +87,7 @@ struct RawBlock {
   rank_t rank = 0;
   uint64_t offset = 0;
   uint64_t count = 0;
+  std::byte* place = nullptr;
 };
 
 /// The range to compute on next.
@@ -135,6 +140,7 @@ class LoopRun {
   void issue_put();
   bool is_local(const RawBlock& block) const;
   const Strip* hand_out_local();
+  void settle_local();
   const Strip* next_get();
   const Strip* next_put();
   void wait_for_all();
@@ -160,10 +166,11 @@ class LoopRun {
   uint64_t slots_ = 1;  // buffers, or counters under schedule A
   uint64_t slot_bytes_ = 0;
   uint64_t strips_ = 0;
-  Cursor issue_;      // next to issue
-  Cursor compute_;    // next to hand out
-  size_t local_ = 0;  // next block to look at for data of this rank
-  bool out_ = false;  // a remote strip is being computed on
+  Cursor issue_;        // next to issue
+  Cursor compute_;      // next to hand out
+  size_t local_ = 0;    // next block to look at for data of this rank
+  RawBlock local_out_;  // a placed one that the body is writing
+  bool out_ = false;    // a remote strip is being computed on
   bool measuring_ = false;
   double out_since_s_ = 0;
   double computed_s_ = 0;
@@ -183,14 +190,16 @@ inline constexpr LoopPlan kOwnMemoryPlan{.reason = plan::Reason::own_memory};
 template <typename Block>
 RawBlock raw_block(const void* blocks, size_t index) {
   const Block& block = static_cast<const Block*>(blocks)[index];
-  return {block.data.where(), block.data.offset(), block.count};
+  return {block.data.where(), block.data.offset(), block.count,
+          reinterpret_cast<std::byte*>(block.place)};
 }
 
 }  // namespace detail
 
 /// Runs `body(block, begin, end, const T* strip)` over all elements of several remote blocks, which
 /// count as one loop: transfers of later blocks are under way while earlier ones are computed on.
-/// Blocks that are Context::is_local() are handed to the body in place, before the others.
+/// Blocks that are Context::is_local() are handed to the body in place, before the others (those
+/// with a place of their own are copied there).
 /// `own_work()` is called once, after the first transfers have been issued. Returns the plan.
 template <typename T, typename OwnWork, typename Body>
 LoopPlan strip_for_blocks(Context& context, std::span<const LoopBlock<const T>> blocks,
@@ -229,7 +238,8 @@ LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, const Loo
 }
 
 /// Runs `body(block, begin, end, T* strip)` over several remote blocks that it writes: it must set
-/// every element of the range. Returns when everything is visible at its target.
+/// every element of the range; where a block has a place, `strip` is what is there, and the body
+/// may leave elements as they are. Returns when everything is visible at its target.
 template <typename T, typename Body>
 LoopPlan strip_write_blocks(Context& context, std::span<const LoopBlock<T>> blocks,
                             const LoopOptions& options, Body&& body,
