@@ -4,6 +4,8 @@
 #include <array>
 
 #include "suites/grids.h"
+#include "suites/kernels/nas/cg_problem.h"
+#include "suites/kernels/nas_factors.h"
 #include "suites/kernels/transpose_problem.h"
 
 namespace stripline::suites {
@@ -79,9 +81,16 @@ Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks) {
     }
     return Transfer{(n / ranks) * (n / ranks) * sizeof(Complex), ranks - 1};
   }
-  return Error(ErrorCode::invalid_argument,
-               "experiment '" + point.experiment +
-                   "' has no decomposition to search; use kernel.matvec or kernel.transpose");
+  if (point.experiment == "kernel.nas_cg") {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto partition,
+        nas::CgPartition::create(nas::cg_problem(nas_class_of(point)), ranks));
+    return Transfer{(partition.sums_offset(1) - partition.sums_offset(0)) * sizeof(double), 1};
+  }
+  return Error(
+      ErrorCode::invalid_argument,
+      "experiment '" + point.experiment +
+          "' has no decomposition to search; use kernel.matvec, kernel.transpose or kernel.nas_cg");
 }
 
 }  // namespace stripline::suites
