@@ -5,6 +5,7 @@
 
 #include "suites/grids.h"
 #include "suites/kernels/nas/cg_problem.h"
+#include "suites/kernels/nas/is_problem.h"
 #include "suites/kernels/nas_factors.h"
 #include "suites/kernels/transpose_problem.h"
 
@@ -87,10 +88,16 @@ Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks) {
         nas::CgPartition::create(nas::cg_problem(nas_class_of(point)), ranks));
     return Transfer{(partition.sums_offset(1) - partition.sums_offset(0)) * sizeof(double), 1};
   }
-  return Error(
-      ErrorCode::invalid_argument,
-      "experiment '" + point.experiment +
-          "' has no decomposition to search; use kernel.matvec, kernel.transpose or kernel.nas_cg");
+  if (point.experiment == "kernel.nas_is") {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto partition,
+        nas::IsPartition::create(nas::is_problem(nas_class_of(point)), ranks));
+    return Transfer{partition.keys_per_rank() / ranks * sizeof(uint32_t), ranks - 1};
+  }
+  return Error(ErrorCode::invalid_argument,
+               "experiment '" + point.experiment +
+                   "' has no decomposition to search; use kernel.matvec, kernel.transpose, "
+                   "kernel.nas_cg or kernel.nas_is");
 }
 
 }  // namespace stripline::suites

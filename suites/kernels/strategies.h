@@ -2,7 +2,7 @@
 // them, and the loop engine, run the same body on buffers that exist before the timing starts.
 //
 // A body is callable as body(block, begin, end, data): compute on elements [begin, end) of block
-// number `block`, `data` pointing at element `begin`.
+// number `block`, `data` pointing at element `begin`. Blocks that have a place come there.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +42,9 @@ template <typename T, typename Body>
 void run_blocking(Context& ctx, std::span<const LoopBlock<const T>> blocks, T* buffer,
                   Body&& body) {
   for (size_t b = 0; b < blocks.size(); ++b) {
-    ctx.rget(blocks[b].data, buffer, blocks[b].count).wait();
-    body(b, 0, blocks[b].count, buffer);
+    T* const target = blocks[b].place != nullptr ? blocks[b].place : buffer;
+    ctx.rget(blocks[b].data, target, blocks[b].count).wait();
+    body(b, 0, blocks[b].count, target);
   }
 }
 
@@ -54,27 +55,32 @@ template <typename T, typename Body, typename Own>
 void run_nonblocking(Context& ctx, std::span<const LoopBlock<const T>> blocks, size_t parts,
                      T* buffer, std::span<future> in_flight, Own&& own_work, Body&& body) {
   size_t operation = 0;
-  T* target = buffer;
+  size_t before = 0;  // elements of the blocks before
+  const auto target_of = [&](const LoopBlock<const T>& block) {
+    return block.place != nullptr ? block.place : buffer + before;
+  };
   for (const LoopBlock<const T>& block : blocks) {
+    T* const target = target_of(block);
     for (size_t part = 0; part < parts; ++part) {
       const size_t begin = block.count * part / parts;
       const size_t end = block.count * (part + 1) / parts;
       in_flight[operation++] =
           ctx.rget(block.data + static_cast<std::ptrdiff_t>(begin), target + begin, end - begin);
     }
-    target += block.count;
+    before += block.count;
   }
   own_work();
   operation = 0;
-  target = buffer;
+  before = 0;
   for (size_t b = 0; b < blocks.size(); ++b) {
+    T* const target = target_of(blocks[b]);
     for (size_t part = 0; part < parts; ++part) {
       const size_t begin = blocks[b].count * part / parts;
       const size_t end = blocks[b].count * (part + 1) / parts;
       in_flight[operation++].wait();
       body(b, begin, end, target + begin);
     }
-    target += blocks[b].count;
+    before += blocks[b].count;
   }
 }
 
