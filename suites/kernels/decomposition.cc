@@ -5,6 +5,7 @@
 
 #include "suites/grids.h"
 #include "suites/kernels/nas/cg_problem.h"
+#include "suites/kernels/nas/ft_problem.h"
 #include "suites/kernels/nas/is_problem.h"
 #include "suites/kernels/nas_factors.h"
 #include "suites/kernels/transpose_problem.h"
@@ -88,6 +89,13 @@ Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks) {
         nas::CgPartition::create(nas::cg_problem(nas_class_of(point)), ranks));
     return Transfer{(partition.sums_offset(1) - partition.sums_offset(0)) * sizeof(double), 1};
   }
+  if (point.experiment == "kernel.nas_ft") {
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto partition,
+        nas::FtPartition::create(nas::ft_problem(nas_class_of(point)), ranks));
+    const nas::FtTransposition t = partition.inverse();
+    return Transfer{t.rows_per_rank() * t.nx * sizeof(nas::FtComplex), t.planes * (ranks - 1)};
+  }
   if (point.experiment == "kernel.nas_is") {
     STRIPLINE_ASSIGN_OR_RETURN(
         const auto partition,
@@ -97,7 +105,7 @@ Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks) {
   return Error(ErrorCode::invalid_argument,
                "experiment '" + point.experiment +
                    "' has no decomposition to search; use kernel.matvec, kernel.transpose, "
-                   "kernel.nas_cg or kernel.nas_is");
+                   "kernel.nas_cg, kernel.nas_ft or kernel.nas_is");
 }
 
 }  // namespace stripline::suites

@@ -10,6 +10,7 @@ namespace stripline::suites {
 Benchmark matvec_benchmark();
 Benchmark transpose_benchmark();
 Benchmark nas_cg_benchmark();
+Benchmark nas_ft_benchmark();
 Benchmark nas_is_benchmark();
 Benchmark serial_tax_benchmark();
 
