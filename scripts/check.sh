@@ -33,6 +33,7 @@ case ${1:-} in
     # Real documents to start from; what the fuzzer adds goes to the first folder, in build/.
     declare -A seeds=([parse_model_fuzz]=docs/schema/examples
       [parse_profile_fuzz]=runtime/fabric/emulated/profiles
+      [parse_compute_trace_fuzz]=runtime/fabric/emulated/fuzz_seeds
       [experiment_json_fuzz]=optimizer/experiment/fuzz_seeds)
     for fuzzer in build/fuzz/bin/*_fuzz; do
       name=$(basename "$fuzzer")

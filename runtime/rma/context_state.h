@@ -228,6 +228,9 @@ struct ContextState {
   const std::unique_ptr<bootstrap::Bootstrap> bootstrap;
   const rank_t rank;
   const rank_t ranks;
+  /// What the rank is doing, for messages of failure, its own and its launcher's. Outlives
+  /// the fabric, which may fail until it is closed.
+  bootstrap::OperationRecorder operation{"start-up"};
   const std::unique_ptr<fabric::Fabric> fabric;
   const std::span<std::byte> segment;  ///< the program's
   const size_t checked_bytes;          ///< its size; 0 in debug mode, so that check() looks closely
@@ -241,8 +244,6 @@ struct ContextState {
   /// cores. Both the same on every rank.
   bool in_node = false;
   bool crowded = false;
-  /// What the rank is doing, for messages of failure, its own and its launcher's.
-  bootstrap::OperationRecorder operation{"start-up"};
   /// Every call of the public interface holds a Guard of it.
   rma::Exclusion exclusion;
 

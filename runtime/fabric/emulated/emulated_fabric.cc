@@ -1,5 +1,6 @@
 #include "runtime/fabric/emulated/emulated_fabric.h"
 
+#include "runtime/fabric/emulated/compute_trace.h"
 #include "runtime/fabric/emulated/profile.h"
 #include "runtime/fabric/emulated/real_engine.h"
 #include "runtime/fabric/emulated/shared_region.h"
@@ -22,6 +23,13 @@ Result<std::unique_ptr<Fabric>> open_emulated_fabric(const OpenOptions& options)
   STRIPLINE_ASSIGN_OR_RETURN(ProfileRequest request, resolve_profile(options.fabric));
   const bool on_virtual_clock = options.clock == "virtual";
   if (!on_virtual_clock) STRIPLINE_RETURN_IF_ERROR(check_reproducible(request, options.ranks));
+  ComputeTrace trace(options.rank, options.ranks);
+  const std::string trace_file = compute_trace_path(request.trace_path, options.rank);
+  if (request.compute == ComputeMode::record) {
+    STRIPLINE_RETURN_IF_ERROR(prepare_compute_trace(trace_file));
+  } else if (request.compute == ComputeMode::replay) {
+    STRIPLINE_ASSIGN_OR_RETURN(trace, read_compute_trace(trace_file, options.rank, options.ranks));
+  }
   const Profile& profile = request.profile;
   const uint32_t nodes = (options.ranks + profile.ranks_per_node - 1) / profile.ranks_per_node;
   const SharedRegion::Shape shape{.job_id = options.job_id,
@@ -33,8 +41,9 @@ Result<std::unique_ptr<Fabric>> open_emulated_fabric(const OpenOptions& options)
                                   .segment_bytes = options.segment_bytes};
   STRIPLINE_ASSIGN_OR_RETURN(SharedRegion region, SharedRegion::open(shape, options.rank));
   std::unique_ptr<Fabric> fabric =
-      on_virtual_clock ? make_virtual_engine(std::move(request), options, std::move(region))
-                       : make_real_engine(std::move(request), options, std::move(region));
+      on_virtual_clock
+          ? make_virtual_engine(std::move(request), options, std::move(region), std::move(trace))
+          : make_real_engine(std::move(request), options, std::move(region));
   return fabric;
 }
 

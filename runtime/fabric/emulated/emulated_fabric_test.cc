@@ -242,6 +242,91 @@ TEST(VirtualClock, IsReproducibleUnderAnyHostScheduling) {
   EXPECT_NE(first, ring_end_times(8, 6));
 }
 
+/// Traces of one test, in files of their own; gone with it.
+class RecordedCompute : public testing::Test {
+ protected:
+  static constexpr Rank kRanks = 3;
+
+  RecordedCompute()
+      : path_(testing::TempDir() + "stripline_trace_" + std::to_string(::getpid())),
+        record_("emulated:opteron-vapi,compute=record:" + path_),
+        replay_("emulated:opteron-vapi,compute=replay:" + path_) {}
+  ~RecordedCompute() override {
+    for (Rank rank = 0; rank < kRanks; ++rank) {
+      std::filesystem::remove(path_ + "." + std::to_string(rank));
+    }
+  }
+  RecordedCompute(const RecordedCompute&) = delete;
+  RecordedCompute& operator=(const RecordedCompute&) = delete;
+
+  /// Every time that any rank reads while it really computes and passes pieces on; `extra` more
+  /// rounds on rank 1.
+  static std::vector<double> times(const std::string& name, int extra = 0) {
+    constexpr size_t kRounds = 20;
+    std::vector<std::vector<double>> read(kRanks);
+    run_ranks(kRanks, name, "virtual", 7, [&](Fabric& fabric, Rank rank) {
+      fabric.set_failure_handler([](const Error& error) {
+        std::fprintf(stderr, "%s\n", error.message().c_str());
+        ::_exit(5);
+      });
+      std::vector<std::byte> buffer(1000);
+      double sum = rank;
+      for (size_t round = 1; round <= kRounds; ++round) {
+        for (size_t i = 0; i < 500 * round; ++i) sum += std::sqrt(sum + static_cast<double>(i));
+        Counter counter;
+        fabric.put((rank + 1) % kRanks, 0, buffer.data(), buffer.size(), counter);
+        fabric.wait_for(counter);
+        read[rank].push_back(fabric.now_s());
+      }
+      EXPECT_GT(sum, 0);
+      for (int i = 0; rank == 1 && i < extra; ++i) fabric.now_s();
+    });
+    std::vector<double> all;
+    for (const auto& of_rank : read) all.insert(all.end(), of_rank.begin(), of_rank.end());
+    return all;
+  }
+
+  std::string path_;
+  std::string record_;
+  std::string replay_;
+};
+
+TEST_F(RecordedCompute, IsReplayedBitByBit) {
+  const std::vector<double> recorded = times(record_, 3);
+  EXPECT_EQ(times(replay_, 3), recorded);
+  EXPECT_EQ(times(replay_, 3), recorded);
+  // Not because nothing is measured.
+  EXPECT_GT(recorded.back(), times("emulated:opteron-vapi,compute=none").back());
+  // The trace holds the host's time, before it is scaled.
+  EXPECT_GT(times(replay_ + ",compute=100", 3).back(), recorded.back());
+}
+
+TEST_F(RecordedCompute, AnotherProgramIsAnError) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  times(record_, 3);
+  EXPECT_EXIT(times(replay_, 4), testing::ExitedWithCode(5), "it makes more calls than the");
+  EXPECT_EXIT(times(replay_, 2), testing::ExitedWithCode(5), "it makes fewer calls than the");
+}
+
+TEST_F(RecordedCompute, IsOfTheVirtualClock) {
+  for (const std::string& name : {record_, replay_}) {
+    const auto opened =
+        open_emulated_fabric({.fabric = name, .ranks = kRanks, .segment_bytes = kSegment});
+    ASSERT_FALSE(opened.ok());
+    EXPECT_NE(opened.error().message().find("--clock virtual"), std::string::npos);
+  }
+}
+
+TEST_F(RecordedCompute, NoTraceNoReplay) {
+  const auto opened = open_emulated_fabric({.fabric = replay_,
+                                            .clock = "virtual",
+                                            .rank = 1,
+                                            .ranks = kRanks,
+                                            .segment_bytes = kSegment});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), ErrorCode::not_found);
+}
+
 TEST(VirtualClock, RanksOfANodeShareItsNic) {
   std::vector<double> ends(4);
   const auto run = [&](const char* fabric_name, uint32_t nic_ranks) {

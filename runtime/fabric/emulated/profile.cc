@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "base/json.h"
 #include "runtime/fabric/emulated/builtin_profiles.h"
@@ -156,6 +157,14 @@ Status apply_option(ProfileRequest& request, std::string_view option) {
     request.compute = ComputeMode::none;
     return {};
   }
+  for (const auto& [prefix, mode] : {std::pair(std::string_view("record:"), ComputeMode::record),
+                                     std::pair(std::string_view("replay:"), ComputeMode::replay)}) {
+    if (key == "compute" && value.starts_with(prefix) && value.size() > prefix.size()) {
+      request.compute = mode;
+      request.trace_path = value.substr(prefix.size());
+      return {};
+    }
+  }
   if (key == "compute") {
     if (const auto scale = parse_number<double>(value); scale && *scale > 0 && *scale <= 1e6) {
       request.profile.compute_scale = *scale;
@@ -188,7 +197,8 @@ Status apply_option(ProfileRequest& request, std::string_view option) {
   }
   return Error(ErrorCode::invalid_argument,
                "unknown option '" + std::string(option) +
-                   "' of the emulated fabric; known: compute=measured|none|SCALE, jitter=on|off, "
+                   "' of the emulated fabric; known: "
+                   "compute=measured|none|SCALE|record:PATH|replay:PATH, jitter=on|off, "
                    "ranks_per_node=N, lose=RANK@SECONDS");
 }
 

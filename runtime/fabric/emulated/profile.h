@@ -72,13 +72,16 @@ struct Profile {
 enum class ComputeMode {
   measured,  ///< CPU time times Profile::compute_scale
   none,      ///< nothing: only communication and compute_for() take time; fully reproducible
+  record,    ///< measured, and written down
+  replay,    ///< as it was written down: fully reproducible
 };
 
-/// "emulated:PROFILE[,key=value...]", taken apart. Keys: compute=measured|none|SCALE,
-/// jitter=on|off, ranks_per_node=N, lose=RANK@SECONDS.
+/// "emulated:PROFILE[,key=value...]", taken apart. Keys: compute=measured|none|SCALE|record:PATH|
+/// replay:PATH, jitter=on|off, ranks_per_node=N, lose=RANK@SECONDS.
 struct ProfileRequest {
   Profile profile;
   ComputeMode compute = ComputeMode::measured;
+  std::string trace_path;  ///< to record to or to replay from; a rank's is PATH.RANK
 };
 
 /// Names of the built-in profiles, sorted.

@@ -81,6 +81,15 @@ TEST(ProfileRequest, AppliesOptions) {
   EXPECT_EQ(request->profile.lost_rank, 1U);
 }
 
+TEST(ProfileRequest, NamesTheTrace) {
+  const auto record = resolve_profile("emulated:opteron-vapi,compute=record:/tmp/a:b,jitter=off");
+  ASSERT_TRUE(record.ok()) << record.error().message();
+  EXPECT_EQ(record->compute, ComputeMode::record);
+  EXPECT_EQ(record->trace_path, "/tmp/a:b");
+  EXPECT_EQ(resolve_profile("emulated:opteron-vapi,compute=replay:x")->compute,
+            ComputeMode::replay);
+}
+
 TEST(ProfileRequest, NamesWhatIsKnown) {
   const auto unknown = resolve_profile("emulated:nonsense");
   ASSERT_FALSE(unknown.ok());
@@ -88,6 +97,7 @@ TEST(ProfileRequest, NamesWhatIsKnown) {
   EXPECT_NE(unknown.error().message().find("opteron-vapi"), std::string::npos);
   EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,speed=11").ok());
   EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,compute=-1").ok());
+  EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,compute=replay:").ok());
 }
 
 TEST(Profile, RefusesTreesThatCannotBeBuilt) {

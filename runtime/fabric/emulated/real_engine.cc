@@ -101,6 +101,10 @@ Status check_reproducible(const ProfileRequest& request, Rank ranks) {
                  "compute=none makes computation free, which only the virtual clock can; use "
                  "--clock virtual");
   }
+  if (request.compute != ComputeMode::measured) {
+    return Error(ErrorCode::invalid_argument,
+                 "compute traces are of the virtual clock; use --clock virtual");
+  }
   if (profile.compute_scale < 1) {
     return Error(ErrorCode::failed_precondition,
                  "profile '" + profile.name +

@@ -4,8 +4,10 @@
 #include <array>
 #include <chrono>
 #include <linux/futex.h>
+#include <optional>
 #include <sched.h>
 #include <sstream>
+#include <string>
 #include <sys/syscall.h>
 #include <thread>
 #include <time.h>
@@ -14,18 +16,20 @@
 namespace stripline::fabric {
 namespace {
 
-double thread_cpu_s() {
+constexpr double kNanosecond_s = 1e-9;
+
+int64_t thread_cpu_ns() {
   timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
 // What two consecutive reads differ by; a thread clock costs most of a microsecond to read.
-double calibrate_read_s() {
-  std::array<double, 101> differences{};
-  for (double& difference : differences) {
-    const double begin = thread_cpu_s();
-    difference = thread_cpu_s() - begin;
+int64_t calibrate_read_ns() {
+  std::array<int64_t, 101> differences{};
+  for (int64_t& difference : differences) {
+    const int64_t begin = thread_cpu_ns();
+    difference = thread_cpu_ns() - begin;
   }
   std::nth_element(differences.begin(), differences.begin() + 50, differences.end());
   return differences[50];
@@ -41,15 +45,20 @@ void futex_wake(std::atomic<uint32_t>& word) {
 
 class VirtualEngine final : public RankEngine {
  public:
-  VirtualEngine(ProfileRequest request, const OpenOptions& options, SharedRegion region)
+  VirtualEngine(ProfileRequest request, const OpenOptions& options, SharedRegion region,
+                ComputeTrace trace, std::string trace_file)
       : RankEngine(std::move(request), options, std::move(region)),
-        read_s_(compute_mode() == ComputeMode::measured ? calibrate_read_s() : 0),
+        trace_file_(std::move(trace_file)),
+        trace_(std::move(trace)),
+        measures_(compute_mode() == ComputeMode::measured || compute_mode() == ComputeMode::record),
+        read_ns_(measures_ ? calibrate_read_ns() : 0),
         spins_(options.ranks <= std::thread::hardware_concurrency()) {}
 
   ~VirtualEngine() override {
     if (!connected()) return;
     enter();
     drain();
+    close_trace();
     RankControl& mine = region().control(rank());
     mine.left = 1;
     mine.next_s = kNever;
@@ -65,12 +74,14 @@ class VirtualEngine final : public RankEngine {
  protected:
   void enter() override {
     if (compute_mode() == ComputeMode::none) return;
-    const double spent = thread_cpu_s() - left_cpu_s_ - read_s_;
-    if (spent > 0) clock_s_ += spent * profile().compute_scale;
+    const uint64_t spent_ns = measures_ ? measured_ns() : replayed_ns();
+    if (compute_mode() == ComputeMode::record) trace_.append(spent_ns);
+    // From the same whole numbers in the run that is recorded and in the one that replays it.
+    clock_s_ += kNanosecond_s * static_cast<double>(spent_ns) * profile().compute_scale;
   }
 
   void leave() override {
-    if (compute_mode() == ComputeMode::measured) left_cpu_s_ = thread_cpu_s();
+    if (measures_) left_cpu_ns_ = thread_cpu_ns();
   }
 
   double clock() override { return clock_s_; }
@@ -111,6 +122,33 @@ class VirtualEngine final : public RankEngine {
   }
 
  private:
+  uint64_t measured_ns() const {
+    return static_cast<uint64_t>(std::max(int64_t{0}, thread_cpu_ns() - left_cpu_ns_ - read_ns_));
+  }
+
+  uint64_t replayed_ns() {
+    const std::optional<uint64_t> spent_ns = trace_.next();
+    if (!spent_ns) fail_replay("makes more calls than the " + std::to_string(trace_.entries()));
+    return *spent_ns;
+  }
+
+  void close_trace() {
+    if (compute_mode() == ComputeMode::record) {
+      const Status written = write_compute_trace(trace_file_, trace_);
+      if (!written.ok()) fail(written.error());
+    } else if (compute_mode() == ComputeMode::replay && !trace_.at_end()) {
+      fail_replay("makes fewer calls than the " + std::to_string(trace_.entries()));
+    }
+  }
+
+  [[noreturn]] void fail_replay(const std::string& difference) {
+    fail(Error(ErrorCode::failed_precondition,
+               "this is not the run that was recorded: it " + difference +
+                   " into the library that compute trace '" + trace_file_ +
+                   "' has; replay the same program with the same arguments, model, profile, "
+                   "options and seed"));
+  }
+
   // Returns when this rank is the first of all to act: at `limit_s`, or, while it waits, at its
   // wake-up time. Carries out own events that come before.
   void take_turn(double limit_s) {
@@ -186,16 +224,21 @@ class VirtualEngine final : public RankEngine {
   static constexpr std::chrono::microseconds kSpin{30};
 
   double clock_s_ = 0;
-  double left_cpu_s_ = 0;
-  double read_s_;
+  std::string trace_file_;
+  ComputeTrace trace_;
+  bool measures_;
+  int64_t left_cpu_ns_ = 0;
+  int64_t read_ns_;
   bool spins_;  // each rank can have a processor of its own
 };
 
 }  // namespace
 
 std::unique_ptr<RankEngine> make_virtual_engine(ProfileRequest request, const OpenOptions& options,
-                                                SharedRegion region) {
-  return std::make_unique<VirtualEngine>(std::move(request), options, std::move(region));
+                                                SharedRegion region, ComputeTrace trace) {
+  std::string trace_file = compute_trace_path(request.trace_path, options.rank);
+  return std::make_unique<VirtualEngine>(std::move(request), options, std::move(region),
+                                         std::move(trace), std::move(trace_file));
 }
 
 }  // namespace stripline::fabric
