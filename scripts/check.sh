@@ -9,6 +9,8 @@
 #   scripts/check.sh kills [TRIES]   ranks killed at random moments, so often on each of five paths
 #                                    (default 40)
 #   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, so often each (default 10000)
+#   scripts/check.sh schedules [RANKS]  replayed computation with so many ranks (default 64), however the host
+#                                    schedules them
 #   scripts/check.sh neighbours      every system of the comparison with neighbours delivers right data,
 #                                    in two short launches of each kind
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
@@ -63,6 +65,10 @@ case ${1:-} in
     configure_and_build release litmus_test
     STRIPLINE_TEST_LITMUS_ITERATIONS=${2:-10000} build/release/bin/litmus_test
     ;;
+  schedules)
+    configure_and_build release scale_schedules_test
+    STRIPLINE_TEST_SCHEDULE_RANKS=${2:-64} build/release/bin/scale_schedules_test
+    ;;
   neighbours)
     require_packages "${neighbour_packages[@]}"
     configure_and_build release stripline-neighbours stripline-neighbours-report
@@ -74,7 +80,7 @@ case ${1:-} in
     build/release/bin/fit_coverage --seeds 1000
     ;;
   *)
-    sed -n '2,15s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,17s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -183,6 +183,12 @@ Status apply_option(ProfileRequest& request, std::string_view option) {
       return {};
     }
   }
+  if (key == "host_delays") {
+    if (const auto seed = parse_number<uint64_t>(value)) {
+      request.host_delays_seed = *seed;
+      return {};
+    }
+  }
   if (key == "lose") {
     const size_t at = value.find('@');
     if (at != std::string_view::npos) {
@@ -199,7 +205,7 @@ Status apply_option(ProfileRequest& request, std::string_view option) {
                "unknown option '" + std::string(option) +
                    "' of the emulated fabric; known: "
                    "compute=measured|none|SCALE|record:PATH|replay:PATH, jitter=on|off, "
-                   "ranks_per_node=N, lose=RANK@SECONDS");
+                   "ranks_per_node=N, lose=RANK@SECONDS, host_delays=SEED");
 }
 
 }  // namespace

@@ -77,10 +77,13 @@ enum class ComputeMode {
 };
 
 /// "emulated:PROFILE[,key=value...]", taken apart. Keys: compute=measured|none|SCALE|record:PATH|
-/// replay:PATH, jitter=on|off, ranks_per_node=N, lose=RANK@SECONDS.
+/// replay:PATH, jitter=on|off, ranks_per_node=N, lose=RANK@SECONDS, host_delays=SEED.
 struct ProfileRequest {
   Profile profile;
   ComputeMode compute = ComputeMode::measured;
+  /// Threads sleep at random where the turn passes from rank to rank. No time that is reported on
+  /// the virtual clock may depend on that.
+  std::optional<uint64_t> host_delays_seed;
   std::string trace_path;  ///< to record to or to replay from; a rank's is PATH.RANK
 };
 

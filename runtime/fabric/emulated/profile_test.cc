@@ -98,6 +98,7 @@ TEST(ProfileRequest, NamesWhatIsKnown) {
   EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,speed=11").ok());
   EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,compute=-1").ok());
   EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,compute=replay:").ok());
+  EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,host_delays=often").ok());
 }
 
 TEST(Profile, RefusesTreesThatCannotBeBuilt) {

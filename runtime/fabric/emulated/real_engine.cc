@@ -105,6 +105,11 @@ Status check_reproducible(const ProfileRequest& request, Rank ranks) {
     return Error(ErrorCode::invalid_argument,
                  "compute traces are of the virtual clock; use --clock virtual");
   }
+  if (request.host_delays_seed) {
+    return Error(
+        ErrorCode::invalid_argument,
+        "host_delays is for the virtual clock, which must not notice; use --clock virtual");
+  }
   if (profile.compute_scale < 1) {
     return Error(ErrorCode::failed_precondition,
                  "profile '" + profile.name +

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <linux/futex.h>
 #include <optional>
+#include <random>
 #include <sched.h>
 #include <sstream>
 #include <string>
@@ -43,13 +44,34 @@ void futex_wake(std::atomic<uint32_t>& word) {
   ::syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
+// Sleeps of this thread, for tests of what must not depend on the host's schedule.
+class HostDelays {
+ public:
+  HostDelays(std::optional<uint64_t> seed, Rank rank)
+      : random_(seed.value_or(0) + rank), on_(seed.has_value()) {}
+
+  void sleep() {
+    if (!on_) return;
+    constexpr uint64_t kOneIn = 8;
+    constexpr uint64_t kLongest_us = 60;
+    const uint64_t drawn = random_();
+    if (drawn % kOneIn != 0) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(drawn / kOneIn % kLongest_us));
+  }
+
+ private:
+  std::mt19937_64 random_;
+  bool on_;
+};
+
 class VirtualEngine final : public RankEngine {
  public:
   VirtualEngine(ProfileRequest request, const OpenOptions& options, SharedRegion region,
-                ComputeTrace trace, std::string trace_file)
+                ComputeTrace trace, std::string trace_file, const HostDelays& delays)
       : RankEngine(std::move(request), options, std::move(region)),
         trace_file_(std::move(trace_file)),
         trace_(std::move(trace)),
+        delays_(delays),
         measures_(compute_mode() == ComputeMode::measured || compute_mode() == ComputeMode::record),
         read_ns_(measures_ ? calibrate_read_ns() : 0),
         spins_(options.ranks <= std::thread::hardware_concurrency()) {}
@@ -186,6 +208,7 @@ class VirtualEngine final : public RankEngine {
   }
 
   void pass_turn(Rank next) {
+    delays_.sleep();
     std::atomic<uint32_t>& go = region().control(next).go;
     go.store(1, std::memory_order_release);
     futex_wake(go);
@@ -202,6 +225,7 @@ class VirtualEngine final : public RankEngine {
     }
     while (go.load(std::memory_order_acquire) == 0) futex_wait(go, 0);
     go.store(0, std::memory_order_relaxed);
+    delays_.sleep();
   }
 
   [[noreturn]] void fail_deadlock() {
@@ -226,6 +250,7 @@ class VirtualEngine final : public RankEngine {
   double clock_s_ = 0;
   std::string trace_file_;
   ComputeTrace trace_;
+  HostDelays delays_;
   bool measures_;
   int64_t left_cpu_ns_ = 0;
   int64_t read_ns_;
@@ -237,8 +262,9 @@ class VirtualEngine final : public RankEngine {
 std::unique_ptr<RankEngine> make_virtual_engine(ProfileRequest request, const OpenOptions& options,
                                                 SharedRegion region, ComputeTrace trace) {
   std::string trace_file = compute_trace_path(request.trace_path, options.rank);
+  const HostDelays delays(request.host_delays_seed, options.rank);
   return std::make_unique<VirtualEngine>(std::move(request), options, std::move(region),
-                                         std::move(trace), std::move(trace_file));
+                                         std::move(trace), std::move(trace_file), delays);
 }
 
 }  // namespace stripline::fabric
