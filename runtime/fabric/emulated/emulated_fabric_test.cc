@@ -1,7 +1,6 @@
 #include "runtime/fabric/emulated/emulated_fabric.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "runtime/fabric/emulated/emulated_ranks.h"
 #include "runtime/fabric/emulated/profile.h"
 
 namespace stripline::fabric {
@@ -22,35 +22,9 @@ namespace {
 constexpr size_t kSegment = size_t{1} << 20;
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
-// Runs `body` on `ranks` threads, each with a fabric of its own, and closes them in order.
 void run_ranks(Rank ranks, const std::string& name, const std::string& clock, uint64_t seed,
                const std::function<void(Fabric&, Rank)>& body) {
-  static std::atomic<int> jobs{0};
-  const std::string job =
-      "test-" + std::to_string(::getpid()) + "-" + std::to_string(jobs.fetch_add(1));
-  std::vector<std::unique_ptr<Fabric>> fabrics;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    auto fabric = open_emulated_fabric({.fabric = name,
-                                        .clock = clock,
-                                        .rank = rank,
-                                        .ranks = ranks,
-                                        .job_id = job,
-                                        .segment_bytes = kSegment,
-                                        .seed = seed});
-    ASSERT_TRUE(fabric.ok()) << fabric.error().message();
-    fabrics.push_back(std::move(*fabric));
-  }
-  std::vector<std::string> addresses;
-  for (const auto& fabric : fabrics) addresses.push_back(fabric->local_address());
-  std::vector<std::thread> threads;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    threads.emplace_back([&, rank] {
-      std::unique_ptr<Fabric> fabric = std::move(fabrics[rank]);
-      ASSERT_TRUE(fabric->connect(addresses, 10).ok());
-      body(*fabric, rank);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  run_emulated_ranks(ranks, name, clock, seed, kSegment, body);
 }
 
 constexpr const char* kExact = "emulated:opteron-vapi,compute=none,jitter=off";
@@ -61,16 +35,6 @@ double blocking_s(const ProfileSegment& s, double bytes) {
   return s.o_base_s + s.o_per_byte_s * bytes + 2 * s.L_s + s.G_s_per_byte * bytes + s.r_base_s +
          s.r_per_byte_s * bytes;
 }
-
-class Inbox : public MessageSink {
- public:
-  void on_message(Rank source, std::span<const std::byte> message) override {
-    sources.push_back(source);
-    messages.emplace_back(message.begin(), message.end());
-  }
-  std::vector<Rank> sources;
-  std::vector<std::vector<std::byte>> messages;
-};
 
 TEST(VirtualClock, BlockingOperationsTakeWhatTheProfileSays) {
   const Profile profile = exact_profile();
