@@ -29,6 +29,7 @@
 #include "base/json.h"
 #include "runtime/fabric/emulated/emulated_ranks.h"
 #include "runtime/fabric/emulated/profile.h"
+#include "tests/scale/costs.h"
 
 namespace stripline::fabric {
 namespace {
@@ -64,20 +65,6 @@ std::string binary_profile_file() {
   EXPECT_TRUE(write_json_file(path, profile).ok());
   return path;
 }
-
-/// o, L, g and so on of operations of one size.
-struct Costs {
-  Costs(const OperationProfile& operation, size_t bytes) {
-    const ProfileSegment& s = operation.at(bytes);
-    const auto size = static_cast<double>(bytes);
-    o = s.o_base_s + s.o_per_byte_s * size;
-    L = s.L_s;
-    wire = s.G_s_per_byte * size;
-    x = s.g_s + wire;
-    r = s.r_base_s + s.r_per_byte_s * size;
-  }
-  double o, L, wire, x, r;
-};
 
 struct Size {
   Rank ranks;
@@ -181,7 +168,7 @@ TEST_P(ClosedForms, RingOfPuts) {
         return last_s;
       },
       [](const Profile& profile, Rank rank) {
-        const Costs c(profile.put, kBytes);
+        const scale::Costs c(profile.put, kBytes);
         const double once = c.o + c.L + c.wire;
         const Rank number = (rank + m() * kRounds - kRounds) % m();
         return once + (kRounds - 1) * std::max(once, m() * c.x) + number * c.x;
@@ -207,7 +194,7 @@ TEST_P(ClosedForms, GetsFromTheNextNode) {
         return fabric.now_s();
       },
       [](const Profile& profile, Rank rank) {
-        const Costs c(profile.get, kBytes);
+        const scale::Costs c(profile.get, kBytes);
         const double once = c.o + 2 * c.L + c.wire + c.r;
         return once + (kRounds - 1) * std::max(once, m() * c.x) + (rank % m()) * c.x;
       });
@@ -236,7 +223,7 @@ TEST_P(ClosedForms, AllToAll) {
         return end_s;
       },
       [](const Profile& profile, Rank rank) {
-        const Costs c(profile.put, kBytes);
+        const scale::Costs c(profile.put, kBytes);
         const auto last = static_cast<double>((P() - 2) * m() + rank % m());
         return c.o + last * c.x + c.L + c.wire + c.L + c.r;
       });
@@ -277,7 +264,7 @@ TEST_P(ClosedForms, BinomialBroadcast) {
         return reached_s;
       },
       [](const Profile& profile, Rank rank) {
-        const Costs c(profile.put, kBytes);
+        const scale::Costs c(profile.put, kBytes);
         const Rank node = rank / m();
         const Rank number = rank % m();
         const int width = std::bit_width(node);
@@ -325,7 +312,7 @@ TEST_P(ClosedForms, ManyToOne) {
       },
       [](const Profile& profile, Rank rank) {
         if (rank != 0) return 0.0;
-        const Costs c(profile.put, kBytes);
+        const scale::Costs c(profile.put, kBytes);
         if (N() == 1) return c.o + c.L + (kRounds * (m() - 1) - 1) * c.x + c.wire;
         return c.o + c.L +
                std::max(kRounds * (P() - 1) * c.wire,
@@ -362,7 +349,7 @@ TEST_P(ClosedForms, MessagesWaitForTheirServer) {
       },
       [](const Profile& profile, Rank rank) {
         if (rank != 0) return 0.0;
-        const Costs c(profile.am, kMessage);
+        const scale::Costs c(profile.am, kMessage);
         EXPECT_TRUE(c.wire < c.r && c.r < c.x && c.x < 2 * c.r);
         const double first_s = c.o + c.L + c.wire;
         if (N() == 1) return first_s + (m() - 2) * c.x + c.r;
