@@ -11,6 +11,7 @@
 #   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, so often each (default 10000)
 #   scripts/check.sh schedules [RANKS]  replayed computation with so many ranks (default 64), however the host
 #                                    schedules them
+#   scripts/check.sh simgrid         the emulated fat tree beside SimGrid's fluid model: a table of patterns
 #   scripts/check.sh neighbours      every system of the comparison with neighbours delivers right data,
 #                                    in two short launches of each kind
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
@@ -48,7 +49,7 @@ case ${1:-} in
     ;;
   tidy)
     configure_and_build release
-    git ls-files '*.cc' | grep -v '_fuzz\.cc$' |
+    git ls-files '*.cc' | grep -v -e '_fuzz\.cc$' -e '/simgrid_[a-z_]*\.cc$' |
       xargs -P "$(nproc)" -n 4 clang-tidy-14 --quiet -p build/release \
         --extra-arg=-Wno-unknown-warning-option 2>/dev/null
     ;;
@@ -69,6 +70,17 @@ case ${1:-} in
     configure_and_build release scale_schedules_test
     STRIPLINE_TEST_SCHEDULE_RANKS=${2:-64} build/release/bin/scale_schedules_test
     ;;
+  simgrid)
+    require_packages "${simgrid_packages[@]}"
+    # Its headers only: the package that has them needs another Boost than ours, and excludes it.
+    rm -rf build/simgrid
+    mkdir -p build/simgrid/root
+    (cd build/simgrid && apt-get download -qq libsimgrid-dev &&
+      dpkg-deb -x libsimgrid-dev_*.deb root)
+    cmake --preset release -DSTRIPLINE_SIMGRID_ROOT="$repository/build/simgrid/root" >/dev/null
+    cmake --build --preset release --target simgrid_fat_tree
+    build/release/bin/simgrid_fat_tree --log=root.thresh:warning
+    ;;
   neighbours)
     require_packages "${neighbour_packages[@]}"
     configure_and_build release stripline-neighbours stripline-neighbours-report
@@ -80,7 +92,7 @@ case ${1:-} in
     build/release/bin/fit_coverage --seeds 1000
     ;;
   *)
-    sed -n '2,17s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,18s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

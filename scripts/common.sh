@@ -18,6 +18,9 @@ check_packages=(
   openmpi-bin libopenmpi-dev slurm-wlm munge)
 # What the runtime is compared with (scripts/compare_neighbours.sh).
 neighbour_packages=(openmpi-bin libopenmpi-dev libucx-dev)
+# What the emulated fat tree is compared with (scripts/check.sh simgrid). LGPL; never linked by what is
+# installed.
+simgrid_packages=(libsimgrid3.32)
 fuzz_packages=(clang-14 libclang-rt-14-dev)
 
 # require_packages NAME...: installs what is missing; without root, says what to run and exits.
