@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 #include <linux/futex.h>
 #include <optional>
 #include <random>
@@ -23,17 +24,6 @@ int64_t thread_cpu_ns() {
   timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
-// What two consecutive reads differ by; a thread clock costs most of a microsecond to read.
-int64_t calibrate_read_ns() {
-  std::array<int64_t, 101> differences{};
-  for (int64_t& difference : differences) {
-    const int64_t begin = thread_cpu_ns();
-    difference = thread_cpu_ns() - begin;
-  }
-  std::nth_element(differences.begin(), differences.begin() + 50, differences.end());
-  return differences[50];
 }
 
 void futex_wait(std::atomic<uint32_t>& word, uint32_t value) {
@@ -73,7 +63,6 @@ class VirtualEngine final : public RankEngine {
         trace_(std::move(trace)),
         delays_(delays),
         measures_(compute_mode() == ComputeMode::measured || compute_mode() == ComputeMode::record),
-        read_ns_(measures_ ? calibrate_read_ns() : 0),
         spins_(options.ranks <= std::thread::hardware_concurrency()) {}
 
   ~VirtualEngine() override {
@@ -137,6 +126,7 @@ class VirtualEngine final : public RankEngine {
   }
 
   void started() override {
+    if (measures_) calibrate();
     // Rank 0 begins; the others are parked at time zero, which an all-zero region says already.
     if (rank() == 0) region().control(0).go.store(1, std::memory_order_release);
     wait_for_turn();
@@ -144,8 +134,24 @@ class VirtualEngine final : public RankEngine {
   }
 
  private:
-  uint64_t measured_ns() const {
-    return static_cast<uint64_t>(std::max(int64_t{0}, thread_cpu_ns() - left_cpu_ns_ - read_ns_));
+  uint64_t measured_ns() {
+    interval_ns_ = thread_cpu_ns() - left_cpu_ns_;
+    return static_cast<uint64_t>(std::max(int64_t{0}, interval_ns_ - nothing_ns_));
+  }
+
+  // What is measured where a program does nothing between two calls: a thread clock takes most of a
+  // microsecond to read, and the calls are not for nothing.
+  void calibrate() {
+    nothing_ns_ = std::numeric_limits<int64_t>::max();  // time stands still meanwhile
+    std::array<int64_t, 101> intervals{};
+    leave();
+    for (int64_t& interval : intervals) {
+      now_s();
+      interval = interval_ns_;
+    }
+    std::nth_element(intervals.begin(), intervals.begin() + 50, intervals.end());
+    nothing_ns_ = intervals[50];
+    trace_ = ComputeTrace(rank(), ranks());
   }
 
   uint64_t replayed_ns() {
@@ -253,8 +259,9 @@ class VirtualEngine final : public RankEngine {
   HostDelays delays_;
   bool measures_;
   int64_t left_cpu_ns_ = 0;
-  int64_t read_ns_;
-  bool spins_;  // each rank can have a processor of its own
+  int64_t interval_ns_ = 0;  // measured last
+  int64_t nothing_ns_ = 0;   // of that: the measuring
+  bool spins_;               // each rank can have a processor of its own
 };
 
 }  // namespace
