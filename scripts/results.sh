@@ -16,6 +16,7 @@
 #   arrays       forall over shared arrays beside private pointers; pointers to shared
 #   collectives  collective operations of the runtime and of Open MPI
 #   neighbours   the runtime beside Open MPI and UCX, over TCP (network) and within the node (node)
+#   clocks       experiments on emulated networks: the virtual clock beside the real one
 #   campaign     wall time of campaigns and fits on two agents; wake-ups of an idle agent
 #   all          all of them, in this order
 #
@@ -31,12 +32,12 @@ set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
 names=(coverage recovery prediction overlap quality vis strided cost serial compare collectives
-  neighbours arrays campaign)
+  neighbours clocks arrays campaign)
 what=${1:-}
 case " ${names[*]} all " in
-  *" $what "*) [ -n "$what" ] || { sed -n '2,28s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+  *" $what "*) [ -n "$what" ] || { sed -n '2,29s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
   *)
-    sed -n '2,28s/^# \{0,1\}//p' "$0"
+    sed -n '2,29s/^# \{0,1\}//p' "$0"
     case $what in -h | --help) exit 0 ;; *) exit 2 ;; esac
     ;;
 esac
@@ -267,6 +268,17 @@ print_neighbours() {
   require_packages "${neighbour_packages[@]}" >&2
   configure_and_build release stripline-neighbours stripline-neighbours-report >&2
   scripts/compare_neighbours.sh build/release "$kept/neighbours" "$launches" "$rounds" "${paths[@]}"
+}
+
+print_clocks() {
+  local launches=10 network networks=()
+  [ -z "$quick" ] || launches=2
+  for network in opteron-vapi itanium-gm opteron-vapi,compute=1; do
+    ! selected "$network" || networks+=("$network")
+  done
+  [ ${#networks[@]} -gt 0 ] || { echo "clocks: no network is called '$only'" >&2; return 2; }
+  configure_and_build release stripline-bench stripline-worker >&2
+  scripts/compare_clocks.sh build/release "$launches" "${networks[@]}"
 }
 
 # switches PID: how often all threads of a process have waited so far.
