@@ -88,11 +88,9 @@ class RealEngine final : public RankEngine {
     // There was nothing for the CPU to do until then.
     cpu_s_ = std::max(cpu_s_, std::min(looked_s_, wake_s));
     waiting_ = true;
-    // Spins: the latencies to reproduce are far below what the kernel's timers resolve. Returns
-    // after each look, as messages of others arrive unannounced.
-    const double next = std::min(wake_s, next_event_s());
-    constexpr double kSpinBelow_s = 20e-6;
-    if (next - looked_s_ > kSpinBelow_s) ::sched_yield();
+    // The caller looks again at once: the latencies to reproduce are far below what the kernel's
+    // timers resolve, messages of others arrive unannounced, and a processor that is given to a
+    // neighbour comes back late. There is one for every rank.
   }
 
   void poke(Rank /*target*/, double /*time_s*/) override {}
