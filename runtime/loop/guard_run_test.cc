@@ -1,8 +1,10 @@
 // A wrong model costs speed for a moment, and nothing else.
 #include <array>
 #include <cmath>
+#include <functional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -131,6 +133,100 @@ TEST(GuardedRun, ARightModelKeepsItsGain) {
   EXPECT_LT(unguarded.loop_s, 0.97 * simple.loop_s);
   EXPECT_LT(guarded.loop_s, 1.02 * unguarded.loop_s);
   EXPECT_LT(guarded.nest_s, 1.02 * unguarded.nest_s);
+}
+
+// Runs `visit` on rank 0 under a model, with an array of rank 1.
+void run_visit(const std::string& model,
+               const std::function<void(Context&, global_ptr<const double>)>& visit) {
+  auto group = bootstrap::group_on({"", kFabric, "virtual"}, 2);
+  group.context.model_path = model;
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    const auto array = *context.new_symmetric_array<double>(kRows * kColumns);
+    context.barrier();
+    if (context.rank_me() == 0) visit(context, global_ptr<const double>(context.on_rank(array, 1)));
+    context.barrier();
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
+// The time of an execution within another one is not compared with that of the whole.
+TEST(GuardedRun, ALoopWithinItselfKeepsARightPlan) {
+  const ModelFile file("guard_test", wrong_model(1, 0, 1));
+  run_visit(file.path(), [](Context& context, global_ptr<const double> remote) {
+    int simple = 0;
+    const std::function<void(int)> visit = [&](int level) {
+      bool first = true;
+      const LoopPlan plan =
+          strip_for(context, remote, kRows * kColumns, {.compute_s = 3.2e-5},
+                    [&](size_t begin, size_t end, const double*) {
+                      if (level > 0 && std::exchange(first, false)) {
+                        visit(level - 1);
+                      }
+                      context.compute_for(2e-9 * static_cast<double>(end - begin));
+                    });
+      simple += plan.reason == plan::Reason::guarded ? 1 : 0;
+    };
+    for (int k = 0; k < 300; ++k) visit(1);
+    EXPECT_LT(simple, 30);
+  });
+}
+
+TEST(GuardedRun, ANestWithinItselfGivesABadPlanUp) {
+  const ModelFile file("guard_test", wrong_model(1, 0, 1e-4));
+  run_visit(file.path(), [](Context& context, global_ptr<const double> remote) {
+    const auto [i, j] = loop_indices<2>();
+    int tuned = 0;
+    const std::function<void(int)> visit = [&, i = i, j = j](int level) {
+      const NestPlan plan = for_nest(
+          context, {kRows, kColumns},
+          [&](const std::array<size_t, 2>& at, const double&) {
+            if (at[1] == 0) context.compute_for(1e-6);
+            if (level > 0 && at[0] == 0 && at[1] == 0) visit(level - 1);
+          },
+          read(remote, i * kColumns + j));
+      tuned += plan.reason == plan::Reason::tuned ? 1 : 0;
+    };
+    for (int k = 0; k < 300; ++k) visit(1);
+    tuned = 0;
+    for (int k = 0; k < 300; ++k) visit(1);
+    EXPECT_LT(tuned, 60);
+  });
+}
+
+// What a comparison is predicted to take is the simple way's time.
+TEST(GuardedRun, AComparisonSaysWhatItTakes) {
+  const ModelFile file("guard_test", wrong_model(1, 0, 1));
+  run_visit(file.path(), [](Context& context, global_ptr<const double> remote) {
+    const auto [i, j] = loop_indices<2>();
+    double loop_s = 0;
+    double nest_s = 0;
+    int compared_loops = 0;
+    int compared_nests = 0;
+    for (int k = 0; k < 20; ++k) {
+      const LoopPlan loop = strip_for(
+          context, remote, kRows * kColumns, {}, [&](size_t begin, size_t end, const double*) {
+            context.compute_for(30e-9 * static_cast<double>(end - begin));
+          });
+      const NestPlan nest = for_nest(
+          context, {kRows, kColumns}, {.compute_s = 5e-4},
+          [&](const std::array<size_t, 2>& at, const double&) {
+            if (at[1] == 0) context.compute_for(5e-4 / kRows);
+          },
+          read(remote, i * kColumns + j));
+      if (loop.reason == plan::Reason::tuned) loop_s = loop.baseline_s;
+      if (nest.reason == plan::Reason::tuned) nest_s = nest.baseline_s;
+      if (loop.reason == plan::Reason::guarded) {
+        EXPECT_NEAR(loop.predicted_s, loop_s, 1e-5);
+        ++compared_loops;
+      }
+      if (nest.reason == plan::Reason::guarded) {
+        EXPECT_NEAR(nest.predicted_s, nest_s, 1e-5);
+        ++compared_nests;
+      }
+    }
+    EXPECT_GT(compared_loops, 0);
+    EXPECT_GT(compared_nests, 0);
+  });
 }
 
 TEST(GuardedRun, ACorruptedModelCostsLittle) {

@@ -112,20 +112,27 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   }
 }
 
-// As the guard says.
+// As the guard says. Within itself a loop is carried out in the way that is in use: the time of an
+// execution that is a part of another one is not to be compared with the whole.
 void LoopRun::take_turn(LoopSite& site) {
-  const plan::Guard::Turn turn = site.guard.next();
+  const uint64_t key = plan::hash_of(site_, request_);
+  const plan::Guard::Turn turn =
+      state_.is_guarded(key) ? plan::Guard::Turn{site.guard.in_use(), false} : site.guard.next();
+  frame_.guarded = key;
   timed_ = turn.timed;
   if (turn.way == plan::Guard::Way::tuned) return;
+  plan::StripRequest measured = request_;
+  if (measured.compute_s < 0) measured.compute_s = site.least_compute_s;
   plan_ =
-      plan::force_strip(request_, costs_, {plan::Schedule::vectorised, request_.total_bytes, 1});
+      plan::force_strip(measured, costs_, {plan::Schedule::vectorised, request_.total_bytes, 1});
   plan_.reason = plan::Reason::guarded;
 }
 
 // At the end of the loop.
 void LoopRun::settle() {
   refine();
-  if (!timed_ && !state_.traces) return;
+  const bool decided = strips_ > 0;
+  if (!decided || (!timed_ && !state_.traces)) return;
   const double seconds = context_.now_s() - begun_s_;
   if (state_.traces) {
     const std::string what =

@@ -25,6 +25,7 @@ LoopState& LoopState::of(ContextState& context) {
 
 LoopFrame& LoopState::enter_frame() {
   if (depth_ == frames_.size()) frames_.push_back(std::make_unique<LoopFrame>());
+  frames_[depth_]->guarded = 0;
   return *frames_[depth_++];
 }
 
@@ -41,6 +42,9 @@ Savings LoopState::savings() const {
 }
 
 void report_choices(Context& context) {
+  // A rank that is elsewhere is told that others are at the end, rather than in a sum.
+  context.state().operation = "leaving the job";
+  context.state().groups.world().barrier.wait(sync::Collective::leave);
   const LoopState& loops = LoopState::of(context.state());
   const Savings own = loops.savings();
   const auto sum = [&](double value) { return context.reduce_all(value, Context::ReduceOp::sum); };

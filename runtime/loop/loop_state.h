@@ -53,6 +53,7 @@ struct LoopFrame {
   std::unique_ptr<std::byte[], Free> buffer;
   size_t buffer_bytes = 0;
   std::vector<fabric::Counter> counters;
+  uint64_t guarded = 0;  ///< the loop whose guard has been asked, as a hash; 0: none
 };
 
 struct LoopState : MechanismState {
@@ -64,6 +65,13 @@ struct LoopState : MechanismState {
   /// The frame of the next level of nesting; leave_frame() gives it back, in reverse order.
   LoopFrame& enter_frame();
   void leave_frame() { --depth_; }
+  /// Whether a loop of this hash, whose guard has been asked, is being carried out.
+  bool is_guarded(uint64_t loop) const {
+    for (size_t level = 0; level < depth_; ++level) {
+      if (frames_[level]->guarded == loop) return true;
+    }
+    return false;
+  }
 
   /// The same for nests, which have an engine for each level.
   NestEngine& enter_nest(Context& context);

@@ -185,7 +185,7 @@ TEST_P(Loop, MovesBetweenPlacesOfTheProgram) {
     const auto mine = *context.new_symmetric_array<int64_t>(kCount + kHalo);
     const auto theirs = *context.new_symmetric_array<int64_t>(3 * kCount);
     for (size_t i = 0; i < kCount + kHalo; ++i) {
-      context.local(mine)[i] = static_cast<int64_t>(me * 100000 + i);
+      context.local(mine)[i] = static_cast<int64_t>(size_t{me} * 100000 + i);
     }
     for (const plan::StripCandidate& candidate : decompositions()) {
       std::fill_n(context.local(theirs), 3 * kCount, 0);
@@ -224,7 +224,7 @@ TEST_P(Loop, MovesBetweenPlacesOfTheProgram) {
                          });
       context.barrier();
       for (size_t i = 0; i < 3 * kCount; ++i) {
-        const auto value = static_cast<int64_t>(me * 100000 + i % kCount + 1);
+        const auto value = static_cast<int64_t>(size_t{me} * 100000 + i % kCount + 1);
         wrong += context.local(theirs)[i] == (i % kCount % 2 == 0 ? -value : value) ? 0 : 1;
       }
       EXPECT_EQ(wrong, 0U);

@@ -84,7 +84,7 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
     if (measuring_) {
       options_ = options;
     } else if (options.self_check && loops.guards && reason == plan::Reason::tuned &&
-               !plan().obstacle && site_->users == 1) {
+               !plan().obstacle) {
       take_turn(options);
     }
   }
@@ -403,16 +403,17 @@ void NestEngine::end() {
 
 // --- timing --------------------------------------------------------------------------------------
 
-// As the guard says.
+// As the guard says; within itself a nest is carried out in the way that is in use.
 void NestEngine::take_turn(const NestOptions& options) {
-  const plan::Guard::Turn turn = site_->guard.next();
+  const plan::Guard::Turn turn =
+      site_->users == 1 ? site_->guard.next() : plan::Guard::Turn{site_->guard.in_use(), false};
   timed_ = turn.timed;
   if (turn.way == plan::Guard::Way::tuned) return;
   if (site_->simple == nullptr) {
     NestOptions simply = options;
     simply.force = plan::NestCandidate{plan::Schedule::vectorised, {0, nest_.counts[0]}, 1};
-    site_->simple =
-        std::make_unique<NestLayout>(lay_out(state_, site_->key, simply, site_->least_compute_s));
+    const double compute_s = options.compute_s < 0 ? site_->least_compute_s : options.compute_s;
+    site_->simple = std::make_unique<NestLayout>(lay_out(state_, site_->key, simply, compute_s));
     site_->simple->plan.reason = plan::Reason::guarded;
   }
   layout_ = site_->simple.get();

@@ -191,7 +191,7 @@ void place_tiles(const NestKey& key, NestLayout& layout) {
 }  // namespace
 
 int64_t origin_of(const NestKey& key, const Nest& nest, uint32_t reference) {
-  if (key.compares_pieces || nest.reference[reference].in_pieces()) return 0;
+  if (key.compares_pieces) return 0;
   return nest.reference[first_like(nest, reference)].base;
 }
 
@@ -216,8 +216,11 @@ NestKey key_of(const ContextState& state, const Nest& nest, const NestOptions& o
     const auto link_to = [&](rank_t owner) {
       return state.reachable[owner] != nullptr ? kInReach : link_by(state.path_to(owner));
     };
-    if (reference.in_pieces()) {
+    if (reference.in_pieces() || !key.compares_pieces) {
       of_key.owner = first_like(nest, r);
+      of_key.base -= origin_of(key, nest, r);
+    }
+    if (reference.in_pieces()) {
       size_t near = 0;
       // Where some pieces come over the network, it decides.
       for (const Piece& piece : used_pieces(nest, reference)) {
@@ -229,9 +232,6 @@ NestKey key_of(const ContextState& state, const Nest& nest, const NestOptions& o
           static_cast<double>(near) / static_cast<double>(nest.counts[reference.piece_loop]);
     } else {
       key.link[r] = link_to(reference.owner);
-      if (key.compares_pieces) continue;
-      of_key.owner = first_like(nest, r);
-      of_key.base -= origin_of(key, nest, r);
     }
   }
   return key;
@@ -277,16 +277,31 @@ NestLayout lay_out(ContextState& state, const NestKey& key, const NestOptions& o
 }
 
 NestSite* NestSites::find(const NestKey& key) {
-  NestSite* const site = sites_[hash_of(key) & (kPlaces - 1)].get();
-  return site != nullptr && same_key(site->key, key) ? site : nullptr;
+  const size_t base = (hash_of(key) & (kPlaces / kWays - 1)) * kWays;
+  for (size_t place = base; place < base + kWays; ++place) {
+    NestSite* const site = sites_[place].get();
+    if (site != nullptr && same_key(site->key, key)) return site;
+  }
+  return nullptr;
+}
+
+size_t NestSites::oldest_for(const NestKey& key) const {
+  const size_t base = (hash_of(key) & (kPlaces / kWays - 1)) * kWays;
+  size_t oldest = base;
+  for (size_t place = base + 1; place < base + kWays; ++place) {
+    if (stamps_[place] < stamps_[oldest]) oldest = place;
+  }
+  return oldest;
 }
 
 const NestSite* NestSites::displaced_by(const NestKey& key) const {
-  return sites_[hash_of(key) & (kPlaces - 1)].get();
+  return sites_[oldest_for(key)].get();
 }
 
 NestSite& NestSites::insert(const NestKey& key) {
-  std::unique_ptr<NestSite>& site = sites_[hash_of(key) & (kPlaces - 1)];
+  const size_t place = oldest_for(key);
+  stamps_[place] = ++stamp_;
+  std::unique_ptr<NestSite>& site = sites_[place];
   std::erase_if(displaced_, [](const auto& one) { return one->users == 0; });
   if (site != nullptr && site->users > 0) displaced_.push_back(std::move(site));
   site = std::make_unique<NestSite>();

@@ -44,8 +44,8 @@ struct NestLayout {
 
 /// A nest by place and shape: nests of the same key are carried out alike. Owners are named by the
 /// first reference that has the same one, and bases count from that one's, so that a nest that
-/// moves along is found again; not where distributed arrays are written, as it matters which of
-/// their pieces are whose.
+/// moves along is found again; not where a nest with distributed arrays writes, as it matters which
+/// of their pieces are whose, and what else is there.
 struct NestKey {
   uint64_t place = 0;
   access::Nest nest;
@@ -57,7 +57,7 @@ struct NestKey {
   bool use_model = true;
 };
 
-/// What counts as base 0 in the key, for a plain reference.
+/// What counts as base 0 in the key.
 int64_t origin_of(const NestKey& key, const access::Nest& nest, uint32_t reference);
 
 /// The key of a nest that is about to be carried out. Its pieces are those of the program.
@@ -85,7 +85,7 @@ struct NestSite {
 /// that happens keeps it.
 class NestSites {
  public:
-  NestSites() : sites_(kPlaces) {}
+  NestSites() : sites_(kPlaces), stamps_(kPlaces) {}
   /// The site of a key, or null.
   NestSite* find(const NestKey& key);
   /// What insert() with this key would forget, or null.
@@ -101,7 +101,14 @@ class NestSites {
 
  private:
   static constexpr size_t kPlaces = 128;  // a power of two
+  static constexpr size_t kWays = 4;      // places of a hash
+
+  /// The one of the places of a key that was taken first, or is free.
+  size_t oldest_for(const NestKey& key) const;
+
   std::vector<std::unique_ptr<NestSite>> sites_;
+  std::vector<uint64_t> stamps_;  // the order of insertion; 0: free
+  uint64_t stamp_ = 0;
   std::vector<std::unique_ptr<NestSite>> displaced_;  // while they are in use
 };
 

@@ -276,6 +276,32 @@ TEST_P(Nests, DoNothingWithoutIterations) {
       [](std::vector<double>&) {});
 }
 
+// What is written may be in the place of what is read.
+TEST_P(Nests, ReadAllBeforeTheyWriteWhereverTheDataAre) {
+  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+    const auto words = *context.new_symmetric_array<double>(100);
+    for (size_t at = 0; at < 100; ++at) context.local(words)[at] = 1;
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const auto [i] = loop_indices<1>();
+      for (rank_t owner = 0; owner < 2; ++owner) {
+        const auto there = context.on_rank(words, owner);
+        const NestPlan plan = for_nest(
+            context, {size_t{100}},
+            [](const double& in, double& out) {
+              out = 0;
+              for (int k = 0; k < 3; ++k) out += in;
+            },
+            read(there, i), write(there, i));
+        EXPECT_FALSE(plan.obstacle);
+      }
+    }
+    context.barrier();
+    for (size_t at = 0; at < 100; ++at) ASSERT_EQ(context.local(words)[at], 3);
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
 // --- under a model -------------------------------------------------------------------------------
 
 // The first executions are timed, then the plan is made again; a nest within may take its place.
@@ -323,6 +349,41 @@ TEST(NestsUnderAModel, ArePlannedTimedAndPlannedAgain) {
         EXPECT_EQ(context.local(sums)[at], double{kTimes} * kManyColumns);
       }
     }
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+// By place and shape: many nests of one file, and one that moves over a distributed array.
+TEST(NestsUnderAModel, AreFoundAgain) {
+  const ModelFile file("nest_test");
+  auto group = group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 3);
+  group.context.model_path = file.path();
+  const Status ran = run_ranks(group, [&](Context& context) {
+    const auto words = *context.new_symmetric_array<double>(1 << 15);
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const std::vector<global_ptr<double>> where{context.on_rank(words, 1),
+                                                  context.on_rank(words, 2)};
+      const PieceArray<double> pieces(where);
+      const auto [r, i] = loop_indices<2>();
+      const auto body = [&](const std::array<size_t, 2>& at, const double&) {
+        if (at[1] == 0) context.compute_for(1e-3);
+      };
+      constexpr int kSites = 32;
+      std::vector<NestPlan> plans(kSites + 1);
+      for (int time = 0; time < 6; ++time) {
+        for (int site = 0; site < kSites; ++site) {
+          plans[site] = for_nest(NestPlace(context, CallSite{"some/file.cc", 100 + 17 * site}),
+                                 {size_t{2}, size_t{1000}}, {.self_check = false}, body,
+                                 read(where[0], r * 1000 + i));
+        }
+        plans[kSites] = for_nest(context, {size_t{2}, size_t{1000}}, {.self_check = false}, body,
+                                 read(pieces[r], i + 100 * time));
+      }
+      // Who was timed knows of two milliseconds of computation.
+      for (const NestPlan& plan : plans) EXPECT_GT(plan.baseline_s, 2e-3);
+    }
+    context.barrier();
   });
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }

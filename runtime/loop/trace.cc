@@ -36,7 +36,7 @@ std::string padded(std::string text, size_t width) {
 
 std::string Choice::text() const {
   if (one_by_one) return "access by access";
-  const std::string of_steps = std::to_string(steps) + (steps == 1 ? " step" : " steps");
+  std::string of_steps = std::to_string(steps) + (steps == 1 ? " step" : " steps");
   switch (schedule) {
     case plan::Schedule::vectorised:
       return reason == plan::Reason::own_memory ? "in place" : "blocking, " + of_steps;
@@ -76,7 +76,8 @@ void Trace::note(CallSite call, uint64_t shape, const Choice& choice, double sec
   Row& row = rows_[{file, call.line, shape}];
   if (row.executions++ == 0) row.what = what;
   if (choice.reason == plan::Reason::guarded) {
-    ++row.compared;
+    ++row.simple;
+    row.simple_s += seconds;
     return;
   }
   row.choice = choice;
@@ -88,7 +89,7 @@ std::string Trace::text() const {
   std::vector<const decltype(rows_)::value_type*> order;
   for (const auto& entry : rows_) order.push_back(&entry);
   std::ranges::sort(order, [](const auto* a, const auto* b) {
-    return a->second.measured_s > b->second.measured_s;
+    return a->second.measured_s + a->second.simple_s > b->second.measured_s + b->second.simple_s;
   });
   std::string text = padded("place", 28) + padded("what", 26) + padded("times", 9) +
                      padded("chosen", 26) + padded("predicted", 11) + "measured\n";
@@ -97,14 +98,15 @@ std::string Trace::text() const {
     const auto& [key, row] = *order[i];
     const auto& [file, line, shape] = key;
     const std::string place = std::string(name_of(file)) + ":" + std::to_string(line);
-    const auto times = static_cast<double>(row.executions - row.compared);
-    const double measured_s = times > 0 ? row.measured_s / times : 0;
-    const double predicted_s = times > 0 ? row.predicted_s / times : 0;
-    std::string reason = row.choice.text();
-    if (row.choice.reason == plan::Reason::guarded) reason = "blocking, by the guard";
+    // What was done most of the times.
+    const bool demoted = 2 * row.simple > row.executions;
+    const auto times = static_cast<double>(demoted ? row.simple : row.executions - row.simple);
+    const double measured_s = (demoted ? row.simple_s : row.measured_s) / times;
+    const double predicted_s = demoted ? 0 : row.predicted_s / times;
+    const std::string chosen = demoted ? "blocking, by the guard" : row.choice.text();
     text += padded(place, 28) + padded(row.what, 26) + padded(std::to_string(row.executions), 9) +
-            padded(reason, 26) + padded(predicted_s > 0 ? seconds_text(predicted_s) : "-", 11) +
-            (times > 0 ? seconds_text(measured_s) : "-") + "\n";
+            padded(chosen, 26) + padded(predicted_s > 0 ? seconds_text(predicted_s) : "-", 11) +
+            seconds_text(measured_s) + "\n";
     if (predicted_s > 0 && measured_s > 0) {
       const double ratio = measured_s / predicted_s;
       if (ratio > kMissed || ratio < 1 / kMissed) {

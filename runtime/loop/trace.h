@@ -45,9 +45,10 @@ class Trace {
  public:
   struct Row {
     std::string what;  ///< "get 1 MiB"
-    Choice choice;     ///< the latest, other than for comparison
+    Choice choice;     ///< the latest, other than by the guard
     uint64_t executions = 0;
-    uint64_t compared = 0;  ///< of these, carried out the simple way by the guard
+    uint64_t simple = 0;  ///< of these, carried out the simple way by the guard
+    double simple_s = 0;
     double measured_s = 0;  ///< of those that were not
     double predicted_s = 0;
   };

@@ -1,5 +1,6 @@
 #include "runtime/loop/trace.h"
 
+#include <span>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -33,6 +34,16 @@ TEST(Trace, ShowsThePlacesThatTookLongestFirst) {
   EXPECT_NE(text.find("A, 8 steps"), std::string::npos) << text;
   EXPECT_NE(text.find("  jacobi.cc:93 (nest of 64 x 64) took 2.00 times"), std::string::npos);
   EXPECT_EQ(text.find("jacobi.cc:81 (get"), std::string::npos) << text;
+}
+
+TEST(Trace, SaysWhereTheGuardHasGivenThePlanUp) {
+  Trace trace;
+  const Choice strips{plan::Schedule::pipelined, plan::Reason::tuned, false, 16, 2, 250e-6};
+  for (int i = 0; i < 4; ++i) trace.note(kHere, 1, strips, 260e-6, "get 512 KiB");
+  const Choice simple{plan::Schedule::vectorised, plan::Reason::guarded, false, 1, 1, 0};
+  for (int i = 0; i < 996; ++i) trace.note(kHere, 1, simple, 100e-6, "get 512 KiB");
+  const std::string text = trace.text();
+  EXPECT_NE(text.find("blocking, by the guard    -          100 us"), std::string::npos) << text;
 }
 
 TEST(Trace, ShapesAtOnePlaceAreRowsOfTheirOwn) {
@@ -70,6 +81,10 @@ TEST(TracedRun, SaysWhatWasChosenAndSaved) {
           context.compute_for(static_cast<double>(end - begin) * 10e-9);
         });
       }
+      // No decision: not listed.
+      const LoopBlock<const double> own{global_ptr<const double>(array), 100};
+      strip_for_blocks(
+          context, std::span(&own, 1), {}, [] {}, [](size_t, size_t, size_t, const double*) {});
       const auto [i] = loop_indices<1>();
       for_nest(
           context, {size_t{8}}, [](const double& in, double& out) { out = in; },
@@ -81,8 +96,18 @@ TEST(TracedRun, SaysWhatWasChosenAndSaved) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
   EXPECT_NE(said.find("get 1 MiB                 20"), std::string::npos) << said;
   EXPECT_NE(said.find("access by access"), std::string::npos) << said;
+  EXPECT_EQ(said.find("get 0 B"), std::string::npos) << said;
   EXPECT_NE(said.find("tuned saved "), std::string::npos) << said;
   EXPECT_NE(said.find("at 1 site of all ranks"), std::string::npos) << said;
+}
+
+TEST(TracedRun, KnowsWhatMayBeTraced) {
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  group.context.trace = "site";
+  const Status ran = bootstrap::run_ranks(group, [](Context&) {});
+  ASSERT_FALSE(ran.ok());
+  EXPECT_NE(ran.error().message().find("STRIPLINE_TRACE='site'"), std::string::npos)
+      << ran.error().message();
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "runtime/machine/fingerprint.h"
 #include "runtime/rma/introduction.h"
 #include "runtime/rma/load_model.h"
+#include "runtime/rma/options.h"
 #include "runtime/rma/reach_report.h"
 
 namespace stripline::detail {
@@ -108,6 +109,9 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   // Where no thread can serve, there is nothing to choose.
   if (options.progress == kTuned && options.fabric.starts_with("emulated:")) {
     progress = fabric::Progress::in_calls;
+  }
+  if (const Status known = rma::check_trace(options.trace); !known.ok()) {
+    return refuse(known.error());
   }
   auto model = rma::load_model(options.model_path);
   if (!model.ok()) return refuse(model.error());

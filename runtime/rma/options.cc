@@ -1,3 +1,5 @@
+#include "runtime/rma/options.h"
+
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -32,6 +34,12 @@ Status read_switch(const char* name, bool& value) {
 
 }  // namespace
 
+Status rma::check_trace(std::string_view trace) {
+  if (trace == "off" || trace == "summary" || trace == "sites") return {};
+  return Error(ErrorCode::invalid_argument,
+               "STRIPLINE_TRACE='" + std::string(trace) + "' is none of 'off', 'summary', 'sites'");
+}
+
 Result<Options> Options::from_environment() {
   Options options;
   if (const auto text = variable("STRIPLINE_FABRIC"); !text.empty()) options.fabric = text;
@@ -61,10 +69,7 @@ Result<Options> Options::from_environment() {
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_DEBUG", options.debug));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_GUARD", options.guard));
   if (const auto text = variable("STRIPLINE_TRACE"); !text.empty()) options.trace = text;
-  if (options.trace != "off" && options.trace != "summary" && options.trace != "sites") {
-    return Error(ErrorCode::invalid_argument,
-                 "STRIPLINE_TRACE='" + options.trace + "' is none of 'off', 'summary' and 'sites'");
-  }
+  STRIPLINE_RETURN_IF_ERROR(rma::check_trace(options.trace));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_VERBOSE", options.verbose));
   return options;
 }

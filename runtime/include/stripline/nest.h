@@ -80,8 +80,8 @@ struct NestAccess {
   std::span<const access::Piece> pieces{};
 };
 
-/// A piece of a distributed array, chosen by a loop.
-template <typename T>
+/// A piece of a distributed array, chosen by one of `Loops` loops.
+template <typename T, size_t Loops>
 struct ChosenPiece {
   uint32_t loop = 0;
   std::span<const access::Piece> pieces;  ///< of iterations 0, 1, ...
@@ -109,7 +109,7 @@ class PieceArray {
   }
 
   template <Coefficient... Known>
-  ChosenPiece<T> operator[](const IndexExpression<Known...>& index) const {
+  ChosenPiece<T, sizeof...(Known)> operator[](const IndexExpression<Known...>& index) const {
     static_assert(((Known == Coefficient::one ? 1 : 0) + ...) == 1 &&
                       ((Known == Coefficient::any ? 1 : 0) + ...) == 0,
                   "a piece is chosen by the index of one loop, and a constant");
@@ -143,17 +143,17 @@ auto update(global_ptr<T> array, const IndexExpression<Known...>& index) {
 
 /// The same of the piece that the loop chooses.
 template <typename T, Coefficient... Known>
-auto read(const ChosenPiece<T>& piece, const IndexExpression<Known...>& index) {
+auto read(const ChosenPiece<T, sizeof...(Known)>& piece, const IndexExpression<Known...>& index) {
   return NestAccess<std::remove_const_t<T>, access::Mode::read, IndexExpression<Known...>>{
       {}, index, true, piece.loop, piece.pieces};
 }
 template <typename T, Coefficient... Known>
-auto write(const ChosenPiece<T>& piece, const IndexExpression<Known...>& index) {
+auto write(const ChosenPiece<T, sizeof...(Known)>& piece, const IndexExpression<Known...>& index) {
   return NestAccess<T, access::Mode::write, IndexExpression<Known...>>{
       {}, index, true, piece.loop, piece.pieces};
 }
 template <typename T, Coefficient... Known>
-auto update(const ChosenPiece<T>& piece, const IndexExpression<Known...>& index) {
+auto update(const ChosenPiece<T, sizeof...(Known)>& piece, const IndexExpression<Known...>& index) {
   return NestAccess<T, access::Mode::update, IndexExpression<Known...>>{
       {}, index, true, piece.loop, piece.pieces};
 }
@@ -266,6 +266,7 @@ class TileLoop {
     } else {
       body_(std::get<A>(cells).at(i)...);
     }
+    (std::get<A>(cells).set(i), ...);
   }
 
   // The elements of one access over the innermost loop. What stays the same is kept in a local
@@ -275,6 +276,7 @@ class TileLoop {
     using T = typename Access<A>::Element;
     static constexpr bool kSame = Known && kKnown<A> == Coefficient::zero;
     static constexpr bool kNeighbours = Known && kKnown<A> == Coefficient::one;
+    static constexpr bool kSets = Access<A>::mode == access::Mode::write;
 
    public:
     Cell(std::byte* first, int64_t stride_bytes)
@@ -282,8 +284,24 @@ class TileLoop {
       if constexpr (kSame && Access<A>::mode != access::Mode::write) value_ = *first_;
     }
     T& at(uint64_t i) {
-      if constexpr (kSame) {
+      if constexpr (kSame || kSets) {
         return value_;
+      } else {
+        return element(i);
+      }
+    }
+    // After the body: what it sets may be in the place of what it reads.
+    void set(uint64_t i) {
+      if constexpr (kSets && !kSame) element(i) = value_;
+    }
+    void finish() {
+      if constexpr (kSame && Access<A>::mode != access::Mode::read) *first_ = value_;
+    }
+
+   private:
+    T& element(uint64_t i) {
+      if constexpr (kSame) {
+        return *first_;
       } else if constexpr (kNeighbours) {
         return first_[i];
       } else {
@@ -291,14 +309,10 @@ class TileLoop {
                                      static_cast<int64_t>(i) * stride_bytes_);
       }
     }
-    void finish() {
-      if constexpr (kSame && Access<A>::mode != access::Mode::read) *first_ = value_;
-    }
 
-   private:
     T* first_;
     int64_t stride_bytes_;
-    std::conditional_t<kSame, T, std::byte> value_{};
+    std::conditional_t<kSame || kSets, T, std::byte> value_{};
   };
 
   const NestTile& tile_;
