@@ -2,7 +2,8 @@
 # The same experiments on the virtual and on the real clock of emulated networks, two ranks, paired:
 # a launch of each, in turns that begin with the one and with the other. Prints a table of ratios,
 # real over virtual: their median over launches, and the interval between the second least and the
-# second greatest, which holds the true median with at least 97 % of 10 launches or more.
+# second greatest, which holds the true median with 97.9 % of 10 launches; of fewer: the least and the
+# greatest.
 #
 #   scripts/compare_clocks.sh BUILD LAUNCHES PROFILE...
 #
@@ -102,7 +103,7 @@ awk '
         base[i] = time[key, "virtual", i]
         ratio[i] = time[key, "real", i] / base[i]
       }
-      edge = launches >= 4 ? 2 : 1
+      edge = launches >= 10 ? 2 : 1
       virtual_s = middle(base, launches)
       median = middle(ratio, launches)
       within = median >= 0.97 && median <= 1.03
