@@ -31,8 +31,8 @@ const std::vector<model::BufferPoint>& buffers_of(const model::PathModel& path) 
   return path.get ? path.get->buffers : none;
 }
 
-// Where latencies alone have been measured, overheads are within them, and more operations would seem
-// to cost nothing.
+// Where latencies alone have been measured, overheads are within them, and more operations would
+// seem to cost nothing.
 bool tells_overheads(const std::optional<model::OperationModel>& operation) {
   return operation && std::ranges::all_of(operation->segments, [](const model::Segment& segment) {
            return segment.o_base_s.has_value();
