@@ -148,10 +148,14 @@ plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, plan::VisRequ
   request.message_bytes = state.messages.max_payload_bytes();
   request.medium_bytes = state.vis.max_chunk_bytes();
   const model::Path path = state.path_to(target);
-  if (options.method == VisMethod::best) return state.vis_plans->best(request, path);
-  return state.vis_plans->forced(request, path,
-                                 static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1),
-                                 options.chunk_bytes, options.window);
+  if (options.method == VisMethod::best) {
+    return options.use_model ? state.vis_plans->best(request, path)
+                             : plan::plan_vis(request, nullptr);
+  }
+  const plan::VisCosts* costs = options.use_model ? state.vis_plans->costs(path) : nullptr;
+  return plan::force_vis(request, costs,
+                         static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1),
+                         options.chunk_bytes, options.window);
 }
 
 template <typename Start>

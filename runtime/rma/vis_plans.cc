@@ -39,10 +39,4 @@ plan::VisPlan VisPlans::best(const plan::VisRequest& request, model::Path path) 
   return entry.plan;
 }
 
-plan::VisPlan VisPlans::forced(const plan::VisRequest& request, model::Path path,
-                               plan::VisMethod method, uint64_t chunk_bytes,
-                               uint32_t window) const {
-  return plan::force_vis(request, costs(path), method, chunk_bytes, window);
-}
-
 }  // namespace stripline::rma

@@ -22,8 +22,6 @@ class VisPlans {
 
   /// For a target on this path.
   plan::VisPlan best(const plan::VisRequest& request, model::Path path);
-  plan::VisPlan forced(const plan::VisRequest& request, model::Path path, plan::VisMethod method,
-                       uint64_t chunk_bytes, uint32_t window) const;
 
   /// Null without a model.
   const plan::VisCosts* costs(model::Path path) const {

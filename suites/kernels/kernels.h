@@ -13,6 +13,7 @@ Benchmark nas_cg_benchmark();
 Benchmark nas_ft_benchmark();
 Benchmark nas_is_benchmark();
 Benchmark serial_tax_benchmark();
+Benchmark nas_mg_benchmark();
 
 /// All of the above.
 std::vector<Benchmark> kernel_benchmarks();

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <unistd.h>
 
@@ -13,16 +14,19 @@
 
 namespace stripline::suites {
 
-/// model::example_model() as a file that fits `fabric` on this machine; removed with the object.
+/// model::example_model(), changed if that is asked for, as a file that fits `fabric` on this
+/// machine; removed with the object.
 class SmallModel {
  public:
-  explicit SmallModel(const std::string& fabric)
+  explicit SmallModel(const std::string& fabric,
+                      const std::function<void(model::TunedModel&)>& change = {})
       : path_((std::filesystem::temp_directory_path() /
                ("stripline-suites-" + std::to_string(::getpid()) + "-" +
                 std::to_string(std::hash<std::string>()(fabric)) + ".stripline.json"))
                   .string()) {
     model::TunedModel model = model::example_model();
     model.fingerprint = {{"fabric", {fabric, model::MatchRule::hard}}};
+    if (change) change(model);
     const Status saved = model::save_model(model, path_);
     EXPECT_TRUE(saved.ok()) << saved.error().message();
   }

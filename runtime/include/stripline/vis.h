@@ -52,6 +52,7 @@ struct VisOptions {
   VisMethod method = VisMethod::best;
   uint32_t window = 0;     ///< operations or messages in flight, with a method; 0: the planner's
   size_t chunk_bytes = 0;  ///< of a packed message, likewise
+  bool use_model = true;   ///< false: as if there were no model
 };
 
 namespace detail {

@@ -1,0 +1,213 @@
+#include "suites/kernels/mg_transfers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <stripline/team.h>
+
+namespace stripline::suites {
+namespace {
+
+size_t elements_of(const nas::MgBlock& block) {
+  return block.counts[0] * block.counts[1] * block.counts[2];
+}
+
+// The doubles of a block from the memory that its offset refers to, without gaps.
+void pack(const double* memory, const nas::MgBlock& block, double* packed) {
+  for (size_t k = 0; k < block.counts[2]; ++k) {
+    for (size_t j = 0; j < block.counts[1]; ++j) {
+      const double* const row = memory + block.offset + k * block.strides[2] + j * block.strides[1];
+      packed = std::copy_n(row, block.counts[0], packed);
+    }
+  }
+}
+
+void unpack(const double* packed, const nas::MgBlock& block, double* memory) {
+  for (size_t k = 0; k < block.counts[2]; ++k) {
+    for (size_t j = 0; j < block.counts[1]; ++j) {
+      double* const row = memory + block.offset + k * block.strides[2] + j * block.strides[1];
+      std::copy_n(packed, block.counts[0], row);
+      packed += block.counts[0];
+    }
+  }
+}
+
+}  // namespace
+
+Result<MgTransfers> MgTransfers::create(Context& context, const NasManner& manner,
+                                        const nas::MgPartition& partition) {
+  const size_t buffers =
+      manner.variant == NasVariant::packed ? kTurns * kSides * largest_face(partition) : 0;
+  STRIPLINE_ASSIGN_OR_RETURN(
+      auto memory, SymmetricMemory<double>::create(context, partition.shared_elements() + buffers));
+  STRIPLINE_ASSIGN_OR_RETURN(auto flags, SymmetricMemory<uint64_t>::create(context, 2 * kSides));
+  return MgTransfers(context, manner, partition, std::move(memory), std::move(flags));
+}
+
+MgTransfers::MgTransfers(Context& context, const NasManner& manner,
+                         const nas::MgPartition& partition, SymmetricMemory<double> memory,
+                         SymmetricMemory<uint64_t> flags)
+    : context_(&context),
+      manner_(manner),
+      partition_(partition),
+      face_elements_(largest_face(partition)),
+      memory_(std::move(memory)),
+      flags_(std::move(flags)) {
+  if (!packs()) return;
+  for (auto& face : packed_) face.resize(face_elements_);
+  if (partition.ranks() == 1) return;
+  block_.resize(elements_of(partition.replicated_block(0)));
+  blocks_.resize(block_.size() * partition.ranks());
+}
+
+size_t MgTransfers::largest_face(const nas::MgPartition& partition) {
+  size_t largest = 0;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const nas::MgFace face = partition.face(0, nas::MgArray::u, partition.levels(), axis, false);
+    largest = std::max(largest, elements_of(face.block));
+  }
+  return largest;
+}
+
+MgTransfers::Side MgTransfers::side(size_t axis, bool up) const {
+  return {partition_.neighbour(context_->rank_me(), axis, !up), axis, up};
+}
+
+// `block` of this rank to the place at `offset` of the peer.
+future MgTransfers::put(const nas::MgBlock& block, size_t offset, rank_t peer) {
+  std::array<std::ptrdiff_t, 3> strides{};
+  for (size_t axis = 0; axis < 3; ++axis) {
+    strides[axis] = static_cast<std::ptrdiff_t>(block.strides[axis] * sizeof(double));
+  }
+  return rput_strided<3, double>(*context_, memory_.here() + block.offset, strides,
+                                 memory_.on(peer) + static_cast<std::ptrdiff_t>(offset), strides,
+                                 block.counts, manner_.transfers);
+}
+
+void MgTransfers::raise(Flag flag, rank_t peer, size_t index) {
+  const auto at = static_cast<std::ptrdiff_t>(static_cast<size_t>(flag) * kSides + index);
+  const global_ptr<uint64_t> there = flags_.on(peer) + at;
+  context_->rput_signal<uint64_t>(nullptr, there, 0, there, step_);
+}
+
+void MgTransfers::await(Flag flag, size_t index) {
+  const auto at = static_cast<std::ptrdiff_t>(static_cast<size_t>(flag) * kSides + index);
+  context_->wait_signal(flags_.on(context_->rank_me()) + at, step_);
+}
+
+size_t MgTransfers::buffer_place(size_t index) const {
+  return partition_.shared_elements() + (step_ % kTurns * kSides + index) * face_elements_;
+}
+
+void MgTransfers::ghosts(nas::MgShare& share, nas::MgStep step) {
+  ++step_;
+  if (!packs()) {
+    // Who fills the ghosts on a side may do so from now on.
+    for (size_t axis = 0; axis < 3; ++axis) {
+      if (partition_.grid()[axis] == 1) continue;
+      for (const bool up : {false, true}) {
+        const Side mine = side(axis, !up);  // its peer is the neighbour on side `up`
+        raise(Flag::entered, mine.peer, 2 * axis + (up ? 1 : 0));
+      }
+    }
+  }
+  share.compute(step, 0, share.planes(step));
+  for (size_t axis = 0; axis < 3; ++axis) {
+    if (partition_.grid()[axis] == 1) {
+      for (const bool up : {false, true}) {
+        const nas::MgFace face = share.face(step, axis, up);
+        nas::copy_block(memory_.here() + face.source_offset, memory_.here() + face.block.offset,
+                        face.block.counts, face.block.strides);
+      }
+    } else if (packs()) {
+      put_packed_faces(share, step, axis);
+    } else {
+      put_faces(share, step, axis);
+    }
+  }
+}
+
+void MgTransfers::put_faces(const nas::MgShare& share, nas::MgStep step, size_t axis) {
+  std::array<future, 2> puts;
+  for (const bool up : {false, true}) {
+    const Side theirs = side(axis, up);
+    const nas::MgFace face = share.face(step, axis, up);
+    nas::MgBlock source = face.block;
+    source.offset = face.source_offset;
+    await(Flag::entered, theirs.index());
+    future& one = puts[up ? 1 : 0];
+    one = put(source, face.block.offset, theirs.peer);
+    if (manner_.variant != NasVariant::blocking) continue;
+    one.wait();
+    raise(Flag::filled, theirs.peer, theirs.index());
+  }
+  if (manner_.variant != NasVariant::blocking) {
+    for (const bool up : {false, true}) {
+      const Side theirs = side(axis, up);
+      puts[up ? 1 : 0].wait();
+      raise(Flag::filled, theirs.peer, theirs.index());
+    }
+  }
+  for (const bool up : {false, true}) await(Flag::filled, side(axis, up).index());
+}
+
+void MgTransfers::put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t axis) {
+  for (const bool up : {false, true}) {
+    const Side theirs = side(axis, up);
+    const size_t index = theirs.index();
+    const nas::MgFace face = share.face(step, axis, up);
+    nas::MgBlock source = face.block;
+    source.offset = face.source_offset;
+    // Also keeps the flags of two steps in their order.
+    leaving_[index].wait();
+    pack(memory_.here(), source, packed_[index].data());
+    leaving_[index] = context_->rput_signal(
+        packed_[index].data(),
+        memory_.on(theirs.peer) + static_cast<std::ptrdiff_t>(buffer_place(index)),
+        elements_of(source),
+        flags_.on(theirs.peer) +
+            static_cast<std::ptrdiff_t>(static_cast<size_t>(Flag::filled) * kSides + index),
+        step_);
+  }
+  for (const bool up : {false, true}) {
+    const nas::MgFace face = share.face(step, axis, up);
+    const size_t index = side(axis, up).index();
+    await(Flag::filled, index);
+    unpack(memory_.here() + buffer_place(index), face.block, memory_.here());
+  }
+}
+
+void MgTransfers::gather(nas::MgShare& share, nas::MgStep step) {
+  const rank_t me = context_->rank_me();
+  const rank_t ranks = context_->rank_n();
+  const nas::MgBlock own = partition_.replicated_block(me);
+  if (packs()) {
+    share.compute(step, 0, share.planes(step));
+    pack(memory_.here(), own, block_.data());
+    team::world(*context_).allgather(block_, blocks_);
+    for (rank_t rank = 0; rank < ranks; ++rank) {
+      if (rank == me) continue;
+      unpack(blocks_.data() + rank * block_.size(), partition_.replicated_block(rank),
+             memory_.here());
+    }
+    return;
+  }
+  const future entered = context_->barrier_async();
+  share.compute(step, 0, share.planes(step));
+  entered.wait();
+  for (rank_t i = 1; i < ranks; ++i) {
+    const future started = put(own, own.offset, (me + i) % ranks);
+    if (manner_.variant == NasVariant::blocking) started.wait();
+  }
+  context_->barrier();
+}
+
+double MgTransfers::sum(nas::MgShare&, double value) {
+  return context_->reduce_all(value, Context::ReduceOp::sum);
+}
+
+double MgTransfers::maximum(nas::MgShare&, double value) {
+  return context_->reduce_all(value, Context::ReduceOp::max);
+}
+
+}  // namespace stripline::suites

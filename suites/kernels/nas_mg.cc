@@ -1,0 +1,62 @@
+// kernel.nas_mg: the NAS benchmark MG, whose ghost faces are transfers of many regions.
+#include "suites/grids.h"
+#include "suites/kernels/engine.h"
+#include "suites/kernels/kernels.h"
+#include "suites/kernels/measure_mg.h"
+#include "suites/kernels/mg_transfers.h"
+#include "suites/kernels/nas_variants.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  STRIPLINE_ASSIGN_OR_RETURN(const NasManner manner, nas_manner(ctx, point));
+  const nas::MgProblem& problem = nas::mg_problem(nas_class_of(point));
+  STRIPLINE_ASSIGN_OR_RETURN(const nas::MgPartition partition,
+                             nas::MgPartition::create(problem, ctx.rank_n()));
+  STRIPLINE_ASSIGN_OR_RETURN(MgTransfers transfers, MgTransfers::create(ctx, manner, partition));
+  nas::MgShare share(problem, partition, ctx.rank_me(), transfers.shared());
+
+  const VisCounts counts(ctx);
+  SampleSeries series = measure_mg(session, rule, share, transfers);
+  series.note = series.verified ? nas_note(manner, counts) : kWrongResult;
+  return series;
+}
+
+}  // namespace
+
+Benchmark nas_mg_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "kernel.nas_mg";
+  e.title = "NAS MG: ghost faces of boxes";
+  e.description =
+      "The benchmark MG of the NAS Parallel Benchmarks: V-cycles on a cube of points that a grid "
+      "of "
+      "ranks divides into boxes, whose faces of ghost points are exchanged axis by axis. What "
+      "leaves a box lies in single points (x, from 8 ranks on), in rows (y, from 4 ranks on) or in "
+      "one piece (z). Each rank puts its points to where its neighbour has its ghosts, by one "
+      "strided call for each face: one after the other (blocking), both of an axis at once (hand), "
+      "the same as the context's model says (tuned) or by a given method (forced). packed is the "
+      "classical way: each face is packed by the program, put into a buffer at the neighbour with "
+      "a flag that tells it so, and unpacked there. What the runtime chooses without a model is "
+      "what hand uses, so that there is no variant untuned. All variants run the same loop bodies. "
+      "A sample is the time of all iterations, without the start, divided by their number. The "
+      "number of ranks must be a power of two.";
+  e.factors = nas_factors();
+  e.variants = nas_variant_names();
+  e.metric = {"time_per_iteration", "s", true};
+  e.min_ranks = 1;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "Every repetition is a whole run of the benchmark, whose last norm of the residual is "
+      "compared with the published one, to 1e-8.";
+  return benchmark;
+}
+
+}  // namespace stripline::suites

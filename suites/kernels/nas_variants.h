@@ -1,0 +1,66 @@
+// How the NAS kernels with strided transfers (MG, SP, BT) communicate: their variants and factors.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <stripline/context.h>
+#include <stripline/vis.h>
+
+#include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+#include "runtime/vis/transfers.h"
+#include "suites/kernels/nas/nas_class.h"
+
+namespace stripline::suites {
+
+/// In the order of the declaration. All but `packed` move faces by strided calls of the runtime.
+/// There is no `untuned`: that the runtime chooses without a model is what `hand` does.
+enum class NasVariant {
+  blocking,  ///< one call after the other, each waited for; no model
+  hand,      ///< all that can be under way at the same time, then waiting; no model
+  packed,    ///< packed into one contiguous put for each neighbour, and unpacked by the program
+  tuned,     ///< the calls of hand, carried out as the loaded model says
+  forced     ///< the calls of hand, carried out by the method that a factor names
+};
+
+/// Their names: "blocking" is the baseline.
+std::vector<std::string> nas_variant_names();
+
+/// What a point says of how to communicate.
+struct NasManner {
+  NasVariant variant = NasVariant::hand;
+  VisOptions transfers;  ///< of strided calls
+  size_t pieces = 1;     ///< in which what a sweep hands on leaves a cell (SP, BT)
+};
+
+/// Of a completed point. Errors: failed_precondition for tuned when no model is loaded;
+/// invalid_argument for a method or pieces that the variant does not take, or a method that the
+/// network does not have.
+Result<NasManner> nas_manner(Context& context, const experiment::Point& point);
+
+/// Of a completed point.
+nas::NasClass nas_class_of(const experiment::Point& point);
+
+/// class and method, for all of these kernels.
+std::vector<experiment::Factor> nas_factors();
+/// pieces, for those with sweeps.
+experiment::Factor sweep_pieces_factor();
+
+/// The strided transfers of this rank since the object was created, by how they were carried out.
+class VisCounts {
+ public:
+  explicit VisCounts(Context& context);
+  /// Shares, as "packed 40%, contiguous 60%"; "none" if there were none.
+  std::string text() const;
+
+ private:
+  Context* context_;
+  vis::Transfers::Statistics before_;
+};
+
+/// The note of a series that was verified.
+std::string nas_note(const NasManner& manner, const VisCounts& counts);
+
+}  // namespace stripline::suites
