@@ -81,8 +81,14 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
   }
 }
 
+// Does not run on two ranks, and takes long on the virtual clock, where
+// kernels/nas_transfers_test.cc makes fewer time steps.
+bool needs_square(const Point& point) {
+  return point.experiment == "kernel.nas_sp" || point.experiment == "kernel.nas_bt";
+}
+
 // A small problem of each experiment.
-std::vector<Point> small_points() {
+std::vector<Point> small_points(rank_t ranks) {
   std::vector<Point> points;
   for (const Benchmark& benchmark : benchmarks()) {
     const experiment::Experiment& e = benchmark.declaration;
@@ -105,6 +111,7 @@ std::vector<Point> small_points() {
         point.params["schedule"] = std::string("B");
         point.params["window"] = int64_t{2};
       }
+      if (needs_square(point) && ranks != 2) continue;
       points.push_back(std::move(point));
     }
   }
@@ -117,14 +124,14 @@ void run_all(rank_t ranks, const std::string& fabric, const std::string& clock) 
   on_ranks(
       ranks, fabric, clock,
       [&](Session& session) {
-        for (const Point& point : small_points()) {
+        for (const Point& point : small_points(ranks)) {
           const StopRule rule{.min_reps = 2, .max_reps = 3, .time_budget_s = 0.01};
           auto series = as_series(run_point(session, point, rule), point, session.run());
           if (session.context().rank_me() == 0) all.push_back(std::move(series));
         }
       },
       model.path());
-  ASSERT_EQ(all.size(), small_points().size());
+  ASSERT_EQ(all.size(), small_points(ranks).size());
   for (const SampleSeries& series : all) {
     SCOPED_TRACE(experiment::point_key(series.point) + ": " + series.note);
     if (fabric != "tcp" && series.point.experiment.starts_with("micro.node_")) {
@@ -133,6 +140,10 @@ void run_all(rank_t ranks, const std::string& fabric, const std::string& clock) 
     }
     if (fabric != "tcp" && series.point.experiment.starts_with("micro.progress_")) {
       EXPECT_NE(series.note.find("no thread can serve"), std::string::npos);
+      continue;
+    }
+    if (needs_square(series.point) && ranks == 2) {
+      EXPECT_NE(series.note.find("start a square number of ranks"), std::string::npos);
       continue;
     }
     EXPECT_TRUE(series.verified);

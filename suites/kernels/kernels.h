@@ -14,6 +14,8 @@ Benchmark nas_ft_benchmark();
 Benchmark nas_is_benchmark();
 Benchmark serial_tax_benchmark();
 Benchmark nas_mg_benchmark();
+Benchmark nas_sp_benchmark();
+Benchmark nas_bt_benchmark();
 
 /// All of the above.
 std::vector<Benchmark> kernel_benchmarks();

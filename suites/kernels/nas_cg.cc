@@ -12,6 +12,7 @@
 #include "suites/kernels/measure_kernel.h"
 #include "suites/kernels/nas/cg_solver.h"
 #include "suites/kernels/nas_factors.h"
+#include "suites/kernels/symmetric_memory.h"
 
 namespace stripline::suites {
 namespace {
@@ -105,16 +106,16 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const CgProblem& problem = nas::cg_problem(nas_class_of(point));
   STRIPLINE_ASSIGN_OR_RETURN(const CgPartition partition,
                              CgPartition::create(problem, ctx.rank_n()));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto shared,
-                             ctx.new_symmetric_array<double>(partition.shared_elements()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto shared, SymmetricMemory<double>::create(
+                                                    ctx, partition.shared_elements()));
   const size_t places = partition.stages() + 2;
-  STRIPLINE_ASSIGN_OR_RETURN(const auto flags, ctx.new_symmetric_array<uint64_t>(places));
-  std::fill_n(ctx.local(flags), places, 0);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto flags, SymmetricMemory<uint64_t>::create(ctx, places));
   CgShare share(problem, partition, ctx.rank_me(),
-                std::span(ctx.local(shared), partition.shared_elements()));
+                std::span(shared.here(), partition.shared_elements()));
   STRIPLINE_ASSIGN_OR_RETURN(EngineLoop engine,
                              make_engine_loop(ctx, point, loop_of_stage(share), sizeof(double)));
-  CgExchange exchange(ctx, variant, engine, shared, flags, share);
+  CgExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()),
+                      flags.on(ctx.rank_me()), share);
   ctx.barrier();
 
   nas::CgResult result;
@@ -124,8 +125,6 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   parts.verify = [&](uint64_t) { return result.verified; };
   parts.scale = 1 / static_cast<double>(problem.iterations);
   SampleSeries series = measure_kernel(session, rule, parts);
-  ctx.delete_symmetric_array(flags);
-  ctx.delete_symmetric_array(shared);
   series.note = series.verified ? kernel_note(ctx, variant, engine, share.rows(), share.rows())
                                 : kWrongResult;
   return series;

@@ -1,5 +1,6 @@
 #include "suites/kernels/nas_factors.h"
 
+#include <algorithm>
 #include <string>
 
 namespace stripline::suites {
@@ -12,7 +13,7 @@ constexpr const char* kClassFactor = "class";
 experiment::Factor nas_class_factor() {
   experiment::Factor factor;
   factor.name = kClassFactor;
-  factor.description = "Problem class of the NAS Parallel Benchmarks.";
+  factor.description = "Problem class of the benchmark, from the smallest to the largest.";
   for (const nas::NasClass one : nas::kNasClasses) {
     factor.values.emplace_back(std::string(1, nas::letter(one)));
   }
@@ -20,11 +21,8 @@ experiment::Factor nas_class_factor() {
 }
 
 nas::NasClass nas_class_of(const experiment::Point& point) {
-  const std::string asked = experiment::text_param(point, kClassFactor).value_or("S");
-  for (const nas::NasClass one : nas::kNasClasses) {
-    if (asked.size() == 1 && asked[0] == nas::letter(one)) return one;
-  }
-  return nas::NasClass::s;
+  const std::string name = *experiment::text_param(point, kClassFactor);
+  return *std::ranges::find(nas::kNasClasses, name.front(), nas::letter);
 }
 
 }  // namespace stripline::suites

@@ -6,8 +6,9 @@
 
 namespace stripline::suites {
 
-/// Problem classes of the NAS Parallel Benchmarks; S is the default.
+/// Problem classes of the NAS Parallel Benchmarks, from the smallest to the largest.
 experiment::Factor nas_class_factor();
+/// Of a completed point.
 nas::NasClass nas_class_of(const experiment::Point& point);
 
 }  // namespace stripline::suites

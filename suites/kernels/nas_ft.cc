@@ -12,6 +12,7 @@
 #include "suites/kernels/measure_kernel.h"
 #include "suites/kernels/nas/ft_solver.h"
 #include "suites/kernels/nas_factors.h"
+#include "suites/kernels/symmetric_memory.h"
 
 namespace stripline::suites {
 namespace {
@@ -150,12 +151,12 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                              FtPartition::create(problem, ctx.rank_n()));
   STRIPLINE_ASSIGN_OR_RETURN(EngineLoop engine,
                              make_engine_loop(ctx, point, loop_of(problem), sizeof(FtComplex)));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto shared,
-                             ctx.new_symmetric_array<FtComplex>(partition.shared_elements()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto shared, SymmetricMemory<FtComplex>::create(
+                                                    ctx, partition.shared_elements()));
   FtShare share(problem, partition, ctx.rank_me(),
-                std::span(ctx.local(shared), partition.shared_elements()));
+                std::span(shared.here(), partition.shared_elements()));
   const size_t pieces = pencils ? 0 : variant == Variant::hand4 ? kHandParts : 1;
-  FtExchange exchange(ctx, variant, engine, shared, partition.landing_offset(), pieces);
+  FtExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()), partition.landing_offset(), pieces);
   ctx.barrier();
 
   std::vector<FtComplex> checksums;
@@ -173,7 +174,6 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   parts.verify = [&](uint64_t) { return verify_ft(share, exchange, checksums).verified; };
   parts.scale = 1 / static_cast<double>(problem.iterations());
   SampleSeries series = measure_kernel(session, rule, parts);
-  ctx.delete_symmetric_array(shared);
   series.note = !series.verified ? kWrongResult
                 : pencils        ? "nonblocking, row by row"
                                  : kernel_note(ctx, variant, engine, 0, 0);

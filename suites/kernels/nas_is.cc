@@ -12,6 +12,7 @@
 #include "suites/kernels/measure_kernel.h"
 #include "suites/kernels/nas/is_solver.h"
 #include "suites/kernels/nas_factors.h"
+#include "suites/kernels/symmetric_memory.h"
 
 namespace stripline::suites {
 namespace {
@@ -126,12 +127,12 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   STRIPLINE_ASSIGN_OR_RETURN(
       EngineLoop engine,
       make_engine_loop(ctx, point, loop_of(problem, partition), sizeof(uint32_t)));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto shared,
-                             ctx.new_symmetric_array<uint32_t>(partition.shared_elements()));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto word, ctx.new_symmetric_array<double>(1));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto shared, SymmetricMemory<uint32_t>::create(
+                                                    ctx, partition.shared_elements()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto word, SymmetricMemory<double>::create(ctx, 1));
   IsShare share(problem, partition, ctx.rank_me(),
-                std::span(ctx.local(shared), partition.shared_elements()));
-  IsExchange exchange(ctx, variant, engine, shared, word);
+                std::span(shared.here(), partition.shared_elements()));
+  IsExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()), word.on(ctx.rank_me()));
 
   KernelParts parts;
   parts.prepare = [&](uint64_t) { share.start(); };
@@ -141,8 +142,6 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   parts.verify = [&](uint64_t) { return verify_is(share, exchange).verified; };
   parts.scale = 1 / static_cast<double>(nas::kIsIterations);
   SampleSeries series = measure_kernel(session, rule, parts);
-  ctx.delete_symmetric_array(word);
-  ctx.delete_symmetric_array(shared);
   series.note = series.verified ? kernel_note(ctx, variant, engine, 0, 0) : kWrongResult;
   return series;
 }

@@ -17,7 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kNames = {"blocking", "hand", "packed", "tuned",
                                                     "forced"};
 
-constexpr const char* kClassFactor = "class";
 constexpr const char* kMethodFactor = "method";
 constexpr const char* kPiecesFactor = "pieces";
 
@@ -28,8 +27,6 @@ constexpr std::array<VisMethod, 3> kMethods = {VisMethod::pipelined, VisMethod::
 std::string name_of(VisMethod method) {
   return std::string(plan::to_string(static_cast<plan::VisMethod>(static_cast<int>(method) - 1)));
 }
-
-std::string name_of(nas::NasClass problem_class) { return {nas::letter(problem_class)}; }
 
 }  // namespace
 
@@ -75,24 +72,14 @@ Result<NasManner> nas_manner(Context& context, const experiment::Point& point) {
   return manner;
 }
 
-nas::NasClass nas_class_of(const experiment::Point& point) {
-  const std::string name = *experiment::text_param(point, kClassFactor);
-  return *std::find_if(nas::kNasClasses.begin(), nas::kNasClasses.end(),
-                       [&](nas::NasClass known) { return name_of(known) == name; });
-}
-
 std::vector<experiment::Factor> nas_factors() {
-  experiment::Factor problem_class;
-  problem_class.name = kClassFactor;
-  problem_class.description = "Problem class of the benchmark, from the smallest to the largest.";
-  for (const nas::NasClass one : nas::kNasClasses) problem_class.values.emplace_back(name_of(one));
   experiment::Factor method;
   method.name = kMethodFactor;
   method.description =
       "Variant forced: how strided transfers are carried out, with the settings that are used "
       "without a model.";
   for (const VisMethod one : kMethods) method.values.emplace_back(name_of(one));
-  return {problem_class, method};
+  return {nas_class_factor(), method};
 }
 
 experiment::Factor sweep_pieces_factor() {

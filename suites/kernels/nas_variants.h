@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "optimizer/experiment/experiment.h"
 #include "runtime/vis/transfers.h"
-#include "suites/kernels/nas/nas_class.h"
+#include "suites/kernels/nas_factors.h"
 
 namespace stripline::suites {
 
@@ -39,9 +39,6 @@ struct NasManner {
 /// invalid_argument for a method or pieces that the variant does not take, or a method that the
 /// network does not have.
 Result<NasManner> nas_manner(Context& context, const experiment::Point& point);
-
-/// Of a completed point.
-nas::NasClass nas_class_of(const experiment::Point& point);
 
 /// class and method, for all of these kernels.
 std::vector<experiment::Factor> nas_factors();

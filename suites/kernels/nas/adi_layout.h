@@ -103,6 +103,7 @@ class AdiLayout {
   AdiLayout(const AdiPartition& partition, AdiWidths widths);
 
   const AdiPartition& partition() const { return partition_; }
+  const AdiWidths& widths() const { return widths_; }
 
   /// What a rank shares with its peers: the ghosted cells of u first, then the places of the
   /// sweeps.

@@ -1,0 +1,98 @@
+// kernel.nas_sp and kernel.nas_bt: the NAS benchmarks SP and BT, whose ghost layers are transfers
+// of many regions and whose sweeps are pipelines through the ranks.
+#include <string>
+#include <utility>
+
+#include "suites/grids.h"
+#include "suites/kernels/adi_transfers.h"
+#include "suites/kernels/engine.h"
+#include "suites/kernels/kernels.h"
+#include "suites/kernels/measure_adi.h"
+#include "suites/kernels/nas/bt_sweeps.h"
+#include "suites/kernels/nas/sp_sweeps.h"
+#include "suites/kernels/nas_variants.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+template <typename Sweeps>
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule, std::span<const nas::AdiClass> classes) {
+  Context& ctx = session.context();
+  STRIPLINE_ASSIGN_OR_RETURN(const NasManner manner, nas_manner(ctx, point));
+  const nas::AdiClass& problem = *nas::find_class(classes, nas_class_of(point));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const nas::AdiPartition partition,
+      nas::AdiPartition::create(problem.points, ctx.rank_n(), ctx.rank_me()));
+  const nas::AdiLayout layout(partition, Sweeps::kWidths);
+  STRIPLINE_ASSIGN_OR_RETURN(AdiTransfers transfers, AdiTransfers::create(ctx, manner, layout));
+  nas::AdiShare share(layout, problem.dt, transfers.shared());
+
+  const VisCounts counts(ctx);
+  SampleSeries series = measure_adi<Sweeps>(session, rule, problem, share, transfers);
+  series.note = series.verified ? nas_note(manner, counts) : kWrongResult;
+  return series;
+}
+
+Benchmark adi_benchmark(std::string name, std::string title, const std::string& what) {
+  Benchmark benchmark;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = std::move(name);
+  e.title = std::move(title);
+  e.description =
+      what +
+      " Ranks have cells on the diagonals of a cube of cells, so that every sweep keeps all of "
+      "them "
+      "busy. At the start of a time step each rank gets the ghost layers of its cells, two points "
+      "wide, each by one strided call: one after the other (blocking); all at once, the right-hand "
+      "side of a cell being computed when its layers are there (hand); the same as the context's "
+      "model says (tuned) or by a given method (forced). packed is the classical way: what a "
+      "neighbour needs of all cells is packed by the program and put there in one piece, with a "
+      "flag that tells it so. Then, along each axis, the results of one cell are put to the rank "
+      "that has the next one, with a flag, in `pieces` (blocking waits for each put and raises the "
+      "flag then). What the runtime chooses without a model is what hand uses, so that there is no "
+      "variant untuned; nothing plans the pieces. All variants run the same loop bodies. A sample "
+      "is the time of all time steps but the first three, divided by their number. The number of "
+      "ranks must be a square, with four points a direction for each cell.";
+  e.factors = nas_factors();
+  e.factors.push_back(sweep_pieces_factor());
+  e.variants = nas_variant_names();
+  e.metric = {"time_per_iteration", "s", true};
+  e.min_ranks = 1;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "Every repetition is a whole run of the benchmark, whose norms of residual and error are "
+      "compared with the published ones, to 1e-8, and after three time steps with those that one "
+      "rank computes, to 1e-12: later time steps undo what goes wrong in early ones.";
+  return benchmark;
+}
+
+}  // namespace
+
+Benchmark nas_sp_benchmark() {
+  Benchmark benchmark =
+      adi_benchmark("kernel.nas_sp", "NAS SP: ghost layers and scalar sweeps",
+                    "The benchmark SP of the NAS Parallel Benchmarks: scalar pentadiagonal systems "
+                    "along all lines of a cube of points, axis by axis.");
+  benchmark.run = [](Session& session, const experiment::Point& point,
+                     const experiment::StopRule& rule) {
+    return run<nas::SpSweeps>(session, point, rule, nas::sp_classes());
+  };
+  return benchmark;
+}
+
+Benchmark nas_bt_benchmark() {
+  Benchmark benchmark =
+      adi_benchmark("kernel.nas_bt", "NAS BT: ghost layers and block sweeps",
+                    "The benchmark BT of the NAS Parallel Benchmarks: block-tridiagonal systems "
+                    "along all lines of a cube of points, axis by axis.");
+  benchmark.run = [](Session& session, const experiment::Point& point,
+                     const experiment::StopRule& rule) {
+    return run<nas::BtSweeps>(session, point, rule, nas::bt_classes());
+  };
+  return benchmark;
+}
+
+}  // namespace stripline::suites
