@@ -12,6 +12,10 @@ size_t elements_of(const nas::MgBlock& block) {
   return block.counts[0] * block.counts[1] * block.counts[2];
 }
 
+bool in_one_piece(const nas::MgBlock& block) {
+  return block.counts[2] == 1 && block.counts[0] == block.strides[1];
+}
+
 // The doubles of a block from the memory that its offset refers to, without gaps.
 void pack(const double* memory, const nas::MgBlock& block, double* packed) {
   for (size_t k = 0; k < block.counts[2]; ++k) {
@@ -128,7 +132,9 @@ void MgTransfers::ghosts(nas::MgShare& share, nas::MgStep step) {
 }
 
 void MgTransfers::put_faces(const nas::MgShare& share, nas::MgStep step, size_t axis) {
+  const bool blocking = manner_.variant == NasVariant::blocking;
   std::array<future, 2> puts;
+  std::array<bool, 2> with_flag{};
   for (const bool up : {false, true}) {
     const Side theirs = side(axis, up);
     const nas::MgFace face = share.face(step, axis, up);
@@ -136,19 +142,35 @@ void MgTransfers::put_faces(const nas::MgShare& share, nas::MgStep step, size_t 
     source.offset = face.source_offset;
     await(Flag::entered, theirs.index());
     future& one = puts[up ? 1 : 0];
+    if (!blocking && in_one_piece(source)) {
+      one = put_with_flag(memory_.here() + source.offset, face.block.offset, elements_of(source),
+                          theirs);
+      with_flag[up ? 1 : 0] = true;
+      continue;
+    }
     one = put(source, face.block.offset, theirs.peer);
-    if (manner_.variant != NasVariant::blocking) continue;
+    if (!blocking) continue;
     one.wait();
     raise(Flag::filled, theirs.peer, theirs.index());
   }
-  if (manner_.variant != NasVariant::blocking) {
-    for (const bool up : {false, true}) {
-      const Side theirs = side(axis, up);
-      puts[up ? 1 : 0].wait();
-      raise(Flag::filled, theirs.peer, theirs.index());
-    }
+  for (const bool up : {false, true}) {
+    if (blocking || with_flag[up ? 1 : 0]) continue;
+    const Side theirs = side(axis, up);
+    puts[up ? 1 : 0].wait();
+    raise(Flag::filled, theirs.peer, theirs.index());
   }
   for (const bool up : {false, true}) await(Flag::filled, side(axis, up).index());
+  // The next step may write to the source.
+  wait_all(puts);
+}
+
+// Contiguous doubles of this rank to the place at `offset` of the side's peer.
+future MgTransfers::put_with_flag(const double* source, size_t offset, size_t count,
+                                  const Side& theirs) {
+  const size_t flag = static_cast<size_t>(Flag::filled) * kSides + theirs.index();
+  return context_->rput_signal(source,
+                               memory_.on(theirs.peer) + static_cast<std::ptrdiff_t>(offset), count,
+                               flags_.on(theirs.peer) + static_cast<std::ptrdiff_t>(flag), step_);
 }
 
 void MgTransfers::put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t axis) {
@@ -161,13 +183,8 @@ void MgTransfers::put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t
     // Also keeps the flags of two steps in their order.
     leaving_[index].wait();
     pack(memory_.here(), source, packed_[index].data());
-    leaving_[index] = context_->rput_signal(
-        packed_[index].data(),
-        memory_.on(theirs.peer) + static_cast<std::ptrdiff_t>(buffer_place(index)),
-        elements_of(source),
-        flags_.on(theirs.peer) +
-            static_cast<std::ptrdiff_t>(static_cast<size_t>(Flag::filled) * kSides + index),
-        step_);
+    leaving_[index] =
+        put_with_flag(packed_[index].data(), buffer_place(index), elements_of(source), theirs);
   }
   for (const bool up : {false, true}) {
     const nas::MgFace face = share.face(step, axis, up);

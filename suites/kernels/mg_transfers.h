@@ -21,8 +21,9 @@ namespace stripline::suites {
 /// beside them, together with the flag that says so, which needs no leave: of two buffers that take
 /// turns, one is free whenever the neighbours' faces of the step before have come. The others put
 /// to where the ghosts belong once the neighbour has said that it entered the step, wait until the
-/// points are there, and raise the flag then. Ranks wait for nobody but their neighbours, except
-/// where the coarse grid is gathered.
+/// points are there, and raise the flag then; what lies in one piece takes its flag along, except
+/// in variant blocking. Ranks wait for nobody but their neighbours, except where the coarse grid is
+/// gathered.
 ///
 /// One rank's; a rank is one thread.
 class MgTransfers {
@@ -59,6 +60,7 @@ class MgTransfers {
   bool packs() const { return manner_.variant == NasVariant::packed; }
   Side side(size_t axis, bool up) const;
   future put(const nas::MgBlock& block, size_t offset, rank_t peer);
+  future put_with_flag(const double* source, size_t offset, size_t count, const Side& theirs);
   void raise(Flag flag, rank_t peer, size_t index);
   void await(Flag flag, size_t index);
   size_t buffer_place(size_t index) const;

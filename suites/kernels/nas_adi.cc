@@ -1,5 +1,6 @@
 // kernel.nas_sp and kernel.nas_bt: the NAS benchmarks SP and BT, whose ghost layers are transfers
 // of many regions and whose sweeps are pipelines through the ranks.
+#include <span>
 #include <string>
 #include <utility>
 
@@ -44,18 +45,18 @@ Benchmark adi_benchmark(std::string name, std::string title, const std::string& 
   e.description =
       what +
       " Ranks have cells on the diagonals of a cube of cells, so that every sweep keeps all of "
-      "them "
-      "busy. At the start of a time step each rank gets the ghost layers of its cells, two points "
-      "wide, each by one strided call: one after the other (blocking); all at once, the right-hand "
-      "side of a cell being computed when its layers are there (hand); the same as the context's "
-      "model says (tuned) or by a given method (forced). packed is the classical way: what a "
-      "neighbour needs of all cells is packed by the program and put there in one piece, with a "
-      "flag that tells it so. Then, along each axis, the results of one cell are put to the rank "
-      "that has the next one, with a flag, in `pieces` (blocking waits for each put and raises the "
-      "flag then). What the runtime chooses without a model is what hand uses, so that there is no "
-      "variant untuned; nothing plans the pieces. All variants run the same loop bodies. A sample "
-      "is the time of all time steps but the first three, divided by their number. The number of "
-      "ranks must be a square, with four points a direction for each cell.";
+      "them busy. At the start of a time step each rank gets the ghost layers of its cells, two "
+      "points wide, each by one strided call: one after the other (blocking); all at once, the "
+      "right-hand side of a cell being computed when its layers are there (hand); the same as "
+      "the context's model says (tuned) or by a given method (forced). packed is the classical "
+      "way: what a neighbour needs of all cells is packed by the program and put there in one "
+      "piece, with a flag that tells it so. Then, along each axis, the results of one cell are "
+      "put to the rank that has the next one, with a flag, in `pieces` (blocking waits for each "
+      "put and raises the flag then). What the runtime chooses without a model is what hand "
+      "uses, so that there is no variant untuned; nothing plans the pieces. All variants run the "
+      "same loop bodies. A sample is the time of all time steps but the first three, divided by "
+      "their number. The number of ranks must be a square, with four points a direction for each "
+      "cell.";
   e.factors = nas_factors();
   e.factors.push_back(sweep_pieces_factor());
   e.variants = nas_variant_names();

@@ -37,17 +37,17 @@ Benchmark nas_mg_benchmark() {
   e.title = "NAS MG: ghost faces of boxes";
   e.description =
       "The benchmark MG of the NAS Parallel Benchmarks: V-cycles on a cube of points that a grid "
-      "of "
-      "ranks divides into boxes, whose faces of ghost points are exchanged axis by axis. What "
-      "leaves a box lies in single points (x, from 8 ranks on), in rows (y, from 4 ranks on) or in "
-      "one piece (z). Each rank puts its points to where its neighbour has its ghosts, by one "
-      "strided call for each face: one after the other (blocking), both of an axis at once (hand), "
-      "the same as the context's model says (tuned) or by a given method (forced). packed is the "
-      "classical way: each face is packed by the program, put into a buffer at the neighbour with "
-      "a flag that tells it so, and unpacked there. What the runtime chooses without a model is "
-      "what hand uses, so that there is no variant untuned. All variants run the same loop bodies. "
-      "A sample is the time of all iterations, without the start, divided by their number. The "
-      "number of ranks must be a power of two.";
+      "of ranks divides into boxes, whose faces of ghost points are exchanged axis by axis. What "
+      "leaves a box lies in single points (x, from 8 ranks on), in rows (y, from 4 ranks on) or "
+      "in one piece (z). Each rank puts its points to where its neighbour has its ghosts, by one "
+      "strided call for each face: one after the other (blocking), both of an axis at once "
+      "(hand), the same as the context's model says (tuned) or by a given method (forced), and "
+      "then a flag; what lies in one piece takes the flag along, except under blocking. packed "
+      "is the classical way: each face is packed by the program, put into a buffer at the "
+      "neighbour with a flag that tells it so, and unpacked there. What the runtime chooses "
+      "without a model is what hand uses, so that there is no variant untuned. All variants run "
+      "the same loop bodies. A sample is the time of all iterations, without the start, divided "
+      "by their number. The number of ranks must be a power of two.";
   e.factors = nas_factors();
   e.variants = nas_variant_names();
   e.metric = {"time_per_iteration", "s", true};
