@@ -3,8 +3,9 @@
 namespace stripline::suites {
 
 std::vector<Benchmark> kernel_benchmarks() {
-  return {matvec_benchmark(), transpose_benchmark(), nas_bt_benchmark(), nas_cg_benchmark(),
-          nas_ft_benchmark(), nas_is_benchmark(), nas_mg_benchmark(), nas_sp_benchmark(), serial_tax_benchmark()};
+  return {matvec_benchmark(), transpose_benchmark(), nas_bt_benchmark(),
+          nas_cg_benchmark(), nas_ft_benchmark(),    nas_is_benchmark(),
+          nas_mg_benchmark(), nas_sp_benchmark(),    serial_tax_benchmark()};
 }
 
 }  // namespace stripline::suites

@@ -106,16 +106,16 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const CgProblem& problem = nas::cg_problem(nas_class_of(point));
   STRIPLINE_ASSIGN_OR_RETURN(const CgPartition partition,
                              CgPartition::create(problem, ctx.rank_n()));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto shared, SymmetricMemory<double>::create(
-                                                    ctx, partition.shared_elements()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto shared,
+                             SymmetricMemory<double>::create(ctx, partition.shared_elements()));
   const size_t places = partition.stages() + 2;
   STRIPLINE_ASSIGN_OR_RETURN(const auto flags, SymmetricMemory<uint64_t>::create(ctx, places));
   CgShare share(problem, partition, ctx.rank_me(),
                 std::span(shared.here(), partition.shared_elements()));
   STRIPLINE_ASSIGN_OR_RETURN(EngineLoop engine,
                              make_engine_loop(ctx, point, loop_of_stage(share), sizeof(double)));
-  CgExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()),
-                      flags.on(ctx.rank_me()), share);
+  CgExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()), flags.on(ctx.rank_me()),
+                      share);
   ctx.barrier();
 
   nas::CgResult result;

@@ -151,12 +151,13 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                              FtPartition::create(problem, ctx.rank_n()));
   STRIPLINE_ASSIGN_OR_RETURN(EngineLoop engine,
                              make_engine_loop(ctx, point, loop_of(problem), sizeof(FtComplex)));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto shared, SymmetricMemory<FtComplex>::create(
-                                                    ctx, partition.shared_elements()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto shared,
+                             SymmetricMemory<FtComplex>::create(ctx, partition.shared_elements()));
   FtShare share(problem, partition, ctx.rank_me(),
                 std::span(shared.here(), partition.shared_elements()));
   const size_t pieces = pencils ? 0 : variant == Variant::hand4 ? kHandParts : 1;
-  FtExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()), partition.landing_offset(), pieces);
+  FtExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()), partition.landing_offset(),
+                      pieces);
   ctx.barrier();
 
   std::vector<FtComplex> checksums;

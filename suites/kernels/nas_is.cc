@@ -127,8 +127,8 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   STRIPLINE_ASSIGN_OR_RETURN(
       EngineLoop engine,
       make_engine_loop(ctx, point, loop_of(problem, partition), sizeof(uint32_t)));
-  STRIPLINE_ASSIGN_OR_RETURN(const auto shared, SymmetricMemory<uint32_t>::create(
-                                                    ctx, partition.shared_elements()));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto shared,
+                             SymmetricMemory<uint32_t>::create(ctx, partition.shared_elements()));
   STRIPLINE_ASSIGN_OR_RETURN(const auto word, SymmetricMemory<double>::create(ctx, 1));
   IsShare share(problem, partition, ctx.rank_me(),
                 std::span(shared.here(), partition.shared_elements()));
