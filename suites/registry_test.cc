@@ -2,6 +2,7 @@
 // problem, on a real provider and on the emulated fabric.
 #include "suites/registry.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -104,9 +105,10 @@ std::vector<Point> small_points(rank_t ranks) {
         point.params["active"] = std::string("all");
       }
       if (e.name == "kernel.transpose") point.params["n"] = int64_t{32};
-      const bool nas = e.name.starts_with("kernel.nas_");
-      if (variant == "forced" && nas) point.params["method"] = std::string("packed");
-      if (variant == "forced" && !nas) {
+      const bool by_method =
+          std::ranges::find(e.factors, "method", &experiment::Factor::name) != e.factors.end();
+      if (variant == "forced" && by_method) point.params["method"] = std::string("packed");
+      if (variant == "forced" && !by_method) {
         point.params["strip_bytes"] = int64_t{1024};
         point.params["schedule"] = std::string("B");
         point.params["window"] = int64_t{2};
