@@ -5,7 +5,7 @@
 
 namespace stripline::detail {
 void LoopFrame::Free::operator()(std::byte* memory) const {
-  ::operator delete[](memory, std::align_val_t{64});
+  ::operator delete[](memory, std::align_val_t{kAlignment});
 }
 
 LoopState::LoopState(const ContextState& context)
