@@ -195,6 +195,7 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
   handler_source_ = source;
   if (handler_class_ == Class::request && asks_for_work(header.handler)) note_wait(peer);
   handler_hold_ = kNoHold;
+  program_handlers_ += header.handler >= kFirstProgramHandler ? 1 : 0;
   handlers_[header.handler](source, message.subspan(sizeof header));
   in_handler_ = false;
   ++statistics_.served;

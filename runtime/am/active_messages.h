@@ -185,6 +185,9 @@ class ActiveMessages final : public fabric::MessageSink {
 
   const Statistics& statistics() const { return statistics_; }
 
+  /// Handlers of the program that have begun to run.
+  uint64_t program_handlers() const { return program_handlers_; }
+
   /// Bytes of waiting messages a rank must be ready to hold: the budget per peer, times peers.
   size_t buffer_bytes_per_peer() const;
 
@@ -280,6 +283,7 @@ class ActiveMessages final : public fabric::MessageSink {
   uint64_t held_messages_ = 0;  // over all peers
   double least_absence_s_ = std::numeric_limits<double>::infinity();
   fabric::Missed missed_;
+  uint64_t program_handlers_ = 0;
   Statistics statistics_;
 };
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -15,7 +14,7 @@ namespace stripline::detail {
 void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes) {
   const auto inside = context.state().exclusive();
   context.state().check("loop", rank, offset, bytes);
-  context.progress();
+  context.state().make_progress();
 }
 
 LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks,
@@ -34,19 +33,23 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   const bool reading = direction == plan::Direction::get;
   if (reading) halo_bytes_ = options.halo * element_bytes;
   const rank_t me = context.state().rank;
+  const bool caches = reading && state_.caches(options.data_cache);
   uint32_t remote_blocks = 0;
   uint32_t placed_blocks = 0;
-  uint32_t peers = 0;  // as blocks follow one another
+  uint64_t whole_bytes = 0;  // of buffers for all of it
+  uint32_t peers = 0;        // as blocks follow one another
   rank_t peer = me;
   std::optional<model::Path> path;
   uint64_t own_count = reading ? options.own_count : 0;
   uint64_t count = 0;
   for (size_t i = 0; i < block_count; ++i) {
     const RawBlock block = block_at(blocks, i);
-    if (is_local(block) || block.count == 0) {
+    if (caches) look_for_kept(i, block);
+    if (in_place(i, block) != nullptr || block.count == 0) {
       if (reading) own_count += block.count;
     } else {
       ++remote_blocks;
+      whole_bytes += align_up(block.count * element_bytes + halo_bytes_);
       placed_blocks += block.place != nullptr ? 1 : 0;
       count += block.count;
       peers += block.rank != peer ? 1 : 0;
@@ -63,8 +66,16 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   request_.element_bytes = element_bytes;
   request_.granule_elements = std::max<size_t>(options.granule, 1);
   request_.halo_bytes = halo_bytes_;
-  request_.placed = placed_blocks > 0 && placed_blocks == remote_blocks;
-  if (!request_.placed) request_.max_buffer_bytes = options.max_buffer_bytes;
+  const uint64_t room = state_.pool.room();
+  placed_ = placed_blocks > 0 && placed_blocks == remote_blocks;
+  keeps_ = caches && remote_blocks > 0 && placed_blocks == 0 &&
+           remote_blocks <= DataCache::kMostRegions &&
+           whole_bytes <= std::min<uint64_t>(options.max_buffer_bytes, room);
+  // What is to be kept has a place, as far as the planner is concerned.
+  request_.placed = placed_ || keeps_;
+  if (!request_.placed) {
+    request_.max_buffer_bytes = std::min<uint64_t>(options.max_buffer_bytes, room);
+  }
   request_.own_bytes = own_count * element_bytes;
   request_.compute_s = options.compute_s;
   request_.loop = options.loop;
@@ -101,7 +112,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     }
   }
   if (timed_ || state_.traces) begun_s_ = context_.now_s();
-  prepare_buffer();
+  prepare_buffer(room);
   enter_block(issue_);
   compute_ = issue_;
   if (reading) {
@@ -110,6 +121,19 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
                                                                           : strips_;
     for (uint64_t i = 0; i < std::min(ahead, strips_); ++i) issue_get();
   }
+}
+
+// Looks in the data cache for a block that is out of reach.
+void LoopRun::look_for_kept(size_t index, const RawBlock& block) {
+  if (state_.cache.empty() || block.count == 0 || context_.is_local(block.rank)) return;
+  const auto kept = state_.cache.find({.rank = block.rank,
+                                       .base = static_cast<int64_t>(block.offset),
+                                       .bytes = block.count * element_bytes_ + halo_bytes_,
+                                       .element_bytes = element_bytes_});
+  if (!kept) return;
+  frame_.kept.resize(block_count_, nullptr);
+  frame_.kept[index] = kept->data;
+  frame_.kept_in.emplace_back(state_.pool, *kept->buffer);
 }
 
 // As the guard says. Within itself a loop is carried out in the way that is in use: the time of an
@@ -153,57 +177,72 @@ void LoopRun::settle() {
 LoopRun::~LoopRun() {
   const auto inside = context_.state().exclusive();
   wait_for_all();
+  // A body has thrown: not all was asked for.
+  if (keeps_) DataCache::forget(*frame_.buffer.buffer());
   state_.leave_frame();
 }
 
-// Lays out the buffers of the plan. Blocks may differ in size, so that their number of strips, and
-// the room that schedule A needs, are counted here.
-void LoopRun::prepare_buffer() {
-  uint64_t whole = 0;
+// Lays out the buffers of the plan, and takes them from the pool. The planner does not know that
+// each slot is aligned; where there is no room for that, there are fewer or smaller ones.
+void LoopRun::prepare_buffer(uint64_t room) {
+  uint64_t bytes = lay_out_slots();
+  plan::StripRequest less = request_;
+  less.max_buffer_bytes = std::min(less.max_buffer_bytes, room);
+  while (!request_.placed && bytes > room && less.max_buffer_bytes > 0) {
+    less.max_buffer_bytes /= 2;
+    const plan::Reason reason = plan_.reason;
+    plan_ = plan::force_strip(less, costs_, {plan_.schedule, plan_.strip_bytes, plan_.burst});
+    plan_.reason = reason;
+    bytes = lay_out_slots();
+  }
+  if (frame_.counters.size() < slots_) frame_.counters.resize(slots_);
+  if (placed_) return;
+  frame_.buffer = state_.buffer_of(context_.state(), bytes);
+  if (!keeps_) return;
+  std::byte* place = frame_.buffer.memory();
   for (size_t i = 0; i < block_count_; ++i) {
     const RawBlock block = block_at_(blocks_, i);
-    if (is_local(block) || block.count == 0) continue;
+    if (in_place(i, block) != nullptr || block.count == 0) continue;
+    const uint64_t of_block = block.count * element_bytes_ + halo_bytes_;
+    state_.cache.keep(*frame_.buffer.buffer(), block.rank,
+                      {.base = static_cast<int64_t>(block.offset), .run_bytes = of_block}, place);
+    place += align_up(of_block);
+  }
+}
+
+// Blocks may differ in size, so that their number of strips, and the room for all of them, are
+// counted here. Returns the bytes of all slots.
+uint64_t LoopRun::lay_out_slots() {
+  uint64_t whole = 0;
+  strips_ = 0;
+  for (size_t i = 0; i < block_count_; ++i) {
+    const RawBlock block = block_at_(blocks_, i);
+    if (in_place(i, block) != nullptr || block.count == 0) continue;
     const uint64_t bytes = block.count * element_bytes_;
     strips_ += (bytes + plan_.strip_bytes - 1) / plan_.strip_bytes;
     whole += align_up(bytes + halo_bytes_);
   }
   slot_bytes_ = align_up(plan_.strip_bytes + halo_bytes_);
-  uint64_t bytes = slot_bytes_;
+  whole_in_buffer_ = keeps_ || plan_.schedule == plan::Schedule::all_issued;
   switch (plan_.schedule) {
     case plan::Schedule::vectorised:
       slots_ = 1;
       break;
     case plan::Schedule::all_issued:
       slots_ = strips_;
-      bytes = whole;
       break;
     case plan::Schedule::pipelined:
       slots_ = uint64_t{plan_.burst} + (direction_ == plan::Direction::get ? 1 : 0);
-      bytes = slots_ * slot_bytes_;
       break;
   }
-  if (frame_.counters.size() < slots_) frame_.counters.resize(slots_);
-  if (request_.placed) return;
-  if (frame_.buffer_bytes < bytes) {
-    frame_.buffer.reset();
-    frame_.buffer_bytes = 0;
-    void* const memory = ::operator new[](bytes, std::align_val_t{kAlignment}, std::nothrow);
-    if (memory == nullptr) {
-      context_.state().fail(
-          Error(ErrorCode::resource_exhausted, "cannot allocate " + std::to_string(bytes) +
-                                                   " bytes for the buffers of a loop; lower "
-                                                   "LoopOptions::max_buffer_bytes"));
-    }
-    frame_.buffer.reset(static_cast<std::byte*>(memory));
-    frame_.buffer_bytes = bytes;
-  }
+  return whole_in_buffer_ ? whole : slots_ * slot_bytes_;
 }
 
 // Moves a cursor that stands before a block onto the next remote one.
 void LoopRun::enter_block(Cursor& cursor) const {
   for (; cursor.block < block_count_; ++cursor.block) {
     cursor.raw = block_at_(blocks_, cursor.block);
-    if (!is_local(cursor.raw) && cursor.raw.count != 0) return;
+    if (in_place(cursor.block, cursor.raw) == nullptr && cursor.raw.count != 0) return;
   }
 }
 
@@ -228,17 +267,15 @@ size_t LoopRun::slot_of(const Cursor& cursor) const {
 
 std::byte* LoopRun::place_of(const Cursor& cursor) const {
   if (cursor.raw.place != nullptr) return cursor.raw.place + cursor.begin;
-  if (plan_.schedule == plan::Schedule::all_issued) {
-    return frame_.buffer.get() + cursor.base + cursor.begin;
-  }
-  return frame_.buffer.get() + slot_of(cursor) * slot_bytes_;
+  if (whole_in_buffer_) return frame_.buffer.memory() + cursor.base + cursor.begin;
+  return frame_.buffer.memory() + slot_of(cursor) * slot_bytes_;
 }
 
 void LoopRun::issue_get() {
   const Cursor& at = issue_;
   // Where the strips of a block share one buffer, or its place, what the halo of the strip before
   // brings is not fetched again.
-  const bool one_buffer = plan_.schedule == plan::Schedule::all_issued || at.raw.place != nullptr;
+  const bool one_buffer = whole_in_buffer_ || at.raw.place != nullptr;
   const bool halo_is_there = one_buffer && at.begin > 0;
   const uint64_t skip = halo_is_there ? halo_bytes_ : 0;
   const uint64_t bytes = strip_end(at) - at.begin + halo_bytes_ - skip;
@@ -259,18 +296,24 @@ const Strip* LoopRun::next() {
   return direction_ == plan::Direction::get ? next_get() : next_put();
 }
 
-bool LoopRun::is_local(const RawBlock& block) const { return context_.is_local(block.rank); }
+// Where a block is that needs no transfer: in reach of loads and stores, or kept. Else null.
+std::byte* LoopRun::in_place(size_t index, const RawBlock& block) const {
+  if (context_.is_local(block.rank)) {
+    return context_.state().reachable[block.rank] + block.offset;
+  }
+  return frame_.kept.empty() ? nullptr : frame_.kept[index];
+}
 
-// Blocks that loads and stores reach need no transfer: the body works in place.
+// Blocks that need no transfer: the body works in place.
 const Strip* LoopRun::hand_out_local() {
   for (; local_ < block_count_; ++local_) {
     const RawBlock block = block_at_(blocks_, local_);
-    if (!is_local(block) || block.count == 0) continue;
+    std::byte* const data = in_place(local_, block);
+    if (data == nullptr || block.count == 0) continue;
     // Peers of other nodes may be waiting for this rank's attention.
-    if (block.rank != context_.rank_me()) context_.progress();
+    if (block.rank != context_.rank_me()) context_.state().make_progress();
     context_.state().check("loop", block.rank, block.offset,
                            block.count * element_bytes_ + halo_bytes_);
-    std::byte* const data = context_.state().reachable[block.rank] + block.offset;
     strip_ = {local_, 0, block.count, data};
     ++local_;
     if (block.place != nullptr && block.place != data) {
@@ -302,6 +345,7 @@ const Strip* LoopRun::next_get() {
   }
   if (const Strip* local = hand_out_local()) return local;
   if (compute_.index == strips_) {
+    if (std::exchange(keeps_, false)) state_.cache.complete(*frame_.buffer.buffer());
     settle();
     return nullptr;
   }
@@ -310,7 +354,7 @@ const Strip* LoopRun::next_get() {
   if (counter.pending != 0) {
     context.wait_for(counter);
   } else {
-    context_.progress();  // peers may be waiting for this rank's attention
+    context.make_progress();  // peers may be waiting for this rank's attention
   }
   const uint64_t begin = compute_.begin / element_bytes_;
   strip_ = {compute_.block, begin, strip_end(compute_) / element_bytes_, place_of(compute_)};
@@ -330,12 +374,13 @@ const Strip* LoopRun::next_put() {
     if (plan_.schedule == plan::Schedule::vectorised) {
       wait_for_all();
     } else {
-      context_.progress();
+      context_.state().make_progress();
     }
   }
   if (compute_.index == strips_) {
     if (const Strip* local = hand_out_local()) return local;
     wait_for_all();
+    note_stores();
     settle();
     return nullptr;
   }
@@ -347,6 +392,16 @@ const Strip* LoopRun::next_put() {
   out_ = true;
   start_clock();
   return &strip_;
+}
+
+// What the body has read of the blocks, before what it wrote came there, is old.
+void LoopRun::note_stores() const {
+  if (state_.cache.empty()) return;
+  for (size_t i = 0; i < block_count_; ++i) {
+    const RawBlock block = block_at_(blocks_, i);
+    if (in_place(i, block) != nullptr) continue;
+    context_.state().stored(block.rank, block.offset, block.count * element_bytes_);
+  }
 }
 
 void LoopRun::wait_for_all() {

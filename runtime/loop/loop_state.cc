@@ -1,15 +1,16 @@
 #include "runtime/loop/loop_state.h"
 
 #include <cstdio>
-#include <new>
+#include <string>
 
 namespace stripline::detail {
-void LoopFrame::Free::operator()(std::byte* memory) const {
-  ::operator delete[](memory, std::align_val_t{kAlignment});
-}
 
-LoopState::LoopState(const ContextState& context)
-    : guards(context.options.guard), traces(context.options.trace == "sites") {
+LoopState::LoopState(ContextState& context)
+    : pool(context.options.loop_buffer_bytes),
+      cache(context, pool),
+      guards(context.options.guard),
+      traces(context.options.trace == "sites"),
+      caches_(context.options.data_cache) {
   if (context.model == nullptr) return;
   for (size_t i = 0; i < model::kPaths; ++i) {
     const auto* entry = model::find_path(*context.model, static_cast<model::Path>(i));
@@ -27,6 +28,25 @@ LoopFrame& LoopState::enter_frame() {
   if (depth_ == frames_.size()) frames_.push_back(std::make_unique<LoopFrame>());
   frames_[depth_]->guarded = 0;
   return *frames_[depth_++];
+}
+
+void LoopState::leave_frame() {
+  LoopFrame& frame = *frames_[--depth_];
+  frame.buffer = {};
+  frame.kept.clear();
+  frame.kept_in.clear();
+}
+
+BufferPool::Use LoopState::buffer_of(const ContextState& context, uint64_t bytes) {
+  if (bytes == 0) return {};
+  cache.give_up_old();
+  BufferPool::Use use = pool.acquire(bytes);
+  if (use.buffer() == nullptr) {
+    context.fail(Error(ErrorCode::resource_exhausted,
+                       "cannot allocate " + std::to_string(bytes) +
+                           " bytes for the buffers of a loop; lower STRIPLINE_LOOP_BUFFERS"));
+  }
+  return use;
 }
 
 NestEngine& LoopState::enter_nest(Context& context) {
@@ -50,12 +70,22 @@ void report_choices(Context& context) {
   const auto sum = [&](double value) { return context.reduce_all(value, Context::ReduceOp::sum); };
   const Savings all{sum(own.actual_s), sum(own.baseline_s), sum(own.squared_error), sum(own.sites),
                     sum(own.demoted)};
+  const auto total = [&](uint64_t value) {
+    return context.reduce_all(value, Context::ReduceOp::sum);
+  };
+  const DataCache::Statistics& kept = loops.cache.statistics();
+  const DataCache::Statistics of_all{total(kept.kept), total(kept.hits), total(kept.served_bytes),
+                                     total(kept.synchronised), total(kept.overwritten)};
+  const uint64_t evicted = total(loops.pool.statistics().evicted_regions);
   if (context.rank_me() != 0) return;
   if (loops.traces) {
     std::fprintf(stderr, "stripline: loops and nests of rank 0, times of one execution:\n%s",
                  loops.trace.empty() ? "(none)\n" : loops.trace.text().c_str());
   }
   std::fprintf(stderr, "stripline: %s\n", savings_text(all).c_str());
+  if (of_all.kept > 0) {
+    std::fprintf(stderr, "stripline: %s\n", data_cache_text(of_all, evicted).c_str());
+  }
 }
 
 void LoopState::say_no_model(const ContextState& context) {

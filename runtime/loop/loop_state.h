@@ -14,17 +14,13 @@
 #include "optimizer/plan/plan_cache.h"
 #include "optimizer/plan/strip_costs.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/loop/buffer_pool.h"
+#include "runtime/loop/data_cache.h"
 #include "runtime/loop/nest_engine.h"
 #include "runtime/loop/trace.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
-
-/// Of buffers, and of what is laid out in them.
-inline constexpr uint64_t kAlignment = 64;
-inline uint64_t align_up(uint64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 /// Executions that are timed, and after how many of them the plan is first refined: the very first
 /// one also pays for cold caches and fresh pages.
@@ -45,26 +41,25 @@ struct LoopSite {
   plan::Guard guard;
 };
 
-/// Memory and counters of one loop being executed; loops inside of bodies have frames of their own.
+/// Buffer and counters of one loop being executed; loops inside of bodies have frames of their own.
 struct LoopFrame {
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
-  std::unique_ptr<std::byte[], Free> buffer;
-  size_t buffer_bytes = 0;
+  BufferPool::Use buffer;
   std::vector<fabric::Counter> counters;
+  /// By block: where the data cache has it, or null. Empty if it has none of them.
+  std::vector<std::byte*> kept;
+  std::vector<BufferPool::Use> kept_in;
   uint64_t guarded = 0;  ///< the loop whose guard has been asked, as a hash; 0: none
 };
 
 struct LoopState : MechanismState {
-  explicit LoopState(const ContextState& context);
+  explicit LoopState(ContextState& context);
 
   /// The state of a context, made on first use.
   static LoopState& of(ContextState& context);
 
   /// The frame of the next level of nesting; leave_frame() gives it back, in reverse order.
   LoopFrame& enter_frame();
-  void leave_frame() { --depth_; }
+  void leave_frame();
   /// Whether a loop of this hash, whose guard has been asked, is being carried out.
   bool is_guarded(uint64_t loop) const {
     for (size_t level = 0; level < depth_; ++level) {
@@ -83,6 +78,16 @@ struct LoopState : MechanismState {
     return costs ? &*costs : nullptr;
   }
 
+  void stored(rank_t target, uint64_t offset, uint64_t bytes) override {
+    cache.stored(target, offset, bytes);
+  }
+  /// A buffer of the pool; ends the job without memory.
+  BufferPool::Use buffer_of(const ContextState& context, uint64_t bytes);
+  /// Whether a loop whose options say so, or nothing, uses the data cache.
+  bool caches(std::optional<bool> said) const { return said.value_or(caches_); }
+
+  BufferPool pool;  // outlives what is in use of it
+  DataCache cache;
   plan::PlanCache<LoopSite> sites;
   NestSites nest_sites;
 
@@ -100,6 +105,7 @@ struct LoopState : MechanismState {
   std::array<std::optional<plan::StripCosts>, model::kPaths> costs_;
   std::vector<std::unique_ptr<LoopFrame>> frames_;
   size_t depth_ = 0;
+  bool caches_;  // Options::data_cache
   bool said_no_model_ = false;
   std::vector<std::unique_ptr<NestEngine>> nests_;
   size_t nest_depth_ = 0;

@@ -16,7 +16,7 @@ const NestTile* NestEngine::next_access() {
     settle();
     return nullptr;
   }
-  context_.progress();
+  state_.make_progress();
   tile_.cut_loop = plan().cut.loop;
   tile_.first = compute_.index;
   tile_.count = 1;
@@ -33,7 +33,7 @@ void NestEngine::move_elements(Direction direction) {
     const Reference& reference = nest_.reference[r];
     const rank_t owner = owner_at(reference, compute_);
     const uint64_t offset = offset_at(reference, compute_, nest_.depth);
-    std::byte* const element = memory_.get() + r * layout_->slot_bytes;
+    std::byte* const element = memory_.memory() + r * layout_->slot_bytes;
     tile_.element[r] = element;
     if (direction == Direction::get && reads(reference.mode)) {
       state_.get(element, owner, offset, reference.element_bytes, counter);

@@ -1,7 +1,7 @@
 #include "runtime/loop/nest_engine.h"
 
 #include <algorithm>
-#include <new>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -16,10 +16,6 @@ using access::Reference;
 using access::Tiling;
 using plan::Direction;
 
-void NestEngine::Free::operator()(std::byte* memory) const {
-  ::operator delete[](memory, std::align_val_t{kAlignment});
-}
-
 // --- before the first step -----------------------------------------------------------------------
 
 void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite call) {
@@ -28,24 +24,33 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
   computed_s_ = 0;
   compute_ = fetch_ = {};
   check_bounds();
+  LoopState& loops = LoopState::of(state_);
+  caches_ = loops.caches(options.data_cache);
+  served_ = 0;
+  if (caches_ && !loops.cache.empty()) look_for_kept();
   find_layout(options, call);
-  plan().obstacle ? reserve(layout_->buffer_bytes) : begin_tiles();
+  memory_ = loops.buffer_of(state_, layout_->buffer_bytes);
+  if (!plan().obstacle) begin_tiles();
+}
+
+// Of a reference, in one piece of it.
+access::Extent NestEngine::extent_of(const Reference& reference) const {
+  access::Extent extent{reference.base, reference.base + reference.element_bytes};
+  for (uint32_t loop = 0; loop < nest_.depth; ++loop) {
+    if (reference.in_pieces() && loop == reference.piece_loop) continue;
+    const int64_t span =
+        reference.stride_bytes[loop] * static_cast<int64_t>(nest_.counts[loop] - 1);
+    (span < 0 ? extent.begin : extent.end) += span;
+  }
+  return extent;
 }
 
 void NestEngine::check_bounds() const {
   for (const Reference& reference : nest_.reference) {
-    int64_t low = reference.base;
-    int64_t high = reference.base + reference.element_bytes;
-    for (uint32_t loop = 0; loop < nest_.depth; ++loop) {
-      if (reference.in_pieces() && loop == reference.piece_loop) continue;
-      const int64_t span =
-          reference.stride_bytes[loop] * static_cast<int64_t>(nest_.counts[loop] - 1);
-      (span < 0 ? low : high) += span;
-    }
+    const access::Extent extent = extent_of(reference);
     const auto check = [&](rank_t owner, int64_t begin) {
       // What begins before the segment is out of bounds as an unsigned number.
-      state_.check("nest", owner, static_cast<uint64_t>(low + begin),
-                   static_cast<uint64_t>(high - low));
+      state_.check("nest", owner, static_cast<uint64_t>(extent.begin + begin), extent.bytes());
     };
     if (!reference.in_pieces()) {
       check(reference.owner, 0);
@@ -59,8 +64,48 @@ void NestEngine::check_bounds() const {
   }
 }
 
+// Finds references that only read what the data cache has, and the nest does not write.
+void NestEngine::look_for_kept() {
+  LoopState& loops = LoopState::of(state_);
+  const auto is_written = [&](const Reference& read) {
+    const access::Extent extent = extent_of(read);
+    for (const Reference& other : nest_.reference) {
+      if (!writes(other.mode)) continue;
+      if (other.in_pieces()) return true;
+      const access::Extent written = extent_of(other);
+      if (other.owner == read.owner && written.begin < extent.end && extent.begin < written.end) {
+        return true;
+      }
+    }
+    return false;
+  };
+  for (uint32_t r = 0; r < nest_.references(); ++r) {
+    const Reference& reference = nest_.reference[r];
+    if (writes(reference.mode) || reference.in_pieces() ||
+        state_.reachable[reference.owner] != nullptr || is_written(reference)) {
+      continue;
+    }
+    std::array<access::Dimension, access::kMaxDepth> dims;
+    for (uint32_t loop = 0; loop < nest_.depth; ++loop) {
+      dims[loop] = {reference.stride_bytes[loop], nest_.counts[loop]};
+    }
+    const auto kept = loops.cache.find({.rank = reference.owner,
+                                        .base = reference.base,
+                                        .bytes = reference.element_bytes,
+                                        .element_bytes = reference.element_bytes,
+                                        .loops = std::span(dims).first(nest_.depth)});
+    if (!kept) continue;
+    if (served_ == 0) described_ = nest_;
+    served_ |= uint32_t{1} << r;
+    served_at_[r] = *kept;
+    served_in_.emplace_back(loops.pool, *kept->buffer);
+    described_.reference[r].owner |= kKeptOwner;
+  }
+}
+
 void NestEngine::find_layout(const NestOptions& options, CallSite call) {
-  const NestKey key = key_of(state_, nest_, options, call);
+  const Nest& nest = served_ == 0 ? nest_ : described_;
+  const NestKey key = key_of(state_, nest, options, call, caches_);
   measuring_ = timed_ = false;
   call_ = call;
   LoopState& loops = LoopState::of(state_);
@@ -92,14 +137,14 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
   if (timed_ || traces_) begun_s_ = context_.now_s();
   if (plan().obstacle) return;
   for (uint32_t g = 0; g < groups(); ++g) {
-    origin_[g] = origin_of(key, nest_, layout_->whole.group[g].member[0]);
+    origin_[g] = origin_of(key, nest, layout_->whole.group[g].member[0]);
   }
 }
 
 void NestEngine::begin_tiles() {
   choose_methods(layout_->whole, layout_->whole_shapes, whole_methods_);
   choose_methods(layout_->rest, layout_->rest_shapes, rest_methods_);
-  reserve(layout_->buffer_bytes);
+  keep();
   if (flights_.size() < layout_->slots * groups()) flights_.resize(layout_->slots * groups());
   if (!layout_->gets) fetch_.step = plan().steps;
   for (uint32_t g = 0; g < groups(); ++g) {
@@ -144,23 +189,27 @@ void NestEngine::choose_methods(const Tiling& tiling,
   }
 }
 
-void NestEngine::reserve(size_t bytes) {
-  if (capacity_ >= bytes) return;
-  memory_.reset();
-  capacity_ = 0;
-  void* const memory = ::operator new[](bytes, std::align_val_t{kAlignment}, std::nothrow);
-  if (memory == nullptr) {
-    state_.fail(Error(ErrorCode::resource_exhausted, "cannot allocate " + std::to_string(bytes) +
-                                                         " bytes for the buffers of a nest; lower "
-                                                         "NestOptions::max_buffer_bytes"));
+// Tells the data cache what is about to be fetched.
+void NestEngine::keep() {
+  keeps_ = false;
+  for (uint32_t g = 0; g < groups(); ++g) {
+    if (!layout_->kept[g]) continue;
+    access::Lmad bytes = *layout_->kept[g];
+    bytes.base += origin_[g];
+    LoopState::of(state_).cache.keep(*memory_.buffer(), reference_of(g).owner, bytes,
+                                     memory_.memory() + layout_->kept_offset[g]);
+    keeps_ = true;
   }
-  memory_.reset(static_cast<std::byte*>(memory));
-  capacity_ = bytes;
+}
+
+std::byte* NestEngine::place_in_whole(uint32_t g, const Place& place) const {
+  return memory_.memory() + layout_->kept_offset[g] +
+         (base_of(g, place) - origin_[g] - layout_->kept[g]->base);
 }
 
 std::byte* NestEngine::held_buffer(uint32_t g, uint64_t tile) const {
   const NestShape& shape = layout_->whole_shapes[g];
-  return memory_.get() + shape.offset + (tile % 2) * align_up(shape.bytes);
+  return memory_.memory() + shape.offset + (tile % 2) * align_up(shape.bytes);
 }
 
 // --- where a step is -----------------------------------------------------------------------------
@@ -241,6 +290,10 @@ void NestEngine::transfer(Direction direction, uint32_t g, const Place& place, s
     const Methods& methods = (is_rest(place) ? rest_methods_ : whole_methods_)[g];
     vis::Strided strided = of_tile.strided;
     strided.remote = base;
+    if (!get) {
+      const access::Extent extent = group(g, place).tile.extent();
+      state_.stored(owner, static_cast<uint64_t>(base), extent.bytes());
+    }
     state_.operation = "nest";
     state_.vis.start(direction, owner, strided, memory, get ? methods.get : methods.put, counter);
   } else if (get) {
@@ -362,6 +415,15 @@ void NestEngine::point_at_elements() {
         tile_.stride_bytes[r] = of_step.buffer_stride_bytes;
         continue;
       }
+      if (is_served(r)) {
+        const KeptRegion& kept = served_at_[r];
+        tile_.element[r] = kept.data;
+        for (uint32_t loop = 0; loop <= cut_loop; ++loop) {
+          tile_.element[r] += kept.stride_bytes[loop] * static_cast<int64_t>(compute_.index[loop]);
+        }
+        tile_.stride_bytes[r] = kept.stride_bytes;
+        continue;
+      }
       const Reference& reference = nest_.reference[r];
       tile_.element[r] = state_.reachable[owner_at(reference, compute_)] +
                          offset_at(reference, compute_, cut_loop + 1);
@@ -382,10 +444,12 @@ const NestTile* NestEngine::next() {
   }
   if (compute_.step == plan().steps) {
     wait_for_all();
+    note_stores();
+    if (std::exchange(keeps_, false)) LoopState::of(state_).cache.complete(*memory_.buffer());
     settle();
     return nullptr;
   }
-  context_.progress();  // peers may be waiting for this rank's attention
+  state_.make_progress();  // peers may be waiting for this rank's attention
   await_step();
   point_at_elements();
   out_ = true;
@@ -393,8 +457,34 @@ const NestTile* NestEngine::next() {
   return &tile_;
 }
 
+// What the body has read of these bytes, before what it wrote came there, is old.
+void NestEngine::note_stores() const {
+  if (LoopState::of(state_).cache.empty()) return;
+  const auto note = [&](rank_t owner, int64_t base, const access::Extent& extent) {
+    if (state_.reachable[owner] != nullptr) return;
+    state_.stored(owner, static_cast<uint64_t>(base + extent.begin), extent.bytes());
+  };
+  for (const Reference& reference : nest_.reference) {
+    if (!writes(reference.mode)) continue;
+    const access::Extent extent = extent_of(reference);
+    if (!reference.in_pieces()) {
+      note(reference.owner, 0, extent);
+      continue;
+    }
+    const int64_t stride = reference.stride_bytes[reference.piece_loop];
+    for (uint64_t k = 0; k < nest_.counts[reference.piece_loop]; ++k) {
+      note(reference.pieces[k].owner, reference.pieces[k].base + stride * static_cast<int64_t>(k),
+           extent);
+    }
+  }
+}
+
 void NestEngine::end() {
   if (!plan().obstacle) wait_for_all();
+  // A body has thrown: not all was asked for.
+  if (std::exchange(keeps_, false)) DataCache::forget(*memory_.buffer());
+  memory_ = {};
+  served_in_.clear();
   if (site_ == nullptr) return;
   if (measuring_ && compute_.step == plan().steps) refine();
   --site_->users;

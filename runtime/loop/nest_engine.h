@@ -13,12 +13,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include <stripline/nest.h>
 
 #include "runtime/fabric/fabric.h"
+#include "runtime/loop/buffer_pool.h"
+#include "runtime/loop/data_cache.h"
 #include "runtime/loop/nest_sites.h"
 #include "runtime/rma/context_state.h"
 
@@ -34,10 +35,6 @@ class NestEngine {
   const plan::NestPlan& plan() const { return layout_->plan; }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const;
-  };
-
   // Iterations of the loops up to that of the cut, and which step that is.
   struct Place {
     std::array<uint64_t, access::kMaxDepth> index{};
@@ -62,14 +59,17 @@ class NestEngine {
     std::array<Flight, 2> flight;
   };
 
+  bool is_served(uint32_t r) const { return (served_ >> r & 1) != 0; }
+  void look_for_kept();
+  void keep();
+  void note_stores() const;
+  access::Extent extent_of(const access::Reference& reference) const;
   void find_layout(const NestOptions& options, CallSite call);
   void check_bounds() const;
   void begin_tiles();
   void choose_methods(const access::Tiling& tiling,
                       const std::array<NestShape, access::kMaxReferences>& shapes,
                       std::array<Methods, access::kMaxReferences>& methods) const;
-  void reserve(size_t bytes);
-
   uint64_t granule() const { return plan().cut.granule; }
   uint32_t groups() const { return layout_->whole.groups(); }
   bool is_rest(const Place& place) const {
@@ -93,16 +93,18 @@ class NestEngine {
   rank_t owner_at(const access::Reference& reference, const Place& place) const;
   uint64_t offset_at(const access::Reference& reference, const Place& place, uint32_t loops) const;
   bool is_reached(uint32_t g, const Place& place) const {
-    return state_.reachable[owner_at(reference_of(g), place)] != nullptr;
+    return layout_->in_reach[g] || state_.reachable[owner_at(reference_of(g), place)] != nullptr;
   }
 
   Flight& flight(uint32_t g, uint64_t step) {
     return flights_[(step % layout_->slots) * groups() + g];
   }
   std::byte* slot(uint32_t g, const Place& place) const {
-    return memory_.get() + (place.step % layout_->slots) * layout_->slot_bytes +
+    if (layout_->whole_shapes[g].in_whole) return place_in_whole(g, place);
+    return memory_.memory() + (place.step % layout_->slots) * layout_->slot_bytes +
            shape(g, place).offset;
   }
+  std::byte* place_in_whole(uint32_t g, const Place& place) const;
   std::byte* held_buffer(uint32_t g, uint64_t tile) const;
 
   void fetch_step();
@@ -136,8 +138,14 @@ class NestEngine {
   std::array<Methods, access::kMaxReferences> whole_methods_;
   std::array<Methods, access::kMaxReferences> rest_methods_;
   std::array<Held, access::kMaxReferences> held_{};  // by group
-  std::unique_ptr<std::byte[], Free> memory_;        // NOLINT(*-avoid-c-arrays)
-  size_t capacity_ = 0;
+  BufferPool::Use memory_;
+  // What the data cache has: references, as bits, where they are, and the nest as the key sees it.
+  uint32_t served_ = 0;
+  bool caches_ = false;
+  bool keeps_ = false;
+  std::array<KeptRegion, access::kMaxReferences> served_at_{};
+  std::vector<BufferPool::Use> served_in_;
+  access::Nest described_;
   std::vector<Flight> flights_;  // by slot and group
   Place fetch_;
   Place compute_;

@@ -48,9 +48,10 @@ bool same_nest(const Nest& a, const Nest& b) {
 
 bool same_key(const NestKey& a, const NestKey& b) {
   return a.place == b.place && a.max_buffer_bytes == b.max_buffer_bytes &&
-         a.compute_s == b.compute_s && a.use_model == b.use_model && a.link == b.link &&
-         a.in_reach_part == b.in_reach_part && a.compares_pieces == b.compares_pieces &&
-         same_nest(a.nest, b.nest) && (!a.compares_pieces || same_pieces(a.nest, b.nest));
+         a.compute_s == b.compute_s && a.use_model == b.use_model && a.keeps == b.keeps &&
+         a.link == b.link && a.in_reach_part == b.in_reach_part &&
+         a.compares_pieces == b.compares_pieces && same_nest(a.nest, b.nest) &&
+         (!a.compares_pieces || same_pieces(a.nest, b.nest));
 }
 
 uint64_t hash_of(const NestKey& key) {
@@ -103,14 +104,14 @@ vis::Strided strided_of(const access::Lmad& tile) {
 }
 
 plan::NestRequest request_of(ContextState& state, const NestKey& key, const NestOptions& options,
-                             double compute_s) {
+                             double compute_s, uint64_t max_buffer_bytes) {
   const fabric::Info& info = state.fabric->info();
   plan::NestRequest request;
   request.nest = key.nest;
   request.link = key.link;
   request.in_reach_part = key.in_reach_part;
   request.nic_ranks = info.nic_ranks;
-  request.max_buffer_bytes = key.max_buffer_bytes;
+  request.max_buffer_bytes = max_buffer_bytes;
   request.compute_s = compute_s;
   request.loop = options.loop;
   request.local_bytes = options.local_bytes;
@@ -159,18 +160,55 @@ uint64_t shape_tiles(const NestLayout& layout, const Tiling& tiling,
     shape.many_regions = !group.tile.contiguous();
     if (shape.many_regions) shape.strided = strided_of(group.tile);
     if (!layout.moves(g)) continue;
+    shape.in_whole = layout.kept[g].has_value() && layout.plan.steps > 1;
+    if (shape.in_whole) continue;
     shape.offset = offset;
     offset += align_up(shape.bytes);
   }
   return offset;
 }
 
-void place_tiles(const NestKey& key, NestLayout& layout) {
+// All that a group reads, where it is in one place at the end: held throughout, of a nest of one
+// step, or of steps that follow one another without gaps and without sharing anything.
+std::optional<access::Lmad> kept_of(const Nest& nest, const NestLayout& layout, uint32_t g) {
+  const Group& group = layout.whole.group[g];
+  if (group.mode != access::Mode::read || nest.reference[group.member[0]].in_pieces()) return {};
+  if (group.hold == 0 || (layout.moves(g) && layout.plan.steps == 1)) return group.tile;
+  const Group& rest = layout.rest.group[g];
+  if (!layout.moves(g) || !group.tile.contiguous() || !rest.tile.contiguous()) return {};
+  const auto [loop, granule] = layout.plan.cut;
+  const uint64_t full_steps = nest.counts[loop] / granule;
+  const bool has_rest = nest.counts[loop] % granule != 0;
+  // A shorter last step is the last of all, and not the lowest.
+  if (has_rest && (loop > 0 || group.stride_bytes[loop] < 0)) return {};
+  access::Lmad full = group.tile;
+  full.add({group.stride_bytes[loop] * static_cast<int64_t>(granule), full_steps});
+  uint64_t bytes = full_steps * group.bytes();
+  for (uint32_t outer = 0; outer < loop; ++outer) {
+    full.add({group.stride_bytes[outer], nest.counts[outer]});
+    bytes *= nest.counts[outer];
+  }
+  access::Extent extent = full.extent();
+  if (has_rest) {
+    extent.end += static_cast<int64_t>(rest.bytes());
+    bytes += rest.bytes();
+    const int64_t begin =
+        group.tile.base + group.stride_bytes[loop] * static_cast<int64_t>(full_steps * granule);
+    if (begin + static_cast<int64_t>(rest.bytes()) != extent.end) return {};
+  }
+  if (extent.bytes() != bytes) return {};
+  return access::Lmad{.base = extent.begin, .run_bytes = bytes};
+}
+
+// `keeps`: room is made for what the data cache is to have.
+void place_tiles(const NestKey& key, bool keeps, NestLayout& layout) {
   const plan::NestPlan& plan = layout.plan;
   bool puts = false;
   for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
     const Group& group = layout.whole.group[g];
     layout.in_reach[g] = key.link[group.member[0]] == kInReach;
+    layout.kept[g].reset();
+    if (keeps && !layout.in_reach[g]) layout.kept[g] = kept_of(key.nest, layout, g);
     layout.gets = layout.gets || (layout.moves(g) && reads(group.mode));
     puts = puts || (layout.moves(g) && writes(group.mode));
   }
@@ -184,7 +222,18 @@ void place_tiles(const NestKey& key, NestLayout& layout) {
   for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
     if (!layout.is_held(g)) continue;
     layout.whole_shapes[g].offset = layout.rest_shapes[g].offset = layout.buffer_bytes;
-    layout.buffer_bytes += 2 * align_up(layout.whole_shapes[g].bytes);
+    // Of what changes, the next tile comes while one is in use.
+    const uint64_t buffers = layout.whole.group[g].hold == 0 ? 1 : 2;
+    layout.buffer_bytes += buffers * align_up(layout.whole_shapes[g].bytes);
+  }
+  for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
+    if (!layout.kept[g]) continue;
+    if (layout.whole_shapes[g].in_whole) {
+      layout.kept_offset[g] = layout.buffer_bytes;
+      layout.buffer_bytes += align_up(layout.kept[g]->run_bytes);
+    } else {
+      layout.kept_offset[g] = layout.whole_shapes[g].offset;
+    }
   }
 }
 
@@ -195,12 +244,14 @@ int64_t origin_of(const NestKey& key, const Nest& nest, uint32_t reference) {
   return nest.reference[first_like(nest, reference)].base;
 }
 
-NestKey key_of(const ContextState& state, const Nest& nest, const NestOptions& options,
-               CallSite call) {
+NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options, CallSite call,
+               bool keeps) {
   NestKey key;
   key.place = site_of(options.site, call);
   key.nest = nest;
-  key.max_buffer_bytes = options.max_buffer_bytes;
+  key.max_buffer_bytes =
+      std::min<uint64_t>(options.max_buffer_bytes, LoopState::of(state).pool.room());
+  key.keeps = keeps;
   key.compute_s = options.compute_s;
   key.use_model = options.use_model;
   bool any_pieces = false;
@@ -214,7 +265,8 @@ NestKey key_of(const ContextState& state, const Nest& nest, const NestOptions& o
     const Reference& reference = nest.reference[r];
     Reference& of_key = key.nest.reference[r];
     const auto link_to = [&](rank_t owner) {
-      return state.reachable[owner] != nullptr ? kInReach : link_by(state.path_to(owner));
+      if (owner >= kKeptOwner || state.reachable[owner] != nullptr) return kInReach;
+      return link_by(state.path_to(owner));
     };
     if (reference.in_pieces() || !key.compares_pieces) {
       of_key.owner = first_like(nest, r);
@@ -252,9 +304,11 @@ void make_one_by_one(const Nest& nest, NestLayout& layout) {
 
 }  // namespace
 
-NestLayout lay_out(ContextState& state, const NestKey& key, const NestOptions& options,
-                   double compute_s) {
-  const plan::NestRequest request = request_of(state, key, options, compute_s);
+namespace {
+
+NestLayout lay_out_within(uint64_t max_buffer_bytes, ContextState& state, const NestKey& key,
+                          const NestOptions& options, double compute_s) {
+  const plan::NestRequest request = request_of(state, key, options, compute_s, max_buffer_bytes);
   NestLayout layout;
   layout.plan = options.force ? force_nest(request, *options.force) : plan_nest(request);
   const plan::NestPlan first = layout.plan;
@@ -268,10 +322,26 @@ NestLayout lay_out(ContextState& state, const NestKey& key, const NestOptions& o
     done = plan.cut.granule == even.cut.granule && cut(key.nest, plan, layout);
   }
   if (done) {
-    place_tiles(key, layout);
+    place_tiles(key, key.keeps, layout);
+    if (key.keeps && layout.buffer_bytes > key.max_buffer_bytes) place_tiles(key, false, layout);
   } else {
     if (!layout.plan.obstacle) layout.plan.obstacle = access::Failure{};
     make_one_by_one(key.nest, layout);
+  }
+  return layout;
+}
+
+}  // namespace
+
+// The planner does not know that tiles are aligned. Where there is no room for that, or for the
+// shorter tiles of equal steps, it is told of less.
+NestLayout lay_out(ContextState& state, const NestKey& key, const NestOptions& options,
+                   double compute_s) {
+  uint64_t limit = key.max_buffer_bytes;
+  NestLayout layout = lay_out_within(limit, state, key, options, compute_s);
+  while (layout.buffer_bytes > key.max_buffer_bytes && limit > 0) {
+    limit /= 2;
+    layout = lay_out_within(limit, state, key, options, compute_s);
   }
   return layout;
 }

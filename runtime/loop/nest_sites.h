@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <stripline/nest.h>
@@ -20,7 +21,8 @@ struct NestShape {
   uint64_t bytes = 0;
   uint64_t offset = 0;  ///< in a slot, or in the memory for what is held
   bool many_regions = false;
-  vis::Strided strided;  ///< of many regions; remote offsets from the tile's base
+  bool in_whole = false;  ///< has its place among all that the nest fetches (NestLayout::kept)
+  vis::Strided strided;   ///< of many regions; remote offsets from the tile's base
 };
 
 /// A plan, the tiles it makes, and their places in memory.
@@ -36,6 +38,10 @@ struct NestLayout {
   uint64_t slot_bytes = 0;
   uint64_t ahead = 0;  ///< steps that are fetched before they are computed on
   uint64_t buffer_bytes = 0;
+  /// By group: all bytes of the nest, based as tiles are, if they are in one place when it is over,
+  /// `kept_offset` into its memory; else none.
+  std::array<std::optional<access::Lmad>, access::kMaxReferences> kept{};
+  std::array<uint64_t, access::kMaxReferences> kept_offset{};
 
   /// Whether a group moves with every step, or is held for several. Neither, if it is in reach.
   bool moves(uint32_t g) const { return !in_reach[g] && whole.group[g].hold > plan.cut.loop; }
@@ -55,14 +61,19 @@ struct NestKey {
   uint64_t max_buffer_bytes = 0;
   double compute_s = -1;
   bool use_model = true;
+  bool keeps = false;  ///< for the data cache
 };
 
 /// What counts as base 0 in the key.
 int64_t origin_of(const NestKey& key, const access::Nest& nest, uint32_t reference);
 
-/// The key of a nest that is about to be carried out. Its pieces are those of the program.
-NestKey key_of(const ContextState& state, const access::Nest& nest, const NestOptions& options,
-               CallSite call);
+/// Marks the owner of a reference that the data cache serves: in reach, and not the rank's segment.
+inline constexpr uint32_t kKeptOwner = uint32_t{1} << (64 - kOffsetBits);
+
+/// The key of a nest that is about to be carried out. Its pieces are those of the program. `keeps`:
+/// what it fetches is wanted afterwards.
+NestKey key_of(ContextState& state, const access::Nest& nest, const NestOptions& options,
+               CallSite call, bool keeps);
 
 /// Plans, cuts, and lays out. Where the plan has an obstacle, steps are single iterations, whose
 /// elements have a slot each.

@@ -79,6 +79,7 @@ Group group_of(uint32_t rank, const RankReach& reach) {
 
 std::string memory_line(const RankReach& reach) {
   return "memory of the runtime per rank: " + bytes_text(reach.runtime_bytes) + ", and up to " +
+         bytes_text(reach.loop_bytes) + " for buffers of loops and " +
          bytes_text(reach.per_peer_bytes) + " for each other rank\n";
 }
 

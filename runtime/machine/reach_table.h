@@ -17,6 +17,7 @@ struct RankReach {
   std::string same_node;        ///< Info::same_node, which says why a way is not the one asked for
   uint64_t runtime_bytes = 0;   ///< MemoryUse::runtime_bytes
   uint64_t per_peer_bytes = 0;  ///< MemoryUse::per_peer_bytes
+  uint64_t loop_bytes = 0;      ///< MemoryUse::loop_bytes
 };
 
 /// A line for each group of ranks that reach all others alike, e.g. "ranks 0-3 reach ranks 0-3 by

@@ -16,11 +16,12 @@ RankReach reach(std::vector<uint8_t> ways, std::string same_node = "") {
           .provider = "tcp;ofi_rxm",
           .same_node = std::move(same_node),
           .runtime_bytes = 3U << 20,
-          .per_peer_bytes = 64U << 10};
+          .per_peer_bytes = 64U << 10,
+          .loop_bytes = 16U << 20};
 }
 
 constexpr const char* kMemory =
-    "memory of the runtime per rank: 3 MiB, and up to 64 KiB for each other rank\n";
+    "memory of the runtime per rank: 3 MiB, and up to 16 MiB for buffers of loops and 64 KiB for each other rank\n";
 
 TEST(ReachTable, RanksThatReachAllAlikeAreOneLine) {
   const std::vector<RankReach> ranks(4, reach({kMapped, kMapped, kMapped, kMapped}));

@@ -39,6 +39,7 @@ bool future::is_complete() const {
     if (state.slots.counter(slot_).pending != 0) return false;
     state.slots.release(slot_);
   }
+  state.synchronise();
   if (state.debug != nullptr) [[unlikely]]
     state.debug->completed(slot_, generation_);
   return true;
@@ -62,6 +63,7 @@ void future::wait() const {
     }
     state.slots.release(slot_);
   }
+  state.synchronise();
   if (state.debug != nullptr) [[unlikely]]
     state.debug->completed(slot_, generation_);
 }
@@ -161,6 +163,7 @@ future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination
   fabric::Counter& counter = state.slots.counter(slot);
   state.get(destination, target, offset, bytes, counter);
   if (counter.pending == 0) {
+    state.synchronise();  // nobody waits for it
     state.slots.release(slot);
     return {};
   }
@@ -257,6 +260,7 @@ future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target
                              void* previous, bool by_message) {
   detail::ContextState& state = *state_;
   const auto inside = state.exclusive();
+  state.synchronise();
   if (state.debug != nullptr) [[unlikely]] {
     const auto use = state.debug->atomic(request, target, offset, previous, by_message,
                                          __builtin_return_address(0));

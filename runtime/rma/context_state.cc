@@ -170,6 +170,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
 Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to_use) {
   STRIPLINE_ASSIGN_OR_RETURN(tuning, rma::tuning_of(model_to_use.get(), options.tuning));
   model = std::move(model_to_use);
+  kept_end = 0;
   loop.reset();  // It may hold what was compiled from another model.
   collective_planner = model != nullptr && model->collective
                            ? plan::CollectivePlanner(*model->collective)
@@ -327,7 +328,11 @@ void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* s
   if (std::byte* const there = reachable[target]; there != nullptr) {
     if (bytes != 0) std::memmove(there + offset, source, bytes);
     fabric::raise_flag(there + signal.offset, signal.value);
-  } else if (puts_signals_by_message(target, bytes)) {
+    return;
+  }
+  stored(target, offset, bytes);
+  stored(target, signal.offset, sizeof(uint64_t));
+  if (puts_signals_by_message(target, bytes)) {
     owner.put_signal(target, offset, source, bytes, signal, counter);
   } else {
     fabric->put_signal(target, offset, source, bytes, signal, counter);

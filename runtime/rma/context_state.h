@@ -43,6 +43,9 @@ namespace stripline::detail {
 /// mechanism derives its own and finds it in the member of its name.
 struct MechanismState {
   virtual ~MechanismState() = default;
+  /// This rank stores into another one's memory, of which the mechanism keeps a copy
+  /// (ContextState::kept_end).
+  virtual void stored(rank_t target, uint64_t offset, uint64_t bytes) = 0;
 };
 
 /// Of runtime/loop. Collective, at the end of a job that is traced: rank 0 says on standard error
@@ -132,6 +135,7 @@ struct ContextState {
       if (bytes != 0) std::memmove(reachable[target] + offset, source, bytes);
       return;
     }
+    stored(target, offset, bytes);
     operation.start("rput", target, bytes);
     fabric->put(target, offset, source, bytes, counter);
   }
@@ -150,6 +154,7 @@ struct ContextState {
       put(target, offset, source, bytes, counter);
       return;
     }
+    stored(target, offset, bytes);
     operation.start("rput", target, bytes);
     combiner.put(target, offset, source, bytes);
   }
@@ -184,17 +189,39 @@ struct ContextState {
   /// sent meanwhile, because the peer may wait for it.
   void wait_for_messages(const fabric::Counter& counter) {
     if (counter.pending == 0) return;
-    enter("wait");
+    begin("wait");
     messages.wait([&counter] { return counter.pending == 0; });
   }
 
-  /// Begins a call that makes progress or waits, which handlers must not make.
+  /// Begins a call that makes progress or waits, which handlers must not make. It synchronises.
   void enter(const char* name) {
-    operation = name;
-    if (messages.in_handler()) [[unlikely]]
-      fail_in_handler(name);
-    combiner.flush_old();
+    synchronise();
+    begin(name);
   }
+
+  /// Makes progress once, for a mechanism: as Context::progress(), but not seen by the program.
+  void make_progress() {
+    begin("progress");
+    messages.progress();
+  }
+
+  // --- copies of other ranks' memory
+  // --------------------------------------------------------------
+  //
+  // Who keeps what was read of memory out of reach may use it again within one interval between
+  // synchronisations, as long as this rank has not stored there (docs/memory-model.md).
+
+  /// To be called wherever the program may learn that others have stored.
+  void synchronise() { ++synchronisations_; }
+  /// Handlers of the program that ran are synchronisations, too.
+  uint64_t interval() const { return synchronisations_ + messages.program_handlers(); }
+  /// To be called before this rank stores into memory out of reach.
+  void stored(rank_t target, uint64_t offset, uint64_t bytes) {
+    if (offset < kept_end) [[unlikely]]
+      loop->stored(target, offset, bytes);
+  }
+  /// No copy is kept of what lies from this offset on, of any rank. Set by who keeps copies.
+  uint64_t kept_end = 0;
 
   // --- completion slots -------------------------------------------------------------------------
 
@@ -274,6 +301,12 @@ struct ContextState {
   std::unique_ptr<rma::ProgressThread> progress_thread;
 
  private:
+  void begin(const char* name) {
+    operation = name;
+    if (messages.in_handler()) [[unlikely]]
+      fail_in_handler(name);
+    combiner.flush_old();
+  }
   void consider_thread();
   void find_reachable(Context& context, bool maps);
   void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
@@ -287,6 +320,7 @@ struct ContextState {
   }
   void complete(rank_t target, const fabric::Counter& counter);
 
+  uint64_t synchronisations_ = 0;
   uint64_t missed_times_ = 0;  // of what was missed when a thread was considered last
 };
 

@@ -31,6 +31,10 @@ void note_program_options(const Options& options, std::vector<Setting>& settings
   note("STRIPLINE_PROGRESS", options.progress != expected.progress, options.progress);
   note("STRIPLINE_GUARD", options.guard != expected.guard, options.guard ? "1" : "0");
   note("STRIPLINE_TRACE", options.trace != expected.trace, options.trace);
+  note("STRIPLINE_LOOP_BUFFERS", options.loop_buffer_bytes != expected.loop_buffer_bytes,
+       std::to_string(options.loop_buffer_bytes));
+  note("STRIPLINE_DATA_CACHE", options.data_cache != expected.data_cache,
+       options.data_cache ? "1" : "0");
   note("STRIPLINE_TUNING", options.tuning != expected.tuning, options.tuning);
   note("STRIPLINE_VERBOSE", options.verbose != expected.verbose, options.verbose ? "1" : "0");
 }

@@ -66,7 +66,9 @@ void long_am::send_bytes(rank_t target, std::span<const std::byte> payload,
   }
   const bool carried =
       !context_->is_local(target) && data.size() <= max_payload_bytes() - payload.size();
-  if (!carried) {
+  if (carried) {
+    state.stored(target, destination.offset(), data.size());
+  } else {
     context_->rput(data.data(), destination, data.size()).wait();
     state.operation = "long_am::send";
   }

@@ -70,6 +70,15 @@ Result<Options> Options::from_environment() {
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_GUARD", options.guard));
   if (const auto text = variable("STRIPLINE_TRACE"); !text.empty()) options.trace = text;
   STRIPLINE_RETURN_IF_ERROR(rma::check_trace(options.trace));
+  if (const auto text = variable("STRIPLINE_LOOP_BUFFERS"); !text.empty()) {
+    STRIPLINE_ASSIGN_OR_RETURN(options.loop_buffer_bytes,
+                               parse_bytes(text, "STRIPLINE_LOOP_BUFFERS"));
+    if (options.loop_buffer_bytes == 0) {
+      return Error(ErrorCode::invalid_argument,
+                   "STRIPLINE_LOOP_BUFFERS is zero; loops over remote data need buffers");
+    }
+  }
+  STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_DATA_CACHE", options.data_cache));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_VERBOSE", options.verbose));
   return options;
 }

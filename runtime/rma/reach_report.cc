@@ -31,6 +31,7 @@ MemoryUse memory_use(Context& context) {
                       state.slots.capacity() * rma::CompletionSlots::kBytesPerSlot;
   use.per_peer_bytes = info.peer_bytes + state.messages.buffer_bytes_per_peer() +
                        state.transfers.buffer_bytes_per_peer();
+  use.loop_bytes = state.options.loop_buffer_bytes;
   use.registered_bytes = state.fabric->segment().size() + info.buffer_bytes;
   return use;
 }
@@ -42,6 +43,7 @@ namespace {
 struct Facts {
   uint64_t runtime_bytes = 0;
   uint64_t per_peer_bytes = 0;
+  uint64_t loop_bytes = 0;
   std::array<char, 64> provider{};
   std::array<char, 192> same_node{};
 };
@@ -56,7 +58,8 @@ machine::RankReach reach_of(const Facts& facts, std::vector<uint8_t> ways) {
           .provider = facts.provider.data(),
           .same_node = facts.same_node.data(),
           .runtime_bytes = facts.runtime_bytes,
-          .per_peer_bytes = facts.per_peer_bytes};
+          .per_peer_bytes = facts.per_peer_bytes,
+          .loop_bytes = facts.loop_bytes};
 }
 
 }  // namespace
@@ -72,6 +75,7 @@ void report_reach(Context& context, bool together) {
   Facts facts;
   facts.runtime_bytes = memory.runtime_bytes;
   facts.per_peer_bytes = memory.per_peer_bytes;
+  facts.loop_bytes = memory.loop_bytes;
   copy_text(state.fabric->info().provider, facts.provider);
   copy_text(state.fabric->info().same_node, facts.same_node);
   if (!together) {

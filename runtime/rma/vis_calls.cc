@@ -165,6 +165,7 @@ future VisCalls::with_slot(Context& context, const Start& start) {
   fabric::Counter& counter = state.slots.counter(slot);
   start(counter);
   if (counter.pending == 0 && state.debug == nullptr) {
+    state.synchronise();  // nobody waits for it
     state.slots.release(slot);
     return {};
   }
@@ -221,8 +222,12 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
     return contiguous(context, direction, transfer.target, static_cast<uint64_t>(shape.remote),
                       transfer.local + shape.local, shape.bytes);
   }
-  plan::VisRequest request =
-      request_for(state, direction, transfer.target, vis::remote_extent(shape), options);
+  const vis::Extent extent = vis::remote_extent(shape);
+  if (direction == VisDirection::put) {
+    state.stored(transfer.target, static_cast<uint64_t>(extent.low),
+                 static_cast<uint64_t>(extent.high - extent.low));
+  }
+  plan::VisRequest request = request_for(state, direction, transfer.target, extent, options);
   vis::Side local;
   vis::local_side(shape, local);
   request.regions = shape.regions();
@@ -279,6 +284,10 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
     total += region.bytes;
     if (region.memory != next) ++local_regions;
     next = region.memory + region.bytes;
+  }
+  if (direction == VisDirection::put) {
+    state.stored(target, static_cast<uint64_t>(extent.low),
+                 static_cast<uint64_t>(extent.high - extent.low));
   }
   plan::VisRequest request = request_for(state, direction, target, extent, options);
   request.regions = regions.size();

@@ -77,6 +77,13 @@ struct Options {
   /// tuned plans have saved; "sites": also what was chosen, predicted and measured at each place in
   /// the program. The same on every rank.
   std::string trace = "off";
+  /// STRIPLINE_LOOP_BUFFERS: what the buffers of all loops and nests of this rank may take together
+  /// (docs/programming.md). At least 1.
+  size_t loop_buffer_bytes = size_t{64} << 20;
+  /// STRIPLINE_DATA_CACHE: loops and nests keep what they fetch until this rank's next
+  /// synchronisation, and later ones are served from it. The program promises that it learns of
+  /// changes to what its loops read by such calls only (docs/memory-model.md).
+  bool data_cache = false;
 
   /// Errors: invalid_argument for a value that does not parse.
   static Result<Options> from_environment();

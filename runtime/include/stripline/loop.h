@@ -69,7 +69,12 @@ struct LoopOptions {
   size_t halo = 0;
   /// strip_for_blocks only: elements that `own_work` goes through.
   size_t own_count = 0;
-  size_t max_buffer_bytes = size_t{64} << 20;  ///< limit of the buffers of this loop
+  /// Limit of the buffers of this loop, within what the pool of all has (Options).
+  size_t max_buffer_bytes = size_t{64} << 20;
+  /// Reading only: whether what was fetched is kept for later loops, and what earlier ones have
+  /// kept is used (docs/memory-model.md); unset: as Options::data_cache says. Blocks with a place
+  /// are not kept, nor are loops of which not all fits into the buffers.
+  std::optional<bool> data_cache{};
   uint64_t site = 0;      ///< tells loops apart in the plan cache; 0: the place of the call
                           ///< (two loops of one line and shape share a plan)
   bool use_model = true;  ///< false: as if there were no model, without saying so
@@ -130,7 +135,9 @@ class LoopRun {
     uint64_t base = 0;   // buffer offset of the block, schedule A
   };
 
-  void prepare_buffer();
+  void look_for_kept(size_t index, const RawBlock& block);
+  void prepare_buffer(uint64_t room);
+  uint64_t lay_out_slots();
   void enter_block(Cursor& cursor) const;
   void advance(Cursor& cursor) const;
   uint64_t strip_end(const Cursor& cursor) const;
@@ -138,11 +145,12 @@ class LoopRun {
   size_t slot_of(const Cursor& cursor) const;
   void issue_get();
   void issue_put();
-  bool is_local(const RawBlock& block) const;
+  std::byte* in_place(size_t index, const RawBlock& block) const;
   const Strip* hand_out_local();
   void settle_local();
   const Strip* next_get();
   const Strip* next_put();
+  void note_stores() const;
   void wait_for_all();
   void start_clock();
   void stop_clock();
@@ -163,7 +171,10 @@ class LoopRun {
   plan::StripPlan plan_;
   const plan::StripCosts* costs_ = nullptr;  // of the path to the blocks
   uint64_t site_ = 0;
-  uint64_t slots_ = 1;  // buffers, or counters under schedule A
+  bool placed_ = false;           // by the program: no buffer
+  bool keeps_ = false;            // for the data cache
+  bool whole_in_buffer_ = false;  // not strip after strip in slots
+  uint64_t slots_ = 1;            // buffers, or counters where the whole is in one
   uint64_t slot_bytes_ = 0;
   uint64_t strips_ = 0;
   Cursor issue_;        // next to issue
@@ -198,8 +209,8 @@ RawBlock raw_block(const void* blocks, size_t index) {
 
 /// Runs `body(block, begin, end, const T* strip)` over all elements of several remote blocks, which
 /// count as one loop: transfers of later blocks are under way while earlier ones are computed on.
-/// Blocks that are Context::is_local() are handed to the body in place, before the others (those
-/// with a place of their own are copied there).
+/// Blocks that are Context::is_local(), or kept by the data cache, are handed to the body in place,
+/// before the others (those with a place of their own are copied there).
 /// `own_work()` is called once, after the first transfers have been issued. Returns the plan.
 template <typename T, typename OwnWork, typename Body>
 LoopPlan strip_for_blocks(Context& context, std::span<const LoopBlock<const T>> blocks,

@@ -57,10 +57,14 @@ struct NestOptions {
   cost::LoopClass loop;    ///< operations of an iteration beside its first reference
   double compute_s = -1;   ///< computation of all iterations, if known; else measured
   size_t local_bytes = 0;  ///< footprint of the body's own references; 0: in cache
-  size_t max_buffer_bytes = size_t{64} << 20;  ///< limit of the buffers of this nest
-  uint64_t site = 0;                           ///< tells nests apart; 0: the place of the call
-  bool use_model = true;                       ///< false: as if there were no model
-  bool self_check = true;                      ///< as that of LoopOptions
+  /// Limit of the buffers of this nest, within what the pool of all has (Options).
+  size_t max_buffer_bytes = size_t{64} << 20;
+  /// As that of LoopOptions, for accesses that only read. What moves from step to step is kept
+  /// where it is contiguous and steps do not share elements, else only by a nest of one step.
+  std::optional<bool> data_cache{};
+  uint64_t site = 0;       ///< tells nests apart; 0: the place of the call
+  bool use_model = true;   ///< false: as if there were no model
+  bool self_check = true;  ///< as that of LoopOptions
   /// Run this decomposition, for measurements; adjusted to what nest and buffers allow.
   std::optional<plan::NestCandidate> force;
 };

@@ -1,0 +1,85 @@
+// What loops and nests have fetched stays described as long as its buffer lives, the rank has not
+// synchronised, and has not stored there itself: a later loop finds it here and need not fetch it
+// (Iancu, Chen and Yelick, section 6). docs/memory-model.md says what synchronises;
+// ContextState::interval() counts it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "optimizer/access/lmad.h"
+#include "optimizer/access/nest.h"
+#include "runtime/loop/buffer_pool.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline::detail {
+
+/// Elements of another rank's segment that a loop wants.
+struct WantedRegion {
+  rank_t rank = 0;
+  int64_t base = 0;            ///< offset of the first iteration's
+  uint64_t bytes = 0;          ///< of an iteration, which lie together
+  uint64_t element_bytes = 1;  ///< they are as aligned here as elements of this size are
+  std::span<const access::Dimension> loops{};  ///< at most access::kMaxDepth; strides of any sign
+};
+
+/// Where they are.
+struct KeptRegion {
+  BufferPool::Buffer* buffer = nullptr;
+  std::byte* data = nullptr;                              ///< of the first iteration
+  std::array<int64_t, access::kMaxDepth> stride_bytes{};  ///< by loop
+};
+
+class DataCache {
+ public:
+  /// Regions of a buffer that are described; of a loop over more of them none is kept.
+  static constexpr size_t kMostRegions = 64;
+
+  struct Statistics {
+    uint64_t kept = 0;          ///< regions that were described
+    uint64_t hits = 0;          ///< blocks of loops and references of nests that were served
+    uint64_t served_bytes = 0;  ///< to them
+    uint64_t synchronised = 0;  ///< regions given up for a synchronisation
+    uint64_t overwritten = 0;   ///< and for a store of this rank
+  };
+
+  DataCache(ContextState& state, BufferPool& pool) : state_(state), pool_(pool) {}
+
+  /// Nothing is kept, at the cost of a comparison.
+  bool empty() const { return state_.kept_end == 0; }
+
+  /// Where a region is, all of it, if that is known and still holds.
+  std::optional<KeptRegion> find(const WantedRegion& wanted);
+
+  /// Describes what is about to be fetched into a buffer, which is in use.
+  void keep(BufferPool::Buffer& buffer, rank_t rank, const access::Lmad& bytes, std::byte* data);
+  /// What keep() said of a buffer has been fetched: it can be found from now on, unless this rank
+  /// has synchronised or stored there meanwhile.
+  void complete(BufferPool::Buffer& buffer);
+  /// A buffer's contents are not what was said.
+  static void forget(BufferPool::Buffer& buffer) { buffer.contents.clear(); }
+
+  /// Before a buffer is taken: those whose contents have become old are free.
+  void give_up_old();
+
+  /// This rank stores there.
+  void stored(rank_t rank, uint64_t offset, uint64_t bytes);
+
+  const Statistics& statistics() const { return statistics_; }
+
+ private:
+  ContextState& state_;
+  BufferPool& pool_;
+  uint64_t interval_ = 0;  // in which all contents were begun
+  Statistics statistics_;
+};
+
+/// "data cache: 31 regions kept, ...", a line for --trace; `evicted`: regions whose buffers had to
+/// go.
+std::string data_cache_text(const DataCache::Statistics& statistics, uint64_t evicted);
+
+}  // namespace stripline::detail
