@@ -28,7 +28,7 @@ constexpr std::array kVariables = {
              "0: tuned plans are not compared with the simple way now and then"},
     Variable{"STRIPLINE_TRACE", "off",
              "summary: what tuned plans saved, at the end; sites: also what was chosen where"},
-    Variable{"STRIPLINE_LOOP_BUFFERS", "64M",
+    Variable{"STRIPLINE_LOOP_BUFFERS", "128M",
              "buffers of loops and nests, of each rank, with suffix K, M, G"},
     Variable{"STRIPLINE_DATA_CACHE", "0",
              "1: loops and nests keep what they fetch until the rank's next synchronisation"},

@@ -13,8 +13,8 @@ void BufferPool::Buffer::Free::operator()(std::byte* memory) const {
 uint64_t BufferPool::room() const {
   uint64_t in_use = 0;
   for (const auto& buffer : buffers_) in_use += buffer->users > 0 ? buffer->capacity : 0;
-  if (in_use == 0) return budget_;
-  return in_use < budget_ ? std::bit_floor(budget_ - in_use) : 0;
+  if (in_use == 0) return most_room();
+  return in_use < budget_ ? std::bit_floor((budget_ - in_use) / 2) : 0;
 }
 
 template <typename Suits, typename Better>

@@ -78,12 +78,15 @@ class BufferPool {
 
   explicit BufferPool(uint64_t budget_bytes) : budget_(budget_bytes) {}
 
-  /// What one more loop may take: the budget, or, while others are under way, the largest power of
-  /// two that they leave of it, so that plans are found again although it varies what those have.
+  /// What one more loop may take: half of what others that are under way leave of the budget, so
+  /// that loops in its body find something, too. While there are others, a power of two: plans are
+  /// found again although it varies what those have.
   uint64_t room() const;
+  /// While there are none.
+  uint64_t most_room() const { return budget_ / 2; }
 
   /// A buffer of so many bytes, whose contents nobody wants; none if there is no memory. Beyond
-  /// room() it is one that goes when it is given back: a loop has to have one granule.
+  /// the budget it is one that goes when it is given back: a loop has to have one granule.
   Use acquire(uint64_t bytes);
 
   /// Those there are.

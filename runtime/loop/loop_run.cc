@@ -74,7 +74,9 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   // What is to be kept has a place, as far as the planner is concerned.
   request_.placed = placed_ || keeps_;
   if (!request_.placed) {
-    request_.max_buffer_bytes = std::min<uint64_t>(options.max_buffer_bytes, room);
+    // A loop that has room is the same loop wherever it is carried out.
+    request_.max_buffer_bytes = std::min<uint64_t>(
+        options.max_buffer_bytes, whole_bytes <= room ? state_.pool.most_room() : room);
   }
   request_.own_bytes = own_count * element_bytes;
   request_.compute_s = options.compute_s;

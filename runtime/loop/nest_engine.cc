@@ -103,21 +103,38 @@ void NestEngine::look_for_kept() {
   }
 }
 
+NestSite& NestEngine::site_for(const NestKey& key, const NestOptions& options) {
+  LoopState& loops = LoopState::of(state_);
+  if (NestSite* const known = loops.nest_sites.find(key)) return *known;
+  if (const NestSite* old = loops.nest_sites.displaced_by(key)) loops.forgotten.add(old->guard);
+  NestSite& site = loops.nest_sites.insert(key);
+  site.layout = lay_out(state_, site.key, options, options.compute_s);
+  return site;
+}
+
 void NestEngine::find_layout(const NestOptions& options, CallSite call) {
   const Nest& nest = served_ == 0 ? nest_ : described_;
-  const NestKey key = key_of(state_, nest, options, call, caches_);
+  NestKey key = key_of(state_, nest, options, call, caches_);
   measuring_ = timed_ = false;
   call_ = call;
   LoopState& loops = LoopState::of(state_);
+  // A nest that has room is the same wherever it is carried out.
+  const uint64_t room = loops.pool.room();
+  const auto fits = [&](const NestLayout& layout) {
+    return layout.buffer_bytes <= room || key.max_buffer_bytes <= room;
+  };
   if (options.force) {
     forced_ = lay_out(state_, key, options, options.compute_s);
+    if (!fits(forced_)) {
+      key.max_buffer_bytes = room;
+      forced_ = lay_out(state_, key, options, options.compute_s);
+    }
     layout_ = &forced_;
   } else {
-    site_ = loops.nest_sites.find(key);
-    if (site_ == nullptr) {
-      if (const NestSite* old = loops.nest_sites.displaced_by(key)) loops.forgotten.add(old->guard);
-      site_ = &loops.nest_sites.insert(key);
-      site_->layout = lay_out(state_, site_->key, options, options.compute_s);
+    site_ = &site_for(key, options);
+    if (!fits(site_->layout)) {
+      key.max_buffer_bytes = room;
+      site_ = &site_for(key, options);
     }
     ++site_->users;
     layout_ = &site_->layout;
@@ -505,6 +522,11 @@ void NestEngine::take_turn(const NestOptions& options) {
     const double compute_s = options.compute_s < 0 ? site_->least_compute_s : options.compute_s;
     site_->simple = std::make_unique<NestLayout>(lay_out(state_, site_->key, simply, compute_s));
     site_->simple->plan.reason = plan::Reason::guarded;
+  }
+  // Inside of other loops there may be no room for it.
+  if (site_->simple->buffer_bytes > LoopState::of(state_).pool.room()) {
+    timed_ = false;
+    return;
   }
   layout_ = site_->simple.get();
 }

@@ -64,6 +64,7 @@ class NestEngine {
   void keep();
   void note_stores() const;
   access::Extent extent_of(const access::Reference& reference) const;
+  NestSite& site_for(const NestKey& key, const NestOptions& options);
   void find_layout(const NestOptions& options, CallSite call);
   void check_bounds() const;
   void begin_tiles();

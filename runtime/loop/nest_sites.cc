@@ -250,7 +250,7 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
   key.place = site_of(options.site, call);
   key.nest = nest;
   key.max_buffer_bytes =
-      std::min<uint64_t>(options.max_buffer_bytes, LoopState::of(state).pool.room());
+      std::min<uint64_t>(options.max_buffer_bytes, LoopState::of(state).pool.most_room());
   key.keeps = keeps;
   key.compute_s = options.compute_s;
   key.use_model = options.use_model;

@@ -21,7 +21,8 @@ RankReach reach(std::vector<uint8_t> ways, std::string same_node = "") {
 }
 
 constexpr const char* kMemory =
-    "memory of the runtime per rank: 3 MiB, and up to 16 MiB for buffers of loops and 64 KiB for each other rank\n";
+    "memory of the runtime per rank: 3 MiB, and up to 16 MiB for buffers of loops and 64 KiB for "
+    "each other rank\n";
 
 TEST(ReachTable, RanksThatReachAllAlikeAreOneLine) {
   const std::vector<RankReach> ranks(4, reach({kMapped, kMapped, kMapped, kMapped}));

@@ -79,7 +79,7 @@ struct Options {
   std::string trace = "off";
   /// STRIPLINE_LOOP_BUFFERS: what the buffers of all loops and nests of this rank may take together
   /// (docs/programming.md). At least 1.
-  size_t loop_buffer_bytes = size_t{64} << 20;
+  size_t loop_buffer_bytes = size_t{128} << 20;
   /// STRIPLINE_DATA_CACHE: loops and nests keep what they fetch until this rank's next
   /// synchronisation, and later ones are served from it. The program promises that it learns of
   /// changes to what its loops read by such calls only (docs/memory-model.md).
