@@ -2,13 +2,19 @@
 // which a rank may learn of changes, a test in which another rank makes one in between.
 #include "runtime/loop/data_cache.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <mutex>
 #include <numeric>
-#include <string>
+#include <optional>
+#include <random>
+#include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -164,6 +170,14 @@ std::vector<Way> ways() {
              const future read = pair.context.rget(pair.there, &value, 1);
              while (!read.is_ready()) {
              }
+             return value;
+           }),
+      poll("is_ready of what has become complete meanwhile",
+           [](const Pair& pair) {
+             uint64_t value = 0;
+             const future read = pair.context.rget(pair.there, &value, 1);
+             for (int i = 0; i < 20; ++i) sum_of(pair.context, pair.data, 1);
+             if (!read.is_ready()) read.wait();
              return value;
            }),
       poll("rget_nbi and fence",
@@ -433,6 +447,32 @@ TEST_P(DataCacheOnNetworks, WhatABodyReadsOfWhatItsLoopWritesIsNotKept) {
   });
 }
 
+// Rows of a column leave packed, and are there when the owner serves them; gets do not wait for it.
+TEST_P(DataCacheOnNetworks, WhatABodyReadsBeforeItsPackedTilesArriveIsNotKept) {
+  on_ranks(2, [&](Context& context) {
+    constexpr size_t kRows = 40;
+    constexpr size_t kColumns = 60;
+    const auto data = *context.new_symmetric_array<double>(kRows * kColumns);
+    context.barrier();
+    if (context.rank_me() == 1) {
+      context.compute_for(2e-3);
+    } else {
+      const auto there = context.on_rank(data, 1);
+      const auto [i, j] = loop_indices<2>();
+      for_nest(
+          context, {kColumns, kRows},
+          {.force = plan::NestCandidate{plan::Schedule::pipelined, {0, 6}, 3}},
+          [&](const std::array<size_t, 2>& at, double& out) {
+            if (at[1] == 0) sum_of(context, there, kRows * kColumns);
+            out = 1;
+          },
+          write(there, j * kColumns + i));
+      EXPECT_EQ(sum_of(context, there, kRows * kColumns), 1.0 * kRows * kColumns);
+    }
+    context.barrier();
+  });
+}
+
 // --- what is found -------------------------------------------------------------------------------
 
 TEST_P(DataCacheOnNetworks, ServesWhatIsContainedUnderEveryPlan) {
@@ -576,6 +616,11 @@ TEST_P(DataCacheOnNetworks, NestsServeNestsByTheirShapes) {
           context, {size_t{1}, kColumns}, {.data_cache = true},
           [](const double& x, double& y) { y = x + 1; }, read(there, j), write(there, j));
       EXPECT_EQ(nest_sum_of(context, there, 1, 3, kColumns), 1 + 2 + 5);
+      // Each iteration reads what the one before has written.
+      for_nest(
+          context, {size_t{1}, kColumns - 1}, {.data_cache = true},
+          [](const double& x, double& y) { y = x + 1; }, read(there, j), write(there, j + 1));
+      EXPECT_EQ(nest_sum_of(context, there, 1, 3, kColumns), 1 + 2 + 3);
     } else {
       context.barrier();
     }
@@ -629,6 +674,184 @@ TEST_P(DataCacheOnNetworks, LoopsStayWithinTheBudget) {
     // One granule is more than all.
     EXPECT_EQ(sum_of(context, there, kCount, {.granule = kCount}), 1.0 * kCount);
     EXPECT_LE(pool.bytes(), kBudget);
+  });
+}
+
+// --- programs of chance --------------------------------------------------------------------------
+
+// All ranks draw the same numbers, so that each knows what every word holds. Between two barriers
+// at most one rank stores, into its own memory or others', and then only that one reads.
+class RandomProgram {
+ public:
+  RandomProgram(Context& context, unsigned seed)
+      : context_(context),
+        random_(seed),
+        words_(*context.new_symmetric_array<double>(kWords)),
+        expected_(context.rank_n(), std::vector<double>(kWords)) {}
+
+  void run(int steps) {
+    for (int step = 0; step < steps; ++step) {
+      const uint64_t what = below(24);
+      // Mostly as before, so that something is found again.
+      if (below(8) == 0) reader_ = static_cast<rank_t>(below(context_.rank_n()));
+      if (below(4) == 0) owner_ = static_cast<rank_t>(below(context_.rank_n()));
+      const rank_t actor = writer_.value_or(reader_);
+      const rank_t owner = owner_;
+      if (what == 0) {
+        context_.barrier();
+        writer_.reset();
+      } else if (what <= 3) {
+        store(actor, owner);
+      } else if (what <= 13) {
+        read_loop(actor, owner);
+      } else {
+        read_nest(actor, owner);
+      }
+    }
+    context_.barrier();
+  }
+
+ private:
+  static constexpr size_t kWords = 600;
+
+  uint64_t below(uint64_t n) { return random_() % n; }
+  bool is(rank_t actor) const { return context_.rank_me() == actor; }
+  global_ptr<double> at(rank_t owner, size_t word) const {
+    return context_.on_rank(words_, owner) + static_cast<std::ptrdiff_t>(word);
+  }
+
+  void store(rank_t actor, rank_t owner) {
+    if (!writer_) context_.barrier();  // others have read
+    writer_ = actor;
+    const size_t begin = below(kWords - 1);
+    const size_t count = 1 + below(std::min<size_t>(kWords - begin, 60));
+    const std::vector<double> values(count, value_ += 1);
+    std::ranges::copy(values, expected_[owner].begin() + static_cast<std::ptrdiff_t>(begin));
+    const size_t which = below(stores().size());
+    if (!is(actor)) return;
+    if (owner == actor) {
+      std::ranges::copy(values, context_.local(at(owner, begin)));
+    } else if (count % 2 == 0 || which != 3) {  // rows of two
+      stores()[which].put(context_, at(owner, begin), values);
+    } else {
+      stores()[0].put(context_, at(owner, begin), values);
+    }
+  }
+
+  void read_loop(rank_t actor, rank_t owner) {
+    const size_t begin = below(4) == 0 ? 0 : below(kWords);
+    const size_t count = begin == 0 ? kWords - 5 : below(kWords - begin) / (1 + below(8)) + 1;
+    const size_t halo = below(std::min<size_t>(kWords - begin - count, 5) + 1);
+    LoopOptions options{.granule = 1 + below(3), .halo = halo, .data_cache = below(5) > 0};
+    if (below(2) == 0) {
+      options.force = {static_cast<plan::Schedule>(below(3)), 8 * (1 + below(200)),
+                       static_cast<uint32_t>(1 + below(4))};
+    }
+    if (!is(actor)) return;
+    size_t next = 0;
+    strip_for(context_, at(owner, begin), count, options,
+              [&](size_t first, size_t last, const double* strip) {
+                ASSERT_EQ(first, next);
+                next = last;
+                for (size_t i = first; i < last + halo; ++i) {
+                  ASSERT_EQ(strip[i - first], expected_[owner][begin + i]) << begin + i;
+                }
+              });
+    ASSERT_EQ(next, count);
+  }
+
+  // Two references, into the same memory or that of two ranks.
+  void read_nest(rank_t actor, rank_t owner) {
+    const auto second = static_cast<rank_t>(below(context_.rank_n()));
+    const size_t rows = 1 + below(6);
+    const size_t columns = 1 + below(12);
+    const auto draw = [&](int64_t most) {
+      return static_cast<int64_t>(below(static_cast<uint64_t>(2 * most + 1))) - most;
+    };
+    const std::array<int64_t, 4> strides{draw(24), draw(2), draw(24), draw(2)};
+    const auto first_of = [&](int64_t row, int64_t column) {
+      const int64_t a = row * static_cast<int64_t>(rows - 1);
+      const int64_t b = column * static_cast<int64_t>(columns - 1);
+      const int64_t low = std::min<int64_t>(a, 0) + std::min<int64_t>(b, 0);
+      const int64_t high = std::max<int64_t>(a, 0) + std::max<int64_t>(b, 0);
+      // Few places, so that nests meet.
+      const auto room = static_cast<uint64_t>(static_cast<int64_t>(kWords) - high + low);
+      return static_cast<int64_t>(below(room) / 50 * 50) - low;
+    };
+    const int64_t one_first = first_of(strides[0], strides[1]);
+    const int64_t two_first = first_of(strides[2], strides[3]);
+    NestOptions options{.data_cache = below(5) > 0};
+    if (below(3) > 0) {
+      options.force = plan::NestCandidate{static_cast<plan::Schedule>(below(3)),
+                                          {static_cast<uint32_t>(below(2)), 1 + below(6)},
+                                          static_cast<uint32_t>(1 + below(4))};
+    }
+    if (!is(actor)) return;
+    size_t iterations = 0;
+    const auto [i, j] = loop_indices<2>();
+    for_nest(
+        context_, {rows, columns}, options,
+        [&](const std::array<size_t, 2>& at, const double& one, const double& two) {
+          const auto place = [&](int64_t first, int64_t row, int64_t column) {
+            return static_cast<size_t>(first + row * static_cast<int64_t>(at[0]) +
+                                       column * static_cast<int64_t>(at[1]));
+          };
+          ++iterations;
+          ASSERT_EQ(one, expected_[owner][place(one_first, strides[0], strides[1])]);
+          ASSERT_EQ(two, expected_[second][place(two_first, strides[2], strides[3])]);
+        },
+        read(at(owner, 0), i * strides[0] + j * strides[1] + one_first),
+        read(at(second, 0), i * strides[2] + j * strides[3] + two_first));
+    ASSERT_EQ(iterations, rows * columns);
+  }
+
+  Context& context_;
+  std::mt19937 random_;
+  global_ptr<double> words_;
+  std::vector<std::vector<double>> expected_;  // by rank
+  std::optional<rank_t> writer_;
+  rank_t reader_ = 0;
+  rank_t owner_ = 1;
+  double value_ = 0;
+};
+
+TEST_P(DataCache, RandomProgramsReadWhatPlainReadsWould) {
+  uint64_t hits = 0;
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    bootstrap::ThreadGroupOptions options = group_on(GetParam(), 3);
+    options.context.loop_buffer_bytes = size_t{4096} << seed;
+    on_ranks(options, [&](Context& context) {
+      RandomProgram(context, seed).run(400);
+      const uint64_t of_all = context.reduce_all(statistics(context).hits, Context::ReduceOp::sum);
+      if (context.rank_me() == 0) hits += of_all;
+    });
+  }
+  if (GetParam().same_node == "network") {
+    EXPECT_GT(hits, 100U);
+  }
+}
+
+// Contiguous steps follow one another in one buffer, whatever the plan.
+TEST_P(DataCacheOnNetworks, NestsOfSeveralStepsAreKept) {
+  on_ranks(2, [&](Context& context) {
+    const auto data = *context.new_symmetric_array<double>(kCount);
+    for (size_t i = 0; i < kCount; ++i) context.local(data)[i] = static_cast<double>(i);
+    const auto there = context.on_rank(data, 1);
+    for (const plan::NestCandidate& candidate :
+         {plan::NestCandidate{plan::Schedule::vectorised, {0, 3}, 1},
+          plan::NestCandidate{plan::Schedule::all_issued, {0, 7}, 1},
+          plan::NestCandidate{plan::Schedule::pipelined, {0, 4}, 2},
+          plan::NestCandidate{plan::Schedule::pipelined, {1, 20}, 3}}) {
+      context.barrier();
+      if (context.rank_me() != 0) continue;
+      const double sum = static_cast<double>(kCount) * (kCount - 1) / 2;
+      const uint64_t hits = statistics(context).hits;
+      EXPECT_EQ(nest_sum_of(context, there, 30, 100, 100, {.data_cache = true, .force = candidate}),
+                sum);
+      EXPECT_EQ(sum_of(context, there, kCount), sum);
+      EXPECT_EQ(statistics(context).hits, hits + 1) << candidate.cut.loop << candidate.cut.granule;
+    }
+    context.barrier();
   });
 }
 
