@@ -59,6 +59,9 @@ struct VisRequest {
   double service_delay_s = 0;
   /// Contiguous operations, too, wait until the target makes progress.
   bool needs_target = false;
+  /// A put that raises a flag when its data are visible. Predicted times end when the target sees
+  /// the flag, not when the initiator knows.
+  bool signalled = false;
   bool operator==(const VisRequest&) const = default;
 };
 
@@ -94,7 +97,9 @@ struct VisPlan {
   /// Payload of one packed message, headers included, or of a chunk that lands; at most
   /// medium_bytes. 0 for other methods.
   uint64_t chunk_bytes = 0;
-  double predicted_s = 0;  ///< seconds until the transfer is complete; 0 without a model
+  /// Seconds until the transfer is complete, or, of a put with a signal, until the target sees it;
+  /// 0 without a model.
+  double predicted_s = 0;
   /// The next best method and its time; the plan's own where no other is possible.
   double runner_up_s = 0;
   VisMethod runner_up = VisMethod::pipelined;

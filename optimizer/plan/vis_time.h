@@ -1,5 +1,10 @@
 // Predicted times of the methods of vis.h, in seconds from the call until the transfer is complete
-// at the initiator. For the files of this folder, the fit and their tests.
+// at the initiator, or, of a put with a signal, until the target sees the flag. For the files of
+// this folder, the fit and their tests.
+//
+// The flag of what packed messages carry is raised where they are unpacked, so that the way back of
+// the last answer does not count. Operations of the network are completed first, and a put of one
+// word follows.
 //
 // All of them are pipelines: the time of one piece through all stages, and for every further piece
 // the time of the slowest stage, or, where no more than a window may be in flight, its share of a
@@ -72,11 +77,21 @@ inline double windowed(const cost::LinkCosts& link, double bytes, uint64_t count
   return one + static_cast<double>(ahead) * early + static_cast<double>(count - 1 - ahead) * late;
 }
 
+/// The flag of a put with a signal, from when all data are known to be visible: o + L + G S of one
+/// word.
+inline double flag_time(const VisRequest& request, const VisCosts& costs) {
+  if (!request.signalled) return 0.0;
+  constexpr uint64_t kFlagBytes = 8;
+  const cost::MessageCosts& m = costs.link(Direction::put).at(kFlagBytes);
+  return m.o(kFlagBytes) + m.L + m.G * kFlagBytes + contiguous_delay(request, costs);
+}
+
 inline double pipelined_time(const VisRequest& request, const VisCosts& costs, uint32_t window) {
   const uint64_t pieces = vis_pieces(request);
   return windowed(costs.link(request.direction),
                   static_cast<double>(vis_bytes(request)) / static_cast<double>(pieces), pieces,
-                  window, contiguous_delay(request, costs));
+                  window, contiguous_delay(request, costs)) +
+         flag_time(request, costs);
 }
 
 inline uint64_t iov_operations(const VisRequest& request) {
@@ -91,7 +106,8 @@ inline double native_iov_time(const VisRequest& request, const VisCosts& costs, 
   const double pieces = static_cast<double>(vis_pieces(request)) / static_cast<double>(operations);
   return windowed(costs.link(request.direction),
                   static_cast<double>(vis_bytes(request)) / static_cast<double>(operations),
-                  operations, window, contiguous_delay(request, costs), pieces * iov_piece_s);
+                  operations, window, contiguous_delay(request, costs), pieces * iov_piece_s) +
+         flag_time(request, costs);
 }
 
 inline double bounding_box_time(const VisRequest& request, const VisCosts& costs) {
@@ -137,6 +153,7 @@ struct PackedParts {
   double serve = 0;   ///< of the target's CPU
   double gap = 0;     ///< of the NIC
   double away = 0;    ///< of no CPU of the initiator's, from issue to return; serve included
+  double answer = 0;  ///< of all that, what follows when a put is unpacked and answered
   double initiator() const { return issue + retire; }
 };
 
@@ -167,6 +184,7 @@ inline PackedParts landing_parts(const VisRequest& request, const VisCosts& cost
   parts.retire += back.r(header);
   parts.serve = there.r(asking) + remote + back.o(header);
   parts.away += there.L + there.G * asking + delay_s + parts.serve + back.L + back.G * header;
+  parts.answer = back.one_way(header);
   return parts;
 }
 
@@ -190,6 +208,7 @@ inline PackedParts message_parts(const VisRequest& request, const VisCosts& cost
   parts.gap = std::max(there.gap(request_bytes), back.gap(reply_bytes));
   parts.away =
       there.L + there.G * request_bytes + delay_s + parts.serve + back.L + back.G * reply_bytes;
+  parts.answer = back.one_way(reply_bytes);
   return parts;
 }
 
@@ -211,8 +230,11 @@ inline PackedParts packed_parts(const VisRequest& request, const VisCosts& costs
 inline double packed_time(const VisRequest& request, const VisCosts& costs, uint64_t chunk_bytes,
                           uint32_t window, double delay_s) {
   const PackedParts parts = packed_parts(request, costs, chunk_bytes, delay_s);
-  return packed_pipeline(parts.pieces, window, parts.initiator() + parts.away,
-                         std::max({parts.initiator(), parts.serve, parts.gap}));
+  const double complete = packed_pipeline(parts.pieces, window, parts.initiator() + parts.away,
+                                          std::max({parts.initiator(), parts.serve, parts.gap}));
+  if (!request.signalled) return complete;
+  const bool answered = !vis_lands(request, chunk_bytes) || !one_place(request);
+  return answered ? complete - parts.answer : complete + flag_time(request, costs);
 }
 
 /// How long the target lets packed pieces wait.
@@ -240,7 +262,7 @@ inline double model_time(const VisRequest& request, const VisCosts& costs,
 }
 
 /// A transfer as one of several that follow each other: not how long it takes alone, but what each
-/// part of the machine spends on it. Seconds.
+/// part of the machine spends on it. Seconds. Without a signal.
 struct VisStage {
   double issue = 0;       ///< of the initiator's CPU, before it is under way
   double retire = 0;      ///< of the initiator's CPU, once it has come back

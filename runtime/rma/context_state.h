@@ -114,6 +114,9 @@ struct ContextState {
       fail_in_handler(name);
   }
 
+  /// Ends the job unless `offset` is a multiple of `bytes`.
+  void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
+
   /// Fabric::get with its duties met: bounds are checked; the fabric is not asked for zero bytes or
   /// for memory that loads and stores reach.
   void get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
@@ -309,7 +312,6 @@ struct ContextState {
   }
   void consider_thread();
   void find_reachable(Context& context, bool maps);
-  void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
   void check_closely(const char* name, rank_t target, uint64_t offset, size_t bytes,
                      rma::Access access) const;
   [[noreturn]] void fail_bounds(const char* name, rank_t target, uint64_t offset,

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
+#include "runtime/fabric/atomic_apply.h"
 #include "runtime/vis/copy_rows.h"
 
 namespace stripline::detail {
@@ -126,10 +128,32 @@ std::vector<vis::Region> regions_of(const ContextState& state, const char* name,
   return regions;
 }
 
+// Of a call with a signal.
+void check_flag(const ContextState& state, const char* name, rank_t target,
+                const VisSignal& signal) {
+  if (signal.flag.is_null() || signal.flag.where() != target) {
+    refuse(state, std::string(name) + " to rank " + std::to_string(target) +
+                      " with a flag that is not on that rank; data and flag have one target");
+  }
+  state.check(signal.name, target, signal.flag.offset(), sizeof(uint64_t), rma::Access::atomic);
+  state.check_alignment(signal.name, target, signal.flag.offset(), sizeof(uint64_t));
+}
+
+std::optional<fabric::Signal> signal_of(const VisSignal* signal) {
+  if (signal == nullptr) return {};
+  return fabric::Signal{signal->flag.offset(), signal->value};
+}
+
+// After copies to a segment that stores reach.
+void raise_here(const VisSignal* signal, std::byte* segment) {
+  if (signal != nullptr) fabric::raise_flag(segment + signal->flag.offset(), signal->value);
+}
+
 }  // namespace
 
 plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection direction, rank_t target,
-                                       const vis::Extent& extent, const VisOptions& options) {
+                                       const vis::Extent& extent, const VisOptions& options,
+                                       bool signalled) {
   plan::VisRequest request;
   request.direction = direction_of(direction);
   request.extent_bytes = static_cast<uint64_t>(extent.high - extent.low);
@@ -137,7 +161,9 @@ plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection directi
   request.iov_limit = state.fabric->info().iov_limit;
   request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
   request.compute = static_cast<plan::ComputeClass>(options.compute);
-  request.message_header_bytes = sizeof(vis::wire::Head);
+  request.signalled = signalled;
+  request.message_header_bytes =
+      static_cast<uint32_t>(sizeof(vis::wire::Head) + (signalled ? sizeof(vis::wire::Signal) : 0));
   request.service_delay_s = state.service_delays.expected_s(target);
   request.needs_target = state.fabric->needs_target(target, direction == VisDirection::put);
   return request;
@@ -175,8 +201,8 @@ future VisCalls::with_slot(Context& context, const Start& start) {
 // Debug mode: checks all regions, starts, and keeps them in mind under the future.
 template <typename Regions, typename Start>
 future VisCalls::checked(Context& context, const char* name, VisDirection direction, rank_t target,
-                         const Regions& regions, std::byte* local, void* caller,
-                         const Start& start) {
+                         const Regions& regions, std::byte* local, const VisSignal* signal,
+                         void* caller, const Start& start) {
   ContextState& state = context.state();
   const rma::Access access = access_of(direction);
   for_each_region(regions, local, [&](uint64_t offset, std::byte* memory, uint64_t bytes) {
@@ -188,31 +214,51 @@ future VisCalls::checked(Context& context, const char* name, VisDirection direct
     state.debug->open({started.slot_, started.generation_}, name, access, target, offset, bytes,
                       memory, caller);
   });
+  if (signal != nullptr) {
+    state.debug->open({started.slot_, started.generation_}, signal->name, rma::Access::atomic,
+                      target, signal->flag.offset(), sizeof(uint64_t), nullptr, caller);
+  }
   return started;
 }
 
 future VisCalls::contiguous(Context& context, VisDirection direction, rank_t target,
-                            uint64_t offset, std::byte* memory, size_t bytes) {
+                            uint64_t offset, std::byte* memory, size_t bytes,
+                            const VisSignal* signal) {
   ++context.state().vis.statistics().contiguous;
   const global_ptr<std::byte> there(target, offset);
+  if (signal != nullptr) {
+    return context.rput_signal(memory, there, bytes, signal->flag, signal->value);
+  }
   return direction == VisDirection::put ? context.rput(memory, there, bytes)
                                         : context.rget(there, memory, bytes);
 }
 
+// Of transfers without a byte, only the signal is left.
+future VisCalls::nothing(Context& context, const VisSignal* signal) {
+  if (signal == nullptr) return {};
+  return context.rput_signal<std::byte>(nullptr, signal->flag.reinterpret<std::byte>(), 0,
+                                        signal->flag, signal->value);
+}
+
 future VisCalls::start(Context& context, const char* name, VisDirection direction,
-                       const VisStrided& transfer, const VisOptions& options, void* caller) {
+                       const VisStrided& transfer, const VisOptions& options,
+                       const VisSignal* signal, void* caller) {
   ContextState& state = context.state();
   const auto inside = state.exclusive();
   state.operation = name;
   const vis::Strided shape = shape_of(state, name, transfer);
   state.check(name, transfer.target, 0, 0);
-  if (shape.bytes == 0) return {};
+  if (signal != nullptr) check_flag(state, name, transfer.target, *signal);
+  if (shape.bytes == 0) return nothing(context, signal);
   if (std::byte* const there = state.reachable[transfer.target]; there != nullptr) {
     ++state.vis.statistics().local;
-    const auto copy = [&](fabric::Counter&) { copy_here(shape, direction, there, transfer.local); };
+    const auto copy = [&](fabric::Counter&) {
+      copy_here(shape, direction, there, transfer.local);
+      raise_here(signal, there);
+    };
     if (state.debug != nullptr) {
-      return checked(context, name, direction, transfer.target, shape, transfer.local, caller,
-                     copy);
+      return checked(context, name, direction, transfer.target, shape, transfer.local, signal,
+                     caller, copy);
     }
     fabric::Counter none;
     copy(none);
@@ -220,14 +266,15 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   }
   if (shape.dimensions.empty()) {
     return contiguous(context, direction, transfer.target, static_cast<uint64_t>(shape.remote),
-                      transfer.local + shape.local, shape.bytes);
+                      transfer.local + shape.local, shape.bytes, signal);
   }
   const vis::Extent extent = vis::remote_extent(shape);
   if (direction == VisDirection::put) {
     state.stored(transfer.target, static_cast<uint64_t>(extent.low),
                  static_cast<uint64_t>(extent.high - extent.low));
   }
-  plan::VisRequest request = request_for(state, direction, transfer.target, extent, options);
+  plan::VisRequest request =
+      request_for(state, direction, transfer.target, extent, options, signal != nullptr);
   vis::Side local;
   vis::local_side(shape, local);
   request.regions = shape.regions();
@@ -237,22 +284,27 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
       sizeof(vis::wire::StridedHead) + shape.dimensions.size() * 2 * sizeof(uint64_t));
   const plan::VisPlan plan = choose(state, transfer.target, request, options);
   const auto begin = [&](fabric::Counter& counter) {
-    state.vis.start(request.direction, transfer.target, shape, transfer.local, plan, counter);
+    state.vis.start(request.direction, transfer.target, shape, transfer.local, plan, counter,
+                    signal_of(signal));
   };
   if (state.debug != nullptr) {
-    return checked(context, name, direction, transfer.target, shape, transfer.local, caller, begin);
+    return checked(context, name, direction, transfer.target, shape, transfer.local, signal, caller,
+                   begin);
   }
   return with_slot(context, begin);
 }
 
 future VisCalls::start(Context& context, const char* name, VisDirection direction,
-                       const VisPieces& pieces, const VisOptions& options, void* caller) {
+                       const VisPieces& pieces, const VisOptions& options, const VisSignal* signal,
+                       void* caller) {
   ContextState& state = context.state();
   const auto inside = state.exclusive();
   state.operation = name;
   std::vector<vis::Region> regions = regions_of(state, name, direction, pieces);
-  if (regions.empty()) return {};
+  if (signal != nullptr && regions.empty()) check_flag(state, name, signal->flag.where(), *signal);
+  if (regions.empty()) return nothing(context, signal);
   const rank_t target = pieces.remote.front().target;
+  if (signal != nullptr) check_flag(state, name, target, *signal);
   if (std::byte* const segment = state.reachable[target]; segment != nullptr) {
     ++state.vis.statistics().local;
     const auto copy = [&](fabric::Counter&) {
@@ -261,9 +313,10 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
         direction == VisDirection::put ? std::memcpy(there, region.memory, region.bytes)
                                        : std::memcpy(region.memory, there, region.bytes);
       }
+      raise_here(signal, segment);
     };
     if (state.debug != nullptr) {
-      return checked(context, name, direction, target, regions, nullptr, caller, copy);
+      return checked(context, name, direction, target, regions, nullptr, signal, caller, copy);
     }
     fabric::Counter none;
     copy(none);
@@ -271,7 +324,8 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   }
   if (regions.size() == 1) {
     const vis::Region& region = regions.front();
-    return contiguous(context, direction, target, region.offset, region.memory, region.bytes);
+    return contiguous(context, direction, target, region.offset, region.memory, region.bytes,
+                      signal);
   }
   vis::Extent extent{static_cast<int64_t>(state.segment.size()), 0};
   uint64_t total = 0;
@@ -289,31 +343,37 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
     state.stored(target, static_cast<uint64_t>(extent.low),
                  static_cast<uint64_t>(extent.high - extent.low));
   }
-  plan::VisRequest request = request_for(state, direction, target, extent, options);
+  plan::VisRequest request =
+      request_for(state, direction, target, extent, options, signal != nullptr);
   request.regions = regions.size();
   request.region_bytes = total / regions.size();
   request.local_regions = local_regions;
   request.region_header_bytes = vis::wire::kWordBytes;
   const plan::VisPlan plan = choose(state, target, request, options);
   if (state.debug != nullptr) {
-    return checked(context, name, direction, target, regions, nullptr, caller,
+    return checked(context, name, direction, target, regions, nullptr, signal, caller,
                    [&](fabric::Counter& counter) {
-                     state.vis.start(request.direction, target, regions, plan, counter);
+                     state.vis.start(request.direction, target, regions, plan, counter,
+                                     signal_of(signal));
                    });
   }
   return with_slot(context, [&](fabric::Counter& counter) {
-    state.vis.start(request.direction, target, std::move(regions), plan, counter);
+    state.vis.start(request.direction, target, std::move(regions), plan, counter,
+                    signal_of(signal));
   });
 }
 
 future start_strided(Context& context, const char* name, VisDirection direction,
-                     const VisStrided& transfer, const VisOptions& options) {
-  return VisCalls::start(context, name, direction, transfer, options, __builtin_return_address(0));
+                     const VisStrided& transfer, const VisOptions& options,
+                     const VisSignal* signal) {
+  return VisCalls::start(context, name, direction, transfer, options, signal,
+                         __builtin_return_address(0));
 }
 
 future start_list(Context& context, const char* name, VisDirection direction,
-                  const VisPieces& pieces, const VisOptions& options) {
-  return VisCalls::start(context, name, direction, pieces, options, __builtin_return_address(0));
+                  const VisPieces& pieces, const VisOptions& options, const VisSignal* signal) {
+  return VisCalls::start(context, name, direction, pieces, options, signal,
+                         __builtin_return_address(0));
 }
 
 }  // namespace stripline::detail

@@ -15,22 +15,27 @@ namespace stripline::detail {
 class VisCalls {
  public:
   static future start(Context& context, const char* name, VisDirection direction,
-                      const VisStrided& transfer, const VisOptions& options, void* caller);
+                      const VisStrided& transfer, const VisOptions& options,
+                      const VisSignal* signal, void* caller);
   static future start(Context& context, const char* name, VisDirection direction,
-                      const VisPieces& pieces, const VisOptions& options, void* caller);
+                      const VisPieces& pieces, const VisOptions& options, const VisSignal* signal,
+                      void* caller);
 
  private:
   static plan::VisPlan choose(ContextState& state, rank_t target, plan::VisRequest& request,
                               const VisOptions& options);
   static plan::VisRequest request_for(ContextState& state, VisDirection direction, rank_t target,
-                                      const vis::Extent& extent, const VisOptions& options);
+                                      const vis::Extent& extent, const VisOptions& options,
+                                      bool signalled);
   static future contiguous(Context& context, VisDirection direction, rank_t target, uint64_t offset,
-                           std::byte* memory, size_t bytes);
+                           std::byte* memory, size_t bytes, const VisSignal* signal);
+  static future nothing(Context& context, const VisSignal* signal);
   template <typename Start>
   static future with_slot(Context& context, const Start& start);
   template <typename Regions, typename Start>
   static future checked(Context& context, const char* name, VisDirection direction, rank_t target,
-                        const Regions& regions, std::byte* local, void* caller, const Start& start);
+                        const Regions& regions, std::byte* local, const VisSignal* signal,
+                        void* caller, const Start& start);
 };
 
 }  // namespace stripline::detail

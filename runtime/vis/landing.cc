@@ -61,6 +61,7 @@ bool Transfers::step_landing(Transfer& transfer) {
     is_put ? begin_chunk_put(transfer) : begin_chunk_get(transfer);
   }
   if (transfer.done != nullptr && transfer.begun == transfer.total && transfer.in_flight == 0) {
+    if (transfer.one_place) send_flag(transfer);
     complete(transfer);
   }
   return transfer.done == nullptr;
@@ -80,7 +81,7 @@ Transfers::Box Transfers::take_scratch() {
 size_t Transfers::lead_bytes(const Transfer& transfer) const {
   if (transfer.one_place || !notifies(transfer.target)) return 0;
   if (transfer.direction == Direction::get) return sizeof(wire::Data);
-  return sizeof(wire::Head) + sizeof(wire::Landing) +
+  return head_bytes(transfer) + sizeof(wire::Landing) +
          (transfer.strided ? wire::strided_places_bytes(transfer.remote_side) : 0);
 }
 
@@ -103,10 +104,18 @@ void Transfers::begin_chunk_put(Transfer& transfer) {
   }
   chunk.length = static_cast<uint32_t>(data.size());
   transfer.begun += chunk.bytes;
+  ++transfer.pieces;
   ++transfer.in_flight;
   const uint64_t offset = transfer.one_place
                               ? static_cast<uint64_t>(transfer.remote_side.base) + chunk.begin
                               : landing_.offset_of(transfer.target, slot);
+  const bool alone = transfer.begun == transfer.total && transfer.in_flight == 1;
+  if (transfer.one_place && transfer.signal && alone) {
+    fabric_.put_signal(transfer.target, offset, data.data(), data.size(), *transfer.signal,
+                       chunk.moving);
+    transfer.signal.reset();
+    return;
+  }
   if (lead == 0) {
     fabric_.put(transfer.target, offset, data.data(), data.size(), chunk.moving);
     return;
@@ -125,9 +134,7 @@ std::byte* Transfers::write_lead(const Transfer& transfer, uint32_t slot, std::b
   wire::Head head{.format = wire::kList | wire::kLanding};
   if (transfer.strided) head = strided_head(transfer, wire::kLanding);
   head.answers = 1;
-  head.token = transfer.token;
-  std::memcpy(out, &head, sizeof head);
-  out += sizeof head;
+  out = write_head(transfer, head, chunk.begin + chunk.bytes, out);
   const wire::Landing landing{slot, chunk.length};
   std::memcpy(out, &landing, sizeof landing);
   out += sizeof landing;

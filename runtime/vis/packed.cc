@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "runtime/fabric/atomic_apply.h"
 #include "runtime/vis/stream.h"
 #include "runtime/vis/transfers.h"
 
@@ -18,9 +19,29 @@ std::span<const std::byte> bytes_of(const Value& value) {
 
 // --- the initiator -------------------------------------------------------------------------------
 
+// What precedes the places in a message.
+size_t Transfers::head_bytes(const Transfer& transfer) {
+  return sizeof(wire::Head) + (transfer.signal ? sizeof(wire::Signal) : 0);
+}
+
+// `end`: how far in the stream the message goes.
+std::byte* Transfers::write_head(const Transfer& transfer, wire::Head head, uint64_t end,
+                                 std::byte* out) {
+  head.token = transfer.token;
+  if (transfer.signal) head.format |= wire::kSignal;
+  std::memcpy(out, &head, sizeof head);
+  out += sizeof head;
+  if (!transfer.signal) return out;
+  const wire::Signal signal{.offset = transfer.signal->offset,
+                            .value = transfer.signal->value,
+                            .messages = end == transfer.total ? transfer.pieces : 0};
+  std::memcpy(out, &signal, sizeof signal);
+  return out + sizeof signal;
+}
+
 bool Transfers::fits_packed(const Transfer& transfer) const {
   const size_t room = messages_.max_payload_bytes();
-  size_t least = sizeof(wire::Head) + kSmallestPart;
+  size_t least = head_bytes(transfer) + kSmallestPart;
   if (transfer.strided) {
     if (transfer.shape.dimensions.size() > wire::kMaxDimensions) return false;
     least += sizeof(wire::StridedHead) + transfer.shape.dimensions.size() * 2 * sizeof(uint64_t);
@@ -38,15 +59,16 @@ void Transfers::prepare_packed(Transfer& transfer) {
   if (outgoing_.empty()) outgoing_.resize(messages_.max_payload_bytes());
   transfer.landing = transfer.list;
   transfer.in_flight = 0;
+  transfer.pieces = 0;
   transfer.unannounced = 0;
   transfer.begun = 0;
   transfer.landed = 0;
-  uint64_t head = sizeof(wire::Head) + wire::kWordBytes;
+  uint64_t head = head_bytes(transfer) + wire::kWordBytes;
   if (transfer.strided) {
     remote_side(transfer.shape, transfer.remote_side);
     local_side(transfer.shape, transfer.local_side);
     transfer.local_at.start(transfer.local_side);
-    head = sizeof(wire::Head) + wire::strided_places_bytes(transfer.remote_side);
+    head = head_bytes(transfer) + wire::strided_places_bytes(transfer.remote_side);
   }
   transfer.one_place = transfer.strided && transfer.remote_side.dimensions.empty();
   transfer.lands = lands(transfer);
@@ -96,8 +118,7 @@ void Transfers::announce(Transfer& transfer, wire::Head& head) {
 // The message is accounted for before it goes out: sending makes progress, and an answer may come.
 void Transfers::send(Transfer& transfer, am::ReservedHandler handler, wire::Head head,
                      size_t head_bytes, std::span<const std::byte> body) {
-  head.token = transfer.token;
-  std::memcpy(outgoing_.data(), &head, sizeof head);
+  write_head(transfer, head, transfer.begun, outgoing_.data());
   messages_.send(transfer.target, handler, {outgoing_.data(), head_bytes}, body);
 }
 
@@ -109,9 +130,10 @@ wire::Head Transfers::strided_head(const Transfer& transfer, uint8_t flags) {
 void Transfers::send_strided_put(Transfer& transfer) {
   const uint64_t bytes = std::min(transfer.chunk_bytes, transfer.total - transfer.begun);
   std::byte* const end = wire::write_strided_places(transfer.remote_side, transfer.begun, bytes,
-                                                    outgoing_.data() + sizeof(wire::Head));
+                                                    outgoing_.data() + head_bytes(transfer));
   const std::span<const std::byte> data = gather(transfer.local_at, transfer.local, bytes, end);
   transfer.begun += bytes;
+  ++transfer.pieces;
   ++transfer.in_flight;
   wire::Head head = strided_head(transfer, 0);
   announce(transfer, head);
@@ -130,9 +152,10 @@ void Transfers::send_strided_get(Transfer& transfer) {
 
 void Transfers::send_list_put(Transfer& transfer) {
   const uint64_t before = transfer.list.position();
-  const std::byte* const end = write_list(transfer.list, outgoing_.data() + sizeof(wire::Head),
+  const std::byte* const end = write_list(transfer.list, outgoing_.data() + head_bytes(transfer),
                                           outgoing_.data() + transfer.chunk_bytes);
   transfer.begun += transfer.list.position() - before;
+  ++transfer.pieces;
   ++transfer.in_flight;
   wire::Head head{.format = wire::kList};
   announce(transfer, head);
@@ -219,8 +242,13 @@ void Transfers::serve_put(Rank source, std::span<const std::byte> message) {
 // `in_slot`: the message is what a slot begins with, and its data follow it there.
 void Transfers::unpack_put(Rank source, std::span<const std::byte> message, bool in_slot) {
   wire::Head head;
+  wire::Signal signal;
   wire::Landing landing;
   if (!wire::read_head(message, head)) fail_malformed(source, "a put");
+  const bool signals = (head.format & wire::kSignal) != 0;
+  if (signals && !wire::read_signal(message, segment_.size(), signal)) {
+    fail_malformed(source, "a put with a signal");
+  }
   const bool lands = (head.format & wire::kLanding) != 0;
   if (lands && !wire::read_landing(message, landing)) fail_malformed(source, "a put");
   if (in_slot && !lands) fail_malformed(source, "a put");
@@ -249,10 +277,32 @@ void Transfers::unpack_put(Rank source, std::span<const std::byte> message, bool
       data = data.subspan(place.bytes);
     }
   }
+  if (signals) count_for_signal(source, head.token, signal);
   if (head.answers == 0) return;
   const wire::Done done{head.token, head.answers,
                         lands ? static_cast<uint16_t>(landing.slot) : wire::kNoSlot};
   messages_.send(source, am::kVisPutDone, bytes_of(done), {});
+}
+
+// One more of the messages of a put with a signal is unpacked. What the target counts under a token
+// is complete before its initiator uses the token again.
+void Transfers::count_for_signal(Rank source, uint32_t token, const wire::Signal& signal) {
+  std::byte* const flag = segment_.data() + signal.offset;
+  if (signal.messages == 1) {
+    fabric::raise_flag(flag, signal.value);
+    return;
+  }
+  auto put = std::find_if(arriving_.begin(), arriving_.end(), [&](const Arriving& one) {
+    return one.source == source && one.token == token;
+  });
+  if (put == arriving_.end()) put = arriving_.insert(put, {.source = source, .token = token});
+  ++put->unpacked;
+  if (signal.messages != 0) put->messages = signal.messages;
+  if (put->messages == 0 || put->unpacked < put->messages) return;
+  if (put->unpacked > put->messages) fail_malformed(source, "a put with a signal");
+  fabric::raise_flag(flag, signal.value);
+  *put = arriving_.back();
+  arriving_.pop_back();
 }
 
 void Transfers::serve_get(Rank source, std::span<const std::byte> message) {

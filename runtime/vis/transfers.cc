@@ -37,7 +37,8 @@ Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
 }
 
 Transfers::Transfer& Transfers::create(Direction direction, Rank target, const plan::VisPlan& plan,
-                                       fabric::Counter& done) {
+                                       fabric::Counter& done,
+                                       const std::optional<fabric::Signal>& signal) {
   if (tokens_.empty()) {
     tokens_.push_back(static_cast<uint32_t>(transfers_.size()));
     transfers_.emplace_back().token = tokens_.back();
@@ -49,12 +50,14 @@ Transfers::Transfer& Transfers::create(Direction direction, Rank target, const p
   transfer.method = plan.method;
   transfer.window = std::max(plan.window, 1U);
   transfer.done = &done;
+  transfer.signal = signal;
   return transfer;
 }
 
 void Transfers::start(Direction direction, Rank target, Strided shape, std::byte* local,
-                      const plan::VisPlan& plan, fabric::Counter& done) {
-  Transfer& transfer = create(direction, target, plan, done);
+                      const plan::VisPlan& plan, fabric::Counter& done,
+                      const std::optional<fabric::Signal>& signal) {
+  Transfer& transfer = create(direction, target, plan, done, signal);
   transfer.strided = true;
   transfer.shape = std::move(shape);
   transfer.local = local;
@@ -66,8 +69,9 @@ void Transfers::start(Direction direction, Rank target, Strided shape, std::byte
 }
 
 void Transfers::start(Direction direction, Rank target, std::vector<Region> regions,
-                      const plan::VisPlan& plan, fabric::Counter& done) {
-  Transfer& transfer = create(direction, target, plan, done);
+                      const plan::VisPlan& plan, fabric::Counter& done,
+                      const std::optional<fabric::Signal>& signal) {
+  Transfer& transfer = create(direction, target, plan, done, signal);
   transfer.strided = false;
   transfer.regions = std::move(regions);
   transfer.total = 0;
@@ -135,7 +139,8 @@ bool Transfers::can_advance(const Transfer& transfer) const {
   switch (transfer.method) {
     case VisMethod::pipelined:
     case VisMethod::native_iov:
-      return transfer.done->pending <= transfer.window;  // one of them is our own
+      // One of them is our own.
+      return transfer.done->pending <= (has_regions(transfer) ? transfer.window : 1);
     case VisMethod::bounding_box:
       return transfer.in_box.pending == 0;
     case VisMethod::packed:
@@ -157,6 +162,13 @@ bool Transfers::step(Transfer& transfer) {
       return transfer.lands ? step_landing(transfer) : step_packed(transfer);
   }
   return true;
+}
+
+// Once the data are visible that went to their place by themselves.
+void Transfers::send_flag(Transfer& transfer) {
+  if (!transfer.signal) return;
+  fabric_.put_signal(transfer.target, transfer.signal->offset, nullptr, 0, *transfer.signal,
+                     *transfer.done);
 }
 
 void Transfers::complete(Transfer& transfer) {
@@ -200,7 +212,8 @@ bool Transfers::step_direct(Transfer& transfer) {
              : fabric_.get(region.memory, transfer.target, region.offset, region.bytes, counter);
     }
   }
-  if (has_regions(transfer)) return false;
+  if (has_regions(transfer) || (transfer.signal && counter.pending > 1)) return false;
+  send_flag(transfer);
   complete(transfer);  // as far as it is ours: the operations count on the same counter
   return true;
 }

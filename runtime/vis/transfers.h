@@ -17,6 +17,11 @@
 // Handlers pack or unpack one message, and answer with at most one; chunks that are to be put back
 // wait until the handler has returned.
 //
+// A put may have a signal: a flag at the target, raised when all data are visible there. Of a
+// packed one, every message has it along, and the target raises it when it has unpacked the last of
+// them. What goes to its place without the target's help is completed first, and the flag follows,
+// since no fabric has to keep puts in order.
+//
 // Memory. Per peer: nothing beyond the credits of active messages. Per rank: two messages, the
 // landing zone of LandingZone::kBytes, at most as much again where chunks are packed, a bounding
 // box of at most kMaxBoxBytes for each of kConcurrent transfers, and 24 bytes for each region of a
@@ -30,6 +35,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -86,11 +92,14 @@ class Transfers final : public am::Background {
   /// offsets, or of a list of at least one region, all of them of bytes > 0 and within the segment
   /// of `target`, which is another rank. `done.pending` goes up by at least one at once and down to
   /// where it was when the transfer is complete (as Fabric::put says); it drains when messages are
-  /// served. Memory of the data stays until then. Not inside of handlers.
+  /// served. Memory of the data stays until then. A put with a `signal` is complete when its flag
+  /// is visible, too, and has `done` for itself. Not inside of handlers.
   void start(Direction direction, Rank target, Strided shape, std::byte* local,
-             const plan::VisPlan& plan, fabric::Counter& done);
+             const plan::VisPlan& plan, fabric::Counter& done,
+             const std::optional<fabric::Signal>& signal = {});
   void start(Direction direction, Rank target, std::vector<Region> regions,
-             const plan::VisPlan& plan, fabric::Counter& done);
+             const plan::VisPlan& plan, fabric::Counter& done,
+             const std::optional<fabric::Signal>& signal = {});
 
   /// Whether puts may tell their target that they have landed. The same on every rank, between the
   /// same transfers.
@@ -147,6 +156,7 @@ class Transfers final : public am::Background {
     std::byte* local = nullptr;
     std::vector<Region> regions;
     uint64_t total = 0;
+    std::optional<fabric::Signal> signal;  // of a put, until it is on its way
 
     // What comes next, by region: pipelined, native_iov, packed lists.
     PairCursor pairs;
@@ -161,6 +171,7 @@ class Transfers final : public am::Background {
     // packed
     uint64_t chunk_bytes = 0;  // strided: of data in a message; lists: of a message
     uint32_t in_flight = 0;    // messages without an answer
+    uint32_t pieces = 0;       // messages or chunks so far
     uint64_t begun = 0;        // bytes sent or asked for
     uint64_t landed = 0;       // bytes that came
     Side remote_side;          // strided, as is local_at
@@ -174,11 +185,12 @@ class Transfers final : public am::Background {
   };
 
   Transfer& create(Direction direction, Rank target, const plan::VisPlan& plan,
-                   fabric::Counter& done);
+                   fabric::Counter& done, const std::optional<fabric::Signal>& signal);
   void begin(Transfer& transfer);
   bool can_advance(const Transfer& transfer) const;
   // Begins what can be begun now; true when nothing is left to begin.
   bool step(Transfer& transfer);
+  void send_flag(Transfer& transfer);
   void complete(Transfer& transfer);
   void release(Transfer& transfer);
   void count_operation(const Transfer& transfer) { ++statistics_.of(transfer.method).operations; }
@@ -195,6 +207,9 @@ class Transfers final : public am::Background {
   uint64_t largest_message() const;
   void prepare_packed(Transfer& transfer);
   bool step_packed(Transfer& transfer);
+  static size_t head_bytes(const Transfer& transfer);
+  static std::byte* write_head(const Transfer& transfer, wire::Head head, uint64_t end,
+                               std::byte* out);
   static wire::Head strided_head(const Transfer& transfer, uint8_t flags);
   void send_strided_put(Transfer& transfer);
   void send_list_put(Transfer& transfer);
@@ -232,6 +247,7 @@ class Transfers final : public am::Background {
   Transfer& find(Rank source, uint64_t token, Direction direction);
   void serve_put(Rank source, std::span<const std::byte> message);
   void unpack_put(Rank source, std::span<const std::byte> message, bool in_slot);
+  void count_for_signal(Rank source, uint32_t token, const wire::Signal& signal);
   void serve_get(Rank source, std::span<const std::byte> message);
   void take_done(Rank source, std::span<const std::byte> message);
   void take_data(Rank source, std::span<const std::byte> message);
@@ -243,6 +259,14 @@ class Transfers final : public am::Background {
     wire::Data head;
     std::span<const std::byte> data;
     fabric::Counter sent;
+  };
+
+  // A put with a signal of which not everything is unpacked here.
+  struct Arriving {
+    Rank source = 0;
+    uint32_t token = 0;
+    uint32_t unpacked = 0;  // messages
+    uint32_t messages = 0;  // of all; 0: not known yet
   };
 
   am::ActiveMessages& messages_;
@@ -263,7 +287,8 @@ class Transfers final : public am::Background {
   std::vector<std::byte> answer_;    // a message that a handler sends
   std::deque<Answer> answers_;       // the first `answers_put_` of them have been put
   size_t answers_put_ = 0;
-  wire::Part part_;  // what a handler was asked for
+  std::vector<Arriving> arriving_;  // few: of a peer, at most about kConcurrent
+  wire::Part part_;                 // what a handler was asked for
   SideCursor served_;
   Statistics statistics_;
 };

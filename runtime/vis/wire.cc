@@ -34,6 +34,11 @@ bool read_landing(std::span<const std::byte>& message, Landing& landing) {
   return take(message, landing);
 }
 
+bool read_signal(std::span<const std::byte>& message, uint64_t segment_bytes, Signal& signal) {
+  return take(message, signal) && signal.offset % sizeof(uint64_t) == 0 &&
+         segment_bytes >= sizeof(uint64_t) && signal.offset <= segment_bytes - sizeof(uint64_t);
+}
+
 bool read_strided_places(std::span<const std::byte>& message, const Head& head,
                          uint64_t segment_bytes, Part& part) {
   StridedHead places;

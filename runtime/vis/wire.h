@@ -8,6 +8,7 @@
 //   put    Head, Landing, places, data  in the slot; answered by Done
 //   get    Head, Landing, places        answered by Data and the data, in the slot for it at the
 //   initiator
+// A Signal follows the Head of every put of a transfer with a signal.
 // Places of a strided transfer: a StridedHead and `dimensions` pairs {count, stride} of 64 bits say
 // how the whole of it lies; a message is about the bytes of the stream from `begin` on. Those of a
 // list: words {offset << 20 | bytes}, each followed by its data in a put.
@@ -29,6 +30,7 @@ inline constexpr uint8_t kStrided = 0;
 inline constexpr uint8_t kList = 1;
 inline constexpr uint8_t kLanding = 2;   ///< or-ed to either
 inline constexpr uint8_t kNotified = 4;  ///< or-ed to kLanding of a get: the data are put
+inline constexpr uint8_t kSignal = 8;    ///< or-ed to that of a put: a Signal follows
 
 struct Head {
   uint32_t token = 0;  ///< of the transfer at its initiator
@@ -37,6 +39,16 @@ struct Head {
   uint16_t answers = 0;  ///< put: this and how many messages before it the target says are done
 };
 static_assert(sizeof(Head) == 8);
+
+/// The target raises the flag once it has unpacked all messages of the transfer, which need not
+/// come in the order in which they were packed.
+struct Signal {
+  uint64_t offset = 0;  ///< of the flag
+  uint64_t value = 0;
+  uint32_t messages = 0;  ///< of the transfer, in the last one packed; 0 in the others
+  uint32_t reserved = 0;
+};
+static_assert(sizeof(Signal) == 24);
 
 struct StridedHead {
   uint64_t base = 0;
@@ -96,6 +108,9 @@ struct Part {
 /// Takes the head from a message; false if it is too short.
 bool read_head(std::span<const std::byte>& message, Head& head);
 bool read_landing(std::span<const std::byte>& message, Landing& landing);
+/// Takes a signal from a message; false if it is cut off, or its flag is not an aligned word of the
+/// segment.
+bool read_signal(std::span<const std::byte>& message, uint64_t segment_bytes, Signal& signal);
 /// Takes the places of a strided transfer from a message; false if it is not well formed or leaves
 /// the segment. `part` is then undefined.
 bool read_strided_places(std::span<const std::byte>& message, const Head& head,

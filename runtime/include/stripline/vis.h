@@ -10,6 +10,12 @@
 // until the future is ready, and is not written meanwhile (put) or read (get). Puts are visible
 // after barrier(), as all puts. A future that is dropped completes all the same.
 //
+// Puts whose names end in _signal raise a flag, as Context::rput_signal does: when all data of the
+// put are visible, the aligned 8-byte word `flag` of the same rank gets `value`. Who sees the flag
+// sees the data; its owner waits with wait_signal(). The future is ready when data and flag are
+// visible. A transfer of nothing raises its flag, too. That is faster than waiting for the put and
+// raising the flag then: what is packed takes it along.
+//
 // Regions of the destination that overlap each other get the bytes of any of the regions written
 // there; source and destination must not overlap (only possible within one rank).
 //
@@ -98,12 +104,21 @@ struct VisPieces {
   }
 };
 
+/// What a put raises when its data are visible.
+struct VisSignal {
+  const char* name = nullptr;  ///< of the flag, for messages
+  global_ptr<uint64_t> flag;
+  uint64_t value = 0;
+};
+
 enum class VisDirection : uint8_t { put, get };
-/// `name` is the call's, for messages.
+/// `name` is the call's, for messages. `signal`: of puts; null: none.
 future start_strided(Context& context, const char* name, VisDirection direction,
-                     const VisStrided& transfer, const VisOptions& options);
+                     const VisStrided& transfer, const VisOptions& options,
+                     const VisSignal* signal = nullptr);
 future start_list(Context& context, const char* name, VisDirection direction,
-                  const VisPieces& pieces, const VisOptions& options);
+                  const VisPieces& pieces, const VisOptions& options,
+                  const VisSignal* signal = nullptr);
 
 template <typename T>
 VisStrided strided(const T* local, std::span<const std::ptrdiff_t> local_strides,
@@ -157,6 +172,20 @@ future rget_strided(Context& context, global_ptr<T> source,
       options);
 }
 
+template <typename T>
+future rput_strided_signal(Context& context, const T* source,
+                           std::span<const std::ptrdiff_t> source_strides,
+                           global_ptr<T> destination,
+                           std::span<const std::ptrdiff_t> destination_strides,
+                           std::span<const size_t> extents, global_ptr<uint64_t> flag,
+                           uint64_t value, const VisOptions& options = {}) {
+  const detail::VisSignal signal{"flag of rput_strided_signal", flag, value};
+  return detail::start_strided(
+      context, "rput_strided_signal", detail::VisDirection::put,
+      detail::strided(source, source_strides, destination, destination_strides, extents), options,
+      &signal);
+}
+
 /// With `Dim` dimensions.
 template <size_t Dim, typename T>
 future rput_strided(Context& context, const T* source, const std::ptrdiff_t* source_strides,
@@ -171,6 +200,15 @@ future rget_strided(Context& context, global_ptr<T> source, const std::ptrdiff_t
                     const size_t* extents, const VisOptions& options = {}) {
   return rget_strided(context, source, std::span(source_strides, Dim), destination,
                       std::span(destination_strides, Dim), std::span(extents, Dim), options);
+}
+template <size_t Dim, typename T>
+future rput_strided_signal(Context& context, const T* source, const std::ptrdiff_t* source_strides,
+                           global_ptr<T> destination, const std::ptrdiff_t* destination_strides,
+                           const size_t* extents, global_ptr<uint64_t> flag, uint64_t value,
+                           const VisOptions& options = {}) {
+  return rput_strided_signal(context, source, std::span(source_strides, Dim), destination,
+                             std::span(destination_strides, Dim), std::span(extents, Dim), flag,
+                             value, options);
 }
 template <size_t Dim, typename T>
 future rput_strided(Context& context, const T* source,
@@ -189,6 +227,16 @@ future rget_strided(Context& context, global_ptr<T> source,
                     const std::array<size_t, Dim>& extents, const VisOptions& options = {}) {
   return rget_strided<Dim>(context, source, source_strides.data(), destination,
                            destination_strides.data(), extents.data(), options);
+}
+template <size_t Dim, typename T>
+future rput_strided_signal(Context& context, const T* source,
+                           const std::array<std::ptrdiff_t, Dim>& source_strides,
+                           global_ptr<T> destination,
+                           const std::array<std::ptrdiff_t, Dim>& destination_strides,
+                           const std::array<size_t, Dim>& extents, global_ptr<uint64_t> flag,
+                           uint64_t value, const VisOptions& options = {}) {
+  return rput_strided_signal<Dim>(context, source, source_strides.data(), destination,
+                                  destination_strides.data(), extents.data(), flag, value, options);
 }
 
 // --- indexed (regular): pieces of the same size --------------------------------------------------
@@ -216,6 +264,19 @@ future rget_regular(Context& context, SourceIterator source_begin, SourceIterato
   detail::add_pointers(pieces, destination_begin, destination_end, destination_run_length);
   return detail::start_list(context, "rget_regular", detail::VisDirection::get, pieces, options);
 }
+template <typename SourceIterator, typename DestinationIterator>
+future rput_regular_signal(Context& context, SourceIterator source_begin, SourceIterator source_end,
+                           size_t source_run_length, DestinationIterator destination_begin,
+                           DestinationIterator destination_end, size_t destination_run_length,
+                           global_ptr<uint64_t> flag, uint64_t value,
+                           const VisOptions& options = {}) {
+  detail::VisPieces pieces;
+  detail::add_pointers(pieces, source_begin, source_end, source_run_length);
+  detail::add_pointers(pieces, destination_begin, destination_end, destination_run_length);
+  const detail::VisSignal signal{"flag of rput_regular_signal", flag, value};
+  return detail::start_list(context, "rput_regular_signal", detail::VisDirection::put, pieces,
+                            options, &signal);
+}
 
 // --- vector (irregular): pieces of any size ------------------------------------------------------
 
@@ -238,6 +299,18 @@ future rget_irregular(Context& context, SourceIterator source_begin, SourceItera
   detail::add_runs(pieces, source_begin, source_end);
   detail::add_runs(pieces, destination_begin, destination_end);
   return detail::start_list(context, "rget_irregular", detail::VisDirection::get, pieces, options);
+}
+template <typename SourceIterator, typename DestinationIterator>
+future rput_irregular_signal(Context& context, SourceIterator source_begin,
+                             SourceIterator source_end, DestinationIterator destination_begin,
+                             DestinationIterator destination_end, global_ptr<uint64_t> flag,
+                             uint64_t value, const VisOptions& options = {}) {
+  detail::VisPieces pieces;
+  detail::add_runs(pieces, source_begin, source_end);
+  detail::add_runs(pieces, destination_begin, destination_end);
+  const detail::VisSignal signal{"flag of rput_irregular_signal", flag, value};
+  return detail::start_list(context, "rput_irregular_signal", detail::VisDirection::put, pieces,
+                            options, &signal);
 }
 
 }  // namespace stripline
