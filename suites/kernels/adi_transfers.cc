@@ -18,6 +18,14 @@ std::ptrdiff_t bytes(size_t doubles) {
   return static_cast<std::ptrdiff_t>(doubles * sizeof(double));
 }
 
+// As strided calls take them; source and target of a face have the same ones.
+std::array<std::ptrdiff_t, 3> strides_of(const nas::AdiRegion& region) {
+  return {sizeof(double), bytes(region.stride[0]), bytes(region.stride[1])};
+}
+std::array<size_t, 3> extents_of(const nas::AdiRegion& region) {
+  return {region.run, region.count[0], region.count[1]};
+}
+
 // Calls visit(begin) for each run of a region.
 template <typename Visit>
 void for_each_run(const nas::AdiRegion& region, const Visit& visit) {
@@ -28,11 +36,16 @@ void for_each_run(const nas::AdiRegion& region, const Visit& visit) {
   }
 }
 
-// The faces that `peer` has on one side of its cells along an axis, in its order.
+// The faces that `peer` has, and those of them on one side of its cells along an axis, in its
+// order.
+std::vector<nas::AdiFace> faces_of(const nas::AdiPartition& mine, nas::AdiWidths widths,
+                                   uint32_t ranks, uint32_t peer) {
+  const auto partition = nas::AdiPartition::create(mine.points(), ranks, peer).value();
+  return nas::AdiLayout(partition, widths).faces();
+}
 std::vector<nas::AdiFace> faces_of(const nas::AdiPartition& mine, nas::AdiWidths widths,
                                    uint32_t ranks, uint32_t peer, int axis, nas::Side side) {
-  const auto partition = nas::AdiPartition::create(mine.points(), ranks, peer).value();
-  std::vector<nas::AdiFace> faces = nas::AdiLayout(partition, widths).faces();
+  std::vector<nas::AdiFace> faces = faces_of(mine, widths, ranks, peer);
   std::erase_if(faces,
                 [&](const nas::AdiFace& face) { return face.axis != axis || face.side != side; });
   return faces;
@@ -54,8 +67,8 @@ Result<AdiTransfers> AdiTransfers::create(Context& context, const NasManner& man
   const size_t sweeps = size_t{3} * boundaries * 2 * manner.pieces;
   STRIPLINE_ASSIGN_OR_RETURN(
       auto memory, SymmetricMemory<double>::create(context, layout.shared_doubles() + buffers));
-  STRIPLINE_ASSIGN_OR_RETURN(auto flags,
-                             SymmetricMemory<uint64_t>::create(context, kSides + sweeps));
+  STRIPLINE_ASSIGN_OR_RETURN(auto flags, SymmetricMemory<uint64_t>::create(
+                                             context, kSides + layout.faces().size() + sweeps));
   return AdiTransfers(context, manner, layout, std::move(memory), std::move(flags));
 }
 
@@ -72,7 +85,9 @@ AdiTransfers::AdiTransfers(Context& context, const NasManner& manner, const nas:
   const nas::AdiPartition& partition = layout.partition();
   const auto boundaries = static_cast<size_t>(partition.cells_per_axis() - 1);
   leaving_.reserve(size_t{3} * boundaries * 2 * manner.pieces);
-  if (manner.variant != NasVariant::packed || boundaries == 0) return;
+  if (boundaries == 0) return;
+  if (signals(manner.variant)) plan_filling();
+  if (manner.variant != NasVariant::packed) return;
   for (int axis = 0; axis < 3; ++axis) {
     for (const nas::Side side : kBothSides) {
       // What leaves on our side is what the neighbour has on its opposite one.
@@ -100,7 +115,7 @@ size_t AdiTransfers::sweep_flag(const nas::AdiSweepStep& step, int boundary, siz
   const auto boundaries = static_cast<size_t>(layout_.partition().cells_per_axis() - 1);
   const size_t crossing =
       static_cast<size_t>(step.axis) * boundaries + static_cast<size_t>(boundary);
-  return kSides + (2 * crossing + (step.forward ? 0 : 1)) * manner_.pieces + piece;
+  return kSides + faces_.size() + (2 * crossing + (step.forward ? 0 : 1)) * manner_.pieces + piece;
 }
 
 void AdiTransfers::hand_on(const nas::AdiSweepStep& step, size_t begin, size_t end, size_t flag) {
@@ -123,6 +138,7 @@ void AdiTransfers::copy_faces(nas::AdiShare& share) {
   const nas::AdiPartition& partition = layout_.partition();
   const int cells = partition.cells_per_axis();
   if (manner_.variant == NasVariant::packed) return copy_packed_faces(share);
+  if (signals(manner_.variant)) return put_faces(share);
 
   if (cells > 1) {
     for (int axis = 0; axis < 3; ++axis) {
@@ -143,18 +159,55 @@ void AdiTransfers::copy_faces(nas::AdiShare& share) {
   }
 }
 
+// The neighbours' faces that are ours on the opposite side, first those of their first cells.
+void AdiTransfers::plan_filling() {
+  const nas::AdiPartition& partition = layout_.partition();
+  for (int axis = 0; axis < 3; ++axis) {
+    for (const nas::Side side : kBothSides) {
+      const rank_t peer = partition.neighbour(axis, side);
+      const auto faces = faces_of(partition, layout_.widths(), context_->rank_n(), peer);
+      for (size_t i = 0; i < faces.size(); ++i) {
+        if (faces[i].axis != axis || faces[i].side != opposite(side)) continue;
+        filled_.push_back({faces[i], peer, face_flag(i)});
+      }
+    }
+  }
+  std::stable_sort(filled_.begin(), filled_.end(), [](const Filled& one, const Filled& other) {
+    return one.face.cell < other.face.cell;
+  });
+  filling_.resize(filled_.size());
+}
+
+void AdiTransfers::put_faces(nas::AdiShare& share) {
+  for (size_t i = 0; i < filled_.size(); ++i) filling_[i] = fill(filled_[i]);
+  size_t next = 0;
+  for (int cell = 0; cell < layout_.partition().cells_per_axis(); ++cell) {
+    for (; next < faces_.size() && faces_[next].cell == cell; ++next) await(face_flag(next));
+    share.rhs(cell);
+  }
+  wait_all(filling_);
+}
+
+future AdiTransfers::fill(const Filled& filled) {
+  const nas::AdiRegion& to = filled.face.target;
+  const auto strides = strides_of(to);
+  return rput_strided_signal<3, double>(
+      *context_, memory_.here() + filled.face.source.begin, strides,
+      memory_.on(filled.peer) + distance(to.begin), strides, extents_of(to),
+      flags_.on(filled.peer) + distance(filled.flag), iteration_, manner_.transfers);
+}
+
 future AdiTransfers::fetch(const nas::AdiFace& face) {
   const nas::AdiRegion& to = face.target;
-  const std::array<std::ptrdiff_t, 3> strides = {sizeof(double), bytes(to.stride[0]),
-                                                 bytes(to.stride[1])};
-  const std::array<size_t, 3> extents = {to.run, to.count[0], to.count[1]};
+  const auto strides = strides_of(to);
   VisOptions options = manner_.transfers;
   // Until the layers of a later cell are waited for, the right-hand sides of others are computed.
   if (manner_.variant != NasVariant::blocking && face.cell != 0) {
     options.compute = VisCompute::heavy;
   }
   return rget_strided<3, double>(*context_, memory_.on(face.peer) + distance(face.source.begin),
-                                 strides, memory_.here() + to.begin, strides, extents, options);
+                                 strides, memory_.here() + to.begin, strides, extents_of(to),
+                                 options);
 }
 
 void AdiTransfers::copy_packed_faces(nas::AdiShare& share) {

@@ -22,8 +22,10 @@ namespace stripline::suites {
 /// Faces: ranks tell their six neighbours that their cells are up to date, and fetch their own
 /// ghost layers, each by one strided call, in the order of their cells; the right-hand side of a
 /// cell is computed as soon as its layers are here, except in variant blocking, which computes all
-/// of them in the end. Variant packed puts what a neighbour needs of all cells into one buffer
-/// there, together with the flag that says so.
+/// of them in the end. Variants untuned, tuned and forced put each layer to its place at the
+/// neighbour instead, with a flag in the same call, in the order of the neighbour's cells; nobody
+/// has to be told that its cells are up to date. Variant packed puts what a neighbour needs of all
+/// cells into one buffer there, together with the flag that says so.
 ///
 /// Sweeps: what a cell hands on has no gaps and is put to where it is used, with a flag for each
 /// piece; variant blocking waits until it is there and raises the flag then.
@@ -49,6 +51,12 @@ class AdiTransfers {
   static size_t side_index(int axis, nas::Side side) {
     return 2 * static_cast<size_t>(axis) + (side == nas::Side::high ? 1 : 0);
   }
+  // A face of a neighbour, which this rank fills.
+  struct Filled {
+    nas::AdiFace face;
+    rank_t peer = 0;
+    size_t flag = 0;  // of the peer's
+  };
   struct Outgoing {
     std::vector<nas::AdiRegion> regions;  // of this rank's memory, as the peer has its faces
     std::vector<double> packed;
@@ -67,20 +75,28 @@ class AdiTransfers {
   void hand_on(const nas::AdiSweepStep& step, size_t begin, size_t end, size_t flag);
 
   void copy_packed_faces(nas::AdiShare& share);
+  // Of the faces that this rank has, by the place in its list.
+  static size_t face_flag(size_t face) { return kSides + face; }
+  void plan_filling();
+  void put_faces(nas::AdiShare& share);
   future fetch(const nas::AdiFace& face);
+  future fill(const Filled& filled);
 
   Context* context_;
   NasManner manner_;
   nas::AdiLayout layout_;
   std::vector<nas::AdiFace> faces_;  // by cell
   size_t side_doubles_;
-  SymmetricMemory<double> memory_;   // the share's, then [side] of side_doubles_
-  SymmetricMemory<uint64_t> flags_;  // [side], then those of sweeps: the last iteration
+  SymmetricMemory<double> memory_;  // the share's, then [side] of side_doubles_
+  // [side], [face], then those of sweeps: the last iteration
+  SymmetricMemory<uint64_t> flags_;
   uint64_t iteration_ = 0;
 
   std::vector<future> arriving_;  // [face]
   std::vector<future> leaving_;   // of this iteration's sweeps
   std::array<Outgoing, kSides> outgoing_;
+  std::vector<Filled> filled_;
+  std::vector<future> filling_;  // [filled]
 };
 
 template <typename Body>

@@ -16,6 +16,15 @@ bool in_one_piece(const nas::MgBlock& block) {
   return block.counts[2] == 1 && block.counts[0] == block.strides[1];
 }
 
+// The distances of a block's doubles, in bytes.
+std::array<std::ptrdiff_t, 3> strides_of(const nas::MgBlock& block) {
+  std::array<std::ptrdiff_t, 3> strides{};
+  for (size_t axis = 0; axis < 3; ++axis) {
+    strides[axis] = static_cast<std::ptrdiff_t>(block.strides[axis] * sizeof(double));
+  }
+  return strides;
+}
+
 // The doubles of a block from the memory that its offset refers to, without gaps.
 void pack(const double* memory, const nas::MgBlock& block, double* packed) {
   for (size_t k = 0; k < block.counts[2]; ++k) {
@@ -79,24 +88,24 @@ MgTransfers::Side MgTransfers::side(size_t axis, bool up) const {
 
 // `block` of this rank to the place at `offset` of the peer.
 future MgTransfers::put(const nas::MgBlock& block, size_t offset, rank_t peer) {
-  std::array<std::ptrdiff_t, 3> strides{};
-  for (size_t axis = 0; axis < 3; ++axis) {
-    strides[axis] = static_cast<std::ptrdiff_t>(block.strides[axis] * sizeof(double));
-  }
+  const auto strides = strides_of(block);
   return rput_strided<3, double>(*context_, memory_.here() + block.offset, strides,
                                  memory_.on(peer) + static_cast<std::ptrdiff_t>(offset), strides,
                                  block.counts, manner_.transfers);
 }
 
-void MgTransfers::raise(Flag flag, rank_t peer, size_t index) {
+global_ptr<uint64_t> MgTransfers::flag_on(rank_t peer, Flag flag, size_t index) const {
   const auto at = static_cast<std::ptrdiff_t>(static_cast<size_t>(flag) * kSides + index);
-  const global_ptr<uint64_t> there = flags_.on(peer) + at;
+  return flags_.on(peer) + at;
+}
+
+void MgTransfers::raise(Flag flag, rank_t peer, size_t index) {
+  const global_ptr<uint64_t> there = flag_on(peer, flag, index);
   context_->rput_signal<uint64_t>(nullptr, there, 0, there, step_);
 }
 
 void MgTransfers::await(Flag flag, size_t index) {
-  const auto at = static_cast<std::ptrdiff_t>(static_cast<size_t>(flag) * kSides + index);
-  context_->wait_signal(flags_.on(context_->rank_me()) + at, step_);
+  context_->wait_signal(flag_on(context_->rank_me(), flag, index), step_);
 }
 
 size_t MgTransfers::buffer_place(size_t index) const {
@@ -115,6 +124,7 @@ void MgTransfers::ghosts(nas::MgShare& share, nas::MgStep step) {
       }
     }
   }
+  await_departure();
   share.compute(step, 0, share.planes(step));
   for (size_t axis = 0; axis < 3; ++axis) {
     if (partition_.grid()[axis] == 1) {
@@ -125,6 +135,8 @@ void MgTransfers::ghosts(nas::MgShare& share, nas::MgStep step) {
       }
     } else if (packs()) {
       put_packed_faces(share, step, axis);
+    } else if (signals(manner_.variant)) {
+      put_signalled_faces(share, step, axis);
     } else {
       put_faces(share, step, axis);
     }
@@ -167,10 +179,30 @@ void MgTransfers::put_faces(const nas::MgShare& share, nas::MgStep step, size_t 
 // Contiguous doubles of this rank to the place at `offset` of the side's peer.
 future MgTransfers::put_with_flag(const double* source, size_t offset, size_t count,
                                   const Side& theirs) {
-  const size_t flag = static_cast<size_t>(Flag::filled) * kSides + theirs.index();
   return context_->rput_signal(source,
                                memory_.on(theirs.peer) + static_cast<std::ptrdiff_t>(offset), count,
-                               flags_.on(theirs.peer) + static_cast<std::ptrdiff_t>(flag), step_);
+                               flag_on(theirs.peer, Flag::filled, theirs.index()), step_);
+}
+
+void MgTransfers::put_signalled_faces(const nas::MgShare& share, nas::MgStep step, size_t axis) {
+  for (const bool up : {false, true}) {
+    const Side theirs = side(axis, up);
+    const size_t index = theirs.index();
+    const nas::MgFace face = share.face(step, axis, up);
+    const auto strides = strides_of(face.block);
+    await(Flag::entered, index);
+    leaving_[index] = rput_strided_signal<3, double>(
+        *context_, memory_.here() + face.source_offset, strides,
+        memory_.on(theirs.peer) + static_cast<std::ptrdiff_t>(face.block.offset), strides,
+        face.block.counts, flag_on(theirs.peer, Flag::filled, index), step_, manner_.transfers);
+  }
+  for (const bool up : {false, true}) await(Flag::filled, side(axis, up).index());
+}
+
+// What a step puts from its place may leave until something is written there: by the next step.
+// What the solver does in between concerns a level whose last faces left before.
+void MgTransfers::await_departure() {
+  if (signals(manner_.variant)) wait_all(leaving_);
 }
 
 void MgTransfers::put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t axis) {
@@ -195,6 +227,7 @@ void MgTransfers::put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t
 }
 
 void MgTransfers::gather(nas::MgShare& share, nas::MgStep step) {
+  await_departure();
   const rank_t me = context_->rank_me();
   const rank_t ranks = context_->rank_n();
   const nas::MgBlock own = partition_.replicated_block(me);
@@ -220,6 +253,7 @@ void MgTransfers::gather(nas::MgShare& share, nas::MgStep step) {
 }
 
 double MgTransfers::sum(nas::MgShare&, double value) {
+  await_departure();
   return context_->reduce_all(value, Context::ReduceOp::sum);
 }
 

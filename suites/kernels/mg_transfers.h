@@ -20,10 +20,10 @@ namespace stripline::suites {
 /// Ranks put their points into the ghosts of their neighbours. Variant packed puts into a buffer
 /// beside them, together with the flag that says so, which needs no leave: of two buffers that take
 /// turns, one is free whenever the neighbours' faces of the step before have come. The others put
-/// to where the ghosts belong once the neighbour has said that it entered the step, wait until the
-/// points are there, and raise the flag then; what lies in one piece takes its flag along, except
-/// in variant blocking. Ranks wait for nobody but their neighbours, except where the coarse grid is
-/// gathered.
+/// to where the ghosts belong once the neighbour has said that it entered the step: untuned, tuned
+/// and forced with the flag in the same call; blocking and hand wait until the points are there,
+/// and raise the flag then, except that with hand what lies in one piece takes its flag along.
+/// Ranks wait for nobody but their neighbours, except where the coarse grid is gathered.
 ///
 /// One rank's; a rank is one thread.
 class MgTransfers {
@@ -61,10 +61,13 @@ class MgTransfers {
   Side side(size_t axis, bool up) const;
   future put(const nas::MgBlock& block, size_t offset, rank_t peer);
   future put_with_flag(const double* source, size_t offset, size_t count, const Side& theirs);
+  global_ptr<uint64_t> flag_on(rank_t peer, Flag flag, size_t index) const;
   void raise(Flag flag, rank_t peer, size_t index);
   void await(Flag flag, size_t index);
   size_t buffer_place(size_t index) const;
   void put_faces(const nas::MgShare& share, nas::MgStep step, size_t axis);
+  void put_signalled_faces(const nas::MgShare& share, nas::MgStep step, size_t axis);
+  void await_departure();
   void put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t axis);
 
   Context* context_;

@@ -14,8 +14,8 @@
 namespace stripline::suites {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"blocking", "hand", "packed", "tuned",
-                                                    "forced"};
+constexpr std::array<std::string_view, 6> kNames = {"blocking", "hand",  "packed",
+                                                    "untuned",  "tuned", "forced"};
 
 constexpr const char* kMethodFactor = "method";
 constexpr const char* kPiecesFactor = "pieces";

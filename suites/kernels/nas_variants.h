@@ -16,14 +16,20 @@
 namespace stripline::suites {
 
 /// In the order of the declaration. All but `packed` move faces by strided calls of the runtime.
-/// There is no `untuned`: that the runtime chooses without a model is what `hand` does.
 enum class NasVariant {
   blocking,  ///< one call after the other, each waited for; no model
   hand,      ///< all that can be under way at the same time, then waiting; no model
   packed,    ///< packed into one contiguous put for each neighbour, and unpacked by the program
-  tuned,     ///< the calls of hand, carried out as the loaded model says
-  forced     ///< the calls of hand, carried out by the method that a factor names
+  untuned,   ///< puts of faces with a signal, as far as they can be under way; no model
+  tuned,     ///< the calls of untuned, carried out as the loaded model says
+  forced     ///< the calls of untuned, carried out by the method that a factor names
 };
+
+/// Whether faces are put by strided calls that take a flag along.
+constexpr bool signals(NasVariant variant) {
+  return variant == NasVariant::untuned || variant == NasVariant::tuned ||
+         variant == NasVariant::forced;
+}
 
 /// Their names: "blocking" is the baseline.
 std::vector<std::string> nas_variant_names();
