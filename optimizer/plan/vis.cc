@@ -142,7 +142,10 @@ Judged judge(const VisCandidate& candidate, double model_s, const cost::LogRatio
 cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,
                            const VisCandidate& candidate, double log2_region_bytes,
                            double log2_data_bytes) {
-  return costs.residual(request.direction, request.compute, candidate.method, vis_spread(request),
+  // Residuals of the other classes go with their delays.
+  const ComputeClass compute =
+      request.signalled ? ComputeClass::communication_only : request.compute;
+  return costs.residual(request.direction, compute, candidate.method, vis_spread(request),
                         vis_lands(request, candidate.chunk_bytes), log2_region_bytes,
                         log2_data_bytes);
 }

@@ -60,7 +60,8 @@ struct VisRequest {
   /// Contiguous operations, too, wait until the target makes progress.
   bool needs_target = false;
   /// A put that raises a flag when its data are visible. Predicted times end when the target sees
-  /// the flag, not when the initiator knows.
+  /// the flag, not when the initiator knows. The target is taken to wait for it: neither
+  /// `service_delay_s` nor the delay of `compute` counts.
   bool signalled = false;
   bool operator==(const VisRequest&) const = default;
 };

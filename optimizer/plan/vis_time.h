@@ -4,7 +4,8 @@
 //
 // The flag of what packed messages carry is raised where they are unpacked, so that the way back of
 // the last answer does not count. Operations of the network are completed first, and a put of one
-// word follows.
+// word follows. How long the target lets messages wait does not count: it sees the flag when it
+// looks for it, and serves them while it waits for it.
 //
 // All of them are pipelines: the time of one piece through all stages, and for every further piece
 // the time of the slowest stage, or, where no more than a window may be in flight, its share of a
@@ -51,6 +52,7 @@ inline uint64_t local_span(const VisRequest& request) { return vis_bytes(request
 
 /// What the target lets a request for its attention wait beyond what was measured for the class.
 inline double unexpected_delay(const VisRequest& request, const VisTuning& tuning) {
+  if (request.signalled) return 0.0;
   return std::max(
       0.0, request.service_delay_s - tuning.service_delay_s[static_cast<size_t>(request.compute)]);
 }
@@ -83,7 +85,7 @@ inline double flag_time(const VisRequest& request, const VisCosts& costs) {
   if (!request.signalled) return 0.0;
   constexpr uint64_t kFlagBytes = 8;
   const cost::MessageCosts& m = costs.link(Direction::put).at(kFlagBytes);
-  return m.o(kFlagBytes) + m.L + m.G * kFlagBytes + contiguous_delay(request, costs);
+  return m.o(kFlagBytes) + m.L + m.G * kFlagBytes;
 }
 
 inline double pipelined_time(const VisRequest& request, const VisCosts& costs, uint32_t window) {
@@ -239,6 +241,7 @@ inline double packed_time(const VisRequest& request, const VisCosts& costs, uint
 
 /// How long the target lets packed pieces wait.
 inline double packed_delay(const VisRequest& request, const VisTuning& tuning) {
+  if (request.signalled) return 0.0;
   return tuning.service_delay_s[static_cast<size_t>(request.compute)] +
          unexpected_delay(request, tuning);
 }

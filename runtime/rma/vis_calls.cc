@@ -164,7 +164,8 @@ plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection directi
   request.signalled = signalled;
   request.message_header_bytes =
       static_cast<uint32_t>(sizeof(vis::wire::Head) + (signalled ? sizeof(vis::wire::Signal) : 0));
-  request.service_delay_s = state.service_delays.expected_s(target);
+  // Plans of puts with a signal do not depend on it.
+  if (!signalled) request.service_delay_s = state.service_delays.expected_s(target);
   request.needs_target = state.fabric->needs_target(target, direction == VisDirection::put);
   return request;
 }

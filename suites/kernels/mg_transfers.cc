@@ -53,7 +53,8 @@ Result<MgTransfers> MgTransfers::create(Context& context, const NasManner& manne
       manner.variant == NasVariant::packed ? kTurns * kSides * largest_face(partition) : 0;
   STRIPLINE_ASSIGN_OR_RETURN(
       auto memory, SymmetricMemory<double>::create(context, partition.shared_elements() + buffers));
-  STRIPLINE_ASSIGN_OR_RETURN(auto flags, SymmetricMemory<uint64_t>::create(context, 2 * kSides));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      auto flags, SymmetricMemory<uint64_t>::create(context, 2 * kSides + partition.ranks()));
   return MgTransfers(context, manner, partition, std::move(memory), std::move(flags));
 }
 
@@ -65,7 +66,8 @@ MgTransfers::MgTransfers(Context& context, const NasManner& manner,
       partition_(partition),
       face_elements_(largest_face(partition)),
       memory_(std::move(memory)),
-      flags_(std::move(flags)) {
+      flags_(std::move(flags)),
+      spreading_(partition.ranks()) {
   if (!packs()) return;
   for (auto& face : packed_) face.resize(face_elements_);
   if (partition.ranks() == 1) return;
@@ -114,7 +116,7 @@ size_t MgTransfers::buffer_place(size_t index) const {
 
 void MgTransfers::ghosts(nas::MgShare& share, nas::MgStep step) {
   ++step_;
-  if (!packs()) {
+  if (!packs() && !has_leave_) {
     // Who fills the ghosts on a side may do so from now on.
     for (size_t axis = 0; axis < 3; ++axis) {
       if (partition_.grid()[axis] == 1) continue;
@@ -141,6 +143,7 @@ void MgTransfers::ghosts(nas::MgShare& share, nas::MgStep step) {
       put_faces(share, step, axis);
     }
   }
+  has_leave_ = signals(manner_.variant);
 }
 
 void MgTransfers::put_faces(const nas::MgShare& share, nas::MgStep step, size_t axis) {
@@ -190,7 +193,7 @@ void MgTransfers::put_signalled_faces(const nas::MgShare& share, nas::MgStep ste
     const size_t index = theirs.index();
     const nas::MgFace face = share.face(step, axis, up);
     const auto strides = strides_of(face.block);
-    await(Flag::entered, index);
+    if (!has_leave_) await(Flag::entered, index);
     leaving_[index] = rput_strided_signal<3, double>(
         *context_, memory_.here() + face.source_offset, strides,
         memory_.on(theirs.peer) + static_cast<std::ptrdiff_t>(face.block.offset), strides,
@@ -202,7 +205,9 @@ void MgTransfers::put_signalled_faces(const nas::MgShare& share, nas::MgStep ste
 // What a step puts from its place may leave until something is written there: by the next step.
 // What the solver does in between concerns a level whose last faces left before.
 void MgTransfers::await_departure() {
-  if (signals(manner_.variant)) wait_all(leaving_);
+  if (!signals(manner_.variant)) return;
+  wait_all(leaving_);
+  wait_all(spreading_);
 }
 
 void MgTransfers::put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t axis) {
@@ -245,6 +250,24 @@ void MgTransfers::gather(nas::MgShare& share, nas::MgStep step) {
   const future entered = context_->barrier_async();
   share.compute(step, 0, share.planes(step));
   entered.wait();
+  if (signals(manner_.variant)) {
+    ++gathers_;
+    const auto gathered = [&](rank_t rank, rank_t from) {
+      return flags_.on(rank) + static_cast<std::ptrdiff_t>(2 * kSides + from);
+    };
+    const auto strides = strides_of(own);
+    for (rank_t i = 1; i < ranks; ++i) {
+      const rank_t peer = (me + i) % ranks;
+      spreading_[peer] = rput_strided_signal<3, double>(
+          *context_, memory_.here() + own.offset, strides,
+          memory_.on(peer) + static_cast<std::ptrdiff_t>(own.offset), strides, own.counts,
+          gathered(peer, me), gathers_, manner_.transfers);
+    }
+    for (rank_t i = 1; i < ranks; ++i) {
+      context_->wait_signal(gathered(me, (me + ranks - i) % ranks), gathers_);
+    }
+    return;
+  }
   for (rank_t i = 1; i < ranks; ++i) {
     const future started = put(own, own.offset, (me + i) % ranks);
     if (manner_.variant == NasVariant::blocking) started.wait();
@@ -254,6 +277,7 @@ void MgTransfers::gather(nas::MgShare& share, nas::MgStep step) {
 
 double MgTransfers::sum(nas::MgShare&, double value) {
   await_departure();
+  has_leave_ = false;
   return context_->reduce_all(value, Context::ReduceOp::sum);
 }
 

@@ -75,11 +75,14 @@ class MgTransfers {
   nas::MgPartition partition_;
   size_t face_elements_;
   SymmetricMemory<double> memory_;   // the share's, then [turn][side] of face_elements_
-  SymmetricMemory<uint64_t> flags_;  // [flag][side], the last step
+  SymmetricMemory<uint64_t> flags_;  // [flag][side], the last step; then [rank], the last gather
   uint64_t step_ = 0;
 
   std::array<std::vector<double>, kSides> packed_;  // to leave
   std::array<future, kSides> leaving_;
+  bool has_leave_ = false;
+  std::vector<future> spreading_;  // [rank]
+  uint64_t gathers_ = 0;
   std::vector<double> block_;  // of gather()
   std::vector<double> blocks_;
 };
