@@ -53,8 +53,8 @@ Result<MgTransfers> MgTransfers::create(Context& context, const NasManner& manne
       manner.variant == NasVariant::packed ? kTurns * kSides * largest_face(partition) : 0;
   STRIPLINE_ASSIGN_OR_RETURN(
       auto memory, SymmetricMemory<double>::create(context, partition.shared_elements() + buffers));
-  STRIPLINE_ASSIGN_OR_RETURN(
-      auto flags, SymmetricMemory<uint64_t>::create(context, 2 * kSides + partition.ranks()));
+  STRIPLINE_ASSIGN_OR_RETURN(auto flags,
+                             SymmetricMemory<uint64_t>::create(context, (1 + kTurns) * kSides));
   return MgTransfers(context, manner, partition, std::move(memory), std::move(flags));
 }
 
@@ -66,10 +66,10 @@ MgTransfers::MgTransfers(Context& context, const NasManner& manner,
       partition_(partition),
       face_elements_(largest_face(partition)),
       memory_(std::move(memory)),
-      flags_(std::move(flags)),
-      spreading_(partition.ranks()) {
-  if (!packs()) return;
-  for (auto& face : packed_) face.resize(face_elements_);
+      flags_(std::move(flags)) {
+  if (packs()) {
+    for (auto& face : packed_) face.resize(face_elements_);
+  }
   if (partition.ranks() == 1) return;
   block_.resize(elements_of(partition.replicated_block(0)));
   blocks_.resize(block_.size() * partition.ranks());
@@ -97,8 +97,8 @@ future MgTransfers::put(const nas::MgBlock& block, size_t offset, rank_t peer) {
 }
 
 global_ptr<uint64_t> MgTransfers::flag_on(rank_t peer, Flag flag, size_t index) const {
-  const auto at = static_cast<std::ptrdiff_t>(static_cast<size_t>(flag) * kSides + index);
-  return flags_.on(peer) + at;
+  const size_t place = flag == Flag::entered ? index : (1 + step_ % kTurns) * kSides + index;
+  return flags_.on(peer) + static_cast<std::ptrdiff_t>(place);
 }
 
 void MgTransfers::raise(Flag flag, rank_t peer, size_t index) {
@@ -126,7 +126,7 @@ void MgTransfers::ghosts(nas::MgShare& share, nas::MgStep step) {
       }
     }
   }
-  await_departure();
+  await_departure(step_ % kTurns);
   share.compute(step, 0, share.planes(step));
   for (size_t axis = 0; axis < 3; ++axis) {
     if (partition_.grid()[axis] == 1) {
@@ -194,7 +194,7 @@ void MgTransfers::put_signalled_faces(const nas::MgShare& share, nas::MgStep ste
     const nas::MgFace face = share.face(step, axis, up);
     const auto strides = strides_of(face.block);
     if (!has_leave_) await(Flag::entered, index);
-    leaving_[index] = rput_strided_signal<3, double>(
+    departing_[step_ % kTurns][index] = rput_strided_signal<3, double>(
         *context_, memory_.here() + face.source_offset, strides,
         memory_.on(theirs.peer) + static_cast<std::ptrdiff_t>(face.block.offset), strides,
         face.block.counts, flag_on(theirs.peer, Flag::filled, index), step_, manner_.transfers);
@@ -202,12 +202,12 @@ void MgTransfers::put_signalled_faces(const nas::MgShare& share, nas::MgStep ste
   for (const bool up : {false, true}) await(Flag::filled, side(axis, up).index());
 }
 
-// What a step puts from its place may leave until something is written there: by the next step.
-// What the solver does in between concerns a level whose last faces left before.
-void MgTransfers::await_departure() {
-  if (!signals(manner_.variant)) return;
-  wait_all(leaving_);
-  wait_all(spreading_);
+// What a step puts from its place leaves while the next step computes, which writes to another
+// array or level; so do their flags, each of which has a word of its own for that.
+void MgTransfers::await_departure(size_t turn) { wait_all(departing_[turn]); }
+
+void MgTransfers::await_departures() {
+  for (size_t turn = 0; turn < kTurns; ++turn) await_departure(turn);
 }
 
 void MgTransfers::put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t axis) {
@@ -232,12 +232,12 @@ void MgTransfers::put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t
 }
 
 void MgTransfers::gather(nas::MgShare& share, nas::MgStep step) {
-  await_departure();
   const rank_t me = context_->rank_me();
   const rank_t ranks = context_->rank_n();
   const nas::MgBlock own = partition_.replicated_block(me);
-  if (packs()) {
+  if (packs() || signals(manner_.variant)) {
     share.compute(step, 0, share.planes(step));
+    await_departures();
     pack(memory_.here(), own, block_.data());
     team::world(*context_).allgather(block_, blocks_);
     for (rank_t rank = 0; rank < ranks; ++rank) {
@@ -250,24 +250,6 @@ void MgTransfers::gather(nas::MgShare& share, nas::MgStep step) {
   const future entered = context_->barrier_async();
   share.compute(step, 0, share.planes(step));
   entered.wait();
-  if (signals(manner_.variant)) {
-    ++gathers_;
-    const auto gathered = [&](rank_t rank, rank_t from) {
-      return flags_.on(rank) + static_cast<std::ptrdiff_t>(2 * kSides + from);
-    };
-    const auto strides = strides_of(own);
-    for (rank_t i = 1; i < ranks; ++i) {
-      const rank_t peer = (me + i) % ranks;
-      spreading_[peer] = rput_strided_signal<3, double>(
-          *context_, memory_.here() + own.offset, strides,
-          memory_.on(peer) + static_cast<std::ptrdiff_t>(own.offset), strides, own.counts,
-          gathered(peer, me), gathers_, manner_.transfers);
-    }
-    for (rank_t i = 1; i < ranks; ++i) {
-      context_->wait_signal(gathered(me, (me + ranks - i) % ranks), gathers_);
-    }
-    return;
-  }
   for (rank_t i = 1; i < ranks; ++i) {
     const future started = put(own, own.offset, (me + i) % ranks);
     if (manner_.variant == NasVariant::blocking) started.wait();
@@ -276,7 +258,7 @@ void MgTransfers::gather(nas::MgShare& share, nas::MgStep step) {
 }
 
 double MgTransfers::sum(nas::MgShare&, double value) {
-  await_departure();
+  await_departures();
   has_leave_ = false;
   return context_->reduce_all(value, Context::ReduceOp::sum);
 }

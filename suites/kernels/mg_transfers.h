@@ -67,7 +67,8 @@ class MgTransfers {
   size_t buffer_place(size_t index) const;
   void put_faces(const nas::MgShare& share, nas::MgStep step, size_t axis);
   void put_signalled_faces(const nas::MgShare& share, nas::MgStep step, size_t axis);
-  void await_departure();
+  void await_departure(size_t turn);
+  void await_departures();
   void put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t axis);
 
   Context* context_;
@@ -75,14 +76,13 @@ class MgTransfers {
   nas::MgPartition partition_;
   size_t face_elements_;
   SymmetricMemory<double> memory_;   // the share's, then [turn][side] of face_elements_
-  SymmetricMemory<uint64_t> flags_;  // [flag][side], the last step; then [rank], the last gather
+  SymmetricMemory<uint64_t> flags_;  // entered [side], filled [turn][side]: the last step
   uint64_t step_ = 0;
 
   std::array<std::vector<double>, kSides> packed_;  // to leave
   std::array<future, kSides> leaving_;
-  bool has_leave_ = false;
-  std::vector<future> spreading_;  // [rank]
-  uint64_t gathers_ = 0;
+  std::array<std::array<future, kSides>, kTurns> departing_;  // from their place
+  bool has_leave_ = false;     // of the neighbours, whose faces of the last step have come
   std::vector<double> block_;  // of gather()
   std::vector<double> blocks_;
 };
