@@ -29,6 +29,7 @@ VisCosts costs_with(double delay_s = 0) {
   model::VisModel vis;
   vis.get.emplace();
   vis.get->heavy_delay_s = example_parameter(delay_s);
+  vis.put = vis.get;
   return {path, model::example_pack(), &vis};
 }
 
@@ -195,6 +196,81 @@ TEST(VisTime, WhatWasSeenOfTheTargetAddsToWhatNeedsItsAttention) {
     EXPECT_NEAR(grows_by(direct), 2e-3, 1e-12);
   }
   EXPECT_NEAR(grows_by({VisMethod::pipelined, 1, 0}), 16 * 2e-3, 1e-9);
+}
+
+// o + L + G S of a put of one word.
+double flag_s(const VisCosts& costs) {
+  const cost::MessageCosts& put = costs.link(Direction::put).at(8);
+  return put.o(8) + put.L + 8 * put.G;
+}
+
+TEST(VisTime, AFlagFollowsOperationsOfTheNetwork) {
+  const VisCosts costs = costs_with();
+  VisRequest plain = request_of(16, 100);
+  plain.direction = Direction::put;
+  plain.iov_limit = 4;
+  VisRequest signalled = plain;
+  signalled.signalled = true;
+  for (const VisCandidate& direct : {VisCandidate{VisMethod::pipelined, 1, 0},
+                                     {VisMethod::pipelined, 16, 0},
+                                     {VisMethod::native_iov, 4, 0}}) {
+    EXPECT_NEAR(model_time(signalled, costs, direct) - model_time(plain, costs, direct),
+                flag_s(costs), 1e-15);
+  }
+  // One region: a blocking put and a flag.
+  signalled.regions = 1;
+  EXPECT_NEAR(pipelined_time(signalled, costs, 4),
+              costs.link(Direction::put).blocking(100) + flag_s(costs), 1e-15);
+}
+
+TEST(VisTime, AFlagThatIsPackedDoesNotWaitForTheAnswer) {
+  const VisCosts costs = costs_with();
+  VisRequest request = request_of(16, 100);
+  request.direction = Direction::put;
+  request.signalled = true;
+  // One message: packed, one way, unpacked.
+  const uint64_t bytes = 1600 + request.message_header_bytes;
+  EXPECT_NEAR(packed_time(request, costs, 8192, 4, 0),
+              costs.pack().pack(1, 1600, 1600) +
+                  costs.am().at(bytes).one_way(static_cast<double>(bytes)) +
+                  costs.pack().unpack(16, 1600, 3200),
+              1e-15);
+  // Of several, and of chunks that land, the last answer.
+  const double answer = costs.am().at(32).one_way(32);
+  const auto saves = [&](uint64_t chunk_bytes) {
+    VisRequest plain = request;
+    plain.signalled = false;
+    return packed_time(plain, costs, chunk_bytes, 4, 0) -
+           packed_time(request, costs, chunk_bytes, 4, 0);
+  };
+  EXPECT_NEAR(saves(500), answer, 1e-15);
+  request.regions = 4000;
+  request.extent_bytes = 800000;
+  request.medium_bytes = 64000;
+  request.message_bytes = 8192;
+  ASSERT_TRUE(vis_lands(request, 64000));
+  EXPECT_NEAR(saves(64000), answer, 1e-12);
+  // What lies together there is put without an answer.
+  request.extent_bytes = 400000;
+  request.local_regions = 4000;
+  ASSERT_TRUE(vis_lands(request, 64000));
+  EXPECT_NEAR(saves(64000), -flag_s(costs), 1e-12);
+}
+
+// It sees the flag when it looks for it.
+TEST(VisTime, WhatATargetLetsWaitDoesNotCountWhereItWaitsForTheFlag) {
+  const VisCosts costs = costs_with(1e-3);
+  VisRequest idle = request_of(160, 100);
+  idle.direction = Direction::put;
+  idle.signalled = true;
+  VisRequest busy = idle;
+  busy.service_delay_s = 3e-3;
+  busy.compute = ComputeClass::heavy;
+  busy.needs_target = true;
+  for (const VisCandidate& any :
+       {VisCandidate{VisMethod::pipelined, 2, 0}, {VisMethod::packed, 1, 2000}}) {
+    EXPECT_EQ(model_time(busy, costs, any), model_time(idle, costs, any));
+  }
 }
 
 TEST(VisTime, PackedMessagesOneByOneTakeARoundEach) {

@@ -112,6 +112,11 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     rget_strided<1>(context, there, apart, in.data(), close, ten).wait();
     EXPECT_EQ(in[9], out[9]);
     context.barrier();
+    rput_strided_signal<1>(context, out.data(), close, context.on_rank(*again, next) + 2, apart,
+                           {3}, context.on_rank(*again, next) + 1, kRaised + 1);
+    context.wait_signal(*again + 1, kRaised + 1);
+    EXPECT_EQ(context.local(*again)[4], 1000 * previous + 1);
+    context.barrier();
     uint64_t sum = 0;
     strip_for(context, there, kCount, {}, [&](size_t begin, size_t end, const uint64_t* strip) {
       for (size_t i = 0; i < end - begin; ++i) sum += strip[i];
@@ -330,6 +335,24 @@ TEST_P(DebugDeathTest, ConflictsOfOneRank) {
                    context.rput(uint64_t{1}, there + 2);
                  }),
                  "rput of 8 bytes at offset 16 of rank 1 conflicts with an earlier rget_strided");
+  EXPECT_MISTAKE(wrong_access([](Context& context, global_ptr<uint64_t> there) {
+                   const uint64_t values[4] = {};
+                   rput_strided_signal<1>(context, values, {8}, there, {16}, {4}, there + 7, 1);
+                   context.rput(uint64_t{1}, there + 1);  // between the regions
+                   context.rput(uint64_t{1}, there + 7);
+                 }),
+                 "rput of 8 bytes at offset 56 of rank 1 conflicts with an earlier flag of "
+                 "rput_strided_signal of 8 bytes");
+  EXPECT_MISTAKE(wrong_access([](Context& context, global_ptr<uint64_t> there) {
+                   const uint64_t values[4] = {};
+                   const std::vector<global_ptr<uint64_t>> places = {there, there + 3};
+                   const std::vector<const uint64_t*> memory = {values + 2, values};
+                   rput_regular_signal(context, memory.begin(), memory.end(), 1, places.begin(),
+                                       places.end(), 1, there + 7, 1);
+                   context.rget(there + 3);
+                 }),
+                 "rget of 8 bytes at offset 24 of rank 1 conflicts with an earlier "
+                 "rput_regular_signal");
   EXPECT_MISTAKE(
       wrong_access([](Context& context, global_ptr<uint64_t> there) {
         const atomic_domain<uint64_t> domain(context);

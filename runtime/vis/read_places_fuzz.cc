@@ -24,6 +24,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::span<const std::byte> message(reinterpret_cast<const std::byte*>(data), size);
   wire::Head head;
   if (!wire::read_head(message, head)) return 0;
+  if ((head.format & wire::kSignal) != 0) {
+    wire::Signal signal;
+    if (!wire::read_signal(message, kSegment, signal)) return 0;
+    require(signal.offset % 8 == 0 && signal.offset + 8 <= kSegment);
+  }
   if ((head.format & wire::kList) != 0) {
     wire::Place place;
     while (wire::read_place(message, kSegment, place)) {

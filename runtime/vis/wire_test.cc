@@ -112,5 +112,25 @@ TEST(Wire, DamagedPlacesNeverLeadOutside) {
   EXPECT_GT(accepted, 20000U);
 }
 
+TEST(Wire, SignalsAreReadBackAndFlagsAreWordsOfTheSegment) {
+  const auto reads_signal = [](const Signal& signal, size_t bytes, uint64_t segment_bytes,
+                               Signal& read) {
+    std::span<const std::byte> message =
+        std::as_bytes(std::span(&signal, 1)).first(std::min(bytes, sizeof signal));
+    return read_signal(message, segment_bytes, read) && message.empty();
+  };
+  const Signal signal{.offset = 64, .value = 7, .messages = 3};
+  Signal read;
+  ASSERT_TRUE(reads_signal(signal, sizeof signal, 72, read));
+  EXPECT_EQ(read.offset, 64U);
+  EXPECT_EQ(read.value, 7U);
+  EXPECT_EQ(read.messages, 3U);
+  EXPECT_FALSE(reads_signal(signal, sizeof signal - 1, 72, read));
+  EXPECT_FALSE(reads_signal(signal, sizeof signal, 71, read));
+  EXPECT_FALSE(reads_signal({.offset = 0}, sizeof signal, 7, read));
+  EXPECT_FALSE(reads_signal({.offset = 60}, sizeof signal, 72, read));
+  EXPECT_FALSE(reads_signal({.offset = UINT64_MAX - 7}, sizeof signal, 72, read));
+}
+
 }  // namespace
 }  // namespace stripline::vis::wire

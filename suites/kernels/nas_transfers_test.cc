@@ -31,7 +31,7 @@ const StopRule kTwice{.min_reps = 1, .max_reps = 1, .time_budget_s = 0.001};
 // Every variant, forced with all that may be forced.
 std::vector<Point> points_of(const std::string& experiment) {
   std::vector<Point> points;
-  for (const std::string variant : {"blocking", "hand", "packed", "tuned"}) {
+  for (const std::string variant : {"blocking", "hand", "packed", "untuned", "tuned"}) {
     points.push_back({experiment, variant, {}});
   }
   for (const std::string method : {"pipelined", "native_iov", "packed"}) {
@@ -74,7 +74,7 @@ TEST(NasMg, VerifiesWhereAllAxesAreDivided) {
     Context& ctx = session.context();
     const nas::MgProblem& problem = nas::mg_problem(nas::NasClass::s);
     const auto partition = nas::MgPartition::create(problem, ctx.rank_n()).value();
-    for (const NasVariant variant : {NasVariant::hand, NasVariant::packed}) {
+    for (const NasVariant variant : {NasVariant::hand, NasVariant::packed, NasVariant::untuned}) {
       auto transfers = MgTransfers::create(ctx, {.variant = variant}, partition);
       ASSERT_TRUE(transfers.ok());
       nas::MgShare share(problem, partition, ctx.rank_me(), transfers->shared());
@@ -130,6 +130,7 @@ TEST(NasBt, Verifies) {
   expect_verified(4, "tcp", "real",
                   {{"kernel.nas_bt", "hand", {}},
                    {"kernel.nas_bt", "packed", {}},
+                   {"kernel.nas_bt", "untuned", {}},
                    {"kernel.nas_bt", "tuned", {}}});
 }
 
@@ -169,7 +170,8 @@ TEST(NasAdi, EveryVariantComputesTheSameOnAnEmulatedNetwork) {
   const nas::AdiClass& sp = *nas::find_class(nas::sp_classes(), nas::NasClass::s);
   const nas::AdiClass& bt = *nas::find_class(nas::bt_classes(), nas::NasClass::s);
   std::vector<NasManner> manners;
-  for (const NasVariant variant : {NasVariant::blocking, NasVariant::hand, NasVariant::packed}) {
+  for (const NasVariant variant :
+       {NasVariant::blocking, NasVariant::hand, NasVariant::packed, NasVariant::untuned}) {
     manners.push_back({.variant = variant, .transfers = {.use_model = false}});
   }
   manners.push_back({.variant = NasVariant::forced,
@@ -268,7 +270,7 @@ TEST(NasVariants, OnlyTunedUsesTheModel) {
   });
   const auto all =
       measure(4, kEmulated, "virtual",
-              {{"kernel.nas_mg", "hand", {}}, {"kernel.nas_mg", "tuned", {}}}, model.path());
+              {{"kernel.nas_mg", "untuned", {}}, {"kernel.nas_mg", "tuned", {}}}, model.path());
   ASSERT_EQ(all.size(), 2U);
   EXPECT_NE(all[0].note.find("packed"), std::string::npos) << all[0].note;
   EXPECT_EQ(all[1].note.find("packed"), std::string::npos) << all[1].note;
