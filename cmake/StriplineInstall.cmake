@@ -24,7 +24,8 @@ install(FILES base/result.h DESTINATION ${internal}/base)
 install(FILES optimizer/model/collective.h optimizer/model/parameter.h optimizer/model/paths.h optimizer/model/rma_model.h optimizer/model/tuned_model.h optimizer/model/vis_model.h
         DESTINATION ${internal}/optimizer/model)
 install(DIRECTORY optimizer/access optimizer/cost optimizer/plan DESTINATION ${internal}/optimizer
-        FILES_MATCHING PATTERN "*.h" PATTERN "explain.h" EXCLUDE PATTERN "*_fixture.h" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "explain*.h" EXCLUDE PATTERN "nest_json.h" EXCLUDE
+        PATTERN "*_fixture.h" EXCLUDE)
 
 install(TARGETS ${exported} EXPORT striplineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT striplineTargets NAMESPACE stripline::

@@ -37,7 +37,8 @@ case ${1:-} in
     declare -A seeds=([parse_model_fuzz]=docs/schema/examples
       [parse_profile_fuzz]=runtime/fabric/emulated/profiles
       [parse_compute_trace_fuzz]=runtime/fabric/emulated/fuzz_seeds
-      [experiment_json_fuzz]=optimizer/experiment/fuzz_seeds)
+      [experiment_json_fuzz]=optimizer/experiment/fuzz_seeds
+      [nest_json_fuzz]=docs/schema/nests)
     for fuzzer in build/fuzz/bin/*_fuzz; do
       name=$(basename "$fuzzer")
       corpus=build/fuzz/corpus/$name

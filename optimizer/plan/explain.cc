@@ -1,13 +1,17 @@
 #include "optimizer/plan/explain.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "base/quantity.h"
+#include "optimizer/plan/explain_text.h"
 
 namespace stripline::plan {
 namespace {
+
+using detail::entry_text;
+using detail::format;
+using detail::reason_text;
+using detail::time_text;
 
 class Recorder : public StripSink {
  public:
@@ -33,15 +37,6 @@ class Recorder : public StripSink {
   Explanation& out_;
 };
 
-std::string format(const char* pattern, double value) {
-  std::array<char, 48> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), pattern, value);
-  return buffer.data();
-}
-
-// Alternatives often differ by less than a percent.
-std::string time_text(double seconds) { return seconds_text(seconds, 4); }
-
 std::string interval_text(const Explanation::Time& time) {
   return time_text(time.value_s) + " [" + time_text(time.low_s) + ", " + time_text(time.high_s) +
          "]";
@@ -62,33 +57,11 @@ std::string schedule_text(Schedule schedule, uint64_t count, uint64_t strip_byte
 }
 
 std::string reason_text(const Explanation& e) {
-  const std::string margin = format("%.3g %%", 100 * e.minimum_gain);
   double best_s = e.plan.baseline_s;
   for (const Explanation::Alternative& a : e.alternatives) {
     best_s = std::min(best_s, a.time.value_s);
   }
-  const std::string likely =
-      format("%.3g %%", e.plan.baseline_s > 0 ? 100 * (1 - best_s / e.plan.baseline_s) : 0);
-  const std::string sure = format("%.3g %%", 100 * e.plan.gain_low);
-  switch (e.plan.reason) {
-    case Reason::no_model:
-      return "the model does not hold this operation and its overhead, so the loop is vectorised";
-    case Reason::no_faster_plan:
-      return "no decomposition is predicted to be faster than one blocking transfer";
-    case Reason::below_margin:
-      return "the best decomposition gains " + likely + ", but no more than " + sure +
-             " within the model's intervals; more than " + margin + " is required";
-    case Reason::tuned:
-      return "gains " + likely + ", and at least " + sure +
-             " within the model's intervals; more than " + margin + " is required";
-    case Reason::forced:
-      return "asked for by the caller";
-    case Reason::own_memory:
-      return "loads and stores reach the data";
-    case Reason::guarded:
-      return "the simple way, as the site's guard decided, or to compare";
-  }
-  return {};
+  return reason_text(e.plan.reason, {e.plan.baseline_s, best_s, e.plan.gain_low, e.minimum_gain});
 }
 
 Json time_json(const Explanation::Time& time) {
@@ -185,11 +158,7 @@ std::string to_text(const Explanation& e) {
   }
   out += "model entries:\n";
   for (const Explanation::Entry& entry : e.entries) {
-    const auto bytes = static_cast<double>(entry.bytes);
-    const cost::MessageCosts& m = entry.message;
-    out += "    " + exact_bytes_text(entry.bytes) + ": o " + time_text(m.o(bytes)) + ", L " +
-           time_text(m.L) + ", gap " + time_text(m.gap(bytes)) + ", G " +
-           format("%.4g ns/B", m.G * 1e9) + ", r " + time_text(m.r(bytes)) + "\n";
+    out += "    " + entry_text(entry.bytes, entry.message) + "\n";
     if (entry.buffer) {
       out += "      in a buffer of " + exact_bytes_text(entry.buffer->bytes) + ": r more by " +
              format("%.3g ns/B", entry.buffer->retire_s_per_byte * 1e9) + ", first read " +

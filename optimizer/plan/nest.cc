@@ -29,6 +29,7 @@ using detail::Tiles;
 // Sinks of plan_nest: nothing, at no cost.
 struct NoSink {
   void considered(const NestCandidate&, double) {}
+  void pruned(const Cut&, double) {}
   void sensitivity(Source, double) {}
 };
 
@@ -195,7 +196,7 @@ class Search {
   // Tiles grow by the same number of bytes with each iteration of the loop.
   void learn_growth(uint32_t loop) {
     one_.reset();
-    linear_ = false;
+    linear_ = writes_ = false;
     const Nest& nest = request_.nest;
     if (nest.counts[loop] < 2) return;
     one_ = tiles_of(nest, {loop, 1});
@@ -210,6 +211,7 @@ class Search {
       const Group& larger = two->tiling.group[g];
       more_[g] = larger.bytes() - std::min(group.bytes(), larger.bytes());
       contiguous_[g] = larger.tile.contiguous();
+      writes_ = writes_ || access::writes(group.mode);
       linear_ = linear_ && group.hold == larger.hold && group.members == larger.members &&
                 (group.hold <= loop || (group.tile.contiguous() && contiguous_[g]));
     }
@@ -217,7 +219,10 @@ class Search {
 
   // The tiles of a cut, as tiles_of(), but at once where they are pieces that only grow.
   std::optional<Tiles> tiles(const Cut& cut) const {
-    if (!linear_) return tiles_of(request_.nest, cut);
+    // The last step of a loop counts as a full one (access::tile()), and may then write what the
+    // next one does.
+    const bool equal = request_.nest.counts[cut.loop] % cut.granule == 0;
+    if (!linear_ || (writes_ && !equal)) return tiles_of(request_.nest, cut);
     Tiles grown = *one_;
     grown.cut = cut;
     grown.steps = steps_of(request_.nest, cut);
@@ -267,7 +272,10 @@ class Search {
     if (!tiles) return kNever;
     Steps steps = evaluator_.steps(*tiles);
     const double bound_s = evaluator_.bound(steps);
-    if (bound_s >= best_s_) return bound_s;
+    if (bound_s >= best_s_) {
+      sink_.pruned(cut, bound_s);
+      return bound_s;
+    }
     double fastest_s = kNever;
     const auto attempt = [&](Schedule schedule, uint32_t window) {
       const double s = evaluator_.time(steps, schedule, window);
@@ -290,6 +298,7 @@ class Search {
   // Of the loop that is tried: the tiles of one iteration, if they are known, and how they grow.
   std::optional<Tiles> one_;
   bool linear_ = false;  // as contiguous pieces, all that move
+  bool writes_ = false;  // some of them
   std::array<uint64_t, access::kMaxReferences> more_{};
   std::array<bool, access::kMaxReferences> contiguous_{};
 
@@ -358,26 +367,29 @@ std::optional<StripRequest> stream_of(const NestRequest& request) {
 // What the planner of strips considers, as nests.
 class StreamSink : public StripSink {
  public:
-  StreamSink(NestSink& sink, uint64_t element_bytes) : sink_(sink), element_bytes_(element_bytes) {}
+  StreamSink(NestSink& sink, const StripRequest& strips) : sink_(sink), strips_(strips) {}
   void considered(const StripCandidate& candidate, double predicted_s) override {
-    const Cut cut{0, candidate.strip_bytes / element_bytes_};
+    const StripPlan plan = force_strip(strips_, nullptr, candidate);  // strips of equal size
+    const Cut cut{0, plan.strip_bytes / strips_.element_bytes};
     sink_.considered({candidate.schedule, cut, candidate.window}, predicted_s);
   }
-  void pruned(uint64_t, double) override {}
+  void pruned(uint64_t strip_bytes, double bound_s) override {
+    sink_.pruned({0, strip_bytes / strips_.element_bytes}, bound_s);
+  }
   void sensitivity(Source source, bool, double gain_loss) override {
     sink_.sensitivity(source, gain_loss);
   }
 
  private:
   NestSink& sink_;
-  uint64_t element_bytes_;
+  const StripRequest& strips_;
 };
 
 StripPlan plan_stream(const StripRequest& strips, const StripCosts* costs, NoSink&) {
   return plan_strip(strips, costs);
 }
 StripPlan plan_stream(const StripRequest& strips, const StripCosts* costs, NestSink& sink) {
-  StreamSink stream(sink, strips.element_bytes);
+  StreamSink stream(sink, strips);
   return explain_strip(strips, costs, stream);
 }
 
@@ -453,6 +465,13 @@ NestPlan plan_nest(const NestRequest& request) noexcept {
 }
 
 NestPlan explain_nest(const NestRequest& request, NestSink& sink) { return decide(request, sink); }
+
+NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate) noexcept {
+  const auto tiles = tiles_of(request.nest, candidate.cut);
+  if (!tiles) return {};
+  return plan_of(request, NestEvaluator(request), *tiles, candidate.schedule, candidate.window,
+                 Reason::forced);
+}
 
 NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate) noexcept {
   NestPlan plan;

@@ -16,6 +16,7 @@
 
 #include "optimizer/access/nest.h"
 #include "optimizer/cost/compute_costs.h"
+#include "optimizer/model/paths.h"
 #include "optimizer/plan/strip.h"
 #include "optimizer/plan/strip_costs.h"
 #include "optimizer/plan/vis.h"
@@ -25,6 +26,14 @@ namespace stripline::plan {
 
 /// Different ways to ranks that a nest may use: loads and stores, the network, and more.
 inline constexpr size_t kNestLinks = 4;
+
+/// The ways of a running job, as indices of NestRequest::links: loads and stores, then the paths of
+/// a model.
+inline constexpr uint8_t kLocalLink = 0;
+constexpr uint8_t link_by(model::Path path) {
+  return static_cast<uint8_t>(1 + static_cast<int>(path));
+}
+static_assert(1 + model::kPaths <= kNestLinks);
 
 /// A way to some of the ranks.
 struct NestLink {
@@ -97,6 +106,8 @@ class NestSink {
  public:
   virtual ~NestSink() = default;
   virtual void considered(const NestCandidate& candidate, double predicted_s) = 0;
+  /// A cut whose fastest schedule cannot be below `bound_s`, which is not below the best so far.
+  virtual void pruned(const access::Cut& cut, double bound_s) = 0;
   virtual void sensitivity(Source source, double gain_loss) = 0;
 };
 
@@ -116,6 +127,9 @@ NestPlan plan_nest(const NestRequest& request) noexcept;
 
 /// The same evaluator, telling `sink` about every alternative.
 NestPlan explain_nest(const NestRequest& request, NestSink& sink);
+
+/// The plan that runs a candidate that explain_nest() has told of, without its times.
+NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate) noexcept;
 
 /// The plan that runs a given candidate, adjusted to what nest and buffers allow.
 NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate) noexcept;

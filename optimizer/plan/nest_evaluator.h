@@ -276,6 +276,16 @@ class NestEvaluator {
 
   void perturb(const Perturbation& perturbation) { perturbation_ = perturbation; }
 
+  /// Seconds of computation of all iterations, if the nest is not cut.
+  double compute_s() const {
+    if (request_.compute_s >= 0) return request_.compute_s;
+    const uint64_t all = iterations(nest_, nest_.depth);
+    const uint64_t bytes = saturating_multiply(all, nest_.reference[0].element_bytes);
+    return static_cast<double>(all) *
+           costs_->compute().seconds_per_element(request_.loop, {1, bytes, request_.local_bytes},
+                                                 perturbation_.of(Source::compute));
+  }
+
  private:
   // A window is so many times what suffices on an idle network, as others' messages come between.
   static constexpr double kSlack = 2;
@@ -403,16 +413,6 @@ class NestEvaluator {
       steps.put_retire += tile.retire;
     }
     return alone_s;
-  }
-
-  // Seconds of computation of all iterations, if the nest is not cut.
-  double compute_s() const {
-    if (request_.compute_s >= 0) return request_.compute_s;
-    const uint64_t all = iterations(nest_, nest_.depth);
-    const uint64_t bytes = saturating_multiply(all, nest_.reference[0].element_bytes);
-    return static_cast<double>(all) *
-           costs_->compute().seconds_per_element(request_.loop, {1, bytes, request_.local_bytes},
-                                                 perturbation_.of(Source::compute));
   }
 
   // Of the engine, for each step of a nest that is cut.

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optimizer/plan/strip_fixture.h"
+#include "optimizer/plan/nest_fixture.h"
 
 namespace stripline::plan {
 namespace {
@@ -16,39 +16,6 @@ using access::Mode;
 using access::Reference;
 
 constexpr uint64_t kKiB = uint64_t{1} << 10;
-
-// A network and the costs of transfers of many regions over it.
-struct Network {
-  explicit Network(const model::TunedModel& m)
-      : strip(costs_of(m)), vis(m.network.at("inter-node"), m.pack, nullptr) {}
-  NestLink link() const {
-    NestLink link{.strip = &strip, .vis = &vis};
-    link.many.medium_bytes = kUsualMessageBytes;
-    link.many.message_bytes = kUsualMessageBytes;
-    return link;
-  }
-  StripCosts strip;
-  VisCosts vis;
-};
-
-NestRequest request_on(const Network& network) {
-  NestRequest request;
-  request.links[0] = network.link();
-  return request;
-}
-
-// y[i] += a[i * columns + j] * x[j], a and y in another rank's segment.
-NestRequest matrix_times_vector(const Network& network, uint64_t rows, uint64_t columns) {
-  NestRequest request = request_on(network);
-  request.nest.add_loop(rows);
-  request.nest.add_loop(columns);
-  const auto row_bytes = static_cast<int64_t>(8 * columns);
-  request.nest.add({.mode = Mode::read, .owner = 1, .stride_bytes = {row_bytes, 8}});
-  request.nest.add(
-      {.mode = Mode::update, .owner = 1, .base = int64_t{1} << 40, .stride_bytes = {8, 0}});
-  request.compute_s = 1e-3;
-  return request;
-}
 
 // One array, element by element.
 NestRequest stream(const Network& network, uint64_t elements, Mode mode) {
@@ -73,8 +40,8 @@ TEST(PlanNest, SaysWhyItCannotCut) {
 TEST(PlanNest, VectorisesWithoutAModelAndMovesNothingInReach) {
   const Network network(model::example_model());
   NestRequest request = matrix_times_vector(network, 100, 1000);
-  request.links[0].strip = nullptr;
-  request.links[0].vis = nullptr;
+  request.links[link_by(model::Path::network)].strip = nullptr;
+  request.links[link_by(model::Path::network)].vis = nullptr;
   const NestPlan plan = plan_nest(request);
   EXPECT_EQ(plan.schedule, Schedule::vectorised);
   EXPECT_EQ(plan.reason, Reason::no_model);
@@ -84,7 +51,7 @@ TEST(PlanNest, VectorisesWithoutAModelAndMovesNothingInReach) {
   ASSERT_EQ(plan.groups, 2U);
   EXPECT_TRUE(plan.transfer[0].moved);
 
-  request.links[0].in_reach = true;
+  request.link.fill(kLocalLink);
   const NestPlan local = plan_nest(request);
   EXPECT_EQ(local.reason, Reason::own_memory);
   EXPECT_EQ(local.buffer_bytes, 0U);
@@ -259,31 +226,6 @@ class Simulation {
   double nic_ = 0;
 };
 
-// Two or three loops with some arrays, each of which every loop goes through in order or not at
-// all, so that tiles are contiguous.
-NestRequest random_nest(RandomCases& draw, const Network& network) {
-  NestRequest request = request_on(network);
-  const uint32_t depth = 1 + static_cast<uint32_t>(draw.below(3));
-  for (uint32_t loop = 0; loop < depth; ++loop) request.nest.add_loop(4 + draw.below(60));
-  const uint32_t arrays = 1 + static_cast<uint32_t>(draw.below(3));
-  uint64_t iterations = 1;
-  for (uint32_t loop = 0; loop < depth; ++loop) iterations *= request.nest.counts[loop];
-  for (uint32_t a = 0; a < arrays; ++a) {
-    Reference reference{.mode = draw.below(3) == 0 ? Mode::update : Mode::read,
-                        .owner = 1,
-                        .base = static_cast<int64_t>(a) << 40};
-    int64_t stride = 8;
-    for (uint32_t loop = depth; loop-- > 0;) {
-      if (draw.below(3) == 0 && a > 0) continue;  // does not move with this loop
-      reference.stride_bytes[loop] = stride;
-      stride *= static_cast<int64_t>(request.nest.counts[loop]);
-    }
-    request.nest.add(reference);
-  }
-  request.compute_s = static_cast<double>(iterations) * draw.log_uniform(0.2e-9, 100e-9);
-  return request;
-}
-
 TEST(PlanNest, PredictsWhatAnExactScheduleTakes) {
   RandomCases draw(5);
   std::vector<double> errors;
@@ -377,6 +319,7 @@ struct Considered : NestSink {
   void considered(const NestCandidate&, double predicted_s) override {
     best_s = std::min(best_s, predicted_s);
   }
+  void pruned(const access::Cut&, double bound_s) override { EXPECT_GE(bound_s, best_s); }
   void sensitivity(Source, double gain_loss) override { squares += gain_loss * gain_loss; }
   double best_s = std::numeric_limits<double>::infinity();
   double squares = 0;

@@ -17,9 +17,8 @@ using access::Piece;
 using access::Reference;
 using access::Tiling;
 
-// Ways to the owners: links[0] is in reach, the others are model::Path.
-constexpr uint8_t kInReach = 0;
-uint8_t link_by(model::Path path) { return static_cast<uint8_t>(1 + static_cast<int>(path)); }
+using plan::kLocalLink;
+using plan::link_by;
 
 std::span<const Piece> used_pieces(const Nest& nest, const Reference& reference) {
   return reference.pieces.first(nest.counts[reference.piece_loop]);
@@ -115,7 +114,7 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, const Nest
   request.compute_s = compute_s;
   request.loop = options.loop;
   request.local_bytes = options.local_bytes;
-  request.links[kInReach].in_reach = true;
+  request.links[kLocalLink].in_reach = true;
   for (size_t i = 0; i < model::kPaths; ++i) {
     const auto path = static_cast<model::Path>(i);
     plan::NestLink& link = request.links.at(link_by(path));
@@ -206,7 +205,7 @@ void place_tiles(const NestKey& key, bool keeps, NestLayout& layout) {
   bool puts = false;
   for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
     const Group& group = layout.whole.group[g];
-    layout.in_reach[g] = key.link[group.member[0]] == kInReach;
+    layout.in_reach[g] = key.link[group.member[0]] == kLocalLink;
     layout.kept[g].reset();
     if (keeps && !layout.in_reach[g]) layout.kept[g] = kept_of(key.nest, layout, g);
     layout.gets = layout.gets || (layout.moves(g) && reads(group.mode));
@@ -265,7 +264,7 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
     const Reference& reference = nest.reference[r];
     Reference& of_key = key.nest.reference[r];
     const auto link_to = [&](rank_t owner) {
-      if (owner >= kKeptOwner || state.reachable[owner] != nullptr) return kInReach;
+      if (owner >= kKeptOwner || state.reachable[owner] != nullptr) return kLocalLink;
       return link_by(state.path_to(owner));
     };
     if (reference.in_pieces() || !key.compares_pieces) {
@@ -277,8 +276,8 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
       // Where some pieces come over the network, it decides.
       for (const Piece& piece : used_pieces(nest, reference)) {
         const uint8_t link = link_to(piece.owner);
-        near += link == kInReach ? 1 : 0;
-        if (link != kInReach && key.link[r] != link_by(model::Path::network)) key.link[r] = link;
+        near += link == kLocalLink ? 1 : 0;
+        if (link != kLocalLink && key.link[r] != link_by(model::Path::network)) key.link[r] = link;
       }
       key.in_reach_part[r] =
           static_cast<double>(near) / static_cast<double>(nest.counts[reference.piece_loop]);

@@ -1,0 +1,30 @@
+// What the explanations of loops, nests and calls say alike. For the files of this folder.
+#pragma once
+
+#include <string>
+
+#include "optimizer/cost/link_costs.h"
+#include "optimizer/plan/strip.h"
+
+namespace stripline::plan::detail {
+
+/// One number by a pattern of printf.
+std::string format(const char* pattern, double value);
+/// Alternatives often differ by less than a percent: four digits.
+std::string time_text(double seconds);
+/// "12.3 %".
+std::string percent_text(double part);
+
+/// What a decision about cutting rests on.
+struct Gain {
+  double baseline_s = 0;    ///< of the vectorised way
+  double best_s = 0;        ///< of the fastest alternative
+  double gain_low = 0;      ///< lower end of what that gains
+  double minimum_gain = 0;  ///< more is required
+};
+std::string reason_text(Reason reason, const Gain& gain);
+
+/// The parameters that hold for messages of one size, on one line without its end.
+std::string entry_text(uint64_t bytes, const cost::MessageCosts& message);
+
+}  // namespace stripline::plan::detail
