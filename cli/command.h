@@ -65,14 +65,19 @@ struct ModelFetch {
   std::string output;  ///< a file; empty: named after the model, here
 };
 /// The members of plan::StripRequest that a user may set.
-struct ModelExplain {
-  std::string source;
+struct ExplainLoop {
+  std::string source;  ///< of the model: a file, or a name
   uint64_t bytes = 0;
   std::string direction = "get";  ///< "get" | "put"
   std::string path;               ///< a path of the model; empty: the first it has
   uint64_t element_bytes = 8;
   uint64_t granule_elements = 1;
   uint64_t halo_bytes = 0;
+  uint32_t blocks = 1;
+  uint32_t peers = 1;
+  uint32_t nic_ranks = 1;
+  uint64_t own_bytes = 0;
+  bool placed = false;
   std::optional<uint64_t> buffer_bytes;  ///< default: no limit
   std::optional<double> compute_s;       ///< of the whole loop; default: estimated
   uint32_t local_refs = 0;
@@ -82,12 +87,32 @@ struct ModelExplain {
   uint32_t sweeps = 1;
   uint64_t local_bytes = 0;
 };
+struct ExplainNest {
+  std::string source;
+  std::string nest;  ///< a file, or the document itself, which begins with '{'
+};
+/// The members of plan::VisRequest that a user may set.
+struct ExplainCall {
+  std::string source;
+  uint64_t regions = 0;
+  uint64_t region_bytes = 0;
+  uint64_t stride_bytes = 0;      ///< from region to region, the mean for lists; 0: twice a region
+  std::string kind = "strided";   ///< "strided" | "indexed"
+  std::string direction = "get";  ///< "get" | "put"
+  std::string path;               ///< a path of the model; empty: the first it has
+  uint64_t local_regions = 1;
+  std::string compute_class = "communication_only";  ///< or "light" | "heavy"
+  bool bounding_box = false;
+  uint32_t iov_limit = 1;
+  uint32_t peers = 1;
+  double service_delay_s = 0;
+};
 struct NodeList {};
 struct ShowVersion {};
 
 using Action = std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow,
                             CampaignCancel, CampaignExport, ModelList, ModelShow, ModelFetch,
-                            ModelExplain, NodeList, ShowVersion>;
+                            ExplainLoop, ExplainNest, ExplainCall, NodeList, ShowVersion>;
 
 struct Command {
   Global global;

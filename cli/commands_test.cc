@@ -14,6 +14,7 @@
 
 #include "base/exit_codes.h"
 #include "cli/campaign_commands.h"
+#include "cli/explain_commands.h"
 #include "cli/model_commands.h"
 #include "cli/model_text.h"
 #include "cli/node_commands.h"
@@ -443,7 +444,7 @@ TEST_F(CommandsTest, ShowAndExplainTakeFilesAndNames) {
   const std::filesystem::path file = folder_ / "m.stripline.json";
   ASSERT_EQ(run(ModelFetch{"models/example", file.string()}), kExitOk);
   EXPECT_EQ(run(ModelShow{file.string()}), kExitOk);
-  ModelExplain explain;
+  ExplainLoop explain;
   explain.source = file.string();
   explain.bytes = 1 << 20;
   EXPECT_EQ(run(explain), kExitOk) << err_;
@@ -461,6 +462,48 @@ TEST_F(CommandsTest, ShowAndExplainTakeFilesAndNames) {
   explain.bytes = 0;
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("--bytes 0")) << err_;
+  explain.bytes = 1024;
+  explain.peers = 2;
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("--peers 2")) << err_;
+}
+
+TEST_F(CommandsTest, NestsAreExplainedFromFilesAndFromTheCommandLine) {
+  const std::string text =
+      R"({"loops":[{"count":256},{"count":1024}],"compute_s":1e-3,"references":[)"
+      R"({"mode":"read","owner":1,"stride_bytes":[8192,8]}]})";
+  ExplainNest explain{"example", text};
+  EXPECT_EQ(run(explain), kExitOk) << err_;
+  EXPECT_TRUE(printed("example\nnest of 256 x 1024 iterations")) << out_;
+  EXPECT_TRUE(printed("plan: schedule")) << out_;
+  EXPECT_TRUE(printed("alternatives, the fastest first:")) << out_;
+  explain.nest = (folder_ / "nest.json").string();
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("no such file")) << err_;
+  std::ofstream(explain.nest) << text;
+  global_.json = true;
+  EXPECT_EQ(run(explain), kExitOk) << err_;
+  EXPECT_EQ(Json::parse(out_)["plan"]["reason"], "tuned") << out_;
+  global_.json = false;
+  explain.nest = R"({"loops":[{"count":0}]})";
+  EXPECT_EQ(run(explain), kExitBadInput);
+  EXPECT_TRUE(complained("the nest.loops[0].count: expected an integer from 1 to")) << err_;
+}
+
+TEST_F(CommandsTest, CallsAreExplained) {
+  ExplainCall explain{.source = "example", .regions = 256, .region_bytes = 64};
+  EXPECT_EQ(run(explain), kExitOk) << err_;
+  EXPECT_TRUE(printed("get of 256 regions of 64 B within 32704 B")) << out_;
+  EXPECT_TRUE(printed("  * ")) << out_;
+  explain.kind = "indexed";
+  explain.direction = "put";
+  global_.json = true;
+  EXPECT_EQ(run(explain), kExitOk) << err_;
+  EXPECT_EQ(Json::parse(out_)["plan"]["reason"], "tuned") << out_;
+  global_.json = false;
+  explain.stride_bytes = 63;
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("--stride 63")) << err_;
 }
 
 TEST(ModelText, RangesOfOneValueAreSaidAsOne) {

@@ -10,6 +10,7 @@
 #include "base/subprocess.h"
 #include "cli/campaign_commands.h"
 #include "cli/console.h"
+#include "cli/explain_commands.h"
 #include "cli/model_commands.h"
 #include "cli/node_commands.h"
 #include "cli/parse.h"

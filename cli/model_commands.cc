@@ -1,7 +1,6 @@
 #include "cli/model_commands.h"
 
 #include <filesystem>
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -10,32 +9,18 @@
 #include "base/quantity.h"
 #include "cli/atomic_file.h"
 #include "cli/console.h"
+#include "cli/find_model.h"
 #include "cli/format.h"
 #include "cli/model_text.h"
 #include "cli/names.h"
 #include "cli/service.h"
 #include "optimizer/model/model_json.h"
-#include "optimizer/plan/explain.h"
 #include "stripline/v1/models.pb.h"
 
 namespace stripline::cli {
 namespace {
 
 constexpr int kPageSize = 100;
-
-// The model behind "FILE|NAME": a file if there is one or it looks like one, else the server's.
-Result<model::TunedModel> find_model(const Global& global, const std::string& source) {
-  const bool looks_like_file = source.find('/') != std::string::npos || source.ends_with(".json");
-  std::error_code ignored;
-  const bool is_resource = source.starts_with("models/");
-  if (std::filesystem::exists(source, ignored) || (looks_like_file && !is_resource)) {
-    return model::load_model(source);
-  }
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string name, model_resource(source));
-  Service service(global);
-  STRIPLINE_ASSIGN_OR_RETURN(const FetchedModel fetched, service.fetch_model(name, ""));
-  return model::parse_model(fetched.data, fetched.version);
-}
 
 // The hash of the model in `path`; nullopt if there is no such file. Errors: already_exists when
 // it is something else.
@@ -161,51 +146,6 @@ int run(const Global& global, const ModelFetch& command) {
   return report("wrote " + path.string() + ": " + short_name(fetched->version) + ", sha256 " +
                     fetched->sha256.substr(0, 12),
                 true);
-}
-
-int run(const Global& global, const ModelExplain& command) {
-  const auto model = find_model(global, command.source);
-  if (!model.ok()) return print_error(model.error());
-  const auto path =
-      command.path.empty() ? model->network.begin() : model->network.find(command.path);
-  if (path == model->network.end()) {
-    std::string known;
-    for (const auto& [name, ignored] : model->network) known += (known.empty() ? "" : ", ") + name;
-    return print_error(
-        Error(ErrorCode::invalid_argument, "the model has no path '" + command.path +
-                                               "'; it has: " + (known.empty() ? "none" : known)));
-  }
-  if (command.bytes == 0) {
-    return print_error(
-        Error(ErrorCode::invalid_argument,
-              "--bytes 0 leaves nothing to transfer; write the loop's remote data, e.g. "
-              "1MiB"));
-  }
-  if (command.element_bytes == 0 || command.bytes % command.element_bytes != 0) {
-    return print_error(
-        Error(ErrorCode::invalid_argument, "--bytes " + std::to_string(command.bytes) +
-                                               " is no multiple of the element, " +
-                                               std::to_string(command.element_bytes) + " bytes"));
-  }
-  plan::StripRequest request;
-  request.direction = command.direction == "put" ? plan::Direction::put : plan::Direction::get;
-  request.total_bytes = command.bytes;
-  request.element_bytes = command.element_bytes;
-  request.granule_elements = command.granule_elements;
-  request.halo_bytes = command.halo_bytes;
-  request.max_buffer_bytes = command.buffer_bytes.value_or(std::numeric_limits<uint64_t>::max());
-  request.compute_s = command.compute_s.value_or(-1);
-  request.loop = {command.local_refs, command.int_ops, command.fp_ops, command.divisions};
-  request.sweeps = command.sweeps;
-  request.local_bytes = command.local_bytes;
-  const plan::StripCosts costs(path->second, model->compute, model->strip);
-  const plan::Explanation explanation = plan::explain(request, &costs);
-  if (global.json) {
-    print(plan::to_json(explanation).dump() + "\n");
-  } else {
-    print(model->name + ", path " + path->first + "\n" + plan::to_text(explanation));
-  }
-  return kExitOk;
 }
 
 }  // namespace stripline::cli

@@ -28,18 +28,17 @@ const std::map<std::string, std::string>& helpers() {
 }
 
 const std::vector<std::string>& commands() {
-  static const std::vector<std::string> kCommands = {"run",   "bench", "doctor", "campaign",
-                                                     "model", "nodes", "version"};
+  static const std::vector<std::string> kCommands = {"run",   "bench",   "doctor", "campaign",
+                                                     "model", "explain", "nodes",  "version"};
   return kCommands;
 }
-const std::vector<std::string>& campaign_commands() {
-  static const std::vector<std::string> kCommands = {"run",  "watch",  "list",
-                                                     "show", "cancel", "export"};
-  return kCommands;
-}
-const std::vector<std::string>& model_commands() {
-  static const std::vector<std::string> kCommands = {"list", "show", "fetch", "explain"};
-  return kCommands;
+// Those that have commands of their own.
+const std::map<std::string, std::vector<std::string>>& groups() {
+  static const std::map<std::string, std::vector<std::string>> kGroups = {
+      {"campaign", {"run", "watch", "list", "show", "cancel", "export"}},
+      {"model", {"list", "show", "fetch"}},
+      {"explain", {"loop", "nest", "call"}}};
+  return kGroups;
 }
 
 // The first words that are not options of the program itself: where they are, up to two.
@@ -160,6 +159,7 @@ class Grammar {
     }
     define_campaign();
     define_model();
+    define_explain();
     CLI::App* nodes = leaf(app_, "nodes", "List the nodes whose agents have connected", node_list_);
     nodes->footer(
         std::string(
@@ -335,8 +335,7 @@ class Grammar {
     model->footer(
         "Examples:\n"
         "  stripline model list\n"
-        "  stripline model fetch tcp\n"
-        "  stripline model explain tcp.stripline.json --bytes 1MiB --compute 400us\n");
+        "  stripline model fetch tcp\n");
 
     CLI::App* list = leaf(*model, "list", "List models, or the versions of one", model_list_);
     list->add_option("model", model_list_.model, "List the versions of this model, newest first")
@@ -372,79 +371,195 @@ class Grammar {
             "Exit codes: 0 fetched or current, 2 no such model, 3 what came is damaged, 4 no\n"
             "server, 9 the file exists and is something else.\n") +
         kServiceOptions);
+  }
 
+  void define_explain() {
     CLI::App* explain =
-        leaf(*model, "explain", "Say how a loop over remote data would run, and why", explain_);
-    explain->add_option("model", explain_.source, "A model file, or a name: tcp, tcp@2")
+        app_.add_subcommand("explain", "Say how a program's communication would run, and why");
+    explain->require_subcommand(1);
+    explain->fallthrough();
+    explain->footer(
+        "Runs the planners of the runtime with a tuned model, and shows every alternative with "
+        "its\n"
+        "predicted time, the parameters that matter, and the margin. 'stripline run --trace' "
+        "writes\n"
+        "these commands for the loops and nests of a program.\n\n"
+        "Examples:\n"
+        "  stripline explain loop tcp.stripline.json --bytes 1MiB --compute 400us\n"
+        "  stripline explain nest tcp.stripline.json nest.json\n"
+        "  stripline explain call tcp.stripline.json --regions 256 --region-bytes 64\n");
+    define_explain_loop(*explain);
+    define_explain_nest(*explain);
+    define_explain_call(*explain);
+  }
+
+  static void add_model(CLI::App& command, std::string& source) {
+    command.add_option("model", source, "A model file, or a name: tcp, tcp@2")
         ->required()
         ->type_name("FILE|NAME");
-    const CLI::Validator as_bytes = converts(bytes_as_text);
-    explain->add_option("--bytes", explain_.bytes, "Remote data of the whole loop, e.g. 1MiB")
-        ->type_name("BYTES")
-        ->required()
-        ->transform(as_bytes);
-    explain->add_option("--direction", explain_.direction, "Of the transfers")
+  }
+  static void add_direction(CLI::App& command, std::string& direction) {
+    command.add_option("--direction", direction, "Of the transfers")
         ->type_name("DIRECTION")
         ->check(CLI::IsMember({"get", "put"}))
         ->capture_default_str();
-    explain
-        ->add_option("--path", explain_.path,
-                     "Path of the model, e.g. inter-node (default: its first)")
+  }
+  static void add_path(CLI::App& command, std::string& path) {
+    command.add_option("--path", path, "Path of the model, e.g. inter-node (default: its first)")
         ->type_name("NAME");
-    explain
-        ->add_option("--compute", compute_,
+  }
+
+  void define_explain_loop(CLI::App& explain) {
+    CLI::App* loop =
+        leaf(explain, "loop", "A loop that goes through remote data (strip_for)", loop_);
+    add_model(*loop, loop_.source);
+    const CLI::Validator as_bytes = converts(bytes_as_text);
+    loop->add_option("--bytes", loop_.bytes, "Remote data of the whole loop, e.g. 1MiB")
+        ->type_name("BYTES")
+        ->required()
+        ->transform(as_bytes);
+    add_direction(*loop, loop_.direction);
+    add_path(*loop, loop_.path);
+    loop->add_option("--compute", compute_,
                      "Computation of the whole loop, e.g. 400us (default: "
                      "estimated from the options below)")
         ->type_name("TIME")
         ->transform(converts(seconds_as_text));
-    explain->add_option("--fp-ops", explain_.fp_ops, "Floating-point operations per element")
+    loop->add_option("--fp-ops", loop_.fp_ops, "Floating-point operations per element")
         ->type_name("N")
         ->capture_default_str();
-    explain->add_option("--int-ops", explain_.int_ops, "Integer operations per element")
+    loop->add_option("--int-ops", loop_.int_ops, "Integer operations per element")
         ->type_name("N")
         ->capture_default_str();
-    explain->add_option("--divisions", explain_.divisions, "Divisions per element")
+    loop->add_option("--divisions", loop_.divisions, "Divisions per element")
         ->type_name("N")
         ->capture_default_str();
-    explain
-        ->add_option("--local-refs", explain_.local_refs, "References to local memory per element")
+    loop->add_option("--local-refs", loop_.local_refs, "References to local memory per element")
         ->type_name("N")
         ->capture_default_str();
-    explain->add_option("--local-bytes", explain_.local_bytes, "Footprint of the local references")
+    loop->add_option("--local-bytes", loop_.local_bytes, "Footprint of the local references")
         ->type_name("BYTES")
         ->transform(as_bytes)
         ->capture_default_str();
-    explain->add_option("--sweeps", explain_.sweeps, "How often each element is used")
+    loop->add_option("--sweeps", loop_.sweeps, "How often each element is used")
         ->type_name("N")
         ->check(is_count())
         ->capture_default_str();
-    explain->add_option("--element", explain_.element_bytes, "Bytes of an element")
+    loop->add_option("--element", loop_.element_bytes, "Bytes of an element")
         ->type_name("BYTES")
         ->transform(as_bytes)
         ->check(is_count())
         ->capture_default_str();
-    explain
-        ->add_option("--granule", explain_.granule_elements,
+    loop->add_option("--granule", loop_.granule_elements,
                      "Strips are a multiple of so many elements")
         ->type_name("N")
         ->check(is_count())
         ->capture_default_str();
-    explain
-        ->add_option("--halo", explain_.halo_bytes,
-                     "Bytes that a strip of a get needs beyond its end")
+    loop->add_option("--halo", loop_.halo_bytes, "Bytes that a strip of a get needs beyond its end")
         ->type_name("BYTES")
         ->transform(as_bytes)
         ->capture_default_str();
-    explain->add_option("--buffer", buffer_, "Memory that the plan may use (default: no limit)")
+    loop->add_option("--buffer", buffer_, "Memory that the plan may use (default: no limit)")
         ->type_name("BYTES")
         ->transform(as_bytes);
-    explain->footer(
+    loop->add_option("--blocks", loop_.blocks, "Contiguous regions that the data are in")
+        ->type_name("N")
+        ->check(is_count())
+        ->capture_default_str();
+    loop->add_option("--peers", loop_.peers, "Ranks that the blocks are of, one after the other")
+        ->type_name("N")
+        ->check(is_count())
+        ->capture_default_str();
+    loop->add_option("--nic-ranks", loop_.nic_ranks, "Ranks that share a NIC")
+        ->type_name("N")
+        ->check(is_count())
+        ->capture_default_str();
+    loop->add_option(
+            "--own", loop_.own_bytes,
+            "Local data that the loop goes through while the first transfers are under way")
+        ->type_name("BYTES")
+        ->transform(as_bytes)
+        ->capture_default_str();
+    loop->add_flag("--placed", loop_.placed, "The data have a place in the program's memory");
+    loop->footer(
+        std::string("Exit codes: 0, 2 no such model or path, 3 malformed file, 4 no server.\n\n"
+                    "Example:\n"
+                    "  stripline explain loop tcp --bytes 512KiB --fp-ops 2 --local-refs 1\n") +
+        kServiceOptions);
+  }
+
+  void define_explain_nest(CLI::App& explain) {
+    CLI::App* nest = leaf(explain, "nest", "A nest of loops over remote arrays (for_nest)", nest_);
+    add_model(*nest, nest_.source);
+    nest->add_option("nest", nest_.nest, "A file with the nest, or the nest itself: {...}")
+        ->required()
+        ->type_name("FILE|JSON");
+    nest->footer(
         std::string(
-            "Runs the planner of the runtime and shows every alternative with its predicted\n"
-            "time and interval, the parameters it used and the margin.\n\n"
+            "The nest is a JSON object: loops, the outermost first, and references with the bytes\n"
+            "that they move by loop. docs/cli.md shows one, docs/schema/nest-v1.schema.json has "
+            "all\n"
+            "members, docs/schema/nests more examples.\n\n"
+            "Exit codes: 0, 2 no such model or file, 3 malformed file or nest, 4 no server.\n\n"
+            "Example:\n"
+            "  stripline explain nest tcp '{\"loops\":[{\"count\":4096}],\"compute_s\":1e-4,\n"
+            "    \"references\":[{\"mode\":\"read\",\"stride_bytes\":[64]}]}'\n") +
+        kServiceOptions);
+  }
+
+  void define_explain_call(CLI::App& explain) {
+    CLI::App* call =
+        leaf(explain, "call", "A put or get of many regions (<stripline/vis.h>)", call_);
+    add_model(*call, call_.source);
+    const CLI::Validator as_bytes = converts(bytes_as_text);
+    call->add_option("--regions", call_.regions, "Contiguous remote pieces")
+        ->type_name("N")
+        ->required()
+        ->check(is_count());
+    call->add_option("--region-bytes", call_.region_bytes, "Bytes of each; the mean for lists")
+        ->type_name("BYTES")
+        ->required()
+        ->transform(as_bytes)
+        ->check(is_count());
+    call->add_option("--stride", call_.stride_bytes,
+                     "From region to region; the mean for lists (default: twice --region-bytes)")
+        ->type_name("BYTES")
+        ->transform(as_bytes);
+    call->add_option("--kind", call_.kind,
+                     "strided: one shape says where they are; indexed: a list of addresses")
+        ->type_name("KIND")
+        ->check(CLI::IsMember({"strided", "indexed"}))
+        ->capture_default_str();
+    add_direction(*call, call_.direction);
+    add_path(*call, call_.path);
+    call->add_option("--local-regions", call_.local_regions, "Contiguous local pieces")
+        ->type_name("N")
+        ->check(is_count())
+        ->capture_default_str();
+    call->add_option("--class", call_.compute_class, "What the program computes meanwhile")
+        ->type_name("CLASS")
+        ->check(CLI::IsMember({"communication_only", "light", "heavy"}))
+        ->capture_default_str();
+    call->add_flag("--bounding-box", call_.bounding_box,
+                   "Gets may read what lies between the regions");
+    call->add_option("--iov-limit", call_.iov_limit,
+                     "Remote pieces that one operation of the network takes")
+        ->type_name("N")
+        ->check(is_count())
+        ->capture_default_str();
+    call->add_option("--peers", call_.peers, "Ranks that this rank has such transfers with at once")
+        ->type_name("N")
+        ->check(is_count())
+        ->capture_default_str();
+    call->add_option("--service-delay", call_.service_delay_s,
+                     "How long messages wait at the target until it looks for them")
+        ->type_name("TIME")
+        ->transform(converts(seconds_as_text));
+    call->footer(
+        std::string(
             "Exit codes: 0, 2 no such model or path, 3 malformed file, 4 no server.\n\n"
             "Example:\n"
-            "  stripline model explain tcp --bytes 512KiB --fp-ops 2 --local-refs 1\n") +
+            "  stripline explain call tcp --regions 1024 --region-bytes 8 --stride 8KiB\n") +
         kServiceOptions);
   }
 
@@ -476,7 +591,7 @@ class Grammar {
             resolve(action.name, model_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelList>) {
             resolve(action.model, model_resource);
-          } else if constexpr (std::is_same_v<Chosen, ModelExplain>) {
+          } else if constexpr (std::is_same_v<Chosen, ExplainLoop>) {
             action.compute_s = compute_;
             action.buffer_bytes = buffer_;
           }
@@ -496,7 +611,9 @@ class Grammar {
   ModelList model_list_;
   ModelShow model_show_;
   ModelFetch fetch_;
-  ModelExplain explain_;
+  ExplainLoop loop_;
+  ExplainNest nest_;
+  ExplainCall call_;
   NodeList node_list_;
   ShowVersion version_;
   std::vector<std::string> nodes_;
@@ -525,13 +642,9 @@ Parsed parse_command_line(const std::vector<std::string>& arguments) {
       return parsed;
     }
     if (auto unknown = unknown_command(first, "", commands())) return *unknown;
-    if (words.size() > 1 && first == "campaign") {
-      if (auto unknown = unknown_command(arguments[words[1]], first, campaign_commands())) {
-        return *unknown;
-      }
-    }
-    if (words.size() > 1 && first == "model") {
-      if (auto unknown = unknown_command(arguments[words[1]], first, model_commands())) {
+    const auto group = groups().find(first);
+    if (words.size() > 1 && group != groups().end()) {
+      if (auto unknown = unknown_command(arguments[words[1]], first, group->second)) {
         return *unknown;
       }
     }

@@ -97,18 +97,42 @@ TEST(Parse, NamesAreCompleted) {
   EXPECT_NE(refuse({"campaign", "show", "No Such"}).err.find("campaign list"), std::string::npos);
 }
 
-TEST(Parse, ModelExplain) {
-  const auto explain =
-      parse_as<ModelExplain>({"model", "explain", "tcp", "--bytes", "512KiB", "--direction", "put",
-                              "--compute", "400us", "--buffer", "64k", "--fp-ops", "2"});
+TEST(Parse, ExplainLoop) {
+  const auto explain = parse_as<ExplainLoop>(
+      {"explain", "loop",      "tcp",         "--bytes",  "512KiB", "--direction",
+       "put",     "--compute", "400us",       "--buffer", "64k",    "--fp-ops",
+       "2",       "--blocks",  "4",           "--peers",  "2",      "--own",
+       "1k",      "--placed",  "--nic-ranks", "3"});
+  EXPECT_EQ(explain.source, "tcp");
   EXPECT_EQ(explain.bytes, 524288U);
   EXPECT_EQ(explain.direction, "put");
   EXPECT_DOUBLE_EQ(explain.compute_s.value_or(0), 400e-6);
   EXPECT_EQ(explain.buffer_bytes, 65536U);
   EXPECT_EQ(explain.fp_ops, 2U);
-  const auto defaults = parse_as<ModelExplain>({"model", "explain", "tcp", "--bytes", "8"});
+  EXPECT_EQ(explain.blocks, 4U);
+  EXPECT_EQ(explain.peers, 2U);
+  EXPECT_EQ(explain.own_bytes, 1024U);
+  EXPECT_EQ(explain.nic_ranks, 3U);
+  EXPECT_TRUE(explain.placed);
+  const auto defaults = parse_as<ExplainLoop>({"explain", "loop", "tcp", "--bytes", "8"});
   EXPECT_FALSE(defaults.compute_s);
   EXPECT_FALSE(defaults.buffer_bytes);
+}
+
+TEST(Parse, ExplainNestAndCall) {
+  const auto nest = parse_as<ExplainNest>({"explain", "nest", "tcp", R"({"loops":[]})", "--json"});
+  EXPECT_EQ(nest.source, "tcp");
+  EXPECT_EQ(nest.nest, R"({"loops":[]})");
+  const auto call = parse_as<ExplainCall>(
+      {"explain", "call", "tcp", "--regions", "256", "--region-bytes", "64", "--stride", "1k",
+       "--kind", "indexed", "--class", "light", "--bounding-box", "--service-delay", "5us"});
+  EXPECT_EQ(call.regions, 256U);
+  EXPECT_EQ(call.region_bytes, 64U);
+  EXPECT_EQ(call.stride_bytes, 1024U);
+  EXPECT_EQ(call.kind, "indexed");
+  EXPECT_EQ(call.compute_class, "light");
+  EXPECT_TRUE(call.bounding_box);
+  EXPECT_DOUBLE_EQ(call.service_delay_s, 5e-6);
 }
 
 TEST(Parse, MistakesGetASuggestion) {
@@ -127,8 +151,12 @@ TEST(Parse, WrongValuesAreRefused) {
   refuse({"campaign", "run", "--fabric", "tcp", "--nodes", "0"});
   refuse({"campaign", "run", "--fabric", "tcp", "--time-budget", "soon"});
   refuse({"campaign", "run", "--fabric", "tcp", "--no-such-option"});
-  refuse({"model", "explain", "tcp"});
-  refuse({"model", "explain", "tcp", "--bytes", "8", "--direction", "sideways"});
+  refuse({"explain", "tcp"});
+  refuse({"explain", "loop", "tcp"});
+  refuse({"explain", "loop", "tcp", "--bytes", "8", "--direction", "sideways"});
+  refuse({"explain", "nest", "tcp"});
+  refuse({"explain", "call", "tcp", "--regions", "8"});
+  refuse({"explain", "call", "tcp", "--regions", "0", "--region-bytes", "8"});
   refuse({"campaign", "list", "--timeout", "-1"});
   refuse({});
   refuse({"model"});
@@ -169,7 +197,10 @@ TEST(Parse, EveryCommandHasHelpWithExitCodesOrExamples) {
                                                           {"model", "list"},
                                                           {"model", "show"},
                                                           {"model", "fetch"},
-                                                          {"model", "explain"},
+                                                          {"explain"},
+                                                          {"explain", "loop"},
+                                                          {"explain", "nest"},
+                                                          {"explain", "call"},
                                                           {"nodes"},
                                                           {"version"}};
   for (std::vector<std::string> command : commands) {

@@ -33,12 +33,6 @@ constexpr std::array<std::pair<Mode, std::string_view>, 3> kModes = {
     {{Mode::read, "read"}, {Mode::write, "write"}, {Mode::update, "update"}}};
 constexpr std::string_view kLocal = "local";
 
-// Where a job has not said otherwise. A box is what the runtime gives to one transfer
-// (runtime/vis/transfers.h).
-constexpr uint64_t kUsualBoxBytes = uint64_t{1} << 20;
-// Of the messages of a strided transfer of two dimensions.
-constexpr uint32_t kUsualHeaderBytes = 40;
-
 std::string names_of_paths() {
   std::string names = "'" + std::string(kLocal) + "'";
   for (size_t i = 0; i < model::kPaths; ++i) {
@@ -307,6 +301,10 @@ Status read_job(const Json& json, const std::string& where, VisRequest& many) {
 
 Result<DescribedNest> parse_nest(std::string_view text, std::string_view what) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(text, what));
+  return nest_from_json(json, what);
+}
+
+Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   DescribedNest nest;
   NestRequest& request = nest.request;
   Members members(json, std::string(what),
@@ -349,7 +347,7 @@ Result<DescribedNest> parse_nest(std::string_view text, std::string_view what) {
   many.max_buffer_bytes = kUsualBoxBytes;
   many.medium_bytes = kLandingSlotBytes;
   many.message_bytes = kUsualMessageBytes;
-  many.message_header_bytes = kUsualHeaderBytes;
+  many.message_header_bytes = kStridedHeaderBytes;
   if (members.has("job")) {
     const Status status = read_job(json["job"], std::string(what) + ".job", many);
     if (!status.ok()) members.fail(status.error());

@@ -28,6 +28,7 @@ struct DescribedNest {
 /// Reads a document. `what` names it in messages. Errors: data_loss, with the member that is wrong
 /// and what would be right; also for members that are not known.
 Result<DescribedNest> parse_nest(std::string_view text, std::string_view what);
+Result<DescribedNest> nest_from_json(const Json& json, std::string_view what);
 
 /// The document of a request whose links are those of a running job. Loops begin at 0, in steps
 /// of 1, as strides and offsets say the same.

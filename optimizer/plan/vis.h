@@ -77,6 +77,16 @@ inline constexpr uint32_t kDefaultPipelinedWindow = 64;
 /// run.
 inline constexpr uint64_t kUsualMessageBytes = 8184;
 
+/// Memory that a job has for the bounding box, or the messages, of one transfer.
+inline constexpr uint64_t kUsualBoxBytes = uint64_t{1} << 20;
+
+/// What describes the regions in a packed message: of a strided transfer, and for each of its
+/// dimensions; of a list of regions of one size, and for each of them (runtime/vis/wire.h).
+inline constexpr uint32_t kStridedHeaderBytes = 40;
+inline constexpr uint32_t kDimensionHeaderBytes = 16;
+inline constexpr uint32_t kListHeaderBytes = 8;
+inline constexpr uint32_t kListRegionHeaderBytes = 8;
+
 /// Of so many messages or less no data go through a landing zone: the way there and back of the
 /// messages that belong to it takes longer than the messages.
 inline constexpr uint64_t kLandingFromMessages = 3;

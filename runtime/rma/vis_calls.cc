@@ -22,6 +22,12 @@ static_assert(static_cast<int>(VisMethod::bounding_box) - 1 ==
 static_assert(static_cast<int>(VisMethod::packed) - 1 == static_cast<int>(plan::VisMethod::packed));
 static_assert(static_cast<int>(VisCompute::heavy) == static_cast<int>(plan::ComputeClass::heavy));
 static_assert(static_cast<int>(VisCompute::light) == static_cast<int>(plan::ComputeClass::light));
+static_assert(vis::Transfers::kMaxBoxBytes == plan::kUsualBoxBytes);
+static_assert(sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead) ==
+              plan::kStridedHeaderBytes);
+static_assert(2 * sizeof(uint64_t) == plan::kDimensionHeaderBytes);
+static_assert(sizeof(vis::wire::Head) == plan::kListHeaderBytes);
+static_assert(vis::wire::kWordBytes == plan::kListRegionHeaderBytes);
 
 plan::Direction direction_of(VisDirection direction) {
   return direction == VisDirection::put ? plan::Direction::put : plan::Direction::get;

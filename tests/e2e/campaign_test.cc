@@ -35,7 +35,7 @@ TEST(CampaignLoop, FromAgentsToAModelFileAndBack) {
   const Finished again = cli(server.address(), {"model", "fetch", "vapi", "-o", file});
   EXPECT_NE(again.out.find("is current"), std::string::npos) << again.out;
 
-  const Finished explained = cli(server.address(), {"model", "explain", file, "--bytes", "1MiB"});
+  const Finished explained = cli(server.address(), {"explain", "loop", file, "--bytes", "1MiB"});
   EXPECT_EQ(explained.exit_code, kExitOk) << explained.err;
   const Finished hello =
       run_program({program("stripline"), "run", "-n", "2", "--fabric", "emulated:opteron-vapi",

@@ -1,0 +1,15 @@
+// The model that a command is about.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "cli/command.h"
+#include "optimizer/model/tuned_model.h"
+
+namespace stripline::cli {
+
+/// The model behind "FILE|NAME": a file if there is one or it looks like one, else the server's.
+Result<model::TunedModel> find_model(const Global& global, const std::string& source);
+
+}  // namespace stripline::cli
