@@ -6,6 +6,7 @@
 #include <stripline/loop.h>
 
 #include "base/quantity.h"
+#include "runtime/loop/explain_command.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
 
@@ -166,7 +167,7 @@ void LoopRun::settle() {
     state_.trace.note(
         call_, request_.total_bytes * 2 + static_cast<uint64_t>(direction_),
         {plan_.schedule, plan_.reason, false, strips_, plan_.burst, plan_.predicted_s}, seconds,
-        what);
+        what, [this] { return explain(); });
   }
   if (!std::exchange(timed_, false)) return;
   if (LoopSite* const known = state_.sites.find(site_, request_)) {
@@ -174,6 +175,17 @@ void LoopRun::settle() {
     known->guard.record(plan_.reason == plan::Reason::guarded ? Way::baseline : Way::tuned,
                         seconds);
   }
+}
+
+// The command that says why; nothing where the planner was not asked.
+std::string LoopRun::explain() const {
+  const LoopSite* const known = site_ == 0 ? nullptr : state_.sites.find(site_, request_);
+  if (known == nullptr) return {};
+  plan::StripRequest request = request_;
+  if (request.compute_s < 0 && known->executions >= kRefineAfter) {
+    request.compute_s = known->least_compute_s;
+  }
+  return explain_command(context_.state(), request, state_.path_of(costs_));
 }
 
 LoopRun::~LoopRun() {

@@ -24,6 +24,12 @@ LoopState& LoopState::of(ContextState& context) {
   return static_cast<LoopState&>(*context.loop);
 }
 
+model::Path LoopState::path_of(const plan::StripCosts* costs) const {
+  size_t path = 0;
+  while (this->costs(static_cast<model::Path>(path)) != costs) ++path;
+  return static_cast<model::Path>(path);
+}
+
 LoopFrame& LoopState::enter_frame() {
   if (depth_ == frames_.size()) frames_.push_back(std::make_unique<LoopFrame>());
   frames_[depth_]->guarded = 0;

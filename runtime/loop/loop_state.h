@@ -78,6 +78,9 @@ struct LoopState : MechanismState {
     return costs ? &*costs : nullptr;
   }
 
+  /// The path of costs() that are not null.
+  model::Path path_of(const plan::StripCosts* costs) const;
+
   void stored(rank_t target, uint64_t offset, uint64_t bytes) override {
     cache.stored(target, offset, bytes);
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/loop/explain_command.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/vis/wire.h"
 
@@ -143,10 +144,9 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
     if (no_model && options.use_model) loops.say_no_model(state_);
     measuring_ = options.compute_s < 0 && !plan().obstacle && !no_model &&
                  reason != plan::Reason::own_memory && site_->executions < kTimedExecutions;
-    if (measuring_) {
-      options_ = options;
-    } else if (options.self_check && loops.guards && reason == plan::Reason::tuned &&
-               !plan().obstacle) {
+    if (measuring_ || loops.traces) options_ = options;
+    if (!measuring_ && options.self_check && loops.guards && reason == plan::Reason::tuned &&
+        !plan().obstacle) {
       take_turn(options);
     }
   }
@@ -552,7 +552,15 @@ void NestEngine::note(double seconds) {
   LoopState::of(state_).trace.note(call_, shape,
                                    {done.schedule, done.reason, done.obstacle.has_value(),
                                     done.steps, done.window, done.predicted_s},
-                                   seconds, "nest of " + loops);
+                                   seconds, "nest of " + loops,
+                                   [this] { return explain_command(); });
+}
+
+// Nothing where the planner was not asked.
+std::string NestEngine::explain_command() const {
+  if (site_ == nullptr || !site_->key.use_model) return {};
+  return detail::explain_command(state_,
+                                 request_of(state_, site_->key, options_, layout_->compute_s));
 }
 
 void NestEngine::start_clock() {

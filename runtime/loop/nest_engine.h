@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <stripline/nest.h>
@@ -125,6 +126,7 @@ class NestEngine {
   void take_turn(const NestOptions& options);
   void settle();
   void note(double seconds);
+  std::string explain_command() const;
   void start_clock();
   void stop_clock();
   void refine();

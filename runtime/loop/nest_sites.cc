@@ -102,35 +102,6 @@ vis::Strided strided_of(const access::Lmad& tile) {
   return shape;
 }
 
-plan::NestRequest request_of(ContextState& state, const NestKey& key, const NestOptions& options,
-                             double compute_s, uint64_t max_buffer_bytes) {
-  const fabric::Info& info = state.fabric->info();
-  plan::NestRequest request;
-  request.nest = key.nest;
-  request.link = key.link;
-  request.in_reach_part = key.in_reach_part;
-  request.nic_ranks = info.nic_ranks;
-  request.max_buffer_bytes = max_buffer_bytes;
-  request.compute_s = compute_s;
-  request.loop = options.loop;
-  request.local_bytes = options.local_bytes;
-  request.links[kLocalLink].in_reach = true;
-  for (size_t i = 0; i < model::kPaths; ++i) {
-    const auto path = static_cast<model::Path>(i);
-    plan::NestLink& link = request.links.at(link_by(path));
-    if (key.use_model) {
-      link.strip = LoopState::of(state).costs(path);
-      link.vis = state.vis_plans->costs(path);
-    }
-    link.many.iov_limit = info.iov_limit;
-    link.many.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
-    link.many.medium_bytes = state.vis.max_chunk_bytes();
-    link.many.message_bytes = state.messages.max_payload_bytes();
-    link.many.message_header_bytes = sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead);
-  }
-  return request;
-}
-
 // The tiles of a plan. The last step may be shorter; false where its tiles have to be grouped
 // otherwise than the others'.
 bool cut(const Nest& nest, const plan::NestPlan& plan, NestLayout& layout) {
@@ -303,12 +274,43 @@ void make_one_by_one(const Nest& nest, NestLayout& layout) {
 
 }  // namespace
 
+plan::NestRequest request_of(ContextState& state, const NestKey& key, const NestOptions& options,
+                             double compute_s) {
+  const fabric::Info& info = state.fabric->info();
+  plan::NestRequest request;
+  request.nest = key.nest;
+  request.link = key.link;
+  request.in_reach_part = key.in_reach_part;
+  request.nic_ranks = info.nic_ranks;
+  request.max_buffer_bytes = key.max_buffer_bytes;
+  request.compute_s = compute_s;
+  request.loop = options.loop;
+  request.local_bytes = options.local_bytes;
+  request.links[kLocalLink].in_reach = true;
+  for (size_t i = 0; i < model::kPaths; ++i) {
+    const auto path = static_cast<model::Path>(i);
+    plan::NestLink& link = request.links.at(link_by(path));
+    if (key.use_model) {
+      link.strip = LoopState::of(state).costs(path);
+      link.vis = state.vis_plans->costs(path);
+    }
+    link.many.iov_limit = info.iov_limit;
+    link.many.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
+    link.many.medium_bytes = state.vis.max_chunk_bytes();
+    link.many.message_bytes = state.messages.max_payload_bytes();
+    link.many.message_header_bytes = sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead);
+  }
+  return request;
+}
+
 namespace {
 
 NestLayout lay_out_within(uint64_t max_buffer_bytes, ContextState& state, const NestKey& key,
                           const NestOptions& options, double compute_s) {
-  const plan::NestRequest request = request_of(state, key, options, compute_s, max_buffer_bytes);
+  plan::NestRequest request = request_of(state, key, options, compute_s);
+  request.max_buffer_bytes = max_buffer_bytes;
   NestLayout layout;
+  layout.compute_s = compute_s;
   layout.plan = options.force ? force_nest(request, *options.force) : plan_nest(request);
   const plan::NestPlan first = layout.plan;
   bool done = !first.obstacle && cut(key.nest, first, layout);

@@ -42,6 +42,7 @@ struct NestLayout {
   /// `kept_offset` into its memory; else none.
   std::array<std::optional<access::Lmad>, access::kMaxReferences> kept{};
   std::array<uint64_t, access::kMaxReferences> kept_offset{};
+  double compute_s = -1;  ///< of all iterations, as planned with; negative: estimated
 
   /// Whether a group moves with every step, or is held for several. Neither, if it is in reach.
   bool moves(uint32_t g) const { return !in_reach[g] && whole.group[g].hold > plan.cut.loop; }
@@ -74,6 +75,10 @@ inline constexpr uint32_t kKeptOwner = uint32_t{1} << (64 - kOffsetBits);
 /// what it fetches is wanted afterwards.
 NestKey key_of(ContextState& state, const access::Nest& nest, const NestOptions& options,
                CallSite call, bool keeps);
+
+/// What the planner is asked. It points to the pieces of the key.
+plan::NestRequest request_of(ContextState& state, const NestKey& key, const NestOptions& options,
+                             double compute_s);
 
 /// Plans, cuts, and lays out. Where the plan has an obstacle, steps are single iterations, whose
 /// elements have a slot each.

@@ -16,6 +16,7 @@
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/loop/model_file.h"
+#include "runtime/loop/plain_nest.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -411,57 +412,11 @@ TEST(NestsUnderAModel, AreToldWhenThereIsNone) {
 
 constexpr size_t kBytes = 4096;
 
-// Sets what an iteration writes from all that it reads and where it is.
-void body(const access::Nest& nest, const std::array<uint64_t, access::kMaxDepth>& at,
-          std::span<std::byte* const> element) {
-  uint64_t sum = 1;
-  for (uint32_t loop = 0; loop < nest.depth; ++loop) sum = sum * 31 + at[loop];
-  for (uint32_t r = 0; r < nest.references(); ++r) {
-    if (nest.reference[r].mode == Mode::write) continue;
-    for (uint32_t byte = 0; byte < nest.reference[r].element_bytes; ++byte) {
-      sum = sum * 31 + static_cast<uint64_t>(element[r][byte]);
-    }
-  }
-  for (uint32_t r = 0; r < nest.references(); ++r) {
-    if (nest.reference[r].mode == Mode::read) continue;
-    for (uint32_t byte = 0; byte < nest.reference[r].element_bytes; ++byte) {
-      element[r][byte] = static_cast<std::byte>(sum = sum * 0x9e3779b97f4a7c15 + (sum >> 32) + r);
-    }
-  }
-}
-
-using Visit = std::function<void(const std::array<uint64_t, access::kMaxDepth>&)>;
-void for_each_iteration(const access::Nest& nest, const Visit& visit) {
-  std::array<uint64_t, access::kMaxDepth> at{};
-  while (true) {
-    visit(at);
-    uint32_t loop = nest.depth;
-    while (loop > 0 && ++at[loop - 1] == nest.counts[loop - 1]) at[--loop] = 0;
-    if (loop == 0) return;
-  }
-}
-
 struct Case {
   access::Nest nest;
   std::vector<access::Piece> pieces;  // of some of the references
   NestCandidate candidate;
 };
-
-// Where an iteration finds an element in the memories of all ranks, one behind the other.
-size_t place_of(const access::Reference& reference,
-                const std::array<uint64_t, access::kMaxDepth>& at) {
-  int64_t offset = reference.base;
-  uint32_t owner = reference.owner;
-  if (reference.in_pieces()) {
-    const access::Piece& piece = reference.pieces[at[reference.piece_loop]];
-    owner = piece.owner;
-    offset += piece.base;
-  }
-  for (size_t loop = 0; loop < access::kMaxDepth; ++loop) {
-    offset += reference.stride_bytes[loop] * static_cast<int64_t>(at[loop]);
-  }
-  return owner * kBytes + static_cast<size_t>(offset);
-}
 
 std::string text_of(const Case& one) {
   std::string text = "schedule " + std::to_string(static_cast<int>(one.candidate.schedule)) +
@@ -572,40 +527,15 @@ TEST_P(Nests, DoWhatTheLoopsSay) {
         options.force = one.candidate;
         detail::NestRun run(context, one.nest, options, CallSite::current());
         while (const detail::NestTile* tile = run.next()) {
-          access::Nest part = one.nest;
-          for (uint32_t loop = 0; loop < tile->cut_loop; ++loop) part.counts[loop] = 1;
-          part.counts[tile->cut_loop] = tile->count;
-          for_each_iteration(part, [&](const auto& at) {
-            std::array<std::byte*, access::kMaxReferences> element = tile->element;
-            std::array<uint64_t, access::kMaxDepth> number = tile->first;
-            for (uint32_t loop = 0; loop < part.depth; ++loop) {
-              number[loop] += at[loop];
-              for (uint32_t r = 0; r < part.references(); ++r) {
-                element[r] += tile->stride_bytes[r][loop] * static_cast<int64_t>(at[loop]);
-              }
-            }
-            body(one.nest, number, element);
+          for_each_iteration(one.nest, *tile, [&](const auto& at, const auto& element) {
+            set_by_all_it_reads(one.nest, at, element);
           });
         }
         if (!run.plan().obstacle && run.plan().steps > 1) ++cut;
       }
       context.barrier();
       const bool in_order = access::dependence_of(plain).has_value();
-      for_each_iteration(plain, [&](const auto& at) {
-        std::array<std::byte*, access::kMaxReferences> element{};
-        std::array<std::array<std::byte, 8>, access::kMaxReferences> copies{};
-        for (uint32_t r = 0; r < plain.references(); ++r) {
-          const access::Reference& reference = plain.reference[r];
-          element[r] = copies[r].data();
-          std::memcpy(element[r], &expected[place_of(reference, at)], reference.element_bytes);
-        }
-        body(plain, at, element);
-        for (uint32_t r = 0; r < plain.references(); ++r) {
-          const access::Reference& reference = plain.reference[r];
-          if (reference.mode == Mode::read) continue;
-          std::memcpy(&expected[place_of(reference, at)], element[r], reference.element_bytes);
-        }
-      });
+      run_plainly(plain, kBytes, expected);
       ASSERT_EQ(std::memcmp(mine, &expected[context.rank_me() * kBytes], kBytes), 0)
           << "case " << i << (in_order ? ", in order: " : ": ") << text_of(one);
       context.barrier();

@@ -71,15 +71,17 @@ std::string savings_text(const Savings& savings) {
 }
 
 void Trace::note(CallSite call, uint64_t shape, const Choice& choice, double seconds,
-                 std::string_view what) {
+                 std::string_view what, const std::function<std::string()>& command) {
   const std::string_view file = call.file == nullptr ? std::string_view() : call.file;
   Row& row = rows_[{file, call.line, shape}];
-  if (row.executions++ == 0) row.what = what;
+  const bool first = row.executions++ == 0;
+  if (first) row.what = what;
   if (choice.reason == plan::Reason::guarded) {
     ++row.simple;
     row.simple_s += seconds;
     return;
   }
+  if (first || row.choice != choice) row.command = command();
   row.choice = choice;
   row.measured_s += seconds;
   row.predicted_s += choice.predicted_s;
@@ -94,10 +96,14 @@ std::string Trace::text() const {
   std::string text = padded("place", 28) + padded("what", 26) + padded("times", 9) +
                      padded("chosen", 26) + padded("predicted", 11) + "measured\n";
   std::string missed;
+  std::string commands;
   for (size_t i = 0; i < std::min(order.size(), kMostRows); ++i) {
     const auto& [key, row] = *order[i];
     const auto& [file, line, shape] = key;
     const std::string place = std::string(name_of(file)) + ":" + std::to_string(line);
+    if (!row.command.empty()) {
+      commands += "  " + place + " (" + row.what + ")\n    " + row.command + "\n";
+    }
     // What was done most of the times.
     const bool demoted = 2 * row.simple > row.executions;
     const auto times = static_cast<double>(demoted ? row.simple : row.executions - row.simple);
@@ -119,6 +125,7 @@ std::string Trace::text() const {
     text += "and " + std::to_string(order.size() - kMostRows) + " more\n";
   }
   if (!missed.empty()) text += "predictions that missed:\n" + missed;
+  if (!commands.empty()) text += "commands that say why:\n" + commands;
   return text;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -25,6 +26,7 @@ struct Choice {
 
   /// "A, 16 steps"; "B, 16 steps, 2 ahead".
   std::string text() const;
+  bool operator==(const Choice&) const = default;
 };
 
 /// What tuned plans saved, by their guards.
@@ -51,12 +53,15 @@ class Trace {
     double simple_s = 0;
     double measured_s = 0;  ///< of those that were not
     double predicted_s = 0;
+    std::string command;  ///< that explains the choice; empty: there is none
   };
 
-  /// An execution. `shape` tells apart what happens at one place.
+  /// An execution. `shape` tells apart what happens at one place. `command` is asked when the
+  /// choice is another one than before.
   void note(CallSite call, uint64_t shape, const Choice& choice, double seconds,
-            std::string_view what);
-  /// A table, the places that took the longest first; and where predictions missed.
+            std::string_view what, const std::function<std::string()>& command);
+  /// A table, the places that took the longest first; where predictions missed; and the commands
+  /// that explain the choices.
   std::string text() const;
   bool empty() const { return rows_.empty(); }
 

@@ -15,17 +15,19 @@
 namespace stripline::detail {
 namespace {
 
+std::string none() { return {}; }
+
 constexpr CallSite kHere{"/home/someone/app/jacobi.cc", 81};
 
 TEST(Trace, ShowsThePlacesThatTookLongestFirst) {
   Trace trace;
   EXPECT_TRUE(trace.empty());
   const Choice strips{plan::Schedule::pipelined, plan::Reason::tuned, false, 16, 2, 250e-6};
-  for (int i = 0; i < 4; ++i) trace.note(kHere, 1, strips, 260e-6, "get 512 KiB");
+  for (int i = 0; i < 4; ++i) trace.note(kHere, 1, strips, 260e-6, "get 512 KiB", none);
   const Choice simple{plan::Schedule::vectorised, plan::Reason::guarded, false, 1, 1, 0};
-  trace.note(kHere, 1, simple, 900e-6, "get 512 KiB");
+  trace.note(kHere, 1, simple, 900e-6, "get 512 KiB", none);
   const Choice all{plan::Schedule::all_issued, plan::Reason::tuned, false, 8, 8, 1e-3};
-  trace.note({"jacobi.cc", 93}, 1, all, 2e-3, "nest of 64 x 64");
+  trace.note({"jacobi.cc", 93}, 1, all, 2e-3, "nest of 64 x 64", none);
   const std::string text = trace.text();
   EXPECT_LT(text.find("jacobi.cc:93"), text.find("jacobi.cc:81")) << text;
   EXPECT_EQ(text.find("someone"), std::string::npos);
@@ -39,17 +41,34 @@ TEST(Trace, ShowsThePlacesThatTookLongestFirst) {
 TEST(Trace, SaysWhereTheGuardHasGivenThePlanUp) {
   Trace trace;
   const Choice strips{plan::Schedule::pipelined, plan::Reason::tuned, false, 16, 2, 250e-6};
-  for (int i = 0; i < 4; ++i) trace.note(kHere, 1, strips, 260e-6, "get 512 KiB");
+  for (int i = 0; i < 4; ++i) trace.note(kHere, 1, strips, 260e-6, "get 512 KiB", none);
   const Choice simple{plan::Schedule::vectorised, plan::Reason::guarded, false, 1, 1, 0};
-  for (int i = 0; i < 996; ++i) trace.note(kHere, 1, simple, 100e-6, "get 512 KiB");
+  for (int i = 0; i < 996; ++i) trace.note(kHere, 1, simple, 100e-6, "get 512 KiB", none);
   const std::string text = trace.text();
   EXPECT_NE(text.find("blocking, by the guard    -          100 us"), std::string::npos) << text;
 }
 
 TEST(Trace, ShapesAtOnePlaceAreRowsOfTheirOwn) {
   Trace trace;
-  for (uint64_t shape = 1; shape <= 40; ++shape) trace.note(kHere, shape, {}, 1e-6, "get");
+  for (uint64_t shape = 1; shape <= 40; ++shape) trace.note(kHere, shape, {}, 1e-6, "get", none);
   EXPECT_NE(trace.text().find("and 10 more"), std::string::npos);
+}
+
+TEST(Trace, EndsWithTheCommandsThatExplainTheLatestChoices) {
+  Trace trace;
+  int asked = 0;
+  const auto command = [&] { return "stripline explain loop m " + std::to_string(++asked); };
+  Choice choice{plan::Schedule::vectorised, plan::Reason::below_margin, false, 1, 1, 250e-6};
+  for (int i = 0; i < 3; ++i) trace.note(kHere, 1, choice, 1e-3, "get 512 KiB", command);
+  choice.predicted_s = 300e-6;  // planned again
+  for (int i = 0; i < 3; ++i) trace.note(kHere, 1, choice, 1e-3, "get 512 KiB", command);
+  trace.note({"jacobi.cc", 93}, 1, choice, 2e-3, "nest of 64 x 64", none);
+  EXPECT_EQ(asked, 2);
+  const std::string text = trace.text();
+  EXPECT_TRUE(
+      text.ends_with("commands that say why:\n  jacobi.cc:81 (get 512 KiB)\n"
+                     "    stripline explain loop m 2\n"))
+      << text;
 }
 
 TEST(Savings, AddUpOverSites) {

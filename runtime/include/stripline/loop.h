@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -157,6 +158,7 @@ class LoopRun {
   void refine();
   void take_turn(LoopSite& site);
   void settle();
+  std::string explain() const;
 
   Context& context_;
   LoopState& state_;

@@ -1,0 +1,74 @@
+#include "runtime/loop/explain_command.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/json.h"
+#include "optimizer/plan/nest_json.h"
+
+namespace stripline::detail {
+namespace {
+
+// What one argument of a program may hold on Linux, and some room.
+constexpr size_t kMostDocument = 120000;
+
+std::string begin_of_command(const ContextState& state, const char* what) {
+  return std::string("stripline explain ") + what + " " + shell_word(state.options.model_path);
+}
+
+}  // namespace
+
+std::string shell_word(const std::string& text) {
+  const bool plain = !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-+,:@%").find(c) != std::string_view::npos;
+  });
+  if (plain) return text;
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
+std::string explain_command(const ContextState& state, const plan::StripRequest& request,
+                            model::Path path) {
+  if (state.model == nullptr) return {};
+  std::string command = begin_of_command(state, "loop");
+  const auto add = [&](const char* option, uint64_t value, uint64_t usual) {
+    if (value != usual) command += " " + std::string(option) + " " + std::to_string(value);
+  };
+  command += " --path " + shell_word(model::find_path(*state.model, path)->first);
+  command += " --direction " + std::string(plan::to_string(request.direction));
+  command += " --bytes " + std::to_string(request.total_bytes);
+  add("--element", request.element_bytes, 8);
+  add("--granule", request.granule_elements, 1);
+  add("--halo", request.halo_bytes, 0);
+  add("--blocks", request.blocks, 1);
+  add("--peers", request.peers, 1);
+  add("--nic-ranks", request.nic_ranks, 1);
+  add("--own", request.own_bytes, 0);
+  if (request.placed) command += " --placed";
+  add("--buffer", request.max_buffer_bytes, std::numeric_limits<uint64_t>::max());
+  if (request.compute_s >= 0) return command + " --compute " + Json(request.compute_s).dump();
+  add("--fp-ops", request.loop.n_fp_alu, 1);
+  add("--int-ops", request.loop.n_int_alu, 0);
+  add("--divisions", request.loop.n_div, 0);
+  add("--local-refs", request.loop.n_local_ref, 0);
+  add("--local-bytes", request.local_bytes, 0);
+  add("--sweeps", request.sweeps, 1);
+  return command;
+}
+
+std::string explain_command(const ContextState& state, const plan::NestRequest& request) {
+  if (state.model == nullptr) return {};
+  const std::string document = plan::to_json(request).dump();
+  if (document.size() > kMostDocument) return {};
+  return begin_of_command(state, "nest") + " " + shell_word(document);
+}
+
+}  // namespace stripline::detail

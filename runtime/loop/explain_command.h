@@ -1,0 +1,21 @@
+// The command that explains what was chosen at a place: `stripline explain` (docs/cli.md) with
+// everything that the planner was asked. For a person to copy from what `--trace` shows.
+#pragma once
+
+#include <string>
+
+#include "optimizer/plan/nest.h"
+#include "optimizer/plan/strip.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline::detail {
+
+/// Of a loop over data that a path leads to, and of a nest. Empty without a model.
+std::string explain_command(const ContextState& state, const plan::StripRequest& request,
+                            model::Path path);
+std::string explain_command(const ContextState& state, const plan::NestRequest& request);
+
+/// One word for a POSIX shell.
+std::string shell_word(const std::string& text);
+
+}  // namespace stripline::detail

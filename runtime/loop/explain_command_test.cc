@@ -1,0 +1,106 @@
+#include "runtime/loop/explain_command.h"
+
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <stripline/loop.h>
+#include <stripline/nest.h>
+
+#include "optimizer/plan/nest_json.h"
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/loop/model_file.h"
+
+namespace stripline::detail {
+namespace {
+
+TEST(ExplainCommand, WordsAreOfAShell) {
+  EXPECT_EQ(shell_word("/tmp/tcp.stripline.json"), "/tmp/tcp.stripline.json");
+  EXPECT_EQ(shell_word("my model"), "'my model'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
+// What stands behind `begin` in the same line.
+std::string rest_of_line(const std::string& text, const std::string& begin) {
+  const size_t at = text.find(begin);
+  if (at == std::string::npos) return {};
+  return text.substr(at + begin.size(), text.find('\n', at) - at - begin.size());
+}
+
+// The commands hold all that the planner was asked: what they ask is planned alike.
+TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
+  const ModelFile file("explain_command_test");
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 3);
+  group.context.model_path = file.path();
+  group.context.trace = "sites";
+  NestPlan nest_plan;
+  LoopPlan loop_plan;
+  ::testing::internal::CaptureStderr();
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    constexpr size_t kCount = 65536;
+    const auto array = *context.new_symmetric_array<double>(kCount);
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const std::vector<global_ptr<double>> parts{context.on_rank(array, 1),
+                                                  context.on_rank(array, 2)};
+      const PieceArray<double> pieces(parts);
+      const auto [r, i] = loop_indices<2>();
+      for (int time = 0; time < 8; ++time) {
+        nest_plan = for_nest(
+            context, {size_t{2}, kCount / 2}, {.self_check = false},
+            [&](const std::array<size_t, 2>& at, const double&, const double&) {
+              if (at[1] % 1024 == 0) context.compute_for(5e-6);
+            },
+            read(pieces[r], i), read(parts[0], r * (kCount / 2) + i));
+        loop_plan = strip_for(context, global_ptr<const double>(parts[1]), kCount,
+                              {.granule = 4, .self_check = false},
+                              [&](size_t begin, size_t end, const double*) {
+                                context.compute_for(static_cast<double>(end - begin) * 5e-9);
+                              });
+        // Not asked for: nothing to explain.
+        for_nest(
+            context, {size_t{1}, size_t{99}}, {.use_model = false}, [](const double&) {},
+            read(parts[0], i));
+      }
+    }
+    context.barrier();
+  });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  EXPECT_EQ(said.find("(nest of 1 x 99)"), std::string::npos) << said;
+
+  const std::string document = rest_of_line(said, "stripline explain nest " + file.path() + " '");
+  ASSERT_TRUE(document.ends_with('\'')) << said;
+  auto nest = plan::parse_nest(document.substr(0, document.size() - 1), "the nest");
+  ASSERT_TRUE(nest.ok()) << nest.error().message();
+  const model::TunedModel m = model::example_model();
+  const auto& network = m.network.at("inter-node");
+  const plan::StripCosts strip(network, m.compute, m.strip);
+  const plan::VisCosts vis(network, m.pack, nullptr);
+  plan::NestLink& link = nest->request.links[plan::link_by(model::Path::network)];
+  link.strip = &strip;
+  link.vis = &vis;
+  const NestPlan again = plan::plan_nest(nest->request);
+  EXPECT_EQ(again.reason, nest_plan.reason);
+  EXPECT_EQ(again.steps, nest_plan.steps);
+  EXPECT_EQ(again.predicted_s, nest_plan.predicted_s);
+  EXPECT_GT(again.predicted_s, 300e-6);
+
+  const std::string options = rest_of_line(said, "stripline explain loop " + file.path() +
+                                                     " --path inter-node --direction get --bytes "
+                                                     "524288 --granule 4 --buffer 67108864"
+                                                     " --compute ");
+  ASSERT_FALSE(options.empty()) << said;
+  plan::StripRequest request;
+  request.total_bytes = 524288;
+  request.granule_elements = 4;
+  request.max_buffer_bytes = 67108864;
+  request.compute_s = std::stod(options);
+  EXPECT_EQ(plan::plan_strip(request, &strip), loop_plan) << options;
+}
+
+}  // namespace
+}  // namespace stripline::detail
