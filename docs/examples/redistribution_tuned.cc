@@ -1,6 +1,6 @@
 // Redistribution: every rank gathers the parts that are meant for it from all ranks, one behind the
-// other, and scales what has come: a part is scaled in its place while others
-// come.
+// other, and scales what has come: a part is scaled in its place while
+// others come.
 //
 //   redistribution_tuned [ELEMENTS [TIMES]]     ELEMENTS of each part
 
@@ -53,13 +53,13 @@ int main(int argc, char** argv) {
       const auto part = ctx.on_rank(*parts, from) + static_cast<std::ptrdiff_t>(me * n);
       blocks.push_back({part, n, &gathered[from * n]});
     }
-    const auto nothing = [] {};
-    stripline::strip_for_blocks<double>(ctx, blocks, {.loop = {.n_fp_alu = 4}}, nothing,
-                                        [&](size_t block, size_t begin, size_t end, const double*) {
-                                          double* const place = blocks[block].place;
-                                          for (size_t i = begin; i < end; ++i)
-                                            place[i] = scaled(place[i]);
-                                        });
+    const auto scale = [&](size_t block, size_t begin, size_t end, const double*) {
+      double* const place = blocks[block].place;
+      for (size_t i = begin; i < end; ++i) place[i] = scaled(place[i]);
+    };
+    const auto nothing_else = [] {};
+    stripline::strip_for_blocks<double>(ctx, blocks, {.loop = {.n_fp_alu = 4}}, nothing_else,
+                                        scale);
     ctx.barrier();
   }
   const double took_s = (ctx.now_s() - begin_s) / times;
