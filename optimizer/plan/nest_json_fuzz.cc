@@ -17,7 +17,7 @@ using stripline::plan::VisCosts;
 // Bounds the time of an input: each alternative is a plan.
 constexpr uint64_t kMostSteps = 1 << 16;
 
-void explain(stripline::plan::NestRequest request) {
+void explain_it(stripline::plan::NestRequest request) {
   static const auto kModel = stripline::model::example_model();
   static const auto& kPath = kModel.network.at("inter-node");
   static const StripCosts kStrip(kPath, kModel.compute, kModel.strip);
@@ -46,6 +46,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto written = to_json(nest->request);
   const auto again = stripline::plan::parse_nest(written.dump(), "written");
   if (!again.ok() || to_json(again->request) != written) std::abort();
-  explain(nest->request);
+  explain_it(nest->request);
   return 0;
 }
