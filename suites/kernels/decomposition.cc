@@ -8,6 +8,9 @@
 #include "suites/kernels/nas/ft_problem.h"
 #include "suites/kernels/nas/is_problem.h"
 #include "suites/kernels/nas_factors.h"
+#include "suites/kernels/prk/sparse_share.h"
+#include "suites/kernels/prk/transpose_share.h"
+#include "suites/kernels/prk_factors.h"
 #include "suites/kernels/transpose_problem.h"
 
 namespace stripline::suites {
@@ -74,6 +77,9 @@ Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks) {
   if (point.experiment == "kernel.matvec") {
     return Transfer{size_param(point, "rows") * size_param(point, "cols") * sizeof(double), 1};
   }
+  if (point.experiment == "kernel.triad") {
+    return Transfer{size_param(point, "elements") * sizeof(double), 1};
+  }
   if (point.experiment == "kernel.transpose") {
     const size_t n = size_param(point, "n");
     if (n == 0 || n % ranks != 0) {
@@ -82,6 +88,16 @@ Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks) {
                                                     std::to_string(ranks) + " ranks");
     }
     return Transfer{(n / ranks) * (n / ranks) * sizeof(Complex), ranks - 1};
+  }
+  if (point.experiment == "kernel.prk_transpose") {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto partition,
+                               prk::TransposePartition::create(size_param(point, "n"), ranks));
+    return Transfer{partition.block_elements() * sizeof(double), ranks - 1};
+  }
+  if (point.experiment == "kernel.prk_sparse") {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto partition,
+                               prk::SparsePartition::create(sparse_size_of(point), ranks));
+    return Transfer{partition.rows_per_rank() * sizeof(double), ranks - 1};
   }
   if (point.experiment == "kernel.nas_cg") {
     STRIPLINE_ASSIGN_OR_RETURN(
@@ -105,7 +121,8 @@ Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks) {
   return Error(ErrorCode::invalid_argument,
                "experiment '" + point.experiment +
                    "' has no decomposition to search; use kernel.matvec, kernel.transpose, "
-                   "kernel.nas_cg, kernel.nas_ft or kernel.nas_is");
+                   "kernel.triad, kernel.nas_cg, kernel.nas_ft, kernel.nas_is, "
+                   "kernel.prk_sparse or kernel.prk_transpose");
 }
 
 }  // namespace stripline::suites

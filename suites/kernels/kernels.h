@@ -9,6 +9,10 @@ namespace stripline::suites {
 
 Benchmark matvec_benchmark();
 Benchmark transpose_benchmark();
+Benchmark triad_benchmark();
+Benchmark prk_stencil_benchmark();
+Benchmark prk_transpose_benchmark();
+Benchmark prk_sparse_benchmark();
 Benchmark nas_cg_benchmark();
 Benchmark nas_ft_benchmark();
 Benchmark nas_is_benchmark();

@@ -1,13 +1,10 @@
 // kernel.transpose: a distributed transpose, the communication of the NAS FT benchmark.
-#include <span>
-#include <vector>
-
 #include "suites/grids.h"
-#include "suites/kernels/aligned_buffer.h"
 #include "suites/kernels/decomposition.h"
 #include "suites/kernels/engine.h"
 #include "suites/kernels/kernels.h"
 #include "suites/kernels/measure_kernel.h"
+#include "suites/kernels/peer_blocks.h"
 #include "suites/kernels/transpose_problem.h"
 
 namespace stripline::suites {
@@ -35,33 +32,21 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   STRIPLINE_RETURN_IF_ERROR(transfer_of(point, ctx.rank_n()));  // n must be a multiple of ranks
   const size_t n = size_param(point, "n");
   const size_t passes = size_param(point, "passes");
-  const rank_t ranks = ctx.rank_n();
   const rank_t me = ctx.rank_me();
 
-  TransposeProblem problem(n, ranks, me, passes);
+  TransposeProblem problem(n, ctx.rank_n(), me, passes);
   const size_t block_elements = problem.block_elements();
   STRIPLINE_ASSIGN_OR_RETURN(
       EngineLoop engine, make_engine_loop(ctx, point, loop_of(problem, passes), sizeof(Complex)));
   STRIPLINE_ASSIGN_OR_RETURN(auto source,
                              ctx.new_symmetric_array<Complex>(problem.source_elements()));
-  // Each rank begins with its successor, so that they do not all read from rank 0 at once.
-  std::vector<LoopBlock<const Complex>> block_list;
-  for (rank_t step = 1; step < ranks; ++step) {
-    const auto start = static_cast<std::ptrdiff_t>(problem.block_start(me));
-    block_list.push_back({ctx.on_rank(source, (me + step) % ranks) + start, block_elements});
-  }
-  const std::span<const LoopBlock<const Complex>> blocks(block_list);
-  const auto owner_of = [me, ranks](size_t block) {
-    return static_cast<uint32_t>((me + 1 + block) % ranks);
-  };
-  AlignedBuffer<Complex> buffer(block_elements * blocks.size());
-  std::vector<future> in_flight(kHandParts * blocks.size());
+  PeerBlocks<Complex> peers(ctx, source, problem.block_start(me), block_elements);
   const auto body = [&](size_t block, size_t begin, size_t end, const Complex* data) {
-    problem.compute(owner_of(block), begin, end, data);
+    problem.compute(peers.owner_of(block), begin, end, data);
   };
   const Complex* const own_block = ctx.local(source) + problem.block_start(me);
   const auto own_work = [&] { problem.compute(me, 0, block_elements, own_block); };
-  const size_t elements = block_elements * blocks.size();
+  const size_t elements = peers.elements();
   const size_t fine = std::min(elements, kFineElements);
   // A scaled time leaves out the rank's own block, which is not to be scaled.
   const bool partial = variant == Variant::fine && fine < elements;
@@ -73,16 +58,14 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   };
   parts.verify = [&](uint64_t salt) {
     bool good = partial || problem.verify(me, salt, block_elements);
-    size_t left = partial ? fine : elements;
-    for (size_t block = 0; block < blocks.size(); ++block) {
-      const size_t covered = std::min(left, block_elements);
-      good = problem.verify(owner_of(block), salt, covered) && good;
-      left -= covered;
+    for (size_t block = 0; block < peers.blocks().size(); ++block) {
+      const size_t covered = peers.covered(block, partial ? fine : elements);
+      good = problem.verify(peers.owner_of(block), salt, covered) && good;
     }
     return good;
   };
-  const VariantBuffers<Complex> buffers{buffer.data(), in_flight, fine};
-  parts.run = [&] { run_variant(ctx, variant, engine, blocks, buffers, own_work, body); };
+  const VariantBuffers<Complex> buffers = peers.buffers(fine);
+  parts.run = [&] { run_variant(ctx, variant, engine, peers.blocks(), buffers, own_work, body); };
   if (partial) parts.scale = static_cast<double>(elements) / static_cast<double>(fine);
 
   SampleSeries series = measure_kernel(session, rule, parts);

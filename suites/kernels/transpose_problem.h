@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/row_tiles.h"
 
 namespace stripline::suites {
 
@@ -55,23 +56,10 @@ class TransposeProblem {
   /// that they run the same machine code.
   [[gnu::noinline]] void compute(uint32_t owner, size_t begin, size_t end,
                                  const Complex* __restrict data) {
-    size_t row = begin / m_;
-    const size_t col = begin - row * m_;
-    size_t left = end - begin;
-    if (col != 0) {
-      const size_t count = std::min(m_ - col, left);
-      tile(owner, row++, 1, col, count, data);
-      data += count;
-      left -= count;
-    }
-    while (left >= m_) {
-      const size_t rows = std::min(kTileRows, left / m_);
-      tile(owner, row, rows, 0, m_, data);
-      row += rows;
-      data += rows * m_;
-      left -= rows * m_;
-    }
-    if (left != 0) tile(owner, row, 1, 0, left, data);
+    for_row_tiles(begin, end, m_, kTileRows,
+                  [&](size_t row, size_t rows, size_t col, size_t cols, size_t offset) {
+                    tile(owner, row, rows, col, cols, data + offset);
+                  });
   }
 
   /// Whether the part of the destination that came from `owner` is right after the body has run

@@ -1,0 +1,21 @@
+// What the experiments on PRK kernels have in common.
+#pragma once
+
+#include <vector>
+
+#include "optimizer/experiment/experiment.h"
+#include "suites/kernels/prk/sparse_share.h"
+
+namespace stripline::suites {
+
+/// How often a repetition goes through the kernel; samples are times of one iteration.
+experiment::Factor prk_iterations_factor();
+/// Of a completed point.
+size_t prk_iterations_of(const experiment::Point& point);
+
+/// lsize and radius, of PRK sparse.
+std::vector<experiment::Factor> sparse_size_factors();
+/// Of a completed point.
+prk::SparseSize sparse_size_of(const experiment::Point& point);
+
+}  // namespace stripline::suites
