@@ -14,8 +14,8 @@
 namespace stripline::suites {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"blocking", "hand",  "packed",
-                                                    "untuned",  "tuned", "forced"};
+constexpr std::array<std::string_view, 7> kNames = {"blocking", "hand",   "packed", "untuned",
+                                                    "tuned",    "forced", "fine"};
 
 constexpr const char* kMethodFactor = "method";
 constexpr const char* kPiecesFactor = "pieces";
@@ -30,7 +30,7 @@ std::string name_of(VisMethod method) {
 
 }  // namespace
 
-std::vector<std::string> nas_variant_names() { return {kNames.begin(), kNames.end()}; }
+std::vector<std::string> nas_variant_names() { return {kNames.begin(), kNames.end() - 1}; }
 
 Result<NasManner> nas_manner(Context& context, const experiment::Point& point) {
   const auto found = std::find(kNames.begin(), kNames.end(), point.variant);
@@ -72,14 +72,18 @@ Result<NasManner> nas_manner(Context& context, const experiment::Point& point) {
   return manner;
 }
 
-std::vector<experiment::Factor> nas_factors() {
+experiment::Factor strided_method_factor() {
   experiment::Factor method;
   method.name = kMethodFactor;
   method.description =
       "Variant forced: how strided transfers are carried out, with the settings that are used "
       "without a model.";
   for (const VisMethod one : kMethods) method.values.emplace_back(name_of(one));
-  return {nas_class_factor(), method};
+  return method;
+}
+
+std::vector<experiment::Factor> nas_factors() {
+  return {nas_class_factor(), strided_method_factor()};
 }
 
 experiment::Factor sweep_pieces_factor() {
@@ -117,6 +121,7 @@ std::string VisCounts::text() const {
 
 std::string nas_note(const NasManner& manner, const VisCounts& counts) {
   if (manner.variant == NasVariant::packed) return "packed by the program";
+  if (manner.variant == NasVariant::fine) return "element by element";
   return "strided transfers: " + counts.text();
 }
 

@@ -1,4 +1,5 @@
-// How the NAS kernels with strided transfers (MG, SP, BT) communicate: their variants and factors.
+// How the NAS kernels with strided transfers (MG, SP, BT), and PRK stencil, communicate: their
+// variants and factors.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +21,19 @@ enum class NasVariant {
   blocking,  ///< one call after the other, each waited for; no model
   hand,      ///< all that can be under way at the same time, then waiting; no model
   packed,    ///< packed into one contiguous put for each neighbour, and unpacked by the program
-  untuned,   ///< puts of faces with a signal, as far as they can be under way; no model
-  tuned,     ///< the calls of untuned, carried out as the loaded model says
-  forced     ///< the calls of untuned, carried out by the method that a factor names
+  untuned,   ///< NAS: puts of faces with a signal, as far as they can be under way; no model
+  tuned,     ///< the calls of untuned (PRK stencil: of hand), carried out as the loaded model says
+  forced,    ///< the same calls, carried out by the method that a factor names
+  fine       ///< element by element; PRK stencil only
 };
 
-/// Whether faces are put by strided calls that take a flag along.
+/// Whether NAS kernels put faces by strided calls that take a flag along.
 constexpr bool signals(NasVariant variant) {
   return variant == NasVariant::untuned || variant == NasVariant::tuned ||
          variant == NasVariant::forced;
 }
 
-/// Their names: "blocking" is the baseline.
+/// The names of all but fine: "blocking" is the baseline.
 std::vector<std::string> nas_variant_names();
 
 /// What a point says of how to communicate.
@@ -46,7 +48,9 @@ struct NasManner {
 /// network does not have.
 Result<NasManner> nas_manner(Context& context, const experiment::Point& point);
 
-/// class and method, for all of these kernels.
+/// method, for all of these kernels.
+experiment::Factor strided_method_factor();
+/// class and method, for those of NAS.
 std::vector<experiment::Factor> nas_factors();
 /// pieces, for those with sweeps.
 experiment::Factor sweep_pieces_factor();

@@ -41,11 +41,12 @@ NestOptions nest_options(const EngineLoop& engine, size_t elements) {
 }
 
 std::string plan_text(const NestPlan& plan) {
-  const bool moves = std::any_of(plan.transfer.begin(), plan.transfer.end(),
-                                 [](const plan::NestTransfer& one) { return one.moved; });
-  if (!moves) return "in place";
-  const std::string strips =
-      std::to_string(plan.steps) + " x " + exact_bytes_text(plan.transfer[0].bytes) + " of each";
+  uint64_t step_bytes = 0;
+  for (const plan::NestTransfer& one : plan.transfer) {
+    if (one.moved) step_bytes += one.bytes;
+  }
+  if (step_bytes == 0) return "in place";
+  const std::string strips = std::to_string(plan.steps) + " x " + exact_bytes_text(step_bytes);
   switch (plan.schedule) {
     case plan::Schedule::vectorised:
       return "blocking, " + strips;
@@ -57,16 +58,17 @@ std::string plan_text(const NestPlan& plan) {
   return strips;
 }
 
-// Runs the loop in any variant, over the b and c of one rank.
+// Runs the loop in any variant, over the b and c of one rank. `memory` is [b, a, c] on each: b and
+// c apart, as in STREAM, so that they are not one transfer.
 class Triad {
  public:
   Triad(Context& context, const SymmetricMemory<double>& memory, size_t elements, rank_t owner)
       : context_(context),
         elements_(elements),
-        a_(memory.on(context.rank_me())),
-        b_(memory.on(owner) + static_cast<std::ptrdiff_t>(elements)),
+        a_(memory.on(context.rank_me()) + static_cast<std::ptrdiff_t>(elements)),
+        b_(memory.on(owner)),
         c_(memory.on(owner) + static_cast<std::ptrdiff_t>(2 * elements)),
-        problem_(memory.here(), elements),
+        problem_(memory.here() + elements, elements),
         b_buffer_(elements),
         c_buffer_(elements) {}
 
@@ -152,8 +154,8 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) {
-    double* const b = memory.here() + elements;
-    TriadProblem::fill(b, b + elements, elements, ctx.rank_me(), salt);
+    double* const b = memory.here();
+    TriadProblem::fill(b, b + 2 * elements, elements, ctx.rank_me(), salt);
     triad.problem().clear_result();
   };
   parts.run = [&] {
@@ -180,9 +182,11 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   }
 
   SampleSeries series = measure_kernel(session, rule, parts);
-  const bool by_engine = variant >= Variant::untuned;
+  const bool by_hand = shift == 0 && variant == Variant::blocking;
+  const bool by_nest = variant >= Variant::untuned;
   series.note = !series.verified ? kWrongResult
-                : by_engine      ? plan_text(plan)
+                : by_hand        ? "in place"
+                : by_nest        ? plan_text(plan)
                                  : kernel_note(ctx, variant, engine, fine, elements);
   return series;
 }

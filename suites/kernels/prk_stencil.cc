@@ -1,0 +1,101 @@
+// kernel.prk_stencil: the Parallel Research Kernel Stencil, whose ghosts are rows and columns.
+#include <string>
+
+#include "suites/grids.h"
+#include "suites/kernels/engine.h"
+#include "suites/kernels/kernels.h"
+#include "suites/kernels/measure_kernel.h"
+#include "suites/kernels/nas_variants.h"
+#include "suites/kernels/prk/stencil_solver.h"
+#include "suites/kernels/prk_factors.h"
+#include "suites/kernels/stencil_transfers.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+constexpr const char* kRadiusFactor = "radius";
+constexpr const char* kRanksXFactor = "ranks_x";
+
+// The most elements of a face that variant fine puts one by one.
+constexpr size_t kFineFace = 4096;
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  Context& ctx = session.context();
+  const size_t iterations = prk_iterations_of(point);
+  STRIPLINE_ASSIGN_OR_RETURN(const NasManner manner, nas_manner(ctx, point));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const prk::StencilPartition partition,
+      prk::StencilPartition::create(size_param(point, "n"), size_param(point, kRadiusFactor),
+                                    ctx.rank_n(),
+                                    static_cast<uint32_t>(size_param(point, kRanksXFactor))));
+  if (manner.variant == NasVariant::fine && partition.largest_face() > kFineFace) {
+    return Error(ErrorCode::invalid_argument,
+                 "variant 'fine' would put faces of " + std::to_string(partition.largest_face()) +
+                     " elements one by one; it takes at most " + std::to_string(kFineFace) +
+                     ": make n or radius smaller");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(StencilTransfers transfers,
+                             StencilTransfers::create(ctx, manner, partition));
+  prk::StencilShare share(partition, ctx.rank_me(), transfers.shared());
+
+  KernelParts parts;
+  parts.prepare = [&](uint64_t salt) { share.start(salt); };
+  parts.run = [&] {
+    for (size_t i = 0; i < iterations; ++i) prk::iterate_stencil(share, transfers);
+  };
+  parts.verify = [&](uint64_t) { return prk::verify_stencil(share, transfers, iterations); };
+  parts.scale = 1 / static_cast<double>(iterations);
+
+  const VisCounts counts(ctx);
+  SampleSeries series = measure_kernel(session, rule, parts);
+  series.note = series.verified ? nas_note(manner, counts) : kWrongResult;
+  return series;
+}
+
+}  // namespace
+
+Benchmark prk_stencil_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "kernel.prk_stencil";
+  e.title = "PRK stencil: ghost rows and columns of blocks";
+  e.description =
+      "The star stencil of the Parallel Research Kernels on n x n points in blocks over a grid of "
+      "ranks: out += stencil of in, in += 1 in each iteration. Every rank puts the points that its "
+      "neighbours have as ghosts to where they belong, rows in `radius` contiguous pieces, columns "
+      "as strided as they lie: element by element (fine), by one strided call for each face, "
+      "blocking, before anything is computed (blocking), by the same calls while the points that "
+      "need no ghosts are computed (hand), the same as the context's model says (tuned) or by a "
+      "given method (forced). Variant packed does as hand, but packs each face, puts it into a "
+      "buffer at the neighbour with a flag that tells it so, and it is unpacked there. What the "
+      "runtime chooses without a model is what hand uses, so that there is no variant untuned. All "
+      "variants run the same loop bodies. fine takes faces of at most 4096 elements. Two ranks "
+      "have no columns to exchange, but with ranks_x=2. A sample is the time of all iterations, "
+      "divided by their number.";
+  e.factors = {
+      integer_factor(
+          "n", "1", "Points along each axis.",
+          {int64_t{512}, int64_t{64}, int64_t{128}, int64_t{256}, int64_t{1024}, int64_t{2048}}, 3,
+          1 << 14),
+      integer_factor(kRadiusFactor, "1", "Points of the star on either side along each axis.",
+                     {int64_t{2}, int64_t{1}, int64_t{4}}, 1, 64),
+      integer_factor(kRanksXFactor, "1",
+                     "Ranks along a row of points; 0: as near to a square as divides the ranks, "
+                     "more of them along columns.",
+                     {int64_t{0}}, 0, kMostRanks),
+      prk_iterations_factor(), strided_method_factor()};
+  e.variants = {"blocking", "fine", "hand", "packed", "tuned", "forced"};
+  e.metric = {"time_per_iteration", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification =
+      "The mean of the absolute results, as the specification has it, and every single one are "
+      "compared with their closed form, to 1e-8, in every repetition.";
+  return benchmark;
+}
+
+}  // namespace stripline::suites

@@ -1,0 +1,173 @@
+#include "suites/kernels/stencil_transfers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stripline::suites {
+namespace {
+
+// Parts of the interior between which transfers are looked after.
+constexpr size_t kInteriorParts = 8;
+
+}  // namespace
+
+Result<StencilTransfers> StencilTransfers::create(Context& context, const NasManner& manner,
+                                                  const prk::StencilPartition& partition) {
+  const size_t buffers =
+      manner.variant == NasVariant::packed ? kTurns * kSides * partition.largest_face() : 0;
+  STRIPLINE_ASSIGN_OR_RETURN(
+      auto memory, SymmetricMemory<double>::create(context, partition.shared_elements() + buffers));
+  STRIPLINE_ASSIGN_OR_RETURN(auto flags, SymmetricMemory<uint64_t>::create(context, 2 * kSides));
+  return StencilTransfers(context, manner, partition, std::move(memory), std::move(flags));
+}
+
+StencilTransfers::StencilTransfers(Context& context, const NasManner& manner,
+                                   const prk::StencilPartition& partition,
+                                   SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags)
+    : context_(&context),
+      manner_(manner),
+      partition_(partition),
+      memory_(std::move(memory)),
+      flags_(std::move(flags)) {
+  manner_.transfers.compute = VisCompute::light;
+  for (const prk::StencilSide side : prk::kStencilSides) {
+    const auto face = partition.face(context.rank_me(), side);
+    if (!face) continue;
+    Side added;
+    added.face = *face;
+    added.back = *partition.face(face->neighbour, opposite(side));
+    added.index = static_cast<size_t>(side);
+    added.opposite = static_cast<size_t>(opposite(side));
+    if (packs()) added.packed.resize(face->elements());
+    sides_.push_back(std::move(added));
+  }
+}
+
+bool StencilTransfers::overlaps() const {
+  return manner_.variant != NasVariant::blocking && manner_.variant != NasVariant::fine;
+}
+
+size_t StencilTransfers::buffer_place(size_t index) const {
+  return partition_.shared_elements() +
+         (step_ % kTurns * kSides + index) * partition_.largest_face();
+}
+
+global_ptr<uint64_t> StencilTransfers::flag(Flag what, size_t index, rank_t rank) const {
+  return flags_.on(rank) + static_cast<std::ptrdiff_t>(static_cast<size_t>(what) * kSides + index);
+}
+
+void StencilTransfers::raise(Flag what, const Side& side) {
+  const global_ptr<uint64_t> there = flag(what, side.opposite, side.face.neighbour);
+  context_->rput_signal<uint64_t>(nullptr, there, 0, there, step_);
+}
+
+void StencilTransfers::await(Flag what, const Side& side, uint64_t step) {
+  context_->wait_signal(flag(what, side.index, context_->rank_me()), step);
+}
+
+void StencilTransfers::ghosts(prk::StencilShare& share) {
+  ++step_;
+  for (Side& side : sides_) {
+    if (packs()) {
+      put_packed(side);
+      continue;
+    }
+    await(Flag::used, side, step_ - 1);
+    if (manner_.variant == NasVariant::fine) {
+      put_elements(side);
+    } else {
+      put(side);
+    }
+    side.told = false;
+    if (overlaps()) continue;
+    side.under_way.wait();
+    raise(Flag::filled, side);
+    side.told = true;
+  }
+  const size_t rows = share.interior_rows();
+  if (overlaps()) {
+    for (size_t part = 0; part < kInteriorParts; ++part) {
+      share.compute_interior(rows * part / kInteriorParts, rows * (part + 1) / kInteriorParts);
+      look_after();
+    }
+    for (Side& side : sides_) {
+      if (side.told) continue;
+      side.under_way.wait();
+      raise(Flag::filled, side);
+      side.told = true;
+    }
+  }
+  for (const Side& side : sides_) {
+    await(Flag::filled, side, step_);
+    if (packs()) unpack(side);
+  }
+  if (!overlaps()) share.compute_interior(0, rows);
+}
+
+void StencilTransfers::used(prk::StencilShare& /*share*/) {
+  if (packs()) return;
+  for (const Side& side : sides_) raise(Flag::used, side);
+}
+
+double StencilTransfers::sum(prk::StencilShare& /*share*/, double value) {
+  return context_->reduce_all(value, Context::ReduceOp::sum);
+}
+
+void StencilTransfers::put(Side& side) {
+  const auto pitch_bytes = static_cast<std::ptrdiff_t>(partition_.pitch() * sizeof(double));
+  const std::array<std::ptrdiff_t, 2> strides = {sizeof(double), pitch_bytes};
+  const global_ptr<double> target =
+      memory_.on(side.face.neighbour) + static_cast<std::ptrdiff_t>(side.face.ghosts);
+  side.under_way =
+      rput_strided<2, double>(*context_, memory_.here() + side.face.source, strides, target,
+                              strides, {side.face.columns, side.face.rows}, manner_.transfers);
+}
+
+void StencilTransfers::put_elements(Side& side) {
+  const prk::StencilFace& face = side.face;
+  const global_ptr<double> target = memory_.on(face.neighbour);
+  for (size_t row = 0; row < face.rows; ++row) {
+    for (size_t column = 0; column < face.columns; ++column) {
+      const size_t offset = row * partition_.pitch() + column;
+      context_->rput(memory_.here()[face.source + offset],
+                     target + static_cast<std::ptrdiff_t>(face.ghosts + offset));
+    }
+  }
+}
+
+void StencilTransfers::put_packed(Side& side) {
+  const prk::StencilFace& face = side.face;
+  // Also keeps the flags of two steps in their order.
+  side.under_way.wait();
+  double* packed = side.packed.data();
+  for (size_t row = 0; row < face.rows; ++row) {
+    const double* const points = memory_.here() + face.source + row * partition_.pitch();
+    packed = std::copy_n(points, face.columns, packed);
+  }
+  const auto place = static_cast<std::ptrdiff_t>(buffer_place(side.opposite));
+  side.under_way =
+      context_->rput_signal(side.packed.data(), memory_.on(face.neighbour) + place, face.elements(),
+                            flag(Flag::filled, side.opposite, face.neighbour), step_);
+}
+
+void StencilTransfers::unpack(const Side& side) {
+  const prk::StencilFace& back = side.back;
+  const double* packed = memory_.here() + buffer_place(side.index);
+  for (size_t row = 0; row < back.rows; ++row) {
+    double* const ghosts = memory_.here() + back.ghosts + row * partition_.pitch();
+    std::copy_n(packed, back.columns, ghosts);
+    packed += back.columns;
+  }
+}
+
+// Makes progress for the neighbours' sake, too, and tells them what has come.
+void StencilTransfers::look_after() {
+  context_->progress();
+  for (Side& side : sides_) {
+    if (side.told || !side.under_way.is_ready()) continue;
+    raise(Flag::filled, side);
+    side.told = true;
+  }
+}
+
+}  // namespace stripline::suites
