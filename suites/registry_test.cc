@@ -105,6 +105,14 @@ std::vector<Point> small_points(rank_t ranks) {
         point.params["active"] = std::string("all");
       }
       if (e.name == "kernel.transpose") point.params["n"] = int64_t{32};
+      if (e.name == "kernel.triad") point.params["elements"] = int64_t{300};
+      if (e.name.starts_with("kernel.prk_")) point.params["iterations"] = int64_t{2};
+      if (e.name == "kernel.prk_sparse") {
+        point.params["lsize"] = int64_t{3};
+        point.params["radius"] = int64_t{2};
+      }
+      if (e.name == "kernel.prk_stencil") point.params["n"] = int64_t{17};
+      if (e.name == "kernel.prk_transpose") point.params["n"] = int64_t{24};
       const bool by_method =
           std::ranges::find(e.factors, "method", &experiment::Factor::name) != e.factors.end();
       if (variant == "forced" && by_method) point.params["method"] = std::string("packed");

@@ -20,8 +20,10 @@ Point problem(const std::string& name, const experiment::Params& params) {
 }
 
 TEST(Candidates, AreDistinctAcceptedAndBeginWithTheSimplest) {
-  for (const Point& base : {problem("kernel.matvec", {{"rows", int64_t{100}}}),
-                            problem("kernel.transpose", {{"n", int64_t{256}}})}) {
+  for (const Point& base :
+       {problem("kernel.matvec", {{"rows", int64_t{100}}}),
+        problem("kernel.transpose", {{"n", int64_t{256}}}), problem("kernel.triad", {}),
+        problem("kernel.prk_sparse", {}), problem("kernel.prk_transpose", {{"n", int64_t{512}}})}) {
     const auto points = forced_candidates(base, 4);
     ASSERT_TRUE(points.ok());
     EXPECT_GT(points->size(), 20u);
