@@ -46,7 +46,7 @@ std::string plan_text(const NestPlan& plan) {
     if (one.moved) step_bytes += one.bytes;
   }
   if (step_bytes == 0) return "in place";
-  const std::string strips = std::to_string(plan.steps) + " x " + exact_bytes_text(step_bytes);
+  std::string strips = std::to_string(plan.steps) + " x " + exact_bytes_text(step_bytes);
   switch (plan.schedule) {
     case plan::Schedule::vectorised:
       return "blocking, " + strips;
@@ -135,10 +135,12 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const Variant variant = variant_of(point);
   const size_t elements = size_param(point, kElementsFactor);
   const auto shift = static_cast<rank_t>(size_param(point, kShiftFactor));
-  if (shift == 0 && (variant == Variant::hand || variant == Variant::hand4)) {
-    return Error(ErrorCode::invalid_argument, "with shift=0 variant '" + point.variant +
-                                                  "' has nothing to fetch; take 'blocking', which "
-                                                  "is the loop by hand there");
+  if (shift == 0 &&
+      (variant == Variant::hand || variant == Variant::hand4 || variant == Variant::forced)) {
+    return Error(ErrorCode::invalid_argument,
+                 "with shift=0 variant '" + point.variant +
+                     "' has nothing to fetch; take 'blocking', the loop by hand, or 'untuned' or "
+                     "'tuned', the nest in place");
   }
   LoopOptions loop;
   loop.loop.n_local_ref = 2;
@@ -207,9 +209,9 @@ Benchmark triad_benchmark() {
       "equal strips (hand4), or as a loop nest that the runtime carries out without a model "
       "(untuned), with the context's model (tuned) or under a decomposition of the caller's "
       "(forced), strips being of each array. With shift 0 there is nothing to fetch: blocking is "
-      "the plain loop, which hand and hand4 would be, too, and are not; fine goes through global "
-      "pointers; the nest runs in place. Its loop is what the compiler makes of the nest's body, "
-      "with the same operations.";
+      "the plain loop, fine goes through global pointers, the nest runs in place; hand, hand4 and "
+      "forced would be the same as others, and are refused. The nest's loop is what the compiler "
+      "makes of its body, the others' one function with the same operations.";
   e.factors = {integer_factor(kElementsFactor, "1", "Elements of a rank's part of each array.",
                               {int64_t{1 << 17}, int64_t{1 << 13}, int64_t{1 << 15},
                                int64_t{1 << 19}, int64_t{1 << 21}},
