@@ -83,7 +83,9 @@ std::vector<Point> stencil_points(const Params& problem) {
 
 TEST(PrkStencilTransfers, VerifyWithRowsAndWithColumns) {
   for (const int64_t ranks_x : {1, 2}) {
-    expect_verified(2, "tcp", stencil_points({{"n", int64_t{37}}, {"ranks_x", ranks_x}}));
+    expect_verified(
+        2, "tcp",
+        stencil_points({{"n", int64_t{21}}, {"ranks_x", ranks_x}, {"iterations", int64_t{2}}}));
   }
 }
 
@@ -130,8 +132,8 @@ TEST(PrkStencilTransfers, AGhostThatIsLeftOutFailsTheVerification) {
 }
 
 TEST(PrkTransposeTransfers, VerifyInEveryVariant) {
-  expect_verified(2, "tcp", loop_points("kernel.prk_transpose", {{"n", int64_t{62}}}));
   const Params problem = {{"n", int64_t{30}}, {"iterations", int64_t{2}}};
+  expect_verified(2, "tcp", loop_points("kernel.prk_transpose", problem));
   expect_verified(5, kEmulated, loop_points("kernel.prk_transpose", problem));
 }
 
@@ -143,13 +145,13 @@ TEST(PrkSparseTransfers, VerifyInEveryVariant) {
 }
 
 TEST(TriadTransfers, VerifyInEveryVariant) {
-  const auto points = loop_points("kernel.triad", {{"elements", int64_t{400}}});
+  const auto points = loop_points("kernel.triad", {{"elements", int64_t{150}}});
   expect_verified(2, "tcp", points);
   expect_verified(3, kEmulated, points);
 }
 
 TEST(TriadTransfers, RunInPlaceOnOnesOwnData) {
-  auto points = loop_points("kernel.triad", {{"elements", int64_t{400}}, {"shift", int64_t{0}}});
+  auto points = loop_points("kernel.triad", {{"elements", int64_t{150}}, {"shift", int64_t{0}}});
   std::erase_if(points, [](const Point& point) {
     return point.variant.starts_with("hand") || point.variant == "forced";
   });
