@@ -26,6 +26,11 @@ constexpr std::array kVariables = {
              "provider's; tuned: one of the runtime from where it pays"},
     Variable{"STRIPLINE_GUARD", "1",
              "0: tuned plans are not compared with the simple way now and then"},
+    Variable{"STRIPLINE_LOAD_ESTIMATION", "1",
+             "0: loops count on the bandwidth of an idle network, whoever else communicates"},
+    Variable{"STRIPLINE_SWITCHES", "",
+             "switches above this host, from the uppermost down, joined by dots; default: what "
+             "Slurm says"},
     Variable{"STRIPLINE_TRACE", "off",
              "summary: what tuned plans saved, at the end; sites: also what was chosen where"},
     Variable{"STRIPLINE_LOOP_BUFFERS", "128M",

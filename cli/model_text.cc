@@ -131,6 +131,24 @@ std::string collective_text(const model::CollectiveModel& collective) {
   return table.empty() ? std::string() : "\ncollectives\n" + table.text(2);
 }
 
+std::string service_text(const model::ServiceModel& service) {
+  Table table({{"operation"},
+               {"nodes"},
+               {"distance in " + std::string(model::to_string(service.scale))},
+               {"size"},
+               {"best served"},
+               {"worst served"}});
+  for (const auto& [name, levels] :
+       {std::pair("get", &service.get), std::pair("put", &service.put)}) {
+    for (const model::ServiceLevel& level : *levels) {
+      table.add({name, std::to_string(level.nodes), std::to_string(level.distance),
+                 bytes_text(level.bytes), count_text(level.best.value),
+                 count_text(level.worst.value)});
+    }
+  }
+  return "\nservice levels, times as long as between two nodes alone\n" + table.text(2);
+}
+
 std::string pack_text(const model::PackModel& pack) {
   Table table = parameter_table("span");
   for (const auto& [name, points] :
@@ -244,6 +262,7 @@ std::string model_text(const model::TunedModel& model) {
     add(table, "", "minimum gain", model.strip->minimum_gain, share_text);
     if (!table.empty()) text += "\nstrip-mined loops\n" + table.text(2);
   }
+  if (model.service_levels) text += service_text(*model.service_levels);
   if (model.collective) text += collective_text(*model.collective);
   if (model.rma) text += rma_text(*model.rma);
   if (model.pack) text += pack_text(*model.pack);

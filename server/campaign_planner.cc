@@ -195,6 +195,19 @@ void restrict_ways(const CampaignSpec& spec, std::vector<Experiment>& experiment
   }
 }
 
+// Ranks are on as many nodes at most.
+void restrict_nodes(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
+  for (Experiment& experiment : experiments) {
+    for (experiment::Factor& factor : experiment.factors) {
+      if (factor.name != experiment::kNodesFactor) continue;
+      std::erase_if(factor.values, [&](const experiment::ParamValue& value) {
+        const auto* nodes = std::get_if<int64_t>(&value);
+        return nodes != nullptr && *nodes > int64_t{spec.ranks};
+      });
+    }
+  }
+}
+
 // The points of `all` that `some` does not hold, in order.
 std::vector<experiment::Point> without(const std::vector<experiment::Point>& all,
                                        const std::vector<experiment::Point>& some) {
@@ -231,6 +244,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   if (!experiments) return experiments.problem();
 
   if (!spec.same_node.empty()) restrict_ways(spec, *experiments);
+  restrict_nodes(spec, *experiments);
 
   CampaignPlan plan;
   plan.spec = spec;

@@ -20,6 +20,9 @@ using Params = std::map<std::string, ParamValue>;
 /// that have it feed paths within a node, and campaigns make them only when they are asked to.
 inline constexpr const char* kSameNodeFactor = "same_node";
 
+/// A factor of this name counts nodes. Campaigns leave out values above their number of ranks.
+inline constexpr const char* kNodesFactor = "nodes";
+
 /// A variant of this name runs where a thread serves ranks while their programs compute. Emulated
 /// networks have none: campaigns over them leave experiments out that have it.
 inline constexpr const char* kThreadVariant = "thread";

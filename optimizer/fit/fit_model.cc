@@ -17,6 +17,7 @@
 #include "optimizer/fit/fit_vis.h"
 #include "optimizer/fit/over_runs.h"
 #include "optimizer/fit/samples.h"
+#include "optimizer/fit/service.h"
 #include "optimizer/model/paths.h"
 #include "optimizer/model/validate.h"
 #include "optimizer/stats/order.h"
@@ -191,18 +192,20 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   SortedSamples samples = sort_samples(series);
   VisSamples many_regions = sort_vis_samples(series);
   RmaSamples single = sort_rma_samples(series);
+  Fit fit;
+  ServiceFit service = fit_service(series, request.options.confidence, fit.report.notes);
   auto on_node = sort_node_samples(series);
   for (auto& [way, of_way] : on_node) {
     samples.used.insert(samples.used.end(), of_way.used.begin(), of_way.used.end());
     std::move(of_way.rejected.begin(), of_way.rejected.end(), std::back_inserter(samples.rejected));
   }
-  for (auto [used, rejected] : {std::pair(&many_regions.used, &many_regions.rejected),
-                                std::pair(&single.used, &single.rejected)}) {
+  for (auto [used, rejected] :
+       {std::pair(&many_regions.used, &many_regions.rejected),
+        std::pair(&single.used, &single.rejected), std::pair(&service.used, &service.rejected)}) {
     samples.used.insert(samples.used.end(), used->begin(), used->end());
     std::move(rejected->begin(), rejected->end(), std::back_inserter(samples.rejected));
   }
   std::sort(samples.used.begin(), samples.used.end());
-  Fit fit;
   fit.report.series_used = samples.used.size();
   fit.report.rejected = std::move(samples.rejected);
   fit_operations(samples, request.path, "", request, fit);
@@ -223,6 +226,7 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit_many_regions(many_regions, request, fit);
   fit.model.collective =
       fit_collectives(samples, request.max_ranks, request.options.confidence, fit.report.notes);
+  fit.model.service_levels = std::move(service.model);
   fit.model.rma = fit_rma(single, request.options.confidence, fit.report.notes);
   if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective && !fit.model.rma) {
     std::string why = "nothing could be fitted from " + std::to_string(series.size()) + " series";

@@ -1,6 +1,7 @@
 // Small models for tests of this folder and of those above it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,18 @@ inline PackModel example_pack() {
            {2 << 20, example_parameter(20e-9), example_parameter(0.5e-9)}},
           {{64 << 10, example_parameter(9e-9), example_parameter(0.2e-9)},
            {2 << 20, example_parameter(25e-9), example_parameter(0.6e-9)}}};
+}
+
+/// Nodes of one switch leave each other alone; beyond it two, and among 16 nodes four, share a
+/// link.
+inline ServiceModel example_service() {
+  const auto level = [](uint32_t nodes, uint32_t distance, double best, double worst) {
+    return ServiceLevel{nodes, distance, 65536, example_parameter(best), example_parameter(worst)};
+  };
+  const std::vector<ServiceLevel> levels = {level(4, 0, 1, 1), level(4, 1, 1.5, 2),
+                                            level(16, 0, 1, 1), level(16, 1, 2, 2),
+                                            level(16, 2, 3, 4)};
+  return {DistanceScale::switches, levels, {levels[0], levels[1]}};
 }
 
 /// Every member present once; residuals of two methods in some places.
@@ -123,6 +136,7 @@ inline TunedModel example_model() {
       .atomic = AtomicModel{AtomicWay::message, example_parameter(12e-6), example_parameter(10e-6),
                             example_parameter(0.1)},
       .progress = ProgressModel{example_parameter(40e-9), example_parameter(30e-6)}};
+  m.service_levels = example_service();
   return m;
 }
 

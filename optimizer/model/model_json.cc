@@ -10,6 +10,7 @@
 #include "optimizer/model/fingerprint.h"
 #include "optimizer/model/parameter_json.h"
 #include "optimizer/model/rma_json.h"
+#include "optimizer/model/service_json.h"
 #include "optimizer/model/validate.h"
 #include "optimizer/model/vis_json.h"
 
@@ -19,8 +20,8 @@ namespace {
 using namespace detail;
 
 constexpr std::array kKnownSections = {
-    "collective", "compute", "domain",         "fingerprint", "name",  "network", "pack",
-    "provenance", "rma",     "schema_version", "sha256",      "strip", "vis"};
+    "collective", "compute", "domain",         "fingerprint",    "name",   "network", "pack",
+    "provenance", "rma",     "schema_version", "service_levels", "sha256", "strip",   "vis"};
 
 bool is_known_section(const std::string& name) {
   return std::find(kKnownSections.begin(), kKnownSections.end(), name) != kKnownSections.end();
@@ -326,6 +327,7 @@ Status read_sections(const Json& document, TunedModel& model) {
   STRIPLINE_RETURN_IF_ERROR(read_vis(document, model.vis));
   STRIPLINE_RETURN_IF_ERROR(read_collective(document, model.collective));
   STRIPLINE_RETURN_IF_ERROR(read_rma(document, model.rma));
+  STRIPLINE_RETURN_IF_ERROR(read_service(document, model.service_levels));
   for (const auto& [name, json] : document.items()) {
     if (is_known_section(name)) continue;
     STRIPLINE_ASSIGN_OR_RETURN(model.unknown_sections[name], canonical_json(json));
@@ -396,6 +398,9 @@ Result<Json> to_json(const TunedModel& model) {
   if (!model.vis.empty()) document["vis"] = vis_to_json(model.vis);
   if (model.collective) document["collective"] = collective_to_json(*model.collective);
   if (model.rma) document["rma"] = rma_to_json(*model.rma);
+  if (model.service_levels) {
+    document["service_levels"] = service_to_json(*model.service_levels);
+  }
   for (const auto& [name, text] : model.unknown_sections) {
     auto section = parse_json(text, "section '" + name + "'");
     if (is_known_section(name) || !section) {

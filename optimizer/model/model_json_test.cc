@@ -252,6 +252,36 @@ TEST(ModelJson, ForeignSectionsAreKeptAndOtherKindsRefused) {
   EXPECT_FALSE(parse_model("null").ok());
 }
 
+TEST(ModelJson, KeepsServiceLevels) {
+  const auto back = parse_model(text_of(full_model()));
+  ASSERT_TRUE(back.ok()) << back.error().message();
+  ASSERT_TRUE(back->service_levels.has_value());
+  EXPECT_EQ(back->service_levels->scale, DistanceScale::switches);
+  ASSERT_EQ(back->service_levels->get.size(), 5U);
+  const ServiceLevel& last = back->service_levels->get.back();
+  EXPECT_EQ(last.nodes, 16U);
+  EXPECT_EQ(last.distance, 2U);
+  EXPECT_EQ(last.bytes, 65536U);
+  EXPECT_EQ(last.best.value, 3);
+  EXPECT_EQ(last.worst.value, 4);
+  EXPECT_EQ(back->service_levels->put.size(), 2U);
+}
+
+TEST(ModelJson, RefusesServiceLevelsItDoesNotUnderstand) {
+  const auto with = [](auto change) {
+    Json document = *to_json(full_model());
+    change(document["service_levels"]);
+    const auto model = parse_model(sealed(document));
+    return model.ok() ? std::string() : model.error().message();
+  };
+  EXPECT_NE(with([](Json& s) { s["distance"] = "miles"; }).find("service_levels.distance"),
+            std::string::npos);
+  EXPECT_NE(with([](Json& s) { s.erase("distance"); }), "");
+  EXPECT_NE(with([](Json& s) { s["get"] = 1; }).find("service_levels.get"), std::string::npos);
+  EXPECT_NE(with([](Json& s) { s["get"][1].erase("worst"); }).find("get[1]"), std::string::npos);
+  EXPECT_NE(with([](Json& s) { s["get"][0]["hops"] = 1; }).find("hops"), std::string::npos);
+}
+
 TEST(ModelJson, OnlyGetsHaveBuffers) {
   Json document = *to_json(full_model());
   Json& path = document["network"]["inter-node"];

@@ -25,6 +25,7 @@
 #include "optimizer/model/collective.h"
 #include "optimizer/model/parameter.h"
 #include "optimizer/model/rma_model.h"
+#include "optimizer/model/service_model.h"
 #include "optimizer/model/vis_model.h"
 
 namespace stripline::model {
@@ -147,6 +148,7 @@ struct TunedModel {
   std::map<std::string, VisModel> vis;  ///< by path name
   std::optional<CollectiveModel> collective;
   std::optional<RmaModel> rma;
+  std::optional<ServiceModel> service_levels;
   /// Top-level sections this build does not know, as canonical JSON text: kept on rewriting.
   std::map<std::string, std::string> unknown_sections;
 };

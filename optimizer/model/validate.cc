@@ -211,6 +211,7 @@ Status validate(const TunedModel& model) {
   }
   if (model.collective) STRIPLINE_RETURN_IF_ERROR(check_collective(*model.collective));
   if (model.rma) STRIPLINE_RETURN_IF_ERROR(check_rma(*model.rma));
+  if (model.service_levels) STRIPLINE_RETURN_IF_ERROR(check_service(*model.service_levels));
   for (const auto& [name, text] : model.unknown_sections) {
     STRIPLINE_RETURN_IF_ERROR(check_utf8("the name of an unknown section", name));
   }

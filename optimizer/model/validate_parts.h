@@ -36,4 +36,7 @@ Status check_vis(const std::string& where, const VisModel& vis);
 /// The section `rma`.
 Status check_rma(const RmaModel& rma);
 
+/// The section `service_levels`.
+Status check_service(const ServiceModel& service);
+
 }  // namespace stripline::model::detail

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -89,6 +90,24 @@ TEST(ValidateModel, BuffersAscendAndCostSomethingOrNothing) {
   EXPECT_NE(with([](auto& b) { b[2].read_s_per_byte.value = -1; }).find("read_s_per_byte"),
             std::string::npos);
   EXPECT_NE(with([](auto& b) { b[0].retire_s_per_byte.ci_low = 1; }).find("retire_s_per_byte"),
+            std::string::npos);
+}
+
+TEST(ValidateModel, ServiceLevelsAscendAndAreOfNodes) {
+  const auto with = [](const std::function<void(ServiceModel&)>& change) {
+    return refusal([&](TunedModel& m) { change(*m.service_levels); });
+  };
+  EXPECT_EQ(with([](auto&) {}), "accepted");
+  EXPECT_NE(with([](auto& s) { s.get.clear(), s.put.clear(); }).find("needs levels"),
+            std::string::npos);
+  EXPECT_NE(with([](auto& s) { std::swap(s.get[0], s.get[1]); }).find("get[1]"), std::string::npos);
+  EXPECT_NE(with([](auto& s) { s.put[1] = s.put[0]; }).find("put[1]"), std::string::npos);
+  EXPECT_NE(with([](auto& s) { s.get[0].nodes = 1; }).find("get[0].nodes"), std::string::npos);
+  EXPECT_NE(with([](auto& s) { s.get[4].distance = kDistances; }).find("get[4].distance"),
+            std::string::npos);
+  EXPECT_NE(with([](auto& s) { s.get[0].bytes = 0; }).find("get[0].bytes"), std::string::npos);
+  EXPECT_NE(with([](auto& s) { s.get[0].best.value = 0; }).find("get[0].best"), std::string::npos);
+  EXPECT_NE(with([](auto& s) { s.get[0].worst.value = -1; }).find("get[0].worst"),
             std::string::npos);
 }
 

@@ -86,6 +86,9 @@ Explanation explain(const StripRequest& request, const StripCosts* costs) {
   const cost::LinkCosts& link = request.direction == Direction::get ? costs->get() : costs->put();
   e.queue_depth = link.queue_depth();
   e.strip_overhead_s = costs->strip_overhead(cost::Corner::nominal);
+  const cost::LoadCosts& load =
+      request.direction == Direction::get ? costs->get_load() : costs->put_load();
+  e.slowdown = load.slowdown(request.load, request.total_bytes / request.blocks);
   e.minimum_gain = costs->minimum_gain();
   const auto best = std::min_element(
       e.alternatives.begin(), e.alternatives.end(),
@@ -117,6 +120,10 @@ std::string to_text(const Explanation& e) {
   }
   if (request.nic_ranks > 1) {
     out += ", " + std::to_string(request.nic_ranks) + " ranks sharing a NIC";
+  }
+  if (e.slowdown > 1) {
+    out += ", while " + std::to_string(request.load.nodes) + " nodes communicate, a byte " +
+           format("%.3g", e.slowdown) + " times as long under way as alone";
   }
   if (request.own_bytes > 0)
     out += ", beside " + exact_bytes_text(request.own_bytes) + " of its own";
@@ -180,6 +187,8 @@ Json to_json(const Explanation& e) {
                {"blocks", e.request.blocks},
                {"peers", e.request.peers},
                {"nic_ranks", e.request.nic_ranks},
+               {"nodes", e.request.load.nodes},
+               {"slowdown", e.slowdown},
                {"own_bytes", e.request.own_bytes},
                {"plan",
                 {{"schedule", to_string(e.plan.schedule)},

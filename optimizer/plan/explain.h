@@ -53,6 +53,7 @@ struct Explanation {
   std::vector<Pruned> pruned;
   std::vector<Sensitivity> sensitivities;  ///< of the fastest decomposition's gain
   std::vector<Entry> entries;  ///< for the whole message and for the chosen or best strip
+  double slowdown = 1;         ///< of a byte of the whole message, by the network's load
   uint32_t queue_depth = 0;
   double strip_overhead_s = 0;
   double minimum_gain = 0;

@@ -357,6 +357,7 @@ std::optional<StripRequest> stream_of(const NestRequest& request) {
   strips.element_bytes = reference.element_bytes;
   strips.total_bytes = saturating_multiply(nest.counts[0], reference.element_bytes);
   strips.nic_ranks = request.nic_ranks;
+  strips.load = request.load;
   strips.max_buffer_bytes = request.max_buffer_bytes;
   strips.compute_s = request.compute_s;
   strips.loop = request.loop;

@@ -54,6 +54,9 @@ struct NestRequest {
   std::array<NestLink, kNestLinks> links{};
   /// Ranks that share a NIC, whose nests are taken to move as much at the same time.
   uint32_t nic_ranks = 1;
+  /// What else is under way in the network: all nodes do the same. The shares are those of all
+  /// references together (Iancu et al., section 6.2).
+  cost::NetworkLoad load;
   uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
   /// Seconds of computation of all iterations, if the nest is not cut; negative: estimated from
   /// `loop`, what an iteration does beside its first remote reference, and `local_bytes`.

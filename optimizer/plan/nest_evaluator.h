@@ -314,8 +314,9 @@ class NestEvaluator {
     if (group.tile.contiguous() || link.vis == nullptr) {
       const double size = full * static_cast<double>(group.tile.run_bytes);
       const MessageCosts m = message(*link.strip, direction, group.tile.run_bytes);
-      const TileCosts one{m.o(size), m.r(size), 0, 2 * m.L + ranks * m.G * size,
-                          ranks * m.gap(size)};
+      const double byte_s = ranks * slowdown(link, direction, group.tile.run_bytes) * m.G;
+      const TileCosts one{m.o(size), m.r(size), 0, 2 * m.L + byte_s * size,
+                          ranks * m.g + byte_s * size};
       const auto runs = static_cast<double>(group.tile.runs());
       return {runs * one.issue, runs * one.retire, 0, one.round_trip + (runs - 1) * one.gap,
               runs * one.gap};
@@ -330,8 +331,18 @@ class NestEvaluator {
                  : perturbation_.of(Source::regions) == Corner::low ? residual.low
                                                                     : residual.value);
     const double part = full * factor;
-    return {part * stage.issue, part * stage.retire, part * stage.serve, factor * stage.round_trip,
-            part * ranks * stage.gap};
+    // What the NIC takes of it is bytes, all but a little.
+    const double loaded = slowdown(link, direction, group.bytes());
+    return {part * stage.issue, part * stage.retire, part * stage.serve,
+            factor * (stage.round_trip + (loaded - 1) * stage.gap),
+            part * ranks * loaded * stage.gap};
+  }
+
+  double slowdown(const NestLink& link, Direction direction, uint64_t bytes) const {
+    if (link.strip == nullptr) return 1;
+    const cost::LoadCosts& load =
+        direction == Direction::get ? link.strip->get_load() : link.strip->put_load();
+    return load.empty() ? 1 : load.slowdown(request_.load, bytes);
   }
 
   static cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,

@@ -22,6 +22,11 @@ inline uint64_t hash_of(uint64_t site, const StripRequest& request) {
       std::rotl(request.own_bytes, 24));
   mix(request.halo_bytes ^ std::rotl(request.granule_elements, 20) ^
       std::rotl(request.max_buffer_bytes, 40));
+  if (request.load.nodes > 1) {
+    uint64_t distances = request.load.nodes;
+    for (const uint16_t count : request.load.at_distance) distances = distances * 31 + count;
+    mix(distances);
+  }
   mix((uint64_t{request.loop.n_local_ref} << 32 | request.loop.n_fp_alu) ^
       std::rotl(uint64_t{request.loop.n_int_alu} << 32 | request.loop.n_div, 16) ^
       std::rotl(uint64_t{request.sweeps}, 8) ^ std::rotl(uint64_t{request.blocks}, 32) ^

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "optimizer/cost/compute_costs.h"
+#include "optimizer/cost/load_costs.h"
 #include "optimizer/plan/strip_costs.h"
 
 namespace stripline::plan {
@@ -45,6 +46,9 @@ struct StripRequest {
   uint32_t peers = 1;
   /// Ranks that share a NIC. Their loops are taken to move as much at the same time.
   uint32_t nic_ranks = 1;
+  /// What else is under way in the network: all nodes do the same. The shares are those of the
+  /// blocks' ranks.
+  cost::NetworkLoad load;
   uint64_t element_bytes = 8;     ///< at least 1
   uint64_t granule_elements = 1;  ///< strips hold a multiple of so many elements, e.g. a row
   /// A strip of a get also needs so many bytes beyond its end (Chen's k); 0 for puts.

@@ -43,11 +43,14 @@ bool tells_overheads(const std::optional<model::OperationModel>& operation) {
 
 StripCosts::StripCosts(const model::PathModel& path,
                        const std::optional<model::ComputeModel>& compute,
-                       const std::optional<model::StripModel>& strip)
+                       const std::optional<model::StripModel>& strip,
+                       const std::optional<model::ServiceModel>& service)
     : has_get_(tells_overheads(path.get)),
       has_put_(tells_overheads(path.put)),
       get_(path.get.value_or(model::OperationModel{})),
       put_(path.put.value_or(model::OperationModel{})),
+      get_load_(service ? cost::LoadCosts(service->get) : cost::LoadCosts()),
+      put_load_(service ? cost::LoadCosts(service->put) : cost::LoadCosts()),
       compute_(compute.value_or(model::ComputeModel{})),
       has_buffers_(!buffers_of(path).empty()),
       retire_into_(compile(buffers_of(path), &model::BufferPoint::retire_s_per_byte, 1)),

@@ -6,6 +6,7 @@
 #include "optimizer/cost/compute_costs.h"
 #include "optimizer/cost/corner.h"
 #include "optimizer/cost/link_costs.h"
+#include "optimizer/cost/load_costs.h"
 #include "optimizer/cost/octave_table.h"
 #include "optimizer/model/tuned_model.h"
 
@@ -18,9 +19,12 @@ inline constexpr double kDefaultMinimumGain = 0.02;
 class StripCosts {
  public:
   /// `path` is one entry of TunedModel::network. Without compute costs every loop counts as free;
-  /// without a strip model the overhead is zero and the margin kDefaultMinimumGain.
+  /// without a strip model the overhead is zero and the margin kDefaultMinimumGain; without service
+  /// levels, which hold for the path between nodes only, a byte takes as long as on an idle
+  /// network.
   StripCosts(const model::PathModel& path, const std::optional<model::ComputeModel>& compute,
-             const std::optional<model::StripModel>& strip);
+             const std::optional<model::StripModel>& strip,
+             const std::optional<model::ServiceModel>& service = std::nullopt);
 
   /// Whether the model holds the operation, its overhead included; without it the planner
   /// vectorises.
@@ -28,6 +32,8 @@ class StripCosts {
   bool has_put() const { return has_put_; }
   const cost::LinkCosts& get() const { return get_; }
   const cost::LinkCosts& put() const { return put_; }
+  const cost::LoadCosts& get_load() const { return get_load_; }
+  const cost::LoadCosts& put_load() const { return put_load_; }
   const cost::ComputeCosts& compute() const { return compute_; }
 
   /// Engine cost per strip beyond o and r, in seconds.
@@ -56,6 +62,8 @@ class StripCosts {
   bool has_put_;
   cost::LinkCosts get_;
   cost::LinkCosts put_;
+  cost::LoadCosts get_load_;
+  cost::LoadCosts put_load_;
   cost::ComputeCosts compute_;
   bool has_buffers_;
   std::array<cost::OctaveTable, cost::kCorners> retire_into_;

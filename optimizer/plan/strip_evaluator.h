@@ -43,6 +43,7 @@ class Evaluator {
       : request_(request),
         costs_(costs),
         link_(request.direction == Direction::get ? costs.get() : costs.put()),
+        load_(request.direction == Direction::get ? costs.get_load() : costs.put_load()),
         total_(request.total_bytes),
         blocks_(blocks_of(request)),
         blocks_per_peer_(blocks_per_peer(request)),
@@ -166,7 +167,7 @@ class Evaluator {
   double balanced_strip() const {
     const MessageCosts& message = link_.at(block_ + halo_);
     const double each = message.o_base + message.r_base + costs_.strip_overhead(Corner::nominal);
-    const double per_byte = nic_ranks_ * message.G;
+    const double per_byte = sharing(static_cast<double>(block_)) * message.G;
     const auto all = static_cast<double>(block_);
     return each < all * per_byte ? std::sqrt(static_cast<double>(total_) * each / per_byte) : all;
   }
@@ -307,12 +308,17 @@ class Evaluator {
     return &message == replaced_ ? replacement_ : message;
   }
 
-  // The NIC's part takes as many times as long as ranks share it, whose loops do the same.
+  // The NIC's part takes as many times as long as ranks share it, whose loops do the same; and the
+  // bytes, as nodes share links.
   double gap(const MessageCosts& message, double bytes) const {
-    return nic_ranks_ * message.gap(bytes);
+    return nic_ranks_ * message.g + sharing(bytes) * message.G * bytes;
   }
   double round_trip(const MessageCosts& message, double bytes) const {
-    return 2 * message.L + nic_ranks_ * message.G * bytes;
+    return 2 * message.L + sharing(bytes) * message.G * bytes;
+  }
+  double sharing(double bytes) const {
+    if (load_.empty()) return nic_ranks_;
+    return nic_ranks_ * load_.slowdown(request_.load, static_cast<uint64_t>(bytes));
   }
 
   // Of `in_flight` strips, those of the second and later ranks may be served first.
@@ -337,6 +343,7 @@ class Evaluator {
   const StripRequest& request_;
   const StripCosts& costs_;
   const cost::LinkCosts& link_;
+  const cost::LoadCosts& load_;
   uint64_t total_;
   uint64_t blocks_;
   uint64_t blocks_per_peer_;

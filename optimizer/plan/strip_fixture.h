@@ -10,7 +10,7 @@
 namespace stripline::plan {
 
 inline StripCosts costs_of(const model::TunedModel& m) {
-  return {m.network.at("inter-node"), m.compute, m.strip};
+  return {m.network.at("inter-node"), m.compute, m.strip, m.service_levels};
 }
 
 /// Draws networks from slow Ethernet to fast RDMA, with and without protocol switches.
@@ -70,6 +70,10 @@ class RandomCases {
     }
     if (below(3) == 0) r.max_buffer_bytes = granule + r.halo_bytes + below(2 * r.total_bytes);
     if (below(4) == 0) r.nic_ranks = static_cast<uint32_t>(1 + below(8));
+    if (below(4) == 0) {
+      r.load.nodes = static_cast<uint32_t>(2 + below(30));
+      for (uint32_t peer = 0; peer < r.peers; ++peer) r.load.add(static_cast<uint32_t>(below(3)));
+    }
     // From much cheaper to much dearer than the transfer.
     r.compute_s = static_cast<double>(r.total_bytes) * log_uniform(0.01e-9, 50e-9);
     return r;

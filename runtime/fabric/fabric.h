@@ -23,6 +23,7 @@
 #include <stripline/atomic_operation.h>
 
 #include "base/result.h"
+#include "runtime/fabric/network_place.h"
 
 namespace stripline::fabric {
 
@@ -167,6 +168,9 @@ class Fabric {
 
   /// How operations of this rank reach another one; of itself: mapped. Constant after connect().
   virtual SameNode way(Rank target) = 0;
+
+  /// Where a rank's node is in the network. Constant after connect(). Not on the hot path.
+  virtual NetworkPlace place(Rank rank) const = 0;
 
   /// Starts reading `bytes` at `offset` of the target's segment into `destination`, which may be
   /// any memory of the caller. Blocks only while the provider's queue is full (and then makes

@@ -43,6 +43,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   std::optional<model::Path> path;
   uint64_t own_count = reading ? options.own_count : 0;
   uint64_t count = 0;
+  if (!state_.loads.empty()) request_.load = state_.loads.begin();
   for (size_t i = 0; i < block_count; ++i) {
     const RawBlock block = block_at(blocks, i);
     if (caches) look_for_kept(i, block);
@@ -53,7 +54,10 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       whole_bytes += align_up(block.count * element_bytes + halo_bytes_);
       placed_blocks += block.place != nullptr ? 1 : 0;
       count += block.count;
-      peers += block.rank != peer ? 1 : 0;
+      if (block.rank != peer) {
+        ++peers;
+        if (!state_.loads.empty()) state_.loads.add(request_.load, block.rank);
+      }
       peer = block.rank;
       // Where some blocks come over the network, it decides.
       if (path != model::Path::network) path = context.state().path_to(peer);

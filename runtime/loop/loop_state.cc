@@ -6,7 +6,8 @@
 namespace stripline::detail {
 
 LoopState::LoopState(ContextState& context)
-    : pool(context.options.loop_buffer_bytes),
+    : loads(context),
+      pool(context.options.loop_buffer_bytes),
       cache(context, pool),
       guards(context.options.guard),
       traces(context.options.trace == "sites"),
@@ -15,7 +16,10 @@ LoopState::LoopState(ContextState& context)
   for (size_t i = 0; i < model::kPaths; ++i) {
     const auto* entry = model::find_path(*context.model, static_cast<model::Path>(i));
     if (entry == nullptr) return;
-    costs_.at(i).emplace(entry->second, context.model->compute, context.model->strip);
+    // Service levels are those between nodes.
+    const bool network = i == static_cast<size_t>(model::Path::network);
+    costs_.at(i).emplace(entry->second, context.model->compute, context.model->strip,
+                         network ? context.model->service_levels : std::nullopt);
   }
 }
 

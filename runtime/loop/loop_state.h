@@ -17,6 +17,7 @@
 #include "runtime/loop/buffer_pool.h"
 #include "runtime/loop/data_cache.h"
 #include "runtime/loop/nest_engine.h"
+#include "runtime/loop/network_loads.h"
 #include "runtime/loop/trace.h"
 #include "runtime/rma/context_state.h"
 
@@ -89,6 +90,7 @@ struct LoopState : MechanismState {
   /// Whether a loop whose options say so, or nothing, uses the data cache.
   bool caches(std::optional<bool> said) const { return said.value_or(caches_); }
 
+  const NetworkLoads loads;
   BufferPool pool;  // outlives what is in use of it
   DataCache cache;
   plan::PlanCache<LoopSite> sites;

@@ -48,7 +48,7 @@ bool same_nest(const Nest& a, const Nest& b) {
 bool same_key(const NestKey& a, const NestKey& b) {
   return a.place == b.place && a.max_buffer_bytes == b.max_buffer_bytes &&
          a.compute_s == b.compute_s && a.use_model == b.use_model && a.keeps == b.keeps &&
-         a.link == b.link && a.in_reach_part == b.in_reach_part &&
+         a.load == b.load && a.link == b.link && a.in_reach_part == b.in_reach_part &&
          a.compares_pieces == b.compares_pieces && same_nest(a.nest, b.nest) &&
          (!a.compares_pieces || same_pieces(a.nest, b.nest));
 }
@@ -217,6 +217,8 @@ int64_t origin_of(const NestKey& key, const Nest& nest, uint32_t reference) {
 NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options, CallSite call,
                bool keeps) {
   NestKey key;
+  const NetworkLoads& loads = LoopState::of(state).loads;
+  if (!loads.empty()) key.load = loads.begin();
   key.place = site_of(options.site, call);
   key.nest = nest;
   key.max_buffer_bytes =
@@ -234,6 +236,9 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
   for (uint32_t r = 0; r < nest.references(); ++r) {
     const Reference& reference = nest.reference[r];
     Reference& of_key = key.nest.reference[r];
+    const auto add_load = [&](rank_t owner) {
+      if (!loads.empty()) loads.add(key.load, owner);
+    };
     const auto link_to = [&](rank_t owner) {
       if (owner >= kKeptOwner || state.reachable[owner] != nullptr) return kLocalLink;
       return link_by(state.path_to(owner));
@@ -248,12 +253,14 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
       for (const Piece& piece : used_pieces(nest, reference)) {
         const uint8_t link = link_to(piece.owner);
         near += link == kLocalLink ? 1 : 0;
+        if (link == link_by(model::Path::network)) add_load(piece.owner);
         if (link != kLocalLink && key.link[r] != link_by(model::Path::network)) key.link[r] = link;
       }
       key.in_reach_part[r] =
           static_cast<double>(near) / static_cast<double>(nest.counts[reference.piece_loop]);
     } else {
       key.link[r] = link_to(reference.owner);
+      if (key.link[r] == link_by(model::Path::network)) add_load(reference.owner);
     }
   }
   return key;
@@ -282,6 +289,7 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, const Nest
   request.link = key.link;
   request.in_reach_part = key.in_reach_part;
   request.nic_ranks = info.nic_ranks;
+  request.load = key.load;
   request.max_buffer_bytes = key.max_buffer_bytes;
   request.compute_s = compute_s;
   request.loop = options.loop;

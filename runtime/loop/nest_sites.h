@@ -11,6 +11,7 @@
 #include <stripline/nest.h>
 
 #include "optimizer/plan/guard.h"
+#include "runtime/loop/network_loads.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/vis/strided.h"
 
@@ -59,6 +60,7 @@ struct NestKey {
   std::array<uint8_t, access::kMaxReferences> link{};
   std::array<double, access::kMaxReferences> in_reach_part{};
   bool compares_pieces = false;
+  cost::NetworkLoad load;
   uint64_t max_buffer_bytes = 0;
   double compute_s = -1;
   bool use_model = true;

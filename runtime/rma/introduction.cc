@@ -30,6 +30,8 @@ void note_program_options(const Options& options, std::vector<Setting>& settings
   note("STRIPLINE_SAME_NODE", options.same_node != expected.same_node, options.same_node);
   note("STRIPLINE_PROGRESS", options.progress != expected.progress, options.progress);
   note("STRIPLINE_GUARD", options.guard != expected.guard, options.guard ? "1" : "0");
+  note("STRIPLINE_LOAD_ESTIMATION", options.load_estimation != expected.load_estimation,
+       options.load_estimation ? "1" : "0");
   note("STRIPLINE_TRACE", options.trace != expected.trace, options.trace);
   note("STRIPLINE_LOOP_BUFFERS", options.loop_buffer_bytes != expected.loop_buffer_bytes,
        std::to_string(options.loop_buffer_bytes));

@@ -68,6 +68,7 @@ Result<Options> Options::from_environment() {
   }
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_DEBUG", options.debug));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_GUARD", options.guard));
+  STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_LOAD_ESTIMATION", options.load_estimation));
   if (const auto text = variable("STRIPLINE_TRACE"); !text.empty()) options.trace = text;
   STRIPLINE_RETURN_IF_ERROR(rma::check_trace(options.trace));
   if (const auto text = variable("STRIPLINE_LOOP_BUFFERS"); !text.empty()) {

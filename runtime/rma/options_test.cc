@@ -29,6 +29,7 @@ TEST(Options, EveryVariableIsRead) {
                                        {"STRIPLINE_MODEL", "a.stripline.json"},
                                        {"STRIPLINE_PROGRESS", "thread"},
                                        {"STRIPLINE_GUARD", "0"},
+                                       {"STRIPLINE_LOAD_ESTIMATION", "0"},
                                        {"STRIPLINE_TRACE", "sites"},
                                        {"STRIPLINE_SEGMENT_BYTES", "3M"},
                                        {"STRIPLINE_SEED", "18446744073709551615"}});
@@ -39,6 +40,7 @@ TEST(Options, EveryVariableIsRead) {
   EXPECT_EQ(options->model_path, "a.stripline.json");
   EXPECT_EQ(options->progress, "thread");
   EXPECT_FALSE(options->guard);
+  EXPECT_FALSE(options->load_estimation);
   EXPECT_EQ(options->trace, "sites");
   EXPECT_EQ(options->segment_bytes, size_t{3} << 20);
   EXPECT_EQ(options->seed, UINT64_MAX);

@@ -33,6 +33,13 @@ plan::StripRequest request_of(Context& context, const EngineLoop& loop) {
   request.blocks = static_cast<uint32_t>(loop.transfer.blocks);
   request.peers = request.blocks;  // one from each rank
   request.nic_ranks = context.state().fabric->info().nic_ranks;
+  const detail::NetworkLoads& loads = detail::LoopState::of(context.state()).loads;
+  if (!loads.empty()) {
+    request.load = loads.begin();
+    for (rank_t i = 1; i <= request.blocks; ++i) {
+      loads.add(request.load, (context.rank_me() + i) % context.rank_n());
+    }
+  }
   request.element_bytes = loop.element_bytes;
   request.granule_elements = std::max<size_t>(loop.options.granule, 1);
   request.max_buffer_bytes = loop.options.max_buffer_bytes;

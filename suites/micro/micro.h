@@ -26,6 +26,7 @@ Benchmark vis_benchmark();
 Benchmark vis_chunk_benchmark();
 Benchmark vis_window_benchmark();
 Benchmark strip_sweep_benchmark();
+Benchmark load_benchmark();
 std::vector<Benchmark> collective_benchmarks();  ///< one per operation
 
 /// Latency, issue, flood and overlap between ranks of one node.

@@ -30,6 +30,7 @@ constexpr int64_t kMostBytesPerRepetition = int64_t{128} << 20;
 constexpr int64_t kMostVirtualBytes = int64_t{16} << 20;
 constexpr size_t kQuickStride = 6;
 constexpr uint64_t kCampaignSeed = 1;
+constexpr uint32_t kRanks = 2;
 constexpr double kRunLimitS = 900;
 
 int64_t integer_of(const ParamValue& value) {
@@ -105,6 +106,7 @@ std::vector<Point> campaign_points(const Network& network, bool quick) {
   for (const Benchmark& benchmark : benchmarks()) {
     const Experiment& declaration = benchmark.declaration;
     if (declaration.feeds.empty() || experiment::is_on_node(declaration)) continue;
+    if (declaration.min_ranks > kRanks) continue;
     const bool local = declaration.name == "micro.compute" || declaration.name == "micro.pack";
     if (!network.computes && local) continue;
     add_points(declaration, quick, most_bytes, points);
@@ -180,7 +182,7 @@ Result<std::vector<SampleSeries>> load_or_measure_runs(const Options& options,
   bench::Target target;
   target.fabric = network.fabric;
   target.clock = network.clock;
-  target.ranks = 2;
+  target.ranks = kRanks;
   target.seed = seed;
   target.time_limit_s = kRunLimitS;
   target.worker = options.worker;

@@ -15,6 +15,15 @@ FatTree::FatTree(std::vector<FatTreeLevel> levels, double hop_s)
   }
 }
 
+std::string FatTree::switches(uint32_t node) const {
+  std::string path;
+  for (size_t level = levels_.size(); level-- > 0;) {
+    if (!path.empty()) path += '.';
+    path += std::to_string(level) + ':' + std::to_string(node / reach_[level]);
+  }
+  return path.empty() ? "0:0" : path;  // one switch joins all nodes
+}
+
 uint32_t FatTree::links(uint32_t nodes) const {
   return first_link(static_cast<uint32_t>(levels_.size()), nodes);
 }

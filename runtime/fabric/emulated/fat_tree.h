@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace stripline::fabric {
@@ -33,6 +34,9 @@ class FatTree {
 
   bool empty() const { return levels_.empty(); }
   double hop_s() const { return hop_s_; }
+
+  /// The switches above a node, from the uppermost down, joined by dots: "2:0.1:3.0:12".
+  std::string switches(uint32_t node) const;
 
   /// Shared links of a network of so many nodes.
   uint32_t links(uint32_t nodes) const;

@@ -26,6 +26,13 @@ TEST(FatTree, WaysLeadAsFarUpAsNeeded) {
   EXPECT_EQ(tree().links(5), 2U * (2 * 2 + 1 * 4));
 }
 
+TEST(FatTree, NamesTheSwitchesAboveANode) {
+  EXPECT_EQ(FatTree().switches(7), FatTree().switches(99));
+  EXPECT_EQ(tree().switches(0), "2:0.1:0.0:0");
+  EXPECT_EQ(tree().switches(3), tree().switches(0));
+  EXPECT_EQ(tree().switches(63), "2:0.1:3.0:15");
+}
+
 TEST(FatTree, SwitchesThatJoinMoreNodesThanThereCanBeJoinAll) {
   const FatTreeLevel level{64, 1, 1e-9};
   const FatTree tall({level, level, level, level, level, {64, 0, 0}}, 1e-7);

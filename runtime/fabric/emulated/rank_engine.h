@@ -38,6 +38,9 @@ class RankEngine : public Fabric {
   SameNode way(Rank target) override {
     return target == rank_ ? SameNode::mapped : SameNode::network;
   }
+  NetworkPlace place(Rank rank) const override {
+    return {node_of(rank), profile_.tree.switches(node_of(rank))};
+  }
   std::span<std::byte> reachable_segment(Rank target) override {
     return target == rank_ ? segment() : std::span<std::byte>();
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <ifaddrs.h>
+#include <map>
 #include <memory>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -22,7 +23,7 @@ namespace stripline::fabric::ofi {
 namespace {
 
 /// Leads the encoded form; changes whenever the members do.
-constexpr std::string_view kFormat = "stripline-ofi-3";
+constexpr std::string_view kFormat = "stripline-ofi-4";
 
 class Writer {
  public:
@@ -161,6 +162,7 @@ std::string Address::encode() const {
   writer.text(host.pid_namespace);
   writer.number(static_cast<uint64_t>(host.pid));
   writer.text(host.cores);
+  writer.text(switches);
   return writer.take();
 }
 
@@ -192,6 +194,7 @@ Result<Address> Address::decode(std::string_view bytes) {
   address.host.pid_namespace = reader.text();
   address.host.pid = static_cast<int64_t>(reader.number());
   address.host.cores = reader.text();
+  address.switches = reader.text();
   if (!reader.complete()) {
     return Error(ErrorCode::invalid_argument, "its bytes are truncated or changed");
   }
@@ -221,6 +224,19 @@ uint32_t ranks_behind_nic(std::span<const Address> addresses, const Host& machin
     return address.host.same_machine(machine);
   });
   return static_cast<size_t>(here) == addresses.size() ? 1 : static_cast<uint32_t>(here);
+}
+
+std::vector<uint32_t> nodes_of(std::span<const Address> addresses) {
+  std::vector<uint32_t> nodes;
+  std::map<std::string_view, uint32_t> known;
+  uint32_t count = 0;
+  for (const Address& address : addresses) {
+    const std::string_view machine = address.host.boot_id;
+    const auto found = machine.empty() ? known.end() : known.find(machine);
+    nodes.push_back(found == known.end() ? count++ : found->second);
+    if (!machine.empty()) known.emplace(machine, nodes.back());
+  }
+  return nodes;
 }
 
 std::string describe_socket_address(std::string_view bytes, bool& loopback) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -62,6 +63,7 @@ struct Address {
   SharedFile mailbox_file;       ///< where they leave messages (same_node.h)
   uint64_t mailbox_address = 0;  ///< the same in the rank's process
   Host host;
+  std::string switches;  ///< above the host (network_place.h); empty: not known
 
   std::string encode() const;
   /// Errors: invalid_argument if the bytes were not written by encode() of this version.
@@ -75,6 +77,10 @@ bool share_cores(std::span<const Address> addresses, const Host& machine);
 /// How many ranks are on `machine` if there are others elsewhere, whom they reach through its NIC
 /// together; else 1.
 uint32_t ranks_behind_nic(std::span<const Address> addresses, const Host& machine);
+
+/// The number of each rank's machine, in the order of the first rank of each. Ranks that do not
+/// tell have one of their own.
+std::vector<uint32_t> nodes_of(std::span<const Address> addresses);
 
 /// Describes a socket address: "127.0.0.1:40123", and whether it is a loopback one. Other formats
 /// give their length: "32-byte address".

@@ -18,6 +18,7 @@ TEST(OfiAddressTest, SurvivesEncoding) {
   address.segment_file = {7, 26, 99};
   address.mailbox_address = 0x7f0000003000;
   address.host = Host::here();
+  address.switches = "core.leaf3";
   const auto decoded = Address::decode(address.encode());
   ASSERT_TRUE(decoded.ok()) << decoded.error().message();
   EXPECT_EQ(decoded->provider, address.provider);
@@ -34,6 +35,7 @@ TEST(OfiAddressTest, SurvivesEncoding) {
   EXPECT_EQ(decoded->host.pid, address.host.pid);
   EXPECT_EQ(decoded->host.cores, address.host.cores);
   EXPECT_FALSE(address.host.cores.empty());
+  EXPECT_EQ(decoded->switches, "core.leaf3");
   EXPECT_TRUE(decoded->host.same_network(address.host));
   EXPECT_TRUE(decoded->host.same_process_numbers(address.host));
 }
@@ -112,6 +114,13 @@ TEST(OfiAddressTest, DescribesSocketAddresses) {
             "10.1.2.3:8080");
   EXPECT_FALSE(loopback);
   EXPECT_EQ(describe_socket_address("xyz", loopback), "3-byte address");
+}
+
+TEST(OfiAddressTest, NumbersMachinesInTheOrderOfTheirFirstRanks) {
+  std::vector<Address> addresses(6);
+  const char* machines[] = {"a", "b", "a", "", "c", ""};
+  for (size_t i = 0; i < addresses.size(); ++i) addresses[i].host.boot_id = machines[i];
+  EXPECT_EQ(nodes_of(addresses), (std::vector<uint32_t>{0, 1, 0, 2, 3, 4}));
 }
 
 }  // namespace

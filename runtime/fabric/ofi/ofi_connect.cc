@@ -91,6 +91,7 @@ Status OfiRank::insert_peers(std::span<const std::string> addresses) {
   shares_cores_ = share_cores(addresses_, address_.host);
   spin_limit_ = shares_cores_ ? kSpinsShared : kSpinsAlone;
   info_.same_node = same_node_.describe(wanted_same_node_);
+  nodes_ = nodes_of(addresses_);
   info_.nic_ranks = ranks_behind_nic(addresses_, address_.host);
   return {};
 }
@@ -123,6 +124,8 @@ Status OfiRank::exchange_hellos(double timeout_s) {
     rest(++rounds);
   }
 }
+
+NetworkPlace OfiRank::place(Rank rank) const { return {nodes_[rank], addresses_[rank].switches}; }
 
 std::string OfiRank::missing_peers(const std::vector<bool>& greeted) const {
   constexpr size_t kShown = 8;

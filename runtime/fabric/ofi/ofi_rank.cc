@@ -105,6 +105,7 @@ void OfiRank::describe(const std::string& fabric) {
   address_.mailbox_file = SharedFile::of(mailbox_.file());
   address_.mailbox_address = reinterpret_cast<uintptr_t>(mailbox_.rings());
   address_.host = Host::here();
+  address_.switches = switches_of_environment();
 
   info_.name = fabric;
   info_.provider = endpoint_.provider();

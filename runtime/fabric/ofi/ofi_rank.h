@@ -57,6 +57,7 @@ class OfiRank final : public Fabric, public Shortcuts {
   SameNode way(Rank target) override {
     return target == rank_ ? SameNode::mapped : same_node_.way(target);
   }
+  NetworkPlace place(Rank rank) const override;
   void get(std::byte* destination, Rank target, uint64_t offset, size_t bytes,
            Counter& counter) override;
   void put(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
@@ -264,6 +265,7 @@ class OfiRank final : public Fabric, public Shortcuts {
   FailureHandler failure_handler_;
   std::optional<Error> connect_error_;
   std::vector<Address> addresses_;  ///< of all ranks, for messages
+  std::vector<uint32_t> nodes_;     // by rank
   bool shares_cores_ = false;       ///< ranks of this node, with one another
   PeerWatch watch_;
   SameNode wanted_same_node_;

@@ -73,6 +73,10 @@ struct Options {
   /// STRIPLINE_GUARD: sites whose plan is tuned are now and then carried out the simple way, too,
   /// and keep what is faster (docs/programming.md).
   bool guard = true;
+  /// STRIPLINE_LOAD_ESTIMATION: where the model has service levels, plans of loops count on the
+  /// bandwidth that is left when all nodes communicate at once (docs/strips.md). The same on every
+  /// rank.
+  bool load_estimation = true;
   /// STRIPLINE_TRACE: what rank 0 says on standard error when the job ends. "off"; "summary": what
   /// tuned plans have saved; "sites": also what was chosen, predicted and measured at each place in
   /// the program. The same on every rank.

@@ -1,0 +1,33 @@
+// Where nodes are in the network, as far as it is known, and how far they are from each other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "optimizer/model/service_model.h"
+
+namespace stripline::fabric {
+
+/// Constant for the life of a job.
+struct NetworkPlace {
+  uint32_t node = 0;  ///< numbered in the order of the first rank of each
+  /// The switches above the node, from the uppermost down, joined by dots: "core.row3.leaf12". As
+  /// many for every node. Empty: not known.
+  std::string switches;
+  bool operator==(const NetworkPlace&) const = default;
+};
+
+/// How far two nodes are from each other, 0 to model::kDistances - 1: levels of switches between
+/// them beyond the first one; or, on the scale of numbers, the highest bit in which these differ,
+/// from 0. That takes nodes of neighbouring numbers for neighbours, as Iancu et al. do (section
+/// 6.2), but as a tree of switches of 2, 4, 8 ... nodes would have them. Nullopt on the scale of
+/// switches where those of a node are not known.
+std::optional<uint32_t> distance(const NetworkPlace& one, const NetworkPlace& other,
+                                 model::DistanceScale scale);
+
+/// What a job with the switches of this node says: STRIPLINE_SWITCHES, or what Slurm does
+/// (SLURM_TOPOLOGY_ADDR without the node's own name). Empty if nobody does.
+std::string switches_of_environment();
+
+}  // namespace stripline::fabric
