@@ -76,6 +76,8 @@ struct ExplainLoop {
   uint32_t blocks = 1;
   uint32_t peers = 1;
   uint32_t nic_ranks = 1;
+  uint32_t nodes = 1;               ///< that communicate at once
+  std::vector<uint32_t> distances;  ///< blocks whose ranks are at distance 0, 1, ...
   uint64_t own_bytes = 0;
   bool placed = false;
   std::optional<uint64_t> buffer_bytes;  ///< default: no limit

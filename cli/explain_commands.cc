@@ -58,7 +58,8 @@ struct PathCosts {
     for (size_t i = 0; i < model::kPaths; ++i) {
       const auto* const path = model::find_path(model, static_cast<model::Path>(i));
       if (path == nullptr) return;
-      strip.at(i).emplace(path->second, model.compute, model.strip);
+      strip.at(i).emplace(path->second, model.compute, model.strip,
+                          model::service_on(model, path->first));
       vis.at(i).emplace(path->second, model.pack, vis_of(model, path->first));
     }
   }
@@ -94,6 +95,11 @@ int run(const Global& global, const ExplainLoop& command) {
   request.blocks = command.blocks;
   request.peers = command.peers;
   request.nic_ranks = command.nic_ranks;
+  request.load.nodes = command.nodes;
+  for (size_t distance = 0; distance < command.distances.size(); ++distance) {
+    request.load.at_distance.at(distance) = static_cast<uint16_t>(
+        std::min<uint32_t>(command.distances[distance], std::numeric_limits<uint16_t>::max()));
+  }
   request.element_bytes = command.element_bytes;
   request.granule_elements = command.granule_elements;
   request.halo_bytes = command.halo_bytes;
@@ -104,7 +110,8 @@ int run(const Global& global, const ExplainLoop& command) {
   request.loop = {command.local_refs, command.int_ops, command.fp_ops, command.divisions};
   request.sweeps = command.sweeps;
   request.local_bytes = command.local_bytes;
-  const plan::StripCosts costs((*path)->second, model->compute, model->strip);
+  const plan::StripCosts costs((*path)->second, model->compute, model->strip,
+                               model::service_on(*model, (*path)->first));
   return show(global, model->name + ", path " + (*path)->first, plan::explain(request, &costs));
 }
 

@@ -11,6 +11,7 @@
 #include "base/quantity.h"
 #include "cli/names.h"
 #include "cli/suggest.h"
+#include "optimizer/model/service_model.h"
 
 namespace stripline::cli {
 namespace {
@@ -474,6 +475,15 @@ class Grammar {
         ->type_name("N")
         ->check(is_count())
         ->capture_default_str();
+    loop->add_option("--nodes", loop_.nodes, "Nodes that communicate at the same time")
+        ->type_name("N")
+        ->check(is_count())
+        ->capture_default_str();
+    loop->add_option("--distances", loop_.distances,
+                     "Of the peers, those at distance 0, 1, ... of the model's service levels")
+        ->type_name("N,N,...")
+        ->delimiter(',')
+        ->expected(1, static_cast<int>(model::kDistances));
     loop->add_option(
             "--own", loop_.own_bytes,
             "Local data that the loop goes through while the first transfers are under way")

@@ -99,10 +99,10 @@ TEST(Parse, NamesAreCompleted) {
 
 TEST(Parse, ExplainLoop) {
   const auto explain = parse_as<ExplainLoop>(
-      {"explain", "loop",      "tcp",         "--bytes",  "512KiB", "--direction",
-       "put",     "--compute", "400us",       "--buffer", "64k",    "--fp-ops",
-       "2",       "--blocks",  "4",           "--peers",  "2",      "--own",
-       "1k",      "--placed",  "--nic-ranks", "3"});
+      {"explain",   "loop",    "tcp",      "--bytes",     "512KiB",   "--direction", "put",
+       "--compute", "400us",   "--buffer", "64k",         "--fp-ops", "2",           "--blocks",
+       "4",         "--peers", "2",        "--own",       "1k",       "--placed",    "--nic-ranks",
+       "3",         "--nodes", "16",       "--distances", "1,0,2"});
   EXPECT_EQ(explain.source, "tcp");
   EXPECT_EQ(explain.bytes, 524288U);
   EXPECT_EQ(explain.direction, "put");
@@ -113,6 +113,8 @@ TEST(Parse, ExplainLoop) {
   EXPECT_EQ(explain.peers, 2U);
   EXPECT_EQ(explain.own_bytes, 1024U);
   EXPECT_EQ(explain.nic_ranks, 3U);
+  EXPECT_EQ(explain.nodes, 16U);
+  EXPECT_EQ(explain.distances, (std::vector<uint32_t>{1, 0, 2}));
   EXPECT_TRUE(explain.placed);
   const auto defaults = parse_as<ExplainLoop>({"explain", "loop", "tcp", "--bytes", "8"});
   EXPECT_FALSE(defaults.compute_s);

@@ -33,4 +33,8 @@ const decltype(TunedModel::network)::value_type* find_path(const TunedModel& mod
   return model.network.empty() ? nullptr : &*model.network.begin();
 }
 
+std::optional<ServiceModel> service_on(const TunedModel& model, std::string_view path) {
+  return path == path_name(Path::network) ? model.service_levels : std::nullopt;
+}
+
 }  // namespace stripline::model

@@ -27,4 +27,7 @@ std::optional<Path> path_of_way(std::string_view way);
 /// network, else the first; nullptr in a model without any.
 const decltype(TunedModel::network)::value_type* find_path(const TunedModel& model, Path path);
 
+/// The service levels that hold on a path of the model: those between nodes, or none.
+std::optional<ServiceModel> service_on(const TunedModel& model, std::string_view path);
+
 }  // namespace stripline::model

@@ -263,6 +263,9 @@ std::string to_text(const NestExplanation& e) {
   if (e.request.nic_ranks > 1) {
     out += ", " + std::to_string(e.request.nic_ranks) + " ranks sharing a NIC";
   }
+  if (e.request.load.nodes > 1) {
+    out += ", while " + std::to_string(e.request.load.nodes) + " nodes communicate";
+  }
   if (e.has_model) {
     out += ", computation " + time_text(e.compute_s) +
            (e.request.compute_s >= 0 ? " (given)" : " (estimated from the operations)");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,6 +29,7 @@ constexpr uint64_t kMostIterations = uint64_t{1} << 53;
 constexpr uint64_t kMostElementBytes = uint64_t{1} << 20;
 constexpr size_t kMostPieces = size_t{1} << 20;
 constexpr double kMostSeconds = 1e9;
+constexpr int64_t kMostAtDistance = std::numeric_limits<uint16_t>::max();
 
 constexpr std::array<std::pair<Mode, std::string_view>, 3> kModes = {
     {{Mode::read, "read"}, {Mode::write, "write"}, {Mode::update, "update"}}};
@@ -309,7 +311,7 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   NestRequest& request = nest.request;
   Members members(json, std::string(what),
                   {"loops", "references", "arrays", "compute_s", "operations", "local_bytes",
-                   "max_buffer_bytes", "nic_ranks", "job"});
+                   "max_buffer_bytes", "nic_ranks", "nodes", "distances", "job"});
   std::vector<LoopRange> loops;
   uint64_t iterations = 1;
   members.array("loops", 1, access::kMaxDepth, true,
@@ -343,6 +345,18 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   members.integer("local_bytes", request.local_bytes, 0, kFarthest);
   members.integer("max_buffer_bytes", request.max_buffer_bytes, 0, kFarthest);
   members.integer("nic_ranks", request.nic_ranks, 1, 1 << 20);
+  members.integer("nodes", request.load.nodes, 1, 1 << 20);
+  size_t distance = 0;
+  members.array("distances", 0, model::kDistances, false,
+                [&](const Json& json, const std::string& where) -> Status {
+                  const auto count = Members::integer_of(json, 0, kMostAtDistance);
+                  if (!count) {
+                    return Error(ErrorCode::data_loss, where + ": expected an integer from 0 to " +
+                                                           std::to_string(kMostAtDistance));
+                  }
+                  request.load.at_distance.at(distance++) = static_cast<uint16_t>(*count);
+                  return {};
+                });
   VisRequest many;
   many.max_buffer_bytes = kUsualBoxBytes;
   many.medium_bytes = kLandingSlotBytes;
@@ -364,6 +378,10 @@ Json to_json(const NestRequest& request) {
   const Nest& nest = request.nest;
   Json json = {
       {"loops", Json::array()}, {"references", Json::array()}, {"nic_ranks", request.nic_ranks}};
+  if (request.load.nodes > 1) {
+    json["nodes"] = request.load.nodes;
+    json["distances"] = request.load.at_distance;
+  }
   for (uint32_t loop = 0; loop < nest.depth; ++loop) {
     json["loops"].push_back({{"count", nest.counts[loop]}});
   }

@@ -20,8 +20,7 @@ class StripCosts {
  public:
   /// `path` is one entry of TunedModel::network. Without compute costs every loop counts as free;
   /// without a strip model the overhead is zero and the margin kDefaultMinimumGain; without service
-  /// levels, which hold for the path between nodes only, a byte takes as long as on an idle
-  /// network.
+  /// levels (model::service_on) a byte takes as long as on an idle network.
   StripCosts(const model::PathModel& path, const std::optional<model::ComputeModel>& compute,
              const std::optional<model::StripModel>& strip,
              const std::optional<model::ServiceModel>& service = std::nullopt);

@@ -51,6 +51,13 @@ std::string explain_command(const ContextState& state, const plan::StripRequest&
   add("--blocks", request.blocks, 1);
   add("--peers", request.peers, 1);
   add("--nic-ranks", request.nic_ranks, 1);
+  if (request.load.nodes > 1) {
+    add("--nodes", request.load.nodes, 1);
+    command += " --distances ";
+    for (size_t distance = 0; distance < model::kDistances; ++distance) {
+      command += (distance == 0 ? "" : ",") + std::to_string(request.load.at_distance[distance]);
+    }
+  }
   add("--own", request.own_bytes, 0);
   if (request.placed) command += " --placed";
   add("--buffer", request.max_buffer_bytes, std::numeric_limits<uint64_t>::max());

@@ -16,10 +16,8 @@ LoopState::LoopState(ContextState& context)
   for (size_t i = 0; i < model::kPaths; ++i) {
     const auto* entry = model::find_path(*context.model, static_cast<model::Path>(i));
     if (entry == nullptr) return;
-    // Service levels are those between nodes.
-    const bool network = i == static_cast<size_t>(model::Path::network);
     costs_.at(i).emplace(entry->second, context.model->compute, context.model->strip,
-                         network ? context.model->service_levels : std::nullopt);
+                         model::service_on(*context.model, entry->first));
   }
 }
 

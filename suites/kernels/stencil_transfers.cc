@@ -81,8 +81,7 @@ void StencilTransfers::ghosts(prk::StencilShare& share) {
     side.told = false;
     if (overlaps()) continue;
     side.under_way.wait();
-    raise(Flag::filled, side);
-    side.told = true;
+    tell(side);
   }
   const size_t rows = share.interior_rows();
   if (overlaps()) {
@@ -93,8 +92,7 @@ void StencilTransfers::ghosts(prk::StencilShare& share) {
     for (Side& side : sides_) {
       if (side.told) continue;
       side.under_way.wait();
-      raise(Flag::filled, side);
-      side.told = true;
+      tell(side);
     }
   }
   for (const Side& side : sides_) {
@@ -118,9 +116,21 @@ void StencilTransfers::put(Side& side) {
   const std::array<std::ptrdiff_t, 2> strides = {sizeof(double), pitch_bytes};
   const global_ptr<double> target =
       memory_.on(side.face.neighbour) + static_cast<std::ptrdiff_t>(side.face.ghosts);
+  const double* const source = memory_.here() + side.face.source;
+  const std::array<size_t, 2> extents = {side.face.columns, side.face.rows};
   side.under_way =
-      rput_strided<2, double>(*context_, memory_.here() + side.face.source, strides, target,
-                              strides, {side.face.columns, side.face.rows}, manner_.transfers);
+      signals(manner_.variant)
+          ? rput_strided_signal<2, double>(*context_, source, strides, target, strides, extents,
+                                           flag(Flag::filled, side.opposite, side.face.neighbour),
+                                           step_, manner_.transfers)
+          : rput_strided<2, double>(*context_, source, strides, target, strides, extents,
+                                    manner_.transfers);
+}
+
+// A put has ended. One with a signal has told its target itself.
+void StencilTransfers::tell(Side& side) {
+  if (!signals(manner_.variant)) raise(Flag::filled, side);
+  side.told = true;
 }
 
 void StencilTransfers::put_elements(Side& side) {
