@@ -114,7 +114,8 @@ TEST(PrkSparse, IsRightForEveryStripSize) {
       EXPECT_EQ(all.wrong_rows(), 0u) << ranks << " ranks, strips of " << strip;
       const auto sums = all.share(0).sums(
           kSalt, kIterations, [&](uint32_t) { return all.partition().rows_per_rank(); });
-      EXPECT_EQ(sums.expected, static_cast<double>(64 / ranks * 9 * (6 + 7 + 8)));
+      const size_t rows = all.partition().rows_per_rank();
+      EXPECT_EQ(sums.expected, static_cast<double>(rows * 9 * (6 + 7 + 8)));
       EXPECT_NEAR(sums.sum, sums.expected, kSparseTolerance * sums.expected);
     }
   }
