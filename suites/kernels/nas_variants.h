@@ -21,13 +21,13 @@ enum class NasVariant {
   blocking,  ///< one call after the other, each waited for; no model
   hand,      ///< all that can be under way at the same time, then waiting; no model
   packed,    ///< packed into one contiguous put for each neighbour, and unpacked by the program
-  untuned,   ///< NAS: puts of faces with a signal, as far as they can be under way; no model
-  tuned,     ///< the calls of untuned (PRK stencil: of hand), carried out as the loaded model says
-  forced,    ///< the same calls, carried out by the method that a factor names
+  untuned,   ///< puts of faces with a signal, as far as they can be under way; no model
+  tuned,     ///< the calls of untuned, carried out as the loaded model says
+  forced,    ///< the calls of untuned, carried out by the method that a factor names
   fine       ///< element by element; PRK stencil only
 };
 
-/// Whether NAS kernels put faces by strided calls that take a flag along.
+/// Whether faces are put by strided calls that take a flag along.
 constexpr bool signals(NasVariant variant) {
   return variant == NasVariant::untuned || variant == NasVariant::tuned ||
          variant == NasVariant::forced;

@@ -174,9 +174,7 @@ void StencilTransfers::unpack(const Side& side) {
 void StencilTransfers::look_after() {
   context_->progress();
   for (Side& side : sides_) {
-    if (side.told || !side.under_way.is_ready()) continue;
-    raise(Flag::filled, side);
-    side.told = true;
+    if (!side.told && side.under_way.is_ready()) tell(side);
   }
 }
 

@@ -72,6 +72,7 @@ class StencilTransfers {
   void put_packed(Side& side);
   void put_elements(Side& side);
   void look_after();
+  void tell(Side& side);
   void unpack(const Side& side);
 
   Context* context_;
