@@ -190,10 +190,13 @@ TEST_P(SignalledVisOnNetworks, TheFlagTravelsWithPackedData) {
       if (context.rank_me() == 0) {
         const uint64_t sent = state.messages.statistics().sent;
         const uint64_t puts = state.fabric->traffic().puts;
-        rput_strided_signal(context, values.data(), kClose, there, kApart, kExtents,
-                            there + 2 * kRows, round, {.method = method})
-            .wait();
+        const future done =
+            rput_strided_signal(context, values.data(), kClose, there, kApart, kExtents,
+                                there + 2 * kRows, round, {.method = method});
         const bool packed = method == VisMethod::packed;
+        // No put of the flag before those of the data are complete.
+        EXPECT_EQ(state.fabric->traffic().puts - puts, packed ? 0U : kRows);
+        done.wait();
         EXPECT_EQ(state.messages.statistics().sent - sent, packed ? 1U : 0U);
         EXPECT_EQ(state.fabric->traffic().puts - puts, packed ? 0U : kRows + 1);
       } else {
