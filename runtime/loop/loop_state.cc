@@ -46,7 +46,6 @@ void LoopState::leave_frame() {
 }
 
 BufferPool::Use LoopState::buffer_of(const ContextState& context, uint64_t bytes) {
-  if (bytes == 0) return {};
   cache.give_up_old();
   BufferPool::Use use = pool.acquire(bytes);
   if (use.buffer() == nullptr) {

@@ -30,7 +30,7 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
   served_ = 0;
   if (caches_ && !loops.cache.empty()) look_for_kept();
   find_layout(options, call);
-  memory_ = loops.buffer_of(state_, layout_->buffer_bytes);
+  if (layout_->buffer_bytes > 0) memory_ = loops.buffer_of(state_, layout_->buffer_bytes);
   if (!plan().obstacle) begin_tiles();
 }
 
@@ -120,21 +120,22 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
   call_ = call;
   LoopState& loops = LoopState::of(state_);
   // A nest that has room is the same wherever it is carried out.
-  const uint64_t room = loops.pool.room();
   const auto fits = [&](const NestLayout& layout) {
+    if (layout.buffer_bytes == 0) return true;
+    const uint64_t room = loops.pool.room();
     return layout.buffer_bytes <= room || key.max_buffer_bytes <= room;
   };
   if (options.force) {
     forced_ = lay_out(state_, key, options, options.compute_s);
     if (!fits(forced_)) {
-      key.max_buffer_bytes = room;
+      key.max_buffer_bytes = loops.pool.room();
       forced_ = lay_out(state_, key, options, options.compute_s);
     }
     layout_ = &forced_;
   } else {
     site_ = &site_for(key, options);
     if (!fits(site_->layout)) {
-      key.max_buffer_bytes = room;
+      key.max_buffer_bytes = loops.pool.room();
       site_ = &site_for(key, options);
     }
     ++site_->users;
@@ -161,7 +162,7 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
 void NestEngine::begin_tiles() {
   choose_methods(layout_->whole, layout_->whole_shapes, whole_methods_);
   choose_methods(layout_->rest, layout_->rest_shapes, rest_methods_);
-  keep();
+  if (caches_) keep();
   if (flights_.size() < layout_->slots * groups()) flights_.resize(layout_->slots * groups());
   if (!layout_->gets) fetch_.step = plan().steps;
   for (uint32_t g = 0; g < groups(); ++g) {
@@ -208,7 +209,6 @@ void NestEngine::choose_methods(const Tiling& tiling,
 
 // Tells the data cache what is about to be fetched.
 void NestEngine::keep() {
-  keeps_ = false;
   for (uint32_t g = 0; g < groups(); ++g) {
     if (!layout_->kept[g]) continue;
     access::Lmad bytes = *layout_->kept[g];
@@ -461,7 +461,7 @@ const NestTile* NestEngine::next() {
   }
   if (compute_.step == plan().steps) {
     wait_for_all();
-    note_stores();
+    if (state_.kept_end != 0) note_stores();
     if (std::exchange(keeps_, false)) LoopState::of(state_).cache.complete(*memory_.buffer());
     settle();
     return nullptr;
@@ -476,7 +476,6 @@ const NestTile* NestEngine::next() {
 
 // What the body has read of these bytes, before what it wrote came there, is old.
 void NestEngine::note_stores() const {
-  if (LoopState::of(state_).cache.empty()) return;
   const auto note = [&](rank_t owner, int64_t base, const access::Extent& extent) {
     if (state_.reachable[owner] != nullptr) return;
     state_.stored(owner, static_cast<uint64_t>(base + extent.begin), extent.bytes());
@@ -500,8 +499,8 @@ void NestEngine::end() {
   if (!plan().obstacle) wait_for_all();
   // A body has thrown: not all was asked for.
   if (std::exchange(keeps_, false)) DataCache::forget(*memory_.buffer());
-  memory_ = {};
-  served_in_.clear();
+  if (memory_.buffer() != nullptr) memory_ = {};
+  if (served_ != 0) served_in_.clear();
   if (site_ == nullptr) return;
   if (measuring_ && compute_.step == plan().steps) refine();
   --site_->users;

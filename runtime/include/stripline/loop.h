@@ -72,16 +72,16 @@ struct LoopOptions {
   size_t own_count = 0;
   /// Limit of the buffers of this loop, within what the pool of all has (Options).
   size_t max_buffer_bytes = size_t{64} << 20;
-  /// Reading only: whether what was fetched is kept for later loops, and what earlier ones have
-  /// kept is used (docs/memory-model.md); unset: as Options::data_cache says. Blocks with a place
-  /// are not kept, nor are loops of which not all fits into the buffers.
-  std::optional<bool> data_cache{};
   uint64_t site = 0;      ///< tells loops apart in the plan cache; 0: the place of the call
                           ///< (two loops of one line and shape share a plan)
   bool use_model = true;  ///< false: as if there were no model, without saying so
   /// Whether a tuned plan is now and then compared with the simple one, and given up where that is
   /// faster (Options::guard). False for measurements of plans.
   bool self_check = true;
+  /// Reading only: whether what was fetched is kept for later loops, and what earlier ones have
+  /// kept is used (docs/memory-model.md); unset: as Options::data_cache says. Blocks with a place
+  /// are not kept, nor are loops of which not all fits into the buffers.
+  std::optional<bool> data_cache{};
   /// Run this decomposition, for measurements; adjusted to what granule and buffer allow.
   std::optional<plan::StripCandidate> force;
 };

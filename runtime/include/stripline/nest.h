@@ -59,12 +59,12 @@ struct NestOptions {
   size_t local_bytes = 0;  ///< footprint of the body's own references; 0: in cache
   /// Limit of the buffers of this nest, within what the pool of all has (Options).
   size_t max_buffer_bytes = size_t{64} << 20;
-  /// As that of LoopOptions, for accesses that only read. What moves from step to step is kept
-  /// where it is contiguous and steps do not share elements, else only by a nest of one step.
-  std::optional<bool> data_cache{};
   uint64_t site = 0;       ///< tells nests apart; 0: the place of the call
   bool use_model = true;   ///< false: as if there were no model
   bool self_check = true;  ///< as that of LoopOptions
+  /// As that of LoopOptions, for accesses that only read. What moves from step to step is kept
+  /// where it is contiguous and steps do not share elements, else only by a nest of one step.
+  std::optional<bool> data_cache{};
   /// Run this decomposition, for measurements; adjusted to what nest and buffers allow.
   std::optional<plan::NestCandidate> force;
 };
