@@ -13,6 +13,7 @@ namespace {
 constexpr uint64_t kBudget = uint64_t{1} << 20;
 
 void describe(const BufferPool::Use& use) {
+  ASSERT_NE(use.buffer(), nullptr);
   use.buffer()->contents.push_back({0, {.base = 0, .run_bytes = 8}, use.memory(), true});
 }
 
