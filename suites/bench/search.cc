@@ -7,7 +7,6 @@
 
 #include "optimizer/search/race.h"
 #include "suites/bench/rows.h"
-#include "suites/kernels/candidates.h"
 
 namespace stripline::suites::bench {
 namespace {
@@ -24,24 +23,22 @@ constexpr uint32_t kFirstRun = 1000;
 
 }  // namespace
 
-std::variant<BestPlan, Failure> find_best_plan(const Target& target, const experiment::Point& base,
+std::variant<BestPlan, Failure> find_best_plan(const Target& target,
+                                               const std::vector<experiment::Point>& candidates,
                                                double time_budget_s, Progress& progress) {
-  const auto candidates = forced_candidates(base, target.ranks);
-  if (!candidates.ok()) return failure_of(candidates.error());
-
   experiment::StopRule rule;
   rule.min_reps = 1;
   rule.max_reps = kMostReps;
   rule.time_budget_s =
-      std::clamp(kFirstRoundShare * time_budget_s / static_cast<double>(candidates->size()),
+      std::clamp(kFirstRoundShare * time_budget_s / static_cast<double>(candidates.size()),
                  kShortestPointS, kLongestPointS);
   search::RaceRule race;
   race.target_rounds = kTargetRounds;
   race.time_budget_s = time_budget_s;
-  race.keep = {0};  // one piece: what a program does without tuning
+  race.keep = {0};  // what a program does without tuning
 
-  search::TimeTable times(candidates->size());
-  std::vector<size_t> alive(candidates->size());
+  search::TimeTable times(candidates.size());
+  std::vector<size_t> alive(candidates.size());
   std::iota(alive.begin(), alive.end(), size_t{0});
   const double start_s = progress.elapsed_s();
   search::RaceStep step;
@@ -49,9 +46,9 @@ std::variant<BestPlan, Failure> find_best_plan(const Target& target, const exper
   do {
     std::vector<experiment::Point> points;
     points.reserve(alive.size());
-    for (const size_t candidate : alive) points.push_back((*candidates)[candidate]);
+    for (const size_t candidate : alive) points.push_back(candidates[candidate]);
     progress.show("searching the best plan: round " + std::to_string(round + 1) + ", " +
-                  std::to_string(alive.size()) + " of " + std::to_string(candidates->size()) +
+                  std::to_string(alive.size()) + " of " + std::to_string(candidates.size()) +
                   " candidates");
     const auto series = measure_run(target, kFirstRun + round, rule, points);
     if (!series.ok()) return failure_of(series.error());
@@ -60,7 +57,7 @@ std::variant<BestPlan, Failure> find_best_plan(const Target& target, const exper
     if (auto failure = samples.check()) return *std::move(failure);
     for (std::vector<double>& row : times) row.push_back(std::nan(""));
     for (const size_t candidate : alive) {
-      times[candidate].back() = samples.find((*candidates)[candidate])->medians().begin()->second;
+      times[candidate].back() = samples.find(candidates[candidate])->medians().begin()->second;
     }
     ++round;
     const auto next = search::race_step(times, alive, race, progress.elapsed_s() - start_s);
@@ -68,7 +65,7 @@ std::variant<BestPlan, Failure> find_best_plan(const Target& target, const exper
     step = *next;
     alive = step.survivors;
   } while (!step.done);
-  return BestPlan{(*candidates)[step.leader], candidates->size(), alive.size(), round};
+  return BestPlan{candidates[step.leader], candidates.size(), alive.size(), round};
 }
 
 }  // namespace stripline::suites::bench

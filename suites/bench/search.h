@@ -1,10 +1,11 @@
-// The exhaustive search behind the row "best": all decompositions of a kernel race over runs until
-// one is left or the time is over.
+// The exhaustive search behind the row "best": all ways of carrying out a kernel race over runs
+// until one is left or the time is over.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "optimizer/experiment/experiment.h"
 #include "suites/bench/failure.h"
@@ -22,9 +23,10 @@ struct BestPlan {
   size_t rounds = 0;      ///< runs of the race
 };
 
-/// Races forced_candidates(base) for at most `time_budget_s`. Every run measures all candidates
-/// still in the race, shuffled (optimizer/search/race.h says who leaves it).
-std::variant<BestPlan, Failure> find_best_plan(const Target& target, const experiment::Point& base,
+/// Races these candidates, at least one, for at most `time_budget_s`. Every run measures all that
+/// are still in the race, shuffled (optimizer/search/race.h says who leaves it; the first stays).
+std::variant<BestPlan, Failure> find_best_plan(const Target& target,
+                                               const std::vector<experiment::Point>& candidates,
                                                double time_budget_s, Progress& progress);
 
 }  // namespace stripline::suites::bench

@@ -13,7 +13,9 @@
 #include "suites/bench/rows.h"
 #include "suites/bench/search.h"
 #include "suites/bench/text_table.h"
+#include "suites/kernels/candidates.h"
 #include "suites/kernels/decomposition.h"
+#include "suites/registry.h"
 
 namespace stripline::suites::bench {
 namespace {
@@ -32,10 +34,13 @@ struct Entry {
 };
 
 // The rows that need no search, in the order of the table.
-std::vector<Entry> fixed_entries(const Point& base, bool with_model) {
+std::vector<Entry> fixed_entries(const Point& base, const std::vector<std::string>& variants,
+                                 bool with_model) {
   std::vector<Entry> entries;
-  for (const char* variant : {"fine", "blocking", "hand", "hand4", "untuned", "tuned"}) {
+  for (const char* variant :
+       {"fine", "blocking", "hand", "hand4", "pencils", "packed", "untuned", "tuned"}) {
     if (std::string_view(variant) == "tuned" && !with_model) continue;
+    if (std::find(variants.begin(), variants.end(), variant) == variants.end()) continue;
     entries.push_back({variant, base});
     entries.back().point.variant = variant;
   }
@@ -73,7 +78,7 @@ void print(const Experiment& e, const TableOptions& options, const std::vector<R
   }
   std::fputs(table.text().c_str(), stdout);
   std::printf(
-      "\nbest: of %zu decompositions (strip sizes x schedules x windows), %zu left after racing "
+      "\nbest: of %zu plans (decompositions, methods, variants by hand), %zu left after racing "
       "over "
       "%zu runs;\n      the leader was measured again in the runs shown here.\n",
       best.candidates, best.survivors, best.rounds);
@@ -110,11 +115,14 @@ struct Measured {
 std::variant<Measured, Failure> measure(const CommonOptions& common, const Point& base) {
   Progress progress;
   const double budget_s = common.time_budget_s.value_or(kDefaultTimeBudgetS);
-  auto searched = find_best_plan(common.target, base, kSearchShare * budget_s, progress);
+  const auto candidates = search_candidates(base, common.target.ranks);
+  if (!candidates.ok()) return failure_of(candidates.error());
+  auto searched = find_best_plan(common.target, *candidates, kSearchShare * budget_s, progress);
   if (auto* failure = std::get_if<Failure>(&searched)) return std::move(*failure);
   const BestPlan& best = std::get<BestPlan>(searched);
 
-  std::vector<Entry> entries = fixed_entries(base, !common.target.model_path.empty());
+  const auto& variants = find_benchmark(base.experiment)->declaration.variants;
+  std::vector<Entry> entries = fixed_entries(base, variants, !common.target.model_path.empty());
   entries.push_back({"best", best.point});
   std::vector<Point> points;
   points.reserve(entries.size());
@@ -157,8 +165,8 @@ int table_command(const TableOptions& options) {
   const auto& variants = e.variants;
   if (std::find(variants.begin(), variants.end(), "forced") == variants.end()) {
     return report(Error(ErrorCode::invalid_argument, "experiment '" + e.name +
-                                                         "' has no variants to tabulate; use "
-                                                         "kernel.matvec or kernel.transpose"));
+                                                         "' has no variants to tabulate; use one "
+                                                         "of the kernels, see 'list'"));
   }
   const auto base = points_from(e, {"blocking"}, common.params);
   if (!base.ok()) return report(base.error());
@@ -167,7 +175,8 @@ int table_command(const TableOptions& options) {
                         "a table is of one problem; give each parameter one value"));
   }
 
-  if (const auto asked = decomposition_of(base->front()); !asked.ok()) {
+  const bool strips = base->front().params.contains(kStripBytesFactor);
+  if (const auto asked = decomposition_of(base->front()); strips && !asked.ok()) {
     return report(Error(ErrorCode::invalid_argument,
                         "a table searches the decompositions itself; leave out strip_bytes, "
                         "schedule and window"));

@@ -5,6 +5,8 @@
 
 #include "suites/kernels/decomposition.h"
 #include "suites/kernels/kernels.h"
+#include "suites/kernels/nas_variants.h"
+#include "suites/registry.h"
 
 namespace stripline::suites {
 namespace {
@@ -44,6 +46,50 @@ Result<std::vector<experiment::Point>> forced_candidates(const experiment::Point
     add_schedules(size, strips());
   }
   return points;
+}
+
+Result<std::vector<experiment::Point>> search_candidates(const experiment::Point& base,
+                                                         uint32_t ranks) {
+  const Benchmark* const benchmark = find_benchmark(base.experiment);
+  const bool strided = base.params.contains(kMethodFactor);
+  std::vector<experiment::Point> points;
+  if (!strided || benchmark == nullptr) {
+    STRIPLINE_ASSIGN_OR_RETURN(points, forced_candidates(base, ranks));
+  }
+  if (benchmark == nullptr) return points;
+  const experiment::Experiment& declaration = benchmark->declaration;
+  const auto values_of = [&](const char* name) {
+    const auto factor = std::ranges::find(declaration.factors, name, &experiment::Factor::name);
+    return factor == declaration.factors.end() ? std::vector<experiment::ParamValue>{}
+                                               : factor->values;
+  };
+  const auto add = [&](const std::string& variant, const experiment::Params& params) {
+    if (std::ranges::find(declaration.variants, variant) == declaration.variants.end()) return;
+    points.push_back(base);
+    points.back().variant = variant;
+    for (const auto& [name, value] : params) points.back().params[name] = value;
+  };
+  const auto pieces = values_of(kPiecesFactor);
+  const std::vector<experiment::Params> in_pieces =
+      pieces.empty() ? std::vector<experiment::Params>{{}}
+                     : experiment::crossed({{}}, kPiecesFactor, pieces);
+  for (const experiment::Params& params : in_pieces) add("hand", params);
+  for (const char* by_hand : {"hand4", "pencils", "packed"}) add(by_hand, {});
+  if (!strided) return points;
+  for (const auto& params :
+       experiment::crossed(in_pieces, kMethodFactor, values_of(kMethodFactor))) {
+    add("forced", params);
+  }
+  return points;
+}
+
+std::vector<experiment::Point> hand_swept(const std::vector<experiment::Point>& candidates) {
+  std::vector<experiment::Point> kept;
+  for (const experiment::Point& point : candidates) {
+    const bool all_at_once = experiment::text_param(point, kScheduleFactor).value_or("") == "A";
+    if (point.variant != "forced" || all_at_once) kept.push_back(point);
+  }
+  return kept;
 }
 
 }  // namespace stripline::suites

@@ -1,4 +1,4 @@
-// The plans that an exhaustive search over a kernel's decompositions tries.
+// The plans that an exhaustive search over the ways of carrying out a kernel tries.
 #pragma once
 
 #include <cstdint>
@@ -16,5 +16,16 @@ namespace stripline::suites {
 /// `forced`.
 Result<std::vector<experiment::Point>> forced_candidates(const experiment::Point& base,
                                                          uint32_t ranks);
+
+/// What a search over all ways of carrying out a kernel tries: forced_candidates(), or, of a kernel
+/// with strided transfers, variant `forced` by each method and in all numbers of pieces; and the
+/// variants by hand, which are outside of the runtime's own choices. The simplest comes first.
+/// Errors: as forced_candidates().
+Result<std::vector<experiment::Point>> search_candidates(const experiment::Point& base,
+                                                         uint32_t ranks);
+
+/// Of these, what a program by hand can be swept over: the variants by hand, in pieces, and strips
+/// that are all issued at once.
+std::vector<experiment::Point> hand_swept(const std::vector<experiment::Point>& candidates);
 
 }  // namespace stripline::suites

@@ -17,9 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 7> kNames = {"blocking", "hand",   "packed", "untuned",
                                                     "tuned",    "forced", "fine"};
 
-constexpr const char* kMethodFactor = "method";
-constexpr const char* kPiecesFactor = "pieces";
-
 // A bounding box is none of them: it would read ghosts that their owner is fetching at that time.
 constexpr std::array<VisMethod, 3> kMethods = {VisMethod::pipelined, VisMethod::native_iov,
                                                VisMethod::packed};

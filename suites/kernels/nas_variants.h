@@ -16,6 +16,9 @@
 
 namespace stripline::suites {
 
+inline constexpr const char* kMethodFactor = "method";
+inline constexpr const char* kPiecesFactor = "pieces";
+
 /// In the order of the declaration. All but `packed` move faces by strided calls of the runtime.
 enum class NasVariant {
   blocking,  ///< one call after the other, each waited for; no model

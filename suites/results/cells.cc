@@ -1,6 +1,7 @@
 #include "suites/results/cells.h"
 
 #include "suites/kernels/decomposition.h"
+#include "suites/kernels/nas_variants.h"
 #include "suites/registry.h"
 
 namespace stripline::suites::results {
@@ -41,12 +42,32 @@ void append(std::vector<Problem>& all, const std::vector<Problem>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
+// Kernels that users run, at sizes where a run takes milliseconds.
+std::vector<Problem> small_kernels(uint32_t ranks) {
+  const std::string small = "S";
+  std::vector<Problem> problems;
+  for (const char* kernel : {"kernel.nas_cg", "kernel.nas_ft", "kernel.nas_is", "kernel.nas_mg"}) {
+    problems.push_back({ranks, kernel, {{"class", small}}});
+  }
+  // Twelve points along each axis: cells for 1, 4 or 9 ranks.
+  if (ranks == 4) {
+    problems.push_back({ranks, "kernel.nas_bt", {{"class", small}}});
+    problems.push_back({ranks, "kernel.nas_sp", {{"class", small}}});
+  }
+  for (const char* kernel :
+       {"kernel.prk_stencil", "kernel.prk_transpose", "kernel.prk_sparse", "kernel.triad"}) {
+    problems.push_back({ranks, kernel, {}});
+  }
+  return problems;
+}
+
 // Two cores: two ranks. Transfers from 128 KiB to 8 MiB, computation from less to much more than
 // the transfer.
 std::vector<Problem> real_problems() {
   std::vector<Problem> problems = matvec(2, {16, 128, 1024}, {1, 4, 16}, "one");
   append(problems, matvec(2, {128}, {4}, "all"));
   append(problems, transpose(2, {256, 1024}, {1, 4}));
+  append(problems, small_kernels(2));
   return problems;
 }
 
@@ -57,6 +78,7 @@ std::vector<Problem> emulated_problems() {
   append(problems, transpose(2, {512}, {1}));
   append(problems, transpose(4, {512}, {1, 4}));
   append(problems, transpose(8, {512}, {4}));
+  for (const uint32_t ranks : {2, 4, 16}) append(problems, small_kernels(ranks));
   return problems;
 }
 
@@ -65,7 +87,7 @@ std::vector<Problem> emulated_problems() {
 std::string Cell::problem_text() const {
   std::string text = problem.experiment + ":";
   for (const auto& [name, value] : problem.params) {
-    if (is_decomposition_factor(name)) continue;
+    if (is_decomposition_factor(name) || name == kMethodFactor || name == kPiecesFactor) continue;
     text += " " + name + "=";
     if (const auto* word = std::get_if<std::string>(&value)) text += *word;
     if (const auto* integer = std::get_if<int64_t>(&value)) text += std::to_string(*integer);
@@ -79,7 +101,7 @@ std::string Cell::key() const {
 
 Result<std::vector<Cell>> quality_cells(const Options& options) {
   std::vector<Cell> cells;
-  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> judged, networks(options, true));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> judged, networks(options, true, {"shm"}));
   for (const Network& network : judged) {
     std::vector<Problem> problems = network.emulated() ? emulated_problems() : real_problems();
     if (options.quick) problems = matvec(2, {16}, {1}, "one");

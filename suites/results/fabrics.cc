@@ -58,7 +58,7 @@ Result<std::vector<Network>> networks(const Options& options, bool emulated_comp
 }
 
 Status check_models(const Options& options) {
-  const std::vector<Network> all = all_networks(true);
+  const std::vector<Network> all = all_networks(true, {"shm"});
   for (const auto& [fabric, file] : options.models) {
     const bool known = std::any_of(all.begin(), all.end(), [&name = fabric](const Network& one) {
       return one.fabric == name;

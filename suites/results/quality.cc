@@ -1,5 +1,6 @@
 #include "suites/results/quality.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -11,6 +12,8 @@
 #include "suites/bench/progress.h"
 #include "suites/bench/rows.h"
 #include "suites/bench/search.h"
+#include "suites/kernels/candidates.h"
+#include "suites/kernels/nas_variants.h"
 #include "suites/results/campaign.h"
 #include "suites/results/json_lines.h"
 #include "suites/results/overlap.h"
@@ -31,13 +34,14 @@ constexpr uint32_t kMostReps = 30;
 // One run of all rows, by row.
 using RowPoints = std::vector<std::pair<std::string, Point>>;
 
-RowPoints row_points(const Point& problem, const Point& best) {
+RowPoints row_points(const Point& problem, const Point& by_hand, const Point& best) {
   RowPoints rows;
-  for (const char* row : kRows) {
-    rows.emplace_back(row, problem);
-    rows.back().second.variant = row;
+  for (const std::string row : kRows) {
+    rows.emplace_back(row, row == "best" ? best : row == "hand_t" ? by_hand : problem);
+    if (row == "best" || row == "hand_t") continue;
+    const bool strided = problem.params.contains(kMethodFactor);
+    rows.back().second.variant = row == "hand4" && strided ? "packed" : row;
   }
-  rows.back().second = best;
   return rows;
 }
 
@@ -99,14 +103,21 @@ Result<CellResult> measure_cell(const Options& options, const Cell& cell,
                                 const std::string& model) {
   const bench::Target target = target_of(options, cell, model);
   bench::Progress progress;
-  auto searched = bench::find_best_plan(
-      target, cell.problem, options.quick ? kQuickSearchS : options.search_budget_s, progress);
+  const double budget_s = options.quick ? kQuickSearchS : options.search_budget_s;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto candidates, search_candidates(cell.problem, cell.ranks));
+  auto swept = bench::find_best_plan(target, hand_swept(candidates), budget_s, progress);
+  if (const auto* failure = std::get_if<bench::Failure>(&swept)) return error_of(*failure);
+  const auto by_hand = std::get<bench::BestPlan>(std::move(swept));
+  auto searched = bench::find_best_plan(target, candidates, budget_s, progress);
   if (const auto* failure = std::get_if<bench::Failure>(&searched)) return error_of(*failure);
   const auto best = std::get<bench::BestPlan>(std::move(searched));
 
-  const RowPoints rows = row_points(cell.problem, best.point);
+  const RowPoints rows = row_points(cell.problem, by_hand.point, best.point);
   std::vector<Point> points;
-  for (const auto& [row, point] : rows) points.push_back(point);
+  for (const auto& [row, point] : rows) {
+    // Two rows may be the same plan.
+    if (std::ranges::find(points, point) == points.end()) points.push_back(point);
+  }
   std::vector<Point> repeated;
   for (uint32_t round = 0; round < kRounds; ++round) {
     repeated.insert(repeated.end(), points.begin(), points.end());
@@ -168,7 +179,7 @@ Status print_quality(const Options& options) {
 
   // What each network offers, from the campaign that its model was fitted from.
   std::map<std::string, double> hidden;
-  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> judged, networks(options, true));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> judged, networks(options, true, {"shm"}));
   for (const Network& network : judged) {
     if (options.models.contains(network.fabric)) continue;
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, load_or_measure(options, network));

@@ -14,8 +14,9 @@
 
 namespace stripline::suites::results {
 
-/// The rows of a cell. "best" is variant forced under the plan that the search chose.
-inline constexpr const char* kRows[] = {"blocking", "hand", "hand4", "tuned", "best"};
+/// The rows of a cell. "hand4" is variant packed where a kernel has strided transfers; "hand_t"
+/// what a search over programs by hand chose, "best" that over all plans (search_candidates()).
+inline constexpr const char* kRows[] = {"blocking", "hand", "hand4", "tuned", "hand_t", "best"};
 
 /// One cell as measured.
 struct CellResult {
@@ -25,7 +26,7 @@ struct CellResult {
   std::string problem;
   std::map<std::string, std::string> plans;          ///< by row, as the kernel reports them
   std::map<std::string, std::vector<double>> times;  ///< by row: medians of the confirming runs
-  size_t candidates = 0;                             ///< plans that the search tried
+  size_t candidates = 0;                             ///< plans that the search for "best" tried
 };
 
 Json to_json(const CellResult& cell);

@@ -23,12 +23,18 @@ struct QualitySummary {
   stats::GeometricMean tuned_over_best;
   stats::GeometricMean tuned_over_hand;
   stats::GeometricMean best_over_hand;
+  stats::GeometricMean tuned_over_hand_t;
   stats::GeometricMean tuned_over_blocking;
   double worst_lower = 0;  ///< largest lower bound of a cell's tuned / best
   std::string worst_cell;
-  size_t non_inferior = 0;  ///< tuned not slower than blocking by more than 2 %
-  size_t inferior = 0;
-  size_t inconclusive = 0;
+  /// How many cells' tuned plan is not slower than another one by more than 2 %, and is.
+  struct Verdicts {
+    size_t non_inferior = 0;
+    size_t inferior = 0;
+    size_t inconclusive = 0;
+  };
+  Verdicts against_blocking;
+  Verdicts against_hand_t;
 
   /// Of the gain over HAND that the best plan has, the share that tuning gets: (HAND - tuned) /
   /// (HAND - best), of the geometric means with HAND as the unit. NaN where the best plan gains

@@ -24,6 +24,7 @@ CellResult cell(const std::string& key, const std::string& fabric, double blocki
     result.times["blocking"].push_back(blocking * noise);
     result.times["hand"].push_back(hand * noise * uneven);
     result.times["hand4"].push_back(hand * noise);
+    result.times["hand_t"].push_back(0.9 * hand * noise);
     result.times["tuned"].push_back(tuned * noise * uneven);
     result.times["best"].push_back(best * noise);
   }
@@ -41,9 +42,12 @@ TEST(QualitySummary, MeansVerdictsAndShareOfGain) {
   EXPECT_NEAR(summary->best_over_hand.value, 0.8, 1e-3);
   EXPECT_EQ(summary->worst_cell, "b");
   EXPECT_NEAR(summary->worst_lower, 11.0 / 8, 0.02);
-  EXPECT_EQ(summary->non_inferior, 1U);
-  EXPECT_EQ(summary->inferior, 1U);
-  EXPECT_EQ(summary->inconclusive, 0U);
+  EXPECT_EQ(summary->against_blocking.non_inferior, 1U);
+  EXPECT_EQ(summary->against_blocking.inferior, 1U);
+  EXPECT_EQ(summary->against_blocking.inconclusive, 0U);
+  EXPECT_EQ(summary->against_hand_t.non_inferior, 1U);
+  EXPECT_EQ(summary->against_hand_t.inferior, 1U);
+  EXPECT_NEAR(summary->tuned_over_hand_t.value, std::sqrt(0.8 * 1.1) / 0.9, 1e-2);
   EXPECT_NEAR(summary->share_of_gain(), (1 - std::sqrt(0.8 * 1.1)) / 0.2, 0.01);
 }
 
