@@ -15,7 +15,6 @@
 #include "suites/bench/text_table.h"
 #include "suites/kernels/candidates.h"
 #include "suites/kernels/decomposition.h"
-#include "suites/registry.h"
 
 namespace stripline::suites::bench {
 namespace {
@@ -121,8 +120,10 @@ std::variant<Measured, Failure> measure(const CommonOptions& common, const Point
   if (auto* failure = std::get_if<Failure>(&searched)) return std::move(*failure);
   const BestPlan& best = std::get<BestPlan>(searched);
 
-  const auto& variants = find_benchmark(base.experiment)->declaration.variants;
-  std::vector<Entry> entries = fixed_entries(base, variants, !common.target.model_path.empty());
+  const auto declaration = find_experiment(base.experiment);
+  if (!declaration.ok()) return failure_of(declaration.error());
+  std::vector<Entry> entries =
+      fixed_entries(base, (*declaration)->variants, !common.target.model_path.empty());
   entries.push_back({"best", best.point});
   std::vector<Point> points;
   points.reserve(entries.size());
