@@ -16,7 +16,7 @@ inline StripCosts costs_of(const model::TunedModel& m) {
 /// Draws networks from slow Ethernet to fast RDMA, with and without protocol switches.
 class RandomCases {
  public:
-  explicit RandomCases(uint64_t seed) : random_(seed) {}
+  explicit RandomCases(uint64_t seed) : random_(seed), loads_(seed + 1) {}
 
   double log_uniform(double low, double high) {
     return std::exp(std::uniform_real_distribution<>(std::log(low), std::log(high))(random_));
@@ -70,9 +70,11 @@ class RandomCases {
     }
     if (below(3) == 0) r.max_buffer_bytes = granule + r.halo_bytes + below(2 * r.total_bytes);
     if (below(4) == 0) r.nic_ranks = static_cast<uint32_t>(1 + below(8));
-    if (below(4) == 0) {
-      r.load.nodes = static_cast<uint32_t>(2 + below(30));
-      for (uint32_t peer = 0; peer < r.peers; ++peer) r.load.add(static_cast<uint32_t>(below(3)));
+    if (loads_() % 4 == 0) {
+      r.load.nodes = static_cast<uint32_t>(2 + loads_() % 30);
+      for (uint32_t peer = 0; peer < r.peers; ++peer) {
+        r.load.add(static_cast<uint32_t>(loads_() % 3));
+      }
     }
     // From much cheaper to much dearer than the transfer.
     r.compute_s = static_cast<double>(r.total_bytes) * log_uniform(0.01e-9, 50e-9);
@@ -81,6 +83,7 @@ class RandomCases {
 
  private:
   std::mt19937_64 random_;
+  std::mt19937_64 loads_;
 };
 
 }  // namespace stripline::plan

@@ -78,7 +78,7 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   ASSERT_TRUE(nest.ok()) << nest.error().message();
   const model::TunedModel m = model::example_model();
   const auto& network = m.network.at("inter-node");
-  const plan::StripCosts strip(network, m.compute, m.strip);
+  const plan::StripCosts strip(network, m.compute, m.strip, m.service_levels);
   const plan::VisCosts vis(network, m.pack, nullptr);
   plan::NestLink& link = nest->request.links[plan::link_by(model::Path::network)];
   link.strip = &strip;
@@ -91,12 +91,15 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
 
   const std::string options = rest_of_line(said, "stripline explain loop " + file.path() +
                                                      " --path inter-node --direction get --bytes "
-                                                     "524288 --granule 4 --buffer 67108864"
+                                                     "524288 --granule 4 --nodes 3 --distances "
+                                                     "1,0,0,0,0,0,0,0 --buffer 67108864"
                                                      " --compute ");
   ASSERT_FALSE(options.empty()) << said;
   plan::StripRequest request;
   request.total_bytes = 524288;
   request.granule_elements = 4;
+  request.load.nodes = 3;
+  request.load.add(0);
   request.max_buffer_bytes = 67108864;
   request.compute_s = std::stod(options);
   EXPECT_EQ(plan::plan_strip(request, &strip), loop_plan) << options;

@@ -46,9 +46,10 @@ TEST(CampaignPoints, AreThoseThatFeedAModel) {
   const auto points = campaign_points(kReal, false);
   const auto keys = keys_of(points);
   for (const Benchmark& benchmark : benchmarks()) {
-    EXPECT_EQ(
-        has_experiment(points, benchmark.declaration.name),
-        !benchmark.declaration.feeds.empty() && !experiment::is_on_node(benchmark.declaration))
+    EXPECT_EQ(has_experiment(points, benchmark.declaration.name),
+              !benchmark.declaration.feeds.empty() &&
+                  !experiment::is_on_node(benchmark.declaration) &&
+                  benchmark.declaration.min_ranks <= 2)
         << benchmark.declaration.name;
   }
   EXPECT_TRUE(includes(keys, keys_of(campaign_points(kReal, true))));

@@ -97,7 +97,7 @@ TEST(QualityCells, AreAtLeastSixtyDifferentOnes) {
   }
   EXPECT_GE(cells->size(), 60U);
   EXPECT_EQ(keys.size(), cells->size());
-  EXPECT_EQ(ranks, (std::set<uint32_t>{2, 4, 8}));
+  EXPECT_EQ(ranks, (std::set<uint32_t>{2, 4, 8, 16}));
 }
 
 }  // namespace
