@@ -21,7 +21,8 @@ install(DIRECTORY runtime/include/stripline DESTINATION ${CMAKE_INSTALL_INCLUDED
         FILES_MATCHING PATTERN "*.h")
 set(internal ${CMAKE_INSTALL_INCLUDEDIR}/stripline/internal)
 install(FILES base/result.h DESTINATION ${internal}/base)
-install(FILES optimizer/model/collective.h optimizer/model/parameter.h optimizer/model/paths.h optimizer/model/rma_model.h optimizer/model/tuned_model.h optimizer/model/vis_model.h
+install(FILES optimizer/model/collective.h optimizer/model/parameter.h optimizer/model/paths.h optimizer/model/rma_model.h
+              optimizer/model/service_model.h optimizer/model/tuned_model.h optimizer/model/vis_model.h
         DESTINATION ${internal}/optimizer/model)
 install(DIRECTORY optimizer/access optimizer/cost optimizer/plan DESTINATION ${internal}/optimizer
         FILES_MATCHING PATTERN "*.h" PATTERN "explain*.h" EXCLUDE PATTERN "nest_json.h" EXCLUDE

@@ -8,6 +8,7 @@
 #   prediction   errors of predicted times at sizes that were not fitted
 #   overlap      the share of a transfer's time that computation can hide
 #   quality      tuned plans against blocking, hand-written and exhaustively searched ones
+#   load         loops of up to 64 ranks that share links, with and without load estimation
 #   vis          chosen methods of transfers of many regions against the best ones
 #   strided      chosen transfers of many regions beside loops and packing by hand
 #   cost         nanoseconds of a decision
@@ -31,13 +32,13 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-names=(coverage recovery prediction overlap quality vis strided cost serial compare collectives
+names=(coverage recovery prediction overlap quality load vis strided cost serial compare collectives
   neighbours clocks arrays campaign)
 what=${1:-}
 case " ${names[*]} all " in
-  *" $what "*) [ -n "$what" ] || { sed -n '2,29s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+  *" $what "*) [ -n "$what" ] || { sed -n '2,30s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
   *)
-    sed -n '2,29s/^# \{0,1\}//p' "$0"
+    sed -n '2,30s/^# \{0,1\}//p' "$0"
     case $what in -h | --help) exit 0 ;; *) exit 2 ;; esac
     ;;
 esac
@@ -381,7 +382,7 @@ write_block() {
 table() {
   local name=$1 status=0
   case $name in
-    recovery | prediction | overlap | quality | vis)
+    recovery | prediction | overlap | quality | load | vis)
       on_networks "$name" >"$scratch/$name" || status=$?
       if [ "$what$status" = all2 ]; then  # recovery knows emulated networks only
         echo "results.sh: $name is left out" >&2

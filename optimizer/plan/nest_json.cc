@@ -348,8 +348,8 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   members.integer("nodes", request.load.nodes, 1, 1 << 20);
   size_t distance = 0;
   members.array("distances", 0, model::kDistances, false,
-                [&](const Json& json, const std::string& where) -> Status {
-                  const auto count = Members::integer_of(json, 0, kMostAtDistance);
+                [&](const Json& shown, const std::string& where) -> Status {
+                  const auto count = Members::integer_of(shown, 0, kMostAtDistance);
                   if (!count) {
                     return Error(ErrorCode::data_loss, where + ": expected an integer from 0 to " +
                                                            std::to_string(kMostAtDistance));

@@ -322,9 +322,9 @@ std::byte* LoopRun::in_place(size_t index, const RawBlock& block) const {
   return frame_.kept.empty() ? nullptr : frame_.kept[index];
 }
 
-// Blocks that need no transfer: the body works in place.
-const Strip* LoopRun::hand_out_local() {
-  for (; local_ < block_count_; ++local_) {
+// Blocks before `end` that need no transfer: the body works in place.
+const Strip* LoopRun::hand_out_local(size_t end) {
+  for (; local_ < end; ++local_) {
     const RawBlock block = block_at_(blocks_, local_);
     std::byte* const data = in_place(local_, block);
     if (data == nullptr || block.count == 0) continue;
@@ -361,7 +361,7 @@ const Strip* LoopRun::next_get() {
     out_ = false;
     if (plan_.schedule == plan::Schedule::vectorised && issue_.index < strips_) issue_get();
   }
-  if (const Strip* local = hand_out_local()) return local;
+  if (const Strip* local = hand_out_local(block_count_)) return local;
   if (compute_.index == strips_) {
     if (std::exchange(keeps_, false)) state_.cache.complete(*frame_.buffer.buffer());
     settle();
@@ -395,8 +395,10 @@ const Strip* LoopRun::next_put() {
       context_.state().make_progress();
     }
   }
-  if (compute_.index == strips_) {
-    if (const Strip* local = hand_out_local()) return local;
+  // In the program's order, which follows what is in the cache.
+  const bool all_sent = compute_.index == strips_;
+  if (const Strip* local = hand_out_local(all_sent ? block_count_ : compute_.block)) return local;
+  if (all_sent) {
     wait_for_all();
     note_stores();
     settle();

@@ -159,9 +159,12 @@ TEST_P(Loop, GoesThroughUnequalBlocksOwnOnesInPlace) {
           {context.on_rank(*mine, rank) + static_cast<std::ptrdiff_t>(context.rank_me() * third),
            third});
     }
+    size_t last = 0;
     strip_write_blocks(context, std::span<const LoopBlock<int64_t>>(targets),
                        {.force = plan::StripCandidate{Schedule::pipelined, 1024, 2}},
                        [&](size_t block, size_t begin, size_t end, int64_t* strip) {
+                         EXPECT_GE(block, last);
+                         last = block;
                          for (size_t i = begin; i < end; ++i) {
                            strip[i - begin] = -static_cast<int64_t>(block * third + i);
                          }

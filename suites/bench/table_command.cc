@@ -166,8 +166,8 @@ int table_command(const TableOptions& options) {
   const auto& variants = e.variants;
   if (std::find(variants.begin(), variants.end(), "forced") == variants.end()) {
     return report(Error(ErrorCode::invalid_argument, "experiment '" + e.name +
-                                                         "' has no variants to tabulate; use one "
-                                                         "of the kernels, see 'list'"));
+                                                         "' has no variants to tabulate; use a "
+                                                         "kernel that has, as kernel.transpose"));
   }
   const auto base = points_from(e, {"blocking"}, common.params);
   if (!base.ok()) return report(base.error());

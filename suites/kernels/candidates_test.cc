@@ -1,10 +1,13 @@
 #include "suites/kernels/candidates.h"
 
+#include <map>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "suites/kernels/decomposition.h"
+#include "suites/kernels/nas_variants.h"
 #include "suites/registry.h"
 
 namespace stripline::suites {
@@ -71,6 +74,38 @@ TEST(Candidates, OtherExperimentsHaveNone) {
   const auto points = forced_candidates(Point{"micro.compute", "alu", {}}, 2);
   ASSERT_FALSE(points.ok());
   EXPECT_NE(points.error().message().find("kernel.matvec"), std::string::npos);
+}
+
+TEST(Candidates, OfASearchAreAcceptedAndHoldTheVariantsByHand) {
+  const std::map<std::string, std::set<std::string>> variants = {
+      {"kernel.matvec", {"forced", "hand", "hand4"}},
+      {"kernel.nas_ft", {"forced", "hand", "hand4", "pencils"}},
+      {"kernel.nas_mg", {"forced", "hand", "packed"}},
+      {"kernel.nas_bt", {"forced", "hand", "packed"}},
+      {"kernel.prk_stencil", {"forced", "hand", "packed"}}};
+  for (const auto& [name, expected] : variants) {
+    SCOPED_TRACE(name);
+    const auto points = search_candidates(problem(name, {}), 4);
+    ASSERT_TRUE(points.ok()) << points.error().message();
+    std::set<std::string> found;
+    std::set<std::string> keys;
+    for (Point point : *points) {
+      found.insert(point.variant);
+      EXPECT_TRUE(keys.insert(experiment::point_key(point)).second);
+      const auto trouble = experiment::complete_point(find_benchmark(name)->declaration, point);
+      EXPECT_FALSE(trouble) << *trouble;
+    }
+    EXPECT_EQ(found, expected);
+    // What a program by hand may be is no schedule with a window, nor a method of the runtime.
+    const auto swept = hand_swept(*points);
+    EXPECT_FALSE(swept.empty());
+    for (const Point& point : swept) {
+      EXPECT_NE(experiment::text_param(point, kScheduleFactor), "B");
+      EXPECT_EQ(point.variant == "forced" && point.params.contains(kMethodFactor), false);
+    }
+  }
+  // Four numbers of pieces by hand and by each of three methods; packed by hand.
+  EXPECT_EQ(search_candidates(problem("kernel.nas_bt", {}), 4)->size(), 4U + 1 + 3 * 4);
 }
 
 }  // namespace

@@ -30,7 +30,6 @@ constexpr int64_t kMostBytesPerRepetition = int64_t{128} << 20;
 constexpr int64_t kMostVirtualBytes = int64_t{16} << 20;
 constexpr size_t kQuickStride = 6;
 constexpr uint64_t kCampaignSeed = 1;
-constexpr uint32_t kRanks = 2;
 constexpr double kRunLimitS = 900;
 
 int64_t integer_of(const ParamValue& value) {
@@ -106,7 +105,7 @@ std::vector<Point> campaign_points(const Network& network, bool quick) {
   for (const Benchmark& benchmark : benchmarks()) {
     const Experiment& declaration = benchmark.declaration;
     if (declaration.feeds.empty() || experiment::is_on_node(declaration)) continue;
-    if (declaration.min_ranks > kRanks) continue;
+    if (declaration.min_ranks > kCampaignRanks) continue;
     const bool local = declaration.name == "micro.compute" || declaration.name == "micro.pack";
     if (!network.computes && local) continue;
     add_points(declaration, quick, most_bytes, points);
@@ -178,11 +177,14 @@ Result<std::vector<SampleSeries>> load_or_measure_runs(const Options& options,
                                                        const Network& network, uint64_t seed,
                                                        const std::filesystem::path& folder,
                                                        const std::vector<Point>& points,
-                                                       std::optional<uint32_t> asked) {
+                                                       std::optional<uint32_t> asked,
+                                                       uint32_t ranks) {
   bench::Target target;
   target.fabric = network.fabric;
   target.clock = network.clock;
-  target.ranks = kRanks;
+  target.ranks = ranks;
+  // What many ranks exchange is small, and their segments share this host's memory.
+  if (ranks > kCampaignRanks) target.segment_bytes = "32M";
   target.seed = seed;
   target.time_limit_s = kRunLimitS;
   target.worker = options.worker;

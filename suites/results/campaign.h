@@ -32,6 +32,9 @@ std::vector<experiment::Point> campaign_points(const Network& network, bool quic
 /// of the grid.
 std::vector<experiment::Point> held_out_points(bool quick);
 
+/// Of a campaign.
+inline constexpr uint32_t kCampaignRanks = 2;
+
 /// How often a point is repeated in a run.
 experiment::StopRule campaign_rule(const std::string& clock, bool quick);
 
@@ -43,13 +46,14 @@ Status check_verified(const std::vector<experiment::SampleSeries>& series);
 /// transfers, and the operations of the network at every other size up to 1 MiB, in few bursts.
 std::vector<experiment::Point> vis_campaign_points(const Network& network, bool quick);
 
-/// All runs (of campaign_runs()) with ranks and jitter of their own: those that `folder` holds and,
-/// newly measured and kept there, those that are missing. Errors: as measure_run() and
-/// check_verified(), after which the run is not kept; data_loss for a damaged file.
+/// All runs (of campaign_runs(), on `ranks` ranks) with ranks and jitter of their own: those that
+/// `folder` holds and, newly measured and kept there, those that are missing. Errors: as
+/// measure_run() and check_verified(), after which the run is not kept; data_loss for a damaged
+/// file.
 Result<std::vector<experiment::SampleSeries>> load_or_measure_runs(
     const Options& options, const Network& network, uint64_t seed,
     const std::filesystem::path& folder, const std::vector<experiment::Point>& points,
-    std::optional<uint32_t> runs = std::nullopt);
+    std::optional<uint32_t> runs = std::nullopt, uint32_t ranks = kCampaignRanks);
 
 /// load_or_measure_runs() of this network's campaign in options.folder; grid and held-out points.
 Result<std::vector<experiment::SampleSeries>> load_or_measure(const Options& options,

@@ -11,6 +11,7 @@
 #include "base/cancel_signals.h"
 #include "base/exit_codes.h"
 #include "suites/bench/command_line.h"
+#include "suites/results/load.h"
 #include "suites/results/options.h"
 #include "suites/results/overlap.h"
 #include "suites/results/prediction.h"
@@ -42,6 +43,8 @@ constexpr Command kCommands[] = {
     {"overlap", "The share of a transfer's time that computation can hide, by size", print_overlap},
     {"quality", "Tuned plans against blocking, hand-written and exhaustively searched ones",
      print_quality},
+    {"load", "Loops of up to 64 ranks that share links, with and without load estimation",
+     print_load},
     {"vis", "Chosen methods of transfers of many regions against the best ones measured",
      print_vis},
 };

@@ -73,7 +73,7 @@ Json to_json(const CellResult& cell) {
           {"problem", cell.problem}, {"rows", std::move(rows)}, {"candidates", cell.candidates}};
 }
 
-Result<CellResult> cell_result_from_json(const Json& json) {
+Result<CellResult> cell_result_from_json(const Json& json, std::span<const char* const> names) {
   CellResult cell;
   STRIPLINE_ASSIGN_OR_RETURN(cell.key, get_string(json, "cell", "quality"));
   STRIPLINE_ASSIGN_OR_RETURN(cell.fabric, get_string(json, "fabric", "quality"));
@@ -83,7 +83,7 @@ Result<CellResult> cell_result_from_json(const Json& json) {
   STRIPLINE_ASSIGN_OR_RETURN(const int64_t candidates, get_integer(json, "candidates", "quality"));
   cell.candidates = static_cast<size_t>(candidates);
   STRIPLINE_ASSIGN_OR_RETURN(const Json* rows, get_object(json, "rows", "quality"));
-  for (const char* row : kRows) {
+  for (const char* row : names) {
     STRIPLINE_ASSIGN_OR_RETURN(const Json* one, get_object(*rows, row, "quality.rows"));
     STRIPLINE_ASSIGN_OR_RETURN(cell.plans[row], get_string(*one, "plan", "quality.rows"));
     STRIPLINE_ASSIGN_OR_RETURN(const Json* times, get_array(*one, "run_medians_s", "quality.rows"));

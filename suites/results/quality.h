@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,9 @@ struct CellResult {
 };
 
 Json to_json(const CellResult& cell);
-/// Errors: data_loss.
-Result<CellResult> cell_result_from_json(const Json& json);
+/// Of a record that holds these rows. Errors: data_loss.
+Result<CellResult> cell_result_from_json(const Json& json,
+                                         std::span<const char* const> rows = kRows);
 
 /// Measures one cell with this model. Errors: as measure_run(); a wrong result of a kernel is
 /// failed_precondition, one that cannot be measured invalid_argument.

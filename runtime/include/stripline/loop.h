@@ -147,7 +147,7 @@ class LoopRun {
   void issue_get();
   void issue_put();
   std::byte* in_place(size_t index, const RawBlock& block) const;
-  const Strip* hand_out_local();
+  const Strip* hand_out_local(size_t end);
   void settle_local();
   const Strip* next_get();
   const Strip* next_put();
@@ -252,7 +252,8 @@ LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, const Loo
 
 /// Runs `body(block, begin, end, T* strip)` over several remote blocks that it writes: it must set
 /// every element of the range; where a block has a place, `strip` is what is there, and the body
-/// may leave elements as they are. Returns when everything is visible at its target.
+/// may leave elements as they are. Blocks come in their order. Returns when everything is visible
+/// at its target.
 template <typename T, typename Body>
 LoopPlan strip_write_blocks(Context& context, std::span<const LoopBlock<T>> blocks,
                             const LoopOptions& options, Body&& body,
