@@ -183,13 +183,16 @@ Result<std::vector<SampleSeries>> load_or_measure_runs(const Options& options,
   target.fabric = network.fabric;
   target.clock = network.clock;
   target.ranks = ranks;
-  // What many ranks exchange is small, and their segments share this host's memory.
-  if (ranks > kCampaignRanks) target.segment_bytes = "32M";
   target.seed = seed;
   target.time_limit_s = kRunLimitS;
   target.worker = options.worker;
   target.cancel_fd = options.cancel_fd;
-  const experiment::StopRule rule = campaign_rule(network.clock, options.quick);
+  experiment::StopRule rule = campaign_rule(network.clock, options.quick);
+  if (ranks > kCampaignRanks) {
+    // Their segments share this host's memory, and every operation is a turn of each.
+    target.segment_bytes = "32M";
+    rule.max_reps = rule.min_reps;
+  }
   const uint32_t runs = asked.value_or(campaign_runs(options.quick));
   std::vector<SampleSeries> all;
   for (uint32_t run = 1; run <= runs; ++run) {

@@ -32,6 +32,7 @@ using experiment::Point;
 using experiment::SampleSeries;
 
 constexpr uint64_t kLoadSeed = 2;
+constexpr uint32_t kRunsOfStreams = 6;
 constexpr uint32_t kRunsOfCell = 6;
 constexpr uint32_t kQuickRunsOfCell = 2;
 constexpr uint32_t kRounds = 3;
@@ -77,7 +78,7 @@ Result<Models> models_of(const Options& options, const Network& network) {
   STRIPLINE_ASSIGN_OR_RETURN(
       std::vector<SampleSeries> streams,
       load_or_measure_runs(options, network, kLoadSeed, options.path("campaigns") / "load",
-                           load_points(ranks), std::nullopt, ranks));
+                           load_points(ranks), kRunsOfStreams, ranks));
   std::move(streams.begin(), streams.end(), std::back_inserter(series));
   STRIPLINE_ASSIGN_OR_RETURN(fit::Fit fitted, fit_network(network, series));
   if (!fitted.model.service_levels) {
@@ -109,7 +110,6 @@ std::vector<Cell> load_cells(bool quick) {
   cells.push_back(cell(64, "kernel.nas_ft", {{"class", small}}));
   cells.push_back(cell(64, "kernel.transpose", {{"n", int64_t{1024}}}));
   cells.push_back(cell(64, "kernel.transpose", {{"n", int64_t{2048}}}));
-  cells.push_back(cell(64, "kernel.nas_ft", {{"class", std::string("A")}}));
   return cells;
 }
 
