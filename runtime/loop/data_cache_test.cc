@@ -13,6 +13,7 @@
 #include <optional>
 #include <random>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -477,6 +478,62 @@ TEST_P(DataCacheOnNetworks, WhatABodyReadsBeforePackedTilesArriveIsNotKept) {
   });
 }
 
+// What was sent before a body throws comes to its place after other loops in the body have read it.
+TEST_P(DataCacheOnNetworks, WhatABodyReadBeforeItThrewIsNotKept) {
+  on_ranks(2, [&](Context& context) {
+    constexpr size_t kStrip = 1 << 16;
+    constexpr size_t kEnd = 100;
+    const auto data = *context.new_symmetric_array<double>(2 * kStrip);
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const auto there = context.on_rank(data, 1);
+      const auto last = there + static_cast<std::ptrdiff_t>(kStrip - kEnd);  // of the first strip
+      EXPECT_THROW(strip_write(context, there, 2 * kStrip,
+                               {.force = plan::StripCandidate{plan::Schedule::pipelined,
+                                                              kStrip * sizeof(double), 2}},
+                               [&](size_t begin, size_t end, double* strip) {
+                                 std::fill_n(strip, end - begin, 1.0);
+                                 if (begin < kStrip) return;
+                                 sum_of(context, last, kEnd);
+                                 throw std::runtime_error("enough");
+                               }),
+                   std::runtime_error);
+      const uint64_t hits = statistics(context).hits;
+      EXPECT_EQ(sum_of(context, last, kEnd), 1.0 * kEnd);
+      EXPECT_EQ(statistics(context).hits, hits);
+    }
+    context.barrier();
+    // Packed tiles, which the owner unpacks later.
+    constexpr size_t kRows = 12;
+    constexpr size_t kColumns = 200;
+    constexpr size_t kStep = 3;
+    constexpr size_t kBefore = (kRows - kStep) * 2 * kColumns;
+    if (context.rank_me() == 1) {
+      std::fill_n(context.local(data), 2 * kRows * kColumns, 0.0);
+    }
+    context.barrier();
+    if (context.rank_me() == 1) {
+      context.compute_for(2e-3);
+    } else {
+      const auto there = context.on_rank(data, 1);
+      const auto [i, j] = loop_indices<2>();
+      EXPECT_THROW(for_nest(
+                       context, {kRows, kColumns},
+                       {.force = plan::NestCandidate{plan::Schedule::pipelined, {0, kStep}, 3}},
+                       [&](const std::array<size_t, 2>& at, double& out) {
+                         out = 1;
+                         if (at[0] < kRows - 1) return;
+                         sum_of(context, there, kBefore);
+                         throw std::runtime_error("enough");
+                       },
+                       write(there, i * (2 * kColumns) + j * 2)),
+                   std::runtime_error);
+      EXPECT_EQ(sum_of(context, there, kBefore), 0.5 * kBefore);
+    }
+    context.barrier();
+  });
+}
+
 // --- what is found -------------------------------------------------------------------------------
 
 TEST_P(DataCacheOnNetworks, ServesWhatIsContainedUnderEveryPlan) {
@@ -878,6 +935,36 @@ TEST_P(DataCacheOnNetworks, NestsOfSeveralStepsAreKept) {
                 sum);
       EXPECT_EQ(sum_of(context, there, kCount), sum);
       EXPECT_EQ(statistics(context).hits, hits + 1) << candidate.cut.loop << candidate.cut.granule;
+    }
+    context.barrier();
+  });
+}
+
+// Steps that share elements and leave others out may fetch as many bytes as lie between the ends.
+TEST_P(DataCacheOnNetworks, StepsWithGapsAreNotKeptAsOnePiece) {
+  on_ranks(2, [&](Context& context) {
+    struct Case {
+      size_t rows, columns, down, right, between;  // the last: elements from end to end
+    };
+    const auto data = *context.new_symmetric_array<double>(64);
+    for (size_t i = 0; i < 64; ++i) context.local(data)[i] = static_cast<double>(i + 1);
+    const auto there = context.on_rank(data, 1);
+    const auto [i, j] = loop_indices<2>();
+    for (const Case& one : {Case{3, 3, 2, 2, 9}, Case{5, 3, 2, 3, 15}}) {
+      for (const plan::Schedule schedule :
+           {plan::Schedule::vectorised, plan::Schedule::all_issued, plan::Schedule::pipelined}) {
+        context.barrier();
+        if (context.rank_me() != 0) continue;
+        for_nest(
+            context, {one.rows, one.columns},
+            {.data_cache = true, .force = plan::NestCandidate{schedule, {1, 1}, 2}},
+            [&](const std::array<size_t, 2>& at, const double& element) {
+              EXPECT_EQ(element, static_cast<double>(at[0] * one.down + at[1] * one.right + 1));
+            },
+            read(there, i * one.down + j * one.right));
+        const auto all = static_cast<double>(one.between);
+        EXPECT_EQ(sum_of(context, there, one.between), all * (all + 1) / 2);
+      }
     }
     context.barrier();
   });

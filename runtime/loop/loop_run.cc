@@ -195,8 +195,9 @@ std::string LoopRun::explain() const {
 LoopRun::~LoopRun() {
   const auto inside = context_.state().exclusive();
   wait_for_all();
-  // A body has thrown: not all was asked for.
+  // A body has thrown: not all was asked for, or what it wrote has come there since it read.
   if (keeps_) DataCache::forget(*frame_.buffer.buffer());
+  if (direction_ == plan::Direction::put) note_stores();
   state_.leave_frame();
 }
 

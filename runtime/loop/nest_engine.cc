@@ -497,8 +497,9 @@ void NestEngine::note_stores() const {
 
 void NestEngine::end() {
   if (!plan().obstacle) wait_for_all();
-  // A body has thrown: not all was asked for.
+  // A body has thrown: not all was asked for, or what it wrote has come there since it read.
   if (std::exchange(keeps_, false)) DataCache::forget(*memory_.buffer());
+  if (compute_.step < plan().steps && state_.kept_end != 0) note_stores();
   if (memory_.buffer() != nullptr) memory_ = {};
   if (served_ != 0) served_in_.clear();
   if (site_ == nullptr) return;

@@ -166,7 +166,8 @@ std::optional<access::Lmad> kept_of(const Nest& nest, const NestLayout& layout, 
         group.tile.base + group.stride_bytes[loop] * static_cast<int64_t>(full_steps * granule);
     if (begin + static_cast<int64_t>(rest.bytes()) != extent.end) return {};
   }
-  if (extent.bytes() != bytes) return {};
+  // As many bytes as lie between the ends may still leave gaps, where steps share others.
+  if (extent.bytes() != bytes || !access::canonical(full).contiguous()) return {};
   return access::Lmad{.base = extent.begin, .run_bytes = bytes};
 }
 
