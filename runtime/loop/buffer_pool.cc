@@ -46,10 +46,10 @@ BufferPool::Use BufferPool::acquire(uint64_t bytes) {
           best([&](const Buffer& one) { return is_free(one) && one.capacity < bytes; }, larger)) {
     remove(*small);
   }
-  while (bytes_ + capacity > budget_) {
+  while (bytes_ + capacity > budget_ || buffers_.size() >= kMostBuffers) {
     Buffer* const oldest = best([](const Buffer&) { return true; }, older);
     if (oldest == nullptr) {
-      capacity = bytes;
+      if (bytes_ + capacity > budget_) capacity = bytes;
       break;
     }
     statistics_.evicted_regions += oldest->contents.size();

@@ -1,7 +1,7 @@
 // The buffers of a rank's loops and nests: one pool with a budget (Iancu, Chen and Yelick, section
 // 6). A buffer that is given back stays, for the next loop, and for what it holds of other ranks'
-// memory (data_cache.h); where the budget leaves no room for a new one, those that were used least
-// recently go first.
+// memory (data_cache.h); where the budget leaves no room for a new one, or there are very many,
+// those that were used least recently go first.
 #pragma once
 
 #include <cstddef>
@@ -33,6 +33,10 @@ struct FetchedRegion {
 /// Not thread-safe: as the Context.
 class BufferPool {
  public:
+  /// Beside those in use. All are looked at for each loop, and for each store of this rank while
+  /// the data cache has something.
+  static constexpr size_t kMostBuffers = 128;
+
   struct Buffer {
     struct Free {
       void operator()(std::byte* memory) const;

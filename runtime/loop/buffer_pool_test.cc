@@ -80,6 +80,25 @@ TEST(BufferPool, TheLeastRecentlyUsedGoesFirst) {
   EXPECT_LE(pool.statistics().most_bytes, kBudget);
 }
 
+// Programs may go through very many small loops between two synchronisations.
+TEST(BufferPool, SmallBuffersDoNotBecomeTooMany) {
+  BufferPool pool(uint64_t{64} << 20);
+  for (int i = 0; i < 2000; ++i) {
+    const BufferPool::Use use = pool.acquire(100);
+    describe(use);
+    ASSERT_LE(pool.buffers().size(), BufferPool::kMostBuffers);
+  }
+  EXPECT_EQ(pool.statistics().evicted_regions, 2000 - BufferPool::kMostBuffers);
+  // Those in use stay.
+  std::vector<BufferPool::Use> uses;
+  for (size_t i = 0; i < BufferPool::kMostBuffers + 10; ++i) {
+    uses.push_back(pool.acquire(100));
+    ASSERT_NE(uses.back().memory(), nullptr);
+    describe(uses.back());
+  }
+  EXPECT_EQ(pool.buffers().size(), BufferPool::kMostBuffers + 10);
+}
+
 // A loop has to have one granule, however large.
 TEST(BufferPool, WhatIsBeyondTheBudgetGoesAtOnce) {
   BufferPool pool(kBudget);
