@@ -12,6 +12,11 @@ namespace {
 // What one argument of a program may hold on Linux, and some room.
 constexpr size_t kMostDocument = 120000;
 
+// Whether there is a model, and a file that has it.
+bool can_be_named(const ContextState& state) {
+  return state.model != nullptr && !state.options.model_path.empty();
+}
+
 std::string begin_of_command(const ContextState& state, const char* what) {
   return std::string("stripline explain ") + what + " " + shell_word(state.options.model_path);
 }
@@ -37,7 +42,7 @@ std::string shell_word(const std::string& text) {
 
 std::string explain_command(const ContextState& state, const plan::StripRequest& request,
                             model::Path path) {
-  if (state.model == nullptr) return {};
+  if (!can_be_named(state)) return {};
   std::string command = begin_of_command(state, "loop");
   const auto add = [&](const char* option, uint64_t value, uint64_t usual) {
     if (value != usual) command += " " + std::string(option) + " " + std::to_string(value);
@@ -61,18 +66,18 @@ std::string explain_command(const ContextState& state, const plan::StripRequest&
   add("--own", request.own_bytes, 0);
   if (request.placed) command += " --placed";
   add("--buffer", request.max_buffer_bytes, std::numeric_limits<uint64_t>::max());
+  add("--sweeps", request.sweeps, 1);
   if (request.compute_s >= 0) return command + " --compute " + Json(request.compute_s).dump();
   add("--fp-ops", request.loop.n_fp_alu, 1);
   add("--int-ops", request.loop.n_int_alu, 0);
   add("--divisions", request.loop.n_div, 0);
   add("--local-refs", request.loop.n_local_ref, 0);
   add("--local-bytes", request.local_bytes, 0);
-  add("--sweeps", request.sweeps, 1);
   return command;
 }
 
 std::string explain_command(const ContextState& state, const plan::NestRequest& request) {
-  if (state.model == nullptr) return {};
+  if (!can_be_named(state)) return {};
   const std::string document = plan::to_json(request).dump();
   if (document.size() > kMostDocument) return {};
   return begin_of_command(state, "nest") + " " + shell_word(document);

@@ -1,5 +1,6 @@
 #include "runtime/loop/explain_command.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -56,7 +57,7 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
             },
             read(pieces[r], i), read(parts[0], r * (kCount / 2) + i));
         loop_plan = strip_for(context, global_ptr<const double>(parts[1]), kCount,
-                              {.granule = 4, .self_check = false},
+                              {.sweeps = 3, .granule = 4, .self_check = false},
                               [&](size_t begin, size_t end, const double*) {
                                 context.compute_for(static_cast<double>(end - begin) * 5e-9);
                               });
@@ -92,8 +93,8 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   const std::string options = rest_of_line(said, "stripline explain loop " + file.path() +
                                                      " --path inter-node --direction get --bytes "
                                                      "524288 --granule 4 --nodes 3 --distances "
-                                                     "1,0,0,0,0,0,0,0 --buffer 67108864"
-                                                     " --compute ");
+                                                     "1,0,0,0,0,0,0,0 --buffer 67108864 "
+                                                     "--sweeps 3 --compute ");
   ASSERT_FALSE(options.empty()) << said;
   plan::StripRequest request;
   request.total_bytes = 524288;
@@ -101,8 +102,22 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   request.load.nodes = 3;
   request.load.add(0);
   request.max_buffer_bytes = 67108864;
+  request.sweeps = 3;
   request.compute_s = std::stod(options);
   EXPECT_EQ(plan::plan_strip(request, &strip), loop_plan) << options;
+}
+
+// As in a worker, which gets its model with its assignment.
+TEST(ExplainCommand, IsNoneForAModelThatIsInNoFile) {
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    ContextState& state = context.state();
+    const auto model = std::make_shared<const model::TunedModel>(model::example_model());
+    ASSERT_TRUE(state.use_model(model).ok());
+    EXPECT_EQ(explain_command(state, plan::StripRequest{}, model::Path::network), "");
+    EXPECT_EQ(explain_command(state, plan::NestRequest{}), "");
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
 }  // namespace
