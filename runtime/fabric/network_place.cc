@@ -48,7 +48,15 @@ std::string switches_of_environment() {
   std::string said = variable("STRIPLINE_SWITCHES");
   if (!said.empty()) return said;
   const std::string path = variable("SLURM_TOPOLOGY_ADDR");
-  const size_t node = path.rfind('.');
+  // "switch.switch.node": the names of nodes may have dots themselves.
+  const std::string pattern = variable("SLURM_TOPOLOGY_ADDR_PATTERN");
+  size_t node = path.rfind('.');
+  if (!pattern.empty()) {
+    node = 0;
+    for (auto left = std::ranges::count(pattern, '.'); left > 0 && node < path.size(); --left) {
+      node = std::min(path.find('.', node + 1), path.size());
+    }
+  }
   return node == std::string::npos ? std::string() : path.substr(0, node);
 }
 

@@ -45,8 +45,9 @@ TEST(NetworkPlace, TakesNeighbouringNumbersForNeighbours) {
 }
 
 TEST(NetworkPlace, AsksTheEnvironment) {
-  const bootstrap::ScopedEnvironment none(
-      Variables{{"STRIPLINE_SWITCHES", {}}, {"SLURM_TOPOLOGY_ADDR", {}}});
+  const bootstrap::ScopedEnvironment none(Variables{{"STRIPLINE_SWITCHES", {}},
+                                                    {"SLURM_TOPOLOGY_ADDR", {}},
+                                                    {"SLURM_TOPOLOGY_ADDR_PATTERN", {}}});
   EXPECT_EQ(switches_of_environment(), "");
   const bootstrap::ScopedEnvironment slurm(Variables{{"SLURM_TOPOLOGY_ADDR", "core.leaf2.node17"}});
   EXPECT_EQ(switches_of_environment(), "core.leaf2");
@@ -54,6 +55,15 @@ TEST(NetworkPlace, AsksTheEnvironment) {
     const bootstrap::ScopedEnvironment flat(Variables{{"SLURM_TOPOLOGY_ADDR", "node17"}});
     EXPECT_EQ(switches_of_environment(), "");
   }
+  const auto of_slurm = [](const char* address, const char* pattern) {
+    const bootstrap::ScopedEnvironment both(
+        Variables{{"SLURM_TOPOLOGY_ADDR", address}, {"SLURM_TOPOLOGY_ADDR_PATTERN", pattern}});
+    return switches_of_environment();
+  };
+  EXPECT_EQ(of_slurm("core.leaf2.node17", "switch.switch.node"), "core.leaf2");
+  EXPECT_EQ(of_slurm("core.leaf2.node17.site.org", "switch.switch.node"), "core.leaf2");
+  EXPECT_EQ(of_slurm("node17.site.org", "node"), "");
+  EXPECT_EQ(of_slurm("core.leaf2", "switch.switch.switch.node"), "core.leaf2");
   const bootstrap::ScopedEnvironment own(Variables{{"STRIPLINE_SWITCHES", "core.leaf3"}});
   EXPECT_EQ(switches_of_environment(), "core.leaf3");
 }
