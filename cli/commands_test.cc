@@ -504,6 +504,15 @@ TEST_F(CommandsTest, CallsAreExplained) {
   explain.stride_bytes = 63;
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("--stride 63")) << err_;
+  explain.stride_bytes = uint64_t{1} << 40;
+  explain.regions = (uint64_t{1} << 24) + 1;  // the extent would be that of one, in 64 bits
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("more than 16 TiB")) << err_;
+  explain.stride_bytes = 0;
+  explain.regions = 1;
+  explain.region_bytes = uint64_t{1} << 63;
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("more than 16 TiB")) << err_;
 }
 
 TEST(ModelText, RangesOfOneValueAreSaidAsOne) {

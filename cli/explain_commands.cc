@@ -1,5 +1,6 @@
 #include "cli/explain_commands.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -17,6 +18,9 @@
 
 namespace stripline::cli {
 namespace {
+
+// What offsets of global pointers reach.
+constexpr uint64_t kMostExtent = uint64_t{1} << 44;
 
 using NamedPath = decltype(model::TunedModel::network)::value_type;
 
@@ -140,6 +144,12 @@ int run(const Global& global, const ExplainCall& command) {
   if (!path.ok()) return print_error(path.error());
   const uint64_t stride =
       command.stride_bytes == 0 ? 2 * command.region_bytes : command.stride_bytes;
+  if (command.region_bytes > kMostExtent ||
+      command.regions > kMostExtent / std::max(stride, command.region_bytes)) {
+    return print_error(Error(ErrorCode::invalid_argument,
+                             "the regions span more than 16 TiB, which is the most that a segment "
+                             "has; take fewer --regions, or a smaller --region-bytes or --stride"));
+  }
   if (stride < command.region_bytes) {
     return print_error(Error(ErrorCode::invalid_argument,
                              "--stride " + std::to_string(stride) +
