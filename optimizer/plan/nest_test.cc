@@ -13,7 +13,6 @@ namespace stripline::plan {
 namespace {
 
 using access::Mode;
-using access::Reference;
 
 constexpr uint64_t kKiB = uint64_t{1} << 10;
 

@@ -117,7 +117,8 @@ class Site {
     const bool anyhow = between(0, 2) == 0;
     pieces.clear();
     for (uint32_t k = 0; k < kMostCount; ++k) {
-      pieces.push_back({anyhow ? rank() : (first + k) % kRanks, base_ + 512 * (k / kRanks)});
+      pieces.push_back(
+          {anyhow ? rank() : (first + k) % kRanks, base_ + int64_t{512} * (k / kRanks)});
     }
   }
 

@@ -112,7 +112,7 @@ class Put {
 };
 
 std::vector<Put> puts_of(rank_t writer, uint64_t round) {
-  std::mt19937_64 random(writer * 1000 + round);
+  std::mt19937_64 random(uint64_t{writer} * 1000 + round);
   std::vector<Put> puts;
   for (size_t lane = 0; lane < kLanes; ++lane) {
     puts.emplace_back(random, static_cast<std::byte>(random()));
@@ -235,7 +235,7 @@ TEST_P(SignalledVisOnNetworks, MessagesMayComeInAnyOrder) {
     const auto send = [&](uint32_t token, uint64_t place, uint32_t messages) {
       const vis::wire::Head head{.token = token, .format = vis::wire::kList | vis::wire::kSignal};
       const vis::wire::Signal signal{
-          .offset = base + 48 + token * 8, .value = 9, .messages = messages};
+          .offset = base + 48 + uint64_t{token} * 8, .value = 9, .messages = messages};
       const std::array<uint64_t, 2> data{vis::wire::word_of(base + place * 8, 8), place + 1};
       std::vector<std::byte> message(sizeof head + sizeof signal);
       std::memcpy(message.data(), &head, sizeof head);

@@ -11,7 +11,6 @@ namespace stripline::suites {
 namespace {
 
 using experiment::Point;
-using experiment::SampleSeries;
 
 Point point_of(const char* variant, int64_t nodes, int64_t distance, const char* served = "worst",
                const char* scale = "switches") {

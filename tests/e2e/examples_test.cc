@@ -29,7 +29,7 @@ std::string model_in(const TempFolder& folder) {
   model::TunedModel m = model::example_model();
   m.fingerprint.clear();
   m.pack = model::example_pack();
-  const std::string path = (folder / "model.json").string();
+  std::string path = (folder / "model.json").string();
   EXPECT_TRUE(model::save_model(m, path).ok());
   return path;
 }
