@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <initializer_list>
 #include <limits>
 #include <optional>
@@ -165,7 +164,8 @@ Status read_loop(const Json& json, const std::string& where, LoopRange& loop) {
 bool go(int64_t& offset, int64_t factor, int64_t bytes) {
   int64_t way = 0;
   return !__builtin_mul_overflow(factor, bytes, &way) &&
-         !__builtin_add_overflow(offset, way, &offset) && std::llabs(offset) <= kFarthest;
+         !__builtin_add_overflow(offset, way, &offset) && offset >= -kFarthest &&
+         offset <= kFarthest;
 }
 
 // Whether all elements are near enough. Makes the loops begin at 0, in steps of 1.
