@@ -30,6 +30,10 @@ ErrorCode error_code_of(int exit_code) {
   }
 }
 
+Error error_of(const Failure& failure) {
+  return {error_code_of(failure.exit_code), failure.message};
+}
+
 int report(const Failure& failure) {
   std::fprintf(stderr, "stripline-bench: %s\n", failure.message.c_str());
   return failure.exit_code;

@@ -19,6 +19,9 @@ Failure failure_of(const Error& error);
 /// result (kExitVerification) has no code of its own: failed_precondition. Others are internal.
 ErrorCode error_code_of(int exit_code);
 
+/// What failed, for those who return a Result.
+Error error_of(const Failure& failure);
+
 /// Prints "stripline-bench: MESSAGE" to standard error and returns the exit code.
 int report(const Failure& failure);
 int report(const Error& error);

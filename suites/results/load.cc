@@ -113,10 +113,6 @@ std::vector<Cell> load_cells(bool quick) {
   return cells;
 }
 
-Error error_of(const bench::Failure& failure) {
-  return {bench::error_code_of(failure.exit_code), failure.message};
-}
-
 Result<CellResult> measure(const Options& options, const Cell& cell, const Models& models) {
   bench::Target target;
   target.fabric = cell.network.fabric;

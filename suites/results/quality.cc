@@ -45,10 +45,6 @@ RowPoints row_points(const Point& problem, const Point& by_hand, const Point& be
   return rows;
 }
 
-Error error_of(const bench::Failure& failure) {
-  return {bench::error_code_of(failure.exit_code), failure.message};
-}
-
 bench::Target target_of(const Options& options, const Cell& cell, const std::string& model) {
   bench::Target target;
   target.fabric = cell.network.fabric;
