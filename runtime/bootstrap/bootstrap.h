@@ -2,8 +2,8 @@
 // endpoint addresses with all other ranks once, and carries the news of how the rank ended.
 //
 // Implementations: the control channel of a launcher (docs/worker-protocol.md), PMIx under mpirun
-// and srun (pmix_bootstrap.h), a job of one process, and ranks that are threads of one process
-// (thread_group.h).
+// and srun (pmix_bootstrap.h), a job of one process, and ranks that are threads (thread_group.h) or
+// fibers (fiber_group.h) of one process.
 //
 // One thread at a time.
 #pragma once
@@ -19,6 +19,9 @@
 
 namespace stripline {
 class JsonChannel;
+}
+namespace stripline::fabric {
+class Crew;
 }
 
 namespace stripline::bootstrap {
@@ -54,6 +57,9 @@ class Bootstrap {
 
   /// Where the launcher wants to find what this rank did last; null if it does not ask.
   virtual OperationMemory* operation_memory() { return nullptr; }
+
+  /// The fibers that this rank is one of; null if it is none.
+  virtual fabric::Crew* crew() { return nullptr; }
 };
 
 /// The job that the environment describes: STRIPLINE_RANK, STRIPLINE_RANKS, STRIPLINE_JOB_ID and

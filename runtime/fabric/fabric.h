@@ -21,6 +21,7 @@
 #include <vector>
 
 #include <stripline/atomic_operation.h>
+#include <stripline/work.h>
 
 #include "base/result.h"
 #include "runtime/fabric/network_place.h"
@@ -141,6 +142,7 @@ class MessageSink {
 using FailureHandler = std::function<void(const Error&)>;
 
 class Shortcuts;  // shortcuts.h
+class Crew;       // crew.h
 
 class Fabric {
  public:
@@ -267,6 +269,11 @@ class Fabric {
   /// advances the virtual one. For measurements of overlap.
   virtual void compute_for(double seconds) = 0;
 
+  /// What this rank says that it has computed, where the clock goes by that (emulated fabric):
+  /// whoever computes adds to it, and it has taken its time at the next call. Null on all other
+  /// clocks. Constant, and not for the thread of a progress thread.
+  Work* work() { return work_; }
+
   /// How another rank is reached; valid after connect().
   virtual SameNode way_to(Rank) const { return SameNode::network; }
 
@@ -274,6 +281,12 @@ class Fabric {
 
   /// What this fabric offers beyond; null: nothing. Valid as long as the fabric.
   virtual Shortcuts* shortcuts() { return nullptr; }
+
+ protected:
+  void set_work(Work* work) { work_ = work; }
+
+ private:
+  Work* work_ = nullptr;
 };
 
 /// What is asked for when opening.
@@ -288,6 +301,7 @@ struct OpenOptions {
   /// As far as the host permits; else the network. The emulated fabric stands between all ranks.
   SameNode same_node = SameNode::network;
   Progress progress = Progress::in_calls;
+  Crew* crew = nullptr;  ///< the ranks are fibers of one thread, on the virtual clock
 };
 
 /// Opens the fabric a name stands for. Errors: invalid_argument (unknown name; the message lists

@@ -338,7 +338,7 @@ const Strip* LoopRun::hand_out_local(size_t end) {
     if (block.place != nullptr && block.place != data) {
       strip_.data = block.place;
       if (direction_ == plan::Direction::get) {
-        std::memmove(block.place, data, block.count * element_bytes_ + halo_bytes_);
+        context_.state().copy_here(block.place, data, block.count * element_bytes_ + halo_bytes_);
       } else {
         local_out_ = block;
       }
@@ -351,8 +351,8 @@ const Strip* LoopRun::hand_out_local(size_t end) {
 // Copies what the body has written to where it belongs.
 void LoopRun::settle_local() {
   if (local_out_.place == nullptr) return;
-  std::memmove(context_.state().reachable[local_out_.rank] + local_out_.offset, local_out_.place,
-               local_out_.count * element_bytes_);
+  context_.state().copy_here(context_.state().reachable[local_out_.rank] + local_out_.offset,
+                             local_out_.place, local_out_.count * element_bytes_);
   local_out_.place = nullptr;
 }
 

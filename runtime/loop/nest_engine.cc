@@ -474,6 +474,14 @@ const NestTile* NestEngine::next() {
   return &tile_;
 }
 
+uint64_t NestEngine::iterations(const NestTile& tile) const {
+  uint64_t iterations = tile.count;
+  for (uint32_t loop = tile.cut_loop + 1; loop < nest_.depth; ++loop) {
+    iterations *= nest_.counts[loop];
+  }
+  return iterations;
+}
+
 // What the body has read of these bytes, before what it wrote came there, is old.
 void NestEngine::note_stores() const {
   const auto note = [&](rank_t owner, int64_t base, const access::Extent& extent) {
@@ -597,6 +605,7 @@ NestRun::NestRun(Context& context, const access::Nest& nest, const NestOptions& 
     : context_(context), engine_(LoopState::of(context.state()).enter_nest(context)) {
   const auto inside = context.state().exclusive();
   engine_.begin(nest, options, site);
+  if (context.state().fabric->work() != nullptr) declare_iteration(nest, options.loop);
 }
 
 NestRun::~NestRun() {
@@ -607,7 +616,21 @@ NestRun::~NestRun() {
 
 const NestTile* NestRun::next() {
   const auto inside = context_.state().exclusive();
-  return engine_.next();
+  const NestTile* const tile = engine_.next();
+  if (Work* const work = context_.state().fabric->work(); work != nullptr && tile != nullptr) {
+    const auto iterations = static_cast<double>(engine_.iterations(*tile));
+    work->compute(iterations * iteration_.flops, iterations * iteration_.bytes);
+  }
+  return tile;
+}
+
+// What the body takes from elsewhere than its accesses is taken for being in a cache.
+void NestRun::declare_iteration(const access::Nest& nest, const cost::LoopClass& loop) {
+  iteration_.flops = loop.n_fp_alu + loop.n_int_alu + loop.n_div;
+  for (const Reference& reference : nest.reference) {
+    const double accesses = reference.mode == access::Mode::update ? 2 : 1;
+    iteration_.bytes += accesses * static_cast<double>(reference.element_bytes);
+  }
 }
 
 const NestPlan& NestRun::plan() const { return engine_.plan(); }

@@ -33,6 +33,8 @@ class NestEngine {
   void begin(const access::Nest& nest, const NestOptions& options, CallSite call);
   const NestTile* next();
   void end();
+  /// Of the body, in a tile.
+  uint64_t iterations(const NestTile& tile) const;
   const plan::NestPlan& plan() const { return layout_->plan; }
 
  private:

@@ -415,4 +415,6 @@ handlers_paused::~handlers_paused() { context_.state().exclusion.release(); }
 
 void Context::compute_for(double seconds) { state_->fabric->compute_for(seconds); }
 
+Work* Context::work() { return state_->fabric->work(); }
+
 }  // namespace stripline

@@ -124,7 +124,8 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
        .segment_bytes = collective_offset(options.segment_bytes, job.ranks()) + kCollectiveBytes,
        .seed = options.seed,
        .same_node = *same_node,
-       .progress = *progress});
+       .progress = *progress,
+       .crew = job.crew()});
   if (!fabric.ok()) return refuse(fabric.error());
 
   auto state =
@@ -326,7 +327,7 @@ void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* s
   check_alignment("flag of rput_signal", target, signal.offset, sizeof(uint64_t));
   operation.start("rput_signal", target, bytes);
   if (std::byte* const there = reachable[target]; there != nullptr) {
-    if (bytes != 0) std::memmove(there + offset, source, bytes);
+    if (bytes != 0) copy_here(there + offset, source, bytes);
     fabric::raise_flag(there + signal.offset, signal.value);
     return;
   }

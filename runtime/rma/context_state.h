@@ -117,13 +117,19 @@ struct ContextState {
   /// Ends the job unless `offset` is a multiple of `bytes`.
   void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
 
+  /// memmove() in memory that loads and stores reach.
+  void copy_here(std::byte* to, const std::byte* from, size_t bytes) {
+    std::memmove(to, from, bytes);
+    count_copy(fabric->work(), 1, bytes);
+  }
+
   /// Fabric::get with its duties met: bounds are checked; the fabric is not asked for zero bytes or
   /// for memory that loads and stores reach.
   void get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
            fabric::Counter& counter) {
     check("rget", target, offset, bytes, rma::Access::get);
     if (reachable[target] != nullptr || bytes == 0) {
-      if (bytes != 0) std::memmove(destination, reachable[target] + offset, bytes);
+      if (bytes != 0) copy_here(destination, reachable[target] + offset, bytes);
       return;
     }
     operation.start("rget", target, bytes);
@@ -135,7 +141,7 @@ struct ContextState {
            fabric::Counter& counter) {
     check("rput", target, offset, bytes, rma::Access::put);
     if (reachable[target] != nullptr || bytes == 0) {
-      if (bytes != 0) std::memmove(reachable[target] + offset, source, bytes);
+      if (bytes != 0) copy_here(reachable[target] + offset, source, bytes);
       return;
     }
     stored(target, offset, bytes);

@@ -90,10 +90,11 @@ void for_each_region(const std::vector<vis::Region>& regions, std::byte*, const 
 }
 
 void copy_here(const vis::Strided& shape, VisDirection direction, std::byte* segment,
-               std::byte* local) {
+               std::byte* local, Work* work) {
   vis::PairCursor cursor;
   for (cursor.start(shape); !cursor.done();) {
     const vis::RunPair run = cursor.next(UINT64_MAX);
+    count_copy(work, run.count, run.bytes);
     if (direction == VisDirection::put) {
       vis::copy_rows(segment + run.remote, run.remote_stride, local + run.local, run.local_stride,
                      run.count, run.bytes);
@@ -260,7 +261,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   if (std::byte* const there = state.reachable[transfer.target]; there != nullptr) {
     ++state.vis.statistics().local;
     const auto copy = [&](fabric::Counter&) {
-      copy_here(shape, direction, there, transfer.local);
+      copy_here(shape, direction, there, transfer.local, state.fabric->work());
       raise_here(signal, there);
     };
     if (state.debug != nullptr) {
@@ -317,8 +318,8 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
     const auto copy = [&](fabric::Counter&) {
       for (const vis::Region& region : regions) {
         std::byte* const there = segment + region.offset;
-        direction == VisDirection::put ? std::memcpy(there, region.memory, region.bytes)
-                                       : std::memcpy(region.memory, there, region.bytes);
+        direction == VisDirection::put ? state.copy_here(there, region.memory, region.bytes)
+                                       : state.copy_here(region.memory, there, region.bytes);
       }
       raise_here(signal, segment);
     };

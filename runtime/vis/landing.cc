@@ -96,9 +96,10 @@ void Transfers::begin_chunk_put(Transfer& transfer) {
   std::span<const std::byte> data;
   if (transfer.strided) {
     chunk.bytes = std::min(transfer.chunk_bytes, transfer.total - transfer.begun);
-    data = gather(transfer.local_at, transfer.local, chunk.bytes, scratch);
+    data = gather(transfer.local_at, transfer.local, chunk.bytes, scratch, fabric_.work());
   } else {
-    const std::byte* const end = write_list(transfer.list, scratch, scratch + transfer.chunk_bytes);
+    const std::byte* const end =
+        write_list(transfer.list, scratch, scratch + transfer.chunk_bytes, fabric_.work());
     chunk.bytes = transfer.list.position() - chunk.begin;
     data = {scratch, static_cast<size_t>(end - scratch)};
   }
@@ -200,10 +201,10 @@ void Transfers::unpack_chunk(Transfer& transfer, const Chunk& chunk,
   data = data.first(chunk.bytes);
   if (transfer.strided) {
     transfer.local_at.start(transfer.local_side, chunk.begin);
-    scatter(transfer.local_at, data, transfer.local);
+    scatter(transfer.local_at, data, transfer.local, fabric_.work());
   } else {
     RegionCursor list = chunk.list;
-    scatter(list, data);
+    scatter(list, data, fabric_.work());
   }
 }
 

@@ -131,7 +131,8 @@ void Transfers::send_strided_put(Transfer& transfer) {
   const uint64_t bytes = std::min(transfer.chunk_bytes, transfer.total - transfer.begun);
   std::byte* const end = wire::write_strided_places(transfer.remote_side, transfer.begun, bytes,
                                                     outgoing_.data() + head_bytes(transfer));
-  const std::span<const std::byte> data = gather(transfer.local_at, transfer.local, bytes, end);
+  const std::span<const std::byte> data =
+      gather(transfer.local_at, transfer.local, bytes, end, fabric_.work());
   transfer.begun += bytes;
   ++transfer.pieces;
   ++transfer.in_flight;
@@ -153,7 +154,7 @@ void Transfers::send_strided_get(Transfer& transfer) {
 void Transfers::send_list_put(Transfer& transfer) {
   const uint64_t before = transfer.list.position();
   const std::byte* const end = write_list(transfer.list, outgoing_.data() + head_bytes(transfer),
-                                          outgoing_.data() + transfer.chunk_bytes);
+                                          outgoing_.data() + transfer.chunk_bytes, fabric_.work());
   transfer.begun += transfer.list.position() - before;
   ++transfer.pieces;
   ++transfer.in_flight;
@@ -176,9 +177,9 @@ void Transfers::send_list_get(Transfer& transfer) {
 
 void Transfers::unpack(Transfer& transfer, std::span<const std::byte> data) {
   if (transfer.strided) {
-    scatter(transfer.local_at, data, transfer.local);
+    scatter(transfer.local_at, data, transfer.local, fabric_.work());
   } else {
-    scatter(transfer.landing, data);
+    scatter(transfer.landing, data, fabric_.work());
   }
 }
 
@@ -265,7 +266,7 @@ void Transfers::unpack_put(Rank source, std::span<const std::byte> message, bool
     const std::span<const std::byte> data = data_of_message();
     if (data.size() != part_.bytes) fail_malformed(source, "a strided put");
     served_.start(part_.side, part_.begin);
-    scatter(served_, data, segment_.data());
+    scatter(served_, data, segment_.data(), fabric_.work());
   } else {
     std::span<const std::byte> data = data_of_message();
     while (!data.empty()) {
@@ -274,6 +275,7 @@ void Transfers::unpack_put(Rank source, std::span<const std::byte> message, bool
         fail_malformed(source, "a put of a list");
       }
       copy_rows(segment_.data() + place.offset, 0, data.data(), 0, 1, place.bytes);
+      count_copy(fabric_.work(), 1, place.bytes);
       data = data.subspan(place.bytes);
     }
   }
@@ -322,7 +324,7 @@ void Transfers::serve_get(Rank source, std::span<const std::byte> message) {
       fail_malformed(source, "a strided get");
     }
     served_.start(part_.side, part_.begin);
-    data = gather(served_, segment_.data(), part_.bytes, room.data());
+    data = gather(served_, segment_.data(), part_.bytes, room.data(), fabric_.work());
   } else {
     size_t used = 0;
     while (!message.empty()) {
@@ -331,6 +333,7 @@ void Transfers::serve_get(Rank source, std::span<const std::byte> message) {
         fail_malformed(source, "a get of a list");
       }
       copy_rows(room.data() + used, 0, segment_.data() + place.offset, 0, 1, place.bytes);
+      count_copy(fabric_.work(), 1, place.bytes);
       used += place.bytes;
     }
     data = room.first(used);

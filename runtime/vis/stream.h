@@ -8,6 +8,8 @@
 #include <cstring>
 #include <span>
 
+#include <stripline/work.h>
+
 #include "runtime/vis/copy_rows.h"
 #include "runtime/vis/cursor.h"
 #include "runtime/vis/regions.h"
@@ -19,25 +21,29 @@ namespace stripline::vis {
 inline constexpr uint64_t kSmallestPart = 16;
 
 // The next bytes of the stream: where they are if they are contiguous, otherwise packed into `out`.
+// Copies are added to `work`, if there is one, here and below.
 inline std::span<const std::byte> gather(SideCursor& cursor, const std::byte* memory,
-                                         uint64_t bytes, std::byte* out) {
+                                         uint64_t bytes, std::byte* out, Work* work) {
   const std::byte* const begin = out;
   for (uint64_t left = bytes; left > 0;) {
     const Run run = cursor.next(left);
     if (run.count == 1 && run.bytes == bytes) return {memory + run.offset, bytes};
     copy_rows(out, static_cast<int64_t>(run.bytes), memory + run.offset, run.stride, run.count,
               run.bytes);
+    count_copy(work, run.count, run.bytes);
     out += run.count * run.bytes;
     left -= run.count * run.bytes;
   }
   return {begin, bytes};
 }
 
-inline void scatter(SideCursor& cursor, std::span<const std::byte> data, std::byte* memory) {
+inline void scatter(SideCursor& cursor, std::span<const std::byte> data, std::byte* memory,
+                    Work* work) {
   while (!data.empty()) {
     const Run run = cursor.next(data.size());
     copy_rows(memory + run.offset, run.stride, data.data(), static_cast<int64_t>(run.bytes),
               run.count, run.bytes);
+    count_copy(work, run.count, run.bytes);
     data = data.subspan(run.count * run.bytes);
   }
 }
@@ -77,7 +83,8 @@ class PlaceWriter {
 
 /// Writes the next regions of a list, {word, data}, from `first` to at most `limit`; returns the
 /// end.
-inline std::byte* write_list(RegionCursor& list, std::byte* first, const std::byte* limit) {
+inline std::byte* write_list(RegionCursor& list, std::byte* first, const std::byte* limit,
+                             Work* work) {
   PlaceWriter places(first);
   while (!list.done()) {
     Region region = list.peek(UINT64_MAX);
@@ -86,6 +93,7 @@ inline std::byte* write_list(RegionCursor& list, std::byte* first, const std::by
     if (room < overhead + std::min<uint64_t>(region.bytes, kSmallestPart)) break;
     region.bytes = std::min<uint64_t>(region.bytes, room - overhead);
     places.add(region.offset, region.bytes, region.memory);
+    count_copy(work, 1, region.bytes);
     list.skip(region.bytes);
   }
   return places.end();
@@ -107,10 +115,11 @@ inline std::byte* write_list_places(RegionCursor& list, uint64_t& bytes, std::by
 }
 
 /// Copies data to the next regions of a list.
-inline void scatter(RegionCursor& list, std::span<const std::byte> data) {
+inline void scatter(RegionCursor& list, std::span<const std::byte> data, Work* work) {
   while (!data.empty()) {
     const Region region = list.peek(data.size());
     copy_rows(region.memory, 0, data.data(), 0, 1, region.bytes);
+    count_copy(work, 1, region.bytes);
     list.skip(region.bytes);
     data = data.subspan(region.bytes);
   }

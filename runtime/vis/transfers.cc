@@ -249,6 +249,7 @@ void Transfers::scatter_box(const Transfer& transfer) {
   if (!transfer.strided) {
     for (const Region& region : transfer.regions) {
       copy_rows(region.memory, 0, in_box(region.offset), 0, 1, region.bytes);
+      count_copy(fabric_.work(), 1, region.bytes);
     }
     return;
   }
@@ -257,6 +258,7 @@ void Transfers::scatter_box(const Transfer& transfer) {
     const RunPair run = cursor.next(UINT64_MAX);
     copy_rows(transfer.local + run.local, run.local_stride,
               in_box(static_cast<uint64_t>(run.remote)), run.remote_stride, run.count, run.bytes);
+    count_copy(fabric_.work(), run.count, run.bytes);
   }
 }
 

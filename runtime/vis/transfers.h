@@ -200,7 +200,7 @@ class Transfers final : public am::Background {
   static bool has_regions(const Transfer& transfer);
   static Region next_region(Transfer& transfer);
   bool step_box(Transfer& transfer);
-  static void scatter_box(const Transfer& transfer);
+  void scatter_box(const Transfer& transfer);
 
   // packed.cc
   bool fits_packed(const Transfer& transfer) const;

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "optimizer/experiment/json.h"
 #include "runtime/bootstrap/local_job.h"
+#include "runtime/fabric/emulated/profile.h"
 #include "suites/bench/failure.h"
 
 namespace stripline::suites::bench {
@@ -37,6 +38,16 @@ struct Collected {
   }
 };
 
+// Where no time of the host is reported, the ranks need not be processes.
+bool runs_as_fibers(const Target& target) {
+  if (target.clock != "virtual") return false;
+  const auto request = fabric::resolve_profile(target.fabric);
+  return request.ok() &&
+         (request->compute == fabric::ComputeMode::declared ||
+          request->compute == fabric::ComputeMode::none) &&
+         !request->host_delays_seed;
+}
+
 std::string limit_message(const Target& target) {
   std::ostringstream text;
   text << "a run has reached its time limit of " << target.time_limit_s
@@ -65,12 +76,14 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
   bool measuring = false;
   bootstrap::JobOptions job;
   job.launch.argv = {target.worker};
-  job.launch.ranks = target.ranks;
+  const bool fibers = runs_as_fibers(target);
+  job.launch.ranks = fibers ? 1 : target.ranks;
   job.launch.environment = {{"STRIPLINE_FABRIC", target.fabric},
                             {"STRIPLINE_CLOCK", target.clock},
                             {"STRIPLINE_SAME_NODE", target.same_node},
                             {"STRIPLINE_MODEL", target.model_path},
                             {"STRIPLINE_SEED", std::to_string(assignment.seed)}};
+  if (fibers) job.launch.environment["STRIPLINE_FIBERS"] = "1";
   if (!target.segment_bytes.empty()) {
     job.launch.environment["STRIPLINE_SEGMENT_BYTES"] = target.segment_bytes;
   }

@@ -26,6 +26,8 @@ std::array<size_t, 3> extents_of(const nas::AdiRegion& region) {
   return {region.run, region.count[0], region.count[1]};
 }
 
+size_t runs_of(const nas::AdiRegion& region) { return region.count[0] * region.count[1]; }
+
 // Calls visit(begin) for each run of a region.
 template <typename Visit>
 void for_each_run(const nas::AdiRegion& region, const Visit& visit) {
@@ -224,6 +226,7 @@ void AdiTransfers::copy_packed_faces(nas::AdiShare& share) {
       for (const nas::AdiRegion& region : out.regions) {
         for_each_run(region,
                      [&](size_t at) { packed = std::copy_n(mine + at, region.run, packed); });
+        count_copy(context_->work(), runs_of(region), region.run * sizeof(double));
       }
       out.leaving = context_->rput_signal(
           out.packed.data(),
@@ -243,6 +246,7 @@ void AdiTransfers::copy_packed_faces(nas::AdiShare& share) {
       std::copy_n(arrived[side], face.target.run, mine + at);
       arrived[side] += face.target.run;
     });
+    count_copy(context_->work(), runs_of(face.target), face.target.run * sizeof(double));
   }
   for (int cell = 0; cell < cells; ++cell) share.rhs(cell);
 }

@@ -41,6 +41,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const LoopBlock<const double> block{ctx.on_rank(matrix, neighbour), elements};
   const std::span<const LoopBlock<const double>> blocks(&block, 1);
   MatvecProblem problem(rows, cols, passes);
+  problem.count_work(ctx.work());
   AlignedBuffer<double> buffer(elements);
   std::vector<future> in_flight(kHandParts);
   const auto body = [&problem](size_t, size_t begin, size_t end, const double* data) {

@@ -8,6 +8,7 @@
 
 #include "suites/compute_bodies.h"
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/counted_work.h"
 
 namespace stripline::suites {
 
@@ -21,7 +22,7 @@ namespace stripline::suites {
 /// wrong result. Displaced elements change c, because a grows along rows and columns. Every number
 /// is an integer below 2^53, hence exact in any order of summation, for up to 2^20 rows and
 /// columns.
-class MatvecProblem {
+class MatvecProblem : public CountedWork {
  public:
   MatvecProblem(size_t rows, size_t cols, size_t passes)
       : rows_(rows), cols_(cols), passes_(passes), vectors_(passes * cols), result_(passes * rows) {
@@ -59,6 +60,7 @@ class MatvecProblem {
       data += n;
       at += n;
     }
+    did(end - begin, 2 * static_cast<double>(passes_), 8);
   }
 
   /// Whether every element of the result is right after the body has run over elements

@@ -26,7 +26,8 @@ std::array<std::ptrdiff_t, 3> strides_of(const nas::MgBlock& block) {
 }
 
 // The doubles of a block from the memory that its offset refers to, without gaps.
-void pack(const double* memory, const nas::MgBlock& block, double* packed) {
+void pack(const double* memory, const nas::MgBlock& block, double* packed, Work* work) {
+  count_copy(work, block.counts[1] * block.counts[2], block.counts[0] * sizeof(double));
   for (size_t k = 0; k < block.counts[2]; ++k) {
     for (size_t j = 0; j < block.counts[1]; ++j) {
       const double* const row = memory + block.offset + k * block.strides[2] + j * block.strides[1];
@@ -35,7 +36,8 @@ void pack(const double* memory, const nas::MgBlock& block, double* packed) {
   }
 }
 
-void unpack(const double* packed, const nas::MgBlock& block, double* memory) {
+void unpack(const double* packed, const nas::MgBlock& block, double* memory, Work* work) {
+  count_copy(work, block.counts[1] * block.counts[2], block.counts[0] * sizeof(double));
   for (size_t k = 0; k < block.counts[2]; ++k) {
     for (size_t j = 0; j < block.counts[1]; ++j) {
       double* const row = memory + block.offset + k * block.strides[2] + j * block.strides[1];
@@ -134,6 +136,8 @@ void MgTransfers::ghosts(nas::MgShare& share, nas::MgStep step) {
         const nas::MgFace face = share.face(step, axis, up);
         nas::copy_block(memory_.here() + face.source_offset, memory_.here() + face.block.offset,
                         face.block.counts, face.block.strides);
+        count_copy(context_->work(), face.block.counts[1] * face.block.counts[2],
+                   face.block.counts[0] * sizeof(double));
       }
     } else if (packs()) {
       put_packed_faces(share, step, axis);
@@ -219,7 +223,7 @@ void MgTransfers::put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t
     source.offset = face.source_offset;
     // Also keeps the flags of two steps in their order.
     leaving_[index].wait();
-    pack(memory_.here(), source, packed_[index].data());
+    pack(memory_.here(), source, packed_[index].data(), context_->work());
     leaving_[index] =
         put_with_flag(packed_[index].data(), buffer_place(index), elements_of(source), theirs);
   }
@@ -227,7 +231,7 @@ void MgTransfers::put_packed_faces(nas::MgShare& share, nas::MgStep step, size_t
     const nas::MgFace face = share.face(step, axis, up);
     const size_t index = side(axis, up).index();
     await(Flag::filled, index);
-    unpack(memory_.here() + buffer_place(index), face.block, memory_.here());
+    unpack(memory_.here() + buffer_place(index), face.block, memory_.here(), context_->work());
   }
 }
 
@@ -238,12 +242,12 @@ void MgTransfers::gather(nas::MgShare& share, nas::MgStep step) {
   if (packs() || signals(manner_.variant)) {
     share.compute(step, 0, share.planes(step));
     await_departures();
-    pack(memory_.here(), own, block_.data());
+    pack(memory_.here(), own, block_.data(), context_->work());
     team::world(*context_).allgather(block_, blocks_);
     for (rank_t rank = 0; rank < ranks; ++rank) {
       if (rank == me) continue;
       unpack(blocks_.data() + rank * block_.size(), partition_.replicated_block(rank),
-             memory_.here());
+             memory_.here(), context_->work());
     }
     return;
   }

@@ -30,6 +30,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const nas::AdiLayout layout(partition, Sweeps::kWidths);
   STRIPLINE_ASSIGN_OR_RETURN(AdiTransfers transfers, AdiTransfers::create(ctx, manner, layout));
   nas::AdiShare share(layout, problem.dt, transfers.shared());
+  share.count_work(ctx.work());
 
   const VisCounts counts(ctx);
   SampleSeries series = measure_adi<Sweeps>(session, rule, problem, share, transfers);

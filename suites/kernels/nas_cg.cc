@@ -112,6 +112,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   STRIPLINE_ASSIGN_OR_RETURN(const auto flags, SymmetricMemory<uint64_t>::create(ctx, places));
   CgShare share(problem, partition, ctx.rank_me(),
                 std::span(shared.here(), partition.shared_elements()));
+  share.count_work(ctx.work());
   STRIPLINE_ASSIGN_OR_RETURN(EngineLoop engine,
                              make_engine_loop(ctx, point, loop_of_stage(share), sizeof(double)));
   CgExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()), flags.on(ctx.rank_me()),

@@ -155,6 +155,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                              SymmetricMemory<FtComplex>::create(ctx, partition.shared_elements()));
   FtShare share(problem, partition, ctx.rank_me(),
                 std::span(shared.here(), partition.shared_elements()));
+  share.count_work(ctx.work());
   const size_t pieces = pencils ? 0 : variant == Variant::hand4 ? kHandParts : 1;
   FtExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()), partition.landing_offset(),
                       pieces);

@@ -83,6 +83,7 @@ class IsExchange {
       const size_t place = share.place_of(me);
       std::copy_n(context_.local(shared_) + outgoing + own.begin, own.count,
                   share.incoming().data() + place);
+      count_copy(context_.work(), 1, own.count * sizeof(uint32_t));
       share.count_keys(place, place + own.count);
     };
     const auto body = [&](size_t block, size_t begin, size_t end, const uint32_t*) {
@@ -132,6 +133,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   STRIPLINE_ASSIGN_OR_RETURN(const auto word, SymmetricMemory<double>::create(ctx, 1));
   IsShare share(problem, partition, ctx.rank_me(),
                 std::span(shared.here(), partition.shared_elements()));
+  share.count_work(ctx.work());
   IsExchange exchange(ctx, variant, engine, shared.on(ctx.rank_me()), word.on(ctx.rank_me()));
 
   KernelParts parts;

@@ -20,6 +20,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                              nas::MgPartition::create(problem, ctx.rank_n()));
   STRIPLINE_ASSIGN_OR_RETURN(MgTransfers transfers, MgTransfers::create(ctx, manner, partition));
   nas::MgShare share(problem, partition, ctx.rank_me(), transfers.shared());
+  share.count_work(ctx.work());
 
   const VisCounts counts(ctx);
   SampleSeries series = measure_mg(session, rule, share, transfers);

@@ -45,6 +45,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const size_t part = partition.rows_per_rank();
   STRIPLINE_ASSIGN_OR_RETURN(const auto memory, SymmetricMemory<double>::create(ctx, part));
   SparseShare share(partition, me, std::span(memory.here(), part));
+  share.count_work(ctx.work());
   STRIPLINE_ASSIGN_OR_RETURN(EngineLoop engine,
                              make_engine_loop(ctx, point, loop_of(share), sizeof(double)));
 

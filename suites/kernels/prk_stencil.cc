@@ -40,6 +40,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   STRIPLINE_ASSIGN_OR_RETURN(StencilTransfers transfers,
                              StencilTransfers::create(ctx, manner, partition));
   prk::StencilShare share(partition, ctx.rank_me(), transfers.shared());
+  share.count_work(ctx.work());
 
   KernelParts parts;
   parts.prepare = [&](uint64_t salt) { share.start(salt); };

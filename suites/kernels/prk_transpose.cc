@@ -39,6 +39,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   STRIPLINE_ASSIGN_OR_RETURN(const auto memory,
                              SymmetricMemory<double>::create(ctx, partition.shared_elements()));
   TransposeShare share(partition, me, std::span(memory.here(), partition.shared_elements()));
+  share.count_work(ctx.work());
   STRIPLINE_ASSIGN_OR_RETURN(EngineLoop engine,
                              make_engine_loop(ctx, point, loop_of(share), sizeof(double)));
 

@@ -154,6 +154,7 @@ void StencilTransfers::put_packed(Side& side) {
     const double* const points = memory_.here() + face.source + row * partition_.pitch();
     packed = std::copy_n(points, face.columns, packed);
   }
+  count_copy(context_->work(), face.rows, face.columns * sizeof(double));
   const auto place = static_cast<std::ptrdiff_t>(buffer_place(side.opposite));
   side.under_way =
       context_->rput_signal(side.packed.data(), memory_.on(face.neighbour) + place, face.elements(),
@@ -168,6 +169,7 @@ void StencilTransfers::unpack(const Side& side) {
     std::copy_n(packed, back.columns, ghosts);
     packed += back.columns;
   }
+  count_copy(context_->work(), back.rows, back.columns * sizeof(double));
 }
 
 // Makes progress for the neighbours' sake, too, and tells them what has come.

@@ -35,6 +35,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const rank_t me = ctx.rank_me();
 
   TransposeProblem problem(n, ctx.rank_n(), me, passes);
+  problem.count_work(ctx.work());
   const size_t block_elements = problem.block_elements();
   STRIPLINE_ASSIGN_OR_RETURN(
       EngineLoop engine, make_engine_loop(ctx, point, loop_of(problem, passes), sizeof(Complex)));

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/counted_work.h"
 #include "suites/kernels/row_tiles.h"
 
 namespace stripline::suites {
@@ -24,7 +25,7 @@ struct Complex {
 /// The destination of rank r holds m rows of n: destination_r(j, q m + i) = w element(q m + i,
 /// r m + j), w being the sum of the weights 1..passes: each pass goes over the elements again and
 /// adds its weight, the way a longer computation would.
-class TransposeProblem {
+class TransposeProblem : public CountedWork {
  public:
   TransposeProblem(size_t n, uint32_t ranks, uint32_t me, size_t passes)
       : n_(n), m_(n / ranks), me_(me), passes_(passes), destination_(m_ * n) {}
@@ -60,6 +61,7 @@ class TransposeProblem {
                   [&](size_t row, size_t rows, size_t col, size_t cols, size_t offset) {
                     tile(owner, row, rows, col, cols, data + offset);
                   });
+    did(end - begin, 4 * static_cast<double>(passes_ - 1), 32);
   }
 
   /// Whether the part of the destination that came from `owner` is right after the body has run

@@ -70,7 +70,9 @@ class Triad {
         c_(memory.on(owner) + static_cast<std::ptrdiff_t>(2 * elements)),
         problem_(memory.here() + elements, elements),
         b_buffer_(elements),
-        c_buffer_(elements) {}
+        c_buffer_(elements) {
+    problem_.count_work(context.work());
+  }
 
   TriadProblem& problem() { return problem_; }
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "suites/kernels/counted_work.h"
+
 namespace stripline::suites {
 
 /// One rank's share: its b and c are what a peer, or itself, makes its a of.
@@ -16,7 +18,7 @@ namespace stripline::suites {
 ///
 /// STREAM's arrays are constant, which would hide elements that are displaced, left from an earlier
 /// repetition or another rank's.
-class TriadProblem {
+class TriadProblem : public CountedWork {
  public:
   static constexpr double kScalar = 3;
   /// By how much STREAM lets the mean of a differ from what it should be, relative to it. Here
@@ -43,6 +45,7 @@ class TriadProblem {
                                  const double* __restrict c) {
     double* __restrict const a = a_ + begin;
     for (size_t i = 0; i < end - begin; ++i) a[i] = b[i] + kScalar * c[i];
+    did(end - begin, 2, 24);
   }
 
   /// Whether a is right after the body has run over elements [0, covered) of what `owner` filled

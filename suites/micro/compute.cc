@@ -35,7 +35,8 @@ double unknown(double value) {
 class Primitive {
  public:
   virtual ~Primitive() = default;
-  virtual size_t elements() const = 0;  // per sweep
+  virtual size_t elements() const = 0;       // per sweep
+  virtual double element_bytes() const = 0;  // that a sweep reads and writes for each
   virtual void sweep() = 0;
   virtual void evict(Evictor& evictor) = 0;
   virtual bool correct(size_t sweeps) = 0;  // after so many sweeps
@@ -47,6 +48,7 @@ class Reduction final : public Primitive {
     for (size_t i = 0; i < a_.size(); ++i) a_[i] = cyclic_element(i);
   }
   size_t elements() const override { return a_.size(); }
+  double element_bytes() const override { return sizeof(double); }
   void sweep() override {
     const double sum = reduce(a_.data(), a_.size());
     keep(sum);
@@ -69,6 +71,7 @@ class Accumulation final : public Primitive {
     for (size_t i = 0; i < b_.size(); ++i) b_[i] = cyclic_element(i);
   }
   size_t elements() const override { return a_.size(); }
+  double element_bytes() const override { return 3 * sizeof(double); }
   void sweep() override {
     accumulate(a_.data(), b_.data(), a_.size());
     keep(a_.front());
@@ -92,6 +95,7 @@ class Accumulation final : public Primitive {
 class Chain final : public Primitive {
  public:
   size_t elements() const override { return kElementsPerRepetition; }
+  double element_bytes() const override { return 0; }
   void sweep() override {
     value_ = chain(unknown(value_), unknown(1.0), kElementsPerRepetition);
     keep(value_);
@@ -134,6 +138,9 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
           if (cold) primitive->evict(evictor);
           const double start_s = ctx.now_s();
           for (size_t i = 0; i < per_repetition; ++i) primitive->sweep();
+          if (Work* const work = ctx.work()) {
+            work->compute(elements, cold ? elements * primitive->element_bytes() : 0);
+          }
           const double end_s = ctx.now_s();
           sweeps += per_repetition;
           return (end_s - start_s) / elements;

@@ -122,6 +122,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
               regions.unpack(used);
             }
           }
+          count_copy(ctx.work(), sweeps * regions.count(), region_bytes);
           return (ctx.now_s() - start_s) / copied;
         },
         series);

@@ -21,7 +21,8 @@ struct Cell {
   std::string problem_text() const;
 };
 
-/// At least 60: tcp and shm with 2 ranks, the profiles with 2 to 16. Quick: one small cell per
+/// At least 60: tcp and shm with 2 ranks, the profiles with 2, and with 4 to 64 under declared
+/// computation. Quick: one small cell per
 /// network. Errors: as networks(); internal when a kernel no longer accepts a problem.
 Result<std::vector<Cell>> quality_cells(const Options& options);
 

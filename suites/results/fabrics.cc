@@ -35,6 +35,12 @@ std::string names_of(const std::vector<Network>& networks) {
 
 }  // namespace
 
+Network declared(const Network& emulated) {
+  Network network = emulated;
+  network.fabric += ",compute=declared";
+  return network;
+}
+
 std::string file_name(const std::string& fabric) {
   std::string name = fabric;
   std::replace_if(
@@ -58,7 +64,10 @@ Result<std::vector<Network>> networks(const Options& options, bool emulated_comp
 }
 
 Status check_models(const Options& options) {
-  const std::vector<Network> all = all_networks(true, {"shm"});
+  std::vector<Network> all = all_networks(true, {"shm"});
+  for (size_t i = all.size(); i-- > 0;) {
+    if (all[i].emulated()) all.push_back(declared(all[i]));
+  }
   for (const auto& [fabric, file] : options.models) {
     const bool known = std::any_of(all.begin(), all.end(), [&name = fabric](const Network& one) {
       return one.fabric == name;

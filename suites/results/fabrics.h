@@ -19,6 +19,10 @@ struct Network {
   bool emulated() const { return clock == "virtual"; }
 };
 
+/// A profile where computing takes what kernels say that it does (compute=declared): the same times
+/// whatever the host does, for more ranks than it has processors.
+Network declared(const Network& emulated);
+
 /// "emulated-opteron-vapi-compute-none": the fabric as part of a file name.
 std::string file_name(const std::string& fabric);
 

@@ -72,7 +72,10 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--quick", options.quick,
                "Few seeds, cells and sizes, kept apart: shows that all works, not how well");
-  app.add_option("--only", options.only, "Only networks whose name contains TEXT")
+  app.add_option(
+         "--only", options.only,
+         "Only networks whose name contains TEXT; declared: cells that do not depend on this "
+         "host (quality)")
       ->type_name("TEXT");
   app.add_option("--model", models, "Model to use on a network instead of measuring one (quality)")
       ->type_name("FABRIC=FILE")

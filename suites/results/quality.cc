@@ -25,9 +25,11 @@ namespace {
 using experiment::Point;
 
 constexpr uint32_t kConfirmingRuns = 12;
+constexpr uint32_t kConfirmingRunsOfVirtualClock = 6;  // they differ by the profile's jitter only
 constexpr uint32_t kQuickRuns = 2;
 constexpr uint32_t kRounds = 3;  // so that a slow drift of the machine meets all rows
 constexpr double kQuickSearchS = 1;
+constexpr uint32_t kFewRanks = 4;
 constexpr double kPointBudgetS = 0.02;  // per row, round and run
 constexpr uint32_t kMostReps = 30;
 
@@ -53,7 +55,8 @@ bench::Target target_of(const Options& options, const Cell& cell, const std::str
   target.model_path = model;
   target.seed = 1;
   target.worker = options.worker;
-  target.segment_bytes = "64M";
+  // All ranks' segments are memory of this host.
+  target.segment_bytes = cell.ranks > kFewRanks ? "16M" : "64M";
   target.cancel_fd = options.cancel_fd;
   return target;
 }
@@ -124,7 +127,9 @@ Result<CellResult> measure_cell(const Options& options, const Cell& cell,
   rule.time_budget_s = kPointBudgetS;
 
   bench::Samples samples(points);
-  const uint32_t runs = options.quick ? kQuickRuns : kConfirmingRuns;
+  const uint32_t runs = options.quick             ? kQuickRuns
+                        : cell.network.emulated() ? kConfirmingRunsOfVirtualClock
+                                                  : kConfirmingRuns;
   for (uint32_t run = 1; run <= runs; ++run) {
     progress.show(cell.key() + ": run " + std::to_string(run) + " of " + std::to_string(runs));
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, bench::measure_run(target, run, rule, repeated));
@@ -175,9 +180,9 @@ Status print_quality(const Options& options) {
 
   // What each network offers, from the campaign that its model was fitted from.
   std::map<std::string, double> hidden;
-  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> judged, networks(options, true, {"shm"}));
-  for (const Network& network : judged) {
-    if (options.models.contains(network.fabric)) continue;
+  for (const Cell& cell : cells) {
+    const Network& network = cell.network;
+    if (options.models.contains(network.fabric) || hidden.contains(network.fabric)) continue;
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, load_or_measure(options, network));
     hidden[network.fabric] = largest_hidden_share(hidden_share(series, "get"));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include "base/json_channel.h"
 #include "optimizer/experiment/json.h"
 #include "runtime/bootstrap/bootstrap.h"
+#include "runtime/bootstrap/fiber_group.h"
 #include "runtime/rma/context_state.h"
 #include "suites/worker/assignment.h"
 #include "suites/worker/describe.h"
@@ -25,6 +27,9 @@ namespace {
 
 using namespace stripline;          // NOLINT(google-build-using-namespace)
 using namespace stripline::suites;  // NOLINT(google-build-using-namespace)
+
+/// Set: this process runs all ranks of its assignment, as fibers.
+constexpr const char* kFibersVariable = "STRIPLINE_FIBERS";
 
 constexpr const char* kUsage =
     "Usage: stripline-worker --describe\n"
@@ -101,9 +106,7 @@ Result<experiment::Assignment> receive_work(JsonChannel& channel) {
   return experiment::assignment_from_json(*assignment);
 }
 
-Status work(Context& context, JsonChannel& channel) {
-  STRIPLINE_ASSIGN_OR_RETURN(const experiment::Assignment assignment, receive_work(channel));
-  end_after(assignment.deadline_s);
+Status work(Context& context, const experiment::Assignment& assignment, JsonChannel& channel) {
   if (!assignment.model_json.empty()) {
     STRIPLINE_RETURN_IF_ERROR(adopt_model(context, assignment.model_json));
   }
@@ -124,9 +127,43 @@ int run_rank() {
     std::fputs(kUsage, stderr);
     return kExitUsage;
   }
-  const Status done = work(**context, *channel);
+  const auto assignment = receive_work(*channel);
   // The other ranks may be anywhere; the launcher ends them.
+  if (!assignment.ok()) state.fail(assignment.error());
+  end_after(assignment->deadline_s);
+  const Status done = work(**context, *assignment, *channel);
   if (!done.ok()) state.fail(done.error());
+  return kExitOk;
+}
+
+// All ranks of the assignment.
+Status run_all_ranks(bootstrap::Bootstrap& process, JsonChannel& channel) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto alone, process.exchange(std::string()));
+  STRIPLINE_ASSIGN_OR_RETURN(const experiment::Assignment assignment, receive_work(channel));
+  end_after(assignment.deadline_s);
+  bootstrap::FiberGroupOptions group{.ranks = assignment.ranks, .process = &process};
+  STRIPLINE_ASSIGN_OR_RETURN(group.context, Options::from_environment());
+  return bootstrap::run_fibers(group, [&](Context& context) {
+    const Status done = work(context, assignment, channel);
+    if (!done.ok()) context.state().fail(done.error());
+  });
+}
+
+int run_fibers() {
+  const auto process = bootstrap::from_environment();
+  if (!process.ok()) return report(process.error());
+  JsonChannel* const channel = (*process)->control();
+  if (channel == nullptr) {
+    std::fputs(kUsage, stderr);
+    return kExitUsage;
+  }
+  const Status done = run_all_ranks(**process, *channel);
+  if (!done.ok()) {
+    // Ranks that could not join have told the launcher themselves.
+    (*process)->report_failure(done.error());
+    return exit_code_for(done.error().code());
+  }
+  (*process)->left();
   return kExitOk;
 }
 
@@ -145,5 +182,6 @@ int main(int argc, char** argv) {
     std::fputs(kUsage, stderr);
     return kExitUsage;
   }
-  return run_rank();
+  return std::getenv(kFibersVariable) != nullptr ? run_fibers()
+                                                 : run_rank();  // NOLINT(*-mt-unsafe)
 }

@@ -118,6 +118,20 @@ Result<FatTree> read_tree(const Json& root) {
   return FatTree(std::move(levels), hop_s);
 }
 
+// {"flops_per_s": value, "memory_bytes_per_s": value, "row_s": value}
+Result<Processor> read_processor(const Json& root) {
+  const std::string where = "profile.processor";
+  constexpr double kSlowest = 1e3;
+  constexpr double kFastest = 1e15;
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* object, get_object(root, "processor", "profile"));
+  STRIPLINE_ASSIGN_OR_RETURN(const double flops_per_s,
+                             read_value(*object, "flops_per_s", where, kSlowest, kFastest));
+  STRIPLINE_ASSIGN_OR_RETURN(const double bytes_per_s,
+                             read_value(*object, "memory_bytes_per_s", where, kSlowest, kFastest));
+  STRIPLINE_ASSIGN_OR_RETURN(const double row_s, read_value(*object, "row_s", where, 0, 1));
+  return Processor{1 / flops_per_s, 1 / bytes_per_s, row_s};
+}
+
 template <typename Integer>
 Status read_count(const Json& root, std::string_view key, Integer& target, double minimum,
                   double maximum) {
@@ -155,6 +169,16 @@ Status apply_option(ProfileRequest& request, std::string_view option) {
   }
   if (key == "compute" && value == "none") {
     request.compute = ComputeMode::none;
+    return {};
+  }
+  if (key == "compute" && value == "declared") {
+    if (!request.profile.processor) {
+      return Error(ErrorCode::invalid_argument,
+                   "compute=declared needs to know what work takes, which profile '" +
+                       request.profile.name +
+                       "' does not say; give it a member 'processor' (docs/emulated-fabric.md)");
+    }
+    request.compute = ComputeMode::declared;
     return {};
   }
   for (const auto& [prefix, mode] : {std::pair(std::string_view("record:"), ComputeMode::record),
@@ -204,7 +228,7 @@ Status apply_option(ProfileRequest& request, std::string_view option) {
   return Error(ErrorCode::invalid_argument,
                "unknown option '" + std::string(option) +
                    "' of the emulated fabric; known: "
-                   "compute=measured|none|SCALE|record:PATH|replay:PATH, jitter=on|off, "
+                   "compute=measured|none|declared|SCALE|record:PATH|replay:PATH, jitter=on|off, "
                    "ranks_per_node=N, lose=RANK@SECONDS, host_delays=SEED");
 }
 
@@ -269,6 +293,9 @@ Result<Profile> parse_profile(std::string_view json_text, std::string_view what)
                              read_optional(root, "loss_detected_after_s", "profile", 1, 0, 1e3));
   if (root.contains("fat_tree")) {
     STRIPLINE_ASSIGN_OR_RETURN(profile.tree, read_tree(root));
+  }
+  if (root.contains("processor")) {
+    STRIPLINE_ASSIGN_OR_RETURN(profile.processor, read_processor(root));
   }
   if (root.contains("concurrency")) {
     STRIPLINE_ASSIGN_OR_RETURN(const Json* levels, get_array(root, "concurrency", "profile"));

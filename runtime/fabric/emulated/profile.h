@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include <stripline/work.h>
+
 #include "base/result.h"
 #include "runtime/fabric/emulated/fat_tree.h"
 
@@ -43,6 +45,18 @@ struct ConcurrencyLevel {
   double bandwidth_factor = 1;  ///< in (0, 1]
 };
 
+/// What a processor takes for declared work (stripline/work.h). Terms are added: what a loop takes
+/// does not depend on how it is divided.
+struct Processor {
+  double s_per_flop = 0;
+  double s_per_byte = 0;
+  double s_per_row = 0;
+
+  double seconds(const Work& work) const {
+    return work.flops * s_per_flop + work.bytes * s_per_byte + work.rows * s_per_row;
+  }
+};
+
 struct Profile {
   std::string name;
   std::string title;
@@ -59,6 +73,7 @@ struct Profile {
   double jitter_within_run = 0;               ///< log-normal sigma per operation, median 1
   double jitter_between_runs = 0;             ///< log-normal sigma per run and quantity, median 1
   double compute_scale = 1;                   ///< emulated seconds per CPU second of this host
+  std::optional<Processor> processor;         ///< for compute=declared
   /// Loss of a peer, for failure tests: this rank's NIC dies at this time.
   std::optional<uint32_t> lost_rank;
   double lost_at_s = 0;
@@ -72,12 +87,13 @@ struct Profile {
 enum class ComputeMode {
   measured,  ///< CPU time times Profile::compute_scale
   none,      ///< nothing: only communication and compute_for() take time; fully reproducible
+  declared,  ///< what the program and the runtime say they have done; fully reproducible
   record,    ///< measured, and written down
   replay,    ///< as it was written down: fully reproducible
 };
 
-/// "emulated:PROFILE[,key=value...]", taken apart. Keys: compute=measured|none|SCALE|record:PATH|
-/// replay:PATH, jitter=on|off, ranks_per_node=N, lose=RANK@SECONDS, host_delays=SEED.
+/// "emulated:PROFILE[,key=value...]", taken apart. Keys: compute=measured|none|declared|SCALE|
+/// record:PATH|replay:PATH, jitter=on|off, ranks_per_node=N, lose=RANK@SECONDS, host_delays=SEED.
 struct ProfileRequest {
   Profile profile;
   ComputeMode compute = ComputeMode::measured;

@@ -456,6 +456,7 @@ bool RankEngine::deliver_message() {
   waited_s_ = std::max(0.0, entered_s_ - first_s);
   if (sink_ != nullptr) {
     sink_->on_message(first, {SharedRegion::bytes_of(slot), slot.size});
+    charge_work();
   }
   slot.ready.store(0, std::memory_order_relaxed);
   ring.head.store(head + 1, std::memory_order_release);

@@ -91,6 +91,8 @@ class RankEngine : public Fabric {
   virtual double clock() = 0;
   /// The CPU is busy for this long inside the library.
   virtual void charge(double seconds) = 0;
+  /// What has been declared since this was called last has taken its time.
+  virtual void charge_work() {}
   /// Carries out own events up to now, in the global order of the engine.
   virtual void run_events() = 0;
   /// Lets time pass until `wake_s`, an own completion, or something new at this rank; carries out

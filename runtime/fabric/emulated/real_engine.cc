@@ -136,6 +136,11 @@ Status check_reproducible(const ProfileRequest& request, Rank ranks) {
                  "compute=none makes computation free, which only the virtual clock can; use "
                  "--clock virtual");
   }
+  if (request.compute == ComputeMode::declared) {
+    return Error(ErrorCode::invalid_argument,
+                 "compute=declared goes by what programs say they compute, and not by what they "
+                 "do, which only the virtual clock can; use --clock virtual");
+  }
   if (request.compute != ComputeMode::measured) {
     return Error(ErrorCode::invalid_argument,
                  "compute traces are of the virtual clock; use --clock virtual");

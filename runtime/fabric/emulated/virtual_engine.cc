@@ -14,6 +14,9 @@
 #include <thread>
 #include <time.h>
 #include <unistd.h>
+#include <utility>
+
+#include "runtime/fabric/crew.h"
 
 namespace stripline::fabric {
 namespace {
@@ -63,7 +66,10 @@ class VirtualEngine final : public RankEngine {
         trace_(std::move(trace)),
         delays_(delays),
         measures_(compute_mode() == ComputeMode::measured || compute_mode() == ComputeMode::record),
-        spins_(options.ranks <= std::thread::hardware_concurrency()) {}
+        spins_(options.ranks <= std::thread::hardware_concurrency()),
+        crew_(options.crew) {
+    if (compute_mode() == ComputeMode::declared) set_work(&declared_);
+  }
 
   ~VirtualEngine() override {
     if (!connected()) return;
@@ -85,6 +91,10 @@ class VirtualEngine final : public RankEngine {
  protected:
   void enter() override {
     if (compute_mode() == ComputeMode::none) return;
+    if (compute_mode() == ComputeMode::declared) {
+      charge_work();
+      return;
+    }
     const uint64_t spent_ns = measures_ ? measured_ns() : replayed_ns();
     if (compute_mode() == ComputeMode::record) trace_.append(spent_ns);
     // From the same whole numbers in the run that is recorded and in the one that replays it.
@@ -97,6 +107,11 @@ class VirtualEngine final : public RankEngine {
 
   double clock() override { return clock_s_; }
   void charge(double seconds) override { clock_s_ += seconds; }
+
+  void charge_work() override {
+    if (compute_mode() != ComputeMode::declared) return;
+    clock_s_ += profile().processor->seconds(std::exchange(declared_, {}));
+  }
 
   void run_events() override {
     RankControl& mine = region().control(rank());
@@ -129,7 +144,7 @@ class VirtualEngine final : public RankEngine {
     if (measures_) calibrate();
     // Rank 0 begins; the others are parked at time zero, which an all-zero region says already.
     if (rank() == 0) region().control(0).go.store(1, std::memory_order_release);
-    wait_for_turn();
+    wait_for_turn(0);
     leave();
   }
 
@@ -188,7 +203,7 @@ class VirtualEngine final : public RankEngine {
       if (region().control(next).next_s == kNever) fail_deadlock();
       if (next != rank()) {
         pass_turn(next);
-        wait_for_turn();
+        wait_for_turn(next);
         continue;
       }
       if (next_event_s() <= act_s) {
@@ -217,19 +232,24 @@ class VirtualEngine final : public RankEngine {
     delays_.sleep();
     std::atomic<uint32_t>& go = region().control(next).go;
     go.store(1, std::memory_order_release);
-    futex_wake(go);
+    if (crew_ == nullptr) futex_wake(go);
   }
 
-  // Turns are short, and waking a processor that rests takes longer than most of them.
-  void wait_for_turn() {
+  // Turns are short, and waking a processor that rests takes longer than most of them. `holder` has
+  // the turn.
+  void wait_for_turn(Rank holder) {
     std::atomic<uint32_t>& go = region().control(rank()).go;
-    if (spins_) {
+    if (crew_ != nullptr) {
+      if (go.load(std::memory_order_relaxed) == 0) crew_->resume(holder);
+      // Whoever ends lets anybody run.
+      while (go.load(std::memory_order_relaxed) == 0) crew_->yield();
+    } else if (spins_) {
       const auto end = std::chrono::steady_clock::now() + kSpin;
       while (go.load(std::memory_order_acquire) == 0 && std::chrono::steady_clock::now() < end) {
         ::sched_yield();  // to ranks of other jobs
       }
     }
-    while (go.load(std::memory_order_acquire) == 0) futex_wait(go, 0);
+    while (go.load(std::memory_order_acquire) == 0) futex_wait(go, 0);  // not in a crew
     go.store(0, std::memory_order_relaxed);
     delays_.sleep();
   }
@@ -254,6 +274,7 @@ class VirtualEngine final : public RankEngine {
   static constexpr std::chrono::microseconds kSpin{30};
 
   double clock_s_ = 0;
+  Work declared_;  // since the last call
   std::string trace_file_;
   ComputeTrace trace_;
   HostDelays delays_;
@@ -262,6 +283,7 @@ class VirtualEngine final : public RankEngine {
   int64_t interval_ns_ = 0;  // measured last
   int64_t nothing_ns_ = 0;   // of that: the measuring
   bool spins_;               // each rank can have a processor of its own
+  Crew* crew_;               // null: ranks are processes or threads
 };
 
 }  // namespace

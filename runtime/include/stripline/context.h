@@ -28,6 +28,7 @@
 
 #include <stripline/call_site.h>
 #include <stripline/global_ptr.h>
+#include <stripline/work.h>
 
 #include "base/result.h"
 
@@ -327,6 +328,11 @@ class Context {
                   double timeout_s = std::numeric_limits<double>::infinity());
   /// Spends `seconds` computing (fabric.h, Fabric::compute_for).
   void compute_for(double seconds);
+  /// Where the clock goes by declared work (work.h), what this rank says that it has computed: the
+  /// program adds to it what it has done since its last call. Copies that the runtime makes are
+  /// added by itself, and for loop nests (nest.h) what NestOptions::loop says of their bodies. Null
+  /// on all other clocks. Valid as long as the context.
+  Work* work();
 
   /// For the runtime's own mechanisms (loop engine) and for suites; not part of the public API.
   detail::ContextState& state() { return *state_; }

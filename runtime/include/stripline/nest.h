@@ -191,8 +191,11 @@ class NestRun {
   const NestPlan& plan() const;
 
  private:
+  void declare_iteration(const access::Nest& nest, const cost::LoopClass& loop);
+
   Context& context_;
   NestEngine& engine_;
+  Work iteration_;  // of the body, where somebody counts it
 };
 
 /// Runs the body over a tile.

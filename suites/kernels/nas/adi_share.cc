@@ -170,6 +170,7 @@ void AdiShare::add(int cell) {
       for (size_t n = 0; n < doubles; ++n) to[n] += change[n];
     }
   }
+  did(points_of(box), kComponents, 3.0 * kComponents * sizeof(double));
 }
 
 AdiVector AdiShare::error_squares() const {
@@ -204,12 +205,15 @@ void AdiShare::start_rhs(int cell, const Box& box) {
       std::copy_n(forcing_.data() + at, doubles, rhs_.data() + at);
     }
   }
+  did(points_of(box), 0, 2.0 * kComponents * sizeof(double));
 }
 
 void AdiShare::add_fluxes(int cell, int axis, const Box& box) {
   for (size_t d = 0; d < 3; ++d) {
     if (box.begin[d] >= box.end[d]) return;
   }
+  // Fluxes of a point and the difference that they make, 14 operations for each component.
+  did(points_of(box), 25 + 14.0 * kComponents, 2.0 * kComponents * sizeof(double));
   switch (axis) {
     case 0:
       return add_fluxes_x(cell, box);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/counted_work.h"
 #include "suites/kernels/nas/adi_equations.h"
 #include "suites/kernels/nas/adi_layout.h"
 
@@ -21,7 +22,7 @@ namespace stripline::suites::nas {
 /// ghost layer of the cell, in pieces, the former first. These calls and those of the sweeps are
 /// the loop bodies; they are not inlined, so that all ways to exchange run the same machine code.
 /// Not thread-safe: a rank is one thread.
-class AdiShare {
+class AdiShare : public CountedWork {
  public:
   /// Memory of layout.shared_doubles() that outlives the problem; it is initialised.
   AdiShare(const AdiLayout& layout, double dt, std::span<double> shared);
@@ -50,6 +51,11 @@ class AdiShare {
   AdiVector error_squares() const;
   AdiVector rhs_squares() const;
 
+  /// Of lines [begin, end) of a cell.
+  size_t points_of_lines(int axis, int cell, size_t begin, size_t end) const {
+    return (end - begin) * static_cast<size_t>(layout_.lines(cell, axis).points);
+  }
+
   /// The five components of a point.
   const double* u(size_t point) const { return shared_.data() + point * kComponents; }
   double* rhs_at(size_t point) { return rhs_.data() + point * kComponents; }
@@ -59,6 +65,12 @@ class AdiShare {
     std::array<int, 3> begin;
     std::array<int, 3> end;
   };
+
+  static size_t points_of(const Box& box) {
+    size_t points = 1;
+    for (size_t d = 0; d < 3; ++d) points *= static_cast<size_t>(box.end[d] - box.begin[d]);
+    return points;
+  }
 
   void compute_forcing();
   Box interior(int cell) const;

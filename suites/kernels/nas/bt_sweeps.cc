@@ -192,6 +192,8 @@ void BtSweeps::eliminate(int axis, int cell, size_t begin, size_t end, const dou
                       [this](auto along, const LineBlock& block, const double* in, double* out) {
                         eliminate_block<along()>(block, in, out);
                       });
+  // Two products of blocks, a factorisation with six right-hand sides, and three Jacobians.
+  share_.did(share_.points_of_lines(axis, cell, begin, end), 850, 320);
 }
 
 void BtSweeps::back_substitute(int axis, int cell, size_t begin, size_t end, const double* received,
@@ -201,6 +203,7 @@ void BtSweeps::back_substitute(int axis, int cell, size_t begin, size_t end, con
                       [this](auto, const LineBlock& block, const double* in, double* out) {
                         substitute_block(block, in, out);
                       });
+  share_.did(share_.points_of_lines(axis, cell, begin, end), 50, 280);
 }
 
 }  // namespace stripline::suites::nas

@@ -58,12 +58,15 @@ void CgShare::multiply(size_t begin, size_t end) {
     result[i] = sparse_dot(block_.value.data() + start[i], block_.col.data() + start[i],
                            start[i + 1] - start[i], operand_);
   }
+  did(start[end] - start[begin], 2, 12);
+  did(end - begin, 0, 16);
 }
 
 void CgShare::add(size_t stage, size_t begin, size_t end, const double* __restrict theirs) {
   const double* const mine = sums(stage).data();
   double* const result = sums(stage + 1).data();
   for (size_t i = begin; i < end; ++i) result[i] = mine[i] + theirs[i - begin];
+  did(end - begin, 1, 24);
 }
 
 void CgShare::start() { std::fill_n(x_.data(), cols_, 1.0); }
@@ -73,10 +76,14 @@ double CgShare::start_solution() {
   std::copy_n(x_.data(), cols_, r_.data());
   std::copy_n(x_.data(), cols_, p_.data());
   operand_ = p_.data();
+  did(cols_, 2, 48);
   return dot(r_.data(), r_.data(), cols_);
 }
 
-double CgShare::direction_dot_product() { return dot(p_.data(), product().data(), cols_); }
+double CgShare::direction_dot_product() {
+  did(cols_, 2, 16);
+  return dot(p_.data(), product().data(), cols_);
+}
 
 double CgShare::step(double alpha) {
   double* const __restrict z = z_.data();
@@ -87,6 +94,7 @@ double CgShare::step(double alpha) {
     z[i] += alpha * p[i];
     r[i] -= alpha * q[i];
   }
+  did(cols_, 6, 56);
   return dot(r, r, cols_);
 }
 
@@ -94,6 +102,7 @@ void CgShare::turn(double beta) {
   double* const __restrict p = p_.data();
   const double* const __restrict r = r_.data();
   for (size_t i = 0; i < cols_; ++i) p[i] = r[i] + beta * p[i];
+  did(cols_, 2, 24);
 }
 
 void CgShare::check_solution() { operand_ = z_.data(); }
@@ -105,15 +114,18 @@ double CgShare::residual() {
     const double difference = x_[i] - q[i];
     sum += difference * difference;
   }
+  did(cols_, 3, 16);
   return sum;
 }
 
 CgShare::Norms CgShare::norms() const {
+  did(cols_, 4, 24);
   return {dot(x_.data(), z_.data(), cols_), dot(z_.data(), z_.data(), cols_)};
 }
 
 void CgShare::next_vector(double scale) {
   for (size_t i = 0; i < cols_; ++i) x_[i] = scale * z_[i];
+  did(cols_, 1, 16);
 }
 
 }  // namespace stripline::suites::nas

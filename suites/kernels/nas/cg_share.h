@@ -7,13 +7,14 @@
 #include <span>
 
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/counted_work.h"
 #include "suites/kernels/nas/cg_problem.h"
 
 namespace stripline::suites::nas {
 
 /// The block (row, col) of the grid that `me` holds. `shared` has the partition's
 /// shared_elements() and outlives the share; peers access it. Not thread-safe.
-class CgShare {
+class CgShare : public CountedWork {
  public:
   CgShare(const CgProblem& problem, const CgPartition& partition, uint32_t me,
           std::span<double> shared);

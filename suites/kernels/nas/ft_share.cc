@@ -30,6 +30,9 @@ std::vector<double> weights(size_t n, NasRandom& random) {
   return result;
 }
 
+// 5 n log2 n for n points, as usual.
+double fft_flops_per_point(size_t n) { return 5 * std::log2(static_cast<double>(n)); }
+
 size_t longest(const FtProblem& problem) { return std::max({problem.nx, problem.ny, problem.nz}); }
 
 }  // namespace
@@ -134,6 +137,9 @@ void FtShare::columns(size_t begin, size_t end) {
       }
     });
   }
+  // In an iteration two factors, and the spectrum is written, too.
+  did((end - begin) * t.rows * t.nx, fft_flops_per_point(t.rows) + (forward_ ? 0 : 4),
+      forward_ ? 32 : 48);
 }
 
 void FtShare::rows(size_t plane, size_t begin, size_t end) {
@@ -174,6 +180,7 @@ void FtShare::rows(size_t plane, size_t begin, size_t end) {
       departed_ += weight_plane * weight_row_[first + row] * FtComplex(sum_re[row], sum_im[row]);
     }
   }
+  did((end - begin) * t.nx, fft_flops_per_point(t.nx) + 4, 32);
 }
 
 void FtShare::finish(size_t begin, size_t end) {
@@ -212,6 +219,7 @@ void FtShare::finish(size_t begin, size_t end) {
       }
     }
   });
+  did((end - begin) * t.depth(), fft_flops_per_point(t.depth()) + 4, 32);
 }
 
 FtComplex FtShare::checksum() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/counted_work.h"
 #include "suites/kernels/nas/batch_fft.h"
 #include "suites/kernels/nas/ft_problem.h"
 
@@ -14,7 +15,7 @@ namespace stripline::suites::nas {
 
 /// `shared` has the partition's shared_elements() and outlives the share; peers access it. Not
 /// thread-safe.
-class FtShare {
+class FtShare : public CountedWork {
  public:
   FtShare(const FtProblem& problem, const FtPartition& partition, uint32_t me,
           std::span<FtComplex> shared);

@@ -59,11 +59,14 @@ void IsShare::count_buckets(size_t iteration) {
     bucket_next_[bucket] = next;
     next += counts[bucket];
   }
+  did(keys_.size(), 2, 4);
+  did(counts.size(), 1, 16);
 }
 
 void IsShare::add_counts(size_t begin, size_t end, const uint32_t* __restrict theirs) {
   uint32_t* const totals = totals_.data();
   for (size_t i = begin; i < end; ++i) totals[i] += theirs[i - begin];
+  did(end - begin, 1, 12);
 }
 
 void IsShare::scatter(size_t begin, size_t end) {
@@ -72,6 +75,7 @@ void IsShare::scatter(size_t begin, size_t end) {
   uint32_t* const next = bucket_next_.data();
   uint32_t* const outgoing = shared_.data() + partition_.outgoing_offset();
   for (size_t i = begin; i < end; ++i) outgoing[next[keys[i] >> shift]++] = keys[i];
+  did(end - begin, 3, 8);
 }
 
 void IsShare::divide() {
@@ -102,6 +106,8 @@ void IsShare::divide() {
     }
   }
   std::fill(counters_.data() + range_begin_, counters_.data() + range_end_, 0U);
+  did(bucket, 3, 8);
+  did(range_end_ - range_begin_, 0, 4);
 }
 
 void IsShare::place() {
@@ -124,6 +130,7 @@ void IsShare::count_keys(size_t begin, size_t end) {
   const uint32_t* const keys = shared_.data() + partition_.incoming_offset();
   uint32_t* const counters = counters_.data();
   for (size_t i = begin; i < end; ++i) ++counters[keys[i] & mask];
+  did(end - begin, 2, 12);
 }
 
 void IsShare::rank_keys(size_t iteration) {
@@ -135,6 +142,7 @@ void IsShare::rank_keys(size_t iteration) {
     counters_[key] = smaller;
     smaller += count;
   }
+  did(range_end_ - range_begin_, 4, 8);
   imbalance_ += weight() * (squares - squares_);
   for (size_t t = 0; t < kIsTests; ++t) {
     const uint32_t key = totals_[problem_.buckets() + t];

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/counted_work.h"
 #include "suites/kernels/nas/is_problem.h"
 
 namespace stripline::suites::nas {
@@ -16,7 +17,7 @@ namespace stripline::suites::nas {
 /// `shared` has the partition's shared_elements() and outlives the share; peers access it. Numbers
 /// that an exchange has spoiled are found out by the verification and lead to no access outside of
 /// the arrays. Not thread-safe.
-class IsShare {
+class IsShare : public CountedWork {
  public:
   IsShare(const IsProblem& problem, const IsPartition& partition, uint32_t me,
           std::span<uint32_t> shared);

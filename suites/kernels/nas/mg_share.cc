@@ -55,6 +55,7 @@ void MgShare::start() { clear_solution(problem_.levels); }
 
 void MgShare::clear_solution(size_t level) {
   std::fill_n(array(MgArray::u, level), partition_.elements(level), 0.0);
+  did(partition_.elements(level), 0, 8);
 }
 
 size_t MgShare::own_part(size_t level) const {
@@ -110,6 +111,7 @@ void MgShare::residual_planes(size_t level, size_t begin, size_t end) {
       }
     }
   }
+  did((end - begin) * points[1] * points[0], 16, 24);
 }
 
 void MgShare::smooth_planes(size_t level, size_t begin, size_t end) {
@@ -134,6 +136,7 @@ void MgShare::smooth_planes(size_t level, size_t begin, size_t end) {
       }
     }
   }
+  did((end - begin) * points[1] * points[0], 17, 24);
 }
 
 void MgShare::restrict_planes(size_t level, size_t begin, size_t end) {
@@ -160,6 +163,8 @@ void MgShare::restrict_planes(size_t level, size_t begin, size_t end) {
       }
     }
   }
+  // For each coarse point; it sums across rows at two fine ones, and has read eight in the end.
+  did((end - begin) * (fine_points[1] / 2) * (fine_points[0] / 2), 25, 72);
 }
 
 void MgShare::interpolate(size_t level) {
@@ -189,6 +194,7 @@ void MgShare::interpolate(size_t level) {
       }
     }
   }
+  did(partition_.elements(level), 4, 17);
 }
 
 void MgShare::wrap(MgStep step) {
@@ -197,6 +203,7 @@ void MgShare::wrap(MgStep step) {
       const MgFace ghosts = face(step, axis, up);
       copy_block(shared_.data() + ghosts.source_offset, shared_.data() + ghosts.block.offset,
                  ghosts.block.counts, ghosts.block.strides);
+      did(ghosts.block.counts[0] * ghosts.block.counts[1] * ghosts.block.counts[2], 0, 16);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/counted_work.h"
 #include "suites/kernels/nas/mg_problem.h"
 
 namespace stripline::suites::nas {
@@ -28,7 +29,7 @@ struct MgStep {
 
 /// `shared` has the partition's shared_elements() and outlives the share; peers access it. Not
 /// thread-safe.
-class MgShare {
+class MgShare : public CountedWork {
  public:
   MgShare(const MgProblem& problem, const MgPartition& partition, uint32_t me,
           std::span<double> shared);

@@ -85,6 +85,7 @@ void SparseShare::start(uint64_t salt) {
 void SparseShare::advance() {
   const size_t first = me_ * shared_.size() + 1;
   for (size_t i = 0; i < shared_.size(); ++i) shared_[i] += static_cast<double>(first + i);
+  did(shared_.size(), 2, 16);
 }
 
 void SparseShare::multiply(uint32_t owner, size_t begin, size_t end,
@@ -98,6 +99,8 @@ void SparseShare::multiply(uint32_t owner, size_t begin, size_t end,
     for (uint32_t k = start[column]; k < start[column + 1]; ++k)
       result[row[k]] += value[k] * factor;
   }
+  did(start[end] - start[begin], 2, 12);
+  did(end - begin, 0, 12);
 }
 
 SparseShare::Sums SparseShare::sums(uint64_t salt, size_t iterations,

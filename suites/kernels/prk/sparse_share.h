@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/counted_work.h"
 
 namespace stripline::suites::prk {
 
@@ -54,7 +55,7 @@ class SparsePartition {
 /// with the vector to the result. `shared` has rows_per_rank() elements, this rank's part of the
 /// vector, and outlives the share; peers read it until all have what they need of an iteration. Not
 /// thread-safe.
-class SparseShare {
+class SparseShare : public CountedWork {
  public:
   SparseShare(const SparsePartition& partition, uint32_t me, std::span<double> shared);
 

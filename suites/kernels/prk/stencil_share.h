@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/counted_work.h"
 #include "suites/kernels/prk/stencil_partition.h"
 
 namespace stripline::suites::prk {
@@ -21,7 +22,7 @@ inline constexpr double kStencilTolerance = 1e-8;
 /// opposite sides along both axes, times 1 / (2 d radius). Points nearer to the edge of the whole
 /// grid than the radius have no result. `shared` has the partition's shared_elements() and outlives
 /// the share; peers write the ghosts in it. Not thread-safe.
-class StencilShare {
+class StencilShare : public CountedWork {
  public:
   StencilShare(const StencilPartition& partition, uint32_t me, std::span<double> shared);
 

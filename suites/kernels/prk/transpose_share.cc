@@ -47,10 +47,12 @@ void TransposeShare::add(uint32_t owner, size_t begin, size_t end, const double*
     }
   };
   for_row_tiles(begin, end, m_, kTileColumns, tile);
+  did(end - begin, 1, 24);
 }
 
 void TransposeShare::advance() {
   for (double& element : shared_) element += 1;
+  did(shared_.size(), 1, 16);
 }
 
 double TransposeShare::error(uint32_t owner, uint64_t salt, size_t iterations,

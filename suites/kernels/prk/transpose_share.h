@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "suites/kernels/aligned_buffer.h"
+#include "suites/kernels/counted_work.h"
 
 namespace stripline::suites::prk {
 
@@ -42,7 +43,7 @@ class TransposePartition {
 /// An iteration is B += transposed A, then A += 1. `shared` has the partition's shared_elements()
 /// and outlives the share; peers read it until all have what they need of an iteration. Not
 /// thread-safe.
-class TransposeShare {
+class TransposeShare : public CountedWork {
  public:
   TransposeShare(const TransposePartition& partition, uint32_t me, std::span<double> shared);
 

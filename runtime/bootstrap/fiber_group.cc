@@ -1,0 +1,104 @@
+#include "runtime/bootstrap/fiber_group.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include "runtime/bootstrap/bootstrap.h"
+#include "runtime/bootstrap/fiber.h"
+#include "runtime/fabric/crew.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline::bootstrap {
+namespace {
+
+/// What the fibers share.
+class Job final : public fabric::Crew {
+ public:
+  Job(Fibers& fibers, uint32_t ranks, Bootstrap* process)
+      : fibers_(fibers),
+        process_(process),
+        addresses_(ranks),
+        id_("fibers-" + std::to_string(::getpid()) + "-" +
+            std::to_string(std::chrono::steady_clock::now().time_since_epoch().count())) {}
+
+  uint32_t ranks() const { return static_cast<uint32_t>(addresses_.size()); }
+  const std::string& id() const { return id_; }
+  void resume(uint32_t rank) override { fibers_.resume(rank); }
+  void yield() override { fibers_.yield(); }
+
+  Result<std::vector<std::string>> exchange(uint32_t rank, const std::string& address) {
+    addresses_[rank] = address;
+    ++arrived_;
+    while (!failed_ && arrived_ < addresses_.size()) yield();
+    if (failed_) return Error(ErrorCode::aborted, "another rank could not join");
+    return addresses_;
+  }
+
+  bool fail(const Error& error) {
+    failed_ = true;
+    return process_ != nullptr && process_->report_failure(error);
+  }
+
+ private:
+  Fibers& fibers_;
+  Bootstrap* process_;
+  std::vector<std::string> addresses_;
+  size_t arrived_ = 0;
+  bool failed_ = false;
+  const std::string id_;
+};
+
+class FiberRank final : public Bootstrap {
+ public:
+  FiberRank(Job& job, uint32_t rank) : job_(job), rank_(rank) {}
+
+  uint32_t rank() const override { return rank_; }
+  uint32_t ranks() const override { return job_.ranks(); }
+  const std::string& job_id() const override { return job_.id(); }
+  Result<std::vector<std::string>> exchange(const std::string& address) override {
+    return job_.exchange(rank_, address);
+  }
+  bool report_failure(const Error& error) override { return job_.fail(error); }
+  void left() override {}
+  JsonChannel* control() override { return nullptr; }
+  fabric::Crew* crew() override { return &job_; }
+
+ private:
+  Job& job_;
+  uint32_t rank_;
+};
+
+}  // namespace
+
+Status run_fibers(const FiberGroupOptions& options, const std::function<void(Context&)>& body) {
+  if (options.context.clock != "virtual") {
+    return Error(ErrorCode::invalid_argument,
+                 "ranks that are fibers of one thread need the virtual clock, not '" +
+                     options.context.clock + "': they run one at a time");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const std::unique_ptr<Fibers> fibers, Fibers::create(options.ranks));
+  Job job(*fibers, options.ranks, options.process);
+  std::vector<Status> outcomes(options.ranks);
+  fibers->run([&](uint32_t rank) {
+    auto context = detail::ContextState::join(options.context,
+                                              std::make_unique<FiberRank>(job, rank), am::Config());
+    if (context.ok()) {
+      body(**context);
+    } else {
+      outcomes[rank] = context.error();
+    }
+  });
+  // The rank that could not join explains those that were told so.
+  for (const bool cause : {true, false}) {
+    for (const Status& outcome : outcomes) {
+      if (!outcome.ok() && (outcome.error().code() != ErrorCode::aborted) == cause) return outcome;
+    }
+  }
+  return {};
+}
+
+}  // namespace stripline::bootstrap
