@@ -112,6 +112,21 @@ TEST_F(Bench, RepeatsExactlyOnTheVirtualClock) {
   EXPECT_EQ(bench(command).out, first.out);
 }
 
+// Ranks that are fibers of one process report the times of ranks that are processes.
+TEST_F(Bench, DeclaredComputationIsTheSameInOneProcessAndInMany) {
+  const auto median_of = [](const std::string& option) {
+    const Finished outcome = bench({"run", "kernel.nas_is", "--variant", "hand", "-n", "4",
+                                    "--fabric", "emulated:opteron-vapi,compute=declared" + option,
+                                    "--clock", "virtual", "--runs", "1", "--reps", "2", "--json"});
+    EXPECT_EQ(outcome.exit_code, kExitOk) << outcome.err;
+    const auto row = parse_json(outcome.out, "bench");
+    return row.ok() ? (*row)["median"].get<double>() : 0.0;
+  };
+  const double in_one_s = median_of("");
+  EXPECT_GT(in_one_s, 0);
+  EXPECT_EQ(in_one_s, median_of(",host_delays=3")) << "threads that sleep are of processes";
+}
+
 TEST_F(Bench, MeasuresOnTcp) {
   const Finished outcome = bench({"run", "micro.latency", "--variant", "am", "--fabric", "tcp",
                                   "--runs", "1", "--time-budget", "1"});

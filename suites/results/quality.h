@@ -15,7 +15,8 @@
 
 namespace stripline::suites::results {
 
-/// The rows of a cell. "hand4" is variant packed where a kernel has strided transfers; "hand_t"
+/// The rows of a cell. "hand4" is variant packed where a kernel has strided transfers, "hand" is
+/// blocking where nothing can be issued before it is waited for (CG); "hand_t"
 /// what a search over programs by hand chose, "best" that over all plans (search_candidates()).
 inline constexpr const char* kRows[] = {"blocking", "hand", "hand4", "tuned", "hand_t", "best"};
 

@@ -90,14 +90,22 @@ TEST(QualityCells, AreAtLeastSixtyDifferentOnes) {
   ASSERT_TRUE(cells.ok()) << cells.error().message();
   std::set<std::string> keys;
   std::set<uint32_t> ranks;
+  size_t declared = 0;
   for (const Cell& one : *cells) {
     keys.insert(one.key());
     ranks.insert(one.ranks);
     EXPECT_TRUE(one.network.emulated() || one.ranks == 2) << one.key();
+    const bool declares = one.network.fabric.ends_with(",compute=declared");
+    EXPECT_EQ(declares, one.ranks > 2) << one.key();
+    if (declares) ++declared;
   }
   EXPECT_GE(cells->size(), 60U);
   EXPECT_EQ(keys.size(), cells->size());
-  EXPECT_EQ(ranks, (std::set<uint32_t>{2, 4, 8, 16}));
+  EXPECT_EQ(ranks, (std::set<uint32_t>{2, 4, 8, 9, 16, 64}));
+
+  Options options;
+  options.only = "declared";
+  EXPECT_EQ(quality_cells(options)->size(), declared);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "runtime/fabric/emulated/emulated_fabric.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -137,6 +138,60 @@ TEST(VirtualClock, OverlapsComputationWithTransfers) {
     fabric.wait_for(counter);
     EXPECT_NEAR(fabric.now_s() - begin, work + s.o_base_s + s.r_base_s, 1e-12);
   });
+}
+
+TEST(VirtualClock, DeclaredWorkTakesWhatTheProcessorTakes) {
+  const Processor processor = *exact_profile().processor;
+  const Work work{.flops = 3e6, .bytes = 1e6, .rows = 100};
+  run_emulated_ranks(1, "emulated:opteron-vapi,compute=declared", "virtual", 1, 4096,
+                     [&](Fabric& fabric, Rank) {
+                       ASSERT_NE(fabric.work(), nullptr);
+                       EXPECT_EQ(fabric.now_s(), 0);
+                       *fabric.work() = work;
+                       EXPECT_DOUBLE_EQ(fabric.now_s(), processor.seconds(work));
+                       EXPECT_DOUBLE_EQ(fabric.now_s(), processor.seconds(work)) << "once";
+                     });
+}
+
+TEST(VirtualClock, HandlersTakeTheTimeOfTheirWork) {
+  class Worker final : public MessageSink {
+   public:
+    explicit Worker(Fabric& fabric) : fabric_(fabric) {}
+    void on_message(Rank, std::span<const std::byte>) override {
+      fabric_.work()->compute(1e6, 0);
+      ++messages;
+    }
+    int messages = 0;
+
+   private:
+    Fabric& fabric_;
+  };
+  const Profile profile = exact_profile();
+  run_emulated_ranks(2, "emulated:opteron-vapi,compute=declared,jitter=off", "virtual", 1, 4096,
+                     [&](Fabric& fabric, Rank rank) {
+                       Worker worker(fabric);
+                       fabric.set_message_sink(&worker);
+                       const std::array<std::byte, 8> message{};
+                       if (rank == 0) {
+                         ASSERT_TRUE(fabric.try_send(1, message));
+                         return;
+                       }
+                       fabric.wait([&] { return worker.messages == 1; }, kForever);
+                       const ProfileSegment& am = profile.am.at(8);
+                       const double arrival_s =
+                           am.o_base_s + 8 * am.o_per_byte_s + am.L_s + 8 * am.G_s_per_byte;
+                       EXPECT_NEAR(fabric.now_s(),
+                                   arrival_s + am.r_base_s + 8 * am.r_per_byte_s +
+                                       1e6 * profile.processor->s_per_flop,
+                                   1e-12);
+                     });
+}
+
+TEST(VirtualClock, NobodyCountsWorkOnOtherClocks) {
+  for (const char* compute : {"measured", "none"}) {
+    run_emulated_ranks(1, std::string("emulated:opteron-vapi,compute=") + compute, "virtual", 1,
+                       4096, [](Fabric& fabric, Rank) { EXPECT_EQ(fabric.work(), nullptr); });
+  }
 }
 
 TEST(VirtualClock, MessagesArriveInOrderAndOnTime) {
@@ -484,6 +539,15 @@ TEST_P(BothClocks, MoveTheRightBytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Emulated, BothClocks, testing::Values("real", "virtual"));
+
+TEST(RealClock, KnowsNoDeclaredWork) {
+  const auto opened = open_emulated_fabric({.fabric = "emulated:opteron-vapi,compute=declared",
+                                            .clock = "real",
+                                            .job_id = "declared",
+                                            .segment_bytes = 4096});
+  ASSERT_FALSE(opened.ok());
+  EXPECT_NE(opened.error().message().find("--clock virtual"), std::string::npos);
+}
 
 TEST(RealClock, RefusesWhatTheHostCannotReproduce) {
   const OpenOptions too_fast{.fabric = "emulated:modern-rdma",

@@ -1,5 +1,7 @@
 #include "runtime/fabric/emulated/profile.h"
 
+#include <cstdio>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -79,6 +81,34 @@ TEST(ProfileRequest, AppliesOptions) {
   EXPECT_EQ(request->profile.jitter_within_run, 0);
   EXPECT_EQ(request->profile.ranks_per_node, 2U);
   EXPECT_EQ(request->profile.lost_rank, 1U);
+}
+
+TEST(ProfileRequest, DeclaredWorkNeedsAProcessor) {
+  for (const std::string& name : builtin_profile_names()) {
+    const auto request = resolve_profile("emulated:" + name + ",compute=declared");
+    ASSERT_TRUE(request.ok()) << request.error().message();
+    EXPECT_EQ(request->compute, ComputeMode::declared);
+  }
+  Json profile = builtin("opteron-vapi");
+  EXPECT_EQ(error_of(profile), "");
+  profile["processor"]["flops_per_s"]["value"] = 2e9;
+  const auto parsed = parse_profile(profile.dump(), "test");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message();
+  EXPECT_DOUBLE_EQ(parsed->processor->seconds({.flops = 4, .bytes = 0, .rows = 0}), 2e-9);
+  EXPECT_DOUBLE_EQ(parsed->processor->seconds({.flops = 4, .bytes = 6, .rows = 1}),
+                   2e-9 + 2e-9 + 2e-8);
+  profile["processor"]["flops_per_s"]["value"] = 0;
+  EXPECT_NE(error_of(profile).find("processor.flops_per_s"), std::string::npos);
+  profile["processor"].erase("flops_per_s");
+  EXPECT_NE(error_of(profile).find("flops_per_s"), std::string::npos);
+
+  profile.erase("processor");
+  const std::string path = testing::TempDir() + "no-processor.json";
+  std::ofstream(path) << profile.dump();
+  const auto refused = resolve_profile("emulated:" + path + ",compute=declared");
+  std::remove(path.c_str());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("'processor'"), std::string::npos);
 }
 
 TEST(ProfileRequest, NamesTheTrace) {

@@ -26,7 +26,10 @@ std::string host_identity() {
 class RankEngine::Scope {
  public:
   explicit Scope(RankEngine& engine) : engine_(engine) {
-    if (engine_.depth_++ > 0) return;
+    if (engine_.depth_++ > 0) {
+      engine_.charge_work();  // of the handler that calls
+      return;
+    }
     engine_.enter();
     engine_.entered_s_ = engine_.clock();
   }
@@ -357,6 +360,7 @@ void RankEngine::arrive(const Event& event, Operation& operation) {
   }
   operation.slot->arrival_s = end;
   operation.slot->ready.store(1, std::memory_order_release);
+  region_.control(operation.target).messages.fetch_add(1, std::memory_order_release);
   poke(operation.target, end);
   release(event.operation);
 }
@@ -420,6 +424,7 @@ void RankEngine::carry_out_next() {
 
 double RankEngine::next_arrival_s() const {
   double earliest = kNever;
+  if (!has_messages()) return earliest;
   for (Rank source = 0; source < ranks_; ++source) {
     const RingControl& ring = region_.ring(source, rank_);
     const uint32_t head = ring.head.load(std::memory_order_relaxed);
@@ -432,7 +437,13 @@ double RankEngine::next_arrival_s() const {
   return earliest;
 }
 
+// Looking through the rings of all peers takes much longer.
+bool RankEngine::has_messages() const {
+  return region_.control(rank_).messages.load(std::memory_order_acquire) != 0;
+}
+
 bool RankEngine::deliver_message() {
+  if (!has_messages()) return false;
   const double now = clock();
   Rank first = ranks_;
   double first_s = kNever;
@@ -459,6 +470,7 @@ bool RankEngine::deliver_message() {
     charge_work();
   }
   slot.ready.store(0, std::memory_order_relaxed);
+  region_.control(rank_).messages.fetch_sub(1, std::memory_order_relaxed);
   ring.head.store(head + 1, std::memory_order_release);
   return true;
 }

@@ -183,6 +183,7 @@ class RankEngine : public Fabric {
   /// Messages that have arrived and operations that have completed, once each; whether any did.
   bool deliver();
   bool deliver_message();
+  bool has_messages() const;
   double next_arrival_s() const;
   bool is_lost(const Event& event, const Operation& operation) const;
   double bandwidth_share(double time_s) const;

@@ -32,7 +32,8 @@ SharedRegion::Offsets SharedRegion::layout(const Shape& shape) {
   o.nics = round_up(sizeof(RegionHeader), kCacheLine);
   o.links = o.nics + shape.nodes * sizeof(NicState);
   o.controls = round_up(o.links + shape.links * sizeof(LinkState), kCacheLine);
-  o.rings = o.controls + shape.ranks * sizeof(RankControl);
+  o.next = o.controls + shape.ranks * sizeof(RankControl);
+  o.rings = round_up(o.next + shape.ranks * sizeof(double), kCacheLine);
   const size_t pairs = size_t{shape.ranks} * shape.ranks;
   o.slots = o.rings + pairs * sizeof(RingControl);
   o.slot_stride = round_up(sizeof(MessageSlot) + shape.max_message_bytes, kCacheLine);
@@ -123,6 +124,10 @@ std::atomic<uint32_t>& SharedRegion::nic_lock() const {
 
 RankControl& SharedRegion::control(Rank rank) const {
   return reinterpret_cast<RankControl*>(base_ + offsets_.controls)[rank];
+}
+
+std::span<double> SharedRegion::next_s() const {
+  return {reinterpret_cast<double*>(base_ + offsets_.next), shape_.ranks};
 }
 
 RingControl& SharedRegion::ring(Rank source, Rank target) const {

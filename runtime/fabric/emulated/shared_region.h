@@ -30,12 +30,12 @@ struct LinkState {
 /// What the turn-taking of the virtual clock knows of a rank. Only the rank whose turn it is
 /// touches these (and `go`), so that plain members suffice; `go` hands the turn over.
 struct alignas(kCacheLine) RankControl {
-  std::atomic<uint32_t> go;  ///< futex: 1 when it is this rank's turn
-  uint32_t left;             ///< has closed its fabric
-  uint32_t waiting;          ///< is inside a wait: may be woken earlier than next_s
-  double next_s;             ///< nothing happens at this rank before this time
-  double entry_s;            ///< its clock when it last entered the library
-  double wake_s;             ///< while waiting: the earliest known reason to look again
+  std::atomic<uint32_t> go;        ///< futex: 1 when it is this rank's turn
+  std::atomic<uint32_t> messages;  ///< in slots that are ready, on both clocks
+  uint32_t left;                   ///< has closed its fabric
+  uint32_t waiting;                ///< is inside a wait: may be woken earlier than next_s()
+  double entry_s;                  ///< its clock when it last entered the library
+  double wake_s;                   ///< while waiting: the earliest known reason to look again
 };
 
 /// One message under way. Written by the sender before it raises `ready`, read by the receiver.
@@ -82,6 +82,9 @@ class SharedRegion {
   /// Protects the states of NICs and links on the real clock, where ranks really run side by side.
   std::atomic<uint32_t>& nic_lock() const;
   RankControl& control(Rank rank) const;
+  /// For each rank, on the virtual clock: nothing happens at it before this time. Side by side,
+  /// because whoever gives up its turn looks at all of them.
+  std::span<double> next_s() const;
   RingControl& ring(Rank source, Rank target) const;
   MessageSlot& slot(Rank source, Rank target, uint32_t index) const;
   std::span<std::byte> segment(Rank rank) const;
@@ -91,7 +94,7 @@ class SharedRegion {
 
  private:
   struct Offsets {
-    size_t nics, links, controls, rings, slots, slot_stride, segments, total;
+    size_t nics, links, controls, next, rings, slots, slot_stride, segments, total;
   };
   static Offsets layout(const Shape& shape);
   SharedRegion(Shape shape, std::byte* base, std::string name);

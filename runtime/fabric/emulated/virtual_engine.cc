@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <sched.h>
+#include <span>
 #include <sstream>
 #include <string>
 #include <sys/syscall.h>
@@ -78,7 +79,7 @@ class VirtualEngine final : public RankEngine {
     close_trace();
     RankControl& mine = region().control(rank());
     mine.left = 1;
-    mine.next_s = kNever;
+    region().next_s()[rank()] = kNever;
     // Somebody must notice if all that are left wait for this rank.
     for (Rank other = 0; other < ranks(); ++other) {
       if (region().control(other).left == 0) {
@@ -132,7 +133,8 @@ class VirtualEngine final : public RankEngine {
     RankControl& control = region().control(target);
     if (control.waiting == 0) return;
     control.wake_s = std::min(control.wake_s, time_s);
-    control.next_s = std::min(control.next_s, time_s);
+    double& next_s = region().next_s()[target];
+    next_s = std::min(next_s, time_s);
   }
 
   double attended_at(Rank target, double time_s) override {
@@ -198,9 +200,9 @@ class VirtualEngine final : public RankEngine {
     RankControl& mine = region().control(rank());
     while (true) {
       const double act_s = mine.waiting != 0 ? mine.wake_s : limit_s;
-      mine.next_s = std::min(act_s, next_event_s());
+      region().next_s()[rank()] = std::min(act_s, next_event_s());
       const Rank next = first_in_line(rank());
-      if (region().control(next).next_s == kNever) fail_deadlock();
+      if (region().next_s()[next] == kNever) fail_deadlock();
       if (next != rank()) {
         pass_turn(next);
         wait_for_turn(next);
@@ -214,15 +216,16 @@ class VirtualEngine final : public RankEngine {
     }
   }
 
-  // The rank that acts first; `preferred` if nobody ever does.
+  // The rank that acts first; `preferred` if nobody ever does. Nothing happens at ranks that have
+  // left.
   Rank first_in_line(Rank preferred) {
+    const std::span<const double> next_s = region().next_s();
     Rank first = preferred;
     double first_s = kNever;
-    for (Rank other = 0; other < ranks(); ++other) {
-      const RankControl& control = region().control(other);
-      if (control.left == 0 && control.next_s < first_s) {
+    for (Rank other = 0; other < next_s.size(); ++other) {
+      if (next_s[other] < first_s) {
         first = other;
-        first_s = control.next_s;
+        first_s = next_s[other];
       }
     }
     return first;

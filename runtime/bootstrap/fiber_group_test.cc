@@ -1,0 +1,113 @@
+#include "runtime/bootstrap/fiber_group.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/bootstrap/thread_group.h"
+
+namespace stripline::bootstrap {
+namespace {
+
+constexpr rank_t kRanks = 6;
+
+Options options_on(const std::string& fabric) {
+  Options options;
+  options.fabric = fabric;
+  options.clock = "virtual";
+  options.same_node = "network";
+  options.segment_bytes = size_t{1} << 20;
+  return options;
+}
+
+// Communicates in every way, and notes when each thing was done.
+std::vector<double> program(Context& context) {
+  std::vector<double> times;
+  const auto note = [&] { times.push_back(context.now_s()); };
+  const rank_t next = (context.rank_me() + 1) % context.rank_n();
+  const auto words = context.new_symmetric_array<uint64_t>(64).value();
+  note();
+  context.compute_for(1e-6 * (1 + context.rank_me()));
+  context.rput(uint64_t{context.rank_me()}, context.on_rank(words, next));
+  note();
+  context.barrier();
+  EXPECT_EQ(*context.local(words), (context.rank_me() + context.rank_n() - 1) % context.rank_n());
+  std::vector<uint64_t> all(context.rank_n());
+  for (rank_t rank = 0; rank < context.rank_n(); ++rank) {
+    all[rank] = context.rget(context.on_rank(words, rank));
+    note();
+  }
+  EXPECT_EQ(context.reduce_all(all[0], Context::ReduceOp::sum),
+            uint64_t{context.rank_n()} * (context.rank_n() - 1));
+  const auto flag = words + 1;
+  if (context.rank_me() == 0) {
+    context.rput_signal<uint64_t>(nullptr, context.on_rank(flag, next), 0,
+                                  context.on_rank(flag, next), 1);
+  } else {
+    context.wait_signal(context.on_rank(flag, context.rank_me()), 1);
+    context.rput_signal<uint64_t>(nullptr, context.on_rank(flag, next), 0,
+                                  context.on_rank(flag, next), 1);
+  }
+  note();
+  context.barrier();
+  note();
+  return times;
+}
+
+class FiberGroup : public testing::TestWithParam<const char*> {};
+
+// Whatever its ranks are, a job takes the same time, to the last bit.
+TEST_P(FiberGroup, TakesTheTimesThatThreadsTake) {
+  std::vector<std::vector<double>> as_fibers(kRanks);
+  const Status ran =
+      run_fibers({.ranks = kRanks, .context = options_on(GetParam())},
+                 [&](Context& context) { as_fibers[context.rank_me()] = program(context); });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+
+  ThreadGroupOptions threads;
+  threads.ranks = kRanks;
+  threads.context = options_on(GetParam());
+  const auto as_threads = run_ranks_returning<std::vector<double>>(threads, program);
+  ASSERT_TRUE(as_threads.ok()) << as_threads.error().message();
+  EXPECT_EQ(as_fibers, *as_threads);
+  EXPECT_GT(as_fibers[0].back(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiles, FiberGroup,
+                         testing::Values("emulated:opteron-vapi,compute=none",
+                                         "emulated:opteron-vapi,compute=declared",
+                                         "emulated:power5-lapi,compute=none"));
+
+TEST(FiberGroup, OfOneRankAndOfMany) {
+  for (const uint32_t ranks : {1U, 64U}) {
+    Options options = options_on("emulated:congested-tree,compute=none");
+    uint64_t sum = 0;
+    const Status ran = run_fibers({.ranks = ranks, .context = options}, [&](Context& context) {
+      const uint64_t total =
+          context.reduce_all(uint64_t{context.rank_me()}, Context::ReduceOp::sum);
+      if (context.rank_me() == 0) sum = total;
+    });
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+    EXPECT_EQ(sum, uint64_t{ranks} * (ranks - 1) / 2);
+  }
+}
+
+TEST(FiberGroup, NeedsTheVirtualClock) {
+  Options options = options_on("emulated:opteron-vapi");
+  options.clock = "real";
+  const Status ran = run_fibers({.ranks = 2, .context = options}, [](Context&) { FAIL(); });
+  ASSERT_FALSE(ran.ok());
+  EXPECT_EQ(ran.error().code(), ErrorCode::invalid_argument);
+}
+
+TEST(FiberGroup, ARankThatCannotJoinEndsTheJob) {
+  const Status ran = run_fibers({.ranks = 3, .context = options_on("emulated:no-such-network")},
+                                [](Context&) { FAIL(); });
+  ASSERT_FALSE(ran.ok());
+  EXPECT_EQ(ran.error().code(), ErrorCode::invalid_argument);
+  EXPECT_NE(ran.error().message().find("no-such-network"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stripline::bootstrap

@@ -1,0 +1,72 @@
+// Every kernel says what it computes, whoever runs its bodies.
+#include "suites/kernels/counted_work.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/bootstrap/fiber_group.h"
+#include "suites/registry.h"
+
+namespace stripline::suites {
+namespace {
+
+// The time of a repetition on four ranks, with its smallest problem.
+double time_s(const std::string& kernel, const std::string& variant, const std::string& compute) {
+  const experiment::Point point{kernel, variant, {}};
+  bootstrap::FiberGroupOptions group{.ranks = 4};
+  group.context.fabric = "emulated:opteron-vapi,jitter=off,compute=" + compute;
+  group.context.clock = "virtual";
+  group.context.same_node = "network";
+  group.context.segment_bytes = size_t{16} << 20;
+  double measured_s = 0;
+  const Status ran = bootstrap::run_fibers(group, [&](Context& context) {
+    Session session(context, 1);
+    experiment::StopRule once;
+    once.min_reps = 1;
+    once.max_reps = 1;
+    const auto series = run_point(session, point, once);
+    ASSERT_TRUE(series.ok()) << series.error().message();
+    if (context.rank_me() != 0) return;
+    ASSERT_TRUE(series->verified) << series->note;
+    measured_s = series->values.at(0);
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+  return measured_s;
+}
+
+std::vector<std::string> kernels() {
+  std::vector<std::string> names;
+  for (const Benchmark& benchmark : benchmarks()) {
+    const experiment::Experiment& declaration = benchmark.declaration;
+    if (!declaration.name.starts_with("kernel.")) continue;
+    const auto& variants = declaration.variants;
+    if (std::ranges::find(variants, "blocking") == variants.end()) continue;
+    names.push_back(declaration.name);
+  }
+  return names;
+}
+
+class CountedWork : public testing::TestWithParam<std::string> {};
+
+TEST_P(CountedWork, OfKernelsTakesTime) {
+  const double by_hand_s = time_s(GetParam(), "blocking", "declared");
+  const double communication_s = time_s(GetParam(), "blocking", "none");
+  const double engine_s = time_s(GetParam(), "untuned", "declared");
+  EXPECT_GT(by_hand_s, 1.05 * communication_s);
+  // The same work; what is not made of it differs by how it is transferred.
+  const double untuned_communication_s = time_s(GetParam(), "untuned", "none");
+  EXPECT_GT(engine_s, 1.05 * untuned_communication_s);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, CountedWork, testing::ValuesIn(kernels()),
+                         [](const testing::TestParamInfo<std::string>& kernel) {
+                           std::string name = kernel.param;
+                           std::ranges::replace(name, '.', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace stripline::suites
