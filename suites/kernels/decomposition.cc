@@ -16,8 +16,8 @@
 namespace stripline::suites {
 namespace {
 
-constexpr std::array<std::string_view, 7> kNames = {"blocking", "fine",  "hand",  "hand4",
-                                                    "untuned",  "tuned", "forced"};
+constexpr std::array<std::string_view, 8> kNames = {"blocking", "fine",  "hand",    "hand4",
+                                                    "untuned",  "tuned", "guarded", "forced"};
 
 }  // namespace
 

@@ -18,7 +18,8 @@ inline constexpr const char* kScheduleFactor = "schedule";
 inline constexpr const char* kWindowFactor = "window";
 
 /// How the data are fetched. In the order of the declaration.
-enum class Variant { blocking, fine, hand, hand4, untuned, tuned, forced };
+/// guarded is tuned as programs have it: plans that lose are given up (LoopOptions::self_check).
+enum class Variant { blocking, fine, hand, hand4, untuned, tuned, guarded, forced };
 
 /// Their names: "blocking" is the baseline.
 std::vector<std::string> variant_names();

@@ -70,16 +70,19 @@ Result<EngineLoop> make_engine_loop(Context& context, const experiment::Point& p
   EngineLoop loop;
   loop.options = options;
   loop.options.site = kSite;
-  loop.options.self_check = false;  // the plan is what is measured
   loop.element_bytes = element_bytes;
   STRIPLINE_ASSIGN_OR_RETURN(loop.transfer, transfer_of(point, context.rank_n()));
   STRIPLINE_ASSIGN_OR_RETURN(plan::StripCandidate candidate, decomposition_of(point));
   const Variant variant = variant_of(point);
   if (variant == Variant::untuned) loop.options.use_model = false;
-  if (variant == Variant::tuned && context.state().model == nullptr) {
+  // In the others the plan is what is measured.
+  loop.options.self_check = variant == Variant::guarded;
+  if ((variant == Variant::tuned || variant == Variant::guarded) &&
+      context.state().model == nullptr) {
     return Error(ErrorCode::failed_precondition,
-                 "variant 'tuned' needs a tuned model; give one with --model FILE "
-                 "('stripline model fetch' gets one)");
+                 "variant '" + point.variant +
+                     "' needs a tuned model; give one with --model FILE "
+                     "('stripline model fetch' gets one)");
   }
   if (variant == Variant::forced) {
     if (candidate.strip_bytes == 0) candidate.strip_bytes = loop.transfer.block_bytes;
@@ -102,6 +105,7 @@ std::string kernel_note(Context& context, Variant variant, const EngineLoop& loo
     case Variant::hand4:
       return "nonblocking, blocks in 4 strips";
     case Variant::untuned:
+    case Variant::guarded:
     case Variant::forced:
       return plan_text(loop.plan);
     case Variant::tuned:

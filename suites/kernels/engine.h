@@ -70,6 +70,7 @@ void run_variant(Context& context, Variant variant, EngineLoop& loop,
                              body);
     case Variant::untuned:
     case Variant::tuned:
+    case Variant::guarded:
     case Variant::forced:
       return run_engine(context, loop, blocks, own_work, body);
   }

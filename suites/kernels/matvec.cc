@@ -87,7 +87,8 @@ Benchmark matvec_benchmark() {
       "matrix of doubles with `passes` local vectors. The matrix is one contiguous remote region, "
       "fetched element by element (fine: at most 1024 of them, the time scaled), in one blocking "
       "transfer (blocking), nonblocking without strips (hand), nonblocking in four equal strips "
-      "(hand4), or by the loop engine without a model (untuned), with the context's model (tuned) "
+      "(hand4), or by the loop engine without a model (untuned), with the context's model (tuned, "
+      "and guarded, which gives up plans that lose) "
       "or under a decomposition of the caller's (forced). All variants run the same loop body.";
   e.factors = {integer_factor("rows", "1", "Rows of the matrix.",
                               {int64_t{128}, int64_t{16}, int64_t{32}, int64_t{64}, int64_t{256},

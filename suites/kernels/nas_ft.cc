@@ -195,11 +195,12 @@ Benchmark nas_ft_benchmark() {
       "columns, it transforms rows and puts them to the ranks that need them, from where they "
       "are. The rows for one rank together and blocking (blocking), nonblocking (hand), in four "
       "pieces (hand4), or each row when it is done (pencils: Bell et al., IPDPS 2006); or by the "
-      "loop engine without a model (untuned), with the context's model (tuned) or under a "
+      "loop engine without a model (untuned), with the context's model (tuned, and guarded, which "
+      "gives up plans that lose) or under a "
       "decomposition of the caller's (forced). Ranks must divide two axes of the array.";
   e.factors = {nas_class_factor()};
   for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
-  e.variants = {"blocking", "hand", "hand4", kPencils, "untuned", "tuned", "forced"};
+  e.variants = {"blocking", "hand", "hand4", kPencils, "untuned", "tuned", "guarded", "forced"};
   e.metric = {"time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

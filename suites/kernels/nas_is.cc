@@ -160,12 +160,13 @@ Benchmark nas_is_benchmark() {
       "The integer-sort benchmark of NPB: every rank gets its keys from every other one, parts of "
       "unequal sizes, and counts them, which is the loop that strips are made of. Part by part in "
       "blocking transfers (blocking), all parts issued up front (hand), in four pieces each "
-      "(hand4), or by the loop engine without a model (untuned), with the context's model (tuned) "
+      "(hand4), or by the loop engine without a model (untuned), with the context's model (tuned, "
+      "and guarded, which gives up plans that lose) "
       "or under a decomposition of the caller's (forced). The own keys are counted meanwhile; "
       "counts of buckets are summed up by the same collective in all variants.";
   e.factors = {nas_class_factor()};
   for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
-  e.variants = {"blocking", "hand", "hand4", "untuned", "tuned", "forced"};
+  e.variants = {"blocking", "hand", "hand4", "untuned", "tuned", "guarded", "forced"};
   e.metric = {"time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

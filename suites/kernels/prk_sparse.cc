@@ -106,7 +106,8 @@ Benchmark prk_sparse_benchmark() {
       "in as many as there are ranks is used: element by element (fine: at most 1024 of them, the "
       "time scaled), part by part, blocking (blocking), all nonblocking and multiplied one after "
       "the other (hand), each in four strips (hand4), or by the loop engine without a model "
-      "(untuned), with the context's model (tuned) or under a decomposition of the caller's "
+      "(untuned), with the context's model (tuned, and guarded, which gives up plans that lose) or "
+      "under a decomposition of the caller's "
       "(forced). The matrix lies column by column, so that any strip can be multiplied as it "
       "comes; all variants run the same loop body. Ranks must divide the rows, that is be a power "
       "of two.";

@@ -174,6 +174,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
         return triad.nonblocking(kHandParts);
       case Variant::untuned:
       case Variant::tuned:
+      case Variant::guarded:
       case Variant::forced:
         plan = triad.engine(options);
     }
@@ -209,7 +210,8 @@ Benchmark triad_benchmark() {
       "of its own (shift 0). Both arrays are fetched element by element (fine: at most 1024 of "
       "them, the time scaled), one after the other (blocking), together (hand), together in four "
       "equal strips (hand4), or as a loop nest that the runtime carries out without a model "
-      "(untuned), with the context's model (tuned) or under a decomposition of the caller's "
+      "(untuned), with the context's model (tuned, and guarded, which gives up plans that lose) or "
+      "under a decomposition of the caller's "
       "(forced), strips being of each array. With shift 0 there is nothing to fetch: blocking is "
       "the plain loop, fine goes through global pointers, the nest runs in place; hand, hand4 and "
       "forced would be the same as others, and are refused. The nest's loop is what the compiler "

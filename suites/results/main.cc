@@ -17,6 +17,7 @@
 #include "suites/results/prediction.h"
 #include "suites/results/quality.h"
 #include "suites/results/recovery.h"
+#include "suites/results/robust.h"
 #include "suites/results/vis.h"
 
 namespace {
@@ -45,6 +46,8 @@ constexpr Command kCommands[] = {
      print_quality},
     {"load", "Loops of up to 64 ranks that share links, with and without load estimation",
      print_load},
+    {"robust", "Kernels with models that are wrong, beside the same ones without a model",
+     print_robust},
     {"vis", "Chosen methods of transfers of many regions against the best ones measured",
      print_vis},
 };

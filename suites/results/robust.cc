@@ -1,0 +1,258 @@
+#include "suites/results/robust.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/sha256.h"
+#include "optimizer/stats/order.h"
+#include "suites/bench/measure.h"
+#include "suites/registry.h"
+#include "suites/results/campaign.h"
+#include "suites/results/fabrics.h"
+#include "suites/results/json_lines.h"
+#include "suites/results/markdown.h"
+
+namespace stripline::suites::results {
+namespace {
+
+using experiment::Point;
+
+constexpr uint32_t kRanks = 4;
+constexpr uint32_t kCorruptions = 4;
+constexpr double kMostFactor = 10;
+constexpr double kMargin = 0.02;
+constexpr uint32_t kRuns = 2;
+// A plan that loses has been given up in the first half.
+constexpr uint32_t kRepetitions = 40;
+
+// The kernels with small problems; those with strided transfers know no guard, and are tuned.
+std::vector<Point> problems() {
+  std::vector<Point> points;
+  for (const Benchmark& benchmark : benchmarks()) {
+    const experiment::Experiment& declaration = benchmark.declaration;
+    const auto has = [&](const char* variant) {
+      return std::ranges::find(declaration.variants, variant) != declaration.variants.end();
+    };
+    if (!declaration.name.starts_with("kernel.") || !has("untuned")) continue;
+    Point point{declaration.name, has("guarded") ? "guarded" : "tuned", {}};
+    if (declaration.name == "kernel.matvec") point.params["active"] = std::string("all");
+    if (!experiment::complete_point(declaration, point)) points.push_back(std::move(point));
+  }
+  return points;
+}
+
+struct Record {
+  std::string network;
+  std::string model;
+  std::string kernel;
+  std::vector<double> ratios;  // by run: with the model, over without one
+
+  std::string key() const { return network + ", " + model + ", " + kernel; }
+};
+
+Json to_json(const Record& record) {
+  return {{"network", record.network},
+          {"model", record.model},
+          {"kernel", record.kernel},
+          {"ratios", record.ratios}};
+}
+
+Result<Record> record_from_json(const Json& json) {
+  Record record;
+  STRIPLINE_ASSIGN_OR_RETURN(record.network, get_string(json, "network", "robust"));
+  STRIPLINE_ASSIGN_OR_RETURN(record.model, get_string(json, "model", "robust"));
+  STRIPLINE_ASSIGN_OR_RETURN(record.kernel, get_string(json, "kernel", "robust"));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* ratios, get_array(json, "ratios", "robust"));
+  for (const Json& ratio : *ratios) {
+    if (!ratio.is_number()) return Error(ErrorCode::data_loss, "robust: 'ratios' are numbers");
+    record.ratios.push_back(ratio.get<double>());
+  }
+  if (record.ratios.empty()) return Error(ErrorCode::data_loss, "robust: no ratios");
+  return record;
+}
+
+double steady_s(const experiment::SampleSeries& series) {
+  const size_t half = series.values.size() / 2;
+  return stats::median(
+      {series.values.begin() + static_cast<std::ptrdiff_t>(half), series.values.end()});
+}
+
+Result<Record> measure(const Options& options, const Network& network, const std::string& name,
+                       const std::string& model, const Point& problem) {
+  bench::Target target;
+  target.fabric = network.fabric;
+  target.clock = network.clock;
+  target.ranks = kRanks;
+  target.model_path = model;
+  target.seed = 1;
+  target.worker = options.worker;
+  target.segment_bytes = "16M";
+  target.cancel_fd = options.cancel_fd;
+  experiment::StopRule rule;
+  rule.min_reps = kRepetitions;
+  rule.max_reps = kRepetitions;
+  Point without = problem;
+  without.variant = "untuned";
+  Record record{network.fabric, name, problem.experiment, {}};
+  for (uint32_t run = 1; run <= kRuns; ++run) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto series,
+                               bench::measure_run(target, run, rule, {problem, without}));
+    STRIPLINE_RETURN_IF_ERROR(check_verified(series));
+    std::map<std::string, double> steady;
+    for (const experiment::SampleSeries& one : series) {
+      if (one.values.empty()) return Error(ErrorCode::failed_precondition, one.note);
+      steady[one.point.variant] = steady_s(one);
+    }
+    record.ratios.push_back(steady.at(problem.variant) / steady.at("untuned"));
+  }
+  return record;
+}
+
+// The models that a network is to be measured with, by what is wrong with them.
+Result<std::map<std::string, std::string>> wrong_models(const Options& options,
+                                                        const Network& network,
+                                                        const std::vector<Network>& all) {
+  const std::filesystem::path folder = options.path("models") / "robust";
+  std::error_code ignored;  // writing says what is wrong
+  std::filesystem::create_directories(folder, ignored);
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string own_file, model_file(options, network));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json own, read_json_file(own_file));
+  std::map<std::string, std::string> models = {{"its own", own_file}};
+  const auto add = [&](const std::string& name, const Json& document) -> Status {
+    const std::string file =
+        (folder / (file_name(network.fabric + " " + name) + ".stripline.json")).string();
+    models[name] = file;
+    return write_json_file(file, document);
+  };
+  for (const Network& other : all) {
+    if (other.fabric == network.fabric) continue;
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string other_file, model_file(options, other));
+    STRIPLINE_ASSIGN_OR_RETURN(const Json theirs, read_json_file(other_file));
+    STRIPLINE_ASSIGN_OR_RETURN(const Json disguised, disguised_model(theirs, own));
+    STRIPLINE_RETURN_IF_ERROR(add("that of " + other.fabric, disguised));
+  }
+  for (uint32_t seed = 1; seed <= kCorruptions; ++seed) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Json corrupted, corrupted_model(own, seed, kMostFactor));
+    STRIPLINE_RETURN_IF_ERROR(add("corrupted, seed " + std::to_string(seed), corrupted));
+  }
+  return models;
+}
+
+double worst_of(const Record& record) { return *std::ranges::min_element(record.ratios); }
+
+std::string tables_of(const std::vector<Record>& records) {
+  struct Group {
+    double logs = 0;
+    size_t kernels = 0;
+    size_t above = 0;
+    double worst = 0;
+    std::string worst_kernel;
+  };
+  std::map<std::pair<std::string, std::string>, Group> groups;
+  for (const Record& record : records) {
+    Group& group = groups[{record.network, record.model}];
+    const double ratio = worst_of(record);
+    group.logs += std::log(ratio);
+    ++group.kernels;
+    if (ratio > 1 + kMargin) ++group.above;
+    if (ratio > group.worst) {
+      group.worst = ratio;
+      group.worst_kernel = record.kernel;
+    }
+  }
+  MarkdownTable table({"network", "model", ">kernels", ">geometric mean", ">worst", "worst kernel",
+                       ">slower by more than 2 %"});
+  for (const auto& [key, group] : groups) {
+    table.add({key.first, key.second, std::to_string(group.kernels),
+               number(std::exp(group.logs / static_cast<double>(group.kernels))),
+               number(group.worst), group.worst_kernel, std::to_string(group.above)});
+  }
+  return table.text();
+}
+
+// What is a parameter has a value and an interval.
+void multiply(Json& json, std::mt19937_64& random, double most) {
+  if (json.is_object() && json.contains("value") && json.contains("ci")) {
+    std::uniform_real_distribution<> logs(-std::log(most), std::log(most));
+    const double factor = std::exp(logs(random));
+    json["value"] = json["value"].get<double>() * factor;
+    for (Json& end : json["ci"]) end = end.get<double>() * factor;
+    return;
+  }
+  if (!json.is_structured()) return;
+  for (Json& element : json) multiply(element, random, most);
+}
+
+Result<Json> sealed(Json document) {
+  document.erase("sha256");
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string canonical, canonical_json(document));
+  document["sha256"] = sha256_hex(canonical);
+  return document;
+}
+
+}  // namespace
+
+Result<Json> corrupted_model(const Json& document, uint64_t seed, double most) {
+  Json corrupted = document;
+  std::mt19937_64 random(seed);
+  multiply(corrupted, random, most);
+  return sealed(std::move(corrupted));
+}
+
+Result<Json> disguised_model(const Json& document, const Json& fits) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* fingerprint, get_object(fits, "fingerprint", "model"));
+  Json disguised = document;
+  disguised["fingerprint"] = *fingerprint;
+  return sealed(std::move(disguised));
+}
+
+Status print_robust(const Options& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(std::vector<Network> all, networks(options, true));
+  std::erase_if(all, [](const Network& network) { return !network.emulated(); });
+  if (all.empty()) {
+    return Error(ErrorCode::invalid_argument,
+                 "wrong models are tried on emulated networks, and none of their names contains '" +
+                     options.only + "'");
+  }
+  for (Network& network : all) network = declared(network);
+
+  const std::filesystem::path file = options.path("robust.jsonl");
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Json> lines, read_json_lines(file));
+  std::map<std::string, Record> known;
+  for (const Json& line : lines) {
+    STRIPLINE_ASSIGN_OR_RETURN(Record record, record_from_json(line));
+    known.insert_or_assign(record.key(), std::move(record));
+  }
+  std::vector<Record> records;
+  for (const Network& network : all) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto models, wrong_models(options, network, all));
+    for (const auto& [name, model] : models) {
+      std::fprintf(stderr, "robust: %s, model: %s\n", network.fabric.c_str(), name.c_str());
+      for (const Point& problem : problems()) {
+        const Record wanted{network.fabric, name, problem.experiment, {}};
+        if (const auto found = known.find(wanted.key()); found != known.end()) {
+          records.push_back(found->second);
+          continue;
+        }
+        STRIPLINE_ASSIGN_OR_RETURN(Record record, measure(options, network, name, model, problem));
+        STRIPLINE_RETURN_IF_ERROR(append_json_line(file, to_json(record)));
+        records.push_back(std::move(record));
+      }
+    }
+  }
+  std::printf(
+      "Times with a model over times without one, after warm-up (the second half of %u "
+      "repetitions; "
+      "the better of %u runs), %u ranks.\n\n%s",
+      kRepetitions, kRuns, kRanks, tables_of(records).c_str());
+  return {};
+}
+
+}  // namespace stripline::suites::results
