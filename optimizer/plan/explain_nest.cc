@@ -48,14 +48,14 @@ void add_closed_loops(NestExplanation& e) {
   }
 }
 
-void add_entries(const detail::NestEvaluator& evaluator, NestExplanation& e) {
+void add_entries(NestExplanation& e) {
   const auto tiled = access::tile(e.request.nest, e.plan.cut);
   const auto* tiling = std::get_if<access::Tiling>(&tiled);
   if (tiling == nullptr) return;
   for (const access::Group& group : tiling->group) {
-    const NestLink& link = evaluator.link_of(group);
-    if (link.in_reach || !group.tile.contiguous()) continue;
     const uint8_t index = e.request.link[group.member[0]];
+    const NestLink& link = e.request.links[index];
+    if (link.in_reach || !group.tile.contiguous()) continue;
     for (const Direction direction : {Direction::get, Direction::put}) {
       if (direction == Direction::get ? !reads(group.mode) : !writes(group.mode)) continue;
       const bool known = std::ranges::any_of(e.entries, [&](const NestExplanation::Entry& entry) {
@@ -249,7 +249,7 @@ NestExplanation explain(const NestRequest& request) {
   e.compute_s = evaluator.compute_s();
   e.queue_depth = evaluator.queue_depth();
   e.minimum_gain = evaluator.minimum_gain();
-  add_entries(evaluator, e);
+  add_entries(e);
   return e;
 }
 

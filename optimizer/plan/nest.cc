@@ -13,18 +13,19 @@ namespace stripline::plan {
 namespace {
 
 using access::Cut;
-using access::Group;
 using access::Nest;
-using access::Tiling;
 using cost::Corner;
 using detail::iterations;
 using detail::kMostWindow;
-using detail::mean_step;
 using detail::NestEvaluator;
 using detail::saturating_multiply;
+using detail::StepBuffers;
 using detail::Steps;
 using detail::steps_of;
+using detail::Tile;
+using detail::TileGrowth;
 using detail::Tiles;
+using detail::tiles_of;
 
 // Sinks of plan_nest: nothing, at no cost.
 struct NoSink {
@@ -32,16 +33,6 @@ struct NoSink {
   void pruned(const Cut&, double) {}
   void sensitivity(Source, double) {}
 };
-
-// The tiles of a cut, or nothing where the nest cannot be cut so.
-std::optional<Tiles> tiles_of(const Nest& nest, const Cut& cut, access::Failure* why = nullptr) {
-  auto tiled = access::tile(nest, cut);
-  if (const auto* failure = std::get_if<access::Failure>(&tiled)) {
-    if (why != nullptr) *why = *failure;
-    return std::nullopt;
-  }
-  return Tiles{cut, steps_of(nest, cut), mean_step(nest, cut), std::get<Tiling>(tiled)};
-}
 
 // The nest in as few steps as its buffers allow; one iteration of all loops always fits. The first
 // obstacle where it cannot be tiled at all.
@@ -59,8 +50,9 @@ std::variant<Tiles, access::Failure> vectorised(const NestRequest& request,
         if (!obstacle) obstacle = why;
         continue;
       }
-      const Steps steps = evaluator.steps(*tiles);
-      if (NestEvaluator::buffer_bytes(steps, Schedule::vectorised, 1) <= request.max_buffer_bytes) {
+      const StepBuffers buffers = evaluator.buffers(*tiles);
+      if (NestEvaluator::buffer_bytes(buffers, Schedule::vectorised, 1) <=
+          request.max_buffer_bytes) {
         return *tiles;
       }
       smallest = std::move(tiles);
@@ -79,29 +71,29 @@ NestPlan plan_of(const NestRequest& request, const NestEvaluator& evaluator, con
   plan.steps = tiles.steps;
   if (schedule == Schedule::all_issued) plan.window = static_cast<uint32_t>(tiles.steps);
   if (schedule == Schedule::pipelined) plan.window = window;
-  plan.groups = tiles.tiling.groups();
+  plan.groups = tiles.groups();
   for (uint32_t g = 0; g < plan.groups; ++g) {
-    const Group& group = tiles.tiling.group[g];
-    const bool moves = group.hold > tiles.cut.loop;
+    const Tile& tile = tiles.tile[g];
+    const bool moves = tile.hold > tiles.cut.loop;
     NestTransfer& transfer = plan.transfer[g];
-    transfer.moved = !evaluator.link_of(group).in_reach;
-    transfer.bytes = group.bytes();
-    transfer.count = tiles.count_of(request.nest, group);
+    transfer.moved = !evaluator.link_of(tile).in_reach;
+    transfer.bytes = tile.bytes();
+    transfer.count = tile.count;
     transfer.burst = moves ? plan.window : 1;
-    transfer.init_level = transfer.sync_level = std::min(group.hold, tiles.cut.loop);
+    transfer.init_level = transfer.sync_level = std::min(tile.hold, tiles.cut.loop);
     if (moves && schedule == Schedule::all_issued) {
-      (reads(group.mode) ? transfer.init_level : transfer.sync_level) = 0;
-      if (!reads(group.mode)) transfer.sync_burst = plan.window;
+      (reads(tile.mode) ? transfer.init_level : transfer.sync_level) = 0;
+      if (!reads(tile.mode)) transfer.sync_burst = plan.window;
     }
-    transfer.many_regions = !group.tile.contiguous();
+    transfer.many_regions = !tile.contiguous();
     if (!transfer.moved || !transfer.many_regions) continue;
-    const Direction direction = reads(group.mode) ? Direction::get : Direction::put;
-    const VisPlan vis = plan_vis(evaluator.many(group, direction), evaluator.link_of(group).vis);
+    const Direction direction = reads(tile.mode) ? Direction::get : Direction::put;
+    const VisPlan vis = plan_vis(evaluator.many(tile, direction), evaluator.link_of(tile).vis);
     transfer.method = vis.method;
     transfer.vis_window = vis.window;
     transfer.chunk_bytes = vis.chunk_bytes;
   }
-  plan.buffer_bytes = NestEvaluator::buffer_bytes(evaluator.steps(tiles), schedule, plan.window);
+  plan.buffer_bytes = NestEvaluator::buffer_bytes(evaluator.buffers(tiles), schedule, plan.window);
   return plan;
 }
 
@@ -112,11 +104,13 @@ class Search {
   Search(const NestRequest& request, const NestEvaluator& evaluator, Sink& sink)
       : request_(request), evaluator_(evaluator), sink_(sink) {}
 
-  void consider(const Tiles& tiles, Schedule schedule, uint32_t window, double predicted_s) {
+  void consider(const Tiles& tiles, const Steps& steps, Schedule schedule, uint32_t window,
+                double predicted_s) {
     sink_.considered({schedule, tiles.cut, window}, predicted_s);
     if (!(predicted_s < best_s_)) return;
     best_s_ = predicted_s;
     best_ = tiles;
+    steps_ = steps;
     schedule_ = schedule;
     window_ = window;
   }
@@ -130,6 +124,7 @@ class Search {
   }
 
   const Tiles& best() const { return best_; }
+  const Steps& steps() const { return steps_; }
   Schedule schedule() const { return schedule_; }
   uint32_t window() const { return window_; }
   double best_s() const { return best_s_; }
@@ -167,6 +162,7 @@ class Search {
 
   void try_loop(uint32_t loop) {
     const uint64_t count = request_.nest.counts[loop];
+    const TileGrowth growth(request_.nest, loop);
     Granules granules;
     // Steps of about the same length.
     const auto insert_parts = [&](uint64_t parts) { granules.insert((count + parts - 1) / parts); };
@@ -174,11 +170,9 @@ class Search {
       if (iterations(request_.nest, loop) > 1) insert_parts(1);
       for (const uint64_t parts : {2, 3, 4}) insert_parts(parts);
       for (uint64_t parts = 8; parts < 2 * count; parts *= 2) insert_parts(std::min(parts, count));
-      learn_growth(loop);
-      insert_by_bytes(loop, granules);
+      insert_by_bytes(loop, growth, granules);
     } else {
       granules.insert(1);
-      linear_ = false;
     }
     int hopeless = 0;
     double last_s = std::numeric_limits<double>::infinity();
@@ -186,57 +180,17 @@ class Search {
       if (granule.protocol_begins) hopeless = 0;
       if (hopeless == kHopeless) continue;
       const double before_s = best_s_;
-      const double s = try_cut({loop, granule.iterations});
+      const double s = try_cut({loop, granule.iterations}, growth);
       if (std::isinf(s)) continue;  // not possible
       hopeless = s < before_s || s < last_s ? 0 : hopeless + 1;
       last_s = s;
     }
   }
 
-  // Tiles grow by the same number of bytes with each iteration of the loop.
-  void learn_growth(uint32_t loop) {
-    one_.reset();
-    linear_ = writes_ = false;
-    const Nest& nest = request_.nest;
-    if (nest.counts[loop] < 2) return;
-    one_ = tiles_of(nest, {loop, 1});
-    const auto two = tiles_of(nest, {loop, 2});
-    if (!one_ || !two || one_->tiling.groups() != two->tiling.groups()) {
-      one_.reset();
-      return;
-    }
-    linear_ = true;
-    for (uint32_t g = 0; g < one_->tiling.groups(); ++g) {
-      const Group& group = one_->tiling.group[g];
-      const Group& larger = two->tiling.group[g];
-      more_[g] = larger.bytes() - std::min(group.bytes(), larger.bytes());
-      contiguous_[g] = larger.tile.contiguous();
-      writes_ = writes_ || access::writes(group.mode);
-      linear_ = linear_ && group.hold == larger.hold && group.members == larger.members &&
-                (group.hold <= loop || (group.tile.contiguous() && contiguous_[g]));
-    }
-  }
-
-  // The tiles of a cut, as tiles_of(), but at once where they are pieces that only grow.
-  std::optional<Tiles> tiles(const Cut& cut) const {
-    // The last step of a loop counts as a full one (access::tile()), and may then write what the
-    // next one does.
-    const bool equal = request_.nest.counts[cut.loop] % cut.granule == 0;
-    if (!linear_ || (writes_ && !equal)) return tiles_of(request_.nest, cut);
-    Tiles grown = *one_;
-    grown.cut = cut;
-    grown.steps = steps_of(request_.nest, cut);
-    grown.full = mean_step(request_.nest, cut);
-    for (uint32_t g = 0; g < grown.tiling.groups(); ++g) {
-      if (grown.tiling.group[g].hold <= cut.loop) continue;
-      grown.tiling.group[g].tile.run_bytes += (cut.granule - 1) * more_[g];
-    }
-    return grown;
-  }
-
   // The largest below a protocol switch, and those with which a few slots fill the buffers.
-  void insert_by_bytes(uint32_t loop, Granules& granules) const {
-    if (!one_) return;
+  void insert_by_bytes(uint32_t loop, const TileGrowth& growth, Granules& granules) const {
+    const Tiles* const one = growth.one();
+    if (one == nullptr) return;
     const Nest& nest = request_.nest;
     uint64_t all_least = 0;
     uint64_t all_more = 0;
@@ -245,16 +199,17 @@ class Search {
       const uint64_t granule = 1 + (bytes - least) / more;
       if (granule < nest.counts[loop]) granules.insert(granule, protocol_begins);
     };
-    for (uint32_t g = 0; g < one_->tiling.groups(); ++g) {
-      const Group& group = one_->tiling.group[g];
-      const NestLink& link = evaluator_.link_of(group);
-      if (link.in_reach || group.hold <= loop || more_[g] == 0) continue;
-      all_least += group.bytes();
-      all_more += more_[g];
-      if (!contiguous_[g]) continue;
-      const cost::LinkCosts& costs = reads(group.mode) ? link.strip->get() : link.strip->put();
+    for (uint32_t g = 0; g < one->groups(); ++g) {
+      const Tile& tile = one->tile[g];
+      const NestLink& link = evaluator_.link_of(tile);
+      const uint64_t more = growth.more_bytes(g);
+      if (link.in_reach || tile.hold <= loop || more == 0) continue;
+      all_least += tile.bytes();
+      all_more += more;
+      if (!growth.contiguous(g)) continue;
+      const cost::LinkCosts& costs = reads(tile.mode) ? link.strip->get() : link.strip->put();
       for (const uint64_t next : costs.breakpoints()) {
-        insert(next - 1, group.bytes(), more_[g], true);
+        insert(next - 1, tile.bytes(), more, true);
       }
     }
     if (request_.max_buffer_bytes == std::numeric_limits<uint64_t>::max()) return;
@@ -264,11 +219,11 @@ class Search {
   }
 
   // The time of the fastest schedule, or what none can be below.
-  double try_cut(const Cut& cut) {
+  double try_cut(const Cut& cut, const TileGrowth& growth) {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     const uint64_t count = steps_of(request_.nest, cut);
     if (count < 2 || count > kMostSteps) return kNever;
-    const auto tiles = this->tiles(cut);
+    const auto tiles = growth.tiles(cut.granule);
     if (!tiles) return kNever;
     Steps steps = evaluator_.steps(*tiles);
     const double bound_s = evaluator_.bound(steps);
@@ -280,11 +235,13 @@ class Search {
     const auto attempt = [&](Schedule schedule, uint32_t window) {
       const double s = evaluator_.time(steps, schedule, window);
       fastest_s = std::min(fastest_s, s);
-      consider(*tiles, schedule, window, s);
+      consider(*tiles, steps, schedule, window, s);
     };
     // Beyond the queue issuing gets blocks, and B with as many in flight computes meanwhile.
-    if ((!steps.gets || saturating_multiply(count, steps.messages) <= evaluator_.queue_depth()) &&
-        NestEvaluator::buffer_bytes(steps, Schedule::all_issued, 1) <= request_.max_buffer_bytes) {
+    if ((!steps.buffers.gets ||
+         saturating_multiply(count, steps.messages) <= evaluator_.queue_depth()) &&
+        NestEvaluator::buffer_bytes(steps.buffers, Schedule::all_issued, 1) <=
+            request_.max_buffer_bytes) {
       attempt(Schedule::all_issued, 1);
     }
     const uint64_t limit = evaluator_.largest_window(steps);
@@ -295,51 +252,56 @@ class Search {
   const NestRequest& request_;
   const NestEvaluator& evaluator_;
   Sink& sink_;
-  // Of the loop that is tried: the tiles of one iteration, if they are known, and how they grow.
-  std::optional<Tiles> one_;
-  bool linear_ = false;  // as contiguous pieces, all that move
-  bool writes_ = false;  // some of them
-  std::array<uint64_t, access::kMaxReferences> more_{};
-  std::array<bool, access::kMaxReferences> contiguous_{};
-
   Tiles best_;
+  Steps steps_;  // of it
   Schedule schedule_ = Schedule::vectorised;
   uint32_t window_ = 1;
   double best_s_ = std::numeric_limits<double>::infinity();
 };
 
-// Propagates the parameters' intervals to the gain of the best candidate over `baseline`.
+// A way to run the nest, whose time is asked for while parameters are perturbed.
+struct Perturbed {
+  const Tiles& tiles;
+  Steps& steps;
+  Schedule schedule;
+  uint32_t window;
+  bool stale = false;  // the transfers' times are not the nominal ones
+
+  double time(const NestEvaluator& evaluator, NestEvaluator::Dependence dependence) {
+    if (dependence.transfers || stale) evaluator.take_times(tiles, steps);
+    stale = dependence.transfers;
+    return evaluator.time(steps, schedule, window);
+  }
+};
+
+// Propagates the parameters' intervals to the gain of one way over another.
 template <typename Sink>
-double lower_gain(NestEvaluator& evaluator, const Tiles& baseline, const Search<Sink>& search,
-                  double nominal_gain, bool estimates_compute, Sink& sink) {
-  bool of_transfers = false;  // else only the work of steps changes
-  Steps before = evaluator.steps(baseline);
-  Steps after = evaluator.steps(search.best());
-  const auto gain = [&](Source source, Corner corner) {
-    evaluator.perturb({source, corner});
-    if (of_transfers) {
-      before = evaluator.steps(baseline);
-      after = evaluator.steps(search.best());
-    }
-    const double before_s = evaluator.time(before, Schedule::vectorised, 1);
-    const double after_s = evaluator.time(after, search.schedule(), search.window());
-    return before_s > 0 ? 1 - after_s / before_s : 0.0;
-  };
+double lower_gain(NestEvaluator& evaluator, Perturbed before, Perturbed after, double nominal_gain,
+                  Sink& sink) {
   double squares = 0;
   const auto add = [&](Source source) {
-    const double lowest = std::min(gain(source, Corner::low), gain(source, Corner::high));
-    const double loss = std::max(0.0, nominal_gain - lowest);
+    const auto of_before = evaluator.dependence(before.steps, source);
+    const auto of_after = evaluator.dependence(after.steps, source);
+    double lowest = nominal_gain;
+    if (of_before.any || of_after.any) {
+      for (const Corner corner : {Corner::low, Corner::high}) {
+        evaluator.perturb({source, corner});
+        const double before_s = before.time(evaluator, of_before);
+        const double after_s = after.time(evaluator, of_after);
+        lowest = std::min(lowest, before_s > 0 ? 1 - after_s / before_s : 0.0);
+      }
+    }
+    const double loss = nominal_gain - lowest;
     squares += loss * loss;
     sink.sensitivity(source, loss);
   };
   for (const Source source : {Source::buffers, Source::overhead}) add(source);
-  if (estimates_compute) add(Source::compute);
-  of_transfers = true;
+  if (evaluator.estimates_compute()) add(Source::compute);
   for (const Source source : detail::kMessageSources) add(source);
-  if (evaluator.has_many_regions(baseline) || evaluator.has_many_regions(search.best())) {
+  if (evaluator.dependence(before.steps, Source::regions).any ||
+      evaluator.dependence(after.steps, Source::regions).any) {
     add(Source::regions);
   }
-  evaluator.perturb({});
   return nominal_gain - std::sqrt(squares);
 }
 
@@ -434,13 +396,15 @@ NestPlan decide(const NestRequest& request, Sink& sink) {
   Steps uncut = evaluator.steps(baseline);
   const double baseline_s = evaluator.time(uncut, Schedule::vectorised, 1);
   Search<Sink> search(request, evaluator, sink);
-  search.consider(baseline, Schedule::vectorised, 1, baseline_s);
+  search.consider(baseline, uncut, Schedule::vectorised, 1, baseline_s);
   search.run();
   const bool cut = search.schedule() != Schedule::vectorised;
   double gain_low = 0;
   if (cut && baseline_s > 0) {
-    gain_low = lower_gain(evaluator, baseline, search, 1 - search.best_s() / baseline_s,
-                          request.compute_s < 0, sink);
+    Steps best = search.steps();
+    gain_low = lower_gain(evaluator, {baseline, uncut, Schedule::vectorised, 1},
+                          {search.best(), best, search.schedule(), search.window()},
+                          1 - search.best_s() / baseline_s, sink);
   }
   const bool sure = cut && gain_low > evaluator.minimum_gain();
   plan = sure ? plan_of(request, evaluator, search.best(), search.schedule(), search.window(),
@@ -453,8 +417,8 @@ NestPlan decide(const NestRequest& request, Sink& sink) {
 }
 
 // Whether buffers allow a candidate.
-bool fits(const NestRequest& request, const Steps& steps, const NestCandidate& candidate) {
-  return NestEvaluator::buffer_bytes(steps, candidate.schedule, candidate.window) <=
+bool fits(const NestRequest& request, const StepBuffers& buffers, const NestCandidate& candidate) {
+  return NestEvaluator::buffer_bytes(buffers, candidate.schedule, candidate.window) <=
          request.max_buffer_bytes;
 }
 
@@ -490,7 +454,7 @@ NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate) 
   allowed.window = std::max<uint32_t>(allowed.window, 1);
   std::optional<Tiles> tiles = tiles_of(request.nest, allowed.cut);
   // Fewer steps under way, then smaller ones, until the buffers fit.
-  while (tiles && !fits(request, evaluator.steps(*tiles), allowed)) {
+  while (tiles && !fits(request, evaluator.buffers(*tiles), allowed)) {
     if (allowed.schedule == Schedule::all_issued) {
       allowed.schedule = Schedule::pipelined;
       allowed.window = static_cast<uint32_t>(std::min(tiles->steps, kMostWindow));

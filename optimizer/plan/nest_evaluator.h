@@ -8,66 +8,21 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
-#include <variant>
 
 #include "optimizer/plan/nest.h"
+#include "optimizer/plan/nest_tiles.h"
 #include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/strip_shape.h"
 #include "optimizer/plan/strip_time.h"
+#include "optimizer/plan/vis_choice.h"
 #include "optimizer/plan/vis_time.h"
 
 namespace stripline::plan::detail {
 
-using access::Cut;
-using access::Group;
-using access::Mode;
-using access::Nest;
-using access::Tiling;
 using cost::Corner;
 using cost::MessageCosts;
 
 inline constexpr uint64_t kMostWindow = 65536;
-
-// Of the loops from the outermost on.
-inline uint64_t iterations(const Nest& nest, uint32_t loops) {
-  uint64_t product = 1;
-  for (uint32_t loop = 0; loop < loops; ++loop) {
-    product = saturating_multiply(product, nest.counts[loop]);
-  }
-  return product;
-}
-
-// The nearest cut that a nest can have.
-inline Cut within(const Nest& nest, const Cut& cut) {
-  const uint32_t loop = std::clamp(cut.loop, outermost_cut(nest), nest.depth - 1);
-  const Cut near{loop, std::clamp<uint64_t>(cut.granule, 1, nest.counts[loop])};
-  return within_pieces(nest, near) ? near : Cut{loop, 1};
-}
-
-// Over all iterations of the loops around the cut.
-inline uint64_t steps_of(const Nest& nest, const Cut& cut) {
-  const uint64_t each = (nest.counts[cut.loop] + cut.granule - 1) / cut.granule;
-  return saturating_multiply(iterations(nest, cut.loop), each);
-}
-
-// The mean step as a part of a full one: the last of a loop may be shorter.
-inline double mean_step(const Nest& nest, const Cut& cut) {
-  const auto count = static_cast<double>(nest.counts[cut.loop]);
-  const uint64_t steps = (nest.counts[cut.loop] + cut.granule - 1) / cut.granule;
-  return count / static_cast<double>(cut.granule * steps);
-}
-
-// A cut and the tiles it makes.
-struct Tiles {
-  Cut cut;
-  uint64_t steps = 1;
-  double full = 1;  // mean_step()
-  Tiling tiling;
-  uint64_t count_of(const Nest& nest, const Group& group) const {
-    return group.hold > cut.loop ? steps : iterations(nest, group.hold);
-  }
-};
 
 // What one tile takes of CPU and network, in one direction.
 struct TileCosts {
@@ -86,11 +41,33 @@ struct Perturbation {
   Corner of(Source one) const { return one == source ? corner : Corner::nominal; }
 };
 
-// Steps as a pipeline, and what happens beside them.
-struct Steps {
-  StripTerms terms;   // of what is read: all tiles of a step together
-  bool gets = false;  // with every step, some tiles come
-  bool puts = false;  // and some leave
+// What is looked up of the transfer of a tile in one direction, whatever the parameters' errors.
+struct TileTransfer {
+  uint32_t tile = 0;
+  Direction direction = Direction::get;
+  bool many_regions = false;  // by a method of vis.h
+  double part = 1;            // of the tiles, those that are not in reach
+  double share = 1;           // of a tile, what a step moves: all, or less if it is held
+  double full = 1;            // of its bytes, the mean
+  double slowdown = 1;        // of a byte, in a network that others use
+  // One operation for each run.
+  const cost::LinkCosts* link = nullptr;
+  // By the method that plan_vis() chooses.
+  VisChoice choice;
+  VisStage stage;
+};
+
+// Buffers of steps.
+struct StepBuffers {
+  uint64_t steps = 1;
+  uint64_t slot_bytes = 0;  // of one step
+  uint64_t held_bytes = 0;  // and for what is held
+  bool gets = false;        // with every step, some tiles come
+  bool puts = false;        // and some leave
+};
+
+// What the transfers of steps take, and what happens beside them.
+struct StepTimes {
   double put_issue = 0;
   double put_retire = 0;
   double put_round_trip = 0;
@@ -103,12 +80,18 @@ struct Steps {
   double held_get_round_trip = 0;  // of what is held, before the first step
   double held_put_round_trip = 0;  // and after the last one
   double blocking_s = 0;           // of the transfers of a step that waits for them
-  double waiting_part = 0;         // of the steps, those that have to
   double serve_s = 0;              // of a step, for peers
-  double received_bytes = 0;       // by all steps
-  uint64_t slot_bytes = 0;         // buffers of one step
-  uint64_t held_bytes = 0;         // and for what is held
-  uint64_t messages = 0;           // tiles of a step
+};
+
+// Steps as a pipeline.
+struct Steps : StepTimes {
+  StripTerms terms;  // of what is read: all tiles of a step together
+  StepBuffers buffers;
+  double waiting_part = 0;    // of the steps, those that have to wait for their tiles
+  double received_bytes = 0;  // by all steps
+  uint64_t messages = 0;      // tiles of a step
+  // By tile; of what is written back, the get first.
+  access::Few<TileTransfer, 2 * access::kMaxReferences> transfers;
 };
 
 class NestEvaluator {
@@ -128,6 +111,7 @@ class NestEvaluator {
       const cost::LinkCosts& costs = reads(mode) ? link.strip->get() : link.strip->put();
       queue_ = std::min(queue_, costs.queue_depth());
     }
+    if (known()) compute_s_ = estimate_compute_s(Corner::nominal);
   }
 
   /// Whether any data move, and whether the model says what all of them cost.
@@ -135,50 +119,83 @@ class NestEvaluator {
   bool known() const { return known_ && costs_ != nullptr; }
   double minimum_gain() const { return costs_->minimum_gain(); }
 
-  const NestLink& link_of(const Group& group) const {
-    return request_.links[request_.link[group.member[0]]];
+  const NestLink& link_of(const Tile& tile) const {
+    return request_.links[request_.link[tile.reference]];
   }
 
   /// The call for a tile of several regions.
-  VisRequest many(const Group& group, Direction direction) const {
-    VisRequest request = link_of(group).many;
+  VisRequest many(const Tile& tile, Direction direction) const {
+    VisRequest request = link_of(tile).many;
     request.direction = direction;
-    request.regions = group.tile.runs();
-    request.region_bytes = group.tile.run_bytes;
-    request.extent_bytes = group.tile.extent().bytes();
+    request.regions = tile.runs;
+    request.region_bytes = tile.run_bytes;
+    request.extent_bytes = tile.extent_bytes;
     request.local_regions = 1;
     request.bounding_box_allowed = direction == Direction::get;
     return request;
   }
 
+  StepBuffers buffers(const Tiles& tiles) const {
+    StepBuffers buffers{.steps = tiles.steps};
+    for (const Tile& tile : tiles.tile) {
+      if (!link_of(tile).in_reach) reserve(buffers, tile, tile.count < tiles.steps);
+    }
+    return buffers;
+  }
+
+  /// With the times of a model that is known().
   Steps steps(const Tiles& tiles) const {
     Steps steps;
-    StripTerms& t = steps.terms;
+    steps.buffers.steps = tiles.steps;
     const auto count = static_cast<double>(tiles.steps);
-    t.strips = t.strips_per_peer = count;
-    t.queue = queue_;
-    for (uint32_t g = 0; g < tiles.tiling.groups(); ++g) {
-      const Group& group = tiles.tiling.group[g];
-      if (link_of(group).in_reach) continue;
-      const auto moved = static_cast<double>(tiles.count_of(nest_, group));
-      const double part = moved_part(group);
-      reserve(steps, group, moved < count);
-      double get_s = 0;  // that a tile takes by itself
-      double put_s = 0;
-      if (reads(group.mode)) {
-        steps.received_bytes +=
-            part * moved * (moved < count ? 1.0 : tiles.full) * static_cast<double>(group.bytes());
-        get_s = add(steps, group, Direction::get, moved / count, tiles.full);
+    steps.terms.strips = steps.terms.strips_per_peer = count;
+    steps.terms.queue = queue_;
+    for (uint32_t g = 0; g < tiles.groups(); ++g) {
+      const Tile& tile = tiles.tile[g];
+      if (link_of(tile).in_reach) continue;
+      const auto moved = static_cast<double>(tile.count);
+      const bool held = moved < count;
+      const double part = 1 - request_.in_reach_part[tile.reference];
+      reserve(steps.buffers, tile, held);
+      if (!held) steps.waiting_part = std::max(steps.waiting_part, part);
+      const double full = held ? 1.0 : tiles.full;
+      if (reads(tile.mode)) {
+        steps.received_bytes += part * moved * full * static_cast<double>(tile.bytes());
       }
-      if (writes(group.mode)) {
-        put_s = add(steps, group, Direction::put, moved / count, tiles.full);
+      for (const Direction direction : {Direction::get, Direction::put}) {
+        if (direction == Direction::get ? !reads(tile.mode) : !writes(tile.mode)) continue;
+        if (!held) ++steps.messages;
+        TileTransfer& transfer = steps.transfers.emplace_back();
+        transfer.tile = g;
+        transfer.direction = direction;
+        transfer.part = part;
+        transfer.share = moved / count;
+        transfer.full = full;
+        look_up(tile, transfer);
       }
-      if (moved == count) steps.waiting_part = std::max(steps.waiting_part, part);
-      if (moved < count) {
-        steps.held_get_s = std::max(steps.held_get_s, moved * get_s);
-        if (put_s > 0) {
-          steps.held_both_s = std::max(steps.held_both_s, moved * (get_s + put_s));
-        }
+    }
+    take_times(tiles, steps);
+    return steps;
+  }
+
+  /// Anew with the parameters as perturb() has left them.
+  void take_times(const Tiles& tiles, Steps& steps) const {
+    static_cast<StepTimes&>(steps) = {};
+    StripTerms& t = steps.terms;
+    t.o = t.r = t.gap = t.round_trip = 0;
+    double get_s = 0;  // that a tile takes by itself
+    for (const TileTransfer& transfer : steps.transfers) {
+      const Tile& tile = tiles.tile[transfer.tile];
+      const double alone_s = add(steps, tile, transfer);
+      const bool put = transfer.direction == Direction::put;
+      if (!put) get_s = alone_s;
+      if (transfer.share >= 1) continue;
+      const auto moved = static_cast<double>(tile.count);
+      if (!put) {
+        steps.held_get_s = std::max(steps.held_get_s, moved * alone_s);
+      } else {
+        const double both_s = alone_s + (reads(tile.mode) ? get_s : 0.0);
+        steps.held_both_s = std::max(steps.held_both_s, moved * both_s);
       }
     }
     steps.blocking_s += steps.waiting_part * (t.round_trip + steps.put_round_trip);
@@ -188,18 +205,16 @@ class NestEvaluator {
     t.r_last = t.r;
     t.round_trip_last = t.round_trip_first = t.round_trip;
     t.gap_first = t.gap;
-    return steps;
   }
 
-  static uint64_t buffer_bytes(const Steps& steps, Schedule schedule, uint32_t window) {
-    const auto count = static_cast<uint64_t>(steps.terms.strips);
-    const uint64_t slots = nest_slots(schedule, window, count, steps.gets, steps.puts);
-    return saturating_add(saturating_multiply(slots, steps.slot_bytes), steps.held_bytes);
+  static uint64_t buffer_bytes(const StepBuffers& buffers, Schedule schedule, uint32_t window) {
+    const uint64_t slots = nest_slots(schedule, window, buffers.steps, buffers.gets, buffers.puts);
+    return saturating_add(saturating_multiply(slots, buffers.slot_bytes), buffers.held_bytes);
   }
 
   double time(Steps& steps, Schedule schedule, uint32_t window) const {
     StripTerms& t = steps.terms;
-    set_work(steps, buffer_bytes(steps, schedule, window));
+    set_work(steps, schedule, window);
     if (schedule == Schedule::vectorised) {
       return steps.once_s + steps.first_s + steps.last_s +
              t.strips * (steps.blocking_s + t.work - overhead());
@@ -208,16 +223,15 @@ class NestEvaluator {
     const double pace = held_pace(steps);
     const bool pipeline = schedule == Schedule::pipelined && t.strips > window;
     t.window = window;
-    if (steps.gets) {
+    if (steps.buffers.gets) {
       // What is written leaves after the computation of a step, and is retired by later ones.
-      StripTerms both = t;
-      both.work += steps.put_issue + steps.put_retire;
-      both.work_last = both.work;
+      t.work += steps.put_issue + steps.put_retire;
+      t.work_last = t.work;
       return beside + steps.put_round_trip +
-             std::max(pace, pipeline ? strip_time::get_pipelined(both)
-                                     : strip_time::get_all_issued(both));
+             std::max(pace,
+                      pipeline ? strip_time::get_pipelined(t) : strip_time::get_all_issued(t));
     }
-    if (!steps.puts) return beside + std::max(pace, t.strips * (t.work + t.o + t.r));
+    if (!steps.buffers.puts) return beside + std::max(pace, t.strips * (t.work + t.o + t.r));
     StripTerms puts = t;
     puts.work += t.o + t.r;  // of what is held for some steps
     puts.work_last = puts.work;
@@ -230,7 +244,7 @@ class NestEvaluator {
 
   /// No schedule of these steps is faster: the CPU's work, and the NIC's.
   double bound(Steps& steps) const {
-    set_work(steps, buffer_bytes(steps, Schedule::pipelined, 1));
+    set_work(steps, Schedule::pipelined, 1);
     const StripTerms& t = steps.terms;
     // The first tiles are under way while others are issued.
     const double issue = std::max(t.strips * t.o, t.o + t.round_trip);
@@ -240,7 +254,7 @@ class NestEvaluator {
 
   /// The smallest window that does not limit the pipeline, with slack; at most `limit`.
   uint32_t window_for(Steps& steps, uint64_t limit) const {
-    set_work(steps, buffer_bytes(steps, Schedule::pipelined, 1));
+    set_work(steps, Schedule::pipelined, 1);
     const StripTerms& t = steps.terms;
     const double step = std::max(t.o + t.r + t.work + steps.put_issue + steps.put_retire, t.gap);
     const double cycle =
@@ -254,11 +268,12 @@ class NestEvaluator {
 
   /// What buffers, queue and number of steps allow; 0: none.
   uint64_t largest_window(const Steps& steps) const {
+    const StepBuffers& buffers = steps.buffers;
     const uint64_t room =
-        request_.max_buffer_bytes - std::min(request_.max_buffer_bytes, steps.held_bytes);
-    const uint64_t slots = steps.slot_bytes == 0 ? 2 * kMostWindow : room / steps.slot_bytes;
-    const auto count = static_cast<uint64_t>(steps.terms.strips);
-    const uint64_t each = steps.gets && steps.puts ? 2 : 1;
+        request_.max_buffer_bytes - std::min(request_.max_buffer_bytes, buffers.held_bytes);
+    const uint64_t slots = buffers.slot_bytes == 0 ? 2 * kMostWindow : room / buffers.slot_bytes;
+    const uint64_t count = buffers.steps;
+    const uint64_t each = buffers.gets && buffers.puts ? 2 : 1;
     const uint64_t held = slots >= count ? count - 1 : slots > 0 ? (slots - 1) / each : 0;
     const uint64_t queued = queue_ / std::max<uint64_t>(steps.messages, 1);
     return std::min({held, count - 1, queued, kMostWindow});
@@ -266,25 +281,46 @@ class NestEvaluator {
 
   uint32_t queue_depth() const { return queue_; }
 
-  bool has_many_regions(const Tiles& tiles) const {
-    for (uint32_t g = 0; g < tiles.tiling.groups(); ++g) {
-      const Group& group = tiles.tiling.group[g];
-      if (!group.tile.contiguous() && !link_of(group).in_reach) return true;
-    }
-    return false;
+  void perturb(const Perturbation& perturbation) {
+    const Corner before = perturbation_.of(Source::compute);
+    perturbation_ = perturbation;
+    const Corner compute = perturbation_.of(Source::compute);
+    if (compute != before) compute_s_ = estimate_compute_s(compute);
   }
 
-  void perturb(const Perturbation& perturbation) { perturbation_ = perturbation; }
+  /// Whether the time of steps depends on a source of error. `transfers`: those take other times
+  /// (take_times()), and not only the computation.
+  struct Dependence {
+    bool any = false;
+    bool transfers = false;
+  };
+  Dependence dependence(const Steps& steps, Source source) const {
+    switch (source) {
+      case Source::buffers:
+        return {costs_->has_buffers() && steps.received_bytes > 0, false};
+      case Source::overhead:
+        return {true, false};
+      case Source::compute:
+        return {estimates_compute(), false};
+      case Source::issue:
+      case Source::latency:
+      case Source::gap:
+      case Source::bandwidth:
+      case Source::retire:
+      case Source::regions:
+        break;
+    }
+    const bool many_regions = source == Source::regions;
+    const bool some = std::ranges::any_of(steps.transfers, [&](const TileTransfer& transfer) {
+      return transfer.many_regions == many_regions;
+    });
+    return {some, some};
+  }
+
+  bool estimates_compute() const { return request_.compute_s < 0; }
 
   /// Seconds of computation of all iterations, if the nest is not cut.
-  double compute_s() const {
-    if (request_.compute_s >= 0) return request_.compute_s;
-    const uint64_t all = iterations(nest_, nest_.depth);
-    const uint64_t bytes = saturating_multiply(all, nest_.reference[0].element_bytes);
-    return static_cast<double>(all) *
-           costs_->compute().seconds_per_element(request_.loop, {1, bytes, request_.local_bytes},
-                                                 perturbation_.of(Source::compute));
-  }
+  double compute_s() const { return compute_s_; }
 
  private:
   // A window is so many times what suffices on an idle network, as others' messages come between.
@@ -292,50 +328,62 @@ class NestEvaluator {
   // However cheap data in a cache are, so much of the computation remains.
   static constexpr double kLeastCompute = 0.1;
 
-  // Of a group's tiles, those that are not in reach.
-  double moved_part(const Group& group) const {
-    return 1 - request_.in_reach_part[group.member[0]];
+  double estimate_compute_s(Corner corner) const {
+    if (request_.compute_s >= 0) return request_.compute_s;
+    const uint64_t all = iterations(nest_, nest_.depth);
+    const uint64_t bytes = saturating_multiply(all, nest_.reference[0].element_bytes);
+    return static_cast<double>(all) * costs_->compute().seconds_per_element(
+                                          request_.loop, {1, bytes, request_.local_bytes}, corner);
   }
 
-  // Of the mean tile: some are not moved. `full`: how much of it there is on average.
-  TileCosts tile_costs(const Group& group, Direction direction, double full) const {
-    TileCosts tile = moved_tile_costs(group, direction, full);
-    const double part = moved_part(group);
-    tile.issue *= part;
-    tile.retire *= part;
-    tile.serve *= part;
-    tile.gap *= part;
-    return tile;
+  void look_up(const Tile& tile, TileTransfer& transfer) const {
+    const NestLink& link = link_of(tile);
+    const Direction direction = transfer.direction;
+    if (tile.contiguous() || link.vis == nullptr) {
+      transfer.link = direction == Direction::get ? &link.strip->get() : &link.strip->put();
+      transfer.slowdown = slowdown(link, direction, tile.run_bytes);
+      return;
+    }
+    const VisRequest request = many(tile, direction);
+    transfer.many_regions = true;
+    transfer.choice = choose_vis(request, *link.vis);
+    transfer.stage = vis_stage(request, *link.vis, transfer.choice.candidate);
+    // What the NIC takes of it is bytes, all but a little.
+    transfer.slowdown = slowdown(link, direction, tile.bytes());
   }
 
-  TileCosts moved_tile_costs(const Group& group, Direction direction, double full) const {
-    const NestLink& link = link_of(group);
+  // Of the mean tile: some are not moved.
+  TileCosts tile_costs(const Tile& tile, const TileTransfer& transfer) const {
+    TileCosts costs = moved_tile_costs(tile, transfer);
+    costs.issue *= transfer.part;
+    costs.retire *= transfer.part;
+    costs.serve *= transfer.part;
+    costs.gap *= transfer.part;
+    return costs;
+  }
+
+  TileCosts moved_tile_costs(const Tile& tile, const TileTransfer& transfer) const {
     const double ranks = request_.nic_ranks;
-    if (group.tile.contiguous() || link.vis == nullptr) {
-      const double size = full * static_cast<double>(group.tile.run_bytes);
-      const MessageCosts m = message(*link.strip, direction, group.tile.run_bytes);
-      const double byte_s = ranks * slowdown(link, direction, group.tile.run_bytes) * m.G;
+    if (!transfer.many_regions) {
+      const double size = transfer.full * static_cast<double>(tile.run_bytes);
+      const MessageCosts m = message(*transfer.link, tile.run_bytes);
+      const double byte_s = ranks * transfer.slowdown * m.G;
       const TileCosts one{m.o(size), m.r(size), 0, 2 * m.L + byte_s * size,
                           ranks * m.g + byte_s * size};
-      const auto runs = static_cast<double>(group.tile.runs());
+      const auto runs = static_cast<double>(tile.runs);
       return {runs * one.issue, runs * one.retire, 0, one.round_trip + (runs - 1) * one.gap,
               runs * one.gap};
     }
-    const VisRequest request = many(group, direction);
-    const VisPlan plan = plan_vis(request, link.vis);
-    const VisCandidate candidate{plan.method, plan.window, plan.chunk_bytes};
-    const VisStage stage = vis_stage(request, *link.vis, candidate);
-    const cost::LogRatio residual = residual_of(request, *link.vis, candidate);
-    const double factor =
-        std::exp(perturbation_.of(Source::regions) == Corner::high  ? residual.high
-                 : perturbation_.of(Source::regions) == Corner::low ? residual.low
-                                                                    : residual.value);
-    const double part = full * factor;
-    // What the NIC takes of it is bytes, all but a little.
-    const double loaded = slowdown(link, direction, group.bytes());
+    const VisStage& stage = transfer.stage;
+    const cost::LogRatio& residual = transfer.choice.residual;
+    const Corner regions = perturbation_.of(Source::regions);
+    const double factor = std::exp(regions == Corner::high  ? residual.high
+                                   : regions == Corner::low ? residual.low
+                                                            : residual.value);
+    const double part = transfer.full * factor;
     return {part * stage.issue, part * stage.retire, part * stage.serve,
-            factor * (stage.round_trip + (loaded - 1) * stage.gap),
-            part * ranks * loaded * stage.gap};
+            factor * (stage.round_trip + (transfer.slowdown - 1) * stage.gap),
+            part * ranks * transfer.slowdown * stage.gap};
   }
 
   double slowdown(const NestLink& link, Direction direction, uint64_t bytes) const {
@@ -345,30 +393,21 @@ class NestEvaluator {
     return load.empty() ? 1 : load.slowdown(request_.load, bytes);
   }
 
-  static cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,
-                                    const VisCandidate& candidate) {
-    return costs.residual(request.direction, request.compute, candidate.method, vis_spread(request),
-                          vis_lands(request, candidate.chunk_bytes),
-                          std::log2(static_cast<double>(request.region_bytes)),
-                          std::log2(static_cast<double>(vis_bytes(request))));
-  }
-
-  MessageCosts message(const StripCosts& costs, Direction direction, uint64_t bytes) const {
-    const cost::LinkCosts& link = direction == Direction::get ? costs.get() : costs.put();
+  MessageCosts message(const cost::LinkCosts& link, uint64_t bytes) const {
     if (perturbation_.corner == Corner::nominal) return link.at(bytes);
     return perturbed(link.at(bytes), link.at(bytes, perturbation_.corner), perturbation_.source);
   }
 
-  // Buffers of a group. What is held for some steps has two: the next tile comes meanwhile.
-  static void reserve(Steps& steps, const Group& group, bool held) {
+  // Buffers of a tile. What is held for some steps has two: the next tile comes meanwhile.
+  static void reserve(StepBuffers& buffers, const Tile& tile, bool held) {
     if (!held) {
-      steps.slot_bytes = saturating_add(steps.slot_bytes, group.bytes());
-      steps.gets = steps.gets || reads(group.mode);
-      steps.puts = steps.puts || writes(group.mode);
+      buffers.slot_bytes = saturating_add(buffers.slot_bytes, tile.bytes());
+      buffers.gets = buffers.gets || reads(tile.mode);
+      buffers.puts = buffers.puts || writes(tile.mode);
     } else {
-      const uint64_t buffers = group.hold == 0 ? 1 : 2;
-      steps.held_bytes =
-          saturating_add(steps.held_bytes, saturating_multiply(buffers, group.bytes()));
+      const uint64_t places = tile.hold == 0 ? 1 : 2;
+      buffers.held_bytes =
+          saturating_add(buffers.held_bytes, saturating_multiply(places, tile.bytes()));
     }
   }
 
@@ -385,64 +424,58 @@ class NestEvaluator {
     return others_s > 0 ? std::max(others_s + tile.gap, tile.round_trip) : tile.round_trip;
   }
 
-  // Adds a group, of which a step moves so many tiles: one, or less if it is held.
-  // Returns how long a tile takes by itself.
-  double add(Steps& steps, const Group& group, Direction direction, double share,
-             double full) const {
-    if (!known()) return 0;
+  // Adds the transfer of a tile. Returns how long it takes by itself.
+  double add(Steps& steps, const Tile& tile, const TileTransfer& transfer) const {
     StripTerms& t = steps.terms;
-    const TileCosts tile = tile_costs(group, direction, share < 1 ? 1.0 : full);
-    const bool get = direction == Direction::get;
+    const TileCosts costs = tile_costs(tile, transfer);
+    const double share = transfer.share;
+    const bool get = transfer.direction == Direction::get;
     if (share < 1) {
       // Together with the first step's tiles, or the last one's.
       double& round_trip = get ? steps.held_get_round_trip : steps.held_put_round_trip;
-      round_trip = after(round_trip, tile);
-      (group.hold == 0 ? steps.once_s : steps.exposed_s) += tile.issue + tile.retire + tile.serve;
+      round_trip = after(round_trip, costs);
+      (tile.hold == 0 ? steps.once_s : steps.exposed_s) += costs.issue + costs.retire + costs.serve;
     }
-    const double alone_s = tile.issue + tile.round_trip + tile.retire;
-    if (group.hold == 0 && share < 1) return alone_s;
-    steps.serve_s += share * tile.serve;
+    const double alone_s = costs.issue + costs.round_trip + costs.retire;
+    if (tile.hold == 0 && share < 1) return alone_s;
+    steps.serve_s += share * costs.serve;
     if (share < 1) {
       // Later ones between two steps, in the background.
-      steps.blocking_s += share * (tile.issue + tile.retire + tile.gap);
-      t.o += share * tile.issue;
-      t.r += share * tile.retire;
-      t.gap += share * tile.gap;
+      steps.blocking_s += share * (costs.issue + costs.retire + costs.gap);
+      t.o += share * costs.issue;
+      t.r += share * costs.retire;
+      t.gap += share * costs.gap;
       return alone_s;
     }
-    ++steps.messages;
-    steps.blocking_s += tile.issue + tile.retire;
-    t.gap += tile.gap;
+    steps.blocking_s += costs.issue + costs.retire;
+    t.gap += costs.gap;
     if (get) {
       // The NIC takes one after the other.
-      t.round_trip = after(t.round_trip, tile);
-      t.o += tile.issue;
-      t.r += tile.retire;
+      t.round_trip = after(t.round_trip, costs);
+      t.o += costs.issue;
+      t.r += costs.retire;
     } else {
-      steps.put_round_trip = after(steps.put_round_trip, tile);
-      steps.put_issue += tile.issue;
-      steps.put_retire += tile.retire;
+      steps.put_round_trip = after(steps.put_round_trip, costs);
+      steps.put_issue += costs.issue;
+      steps.put_retire += costs.retire;
     }
     return alone_s;
   }
 
   // Of the engine, for each step of a nest that is cut.
-  double overhead() const {
-    return known() ? costs_->strip_overhead(perturbation_.of(Source::overhead)) : 0.0;
-  }
+  double overhead() const { return costs_->strip_overhead(perturbation_.of(Source::overhead)); }
 
-  // The CPU's work of a step, with buffers of so many bytes.
-  void set_work(Steps& steps, uint64_t buffer_bytes) const {
-    if (!known()) return;
-    const Corner buffers = perturbation_.of(Source::buffers);
-    const double uncut = compute_s();
-    double compute = uncut;
+  // The CPU's work of a step, with the buffers of a schedule.
+  void set_work(Steps& steps, Schedule schedule, uint32_t window) const {
+    double compute = compute_s_;
     if (costs_->has_buffers() && steps.received_bytes > 0) {
+      const Corner corner = perturbation_.of(Source::buffers);
+      const uint64_t bytes = buffer_bytes(steps.buffers, schedule, window);
       const auto all = static_cast<uint64_t>(steps.received_bytes);
-      const double saved = steps.received_bytes * (costs_->first_read(all, buffers) -
-                                                   costs_->first_read(buffer_bytes, buffers));
-      compute = std::max(uncut - saved, kLeastCompute * uncut) +
-                steps.received_bytes * costs_->retire_into(buffer_bytes, buffers);
+      const double saved = steps.received_bytes *
+                           (costs_->first_read(all, corner) - costs_->first_read(bytes, corner));
+      compute = std::max(compute_s_ - saved, kLeastCompute * compute_s_) +
+                steps.received_bytes * costs_->retire_into(bytes, corner);
     }
     steps.terms.work = compute / steps.terms.strips + overhead() + steps.serve_s;
     steps.terms.work_last = steps.terms.work;
@@ -455,6 +488,7 @@ class NestEvaluator {
   bool known_ = true;
   uint32_t queue_ = std::numeric_limits<uint32_t>::max();
   Perturbation perturbation_;
+  double compute_s_ = 0;  // as perturbed
 };
 
 }  // namespace stripline::plan::detail

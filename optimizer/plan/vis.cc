@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "optimizer/plan/vis_choice.h"
 #include "optimizer/plan/vis_costs.h"
 #include "optimizer/plan/vis_time.h"
 
@@ -126,18 +127,15 @@ bool predictable(const VisRequest& request, const VisCosts* costs) {
          (costs->has_am() || !vis_allowed(request, VisMethod::packed));
 }
 
-// A candidate with its time, and the interval of the time as logarithms.
+// A candidate with the logarithm of its time.
 struct Judged {
   VisCandidate candidate;
+  cost::LogRatio residual;
   double log_s = 0;
-  double below = 0;  // down to the lower end
-  double above = 0;
+  // Down to the lower end of its interval, and up to the upper one.
+  double below() const { return residual.value - residual.low; }
+  double above() const { return residual.high - residual.value; }
 };
-
-Judged judge(const VisCandidate& candidate, double model_s, const cost::LogRatio& residual) {
-  return {candidate, std::log(std::max(model_s, 1e-12)) + residual.value,
-          residual.value - residual.low, residual.high - residual.value};
-}
 
 cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,
                            const VisCandidate& candidate, double log2_region_bytes,
@@ -175,52 +173,61 @@ VisPlan blind(const VisRequest& request) {
   return plan_of(candidate_of(request, nullptr, method, 0, 0), Reason::no_model);
 }
 
+// The method that is chosen, and what it was chosen before.
+struct Decision {
+  Judged chosen;
+  Judged other;  // the same, where there is no other
+  bool uncertain = false;
+};
+
 template <typename Sink>
-VisPlan decide(const VisRequest& request, const VisCosts* costs, Sink sink) {
-  if (!predictable(request, costs)) return blind(request);
+Decision decide(const VisRequest& request, const VisCosts& costs, Sink sink) {
   const double x = log2_or_zero(request.region_bytes);
   const double y = x + log2_or_zero(request.regions);
-  std::array<Judged, kVisMethods> judged;
+  // The two fastest; of methods that take equally long the simpler one, which comes first.
+  std::array<Judged, 2> fastest;
   size_t count = 0;
   for (size_t i = 0; i < kVisMethods; ++i) {
     const auto method = static_cast<VisMethod>(i);
     if (!vis_allowed(request, method)) continue;
-    const VisCandidate candidate = candidate_of(request, costs, method, 0, 0);
-    const double model_s = model_time(request, *costs, candidate);
-    const cost::LogRatio residual = residual_of(request, *costs, candidate, x, y);
-    judged[count++] = judge(candidate, model_s, residual);
+    const VisCandidate candidate = candidate_of(request, &costs, method, 0, 0);
+    const double model_s = model_time(request, costs, candidate);
+    const cost::LogRatio residual = residual_of(request, costs, candidate, x, y);
     if constexpr (!std::is_same_v<Sink, NoSink>) {
       sink.considered(candidate, model_s, std::exp(residual.value), std::exp(residual.low),
                       std::exp(residual.high));
     }
-  }
-  // The two fastest to the front; of methods that take equally long the simpler one, which comes
-  // first.
-  for (size_t place = 0; place < std::min<size_t>(count, 2); ++place) {
-    for (size_t i = count - 1; i > place; --i) {
-      if (judged[i].log_s < judged[i - 1].log_s) std::swap(judged[i], judged[i - 1]);
+    const Judged judged{candidate, residual, std::log(std::max(model_s, 1e-12)) + residual.value};
+    if (count == 0 || judged.log_s < fastest[0].log_s) {
+      fastest[1] = fastest[0];
+      fastest[0] = judged;
+    } else if (count == 1 || judged.log_s < fastest[1].log_s) {
+      fastest[1] = judged;
     }
+    ++count;
   }
-  size_t chosen = 0;
-  bool uncertain = false;
-  if (count > 1) {
-    const Judged& best = judged[0];
-    const Judged& next = judged[1];
-    // ln(best / next) lies in [difference - down, difference + up].
-    const double difference = best.log_s - next.log_s;
-    const double up = std::hypot(best.above, next.below);
-    const double down = std::hypot(best.below, next.above);
-    uncertain = difference + up >= 0;
-    // What either loses at most: the best one exp(difference + up) - 1, the other one
-    // exp(down - difference) - 1.
-    if (difference + up > down - difference) chosen = 1;
-  }
-  VisPlan plan = plan_of(judged[chosen].candidate, Reason::tuned);
-  plan.predicted_s = std::exp(judged[chosen].log_s);
-  const Judged& other = judged[count > 1 ? 1 - chosen : 0];
-  plan.runner_up = other.candidate.method;
-  plan.runner_up_s = std::exp(other.log_s);
-  plan.uncertain = uncertain;
+  const auto& [best, next] = fastest;
+  if (count < 2) return {best, best, false};
+  // ln(best / next) lies in [difference - down, difference + up].
+  const double difference = best.log_s - next.log_s;
+  const double up = std::hypot(best.above(), next.below());
+  const double down = std::hypot(best.below(), next.above());
+  const bool uncertain = difference + up >= 0;
+  // What either loses at most: the best one exp(difference + up) - 1, the other one
+  // exp(down - difference) - 1.
+  if (difference + up > down - difference) return {next, best, uncertain};
+  return {best, next, uncertain};
+}
+
+template <typename Sink>
+VisPlan plan_with(const VisRequest& request, const VisCosts* costs, Sink sink) {
+  if (!predictable(request, costs)) return blind(request);
+  const Decision decision = decide(request, *costs, sink);
+  VisPlan plan = plan_of(decision.chosen.candidate, Reason::tuned);
+  plan.predicted_s = std::exp(decision.chosen.log_s);
+  plan.runner_up = decision.other.candidate.method;
+  plan.runner_up_s = std::exp(decision.other.log_s);
+  plan.uncertain = decision.uncertain;
   return plan;
 }
 
@@ -263,11 +270,22 @@ bool vis_allowed(const VisRequest& request, VisMethod method) noexcept {
 }
 
 VisPlan plan_vis(const VisRequest& request, const VisCosts* costs) noexcept {
-  return decide(request, costs, NoSink{});
+  return plan_with(request, costs, NoSink{});
 }
 
 VisPlan explain_vis(const VisRequest& request, const VisCosts* costs, VisSink& sink) {
-  return decide(request, costs, Adapter{sink});
+  return plan_with(request, costs, Adapter{sink});
+}
+
+VisChoice detail::choose_vis(const VisRequest& request, const VisCosts& costs) noexcept {
+  if (predictable(request, &costs)) {
+    const Decision decision = decide(request, costs, NoSink{});
+    return {decision.chosen.candidate, decision.chosen.residual};
+  }
+  const VisPlan plan = blind(request);
+  const VisCandidate candidate{plan.method, plan.window, plan.chunk_bytes};
+  const double x = log2_or_zero(request.region_bytes);
+  return {candidate, residual_of(request, costs, candidate, x, x + log2_or_zero(request.regions))};
 }
 
 VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod method,
