@@ -31,7 +31,8 @@ LinkCosts::LinkCosts(const model::OperationModel& operation) {
   segments_.resize(kCorners * count);
   for (size_t corner = 0; corner < kCorners; ++corner) {
     for (size_t i = 0; i < operation.segments.size(); ++i) {
-      segments_[corner * count + i] = compile(operation.segments[i], static_cast<Corner>(corner));
+      segments_[i * kCorners + corner] =
+          compile(operation.segments[i], static_cast<Corner>(corner));
     }
   }
   for (size_t width = 0; width < first_by_width_.size(); ++width) {

@@ -58,9 +58,14 @@ class LinkCosts {
   /// The parameters for a size. The reference lives as long as this object, and is the same for all
   /// sizes of a segment.
   const MessageCosts& at(uint64_t bytes, Corner corner = Corner::nominal) const {
+    return corners_at(bytes)[static_cast<size_t>(corner)];
+  }
+
+  /// The same of all corners, in their order.
+  std::span<const MessageCosts, kCorners> corners_at(uint64_t bytes) const {
     uint32_t index = first_by_width_[static_cast<size_t>(std::bit_width(bytes))];
     while (bytes >= ends_[index] && index + 1 < ends_.size()) ++index;
-    return segments_[static_cast<size_t>(corner) * ends_.size() + index];
+    return std::span<const MessageCosts, kCorners>(&segments_[index * kCorners], kCorners);
   }
 
   double o(uint64_t bytes) const { return at(bytes).o(static_cast<double>(bytes)); }
@@ -94,7 +99,7 @@ class LinkCosts {
   std::span<const uint64_t> breakpoints() const { return {ends_.data(), ends_.size() - 1}; }
 
  private:
-  std::vector<MessageCosts> segments_;         // kCorners runs of ends_.size() segments
+  std::vector<MessageCosts> segments_;         // by segment, then corner
   std::vector<uint64_t> ends_;                 // exclusive; the last one is the largest integer
   std::array<uint32_t, 65> first_by_width_{};  // first segment that may hold a size of this width
   uint32_t queue_depth_ = std::numeric_limits<uint32_t>::max();

@@ -26,6 +26,7 @@ using detail::Tile;
 using detail::TileGrowth;
 using detail::Tiles;
 using detail::tiles_of;
+using detail::TileTransfer;
 
 // Sinks of plan_nest: nothing, at no cost.
 struct NoSink {
@@ -62,7 +63,8 @@ std::variant<Tiles, access::Failure> vectorised(const NestRequest& request,
   return *obstacle;
 }
 
-NestPlan plan_of(const NestRequest& request, const NestEvaluator& evaluator, const Tiles& tiles,
+// `known`: the steps of these tiles, if they have been looked up.
+NestPlan plan_of(const NestEvaluator& evaluator, const Tiles& tiles, const Steps* known,
                  Schedule schedule, uint32_t window, Reason reason) {
   NestPlan plan;
   plan.schedule = schedule;
@@ -87,8 +89,9 @@ NestPlan plan_of(const NestRequest& request, const NestEvaluator& evaluator, con
     }
     transfer.many_regions = !tile.contiguous();
     if (!transfer.moved || !transfer.many_regions) continue;
-    const Direction direction = reads(tile.mode) ? Direction::get : Direction::put;
-    const VisPlan vis = plan_vis(evaluator.many(tile, direction), evaluator.link_of(tile).vis);
+    const TileTransfer* chosen = known != nullptr ? known->regions_of(g) : nullptr;
+    const VisCandidate vis =
+        chosen != nullptr ? chosen->choice.candidate : evaluator.method_of(tile);
     transfer.method = vis.method;
     transfer.vis_window = vis.window;
     transfer.chunk_bytes = vis.chunk_bytes;
@@ -104,27 +107,19 @@ class Search {
   Search(const NestRequest& request, const NestEvaluator& evaluator, Sink& sink)
       : request_(request), evaluator_(evaluator), sink_(sink) {}
 
-  void consider(const Tiles& tiles, const Steps& steps, Schedule schedule, uint32_t window,
-                double predicted_s) {
-    sink_.considered({schedule, tiles.cut, window}, predicted_s);
-    if (!(predicted_s < best_s_)) return;
-    best_s_ = predicted_s;
-    best_ = tiles;
-    steps_ = steps;
-    schedule_ = schedule;
-    window_ = window;
-  }
-
   /// Cuts at every loop. Of a loop the large steps first: once several in a row were worse than the
   /// best, and ever worse, smaller ones are, too.
-  void run() {
+  void run(const Tiles& baseline, const Steps& uncut, double baseline_s) {
+    tried().tiles = baseline;
+    tried().steps = uncut;
+    if (consider(Schedule::vectorised, 1, baseline_s)) keep();
     for (uint32_t loop = outermost_cut(request_.nest); loop < request_.nest.depth; ++loop) {
       try_loop(loop);
     }
   }
 
-  const Tiles& best() const { return best_; }
-  const Steps& steps() const { return steps_; }
+  const Tiles& best() const { return ways_[best_].tiles; }
+  Steps& steps() { return ways_[best_].steps; }
   Schedule schedule() const { return schedule_; }
   uint32_t window() const { return window_; }
   double best_s() const { return best_s_; }
@@ -142,10 +137,10 @@ class Search {
       bool protocol_begins;  // going down
     };
     void insert(uint64_t iterations, bool protocol_begins = false) {
-      size_t place = 0;
-      while (place < count_ && granules_[place].iterations > iterations) ++place;
-      if (place < count_ && granules_[place].iterations == iterations) {
-        granules_[place].protocol_begins |= protocol_begins;
+      size_t place = count_;
+      while (place > 0 && granules_[place - 1].iterations < iterations) --place;
+      if (place > 0 && granules_[place - 1].iterations == iterations) {
+        granules_[place - 1].protocol_begins |= protocol_begins;
         return;
       }
       if (count_ == granules_.size()) return;
@@ -223,19 +218,20 @@ class Search {
     constexpr double kNever = std::numeric_limits<double>::infinity();
     const uint64_t count = steps_of(request_.nest, cut);
     if (count < 2 || count > kMostSteps) return kNever;
-    const auto tiles = growth.tiles(cut.granule);
-    if (!tiles) return kNever;
-    Steps steps = evaluator_.steps(*tiles);
+    Steps& steps = tried().steps;
+    if (!growth.tiles(cut.granule, tried().tiles)) return kNever;
+    evaluator_.look_up(tried().tiles, steps);
     const double bound_s = evaluator_.bound(steps);
     if (bound_s >= best_s_) {
       sink_.pruned(cut, bound_s);
       return bound_s;
     }
     double fastest_s = kNever;
+    bool better = false;
     const auto attempt = [&](Schedule schedule, uint32_t window) {
       const double s = evaluator_.time(steps, schedule, window);
       fastest_s = std::min(fastest_s, s);
-      consider(*tiles, steps, schedule, window, s);
+      better = consider(schedule, window, s) || better;
     };
     // Beyond the queue issuing gets blocks, and B with as many in flight computes meanwhile.
     if ((!steps.buffers.gets ||
@@ -246,14 +242,32 @@ class Search {
     }
     const uint64_t limit = evaluator_.largest_window(steps);
     if (limit > 0) attempt(Schedule::pipelined, evaluator_.window_for(steps, limit));
+    if (better) keep();
     return fastest_s;
   }
+
+  // Whether the cut that is tried is the best so far, this way.
+  bool consider(Schedule schedule, uint32_t window, double predicted_s) {
+    sink_.considered({schedule, tried().tiles.cut, window}, predicted_s);
+    if (!(predicted_s < best_s_)) return false;
+    best_s_ = predicted_s;
+    schedule_ = schedule;
+    window_ = window;
+    return true;
+  }
+
+  struct Way {
+    Tiles tiles;
+    Steps steps;
+  };
+  Way& tried() { return ways_[1 - best_]; }
+  void keep() { best_ = 1 - best_; }
 
   const NestRequest& request_;
   const NestEvaluator& evaluator_;
   Sink& sink_;
-  Tiles best_;
-  Steps steps_;  // of it
+  std::array<Way, 2> ways_;  // the best one so far, and what is tried
+  size_t best_ = 0;
   Schedule schedule_ = Schedule::vectorised;
   uint32_t window_ = 1;
   double best_s_ = std::numeric_limits<double>::infinity();
@@ -363,7 +377,7 @@ NestPlan decide_stream(const NestRequest& request, const NestEvaluator& evaluato
                        const StripRequest& strips, Sink& sink) {
   const StripPlan strip = plan_stream(strips, request.links[request.link[0]].strip, sink);
   const auto tiles = tiles_of(request.nest, {0, strip.strip_bytes / strips.element_bytes});
-  NestPlan plan = plan_of(request, evaluator, *tiles, strip.schedule, strip.burst, strip.reason);
+  NestPlan plan = plan_of(evaluator, *tiles, nullptr, strip.schedule, strip.burst, strip.reason);
   plan.predicted_s = strip.predicted_s;
   plan.baseline_s = strip.baseline_s;
   plan.gain_low = strip.gain_low;
@@ -387,29 +401,27 @@ NestPlan decide(const NestRequest& request, Sink& sink) {
     return plan;
   }
   const Tiles& baseline = std::get<Tiles>(whole);
-  const auto vectorise = [&](Reason reason) {
-    return plan_of(request, evaluator, baseline, Schedule::vectorised, 1, reason);
+  const auto vectorise = [&](Reason reason, const Steps* known) {
+    return plan_of(evaluator, baseline, known, Schedule::vectorised, 1, reason);
   };
-  if (!evaluator.moves()) return vectorise(Reason::own_memory);
-  if (!evaluator.known()) return vectorise(Reason::no_model);
+  if (!evaluator.moves()) return vectorise(Reason::own_memory, nullptr);
+  if (!evaluator.known()) return vectorise(Reason::no_model, nullptr);
 
   Steps uncut = evaluator.steps(baseline);
   const double baseline_s = evaluator.time(uncut, Schedule::vectorised, 1);
   Search<Sink> search(request, evaluator, sink);
-  search.consider(baseline, uncut, Schedule::vectorised, 1, baseline_s);
-  search.run();
+  search.run(baseline, uncut, baseline_s);
   const bool cut = search.schedule() != Schedule::vectorised;
   double gain_low = 0;
   if (cut && baseline_s > 0) {
-    Steps best = search.steps();
     gain_low = lower_gain(evaluator, {baseline, uncut, Schedule::vectorised, 1},
-                          {search.best(), best, search.schedule(), search.window()},
+                          {search.best(), search.steps(), search.schedule(), search.window()},
                           1 - search.best_s() / baseline_s, sink);
   }
   const bool sure = cut && gain_low > evaluator.minimum_gain();
-  plan = sure ? plan_of(request, evaluator, search.best(), search.schedule(), search.window(),
-                        Reason::tuned)
-              : vectorise(cut ? Reason::below_margin : Reason::no_faster_plan);
+  plan = sure ? plan_of(evaluator, search.best(), &search.steps(), search.schedule(),
+                        search.window(), Reason::tuned)
+              : vectorise(cut ? Reason::below_margin : Reason::no_faster_plan, &uncut);
   plan.predicted_s = sure ? search.best_s() : baseline_s;
   plan.baseline_s = baseline_s;
   plan.gain_low = gain_low;
@@ -434,7 +446,7 @@ NestPlan explain_nest(const NestRequest& request, NestSink& sink) { return decid
 NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate) noexcept {
   const auto tiles = tiles_of(request.nest, candidate.cut);
   if (!tiles) return {};
-  return plan_of(request, NestEvaluator(request), *tiles, candidate.schedule, candidate.window,
+  return plan_of(NestEvaluator(request), *tiles, nullptr, candidate.schedule, candidate.window,
                  Reason::forced);
 }
 
@@ -474,7 +486,7 @@ NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate) 
   if (allowed.schedule == Schedule::pipelined && tiles->steps > 1) {
     allowed.window = static_cast<uint32_t>(std::min<uint64_t>(allowed.window, tiles->steps - 1));
   }
-  plan = plan_of(request, evaluator, *tiles, allowed.schedule, allowed.window, Reason::forced);
+  plan = plan_of(evaluator, *tiles, nullptr, allowed.schedule, allowed.window, Reason::forced);
   if (evaluator.moves() && evaluator.known()) {
     Steps uncut = evaluator.steps(baseline);
     Steps steps = evaluator.steps(*tiles);

@@ -50,11 +50,10 @@ struct TileTransfer {
   double share = 1;           // of a tile, what a step moves: all, or less if it is held
   double full = 1;            // of its bytes, the mean
   double slowdown = 1;        // of a byte, in a network that others use
-  // One operation for each run.
-  const cost::LinkCosts* link = nullptr;
+  // One operation for each run: its parameters, by corner.
+  const MessageCosts* message = nullptr;
   // By the method that plan_vis() chooses.
   VisChoice choice;
-  VisStage stage;
 };
 
 // Buffers of steps.
@@ -92,6 +91,14 @@ struct Steps : StepTimes {
   uint64_t messages = 0;      // tiles of a step
   // By tile; of what is written back, the get first.
   access::Few<TileTransfer, 2 * access::kMaxReferences> transfers;
+
+  // The first transfer of a tile that is moved by a method of vis.h, or null.
+  const TileTransfer* regions_of(uint32_t tile) const {
+    for (const TileTransfer& transfer : transfers) {
+      if (transfer.tile == tile && transfer.many_regions) return &transfer;
+    }
+    return nullptr;
+  }
 };
 
 class NestEvaluator {
@@ -135,6 +142,13 @@ class NestEvaluator {
     return request;
   }
 
+  /// How a tile of several regions is moved.
+  VisCandidate method_of(const Tile& tile) const {
+    const Direction direction = reads(tile.mode) ? Direction::get : Direction::put;
+    const VisPlan plan = plan_vis(many(tile, direction), link_of(tile).vis);
+    return {plan.method, plan.window, plan.chunk_bytes};
+  }
+
   StepBuffers buffers(const Tiles& tiles) const {
     StepBuffers buffers{.steps = tiles.steps};
     for (const Tile& tile : tiles.tile) {
@@ -143,10 +157,18 @@ class NestEvaluator {
     return buffers;
   }
 
-  /// With the times of a model that is known().
   Steps steps(const Tiles& tiles) const {
     Steps steps;
-    steps.buffers.steps = tiles.steps;
+    look_up(tiles, steps);
+    return steps;
+  }
+
+  /// Sets `steps`, with the times of a model that is known().
+  void look_up(const Tiles& tiles, Steps& steps) const {
+    steps.buffers = {.steps = tiles.steps};
+    steps.waiting_part = steps.received_bytes = 0;
+    steps.messages = 0;
+    steps.transfers.clear();
     const auto count = static_cast<double>(tiles.steps);
     steps.terms.strips = steps.terms.strips_per_peer = count;
     steps.terms.queue = queue_;
@@ -175,7 +197,6 @@ class NestEvaluator {
       }
     }
     take_times(tiles, steps);
-    return steps;
   }
 
   /// Anew with the parameters as perturb() has left them.
@@ -340,14 +361,15 @@ class NestEvaluator {
     const NestLink& link = link_of(tile);
     const Direction direction = transfer.direction;
     if (tile.contiguous() || link.vis == nullptr) {
-      transfer.link = direction == Direction::get ? &link.strip->get() : &link.strip->put();
+      const cost::LinkCosts& costs =
+          direction == Direction::get ? link.strip->get() : link.strip->put();
+      transfer.message = costs.corners_at(tile.run_bytes).data();
       transfer.slowdown = slowdown(link, direction, tile.run_bytes);
       return;
     }
     const VisRequest request = many(tile, direction);
     transfer.many_regions = true;
     transfer.choice = choose_vis(request, *link.vis);
-    transfer.stage = vis_stage(request, *link.vis, transfer.choice.candidate);
     // What the NIC takes of it is bytes, all but a little.
     transfer.slowdown = slowdown(link, direction, tile.bytes());
   }
@@ -366,7 +388,7 @@ class NestEvaluator {
     const double ranks = request_.nic_ranks;
     if (!transfer.many_regions) {
       const double size = transfer.full * static_cast<double>(tile.run_bytes);
-      const MessageCosts m = message(*transfer.link, tile.run_bytes);
+      const MessageCosts m = message(transfer);
       const double byte_s = ranks * transfer.slowdown * m.G;
       const TileCosts one{m.o(size), m.r(size), 0, 2 * m.L + byte_s * size,
                           ranks * m.g + byte_s * size};
@@ -374,7 +396,7 @@ class NestEvaluator {
       return {runs * one.issue, runs * one.retire, 0, one.round_trip + (runs - 1) * one.gap,
               runs * one.gap};
     }
-    const VisStage& stage = transfer.stage;
+    const VisStage& stage = transfer.choice.stage;
     const cost::LogRatio& residual = transfer.choice.residual;
     const Corner regions = perturbation_.of(Source::regions);
     const double factor = std::exp(regions == Corner::high  ? residual.high
@@ -393,9 +415,10 @@ class NestEvaluator {
     return load.empty() ? 1 : load.slowdown(request_.load, bytes);
   }
 
-  MessageCosts message(const cost::LinkCosts& link, uint64_t bytes) const {
-    if (perturbation_.corner == Corner::nominal) return link.at(bytes);
-    return perturbed(link.at(bytes), link.at(bytes, perturbation_.corner), perturbation_.source);
+  MessageCosts message(const TileTransfer& transfer) const {
+    if (perturbation_.corner == Corner::nominal) return *transfer.message;
+    return perturbed(*transfer.message, transfer.message[static_cast<size_t>(perturbation_.corner)],
+                     perturbation_.source);
   }
 
   // Buffers of a tile. What is held for some steps has two: the next tile comes meanwhile.

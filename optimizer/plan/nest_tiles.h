@@ -133,21 +133,26 @@ class TileGrowth {
   uint64_t more_bytes(uint32_t g) const { return growth_[g].bytes; }
   bool contiguous(uint32_t g) const { return growth_[g].contiguous; }
 
-  // As tiles_of(), but at once where they only grow.
-  std::optional<Tiles> tiles(uint64_t granule) const {
+  // Sets the tiles of a cut as tiles_of() does, but at once where they only grow. False where the
+  // nest cannot be cut so.
+  bool tiles(uint64_t granule, Tiles& tiles) const {
     // The last step of a loop counts as a full one (access::tile()), and may then write what the
     // next one does.
-    const bool equal = nest_.counts[loop_] % granule == 0;
-    if (!grows_ || (writes_ && !equal)) return tiles_of(nest_, {loop_, granule});
-    std::optional<Tiles> grown = one_;
-    for (uint32_t g = 0; g < grown->groups(); ++g) {
-      Tile& tile = grown->tile[g];
+    const bool equal = !writes_ || nest_.counts[loop_] % granule == 0;
+    if (!grows_ || !equal) {
+      const auto cut = tiles_of(nest_, {loop_, granule});
+      if (cut) tiles = *cut;
+      return cut.has_value();
+    }
+    tiles.tile = one_->tile;
+    for (uint32_t g = 0; g < tiles.groups(); ++g) {
+      Tile& tile = tiles.tile[g];
       tile.run_bytes += (granule - 1) * growth_[g].run_bytes;
       tile.runs += (granule - 1) * growth_[g].runs;
       tile.extent_bytes += (granule - 1) * growth_[g].extent_bytes;
     }
-    grown->count(nest_, {loop_, granule});
-    return grown;
+    tiles.count(nest_, {loop_, granule});
+    return true;
   }
 
  private:

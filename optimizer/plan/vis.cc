@@ -137,6 +137,9 @@ struct Judged {
   double above() const { return residual.high - residual.value; }
 };
 
+// Of logarithms, which are neither huge nor tiny: std::hypot() takes care of such.
+double length(double a, double b) { return std::sqrt(a * a + b * b); }
+
 cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,
                            const VisCandidate& candidate, double log2_region_bytes,
                            double log2_data_bytes) {
@@ -178,45 +181,57 @@ struct Decision {
   Judged chosen;
   Judged other;  // the same, where there is no other
   bool uncertain = false;
+  PackedParts packed;  // of the packed candidate, if there is one
 };
 
 template <typename Sink>
 Decision decide(const VisRequest& request, const VisCosts& costs, Sink sink) {
   const double x = log2_or_zero(request.region_bytes);
   const double y = x + log2_or_zero(request.regions);
+  Decision decision;
   // The two fastest; of methods that take equally long the simpler one, which comes first.
-  std::array<Judged, 2> fastest;
+  Judged& best = decision.chosen;
+  Judged& next = decision.other;
   size_t count = 0;
   for (size_t i = 0; i < kVisMethods; ++i) {
     const auto method = static_cast<VisMethod>(i);
     if (!vis_allowed(request, method)) continue;
     const VisCandidate candidate = candidate_of(request, &costs, method, 0, 0);
-    const double model_s = model_time(request, costs, candidate);
+    const bool is_packed = method == VisMethod::packed;
+    if (is_packed) {
+      decision.packed = packed_parts(request, costs, candidate.chunk_bytes,
+                                     packed_delay(request, costs.tuning(request.direction)));
+    }
+    const double model_s = is_packed ? packed_time(request, costs, decision.packed,
+                                                   candidate.chunk_bytes, candidate.window)
+                                     : model_time(request, costs, candidate);
     const cost::LogRatio residual = residual_of(request, costs, candidate, x, y);
     if constexpr (!std::is_same_v<Sink, NoSink>) {
       sink.considered(candidate, model_s, std::exp(residual.value), std::exp(residual.low),
                       std::exp(residual.high));
     }
     const Judged judged{candidate, residual, std::log(std::max(model_s, 1e-12)) + residual.value};
-    if (count == 0 || judged.log_s < fastest[0].log_s) {
-      fastest[1] = fastest[0];
-      fastest[0] = judged;
-    } else if (count == 1 || judged.log_s < fastest[1].log_s) {
-      fastest[1] = judged;
+    if (count == 0 || judged.log_s < best.log_s) {
+      next = best;
+      best = judged;
+    } else if (count == 1 || judged.log_s < next.log_s) {
+      next = judged;
     }
     ++count;
   }
-  const auto& [best, next] = fastest;
-  if (count < 2) return {best, best, false};
+  if (count < 2) {
+    next = best;
+    return decision;
+  }
   // ln(best / next) lies in [difference - down, difference + up].
   const double difference = best.log_s - next.log_s;
-  const double up = std::hypot(best.above(), next.below());
-  const double down = std::hypot(best.below(), next.above());
-  const bool uncertain = difference + up >= 0;
+  const double up = length(best.above(), next.below());
+  const double down = length(best.below(), next.above());
+  decision.uncertain = difference + up >= 0;
   // What either loses at most: the best one exp(difference + up) - 1, the other one
   // exp(down - difference) - 1.
-  if (difference + up > down - difference) return {next, best, uncertain};
-  return {best, next, uncertain};
+  if (difference + up > down - difference) std::swap(best, next);
+  return decision;
 }
 
 template <typename Sink>
@@ -280,12 +295,17 @@ VisPlan explain_vis(const VisRequest& request, const VisCosts* costs, VisSink& s
 VisChoice detail::choose_vis(const VisRequest& request, const VisCosts& costs) noexcept {
   if (predictable(request, &costs)) {
     const Decision decision = decide(request, costs, NoSink{});
-    return {decision.chosen.candidate, decision.chosen.residual};
+    const VisCandidate& candidate = decision.chosen.candidate;
+    return {candidate,
+            candidate.method == VisMethod::packed ? packed_stage(decision.packed)
+                                                  : vis_stage(request, costs, candidate),
+            decision.chosen.residual};
   }
   const VisPlan plan = blind(request);
   const VisCandidate candidate{plan.method, plan.window, plan.chunk_bytes};
   const double x = log2_or_zero(request.region_bytes);
-  return {candidate, residual_of(request, costs, candidate, x, x + log2_or_zero(request.regions))};
+  return {candidate, vis_stage(request, costs, candidate),
+          residual_of(request, costs, candidate, x, x + log2_or_zero(request.regions))};
 }
 
 VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod method,

@@ -1,14 +1,17 @@
-// What plan_vis() decides, without the times that a VisPlan tells. For the files of this folder.
+// What plan_vis() decides, as a stage of a pipeline, without the times that a VisPlan tells. For
+// the files of this folder.
 #pragma once
 
 #include "optimizer/cost/residual_table.h"
 #include "optimizer/plan/vis.h"
+#include "optimizer/plan/vis_time.h"
 
 namespace stripline::plan::detail {
 
 struct VisChoice {
   VisCandidate candidate;
-  cost::LogRatio residual;  // of the cost model's time (VisCosts::residual())
+  VisStage stage;           // by the cost model alone
+  cost::LogRatio residual;  // that corrects it (VisCosts::residual())
 };
 
 /// The method of plan_vis() for the same arguments, with its window and chunk.

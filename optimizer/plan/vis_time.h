@@ -229,14 +229,20 @@ inline PackedParts packed_parts(const VisRequest& request, const VisCosts& costs
              : message_parts(request, costs, shape, local, remote, delay_s);
 }
 
-inline double packed_time(const VisRequest& request, const VisCosts& costs, uint64_t chunk_bytes,
-                          uint32_t window, double delay_s) {
-  const PackedParts parts = packed_parts(request, costs, chunk_bytes, delay_s);
+/// With the parts of packed_parts().
+inline double packed_time(const VisRequest& request, const VisCosts& costs,
+                          const PackedParts& parts, uint64_t chunk_bytes, uint32_t window) {
   const double complete = packed_pipeline(parts.pieces, window, parts.initiator() + parts.away,
                                           std::max({parts.initiator(), parts.serve, parts.gap}));
   if (!request.signalled) return complete;
   const bool answered = !vis_lands(request, chunk_bytes) || !one_place(request);
   return answered ? complete - parts.answer : complete + flag_time(request, costs);
+}
+
+inline double packed_time(const VisRequest& request, const VisCosts& costs, uint64_t chunk_bytes,
+                          uint32_t window, double delay_s) {
+  return packed_time(request, costs, packed_parts(request, costs, chunk_bytes, delay_s),
+                     chunk_bytes, window);
 }
 
 /// How long the target lets packed pieces wait.
@@ -274,6 +280,13 @@ struct VisStage {
   double gap = 0;         ///< of the NIC
 };
 
+/// Of packed pieces.
+inline VisStage packed_stage(const PackedParts& parts) {
+  const auto count = static_cast<double>(parts.pieces);
+  return {count * parts.issue, count * parts.retire, count * parts.serve,
+          parts.away + (count - 1) * std::max(parts.gap, parts.serve), count * parts.gap};
+}
+
 /// The stage of a candidate, by the cost model alone.
 inline VisStage vis_stage(const VisRequest& request, const VisCosts& costs,
                           const VisCandidate& candidate) {
@@ -302,11 +315,8 @@ inline VisStage vis_stage(const VisRequest& request, const VisCosts& costs,
     case VisMethod::packed:
       break;
   }
-  const PackedParts parts =
-      packed_parts(request, costs, candidate.chunk_bytes, packed_delay(request, tuning));
-  const auto count = static_cast<double>(parts.pieces);
-  return {count * parts.issue, count * parts.retire, count * parts.serve,
-          parts.away + (count - 1) * std::max(parts.gap, parts.serve), count * parts.gap};
+  return packed_stage(
+      packed_parts(request, costs, candidate.chunk_bytes, packed_delay(request, tuning)));
 }
 
 }  // namespace stripline::plan::detail
