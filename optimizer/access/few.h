@@ -27,8 +27,11 @@ class Few {
   ~Few() = default;
 
   size_t size() const { return size_; }
-  /// A value more. There is room.
-  T& emplace_back() { return *::new (static_cast<void*>(bytes_ + size_++ * sizeof(T))) T(); }
+  /// A value more, made of the arguments. There is room.
+  template <typename... Arguments>
+  T& emplace_back(const Arguments&... arguments) {
+    return *::new (static_cast<void*>(bytes_ + size_++ * sizeof(T))) T{arguments...};
+  }
   void clear() { size_ = 0; }
 
   T& operator[](size_t i) { return begin()[i]; }

@@ -200,7 +200,7 @@ bool Nest::add_loop(uint64_t count) {
 
 bool Nest::add(const Reference& added) {
   if (references() == kMaxReferences) return false;
-  reference.emplace_back() = added;
+  reference.emplace_back(added);
   return true;
 }
 

@@ -26,7 +26,6 @@ using detail::Tile;
 using detail::TileGrowth;
 using detail::Tiles;
 using detail::tiles_of;
-using detail::TileTransfer;
 
 // Sinks of plan_nest: nothing, at no cost.
 struct NoSink {
@@ -89,9 +88,8 @@ NestPlan plan_of(const NestEvaluator& evaluator, const Tiles& tiles, const Steps
     }
     transfer.many_regions = !tile.contiguous();
     if (!transfer.moved || !transfer.many_regions) continue;
-    const TileTransfer* chosen = known != nullptr ? known->regions_of(g) : nullptr;
-    const VisCandidate vis =
-        chosen != nullptr ? chosen->choice.candidate : evaluator.method_of(tile);
+    const detail::VisChoice* chosen = known != nullptr ? known->choice_of(g) : nullptr;
+    const VisCandidate vis = chosen != nullptr ? chosen->candidate : evaluator.method_of(tile);
     transfer.method = vis.method;
     transfer.vis_window = vis.window;
     transfer.chunk_bytes = vis.chunk_bytes;

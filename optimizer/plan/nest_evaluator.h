@@ -52,8 +52,8 @@ struct TileTransfer {
   double slowdown = 1;        // of a byte, in a network that others use
   // One operation for each run: its parameters, by corner.
   const MessageCosts* message = nullptr;
-  // By the method that plan_vis() chooses.
-  VisChoice choice;
+  // By the method that plan_vis() chooses: one of Steps::choices.
+  uint32_t choice = 0;
 };
 
 // Buffers of steps.
@@ -80,6 +80,13 @@ struct StepTimes {
   double held_put_round_trip = 0;  // and after the last one
   double blocking_s = 0;           // of the transfers of a step that waits for them
   double serve_s = 0;              // of a step, for peers
+
+  // One by one: that is cheaper than clearing memory in a loop.
+  void clear() {
+    put_issue = put_retire = put_round_trip = once_s = exposed_s = first_s = last_s = 0;
+    held_get_s = held_both_s = held_get_round_trip = held_put_round_trip = 0;
+    blocking_s = serve_s = 0;
+  }
 };
 
 // Steps as a pipeline.
@@ -91,11 +98,12 @@ struct Steps : StepTimes {
   uint64_t messages = 0;      // tiles of a step
   // By tile; of what is written back, the get first.
   access::Few<TileTransfer, 2 * access::kMaxReferences> transfers;
+  access::Few<VisChoice, 2 * access::kMaxReferences> choices;
 
-  // The first transfer of a tile that is moved by a method of vis.h, or null.
-  const TileTransfer* regions_of(uint32_t tile) const {
+  // How the first transfer of a tile is carried out, if by a method of vis.h; else null.
+  const VisChoice* choice_of(uint32_t tile) const {
     for (const TileTransfer& transfer : transfers) {
-      if (transfer.tile == tile && transfer.many_regions) return &transfer;
+      if (transfer.tile == tile && transfer.many_regions) return &choices[transfer.choice];
     }
     return nullptr;
   }
@@ -169,6 +177,7 @@ class NestEvaluator {
     steps.waiting_part = steps.received_bytes = 0;
     steps.messages = 0;
     steps.transfers.clear();
+    steps.choices.clear();
     const auto count = static_cast<double>(tiles.steps);
     steps.terms.strips = steps.terms.strips_per_peer = count;
     steps.terms.queue = queue_;
@@ -187,13 +196,9 @@ class NestEvaluator {
       for (const Direction direction : {Direction::get, Direction::put}) {
         if (direction == Direction::get ? !reads(tile.mode) : !writes(tile.mode)) continue;
         if (!held) ++steps.messages;
-        TileTransfer& transfer = steps.transfers.emplace_back();
-        transfer.tile = g;
-        transfer.direction = direction;
-        transfer.part = part;
-        transfer.share = moved / count;
-        transfer.full = full;
-        look_up(tile, transfer);
+        TileTransfer& transfer = steps.transfers.emplace_back(TileTransfer{
+            .tile = g, .direction = direction, .part = part, .share = moved / count, .full = full});
+        look_up(tile, transfer, steps);
       }
     }
     take_times(tiles, steps);
@@ -201,7 +206,7 @@ class NestEvaluator {
 
   /// Anew with the parameters as perturb() has left them.
   void take_times(const Tiles& tiles, Steps& steps) const {
-    static_cast<StepTimes&>(steps) = {};
+    steps.clear();
     StripTerms& t = steps.terms;
     t.o = t.r = t.gap = t.round_trip = 0;
     double get_s = 0;  // that a tile takes by itself
@@ -357,7 +362,7 @@ class NestEvaluator {
                                           request_.loop, {1, bytes, request_.local_bytes}, corner);
   }
 
-  void look_up(const Tile& tile, TileTransfer& transfer) const {
+  void look_up(const Tile& tile, TileTransfer& transfer, Steps& steps) const {
     const NestLink& link = link_of(tile);
     const Direction direction = transfer.direction;
     if (tile.contiguous() || link.vis == nullptr) {
@@ -369,14 +374,15 @@ class NestEvaluator {
     }
     const VisRequest request = many(tile, direction);
     transfer.many_regions = true;
-    transfer.choice = choose_vis(request, *link.vis);
+    transfer.choice = static_cast<uint32_t>(steps.choices.size());
+    steps.choices.emplace_back(choose_vis(request, *link.vis));
     // What the NIC takes of it is bytes, all but a little.
     transfer.slowdown = slowdown(link, direction, tile.bytes());
   }
 
   // Of the mean tile: some are not moved.
-  TileCosts tile_costs(const Tile& tile, const TileTransfer& transfer) const {
-    TileCosts costs = moved_tile_costs(tile, transfer);
+  TileCosts tile_costs(const Tile& tile, const TileTransfer& transfer, const Steps& steps) const {
+    TileCosts costs = moved_tile_costs(tile, transfer, steps);
     costs.issue *= transfer.part;
     costs.retire *= transfer.part;
     costs.serve *= transfer.part;
@@ -384,7 +390,8 @@ class NestEvaluator {
     return costs;
   }
 
-  TileCosts moved_tile_costs(const Tile& tile, const TileTransfer& transfer) const {
+  TileCosts moved_tile_costs(const Tile& tile, const TileTransfer& transfer,
+                             const Steps& steps) const {
     const double ranks = request_.nic_ranks;
     if (!transfer.many_regions) {
       const double size = transfer.full * static_cast<double>(tile.run_bytes);
@@ -396,8 +403,7 @@ class NestEvaluator {
       return {runs * one.issue, runs * one.retire, 0, one.round_trip + (runs - 1) * one.gap,
               runs * one.gap};
     }
-    const VisStage& stage = transfer.choice.stage;
-    const cost::LogRatio& residual = transfer.choice.residual;
+    const auto& [candidate, stage, residual] = steps.choices[transfer.choice];
     const Corner regions = perturbation_.of(Source::regions);
     const double factor = std::exp(regions == Corner::high  ? residual.high
                                    : regions == Corner::low ? residual.low
@@ -450,7 +456,7 @@ class NestEvaluator {
   // Adds the transfer of a tile. Returns how long it takes by itself.
   double add(Steps& steps, const Tile& tile, const TileTransfer& transfer) const {
     StripTerms& t = steps.terms;
-    const TileCosts costs = tile_costs(tile, transfer);
+    const TileCosts costs = tile_costs(tile, transfer, steps);
     const double share = transfer.share;
     const bool get = transfer.direction == Direction::get;
     if (share < 1) {

@@ -82,12 +82,12 @@ struct Tiles {
 inline Tiles tiles_of(const Nest& nest, const Cut& cut, const Tiling& tiling) {
   Tiles tiles;
   for (const Group& group : tiling.group) {
-    tiles.tile.emplace_back() = {.mode = group.mode,
+    tiles.tile.emplace_back(Tile{.mode = group.mode,
                                  .reference = group.member[0],
                                  .hold = group.hold,
                                  .runs = group.tile.runs(),
                                  .run_bytes = group.tile.run_bytes,
-                                 .extent_bytes = group.tile.extent().bytes()};
+                                 .extent_bytes = group.tile.extent().bytes()});
   }
   tiles.count(nest, cut);
   return tiles;

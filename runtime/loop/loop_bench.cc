@@ -9,6 +9,9 @@
 #include <stripline/loop_index.h>
 #include <stripline/nest.h>
 
+#include "runtime/loop/loop_state.h"
+#include "runtime/loop/nest_sites.h"
+
 namespace stripline {
 namespace {
 
@@ -61,6 +64,29 @@ void nest_over_own_memory(benchmark::State& state) {
   }
 }
 BENCHMARK(nest_over_own_memory);
+
+// Of that, finding what was decided: the key of the nest, and its site. The rest is execution.
+void find_known_nest(benchmark::State& state) {
+  const auto context = one_rank(state);
+  if (context == nullptr) return;
+  const auto array = context->new_symmetric_array<double>(1024);
+  access::Nest nest;
+  nest.add_loop(1);
+  nest.add({.owner = array->where(),
+            .base = static_cast<int64_t>(array->offset()),
+            .stride_bytes = {sizeof(double)}});
+  const NestOptions options;
+  const CallSite call = CallSite::current();
+  detail::NestSites& sites = detail::LoopState::of(context->state()).nest_sites;
+  sites.insert(detail::key_of(context->state(), nest, options, call, false));
+  for ([[maybe_unused]] auto _ : state) {
+    benchmark::DoNotOptimize(nest.counts[0]);
+    const auto* site = sites.find(detail::key_of(context->state(), nest, options, call, false));
+    if (site == nullptr) state.SkipWithError("the nest is not known");
+    benchmark::DoNotOptimize(site);
+  }
+}
+BENCHMARK(find_known_nest);
 
 // Progress alone, which a nest makes once for each step.
 void progress(benchmark::State& state) {

@@ -57,7 +57,7 @@ BufferPool::Use LoopState::buffer_of(const ContextState& context, uint64_t bytes
 }
 
 NestEngine& LoopState::enter_nest(Context& context) {
-  if (nest_depth_ == nests_.size()) nests_.push_back(std::make_unique<NestEngine>(context));
+  if (nest_depth_ == nests_.size()) nests_.push_back(std::make_unique<NestEngine>(context, *this));
   return *nests_[nest_depth_++];
 }
 

@@ -25,12 +25,11 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
   computed_s_ = 0;
   compute_ = fetch_ = {};
   check_bounds();
-  LoopState& loops = LoopState::of(state_);
-  caches_ = loops.caches(options.data_cache);
+  caches_ = loops_.caches(options.data_cache);
   served_ = 0;
-  if (caches_ && !loops.cache.empty()) look_for_kept();
+  if (caches_ && !loops_.cache.empty()) look_for_kept();
   find_layout(options, call);
-  if (layout_->buffer_bytes > 0) memory_ = loops.buffer_of(state_, layout_->buffer_bytes);
+  if (layout_->buffer_bytes > 0) memory_ = loops_.buffer_of(state_, layout_->buffer_bytes);
   if (!plan().obstacle) begin_tiles();
 }
 
@@ -67,7 +66,6 @@ void NestEngine::check_bounds() const {
 
 // Finds references that only read what the data cache has, and the nest does not write.
 void NestEngine::look_for_kept() {
-  LoopState& loops = LoopState::of(state_);
   const auto is_written = [&](const Reference& read) {
     const access::Extent extent = extent_of(read);
     for (const Reference& other : nest_.reference) {
@@ -90,25 +88,24 @@ void NestEngine::look_for_kept() {
     for (uint32_t loop = 0; loop < nest_.depth; ++loop) {
       dims[loop] = {reference.stride_bytes[loop], nest_.counts[loop]};
     }
-    const auto kept = loops.cache.find({.rank = reference.owner,
-                                        .base = reference.base,
-                                        .bytes = reference.element_bytes,
-                                        .element_bytes = reference.element_bytes,
-                                        .loops = std::span(dims).first(nest_.depth)});
+    const auto kept = loops_.cache.find({.rank = reference.owner,
+                                         .base = reference.base,
+                                         .bytes = reference.element_bytes,
+                                         .element_bytes = reference.element_bytes,
+                                         .loops = std::span(dims).first(nest_.depth)});
     if (!kept) continue;
     if (served_ == 0) described_ = nest_;
     served_ |= uint32_t{1} << r;
     served_at_[r] = *kept;
-    served_in_.emplace_back(loops.pool, *kept->buffer);
+    served_in_.emplace_back(loops_.pool, *kept->buffer);
     described_.reference[r].owner |= kKeptOwner;
   }
 }
 
 NestSite& NestEngine::site_for(const NestKey& key, const NestOptions& options) {
-  LoopState& loops = LoopState::of(state_);
-  if (NestSite* const known = loops.nest_sites.find(key)) return *known;
-  if (const NestSite* old = loops.nest_sites.displaced_by(key)) loops.forgotten.add(old->guard);
-  NestSite& site = loops.nest_sites.insert(key);
+  if (NestSite* const known = loops_.nest_sites.find(key)) return *known;
+  if (const NestSite* old = loops_.nest_sites.displaced_by(key)) loops_.forgotten.add(old->guard);
+  NestSite& site = loops_.nest_sites.insert(key);
   site.layout = lay_out(state_, site.key, options, options.compute_s);
   return site;
 }
@@ -118,40 +115,39 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
   NestKey key = key_of(state_, nest, options, call, caches_);
   measuring_ = timed_ = false;
   call_ = call;
-  LoopState& loops = LoopState::of(state_);
   // A nest that has room is the same wherever it is carried out.
   const auto fits = [&](const NestLayout& layout) {
     if (layout.buffer_bytes == 0) return true;
-    const uint64_t room = loops.pool.room();
+    const uint64_t room = loops_.pool.room();
     return layout.buffer_bytes <= room || key.max_buffer_bytes <= room;
   };
   if (options.force) {
     forced_ = lay_out(state_, key, options, options.compute_s);
     if (!fits(forced_)) {
-      key.max_buffer_bytes = loops.pool.room();
+      key.max_buffer_bytes = loops_.pool.room();
       forced_ = lay_out(state_, key, options, options.compute_s);
     }
     layout_ = &forced_;
   } else {
     site_ = &site_for(key, options);
     if (!fits(site_->layout)) {
-      key.max_buffer_bytes = loops.pool.room();
+      key.max_buffer_bytes = loops_.pool.room();
       site_ = &site_for(key, options);
     }
     ++site_->users;
     layout_ = &site_->layout;
     const plan::Reason reason = plan().reason;
     const bool no_model = reason == plan::Reason::no_model && !plan().obstacle;
-    if (no_model && options.use_model) loops.say_no_model(state_);
+    if (no_model && options.use_model) loops_.say_no_model(state_);
     measuring_ = options.compute_s < 0 && !plan().obstacle && !no_model &&
                  reason != plan::Reason::own_memory && site_->executions < kTimedExecutions;
-    if (measuring_ || loops.traces) options_ = options;
-    if (!measuring_ && options.self_check && loops.guards && reason == plan::Reason::tuned &&
+    if (measuring_ || loops_.traces) options_ = options;
+    if (!measuring_ && options.self_check && loops_.guards && reason == plan::Reason::tuned &&
         !plan().obstacle) {
       take_turn(options);
     }
   }
-  traces_ = loops.traces;
+  traces_ = loops_.traces;
   if (timed_ || traces_) begun_s_ = context_.now_s();
   if (plan().obstacle) return;
   for (uint32_t g = 0; g < groups(); ++g) {
@@ -160,6 +156,10 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
 }
 
 void NestEngine::begin_tiles() {
+  if (!layout_->transfers) {
+    fetch_.step = plan().steps;
+    return;
+  }
   choose_methods(layout_->whole, layout_->whole_shapes, whole_methods_);
   choose_methods(layout_->rest, layout_->rest_shapes, rest_methods_);
   if (caches_) keep();
@@ -213,8 +213,8 @@ void NestEngine::keep() {
     if (!layout_->kept[g]) continue;
     access::Lmad bytes = *layout_->kept[g];
     bytes.base += origin_[g];
-    LoopState::of(state_).cache.keep(*memory_.buffer(), reference_of(g).owner, bytes,
-                                     memory_.memory() + layout_->kept_offset[g]);
+    loops_.cache.keep(*memory_.buffer(), reference_of(g).owner, bytes,
+                      memory_.memory() + layout_->kept_offset[g]);
     keeps_ = true;
   }
 }
@@ -349,6 +349,7 @@ void NestEngine::fetch_held(uint32_t g) {
 
 // Waits for what the step is computed on.
 void NestEngine::await_step() {
+  if (!layout_->transfers) return;
   while (fetch_.step <= compute_.step) fetch_step();
   for (uint32_t g = 0; g < groups(); ++g) {
     if (!layout_->is_held(g)) continue;
@@ -379,6 +380,7 @@ void NestEngine::await_step() {
 
 // Sends what the step has written, and what was written to a tile that ends with it.
 void NestEngine::take_back() {
+  if (!layout_->transfers) return;
   for (uint32_t g = 0; g < groups(); ++g) {
     const Group& of_step = group(g, compute_);
     if (!writes(of_step.mode) || is_reached(g, compute_)) continue;
@@ -394,6 +396,7 @@ void NestEngine::take_back() {
 }
 
 void NestEngine::wait_for_all() {
+  if (!layout_->transfers) return;
   for (uint32_t g = 0; g < groups(); ++g) {
     const auto settle = [&](const Flight& flight) {
       wait(g, flight.in);
@@ -462,7 +465,7 @@ const NestTile* NestEngine::next() {
   if (compute_.step == plan().steps) {
     wait_for_all();
     if (state_.kept_end != 0) note_stores();
-    if (std::exchange(keeps_, false)) LoopState::of(state_).cache.complete(*memory_.buffer());
+    if (std::exchange(keeps_, false)) loops_.cache.complete(*memory_.buffer());
     settle();
     return nullptr;
   }
@@ -532,7 +535,7 @@ void NestEngine::take_turn(const NestOptions& options) {
     site_->simple->plan.reason = plan::Reason::guarded;
   }
   // Inside of other loops there may be no room for it.
-  if (site_->simple->buffer_bytes > LoopState::of(state_).pool.room()) {
+  if (site_->simple->buffer_bytes > loops_.pool.room()) {
     timed_ = false;
     return;
   }
@@ -557,11 +560,10 @@ void NestEngine::note(double seconds) {
     loops += (loop > 0 ? " x " : "") + std::to_string(nest_.counts[loop]);
   }
   const plan::NestPlan& done = plan();
-  LoopState::of(state_).trace.note(call_, shape,
-                                   {done.schedule, done.reason, done.obstacle.has_value(),
-                                    done.steps, done.window, done.predicted_s},
-                                   seconds, "nest of " + loops,
-                                   [this] { return explain_command(); });
+  loops_.trace.note(call_, shape,
+                    {done.schedule, done.reason, done.obstacle.has_value(), done.steps, done.window,
+                     done.predicted_s},
+                    seconds, "nest of " + loops, [this] { return explain_command(); });
 }
 
 // Nothing where the planner was not asked.

@@ -26,9 +26,12 @@
 
 namespace stripline::detail {
 
+struct LoopState;
+
 class NestEngine {
  public:
-  explicit NestEngine(Context& context) : context_(context), state_(context.state()) {}
+  NestEngine(Context& context, LoopState& loops)
+      : context_(context), state_(context.state()), loops_(loops) {}
 
   void begin(const access::Nest& nest, const NestOptions& options, CallSite call);
   const NestTile* next();
@@ -135,6 +138,7 @@ class NestEngine {
 
   Context& context_;
   ContextState& state_;
+  LoopState& loops_;
   access::Nest nest_;
   const NestLayout* layout_ = nullptr;  // of the site, or forced_
   NestSite* site_ = nullptr;

@@ -24,10 +24,16 @@ std::span<const Piece> used_pieces(const Nest& nest, const Reference& reference)
   return reference.pieces.first(nest.counts[reference.piece_loop]);
 }
 
-bool same_reference(const Reference& a, const Reference& b) {
-  return a.mode == b.mode && a.owner == b.owner && a.element_bytes == b.element_bytes &&
-         a.base == b.base && a.stride_bytes == b.stride_bytes && a.in_pieces() == b.in_pieces() &&
-         a.piece_loop == b.piece_loop;
+// Of a nest of so many loops. As one condition, as it is the same in nearly all comparisons.
+bool same_reference(const Reference& a, const Reference& b, uint32_t depth) {
+  uint64_t different = (static_cast<uint32_t>(a.mode) ^ static_cast<uint32_t>(b.mode)) |
+                       (a.owner ^ b.owner) | (a.element_bytes ^ b.element_bytes) |
+                       (a.piece_loop ^ b.piece_loop);
+  different |= static_cast<uint64_t>(a.base ^ b.base);
+  for (uint32_t loop = 0; loop < depth; ++loop) {
+    different |= static_cast<uint64_t>(a.stride_bytes[loop] ^ b.stride_bytes[loop]);
+  }
+  return different == 0 && a.in_pieces() == b.in_pieces();
 }
 
 bool same_pieces(const Nest& a, const Nest& b) {
@@ -40,16 +46,29 @@ bool same_pieces(const Nest& a, const Nest& b) {
   return true;
 }
 
-bool same_nest(const Nest& a, const Nest& b) {
-  return a.depth == b.depth && a.references() == b.references() && a.counts == b.counts &&
-         std::equal(a.reference.begin(), a.reference.end(), b.reference.begin(), same_reference);
+bool same_loops(const Nest& a, const Nest& b) {
+  if (a.depth != b.depth) return false;
+  uint64_t different = 0;
+  for (uint32_t loop = 0; loop < a.depth; ++loop) different |= a.counts[loop] ^ b.counts[loop];
+  return different == 0;
+}
+
+bool same_references(const NestKey& a, const NestKey& b) {
+  if (a.nest.references() != b.nest.references()) return false;
+  for (uint32_t r = 0; r < a.nest.references(); ++r) {
+    if (a.way[r] != b.way[r] ||
+        !same_reference(a.nest.reference[r], b.nest.reference[r], a.nest.depth)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool same_key(const NestKey& a, const NestKey& b) {
-  return a.place == b.place && a.max_buffer_bytes == b.max_buffer_bytes &&
-         a.compute_s == b.compute_s && a.use_model == b.use_model && a.keeps == b.keeps &&
-         a.load == b.load && a.link == b.link && a.in_reach_part == b.in_reach_part &&
-         a.compares_pieces == b.compares_pieces && same_nest(a.nest, b.nest) &&
+  return a.place == b.place && same_loops(a.nest, b.nest) && same_references(a, b) &&
+         a.max_buffer_bytes == b.max_buffer_bytes && a.compute_s == b.compute_s &&
+         a.use_model == b.use_model && a.keeps == b.keeps && a.load == b.load &&
+         a.compares_pieces == b.compares_pieces &&
          (!a.compares_pieces || same_pieces(a.nest, b.nest));
 }
 
@@ -59,7 +78,7 @@ uint64_t hash_of(const NestKey& key) {
   const auto mix = [&](uint64_t value) { hash = (std::rotl(hash, 23) ^ value) * kMultiplier; };
   for (uint32_t loop = 0; loop < key.nest.depth; ++loop) mix(key.nest.counts[loop]);
   for (uint32_t r = 0; r < key.nest.references(); ++r) {
-    mix(static_cast<uint64_t>(key.nest.reference[r].base) + key.link[r]);
+    mix(static_cast<uint64_t>(key.nest.reference[r].base) + key.way[r].link);
     mix(static_cast<uint64_t>(key.nest.reference[r].stride_bytes[0]));
   }
   return hash ^ (hash >> 32);
@@ -177,7 +196,8 @@ void place_tiles(const NestKey& key, bool keeps, NestLayout& layout) {
   bool puts = false;
   for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
     const Group& group = layout.whole.group[g];
-    layout.in_reach[g] = key.link[group.member[0]] == kLocalLink;
+    layout.in_reach[g] = key.way[group.member[0]].link == kLocalLink;
+    layout.transfers = layout.transfers || !layout.in_reach[g];
     layout.kept[g].reset();
     if (keeps && !layout.in_reach[g]) layout.kept[g] = kept_of(key.nest, layout, g);
     layout.gets = layout.gets || (layout.moves(g) && reads(group.mode));
@@ -218,12 +238,12 @@ int64_t origin_of(const NestKey& key, const Nest& nest, uint32_t reference) {
 NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options, CallSite call,
                bool keeps) {
   NestKey key;
-  const NetworkLoads& loads = LoopState::of(state).loads;
+  const LoopState& loops = LoopState::of(state);
+  const NetworkLoads& loads = loops.loads;
   if (!loads.empty()) key.load = loads.begin();
   key.place = site_of(options.site, call);
   key.nest = nest;
-  key.max_buffer_bytes =
-      std::min<uint64_t>(options.max_buffer_bytes, LoopState::of(state).pool.most_room());
+  key.max_buffer_bytes = std::min<uint64_t>(options.max_buffer_bytes, loops.pool.most_room());
   key.keeps = keeps;
   key.compute_s = options.compute_s;
   key.use_model = options.use_model;
@@ -237,6 +257,7 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
   for (uint32_t r = 0; r < nest.references(); ++r) {
     const Reference& reference = nest.reference[r];
     Reference& of_key = key.nest.reference[r];
+    NestKey::Way& way = key.way.emplace_back();
     const auto add_load = [&](rank_t owner) {
       if (!loads.empty()) loads.add(key.load, owner);
     };
@@ -255,13 +276,13 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
         const uint8_t link = link_to(piece.owner);
         near += link == kLocalLink ? 1 : 0;
         if (link == link_by(model::Path::network)) add_load(piece.owner);
-        if (link != kLocalLink && key.link[r] != link_by(model::Path::network)) key.link[r] = link;
+        if (link != kLocalLink && way.link != link_by(model::Path::network)) way.link = link;
       }
-      key.in_reach_part[r] =
+      way.in_reach_part =
           static_cast<double>(near) / static_cast<double>(nest.counts[reference.piece_loop]);
     } else {
-      key.link[r] = link_to(reference.owner);
-      if (key.link[r] == link_by(model::Path::network)) add_load(reference.owner);
+      way.link = link_to(reference.owner);
+      if (way.link == link_by(model::Path::network)) add_load(reference.owner);
     }
   }
   return key;
@@ -287,8 +308,10 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, const Nest
   const fabric::Info& info = state.fabric->info();
   plan::NestRequest request;
   request.nest = key.nest;
-  request.link = key.link;
-  request.in_reach_part = key.in_reach_part;
+  for (uint32_t r = 0; r < key.nest.references(); ++r) {
+    request.link[r] = key.way[r].link;
+    request.in_reach_part[r] = key.way[r].in_reach_part;
+  }
   request.nic_ranks = info.nic_ranks;
   request.load = key.load;
   request.max_buffer_bytes = key.max_buffer_bytes;

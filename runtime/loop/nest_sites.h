@@ -34,6 +34,7 @@ struct NestLayout {
   std::array<NestShape, access::kMaxReferences> whole_shapes;  ///< by group
   std::array<NestShape, access::kMaxReferences> rest_shapes;
   std::array<bool, access::kMaxReferences> in_reach{};  ///< by group: all of it, always
+  bool transfers = false;                               ///< some group is not
   bool gets = false;                                    ///< with every step
   uint64_t slots = 1;
   uint64_t slot_bytes = 0;
@@ -57,8 +58,13 @@ struct NestLayout {
 struct NestKey {
   uint64_t place = 0;
   access::Nest nest;
-  std::array<uint8_t, access::kMaxReferences> link{};
-  std::array<double, access::kMaxReferences> in_reach_part{};
+  /// Of a reference, as NestRequest has them.
+  struct Way {
+    uint8_t link = 0;
+    double in_reach_part = 0;
+    friend bool operator==(const Way&, const Way&) = default;
+  };
+  access::Few<Way, access::kMaxReferences> way;
   bool compares_pieces = false;
   cost::NetworkLoad load;
   uint64_t max_buffer_bytes = 0;

@@ -401,7 +401,8 @@ NestPlan for_nest(NestPlace place, const size_t (&counts)[Loops],  // NOLINT(*-c
 template <size_t Loops, typename Body, NestArgument... Accesses>
 NestPlan for_nest(NestPlace place, const size_t (&counts)[Loops],  // NOLINT(*-c-arrays)
                   Body&& body, const Accesses&... accesses) {
-  return for_nest(place, counts, NestOptions{}, std::forward<Body>(body), accesses...);
+  static constexpr NestOptions kNothingKnown;
+  return for_nest(place, counts, kNothingKnown, std::forward<Body>(body), accesses...);
 }
 
 }  // namespace stripline
