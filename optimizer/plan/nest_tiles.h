@@ -133,13 +133,17 @@ class TileGrowth {
   uint64_t more_bytes(uint32_t g) const { return growth_[g].bytes; }
   bool contiguous(uint32_t g) const { return growth_[g].contiguous; }
 
+  // Whether the tiles of a cut are known from those of others.
+  bool knows(uint64_t granule) const {
+    // The last step of a loop counts as a full one (access::tile()), and may then write what the
+    // next one does.
+    return grows_ && (!writes_ || nest_.counts[loop_] % granule == 0);
+  }
+
   // Sets the tiles of a cut as tiles_of() does, but at once where they only grow. False where the
   // nest cannot be cut so.
   bool tiles(uint64_t granule, Tiles& tiles) const {
-    // The last step of a loop counts as a full one (access::tile()), and may then write what the
-    // next one does.
-    const bool equal = !writes_ || nest_.counts[loop_] % granule == 0;
-    if (!grows_ || !equal) {
+    if (!knows(granule)) {
       const auto cut = tiles_of(nest_, {loop_, granule});
       if (cut) tiles = *cut;
       return cut.has_value();

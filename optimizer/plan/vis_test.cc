@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "optimizer/plan/strip_fixture.h"
+#include "optimizer/plan/vis_choice.h"
 #include "optimizer/plan/vis_costs.h"
 
 namespace stripline::plan {
@@ -185,6 +186,12 @@ TEST(PlanVis, PropertiesOfRandomPlans) {
     const VisPlan plan = plan_vis(request, &costs);
     Considered sink;
     ASSERT_EQ(explain_vis(request, &costs, sink), plan);
+    const detail::VisChoice choice = detail::choose_vis(request, costs);
+    ASSERT_EQ(choice.candidate, (VisCandidate{plan.method, plan.window, plan.chunk_bytes}));
+    ASSERT_EQ(choice.stage.retire, detail::vis_stage(request, costs, choice.candidate).retire);
+    ASSERT_NEAR(
+        std::log(detail::model_time(request, costs, choice.candidate)) + choice.residual.value,
+        std::log(plan.predicted_s), 1e-9);
     ASSERT_TRUE(vis_allowed(request, plan.method));
     ASSERT_EQ(plan.reason, Reason::tuned);
     ASSERT_GE(plan.window, 1U);
