@@ -244,7 +244,7 @@ NestExplanation explain(const NestRequest& request) {
   if (e.plan.obstacle) return e;
   add_closed_loops(e);
   const detail::NestEvaluator evaluator(request);
-  e.has_model = e.plan.reason != Reason::no_model && e.plan.reason != Reason::own_memory;
+  e.has_model = evaluator.moves() && evaluator.known();
   if (!e.has_model) return e;
   e.compute_s = evaluator.compute_s();
   e.queue_depth = evaluator.queue_depth();

@@ -107,7 +107,7 @@ void BM_DescribeAndPlanColumns(benchmark::State& state) {
 BENCHMARK(BM_DescribeAndPlanColumns);
 
 void BM_DescribeAndPlanPlanes(benchmark::State& state) {
-  describe_and_plan(state, {16, 64, 512}, {64 * 4096, 4096, 8});
+  describe_and_plan(state, {16, 64, 512}, {int64_t{64} * 4096, 4096, 8});
 }
 BENCHMARK(BM_DescribeAndPlanPlanes);
 
