@@ -32,13 +32,16 @@ Result<std::unique_ptr<Fabric>> open_emulated_fabric(const OpenOptions& options)
   }
   const Profile& profile = request.profile;
   const uint32_t nodes = (options.ranks + profile.ranks_per_node - 1) / profile.ranks_per_node;
-  const SharedRegion::Shape shape{.job_id = options.job_id,
-                                  .ranks = options.ranks,
-                                  .nodes = nodes,
-                                  .links = profile.tree.links(nodes),
-                                  .ring_slots = profile.injection_limit,
-                                  .max_message_bytes = profile.max_message_bytes,
-                                  .segment_bytes = options.segment_bytes};
+  const uint32_t links = profile.tree.links(nodes);
+  const SharedRegion::Shape shape{
+      .job_id = options.job_id,
+      .ranks = options.ranks,
+      .nodes = nodes,
+      .links = links,
+      .buffers = profile.tree.packets().buffer_bytes == 0 ? 0 : nodes + links,
+      .ring_slots = profile.injection_limit,
+      .max_message_bytes = profile.max_message_bytes,
+      .segment_bytes = options.segment_bytes};
   STRIPLINE_ASSIGN_OR_RETURN(SharedRegion region, SharedRegion::open(shape, options.rank));
   std::unique_ptr<Fabric> fabric =
       on_virtual_clock

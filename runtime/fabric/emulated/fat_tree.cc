@@ -5,8 +5,8 @@
 
 namespace stripline::fabric {
 
-FatTree::FatTree(std::vector<FatTreeLevel> levels, double hop_s)
-    : levels_(std::move(levels)), hop_s_(hop_s) {
+FatTree::FatTree(std::vector<FatTreeLevel> levels, double hop_s, PacketSwitching packets)
+    : levels_(std::move(levels)), hop_s_(hop_s), packets_(packets) {
   constexpr uint32_t kAllNodes = std::numeric_limits<uint32_t>::max();
   uint32_t reach = 1;
   for (const FatTreeLevel& level : levels_) {

@@ -8,6 +8,9 @@
 // has `up` links, in both directions, to the level above, where the links of the same number of all
 // its neighbours meet (a fat tree with as many top switches as links, seen as bundles). Routes are
 // static: the way up and down takes link (target node mod up), as InfiniBand's D-mod-k routing.
+//
+// Messages may be cut into packets, which take turns on links; then switches may have buffers of
+// finite size, one for each link that leads to them, those of the NICs included.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +25,16 @@ struct FatTreeLevel {
   double G_s_per_byte = 0;  ///< of such a link
 };
 
+/// What switches do with data.
+struct PacketSwitching {
+  uint64_t packet_bytes = 0;  ///< largest part of a message that goes alone; 0: messages stay whole
+  uint64_t buffer_bytes =
+      0;  ///< what a switch holds of each link, a packet at least; 0: everything
+};
+
+/// What a packet takes of a buffer at least: InfiniBand counts credits in blocks of 64 bytes.
+inline constexpr uint64_t kCreditBytes = 64;
+
 /// Link: a number below links() of the tree it is of.
 using LinkId = uint32_t;
 
@@ -30,10 +43,11 @@ class FatTree {
  public:
   FatTree() = default;
   /// `hop_s`: what each switch on the way but the first adds to the latency.
-  FatTree(std::vector<FatTreeLevel> levels, double hop_s);
+  FatTree(std::vector<FatTreeLevel> levels, double hop_s, PacketSwitching packets = {});
 
   bool empty() const { return levels_.empty(); }
   double hop_s() const { return hop_s_; }
+  const PacketSwitching& packets() const { return packets_; }
 
   /// The switches above a node, from the uppermost down, joined by dots: "2:0.1:3.0:12".
   std::string switches(uint32_t node) const;
@@ -59,6 +73,7 @@ class FatTree {
   std::vector<FatTreeLevel> levels_;
   std::vector<uint32_t> reach_;  // nodes below a switch of each level
   double hop_s_ = 0;
+  PacketSwitching packets_;
 };
 
 }  // namespace stripline::fabric

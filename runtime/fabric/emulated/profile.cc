@@ -86,11 +86,28 @@ Result<OperationProfile> read_operation(const Json& root, std::string_view key) 
   return operation;
 }
 
-// {"hop_s": value, "levels": [{"down": n, "up": n, "G_s_per_byte": value}, ..., {"down": n}]}
+// {"hop_s": value, "packet_bytes": value, "buffer_bytes": value, "levels": [{"down": n, "up": n,
+// "G_s_per_byte": value}, ..., {"down": n}]}
 Result<FatTree> read_tree(const Json& root) {
   const std::string where = "profile.fat_tree";
   STRIPLINE_ASSIGN_OR_RETURN(const Json* object, get_object(root, "fat_tree", "profile"));
   STRIPLINE_ASSIGN_OR_RETURN(const double hop_s, read_value(*object, "hop_s", where, 0, 1));
+  constexpr double kMostBytes = 1U << 30;
+  PacketSwitching packets;
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const double packet_bytes,
+      read_optional(*object, "packet_bytes", where, 0, kCreditBytes, kMostBytes));
+  packets.packet_bytes = static_cast<uint64_t>(packet_bytes);
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const double buffer_bytes,
+      read_optional(*object, "buffer_bytes", where, 0, kCreditBytes, kMostBytes));
+  packets.buffer_bytes = static_cast<uint64_t>(buffer_bytes);
+  if (object->contains("buffer_bytes") &&
+      (packets.packet_bytes == 0 || packets.packet_bytes > packets.buffer_bytes)) {
+    return bad(where + ".buffer_bytes",
+               "what switches hold is packets: give packet_bytes, too, "
+               "at most as many");
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* entries, get_array(*object, "levels", where));
   constexpr size_t kMostLevels = 6;
   if (entries->empty() || entries->size() > kMostLevels) {
@@ -115,7 +132,7 @@ Result<FatTree> read_tree(const Json& root) {
     }
     levels.push_back(level);
   }
-  return FatTree(std::move(levels), hop_s);
+  return FatTree(std::move(levels), hop_s, packets);
 }
 
 // {"flops_per_s": value, "memory_bytes_per_s": value, "row_s": value}

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -19,7 +20,7 @@ std::string error_of(const Json& profile) {
 }
 
 TEST(Profile, EveryBuiltinParses) {
-  ASSERT_EQ(builtin_profile_names().size(), 6U);
+  ASSERT_EQ(builtin_profile_names().size(), 7U);
   for (const std::string& name : builtin_profile_names()) {
     const auto profile = parse_profile(builtin_profile_text(name), name);
     ASSERT_TRUE(profile.ok()) << profile.error().message();
@@ -131,6 +132,17 @@ TEST(ProfileRequest, NamesWhatIsKnown) {
   EXPECT_FALSE(resolve_profile("emulated:opteron-vapi,host_delays=often").ok());
 }
 
+TEST(Profile, SwitchesHoldEverythingUnlessItSaysHowMuch) {
+  const auto packets_of = [](const char* name) {
+    return parse_profile(builtin_profile_text(name), name)->tree.packets();
+  };
+  EXPECT_EQ(packets_of("opteron-vapi").packet_bytes, 0U);
+  EXPECT_EQ(packets_of("congested-tree").packet_bytes, 0U);
+  EXPECT_EQ(packets_of("congested-tree").buffer_bytes, 0U);
+  EXPECT_EQ(packets_of("small-buffer-tree").packet_bytes, 2048U);
+  EXPECT_EQ(packets_of("small-buffer-tree").buffer_bytes, 16384U);
+}
+
 TEST(Profile, RefusesTreesThatCannotBeBuilt) {
   EXPECT_FALSE(parse_profile(builtin_profile_text("congested-tree"), "test")->tree.empty());
   const auto with = [](const char* member, const Json& value) {
@@ -143,6 +155,18 @@ TEST(Profile, RefusesTreesThatCannotBeBuilt) {
   EXPECT_NE(with("levels/1/down", 1000).find("fat_tree.levels[1].down"), std::string::npos);
   EXPECT_NE(with("levels/2/up", 1).find("uppermost"), std::string::npos);
   EXPECT_NE(with("levels", Json::array()).find("1 to 6 levels"), std::string::npos);
+  const auto bytes = [](double value) { return Json{{"value", value}, {"assumed", "for a test"}}; };
+  EXPECT_EQ(with("packet_bytes", bytes(256)), "");
+  EXPECT_NE(with("packet_bytes", bytes(0)).find("fat_tree.packet_bytes"), std::string::npos);
+  EXPECT_NE(with("packet_bytes", 256).find("packet_bytes"), std::string::npos);
+  EXPECT_NE(with("buffer_bytes", bytes(16384)).find("give packet_bytes"), std::string::npos);
+  Json packets = builtin("small-buffer-tree");
+  for (const auto& [value, accepted] : {std::pair(2048.0, true), std::pair(2047.0, false),
+                                        std::pair(0.0, false), std::pair(1e12, false)}) {
+    packets["fat_tree"]["buffer_bytes"] = bytes(value);
+    EXPECT_EQ(error_of(packets).find("fat_tree.buffer_bytes") == std::string::npos, accepted)
+        << value;
+  }
   EXPECT_NE(with("levels/0/G_s_per_byte", 1e-9).find("G_s_per_byte"), std::string::npos);
 }
 

@@ -57,6 +57,10 @@ RankEngine::RankEngine(ProfileRequest request, const OpenOptions& options, Share
   info_.peer_bytes = sizeof(RingControl) +
                      profile_.injection_limit * (sizeof(MessageSlot) + profile_.max_message_bytes);
   info_.iov_limit = kIovLimit;
+  if (buffers_are_finite()) {
+    const uint32_t nodes = node_of(ranks_ - 1) + 1;
+    waiting_.resize(nodes + profile_.tree.links(nodes));
+  }
   for (Rank other = 0; other < ranks_; ++other) {
     info_.nic_ranks += other != rank_ && node_of(other) == node_of(rank_) ? 1 : 0;
   }
@@ -276,6 +280,7 @@ void RankEngine::depart(const Event& event, Operation& operation) {
     push(event.time_s + operation.latency_s, event.operation, Stage::arrive);
     return;
   }
+  if (in_packets()) return send_packets(event.time_s, event.operation);
   lock_nics();
   NicState& nic = region_.nic(node_of(rank_));
   const double begin = std::max(event.time_s, nic.transmit_free_s);
@@ -303,11 +308,7 @@ void RankEngine::travel(double time_s, uint32_t index) {
 // The head of the message waits for the link, which the whole message then takes. It goes on while
 // the rest follows.
 void RankEngine::pass_link(const Event& event, Operation& operation) {
-  const uint32_t here = node_of(rank_);
-  const uint32_t there = node_of(operation.target);
-  const bool towards = !is_round_trip(operation);
-  const FatTree::Hop hop = profile_.tree.hop(towards ? here : there, towards ? there : here,
-                                             operation.hops_done, node_of(ranks_ - 1) + 1);
+  const FatTree::Hop hop = hop_of(operation, operation.hops_done);
   lock_nics();
   double& free_s = region_.link(hop.link).free_s;
   const double begin = std::max(event.time_s, free_s);
@@ -316,6 +317,12 @@ void RankEngine::pass_link(const Event& event, Operation& operation) {
   unlock_nics();
   ++operation.hops_done;
   travel(begin, event.operation);
+}
+
+// The shared link of this number on the way of the data.
+FatTree::Hop RankEngine::hop_of(const Operation& operation, uint32_t number) const {
+  return profile_.tree.hop(sender_of(operation), receiver_of(operation), number,
+                           node_of(ranks_ - 1) + 1);
 }
 
 double RankEngine::receive(uint32_t node, double time_s, const Operation& operation) {
@@ -338,6 +345,7 @@ void RankEngine::arrive(const Event& event, Operation& operation) {
         return;
       }
     }
+    if (in_packets()) return send_packets(event.time_s, event.operation);
     lock_nics();
     NicState& nic = region_.nic(node_of(operation.target));
     const double begin = std::max(event.time_s, nic.transmit_free_s);
@@ -351,23 +359,40 @@ void RankEngine::arrive(const Event& event, Operation& operation) {
   if (operation.kind == Kind::put && profile_.put.needs_target) {
     time_s = attended_at(operation.target, time_s);
   }
-  const double end = receive(node_of(operation.target), time_s, operation);
+  received(time_s, receive(node_of(operation.target), time_s, operation), event.operation);
+}
+
+void RankEngine::received(double time_s, double end_s, uint32_t index) {
+  const Operation& operation = operations_[index];
   if (operation.kind == Kind::put) {
-    push(copies_early() ? std::max(time_s, end - operation.occupancy_s) : end, event.operation,
+    push(copies_early() ? std::max(time_s, end_s - operation.occupancy_s) : end_s, index,
          Stage::land);
-    push(end + operation.latency_s, event.operation, Stage::complete);
+    push(end_s + operation.latency_s, index, Stage::complete);
     return;
   }
-  operation.slot->arrival_s = end;
+  operation.slot->arrival_s = end_s;
   operation.slot->ready.store(1, std::memory_order_release);
   region_.control(operation.target).messages.fetch_add(1, std::memory_order_release);
-  poke(operation.target, end);
-  release(event.operation);
+  poke(operation.target, end_s);
+  release(index);
 }
 
 void RankEngine::carry_out_next() {
   const Event event = events_.top();
   events_.pop();
+  switch (event.stage) {
+    case Stage::packet_hop:
+      return come_to_link(event.time_s, event.operation);
+    case Stage::packet_arrive:
+      return receive_packet(event);
+    case Stage::granted:
+      return go_on_granted(event);
+    case Stage::vacate:
+      free_leaving_.push_back(event.operation);
+      return give_back(event.time_s, leaving_[event.operation]);
+    default:
+      break;
+  }
   Operation& operation = operations_[event.operation];
   if (is_lost(event, operation) && event.stage == Stage::arrive) {
     push(event.time_s + profile_.loss_detected_after_s, event.operation, Stage::lost);
@@ -391,7 +416,7 @@ void RankEngine::carry_out_next() {
       } else {
         copy(operation);
       }
-      travel(event.time_s, event.operation);
+      if (!in_packets()) travel(event.time_s, event.operation);
       break;
     }
     case Stage::back:
@@ -419,6 +444,8 @@ void RankEngine::carry_out_next() {
                  "lost contact with rank " +
                      std::to_string(*profile_.lost_rank == rank_ ? rank_ : operation.target) +
                      " (the profile loses rank " + std::to_string(*profile_.lost_rank) + ")"));
+    default:
+      break;  // above
   }
 }
 
@@ -530,9 +557,9 @@ void RankEngine::compute_for(double seconds) {
 }
 
 void RankEngine::drain() {
-  while (has_event()) {
+  while (has_event() || waiting_count_ > 0) {
     run_events();
-    if (has_event()) idle(next_event_s());
+    if (has_event() || waiting_count_ > 0) idle(next_event_s());
   }
 }
 

@@ -7,12 +7,15 @@
 //            queue) -> complete
 //   atomic   as a get of the variable's size; read carries it out
 //   message  depart -> hop... -> arrive (receive queue; the slot becomes readable)
-// Hops are the shared links of a network that has any (fat_tree.h).
-// Events of an operation are carried out by the rank that started it, so that no data is staged;
-// the engines differ in how they order events among ranks and in what time is.
+// Hops are the shared links of a network that has any (fat_tree.h). Where its messages go in
+// packets, from depart (of a get: from its arrival) to the receive queue, each of these goes its
+// own way (rank_packets.cc). Events of an operation are carried out by the rank that started it, so
+// that no data is staged; the engines differ in how they order events among ranks and in what time
+// is.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <queue>
 #include <random>
@@ -70,12 +73,28 @@ class RankEngine : public Fabric {
  protected:
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-  enum class Stage : uint8_t { depart, hop, arrive, read, back, land, drained, complete, lost };
+  enum class Stage : uint8_t {
+    depart,
+    hop,
+    arrive,
+    read,
+    back,
+    land,
+    drained,
+    complete,
+    lost,
+    // Of a packet:
+    packet_hop,
+    packet_arrive,
+    // Of a buffer, and of what is about to leave one:
+    granted,
+    vacate,
+  };
 
   struct Event {
     double time_s;
     uint64_t sequence;
-    uint32_t operation;
+    uint32_t operation;  // or packet, or buffer, or of leaving_
     Stage stage;
     /// Earliest first; in issue order at the same time.
     bool operator>(const Event& other) const {
@@ -100,6 +119,8 @@ class RankEngine : public Fabric {
   virtual void idle(double wake_s) = 0;
   /// Something happens at `rank` at `time_s` that it may wait for.
   virtual void poke(Rank rank, double time_s) = 0;
+  /// `rank` has something to carry out at `time_s` that it does not know of (collect_grants).
+  virtual void summon(Rank rank, double time_s) = 0;
   /// Guards the NIC states where ranks run side by side.
   virtual void lock_nics() {}
   virtual void unlock_nics() {}
@@ -114,6 +135,9 @@ class RankEngine : public Fabric {
   bool has_event() const { return !events_.empty(); }
   double next_event_s() const { return events_.empty() ? kNever : events_.top().time_s; }
   void carry_out_next();
+  /// Makes events of the room that others have granted to packets of this rank. Before an engine
+  /// looks at what comes next.
+  void collect_grants();
   [[noreturn]] void fail(const Error& error);
 
   Rank rank() const { return rank_; }
@@ -148,11 +172,34 @@ class RankEngine : public Fabric {
     uint32_t hops_done = 0;     // of these
     double link_bytes = 0;      // S, with the jitter of the transfer
     double tail_s = 0;          // when the last byte has left the links so far
+    uint32_t packets_left = 0;  // not received
     std::vector<Piece> pieces;  // instead of offset and local: of a get or put of several
     bool served = false;        // get, atomic: the target has attended to it
     AtomicRequest request;
     bool signals = false;  // put: raises `signal` when it has landed
     Signal signal;
+  };
+
+  struct Packet {
+    uint32_t operation = 0;
+    uint32_t links_done = 0;  // of its way; the sender's NIC is the first
+    uint32_t buffer = 0;      // where it is
+    uint64_t bytes = 0;
+    double share = 1;   // of its message
+    double wire_s = 0;  // what the link before took for it
+    double tail_s = 0;  // as of an operation
+    bool first = false;
+    bool last = false;
+  };
+  /// A packet that waits for room in a buffer.
+  struct Waiting {
+    uint64_t ticket;
+    uint32_t packet;
+  };
+  /// What a packet is about to give back.
+  struct Room {
+    uint32_t buffer;
+    uint64_t bytes;
   };
 
   /// Whose answer comes back over the wire.
@@ -174,12 +221,43 @@ class RankEngine : public Fabric {
   void push(double time_s, uint32_t operation, Stage stage);
   void release(uint32_t operation);
   void depart(const Event& event, Operation& operation);
+  FatTree::Hop hop_of(const Operation& operation, uint32_t number) const;
+  uint32_t sender_of(const Operation& operation) const {
+    return node_of(is_round_trip(operation) ? operation.target : rank_);
+  }
+  uint32_t receiver_of(const Operation& operation) const {
+    return node_of(is_round_trip(operation) ? rank_ : operation.target);
+  }
   /// The data leave a NIC, or a link, at `time_s`: to the next link, or to the receiving NIC.
   void travel(double time_s, uint32_t operation);
   void pass_link(const Event& event, Operation& operation);
   /// From when on the receiving NIC has all data, which come from `time_s` on.
   double receive(uint32_t node, double time_s, const Operation& operation);
   void arrive(const Event& event, Operation& operation);
+  /// The receiving NIC has all data of a put or message at `end_s`.
+  void received(double time_s, double end_s, uint32_t operation);
+
+  // --- packets ---------------------------------------------------------------------------------
+  bool in_packets() const { return profile_.tree.packets().packet_bytes != 0; }
+  bool buffers_are_finite() const { return profile_.tree.packets().buffer_bytes != 0; }
+  /// The data of an operation come to the NIC of their sender.
+  void send_packets(double time_s, uint32_t operation);
+  /// A packet comes to the next link of its way; it takes it, or waits for room behind it.
+  void come_to_link(double time_s, uint32_t packet);
+  void take_link(double time_s, uint32_t packet);
+  void receive_packet(const Event& event);
+  uint32_t buffer_behind_next(const Packet& packet) const;
+  static uint64_t room_of(const Packet& packet);
+  /// Whether there is room in the buffer, which is the packet's then. If not, it waits.
+  bool take_room(uint32_t buffer, uint32_t packet);
+  /// A packet starts at `begin_s` on a link that takes `wire_s` for it: gives back its room in the
+  /// buffer before the link.
+  void leave_buffer(double now_s, const Packet& packet, double begin_s, double wire_s);
+  void give_back(double time_s, const Room& room);
+  /// Tells whoever waits first for room in the buffer, if there is enough. NICs are locked.
+  void grant_room(uint32_t buffer, double time_s);
+  void go_on_granted(const Event& event);
+
   /// Messages that have arrived and operations that have completed, once each; whether any did.
   bool deliver();
   bool deliver_message();
@@ -214,6 +292,12 @@ class RankEngine : public Fabric {
   std::vector<uint32_t> completed_;  // waiting to be retired, in order
   std::vector<uint32_t> retiring_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::vector<Packet> packets_;
+  std::vector<uint32_t> free_packets_;
+  std::vector<std::deque<Waiting>> waiting_;  // by buffer
+  uint32_t waiting_count_ = 0;
+  std::vector<Room> leaving_;
+  std::vector<uint32_t> free_leaving_;
   uint64_t sequence_ = 0;
   uint32_t queued_ = 0;   // operations that hold a place in the NIC queue
   double entered_s_ = 0;  // when the call began

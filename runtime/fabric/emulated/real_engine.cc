@@ -78,6 +78,7 @@ class RealEngine final : public RankEngine {
   }
 
   void run_events() override {
+    collect_grants();
     for (looked_s_ = monotonic_s(); next_event_s() <= looked_s_; looked_s_ = monotonic_s()) {
       if (waiting_) cpu_s_ = std::max(cpu_s_, next_event_s());
       carry_out_next();
@@ -94,6 +95,7 @@ class RealEngine final : public RankEngine {
   }
 
   void poke(Rank /*target*/, double /*time_s*/) override {}
+  void summon(Rank /*target*/, double /*time_s*/) override {}
 
   // A real target attends whenever it polls; the emulation cannot foresee when.
   double attended_at(Rank /*target*/, double time_s) override { return time_s; }
@@ -116,6 +118,7 @@ class RealEngine final : public RankEngine {
   // Until the CPU's time has come. The NIC works meanwhile.
   void spin() {
     for (double now = monotonic_s(); now < cpu_s_; now = monotonic_s()) {
+      collect_grants();
       if (next_event_s() <= now) carry_out_next();
     }
   }

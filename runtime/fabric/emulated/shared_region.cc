@@ -31,7 +31,10 @@ SharedRegion::Offsets SharedRegion::layout(const Shape& shape) {
   Offsets o{};
   o.nics = round_up(sizeof(RegionHeader), kCacheLine);
   o.links = o.nics + shape.nodes * sizeof(NicState);
-  o.controls = round_up(o.links + shape.links * sizeof(LinkState), kCacheLine);
+  o.buffers = o.links + shape.links * sizeof(LinkState);
+  o.requests = o.buffers + shape.buffers * sizeof(BufferState);
+  o.grants = o.requests + size_t{shape.buffers} * shape.ranks * sizeof(RoomRequest);
+  o.controls = round_up(o.grants + shape.ranks * sizeof(std::atomic<uint32_t>), kCacheLine);
   o.next = o.controls + shape.ranks * sizeof(RankControl);
   o.rings = round_up(o.next + shape.ranks * sizeof(double), kCacheLine);
   const size_t pairs = size_t{shape.ranks} * shape.ranks;
@@ -79,8 +82,9 @@ Result<SharedRegion> SharedRegion::open(const Shape& shape, Rank rank) {
   }
   SharedRegion region(shape, static_cast<std::byte*>(base), name);
   const uint64_t key = (uint64_t{shape.ranks} << 44) ^ (uint64_t{shape.nodes} << 24) ^
-                       (uint64_t{shape.links} << 32) ^ (uint64_t{shape.ring_slots} << 16) ^
-                       shape.max_message_bytes ^ (shape.segment_bytes << 1) ^ (uint64_t{1} << 63);
+                       (uint64_t{shape.links} << 32) ^ (uint64_t{shape.buffers} << 8) ^
+                       (uint64_t{shape.ring_slots} << 16) ^ shape.max_message_bytes ^
+                       (shape.segment_bytes << 1) ^ (uint64_t{1} << 63);
   uint64_t expected = 0;
   auto* header = reinterpret_cast<RegionHeader*>(base);
   if (!header->shape_key.compare_exchange_strong(expected, key) && expected != key) {
@@ -116,6 +120,19 @@ NicState& SharedRegion::nic(uint32_t node) const {
 
 LinkState& SharedRegion::link(uint32_t link) const {
   return reinterpret_cast<LinkState*>(base_ + offsets_.links)[link];
+}
+
+BufferState& SharedRegion::buffer(uint32_t buffer) const {
+  return reinterpret_cast<BufferState*>(base_ + offsets_.buffers)[buffer];
+}
+
+RoomRequest& SharedRegion::room_request(uint32_t buffer, Rank rank) const {
+  return reinterpret_cast<RoomRequest*>(base_ +
+                                        offsets_.requests)[size_t{buffer} * shape_.ranks + rank];
+}
+
+std::atomic<uint32_t>& SharedRegion::first_granted(Rank rank) const {
+  return reinterpret_cast<std::atomic<uint32_t>*>(base_ + offsets_.grants)[rank];
 }
 
 std::atomic<uint32_t>& SharedRegion::nic_lock() const {

@@ -27,6 +27,22 @@ struct LinkState {
   double free_s;
 };
 
+/// The buffer of a switch at the end of a link: of one that messages share, or of a NIC's.
+struct BufferState {
+  uint64_t used_bytes;
+  uint64_t last_ticket;   ///< of those who had to wait for room, in their order
+  uint32_t waiting;       ///< how many do
+  uint32_t granted;       ///< 1: the first of them has been told to go on, and has not yet
+  double granted_s;       ///< from when on it may
+  uint32_t next_granted;  ///< of the same rank, one more than the number of the buffer; 0: none
+};
+
+/// The first packet of a rank that waits for room in a buffer.
+struct RoomRequest {
+  uint64_t ticket;  ///< 0: none waits
+  uint64_t bytes;
+};
+
 /// What the turn-taking of the virtual clock knows of a rank. Only the rank whose turn it is
 /// touches these (and `go`), so that plain members suffice; `go` hands the turn over.
 struct alignas(kCacheLine) RankControl {
@@ -60,6 +76,7 @@ class SharedRegion {
     uint32_t ranks = 1;
     uint32_t nodes = 1;
     uint32_t links = 0;
+    uint32_t buffers = 0;
     uint32_t ring_slots = 16;
     uint32_t max_message_bytes = 8192;
     size_t segment_bytes = 0;
@@ -79,7 +96,12 @@ class SharedRegion {
 
   NicState& nic(uint32_t node) const;
   LinkState& link(uint32_t link) const;
-  /// Protects the states of NICs and links on the real clock, where ranks really run side by side.
+  BufferState& buffer(uint32_t buffer) const;
+  RoomRequest& room_request(uint32_t buffer, Rank rank) const;
+  /// One more than the number of a buffer in which a rank has been granted room; 0: there is none.
+  std::atomic<uint32_t>& first_granted(Rank rank) const;
+  /// Protects the states of NICs, links and buffers on the real clock, where ranks really run side
+  /// by side.
   std::atomic<uint32_t>& nic_lock() const;
   RankControl& control(Rank rank) const;
   /// For each rank, on the virtual clock: nothing happens at it before this time. Side by side,
@@ -94,7 +116,8 @@ class SharedRegion {
 
  private:
   struct Offsets {
-    size_t nics, links, controls, next, rings, slots, slot_stride, segments, total;
+    size_t nics, links, buffers, requests, grants, controls, next, rings, slots, slot_stride,
+        segments, total;
   };
   static Offsets layout(const Shape& shape);
   SharedRegion(Shape shape, std::byte* base, std::string name);

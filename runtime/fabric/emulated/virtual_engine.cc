@@ -137,6 +137,11 @@ class VirtualEngine final : public RankEngine {
     next_s = std::min(next_s, time_s);
   }
 
+  void summon(Rank target, double time_s) override {
+    double& next_s = region().next_s()[target];
+    next_s = std::min(next_s, time_s);
+  }
+
   double attended_at(Rank target, double time_s) override {
     const RankControl& control = region().control(target);
     return control.waiting != 0 ? time_s : std::max(time_s, control.entry_s);
@@ -199,6 +204,7 @@ class VirtualEngine final : public RankEngine {
   void take_turn(double limit_s) {
     RankControl& mine = region().control(rank());
     while (true) {
+      collect_grants();
       const double act_s = mine.waiting != 0 ? mine.wake_s : limit_s;
       region().next_s()[rank()] = std::min(act_s, next_event_s());
       const Rank next = first_in_line(rank());
