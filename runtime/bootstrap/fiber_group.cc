@@ -15,15 +15,19 @@
 namespace stripline::bootstrap {
 namespace {
 
-/// What the fibers share.
+std::string unique_id() {
+  return "fibers-" + std::to_string(::getpid()) + "-" +
+         std::to_string(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+/// What the fibers share. Has the process's job id, whose memory its launcher removes.
 class Job final : public fabric::Crew {
  public:
   Job(Fibers& fibers, uint32_t ranks, Bootstrap* process)
       : fibers_(fibers),
         process_(process),
         addresses_(ranks),
-        id_("fibers-" + std::to_string(::getpid()) + "-" +
-            std::to_string(std::chrono::steady_clock::now().time_since_epoch().count())) {}
+        id_(process != nullptr ? process->job_id() : unique_id()) {}
 
   uint32_t ranks() const { return static_cast<uint32_t>(addresses_.size()); }
   const std::string& id() const { return id_; }
@@ -38,9 +42,11 @@ class Job final : public fabric::Crew {
     return addresses_;
   }
 
+  // The first one explains those of the others.
   bool fail(const Error& error) {
-    failed_ = true;
-    return process_ != nullptr && process_->report_failure(error);
+    const bool first = !std::exchange(failed_, true);
+    if (process_ == nullptr) return false;
+    return !first || process_->report_failure(error);
   }
 
  private:

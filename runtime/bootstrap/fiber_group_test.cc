@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/thread_group.h"
 
 namespace stripline::bootstrap {
@@ -107,6 +108,38 @@ TEST(FiberGroup, ARankThatCannotJoinEndsTheJob) {
   ASSERT_FALSE(ran.ok());
   EXPECT_EQ(ran.error().code(), ErrorCode::invalid_argument);
   EXPECT_NE(ran.error().message().find("no-such-network"), std::string::npos);
+}
+
+// What started the process hears of the failure that explains the others, once.
+TEST(FiberGroup, TellsItsProcessWhy) {
+  class Process final : public Bootstrap {
+   public:
+    uint32_t rank() const override { return 0; }
+    uint32_t ranks() const override { return 1; }
+    const std::string& job_id() const override { return id_; }
+    Result<std::vector<std::string>> exchange(const std::string& address) override {
+      return std::vector<std::string>{address};
+    }
+    bool report_failure(const Error& error) override {
+      failures.push_back(error.message());
+      return true;
+    }
+    void left() override {}
+    JsonChannel* control() override { return nullptr; }
+
+    std::vector<std::string> failures;
+
+   private:
+    std::string id_ = "job-of-fibers";
+  };
+  Process process;
+  Options options = options_on("emulated:opteron-vapi,compute=none");
+  options.model_path = "/no/such/model";
+  const Status ran =
+      run_fibers({.ranks = 3, .context = options, .process = &process}, [](Context&) { FAIL(); });
+  ASSERT_FALSE(ran.ok());
+  ASSERT_EQ(process.failures.size(), 1U);
+  EXPECT_NE(process.failures[0].find("/no/such/model"), std::string::npos) << process.failures[0];
 }
 
 }  // namespace

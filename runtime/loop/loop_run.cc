@@ -52,6 +52,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     } else {
       ++remote_blocks;
       whole_bytes += align_up(block.count * element_bytes + halo_bytes_);
+      largest_bytes_ = std::max(largest_bytes_, block.count * element_bytes);
       placed_blocks += block.place != nullptr ? 1 : 0;
       count += block.count;
       if (block.rank != peer) {
@@ -204,7 +205,7 @@ LoopRun::~LoopRun() {
 // Lays out the buffers of the plan, and takes them from the pool. The planner does not know that
 // each slot is aligned; where there is no room for that, there are fewer or smaller ones.
 void LoopRun::prepare_buffer(uint64_t room) {
-  uint64_t bytes = lay_out_slots();
+  uint64_t bytes = lay_out_pieces();
   plan::StripRequest less = request_;
   less.max_buffer_bytes = std::min(less.max_buffer_bytes, room);
   while (!request_.placed && bytes > room && less.max_buffer_bytes > 0) {
@@ -227,6 +228,19 @@ void LoopRun::prepare_buffer(uint64_t room) {
                       {.base = static_cast<int64_t>(block.offset), .run_bytes = of_block}, place);
     place += align_up(of_block);
   }
+}
+
+// The planner knows the mean of the blocks. Where it does not divide that, blocks above it stay
+// whole, too, as far as the loop may take so much memory.
+uint64_t LoopRun::lay_out_pieces() {
+  const uint64_t planned = plan_.strip_bytes;
+  const uint64_t mean = request_.total_bytes / request_.blocks;
+  if (planned < mean || planned >= largest_bytes_) return lay_out_slots();
+  plan_.strip_bytes = largest_bytes_;
+  const uint64_t bytes = lay_out_slots();
+  if (request_.placed || bytes <= request_.max_buffer_bytes) return bytes;
+  plan_.strip_bytes = planned;
+  return lay_out_slots();
 }
 
 // Blocks may differ in size, so that their number of strips, and the room for all of them, are

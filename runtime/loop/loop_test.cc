@@ -236,6 +236,43 @@ TEST_P(Loop, MovesBetweenPlacesOfTheProgram) {
   });
 }
 
+// A plan knows the mean of blocks only.
+TEST_P(Loop, LeavesLargerBlocksWholeWhereTheirMeanIs) {
+  if (GetParam().same_node == "mapped") GTEST_SKIP() << "blocks in reach are never divided";
+  on_ranks(2, [](Context& context) {
+    constexpr std::array<size_t, 3> kCounts = {100, 900, 200};
+    constexpr size_t kMean = 400;
+    constexpr uint64_t kElement = sizeof(double);
+    const auto array = context.new_symmetric_array<double>(900).value();
+    const auto theirs = context.on_rank(array, 1 - context.rank_me());
+    std::vector<LoopBlock<const double>> blocks;
+    for (const size_t count : kCounts) blocks.push_back({theirs, count});
+    const auto pieces = [&](const LoopOptions& options) {
+      std::vector<size_t> sizes;
+      strip_for_blocks(
+          context, std::span<const LoopBlock<const double>>(blocks), options, [] {},
+          [&](size_t, size_t begin, size_t end, const double*) { sizes.push_back(end - begin); });
+      return sizes;
+    };
+    const std::vector<size_t> whole(kCounts.begin(), kCounts.end());
+    for (const Schedule schedule :
+         {Schedule::vectorised, Schedule::all_issued, Schedule::pipelined}) {
+      SCOPED_TRACE(static_cast<int>(schedule));
+      EXPECT_EQ(pieces({.force = plan::StripCandidate{schedule, kMean * kElement, 2}}), whole);
+    }
+    EXPECT_EQ(pieces({.use_model = false}), whole);
+    // In less memory than the largest one takes, and where the mean is divided, too.
+    for (const size_t size :
+         pieces({.max_buffer_bytes = 500 * kElement,
+         .force = plan::StripCandidate{Schedule::vectorised, kMean * kElement, 1}})) {
+      EXPECT_LE(size, 500U);
+    }
+    EXPECT_EQ(pieces({.force = plan::StripCandidate{Schedule::all_issued, 100 * kElement, 1}}),
+              std::vector<size_t>(12, 100));
+    context.barrier();
+  });
+}
+
 TEST_P(Loop, EmptyAndOwnLoopsNeedNoTransfer) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<double>(100);

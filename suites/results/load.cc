@@ -37,12 +37,20 @@ constexpr uint32_t kRunsOfCell = 6;
 constexpr uint32_t kQuickRunsOfCell = 2;
 constexpr uint32_t kRounds = 3;
 constexpr double kPointBudgetS = 0.02;
-constexpr uint32_t kMostReps = 10;
+constexpr uint32_t kMostReps = 2;  // they differ by jitter only
 
 // "estimate", "none": the tuned plan with service levels and without.
 constexpr const char* kRowsOfLoad[] = {"hand", "estimate", "none", "best"};
 
-Network congested() { return {.fabric = "emulated:congested-tree", .clock = "virtual"}; }
+// Networks whose nodes share links: whole messages first come, first served, and packets that wait
+// for room in switches.
+std::vector<Network> congested() {
+  std::vector<Network> networks;
+  for (const char* fabric : {"emulated:congested-tree", "emulated:small-buffer-tree"}) {
+    networks.push_back(declared({.fabric = fabric, .clock = "virtual"}));
+  }
+  return networks;
+}
 
 uint32_t most_ranks(bool quick) { return quick ? 8 : 64; }
 
@@ -68,22 +76,23 @@ struct Models {
 
 Result<Models> models_of(const Options& options, const Network& network) {
   const std::filesystem::path folder = options.path("models");
-  const Models models{(folder / "load-estimate.stripline.json").string(),
-                      (folder / "load-none.stripline.json").string()};
+  const std::string name = file_name(network.fabric);
+  const Models models{(folder / (name + "-estimate.stripline.json")).string(),
+                      (folder / (name + "-none.stripline.json")).string()};
+  const std::filesystem::path streams_folder = options.path("campaigns") / (name + "-load");
   if (std::filesystem::exists(models.with_levels) && std::filesystem::exists(models.without)) {
     return models;
   }
   STRIPLINE_ASSIGN_OR_RETURN(std::vector<SampleSeries> series, load_or_measure(options, network));
   const uint32_t ranks = most_ranks(options.quick);
-  STRIPLINE_ASSIGN_OR_RETURN(
-      std::vector<SampleSeries> streams,
-      load_or_measure_runs(options, network, kLoadSeed, options.path("campaigns") / "load",
-                           load_points(ranks), kRunsOfStreams, ranks));
+  STRIPLINE_ASSIGN_OR_RETURN(std::vector<SampleSeries> streams,
+                             load_or_measure_runs(options, network, kLoadSeed, streams_folder,
+                                                  load_points(ranks), kRunsOfStreams, ranks));
   std::move(streams.begin(), streams.end(), std::back_inserter(series));
   STRIPLINE_ASSIGN_OR_RETURN(fit::Fit fitted, fit_network(network, series));
   if (!fitted.model.service_levels) {
     return Error(ErrorCode::failed_precondition, "no service levels could be fitted; remove '" +
-                                                     (options.path("campaigns") / "load").string() +
+                                                     streams_folder.string() +
                                                      "' and measure again");
   }
   std::error_code ignored;  // saving says what is wrong
@@ -94,9 +103,9 @@ Result<Models> models_of(const Options& options, const Network& network) {
   return models;
 }
 
-std::vector<Cell> load_cells(bool quick) {
-  const auto cell = [](uint32_t ranks, const char* kernel, experiment::Params params) {
-    Cell one{congested(), ranks, {kernel, "hand", std::move(params)}};
+std::vector<Cell> load_cells(const Network& network, bool quick) {
+  const auto cell = [&](uint32_t ranks, const char* kernel, experiment::Params params) {
+    Cell one{network, ranks, {kernel, "hand", std::move(params)}};
     experiment::complete_point(find_benchmark(kernel)->declaration, one.problem);
     return one;
   };
@@ -121,7 +130,7 @@ Result<CellResult> measure(const Options& options, const Cell& cell, const Model
   target.model_path = models.with_levels;
   target.seed = 1;
   target.worker = options.worker;
-  target.segment_bytes = "32M";
+  target.segment_bytes = "16M";
   target.cancel_fd = options.cancel_fd;
   bench::Progress progress;
   STRIPLINE_ASSIGN_OR_RETURN(const auto candidates, search_candidates(cell.problem, cell.ranks));
@@ -184,15 +193,15 @@ Result<std::string> ratio_text(const CellResult& cell, const char* of, const cha
 }
 
 Result<std::string> table_of(const std::vector<CellResult>& cells) {
-  MarkdownTable table({">ranks", "problem", ">HAND", ">with estimate / HAND", ">without / HAND",
-                       ">best / HAND", ">with / without", "plan with estimate", "plan without",
-                       "best plan"});
+  MarkdownTable table({"network", ">ranks", "problem", ">HAND", ">with estimate / HAND",
+                       ">without / HAND", ">best / HAND", ">with / without", "plan with estimate",
+                       "plan without", "best plan"});
   for (const CellResult& cell : cells) {
     STRIPLINE_ASSIGN_OR_RETURN(const std::string with, ratio_text(cell, "estimate", "hand"));
     STRIPLINE_ASSIGN_OR_RETURN(const std::string without, ratio_text(cell, "none", "hand"));
     STRIPLINE_ASSIGN_OR_RETURN(const std::string best, ratio_text(cell, "best", "hand"));
     STRIPLINE_ASSIGN_OR_RETURN(const std::string both, ratio_text(cell, "estimate", "none"));
-    table.add({std::to_string(cell.ranks), cell.problem,
+    table.add({cell.fabric, std::to_string(cell.ranks), cell.problem,
                bench::with_unit(stats::median(cell.times.at("hand")), "s"), with, without, best,
                both, cell.plans.at("estimate"), cell.plans.at("none"), cell.plans.at("best")});
   }
@@ -202,7 +211,6 @@ Result<std::string> table_of(const std::vector<CellResult>& cells) {
 }  // namespace
 
 Status print_load(const Options& options) {
-  STRIPLINE_ASSIGN_OR_RETURN(const Models models, models_of(options, congested()));
   const std::filesystem::path file = options.path("load.jsonl");
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Json> records, read_json_lines(file));
   std::map<std::string, CellResult> known;
@@ -211,15 +219,18 @@ Status print_load(const Options& options) {
     known[cell.key] = std::move(cell);
   }
   std::vector<CellResult> results;
-  for (const Cell& cell : load_cells(options.quick)) {
-    if (const auto found = known.find(cell.key()); found != known.end()) {
-      results.push_back(found->second);
-      continue;
+  for (const Network& network : congested()) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Models models, models_of(options, network));
+    for (const Cell& cell : load_cells(network, options.quick)) {
+      if (const auto found = known.find(cell.key()); found != known.end()) {
+        results.push_back(found->second);
+        continue;
+      }
+      std::fprintf(stderr, "load: %s\n", cell.key().c_str());
+      STRIPLINE_ASSIGN_OR_RETURN(CellResult result, measure(options, cell, models));
+      STRIPLINE_RETURN_IF_ERROR(append_json_line(file, to_json(result)));
+      results.push_back(std::move(result));
     }
-    std::fprintf(stderr, "load: %s\n", cell.key().c_str());
-    STRIPLINE_ASSIGN_OR_RETURN(CellResult result, measure(options, cell, models));
-    STRIPLINE_RETURN_IF_ERROR(append_json_line(file, to_json(result)));
-    results.push_back(std::move(result));
   }
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, table_of(results));
   std::printf("Ratios of times in paired runs, 95 %% intervals.\n\n%s", text.c_str());

@@ -138,6 +138,7 @@ class LoopRun {
 
   void look_for_kept(size_t index, const RawBlock& block);
   void prepare_buffer(uint64_t room);
+  uint64_t lay_out_pieces();
   uint64_t lay_out_slots();
   void enter_block(Cursor& cursor) const;
   void advance(Cursor& cursor) const;
@@ -178,6 +179,7 @@ class LoopRun {
   bool whole_in_buffer_ = false;  // not strip after strip in slots
   uint64_t slots_ = 1;            // buffers, or counters where the whole is in one
   uint64_t slot_bytes_ = 0;
+  uint64_t largest_bytes_ = 0;  // of the blocks that are transferred
   uint64_t strips_ = 0;
   Cursor issue_;        // next to issue
   Cursor compute_;      // next to hand out
