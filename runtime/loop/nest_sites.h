@@ -124,8 +124,9 @@ class NestSites {
   }
 
  private:
-  static constexpr size_t kPlaces = 128;  // a power of two
-  static constexpr size_t kWays = 4;      // places of a hash
+  // A power of two. Dozens of sites seldom displace each other.
+  static constexpr size_t kPlaces = 512;
+  static constexpr size_t kWays = 4;  // places of a hash
 
   /// The one of the places of a key that was taken first, or is free.
   size_t oldest_for(const NestKey& key) const;
