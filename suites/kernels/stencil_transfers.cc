@@ -9,12 +9,15 @@ namespace {
 // Parts of the interior between which transfers are looked after.
 constexpr size_t kInteriorParts = 8;
 
+// Whether ghosts come into buffers, of which there are two for each face, and are copied from
+// there. Who puts them to where they belong must know that those of the step before have been used.
+bool lands(NasVariant variant) { return variant == NasVariant::packed || signals(variant); }
+
 }  // namespace
 
 Result<StencilTransfers> StencilTransfers::create(Context& context, const NasManner& manner,
                                                   const prk::StencilPartition& partition) {
-  const size_t buffers =
-      manner.variant == NasVariant::packed ? kTurns * kSides * partition.largest_face() : 0;
+  const size_t buffers = lands(manner.variant) ? kTurns * kSides * partition.largest_face() : 0;
   STRIPLINE_ASSIGN_OR_RETURN(
       auto memory, SymmetricMemory<double>::create(context, partition.shared_elements() + buffers));
   STRIPLINE_ASSIGN_OR_RETURN(auto flags, SymmetricMemory<uint64_t>::create(context, 2 * kSides));
@@ -72,7 +75,7 @@ void StencilTransfers::ghosts(prk::StencilShare& share) {
       put_packed(side);
       continue;
     }
-    await(Flag::used, side, step_ - 1);
+    if (!lands(manner_.variant)) await(Flag::used, side, step_ - 1);
     if (manner_.variant == NasVariant::fine) {
       put_elements(side);
     } else {
@@ -97,13 +100,13 @@ void StencilTransfers::ghosts(prk::StencilShare& share) {
   }
   for (const Side& side : sides_) {
     await(Flag::filled, side, step_);
-    if (packs()) unpack(side);
+    if (lands(manner_.variant)) unpack(side);
   }
   if (!overlaps()) share.compute_interior(0, rows);
 }
 
 void StencilTransfers::used(prk::StencilShare& /*share*/) {
-  if (packs()) return;
+  if (lands(manner_.variant)) return;
   for (const Side& side : sides_) raise(Flag::used, side);
 }
 
@@ -114,17 +117,21 @@ double StencilTransfers::sum(prk::StencilShare& /*share*/, double value) {
 void StencilTransfers::put(Side& side) {
   const auto pitch_bytes = static_cast<std::ptrdiff_t>(partition_.pitch() * sizeof(double));
   const std::array<std::ptrdiff_t, 2> strides = {sizeof(double), pitch_bytes};
-  const global_ptr<double> target =
-      memory_.on(side.face.neighbour) + static_cast<std::ptrdiff_t>(side.face.ghosts);
   const double* const source = memory_.here() + side.face.source;
   const std::array<size_t, 2> extents = {side.face.columns, side.face.rows};
-  side.under_way =
-      signals(manner_.variant)
-          ? rput_strided_signal<2, double>(*context_, source, strides, target, strides, extents,
-                                           flag(Flag::filled, side.opposite, side.face.neighbour),
-                                           step_, manner_.transfers)
-          : rput_strided<2, double>(*context_, source, strides, target, strides, extents,
-                                    manner_.transfers);
+  const auto there = [&](size_t place) {
+    return memory_.on(side.face.neighbour) + static_cast<std::ptrdiff_t>(place);
+  };
+  if (!signals(manner_.variant)) {
+    side.under_way = rput_strided<2, double>(*context_, source, strides, there(side.face.ghosts),
+                                             strides, extents, manner_.transfers);
+    return;
+  }
+  const auto row_bytes = static_cast<std::ptrdiff_t>(side.face.columns * sizeof(double));
+  const std::array<std::ptrdiff_t, 2> in_buffer = {sizeof(double), row_bytes};
+  side.under_way = rput_strided_signal<2, double>(
+      *context_, source, strides, there(buffer_place(side.opposite)), in_buffer, extents,
+      flag(Flag::filled, side.opposite, side.face.neighbour), step_, manner_.transfers);
 }
 
 // A put has ended. One with a signal has told its target itself.
