@@ -11,9 +11,6 @@ namespace {
 
 using experiment::Params;
 
-// As options.only: the cells that do not depend on the host.
-constexpr const char* kDeclared = "declared";
-
 struct Problem {
   uint32_t ranks;
   const char* kernel;
@@ -82,12 +79,17 @@ std::vector<Problem> real_problems() {
 
 std::vector<Problem> emulated_problems() {
   std::vector<Problem> problems = matvec(2, {16, 128, 512}, {1, 8}, "one");
-  append(problems, matvec(4, {128}, {4}, "all"));
-  append(problems, matvec(8, {64}, {4}, "all"));
   append(problems, transpose(2, {512}, {1}));
+  append(problems, small_kernels(2));
+  return problems;
+}
+
+std::vector<Problem> problems_of_many() {
+  std::vector<Problem> problems = matvec(4, {128}, {4}, "all");
+  append(problems, matvec(8, {64}, {4}, "all"));
   append(problems, transpose(4, {512}, {1, 4}));
   append(problems, transpose(8, {512}, {4}));
-  for (const uint32_t ranks : {2, 4, 16, 64}) append(problems, small_kernels(ranks));
+  for (const uint32_t ranks : {4, 16, 64}) append(problems, small_kernels(ranks));
   for (const uint32_t ranks : {4, 9}) append(problems, sweeps(ranks));
   return problems;
 }
@@ -109,21 +111,21 @@ std::string Cell::key() const {
   return network.fabric + ", " + std::to_string(ranks) + " ranks, " + problem_text();
 }
 
-Result<std::vector<Cell>> quality_cells(const Options& options) {
+Result<std::vector<Cell>> quality_cells(const Options& options, CellKind kind) {
   std::vector<Cell> cells;
-  Options every = options;
-  if (options.only == kDeclared) every.only.clear();
-  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> judged, networks(every, true, {"shm"}));
+  const bool many = kind == CellKind::many_ranks;
+  STRIPLINE_ASSIGN_OR_RETURN(std::vector<Network> judged, networks(options, true, {"shm"}));
+  if (many) {
+    std::erase_if(judged, [](const Network& network) { return !network.emulated(); });
+    for (Network& network : judged) network = declared(network);
+  }
   for (const Network& network : judged) {
-    std::vector<Problem> problems = network.emulated() ? emulated_problems() : real_problems();
-    if (options.quick) problems = matvec(2, {16}, {1}, "one");
+    std::vector<Problem> problems = many                 ? problems_of_many()
+                                    : network.emulated() ? emulated_problems()
+                                                         : real_problems();
+    if (options.quick) problems = matvec(many ? 4 : 2, {16}, {1}, many ? "all" : "one");
     for (Problem& problem : problems) {
-      // What is measured of more ranks than a host has processors depends on how they take turns.
-      const bool measured = !network.emulated() || problem.ranks <= 2;
-      if (measured && options.only == kDeclared) continue;
-      Cell cell{measured ? network : declared(network),
-                problem.ranks,
-                {problem.kernel, "blocking", std::move(problem.params)}};
+      Cell cell{network, problem.ranks, {problem.kernel, "blocking", std::move(problem.params)}};
       const Benchmark* benchmark = find_benchmark(problem.kernel);
       if (benchmark == nullptr) {
         return Error(ErrorCode::internal, "no experiment " + std::string(problem.kernel));

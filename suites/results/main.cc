@@ -44,6 +44,8 @@ constexpr Command kCommands[] = {
     {"overlap", "The share of a transfer's time that computation can hide, by size", print_overlap},
     {"quality", "Tuned plans against blocking, hand-written and exhaustively searched ones",
      print_quality},
+    {"scale", "The same with 4 to 64 ranks on emulated networks, under declared computation",
+     print_scale},
     {"load", "Loops of up to 64 ranks that share links, with and without load estimation",
      print_load},
     {"robust", "Kernels with models that are wrong, beside the same ones without a model",
@@ -75,10 +77,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--quick", options.quick,
                "Few seeds, cells and sizes, kept apart: shows that all works, not how well");
-  app.add_option(
-         "--only", options.only,
-         "Only networks whose name contains TEXT; declared: cells that do not depend on this "
-         "host (quality)")
+  app.add_option("--only", options.only, "Only networks whose name contains TEXT")
       ->type_name("TEXT");
   app.add_option("--model", models, "Model to use on a network instead of measuring one (quality)")
       ->type_name("FABRIC=FILE")

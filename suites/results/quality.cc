@@ -158,13 +158,20 @@ Result<CellResult> measure_cell(const Options& options, const Cell& cell,
   return result;
 }
 
-Status print_quality(const Options& options) {
+namespace {
+
+Status print_cells(const Options& options, CellKind kind, const char* records_file) {
   STRIPLINE_RETURN_IF_ERROR(check_models(options));
-  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Cell> cells, quality_cells(options));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Cell> cells, quality_cells(options, kind));
+  if (cells.empty()) {
+    return Error(ErrorCode::invalid_argument, "there are no cells of many ranks on '" +
+                                                  options.only +
+                                                  "'; they are of emulated networks");
+  }
   std::set<std::string> asked;
   for (const Cell& cell : cells) asked.insert(cell.key());
 
-  const std::filesystem::path file = options.path("quality.jsonl");
+  const std::filesystem::path file = options.path(records_file);
   std::vector<CellResult> results;
   std::set<std::string> done;
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Json> records, read_json_lines(file));
@@ -196,6 +203,16 @@ Status print_quality(const Options& options) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, quality_tables(results, hidden));
   std::fputs(text.c_str(), stdout);
   return {};
+}
+
+}  // namespace
+
+Status print_quality(const Options& options) {
+  return print_cells(options, CellKind::few_ranks, "quality.jsonl");
+}
+
+Status print_scale(const Options& options) {
+  return print_cells(options, CellKind::many_ranks, "scale.jsonl");
 }
 
 }  // namespace stripline::suites::results

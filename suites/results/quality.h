@@ -41,8 +41,9 @@ Result<CellResult> cell_result_from_json(const Json& json,
 Result<CellResult> measure_cell(const Options& options, const Cell& cell, const std::string& model);
 
 /// Measures the cells of quality_cells() that options.folder does not hold yet and prints the
-/// tables of all of them. Errors: as measure_run(); invalid_argument for a choice of networks or
-/// models that means none.
+/// tables of all of them: of few ranks, and of many. Errors: as measure_run(); invalid_argument for
+/// a choice of networks or models that means none.
 Status print_quality(const Options& options);
+Status print_scale(const Options& options);
 
 }  // namespace stripline::suites::results

@@ -85,27 +85,36 @@ TEST(Quality, RecordsReadBackEqual) {
   EXPECT_FALSE(cell_result_from_json(damaged).ok());
 }
 
-TEST(QualityCells, AreAtLeastSixtyDifferentOnes) {
-  const auto cells = quality_cells({});
-  ASSERT_TRUE(cells.ok()) << cells.error().message();
+TEST(QualityCells, AreDifferentAndOfNoMoreRanksThanProcessorsUnlessDeclared) {
+  const auto few = quality_cells({}, CellKind::few_ranks);
+  ASSERT_TRUE(few.ok()) << few.error().message();
+  EXPECT_GE(few->size(), 60U);
   std::set<std::string> keys;
+  for (const Cell& one : *few) {
+    keys.insert(one.key());
+    EXPECT_EQ(one.ranks, 2U) << one.key();
+    EXPECT_EQ(one.network.fabric.find("declared"), std::string::npos) << one.key();
+  }
+  const auto many = quality_cells({}, CellKind::many_ranks);
+  ASSERT_TRUE(many.ok()) << many.error().message();
+  EXPECT_GE(many->size(), 100U);
   std::set<uint32_t> ranks;
-  size_t declared = 0;
-  for (const Cell& one : *cells) {
+  for (const Cell& one : *many) {
     keys.insert(one.key());
     ranks.insert(one.ranks);
-    EXPECT_TRUE(one.network.emulated() || one.ranks == 2) << one.key();
-    const bool declares = one.network.fabric.ends_with(",compute=declared");
-    EXPECT_EQ(declares, one.ranks > 2) << one.key();
-    if (declares) ++declared;
+    EXPECT_TRUE(one.network.fabric.ends_with(",compute=declared")) << one.key();
   }
-  EXPECT_GE(cells->size(), 60U);
-  EXPECT_EQ(keys.size(), cells->size());
-  EXPECT_EQ(ranks, (std::set<uint32_t>{2, 4, 8, 9, 16, 64}));
+  EXPECT_EQ(ranks, (std::set<uint32_t>{4, 8, 9, 16, 64}));
+  EXPECT_EQ(keys.size(), few->size() + many->size());
+}
 
+TEST(QualityCells, OfManyRanksAreOfEmulatedNetworksOnly) {
   Options options;
-  options.only = "declared";
-  EXPECT_EQ(quality_cells(options)->size(), declared);
+  options.only = "tcp";
+  EXPECT_EQ(quality_cells(options, CellKind::many_ranks)->size(), 0U);
+  options.quick = true;
+  options.only = "opteron";
+  EXPECT_EQ(quality_cells(options, CellKind::many_ranks)->size(), 1U);
 }
 
 }  // namespace

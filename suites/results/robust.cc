@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <random>
 #include <string>
@@ -178,16 +179,24 @@ std::string tables_of(const std::vector<Record>& records) {
 }
 
 // What is a parameter has a value and an interval.
-void multiply(Json& json, std::mt19937_64& random, double most) {
+void multiply(Json& json, std::mt19937_64& random, double most, bool is_part = false) {
   if (json.is_object() && json.contains("value") && json.contains("ci")) {
     std::uniform_real_distribution<> logs(-std::log(most), std::log(most));
     const double factor = std::exp(logs(random));
-    json["value"] = json["value"].get<double>() * factor;
-    for (Json& end : json["ci"]) end = end.get<double>() * factor;
+    // Parts of a whole stay that; a model that says otherwise is refused.
+    const double bound = is_part ? 1 : std::numeric_limits<double>::infinity();
+    const auto spoil = [&](Json& number) {
+      number = std::min(bound, number.get<double>() * factor);
+    };
+    spoil(json["value"]);
+    for (Json& end : json["ci"]) spoil(end);
     return;
   }
-  if (!json.is_structured()) return;
-  for (Json& element : json) multiply(element, random, most);
+  if (json.is_array()) {
+    for (Json& element : json) multiply(element, random, most);
+  } else if (json.is_object()) {
+    for (auto& [name, member] : json.items()) multiply(member, random, most, name == "gain");
+  }
 }
 
 Result<Json> sealed(Json document) {
