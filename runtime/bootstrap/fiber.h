@@ -12,7 +12,8 @@
 
 namespace stripline::bootstrap {
 
-/// Fibers 0 to n - 1. One thread.
+/// Fibers 0 to n - 1. One thread. None lets another one run while it handles an exception (in a
+/// catch block): which exceptions are handled is kept by thread.
 class Fibers {
  public:
   /// Errors: resource_exhausted without memory for stacks.

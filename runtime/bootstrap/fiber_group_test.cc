@@ -1,12 +1,14 @@
 #include "runtime/bootstrap/fiber_group.h"
 
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/thread_group.h"
+#include "runtime/rma/context_state.h"
 
 namespace stripline::bootstrap {
 namespace {
@@ -94,6 +96,39 @@ TEST(FiberGroup, OfOneRankAndOfMany) {
   }
 }
 
+/// A process that its launcher knows by this name.
+class Process final : public Bootstrap {
+ public:
+  uint32_t rank() const override { return 0; }
+  uint32_t ranks() const override { return 1; }
+  const std::string& job_id() const override { return job_id_; }
+  Result<std::vector<std::string>> exchange(const std::string& address) override {
+    return std::vector{address};
+  }
+  bool report_failure(const Error& error) override {
+    failures.push_back(error.message());
+    return true;
+  }
+  void left() override {}
+  JsonChannel* control() override { return nullptr; }
+
+  std::vector<std::string> failures;
+
+ private:
+  std::string job_id_ = "fiber-group-test-" + std::to_string(::getpid());
+};
+
+// So that the launcher of a process that is killed removes the memory that its ranks share.
+TEST(FiberGroup, IsTheJobOfItsProcess) {
+  Process process;
+  const Status ran = run_fibers(
+      {.ranks = 2,
+       .context = options_on("emulated:opteron-vapi,compute=none"),
+       .process = &process},
+      [&](Context& context) { EXPECT_EQ(context.state().bootstrap->job_id(), process.job_id()); });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
 TEST(FiberGroup, NeedsTheVirtualClock) {
   Options options = options_on("emulated:opteron-vapi");
   options.clock = "real";
@@ -112,26 +147,6 @@ TEST(FiberGroup, ARankThatCannotJoinEndsTheJob) {
 
 // What started the process hears of the failure that explains the others, once.
 TEST(FiberGroup, TellsItsProcessWhy) {
-  class Process final : public Bootstrap {
-   public:
-    uint32_t rank() const override { return 0; }
-    uint32_t ranks() const override { return 1; }
-    const std::string& job_id() const override { return id_; }
-    Result<std::vector<std::string>> exchange(const std::string& address) override {
-      return std::vector<std::string>{address};
-    }
-    bool report_failure(const Error& error) override {
-      failures.push_back(error.message());
-      return true;
-    }
-    void left() override {}
-    JsonChannel* control() override { return nullptr; }
-
-    std::vector<std::string> failures;
-
-   private:
-    std::string id_ = "job-of-fibers";
-  };
   Process process;
   Options options = options_on("emulated:opteron-vapi,compute=none");
   options.model_path = "/no/such/model";

@@ -11,12 +11,12 @@
 namespace stripline::suites::results {
 
 /// A model document whose parameters were each multiplied, interval and all, by a factor of its
-/// own within [1 / most, most], with the hash that belongs to it. Errors: those of
-/// canonical_json().
+/// own within [1 / most, most], as far as models may have such values, with the hash that belongs
+/// to it. Errors: those of canonical_json().
 Result<Json> corrupted_model(const Json& document, uint64_t seed, double most);
 
 /// A model document that says that it was made where `fits` was, with the hash that belongs to it.
-/// Errors: those of canonical_json(); data_loss if one of them has no fingerprint.
+/// Errors: those of canonical_json(); data_loss if `fits` has no fingerprint.
 Result<Json> disguised_model(const Json& document, const Json& fits);
 
 /// Measures what options.folder does not hold yet and prints the tables of all. Errors: as

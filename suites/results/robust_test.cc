@@ -32,6 +32,17 @@ TEST(CorruptedModel, IsOneThatCanBeReadWithOtherValues) {
   EXPECT_NE(*corrupted_model(right, 8, 10), *wrong);
 }
 
+// Gains stay parts of a whole, and queues have room for one.
+TEST(CorruptedModel, CanBeReadWhateverTheSeed) {
+  model::TunedModel model = model::example_model();
+  model.network.at("inter-node").get->queue_depth = model::example_parameter(2);
+  const Json right = *model::to_json(model);
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    const auto parsed = model::parse_model(corrupted_model(right, seed, 10)->dump());
+    ASSERT_TRUE(parsed.ok()) << "seed " << seed << ": " << parsed.error().message();
+  }
+}
+
 TEST(DisguisedModel, SaysThatItFits) {
   Json other = document();
   other["fingerprint"]["fabric"]["value"] = "another";

@@ -182,6 +182,6 @@ int main(int argc, char** argv) {
     std::fputs(kUsage, stderr);
     return kExitUsage;
   }
-  return std::getenv(kFibersVariable) != nullptr ? run_fibers()
-                                                 : run_rank();  // NOLINT(*-mt-unsafe)
+  const bool fibers = std::getenv(kFibersVariable) != nullptr;  // NOLINT(*-mt-unsafe)
+  return fibers ? run_fibers() : run_rank();
 }

@@ -38,16 +38,20 @@ struct Heard {
   int64_t total = -1;
 };
 
-// Runs two workers on the assignment; `after_work` is sent right behind it.
-Heard run(const experiment::Assignment& assignment, const Json& after_work = {}) {
+// What the two ranks of an assignment are.
+enum class Ranks { processes, fibers };
+
+// Runs workers on the assignment; `after_work` is sent right behind it.
+Heard run(const experiment::Assignment& assignment, Ranks ranks, const Json& after_work = {}) {
   Heard heard;
   bootstrap::JobOptions job;
   job.launch.argv = {program("stripline-worker")};
-  job.launch.ranks = 2;
+  job.launch.ranks = ranks == Ranks::processes ? 2 : 1;
   job.launch.environment = {{"STRIPLINE_FABRIC", kFabric}, {"STRIPLINE_CLOCK", "virtual"}};
+  if (ranks == Ranks::fibers) job.launch.environment["STRIPLINE_FIBERS"] = "1";
   job.time_limit_s = 60;
   job.on_ready = [&](bootstrap::Launcher& launcher) {
-    for (uint32_t rank = 0; rank < 2; ++rank) {
+    for (uint32_t rank = 0; rank < job.launch.ranks; ++rank) {
       EXPECT_TRUE(
           launcher.send(rank, {{"type", "work"}, {"assignment", experiment::to_json(assignment)}})
               .ok());
@@ -80,6 +84,13 @@ Finished run_by_hand(const std::vector<std::string>& arguments) {
   return run_program(argv);
 }
 
+class WorkerOf : public testing::TestWithParam<Ranks> {};
+
+INSTANTIATE_TEST_SUITE_P(Ranks, WorkerOf, testing::Values(Ranks::processes, Ranks::fibers),
+                         [](const testing::TestParamInfo<Ranks>& ranks) {
+                           return ranks.param == Ranks::fibers ? "fibers" : "processes";
+                         });
+
 TEST(Worker, DescribesWhatThisHostCanMeasure) {
   const Finished answer = run_by_hand({"--describe"});
   ASSERT_EQ(answer.exit_code, kExitOk) << answer.err;
@@ -105,9 +116,9 @@ TEST(Worker, StartedByHandSaysHowItIsUsed) {
   EXPECT_EQ(run_by_hand({"--help"}).exit_code, kExitOk);
 }
 
-TEST(Worker, MeasuresEveryPointOnceAndFinishes) {
+TEST_P(WorkerOf, MeasuresEveryPointOnceAndFinishes) {
   const experiment::Assignment assignment = latency_of({8, 64, 512, 4096});
-  const Heard heard = run(assignment);
+  const Heard heard = run(assignment, GetParam());
   ASSERT_EQ(heard.outcome.exit_code, kExitOk) << heard.outcome.message;
   EXPECT_EQ(heard.finished, "complete");
   EXPECT_EQ(heard.done, 4);
@@ -126,11 +137,11 @@ TEST(Worker, MeasuresEveryPointOnceAndFinishes) {
   }
 }
 
-TEST(Worker, APointThatCannotBeMeasuredDoesNotEndTheRun) {
+TEST_P(WorkerOf, APointThatCannotBeMeasuredDoesNotEndTheRun) {
   experiment::Assignment assignment = latency_of({8});
   assignment.points.push_back({"micro.latency", "am", {{"bytes", int64_t{4 << 20}}}});
   assignment.points.push_back({"no.such.experiment", "x", {}});
-  const Heard heard = run(assignment);
+  const Heard heard = run(assignment, GetParam());
   ASSERT_EQ(heard.outcome.exit_code, kExitOk) << heard.outcome.message;
   ASSERT_EQ(heard.series.size(), 3u);
   for (const auto& series : heard.series) {
@@ -140,47 +151,47 @@ TEST(Worker, APointThatCannotBeMeasuredDoesNotEndTheRun) {
   }
 }
 
-TEST(Worker, StopsOnCancel) {
+TEST_P(WorkerOf, StopsOnCancel) {
   experiment::Assignment assignment = latency_of({});
   for (int64_t bytes = 1; bytes <= 2000; ++bytes) {
     assignment.points.push_back({"micro.latency", "put", {{"bytes", bytes}}});
   }
-  const Heard heard = run(assignment, {{"type", "cancel"}});
+  const Heard heard = run(assignment, GetParam(), {{"type", "cancel"}});
   ASSERT_EQ(heard.outcome.exit_code, kExitOk) << heard.outcome.message;
   EXPECT_EQ(heard.finished, "cancelled");
   EXPECT_LT(heard.series.size(), assignment.points.size());
 }
 
-TEST(Worker, EndsWhenItsDeadlinePasses) {
+TEST_P(WorkerOf, EndsWhenItsDeadlinePasses) {
   experiment::Assignment assignment = latency_of({});
   assignment.stop_rule = {.min_reps = 1000000, .max_reps = 1000000, .time_budget_s = 1e6};
   for (int64_t bytes = 1; bytes <= 1000; ++bytes) {
     assignment.points.push_back({"micro.latency", "get", {{"bytes", bytes}}});
   }
   assignment.deadline_s = 1;
-  const Heard heard = run(assignment);
+  const Heard heard = run(assignment, GetParam());
   EXPECT_EQ(heard.outcome.exit_code, kExitTimeout) << heard.outcome.message;
 }
 
-TEST(Worker, TakesTheModelOfTheAssignment) {
+TEST_P(WorkerOf, TakesTheModelOfTheAssignment) {
   model::TunedModel model = model::example_model();
   model.fingerprint = {{"fabric", {kFabric, model::MatchRule::hard}}};
   experiment::Assignment assignment = latency_of({});
   assignment.points = {{"kernel.matvec", "tuned", {{"rows", int64_t{8}}}}};
   assignment.model_json = model::to_json(model)->dump();
-  const Heard heard = run(assignment);
+  const Heard heard = run(assignment, GetParam());
   ASSERT_EQ(heard.outcome.exit_code, kExitOk) << heard.outcome.message;
   ASSERT_EQ(heard.series.size(), 1u);
   EXPECT_TRUE(heard.series.front().verified) << heard.series.front().note;
   EXPECT_FALSE(heard.series.front().values.empty()) << heard.series.front().note;
 }
 
-TEST(Worker, RefusesAModelOfAnotherMachine) {
+TEST_P(WorkerOf, RefusesAModelOfAnotherMachine) {
   model::TunedModel model = model::example_model();
   model.fingerprint = {{"fabric", {"verbs", model::MatchRule::hard}}};
   experiment::Assignment assignment = latency_of({8});
   assignment.model_json = model::to_json(model)->dump();
-  const Heard heard = run(assignment);
+  const Heard heard = run(assignment, GetParam());
   EXPECT_EQ(heard.outcome.exit_code, kExitBadInput);
   EXPECT_NE(heard.outcome.message.find("does not fit"), std::string::npos) << heard.outcome.message;
 }

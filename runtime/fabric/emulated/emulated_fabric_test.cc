@@ -153,6 +153,23 @@ TEST(VirtualClock, DeclaredWorkTakesWhatTheProcessorTakes) {
                      });
 }
 
+TEST(VirtualClock, RefusesWorkThatTakesNoTimeThereIs) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const double flops :
+       {-1e6, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    EXPECT_EXIT(run_emulated_ranks(1, "emulated:opteron-vapi,compute=declared", "virtual", 1, 4096,
+                                   [&](Fabric& fabric, Rank) {
+                                     fabric.set_failure_handler([](const Error& error) {
+                                       std::fprintf(stderr, "%s\n", error.message().c_str());
+                                       ::_exit(5);
+                                     });
+                                     fabric.work()->compute(flops, 0);
+                                     fabric.now_s();
+                                   }),
+                testing::ExitedWithCode(5), "not negative");
+  }
+}
+
 TEST(VirtualClock, HandlersTakeTheTimeOfTheirWork) {
   class Worker final : public MessageSink {
    public:

@@ -111,7 +111,14 @@ class VirtualEngine final : public RankEngine {
 
   void charge_work() override {
     if (compute_mode() != ComputeMode::declared) return;
-    clock_s_ += profile().processor->seconds(std::exchange(declared_, {}));
+    const double seconds = profile().processor->seconds(std::exchange(declared_, {}));
+    // Ranks would wait for a clock that goes back, or is at no time.
+    if (!(seconds >= 0 && seconds < kNever)) {
+      fail(Error(ErrorCode::invalid_argument,
+                 "declared work would take " + std::to_string(seconds) +
+                     " s; what a program adds to Context::work() is finite and not negative"));
+    }
+    clock_s_ += seconds;
   }
 
   void run_events() override {
