@@ -42,8 +42,13 @@ class Stack {
                                                       std::generic_category().message(errno) +
                                                       "); start fewer ranks");
     }
-    ::mprotect(memory, page, PROT_NONE);
-    return Stack(static_cast<std::byte*>(memory), page);
+    Stack stack(static_cast<std::byte*>(memory), page);
+    if (::mprotect(memory, page, PROT_NONE) != 0) {
+      return Error(ErrorCode::resource_exhausted, "the stack of a fiber cannot be guarded (" +
+                                                      std::generic_category().message(errno) +
+                                                      "); start fewer ranks");
+    }
+    return stack;
   }
   Stack() = default;
   Stack(Stack&& other) noexcept { *this = std::move(other); }

@@ -40,12 +40,8 @@ struct Collected {
 
 // Where no time of the host is reported, the ranks need not be processes.
 bool runs_as_fibers(const Target& target) {
-  if (target.clock != "virtual") return false;
   const auto request = fabric::resolve_profile(target.fabric);
-  return request.ok() &&
-         (request->compute == fabric::ComputeMode::declared ||
-          request->compute == fabric::ComputeMode::none) &&
-         !request->host_delays_seed;
+  return !depends_on_host(target) && request.ok() && !request->host_delays_seed;
 }
 
 std::string limit_message(const Target& target) {
@@ -56,6 +52,13 @@ std::string limit_message(const Target& target) {
 }
 
 }  // namespace
+
+bool depends_on_host(const Target& target) {
+  if (target.clock != "virtual") return true;
+  const auto request = fabric::resolve_profile(target.fabric);
+  return !request.ok() || (request->compute != fabric::ComputeMode::declared &&
+                           request->compute != fabric::ComputeMode::none);
+}
 
 Result<std::vector<experiment::SampleSeries>> measure_run(
     const Target& target, uint32_t run, const experiment::StopRule& rule,

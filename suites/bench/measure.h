@@ -32,6 +32,10 @@ struct Target {
   }
 };
 
+/// Whether times there are those of this host: false on the virtual clock where computation is
+/// declared or takes none.
+bool depends_on_host(const Target& target);
+
 /// One run: fresh ranks measure all points, in an order that depends on the seed and the run.
 /// Points may be given several times; each time yields a series. Errors: as the job ended, with the
 /// code that exit_code_for() (base/exit_codes.h) maps back to its exit code; deadline_exceeded also

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kTargetRounds = 12;
 // Rather more runs than more repetitions: a run is what candidates are compared by.
 constexpr uint32_t kMostReps = 10;
-constexpr uint32_t kMostRepsOfVirtualClock = 2;  // on which their time is no time of the host
+constexpr uint32_t kMostRepsWithoutHost = 2;  // where they differ by the profile's jitter only
 constexpr double kLongestPointS = 0.05;
 constexpr double kShortestPointS = 0.004;
 // Of the race's time, the share that its first round may take, when all candidates are in it.
@@ -29,7 +29,7 @@ std::variant<BestPlan, Failure> find_best_plan(const Target& target,
                                                double time_budget_s, Progress& progress) {
   experiment::StopRule rule;
   rule.min_reps = 1;
-  rule.max_reps = target.clock == "virtual" ? kMostRepsOfVirtualClock : kMostReps;
+  rule.max_reps = depends_on_host(target) ? kMostReps : kMostRepsWithoutHost;
   rule.time_budget_s =
       std::clamp(kFirstRoundShare * time_budget_s / static_cast<double>(candidates.size()),
                  kShortestPointS, kLongestPointS);

@@ -26,14 +26,15 @@ namespace {
 using experiment::Point;
 
 constexpr uint32_t kConfirmingRuns = 12;
-constexpr uint32_t kConfirmingRunsOfVirtualClock = 6;  // they differ by the profile's jitter only
+// Where runs and repetitions differ by the profile's jitter only.
+constexpr uint32_t kConfirmingRunsWithoutHost = 6;
+constexpr uint32_t kMostRepsWithoutHost = 2;
 constexpr uint32_t kQuickRuns = 2;
 constexpr uint32_t kRounds = 3;  // so that a slow drift of the machine meets all rows
 constexpr double kQuickSearchS = 1;
 constexpr uint32_t kFewRanks = 4;
 constexpr double kPointBudgetS = 0.02;  // per row, round and run
 constexpr uint32_t kMostReps = 30;
-constexpr uint32_t kMostRepsOfVirtualClock = 2;  // on which a point's budget is no time of the host
 
 // One run of all rows, by row.
 using RowPoints = std::vector<std::pair<std::string, Point>>;
@@ -130,13 +131,14 @@ Result<CellResult> measure_cell(const Options& options, const Cell& cell,
   }
   experiment::StopRule rule;
   rule.min_reps = 1;
-  rule.max_reps = cell.network.emulated() ? kMostRepsOfVirtualClock : kMostReps;
+  const bool by_host = bench::depends_on_host(target);
+  rule.max_reps = by_host ? kMostReps : kMostRepsWithoutHost;
   rule.time_budget_s = kPointBudgetS;
 
   bench::Samples samples(points);
-  const uint32_t runs = options.quick             ? kQuickRuns
-                        : cell.network.emulated() ? kConfirmingRunsOfVirtualClock
-                                                  : kConfirmingRuns;
+  const uint32_t runs = options.quick ? kQuickRuns
+                        : by_host     ? kConfirmingRuns
+                                      : kConfirmingRunsWithoutHost;
   for (uint32_t run = 1; run <= runs; ++run) {
     progress.show(cell.key() + ": run " + std::to_string(run) + " of " + std::to_string(runs));
     STRIPLINE_ASSIGN_OR_RETURN(const auto series, bench::measure_run(target, run, rule, repeated));
