@@ -30,8 +30,10 @@ constexpr uint32_t kCorruptions = 4;
 constexpr double kMostFactor = 10;
 constexpr double kMargin = 0.02;
 constexpr uint32_t kRuns = 2;
-// A plan that loses has been given up in the first half.
-constexpr uint32_t kRepetitions = 40;
+constexpr uint32_t kQuickRuns = 1;
+// A plan that loses has been given up in the first half: checks may take 1 % of the time.
+constexpr uint32_t kRepetitions = 300;
+constexpr uint32_t kQuickRepetitions = 40;
 
 // The kernels with small problems; those with strided transfers know no guard, and are tuned.
 std::vector<Point> problems() {
@@ -79,6 +81,11 @@ Result<Record> record_from_json(const Json& json) {
   return record;
 }
 
+uint32_t repetitions_of(const Options& options) {
+  return options.quick ? kQuickRepetitions : kRepetitions;
+}
+uint32_t runs_of(const Options& options) { return options.quick ? kQuickRuns : kRuns; }
+
 double steady_s(const experiment::SampleSeries& series) {
   const size_t half = series.values.size() / 2;
   return stats::median(
@@ -97,12 +104,12 @@ Result<Record> measure(const Options& options, const Network& network, const std
   target.segment_bytes = "16M";
   target.cancel_fd = options.cancel_fd;
   experiment::StopRule rule;
-  rule.min_reps = kRepetitions;
-  rule.max_reps = kRepetitions;
+  rule.min_reps = repetitions_of(options);
+  rule.max_reps = rule.min_reps;
   Point without = problem;
   without.variant = "untuned";
   Record record{network.fabric, name, problem.experiment, {}};
-  for (uint32_t run = 1; run <= kRuns; ++run) {
+  for (uint32_t run = 1; run <= runs_of(options); ++run) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto series,
                                bench::measure_run(target, run, rule, {problem, without}));
     STRIPLINE_RETURN_IF_ERROR(check_verified(series));
@@ -230,14 +237,22 @@ Result<Json> disguised_model(const Json& document, const Json& fits) {
 }
 
 Status print_robust(const Options& options) {
-  STRIPLINE_ASSIGN_OR_RETURN(std::vector<Network> all, networks(options, true));
-  std::erase_if(all, [](const Network& network) { return !network.emulated(); });
-  if (all.empty()) {
+  // The models of all others, whatever is asked for; quickly, those of its own.
+  Options any = options;
+  if (!options.quick) any.only.clear();
+  std::vector<Network> others;
+  std::vector<Network> chosen;
+  using Asked = std::pair<const Options*, std::vector<Network>*>;
+  for (const auto& [asked, kept] : {Asked(&any, &others), Asked(&options, &chosen)}) {
+    STRIPLINE_ASSIGN_OR_RETURN(*kept, networks(*asked, true));
+    std::erase_if(*kept, [](const Network& network) { return !network.emulated(); });
+    for (Network& network : *kept) network = declared(network);
+  }
+  if (chosen.empty()) {
     return Error(ErrorCode::invalid_argument,
                  "wrong models are tried on emulated networks, and none of their names contains '" +
                      options.only + "'");
   }
-  for (Network& network : all) network = declared(network);
 
   const std::filesystem::path file = options.path("robust.jsonl");
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Json> lines, read_json_lines(file));
@@ -247,8 +262,8 @@ Status print_robust(const Options& options) {
     known.insert_or_assign(record.key(), std::move(record));
   }
   std::vector<Record> records;
-  for (const Network& network : all) {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto models, wrong_models(options, network, all));
+  for (const Network& network : chosen) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto models, wrong_models(options, network, others));
     for (const auto& [name, model] : models) {
       std::fprintf(stderr, "robust: %s, model: %s\n", network.fabric.c_str(), name.c_str());
       for (const Point& problem : problems()) {
@@ -266,7 +281,7 @@ Status print_robust(const Options& options) {
   std::printf(
       "Times with a model over times without one, after warm-up (the second half of %u "
       "repetitions; the better of %u runs), %u ranks.\n\n%s",
-      kRepetitions, kRuns, kRanks, tables_of(records).c_str());
+      repetitions_of(options), runs_of(options), kRanks, tables_of(records).c_str());
   return {};
 }
 
