@@ -7,8 +7,7 @@ namespace stripline {
 
 /// Work that a rank has done, as a program or the runtime says it. It takes time on the virtual
 /// clock of the emulated fabric with compute=declared (docs/emulated-fabric.md), and on no other
-/// (Context::work()). Finite, and not negative: what would take no such time ends the job. A value;
-/// not thread-safe.
+/// (Context::work()). A value; not thread-safe.
 struct Work {
   double flops = 0;  ///< arithmetic operations
   double bytes = 0;  ///< read from and written to memory beyond the caches
