@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,8 +31,9 @@ constexpr uint32_t kCorruptions = 4;
 constexpr double kMostFactor = 10;
 constexpr double kMargin = 0.02;
 // A plan that loses has been given up in the first half: checks may take 1 % of the time.
-constexpr uint32_t kRepetitions = 160;
-constexpr uint32_t kQuickRepetitions = 40;
+constexpr uint32_t kExecutions = 160;
+constexpr uint32_t kQuickExecutions = 40;
+constexpr uint32_t kLeastRepetitions = 4;
 constexpr double kNoLimitS = 1e6;  // of emulated time
 
 // The kernels with small problems; those with strided transfers know no guard, and are tuned.
@@ -75,8 +77,19 @@ Result<Record> record_from_json(const Json& json) {
   return record;
 }
 
-uint32_t repetitions_of(const Options& options) {
-  return options.quick ? kQuickRepetitions : kRepetitions;
+// Loops of one repetition, with the smallest problem.
+uint32_t executions_of(const Point& problem) {
+  const std::map<std::string_view, uint32_t> executions = {
+      {"kernel.nas_cg", 300},      {"kernel.nas_ft", 6},     {"kernel.nas_is", 10},
+      {"kernel.prk_transpose", 4}, {"kernel.prk_sparse", 4}, {"kernel.nas_mg", 100},
+      {"kernel.nas_bt", 100},      {"kernel.nas_sp", 100},   {"kernel.prk_stencil", 10}};
+  const auto found = executions.find(problem.experiment);
+  return found == executions.end() ? 1 : found->second;
+}
+
+uint32_t repetitions_of(const Options& options, const Point& problem) {
+  const uint32_t executions = options.quick ? kQuickExecutions : kExecutions;
+  return std::max(kLeastRepetitions, executions / executions_of(problem));
 }
 
 double steady_s(const experiment::SampleSeries& series) {
@@ -97,7 +110,7 @@ Result<Record> measure(const Options& options, const Network& network, const std
   target.segment_bytes = "16M";
   target.cancel_fd = options.cancel_fd;
   experiment::StopRule rule;
-  rule.min_reps = repetitions_of(options);
+  rule.min_reps = repetitions_of(options, problem);
   rule.max_reps = rule.min_reps;
   rule.time_budget_s = kNoLimitS;
   Point without = problem;
@@ -267,9 +280,9 @@ Status print_robust(const Options& options) {
     }
   }
   std::printf(
-      "Times with a model over times without one, after warm-up (the second half of %u "
-      "repetitions), %u ranks.\n\n%s",
-      repetitions_of(options), kRanks, tables_of(records).c_str());
+      "Times with a model over times without one, after warm-up (the second half of %u executions "
+      "of each loop, or more), %u ranks.\n\n%s",
+      options.quick ? kQuickExecutions : kExecutions, kRanks, tables_of(records).c_str());
   return {};
 }
 
