@@ -96,19 +96,26 @@ VisCandidate candidate_of(const VisRequest& request, const VisCosts* costs, VisM
   }
   const VisTuning tuning = costs != nullptr ? costs->tuning(request.direction) : VisTuning{};
   if (window == 0) window = tuning.window > 0 ? tuning.window : kDefaultPackedWindow;
-  if (chunk_bytes == 0) chunk_bytes = tuning.chunk_bytes;
-  if (chunk_bytes != 0 || costs == nullptr) {
-    return fitting_packed(request, chunk_bytes != 0 ? chunk_bytes : request.medium_bytes, window);
-  }
+  if (chunk_bytes != 0) return fitting_packed(request, chunk_bytes, window);
   VisCandidate best = fitting_packed(request, request.medium_bytes, window);
+  if (costs == nullptr) return best;
   double best_s = model_time(request, *costs, best);
-  for (int i = 1; i <= kHalvings; ++i) {
-    const VisCandidate other = fitting_packed(request, request.medium_bytes >> i, window);
+  const auto consider = [&](uint64_t bytes) {
+    const VisCandidate other = fitting_packed(request, bytes, window);
     const double other_s = model_time(request, *costs, other);
-    if (other_s >= best_s) continue;
+    if (other_s >= best_s) return;
     best = other;
     best_s = other_s;
+  };
+  if (tuning.chunk_bytes != 0) {
+    const VisCandidate tuned = fitting_packed(request, tuning.chunk_bytes, window);
+    // Chunks were tuned with regions at the target. Where there is one, chunks can go to their
+    // place, which takes nothing of the target's time.
+    if (!one_place(request) || !vis_lands(request, best.chunk_bytes)) return tuned;
+    consider(tuning.chunk_bytes);
+    return best;
   }
+  for (int i = 1; i <= kHalvings; ++i) consider(request.medium_bytes >> i);
   return best;
 }
 
@@ -169,8 +176,10 @@ struct Adapter {
 
 // Without a model.
 VisPlan blind(const VisRequest& request) {
-  const bool pack = request.regions >= 2 && request.region_bytes < request.medium_bytes &&
-                    request.region_bytes / kPackedBelowMessages < request.message_bytes &&
+  const uint64_t pieces = vis_pieces(request);
+  const uint64_t piece_bytes = vis_bytes(request) / pieces;
+  const bool pack = pieces >= 2 && piece_bytes < request.medium_bytes &&
+                    piece_bytes / kPackedBelowMessages < request.message_bytes &&
                     vis_allowed(request, VisMethod::packed);
   const VisMethod method = pack ? VisMethod::packed : VisMethod::pipelined;
   return plan_of(candidate_of(request, nullptr, method, 0, 0), Reason::no_model);
@@ -274,10 +283,10 @@ bool vis_allowed(const VisRequest& request, VisMethod method) noexcept {
     case VisMethod::pipelined:
       return true;
     case VisMethod::native_iov:
-      return request.iov_limit > 1 && request.regions > 1;
+      return request.iov_limit > 1 && vis_pieces(request) > 1;
     case VisMethod::bounding_box:
       return request.direction == Direction::get && request.bounding_box_allowed &&
-             request.regions > 1 && request.extent_bytes <= buffer_per_peer(request);
+             vis_pieces(request) > 1 && request.extent_bytes <= buffer_per_peer(request);
     case VisMethod::packed:
       break;
   }

@@ -32,7 +32,8 @@ inline constexpr size_t kComputeClasses = 3;
 /// The transfer, seen from the remote side, after adjacent regions have been merged.
 struct VisRequest {
   Direction direction = Direction::get;
-  uint64_t regions = 1;        ///< contiguous remote pieces; at least 1
+  /// Contiguous remote pieces; at least 1. Those of a list that have no gaps, in order, are one.
+  uint64_t regions = 1;
   uint64_t region_bytes = 0;   ///< bytes of each, the mean for lists
   uint64_t extent_bytes = 0;   ///< from the first to the last remote byte, inclusive
   uint64_t local_regions = 1;  ///< contiguous local pieces; at least 1
@@ -63,6 +64,8 @@ struct VisRequest {
   /// the flag, not when the initiator knows. The target is taken to wait for it: neither
   /// `service_delay_s` nor the delay of `compute` counts.
   bool signalled = false;
+  /// Signalled contiguous puts: the flag travels with the data.
+  bool flag_with_data = false;
   bool operator==(const VisRequest&) const = default;
 };
 
@@ -143,7 +146,7 @@ class VisSink {
 bool vis_allowed(const VisRequest& request, VisMethod method) noexcept;
 
 /// The plan for a transfer. Without a model (`costs` null, or without the operations of this
-/// direction): packed if there are at least two regions, each smaller than medium_bytes and two
+/// direction): packed if there are at least two pieces, each smaller than medium_bytes and two
 /// messages, as Iancu et al. (section 7) advise for systems that nothing is known of; otherwise
 /// pipelined. Pure, allocates nothing.
 VisPlan plan_vis(const VisRequest& request, const VisCosts* costs) noexcept;

@@ -114,6 +114,37 @@ class RandomVisCases {
   RandomCases cases_;
 };
 
+// Chunks are tuned with regions at the target. Those of a transfer to one place need no help there.
+TEST(PlanVis, TunedChunksGiveWayToThosePutToTheirPlace) {
+  model::VisModel vis;
+  vis.put.emplace().chunk_bytes = 4000;
+  vis.put->window = 4;
+  const VisCosts costs = costs_of(&vis);
+  VisRequest request = request_of(256, 16, Direction::put);
+  request.medium_bytes = 64000;
+  request.message_bytes = 8192;
+  request.local_regions = 256;
+  request.signalled = true;
+  request.flag_with_data = true;
+  EXPECT_EQ(plan_vis(request, &costs).chunk_bytes, 4000U);
+  request.regions = 1;
+  request.region_bytes = 4096;
+  request.extent_bytes = 4096;
+  const VisPlan plan = plan_vis(request, &costs);
+  EXPECT_EQ(plan.method, VisMethod::packed);
+  EXPECT_TRUE(vis_lands(request, plan.chunk_bytes));
+  // Unless the caller wants another size.
+  EXPECT_EQ(force_vis(request, &costs, VisMethod::packed, 3000, 4).chunk_bytes, 3000U);
+}
+
+TEST(PlanVis, WithoutAModelPacksForOnePlace) {
+  VisRequest request = request_of(1, 4096, Direction::put);
+  request.extent_bytes = 4096;
+  EXPECT_EQ(plan_vis(request, nullptr).method, VisMethod::pipelined);
+  request.local_regions = 128;
+  EXPECT_EQ(plan_vis(request, nullptr).method, VisMethod::packed);
+}
+
 TEST(PlanVis, WithoutAModelPacksSmallRegions) {
   EXPECT_EQ(plan_vis(request_of(2, 8), nullptr).method, VisMethod::packed);
   EXPECT_EQ(plan_vis(request_of(2, 8), nullptr).reason, Reason::no_model);

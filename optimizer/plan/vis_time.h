@@ -4,8 +4,9 @@
 //
 // The flag of what packed messages carry is raised where they are unpacked, so that the way back of
 // the last answer does not count. Operations of the network are completed first, and a put of one
-// word follows. How long the target lets messages wait does not count: it sees the flag when it
-// looks for it, and serves them while it waits for it.
+// word follows; only where one put is all, and the network can, the flag travels with the data. How
+// long the target lets messages wait does not count: it sees the flag when it looks for it, and
+// serves them while it waits for it.
 //
 // All of them are pipelines: the time of one piece through all stages, and for every further piece
 // the time of the slowest stage, or, where no more than a window may be in flight, its share of a
@@ -36,9 +37,11 @@ inline bool vis_spread(const VisRequest& request) {
   return request.extent_bytes >= model::kSpreadFactor * std::max<uint64_t>(vis_bytes(request), 1);
 }
 
-/// Whether a strided transfer's data are contiguous at the target.
+/// Whether the data are contiguous at the target. Those of a list of several regions might overlap
+/// or come in another order.
 inline bool one_place(const VisRequest& request) {
-  return request.region_header_bytes == 0 && request.extent_bytes == vis_bytes(request);
+  return (request.region_header_bytes == 0 || request.regions == 1) &&
+         request.extent_bytes == vis_bytes(request);
 }
 
 /// What a packed message or a chunk that lands carries, where the plan says `chunk_bytes`.
@@ -155,9 +158,14 @@ struct PackedParts {
   double serve = 0;   ///< of the target's CPU
   double gap = 0;     ///< of the NIC
   double away = 0;    ///< of no CPU of the initiator's, from issue to return; serve included
-  double answer = 0;  ///< of all that, what follows when a put is unpacked and answered
+  double answer = 0;  ///< of all that, what follows when the target can see a put's data
   double initiator() const { return issue + retire; }
 };
+
+/// Whether the flag is with the data of one put that goes to its place at once.
+inline bool takes_flag_along(const VisRequest& request, uint64_t pieces) {
+  return request.signalled && request.flag_with_data && pieces == 1;
+}
 
 /// Chunks that go through a landing zone: a put of the data and a message that says so, answered
 /// when they are unpacked; or a message that asks for them, answered when they are packed, and a
@@ -181,7 +189,10 @@ inline PackedParts landing_parts(const VisRequest& request, const VisCosts& cost
   parts.retire += move.r(data);
   parts.gap = move.gap(data);
   parts.away = move.round_trip(data);
-  if (one_place(request)) return parts;
+  if (one_place(request)) {
+    if (takes_flag_along(request, shape.messages)) parts.answer = parts.retire + move.L;
+    return parts;
+  }
   parts.issue += there.o(asking);
   parts.retire += back.r(header);
   parts.serve = there.r(asking) + remote + back.o(header);
@@ -235,8 +246,9 @@ inline double packed_time(const VisRequest& request, const VisCosts& costs,
   const double complete = packed_pipeline(parts.pieces, window, parts.initiator() + parts.away,
                                           std::max({parts.initiator(), parts.serve, parts.gap}));
   if (!request.signalled) return complete;
-  const bool answered = !vis_lands(request, chunk_bytes) || !one_place(request);
-  return answered ? complete - parts.answer : complete + flag_time(request, costs);
+  const bool flag_follows = vis_lands(request, chunk_bytes) && one_place(request) &&
+                            !takes_flag_along(request, parts.pieces);
+  return complete - parts.answer + (flag_follows ? flag_time(request, costs) : 0.0);
 }
 
 inline double packed_time(const VisRequest& request, const VisCosts& costs, uint64_t chunk_bytes,

@@ -257,6 +257,28 @@ TEST(VisTime, AFlagThatIsPackedDoesNotWaitForTheAnswer) {
   EXPECT_NEAR(saves(64000), -flag_s(costs), 1e-12);
 }
 
+TEST(VisTime, AFlagTravelsWithTheOnlyPutWhereTheNetworkCan) {
+  const VisCosts costs = costs_with();
+  VisRequest request = request_of(1, 6400);
+  request.direction = Direction::put;
+  request.extent_bytes = 6400;
+  request.local_regions = 64;
+  request.medium_bytes = 64000;
+  request.message_bytes = 4096;
+  request.signalled = true;
+  ASSERT_TRUE(vis_lands(request, 64000));
+  const double follows = packed_time(request, costs, 64000, 1, 0);
+  const double several = packed_time(request, costs, 5000, 1, 0);
+  request.flag_with_data = true;
+  // Packed, and one way.
+  const cost::MessageCosts& put = costs.link(Direction::put).at(6400);
+  EXPECT_NEAR(packed_time(request, costs, 64000, 1, 0),
+              costs.pack().pack(64, 6400, 6400) + put.o(6400) + put.L + 6400 * put.G, 1e-15);
+  EXPECT_NEAR(follows - packed_time(request, costs, 64000, 1, 0),
+              put.L + put.r(6400) + flag_s(costs), 1e-15);
+  EXPECT_EQ(packed_time(request, costs, 5000, 1, 0), several);
+}
+
 // It sees the flag when it looks for it.
 TEST(VisTime, WhatATargetLetsWaitDoesNotCountWhereItWaitsForTheFlag) {
   const VisCosts costs = costs_with(1e-3);

@@ -106,6 +106,9 @@ struct Info {
   size_t queue_depth = 0;        ///< operations the provider says it queues; 0: unknown
   uint32_t iov_limit = 1;        ///< pieces that one putv() or getv() takes; 1: no gain in them
   uint32_t nic_ranks = 1;        ///< ranks that share this rank's NIC, itself included
+  /// Whether the flag of a put_signal() travels with the data. Otherwise it follows when they are
+  /// known to be visible.
+  bool flag_with_data = false;
   /// How other ranks of this node are reached, and why not as it was asked for: "mapped: 3 ranks",
   /// "network: 1 rank (rank 2: /proc/71/fd/9: Permission denied)". Empty without such ranks.
   std::string same_node;

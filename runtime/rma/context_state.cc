@@ -317,7 +317,8 @@ void ContextState::atomic(const fabric::AtomicRequest& request, rank_t target, u
 }
 
 bool ContextState::puts_signals_by_message(rank_t target, size_t bytes) const {
-  return reachable[target] == nullptr && bytes <= owner.largest_signalled_put();
+  return reachable[target] == nullptr && bytes <= owner.largest_signalled_put() &&
+         !fabric->info().flag_with_data;
 }
 
 void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,

@@ -176,7 +176,8 @@ struct ContextState {
   void atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset, void* previous,
               bool by_message, fabric::Counter& counter);
 
-  /// A put that raises a flag at its target. Small ones go by message, and complete as such.
+  /// A put that raises a flag at its target. Small ones go by message, and complete as such, where
+  /// the flag would only follow when the data have arrived.
   bool puts_signals_by_message(rank_t target, size_t bytes) const;
   void put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
                   const fabric::Signal& signal, fabric::Counter& counter);

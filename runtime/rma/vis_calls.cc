@@ -169,6 +169,7 @@ plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection directi
   request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
   request.compute = static_cast<plan::ComputeClass>(options.compute);
   request.signalled = signalled;
+  request.flag_with_data = signalled && state.fabric->info().flag_with_data;
   request.message_header_bytes =
       static_cast<uint32_t>(sizeof(vis::wire::Head) + (signalled ? sizeof(vis::wire::Signal) : 0));
   // Plans of puts with a signal do not depend on it.
@@ -353,8 +354,8 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   }
   plan::VisRequest request =
       request_for(state, direction, target, extent, options, signal != nullptr);
-  request.regions = regions.size();
-  request.region_bytes = total / regions.size();
+  request.regions = vis::in_one_place(regions) ? 1 : regions.size();
+  request.region_bytes = total / request.regions;
   request.local_regions = local_regions;
   request.region_header_bytes = vis::wire::kWordBytes;
   const plan::VisPlan plan = choose(state, target, request, options);

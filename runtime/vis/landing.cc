@@ -94,9 +94,11 @@ void Transfers::begin_chunk_put(Transfer& transfer) {
   const size_t lead = lead_bytes(transfer);
   std::byte* const scratch = chunk.scratch.memory.get() + lead;
   std::span<const std::byte> data;
-  if (transfer.strided) {
+  if (transfer.strided || transfer.one_place) {
     chunk.bytes = std::min(transfer.chunk_bytes, transfer.total - transfer.begun);
-    data = gather(transfer.local_at, transfer.local, chunk.bytes, scratch, fabric_.work());
+    data = transfer.strided
+               ? gather(transfer.local_at, transfer.local, chunk.bytes, scratch, fabric_.work())
+               : gather(transfer.list, chunk.bytes, scratch, fabric_.work());
   } else {
     const std::byte* const end =
         write_list(transfer.list, scratch, scratch + transfer.chunk_bytes, fabric_.work());
@@ -107,9 +109,8 @@ void Transfers::begin_chunk_put(Transfer& transfer) {
   transfer.begun += chunk.bytes;
   ++transfer.pieces;
   ++transfer.in_flight;
-  const uint64_t offset = transfer.one_place
-                              ? static_cast<uint64_t>(transfer.remote_side.base) + chunk.begin
-                              : landing_.offset_of(transfer.target, slot);
+  const uint64_t offset =
+      transfer.one_place ? transfer.place + chunk.begin : landing_.offset_of(transfer.target, slot);
   const bool alone = transfer.begun == transfer.total && transfer.in_flight == 1;
   if (transfer.one_place && transfer.signal && alone) {
     fabric_.put_signal(transfer.target, offset, data.data(), data.size(), *transfer.signal,
@@ -163,7 +164,12 @@ void Transfers::begin_chunk_get(Transfer& transfer) {
   }
   chunk.bytes = std::min(transfer.chunk_bytes, transfer.total - transfer.begun);
   transfer.begun += chunk.bytes;
-  fetch_chunk(transfer, slot, static_cast<uint64_t>(transfer.remote_side.base) + chunk.begin);
+  for (uint64_t left = transfer.strided ? 0 : chunk.bytes; left > 0;) {
+    const uint64_t part = transfer.list.peek(left).bytes;
+    transfer.list.skip(part);
+    left -= part;
+  }
+  fetch_chunk(transfer, slot, transfer.place + chunk.begin);
 }
 
 void Transfers::ask_for_chunk(Transfer& transfer, uint32_t slot) {

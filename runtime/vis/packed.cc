@@ -70,7 +70,10 @@ void Transfers::prepare_packed(Transfer& transfer) {
     transfer.local_at.start(transfer.local_side);
     head = head_bytes(transfer) + wire::strided_places_bytes(transfer.remote_side);
   }
-  transfer.one_place = transfer.strided && transfer.remote_side.dimensions.empty();
+  transfer.one_place =
+      transfer.strided ? transfer.remote_side.dimensions.empty() : in_one_place(transfer.regions);
+  transfer.place = transfer.strided ? static_cast<uint64_t>(transfer.remote_side.base)
+                                    : transfer.regions.front().offset;
   transfer.lands = lands(transfer);
   const uint64_t most =
       transfer.lands ? landing_.slot_bytes() - lead_bytes(transfer) : largest_message();

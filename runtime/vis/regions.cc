@@ -49,4 +49,13 @@ void match(std::span<const RemotePiece> remote, std::span<const LocalPiece> loca
   }
 }
 
+bool in_one_place(std::span<const Region> regions) {
+  uint64_t next = regions.front().offset;
+  for (const Region& region : regions) {
+    if (region.offset != next) return false;
+    next += region.bytes;
+  }
+  return true;
+}
+
 }  // namespace stripline::vis

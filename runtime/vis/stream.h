@@ -114,6 +114,22 @@ inline std::byte* write_list_places(RegionCursor& list, uint64_t& bytes, std::by
   return places.end();
 }
 
+/// The next bytes of a list's stream, as gather() above.
+inline std::span<const std::byte> gather(RegionCursor& list, uint64_t bytes, std::byte* out,
+                                         Work* work) {
+  const std::byte* const begin = out;
+  for (uint64_t left = bytes; left > 0;) {
+    const Region region = list.peek(left);
+    list.skip(region.bytes);
+    if (region.bytes == bytes) return {region.memory, bytes};
+    copy_rows(out, 0, region.memory, 0, 1, region.bytes);
+    count_copy(work, 1, region.bytes);
+    out += region.bytes;
+    left -= region.bytes;
+  }
+  return {begin, bytes};
+}
+
 /// Copies data to the next regions of a list.
 inline void scatter(RegionCursor& list, std::span<const std::byte> data, Work* work) {
   while (!data.empty()) {

@@ -181,6 +181,7 @@ class Transfers final : public am::Background {
     uint16_t unannounced = 0;  // messages of a put since one that asked for an answer
     bool lands = false;        // by chunks, in slots, not by messages
     bool one_place = false;    // at the target the stream is contiguous
+    uint64_t place = 0;        // where it begins there
     std::array<Chunk, LandingZone::kSlotsPerPeer> chunks;  // by slot
   };
 

@@ -546,6 +546,51 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
   });
 }
 
+// A list whose regions have no gaps there needs nobody's help there, either.
+TEST_P(VisOnNetworks, ChunksOfListsGoToTheirPlace) {
+  on_ranks(2, [](Context& context) {
+    constexpr size_t kRuns = 3000;
+    constexpr size_t kRun = 6;
+    const auto mine = context.new_symmetric_array<double>(kRuns * kRun);
+    ASSERT_TRUE(mine.ok());
+    auto& state = context.state();
+    std::vector<double> source(2 * kRuns * kRun);
+    for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<double>(i);
+    std::vector<double> back(source.size(), -1);
+    std::vector<std::pair<double*, size_t>> here;
+    std::vector<std::pair<const double*, size_t>> from;
+    for (size_t i = 0; i < kRuns; ++i) {
+      // The last ones first, so that no stride describes them.
+      const size_t at = (i % 2 == 0 ? i : 2 * kRuns - 1 - i) * kRun;
+      from.emplace_back(source.data() + at, kRun);
+      here.emplace_back(back.data() + at, kRun);
+    }
+    const auto there = context.on_rank(*mine, 1 - context.rank_me());
+    const std::vector<std::pair<global_ptr<double>, size_t>> place{{there, kRuns * kRun}};
+    VisOptions options;
+    options.method = VisMethod::packed;
+    options.chunk_bytes = state.vis.max_chunk_bytes();
+    const size_t bytes = kRuns * kRun * sizeof(double);
+    const uint64_t chunks = (bytes + options.chunk_bytes - 1) / options.chunk_bytes;
+    ASSERT_GT(chunks, 1U);
+    context.barrier();
+    const fabric::Traffic before = state.fabric->traffic();
+    rput_irregular(context, from.begin(), from.end(), place.begin(), place.end(), options).wait();
+    EXPECT_EQ(state.fabric->traffic().puts - before.puts, chunks);
+    context.barrier();
+    for (size_t i = 0; i < kRuns * kRun; ++i) {
+      ASSERT_EQ(context.local(*mine)[i], from[i / kRun].first[i % kRun]) << i;
+    }
+    const uint64_t gets = state.fabric->traffic().gets;
+    rget_irregular(context, place.begin(), place.end(), here.begin(), here.end(), options).wait();
+    EXPECT_EQ(state.fabric->traffic().gets - gets, chunks);
+    for (size_t i = 0; i < kRuns * kRun; ++i) {
+      ASSERT_EQ(here[i / kRun].first[i % kRun], from[i / kRun].first[i % kRun]) << i;
+    }
+    context.barrier();
+  });
+}
+
 // Rank 0 gets from rank 1, which waits for rank 2, which looks at nothing until rank 0 has its
 // data.
 TEST_P(VisOnNetworks, ARankServesWhileItWaits) {

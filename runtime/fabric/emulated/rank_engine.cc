@@ -57,6 +57,7 @@ RankEngine::RankEngine(ProfileRequest request, const OpenOptions& options, Share
   info_.peer_bytes = sizeof(RingControl) +
                      profile_.injection_limit * (sizeof(MessageSlot) + profile_.max_message_bytes);
   info_.iov_limit = kIovLimit;
+  info_.flag_with_data = true;
   if (buffers_are_finite()) {
     const uint32_t nodes = node_of(ranks_ - 1) + 1;
     waiting_.resize(nodes + profile_.tree.links(nodes));
