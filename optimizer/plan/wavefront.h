@@ -1,0 +1,60 @@
+// Into how many pieces a stage of a wavefront is cut. Along the stages of a sweep each rank needs
+// what another one has computed of the stage before. Handing it on piece by piece, each as soon as
+// it is computed, lets it travel while the rest is computed, and the next rank begin sooner; each
+// piece costs its overheads (message strip-mining of Iancu et al., section 3, on the side of the
+// writer; the "unrolled pipelines" of their section 6.3).
+//
+// With k pieces of S / k bytes, each of which costs the CPU o, later r, and what the engine does,
+// and t from its issue until its reader sees it, the first piece is at the next stage after
+// F = C / k + o + t, and a stage keeps a rank busy for B = max(C + k (o + r + overhead), k gap). Of
+// a sweep of N stages the longest path is
+//
+//   T(k) = B + (N - 1) max(F, B)   where every rank has a part of each stage (multipartition)
+//   T(k) = B + (N - 1) F           where each stage is another rank's
+#pragma once
+
+#include <cstdint>
+
+#include "optimizer/plan/strip.h"
+#include "optimizer/plan/strip_costs.h"
+
+namespace stripline::plan {
+
+/// The most pieces of a stage.
+inline constexpr uint32_t kMostWavefrontPieces = 64;
+
+/// A stage on one rank: `lines` that do not need each other, of which each leaves `line_bytes` for
+/// the next stage.
+struct WavefrontRequest {
+  uint64_t lines = 1;
+  uint64_t line_bytes = 8;
+  double compute_s = 0;    ///< C, of all lines
+  uint32_t stages = 2;     ///< N; at least 1
+  bool all_busy = true;    ///< every rank has a part of each stage
+  uint32_t nic_ranks = 1;  ///< ranks that share a NIC, and do the same
+  /// Whether the flag of a piece travels with its data. Otherwise it follows when they are visible.
+  bool flag_with_data = false;
+  bool operator==(const WavefrontRequest&) const = default;
+};
+
+/// A decision. Seconds are of a sweep.
+struct WavefrontPlan {
+  uint32_t pieces = 1;
+  Reason reason = Reason::no_model;
+  double predicted_s = 0;  ///< 0 without a model
+  double baseline_s = 0;   ///< in one piece; 0 without a model
+  /// The relative gain if overheads are at the upper and all else at the lower end of its interval.
+  /// Exceeds the margin in a tuned plan.
+  double gain_low = 0;
+  bool operator==(const WavefrontPlan&) const = default;
+};
+
+/// The plan for a stage. One piece without a model (`costs` null, or without puts), and where more
+/// are not surely faster by more than the margin of the model. Pure, allocates nothing.
+WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* costs) noexcept;
+
+/// T(pieces). `costs` must hold puts.
+double predict_wavefront(const WavefrontRequest& request, const StripCosts& costs,
+                         uint32_t pieces) noexcept;
+
+}  // namespace stripline::plan

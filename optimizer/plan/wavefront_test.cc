@@ -1,0 +1,169 @@
+#include "optimizer/plan/wavefront.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/model/model_fixture.h"
+
+namespace stripline::plan {
+namespace {
+
+StripCosts costs_of(double width = 0) {
+  model::PathModel path = model::example_model().network.at("inter-node");
+  for (model::Segment& segment : path.put->segments) {
+    for (auto* parameter : {&segment.L_s, &segment.G_s_per_byte}) {
+      if (!parameter->has_value()) continue;
+      (*parameter)->ci_low = (*parameter)->value * (1 - width);
+      (*parameter)->ci_high = (*parameter)->value * (1 + width);
+    }
+  }
+  return {path, std::nullopt, std::nullopt};
+}
+
+WavefrontRequest request_of(double compute_s) {
+  WavefrontRequest request;
+  request.lines = 64;
+  request.line_bytes = 80;
+  request.compute_s = compute_s;
+  return request;
+}
+
+// When the last stage of a sweep ends, event by event: rank r is as far as its predecessor, so what
+// arrives there is what one left oneself. The network takes no time between messages.
+double swept_s(const WavefrontRequest& request, const StripCosts& costs, uint32_t pieces) {
+  const double bytes = static_cast<double>(request.lines * request.line_bytes) / pieces;
+  const cost::MessageCosts& put = costs.put().at(static_cast<uint64_t>(bytes));
+  std::vector<double> arrived(pieces, 0);
+  double now = 0;
+  for (uint32_t stage = 0; stage < request.stages; ++stage) {
+    if (!request.all_busy) now = 0;  // another rank, which has been waiting
+    for (double& piece : arrived) {
+      now = std::max(now, piece) + request.compute_s / pieces + put.o(bytes);
+      piece = now + put.L + put.G * bytes;
+      now += put.r(bytes);
+    }
+  }
+  return now;
+}
+
+TEST(PlanWavefront, WithoutAModelItIsOnePiece) {
+  const WavefrontPlan plan = plan_wavefront(request_of(1e-3), nullptr);
+  EXPECT_EQ(plan.pieces, 1U);
+  EXPECT_EQ(plan.reason, Reason::no_model);
+}
+
+TEST(PlanWavefront, PredictsSweeps) {
+  const StripCosts costs = costs_of();
+  WavefrontRequest request = request_of(0);
+  request.flag_with_data = true;
+  int compared = 0;
+  for (const double compute_s : {1e-6, 1e-5, 1e-4}) {
+    request.compute_s = compute_s;
+    for (const uint32_t stages : {1U, 2U, 3U, 20U}) {
+      request.stages = stages;
+      for (const bool all_busy : {false, true}) {
+        request.all_busy = all_busy;
+        for (const uint32_t pieces : {1U, 2U, 4U, 16U}) {
+          const auto bytes = static_cast<uint64_t>(64.0 * 80 / pieces);
+          if (pieces * costs.put().gap(bytes) > compute_s) continue;
+          const double predicted_s = predict_wavefront(request, costs, pieces);
+          // While it waits for a piece, a rank retires for nothing.
+          const double slack_s = stages * pieces * costs.put().r(bytes);
+          EXPECT_NEAR(swept_s(request, costs, pieces), predicted_s, 0.01 * predicted_s + slack_s)
+              << compute_s << " s, " << stages << " stages in " << pieces << ", " << all_busy;
+          ++compared;
+        }
+      }
+    }
+  }
+  EXPECT_GT(compared, 40);
+}
+
+TEST(PlanWavefront, TwoPiecesHideALatencyThatIsShorterThanHalfTheStage) {
+  const StripCosts costs = costs_of();
+  WavefrontRequest request = request_of(0);
+  request.flag_with_data = true;
+  const double latency = costs.put().L(2560) + costs.put().at(2560).G * 2560;
+  request.stages = 50;
+  request.compute_s = 4 * latency;
+  const WavefrontPlan plan = plan_wavefront(request, &costs);
+  EXPECT_EQ(plan.reason, Reason::tuned);
+  EXPECT_EQ(plan.pieces, 2U);
+  EXPECT_LT(plan.predicted_s, plan.baseline_s);
+  EXPECT_GT(plan.gain_low, costs.minimum_gain());
+  // A stage of a thousand latencies has nothing to hide.
+  request.compute_s = 1000 * latency;
+  EXPECT_EQ(plan_wavefront(request, &costs).pieces, 1U);
+}
+
+// Where ranks wait for the front, what it does at each of them counts.
+TEST(PlanWavefront, LongChainsWantSmallPieces) {
+  const StripCosts costs = costs_of();
+  WavefrontRequest request = request_of(1e-4);
+  request.flag_with_data = true;
+  request.all_busy = false;
+  uint32_t before = 0;
+  for (const uint32_t stages : {1U, 2U, 9U, 65U}) {
+    request.stages = stages;
+    const WavefrontPlan plan = plan_wavefront(request, &costs);
+    EXPECT_GE(plan.pieces, before) << stages;
+    before = plan.pieces;
+  }
+  EXPECT_GT(before, 4U);
+}
+
+TEST(PlanWavefront, ChoosesTheFastestOfItsPredictions) {
+  const StripCosts costs = costs_of();
+  for (const double compute_s : {0.0, 1e-6, 1e-5, 1e-4, 1e-3}) {
+    for (const bool all_busy : {false, true}) {
+      WavefrontRequest request = request_of(compute_s);
+      request.stages = 4;
+      request.all_busy = all_busy;
+      const WavefrontPlan plan = plan_wavefront(request, &costs);
+      for (const uint32_t pieces : {1U, 2U, 3U, 8U, 64U}) {
+        if (plan.reason == Reason::below_margin) continue;
+        EXPECT_LE(plan.predicted_s, predict_wavefront(request, costs, pieces) * (1 + 1e-12));
+      }
+      EXPECT_EQ(plan.pieces > 1, plan.reason == Reason::tuned);
+    }
+  }
+}
+
+TEST(PlanWavefront, HasNoMorePiecesThanLines) {
+  const StripCosts costs = costs_of();
+  WavefrontRequest request = request_of(1e-3);
+  request.stages = 1000;
+  request.all_busy = false;
+  request.lines = 5;
+  EXPECT_EQ(plan_wavefront(request, &costs).pieces, 4U);
+  request.lines = 1;
+  EXPECT_EQ(plan_wavefront(request, &costs).pieces, 1U);
+}
+
+TEST(PlanWavefront, AFlagThatFollowsCostsTime) {
+  const StripCosts costs = costs_of();
+  WavefrontRequest request = request_of(1e-5);
+  const double follows = predict_wavefront(request, costs, 2);
+  request.flag_with_data = true;
+  EXPECT_LT(predict_wavefront(request, costs, 2), follows);
+}
+
+// The gain is the latency: where that may be nearly none, one piece it is.
+TEST(PlanWavefront, WideIntervalsSpeakForOnePiece) {
+  WavefrontRequest request = request_of(0);
+  request.flag_with_data = true;
+  const StripCosts sure = costs_of();
+  request.stages = 50;
+  request.compute_s = 10 * sure.put().L(5120);
+  ASSERT_EQ(plan_wavefront(request, &sure).reason, Reason::tuned);
+  const StripCosts unsure = costs_of(1.0);
+  EXPECT_EQ(plan_wavefront(request, &unsure).reason, Reason::below_margin);
+  EXPECT_EQ(plan_wavefront(request, &unsure).pieces, 1U);
+}
+
+}  // namespace
+}  // namespace stripline::plan

@@ -1,0 +1,185 @@
+#include "optimizer/plan/wavefront.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <stripline/wavefront.h>
+
+#include "runtime/loop/loop_state.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+namespace {
+
+// Of the first piece of a round: the round, and how many pieces follow.
+constexpr int kRoundShift = 8;
+static_assert(plan::kMostWavefrontPieces <= (1U << kRoundShift));
+
+uint64_t flag_value(uint64_t round, size_t pieces) { return round << kRoundShift | (pieces - 1); }
+
+}  // namespace
+
+Result<Wavefront> Wavefront::create(Context& context, size_t crossings, WavefrontOptions options,
+                                    CallSite site) {
+  if (options.pieces > plan::kMostWavefrontPieces) {
+    context.state().fail(
+        Error(ErrorCode::invalid_argument, "a Wavefront in " + std::to_string(options.pieces) +
+                                               " pieces; a stage has at most " +
+                                               std::to_string(plan::kMostWavefrontPieces)));
+  }
+  const size_t words = std::max<size_t>(crossings, 1) * plan::kMostWavefrontPieces;
+  STRIPLINE_ASSIGN_OR_RETURN(const auto flags, context.new_symmetric_array<uint64_t>(words, site));
+  std::fill_n(context.local(flags), words, 0);
+  Wavefront made(context, options, flags, crossings);
+  context.barrier(site);
+  return made;
+}
+
+Wavefront::Wavefront(Context& context, WavefrontOptions options, global_ptr<uint64_t> flags,
+                     size_t crossings)
+    : context_(&context), options_(options), flags_(flags), sent_(crossings), came_(crossings) {}
+
+Wavefront::Wavefront(Wavefront&& other) noexcept
+    : context_(std::exchange(other.context_, nullptr)),
+      options_(other.options_),
+      flags_(other.flags_),
+      sent_(std::move(other.sent_)),
+      came_(std::move(other.came_)),
+      leaving_(std::move(other.leaving_)) {}
+
+Wavefront::~Wavefront() {
+  if (context_ == nullptr) return;
+  finish();
+  context_->barrier();
+  context_->delete_symmetric_array(flags_);
+}
+
+global_ptr<uint64_t> Wavefront::flag(rank_t rank, size_t crossing, size_t piece) const {
+  return context_->on_rank(flags_, rank) +
+         static_cast<std::ptrdiff_t>(crossing * plan::kMostWavefrontPieces + piece);
+}
+
+void Wavefront::begin(const Raw& stage) {
+  for (const size_t crossing : {stage.comes, stage.leaves}) {
+    if (crossing == kNoCrossing || crossing < sent_.size()) continue;
+    context_->state().fail(Error(ErrorCode::invalid_argument,
+                                 "Wavefront::run at crossing " + std::to_string(crossing) +
+                                     "; this one was made with " + std::to_string(sent_.size())));
+  }
+  stage_ = stage;
+  if (stage.lines == 0) stage_.comes = stage_.leaves = kNoCrossing;
+  begin_ = end_ = here_ = 0;
+  in_piece_ = out_piece_ = 0;
+  out_pieces_ = 1;
+  computed_s_ = 0;
+  measuring_ = false;
+  if (stage_.comes == kNoCrossing) {
+    here_ = stage.lines;
+  } else {
+    ++came_[stage_.comes];
+  }
+  if (stage_.leaves == kNoCrossing) return;
+  Sent& sent = sent_[stage_.leaves];
+  ++sent.round;
+  if (sent.lines != stage.lines || sent.line_bytes != stage.line_bytes) {
+    sent = {.round = sent.round, .lines = stage.lines, .line_bytes = stage.line_bytes};
+  }
+  sent.pieces = pieces_of(sent);
+  out_pieces_ = sent.pieces;
+}
+
+// A stage whose time is known keeps its pieces.
+uint32_t Wavefront::pieces_of(Sent& sent) {
+  const auto most = static_cast<uint32_t>(std::clamp<size_t>(sent.lines, 1, UINT32_MAX));
+  if (options_.pieces != 0) return std::min(options_.pieces, most);
+  detail::ContextState& state = context_->state();
+  detail::LoopState& loops = detail::LoopState::of(state);
+  if (!options_.use_model || state.reachable[stage_.target] != nullptr) return 1;
+  const plan::StripCosts* const costs = loops.costs(state.path_to(stage_.target));
+  if (costs == nullptr) {
+    loops.say_no_model(state);
+    return 1;
+  }
+  measuring_ = sent.executions < detail::kTimedExecutions;
+  if (!measuring_) return sent.pieces;
+  if (sent.executions < detail::kRefineAfter) return 1;
+  plan::WavefrontRequest request;
+  request.lines = sent.lines;
+  request.line_bytes = sent.line_bytes;
+  request.compute_s = sent.least_compute_s;
+  request.stages = options_.stages;
+  request.all_busy = options_.all_busy;
+  request.nic_ranks = state.fabric->info().nic_ranks;
+  request.flag_with_data = state.fabric->info().flag_with_data;
+  return plan::plan_wavefront(request, costs).pieces;
+}
+
+bool Wavefront::next() {
+  if (measuring_ && end_ > 0) computed_s_ += context_->now_s() - since_s_;
+  if (stage_.leaves != kNoCrossing) {
+    while (out_piece_ < out_pieces_ && end_of(out_piece_, out_pieces_) <= end_) hand_on();
+  }
+  if (end_ == stage_.lines) {
+    refine();
+    return false;
+  }
+  if (here_ == end_) receive();
+  begin_ = end_;
+  end_ = here_;
+  if (stage_.leaves != kNoCrossing) end_ = std::min(end_, end_of(out_piece_, out_pieces_));
+  if (measuring_) since_s_ = context_->now_s();
+  return true;
+}
+
+void Wavefront::hand_on() {
+  const size_t first = out_piece_ == 0 ? 0 : end_of(out_piece_ - 1, out_pieces_);
+  const size_t skipped = first * stage_.line_bytes;
+  const size_t bytes = end_of(out_piece_, out_pieces_) * stage_.line_bytes - skipped;
+  const Sent& sent = sent_[stage_.leaves];
+  leaving_.push_back(context_->rput_signal(
+      stage_.results + skipped, global_ptr<std::byte>(stage_.target, stage_.offset + skipped),
+      bytes, flag(stage_.target, stage_.leaves, out_piece_), flag_value(sent.round, out_pieces_)));
+  ++out_piece_;
+  // Retires what has come back, and raises the flags of what has arrived.
+  context_->progress();
+}
+
+void Wavefront::receive() {
+  const uint64_t round = came_[stage_.comes];
+  const uint64_t seen = context_->wait_signal(flag(context_->rank_me(), stage_.comes, in_piece_),
+                                              flag_value(round, 1));
+  if (seen >> kRoundShift != round) {
+    context_->state().fail(
+        Error(ErrorCode::failed_precondition,
+              "round " + std::to_string(seen >> kRoundShift) + " of a Wavefront came to crossing " +
+                  std::to_string(stage_.comes) + " before this rank had read round " +
+                  std::to_string(round) +
+                  "; something must keep a stage from being sent again before "
+                  "its successor has been through it, e.g. a barrier between rounds"));
+  }
+  if (in_piece_ == 0) in_pieces_ = (seen & ((1U << kRoundShift) - 1)) + 1;
+  here_ = end_of(in_piece_, in_pieces_);
+  ++in_piece_;
+}
+
+// The least time is the safer error, as for loops: it promises less to hide.
+void Wavefront::refine() {
+  if (!measuring_) return;
+  measuring_ = false;
+  Sent& sent = sent_[stage_.leaves];
+  ++sent.executions;
+  sent.least_compute_s =
+      sent.executions == 1 ? computed_s_ : std::min(sent.least_compute_s, computed_s_);
+}
+
+void Wavefront::finish() {
+  for (future& one : leaving_) one.wait();
+  leaving_.clear();
+}
+
+uint32_t Wavefront::pieces(size_t crossing) const {
+  return crossing < sent_.size() ? sent_[crossing].pieces : 0;
+}
+
+}  // namespace stripline

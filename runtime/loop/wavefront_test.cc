@@ -1,0 +1,226 @@
+#include "optimizer/plan/wavefront.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/wavefront.h>
+
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/loop/exact_costs.h"
+#include "runtime/loop/model_file.h"
+
+namespace stripline {
+namespace {
+
+constexpr size_t kLines = 37;
+constexpr size_t kWidth = 3;
+constexpr uint64_t kRounds = 6;
+
+// What a line has been through after a stage: the ranks before it, and the round.
+uint64_t after(uint64_t before, rank_t rank, size_t line, size_t column, uint64_t round) {
+  return before * 31 + rank * 7 + line * 5 + column + round;
+}
+
+// A sweep along all ranks, and one back, in each round; it checks what comes to its ends.
+class ThereAndBack {
+ public:
+  ThereAndBack(Context& context, WavefrontOptions options)
+      : context_(context),
+        wavefront_(*Wavefront::create(context, 2, options)),
+        came_(*context.new_symmetric_array<uint64_t>(2 * kLines * kWidth)),
+        left_(2 * kLines * kWidth) {}
+
+  void round(uint64_t round) {
+    wavefront_.finish();
+    stage(0, round);
+    stage(1, round);
+    const rank_t me = context_.rank_me();
+    if (me != 0) return;
+    uint64_t expected = 0;
+    for (rank_t r = 0; r < context_.rank_n(); ++r) expected = after(expected, r, 3, 1, round);
+    for (rank_t r = context_.rank_n(); r-- > 0;) expected = after(expected, r, 3, 1, round);
+    EXPECT_EQ(last_, expected) << round;
+  }
+
+  const Wavefront& wavefront() const { return wavefront_; }
+
+ private:
+  // On the way there (0), or back.
+  void stage(size_t way, uint64_t round) {
+    const rank_t me = context_.rank_me();
+    const rank_t end = context_.rank_n() - 1;
+    const bool first = way == 0 ? me == 0 : me == end;
+    const bool last = way == 0 ? me == end : me == 0;
+    Wavefront::Stage<uint64_t> stage;
+    stage.lines = kLines;
+    stage.width = kWidth;
+    if (!first) stage.comes = way;
+    uint64_t* const left = left_.data() + way * kLines * kWidth;
+    const uint64_t* came = context_.local(came_) + way * kLines * kWidth;
+    if (first && way == 1) came = left_.data();
+    if (!last) {
+      stage.leaves = way;
+      stage.results = left;
+      stage.place = context_.on_rank(came_, way == 0 ? me + 1 : me - 1) +
+                    static_cast<std::ptrdiff_t>(way * kLines * kWidth);
+    }
+    size_t done = 0;
+    wavefront_.run(stage, [&](size_t begin, size_t end_line) {
+      EXPECT_EQ(begin, done);
+      EXPECT_LT(begin, end_line);
+      done = end_line;
+      for (size_t line = begin; line < end_line; ++line) {
+        for (size_t column = 0; column < kWidth; ++column) {
+          const size_t at = line * kWidth + column;
+          const uint64_t before = first && way == 0 ? 0 : came[at];
+          left[at] = after(before, me, line, column, round);
+        }
+      }
+    });
+    EXPECT_EQ(done, kLines);
+    last_ = left[3 * kWidth + 1];
+  }
+
+  Context& context_;
+  Wavefront wavefront_;
+  global_ptr<uint64_t> came_;
+  std::vector<uint64_t> left_;
+  uint64_t last_ = 0;
+};
+
+class WavefrontOn : public ::testing::TestWithParam<bootstrap::FabricUnderTest> {};
+
+TEST_P(WavefrontOn, HandsOnWhatWasComputed) {
+  for (const uint32_t pieces : {0U, 1U, 2U, 7U, 64U}) {
+    const Status ran =
+        bootstrap::run_ranks(bootstrap::group_on(GetParam(), 3), [&](Context& context) {
+          ThereAndBack sweep(context, {.pieces = pieces});
+          for (uint64_t round = 0; round < kRounds; ++round) sweep.round(round);
+          if (context.rank_me() == 0) {
+            EXPECT_EQ(sweep.wavefront().pieces(0), std::clamp(pieces, 1U, 37U));
+            EXPECT_EQ(sweep.wavefront().pieces(1), 0U);
+          }
+        });
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+}
+
+TEST_P(WavefrontOn, RanksNeedNotAgree) {
+  const Status ran =
+      bootstrap::run_ranks(bootstrap::group_on(GetParam(), 4), [&](Context& context) {
+        ThereAndBack sweep(context, {.pieces = 1 + 4 * context.rank_me()});
+        for (uint64_t round = 0; round < kRounds; ++round) sweep.round(round);
+      });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+INSTANTIATE_TEST_SUITE_P(Fabrics, WavefrontOn, ::testing::ValuesIn(bootstrap::fabrics_under_test()),
+                         bootstrap::FabricLabel{});
+
+TEST(Wavefront, AStageWithoutLinesIsNone) {
+  const Status ran = bootstrap::run_ranks(
+      bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2), [&](Context& context) {
+        auto wavefront = *Wavefront::create(context, 1);
+        const auto place = *context.new_symmetric_array<double>(8);
+        Wavefront::Stage<double> stage;
+        stage.comes = context.rank_me() == 1 ? 0 : Wavefront::kNoCrossing;
+        stage.leaves = context.rank_me() == 0 ? 0 : Wavefront::kNoCrossing;
+        stage.place = context.on_rank(place, 1);
+        for (int round = 0; round < 3; ++round) {
+          wavefront.run(stage, [](size_t, size_t) { FAIL(); });
+        }
+      });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
+constexpr const char* kFabric = "emulated:opteron-vapi,compute=none,jitter=off";
+constexpr size_t kDoubles = 64 * 40;
+constexpr rank_t kRing = 4;
+constexpr int kStages = 80;
+
+struct Ring {
+  double sweep_s = 0;  // of kStages stages of a rank, after the first rounds
+  uint32_t pieces = 0;
+};
+
+// Rank r hands on to r + 1, and the last one to the first: all are busy in each stage.
+Ring go_round(const std::string& model, double compute_s, const WavefrontOptions& options) {
+  constexpr int kWarm = 24;  // each place is a stage of its own
+  Ring ring;
+  auto group = bootstrap::group_on({"", kFabric, "virtual"}, kRing);
+  group.context.model_path = model;
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    // As many places as ranks: the others are between a rank and its successor.
+    auto wavefront = *Wavefront::create(context, kRing, options);
+    const auto came = *context.new_symmetric_array<double>(kRing * kDoubles);
+    const std::vector<double> left(kDoubles, 1.0);
+    const rank_t next = (context.rank_me() + 1) % context.rank_n();
+    double begin_s = 0;
+    for (int i = 0; i < kWarm + kStages; ++i) {
+      if (i == kWarm) begin_s = context.now_s();
+      const auto turn = static_cast<size_t>(i) % kRing;
+      Wavefront::Stage<double> stage;
+      stage.lines = 64;
+      stage.width = kDoubles / 64;
+      if (i > 0) stage.comes = (turn + kRing - 1) % kRing;
+      stage.leaves = turn;
+      stage.results = left.data();
+      stage.place = context.on_rank(came, next) + static_cast<std::ptrdiff_t>(turn * kDoubles);
+      wavefront.run(stage, [&](size_t begin, size_t end) {
+        context.compute_for(compute_s * static_cast<double>(end - begin) / 64);
+      });
+    }
+    const double seconds = context.now_s() - begin_s;
+    wavefront.finish();
+    if (context.rank_me() == 0) ring = {seconds, wavefront.pieces(0)};
+    context.barrier();
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+  return ring;
+}
+
+model::TunedModel known_model() {
+  model::TunedModel m = model::example_model();
+  m.network["inter-node"] = exact_path(kFabric);
+  m.compute.reset();
+  m.strip = exact_strip(kFabric);
+  return m;
+}
+
+TEST(PlannedWavefront, HidesTheLatencyWhereThatPays) {
+  const ModelFile file("wavefront_test", known_model());
+  plan::WavefrontRequest request;
+  request.lines = 64;
+  request.line_bytes = kDoubles / 64 * sizeof(double);
+  request.stages = kStages;
+  request.flag_with_data = true;
+  const plan::StripCosts costs = exact_costs(kFabric);
+  for (const double compute_s : {10e-6, 30e-6, 100e-6}) {
+    request.compute_s = compute_s;
+    const plan::WavefrontPlan plan = plan::plan_wavefront(request, &costs);
+    ASSERT_GT(plan.pieces, 1U);
+    const Ring planned = go_round(file.path(), compute_s, {.stages = kStages});
+    EXPECT_EQ(planned.pieces, plan.pieces);
+    EXPECT_NEAR(planned.sweep_s, plan.predicted_s, 0.03 * plan.predicted_s);
+    for (const uint32_t pieces : {1U, 2U, 3U, 4U, 8U, 16U}) {
+      const double forced_s = go_round(file.path(), compute_s, {.pieces = pieces}).sweep_s;
+      const double predicted_s = plan::predict_wavefront(request, costs, pieces);
+      EXPECT_NEAR(forced_s, predicted_s, 0.03 * predicted_s) << compute_s << " s in " << pieces;
+      EXPECT_LT(planned.sweep_s, 1.02 * forced_s) << compute_s << " s in " << pieces;
+    }
+  }
+}
+
+TEST(PlannedWavefront, WithoutAModelItIsOnePiece) {
+  EXPECT_EQ(go_round("", 100e-6, {}).pieces, 1U);
+  const ModelFile file("wavefront_test", known_model());
+  EXPECT_EQ(go_round(file.path(), 100e-6, {.use_model = false}).pieces, 1U);
+}
+
+}  // namespace
+}  // namespace stripline
