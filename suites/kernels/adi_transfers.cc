@@ -27,6 +27,12 @@ std::array<size_t, 3> extents_of(const nas::AdiRegion& region) {
 }
 
 size_t runs_of(const nas::AdiRegion& region) { return region.count[0] * region.count[1]; }
+size_t doubles_of(const nas::AdiRegion& region) { return region.run * runs_of(region); }
+
+// The same doubles without gaps.
+nas::AdiRegion packed(const nas::AdiRegion& region) {
+  return {0, region.run, region.count, {region.run, region.run * region.count[0]}};
+}
 
 // Calls visit(begin) for each run of a region.
 template <typename Visit>
@@ -38,16 +44,16 @@ void for_each_run(const nas::AdiRegion& region, const Visit& visit) {
   }
 }
 
-// The faces that `peer` has, and those of them on one side of its cells along an axis, in its
-// order.
-std::vector<nas::AdiFace> faces_of(const nas::AdiPartition& mine, nas::AdiWidths widths,
-                                   uint32_t ranks, uint32_t peer) {
-  const auto partition = nas::AdiPartition::create(mine.points(), ranks, peer).value();
-  return nas::AdiLayout(partition, widths).faces();
+// Boundaries between slices, along each axis, there and back.
+size_t crossings_of(const nas::AdiLayout& layout) {
+  return size_t{6} * static_cast<size_t>(layout.partition().cells_per_axis() - 1);
 }
+
+// The faces that `peer` has on one side of its cells along an axis, in its order.
 std::vector<nas::AdiFace> faces_of(const nas::AdiPartition& mine, nas::AdiWidths widths,
                                    uint32_t ranks, uint32_t peer, int axis, nas::Side side) {
-  std::vector<nas::AdiFace> faces = faces_of(mine, widths, ranks, peer);
+  const auto partition = nas::AdiPartition::create(mine.points(), ranks, peer).value();
+  std::vector<nas::AdiFace> faces = nas::AdiLayout(partition, widths).faces();
   std::erase_if(faces,
                 [&](const nas::AdiFace& face) { return face.axis != axis || face.side != side; });
   return faces;
@@ -64,18 +70,26 @@ size_t AdiTransfers::side_doubles(const nas::AdiLayout& layout) {
 
 Result<AdiTransfers> AdiTransfers::create(Context& context, const NasManner& manner,
                                           const nas::AdiLayout& layout) {
-  const size_t buffers = manner.variant == NasVariant::packed ? kSides * side_doubles(layout) : 0;
-  const auto boundaries = static_cast<size_t>(layout.partition().cells_per_axis() - 1);
-  const size_t sweeps = size_t{3} * boundaries * 2 * manner.pieces;
+  const bool lands = manner.variant == NasVariant::packed || signals(manner.variant);
+  const size_t buffers = lands ? kSides * side_doubles(layout) : 0;
+  const size_t crossings = crossings_of(layout);
   STRIPLINE_ASSIGN_OR_RETURN(
       auto memory, SymmetricMemory<double>::create(context, layout.shared_doubles() + buffers));
-  STRIPLINE_ASSIGN_OR_RETURN(auto flags, SymmetricMemory<uint64_t>::create(
-                                             context, kSides + layout.faces().size() + sweeps));
-  return AdiTransfers(context, manner, layout, std::move(memory), std::move(flags));
+  STRIPLINE_ASSIGN_OR_RETURN(auto flags,
+                             SymmetricMemory<uint64_t>::create(context, kSides + crossings));
+  const bool planned = manner.variant == NasVariant::tuned;
+  const WavefrontOptions options{
+      .stages = static_cast<uint32_t>(layout.partition().cells_per_axis()),
+      .use_model = planned,
+      .pieces = planned ? 0 : static_cast<uint32_t>(manner.pieces)};
+  STRIPLINE_ASSIGN_OR_RETURN(auto wavefront, Wavefront::create(context, crossings, options));
+  return AdiTransfers(context, manner, layout, std::move(memory), std::move(flags),
+                      std::move(wavefront));
 }
 
 AdiTransfers::AdiTransfers(Context& context, const NasManner& manner, const nas::AdiLayout& layout,
-                           SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags)
+                           SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags,
+                           Wavefront wavefront)
     : context_(&context),
       manner_(manner),
       layout_(layout),
@@ -83,12 +97,14 @@ AdiTransfers::AdiTransfers(Context& context, const NasManner& manner, const nas:
       side_doubles_(side_doubles(layout)),
       memory_(std::move(memory)),
       flags_(std::move(flags)),
-      arriving_(faces_.size()) {
+      arriving_(faces_.size()),
+      wavefront_(std::move(wavefront)) {
   const nas::AdiPartition& partition = layout.partition();
-  const auto boundaries = static_cast<size_t>(partition.cells_per_axis() - 1);
-  leaving_.reserve(size_t{3} * boundaries * 2 * manner.pieces);
-  if (boundaries == 0) return;
-  if (signals(manner.variant)) plan_filling();
+  if (partition.cells_per_axis() == 1) return;
+  if (signals(manner.variant)) {
+    buffered_ = places_of_faces();
+    plan_filling();
+  }
   if (manner.variant != NasVariant::packed) return;
   for (int axis = 0; axis < 3; ++axis) {
     for (const nas::Side side : kBothSides) {
@@ -113,30 +129,21 @@ void AdiTransfers::await(size_t flag) {
   context_->wait_signal(flags_.on(context_->rank_me()) + distance(flag), iteration_);
 }
 
-size_t AdiTransfers::sweep_flag(const nas::AdiSweepStep& step, int boundary, size_t piece) const {
+size_t AdiTransfers::crossing(const nas::AdiSweepStep& step, int boundary) const {
   const auto boundaries = static_cast<size_t>(layout_.partition().cells_per_axis() - 1);
-  const size_t crossing =
-      static_cast<size_t>(step.axis) * boundaries + static_cast<size_t>(boundary);
-  return kSides + faces_.size() + (2 * crossing + (step.forward ? 0 : 1)) * manner_.pieces + piece;
+  const size_t there = static_cast<size_t>(step.axis) * boundaries + static_cast<size_t>(boundary);
+  return 2 * there + (step.forward ? 0 : 1);
 }
 
-void AdiTransfers::hand_on(const nas::AdiSweepStep& step, size_t begin, size_t end, size_t flag) {
-  const double* const source = memory_.here() + step.out + begin * step.width;
-  const global_ptr<double> target = memory_.on(step.to) + distance(step.to_in + begin * step.width);
-  const size_t count = (end - begin) * step.width;
-  if (manner_.variant == NasVariant::blocking) {
-    context_->rput(source, target, count).wait();
-    raise(step.to, flag);
-    return;
-  }
-  leaving_.push_back(context_->rput_signal(source, target, count,
-                                           flags_.on(step.to) + distance(flag), iteration_));
+uint32_t AdiTransfers::most_pieces() const {
+  uint32_t most = 1;
+  for (size_t i = 0; i < crossings_of(layout_); ++i) most = std::max(most, wavefront_.pieces(i));
+  return most;
 }
 
 void AdiTransfers::copy_faces(nas::AdiShare& share) {
   ++iteration_;
-  wait_all(leaving_);
-  leaving_.clear();
+  wavefront_.finish();
   const nas::AdiPartition& partition = layout_.partition();
   const int cells = partition.cells_per_axis();
   if (manner_.variant == NasVariant::packed) return copy_packed_faces(share);
@@ -161,42 +168,79 @@ void AdiTransfers::copy_faces(nas::AdiShare& share) {
   }
 }
 
-// The neighbours' faces that are ours on the opposite side, first those of their first cells.
+// Where this rank's faces arrive: those of a side one after the other.
+std::vector<size_t> AdiTransfers::places_of_faces() const {
+  std::array<size_t, kSides> next{};
+  for (size_t side = 0; side < kSides; ++side) next[side] = buffer_of(side);
+  std::vector<size_t> places;
+  for (const nas::AdiFace& face : faces_) {
+    size_t& place = next[side_index(face.axis, face.side)];
+    places.push_back(place);
+    place += doubles_of(face.target);
+  }
+  return places;
+}
+
+// What leaves on one of our sides is what the neighbour there has on its opposite one, at the same
+// places of its buffer for that side.
 void AdiTransfers::plan_filling() {
   const nas::AdiPartition& partition = layout_.partition();
   for (int axis = 0; axis < 3; ++axis) {
     for (const nas::Side side : kBothSides) {
-      const rank_t peer = partition.neighbour(axis, side);
-      const auto faces = faces_of(partition, layout_.widths(), context_->rank_n(), peer);
-      for (size_t i = 0; i < faces.size(); ++i) {
-        if (faces[i].axis != axis || faces[i].side != opposite(side)) continue;
-        filled_.push_back({faces[i], peer, face_flag(i)});
+      Filled& filled = filled_[side_index(axis, side)];
+      filled.peer = partition.neighbour(axis, side);
+      filled.side = side_index(axis, opposite(side));
+      for (const nas::AdiFace& face : faces_of(partition, layout_.widths(), context_->rank_n(),
+                                               filled.peer, axis, opposite(side))) {
+        filled.regions.push_back(face.source);
+        for_each_run(face.source, [&](size_t at) {
+          filled.runs.emplace_back(memory_.here() + at, face.source.run);
+        });
+        filled.doubles += doubles_of(face.source);
       }
     }
   }
-  std::stable_sort(filled_.begin(), filled_.end(), [](const Filled& one, const Filled& other) {
-    return one.face.cell < other.face.cell;
-  });
-  filling_.resize(filled_.size());
 }
 
 void AdiTransfers::put_faces(nas::AdiShare& share) {
-  for (size_t i = 0; i < filled_.size(); ++i) filling_[i] = fill(filled_[i]);
+  std::array<bool, kSides> came{};
+  if (layout_.partition().cells_per_axis() > 1) {
+    for (Filled& filled : filled_) filled.leaving = fill(filled);
+  }
   size_t next = 0;
   for (int cell = 0; cell < layout_.partition().cells_per_axis(); ++cell) {
-    for (; next < faces_.size() && faces_[next].cell == cell; ++next) await(face_flag(next));
+    for (; next < faces_.size() && faces_[next].cell == cell; ++next) {
+      const size_t side = side_index(faces_[next].axis, faces_[next].side);
+      if (!std::exchange(came[side], true)) await(side);
+      unpack(memory_.here() + buffered_[next], faces_[next].target);
+    }
     share.rhs(cell);
   }
-  wait_all(filling_);
+  for (const Filled& filled : filled_) filled.leaving.wait();
 }
 
 future AdiTransfers::fill(const Filled& filled) {
-  const nas::AdiRegion& to = filled.face.target;
-  const auto strides = strides_of(to);
-  return rput_strided_signal<3, double>(
-      *context_, memory_.here() + filled.face.source.begin, strides,
-      memory_.on(filled.peer) + distance(to.begin), strides, extents_of(to),
-      flags_.on(filled.peer) + distance(filled.flag), iteration_, manner_.transfers);
+  const global_ptr<double> buffer = memory_.on(filled.peer) + distance(buffer_of(filled.side));
+  const global_ptr<uint64_t> flag = flags_.on(filled.peer) + distance(filled.side);
+  if (filled.regions.size() > 1) {
+    const std::array<std::pair<global_ptr<double>, size_t>, 1> place = {{{buffer, filled.doubles}}};
+    return rput_irregular_signal(*context_, filled.runs.begin(), filled.runs.end(), place.begin(),
+                                 place.end(), flag, iteration_, manner_.transfers);
+  }
+  // A shape is shorter to describe.
+  const nas::AdiRegion& from = filled.regions.front();
+  return rput_strided_signal<3, double>(*context_, memory_.here() + from.begin, strides_of(from),
+                                        buffer, strides_of(packed(from)), extents_of(from), flag,
+                                        iteration_, manner_.transfers);
+}
+
+const double* AdiTransfers::unpack(const double* packed, const nas::AdiRegion& to) {
+  for_each_run(to, [&](size_t at) {
+    std::copy_n(packed, to.run, memory_.here() + at);
+    packed += to.run;
+  });
+  count_copy(context_->work(), runs_of(to), to.run * sizeof(double));
+  return packed;
 }
 
 future AdiTransfers::fetch(const nas::AdiFace& face) {
@@ -228,11 +272,10 @@ void AdiTransfers::copy_packed_faces(nas::AdiShare& share) {
                      [&](size_t at) { packed = std::copy_n(mine + at, region.run, packed); });
         count_copy(context_->work(), runs_of(region), region.run * sizeof(double));
       }
-      out.leaving = context_->rput_signal(
-          out.packed.data(),
-          memory_.on(peer) + distance(layout_.shared_doubles() + there * side_doubles_),
-          static_cast<size_t>(packed - out.packed.data()), flags_.on(peer) + distance(there),
-          iteration_);
+      out.leaving =
+          context_->rput_signal(out.packed.data(), memory_.on(peer) + distance(buffer_of(there)),
+                                static_cast<size_t>(packed - out.packed.data()),
+                                flags_.on(peer) + distance(there), iteration_);
     }
   }
   std::array<const double*, kSides> arrived{};
@@ -240,13 +283,9 @@ void AdiTransfers::copy_packed_faces(nas::AdiShare& share) {
     const size_t side = side_index(face.axis, face.side);
     if (arrived[side] == nullptr) {
       await(side);
-      arrived[side] = mine + layout_.shared_doubles() + side * side_doubles_;
+      arrived[side] = mine + buffer_of(side);
     }
-    for_each_run(face.target, [&](size_t at) {
-      std::copy_n(arrived[side], face.target.run, mine + at);
-      arrived[side] += face.target.run;
-    });
-    count_copy(context_->work(), runs_of(face.target), face.target.run * sizeof(double));
+    arrived[side] = unpack(arrived[side], face.target);
   }
   for (int cell = 0; cell < cells; ++cell) share.rhs(cell);
 }

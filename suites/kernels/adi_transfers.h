@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <stripline/context.h>
 #include <stripline/vis.h>
+#include <stripline/wavefront.h>
 
 #include "base/result.h"
 #include "suites/kernels/nas/adi_share.h"
@@ -22,13 +24,14 @@ namespace stripline::suites {
 /// Faces: ranks tell their six neighbours that their cells are up to date, and fetch their own
 /// ghost layers, each by one strided call, in the order of their cells; the right-hand side of a
 /// cell is computed as soon as its layers are here, except in variant blocking, which computes all
-/// of them in the end. Variants untuned, tuned and forced put each layer to its place at the
-/// neighbour instead, with a flag in the same call, in the order of the neighbour's cells; nobody
-/// has to be told that its cells are up to date. Variant packed puts what a neighbour needs of all
-/// cells into one buffer there, together with the flag that says so.
+/// of them in the end. Variants untuned, tuned and forced put the layers that a neighbour has on
+/// one side of its cells into a buffer there instead, by one call with a flag, and it copies those
+/// of a cell before it computes that; nobody has to be told that its cells are up to date. Variant
+/// packed does the same by hand, and copies all layers first.
 ///
-/// Sweeps: what a cell hands on has no gaps and is put to where it is used, with a flag for each
-/// piece; variant blocking waits until it is there and raises the flag then.
+/// Sweeps: what a cell hands on has no gaps and is put to where it is used, as a wavefront whose
+/// pieces are planned (tuned) or given; variant blocking puts all of it, waits until it is there
+/// and raises a flag then.
 ///
 /// Why nothing is overwritten too early: nas/adi_solver.h. One rank's; a rank is one thread.
 class AdiTransfers {
@@ -46,16 +49,22 @@ class AdiTransfers {
   void sweep(const nas::AdiSweepStep& step, Body&& body);
   void sum(std::span<double> values);
 
+  /// The most pieces in which a stage of a sweep left this rank last; 1 where none did.
+  uint32_t most_pieces() const;
+
  private:
   static constexpr size_t kSides = 6;
   static size_t side_index(int axis, nas::Side side) {
     return 2 * static_cast<size_t>(axis) + (side == nas::Side::high ? 1 : 0);
   }
-  // A face of a neighbour, which this rank fills.
+  // The faces of a neighbour that this rank fills.
   struct Filled {
-    nas::AdiFace face;
     rank_t peer = 0;
-    size_t flag = 0;  // of the peer's
+    size_t side = 0;                                     // of the peer's
+    std::vector<nas::AdiRegion> regions;                 // of this rank's memory
+    std::vector<std::pair<const double*, size_t>> runs;  // the same
+    size_t doubles = 0;
+    future leaving;
   };
   struct Outgoing {
     std::vector<nas::AdiRegion> regions;  // of this rank's memory, as the peer has its faces
@@ -64,23 +73,27 @@ class AdiTransfers {
   };
 
   AdiTransfers(Context& context, const NasManner& manner, const nas::AdiLayout& layout,
-               SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags);
+               SymmetricMemory<double> memory, SymmetricMemory<uint64_t> flags,
+               Wavefront wavefront);
   // The doubles that a rank fetches on one side of its cells, at most.
   static size_t side_doubles(const nas::AdiLayout& layout);
 
   void raise(rank_t peer, size_t flag);
   void await(size_t flag);
-  // The flag of a piece of a sweep at the boundary of two slices.
-  size_t sweep_flag(const nas::AdiSweepStep& step, int boundary, size_t piece) const;
-  void hand_on(const nas::AdiSweepStep& step, size_t begin, size_t end, size_t flag);
+  // Of a sweep, the boundary of two slices.
+  size_t crossing(const nas::AdiSweepStep& step, int boundary) const;
+  static size_t crossing_flag(size_t crossing) { return kSides + crossing; }
 
   void copy_packed_faces(nas::AdiShare& share);
-  // Of the faces that this rank has, by the place in its list.
-  static size_t face_flag(size_t face) { return kSides + face; }
+  // Where what comes on a side is put, in the memory of any rank.
+  size_t buffer_of(size_t side) const { return layout_.shared_doubles() + side * side_doubles_; }
+  std::vector<size_t> places_of_faces() const;
   void plan_filling();
   void put_faces(nas::AdiShare& share);
   future fetch(const nas::AdiFace& face);
   future fill(const Filled& filled);
+  // Returns the end of what was read.
+  const double* unpack(const double* packed, const nas::AdiRegion& to);
 
   Context* context_;
   NasManner manner_;
@@ -88,15 +101,15 @@ class AdiTransfers {
   std::vector<nas::AdiFace> faces_;  // by cell
   size_t side_doubles_;
   SymmetricMemory<double> memory_;  // the share's, then [side] of side_doubles_
-  // [side], [face], then those of sweeps: the last iteration
+  // [side], [crossing]: the last iteration
   SymmetricMemory<uint64_t> flags_;
   uint64_t iteration_ = 0;
 
   std::vector<future> arriving_;  // [face]
-  std::vector<future> leaving_;   // of this iteration's sweeps
+  Wavefront wavefront_;
   std::array<Outgoing, kSides> outgoing_;
-  std::vector<Filled> filled_;
-  std::vector<future> filling_;  // [filled]
+  std::vector<size_t> buffered_;  // [face], in this rank's memory
+  std::array<Filled, kSides> filled_;
 };
 
 template <typename Body>
@@ -105,16 +118,32 @@ void AdiTransfers::sweep(const nas::AdiSweepStep& step, Body&& body) {
   // the one above it.
   const int before = step.forward ? step.stage - 1 : step.stage;
   const int behind = step.forward ? step.stage : step.stage - 1;
-  const size_t pieces = std::min(manner_.pieces, step.lines);
-  for (size_t piece = 0; piece < pieces; ++piece) {
-    const size_t begin = step.lines * piece / pieces;
-    const size_t end = step.lines * (piece + 1) / pieces;
-    if (step.receives) await(sweep_flag(step, before, piece));
-    double* const mine = memory_.here() + begin * step.width;
-    body(begin, end, step.receives ? mine + step.in : nullptr,
-         step.sends ? mine + step.out : nullptr);
-    if (step.sends) hand_on(step, begin, end, sweep_flag(step, behind, piece));
+  double* const mine = memory_.here();
+  const auto lines = [&](size_t begin, size_t end) {
+    body(begin, end, step.receives ? mine + step.in + begin * step.width : nullptr,
+         step.sends ? mine + step.out + begin * step.width : nullptr);
+  };
+  if (manner_.variant == NasVariant::blocking) {
+    if (step.receives) await(crossing_flag(crossing(step, before)));
+    lines(0, step.lines);
+    if (!step.sends) return;
+    context_
+        ->rput(mine + step.out, memory_.on(step.to) + static_cast<std::ptrdiff_t>(step.to_in),
+               step.lines * step.width)
+        .wait();
+    raise(step.to, crossing_flag(crossing(step, behind)));
+    return;
   }
+  Wavefront::Stage<double> stage;
+  stage.lines = step.lines;
+  stage.width = step.width;
+  if (step.receives) stage.comes = crossing(step, before);
+  if (step.sends) {
+    stage.leaves = crossing(step, behind);
+    stage.results = mine + step.out;
+    stage.place = memory_.on(step.to) + static_cast<std::ptrdiff_t>(step.to_in);
+  }
+  wavefront_.run(stage, lines);
 }
 
 }  // namespace stripline::suites

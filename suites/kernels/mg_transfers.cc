@@ -51,8 +51,8 @@ void unpack(const double* packed, const nas::MgBlock& block, double* memory, Wor
 
 Result<MgTransfers> MgTransfers::create(Context& context, const NasManner& manner,
                                         const nas::MgPartition& partition) {
-  const size_t buffers =
-      manner.variant == NasVariant::packed ? kTurns * kSides * largest_face(partition) : 0;
+  const bool lands = manner.variant == NasVariant::packed || signals(manner.variant);
+  const size_t buffers = lands ? kTurns * kSides * largest_face(partition) : 0;
   STRIPLINE_ASSIGN_OR_RETURN(
       auto memory, SymmetricMemory<double>::create(context, partition.shared_elements() + buffers));
   STRIPLINE_ASSIGN_OR_RETURN(auto flags,
@@ -196,14 +196,25 @@ void MgTransfers::put_signalled_faces(const nas::MgShare& share, nas::MgStep ste
     const Side theirs = side(axis, up);
     const size_t index = theirs.index();
     const nas::MgFace face = share.face(step, axis, up);
-    const auto strides = strides_of(face.block);
-    if (!has_leave_) await(Flag::entered, index);
+    nas::MgBlock to = face.block;
+    if (in_one_piece(to)) {
+      if (!has_leave_) await(Flag::entered, index);
+    } else {
+      to.offset = buffer_place(index);
+      to.strides = {1, to.counts[0], to.counts[0] * to.counts[1]};
+    }
     departing_[step_ % kTurns][index] = rput_strided_signal<3, double>(
-        *context_, memory_.here() + face.source_offset, strides,
-        memory_.on(theirs.peer) + static_cast<std::ptrdiff_t>(face.block.offset), strides,
-        face.block.counts, flag_on(theirs.peer, Flag::filled, index), step_, manner_.transfers);
+        *context_, memory_.here() + face.source_offset, strides_of(face.block),
+        memory_.on(theirs.peer) + static_cast<std::ptrdiff_t>(to.offset), strides_of(to), to.counts,
+        flag_on(theirs.peer, Flag::filled, index), step_, manner_.transfers);
   }
-  for (const bool up : {false, true}) await(Flag::filled, side(axis, up).index());
+  for (const bool up : {false, true}) {
+    const nas::MgFace face = share.face(step, axis, up);
+    const size_t index = side(axis, up).index();
+    await(Flag::filled, index);
+    if (in_one_piece(face.block)) continue;
+    unpack(memory_.here() + buffer_place(index), face.block, memory_.here(), context_->work());
+  }
 }
 
 // What a step puts from its place leaves while the next step computes, which writes to another

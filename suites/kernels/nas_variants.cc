@@ -64,7 +64,7 @@ Result<NasManner> nas_manner(Context& context, const experiment::Point& point) {
   if (manner.pieces != 1 && !forced && manner.variant != NasVariant::hand) {
     return Error(ErrorCode::invalid_argument,
                  "only variants 'hand' and 'forced' take pieces; variant '" + point.variant +
-                     "' hands on what a sweep has made of a whole cell");
+                     (tuned ? "' plans them" : "' hands on what a sweep has made of a whole cell"));
   }
   return manner;
 }
