@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,9 +20,8 @@
 #include "suites/kernels/candidates.h"
 #include "suites/registry.h"
 #include "suites/results/campaign.h"
-#include "suites/results/json_lines.h"
+#include "suites/results/cell_result.h"
 #include "suites/results/markdown.h"
-#include "suites/results/quality.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -123,15 +121,7 @@ std::vector<Cell> load_cells(const Network& network, bool quick) {
 }
 
 Result<CellResult> measure(const Options& options, const Cell& cell, const Models& models) {
-  bench::Target target;
-  target.fabric = cell.network.fabric;
-  target.clock = cell.network.clock;
-  target.ranks = cell.ranks;
-  target.model_path = models.with_levels;
-  target.seed = 1;
-  target.worker = options.worker;
-  target.segment_bytes = "16M";
-  target.cancel_fd = options.cancel_fd;
+  bench::Target target = target_of(options, cell.network, cell.ranks, models.with_levels);
   bench::Progress progress;
   STRIPLINE_ASSIGN_OR_RETURN(const auto candidates, search_candidates(cell.problem, cell.ranks));
   auto searched = bench::find_best_plan(target, candidates,
@@ -211,24 +201,17 @@ Result<std::string> table_of(const std::vector<CellResult>& cells) {
 }  // namespace
 
 Status print_load(const Options& options) {
-  const std::filesystem::path file = options.path("load.jsonl");
-  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Json> records, read_json_lines(file));
-  std::map<std::string, CellResult> known;
-  for (const Json& record : records) {
-    STRIPLINE_ASSIGN_OR_RETURN(CellResult cell, cell_result_from_json(record, kRowsOfLoad));
-    known[cell.key] = std::move(cell);
-  }
+  const auto parse = [](const Json& json) { return cell_result_from_json(json, kRowsOfLoad); };
+  STRIPLINE_ASSIGN_OR_RETURN(KeptCells kept, KeptCells::open(options.path("load.jsonl"), parse));
   std::vector<CellResult> results;
   for (const Network& network : congested()) {
     STRIPLINE_ASSIGN_OR_RETURN(const Models models, models_of(options, network));
     for (const Cell& cell : load_cells(network, options.quick)) {
-      if (const auto found = known.find(cell.key()); found != known.end()) {
-        results.push_back(found->second);
-        continue;
-      }
-      std::fprintf(stderr, "load: %s\n", cell.key().c_str());
-      STRIPLINE_ASSIGN_OR_RETURN(CellResult result, measure(options, cell, models));
-      STRIPLINE_RETURN_IF_ERROR(append_json_line(file, to_json(result)));
+      const auto measure_it = [&] {
+        std::fprintf(stderr, "load: %s\n", cell.key().c_str());
+        return measure(options, cell, models);
+      };
+      STRIPLINE_ASSIGN_OR_RETURN(CellResult result, kept.get(cell.key(), measure_it));
       results.push_back(std::move(result));
     }
   }

@@ -4,41 +4,37 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "base/result.h"
+#include "suites/results/cell_result.h"
 #include "suites/results/cells.h"
 #include "suites/results/options.h"
 
 namespace stripline::suites::results {
 
-/// The rows of a cell. "hand4" is variant packed where a kernel has strided transfers, "hand" is
-/// blocking where nothing can be issued before it is waited for (CG); "hand_t"
-/// what a search over programs by hand chose, "best" that over all plans (search_candidates()).
+/// The rows of a cell whose decisions are judged. "hand4" is variant packed where a kernel has
+/// strided transfers, "hand" is blocking where nothing can be issued before it is waited for (CG);
+/// "hand_t" what a search over programs by hand chose, "best" that over all plans
+/// (search_candidates()).
 inline constexpr const char* kRows[] = {"blocking", "hand", "hand4", "tuned", "hand_t", "best"};
 
-/// One cell as measured.
-struct CellResult {
-  std::string key;  ///< Cell::key()
-  std::string fabric;
-  uint32_t ranks = 0;
-  std::string problem;
-  std::map<std::string, std::string> plans;          ///< by row, as the kernel reports them
-  std::map<std::string, std::vector<double>> times;  ///< by row: medians of the confirming runs
-  size_t candidates = 0;                             ///< plans that the search for "best" tried
-};
-
-Json to_json(const CellResult& cell);
-/// Of a record that holds these rows. Errors: data_loss.
-Result<CellResult> cell_result_from_json(const Json& json,
-                                         std::span<const char* const> rows = kRows);
-
-/// Measures one cell with this model. Errors: as measure_run(); a wrong result of a kernel is
-/// failed_precondition, one that cannot be measured invalid_argument.
+/// Measures one cell with this model. Errors: as measure_rows().
 Result<CellResult> measure_cell(const Options& options, const Cell& cell, const std::string& model);
+
+/// These cells with kRows: those that a file of options.folder holds and, newly measured and kept
+/// there, those that are missing. `command` is whom progress is told by. Errors: as measure_rows()
+/// and model_file().
+Result<std::vector<CellResult>> load_or_measure_cells(const Options& options, const char* command,
+                                                      const std::vector<Cell>& cells,
+                                                      const char* records_file);
+
+/// What the networks of these cells offer to strips (largest_hidden_share() of gets), from the
+/// campaigns that their models were fitted from; not of networks whose model the user gave. Errors:
+/// as load_or_measure().
+Result<std::map<std::string, double>> hidden_shares(const Options& options,
+                                                    const std::vector<Cell>& cells);
 
 /// Measures the cells of quality_cells() that options.folder does not hold yet and prints the
 /// tables of all of them: of few ranks, and of many. Errors: as measure_run(); invalid_argument for

@@ -75,14 +75,14 @@ TEST(QualitySummary, OverlapIsThatOfTransfersWorthCutting) {
 
 TEST(Quality, RecordsReadBackEqual) {
   const CellResult before = cell("a", "tcp", 10, 9, 8, 7);
-  const auto after = cell_result_from_json(to_json(before));
+  const auto after = cell_result_from_json(to_json(before), kRows);
   ASSERT_TRUE(after.ok()) << after.error().message();
   EXPECT_EQ(to_json(*after), to_json(before));
   Json damaged = to_json(before);
   damaged["rows"]["best"]["run_medians_s"][0] = "fast";
-  EXPECT_FALSE(cell_result_from_json(damaged).ok());
+  EXPECT_FALSE(cell_result_from_json(damaged, kRows).ok());
   damaged["rows"].erase("best");
-  EXPECT_FALSE(cell_result_from_json(damaged).ok());
+  EXPECT_FALSE(cell_result_from_json(damaged, kRows).ok());
 }
 
 TEST(QualityCells, AreDifferentAndOfNoMoreRanksThanProcessorsUnlessDeclared) {

@@ -42,7 +42,7 @@ TEST_F(ResultsProgram, MeasuresACellOnceAndPrintsItAgain) {
   const auto records = read_json_lines(path("quick") / "quality.jsonl");
   ASSERT_TRUE(records.ok()) << records.error().message();
   ASSERT_EQ(records->size(), 1U);
-  const auto cell = cell_result_from_json(records->front());
+  const auto cell = cell_result_from_json(records->front(), kRows);
   ASSERT_TRUE(cell.ok()) << cell.error().message();
   EXPECT_EQ(cell->times.at("tuned").size(), 2U);
   EXPECT_GT(cell->candidates, 10U);

@@ -17,8 +17,9 @@
 #include "suites/bench/measure.h"
 #include "suites/registry.h"
 #include "suites/results/campaign.h"
+#include "suites/results/cell_result.h"
 #include "suites/results/fabrics.h"
-#include "suites/results/json_lines.h"
+#include "suites/results/kept_records.h"
 #include "suites/results/markdown.h"
 
 namespace stripline::suites::results {
@@ -100,15 +101,7 @@ double steady_s(const experiment::SampleSeries& series) {
 
 Result<Record> measure(const Options& options, const Network& network, const std::string& name,
                        const std::string& model, const Point& problem) {
-  bench::Target target;
-  target.fabric = network.fabric;
-  target.clock = network.clock;
-  target.ranks = kRanks;
-  target.model_path = model;
-  target.seed = 1;
-  target.worker = options.worker;
-  target.segment_bytes = "16M";
-  target.cancel_fd = options.cancel_fd;
+  const bench::Target target = target_of(options, network, kRanks, model);
   experiment::StopRule rule;
   rule.min_reps = repetitions_of(options, problem);
   rule.max_reps = rule.min_reps;
@@ -255,26 +248,19 @@ Status print_robust(const Options& options) {
                      options.only + "'");
   }
 
-  const std::filesystem::path file = options.path("robust.jsonl");
-  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Json> lines, read_json_lines(file));
-  std::map<std::string, Record> known;
-  for (const Json& line : lines) {
-    STRIPLINE_ASSIGN_OR_RETURN(Record record, record_from_json(line));
-    known.insert_or_assign(record.key(), std::move(record));
-  }
+  using Kept = KeptRecords<Record, &Record::key>;
+  STRIPLINE_ASSIGN_OR_RETURN(Kept kept, Kept::open(options.path("robust.jsonl"), record_from_json));
   std::vector<Record> records;
   for (const Network& network : chosen) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto models, wrong_models(options, network, others));
     for (const auto& [name, model] : models) {
       std::fprintf(stderr, "robust: %s, model: %s\n", network.fabric.c_str(), name.c_str());
       for (const Point& problem : problems()) {
+        const auto measure_it = [&, &named = name, &file = model] {
+          return measure(options, network, named, file, problem);
+        };
         const Record wanted{network.fabric, name, problem.experiment};
-        if (const auto found = known.find(wanted.key()); found != known.end()) {
-          records.push_back(found->second);
-          continue;
-        }
-        STRIPLINE_ASSIGN_OR_RETURN(Record record, measure(options, network, name, model, problem));
-        STRIPLINE_RETURN_IF_ERROR(append_json_line(file, to_json(record)));
+        STRIPLINE_ASSIGN_OR_RETURN(Record record, kept.get(wanted.key(), measure_it));
         records.push_back(std::move(record));
       }
     }

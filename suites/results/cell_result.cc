@@ -1,0 +1,117 @@
+#include "suites/results/cell_result.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "suites/bench/failure.h"
+#include "suites/bench/progress.h"
+#include "suites/bench/rows.h"
+
+namespace stripline::suites::results {
+namespace {
+
+using experiment::Point;
+
+constexpr uint32_t kRuns = 12;
+// Where runs and repetitions differ by the profile's jitter only.
+constexpr uint32_t kRunsWithoutHost = 6;
+constexpr uint32_t kMostRepsWithoutHost = 2;
+constexpr uint32_t kQuickRuns = 2;
+constexpr uint32_t kRounds = 3;  // so that a slow drift of the machine meets all rows
+constexpr uint32_t kFewRanks = 4;
+constexpr double kPointBudgetS = 0.02;  // per row, round and run
+constexpr uint32_t kMostReps = 30;
+
+}  // namespace
+
+Json to_json(const CellResult& cell) {
+  Json rows = Json::object();
+  for (const auto& [row, times] : cell.times) {
+    rows[row] = {{"run_medians_s", times}, {"plan", cell.plans.at(row)}};
+  }
+  return {{"cell", cell.key},        {"fabric", cell.fabric},   {"ranks", cell.ranks},
+          {"problem", cell.problem}, {"rows", std::move(rows)}, {"candidates", cell.candidates}};
+}
+
+Result<CellResult> cell_result_from_json(const Json& json, std::span<const char* const> names) {
+  CellResult cell;
+  STRIPLINE_ASSIGN_OR_RETURN(cell.key, get_string(json, "cell", "quality"));
+  STRIPLINE_ASSIGN_OR_RETURN(cell.fabric, get_string(json, "fabric", "quality"));
+  STRIPLINE_ASSIGN_OR_RETURN(const int64_t ranks, get_integer(json, "ranks", "quality"));
+  cell.ranks = static_cast<uint32_t>(ranks);
+  STRIPLINE_ASSIGN_OR_RETURN(cell.problem, get_string(json, "problem", "quality"));
+  STRIPLINE_ASSIGN_OR_RETURN(const int64_t candidates, get_integer(json, "candidates", "quality"));
+  cell.candidates = static_cast<size_t>(candidates);
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* rows, get_object(json, "rows", "quality"));
+  for (const char* row : names) {
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* one, get_object(*rows, row, "quality.rows"));
+    STRIPLINE_ASSIGN_OR_RETURN(cell.plans[row], get_string(*one, "plan", "quality.rows"));
+    STRIPLINE_ASSIGN_OR_RETURN(const Json* times, get_array(*one, "run_medians_s", "quality.rows"));
+    for (const Json& time : *times) {
+      if (!time.is_number()) {
+        return Error(ErrorCode::data_loss,
+                     "quality.rows: run_medians_s holds something else "
+                     "than numbers; remove that line and measure it again");
+      }
+      cell.times[row].push_back(time.get<double>());
+    }
+  }
+  return cell;
+}
+
+bench::Target target_of(const Options& options, const Network& network, uint32_t ranks,
+                        const std::string& model) {
+  bench::Target target;
+  target.fabric = network.fabric;
+  target.clock = network.clock;
+  target.ranks = ranks;
+  target.model_path = model;
+  target.seed = 1;
+  target.worker = options.worker;
+  // All ranks' segments are memory of this host.
+  target.segment_bytes = ranks > kFewRanks ? "16M" : "64M";
+  target.cancel_fd = options.cancel_fd;
+  return target;
+}
+
+Result<CellResult> measure_rows(const Options& options, const Cell& cell, const std::string& model,
+                                const RowPoints& rows) {
+  const bench::Target target = target_of(options, cell.network, cell.ranks, model);
+  std::vector<Point> points;
+  for (const auto& [row, point] : rows) {
+    if (std::ranges::find(points, point) == points.end()) points.push_back(point);
+  }
+  std::vector<Point> repeated;
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    repeated.insert(repeated.end(), points.begin(), points.end());
+  }
+  experiment::StopRule rule;
+  rule.min_reps = 1;
+  const bool by_host = bench::depends_on_host(target);
+  rule.max_reps = by_host ? kMostReps : kMostRepsWithoutHost;
+  rule.time_budget_s = kPointBudgetS;
+
+  bench::Progress progress;
+  bench::Samples samples(points);
+  const uint32_t runs = options.quick ? kQuickRuns : by_host ? kRuns : kRunsWithoutHost;
+  for (uint32_t run = 1; run <= runs; ++run) {
+    progress.show(cell.key() + ": run " + std::to_string(run) + " of " + std::to_string(runs));
+    STRIPLINE_ASSIGN_OR_RETURN(const auto series, bench::measure_run(target, run, rule, repeated));
+    samples.add(series);
+    if (const auto failure = samples.check()) return error_of(*failure);
+  }
+
+  CellResult result;
+  result.key = cell.key();
+  result.fabric = cell.network.fabric;
+  result.ranks = cell.ranks;
+  result.problem = cell.problem_text();
+  for (const auto& [row, point] : rows) {
+    const bench::PointSamples& measured = *samples.find(point);
+    result.plans[row] = measured.plan();
+    for (const auto& [run, median] : measured.medians()) result.times[row].push_back(median);
+  }
+  return result;
+}
+
+}  // namespace stripline::suites::results

@@ -1,0 +1,49 @@
+// The ways to carry out a problem, measured side by side: the rows of a cell.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+#include "suites/bench/measure.h"
+#include "suites/results/cells.h"
+#include "suites/results/kept_records.h"
+#include "suites/results/options.h"
+
+namespace stripline::suites::results {
+
+/// One cell as measured.
+struct CellResult {
+  std::string key;  ///< Cell::key()
+  std::string fabric;
+  uint32_t ranks = 0;
+  std::string problem;
+  std::map<std::string, std::string> plans;          ///< by row, as the kernel reports them
+  std::map<std::string, std::vector<double>> times;  ///< by row: medians of the confirming runs
+  size_t candidates = 0;                             ///< plans that the search for "best" tried
+};
+
+Json to_json(const CellResult& cell);
+/// Of a record that holds these rows. Errors: data_loss.
+Result<CellResult> cell_result_from_json(const Json& json, std::span<const char* const> rows);
+
+using KeptCells = KeptRecords<CellResult, &CellResult::key>;
+
+/// Where a network is measured with so many ranks. `model` is a file; empty: none.
+bench::Target target_of(const Options& options, const Network& network, uint32_t ranks,
+                        const std::string& model);
+
+/// What is measured of a cell, by row. Rows may be the same point.
+using RowPoints = std::vector<std::pair<std::string, experiment::Point>>;
+
+/// Measures these rows interleaved, in fresh runs. Errors: as measure_run(); a wrong result of a
+/// kernel is failed_precondition, one that cannot be measured invalid_argument.
+Result<CellResult> measure_rows(const Options& options, const Cell& cell, const std::string& model,
+                                const RowPoints& rows);
+
+}  // namespace stripline::suites::results
