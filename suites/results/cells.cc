@@ -94,6 +94,65 @@ std::vector<Problem> problems_of_many() {
   return problems;
 }
 
+// Sizes from 1 KiB to 1 MiB; with one pass an element takes a multiplication and an addition, with
+// eight much more than what it takes to come from memory.
+std::vector<Problem> sweep_problems(bool quick) {
+  constexpr int64_t kColumns = 128;  // 1 KiB
+  constexpr int64_t kMostRows = 1024;
+  std::vector<Problem> problems;
+  for (const int64_t passes : {1, 8}) {
+    for (int64_t rows = quick ? kMostRows / 32 : 1; rows <= kMostRows; rows *= quick ? 32 : 2) {
+      problems.push_back({2,
+                          "kernel.matvec",
+                          {{"rows", rows},
+                           {"cols", kColumns},
+                           {"passes", passes},
+                           {"active", std::string("one")}}});
+    }
+  }
+  return problems;
+}
+
+std::vector<Problem> application_problems() {
+  std::vector<Problem> problems;
+  for (const char* kernel : {"kernel.nas_ft", "kernel.nas_is"}) {
+    for (const uint32_t ranks : {2, 4, 8, 16, 32}) {
+      problems.push_back({ranks, kernel, {{"class", std::string("W")}}});
+    }
+  }
+  return problems;
+}
+
+bool is_of_thesis(const Network& network) {
+  for (const char* profile : {"itanium-gm", "opteron-vapi", "power5-lapi"}) {
+    if (network.fabric.find(profile) != std::string::npos) return true;
+  }
+  return false;
+}
+
+Result<std::vector<Network>> declared_networks(const Options& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(std::vector<Network> all, networks(options, true, {"shm"}));
+  std::erase_if(all, [](const Network& network) { return !network.emulated(); });
+  for (Network& network : all) network = declared(network);
+  return all;
+}
+
+Status append_cells(const Network& network, const std::vector<Problem>& problems,
+                    std::vector<Cell>& cells) {
+  for (const Problem& problem : problems) {
+    Cell cell{network, problem.ranks, {problem.kernel, "blocking", problem.params}};
+    const Benchmark* benchmark = find_benchmark(problem.kernel);
+    if (benchmark == nullptr) {
+      return Error(ErrorCode::internal, "no experiment " + std::string(problem.kernel));
+    }
+    if (auto refused = experiment::complete_point(benchmark->declaration, cell.problem)) {
+      return Error(ErrorCode::internal, *refused);
+    }
+    cells.push_back(std::move(cell));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string Cell::problem_text() const {
@@ -111,30 +170,34 @@ std::string Cell::key() const {
   return network.fabric + ", " + std::to_string(ranks) + " ranks, " + problem_text();
 }
 
+bool is_cut(const Cell& cell) { return !cell.problem.params.contains(kMethodFactor); }
+
 Result<std::vector<Cell>> quality_cells(const Options& options, CellKind kind) {
   std::vector<Cell> cells;
   const bool many = kind == CellKind::many_ranks;
-  STRIPLINE_ASSIGN_OR_RETURN(std::vector<Network> judged, networks(options, true, {"shm"}));
+  std::vector<Network> judged;
   if (many) {
-    std::erase_if(judged, [](const Network& network) { return !network.emulated(); });
-    for (Network& network : judged) network = declared(network);
+    STRIPLINE_ASSIGN_OR_RETURN(judged, declared_networks(options));
+  } else {
+    STRIPLINE_ASSIGN_OR_RETURN(judged, networks(options, true, {"shm"}));
   }
   for (const Network& network : judged) {
     std::vector<Problem> problems = many                 ? problems_of_many()
                                     : network.emulated() ? emulated_problems()
                                                          : real_problems();
     if (options.quick) problems = matvec(many ? 4 : 2, {16}, {1}, many ? "all" : "one");
-    for (Problem& problem : problems) {
-      Cell cell{network, problem.ranks, {problem.kernel, "blocking", std::move(problem.params)}};
-      const Benchmark* benchmark = find_benchmark(problem.kernel);
-      if (benchmark == nullptr) {
-        return Error(ErrorCode::internal, "no experiment " + std::string(problem.kernel));
-      }
-      if (auto refused = experiment::complete_point(benchmark->declaration, cell.problem)) {
-        return Error(ErrorCode::internal, *refused);
-      }
-      cells.push_back(std::move(cell));
-    }
+    STRIPLINE_RETURN_IF_ERROR(append_cells(network, problems, cells));
+  }
+  return cells;
+}
+
+Result<StripCells> strip_cells(const Options& options) {
+  StripCells cells;
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Network> judged, declared_networks(options));
+  for (const Network& network : judged) {
+    STRIPLINE_RETURN_IF_ERROR(append_cells(network, sweep_problems(options.quick), cells.sweep));
+    if (options.quick || !is_of_thesis(network)) continue;
+    STRIPLINE_RETURN_IF_ERROR(append_cells(network, application_problems(), cells.applications));
   }
   return cells;
 }

@@ -31,4 +31,22 @@ enum class CellKind {
 /// accepts a problem.
 Result<std::vector<Cell>> quality_cells(const Options& options, CellKind kind);
 
+/// What strip-mining is judged on besides the loops of quality_cells() (is_cut()), on the profiles
+/// under declared computation.
+struct StripCells {
+  /// One transfer and the computation on it, light and heavy, for sizes from 1 KiB to 1 MiB: the
+  /// micro-benchmark of Chen, section 5.3.
+  std::vector<Cell> sweep;
+  /// FT and IS of class W with 2 to 32 ranks: the applications of Chen, section 5.5, a class or two
+  /// smaller, on the three clusters of the thesis.
+  std::vector<Cell> applications;
+};
+
+/// As quality_cells(). Quick: two sizes, and no applications.
+Result<StripCells> strip_cells(const Options& options);
+
+/// Whether the cell is a loop over bulk transfers, which can be cut into strips, rather than
+/// strided transfers.
+bool is_cut(const Cell& cell);
+
 }  // namespace stripline::suites::results

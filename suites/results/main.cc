@@ -18,6 +18,8 @@
 #include "suites/results/quality.h"
 #include "suites/results/recovery.h"
 #include "suites/results/robust.h"
+#include "suites/results/strips.h"
+#include "suites/results/untuned.h"
 #include "suites/results/vis.h"
 
 namespace {
@@ -46,6 +48,9 @@ constexpr Command kCommands[] = {
      print_quality},
     {"scale", "The same with 4 to 64 ranks on emulated networks, under declared computation",
      print_scale},
+    {"strips", "Strip-mining by the model against exhaustive search, over bulk transfers",
+     print_strips},
+    {"untuned", "The runtime without a model beside vectorised blocking transfers", print_untuned},
     {"load", "Loops of up to 64 ranks that share links, with and without load estimation",
      print_load},
     {"robust", "Kernels with models that are wrong, beside the same ones without a model",

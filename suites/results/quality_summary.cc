@@ -10,7 +10,6 @@
 namespace stripline::suites::results {
 namespace {
 
-constexpr double kMargin = 0.02;
 constexpr double kGeometricMeanBound = 1.03;
 constexpr double kWorstCellBound = 1.15;
 constexpr double kShareBound = 0.9;
@@ -24,20 +23,6 @@ std::string time_text(const std::vector<double>& times) {
 
 std::string bounded(const stats::GeometricMean& mean) {
   return number(mean.value) + " [" + number(mean.lower) + ", " + number(mean.upper) + "]";
-}
-
-void count(stats::NonInferiority verdict, QualitySummary::Verdicts& verdicts) {
-  switch (verdict) {
-    case stats::NonInferiority::non_inferior:
-      ++verdicts.non_inferior;
-      break;
-    case stats::NonInferiority::inferior:
-      ++verdicts.inferior;
-      break;
-    case stats::NonInferiority::inconclusive:
-      ++verdicts.inconclusive;
-      break;
-  }
 }
 
 std::string criteria_table(const QualitySummary& all,
@@ -54,10 +39,7 @@ std::string criteria_table(const QualitySummary& all,
              met(all.worst_lower <= kWorstCellBound)});
   for (const auto& [name, verdicts] :
        {std::pair("blocking", &all.against_blocking), std::pair("HAND-T", &all.against_hand_t)}) {
-    table.add({"tuned not slower than " + std::string(name) + " by more than 2 %",
-               std::to_string(verdicts->non_inferior) + " NON_INFERIOR, " +
-                   std::to_string(verdicts->inferior) + " INFERIOR, " +
-                   std::to_string(verdicts->inconclusive) + " INCONCLUSIVE",
+    table.add({"tuned not slower than " + std::string(name) + " by more than 2 %", verdicts->text(),
                "no INFERIOR", met(verdicts->inferior == 0)});
   }
   for (const auto& [fabric, summary] : by_fabric) {
@@ -121,7 +103,7 @@ Result<QualitySummary> summarize_cells(const std::vector<CellResult>& cells) {
                                              std::pair(&hand_t, &summary.against_hand_t)}) {
       STRIPLINE_ASSIGN_OR_RETURN(const auto against,
                                  stats::non_inferiority(tuned, *baseline, kMargin));
-      count(against.verdict, *verdicts);
+      verdicts->add(against.verdict);
     }
   }
   STRIPLINE_ASSIGN_OR_RETURN(summary.tuned_over_best, stats::geometric_mean(over_best));

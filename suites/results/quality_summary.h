@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "optimizer/stats/compare.h"
 #include "suites/results/quality.h"
+#include "suites/results/verdicts.h"
 
 namespace stripline::suites::results {
 
@@ -27,12 +28,7 @@ struct QualitySummary {
   stats::GeometricMean tuned_over_blocking;
   double worst_lower = 0;  ///< largest lower bound of a cell's tuned / best
   std::string worst_cell;
-  /// How many cells' tuned plan is not slower than another one by more than 2 %, and is.
-  struct Verdicts {
-    size_t non_inferior = 0;
-    size_t inferior = 0;
-    size_t inconclusive = 0;
-  };
+  /// Of the tuned plan.
   Verdicts against_blocking;
   Verdicts against_hand_t;
 
