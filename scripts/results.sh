@@ -9,6 +9,9 @@
 #   overlap      the share of a transfer's time that computation can hide
 #   quality      tuned plans against blocking, hand-written and exhaustively searched ones
 #   scale        the same with 4 to 64 ranks on emulated networks, under declared computation
+#   strips       strip-mining by the model against exhaustive search, over bulk transfers
+#   untuned      the runtime without a model beside blocking transfers
+#   analysis     the share of kernels' time that deciding how to communicate takes
 #   load         loops of up to 64 ranks that share links, with and without load estimation
 #   robust       kernels with models that are wrong beside the same kernels without a model
 #   vis          chosen methods of transfers of many regions against the best ones
@@ -34,13 +37,13 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-names=(coverage recovery prediction overlap quality scale load robust vis strided cost serial compare collectives
+names=(coverage recovery prediction overlap quality scale strips untuned analysis load robust vis strided cost serial compare collectives
   neighbours clocks arrays campaign)
 what=${1:-}
 case " ${names[*]} all " in
-  *" $what "*) [ -n "$what" ] || { sed -n '2,32s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+  *" $what "*) [ -n "$what" ] || { sed -n '2,35s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
   *)
-    sed -n '2,32s/^# \{0,1\}//p' "$0"
+    sed -n '2,35s/^# \{0,1\}//p' "$0"
     case $what in -h | --help) exit 0 ;; *) exit 2 ;; esac
     ;;
 esac
@@ -384,7 +387,7 @@ write_block() {
 table() {
   local name=$1 status=0
   case $name in
-    recovery | prediction | overlap | quality | scale | load | robust | vis)
+    recovery | prediction | overlap | quality | scale | strips | untuned | analysis | load | robust | vis)
       on_networks "$name" >"$scratch/$name" || status=$?
       if [ "$what$status" = all2 ]; then  # recovery knows emulated networks only
         echo "results.sh: $name is left out" >&2

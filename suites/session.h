@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <stripline/context.h>
 
@@ -52,6 +53,11 @@ class Session {
   /// the target starts again from zero.
   Received take_received(rank_t target);
 
+  /// What repetitions of kernels have taken this rank since it was last asked, warm-up included, in
+  /// seconds.
+  double take_kernel_s() { return std::exchange(kernel_s_, 0); }
+  void add_kernel_s(double seconds) { kernel_s_ += seconds; }
+
   /// Collective. The session of the ranks on rank 0's node that reach each other `way` ("mapped",
   /// "cma"): a job of its own, opened when it is first asked for, in which they are numbered anew.
   /// Null on ranks of other nodes, which go on at once. Errors as InnerSession::open_on_node().
@@ -64,6 +70,7 @@ class Session {
  private:
   Context& context_;
   uint32_t run_;
+  double kernel_s_ = 0;
   using Inner = std::map<std::string, Result<std::unique_ptr<InnerSession>>>;
   Inner nodes_;
   Inner served_;

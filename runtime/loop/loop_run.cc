@@ -31,6 +31,8 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       element_bytes_(element_bytes),
       call_(site) {
   const auto inside = context.state().exclusive();
+  Analysis::Span deciding(state_.analysis);
+  state_.analysis.count_execution();
   const bool reading = direction == plan::Direction::get;
   if (reading) halo_bytes_ = options.halo * element_bytes;
   const rank_t me = context.state().rank;
@@ -110,6 +112,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
         state_.forgotten.add(old->guard);
       }
       known = &state_.sites.insert(site_, request_, {plan::plan_strip(request_, costs)});
+      state_.analysis.count_plan();
       if (known->plan.reason == plan::Reason::no_model) state_.say_no_model(context.state());
     }
     plan_ = known->plan;
@@ -119,6 +122,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       take_turn(*known);
     }
   }
+  deciding.end();
   if (timed_ || state_.traces) begun_s_ = context_.now_s();
   prepare_buffer(room);
   enter_block(issue_);
@@ -175,6 +179,7 @@ void LoopRun::settle() {
         what, [this] { return explain(); });
   }
   if (!std::exchange(timed_, false)) return;
+  const Analysis::Span deciding(state_.analysis);
   if (LoopSite* const known = state_.sites.find(site_, request_)) {
     using Way = plan::Guard::Way;
     known->guard.record(plan_.reason == plan::Reason::guarded ? Way::baseline : Way::tuned,
@@ -459,6 +464,7 @@ void LoopRun::stop_clock() {
 void LoopRun::refine() {
   if (!measuring_) return;
   measuring_ = false;
+  const Analysis::Span deciding(state_.analysis);
   // Loops inside of the body may have displaced the entry.
   LoopSite* const known = state_.sites.find(site_, request_);
   if (known == nullptr) return;
@@ -469,6 +475,7 @@ void LoopRun::refine() {
   plan::StripRequest measured = request_;
   measured.compute_s = known->least_compute_s;
   known->plan = plan::plan_strip(measured, costs_);
+  state_.analysis.count_plan();
   known->guard.restart();
 }
 

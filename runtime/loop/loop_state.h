@@ -14,6 +14,7 @@
 #include "optimizer/plan/plan_cache.h"
 #include "optimizer/plan/strip_costs.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/loop/analysis.h"
 #include "runtime/loop/buffer_pool.h"
 #include "runtime/loop/data_cache.h"
 #include "runtime/loop/nest_engine.h"
@@ -96,6 +97,7 @@ struct LoopState : MechanismState {
   plan::PlanCache<LoopSite> sites;
   NestSites nest_sites;
 
+  Analysis analysis;
   bool guards = true;   ///< Options::guard
   bool traces = false;  ///< Options::trace says "sites"
   Trace trace;

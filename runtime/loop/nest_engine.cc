@@ -20,6 +20,8 @@ using plan::Direction;
 // --- before the first step -----------------------------------------------------------------------
 
 void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite call) {
+  Analysis::Span deciding(loops_.analysis);
+  loops_.analysis.count_execution();
   nest_ = nest;
   out_ = false;
   computed_s_ = 0;
@@ -29,6 +31,7 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
   served_ = 0;
   if (caches_ && !loops_.cache.empty()) look_for_kept();
   find_layout(options, call);
+  deciding.end();
   if (layout_->buffer_bytes > 0) memory_ = loops_.buffer_of(state_, layout_->buffer_bytes);
   if (!plan().obstacle) begin_tiles();
 }
@@ -107,6 +110,7 @@ NestSite& NestEngine::site_for(const NestKey& key, const NestOptions& options) {
   if (const NestSite* old = loops_.nest_sites.displaced_by(key)) loops_.forgotten.add(old->guard);
   NestSite& site = loops_.nest_sites.insert(key);
   site.layout = lay_out(state_, site.key, options, options.compute_s);
+  loops_.analysis.count_plan();
   return site;
 }
 
@@ -160,8 +164,10 @@ void NestEngine::begin_tiles() {
     fetch_.step = plan().steps;
     return;
   }
+  Analysis::Span choosing(loops_.analysis);
   choose_methods(layout_->whole, layout_->whole_shapes, whole_methods_);
   choose_methods(layout_->rest, layout_->rest_shapes, rest_methods_);
+  choosing.end();
   if (caches_) keep();
   if (flights_.size() < layout_->slots * groups()) flights_.resize(layout_->slots * groups());
   if (!layout_->gets) fetch_.step = plan().steps;
@@ -533,6 +539,7 @@ void NestEngine::take_turn(const NestOptions& options) {
     const double compute_s = options.compute_s < 0 ? site_->least_compute_s : options.compute_s;
     site_->simple = std::make_unique<NestLayout>(lay_out(state_, site_->key, simply, compute_s));
     site_->simple->plan.reason = plan::Reason::guarded;
+    loops_.analysis.count_plan();
   }
   // Inside of other loops there may be no room for it.
   if (site_->simple->buffer_bytes > loops_.pool.room()) {
@@ -548,6 +555,7 @@ void NestEngine::settle() {
   const double seconds = context_.now_s() - begun_s_;
   if (traces_) note(seconds);
   if (!std::exchange(timed_, false)) return;
+  const Analysis::Span deciding(loops_.analysis);
   using Way = plan::Guard::Way;
   site_->guard.record(plan().reason == plan::Reason::guarded ? Way::baseline : Way::tuned, seconds);
 }
@@ -583,11 +591,13 @@ void NestEngine::stop_clock() {
 
 // Replaces the estimate of the computation by what was measured, and plans again.
 void NestEngine::refine() {
+  const Analysis::Span deciding(loops_.analysis);
   const uint32_t executions = ++site_->executions;
   site_->least_compute_s =
       executions == 1 ? computed_s_ : std::min(site_->least_compute_s, computed_s_);
   if (executions < kRefineAfter || site_->users > 1) return;
   site_->layout = lay_out(state_, site_->key, options_, site_->least_compute_s);
+  loops_.analysis.count_plan();
   site_->simple.reset();
   site_->guard.restart();
 }

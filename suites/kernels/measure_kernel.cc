@@ -20,6 +20,7 @@ experiment::SampleSeries measure_kernel(Session& session, const experiment::Stop
         const double start_s = ctx.now_s();
         if (parts.run) parts.run();
         const double end_s = ctx.now_s();
+        session.add_kernel_s(end_s - start_s);
         ctx.barrier();
         if (parts.run && !parts.verify(salt)) good = 0;
         return (end_s - start_s) * parts.scale;

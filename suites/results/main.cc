@@ -11,6 +11,7 @@
 #include "base/cancel_signals.h"
 #include "base/exit_codes.h"
 #include "suites/bench/command_line.h"
+#include "suites/results/analysis.h"
 #include "suites/results/load.h"
 #include "suites/results/options.h"
 #include "suites/results/overlap.h"
@@ -51,6 +52,8 @@ constexpr Command kCommands[] = {
     {"strips", "Strip-mining by the model against exhaustive search, over bulk transfers",
      print_strips},
     {"untuned", "The runtime without a model beside vectorised blocking transfers", print_untuned},
+    {"analysis", "The share of kernels' time that deciding how to communicate takes",
+     print_analysis},
     {"load", "Loops of up to 64 ranks that share links, with and without load estimation",
      print_load},
     {"robust", "Kernels with models that are wrong, beside the same ones without a model",

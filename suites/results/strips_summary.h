@@ -19,7 +19,7 @@ struct StripSummary {
   size_t cells = 0;
   stats::GeometricMean model_over_bulk;
   stats::GeometricMean best_over_bulk;
-  size_t gaining = 0;     ///< cells where the best plan gains at least 1 %
+  size_t gaining = 0;     ///< cells where the best plan gains at least 1 % (at 95 %)
   size_t with_half = 0;   ///< of these, where the model gets half of that, or more
   size_t with_most = 0;   ///< 90 %, or more
   Verdicts against_bulk;  ///< of the model's plan

@@ -55,13 +55,21 @@ TEST(StripSummary, CountsLoopsThatGetHalfAndMostOfWhatCanBeGained) {
   EXPECT_EQ(summary->with_most, 1U);
   EXPECT_EQ(summary->against_bulk.non_inferior, 4U);
   EXPECT_EQ(summary->against_bulk.inferior, 1U);
-  EXPECT_EQ(summary->worst_cell, "x, slower than bulk");
+  EXPECT_EQ(summary->worst_cell, "8 ranks, slower than bulk");
   EXPECT_NEAR(summary->worst, 1.05, 1e-3);
   // Geometric means of the ratios.
   const double model = std::pow(1 / 1.2 * 10.9 / 12 * 11.5 / 12 * 1.05, 0.2);
   const double best = std::pow(1.2, -0.6);
   EXPECT_NEAR(summary->share(), (1 / model - 1) / (1 / best - 1), 1e-3);
   EXPECT_FALSE(summarize_strips({}).ok());
+}
+
+TEST(StripSummary, WhatMayBeJitterIsNoGain) {
+  CellResult noisy = cell("x", "all of it", 12, 10, 10);
+  noisy.times["best"] = {8, 14, 9, 13};
+  const auto summary = summarize_strips({noisy, cell("x", "all of it", 12, 10, 10)});
+  ASSERT_TRUE(summary.ok());
+  EXPECT_EQ(summary->gaining, 1U);
 }
 
 TEST(StripTables, JudgeTheApplicationsByTheThesis) {

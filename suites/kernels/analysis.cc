@@ -1,0 +1,152 @@
+// kernel.analysis: what deciding how to communicate takes of a kernel's time.
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <string>
+
+#include "base/quantity.h"
+#include "runtime/loop/loop_state.h"
+#include "runtime/rma/context_state.h"
+#include "suites/grids.h"
+#include "suites/kernels/kernels.h"
+#include "suites/kernels/nas_variants.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::Point;
+using experiment::SampleSeries;
+using experiment::StopRule;
+
+constexpr const char* kKernelFactor = "kernel";
+constexpr const char* kRepetitionsFactor = "repetitions";
+
+// Those whose loops and transfers are planned; the first one is the default.
+constexpr const char* kKernels[] = {
+    "kernel.matvec", "kernel.transpose",     "kernel.triad",      "kernel.nas_cg",
+    "kernel.nas_ft", "kernel.nas_is",        "kernel.nas_mg",     "kernel.nas_bt",
+    "kernel.nas_sp", "kernel.prk_transpose", "kernel.prk_sparse", "kernel.prk_stencil"};
+
+// Deciding takes no time on the clock of an emulated network: this one is the host's.
+double host_clock_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The small problem of a kernel, as programs have it: with a guard, where there is one.
+Point problem_of(const std::string& kernel) {
+  const auto& variants = find_benchmark(kernel)->declaration.variants;
+  const bool guarded = std::ranges::find(variants, "guarded") != variants.end();
+  Point point{kernel, guarded ? "guarded" : "tuned", {}};
+  if (kernel == "kernel.matvec") point.params["active"] = std::string("all");
+  return point;
+}
+
+// Shapes of strided transfers whose plans are remembered.
+constexpr uint64_t kShapes = 64;
+
+uint64_t strided_transfers(Context& context) {
+  uint64_t transfers = 0;
+  for (const auto& method : context.state().vis.statistics().methods) {
+    transfers += method.puts + method.gets;
+  }
+  return transfers;
+}
+
+// Of asking for a plan, as often as it is asked for again.
+template <typename Ask>
+double seconds_of(const Ask& ask) {
+  constexpr int kTimes = 200;
+  constexpr int kRounds = 5;
+  [[maybe_unused]] volatile uint64_t answer = 0;  // so that nothing is left out
+  double least_s = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kRounds; ++round) {
+    const double begun_s = host_clock_s();
+    for (int i = 0; i < kTimes; ++i) answer = ask().chunk_bytes;
+    least_s = std::min(least_s, (host_clock_s() - begun_s) / kTimes);
+  }
+  return least_s;
+}
+
+// What so many strided transfers took to plan, were their shapes new as often as they can be: the
+// planner is asked about one like theirs.
+double strided_decisions_s(Context& context, uint64_t transfers) {
+  if (transfers == 0) return 0;
+  detail::ContextState& state = context.state();
+  const rank_t target = (context.rank_me() + 1) % context.rank_n();
+  plan::VisRequest request;
+  request.direction = plan::Direction::put;
+  request.regions = 64;
+  request.region_bytes = 64;
+  request.extent_bytes = 64 << 10;
+  request.iov_limit = state.fabric->info().iov_limit;
+  request.message_bytes = state.messages.max_payload_bytes();
+  request.medium_bytes = state.vis.max_chunk_bytes();
+  request.needs_target = state.fabric->needs_target(target, true);
+  const model::Path path = state.path_to(target);
+  const double known_s = seconds_of([&] { return state.vis_plans->best(request, path); });
+  const double planned_s =
+      seconds_of([&] { return plan::plan_vis(request, state.vis_plans->costs(path)); });
+  return static_cast<double>(transfers) * known_s +
+         static_cast<double>(std::min(transfers, kShapes)) * planned_s;
+}
+
+Result<SampleSeries> run(Session& session, const Point& point, const StopRule&) {
+  Context& context = session.context();
+  const Point kernel = problem_of(*experiment::text_param(point, kKernelFactor));
+  StopRule rule;
+  rule.min_reps = rule.max_reps = static_cast<uint32_t>(size_param(point, kRepetitionsFactor));
+  rule.time_budget_s = std::numeric_limits<double>::max();
+  const bool watched = point.variant == "analysis";
+  detail::Analysis& analysis = detail::LoopState::of(context.state()).analysis;
+  const uint64_t strided_before = strided_transfers(context);
+  session.take_kernel_s();
+  if (watched) analysis.begin(host_clock_s);
+  auto measured = run_point(session, kernel, rule);
+  const detail::Analysis::Total total = analysis.end();
+  const double kernel_s = session.take_kernel_s();
+  if (!measured.ok()) return measured.error();
+
+  SampleSeries series = *std::move(measured);
+  const uint64_t strided = strided_transfers(context) - strided_before;
+  const double mine_s = watched ? total.seconds + strided_decisions_s(context, strided) : kernel_s;
+  series.values = {context.reduce_all(mine_s, Context::ReduceOp::max)};
+  series.timestamps_s = {context.now_s()};
+  if (series.verified && watched) {
+    series.note = std::to_string(total.executions) + " loops, " + std::to_string(total.planned) +
+                  " planned anew in " + seconds_text(total.planning_s) + "; " +
+                  std::to_string(strided) + " strided transfers";
+  }
+  return series;
+}
+
+}  // namespace
+
+Benchmark analysis_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "kernel.analysis";
+  e.title = "Run-time analysis in a kernel";
+  e.description =
+      "What a kernel with a model takes in so many repetitions, the warm-up included (run), and "
+      "what its ranks spend in that on deciding how to communicate (analysis): describing loops "
+      "and nests, finding what is known of them, planning, and guards. The latter is taken on the "
+      "host's clock, as it takes no time on emulated networks with declared computation, and "
+      "includes what preparing and verifying a repetition decide. Decisions on strided transfers "
+      "are counted, times what asking for one takes. Plans that other points of the same run have "
+      "made are known. Of the ranks, the one that takes longest counts.";
+  experiment::Factor kernel;
+  kernel.name = kKernelFactor;
+  kernel.description = "The kernel, with its smallest problem; its guarded variant, if it has one.";
+  for (const char* name : kKernels) kernel.values.emplace_back(std::string(name));
+  e.factors = {kernel, integer_factor(kRepetitionsFactor, "1", "Repetitions of the kernel.",
+                                      {int64_t{4}, int64_t{40}}, 1, 100000)};
+  e.variants = {"run", "analysis"};
+  e.metric = {"time", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification = "As the kernel's; a run is one sample.";
+  return benchmark;
+}
+
+}  // namespace stripline::suites
