@@ -1,6 +1,7 @@
 #include "optimizer/plan/guard.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace stripline::plan {
@@ -29,6 +30,7 @@ size_t index(Guard::Way way) { return static_cast<size_t>(way); }
 }  // namespace
 
 Guard::Turn Guard::next() {
+  if (placed_ == Checks::common) return next_in_common();
   if (checking_ && !first_done_) checking_ = false;  // the one before did not come to its end
   Turn turn{in_use_, false};
   if (checking_) {
@@ -41,6 +43,23 @@ Guard::Turn Guard::next() {
     turn = {first_way_, true};
   } else {
     --until_check_;
+  }
+  ++executions_[index(turn.way)];
+  return turn;
+}
+
+Guard::Turn Guard::next_in_common() {
+  const uint64_t place = place_++;
+  const bool begins = place % 2 == 0;
+  if (begins) {
+    checking_ = place >= next_check_;
+    first_done_ = false;
+  }
+  Turn turn{in_use_, checking_};
+  if (checking_) {
+    // Parities of ones (Thue and Morse) have each way first equally often at any distance.
+    const bool tuned_first = std::popcount(place / 2) % 2 == 0;
+    turn.way = tuned_first == begins ? Way::tuned : Way::baseline;
   }
   ++executions_[index(turn.way)];
   return turn;
@@ -96,23 +115,39 @@ void Guard::judge() {
   const double error = deviation() / std::sqrt(pairs());
   if (checks_ > 1 && behind > kLeastGain && behind > kErrors * error) {
     in_use_ = other();
-    until_check_ = kLeastDistance;
+    postpone(kLeastDistance);
     return;
   }
   if (behind > 0 && behind + error > kLeastGain) {
-    until_check_ = 0;  // the other way is no loss, and it may be a gain
+    postpone(0);  // the other way is no loss, and it may be a gain
     return;
   }
   // What an execution in the other way takes longer.
   const double loss = std::max(std::exp(-behind) - 1, 0.0);
   if (checks_ < kFirstChecks) {
-    until_check_ = std::max(uint64_t{2} << checks_, static_cast<uint64_t>(loss / kFirstBudget));
+    postpone(std::max(uint64_t{2} << checks_, static_cast<uint64_t>(loss / kFirstBudget)));
     return;
   }
-  until_check_ = std::clamp(static_cast<uint64_t>(loss / kBudget), kLeastDistance, kMostDistance);
+  postpone(std::clamp(static_cast<uint64_t>(loss / kBudget), kLeastDistance, kMostDistance));
 }
 
-void Guard::restart() { *this = {}; }
+// The next check is so many executions away, or about that.
+void Guard::postpone(uint64_t executions) {
+  until_check_ = executions;
+  if (executions == 0) {
+    next_check_ = place_;
+    return;
+  }
+  const uint64_t distance = std::bit_ceil(executions);
+  const uint64_t least = place_ + distance / 2;
+  next_check_ = (least + distance - 1) / distance * distance;
+}
+
+void Guard::restart() {
+  const uint64_t place = place_;
+  *this = Guard(placed_);
+  place_ = place;
+}
 
 Guard::Balance Guard::balance() const {
   if (checks_ == 0) return {};

@@ -32,6 +32,16 @@ class Guard {
     bool timed = false;  ///< record() is to be called
   };
 
+  /// Which executions are checks. `near`: as soon as what they cost allows. `common`: the same ones
+  /// as those of guards on other ranks that have counted the same executions, with the same way
+  /// first, though their times differ: pairs begin at even numbers, and are as far apart as a power
+  /// of two, at multiples of it.
+  enum class Checks : uint8_t { near, common };
+
+  Guard() = default;
+  /// `first` is in use until a check says otherwise.
+  explicit Guard(Checks checks, Way first = Way::tuned) : placed_(checks), in_use_(first) {}
+
   /// How the next execution is to be carried out.
   Turn next();
   /// The time of the execution that next() wanted timed. Executions that did not come to their end
@@ -55,13 +65,18 @@ class Guard {
   Way other() const { return in_use_ == Way::tuned ? Way::baseline : Way::tuned; }
   double pairs() const;
   double deviation() const;
+  Turn next_in_common();
   void judge();
+  void postpone(uint64_t executions);
 
+  Checks placed_ = Checks::near;
   Way in_use_ = Way::tuned;
   bool checking_ = false;     // the first one of a pair is done, or under way
   bool first_done_ = false;   // and recorded
   uint32_t checks_ = 0;       // pairs, since the last restart
-  uint64_t until_check_ = 0;  // executions
+  uint64_t until_check_ = 0;  // executions, with Checks::near
+  uint64_t place_ = 0;        // executions so far, with Checks::common
+  uint64_t next_check_ = 0;   // and that of the next check, or the one under way
   double first_s_ = 0;
   Way first_way_ = Way::tuned;
   // Over pairs: ln(baseline / tuned).

@@ -39,6 +39,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   const bool caches = reading && state_.caches(options.data_cache);
   uint32_t remote_blocks = 0;
   uint32_t placed_blocks = 0;
+  RawBlock first;            // of those
   uint64_t whole_bytes = 0;  // of buffers for all of it
   uint32_t peers = 0;        // as blocks follow one another
   rank_t peer = me;
@@ -52,7 +53,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     if (in_place(i, block) != nullptr || block.count == 0) {
       if (reading) own_count += block.count;
     } else {
-      ++remote_blocks;
+      if (remote_blocks++ == 0) first = block;
       whole_bytes += align_up(block.count * element_bytes + halo_bytes_);
       largest_bytes_ = std::max(largest_bytes_, block.count * element_bytes);
       placed_blocks += block.place != nullptr ? 1 : 0;
@@ -118,9 +119,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     plan_ = known->plan;
     measuring_ = options.compute_s < 0 && known->executions < kTimedExecutions &&
                  plan_.reason != plan::Reason::no_model;
-    if (!measuring_ && options.self_check && state_.guards && plan_.reason == plan::Reason::tuned) {
-      take_turn(*known);
-    }
+    if (options.self_check && context.state().run_guard != nullptr) ask_guards(*known, first);
   }
   deciding.end();
   if (timed_ || state_.traces) begun_s_ = context_.now_s();
@@ -148,15 +147,26 @@ void LoopRun::look_for_kept(size_t index, const RawBlock& block) {
   frame_.kept_in.emplace_back(state_.pool, *kept->buffer);
 }
 
-// As the guard says. Within itself a loop is carried out in the way that is in use: the time of an
+// As the guards say. Within itself a loop is carried out in the way that is in use: the time of an
 // execution that is a part of another one is not to be compared with the whole.
-void LoopRun::take_turn(LoopSite& site) {
-  const uint64_t key = plan::hash_of(site_, request_);
-  const plan::Guard::Turn turn =
-      state_.is_guarded(key) ? plan::Guard::Turn{site.guard.in_use(), false} : site.guard.next();
-  frame_.guarded = key;
-  timed_ = turn.timed;
-  if (turn.way == plan::Guard::Way::tuned) return;
+void LoopRun::ask_guards(LoopSite& site, const RawBlock& first) {
+  using Way = plan::Guard::Way;
+  const rma::RunGuard::Turn of_run =
+      context_.state().run_guard->report({site_, rma::call_id(site_, first.rank, first.offset)});
+  if (measuring_ || plan_.reason != plan::Reason::tuned) return;
+  context_.state().run_guard->differs();
+  Way way = of_run.way;
+  if (of_run.sites_decide) {
+    const uint64_t key = plan::hash_of(site_, request_);
+    const plan::Guard::Turn turn =
+        state_.is_guarded(key) ? plan::Guard::Turn{site.guard.in_use(), false} : site.guard.next();
+    frame_.guarded = key;
+    timed_ = turn.timed;
+    way = turn.way;
+  } else if (way == Way::tuned) {
+    way = site.guard.in_use();
+  }
+  if (way == Way::tuned) return;
   plan::StripRequest measured = request_;
   if (measured.compute_s < 0) measured.compute_s = site.least_compute_s;
   plan_ =

@@ -9,7 +9,6 @@ LoopState::LoopState(ContextState& context)
     : loads(context),
       pool(context.options.loop_buffer_bytes),
       cache(context, pool),
-      guards(context.options.guard),
       traces(context.options.trace == "sites"),
       caches_(context.options.data_cache) {
   if (context.model == nullptr) return;
@@ -73,10 +72,15 @@ void report_choices(Context& context) {
   context.state().operation = "leaving the job";
   context.state().groups.world().barrier.wait(sync::Collective::leave);
   const LoopState& loops = LoopState::of(context.state());
-  const Savings own = loops.savings();
   const auto sum = [&](double value) { return context.reduce_all(value, Context::ReduceOp::sum); };
-  const Savings all{sum(own.actual_s), sum(own.baseline_s), sum(own.squared_error), sum(own.sites),
-                    sum(own.demoted)};
+  const auto of_all_ranks = [&](const Savings& own) {
+    return Savings{sum(own.actual_s), sum(own.baseline_s), sum(own.squared_error), sum(own.sites),
+                   sum(own.demoted)};
+  };
+  const Savings all = of_all_ranks(loops.savings());
+  const auto& run_guard = context.state().run_guard;
+  const Savings of_iterations =
+      of_all_ranks(run_guard != nullptr ? run_guard->savings() : Savings());
   const auto total = [&](uint64_t value) {
     return context.reduce_all(value, Context::ReduceOp::sum);
   };
@@ -90,6 +94,9 @@ void report_choices(Context& context) {
                  loops.trace.empty() ? "(none)\n" : loops.trace.text().c_str());
   }
   std::fprintf(stderr, "stripline: %s\n", savings_text(all).c_str());
+  if (const std::string text = iterations_text(of_iterations); !text.empty()) {
+    std::fprintf(stderr, "stripline: %s\n", text.c_str());
+  }
   if (of_all.kept > 0) {
     std::fprintf(stderr, "stripline: %s\n", data_cache_text(of_all, evicted).c_str());
   }

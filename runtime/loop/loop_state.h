@@ -98,7 +98,6 @@ struct LoopState : MechanismState {
   NestSites nest_sites;
 
   Analysis analysis;
-  bool guards = true;   ///< Options::guard
   bool traces = false;  ///< Options::trace says "sites"
   Trace trace;
   /// Of sites that have been forgotten.

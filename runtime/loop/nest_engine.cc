@@ -117,7 +117,7 @@ NestSite& NestEngine::site_for(const NestKey& key, const NestOptions& options) {
 void NestEngine::find_layout(const NestOptions& options, CallSite call) {
   const Nest& nest = served_ == 0 ? nest_ : described_;
   NestKey key = key_of(state_, nest, options, call, caches_);
-  measuring_ = timed_ = false;
+  measuring_ = timed_ = simply_ = false;
   call_ = call;
   // A nest that has room is the same wherever it is carried out.
   const auto fits = [&](const NestLayout& layout) {
@@ -146,9 +146,9 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
     measuring_ = options.compute_s < 0 && !plan().obstacle && !no_model &&
                  reason != plan::Reason::own_memory && site_->executions < kTimedExecutions;
     if (measuring_ || loops_.traces) options_ = options;
-    if (!measuring_ && options.self_check && loops_.guards && reason == plan::Reason::tuned &&
-        !plan().obstacle) {
-      take_turn(options);
+    if (options.self_check && state_.run_guard != nullptr && options.use_model &&
+        reason != plan::Reason::own_memory && !plan().obstacle) {
+      ask_guards(options);
     }
   }
   traces_ = loops_.traces;
@@ -206,7 +206,9 @@ void NestEngine::choose_methods(const Tiling& tiling,
       request.direction = direction;
       request.bounding_box_allowed = direction == Direction::get;
       request.needs_target = state_.fabric->needs_target(owner, direction == Direction::put);
-      return state_.vis_plans->best(request, state_.path_to(owner));
+      const rma::VisPlans::Plans& plans = state_.vis_plans->plans(request, state_.path_to(owner));
+      if (!plans.same && state_.run_guard != nullptr) state_.run_guard->differs();
+      return simply_ ? plans.simple : plans.tuned;
     };
     if (reads(group.mode)) methods[g].get = best(Direction::get);
     if (writes(group.mode)) methods[g].put = best(Direction::put);
@@ -527,12 +529,25 @@ void NestEngine::end() {
 
 // --- timing --------------------------------------------------------------------------------------
 
-// As the guard says; within itself a nest is carried out in the way that is in use.
-void NestEngine::take_turn(const NestOptions& options) {
-  const plan::Guard::Turn turn =
-      site_->users == 1 ? site_->guard.next() : plan::Guard::Turn{site_->guard.in_use(), false};
-  timed_ = turn.timed;
-  if (turn.way == plan::Guard::Way::tuned) return;
+// As the guards say; within itself a nest is carried out in the way that is in use.
+void NestEngine::ask_guards(const NestOptions& options) {
+  using Way = plan::Guard::Way;
+  const Reference& first = nest_.reference[0];
+  const rma::RunGuard::Turn of_run = state_.run_guard->report(
+      {site_->key.place, rma::call_id(site_->key.place, first.owner, first.base)});
+  simply_ = of_run.way == Way::baseline;
+  if (measuring_ || plan().reason != plan::Reason::tuned) return;
+  state_.run_guard->differs();
+  Way way = of_run.way;
+  if (of_run.sites_decide) {
+    const plan::Guard::Turn turn =
+        site_->users == 1 ? site_->guard.next() : plan::Guard::Turn{site_->guard.in_use(), false};
+    timed_ = turn.timed;
+    way = turn.way;
+  } else if (way == Way::tuned) {
+    way = site_->guard.in_use();
+  }
+  if (way == Way::tuned) return;
   if (site_->simple == nullptr) {
     NestOptions simply = options;
     simply.force = plan::NestCandidate{plan::Schedule::vectorised, {0, nest_.counts[0]}, 1};

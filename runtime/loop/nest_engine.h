@@ -128,7 +128,7 @@ class NestEngine {
   const NestTile* next_access();
   void move_elements(plan::Direction direction);
 
-  void take_turn(const NestOptions& options);
+  void ask_guards(const NestOptions& options);
   void settle();
   void note(double seconds);
   std::string explain_command() const;
@@ -166,8 +166,9 @@ class NestEngine {
   NestOptions options_;
   CallSite call_;
   bool traces_ = false;
-  bool timed_ = false;  // for the guard
-  double begun_s_ = 0;  // where the guard or the trace is to know
+  bool simply_ = false;  // tiles of many regions are to travel as without a model
+  bool timed_ = false;   // for the site's guard
+  double begun_s_ = 0;   // where the guard or the trace is to know
   double out_since_s_ = 0;
   double computed_s_ = 0;
 };

@@ -32,6 +32,13 @@ std::string padded(std::string text, size_t width) {
   return text;
 }
 
+std::string saved_text(const Savings& savings) {
+  const double saved = 1 - savings.actual_s / savings.baseline_s;
+  const double error = std::sqrt(savings.squared_error) / savings.baseline_s;
+  return "tuned saved " + format("%.1f", 100 * saved) + " % +- " + format("%.1f", 100 * error) +
+         " against the simple way";
+}
+
 }  // namespace
 
 std::string Choice::text() const {
@@ -48,26 +55,20 @@ std::string Choice::text() const {
   return of_steps;
 }
 
-void Savings::add(const plan::Guard& guard) {
-  if (guard.checks() == 0) return;
-  const plan::Guard::Balance balance = guard.balance();
-  actual_s += balance.actual_s;
-  baseline_s += balance.baseline_s;
-  squared_error += balance.error_s * balance.error_s;
-  sites += 1;
-  demoted += guard.in_use() == plan::Guard::Way::baseline ? 1 : 0;
-}
-
 std::string savings_text(const Savings& savings) {
   if (savings.sites == 0 || !(savings.baseline_s > 0)) {
     return "no tuned plan was carried out often enough to be compared with the simple way";
   }
-  const double saved = 1 - savings.actual_s / savings.baseline_s;
-  const double error = std::sqrt(savings.squared_error) / savings.baseline_s;
-  return "tuned saved " + format("%.1f", 100 * saved) + " % +- " + format("%.1f", 100 * error) +
-         " against the simple way, at " + format("%.0f", savings.sites) +
+  return saved_text(savings) + ", at " + format("%.0f", savings.sites) +
          (savings.sites == 1 ? " site" : " sites") + " of all ranks; " +
          format("%.0f", savings.demoted) + " demoted";
+}
+
+std::string iterations_text(const Savings& savings) {
+  if (savings.sites == 0 || !(savings.baseline_s > 0)) return {};
+  return "iterations of the program: " + saved_text(savings) + "; " +
+         format("%.0f", savings.demoted) + " of " + format("%.0f", savings.sites) +
+         " (of all ranks) carried out the simple way";
 }
 
 void Trace::note(CallSite call, uint64_t shape, const Choice& choice, double seconds,

@@ -177,6 +177,10 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to
                            ? plan::CollectivePlanner(*model->collective)
                            : plan::CollectivePlanner();
   vis_plans = std::make_unique<rma::VisPlans>(model.get());
+  run_guard.reset();
+  if (model != nullptr && options.guard) {
+    run_guard = std::make_unique<rma::RunGuard>([this] { return fabric->now_s(); });
+  }
   combiner.start(tuning.combining);
   bounces = rma::BounceRing(tuning.buffered_budget_bytes);
   return {};

@@ -28,6 +28,7 @@
 #include "runtime/rma/owner_operations.h"
 #include "runtime/rma/progress_thread.h"
 #include "runtime/rma/put_combiner.h"
+#include "runtime/rma/run_guard.h"
 #include "runtime/rma/service_delays.h"
 #include "runtime/rma/symmetric_heap.h"
 #include "runtime/rma/tuning.h"
@@ -306,7 +307,9 @@ struct ContextState {
   std::map<std::string, std::string> fingerprint;
   std::unique_ptr<MechanismState> loop;      ///< of the loop engine
   std::unique_ptr<rma::VisPlans> vis_plans;  ///< with the model's costs; set by join()
-  std::unique_ptr<rma::DebugChecks> debug;   ///< null unless Options::debug
+  /// Null without a model, or with Options::guard off.
+  std::unique_ptr<rma::RunGuard> run_guard;
+  std::unique_ptr<rma::DebugChecks> debug;  ///< null unless Options::debug
   /// With Options::progress "thread", or once it pays with "tuned".
   std::unique_ptr<rma::ProgressThread> progress_thread;
 

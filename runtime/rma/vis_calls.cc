@@ -1,6 +1,7 @@
 #include "runtime/rma/vis_calls.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -179,13 +180,17 @@ plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection directi
 }
 
 plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, plan::VisRequest& request,
-                               const VisOptions& options) {
+                               const VisOptions& options, const rma::RunGuard::Call& call) {
   request.message_bytes = state.messages.max_payload_bytes();
   request.medium_bytes = state.vis.max_chunk_bytes();
   const model::Path path = state.path_to(target);
   if (options.method == VisMethod::best) {
-    return options.use_model ? state.vis_plans->best(request, path)
-                             : plan::plan_vis(request, nullptr);
+    if (!options.use_model) return plan::plan_vis(request, nullptr);
+    const rma::VisPlans::Plans& plans = state.vis_plans->plans(request, path);
+    if (state.run_guard == nullptr || !options.self_check) return plans.tuned;
+    if (!plans.same) state.run_guard->differs();
+    const rma::RunGuard::Turn turn = state.run_guard->report(call);
+    return turn.way == rma::RunGuard::Way::tuned ? plans.tuned : plans.simple;
   }
   const plan::VisCosts* costs = options.use_model ? state.vis_plans->costs(path) : nullptr;
   return plan::force_vis(request, costs,
@@ -291,7 +296,10 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.local_regions = local.regions();
   request.message_header_bytes += static_cast<uint32_t>(
       sizeof(vis::wire::StridedHead) + shape.dimensions.size() * 2 * sizeof(uint64_t));
-  const plan::VisPlan plan = choose(state, transfer.target, request, options);
+  const uint64_t what =
+      rma::call_id(std::bit_cast<uintptr_t>(caller), request.regions, request.region_bytes);
+  const plan::VisPlan plan = choose(state, transfer.target, request, options,
+                                    {what, rma::call_id(what, transfer.target, shape.remote)});
   const auto begin = [&](fabric::Counter& counter) {
     state.vis.start(request.direction, transfer.target, shape, transfer.local, plan, counter,
                     signal_of(signal));
@@ -358,7 +366,10 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.region_bytes = total / request.regions;
   request.local_regions = local_regions;
   request.region_header_bytes = vis::wire::kWordBytes;
-  const plan::VisPlan plan = choose(state, target, request, options);
+  // What lists hold may change from call to call.
+  const uint64_t what = rma::call_id(std::bit_cast<uintptr_t>(caller));
+  const plan::VisPlan plan =
+      choose(state, target, request, options, {what, rma::call_id(what, target)});
   if (state.debug != nullptr) {
     return checked(context, name, direction, target, regions, nullptr, signal, caller,
                    [&](fabric::Counter& counter) {

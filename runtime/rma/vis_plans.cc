@@ -31,12 +31,18 @@ VisPlans::VisPlans(const model::TunedModel* model)
   }
 }
 
-plan::VisPlan VisPlans::best(const plan::VisRequest& request, model::Path path) {
+const VisPlans::Plans& VisPlans::plans(const plan::VisRequest& request, model::Path path) {
   Entry& entry = (*entries_)[(hash_of(request) + static_cast<uint64_t>(path)) % kPlaces];
   if (!entry.known || entry.path != path || !(entry.request == request)) {
-    entry = {true, path, request, plan::plan_vis(request, costs(path))};
+    entry = {true, path, request, {}};
+    Plans& plans = entry.plans;
+    plans.tuned = plan::plan_vis(request, costs(path));
+    plans.simple = plan::plan_vis(request, nullptr);
+    plans.same = plans.tuned.method == plans.simple.method &&
+                 plans.tuned.window == plans.simple.window &&
+                 plans.tuned.chunk_bytes == plans.simple.chunk_bytes;
   }
-  return entry.plan;
+  return entry.plans;
 }
 
 }  // namespace stripline::rma

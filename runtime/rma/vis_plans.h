@@ -20,8 +20,19 @@ class VisPlans {
   /// `model` may be null, and need not stay.
   explicit VisPlans(const model::TunedModel* model);
 
-  /// For a target on this path.
-  plan::VisPlan best(const plan::VisRequest& request, model::Path path);
+  /// By the model, and as without one.
+  struct Plans {
+    plan::VisPlan tuned;
+    plan::VisPlan simple;
+    /// Whether they are carried out alike.
+    bool same = true;
+  };
+
+  /// For a target on this path. Valid until the next call.
+  const Plans& plans(const plan::VisRequest& request, model::Path path);
+  plan::VisPlan best(const plan::VisRequest& request, model::Path path) {
+    return plans(request, path).tuned;
+  }
 
   /// Null without a model.
   const plan::VisCosts* costs(model::Path path) const {
@@ -35,7 +46,7 @@ class VisPlans {
     bool known = false;
     model::Path path = model::Path::network;
     plan::VisRequest request;
-    plan::VisPlan plan;
+    Plans plans;
   };
 
   std::array<std::optional<plan::VisCosts>, model::kPaths> costs_;

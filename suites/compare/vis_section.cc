@@ -75,6 +75,7 @@ VisCell VisSection::measure(bool is_put, size_t piece_bytes, int rounds) {
   const auto by = [&](VisMethod method) {
     VisOptions options;
     options.method = method;
+    options.self_check = false;
     options.bounding_box = method == VisMethod::bounding_box;
     return [strided, options] { strided(options); };
   };

@@ -24,10 +24,10 @@ namespace stripline::suites {
 /// Faces: ranks tell their six neighbours that their cells are up to date, and fetch their own
 /// ghost layers, each by one strided call, in the order of their cells; the right-hand side of a
 /// cell is computed as soon as its layers are here, except in variant blocking, which computes all
-/// of them in the end. Variants untuned, tuned and forced put the layers that a neighbour has on
-/// one side of its cells into a buffer there instead, by one call with a flag, and it copies those
-/// of a cell before it computes that; nobody has to be told that its cells are up to date. Variant
-/// packed does the same by hand, and copies all layers first.
+/// of them in the end. Variants untuned, tuned, guarded and forced put the layers that a neighbour
+/// has on one side of its cells into a buffer there instead, by one call with a flag, and it copies
+/// those of a cell before it computes that; nobody has to be told that its cells are up to date.
+/// Variant packed does the same by hand, and copies all layers first.
 ///
 /// Sweeps: what a cell hands on has no gaps and is put to where it is used, as a wavefront whose
 /// pieces are planned (tuned) or given; variant blocking puts all of it, waits until it is there

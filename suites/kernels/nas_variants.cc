@@ -14,8 +14,8 @@
 namespace stripline::suites {
 namespace {
 
-constexpr std::array<std::string_view, 7> kNames = {"blocking", "hand",   "packed", "untuned",
-                                                    "tuned",    "forced", "fine"};
+constexpr std::array<std::string_view, 8> kNames = {"blocking", "hand",    "packed", "untuned",
+                                                    "tuned",    "guarded", "forced", "fine"};
 
 // A bounding box is none of them: it would read ghosts that their owner is fetching at that time.
 constexpr std::array<VisMethod, 3> kMethods = {VisMethod::pipelined, VisMethod::native_iov,
@@ -33,15 +33,18 @@ Result<NasManner> nas_manner(Context& context, const experiment::Point& point) {
   const auto found = std::find(kNames.begin(), kNames.end(), point.variant);
   NasManner manner;
   manner.variant = static_cast<NasVariant>(found - kNames.begin());
-  const bool tuned = manner.variant == NasVariant::tuned;
+  const bool guarded = manner.variant == NasVariant::guarded;
+  const bool tuned = guarded || manner.variant == NasVariant::tuned;
   const bool forced = manner.variant == NasVariant::forced;
 
   if (tuned && context.state().model == nullptr) {
     return Error(ErrorCode::failed_precondition,
-                 "variant 'tuned' needs a tuned model; give one with --model FILE "
-                 "('stripline model fetch' gets one)");
+                 "variant '" + point.variant +
+                     "' needs a tuned model; give one with --model FILE "
+                     "('stripline model fetch' gets one)");
   }
   manner.transfers.use_model = tuned;
+  manner.transfers.self_check = guarded;
 
   const std::string name = *experiment::text_param(point, kMethodFactor);
   const auto* const method = std::find_if(kMethods.begin(), kMethods.end(),

@@ -26,6 +26,7 @@ enum class NasVariant {
   packed,    ///< packed into one contiguous put for each neighbour, and unpacked by the program
   untuned,   ///< puts of faces with a signal, as far as they can be under way; no model
   tuned,     ///< the calls of untuned, carried out as the loaded model says
+  guarded,   ///< tuned as programs have it: given up where it loses (VisOptions::self_check)
   forced,    ///< the calls of untuned, carried out by the method that a factor names
   fine       ///< element by element; PRK stencil only
 };
@@ -33,7 +34,7 @@ enum class NasVariant {
 /// Whether faces are put by strided calls that take a flag along.
 constexpr bool signals(NasVariant variant) {
   return variant == NasVariant::untuned || variant == NasVariant::tuned ||
-         variant == NasVariant::forced;
+         variant == NasVariant::guarded || variant == NasVariant::forced;
 }
 
 /// The names of all but fine: "blocking" is the baseline.
@@ -46,7 +47,7 @@ struct NasManner {
   size_t pieces = 1;     ///< in which what a sweep hands on leaves a cell (SP, BT)
 };
 
-/// Of a completed point. Errors: failed_precondition for tuned when no model is loaded;
+/// Of a completed point. Errors: failed_precondition for tuned and guarded when no model is loaded;
 /// invalid_argument for a method or pieces that the variant does not take, or a method that the
 /// network does not have.
 Result<NasManner> nas_manner(Context& context, const experiment::Point& point);

@@ -73,7 +73,9 @@ Benchmark prk_stencil_benchmark() {
       "need no ghosts are computed (hand). Or each face goes into a buffer at the neighbour, where "
       "nothing must have been used before, with a flag that tells it so, and is copied from there: "
       "packed by the program (packed), or by one strided call, without a model "
-      "(untuned), as the context's model says (tuned) or by a given method (forced). All "
+      "(untuned), as the context's model says (tuned, and guarded, which gives up what loses) or "
+      "by "
+      "a given method (forced). All "
       "variants run the same loop bodies. fine takes faces of at most 4096 elements. Two ranks "
       "have no columns to exchange, but with ranks_x=2. A sample is the time of all iterations, "
       "divided by their number.";
@@ -90,7 +92,7 @@ Benchmark prk_stencil_benchmark() {
                      {int64_t{0}}, 0, kMostRanks),
       prk_iterations_factor(), strided_method_factor()};
   e.version = 2;  // 1: untuned, tuned and forced put to where ghosts belong
-  e.variants = {"blocking", "fine", "hand", "packed", "untuned", "tuned", "forced"};
+  e.variants = {"blocking", "fine", "hand", "packed", "untuned", "tuned", "guarded", "forced"};
   e.metric = {"time_per_iteration", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

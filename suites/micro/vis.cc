@@ -64,6 +64,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                                                                              : plan::Direction::get;
   VisOptions options;
   options.method = method_of(point.variant);
+  options.self_check = false;
   options.bounding_box = true;
   for (const VisCompute of_class :
        {VisCompute::communication_only, VisCompute::light, VisCompute::heavy}) {

@@ -37,7 +37,7 @@ constexpr uint32_t kQuickExecutions = 40;
 constexpr uint32_t kLeastRepetitions = 4;
 constexpr double kNoLimitS = 1e6;  // of emulated time
 
-// The kernels with small problems; those with strided transfers know no guard, and are tuned.
+// The kernels with small problems, as programs have them.
 std::vector<Point> problems() {
   std::vector<Point> points;
   for (const Benchmark& benchmark : benchmarks()) {
@@ -45,8 +45,8 @@ std::vector<Point> problems() {
     const auto has = [&](const char* variant) {
       return std::ranges::find(declaration.variants, variant) != declaration.variants.end();
     };
-    if (!declaration.name.starts_with("kernel.") || !has("untuned")) continue;
-    Point point{declaration.name, has("guarded") ? "guarded" : "tuned", {}};
+    if (!declaration.name.starts_with("kernel.") || !has("guarded")) continue;
+    Point point{declaration.name, "guarded", {}};
     if (declaration.name == "kernel.matvec") point.params["active"] = std::string("all");
     if (!experiment::complete_point(declaration, point)) points.push_back(std::move(point));
   }
@@ -78,12 +78,12 @@ Result<Record> record_from_json(const Json& json) {
   return record;
 }
 
-// Loops of one repetition, with the smallest problem.
+// What guards judge of one repetition, with the smallest problem: loops, or iterations.
 uint32_t executions_of(const Point& problem) {
   const std::map<std::string_view, uint32_t> executions = {
       {"kernel.nas_cg", 300},      {"kernel.nas_ft", 6},     {"kernel.nas_is", 10},
-      {"kernel.prk_transpose", 4}, {"kernel.prk_sparse", 4}, {"kernel.nas_mg", 100},
-      {"kernel.nas_bt", 100},      {"kernel.nas_sp", 100},   {"kernel.prk_stencil", 10}};
+      {"kernel.prk_transpose", 4}, {"kernel.prk_sparse", 4}, {"kernel.nas_mg", 4},
+      {"kernel.nas_bt", 60},      {"kernel.nas_sp", 100},   {"kernel.prk_stencil", 10}};
   const auto found = executions.find(problem.experiment);
   return found == executions.end() ? 1 : found->second;
 }

@@ -157,7 +157,7 @@ class LoopRun {
   void start_clock();
   void stop_clock();
   void refine();
-  void take_turn(LoopSite& site);
+  void ask_guards(LoopSite& site, const RawBlock& first);
   void settle();
   std::string explain() const;
 
@@ -190,7 +190,7 @@ class LoopRun {
   double out_since_s_ = 0;
   double computed_s_ = 0;
   CallSite call_;
-  bool timed_ = false;  // for the guard
+  bool timed_ = false;  // for the site's guard
   double begun_s_ = 0;  // where the guard or the trace is to know
   Strip strip_;
 };

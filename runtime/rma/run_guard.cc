@@ -1,0 +1,117 @@
+#include "runtime/rma/run_guard.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stripline::rma {
+namespace {
+
+// An iteration that is longer, in calls, has another one behind it.
+uint64_t most_calls(const CallRhythm::Anchor& anchor) { return 4 * uint64_t{anchor.calls} + 64; }
+
+}  // namespace
+
+void RunGuard::note(const Call& call) {
+  if (!in_phase_) return look(call);
+  if ((by_place_ ? call.where : call.what) != anchor_.id) {
+    leave();
+    return look(call);
+  }
+  if (++times_ == anchor_.times) end_iteration();
+}
+
+void RunGuard::look(const Call& call) {
+  if (search_ == nullptr) search_ = std::make_unique<Search>();
+  search_->places.add(call.where);
+  search_->placeless.add(call.what);
+  if (search_->places.found()) {
+    enter(search_->places, true);
+  } else if (search_->places.calls() >= kPatience) {
+    search_->placeless.found() ? enter(search_->placeless, false) : pause();
+  }
+}
+
+// The call that is being carried out is the last one of an iteration.
+void RunGuard::enter(const CallRhythm& rhythm, bool by_place) {
+  const auto known = std::ranges::find_if(phases_, [&](const Phase& phase) {
+    return phase.by_place == by_place && phase.anchor.calls == rhythm.anchor().calls &&
+           rhythm.contains(phase.anchor.id);
+  });
+  if (known != phases_.end()) {
+    std::rotate(known, known + 1, phases_.end());
+  } else {
+    if (phases_.size() == kPhases) {
+      former_.add(phases_.front().guard);
+      phases_.erase(phases_.begin());
+    }
+    phases_.push_back(
+        {rhythm.anchor(), by_place, plan::Guard(plan::Guard::Checks::common, turn_.way)});
+  }
+  in_phase_ = true;
+  by_place_ = by_place;
+  anchor_ = phases_.back().anchor;
+  most_calls_ = most_calls(anchor_);
+  calls_ = 0;
+  // The first anchor ends what may be a part of an iteration.
+  times_ = anchor_.times - 1;
+  iterations_ = kIterations - 1;
+  timed_ = false;
+  search_.reset();
+  pause_ = kPause;
+}
+
+void RunGuard::leave() {
+  turn_ = {phases_.back().guard.in_use(), true};
+  differs_ = false;
+  in_phase_ = false;
+  anchor_ = {};
+  most_calls_ = 0;
+}
+
+void RunGuard::pause() {
+  search_.reset();
+  calls_ = 0;
+  most_calls_ = pause_;
+  pause_ *= 2;
+}
+
+// And the next one begins with this call.
+void RunGuard::end_iteration() {
+  const bool whole = calls_ == anchor_.calls;
+  calls_ = 0;
+  times_ = 0;
+  ++iterations_;
+  if (timed_) {
+    const double now_s = now_s_();
+    if (whole && iterations_ > 1) fastest_s_ = std::min(fastest_s_, now_s - begun_s_);
+    begun_s_ = now_s;
+  }
+  if (iterations_ == kIterations) begin_turn();
+}
+
+void RunGuard::begin_turn() {
+  Phase& phase = phases_.back();
+  if (timed_ && fastest_s_ < std::numeric_limits<double>::infinity()) {
+    phase.guard.record(turn_.way, fastest_s_ * kIterations);
+  }
+  iterations_ = 0;
+  if (phase.turns < kFirstTurns) {
+    ++phase.turns;
+    timed_ = false;
+    turn_ = {phase.guard.in_use(), phase.guard.in_use() == Way::tuned};
+    return;
+  }
+  const plan::Guard::Turn next = phase.guard.next();
+  turn_ = {next.way, !next.timed && next.way == Way::tuned};
+  timed_ = next.timed && differs_;
+  fastest_s_ = std::numeric_limits<double>::infinity();
+  if (timed_) begun_s_ = now_s_();
+}
+
+detail::Savings RunGuard::savings() const {
+  detail::Savings all = former_;
+  for (const Phase& phase : phases_) all.add(phase.guard);
+  return all;
+}
+
+}  // namespace stripline::rma

@@ -1,0 +1,139 @@
+// Whether all that the model decides together keeps what it promises, by the time of the program's
+// iterations. The guards of loops and nests (optimizer/plan/guard.h) each judge the time of their
+// own site, which is not all: a loop that is quicker on one rank may make the iteration longer on
+// all of them, and the time of a strided call ends somewhere behind it.
+//
+// Sites that plan by the model report their executions, and are told how to carry them out. What
+// they repeat (call_rhythm.h) is the program's iteration. Three iterations are a turn; in most
+// turns everything is carried out in the way that is in use, in some the one way or the other is
+// timed: the first iteration of such a turn takes up what is left of the way before, the faster one
+// of the other two counts. Which turns are timed, and which way comes first, depends on the number
+// of turns, so that ranks that make the same calls check together: each of them sees what the
+// iteration of all takes when all of them go the one way, or the other.
+//
+// Not judged are the first turns of an iteration, in which plans are made and refined, and what
+// does not repeat within CallRhythm::kLongest calls. When the iteration is not seen any more, the
+// next one is looked for; what was found out about the last few is kept, because programs come
+// back to their phases. Until an iteration has been judged, what was in use last stays in use.
+//
+// No allocation while the same iteration goes on. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "optimizer/plan/guard.h"
+#include "runtime/rma/call_rhythm.h"
+#include "runtime/rma/savings.h"
+
+namespace stripline::rma {
+
+class RunGuard {
+ public:
+  using Way = plan::Guard::Way;
+
+  /// Iterations of a turn; the first one of a turn that is timed does not count.
+  static constexpr uint32_t kIterations = 3;
+  /// Turns of a new iteration that are not judged.
+  static constexpr uint32_t kFirstTurns = 2;
+  /// How often an iteration must have been made after the first time.
+  static constexpr uint32_t kRepeats = 3;
+  /// Calls after which the places of calls do not count any more, if these do not repeat, and how
+  /// often what the calls do must then repeat, which is less to tell calls apart.
+  static constexpr uint64_t kPatience = 4 * CallRhythm::kLongest;
+  static constexpr uint32_t kPlacelessRepeats = 16;
+  /// Calls without an iteration, after which the next one is looked for; doubled each time.
+  static constexpr uint64_t kPause = uint64_t{1} << 14;
+
+  /// A call of a site.
+  struct Call {
+    uint64_t what = 0;   ///< says the site, and what is done
+    uint64_t where = 0;  ///< says also which memory it is done to
+  };
+
+  /// How a call is to be carried out.
+  struct Turn {
+    Way way = Way::tuned;
+    /// A site with a guard of its own asks that one, which may check. Otherwise, with Way::tuned,
+    /// it does what its guard has in use.
+    bool sites_decide = true;
+  };
+
+  /// `now_s` reads the time of this rank.
+  explicit RunGuard(std::function<double()> now_s) : now_s_(std::move(now_s)) {}
+
+  /// A site that plans by the model is about to be carried out.
+  Turn report(const Call& call) {
+    ++calls_;
+    if ((by_place_ ? call.where : call.what) == anchor_.id || calls_ >= most_calls_) [[unlikely]]
+      note(call);
+    return turn_;
+  }
+  /// In this iteration there is something that the tuned and the simple way do not do alike. Where
+  /// nobody says so, nothing is timed.
+  void differs() { differs_ = true; }
+
+  /// Of all iterations that were compared.
+  detail::Savings savings() const;
+
+ private:
+  // An iteration of the program that was found.
+  struct Phase {
+    CallRhythm::Anchor anchor;
+    bool by_place = true;
+    plan::Guard guard;
+    uint32_t turns = 0;  // that were not judged
+  };
+  static constexpr size_t kPhases = 4;
+
+  void note(const Call& call);
+  void look(const Call& call);
+  void enter(const CallRhythm& rhythm, bool by_place);
+  void leave();
+  void pause();
+  void end_iteration();
+  void begin_turn();
+
+  std::function<double()> now_s_;
+  std::vector<Phase> phases_;  // the latest one last
+  detail::Savings former_;     // of those that were forgotten
+  Turn turn_;
+  bool differs_ = false;
+
+  // While there is an iteration: its anchor, calls since it began, and those at which it is lost.
+  // Else calls, and how many of them until one is looked for.
+  bool in_phase_ = false;
+  bool by_place_ = true;
+  CallRhythm::Anchor anchor_;
+  uint64_t calls_ = 0;
+  uint64_t most_calls_ = 0;
+  uint32_t times_ = 0;  // that the anchor was made in this iteration
+
+  // Of the turn.
+  uint32_t iterations_ = 0;
+  bool timed_ = false;
+  double begun_s_ = 0;
+  double fastest_s_ = std::numeric_limits<double>::infinity();
+
+  // While one is looked for.
+  struct Search {
+    CallRhythm places{kRepeats};
+    CallRhythm placeless{kPlacelessRepeats};
+  };
+  std::unique_ptr<Search> search_;
+  uint64_t pause_ = kPause;
+};
+
+/// A number from several, for RunGuard::Call; never 0.
+template <typename... Numbers>
+uint64_t call_id(Numbers... numbers) {
+  uint64_t id = 0;
+  ((id = (id ^ static_cast<uint64_t>(numbers)) * 0x9e3779b97f4a7c15, id ^= id >> 29), ...);
+  return id | 1;
+}
+
+}  // namespace stripline::rma

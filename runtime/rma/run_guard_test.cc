@@ -1,0 +1,229 @@
+#include "runtime/rma/run_guard.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace stripline::rma {
+namespace {
+
+using Way = RunGuard::Way;
+
+// A program whose calls take longer the one way than the other, on a clock of its own.
+class Program {
+ public:
+  explicit Program(double noise = 0, uint64_t seed = 1) : noise_(noise), random_(seed) {}
+
+  // Iterations whose calls are named by letters. What a call takes is what it was told to do times
+  // its seconds of that way.
+  void run(std::string_view calls, int iterations, double tuned_s, double simple_s) {
+    for (int i = 0; i < iterations; ++i) {
+      for (const char call : calls) make(call, tuned_s, simple_s);
+    }
+  }
+  void make(char call, double tuned_s, double simple_s) {
+    if (differs_) guard_.differs();
+    const auto place = static_cast<uint64_t>(call);
+    const RunGuard::Turn turn = guard_.report({call_id('s'), call_id(place)});
+    ++(turn.way == Way::tuned ? tuned_ : simple_);
+    decided_ += turn.sites_decide ? 1 : 0;
+    const double expected_s = turn.way == Way::tuned ? tuned_s : simple_s;
+    expected_s_ += expected_s;
+    double actual_s = expected_s * std::exp(std::normal_distribution<>(0, noise_)(random_));
+    if (noise_ > 0 && std::uniform_real_distribution<>()(random_) < 0.01) actual_s *= 5;
+    now_s_ += actual_s;
+  }
+  void clear() { tuned_ = simple_ = decided_ = 0, expected_s_ = 0; }
+  void set_differs(bool differs) { differs_ = differs; }
+  // Not a call that the guard sees.
+  void spend(double seconds) { now_s_ += seconds; }
+
+  int tuned() const { return tuned_; }
+  int simple() const { return simple_; }
+  int decided() const { return decided_; }
+  double expected_s() const { return expected_s_; }
+  int clock_reads() const { return clock_reads_; }
+  RunGuard& guard() { return guard_; }
+
+ private:
+  double noise_;
+  std::mt19937_64 random_;
+  double now_s_ = 0;
+  int clock_reads_ = 0;
+  bool differs_ = true;
+  int tuned_ = 0;
+  int simple_ = 0;
+  int decided_ = 0;
+  double expected_s_ = 0;
+  RunGuard guard_{[this] {
+    ++clock_reads_;
+    return now_s_;
+  }};
+};
+
+// One call; a cycle over grids; axes in turn, back and forth.
+const std::vector<std::string> kPrograms = {"a", "abcDcbaab", "xyzzyx", "aabb"};
+constexpr int kWarmUp = 1500;
+constexpr int kTimes = 6000;
+
+TEST(RunGuard, GivesABadModelUp) {
+  for (const std::string& calls : kPrograms) {
+    for (const double slower : {1.05, 1.5, 10.0}) {
+      Program program(0.01);
+      program.run(calls, kWarmUp, slower, 1);
+      program.clear();
+      program.run(calls, kTimes, slower, 1);
+      EXPECT_LT(program.expected_s() / static_cast<double>(kTimes * calls.size()), 1.012)
+          << calls << " " << slower;
+    }
+  }
+}
+
+TEST(RunGuard, KeepsAGoodModel) {
+  for (const std::string& calls : kPrograms) {
+    for (const double faster : {0.95, 0.5, 0.1}) {
+      Program program(0.01);
+      program.run(calls, kWarmUp, faster, 1);
+      program.clear();
+      program.run(calls, kTimes, faster, 1);
+      EXPECT_LT(program.expected_s() / static_cast<double>(kTimes * calls.size()), 1.012 * faster)
+          << calls << " " << faster;
+    }
+  }
+}
+
+TEST(RunGuard, LosesNothingBetweenWaysThatAreEqual) {
+  Program program(0.02);
+  program.run("abc", 2000, 1, 1.002);
+  program.clear();
+  program.run("abc", kTimes, 1, 1.002);
+  EXPECT_LT(program.expected_s() / (3 * kTimes), 1.004);
+}
+
+// Until there is something to say, sites do as they do without it.
+TEST(RunGuard, LeavesTheFirstIterationsAlone) {
+  Program program;
+  constexpr int kFirst = 1 + RunGuard::kRepeats + RunGuard::kIterations * RunGuard::kFirstTurns;
+  program.run("abc", kFirst, 2, 1);
+  EXPECT_EQ(program.decided(), 3 * kFirst);
+  EXPECT_EQ(program.clock_reads(), 0);
+  program.run("abc", 2 * RunGuard::kIterations, 2, 1);
+  EXPECT_EQ(program.decided(), 3 * kFirst);
+  EXPECT_EQ(program.simple(), 3 * RunGuard::kIterations);
+}
+
+TEST(RunGuard, TakesNoTimeWhereNothingDiffers) {
+  Program program;
+  program.set_differs(false);
+  program.run("abc", 1000, 1, 1);
+  EXPECT_EQ(program.clock_reads(), 0);
+  EXPECT_EQ(program.guard().savings().sites, 0);
+  program.set_differs(true);
+  program.run("abc", 100, 1, 2);
+  EXPECT_GT(program.clock_reads(), 0);
+}
+
+// A rank whose times differ a little goes the same way in the same iterations.
+TEST(RunGuard, RanksCheckTogether) {
+  for (const double slower : {0.6, 0.97, 1.02, 1.4}) {
+    Program one(0.002, 1);
+    Program other(0.002, 2);
+    int apart = 0;
+    int last = 0;
+    for (int i = 0; i < 2000; ++i) {
+      // The other one has two neighbours more.
+      one.run("ab", 1, slower, 1);
+      other.run("abcd", 1, slower, 1);
+      const bool same = 2 * one.simple() - last == other.simple();
+      last = 2 * one.simple() - other.simple();
+      apart += same ? 0 : 1;
+    }
+    EXPECT_LT(apart, 60) << slower;
+  }
+}
+
+TEST(RunGuard, FollowsTheProgramFromPhaseToPhase) {
+  Program program(0.005);
+  program.run("abc", 200, 1.5, 1);
+  program.clear();
+  // Where the model is right again, it is tried again.
+  program.run("de", 200, 0.5, 1);
+  program.clear();
+  program.run("de", 1000, 0.5, 1);
+  EXPECT_LT(program.simple(), 2 * 1000 / 50);
+  EXPECT_EQ(program.guard().savings().sites, 2);
+  EXPECT_EQ(program.guard().savings().demoted, 1);
+  // What was known of the first one is known still: it is not judged anew.
+  program.run("abc", 40, 1.5, 1);
+  program.clear();
+  program.run("abc", 30, 1.5, 1);
+  EXPECT_LE(program.tuned(), 3 * RunGuard::kIterations);
+  EXPECT_EQ(program.guard().savings().sites, 2);
+}
+
+// In between, what was in use stays.
+TEST(RunGuard, AModelThatLostIsNotTriedWhereNothingRepeats) {
+  Program program;
+  program.run("abc", 200, 1.5, 1);
+  std::mt19937_64 random(1);
+  const auto at_random = [&](int calls) {
+    for (int i = 0; i < calls; ++i) program.make(static_cast<char>(random() % 100), 1.5, 1);
+  };
+  at_random(300);
+  program.clear();
+  at_random(300);
+  EXPECT_EQ(program.tuned(), 0);
+  EXPECT_EQ(program.decided(), 300);
+}
+
+// An iteration with calls of its own now and then, and pauses of the program.
+TEST(RunGuard, ToleratesWhatIsNotOfTheIteration) {
+  for (const double slower : {0.6, 1.4}) {
+    Program program(0.005);
+    const auto run = [&](int repetitions) {
+      for (int i = 0; i < repetitions; ++i) {
+        program.run("xyc", 1, slower, 1);
+        program.spend(50);
+        program.run("abcd", 5, slower, 1);
+      }
+    };
+    run(30);
+    program.clear();
+    run(600);
+    const double calls = 600 * 23;
+    EXPECT_LT(program.expected_s() / calls, 1.02 * std::min(slower, 1.0)) << slower;
+  }
+}
+
+// A program that never does the same to the same memory, but the same.
+TEST(RunGuard, FallsBackToWhatIsDone) {
+  RunGuard guard([] { return 0.0; });
+  uint64_t place = 0;
+  bool simple = false;
+  for (uint64_t i = 0; i < RunGuard::kPatience + 200; ++i) {
+    guard.differs();
+    const RunGuard::Turn turn = guard.report({call_id(i % 3), call_id(place++, 7)});
+    simple = simple || turn.way == Way::baseline;
+  }
+  EXPECT_TRUE(simple);
+}
+
+TEST(RunGuard, LooksLessOftenWhereNothingRepeats) {
+  RunGuard guard([] { return 0.0; });
+  std::mt19937_64 random(1);
+  // Far faster than looking each time, which would take minutes.
+  for (int i = 0; i < 20'000'000; ++i) {
+    const uint64_t id = call_id(random());
+    guard.report({id, id});
+  }
+  EXPECT_EQ(guard.savings().sites, 0);
+}
+
+}  // namespace
+}  // namespace stripline::rma

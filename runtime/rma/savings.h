@@ -1,0 +1,27 @@
+// What tuned plans saved, by their guards.
+#pragma once
+
+#include "optimizer/plan/guard.h"
+
+namespace stripline::detail {
+
+/// Sums over guards (optimizer/plan/guard.h).
+struct Savings {
+  double actual_s = 0;
+  double baseline_s = 0;
+  double squared_error = 0;  ///< of the difference, squared seconds
+  double sites = 0;          ///< that were compared at least once
+  double demoted = 0;        ///< of these, carried out the simple way now
+
+  void add(const plan::Guard& guard) {
+    if (guard.checks() == 0) return;
+    const plan::Guard::Balance balance = guard.balance();
+    actual_s += balance.actual_s;
+    baseline_s += balance.baseline_s;
+    squared_error += balance.error_s * balance.error_s;
+    sites += 1;
+    demoted += guard.in_use() == plan::Guard::Way::baseline ? 1 : 0;
+  }
+};
+
+}  // namespace stripline::detail
