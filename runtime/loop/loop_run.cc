@@ -152,7 +152,7 @@ void LoopRun::look_for_kept(size_t index, const RawBlock& block) {
 void LoopRun::ask_guards(LoopSite& site, const RawBlock& first) {
   using Way = plan::Guard::Way;
   const rma::RunGuard::Turn of_run =
-      context_.state().run_guard->report({site_, rma::call_id(site_, first.rank, first.offset)});
+      context_.state().run_guard->report({site_, first.rank, first.offset});
   if (measuring_ || plan_.reason != plan::Reason::tuned) return;
   context_.state().run_guard->differs();
   Way way = of_run.way;

@@ -117,7 +117,8 @@ NestSite& NestEngine::site_for(const NestKey& key, const NestOptions& options) {
 void NestEngine::find_layout(const NestOptions& options, CallSite call) {
   const Nest& nest = served_ == 0 ? nest_ : described_;
   NestKey key = key_of(state_, nest, options, call, caches_);
-  measuring_ = timed_ = simply_ = false;
+  measuring_ = timed_ = false;
+  simply_ = !options.use_model;
   call_ = call;
   // A nest that has room is the same wherever it is carried out.
   const auto fits = [&](const NestLayout& layout) {
@@ -533,8 +534,8 @@ void NestEngine::end() {
 void NestEngine::ask_guards(const NestOptions& options) {
   using Way = plan::Guard::Way;
   const Reference& first = nest_.reference[0];
-  const rma::RunGuard::Turn of_run = state_.run_guard->report(
-      {site_->key.place, rma::call_id(site_->key.place, first.owner, first.base)});
+  const rma::RunGuard::Turn of_run =
+      state_.run_guard->report({site_->key.place, first.owner, static_cast<uint64_t>(first.base)});
   simply_ = of_run.way == Way::baseline;
   if (measuring_ || plan().reason != plan::Reason::tuned) return;
   state_.run_guard->differs();

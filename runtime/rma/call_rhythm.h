@@ -18,7 +18,7 @@ class CallRhythm {
   struct Anchor {
     uint64_t id = 0;
     uint32_t times = 1;  ///< that it is made in an iteration
-    uint32_t calls = 0;  ///< that an iteration has; 0: none was found
+    uint32_t calls = 0;  ///< that an iteration has
   };
 
   /// `repeats`: an iteration is one that was made so often after it was made first; at least 1.
@@ -30,8 +30,9 @@ class CallRhythm {
   /// Calls that were added.
   uint64_t calls() const { return calls_; }
 
-  /// Whether the calls of late are an iteration that repeats.
+  /// Whether the calls of late are an iteration that repeats, and how many calls it has; else 0.
   bool found() const { return period_ != 0; }
+  uint32_t period() const { return period_; }
   /// Of what was found: the call that is made least often in an iteration; of several such, the one
   /// that comes next. The next call begins an iteration.
   Anchor anchor() const;

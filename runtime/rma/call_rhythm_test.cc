@@ -64,7 +64,8 @@ TEST(CallRhythm, FindsNothingWhereNothingRepeats) {
   EXPECT_FALSE(rhythm.found());
   // Too long.
   CallRhythm longer(3);
-  for (uint64_t i = 0; i < 6 * CallRhythm::kLongest; ++i) longer.add(i % (CallRhythm::kLongest + 1));
+  for (uint64_t i = 0; i < 6 * CallRhythm::kLongest; ++i)
+    longer.add(i % (CallRhythm::kLongest + 1));
   EXPECT_FALSE(longer.found());
   CallRhythm longest(3);
   for (uint64_t i = 0; i < 4 * CallRhythm::kLongest; ++i) longest.add(i % CallRhythm::kLongest);

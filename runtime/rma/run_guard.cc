@@ -13,7 +13,7 @@ uint64_t most_calls(const CallRhythm::Anchor& anchor) { return 4 * uint64_t{anch
 
 void RunGuard::note(const Call& call) {
   if (!in_phase_) return look(call);
-  if ((by_place_ ? call.where : call.what) != anchor_.id) {
+  if (regards_.id(call) != anchor_.id) {
     leave();
     return look(call);
   }
@@ -22,19 +22,24 @@ void RunGuard::note(const Call& call) {
 
 void RunGuard::look(const Call& call) {
   if (search_ == nullptr) search_ = std::make_unique<Search>();
-  search_->places.add(call.where);
-  search_->placeless.add(call.what);
-  if (search_->places.found()) {
-    enter(search_->places, true);
-  } else if (search_->places.calls() >= kPatience) {
-    search_->placeless.found() ? enter(search_->placeless, false) : pause();
+  auto& [everywhere, by_rank, anywhere] = *search_;
+  everywhere.add(kEverywhere.id(call));
+  by_rank.add(kByRank.id(call));
+  anywhere.add(kAnywhere.id(call));
+  if (by_rank.found()) {
+    // Where every other call has another place, two are one iteration, or iterations that take
+    // turns.
+    if (everywhere.period() == 2 * by_rank.period()) return enter(everywhere, kEverywhere);
+    return enter(by_rank, kByRank);
   }
+  if (by_rank.calls() < kPatience) return;
+  anywhere.found() ? enter(anywhere, kAnywhere) : pause();
 }
 
 // The call that is being carried out is the last one of an iteration.
-void RunGuard::enter(const CallRhythm& rhythm, bool by_place) {
+void RunGuard::enter(const CallRhythm& rhythm, const Regards& regards) {
   const auto known = std::ranges::find_if(phases_, [&](const Phase& phase) {
-    return phase.by_place == by_place && phase.anchor.calls == rhythm.anchor().calls &&
+    return phase.regards == regards && phase.anchor.calls == rhythm.period() &&
            rhythm.contains(phase.anchor.id);
   });
   if (known != phases_.end()) {
@@ -45,10 +50,10 @@ void RunGuard::enter(const CallRhythm& rhythm, bool by_place) {
       phases_.erase(phases_.begin());
     }
     phases_.push_back(
-        {rhythm.anchor(), by_place, plan::Guard(plan::Guard::Checks::common, turn_.way)});
+        {rhythm.anchor(), regards, plan::Guard(plan::Guard::Checks::common, turn_.way)});
   }
   in_phase_ = true;
-  by_place_ = by_place;
+  regards_ = regards;
   anchor_ = phases_.back().anchor;
   most_calls_ = most_calls(anchor_);
   calls_ = 0;

@@ -42,17 +42,19 @@ class RunGuard {
   static constexpr uint32_t kFirstTurns = 2;
   /// How often an iteration must have been made after the first time.
   static constexpr uint32_t kRepeats = 3;
-  /// Calls after which the places of calls do not count any more, if these do not repeat, and how
-  /// often what the calls do must then repeat, which is less to tell calls apart.
+  /// Calls after which it does not count any more which ranks they are about, if these do not
+  /// repeat, and how often what the calls do must then repeat, which is less to tell calls apart.
   static constexpr uint64_t kPatience = 4 * CallRhythm::kLongest;
-  static constexpr uint32_t kPlacelessRepeats = 16;
+  static constexpr uint32_t kRepeatsAnywhere = 16;
   /// Calls without an iteration, after which the next one is looked for; doubled each time.
   static constexpr uint64_t kPause = uint64_t{1} << 14;
 
-  /// A call of a site.
+  /// A call of a site: a number for the site and for what is done there (call_id()), and whose
+  /// memory is concerned.
   struct Call {
-    uint64_t what = 0;   ///< says the site, and what is done
-    uint64_t where = 0;  ///< says also which memory it is done to
+    uint64_t what = 0;
+    uint64_t rank = 0;
+    uint64_t offset = 0;
   };
 
   /// How a call is to be carried out.
@@ -69,7 +71,7 @@ class RunGuard {
   /// A site that plans by the model is about to be carried out.
   Turn report(const Call& call) {
     ++calls_;
-    if ((by_place_ ? call.where : call.what) == anchor_.id || calls_ >= most_calls_) [[unlikely]]
+    if (regards_.id(call) == anchor_.id || calls_ >= most_calls_) [[unlikely]]
       note(call);
     return turn_;
   }
@@ -81,10 +83,25 @@ class RunGuard {
   detail::Savings savings() const;
 
  private:
+  // What tells calls apart, as masks. Two calls to one rank, or buffers that take turns, differ in
+  // their offsets only; other offsets follow the data, and differ from rank to rank.
+  struct Regards {
+    uint64_t rank = 0;
+    uint64_t offset = 0;
+    uint64_t id(const Call& call) const {
+      return call.what + (call.rank & rank) * 0x9e3779b97f4a7c15 +
+             (call.offset & offset) * 0xc2b2ae3d27d4eb4f;
+    }
+    bool operator==(const Regards&) const = default;
+  };
+  static constexpr Regards kEverywhere{~uint64_t{0}, ~uint64_t{0}};
+  static constexpr Regards kByRank{~uint64_t{0}, 0};
+  static constexpr Regards kAnywhere{0, 0};
+
   // An iteration of the program that was found.
   struct Phase {
     CallRhythm::Anchor anchor;
-    bool by_place = true;
+    Regards regards;
     plan::Guard guard;
     uint32_t turns = 0;  // that were not judged
   };
@@ -92,7 +109,7 @@ class RunGuard {
 
   void note(const Call& call);
   void look(const Call& call);
-  void enter(const CallRhythm& rhythm, bool by_place);
+  void enter(const CallRhythm& rhythm, const Regards& regards);
   void leave();
   void pause();
   void end_iteration();
@@ -107,7 +124,7 @@ class RunGuard {
   // While there is an iteration: its anchor, calls since it began, and those at which it is lost.
   // Else calls, and how many of them until one is looked for.
   bool in_phase_ = false;
-  bool by_place_ = true;
+  Regards regards_;
   CallRhythm::Anchor anchor_;
   uint64_t calls_ = 0;
   uint64_t most_calls_ = 0;
@@ -121,19 +138,20 @@ class RunGuard {
 
   // While one is looked for.
   struct Search {
-    CallRhythm places{kRepeats};
-    CallRhythm placeless{kPlacelessRepeats};
+    CallRhythm everywhere{1};
+    CallRhythm by_rank{kRepeats};
+    CallRhythm anywhere{kRepeatsAnywhere};
   };
   std::unique_ptr<Search> search_;
   uint64_t pause_ = kPause;
 };
 
-/// A number from several, for RunGuard::Call; never 0.
+/// A number from several, for RunGuard::Call.
 template <typename... Numbers>
 uint64_t call_id(Numbers... numbers) {
   uint64_t id = 0;
   ((id = (id ^ static_cast<uint64_t>(numbers)) * 0x9e3779b97f4a7c15, id ^= id >> 29), ...);
-  return id | 1;
+  return id;
 }
 
 }  // namespace stripline::rma

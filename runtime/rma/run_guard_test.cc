@@ -29,8 +29,7 @@ class Program {
   }
   void make(char call, double tuned_s, double simple_s) {
     if (differs_) guard_.differs();
-    const auto place = static_cast<uint64_t>(call);
-    const RunGuard::Turn turn = guard_.report({call_id('s'), call_id(place)});
+    const RunGuard::Turn turn = guard_.report({call_id(call), 1, 64});
     ++(turn.way == Way::tuned ? tuned_ : simple_);
     decided_ += turn.sites_decide ? 1 : 0;
     const double expected_s = turn.way == Way::tuned ? tuned_s : simple_s;
@@ -201,14 +200,43 @@ TEST(RunGuard, ToleratesWhatIsNotOfTheIteration) {
   }
 }
 
+// Two calls that differ in their place only are one iteration. A turn is six of them, then.
+TEST(RunGuard, TellsTwoPlacesApart) {
+  RunGuard guard([now_s = 0.0]() mutable { return ++now_s; });
+  std::vector<Way> ways;
+  for (uint64_t i = 0; i < 200; ++i) {
+    guard.differs();
+    ways.push_back(guard.report({call_id('a'), 1, i % 2 * 64}).way);
+  }
+  const auto first = std::ranges::find(ways, Way::baseline);
+  const auto last = std::find(first, ways.end(), Way::tuned);
+  EXPECT_EQ(last - first, 2 * RunGuard::kIterations);
+}
+
+// Where places follow the data they say nothing, and ranks would find different iterations.
+TEST(RunGuard, TakesNoNoticeOfPlacesWithoutOrder) {
+  for (const uint64_t of_rank : {1, 2, 3}) {
+    RunGuard guard([] { return 0.0; });
+    std::mt19937_64 random(of_rank);
+    std::vector<Way> ways;
+    for (int i = 0; i < 200; ++i) {
+      guard.differs();
+      const bool new_place = random() % of_rank != 0;
+      ways.push_back(guard.report({call_id('a'), 1, new_place ? random() : 64}).way);
+    }
+    const auto first = std::ranges::find(ways, Way::baseline);
+    constexpr int kFirst = RunGuard::kRepeats + 1 + RunGuard::kIterations * RunGuard::kFirstTurns;
+    EXPECT_EQ(first - ways.begin(), kFirst + RunGuard::kIterations) << of_rank;
+  }
+}
+
 // A program that never does the same to the same memory, but the same.
 TEST(RunGuard, FallsBackToWhatIsDone) {
   RunGuard guard([] { return 0.0; });
-  uint64_t place = 0;
   bool simple = false;
   for (uint64_t i = 0; i < RunGuard::kPatience + 200; ++i) {
     guard.differs();
-    const RunGuard::Turn turn = guard.report({call_id(i % 3), call_id(place++, 7)});
+    const RunGuard::Turn turn = guard.report({call_id(i % 3), i, 64});
     simple = simple || turn.way == Way::baseline;
   }
   EXPECT_TRUE(simple);
@@ -219,8 +247,7 @@ TEST(RunGuard, LooksLessOftenWhereNothingRepeats) {
   std::mt19937_64 random(1);
   // Far faster than looking each time, which would take minutes.
   for (int i = 0; i < 20'000'000; ++i) {
-    const uint64_t id = call_id(random());
-    guard.report({id, id});
+    guard.report({call_id(random()), 1, 64});
   }
   EXPECT_EQ(guard.savings().sites, 0);
 }

@@ -1,7 +1,6 @@
 #include "runtime/rma/vis_calls.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -296,10 +295,10 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.local_regions = local.regions();
   request.message_header_bytes += static_cast<uint32_t>(
       sizeof(vis::wire::StridedHead) + shape.dimensions.size() * 2 * sizeof(uint64_t));
-  const uint64_t what =
-      rma::call_id(std::bit_cast<uintptr_t>(caller), request.regions, request.region_bytes);
+  // Not by the place of the call, of which compilers make several.
   const plan::VisPlan plan = choose(state, transfer.target, request, options,
-                                    {what, rma::call_id(what, transfer.target, shape.remote)});
+                                    {rma::call_id(direction, request.regions, request.region_bytes),
+                                     transfer.target, transfer.offset});
   const auto begin = [&](fabric::Counter& counter) {
     state.vis.start(request.direction, transfer.target, shape, transfer.local, plan, counter,
                     signal_of(signal));
@@ -367,9 +366,8 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.local_regions = local_regions;
   request.region_header_bytes = vis::wire::kWordBytes;
   // What lists hold may change from call to call.
-  const uint64_t what = rma::call_id(std::bit_cast<uintptr_t>(caller));
-  const plan::VisPlan plan =
-      choose(state, target, request, options, {what, rma::call_id(what, target)});
+  const plan::VisPlan plan = choose(state, target, request, options,
+                                    {rma::call_id(direction), target, pieces.remote[0].offset});
   if (state.debug != nullptr) {
     return checked(context, name, direction, target, regions, nullptr, signal, caller,
                    [&](fabric::Counter& counter) {
