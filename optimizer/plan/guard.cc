@@ -24,6 +24,11 @@ constexpr uint32_t kFirstChecks = 4;
 constexpr double kFirstBudget = 0.1;
 constexpr uint64_t kLeastDistance = 32;
 constexpr uint64_t kMostDistance = 4096;
+// With Checks::common, whose distances should not depend on which way seems faster by chance: the
+// distance while neither way surely is, and the loss up to which the first checks follow one
+// another.
+constexpr uint64_t kUndecidedDistance = 8;
+constexpr double kFirstLoss = 1;
 
 size_t index(Guard::Way way) { return static_cast<size_t>(way); }
 
@@ -118,12 +123,17 @@ void Guard::judge() {
     postpone(kLeastDistance);
     return;
   }
-  if (behind > 0 && behind + error > kLeastGain) {
+  // What an execution in the other way takes longer.
+  const double loss = std::max(std::exp(-behind) - 1, 0.0);
+  if (placed_ == Checks::common) {
+    if (checks_ < kFirstChecks && loss < kFirstLoss) return postpone(0);
+    if (checks_ >= kFirstChecks && std::abs(behind) < kErrors * error) {
+      return postpone(kUndecidedDistance);
+    }
+  } else if (behind > 0 && behind + error > kLeastGain) {
     postpone(0);  // the other way is no loss, and it may be a gain
     return;
   }
-  // What an execution in the other way takes longer.
-  const double loss = std::max(std::exp(-behind) - 1, 0.0);
   if (checks_ < kFirstChecks) {
     postpone(std::max(uint64_t{2} << checks_, static_cast<uint64_t>(loss / kFirstBudget)));
     return;

@@ -100,14 +100,11 @@ void RunGuard::begin_turn() {
     phase.guard.record(turn_.way, fastest_s_ * kIterations);
   }
   iterations_ = 0;
-  if (phase.turns < kFirstTurns) {
-    ++phase.turns;
-    timed_ = false;
-    turn_ = {phase.guard.in_use(), phase.guard.in_use() == Way::tuned};
-    return;
-  }
-  const plan::Guard::Turn next = phase.guard.next();
-  turn_ = {next.way, !next.timed && next.way == Way::tuned};
+  const uint64_t turn = phase.turns++;
+  plan::Guard::Turn next{phase.guard.in_use(), false};
+  if (turn >= kFirstTurns) next = phase.guard.next();
+  const bool sites_turn = turn < kSitesTurns || turn % kSitesTurns < 2;
+  turn_ = {next.way, sites_turn && !next.timed && next.way == Way::tuned};
   timed_ = next.timed && differs_;
   fastest_s_ = std::numeric_limits<double>::infinity();
   if (timed_) begun_s_ = now_s_();

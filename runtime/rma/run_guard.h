@@ -40,6 +40,10 @@ class RunGuard {
   static constexpr uint32_t kIterations = 3;
   /// Turns of a new iteration that are not judged.
   static constexpr uint32_t kFirstTurns = 2;
+  /// Turns in which sites may check by themselves: so many in the beginning, later two of so many.
+  /// The sites of different ranks do not check together, and an iteration in which some go one way
+  /// and some the other may be longer than with either.
+  static constexpr uint32_t kSitesTurns = 16;
   /// How often an iteration must have been made after the first time.
   static constexpr uint32_t kRepeats = 3;
   /// Calls after which it does not count any more which ranks they are about, if these do not
@@ -103,7 +107,7 @@ class RunGuard {
     CallRhythm::Anchor anchor;
     Regards regards;
     plan::Guard guard;
-    uint32_t turns = 0;  // that were not judged
+    uint64_t turns = 0;
   };
   static constexpr size_t kPhases = 4;
 
