@@ -155,6 +155,70 @@ TEST(Guard, KnowsWhatWasSaved) {
   EXPECT_NEAR(balance.actual_s / balance.baseline_s, 1, 0.02);
 }
 
+// Guards on several ranks, whose times differ a little, carry the same executions out alike.
+TEST(Guard, ChecksInCommonAreAtTheSameExecutions) {
+  for (const double slower : {0.1, 0.7, 0.95, 1.0, 1.05, 1.4, 10.0}) {
+    Guard one(Guard::Checks::common);
+    Guard other(Guard::Checks::common);
+    std::mt19937_64 random(1);
+    const auto run = [&](Guard& guard) {
+      const Guard::Turn turn = guard.next();
+      const double seconds = turn.way == Way::tuned ? slower : 1;
+      const double scatter = std::exp(std::normal_distribution<>(0, 0.003)(random));
+      if (turn.timed) guard.record(turn.way, seconds * scatter);
+      return turn;
+    };
+    int pairs = 0;
+    int apart = 0;
+    for (int i = 0; i < 4000; ++i) {
+      const Guard::Turn a = run(one);
+      const Guard::Turn b = run(other);
+      EXPECT_FALSE(a.timed && b.timed && a.way != b.way) << slower << " " << i;
+      apart += a.way != b.way || a.timed != b.timed ? 1 : 0;
+      pairs += a.timed ? 1 : 0;
+    }
+    EXPECT_GT(pairs, 2) << slower;
+    EXPECT_LE(apart, pairs / 4) << slower;
+    EXPECT_EQ(one.in_use(), other.in_use()) << slower;
+  }
+}
+
+TEST(Guard, ChecksInCommonKeepTheBudget) {
+  for (const double slower : {0.1, 0.5, 0.98, 1.02, 1.5, 10.0}) {
+    Guard guard(Guard::Checks::common);
+    Site site(slower, 1, 0.01, 7);
+    site.run(guard, 1000);
+    const double before_s = site.expected_s();
+    site.run(guard, 10000);
+    const double best = std::min(slower, 1.0);
+    EXPECT_LT((site.expected_s() - before_s) / 10000, 1.012 * best) << slower;
+  }
+}
+
+TEST(Guard, ACheckInCommonThatIsNotFinishedLeavesTheOthersWhereTheyAre) {
+  Guard guard(Guard::Checks::common);
+  const Guard::Turn first = guard.next();
+  EXPECT_TRUE(first.timed);
+  guard.record(first.way, 1);
+  EXPECT_TRUE(guard.next().timed);  // not recorded
+  EXPECT_EQ(guard.checks(), 0U);
+  // The pair is made again, in the order of its place.
+  const Guard::Turn again = guard.next();
+  EXPECT_TRUE(again.timed);
+  EXPECT_NE(again.way, first.way);
+  guard.record(again.way, 1);
+  guard.record(guard.next().way, 1);
+  EXPECT_EQ(guard.checks(), 1U);
+}
+
+TEST(Guard, BeginsWithTheWayItIsGiven) {
+  Guard guard(Guard::Checks::common, Way::baseline);
+  EXPECT_EQ(guard.in_use(), Way::baseline);
+  Site site(0.5, 1, 0.01, 1);
+  site.run(guard, 100);
+  EXPECT_EQ(guard.in_use(), Way::tuned);
+}
+
 TEST(Guard, ForgetsAPlanThatIsReplaced) {
   Guard guard;
   Site site(2, 1, 0.01, 1);

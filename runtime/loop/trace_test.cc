@@ -78,6 +78,10 @@ TEST(Savings, AddUpOverSites) {
   EXPECT_EQ(
       savings_text(savings),
       "tuned saved 11.2 % +- 1.4 against the simple way, at 12 sites of all ranks; 3 demoted");
+  EXPECT_EQ(iterations_text(savings),
+            "iterations of the program: tuned saved 11.2 % +- 1.4 against the simple way; 3 of 12 "
+            "(of all ranks) carried out the simple way");
+  EXPECT_EQ(iterations_text({}), "");
   savings.add(plan::Guard());  // never compared
   EXPECT_EQ(savings.sites, 12);
 }
@@ -118,6 +122,7 @@ TEST(TracedRun, SaysWhatWasChosenAndSaved) {
   EXPECT_EQ(said.find("get 0 B"), std::string::npos) << said;
   EXPECT_NE(said.find("tuned saved "), std::string::npos) << said;
   EXPECT_NE(said.find("at 1 site of all ranks"), std::string::npos) << said;
+  EXPECT_NE(said.find("iterations of the program: tuned saved "), std::string::npos) << said;
 }
 
 TEST(TracedRun, KnowsWhatMayBeTraced) {

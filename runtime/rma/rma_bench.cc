@@ -7,6 +7,7 @@
 #include <stripline/context.h>
 
 #include "runtime/rma/completion_slots.h"
+#include "runtime/rma/run_guard.h"
 
 namespace stripline {
 namespace {
@@ -39,6 +40,20 @@ void get_own_element(benchmark::State& state) {
   }
 }
 BENCHMARK(get_own_element);
+
+// What a call that plans by the model takes for being judged, by the calls of an iteration.
+void report_to_run_guard(benchmark::State& state) {
+  const auto calls = static_cast<uint64_t>(state.range(0));
+  double now_s = 0;
+  rma::RunGuard guard([&now_s] { return ++now_s; });
+  guard.differs();
+  uint64_t what = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    benchmark::DoNotOptimize(guard.report({what, 1, 64}));
+    what = what + 1 == calls ? 0 : what + 1;
+  }
+}
+BENCHMARK(report_to_run_guard)->Arg(1)->Arg(10)->Arg(100);
 
 }  // namespace
 }  // namespace stripline

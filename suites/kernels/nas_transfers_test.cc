@@ -31,7 +31,7 @@ const StopRule kTwice{.min_reps = 1, .max_reps = 1, .time_budget_s = 0.001};
 // Every variant, forced with all that may be forced.
 std::vector<Point> points_of(const std::string& experiment) {
   std::vector<Point> points;
-  for (const std::string variant : {"blocking", "hand", "packed", "untuned", "tuned"}) {
+  for (const std::string variant : {"blocking", "hand", "packed", "untuned", "tuned", "guarded"}) {
     points.push_back({experiment, variant, {}});
   }
   for (const std::string method : {"pipelined", "native_iov", "packed"}) {

@@ -70,7 +70,8 @@ std::vector<Point> loop_points(const std::string& experiment, const Params& prob
 // Every variant, forced by all methods.
 std::vector<Point> stencil_points(const Params& problem) {
   std::vector<Point> points;
-  for (const std::string variant : {"blocking", "fine", "hand", "packed", "untuned", "tuned"}) {
+  for (const std::string variant :
+       {"blocking", "fine", "hand", "packed", "untuned", "tuned", "guarded"}) {
     points.push_back({"kernel.prk_stencil", variant, problem});
   }
   for (const std::string method : {"pipelined", "native_iov", "packed"}) {
