@@ -151,8 +151,8 @@ void LoopRun::look_for_kept(size_t index, const RawBlock& block) {
 // execution that is a part of another one is not to be compared with the whole.
 void LoopRun::ask_guards(LoopSite& site, const RawBlock& first) {
   using Way = plan::Guard::Way;
-  const rma::RunGuard::Turn of_run =
-      context_.state().run_guard->report({site_, first.rank, first.offset});
+  const rma::RunGuard::Turn of_run = context_.state().run_guard->report(
+      {.what = site_, .rank = first.rank, .loose_offset = first.offset});
   if (measuring_ || plan_.reason != plan::Reason::tuned) return;
   context_.state().run_guard->differs();
   Way way = of_run.way;

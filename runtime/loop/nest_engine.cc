@@ -535,7 +535,9 @@ void NestEngine::ask_guards(const NestOptions& options) {
   using Way = plan::Guard::Way;
   const Reference& first = nest_.reference[0];
   const rma::RunGuard::Turn of_run =
-      state_.run_guard->report({site_->key.place, first.owner, static_cast<uint64_t>(first.base)});
+      state_.run_guard->report({.what = site_->key.place,
+                                .rank = first.owner,
+                                .loose_offset = static_cast<uint64_t>(first.base)});
   simply_ = of_run.way == Way::baseline;
   if (measuring_ || plan().reason != plan::Reason::tuned) return;
   state_.run_guard->differs();

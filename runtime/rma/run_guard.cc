@@ -22,17 +22,16 @@ void RunGuard::note(const Call& call) {
 
 void RunGuard::look(const Call& call) {
   if (search_ == nullptr) search_ = std::make_unique<Search>();
-  auto& [everywhere, by_rank, anywhere] = *search_;
-  everywhere.add(kEverywhere.id(call));
-  by_rank.add(kByRank.id(call));
+  auto& [closely, by_place, anywhere] = *search_;
+  closely.add(kClosely.id(call));
+  by_place.add(kByPlace.id(call));
   anywhere.add(kAnywhere.id(call));
-  if (by_rank.found()) {
-    // Where every other call has another place, two are one iteration, or iterations that take
-    // turns.
-    if (everywhere.period() == 2 * by_rank.period()) return enter(everywhere, kEverywhere);
-    return enter(by_rank, kByRank);
+  if (by_place.found()) {
+    // Where every other call goes elsewhere, two are one iteration, or iterations that take turns.
+    if (closely.period() == 2 * by_place.period()) return enter(closely, kClosely);
+    return enter(by_place, kByPlace);
   }
-  if (by_rank.calls() < kPatience) return;
+  if (by_place.calls() < kPatience) return;
   anywhere.found() ? enter(anywhere, kAnywhere) : pause();
 }
 

@@ -46,19 +46,21 @@ class RunGuard {
   static constexpr uint32_t kSitesTurns = 16;
   /// How often an iteration must have been made after the first time.
   static constexpr uint32_t kRepeats = 3;
-  /// Calls after which it does not count any more which ranks they are about, if these do not
-  /// repeat, and how often what the calls do must then repeat, which is less to tell calls apart.
+  /// Calls after which it does not count any more where they go, if that does not repeat, and how
+  /// often what the calls do must then repeat, which is less to tell calls apart.
   static constexpr uint64_t kPatience = 4 * CallRhythm::kLongest;
   static constexpr uint32_t kRepeatsAnywhere = 16;
   /// Calls without an iteration, after which the next one is looked for; doubled each time.
   static constexpr uint64_t kPause = uint64_t{1} << 14;
 
-  /// A call of a site: a number for the site and for what is done there (call_id()), and whose
-  /// memory is concerned.
+  /// A call of a site.
   struct Call {
-    uint64_t what = 0;
-    uint64_t rank = 0;
+    uint64_t what = 0;  ///< a number for the site and what is done there (call_id())
+    uint64_t rank = 0;  ///< whose memory is concerned
+    /// Where in that: one that belongs to the program, as the place of a ghost layer, or one that
+    /// may follow its data, and differ from iteration to iteration, and from rank to rank.
     uint64_t offset = 0;
+    uint64_t loose_offset = 0;
   };
 
   /// How a call is to be carried out.
@@ -87,19 +89,19 @@ class RunGuard {
   detail::Savings savings() const;
 
  private:
-  // What tells calls apart, as masks. Two calls to one rank, or buffers that take turns, differ in
-  // their offsets only; other offsets follow the data, and differ from rank to rank.
+  // What tells calls apart, as masks.
   struct Regards {
-    uint64_t rank = 0;
-    uint64_t offset = 0;
+    uint64_t place = 0;
+    uint64_t loose = 0;
     uint64_t id(const Call& call) const {
-      return call.what + (call.rank & rank) * 0x9e3779b97f4a7c15 +
-             (call.offset & offset) * 0xc2b2ae3d27d4eb4f;
+      const uint64_t where =
+          call.rank * 0x9e3779b97f4a7c15 + (call.offset + 1) * 0xc2b2ae3d27d4eb4f;
+      return call.what + (where & place) + (call.loose_offset & loose) * 0x165667b19e3779f9;
     }
     bool operator==(const Regards&) const = default;
   };
-  static constexpr Regards kEverywhere{~uint64_t{0}, ~uint64_t{0}};
-  static constexpr Regards kByRank{~uint64_t{0}, 0};
+  static constexpr Regards kClosely{~uint64_t{0}, ~uint64_t{0}};
+  static constexpr Regards kByPlace{~uint64_t{0}, 0};
   static constexpr Regards kAnywhere{0, 0};
 
   // An iteration of the program that was found.
@@ -142,8 +144,8 @@ class RunGuard {
 
   // While one is looked for.
   struct Search {
-    CallRhythm everywhere{1};
-    CallRhythm by_rank{kRepeats};
+    CallRhythm closely{1};
+    CallRhythm by_place{kRepeats};
     CallRhythm anywhere{kRepeatsAnywhere};
   };
   std::unique_ptr<Search> search_;

@@ -206,7 +206,7 @@ TEST(RunGuard, TellsTwoPlacesApart) {
   std::vector<Way> ways;
   for (uint64_t i = 0; i < 200; ++i) {
     guard.differs();
-    ways.push_back(guard.report({call_id('a'), 1, i % 2 * 64}).way);
+    ways.push_back(guard.report({call_id('a'), 1, 0, i % 2 * 64}).way);
   }
   const auto first = std::ranges::find(ways, Way::baseline);
   constexpr int kFirst = RunGuard::kRepeats + 1 + 2 * RunGuard::kIterations * RunGuard::kFirstTurns;
@@ -222,12 +222,25 @@ TEST(RunGuard, TakesNoNoticeOfPlacesWithoutOrder) {
     for (int i = 0; i < 200; ++i) {
       guard.differs();
       const bool new_place = random() % of_rank != 0;
-      ways.push_back(guard.report({call_id('a'), 1, new_place ? random() : 64}).way);
+      ways.push_back(guard.report({call_id('a'), 1, 0, new_place ? random() : 64}).way);
     }
     const auto first = std::ranges::find(ways, Way::baseline);
     constexpr int kFirst = RunGuard::kRepeats + 1 + RunGuard::kIterations * RunGuard::kFirstTurns;
     EXPECT_EQ(first - ways.begin(), kFirst + RunGuard::kIterations) << of_rank;
   }
+}
+
+// Calls that only their places tell apart are no iterations by themselves.
+TEST(RunGuard, KnowsCallsByTheirPlaces) {
+  RunGuard guard([] { return 0.0; });
+  std::vector<Way> ways;
+  for (uint64_t i = 0; i < 400; ++i) {
+    guard.differs();
+    ways.push_back(guard.report({call_id('a'), 1, i % 8}).way);
+  }
+  const auto first = std::ranges::find(ways, Way::baseline);
+  constexpr int kFirst = RunGuard::kRepeats + 1 + RunGuard::kIterations * RunGuard::kFirstTurns;
+  EXPECT_EQ(first - ways.begin(), 8 * (kFirst + RunGuard::kIterations));
 }
 
 // A program that never does the same to the same memory, but the same.

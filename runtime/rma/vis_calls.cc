@@ -366,8 +366,9 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.local_regions = local_regions;
   request.region_header_bytes = vis::wire::kWordBytes;
   // What lists hold may change from call to call.
-  const plan::VisPlan plan = choose(state, target, request, options,
-                                    {rma::call_id(direction), target, pieces.remote[0].offset});
+  const plan::VisPlan plan = choose(
+      state, target, request, options,
+      {.what = rma::call_id(direction), .rank = target, .loose_offset = pieces.remote[0].offset});
   if (state.debug != nullptr) {
     return checked(context, name, direction, target, regions, nullptr, signal, caller,
                    [&](fabric::Counter& counter) {
