@@ -60,15 +60,16 @@ TEST(CallRhythm, AnAnchorMayBeMadeSeveralTimes) {
 
 TEST(CallRhythm, FindsNothingWhereNothingRepeats) {
   CallRhythm rhythm(3);
-  for (uint64_t i = 0; i < 3 * CallRhythm::kLongest; ++i) rhythm.add(i * i);
+  for (uint64_t i = 0; i < uint64_t{3} * CallRhythm::kLongest; ++i) rhythm.add(i * i);
   EXPECT_FALSE(rhythm.found());
   // Too long.
   CallRhythm longer(3);
-  for (uint64_t i = 0; i < 6 * CallRhythm::kLongest; ++i)
+  for (uint64_t i = 0; i < uint64_t{6} * CallRhythm::kLongest; ++i)
     longer.add(i % (CallRhythm::kLongest + 1));
   EXPECT_FALSE(longer.found());
   CallRhythm longest(3);
-  for (uint64_t i = 0; i < 4 * CallRhythm::kLongest; ++i) longest.add(i % CallRhythm::kLongest);
+  for (uint64_t i = 0; i < uint64_t{4} * CallRhythm::kLongest; ++i)
+    longest.add(i % CallRhythm::kLongest);
   EXPECT_TRUE(longest.found());
 }
 

@@ -9,7 +9,8 @@
 // timed: the first iteration of such a turn takes up what is left of the way before, the faster one
 // of the other two counts. Which turns are timed, and which way comes first, depends on the number
 // of turns, so that ranks that make the same calls check together: each of them sees what the
-// iteration of all takes when all of them go the one way, or the other.
+// iteration of all takes when all of them go the one way, or the other. Sites with guards of their
+// own ask these in the first turns, and in a few of the later ones.
 //
 // Not judged are the first turns of an iteration, in which plans are made and refined, and what
 // does not repeat within CallRhythm::kLongest calls. When the iteration is not seen any more, the
@@ -48,7 +49,7 @@ class RunGuard {
   static constexpr uint32_t kRepeats = 3;
   /// Calls after which it does not count any more where they go, if that does not repeat, and how
   /// often what the calls do must then repeat, which is less to tell calls apart.
-  static constexpr uint64_t kPatience = 4 * CallRhythm::kLongest;
+  static constexpr uint64_t kPatience = uint64_t{4} * CallRhythm::kLongest;
   static constexpr uint32_t kRepeatsAnywhere = 16;
   /// Calls without an iteration, after which the next one is looked for; doubled each time.
   static constexpr uint64_t kPause = uint64_t{1} << 14;
