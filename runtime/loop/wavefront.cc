@@ -31,18 +31,24 @@ Result<Wavefront> Wavefront::create(Context& context, size_t crossings, Wavefron
   const size_t words = std::max<size_t>(crossings, 1) * plan::kMostWavefrontPieces;
   STRIPLINE_ASSIGN_OR_RETURN(const auto flags, context.new_symmetric_array<uint64_t>(words, site));
   std::fill_n(context.local(flags), words, 0);
-  Wavefront made(context, options, flags, crossings);
+  Wavefront made(context, options, flags, crossings, detail::site_of(0, site));
   context.barrier(site);
   return made;
 }
 
 Wavefront::Wavefront(Context& context, WavefrontOptions options, global_ptr<uint64_t> flags,
-                     size_t crossings)
-    : context_(&context), options_(options), flags_(flags), sent_(crossings), came_(crossings) {}
+                     size_t crossings, uint64_t site)
+    : context_(&context),
+      options_(options),
+      site_(site),
+      flags_(flags),
+      sent_(crossings),
+      came_(crossings) {}
 
 Wavefront::Wavefront(Wavefront&& other) noexcept
     : context_(std::exchange(other.context_, nullptr)),
       options_(other.options_),
+      site_(other.site_),
       flags_(other.flags_),
       sent_(std::move(other.sent_)),
       came_(std::move(other.came_)),
@@ -89,21 +95,27 @@ void Wavefront::begin(const Raw& stage) {
   out_pieces_ = sent.pieces;
 }
 
-// A stage whose time is known keeps its pieces.
 uint32_t Wavefront::pieces_of(Sent& sent) {
-  const auto most = static_cast<uint32_t>(std::clamp<size_t>(sent.lines, 1, UINT32_MAX));
-  if (options_.pieces != 0) return std::min(options_.pieces, most);
+  if (options_.pieces != 0) {
+    return static_cast<uint32_t>(std::min<size_t>(options_.pieces, sent.lines));
+  }
+  detail::ContextState& state = context_->state();
+  if (!options_.use_model || state.reachable[stage_.target] != nullptr) return 1;
+  measuring_ = sent.executions < detail::kTimedExecutions;
+  if (measuring_ && sent.executions >= detail::kRefineAfter) plan(sent);
+  if (!options_.self_check || state.run_guard == nullptr) return sent.planned;
+  const rma::RunGuard::Turn turn = state.run_guard->report(
+      {.what = rma::call_id(site_, stage_.leaves), .rank = stage_.target, .offset = stage_.offset});
+  if (sent.planned == 1) return 1;
+  state.run_guard->differs();
+  return turn.way == rma::RunGuard::Way::tuned ? sent.planned : 1;
+}
+
+void Wavefront::plan(Sent& sent) {
   detail::ContextState& state = context_->state();
   detail::LoopState& loops = detail::LoopState::of(state);
-  if (!options_.use_model || state.reachable[stage_.target] != nullptr) return 1;
   const plan::StripCosts* const costs = loops.costs(state.path_to(stage_.target));
-  if (costs == nullptr) {
-    loops.say_no_model(state);
-    return 1;
-  }
-  measuring_ = sent.executions < detail::kTimedExecutions;
-  if (!measuring_) return sent.pieces;
-  if (sent.executions < detail::kRefineAfter) return 1;
+  if (costs == nullptr) return loops.say_no_model(state);
   plan::WavefrontRequest request;
   request.lines = sent.lines;
   request.line_bytes = sent.line_bytes;
@@ -112,7 +124,7 @@ uint32_t Wavefront::pieces_of(Sent& sent) {
   request.all_busy = options_.all_busy;
   request.nic_ranks = state.fabric->info().nic_ranks;
   request.flag_with_data = state.fabric->info().flag_with_data;
-  return plan::plan_wavefront(request, costs).pieces;
+  sent.planned = plan::plan_wavefront(request, costs).pieces;
 }
 
 bool Wavefront::next() {
@@ -151,7 +163,7 @@ void Wavefront::receive() {
                                               flag_value(round, 1));
   if (seen >> kRoundShift != round) {
     context_->state().fail(
-        Error(ErrorCode::failed_precondition,
+        Error(ErrorCode::invalid_argument,
               "round " + std::to_string(seen >> kRoundShift) + " of a Wavefront came to crossing " +
                   std::to_string(stage_.comes) + " before this rank had read round " +
                   std::to_string(round) +

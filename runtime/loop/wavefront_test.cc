@@ -10,6 +10,7 @@
 #include <stripline/wavefront.h>
 
 #include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/loop/exact_costs.h"
 #include "runtime/loop/model_file.h"
@@ -204,7 +205,7 @@ TEST(PlannedWavefront, HidesTheLatencyWhereThatPays) {
     request.compute_s = compute_s;
     const plan::WavefrontPlan plan = plan::plan_wavefront(request, &costs);
     ASSERT_GT(plan.pieces, 1U);
-    const Ring planned = go_round(file.path(), compute_s, {.stages = kStages});
+    const Ring planned = go_round(file.path(), compute_s, {.stages = kStages, .self_check = false});
     EXPECT_EQ(planned.pieces, plan.pieces);
     EXPECT_NEAR(planned.sweep_s, plan.predicted_s, 0.03 * plan.predicted_s);
     for (const uint32_t pieces : {1U, 2U, 3U, 4U, 8U, 16U}) {
@@ -220,6 +221,50 @@ TEST(PlannedWavefront, WithoutAModelItIsOnePiece) {
   EXPECT_EQ(go_round("", 100e-6, {}).pieces, 1U);
   const ModelFile file("wavefront_test", known_model());
   EXPECT_EQ(go_round(file.path(), 100e-6, {.use_model = false}).pieces, 1U);
+}
+
+class WavefrontDeathTest : public bootstrap::RanksDeathTest {};
+
+TEST_F(WavefrontDeathTest, RefusesWhatDoesNotExist) {
+  const auto makes = [](const WavefrontOptions& options, size_t comes) {
+    on_ranks(2, [&](Context& context) {
+      auto wavefront = *Wavefront::create(context, 2, options);
+      Wavefront::Stage<double> stage;
+      stage.lines = 1;
+      stage.comes = comes;
+      wavefront.run(stage, [](size_t, size_t) {});
+    });
+  };
+  EXPECT_EXIT(makes({.pieces = 65}, 0), ::testing::ExitedWithCode(2), "at most 64");
+  EXPECT_EXIT(makes({}, 2), ::testing::ExitedWithCode(2), "crossing 2; this one was made with 2");
+}
+
+TEST_F(WavefrontDeathTest, SaysWhenAStageIsOvertaken) {
+  EXPECT_EXIT(on_ranks(2,
+                       [](Context& context) {
+                         auto wavefront = *Wavefront::create(context, 1);
+                         const auto place = *context.new_symmetric_array<double>(8);
+                         const std::vector<double> left(8);
+                         Wavefront::Stage<double> stage;
+                         stage.lines = 8;
+                         if (context.rank_me() == 0) {
+                           stage.leaves = 0;
+                           stage.width = 1;
+                           stage.results = left.data();
+                           stage.place = context.on_rank(place, 1);
+                           for (int round = 0; round < 2; ++round) {
+                             wavefront.run(stage, [](size_t, size_t) {});
+                           }
+                           wavefront.finish();
+                           context.barrier();
+                         } else {
+                           context.barrier();
+                           stage.comes = 0;
+                           wavefront.run(stage, [](size_t, size_t) {});
+                         }
+                         context.barrier();
+                       }),
+              ::testing::ExitedWithCode(2), "round 2 .* before this rank had read round 1");
 }
 
 }  // namespace

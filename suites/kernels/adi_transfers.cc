@@ -77,11 +77,12 @@ Result<AdiTransfers> AdiTransfers::create(Context& context, const NasManner& man
       auto memory, SymmetricMemory<double>::create(context, layout.shared_doubles() + buffers));
   STRIPLINE_ASSIGN_OR_RETURN(auto flags,
                              SymmetricMemory<uint64_t>::create(context, kSides + crossings));
-  const bool planned = manner.variant == NasVariant::tuned;
+  const bool planned = manner.variant == NasVariant::tuned || manner.variant == NasVariant::guarded;
   const WavefrontOptions options{
       .stages = static_cast<uint32_t>(layout.partition().cells_per_axis()),
       .use_model = planned,
-      .pieces = planned ? 0 : static_cast<uint32_t>(manner.pieces)};
+      .pieces = planned ? 0 : static_cast<uint32_t>(manner.pieces),
+      .self_check = manner.transfers.self_check};
   STRIPLINE_ASSIGN_OR_RETURN(auto wavefront, Wavefront::create(context, crossings, options));
   return AdiTransfers(context, manner, layout, std::move(memory), std::move(flags),
                       std::move(wavefront));

@@ -83,7 +83,7 @@ uint32_t executions_of(const Point& problem) {
   const std::map<std::string_view, uint32_t> executions = {
       {"kernel.nas_cg", 300},      {"kernel.nas_ft", 6},     {"kernel.nas_is", 10},
       {"kernel.prk_transpose", 4}, {"kernel.prk_sparse", 4}, {"kernel.nas_mg", 4},
-      {"kernel.nas_bt", 60},      {"kernel.nas_sp", 100},   {"kernel.prk_stencil", 10}};
+      {"kernel.nas_bt", 60},       {"kernel.nas_sp", 100},   {"kernel.prk_stencil", 10}};
   const auto found = executions.find(problem.experiment);
   return found == executions.end() ? 1 : found->second;
 }

@@ -46,6 +46,9 @@ struct WavefrontOptions {
   bool all_busy = true;   ///< every rank has a part of each stage; false: each is another rank's
   bool use_model = true;  ///< false: as if there were no model
   uint32_t pieces = 0;    ///< for measurements; 0: planned. At most 64
+  /// Whether planned pieces are now and then compared with one, and given up where that is faster
+  /// (Options::guard). False for measurements of plans.
+  bool self_check = true;
 };
 
 /// Moves, does not copy. One rank's; before the Context goes.
@@ -110,14 +113,16 @@ class Wavefront {
     size_t line_bytes = 0;
     uint32_t executions = 0;
     double least_compute_s = 0;
-    uint32_t pieces = 0;
+    uint32_t planned = 1;
+    uint32_t pieces = 0;  // last time
   };
 
   Wavefront(Context& context, WavefrontOptions options, global_ptr<uint64_t> flags,
-            size_t crossings);
+            size_t crossings, uint64_t site);
   void begin(const Raw& stage);
   bool next();
   uint32_t pieces_of(Sent& sent);
+  void plan(Sent& sent);
   void hand_on();
   void receive();
   void refine();
@@ -126,6 +131,7 @@ class Wavefront {
 
   Context* context_;
   WavefrontOptions options_;
+  uint64_t site_;               // where it was made
   global_ptr<uint64_t> flags_;  // [crossing][piece]
   std::vector<Sent> sent_;      // [crossing]
   std::vector<uint64_t> came_;  // [crossing]: rounds
