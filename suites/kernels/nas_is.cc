@@ -28,6 +28,8 @@ LoopOptions loop_of(const IsProblem& problem, const IsPartition& partition) {
   options.loop.n_local_ref = 1;
   options.loop.n_int_alu = 1;
   options.local_bytes = problem.max_key() / partition.ranks() * sizeof(uint32_t);
+  // About; what a rank has of its own range changes from iteration to iteration.
+  options.own_count = partition.keys_per_rank() / partition.ranks();
   return options;
 }
 
