@@ -81,7 +81,7 @@ void StencilTransfers::ghosts(prk::StencilShare& share) {
     } else {
       put(side);
     }
-    side.told = false;
+    side.told = signals(manner_.variant);
     if (overlaps()) continue;
     side.under_way.wait();
     tell(side);
@@ -106,8 +106,10 @@ void StencilTransfers::ghosts(prk::StencilShare& share) {
 }
 
 void StencilTransfers::used(prk::StencilShare& /*share*/) {
-  if (lands(manner_.variant)) return;
-  for (const Side& side : sides_) raise(Flag::used, side);
+  for (const Side& side : sides_) {
+    if (signals(manner_.variant)) side.under_way.wait();  // what left is written next
+    if (!lands(manner_.variant)) raise(Flag::used, side);
+  }
 }
 
 double StencilTransfers::sum(prk::StencilShare& /*share*/, double value) {
@@ -134,9 +136,9 @@ void StencilTransfers::put(Side& side) {
       flag(Flag::filled, side.opposite, side.face.neighbour), step_, manner_.transfers);
 }
 
-// A put has ended. One with a signal has told its target itself.
+// A put has ended that did not take its flag along.
 void StencilTransfers::tell(Side& side) {
-  if (!signals(manner_.variant)) raise(Flag::filled, side);
+  raise(Flag::filled, side);
   side.told = true;
 }
 
