@@ -24,7 +24,7 @@ constexpr uint64_t kRounds = 6;
 
 // What a line has been through after a stage: the ranks before it, and the round.
 uint64_t after(uint64_t before, rank_t rank, size_t line, size_t column, uint64_t round) {
-  return before * 31 + rank * 7 + line * 5 + column + round;
+  return before * 31 + uint64_t{rank} * 7 + line * 5 + column + round;
 }
 
 // A sweep along all ranks, and one back, in each round; it checks what comes to its ends.
@@ -140,7 +140,7 @@ TEST(Wavefront, AStageWithoutLinesIsNone) {
 }
 
 constexpr const char* kFabric = "emulated:opteron-vapi,compute=none,jitter=off";
-constexpr size_t kDoubles = 64 * 40;
+constexpr size_t kDoubles = size_t{64} * 40;
 constexpr rank_t kRing = 4;
 constexpr int kStages = 80;
 
