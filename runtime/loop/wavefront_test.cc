@@ -32,9 +32,9 @@ class ThereAndBack {
  public:
   ThereAndBack(Context& context, WavefrontOptions options)
       : context_(context),
+        left_(2 * kLines * kWidth),
         wavefront_(*Wavefront::create(context, 2, options)),
-        came_(*context.new_symmetric_array<uint64_t>(2 * kLines * kWidth)),
-        left_(2 * kLines * kWidth) {}
+        came_(*context.new_symmetric_array<uint64_t>(2 * kLines * kWidth)) {}
 
   void round(uint64_t round) {
     wavefront_.finish();
@@ -88,9 +88,9 @@ class ThereAndBack {
   }
 
   Context& context_;
+  std::vector<uint64_t> left_;  // until the wavefront has finished
   Wavefront wavefront_;
   global_ptr<uint64_t> came_;
-  std::vector<uint64_t> left_;
   uint64_t last_ = 0;
 };
 
