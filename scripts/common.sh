@@ -11,7 +11,8 @@ build_packages=(
   build-essential cmake ninja-build ccache pkg-config
   libfabric-dev libgrpc++-dev libgrpc-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libnghttp2-dev
-  nlohmann-json3-dev libsqlite3-dev libeigen3-dev libboost1.81-dev libcli11-dev libspdlog-dev
+  nlohmann-json3-dev libsqlite3-dev libeigen3-dev libboost1.81-dev libboost-context1.81-dev
+  libcli11-dev libspdlog-dev
   libhwloc-dev libpmix-dev libssl-dev libgtest-dev libbenchmark-dev)
 check_packages=(
   clang-format-14 clang-tidy-14 git iproute2 procps util-linux

@@ -4,8 +4,11 @@
 #include <string>
 #include <sys/mman.h>
 #include <system_error>
-#include <ucontext.h>
 #include <unistd.h>
+#include <utility>
+
+#include <boost/context/fiber.hpp>
+#include <boost/context/preallocated.hpp>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -70,11 +73,16 @@ class Stack {
   size_t guard_bytes_ = 0;
 };
 
+// Stacks stay until all fibers have ended.
+struct KeepStack {
+  static void deallocate(boost::context::stack_context&) {}
+};
+
 }  // namespace
 
 struct Fibers::Fiber {
-  ucontext_t context{};
   Stack stack;
+  boost::context::fiber context;  // where it goes on; empty while it runs and when it has ended
   // As sanitizers are told: that of the thread is known when another stack is entered from it.
   const void* stack_bottom = nullptr;
   size_t stack_bytes = 0;
@@ -107,16 +115,18 @@ Result<std::unique_ptr<Fibers>> Fibers::create(uint32_t count) {
 }
 
 void Fibers::run(const std::function<void(uint32_t)>& body) {
+  namespace context = boost::context;
   body_ = body;
-  const auto address = reinterpret_cast<uintptr_t>(this);
   for (const auto& fiber : fibers_) {
-    ::getcontext(&fiber->context);
-    fiber->context.uc_stack.ss_sp = fiber->stack.bottom();
-    fiber->context.uc_stack.ss_size = kStackBytes;
-    fiber->context.uc_link = nullptr;
-    // makecontext() passes on ints.
-    ::makecontext(&fiber->context, reinterpret_cast<void (*)()>(&Fibers::enter), 2,
-                  static_cast<uint32_t>(address >> 32), static_cast<uint32_t>(address));
+    context::stack_context whole;
+    whole.size = kStackBytes;
+    whole.sp = fiber->stack.bottom() + kStackBytes;
+    fiber->context =
+        context::fiber(std::allocator_arg, context::preallocated(whole.sp, whole.size, whole),
+                       KeepStack(), [this](context::fiber&& before) {
+                         fibers_[current_]->came_from->context = std::move(before);
+                         return std::move(run_current().context);
+                       });
   }
 #if defined(STRIPLINE_TSAN_FIBERS)
   outside_->sanitizer_state = __tsan_get_current_fiber();
@@ -125,13 +135,8 @@ void Fibers::run(const std::function<void(uint32_t)>& body) {
   if (!fibers_.empty()) switch_to(*outside_, *fibers_[0]);
 }
 
-void Fibers::enter(uint32_t high, uint32_t low) {
-  const uintptr_t address = uintptr_t{high} << 32 | low;
-  auto* const group = reinterpret_cast<Fibers*>(address);  // NOLINT(*-no-int-to-ptr)
-  group->run_current();
-}
-
-void Fibers::run_current() {
+// Returns who is to run when this one has ended.
+Fibers::Fiber& Fibers::run_current() {
   Fiber& mine = *fibers_[current_];
   arrived(mine);
   body_(current_);
@@ -139,7 +144,8 @@ void Fibers::run_current() {
   const uint32_t next = successor();
   Fiber& heir = next == current_ ? *outside_ : *fibers_[next];
   current_ = next;
-  switch_to(mine, heir);  // for good
+  leave(mine, heir);
+  return heir;
 }
 
 void Fibers::resume(uint32_t fiber) {
@@ -160,6 +166,13 @@ uint32_t Fibers::successor() const {
 }
 
 void Fibers::switch_to(Fiber& from, Fiber& to) {
+  leave(from, to);
+  boost::context::fiber before = std::move(to.context).resume();
+  from.came_from->context = std::move(before);
+  arrived(from);
+}
+
+void Fibers::leave(Fiber& from, Fiber& to) {
   to.came_from = &from;
 #if defined(STRIPLINE_ASAN_FIBERS)
   __sanitizer_start_switch_fiber(from.ended ? nullptr : &from.sanitizer_state, to.stack_bottom,
@@ -167,8 +180,6 @@ void Fibers::switch_to(Fiber& from, Fiber& to) {
 #elif defined(STRIPLINE_TSAN_FIBERS)
   __tsan_switch_to_fiber(to.sanitizer_state, 0);
 #endif
-  ::swapcontext(&from.context, &to.context);
-  arrived(from);
 }
 
 void Fibers::arrived([[maybe_unused]] Fiber& here) {

@@ -1,8 +1,11 @@
 #include "runtime/bootstrap/fiber_group.h"
 
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <string>
+#include <sys/mman.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -33,6 +36,7 @@ class Job final : public fabric::Crew {
   const std::string& id() const { return id_; }
   void resume(uint32_t rank) override { fibers_.resume(rank); }
   void yield() override { fibers_.yield(); }
+  Result<std::shared_ptr<std::byte>> shared_memory(size_t bytes) override;
 
   Result<std::vector<std::string>> exchange(uint32_t rank, const std::string& address) {
     addresses_[rank] = address;
@@ -56,7 +60,31 @@ class Job final : public fabric::Crew {
   size_t arrived_ = 0;
   bool failed_ = false;
   const std::string id_;
+  std::weak_ptr<std::byte> shared_;  // as long as a rank has it
+  size_t shared_bytes_ = 0;
 };
+
+Result<std::shared_ptr<std::byte>> Job::shared_memory(size_t bytes) {
+  if (std::shared_ptr<std::byte> memory = shared_.lock()) {
+    if (bytes == shared_bytes_) return memory;
+    return Error(ErrorCode::invalid_argument, "ranks of one process share " +
+                                                  std::to_string(shared_bytes_) + " bytes, not " +
+                                                  std::to_string(bytes));
+  }
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return Error(ErrorCode::resource_exhausted,
+                 "cannot reserve " + std::to_string(bytes) + " bytes for the segments of " +
+                     std::to_string(ranks()) + " ranks (" + std::generic_category().message(errno) +
+                     "); ask for smaller segments (STRIPLINE_SEGMENT_BYTES), or start fewer ranks");
+  }
+  std::shared_ptr<std::byte> shared(static_cast<std::byte*>(memory),
+                                    [bytes](std::byte* base) { ::munmap(base, bytes); });
+  shared_ = shared;
+  shared_bytes_ = bytes;
+  return shared;
+}
 
 class FiberRank final : public Bootstrap {
  public:

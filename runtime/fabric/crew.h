@@ -1,7 +1,11 @@
 // Ranks of a job that are fibers of one thread: one of them runs until it lets another one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+
+#include "base/result.h"
 
 namespace stripline::fabric {
 
@@ -17,6 +21,10 @@ class Crew {
 
   /// Lets the others run, one after the other.
   virtual void yield() = 0;
+
+  /// Memory that all of them share, which every one asks for with the same size: zeroed, and taken
+  /// up page by page as it is used. Errors: resource_exhausted; invalid_argument for another size.
+  virtual Result<std::shared_ptr<std::byte>> shared_memory(size_t bytes) = 0;
 };
 
 }  // namespace stripline::fabric

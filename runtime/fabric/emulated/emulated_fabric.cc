@@ -42,7 +42,8 @@ Result<std::unique_ptr<Fabric>> open_emulated_fabric(const OpenOptions& options)
       .ring_slots = profile.injection_limit,
       .max_message_bytes = profile.max_message_bytes,
       .segment_bytes = options.segment_bytes};
-  STRIPLINE_ASSIGN_OR_RETURN(SharedRegion region, SharedRegion::open(shape, options.rank));
+  STRIPLINE_ASSIGN_OR_RETURN(SharedRegion region,
+                             SharedRegion::open(shape, options.rank, options.crew));
   std::unique_ptr<Fabric> fabric =
       on_virtual_clock
           ? make_virtual_engine(std::move(request), options, std::move(region), std::move(trace))

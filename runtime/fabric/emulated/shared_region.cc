@@ -45,8 +45,9 @@ SharedRegion::Offsets SharedRegion::layout(const Shape& shape) {
   return o;
 }
 
-Result<SharedRegion> SharedRegion::open(const Shape& shape, Rank rank) {
-  const std::string name = "/stripline-" + shape.job_id;
+// The memory of a name, with `rank`'s segment.
+Result<std::shared_ptr<std::byte>> SharedRegion::map(const std::string& name, const Shape& shape,
+                                                     Rank rank) {
   const UniqueFd fd(::shm_open(name.c_str(), O_RDWR | O_CREAT, 0600));
   if (!fd) {
     return Error(ErrorCode::unavailable, "cannot open shared memory '" + name +
@@ -80,13 +81,23 @@ Result<SharedRegion> SharedRegion::open(const Shape& shape, Rank rank) {
     return Error(ErrorCode::resource_exhausted, "cannot map " + std::to_string(offsets.total) +
                                                     " bytes of shared memory: " + errno_text());
   }
-  SharedRegion region(shape, static_cast<std::byte*>(base), name);
+  const size_t total = offsets.total;
+  return std::shared_ptr<std::byte>(static_cast<std::byte*>(base),
+                                    [total](std::byte* mapped) { ::munmap(mapped, total); });
+}
+
+Result<SharedRegion> SharedRegion::open(const Shape& shape, Rank rank, Crew* crew) {
+  const std::string name = crew != nullptr ? "" : "/stripline-" + shape.job_id;
+  STRIPLINE_ASSIGN_OR_RETURN(
+      std::shared_ptr<std::byte> memory,
+      crew != nullptr ? crew->shared_memory(layout(shape).total) : map(name, shape, rank));
+  SharedRegion region(shape, std::move(memory), name);
   const uint64_t key = (uint64_t{shape.ranks} << 44) ^ (uint64_t{shape.nodes} << 24) ^
                        (uint64_t{shape.links} << 32) ^ (uint64_t{shape.buffers} << 8) ^
                        (uint64_t{shape.ring_slots} << 16) ^ shape.max_message_bytes ^
                        (shape.segment_bytes << 1) ^ (uint64_t{1} << 63);
   uint64_t expected = 0;
-  auto* header = reinterpret_cast<RegionHeader*>(base);
+  auto* header = reinterpret_cast<RegionHeader*>(region.base_);
   if (!header->shape_key.compare_exchange_strong(expected, key) && expected != key) {
     return Error(ErrorCode::failed_precondition,
                  "shared memory '" + name +
@@ -96,18 +107,12 @@ Result<SharedRegion> SharedRegion::open(const Shape& shape, Rank rank) {
   return region;
 }
 
-SharedRegion::SharedRegion(Shape shape, std::byte* base, std::string name)
-    : shape_(std::move(shape)), offsets_(layout(shape_)), base_(base), name_(std::move(name)) {}
-
-SharedRegion::SharedRegion(SharedRegion&& other) noexcept
-    : shape_(std::move(other.shape_)),
-      offsets_(other.offsets_),
-      base_(std::exchange(other.base_, nullptr)),
-      name_(std::exchange(other.name_, {})) {}
-
-SharedRegion::~SharedRegion() {
-  if (base_ != nullptr) ::munmap(base_, offsets_.total);
-}
+SharedRegion::SharedRegion(Shape shape, std::shared_ptr<std::byte> memory, std::string name)
+    : shape_(std::move(shape)),
+      offsets_(layout(shape_)),
+      memory_(std::move(memory)),
+      base_(memory_.get()),
+      name_(std::move(name)) {}
 
 void SharedRegion::unlink() {
   if (!name_.empty()) ::shm_unlink(name_.c_str());

@@ -1,15 +1,17 @@
 // What the ranks of an emulated job share: one memory object with the state of the network, message
-// rings and everybody's segment. All-zero bytes are its valid initial state, so that ranks may open
-// it in any order.
+// rings and everybody's segment, in /dev/shm or, for ranks of one process, in its own memory.
+// All-zero bytes are its valid initial state, so that ranks may open it in any order.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "base/result.h"
+#include "runtime/fabric/crew.h"
 #include "runtime/fabric/fabric.h"
 
 namespace stripline::fabric {
@@ -68,7 +70,7 @@ struct alignas(kCacheLine) RingControl {
   alignas(kCacheLine) std::atomic<uint32_t> tail;  ///< messages ever sent
 };
 
-/// The mapped region. Movable; unmaps on destruction.
+/// The region. Movable; lets it go on destruction.
 class SharedRegion {
  public:
   struct Shape {
@@ -82,14 +84,14 @@ class SharedRegion {
     size_t segment_bytes = 0;
   };
 
-  /// Opens or creates the region and really allocates `rank`'s segment. Errors:
-  /// resource_exhausted when /dev/shm has no room, failed_precondition when the region exists with
-  /// another shape.
-  static Result<SharedRegion> open(const Shape& shape, Rank rank);
+  /// Opens or creates the region and really allocates `rank`'s segment; that of a crew takes memory
+  /// as it is used. Errors: resource_exhausted when /dev/shm has no room, failed_precondition when
+  /// the region exists with another shape.
+  static Result<SharedRegion> open(const Shape& shape, Rank rank, Crew* crew);
 
-  SharedRegion(SharedRegion&& other) noexcept;
+  SharedRegion(SharedRegion&& other) = default;
   SharedRegion& operator=(SharedRegion&&) = delete;
-  ~SharedRegion();
+  ~SharedRegion() = default;
 
   /// Removes the name, once every rank has it mapped. Idempotent.
   void unlink();
@@ -120,12 +122,15 @@ class SharedRegion {
         segments, total;
   };
   static Offsets layout(const Shape& shape);
-  SharedRegion(Shape shape, std::byte* base, std::string name);
+  SharedRegion(Shape shape, std::shared_ptr<std::byte> memory, std::string name);
+  static Result<std::shared_ptr<std::byte>> map(const std::string& name, const Shape& shape,
+                                                Rank rank);
 
   Shape shape_;
   Offsets offsets_{};
-  std::byte* base_ = nullptr;
-  std::string name_;
+  std::shared_ptr<std::byte> memory_;
+  std::byte* base_ = nullptr;  // of it
+  std::string name_;           // empty: nobody else opens it, or it is gone
 };
 
 }  // namespace stripline::fabric
