@@ -76,6 +76,20 @@ class AccessLog {
   /// Forgets all of a token, and hands them out.
   std::list<OpenAccess> close(Token token);
 
+  /// Of the puts of a token, only the targets' memory stays in use. `leave` sees each before.
+  template <typename Leave>
+  void release_memory(Token token, const Leave& leave) {
+    const auto found = open_.find(token);
+    if (found == open_.end()) return;
+    for (OpenAccess& access : found->second) {
+      if (access.access != Access::put || access.memory == nullptr) continue;
+      leave(static_cast<const OpenAccess&>(access));
+      remove(access);
+      access.memory = nullptr;
+      add(access);
+    }
+  }
+
   /// The tokens with open accesses.
   std::vector<Token> tokens() const;
   bool empty() const { return open_.empty(); }

@@ -33,6 +33,7 @@ class CompletionSlots {
   uint32_t acquire(Kind kind) {
     const uint32_t slot = free_[--free_count_];
     slots_[slot].kind = kind;
+    slots_[slot].source_free = false;
     if (slot >= high_water_) high_water_ = slot + 1;
     return slot;
   }
@@ -41,6 +42,9 @@ class CompletionSlots {
   fabric::Counter& counter(uint32_t slot) { return slots_[slot].counter; }
   const fabric::Counter& counter(uint32_t slot) const { return slots_[slot].counter; }
   uint32_t generation(uint32_t slot) const { return slots_[slot].generation; }
+  /// Whether the memory that the put of a slot reads may be written again, though it is not
+  /// complete. To be set by who carries it out; stays where it is.
+  bool& source_free(uint32_t slot) { return slots_[slot].source_free; }
 
   /// Whether the operation that a future (slot, generation) stands for was found complete before.
   bool released(uint32_t slot, uint32_t generation) const {
@@ -75,6 +79,7 @@ class CompletionSlots {
     fabric::Counter counter;
     uint32_t generation = 0;
     Kind kind = Kind::get;
+    bool source_free = false;
   };
   static_assert(sizeof(Slot) + sizeof(uint32_t) == kBytesPerSlot);  // it and its place in free_
   std::vector<Slot> slots_;

@@ -68,6 +68,21 @@ void future::wait() const {
     state.debug->completed(slot_, generation_);
 }
 
+void future::wait_source() const {
+  if (context_ == nullptr) return;
+  detail::ContextState& state = *context_->state_;
+  const auto inside = state.exclusive();
+  if (state.slots.released(slot_, generation_)) return wait();
+  if (!state.slots.source_free(slot_)) {
+    if (state.slots.kind(slot_) != Kind::message) return wait();
+    state.wait_for_source(slot_);
+    if (!state.slots.source_free(slot_)) return wait();
+    state.synchronise();
+  }
+  if (state.debug != nullptr) [[unlikely]]
+    state.debug->source_free(slot_, generation_);
+}
+
 void wait_all(std::span<const future> futures) {
   for (const future& one : futures) one.wait();
 }
@@ -210,6 +225,7 @@ future Context::put_bytes_buffered(const std::byte* source, rank_t target, uint6
     const uint32_t slot = state.acquire_slot(Kind::put);
     fabric::Counter& counter = state.slots.counter(slot);
     state.put(target, offset, state.copy_to_bounce(source, bytes, slot), bytes, counter);
+    state.slots.source_free(slot) = true;
     return {this, slot, state.slots.generation(slot)};
   }
   fabric::Counter none;
@@ -239,6 +255,7 @@ future Context::put_bytes_signal(const std::byte* source, rank_t target, uint64_
     state.slots.release(slot);
     return {};
   }
+  state.slots.source_free(slot) = by_message;  // which has copied it
   return {this, slot, state.slots.generation(slot)};
 }
 

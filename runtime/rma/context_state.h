@@ -204,6 +204,13 @@ struct ContextState {
     messages.wait([&counter] { return counter.pending == 0; });
   }
 
+  /// Waits until the put of a slot is complete, or no longer reads its source.
+  void wait_for_source(uint32_t slot) {
+    begin("wait");
+    messages.wait(
+        [this, slot] { return slots.source_free(slot) || slots.counter(slot).pending == 0; });
+  }
+
   /// Begins a call that makes progress or waits, which handlers must not make. It synchronises.
   void enter(const char* name) {
     synchronise();

@@ -308,6 +308,11 @@ void DebugChecks::completed(uint32_t slot, uint32_t generation) {
   close(AccessLog::of_future(slot, generation));
 }
 
+void DebugChecks::source_free(uint32_t slot, uint32_t generation) {
+  accesses_.release_memory(AccessLog::of_future(slot, generation),
+                           [this](const OpenAccess& access) { conclude(access); });
+}
+
 void DebugChecks::fenced(rank_t target) { close(AccessLog::of_target(target)); }
 
 void DebugChecks::fenced() {

@@ -80,6 +80,8 @@ class DebugChecks {
 
   /// The program has found this future ready.
   void completed(uint32_t slot, uint32_t generation);
+  /// It has found that this future's put no longer reads its source.
+  void source_free(uint32_t slot, uint32_t generation);
   /// The operations without futures are complete, to one rank or to all.
   void fenced(rank_t target);
   void fenced();

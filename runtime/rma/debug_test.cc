@@ -117,6 +117,17 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     context.wait_signal(*again + 1, kRaised + 1);
     EXPECT_EQ(context.local(*again)[4], 1000 * previous + 1);
     context.barrier();
+    const future packed = rput_strided<1>(context, out.data(), close, there, apart, ten,
+                                          {.method = VisMethod::packed});
+    packed.wait_source();
+    std::swap(out[0], out[1]);
+    context.rget(there + 100, &out[2], 1).wait();  // into what was read
+    packed.wait();
+    std::swap(out[0], out[1]);
+    out[2] = uint64_t{1000} * me + 2;
+    context.barrier();
+    EXPECT_EQ(context.local(*array)[4], uint64_t{1000} * previous + 2);
+    context.barrier();
     uint64_t sum = 0;
     strip_for(context, there, kCount, {}, [&](size_t begin, size_t end, const uint64_t* strip) {
       for (size_t i = 0; i < end - begin; ++i) sum += strip[i];
@@ -381,6 +392,14 @@ TEST_P(DebugDeathTest, PrivateMemory) {
         context.fence(1);
       }),
       "the source of an rput_nbi of 64 bytes at offset 0 of rank 1 .*was changed before");
+  EXPECT_MISTAKE(wrong_access([](Context& context, global_ptr<uint64_t> there) {
+                   std::vector<uint64_t> values(8);
+                   const future put = rput_strided<1>(context, values.data(), {16}, there, {8}, {4},
+                                                      {.method = VisMethod::packed});
+                   values[2] = 2;
+                   put.wait_source();
+                 }),
+                 "the source of an rput_strided .*was changed before");
   EXPECT_MISTAKE(wrong_access([](Context& context, global_ptr<uint64_t> there) {
                    uint64_t value = 1;
                    context.rget_nbi(there, &value, 1);

@@ -202,7 +202,7 @@ future VisCalls::with_slot(Context& context, const Start& start) {
   ContextState& state = context.state();
   const uint32_t slot = state.acquire_slot(Kind::message);
   fabric::Counter& counter = state.slots.counter(slot);
-  start(counter);
+  start(counter, state.slots.source_free(slot));
   if (counter.pending == 0 && state.debug == nullptr) {
     state.synchronise();  // nobody waits for it
     state.slots.release(slot);
@@ -265,16 +265,15 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   if (shape.bytes == 0) return nothing(context, signal);
   if (std::byte* const there = state.reachable[transfer.target]; there != nullptr) {
     ++state.vis.statistics().local;
-    const auto copy = [&](fabric::Counter&) {
+    const auto copy = [&] {
       copy_here(shape, direction, there, transfer.local, state.fabric->work());
       raise_here(signal, there);
     };
     if (state.debug != nullptr) {
       return checked(context, name, direction, transfer.target, shape, transfer.local, signal,
-                     caller, copy);
+                     caller, [&](fabric::Counter&, bool&) { copy(); });
     }
-    fabric::Counter none;
-    copy(none);
+    copy();
     return {};
   }
   if (shape.dimensions.empty()) {
@@ -299,9 +298,9 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   const plan::VisPlan plan = choose(state, transfer.target, request, options,
                                     {rma::call_id(direction, request.regions, request.region_bytes),
                                      transfer.target, transfer.offset});
-  const auto begin = [&](fabric::Counter& counter) {
+  const auto begin = [&](fabric::Counter& counter, bool& source_free) {
     state.vis.start(request.direction, transfer.target, shape, transfer.local, plan, counter,
-                    signal_of(signal));
+                    signal_of(signal), &source_free);
   };
   if (state.debug != nullptr) {
     return checked(context, name, direction, transfer.target, shape, transfer.local, signal, caller,
@@ -323,7 +322,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   if (signal != nullptr) check_flag(state, name, target, *signal);
   if (std::byte* const segment = state.reachable[target]; segment != nullptr) {
     ++state.vis.statistics().local;
-    const auto copy = [&](fabric::Counter&) {
+    const auto copy = [&] {
       for (const vis::Region& region : regions) {
         std::byte* const there = segment + region.offset;
         direction == VisDirection::put ? state.copy_here(there, region.memory, region.bytes)
@@ -332,10 +331,10 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
       raise_here(signal, segment);
     };
     if (state.debug != nullptr) {
-      return checked(context, name, direction, target, regions, nullptr, signal, caller, copy);
+      return checked(context, name, direction, target, regions, nullptr, signal, caller,
+                     [&](fabric::Counter&, bool&) { copy(); });
     }
-    fabric::Counter none;
-    copy(none);
+    copy();
     return {};
   }
   if (regions.size() == 1) {
@@ -371,14 +370,14 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
       {.what = rma::call_id(direction), .rank = target, .loose_offset = pieces.remote[0].offset});
   if (state.debug != nullptr) {
     return checked(context, name, direction, target, regions, nullptr, signal, caller,
-                   [&](fabric::Counter& counter) {
+                   [&](fabric::Counter& counter, bool& source_free) {
                      state.vis.start(request.direction, target, regions, plan, counter,
-                                     signal_of(signal));
+                                     signal_of(signal), &source_free);
                    });
   }
-  return with_slot(context, [&](fabric::Counter& counter) {
-    state.vis.start(request.direction, target, std::move(regions), plan, counter,
-                    signal_of(signal));
+  return with_slot(context, [&](fabric::Counter& counter, bool& source_free) {
+    state.vis.start(request.direction, target, std::move(regions), plan, counter, signal_of(signal),
+                    &source_free);
   });
 }
 

@@ -106,7 +106,9 @@ void Transfers::begin_chunk_put(Transfer& transfer) {
     data = {scratch, static_cast<size_t>(end - scratch)};
   }
   chunk.length = static_cast<uint32_t>(data.size());
+  if (data.data() != scratch) transfer.source_free = nullptr;  // sent from where it is
   transfer.begun += chunk.bytes;
+  if (transfer.begun == transfer.total) tell_source_free(transfer);
   ++transfer.pieces;
   ++transfer.in_flight;
   const uint64_t offset =

@@ -104,7 +104,9 @@ bool Transfers::step_packed(Transfer& transfer) {
       transfer.strided ? send_strided_get(transfer) : send_list_get(transfer);
     }
   }
-  return transfer.begun == transfer.total;
+  if (transfer.begun < transfer.total) return false;
+  if (transfer.direction == Direction::put) tell_source_free(transfer);
+  return true;
 }
 
 // Asks for an answer where one is due.

@@ -38,7 +38,8 @@ Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
 
 Transfers::Transfer& Transfers::create(Direction direction, Rank target, const plan::VisPlan& plan,
                                        fabric::Counter& done,
-                                       const std::optional<fabric::Signal>& signal) {
+                                       const std::optional<fabric::Signal>& signal,
+                                       bool* source_free) {
   if (tokens_.empty()) {
     tokens_.push_back(static_cast<uint32_t>(transfers_.size()));
     transfers_.emplace_back().token = tokens_.back();
@@ -51,13 +52,14 @@ Transfers::Transfer& Transfers::create(Direction direction, Rank target, const p
   transfer.window = std::max(plan.window, 1U);
   transfer.done = &done;
   transfer.signal = signal;
+  transfer.source_free = source_free;
   return transfer;
 }
 
 void Transfers::start(Direction direction, Rank target, Strided shape, std::byte* local,
                       const plan::VisPlan& plan, fabric::Counter& done,
-                      const std::optional<fabric::Signal>& signal) {
-  Transfer& transfer = create(direction, target, plan, done, signal);
+                      const std::optional<fabric::Signal>& signal, bool* source_free) {
+  Transfer& transfer = create(direction, target, plan, done, signal, source_free);
   transfer.strided = true;
   transfer.shape = std::move(shape);
   transfer.local = local;
@@ -70,8 +72,8 @@ void Transfers::start(Direction direction, Rank target, Strided shape, std::byte
 
 void Transfers::start(Direction direction, Rank target, std::vector<Region> regions,
                       const plan::VisPlan& plan, fabric::Counter& done,
-                      const std::optional<fabric::Signal>& signal) {
-  Transfer& transfer = create(direction, target, plan, done, signal);
+                      const std::optional<fabric::Signal>& signal, bool* source_free) {
+  Transfer& transfer = create(direction, target, plan, done, signal, source_free);
   transfer.strided = false;
   transfer.regions = std::move(regions);
   transfer.total = 0;
@@ -162,6 +164,13 @@ bool Transfers::step(Transfer& transfer) {
       return transfer.lands ? step_landing(transfer) : step_packed(transfer);
   }
   return true;
+}
+
+// All of a packed put has been copied.
+void Transfers::tell_source_free(Transfer& transfer) {
+  if (transfer.source_free == nullptr) return;
+  *transfer.source_free = true;
+  transfer.source_free = nullptr;
 }
 
 // Once the data are visible that went to their place by themselves.

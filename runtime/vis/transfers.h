@@ -93,13 +93,14 @@ class Transfers final : public am::Background {
   /// of `target`, which is another rank. `done.pending` goes up by at least one at once and down to
   /// where it was when the transfer is complete (as Fabric::put says); it drains when messages are
   /// served. Memory of the data stays until then. A put with a `signal` is complete when its flag
-  /// is visible, too, and has `done` for itself. Not inside of handlers.
+  /// is visible, too, and has `done` for itself. `source_free`, if given, becomes true when all of
+  /// a put has been copied, if that is before it is complete. Not inside of handlers.
   void start(Direction direction, Rank target, Strided shape, std::byte* local,
              const plan::VisPlan& plan, fabric::Counter& done,
-             const std::optional<fabric::Signal>& signal = {});
+             const std::optional<fabric::Signal>& signal = {}, bool* source_free = nullptr);
   void start(Direction direction, Rank target, std::vector<Region> regions,
              const plan::VisPlan& plan, fabric::Counter& done,
-             const std::optional<fabric::Signal>& signal = {});
+             const std::optional<fabric::Signal>& signal = {}, bool* source_free = nullptr);
 
   /// Whether puts may tell their target that they have landed. The same on every rank, between the
   /// same transfers.
@@ -157,6 +158,7 @@ class Transfers final : public am::Background {
     std::vector<Region> regions;
     uint64_t total = 0;
     std::optional<fabric::Signal> signal;  // of a put, until it is on its way
+    bool* source_free = nullptr;           // of a put, until it is; null: nobody asks
 
     // What comes next, by region: pipelined, native_iov, packed lists.
     PairCursor pairs;
@@ -186,11 +188,13 @@ class Transfers final : public am::Background {
   };
 
   Transfer& create(Direction direction, Rank target, const plan::VisPlan& plan,
-                   fabric::Counter& done, const std::optional<fabric::Signal>& signal);
+                   fabric::Counter& done, const std::optional<fabric::Signal>& signal,
+                   bool* source_free);
   void begin(Transfer& transfer);
   bool can_advance(const Transfer& transfer) const;
   // Begins what can be begun now; true when nothing is left to begin.
   bool step(Transfer& transfer);
+  static void tell_source_free(Transfer& transfer);
   void send_flag(Transfer& transfer);
   void complete(Transfer& transfer);
   void release(Transfer& transfer);

@@ -206,7 +206,10 @@ void AdiTransfers::plan_filling() {
 void AdiTransfers::put_faces(nas::AdiShare& share) {
   std::array<bool, kSides> came{};
   if (layout_.partition().cells_per_axis() > 1) {
-    for (Filled& filled : filled_) filled.leaving = fill(filled);
+    for (Filled& filled : filled_) {
+      filled.leaving.wait();  // keeps the flags of two iterations in their order
+      filled.leaving = fill(filled);
+    }
   }
   size_t next = 0;
   for (int cell = 0; cell < layout_.partition().cells_per_axis(); ++cell) {
@@ -217,7 +220,7 @@ void AdiTransfers::put_faces(nas::AdiShare& share) {
     }
     share.rhs(cell);
   }
-  for (const Filled& filled : filled_) filled.leaving.wait();
+  for (const Filled& filled : filled_) filled.leaving.wait_source();
 }
 
 future AdiTransfers::fill(const Filled& filled) {

@@ -107,7 +107,7 @@ void StencilTransfers::ghosts(prk::StencilShare& share) {
 
 void StencilTransfers::used(prk::StencilShare& /*share*/) {
   for (const Side& side : sides_) {
-    if (signals(manner_.variant)) side.under_way.wait();  // what left is written next
+    if (signals(manner_.variant)) side.under_way.wait_source();  // what left is written next
     if (!lands(manner_.variant)) raise(Flag::used, side);
   }
 }
@@ -129,6 +129,8 @@ void StencilTransfers::put(Side& side) {
                                              strides, extents, manner_.transfers);
     return;
   }
+  // Keeps the flags of two steps in their order.
+  side.under_way.wait();
   const auto row_bytes = static_cast<std::ptrdiff_t>(side.face.columns * sizeof(double));
   const std::array<std::ptrdiff_t, 2> in_buffer = {sizeof(double), row_bytes};
   side.under_way = rput_strided_signal<2, double>(

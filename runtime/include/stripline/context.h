@@ -106,6 +106,11 @@ class future {
   /// Returns when it is complete. Makes progress meanwhile.
   void wait() const;
 
+  /// Of a put: returns when the memory that it reads may be written again (source completion), at
+  /// the latest when it is complete. What the runtime has copied, as it does to pack the regions of
+  /// a transfer, is free long before the target's answer is back. Of anything else: wait().
+  void wait_source() const;
+
  private:
   friend class Context;
   friend class detail::VisCalls;

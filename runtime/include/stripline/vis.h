@@ -7,8 +7,9 @@
 //
 // Each call starts one transfer and returns a future, which is ready when all data are in place.
 // The lists, strides and extents may be changed when the call returns; the memory of the data stays
-// until the future is ready, and is not written meanwhile (put) or read (get). Puts are visible
-// after barrier(), as all puts. A future that is dropped completes all the same.
+// until the future is ready, and is not written meanwhile (put) or read (get). What a put reads is
+// free earlier, when wait_source() returns. Puts are visible after barrier(), as all puts. A future
+// that is dropped completes all the same.
 //
 // Puts whose names end in _signal raise a flag, as Context::rput_signal does: when all data of the
 // put are visible, the aligned 8-byte word `flag` of the same rank gets `value`. Who sees the flag
