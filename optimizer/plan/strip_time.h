@@ -115,28 +115,18 @@ inline double get_pipelined(const StripTerms& t) {
       start + (cycles - 1) * cycle + (rest + 1) * step - saved + (k - 1) * drain + last);
 }
 
-/// When the last put has been issued. What has come back by then was retired on the way, whichever
-/// call found it; with nothing else limiting, that is all but the messages of one round trip.
-inline double puts_issued(const StripTerms& t, double& retired) {
-  const double m = t.strips;
-  const double step = t.work + t.o;
-  const double under_way = step + t.r > 0 ? t.round_trip / (step + t.r) : m;
-  retired = longest(0.0, static_cast<double>(static_cast<int64_t>(m - 1 - under_way)));
-  return (m - 1) * step + t.work_last + t.o_last + retired * t.r;
-}
-
-/// Puts, schedule A: compute and issue strip by strip, each from its own buffer, then retire all.
+/// Puts, schedule A: compute and issue strip by strip, each from its own buffer, then wait for all
+/// and retire them. Where a network needs calls to go on, some are retired on the way, instead of
+/// while the last one is under way: the loop takes up to a round trip longer.
 inline double put_all_issued(const StripTerms& t) {
   const double m = t.strips;
   const double step = t.work + t.o;
   const double last = t.work_last + t.o_last;
   if (m < 2) return last + t.round_trip_last + t.r_last;
-  double retired = 0;
-  double issued = puts_issued(t, retired);
+  double issued = (m - 1) * step + last;
   if (m > t.queue) issued = longest(issued, step + (m - t.queue) * t.gap + last);
   const double last_injected = longest(issued, (m - 1) * step + t.gap, step + (m - 1) * t.gap);
-  const double rest = (m - 1 - retired) * t.r + t.r_last;
-  return longest(issued + rest, step + t.round_trip + (m - 1) * t.r + t.r_last,
+  return longest(issued + (m - 1) * t.r + t.r_last, step + t.round_trip + (m - 1) * t.r + t.r_last,
                  step + (m - 2) * longest(step, t.gap) + t.round_trip + t.r + t.r_last,
                  last_injected + t.round_trip_last + t.r_last);
 }
@@ -153,14 +143,16 @@ inline double put_pipelined(const StripTerms& t) {
   const auto cycles = static_cast<double>(static_cast<int64_t>((m - 1) / k));  // at least one
   const double rest = (m - 1) - cycles * k;
   const double start = longest(k * fill, fill + t.round_trip);
-  double retired = 0;
-  const double issued = puts_issued(t, retired);
+  // Who waits for one put retires all that have come back: at the end there are, on average, half
+  // as many left as between a full ring and what one round trip holds.
+  const double under_way = t.round_trip < k * step ? t.round_trip / step : k;
+  const double retired = longest(0.0, m - 1 - (k + under_way) / 2);
 
   return longest(
       (m - 1) * step + last + t.r_last,  // the CPU's work
+      (m - 1) * fill + retired * t.r + last + t.round_trip_last + t.r_last,
       start + (m - k - 1) * step + t.r + last + (k - 1) * t.r + t.r_last,
       start + (m - k - 1) * step + t.r + last + t.round_trip_last + t.r_last,
-      issued + t.round_trip_last + t.r_last,
       (m - 1 > k ? start + (m - 1 - k) * step : k * fill) + t.round_trip + t.r + t.r_last,
       fill + (m - 1) * t.gap + t.round_trip_last + t.r_last,
       fill + (m - 2) * t.gap + t.round_trip + t.r + t.r_last,

@@ -308,6 +308,11 @@ void ActiveMessages::progress() {
   flush();
 }
 
+void ActiveMessages::attend() {
+  fabric_.attend();
+  flush();
+}
+
 bool ActiveMessages::wait(const std::function<bool()>& condition, double deadline_s) {
   if (in_handler_) {
     fail_(Error(ErrorCode::invalid_argument,

@@ -133,6 +133,9 @@ class ActiveMessages final : public fabric::MessageSink {
   /// Polls the fabric once, sends what is kept, and advances the background work.
   void progress();
 
+  /// The same for a rank that goes on computing (Fabric::attend).
+  void attend();
+
   /// Fabric::wait() that also sends what is kept. Not inside of handlers.
   bool wait(const std::function<bool()>& condition,
             double deadline_s = std::numeric_limits<double>::infinity());

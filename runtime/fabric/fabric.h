@@ -109,6 +109,9 @@ struct Info {
   /// Whether the flag of a put_signal() travels with the data. Otherwise it follows when they are
   /// known to be visible.
   bool flag_with_data = false;
+  /// Whether operations go on while the ranks that they concern are outside of calls, by the NIC or
+  /// the provider's own thread. Otherwise who computes for long without a call keeps them waiting.
+  bool goes_on_without_calls = false;
   /// How other ranks of this node are reached, and why not as it was asked for: "mapped: 3 ranks",
   /// "network: 1 rank (rank 2: /proc/71/fd/9: Permission denied)". Empty without such ranks.
   std::string same_node;
@@ -255,6 +258,11 @@ class Fabric {
 
   /// Makes progress once: completions, arrivals (calls the sink). Never blocks.
   virtual void poll() = 0;
+
+  /// poll() for a rank that has other things to do than to wait: messages that have come are
+  /// received, while what there is to do for completions of the rank's own operations may stay for
+  /// a later call. Never blocks.
+  virtual void attend() { poll(); }
 
   /// Seconds on the fabric's clock since connect(). The same origin on all ranks only on the
   /// virtual clock.

@@ -124,6 +124,9 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   deciding.end();
   if (timed_ || state_.traces) begun_s_ = context_.now_s();
   prepare_buffer(room);
+  frame_.attention =
+      Attention(context.state().fabric->info(), costs_,
+                plan_.predicted_s / static_cast<double>(std::max<uint64_t>(strips_, 1)));
   enter_block(issue_);
   compute_ = issue_;
   if (reading) {
@@ -401,8 +404,9 @@ const Strip* LoopRun::next_get() {
   fabric::Counter& counter = frame_.counters[slot_of(compute_)];
   if (counter.pending != 0) {
     context.wait_for(counter);
-  } else {
-    context.make_progress();  // peers may be waiting for this rank's attention
+    frame_.attention.has_looked();
+  } else if (frame_.attention.due()) {
+    context.attend();
   }
   const uint64_t begin = compute_.begin / element_bytes_;
   strip_ = {compute_.block, begin, strip_end(compute_) / element_bytes_, place_of(compute_)};
@@ -421,8 +425,8 @@ const Strip* LoopRun::next_put() {
     issue_put();
     if (plan_.schedule == plan::Schedule::vectorised) {
       wait_for_all();
-    } else {
-      context_.state().make_progress();
+    } else if (frame_.attention.due()) {
+      context_.state().attend();
     }
   }
   // In the program's order, which follows what is in the cache.

@@ -15,6 +15,7 @@
 #include "optimizer/plan/strip_costs.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/loop/analysis.h"
+#include "runtime/loop/attention.h"
 #include "runtime/loop/buffer_pool.h"
 #include "runtime/loop/data_cache.h"
 #include "runtime/loop/nest_engine.h"
@@ -47,6 +48,7 @@ struct LoopSite {
 struct LoopFrame {
   BufferPool::Use buffer;
   std::vector<fabric::Counter> counters;
+  Attention attention;
   /// By block: where the data cache has it, or null. Empty if it has none of them.
   std::vector<std::byte*> kept;
   std::vector<BufferPool::Use> kept_in;

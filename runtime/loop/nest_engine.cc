@@ -161,6 +161,7 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
 }
 
 void NestEngine::begin_tiles() {
+  attention_ = layout_->attention;
   if (!layout_->transfers) {
     fetch_.step = plan().steps;
     return;
@@ -478,7 +479,7 @@ const NestTile* NestEngine::next() {
     settle();
     return nullptr;
   }
-  state_.make_progress();  // peers may be waiting for this rank's attention
+  if (attention_.due()) state_.make_progress();
   await_step();
   point_at_elements();
   out_ = true;

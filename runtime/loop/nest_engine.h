@@ -159,6 +159,7 @@ class NestEngine {
   Place fetch_;
   Place compute_;
   bool out_ = false;  // a tile is being computed on
+  Attention attention_;
   NestTile tile_;
 
   // Of the first executions, which are timed.

@@ -223,6 +223,13 @@ struct ContextState {
     messages.progress();
   }
 
+  /// The same for one that goes on computing: peers are served, and what there is to do for this
+  /// rank's own operations may stay until it waits for them.
+  void attend() {
+    begin("progress");
+    messages.attend();
+  }
+
   // --- copies of other ranks' memory
   // --------------------------------------------------------------
   //

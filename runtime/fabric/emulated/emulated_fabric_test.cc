@@ -240,6 +240,36 @@ TEST(VirtualClock, MessagesArriveInOrderAndOnTime) {
   });
 }
 
+// What a rank's own operations ask of it can wait; what peers do cannot.
+TEST(VirtualClock, WhoAttendsServesPeersAndLeavesItsOwnCompletions) {
+  const Profile profile = exact_profile();
+  run_ranks(2, kExact, "virtual", 1, [&](Fabric& fabric, Rank rank) {
+    Inbox inbox;
+    fabric.set_message_sink(&inbox);
+    constexpr double kAllThere = 1e-2;
+    if (rank == 1) {
+      for (int i = 0; i < 3; ++i) ASSERT_TRUE(fabric.try_send(0, std::as_bytes(std::span(&i, 1))));
+      return;
+    }
+    const std::array<std::byte, 64> data{};
+    Counter counter;
+    for (int i = 0; i < 5; ++i) fabric.put(1, 0, data.data(), data.size(), counter);
+    fabric.compute_for(kAllThere - fabric.now_s());
+    fabric.attend();
+    EXPECT_EQ(inbox.messages.size(), 3U);
+    EXPECT_EQ(counter.pending, 5U);
+    const ProfileSegment& am = profile.am.at(4);
+    const double served_s = kAllThere + profile.poll_s + 3 * (am.r_base_s + 4 * am.r_per_byte_s);
+    EXPECT_NEAR(fabric.now_s(), served_s, 1e-12);
+    fabric.wait_for(counter);
+    EXPECT_EQ(counter.pending, 0U);
+    const ProfileSegment& put = profile.put.at(data.size());
+    EXPECT_NEAR(fabric.now_s(),
+                served_s + 5 * (put.r_base_s + put.r_per_byte_s * static_cast<double>(data.size())),
+                1e-12);
+  });
+}
+
 TEST(VirtualClock, AWaitEndsAtItsDeadline) {
   run_ranks(1, kExact, "virtual", 1, [&](Fabric& fabric, Rank) {
     EXPECT_FALSE(fabric.wait([] { return false; }, 0.25));

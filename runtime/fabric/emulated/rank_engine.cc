@@ -58,6 +58,7 @@ RankEngine::RankEngine(ProfileRequest request, const OpenOptions& options, Share
                      profile_.injection_limit * (sizeof(MessageSlot) + profile_.max_message_bytes);
   info_.iov_limit = kIovLimit;
   info_.flag_with_data = true;
+  info_.goes_on_without_calls = !profile_.put.needs_target && !profile_.get.needs_target;
   if (buffers_are_finite()) {
     const uint32_t nodes = node_of(ranks_ - 1) + 1;
     waiting_.resize(nodes + profile_.tree.links(nodes));
@@ -544,6 +545,13 @@ void RankEngine::poll() {
   const Scope scope(*this);
   run_events();
   deliver();
+  charge(profile_.poll_s);
+}
+
+void RankEngine::attend() {
+  const Scope scope(*this);
+  run_events();
+  while (deliver_message()) run_events();
   charge(profile_.poll_s);
 }
 

@@ -64,6 +64,7 @@ class RankEngine : public Fabric {
     return put ? profile_.put.needs_target : profile_.get.needs_target;
   }
   void poll() override;
+  void attend() override;
   double now_s() override;
   bool wait(const std::function<bool()>& condition, double deadline_s) override;
   void wait_for(const Counter& counter) override;

@@ -113,6 +113,7 @@ void OfiRank::describe(const std::string& fabric) {
   info_.max_message_bytes = settings_.message_bytes;
   info_.inject_bytes = limits.inject_bytes;
   info_.queue_depth = limits.transmit_depth;
+  info_.goes_on_without_calls = limits.automatic_progress;
   info_.buffer_bytes = receive_buffers_.total_bytes() + send_buffers_.total_bytes();
   info_.peer_bytes = sizeof(Peer) + (mailbox_.file() >= 0 ? sizeof(RingMemory) : 0);
   info_.iov_limit = static_cast<uint32_t>(limits.iov_limit);
