@@ -22,9 +22,6 @@ using namespace detail;
 // has come.
 constexpr int kHopelessSizes = 2;
 
-// A window is so many times what suffices on an idle network, as others' messages come between.
-constexpr uint32_t kSlack = 2;
-
 bool knows(const StripCosts* costs, Direction direction) {
   return costs != nullptr && (direction == Direction::get ? costs->has_get() : costs->has_put());
 }
@@ -133,17 +130,21 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
 template <typename Sink>
 class Search {
  public:
-  Search(const StripRequest& request, const Evaluator& evaluator, double compute_s, Sink& sink)
+  Search(const StripRequest& request, const Evaluator& evaluator, double compute_s, double margin,
+         Sink& sink)
       : request_(request),
         evaluator_(evaluator),
         compute_s_(compute_s),
         sink_(sink),
         halo_(halo_of(request)),
-        buffers_matter_(evaluator.buffers_matter()) {}
+        buffers_matter_(evaluator.buffers_matter()),
+        crowding_(request.peers > 1 && request.direction == Direction::get ? margin : 0) {}
 
   void consider(const StripCandidate& candidate, double predicted_s) {
     sink_.considered(candidate, predicted_s);
-    if (predicted_s < best_s_) {
+    const double counted_s = predicted_s * (1 + crowding_ * in_flight(candidate));
+    if (counted_s < least_s_) {
+      least_s_ = counted_s;
       best_s_ = predicted_s;
       best_ = candidate;
     }
@@ -177,9 +178,9 @@ class Search {
       if (protocol != last_protocol) hopeless = 0;
       last_protocol = protocol;
       if (hopeless == kHopelessSizes) continue;
-      const double best_before_s = best_s_;
+      const double least_before_s = least_s_;
       const double bound_s = try_size(*strip);
-      if (bound_s < best_before_s || bound_s < last_bound_s) {
+      if (bound_s < least_before_s || bound_s < last_bound_s) {
         hopeless = 0;
       } else if (!descending || !buffers_matter_ || !evaluator_.smaller_is_cheaper(*strip)) {
         ++hopeless;
@@ -195,7 +196,7 @@ class Search {
     CandidateTerms t = evaluator_.terms(strip, false, evaluator_.pipelined_buffer(strip, 1),
                                         Corner::nominal, compute_s_);
     const double bound_s = evaluator_.bound(t);
-    if (bound_s >= best_s_) {
+    if (bound_s >= least_s_) {
       sink_.pruned(strip, bound_s);
       return bound_s;
     }
@@ -231,6 +232,13 @@ class Search {
     return bound_s;
   }
 
+  // The part of the data that is under way at a time.
+  double in_flight(const StripCandidate& candidate) const {
+    if (candidate.schedule == Schedule::all_issued) return 1;
+    const auto bytes = static_cast<double>(candidate.strip_bytes) * candidate.window;
+    return std::min(1.0, bytes / static_cast<double>(request_.total_bytes));
+  }
+
   void try_window(CandidateTerms& t, uint32_t window) {
     set_buffer(t, evaluator_.pipelined_buffer(t.strip, window));
     consider({Schedule::pipelined, t.strip, window}, evaluator_.pipelined(t, window));
@@ -245,8 +253,13 @@ class Search {
   Sink& sink_;
   const uint64_t halo_;
   const bool buffers_matter_;
+  // Gets from several ranks disturb those of other ranks, which choose for themselves. Who has
+  // everything under way has to gain the margin of all decisions over who has next to nothing; so
+  // ranks whose loops differ a little do not choose plans that differ much.
+  const double crowding_;
   StripCandidate best_;
   double best_s_ = std::numeric_limits<double>::infinity();
+  double least_s_ = std::numeric_limits<double>::infinity();  // with what crowding adds
 };
 
 template <typename Sink>
@@ -258,7 +271,7 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
   Evaluator evaluator(request, *costs);
   const double compute_s = strip_compute_s(request, *costs, Corner::nominal);
   const double baseline_s = evaluator.predict(baseline, Corner::nominal, compute_s);
-  Search<Sink> search(request, evaluator, compute_s, sink);
+  Search<Sink> search(request, evaluator, compute_s, costs->minimum_gain(), sink);
   search.consider(baseline, baseline_s);
   search.run();
   const StripCandidate& best = search.best();

@@ -36,6 +36,9 @@ struct VectorisedTerms {
   }
 };
 
+// A window is so many times what suffices on an idle network, as others' messages come between.
+constexpr uint32_t kSlack = 2;
+
 // A request with everything resolved that does not depend on the candidate.
 class Evaluator {
  public:
@@ -322,9 +325,11 @@ class Evaluator {
   }
 
   // Of `in_flight` strips, those of the second and later ranks may be served first.
+  // Each message of a window may find another one before it, as windows have room for.
   void set_lag(StripTerms& t, double in_flight) const {
-    t.lag = 0;
+    t.lag = t.others = 0;
     if (request_.peers < 2 || request_.direction == Direction::put) return;
+    t.others = (kSlack - 1) * t.round_trip;
     const double per_peer = t.strips_per_peer;
     if (in_flight > per_peer) t.lag = (std::ceil(in_flight / per_peer) - 1) * per_peer * t.gap;
   }

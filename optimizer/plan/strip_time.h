@@ -37,6 +37,9 @@ struct StripTerms {
   /// Gets: how much later the strips of the first rank come when all that is in flight at first
   /// comes with them.
   double lag = 0;
+  /// Gets, schedule B: how much later a strip comes for the messages of others that are served
+  /// before it, where a window waits for it.
+  double others = 0;
   /// The first message of schedule A for gets, which carries the halo.
   double o_first = 0, round_trip_first = 0, gap_first = 0;
 };
@@ -93,7 +96,8 @@ inline double get_pipelined(const StripTerms& t) {
   const double drain = t.r + t.work;  // a step that issues nothing
   const double step = drain + t.o;
   const double last = t.r_last + t.work_last;
-  const double cycle = t.round_trip + t.r + t.o;  // from one injection to the one it enables
+  // From one injection to the one it enables.
+  const double cycle = t.round_trip + t.others + t.r + t.o;
   const auto cycles = static_cast<double>(static_cast<int64_t>((m - 1) / k));  // at least one
   const double rest = (m - 1) - cycles * k;
   // The first strip is there, and the CPU free to retire it.
@@ -107,7 +111,8 @@ inline double get_pipelined(const StripTerms& t) {
       t.o + (m - 2) * t.gap + t.round_trip + drain + last,
       start + t.r + t.o_last + (m - k - 1) * t.gap + t.round_trip_last + last,
       t.o + cycles * cycle + rest * longest(step, t.gap, t.o) - saved + t.round_trip_last + last,
-      start - t.round_trip + cycles * cycle + rest * step - saved + t.round_trip_last + last,
+      start - t.round_trip - t.others + cycles * cycle + rest * step - saved + t.round_trip_last +
+          last,
       rest > 0 ? start + cycles * cycle + rest * drain + last : 0.0,
       t.lag > 0 ? t.o + t.round_trip + t.lag + (t.strips_per_peer - 1) * t.gap +
                       (m - t.strips_per_peer) * drain + last

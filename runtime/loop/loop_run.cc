@@ -112,8 +112,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       if (const LoopSite* old = state_.sites.displaced_by(site_, request_)) {
         state_.forgotten.add(old->guard);
       }
-      known = &state_.sites.insert(site_, request_, {plan::plan_strip(request_, costs)});
-      state_.analysis.count_plan();
+      known = &state_.sites.insert(site_, request_, plan_site());
       if (known->plan.reason == plan::Reason::no_model) state_.say_no_model(context.state());
     }
     plan_ = known->plan;
@@ -135,6 +134,21 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
                                                                           : strips_;
     for (uint64_t i = 0; i < std::min(ahead, strips_); ++i) issue_get();
   }
+}
+
+// A loop of the same place that was a little larger or smaller tells what this one computes.
+LoopSite LoopRun::plan_site() const {
+  LoopSite site;
+  plan::StripRequest request = request_;
+  if (request.compute_s < 0) {
+    if (const auto seconds = state_.rates.seconds(site_, request.total_bytes)) {
+      request.compute_s = site.planned_compute_s = site.least_compute_s = *seconds;
+      site.executions = 1;
+    }
+  }
+  site.plan = plan::plan_strip(request, costs_);
+  state_.analysis.count_plan();
+  return site;
 }
 
 // Looks in the data cache for a block that is out of reach.
@@ -205,9 +219,7 @@ std::string LoopRun::explain() const {
   const LoopSite* const known = site_ == 0 ? nullptr : state_.sites.find(site_, request_);
   if (known == nullptr) return {};
   plan::StripRequest request = request_;
-  if (request.compute_s < 0 && known->executions >= kRefineAfter) {
-    request.compute_s = known->least_compute_s;
-  }
+  if (request.compute_s < 0) request.compute_s = known->planned_compute_s;
   return explain_command(context_.state(), request, state_.path_of(costs_));
 }
 
@@ -485,9 +497,10 @@ void LoopRun::refine() {
   const uint32_t executions = ++known->executions;
   const double uncut_s = plan::uncut_compute_s(request_, *costs_, plan_, computed_s_);
   known->least_compute_s = executions == 1 ? uncut_s : std::min(known->least_compute_s, uncut_s);
-  if (executions < kRefineAfter) return;
+  state_.rates.note(site_, request_.total_bytes, known->least_compute_s);
+  if (executions < kRefineAfter || known->least_compute_s == known->planned_compute_s) return;
   plan::StripRequest measured = request_;
-  measured.compute_s = known->least_compute_s;
+  measured.compute_s = known->planned_compute_s = known->least_compute_s;
   known->plan = plan::plan_strip(measured, costs_);
   state_.analysis.count_plan();
   known->guard.restart();

@@ -17,6 +17,7 @@
 #include "runtime/loop/analysis.h"
 #include "runtime/loop/attention.h"
 #include "runtime/loop/buffer_pool.h"
+#include "runtime/loop/compute_rates.h"
 #include "runtime/loop/data_cache.h"
 #include "runtime/loop/nest_engine.h"
 #include "runtime/loop/network_loads.h"
@@ -40,7 +41,8 @@ inline uint64_t site_of(uint64_t said, CallSite site) {
 struct LoopSite {
   plan::StripPlan plan;
   uint32_t executions = 0;
-  double least_compute_s = 0;  ///< of the uncut loop, over the timed executions
+  double least_compute_s = 0;     ///< of the uncut loop, over the timed executions
+  double planned_compute_s = -1;  ///< which the plan is made for; negative: estimated
   plan::Guard guard;
 };
 
@@ -97,6 +99,7 @@ struct LoopState : MechanismState {
   BufferPool pool;  // outlives what is in use of it
   DataCache cache;
   plan::PlanCache<LoopSite> sites;
+  ComputeRates rates;
   NestSites nest_sites;
 
   Analysis analysis;

@@ -57,7 +57,7 @@ std::string reasons(Context& context, const EngineLoop& loop) {
   if (costs == nullptr) return {};
   plan::StripRequest request = request_of(context, loop);
   if (const detail::LoopSite* site = state.sites.find(kSite, request)) {
-    if (site->executions > 0) request.compute_s = site->least_compute_s;
+    request.compute_s = site->planned_compute_s;
   }
   const std::string text = plan::to_text(plan::explain(request, costs));
   return text.substr(0, text.find("alternatives:"));

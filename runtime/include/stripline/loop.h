@@ -136,6 +136,7 @@ class LoopRun {
     uint64_t base = 0;   // buffer offset of the block, schedule A
   };
 
+  LoopSite plan_site() const;
   void look_for_kept(size_t index, const RawBlock& block);
   void prepare_buffer(uint64_t room);
   uint64_t lay_out_pieces();
