@@ -498,7 +498,8 @@ void LoopRun::refine() {
   const double uncut_s = plan::uncut_compute_s(request_, *costs_, plan_, computed_s_);
   known->least_compute_s = executions == 1 ? uncut_s : std::min(known->least_compute_s, uncut_s);
   state_.rates.note(site_, request_.total_bytes, known->least_compute_s);
-  if (executions < kRefineAfter || known->least_compute_s == known->planned_compute_s) return;
+  if (executions < kRefineAfter) return;
+  if (!replans(known->planned_compute_s, known->least_compute_s)) return;
   plan::StripRequest measured = request_;
   measured.compute_s = known->planned_compute_s = known->least_compute_s;
   known->plan = plan::plan_strip(measured, costs_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,6 +31,13 @@ namespace stripline::detail {
 /// one also pays for cold caches and fresh pages.
 inline constexpr uint32_t kTimedExecutions = 4;
 inline constexpr uint32_t kRefineAfter = 2;
+
+/// Whether a plan for a computation of `planned_s` (negative: an estimate) is to be made again for
+/// one of `measured_s`: what differs by a margin of decisions may decide otherwise.
+inline bool replans(double planned_s, double measured_s) {
+  constexpr double kAlike = 0.02;
+  return planned_s < 0 || std::abs(measured_s - planned_s) > kAlike * planned_s;
+}
 
 /// Tells call sites apart in caches of plans: what the program says, or the place of the call.
 inline uint64_t site_of(uint64_t said, CallSite site) {

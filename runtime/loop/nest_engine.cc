@@ -615,6 +615,7 @@ void NestEngine::refine() {
   site_->least_compute_s =
       executions == 1 ? computed_s_ : std::min(site_->least_compute_s, computed_s_);
   if (executions < kRefineAfter || site_->users > 1) return;
+  if (!replans(site_->layout.compute_s, site_->least_compute_s)) return;
   site_->layout = lay_out(state_, site_->key, options_, site_->least_compute_s);
   loops_.analysis.count_plan();
   site_->simple.reset();
