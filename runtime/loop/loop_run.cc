@@ -118,7 +118,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     plan_ = known->plan;
     measuring_ = options.compute_s < 0 && known->executions < kTimedExecutions &&
                  plan_.reason != plan::Reason::no_model;
-    if (options.self_check && context.state().run_guard != nullptr) ask_guards(*known, first);
+    if (options.self_check && context.state().run_guard != nullptr) obey_guards(*known, first);
   }
   deciding.end();
   if (timed_ || state_.traces) begun_s_ = context_.now_s();
@@ -164,26 +164,17 @@ void LoopRun::look_for_kept(size_t index, const RawBlock& block) {
   frame_.kept_in.emplace_back(state_.pool, *kept->buffer);
 }
 
-// As the guards say. Within itself a loop is carried out in the way that is in use: the time of an
-// execution that is a part of another one is not to be compared with the whole.
-void LoopRun::ask_guards(LoopSite& site, const RawBlock& first) {
-  using Way = plan::Guard::Way;
-  const rma::RunGuard::Turn of_run = context_.state().run_guard->report(
-      {.what = site_, .rank = first.rank, .loose_offset = first.offset});
+// As the guards say.
+void LoopRun::obey_guards(LoopSite& site, const RawBlock& first) {
+  rma::RunGuard& run_guard = *context_.state().run_guard;
+  const rma::RunGuard::Turn of_run =
+      run_guard.report({.what = site_, .rank = first.rank, .loose_offset = first.offset});
   if (measuring_ || plan_.reason != plan::Reason::tuned) return;
-  context_.state().run_guard->differs();
-  Way way = of_run.way;
-  if (of_run.sites_decide) {
-    const uint64_t key = plan::hash_of(site_, request_);
-    const plan::Guard::Turn turn =
-        state_.is_guarded(key) ? plan::Guard::Turn{site.guard.in_use(), false} : site.guard.next();
-    frame_.guarded = key;
-    timed_ = turn.timed;
-    way = turn.way;
-  } else if (way == Way::tuned) {
-    way = site.guard.in_use();
-  }
-  if (way == Way::tuned) return;
+  const uint64_t key = plan::hash_of(site_, request_);
+  const plan::Guard::Turn turn = ask_guards(run_guard, of_run, site.guard, state_.is_guarded(key));
+  if (of_run.sites_decide) frame_.guarded = key;
+  timed_ = turn.timed;
+  if (turn.way == plan::Guard::Way::tuned) return;
   plan::StripRequest measured = request_;
   if (measured.compute_s < 0) measured.compute_s = site.least_compute_s;
   plan_ =

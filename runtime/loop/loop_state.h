@@ -24,6 +24,7 @@
 #include "runtime/loop/network_loads.h"
 #include "runtime/loop/trace.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/run_guard.h"
 
 namespace stripline::detail {
 
@@ -43,6 +44,19 @@ inline bool replans(double planned_s, double measured_s) {
 inline uint64_t site_of(uint64_t said, CallSite site) {
   if (said != 0) return said;
   return reinterpret_cast<uintptr_t>(site.file) ^ (static_cast<uint64_t>(site.line) << 40);
+}
+
+/// What the guards of the program's iterations, which has been told of the execution, and of the
+/// site say of a tuned plan. `within`: the site is being carried out already, around this one: the
+/// time of a part is not to be compared with the whole, and it goes the way that is in use.
+inline plan::Guard::Turn ask_guards(rma::RunGuard& run_guard, const rma::RunGuard::Turn& of_run,
+                                    plan::Guard& of_site, bool within) {
+  run_guard.differs();
+  if (of_run.sites_decide && !within) return of_site.next();
+  if (of_run.sites_decide || of_run.way == rma::RunGuard::Way::tuned) {
+    return {of_site.in_use(), false};
+  }
+  return {of_run.way, false};
 }
 
 /// A loop that was executed before, by place and shape.

@@ -149,7 +149,7 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
     if (measuring_ || loops_.traces) options_ = options;
     if (options.self_check && state_.run_guard != nullptr && options.use_model &&
         reason != plan::Reason::own_memory && !plan().obstacle) {
-      ask_guards(options);
+      obey_guards(options);
     }
   }
   traces_ = loops_.traces;
@@ -531,27 +531,19 @@ void NestEngine::end() {
 
 // --- timing --------------------------------------------------------------------------------------
 
-// As the guards say; within itself a nest is carried out in the way that is in use.
-void NestEngine::ask_guards(const NestOptions& options) {
-  using Way = plan::Guard::Way;
+// As the guards say.
+void NestEngine::obey_guards(const NestOptions& options) {
   const Reference& first = nest_.reference[0];
   const rma::RunGuard::Turn of_run =
       state_.run_guard->report({.what = site_->key.place,
                                 .rank = first.owner,
                                 .loose_offset = static_cast<uint64_t>(first.base)});
-  simply_ = of_run.way == Way::baseline;
+  simply_ = of_run.way == rma::RunGuard::Way::baseline;
   if (measuring_ || plan().reason != plan::Reason::tuned) return;
-  state_.run_guard->differs();
-  Way way = of_run.way;
-  if (of_run.sites_decide) {
-    const plan::Guard::Turn turn =
-        site_->users == 1 ? site_->guard.next() : plan::Guard::Turn{site_->guard.in_use(), false};
-    timed_ = turn.timed;
-    way = turn.way;
-  } else if (way == Way::tuned) {
-    way = site_->guard.in_use();
-  }
-  if (way == Way::tuned) return;
+  const plan::Guard::Turn turn =
+      ask_guards(*state_.run_guard, of_run, site_->guard, site_->users > 1);
+  timed_ = turn.timed;
+  if (turn.way == plan::Guard::Way::tuned) return;
   if (site_->simple == nullptr) {
     NestOptions simply = options;
     simply.force = plan::NestCandidate{plan::Schedule::vectorised, {0, nest_.counts[0]}, 1};

@@ -128,7 +128,7 @@ class NestEngine {
   const NestTile* next_access();
   void move_elements(plan::Direction direction);
 
-  void ask_guards(const NestOptions& options);
+  void obey_guards(const NestOptions& options);
   void settle();
   void note(double seconds);
   std::string explain_command() const;

@@ -158,7 +158,7 @@ class LoopRun {
   void start_clock();
   void stop_clock();
   void refine();
-  void ask_guards(LoopSite& site, const RawBlock& first);
+  void obey_guards(LoopSite& site, const RawBlock& first);
   void settle();
   std::string explain() const;
 
