@@ -128,6 +128,7 @@ class NestEngine {
   const NestTile* next_access();
   void move_elements(plan::Direction direction);
 
+  // nest_timing.cc
   void obey_guards(const NestOptions& options);
   void settle();
   void note(double seconds);
