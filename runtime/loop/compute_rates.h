@@ -2,6 +2,7 @@
 // execution to the next, each of which is a loop of its own to the caches of plans.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +17,17 @@ class ComputeRates {
   /// size: sizes that differ more may differ in where their data are when they are used.
   std::optional<double> seconds(uint64_t site, uint64_t bytes) const {
     const Rate& rate = rates_[place_of(site)];
-    if (rate.site != site || rate.bytes == 0) return std::nullopt;
-    if (bytes > kAlike * rate.bytes || rate.bytes > kAlike * bytes) return std::nullopt;
-    return rate.seconds * (static_cast<double>(bytes) / static_cast<double>(rate.bytes));
+    if (!rate.tells(site, bytes)) return std::nullopt;
+    return std::min(rate.newest_s, rate.before_s) * ratio(bytes, rate.bytes);
   }
 
+  /// What one execution took. The lesser of the last two counts: one that was disturbed does not,
+  /// and a body that has come to take longer is believed the second time.
   void note(uint64_t site, uint64_t bytes, double seconds) {
-    rates_[place_of(site)] = {site, bytes, seconds};
+    Rate& rate = rates_[place_of(site)];
+    const double before_s =
+        rate.tells(site, bytes) ? rate.newest_s * ratio(bytes, rate.bytes) : seconds;
+    rate = {site, bytes, seconds, before_s};
   }
 
  private:
@@ -32,9 +37,18 @@ class ComputeRates {
   struct Rate {
     uint64_t site = 0;
     uint64_t bytes = 0;
-    double seconds = 0;
+    double newest_s = 0;
+    double before_s = 0;
+
+    bool tells(uint64_t of_site, uint64_t of_bytes) const {
+      return site == of_site && bytes != 0 && of_bytes <= kAlike * bytes &&
+             bytes <= kAlike * of_bytes;
+    }
   };
 
+  static double ratio(uint64_t bytes, uint64_t noted_bytes) {
+    return static_cast<double>(bytes) / static_cast<double>(noted_bytes);
+  }
   static size_t place_of(uint64_t site) { return site * 0x9e3779b97f4a7c15 >> (64 - kBits); }
 
   std::array<Rate, size_t{1} << kBits> rates_{};

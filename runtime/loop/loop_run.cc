@@ -488,7 +488,7 @@ void LoopRun::refine() {
   const uint32_t executions = ++known->executions;
   const double uncut_s = plan::uncut_compute_s(request_, *costs_, plan_, computed_s_);
   known->least_compute_s = executions == 1 ? uncut_s : std::min(known->least_compute_s, uncut_s);
-  state_.rates.note(site_, request_.total_bytes, known->least_compute_s);
+  state_.rates.note(site_, request_.total_bytes, uncut_s);
   if (executions < kRefineAfter) return;
   if (!replans(known->planned_compute_s, known->least_compute_s)) return;
   plan::StripRequest measured = request_;
