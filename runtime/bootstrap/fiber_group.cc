@@ -23,7 +23,7 @@ std::string unique_id() {
          std::to_string(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-/// What the fibers share. Has the process's job id, whose memory its launcher removes.
+/// What the fibers share. Has the process's job id, by which others know it.
 class Job final : public fabric::Crew {
  public:
   Job(Fibers& fibers, uint32_t ranks, Bootstrap* process)

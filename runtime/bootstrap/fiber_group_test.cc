@@ -1,5 +1,7 @@
 #include "runtime/bootstrap/fiber_group.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -118,7 +120,6 @@ class Process final : public Bootstrap {
   std::string job_id_ = "fiber-group-test-" + std::to_string(::getpid());
 };
 
-// So that the launcher of a process that is killed removes the memory that its ranks share.
 TEST(FiberGroup, IsTheJobOfItsProcess) {
   Process process;
   const Status ran = run_fibers(
@@ -127,6 +128,43 @@ TEST(FiberGroup, IsTheJobOfItsProcess) {
        .process = &process},
       [&](Context& context) { EXPECT_EQ(context.state().bootstrap->job_id(), process.job_id()); });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
+// One worker runs many jobs. What it would leave in /dev/shm stays there if it is killed.
+TEST(FiberGroup, SharesMemoryOfItsProcessWhichBeginsAsZeros) {
+  constexpr size_t kWords = 10000;
+  Process process;
+  for (uint64_t job = 1; job <= 2; ++job) {
+    const Status ran = run_fibers(
+        {.ranks = 3,
+         .context = options_on("emulated:opteron-vapi,compute=none"),
+         .process = &process},
+        [&](Context& context) {
+          EXPECT_FALSE(std::filesystem::exists("/dev/shm/stripline-" + process.job_id()));
+          const auto words = context.new_symmetric_array<uint64_t>(kWords).value();
+          uint64_t* const mine = context.local(words);
+          EXPECT_EQ(std::count(mine, mine + kWords, 0U), kWords) << "job " << job;
+          std::fill_n(mine, kWords, job);
+          context.barrier();
+          const rank_t next = (context.rank_me() + 1) % context.rank_n();
+          EXPECT_EQ(context.rget(context.on_rank(words, next) + (kWords - 1)), job);
+          context.barrier();
+        });
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+}
+
+TEST(FiberGroup, SaysWhyThereIsNoMemoryForItsSegments) {
+  Process process;
+  Options options = options_on("emulated:opteron-vapi,compute=none");
+  options.segment_bytes = size_t{1} << 43;  // 32 of them are more than a process has addresses for
+  const Status ran =
+      run_fibers({.ranks = 32, .context = options, .process = &process}, [](Context&) { FAIL(); });
+  ASSERT_FALSE(ran.ok());
+  EXPECT_EQ(ran.error().code(), ErrorCode::resource_exhausted) << ran.error().message();
+  EXPECT_NE(ran.error().message().find("STRIPLINE_SEGMENT_BYTES"), std::string::npos);
+  ASSERT_EQ(process.failures.size(), 1U);
+  EXPECT_NE(process.failures[0].find(ran.error().message()), std::string::npos);
 }
 
 TEST(FiberGroup, NeedsTheVirtualClock) {
