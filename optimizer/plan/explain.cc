@@ -10,6 +10,7 @@ namespace {
 
 using detail::entry_text;
 using detail::format;
+using detail::percent_text;
 using detail::reason_text;
 using detail::time_text;
 
@@ -26,6 +27,9 @@ class Recorder : public StripSink {
   }
   void pruned(uint64_t strip_bytes, double bound_s) override {
     out_.pruned.push_back({strip_bytes, bound_s});
+  }
+  void best(const StripCandidate& candidate, double predicted_s) override {
+    out_.best = {candidate, predicted_s};
   }
   void sensitivity(Source source, bool of_baseline, double gain_loss) override {
     out_.sensitivities.push_back({source, of_baseline, gain_loss});
@@ -57,11 +61,19 @@ std::string schedule_text(Schedule schedule, uint64_t count, uint64_t strip_byte
 }
 
 std::string reason_text(const Explanation& e) {
-  double best_s = e.plan.baseline_s;
+  const double best_s = e.best ? e.best->predicted_s : e.plan.baseline_s;
+  std::string text =
+      reason_text(e.plan.reason, {e.plan.baseline_s, best_s, e.plan.gain_low, e.minimum_gain});
+  if (!e.best) return text;
+  double fastest_s = best_s;
   for (const Explanation::Alternative& a : e.alternatives) {
-    best_s = std::min(best_s, a.time.value_s);
+    fastest_s = std::min(fastest_s, a.time.value_s);
   }
-  return reason_text(e.plan.reason, {e.plan.baseline_s, best_s, e.plan.gain_low, e.minimum_gain});
+  if (fastest_s < best_s) {
+    text += "; what is faster, by up to " + percent_text(1 - fastest_s / best_s) +
+            ", has more under way, which disturbs the gets of other ranks";
+  }
+  return text;
 }
 
 Json time_json(const Explanation::Time& time) {
@@ -90,9 +102,6 @@ Explanation explain(const StripRequest& request, const StripCosts* costs) {
       request.direction == Direction::get ? costs->get_load() : costs->put_load();
   e.slowdown = load.slowdown(request.load, request.total_bytes / request.blocks);
   e.minimum_gain = costs->minimum_gain();
-  const auto best = std::min_element(
-      e.alternatives.begin(), e.alternatives.end(),
-      [](const auto& a, const auto& b) { return a.time.value_s < b.time.value_s; });
   const auto add_entry = [&](uint64_t bytes, const StripCandidate& candidate) {
     Explanation::Entry entry{bytes, link.at(bytes), std::nullopt};
     if (request.direction == Direction::get && costs->has_buffers()) {
@@ -103,9 +112,10 @@ Explanation explain(const StripRequest& request, const StripCosts* costs) {
     e.entries.push_back(entry);
   };
   add_entry(request.total_bytes, e.alternatives.front().candidate);
-  if (best != e.alternatives.end() && best->candidate.strip_bytes != request.total_bytes) {
-    add_entry(best->candidate.strip_bytes, best->candidate);
-  }
+  const StripCandidate best =
+      e.best ? e.best->candidate
+             : StripCandidate{e.plan.schedule, e.plan.strip_bytes, e.plan.burst};
+  if (best.strip_bytes != request.total_bytes) add_entry(best.strip_bytes, best);
   return e;
 }
 

@@ -2,6 +2,7 @@
 // and interval, the model entries it used and the margin; as a value, as text and as JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,11 @@ struct Explanation {
   struct Pruned {
     uint64_t strip_bytes = 0;
     double bound_s = 0;  ///< no schedule of this size is faster
+  };
+  /// The decomposition whose gain decides.
+  struct Best {
+    StripCandidate candidate;
+    double predicted_s = 0;
   };
   /// A parameter and how much of the relative gain its interval may cost.
   struct Sensitivity {
@@ -51,7 +57,8 @@ struct Explanation {
   Time compute;                           ///< computation of the whole loop
   std::vector<Alternative> alternatives;  ///< the vectorised loop first, then as considered
   std::vector<Pruned> pruned;
-  std::vector<Sensitivity> sensitivities;  ///< of the fastest decomposition's gain
+  std::optional<Best> best;                ///< nullopt: none is faster than the vectorised loop
+  std::vector<Sensitivity> sensitivities;  ///< of its gain
   std::vector<Entry> entries;  ///< for the whole message and for the chosen or best strip
   double slowdown = 1;         ///< of a byte of the whole message, by the network's load
   uint32_t queue_depth = 0;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optimizer/plan/explain_text.h"
 #include "optimizer/plan/strip_fixture.h"
 
 namespace stripline::plan {
@@ -47,6 +48,29 @@ TEST(Explain, TextNamesDecisionReasonAndParameters) {
         "computation", "  * schedule", "vectorised, 1 x 1 MiB", "queue depth 64", "(given)"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
   }
+}
+
+// The alternatives show plans that are faster.
+TEST(Explain, SaysWhyTheFastestPlanOfGetsFromSeveralRanksIsNotTaken) {
+  RandomCases cases(12);
+  int passed_over = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const StripCosts costs = costs_of(cases.network(0));
+    const StripRequest request = cases.request();
+    const Explanation e = explain(request, &costs);
+    if (e.plan.reason != Reason::tuned) continue;
+    const bool fastest = std::ranges::all_of(e.alternatives, [&](const auto& alternative) {
+      return alternative.time.value_s >= e.plan.predicted_s;
+    });
+    passed_over += fastest ? 0 : 1;
+    const std::string why = to_json(e)["why"];
+    ASSERT_EQ(why.find("has more under way") == std::string::npos, fastest) << to_text(e);
+    const std::string gain = detail::percent_text(1 - e.plan.predicted_s / e.plan.baseline_s);
+    ASSERT_NE(why.find("gains " + gain + ","), std::string::npos) << to_text(e);
+    ASSERT_TRUE(e.best);
+    ASSERT_EQ(force_strip(request, nullptr, e.best->candidate).strip_bytes, e.plan.strip_bytes);
+  }
+  EXPECT_GT(passed_over, 0);
 }
 
 TEST(Explain, SaysWhatFollowsWithoutAModel) {

@@ -351,6 +351,7 @@ class StreamSink : public StripSink {
   void pruned(uint64_t strip_bytes, double bound_s) override {
     sink_.pruned({0, strip_bytes / strips_.element_bytes}, bound_s);
   }
+  void best(const StripCandidate&, double) override {}
   void sensitivity(Source source, bool, double gain_loss) override {
     sink_.sensitivity(source, gain_loss);
   }

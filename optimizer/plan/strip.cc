@@ -45,6 +45,7 @@ StripPlan plan_of(const StripRequest& request, const StripCandidate& candidate, 
 struct NoSink {
   void considered(const StripCandidate&, double) {}
   void pruned(uint64_t, double) {}
+  void best(const StripCandidate&, double) {}
   void sensitivity(Source, bool, double) {}
 };
 
@@ -283,6 +284,7 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
     return plan;
   }
 
+  sink.best(best, best_s);
   const double gain_low = lower_gain(evaluator, request, *costs, baseline, best, compute_s,
                                      1 - best_s / baseline_s, sink);
   const bool sure = gain_low > costs->minimum_gain();

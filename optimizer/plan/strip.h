@@ -115,7 +115,10 @@ class StripSink {
   virtual void considered(const StripCandidate& candidate, double predicted_s) = 0;
   /// A strip size whose cheapest schedule cannot be below `bound_s`, which exceeds the best so far.
   virtual void pruned(uint64_t strip_bytes, double bound_s) = 0;
-  /// How far the gain of the fastest candidate may fall when one parameter errs within its
+  /// The decomposition whose gain decides. Gets from several ranks may pass over faster candidates
+  /// that have more under way.
+  virtual void best(const StripCandidate& candidate, double predicted_s) = 0;
+  /// How far the gain of the best candidate may fall when one parameter errs within its
   /// interval. `of_baseline`: as it holds for the whole message, where strips have a segment of
   /// their own.
   virtual void sensitivity(Source source, bool of_baseline, double gain_loss) = 0;

@@ -56,6 +56,7 @@ struct BestSeen : StripSink {
     ++count;
   }
   void pruned(uint64_t, double) override {}
+  void best(const StripCandidate&, double) override {}
   void sensitivity(Source, bool, double gain_loss) override { squares += gain_loss * gain_loss; }
   double best_s = std::numeric_limits<double>::infinity();
   double squares = 0;
@@ -443,6 +444,7 @@ TEST(PlanStripProperty, OfPlansThatTakeAboutAsLongTheOneWithLessUnderWayIsTaken)
       seen.emplace_back(candidate, predicted_s);
     }
     void pruned(uint64_t, double) override {}
+    void best(const StripCandidate&, double) override {}
     void sensitivity(Source, bool, double) override {}
     std::vector<std::pair<StripCandidate, double>> seen;
   };
