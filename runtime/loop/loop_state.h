@@ -64,7 +64,8 @@ struct LoopSite {
   plan::StripPlan plan;
   uint32_t executions = 0;
   double least_compute_s = 0;     ///< of the uncut loop, over the timed executions
-  double planned_compute_s = -1;  ///< which the plan is made for; negative: estimated
+  double planned_compute_s = -1;  ///< which the plan is made for; negative: as the
+                                  ///< loop says, by time or operations
   plan::Guard guard;
 };
 
