@@ -75,6 +75,7 @@ struct ExplainLoop {
   uint64_t halo_bytes = 0;
   uint32_t blocks = 1;
   uint32_t peers = 1;
+  bool uneven = false;  ///< the blocks differ in size
   uint32_t nic_ranks = 1;
   uint32_t nodes = 1;               ///< that communicate at once
   std::vector<uint32_t> distances;  ///< blocks whose ranks are at distance 0, 1, ...

@@ -98,6 +98,7 @@ int run(const Global& global, const ExplainLoop& command) {
   request.total_bytes = command.bytes;
   request.blocks = command.blocks;
   request.peers = command.peers;
+  request.uneven = command.uneven;
   request.nic_ranks = command.nic_ranks;
   request.load.nodes = command.nodes;
   for (size_t distance = 0; distance < command.distances.size(); ++distance) {

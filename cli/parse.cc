@@ -471,6 +471,7 @@ class Grammar {
         ->type_name("N")
         ->check(is_count())
         ->capture_default_str();
+    loop->add_flag("--uneven", loop_.uneven, "The blocks differ in size");
     loop->add_option("--nic-ranks", loop_.nic_ranks, "Ranks that share a NIC")
         ->type_name("N")
         ->check(is_count())

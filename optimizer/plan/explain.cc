@@ -127,6 +127,7 @@ std::string to_text(const Explanation& e) {
   if (request.blocks > 1) {
     out += ", in " + std::to_string(request.blocks) + " blocks";
     if (request.peers > 1) out += " of " + std::to_string(request.peers) + " ranks";
+    if (request.uneven) out += ", of different sizes";
   }
   if (request.nic_ranks > 1) {
     out += ", " + std::to_string(request.nic_ranks) + " ranks sharing a NIC";
@@ -196,6 +197,7 @@ Json to_json(const Explanation& e) {
                {"halo_bytes", e.request.halo_bytes},
                {"blocks", e.request.blocks},
                {"peers", e.request.peers},
+               {"uneven", e.request.uneven},
                {"nic_ranks", e.request.nic_ranks},
                {"nodes", e.request.load.nodes},
                {"slowdown", e.slowdown},

@@ -139,7 +139,7 @@ class Search {
         sink_(sink),
         halo_(halo_of(request)),
         buffers_matter_(evaluator.buffers_matter()),
-        crowding_(request.peers > 1 && request.direction == Direction::get ? margin : 0) {}
+        crowding_(finds_others(request) ? margin : 0) {}
 
   void consider(const StripCandidate& candidate, double predicted_s) {
     sink_.considered(candidate, predicted_s);
@@ -254,9 +254,9 @@ class Search {
   Sink& sink_;
   const uint64_t halo_;
   const bool buffers_matter_;
-  // Gets from several ranks disturb those of other ranks, which choose for themselves. Who has
-  // everything under way has to gain the margin of all decisions over who has next to nothing; so
-  // ranks whose loops differ a little do not choose plans that differ much.
+  // Uneven gets from several ranks disturb those of other ranks, which choose for themselves. Who
+  // has everything under way has to gain the margin of all decisions over who has next to nothing;
+  // so ranks whose loops differ a little do not choose plans that differ much.
   const double crowding_;
   StripCandidate best_;
   double best_s_ = std::numeric_limits<double>::infinity();

@@ -44,6 +44,9 @@ struct StripRequest {
   /// taken to read from the same ranks at the same time, so that a get that runs ahead to the next
   /// rank waits among theirs.
   uint32_t peers = 1;
+  /// Blocks differ in size. Ranks whose loops have equal ones go in step with each other, one at a
+  /// peer at a time; others drift, and find each other's messages before theirs.
+  bool uneven = false;
   /// Ranks that share a NIC. Their loops are taken to move as much at the same time.
   uint32_t nic_ranks = 1;
   /// What else is under way in the network: all nodes do the same. The shares are those of the

@@ -329,7 +329,7 @@ class Evaluator {
   void set_lag(StripTerms& t, double in_flight) const {
     t.lag = t.others = 0;
     if (request_.peers < 2 || request_.direction == Direction::put) return;
-    t.others = (kSlack - 1) * t.round_trip;
+    if (finds_others(request_)) t.others = (kSlack - 1) * t.round_trip;
     const double per_peer = t.strips_per_peer;
     if (in_flight > per_peer) t.lag = (std::ceil(in_flight / per_peer) - 1) * per_peer * t.gap;
   }

@@ -16,7 +16,7 @@ inline StripCosts costs_of(const model::TunedModel& m) {
 /// Draws networks from slow Ethernet to fast RDMA, with and without protocol switches.
 class RandomCases {
  public:
-  explicit RandomCases(uint64_t seed) : random_(seed), loads_(seed + 1) {}
+  explicit RandomCases(uint64_t seed) : random_(seed), loads_(seed + 1), uneven_(seed + 2) {}
 
   double log_uniform(double low, double high) {
     return std::exp(std::uniform_real_distribution<>(std::log(low), std::log(high))(random_));
@@ -66,6 +66,7 @@ class RandomCases {
       r.blocks = static_cast<uint32_t>(1 + below(7));
       r.total_bytes *= r.blocks;
       r.peers = static_cast<uint32_t>(1 + below(r.blocks));
+      r.uneven = uneven_() % 2 == 0;
       if (r.direction == Direction::get) r.own_bytes = r.total_bytes / r.blocks * below(2);
     }
     if (below(3) == 0) r.max_buffer_bytes = granule + r.halo_bytes + below(2 * r.total_bytes);
@@ -84,6 +85,7 @@ class RandomCases {
  private:
   std::mt19937_64 random_;
   std::mt19937_64 loads_;
+  std::mt19937_64 uneven_;
 };
 
 }  // namespace stripline::plan

@@ -40,6 +40,11 @@ inline uint64_t blocks_per_peer(const StripRequest& request) {
   return blocks_of(request) / std::clamp<uint64_t>(request.peers, 1, blocks_of(request));
 }
 
+// Whether the loop's messages come among those of other ranks at their targets.
+inline bool finds_others(const StripRequest& request) {
+  return request.uneven && request.peers > 1 && request.direction == Direction::get;
+}
+
 // Bytes of one of the contiguous regions, the largest if they differ.
 inline uint64_t block_bytes(const StripRequest& request) {
   const uint64_t element = request.element_bytes == 0 ? 1 : request.element_bytes;

@@ -55,6 +55,7 @@ std::string explain_command(const ContextState& state, const plan::StripRequest&
   add("--halo", request.halo_bytes, 0);
   add("--blocks", request.blocks, 1);
   add("--peers", request.peers, 1);
+  if (request.uneven) command += " --uneven";
   add("--nic-ranks", request.nic_ranks, 1);
   if (request.load.nodes > 1) {
     add("--nodes", request.load.nodes, 1);

@@ -61,6 +61,10 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
                               [&](size_t begin, size_t end, const double*) {
                                 context.compute_for(static_cast<double>(end - begin) * 5e-9);
                               });
+        const std::vector<LoopBlock<const double>> blocks{{parts[0], 1000}, {parts[1], 1008}};
+        strip_for_blocks(
+            context, std::span(blocks), {.self_check = false}, [] {},
+            [](size_t, size_t, size_t, const double*) {});
         // Not asked for: nothing to explain.
         for_nest(
             context, {size_t{1}, size_t{99}}, {.use_model = false}, [](const double&) {},
@@ -72,6 +76,8 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   const std::string said = ::testing::internal::GetCapturedStderr();
   ASSERT_TRUE(ran.ok()) << ran.error().message();
   EXPECT_EQ(said.find("(nest of 1 x 99)"), std::string::npos) << said;
+
+  EXPECT_NE(said.find(" --bytes 16064 --blocks 2 --peers 2 --uneven "), std::string::npos) << said;
 
   const std::string document = rest_of_line(said, "stripline explain nest " + file.path() + " '");
   ASSERT_TRUE(document.ends_with('\'')) << said;

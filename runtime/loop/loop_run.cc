@@ -54,6 +54,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       if (reading) own_count += block.count;
     } else {
       if (remote_blocks++ == 0) first = block;
+      request_.uneven = request_.uneven || block.count != first.count;
       whole_bytes += align_up(block.count * element_bytes + halo_bytes_);
       largest_bytes_ = std::max(largest_bytes_, block.count * element_bytes);
       placed_blocks += block.place != nullptr ? 1 : 0;
