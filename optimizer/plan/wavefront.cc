@@ -26,8 +26,8 @@ MessageCosts put_at(const StripCosts& costs, uint64_t bytes, Corner cpu, Corner 
   return put;
 }
 
-double time_of(const WavefrontRequest& request, const StripCosts& costs, uint32_t pieces,
-               Corner cpu, Corner network) {
+WavefrontTime time_of(const WavefrontRequest& request, const StripCosts& costs, uint32_t pieces,
+                      Corner cpu, Corner network) {
   const auto k = static_cast<double>(pieces);
   const double bytes = static_cast<double>(request.lines * request.line_bytes) / k;
   const MessageCosts put = put_at(costs, static_cast<uint64_t>(bytes), cpu, network);
@@ -41,27 +41,28 @@ double time_of(const WavefrontRequest& request, const StripCosts& costs, uint32_
     travel += put.L + put.r(bytes) + flag.o(kFlagBytes) + flag.L + flag.G * kFlagBytes;
     gap += flag.gap(kFlagBytes);
   }
-  const double first = request.compute_s / k + put.o(bytes) + travel;
-  const double stage =
-      std::max(request.compute_s + k * busy, k * gap * std::max(request.nic_ranks, 1U));
-  const double hop = request.all_busy ? std::max(first, stage) : first;
-  return stage + (std::max(request.stages, 1U) - 1) * hop;
+  WavefrontTime time;
+  time.first_s = request.compute_s / k + put.o(bytes) + travel;
+  time.busy_s = std::max(request.compute_s + k * busy, k * gap * std::max(request.nic_ranks, 1U));
+  time.step_s = request.all_busy ? std::max(time.first_s, time.busy_s) : time.first_s;
+  time.sweep_s = time.busy_s + (std::max(request.stages, 1U) - 1) * time.step_s;
+  return time;
 }
 
 double nominal(const WavefrontRequest& request, const StripCosts& costs, uint32_t pieces) {
-  return time_of(request, costs, pieces, Corner::nominal, Corner::nominal);
+  return time_of(request, costs, pieces, Corner::nominal, Corner::nominal).sweep_s;
 }
 
 // The least favourable ends of the intervals.
 double doubtful(const WavefrontRequest& request, const StripCosts& costs, uint32_t pieces) {
-  return time_of(request, costs, pieces, Corner::high, Corner::low);
+  return time_of(request, costs, pieces, Corner::high, Corner::low).sweep_s;
 }
 
 }  // namespace
 
-double predict_wavefront(const WavefrontRequest& request, const StripCosts& costs,
-                         uint32_t pieces) noexcept {
-  return nominal(request, costs, pieces);
+WavefrontTime predict_wavefront(const WavefrontRequest& request, const StripCosts& costs,
+                                uint32_t pieces) noexcept {
+  return time_of(request, costs, pieces, Corner::nominal, Corner::nominal);
 }
 
 WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* costs) noexcept {

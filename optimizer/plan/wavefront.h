@@ -49,12 +49,21 @@ struct WavefrontPlan {
   bool operator==(const WavefrontPlan&) const = default;
 };
 
+/// What a stage in a number of pieces is predicted to take, in seconds.
+struct WavefrontTime {
+  double first_s = 0;  ///< F: from its beginning until its first piece is at the next stage
+  double busy_s = 0;   ///< B: that it keeps a rank busy
+  double step_s = 0;   ///< from the beginning of a stage to that of the next one
+  double sweep_s = 0;  ///< T
+  bool operator==(const WavefrontTime&) const = default;
+};
+
 /// The plan for a stage. One piece without a model (`costs` null, or without puts), and where more
 /// are not surely faster by more than the margin of the model. Pure, allocates nothing.
 WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* costs) noexcept;
 
-/// T(pieces). `costs` must hold puts.
-double predict_wavefront(const WavefrontRequest& request, const StripCosts& costs,
-                         uint32_t pieces) noexcept;
+/// `costs` must hold puts.
+WavefrontTime predict_wavefront(const WavefrontRequest& request, const StripCosts& costs,
+                                uint32_t pieces) noexcept;
 
 }  // namespace stripline::plan

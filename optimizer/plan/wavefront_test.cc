@@ -70,7 +70,7 @@ TEST(PlanWavefront, PredictsSweeps) {
         for (const uint32_t pieces : {1U, 2U, 4U, 16U}) {
           const auto bytes = static_cast<uint64_t>(64.0 * 80 / pieces);
           if (pieces * costs.put().gap(bytes) > compute_s) continue;
-          const double predicted_s = predict_wavefront(request, costs, pieces);
+          const double predicted_s = predict_wavefront(request, costs, pieces).sweep_s;
           // While it waits for a piece, a rank retires for nothing.
           const double slack_s = stages * pieces * costs.put().r(bytes);
           EXPECT_NEAR(swept_s(request, costs, pieces), predicted_s, 0.01 * predicted_s + slack_s)
@@ -126,7 +126,8 @@ TEST(PlanWavefront, ChoosesTheFastestOfItsPredictions) {
       const WavefrontPlan plan = plan_wavefront(request, &costs);
       for (const uint32_t pieces : {1U, 2U, 3U, 8U, 64U}) {
         if (plan.reason == Reason::below_margin) continue;
-        EXPECT_LE(plan.predicted_s, predict_wavefront(request, costs, pieces) * (1 + 1e-12));
+        EXPECT_LE(plan.predicted_s,
+                  predict_wavefront(request, costs, pieces).sweep_s * (1 + 1e-12));
       }
       EXPECT_EQ(plan.pieces > 1, plan.reason == Reason::tuned);
     }
@@ -147,9 +148,9 @@ TEST(PlanWavefront, HasNoMorePiecesThanLines) {
 TEST(PlanWavefront, AFlagThatFollowsCostsTime) {
   const StripCosts costs = costs_of();
   WavefrontRequest request = request_of(1e-5);
-  const double follows = predict_wavefront(request, costs, 2);
+  const double follows = predict_wavefront(request, costs, 2).sweep_s;
   request.flag_with_data = true;
-  EXPECT_LT(predict_wavefront(request, costs, 2), follows);
+  EXPECT_LT(predict_wavefront(request, costs, 2).sweep_s, follows);
 }
 
 // The gain is the latency: where that may be nearly none, one piece it is.

@@ -90,7 +90,9 @@ void report_choices(Context& context) {
   const uint64_t evicted = total(loops.pool.statistics().evicted_regions);
   if (context.rank_me() != 0) return;
   if (loops.traces) {
-    std::fprintf(stderr, "stripline: loops and nests of rank 0, times of one execution:\n%s",
+    std::fprintf(stderr,
+                 "stripline: loops, nests and stages of sweeps of rank 0, times of one "
+                 "execution:\n%s",
                  loops.trace.empty() ? "(none)\n" : loops.trace.text().c_str());
   }
   std::fprintf(stderr, "stripline: %s\n", savings_text(all).c_str());

@@ -39,9 +39,35 @@ std::string saved_text(const Savings& savings) {
          " against the simple way";
 }
 
+// Why a stage is in so many pieces.
+std::string_view why(const Choice& choice) {
+  if (choice.unplanned) return "being timed";
+  switch (choice.reason) {
+    case plan::Reason::no_model:
+      return "no model";
+    case plan::Reason::no_faster_plan:
+      return "the fastest";
+    case plan::Reason::below_margin:
+      return "below margin";
+    case plan::Reason::tuned:
+      return "tuned";
+    case plan::Reason::forced:
+      return "as asked";
+    case plan::Reason::own_memory:
+      return "in reach";
+    case plan::Reason::guarded:
+      return "by the guard";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string Choice::text() const {
+  if (pieces > 0) {
+    return std::to_string(pieces) + (pieces == 1 ? " piece, " : " pieces, ") +
+           std::string(why(*this));
+  }
   if (one_by_one) return "access by access";
   std::string of_steps = std::to_string(steps) + (steps == 1 ? " step" : " steps");
   switch (schedule) {
@@ -78,11 +104,16 @@ void Trace::note(CallSite call, uint64_t shape, const Choice& choice, double sec
   const bool first = row.executions++ == 0;
   if (first) row.what = what;
   if (choice.reason == plan::Reason::guarded) {
+    if (first) row.choice = choice;
     ++row.simple;
     row.simple_s += seconds;
     return;
   }
   if (first || row.choice != choice) row.command = command();
+  if (!first && row.choice.unplanned != choice.unplanned) {
+    row.former = row.executions - row.simple - 1;
+    row.measured_s = row.predicted_s = 0;
+  }
   row.choice = choice;
   row.measured_s += seconds;
   row.predicted_s += choice.predicted_s;
@@ -107,10 +138,13 @@ std::string Trace::text() const {
     }
     // What was done most of the times.
     const bool demoted = 2 * row.simple > row.executions;
-    const auto times = static_cast<double>(demoted ? row.simple : row.executions - row.simple);
+    const auto times =
+        static_cast<double>(demoted ? row.simple : row.executions - row.simple - row.former);
     const double measured_s = (demoted ? row.simple_s : row.measured_s) / times;
     const double predicted_s = demoted ? 0 : row.predicted_s / times;
-    const std::string chosen = demoted ? "blocking, by the guard" : row.choice.text();
+    const std::string simple =
+        row.choice.pieces > 0 ? "1 piece, by the guard" : "blocking, by the guard";
+    const std::string chosen = demoted ? simple : row.choice.text();
     text += padded(place, 28) + padded(row.what, 26) + padded(std::to_string(row.executions), 9) +
             padded(chosen, 26) + padded(predicted_s > 0 ? seconds_text(predicted_s) : "-", 11) +
             seconds_text(measured_s) + "\n";

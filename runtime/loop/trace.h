@@ -15,7 +15,7 @@
 
 namespace stripline::detail {
 
-/// A plan of a loop or a nest, for a table.
+/// A plan of a loop, a nest, or a stage of a sweep, for a table.
 struct Choice {
   plan::Schedule schedule = plan::Schedule::vectorised;
   plan::Reason reason = plan::Reason::no_model;
@@ -23,8 +23,10 @@ struct Choice {
   uint64_t steps = 1;
   uint32_t window = 1;
   double predicted_s = 0;  ///< 0: not known
+  uint32_t pieces = 0;     ///< of a stage; 0: a loop or a nest
+  bool unplanned = false;  ///< a stage of the first rounds, which are timed to plan the others
 
-  /// "A, 16 steps"; "B, 16 steps, 2 ahead".
+  /// "A, 16 steps"; "B, 16 steps, 2 ahead"; "4 pieces, tuned".
   std::string text() const;
   bool operator==(const Choice&) const = default;
 };
@@ -47,7 +49,8 @@ class Trace {
     uint64_t executions = 0;
     uint64_t simple = 0;  ///< of these, carried out the simple way by the guard
     double simple_s = 0;
-    double measured_s = 0;  ///< of those that were not
+    uint64_t former = 0;    ///< of the others, those before there was a plan
+    double measured_s = 0;  ///< of the rest
     double predicted_s = 0;
     std::string command;  ///< that explains the choice; empty: there is none
   };

@@ -48,6 +48,28 @@ TEST(Trace, SaysWhereTheGuardHasGivenThePlanUp) {
   EXPECT_NE(text.find("blocking, by the guard    -          100 us"), std::string::npos) << text;
 }
 
+// The first rounds go in one piece whatever is planned later: their time says nothing about the
+// plan.
+TEST(Trace, StagesSayWhyAndLeaveOutTheFirstRounds) {
+  Trace trace;
+  const Choice unplanned{.pieces = 1, .unplanned = true};
+  for (int i = 0; i < 2; ++i) trace.note(kHere, 1, unplanned, 900e-6, "crossing 0", none);
+  EXPECT_NE(trace.text().find("1 piece, being timed      -          900 us"), std::string::npos)
+      << trace.text();
+  const Choice tuned{.reason = plan::Reason::tuned, .predicted_s = 250e-6, .pieces = 4};
+  for (int i = 0; i < 3; ++i) trace.note(kHere, 1, tuned, 260e-6, "crossing 0", none);
+  const Choice simple{.reason = plan::Reason::guarded, .pieces = 1};
+  trace.note(kHere, 1, simple, 500e-6, "crossing 0", none);
+  std::string text = trace.text();
+  EXPECT_NE(text.find("6        4 pieces, tuned           250 us     260 us"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("missed"), std::string::npos) << text;
+  for (int i = 0; i < 9; ++i) trace.note(kHere, 1, simple, 500e-6, "crossing 0", none);
+  text = trace.text();
+  EXPECT_NE(text.find("15       1 piece, by the guard     -          500 us"), std::string::npos)
+      << text;
+}
+
 TEST(Trace, ShapesAtOnePlaceAreRowsOfTheirOwn) {
   Trace trace;
   for (uint64_t shape = 1; shape <= 40; ++shape) trace.note(kHere, shape, {}, 1e-6, "get", none);
@@ -84,6 +106,18 @@ TEST(Savings, AddUpOverSites) {
   EXPECT_EQ(iterations_text({}), "");
   savings.add(plan::Guard());  // never compared
   EXPECT_EQ(savings.sites, 12);
+}
+
+TEST(Choice, OfAStageIsSaidWithItsReason) {
+  const auto text = [](plan::Reason reason, uint32_t pieces) {
+    return Choice{.reason = reason, .pieces = pieces}.text();
+  };
+  EXPECT_EQ(text(plan::Reason::tuned, 8), "8 pieces, tuned");
+  EXPECT_EQ(text(plan::Reason::forced, 3), "3 pieces, as asked");
+  EXPECT_EQ(text(plan::Reason::no_model, 1), "1 piece, no model");
+  EXPECT_EQ(text(plan::Reason::no_faster_plan, 1), "1 piece, the fastest");
+  EXPECT_EQ(text(plan::Reason::below_margin, 1), "1 piece, below margin");
+  EXPECT_EQ(text(plan::Reason::own_memory, 1), "1 piece, in reach");
 }
 
 // What a job of two ranks says at its end.

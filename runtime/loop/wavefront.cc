@@ -6,6 +6,7 @@
 
 #include <stripline/wavefront.h>
 
+#include "base/quantity.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
 
@@ -17,6 +18,21 @@ constexpr int kRoundShift = 8;
 static_assert(plan::kMostWavefrontPieces <= (1U << kRoundShift));
 
 uint64_t flag_value(uint64_t round, size_t pieces) { return round << kRoundShift | (pieces - 1); }
+
+// What the planner is asked about a stage.
+plan::WavefrontRequest request_of(const detail::ContextState& state,
+                                  const WavefrontOptions& options, size_t lines, size_t line_bytes,
+                                  double compute_s) {
+  plan::WavefrontRequest request;
+  request.lines = lines;
+  request.line_bytes = line_bytes;
+  request.compute_s = compute_s;
+  request.stages = options.stages;
+  request.all_busy = options.all_busy;
+  request.nic_ranks = state.fabric->info().nic_ranks;
+  request.flag_with_data = state.fabric->info().flag_with_data;
+  return request;
+}
 
 }  // namespace
 
@@ -41,6 +57,7 @@ Wavefront::Wavefront(Context& context, WavefrontOptions options, global_ptr<uint
     : context_(&context),
       options_(options),
       site_(site),
+      traces_(detail::LoopState::of(context.state()).traces),
       flags_(flags),
       sent_(crossings),
       came_(crossings) {}
@@ -49,6 +66,7 @@ Wavefront::Wavefront(Wavefront&& other) noexcept
     : context_(std::exchange(other.context_, nullptr)),
       options_(other.options_),
       site_(other.site_),
+      traces_(other.traces_),
       flags_(other.flags_),
       sent_(std::move(other.sent_)),
       came_(std::move(other.came_)),
@@ -80,6 +98,7 @@ void Wavefront::begin(const Raw& stage) {
   out_pieces_ = 1;
   computed_s_ = 0;
   measuring_ = false;
+  if (traces_) begun_s_ = context_->now_s();
   if (stage_.comes == kNoCrossing) {
     here_ = stage.lines;
   } else {
@@ -116,14 +135,9 @@ void Wavefront::plan(Sent& sent) {
   detail::LoopState& loops = detail::LoopState::of(state);
   const plan::StripCosts* const costs = loops.costs(state.path_to(stage_.target));
   if (costs == nullptr) return loops.say_no_model(state);
-  plan::WavefrontRequest request;
-  request.lines = sent.lines;
-  request.line_bytes = sent.line_bytes;
-  request.compute_s = sent.least_compute_s;
-  request.stages = options_.stages;
-  request.all_busy = options_.all_busy;
-  request.nic_ranks = state.fabric->info().nic_ranks;
-  request.flag_with_data = state.fabric->info().flag_with_data;
+  sent.planned_compute_s = sent.least_compute_s;
+  const plan::WavefrontRequest request =
+      request_of(state, options_, sent.lines, sent.line_bytes, sent.planned_compute_s);
   sent.planned = plan::plan_wavefront(request, costs).pieces;
 }
 
@@ -133,6 +147,7 @@ bool Wavefront::next() {
     while (out_piece_ < out_pieces_ && end_of(out_piece_, out_pieces_) <= end_) hand_on();
   }
   if (end_ == stage_.lines) {
+    if (traces_ && stage_.leaves != kNoCrossing) trace();
     refine();
     return false;
   }
@@ -170,6 +185,8 @@ void Wavefront::receive() {
                   "; something must keep a stage from being sent again before "
                   "its successor has been through it, e.g. a barrier between rounds"));
   }
+  // Where ranks wait for the front, that is no part of the stage.
+  if (traces_ && in_piece_ == 0 && !options_.all_busy) begun_s_ = context_->now_s();
   if (in_piece_ == 0) in_pieces_ = (seen & ((1U << kRoundShift) - 1)) + 1;
   here_ = end_of(in_piece_, in_pieces_);
   ++in_piece_;
@@ -183,6 +200,44 @@ void Wavefront::refine() {
   ++sent.executions;
   sent.least_compute_s =
       sent.executions == 1 ? computed_s_ : std::min(sent.least_compute_s, computed_s_);
+}
+
+// The plan is made again for its reasons and times, so that nothing of them is kept without a
+// trace.
+void Wavefront::trace() {
+  const double seconds = context_->now_s() - begun_s_;
+  const Sent& sent = sent_[stage_.leaves];
+  detail::ContextState& state = context_->state();
+  detail::LoopState& loops = detail::LoopState::of(state);
+  const plan::StripCosts* const costs = loops.costs(state.path_to(stage_.target));
+  const bool takes_over = stage_.comes != kNoCrossing;
+  detail::Choice choice;
+  choice.pieces = sent.pieces;
+  if (options_.pieces != 0) {
+    choice.reason = plan::Reason::forced;
+  } else if (state.reachable[stage_.target] != nullptr) {
+    choice.reason = plan::Reason::own_memory;
+  } else if (!options_.use_model || costs == nullptr) {
+    choice.reason = plan::Reason::no_model;
+  } else if (sent.planned_compute_s < 0) {
+    choice.unplanned = true;
+  } else if (sent.pieces != sent.planned) {
+    choice.reason = plan::Reason::guarded;
+  } else {
+    const plan::WavefrontRequest request =
+        request_of(state, options_, sent.lines, sent.line_bytes, sent.planned_compute_s);
+    choice.reason = plan::plan_wavefront(request, costs).reason;
+    if (choice.reason != plan::Reason::no_model) {
+      const plan::WavefrontTime time = plan::predict_wavefront(request, *costs, sent.pieces);
+      choice.predicted_s = takes_over && options_.all_busy ? time.step_s : time.busy_s;
+    }
+  }
+  loops.trace.note(stage_.call,
+                   rma::call_id(stage_.leaves, sent.lines, sent.line_bytes, takes_over), choice,
+                   seconds,
+                   "crossing " + std::to_string(stage_.leaves) + ", " + std::to_string(sent.lines) +
+                       " x " + exact_bytes_text(sent.line_bytes),
+                   [] { return std::string(); });
 }
 
 void Wavefront::finish() {

@@ -9,10 +9,12 @@
 
 #include <stripline/wavefront.h>
 
+#include "base/quantity.h"
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/loop/exact_costs.h"
+#include "runtime/loop/loop_state.h"
 #include "runtime/loop/model_file.h"
 
 namespace stripline {
@@ -150,11 +152,13 @@ struct Ring {
 };
 
 // Rank r hands on to r + 1, and the last one to the first: all are busy in each stage.
-Ring go_round(const std::string& model, double compute_s, const WavefrontOptions& options) {
+Ring go_round(const std::string& model, double compute_s, const WavefrontOptions& options,
+              const std::string& trace = "off") {
   constexpr int kWarm = 24;  // each place is a stage of its own
   Ring ring;
   auto group = bootstrap::group_on({"", kFabric, "virtual"}, kRing);
   group.context.model_path = model;
+  group.context.trace = trace;
   const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
     // As many places as ranks: the others are between a rank and its successor.
     auto wavefront = *Wavefront::create(context, kRing, options);
@@ -210,7 +214,7 @@ TEST(PlannedWavefront, HidesTheLatencyWhereThatPays) {
     EXPECT_NEAR(planned.sweep_s, plan.predicted_s, 0.03 * plan.predicted_s);
     for (const uint32_t pieces : {1U, 2U, 3U, 4U, 8U, 16U}) {
       const double forced_s = go_round(file.path(), compute_s, {.pieces = pieces}).sweep_s;
-      const double predicted_s = plan::predict_wavefront(request, costs, pieces);
+      const double predicted_s = plan::predict_wavefront(request, costs, pieces).sweep_s;
       EXPECT_NEAR(forced_s, predicted_s, 0.03 * predicted_s) << compute_s << " s in " << pieces;
       EXPECT_LT(planned.sweep_s, 1.02 * forced_s) << compute_s << " s in " << pieces;
     }
@@ -221,6 +225,109 @@ TEST(PlannedWavefront, WithoutAModelItIsOnePiece) {
   EXPECT_EQ(go_round("", 100e-6, {}).pieces, 1U);
   const ModelFile file("wavefront_test", known_model());
   EXPECT_EQ(go_round(file.path(), 100e-6, {.use_model = false}).pieces, 1U);
+}
+
+// What a trace shows of a stage.
+struct Traced {
+  std::string times;
+  std::string chosen;
+  double predicted_s = 0;  // 0: "-"
+  double measured_s = 0;
+};
+
+// The row that begins in column 28 with `what`.
+Traced row_of(const std::string& text, const std::string& what) {
+  const size_t begin = text.find("  " + what + "  ");
+  EXPECT_NE(begin, std::string::npos) << what << " is not in\n" << text;
+  if (begin == std::string::npos) return {};
+  const std::string line = text.substr(begin + 2, text.find('\n', begin) - begin - 2);
+  const auto column = [&](size_t at, size_t width) {
+    const std::string field = line.substr(at, width);
+    return field.substr(0, field.find_last_not_of(' ') + 1);
+  };
+  const auto seconds = [](std::string field) {
+    std::erase(field, ' ');
+    return field == "-" ? 0 : *parse_seconds(field);
+  };
+  return {column(26, 9), column(35, 26), seconds(column(61, 11)), seconds(column(72, 20))};
+}
+
+TEST(TracedWavefront, ShowsPiecesWhyAndTheTimesOfAStage) {
+  const ModelFile file("wavefront_test", known_model());
+  const auto traced = [&](double compute_s, const WavefrontOptions& options) {
+    ::testing::internal::CaptureStderr();
+    go_round(file.path(), compute_s, options, "sites");
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("wavefront_test.cc:"), std::string::npos) << said;
+    return row_of(said, "crossing 0, 64 x 320 B");
+  };
+  // 26 rounds: the first one begins the sweep, which is another row; two are timed.
+  for (const double compute_s : {10e-6, 100e-6}) {
+    plan::WavefrontRequest request;
+    request.lines = 64;
+    request.line_bytes = kDoubles / 64 * sizeof(double);
+    request.stages = kStages;
+    request.flag_with_data = true;
+    request.compute_s = compute_s;
+    const plan::StripCosts costs = exact_costs(kFabric);
+    const uint32_t pieces = plan::plan_wavefront(request, &costs).pieces;
+    const Traced row = traced(compute_s, {.stages = kStages, .self_check = false});
+    EXPECT_EQ(row.chosen, std::to_string(pieces) + " pieces, tuned");
+    EXPECT_EQ(row.times, "25");
+    const double step_s = plan::predict_wavefront(request, costs, pieces).step_s;
+    EXPECT_NEAR(row.predicted_s, step_s, 0.01 * step_s);
+    EXPECT_NEAR(row.measured_s, step_s, 0.05 * step_s);
+  }
+  const Traced asked = traced(10e-6, {.pieces = 5});
+  EXPECT_EQ(asked.chosen, "5 pieces, as asked");
+  EXPECT_EQ(asked.predicted_s, 0);
+  EXPECT_GT(asked.measured_s, 10e-6);
+  EXPECT_EQ(traced(10e-6, {.use_model = false}).chosen, "1 piece, no model");
+}
+
+// Where each stage is another rank's, waiting for the front is no part of it.
+TEST(TracedWavefront, CountsAStageOfAChainFromItsFirstPiece) {
+  constexpr rank_t kChain = 4;
+  constexpr double kCompute = 200e-6;
+  const ModelFile file("wavefront_test", known_model());
+  auto group = bootstrap::group_on({"", kFabric, "virtual"}, kChain);
+  group.context.model_path = file.path();
+  group.context.trace = "sites";
+  std::string second;  // what rank 2 knows
+  ::testing::internal::CaptureStderr();
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    auto wavefront =
+        *Wavefront::create(context, 1, {.stages = kChain, .all_busy = false, .self_check = false});
+    const auto came = *context.new_symmetric_array<double>(kDoubles);
+    const std::vector<double> left(kDoubles, 1.0);
+    const rank_t me = context.rank_me();
+    for (int round = 0; round < 20; ++round) {
+      Wavefront::Stage<double> stage;
+      stage.lines = 64;
+      stage.width = kDoubles / 64;
+      stage.results = left.data();
+      if (me > 0) stage.comes = 0;
+      if (me + 1 < kChain) {
+        stage.leaves = 0;
+        stage.place = context.on_rank(came, me + 1);
+      }
+      wavefront.run(stage, [&](size_t begin, size_t end) {
+        context.compute_for(kCompute * static_cast<double>(end - begin) / 64);
+      });
+      wavefront.finish();
+      context.barrier();
+    }
+    if (me == 2) second = detail::LoopState::of(context.state()).trace.text();
+    context.barrier();
+  });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  for (const std::string& text : {said, second}) {
+    const Traced row = row_of(text, "crossing 0, 64 x 320 B");
+    EXPECT_NE(row.chosen.find(" pieces, tuned"), std::string::npos) << text;
+    EXPECT_GT(row.predicted_s, kCompute);
+    EXPECT_NEAR(row.measured_s, row.predicted_s, 0.05 * row.predicted_s) << text;
+  }
 }
 
 class WavefrontDeathTest : public bootstrap::RanksDeathTest {};

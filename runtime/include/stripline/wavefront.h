@@ -37,6 +37,7 @@
 #include <limits>
 #include <vector>
 
+#include <stripline/call_site.h>
 #include <stripline/context.h>
 
 namespace stripline {
@@ -81,12 +82,12 @@ class Wavefront {
   /// Calls body(begin, end) for ranges that together are [0, lines), in order, each when what the
   /// predecessor left for it is here. Returns when the last one has been computed; what it left may
   /// still be under way. Ends the job on crossings that do not exist, and if the predecessor began
-  /// another round before this one was read.
+  /// another round before this one was read. `call` is where Options::trace shows the stage.
   template <typename T, typename Body>
-  void run(const Stage<T>& stage, Body&& body) {
+  void run(const Stage<T>& stage, Body&& body, CallSite call = CallSite::current()) {
     begin({stage.lines, stage.comes, stage.leaves, stage.width * sizeof(T),
            reinterpret_cast<const std::byte*>(stage.results), stage.place.where(),
-           stage.place.offset()});
+           stage.place.offset(), call});
     while (next()) body(begin_, end_);
   }
 
@@ -105,6 +106,7 @@ class Wavefront {
     const std::byte* results = nullptr;
     rank_t target = 0;
     uint64_t offset = 0;
+    CallSite call;
   };
   // What is known of a stage, by the crossing where it leaves.
   struct Sent {
@@ -113,6 +115,7 @@ class Wavefront {
     size_t line_bytes = 0;
     uint32_t executions = 0;
     double least_compute_s = 0;
+    double planned_compute_s = -1;  // which the plan is made for; negative: there is none
     uint32_t planned = 1;
     uint32_t pieces = 0;  // last time
   };
@@ -126,12 +129,14 @@ class Wavefront {
   void hand_on();
   void receive();
   void refine();
+  void trace();
   global_ptr<uint64_t> flag(rank_t rank, size_t crossing, size_t piece) const;
   size_t end_of(size_t piece, size_t pieces) const { return stage_.lines * (piece + 1) / pieces; }
 
   Context* context_;
   WavefrontOptions options_;
   uint64_t site_;               // where it was made
+  bool traces_;                 // Options::trace
   global_ptr<uint64_t> flags_;  // [crossing][piece]
   std::vector<Sent> sent_;      // [crossing]
   std::vector<uint64_t> came_;  // [crossing]: rounds
@@ -149,6 +154,7 @@ class Wavefront {
   bool measuring_ = false;
   double since_s_ = 0;
   double computed_s_ = 0;
+  double begun_s_ = 0;  // for the trace
 };
 
 }  // namespace stripline
