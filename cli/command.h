@@ -110,12 +110,25 @@ struct ExplainCall {
   uint32_t peers = 1;
   double service_delay_s = 0;
 };
+/// The members of plan::WavefrontRequest that a user may set.
+struct ExplainSweep {
+  std::string source;
+  uint32_t stages = 0;
+  uint64_t lines = 0;
+  uint64_t line_bytes = 0;
+  double compute_s = 0;                 ///< of a stage on its rank
+  std::string kind = "multipartition";  ///< "multipartition" | "pipeline"
+  std::string path;                     ///< a path of the model; empty: the first it has
+  uint32_t nic_ranks = 1;
+  bool flag_with_data = false;
+};
 struct NodeList {};
 struct ShowVersion {};
 
-using Action = std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow,
-                            CampaignCancel, CampaignExport, ModelList, ModelShow, ModelFetch,
-                            ExplainLoop, ExplainNest, ExplainCall, NodeList, ShowVersion>;
+using Action =
+    std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
+                 CampaignExport, ModelList, ModelShow, ModelFetch, ExplainLoop, ExplainNest,
+                 ExplainCall, ExplainSweep, NodeList, ShowVersion>;
 
 struct Command {
   Global global;

@@ -515,6 +515,35 @@ TEST_F(CommandsTest, CallsAreExplained) {
   EXPECT_TRUE(complained("more than 16 TiB")) << err_;
 }
 
+TEST_F(CommandsTest, SweepsAreExplained) {
+  ExplainSweep explain{
+      .source = "example", .stages = 80, .lines = 64, .line_bytes = 320, .compute_s = 1e-4};
+  EXPECT_EQ(run(explain), kExitOk) << err_;
+  EXPECT_TRUE(printed("example, path inter-node\nstage of 64 lines of 320 B, 20 KiB in all"))
+      << out_;
+  EXPECT_TRUE(printed("sweep of 80 stages, every rank has a part of each, flags follow")) << out_;
+  EXPECT_TRUE(printed("  * ")) << out_;
+  explain.kind = "pipeline";
+  explain.flag_with_data = true;
+  explain.nic_ranks = 2;
+  global_.json = true;
+  EXPECT_EQ(run(explain), kExitOk) << err_;
+  const Json json = Json::parse(out_);
+  EXPECT_EQ(json["all_busy"], false);
+  EXPECT_EQ(json["flag_with_data"], true);
+  EXPECT_EQ(json["nic_ranks"], 2);
+  EXPECT_EQ(json["alternatives"].size(), 12U);
+  global_.json = false;
+  explain.path = "moon";
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("no path 'moon'; it has: ")) << err_;
+  explain.path.clear();
+  explain.line_bytes = uint64_t{1} << 40;
+  explain.lines = uint64_t{1} << 24;  // nothing in all, in 64 bits
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("more than 16 TiB")) << err_;
+}
+
 TEST(ModelText, RangesOfOneValueAreSaidAsOne) {
   model::TunedModel model = model::example_model();
   const auto holds_for = [&](const std::string& text) {

@@ -14,6 +14,7 @@
 #include "optimizer/plan/explain.h"
 #include "optimizer/plan/explain_nest.h"
 #include "optimizer/plan/explain_vis.h"
+#include "optimizer/plan/explain_wavefront.h"
 #include "optimizer/plan/nest_json.h"
 
 namespace stripline::cli {
@@ -180,6 +181,29 @@ int run(const Global& global, const ExplainCall& command) {
   request.peers = command.peers;
   request.service_delay_s = command.service_delay_s;
   const plan::VisCosts costs((*path)->second, model->pack, vis_of(*model, (*path)->first));
+  return show(global, model->name + ", path " + (*path)->first, plan::explain(request, &costs));
+}
+
+int run(const Global& global, const ExplainSweep& command) {
+  const auto model = find_model(global, command.source);
+  if (!model.ok()) return print_error(model.error());
+  const auto path = path_of(*model, command.path);
+  if (!path.ok()) return print_error(path.error());
+  if (command.lines > kMostExtent / std::max<uint64_t>(command.line_bytes, 1)) {
+    return print_error(Error(ErrorCode::invalid_argument,
+                             "a stage leaves more than 16 TiB, which is the most that a segment "
+                             "has; take fewer --lines, or smaller --line-bytes"));
+  }
+  plan::WavefrontRequest request;
+  request.lines = command.lines;
+  request.line_bytes = command.line_bytes;
+  request.compute_s = command.compute_s;
+  request.stages = command.stages;
+  request.all_busy = command.kind == "multipartition";
+  request.nic_ranks = command.nic_ranks;
+  request.flag_with_data = command.flag_with_data;
+  const plan::StripCosts costs((*path)->second, model->compute, model->strip,
+                               model::service_on(*model, (*path)->first));
   return show(global, model->name + ", path " + (*path)->first, plan::explain(request, &costs));
 }
 

@@ -8,5 +8,6 @@ namespace stripline::cli {
 int run(const Global& global, const ExplainLoop& command);
 int run(const Global& global, const ExplainNest& command);
 int run(const Global& global, const ExplainCall& command);
+int run(const Global& global, const ExplainSweep& command);
 
 }  // namespace stripline::cli

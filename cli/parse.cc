@@ -38,7 +38,7 @@ const std::map<std::string, std::vector<std::string>>& groups() {
   static const std::map<std::string, std::vector<std::string>> kGroups = {
       {"campaign", {"run", "watch", "list", "show", "cancel", "export"}},
       {"model", {"list", "show", "fetch"}},
-      {"explain", {"loop", "nest", "call"}}};
+      {"explain", {"loop", "nest", "call", "sweep"}}};
   return kGroups;
 }
 
@@ -384,14 +384,17 @@ class Grammar {
         "its\n"
         "predicted time, the parameters that matter, and the margin. 'stripline run --trace' "
         "writes\n"
-        "these commands for the loops and nests of a program.\n\n"
+        "these commands for the loops, nests and sweeps of a program.\n\n"
         "Examples:\n"
         "  stripline explain loop tcp.stripline.json --bytes 1MiB --compute 400us\n"
         "  stripline explain nest tcp.stripline.json nest.json\n"
-        "  stripline explain call tcp.stripline.json --regions 256 --region-bytes 64\n");
+        "  stripline explain call tcp.stripline.json --regions 256 --region-bytes 64\n"
+        "  stripline explain sweep tcp.stripline.json --stages 8 --lines 64 --line-bytes 640 "
+        "--compute 50us\n");
     define_explain_loop(*explain);
     define_explain_nest(*explain);
     define_explain_call(*explain);
+    define_explain_sweep(*explain);
   }
 
   static void add_model(CLI::App& command, std::string& source) {
@@ -574,6 +577,52 @@ class Grammar {
         kServiceOptions);
   }
 
+  void define_explain_sweep(CLI::App& explain) {
+    CLI::App* sweep = leaf(explain, "sweep",
+                           "The stages of a sweep over ranks (<stripline/wavefront.h>)", sweep_);
+    add_model(*sweep, sweep_.source);
+    sweep->add_option("--stages", sweep_.stages, "Stages of the sweep, one after the other")
+        ->type_name("N")
+        ->required()
+        ->check(is_count());
+    sweep->add_option("--lines", sweep_.lines, "Lines of a stage, which do not need each other")
+        ->type_name("N")
+        ->required()
+        ->check(is_count());
+    sweep->add_option("--line-bytes", sweep_.line_bytes, "What a line leaves for the next stage")
+        ->type_name("BYTES")
+        ->required()
+        ->transform(converts(bytes_as_text));
+    sweep
+        ->add_option("--compute", sweep_.compute_s,
+                     "Computation of all lines of a stage, e.g. 100us")
+        ->type_name("TIME")
+        ->required()
+        ->transform(converts(seconds_as_text));
+    sweep
+        ->add_option("--kind", sweep_.kind,
+                     "multipartition: every rank has a part of each stage; pipeline: each stage "
+                     "is another rank's")
+        ->type_name("KIND")
+        ->check(CLI::IsMember({"multipartition", "pipeline"}))
+        ->capture_default_str();
+    add_path(*sweep, sweep_.path);
+    sweep->add_option("--nic-ranks", sweep_.nic_ranks, "Ranks that share a NIC")
+        ->type_name("N")
+        ->check(is_count())
+        ->capture_default_str();
+    sweep->add_flag("--flag-with-data", sweep_.flag_with_data,
+                    "The network takes the flag of a piece along with its data, as emulated ones "
+                    "do (default: it follows)");
+    sweep->footer(
+        std::string(
+            "Exit codes: 0, 2 no such model or path, 3 malformed file, 4 no server.\n\n"
+            "Example:\n"
+            "  stripline explain sweep tcp --stages 8 --lines 64 --line-bytes 640 --compute 50us "
+            "--kind pipeline\n") +
+        kServiceOptions);
+  }
+
   // What CLI11 cannot say: short names become resource names, optional values their members.
   void finish() {
     const auto resolve = [this](std::string& name, auto resource) {
@@ -625,6 +674,7 @@ class Grammar {
   ExplainLoop loop_;
   ExplainNest nest_;
   ExplainCall call_;
+  ExplainSweep sweep_;
   NodeList node_list_;
   ShowVersion version_;
   std::vector<std::string> nodes_;

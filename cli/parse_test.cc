@@ -139,6 +139,59 @@ TEST(Parse, ExplainNestAndCall) {
   EXPECT_DOUBLE_EQ(call.service_delay_s, 5e-6);
 }
 
+TEST(Parse, ExplainSweep) {
+  const auto sweep =
+      parse_as<ExplainSweep>({"explain", "sweep", "tcp", "--stages", "80", "--lines", "64",
+                              "--line-bytes", "1k", "--compute", "1.25e-05", "--kind", "pipeline",
+                              "--path", "inter-node", "--nic-ranks", "3", "--flag-with-data"});
+  EXPECT_EQ(sweep.source, "tcp");
+  EXPECT_EQ(sweep.stages, 80U);
+  EXPECT_EQ(sweep.lines, 64U);
+  EXPECT_EQ(sweep.line_bytes, 1024U);
+  EXPECT_DOUBLE_EQ(sweep.compute_s, 12.5e-6);
+  EXPECT_EQ(sweep.kind, "pipeline");
+  EXPECT_EQ(sweep.path, "inter-node");
+  EXPECT_EQ(sweep.nic_ranks, 3U);
+  EXPECT_TRUE(sweep.flag_with_data);
+  const auto defaults =
+      parse_as<ExplainSweep>({"explain", "sweep", "tcp", "--stages", "2", "--lines", "1",
+                              "--line-bytes", "8", "--compute", "0"});
+  EXPECT_EQ(defaults.kind, "multipartition");
+  EXPECT_FALSE(defaults.flag_with_data);
+}
+
+// Each of its options is needed, and has to be what it says.
+TEST(Parse, ExplainSweepRefusesWhatIsNoSweep) {
+  const std::vector<std::string> whole = {"explain", "sweep",     "tcp", "--stages",
+                                          "8",       "--lines",   "64",  "--line-bytes",
+                                          "640",     "--compute", "50us"};
+  parse_as<ExplainSweep>(whole);
+  for (size_t option = 3; option < whole.size(); option += 2) {
+    std::vector<std::string> without = whole;
+    const auto begin = without.begin() + static_cast<std::ptrdiff_t>(option);
+    without.erase(begin, begin + 2);
+    EXPECT_NE(refuse(without).err.find(whole[option]), std::string::npos);
+    for (const char* wrong : {"-1", "many"}) {
+      std::vector<std::string> bad = whole;
+      bad[option + 1] = wrong;
+      EXPECT_NE(refuse(bad).err.find("see 'stripline explain sweep --help'"), std::string::npos);
+    }
+  }
+  for (const auto& [option, value] : std::vector<std::pair<std::string, std::string>>{
+           {"--kind", "ring"}, {"--nic-ranks", "0"}, {"--stages", "0"}, {"--lines", "0"}}) {
+    std::vector<std::string> bad = whole;
+    const auto said = std::ranges::find(bad, option);
+    if (said != bad.end()) {
+      *(said + 1) = value;
+    } else {
+      bad.insert(bad.end(), {option, value});
+    }
+    EXPECT_NE(refuse(bad).err.find(option), std::string::npos) << option;
+  }
+  EXPECT_NE(refuse({"explain", "swep", "tcp"}).err.find("'stripline explain sweep'"),
+            std::string::npos);
+}
+
 TEST(Parse, MistakesGetASuggestion) {
   EXPECT_NE(refuse({"campain", "list"}).err.find("did you mean 'stripline campaign'?"),
             std::string::npos);
@@ -205,6 +258,7 @@ TEST(Parse, EveryCommandHasHelpWithExitCodesOrExamples) {
                                                           {"explain", "loop"},
                                                           {"explain", "nest"},
                                                           {"explain", "call"},
+                                                          {"explain", "sweep"},
                                                           {"nodes"},
                                                           {"version"}};
   for (std::vector<std::string> command : commands) {

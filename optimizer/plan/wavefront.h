@@ -22,6 +22,8 @@ namespace stripline::plan {
 
 /// The most pieces of a stage.
 inline constexpr uint32_t kMostWavefrontPieces = 64;
+/// Of the flag of a piece.
+inline constexpr uint64_t kWavefrontFlagBytes = 8;
 
 /// A stage on one rank: `lines` that do not need each other, of which each leaves `line_bytes` for
 /// the next stage.
@@ -62,8 +64,23 @@ struct WavefrontTime {
 /// are not surely faster by more than the margin of the model. Pure, allocates nothing.
 WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* costs) noexcept;
 
-/// `costs` must hold puts.
+/// At a corner of the parameters. `costs` must hold puts.
 WavefrontTime predict_wavefront(const WavefrontRequest& request, const StripCosts& costs,
-                                uint32_t pieces) noexcept;
+                                uint32_t pieces,
+                                cost::Corner corner = cost::Corner::nominal) noexcept;
+
+/// Receives what the planner considers, in order.
+class WavefrontSink {
+ public:
+  virtual ~WavefrontSink() = default;
+  /// A number of pieces, with what they take at the nominal parameters.
+  virtual void considered(uint32_t pieces, const WavefrontTime& predicted) = 0;
+  /// How far the gain of the fastest number may fall when one parameter errs within its interval.
+  virtual void sensitivity(Source source, double gain_loss) = 0;
+};
+
+/// Plans as plan_wavefront() does, telling `sink` about every alternative.
+WavefrontPlan explain_wavefront(const WavefrontRequest& request, const StripCosts* costs,
+                                WavefrontSink& sink);
 
 }  // namespace stripline::plan

@@ -84,4 +84,19 @@ std::string explain_command(const ContextState& state, const plan::NestRequest& 
   return begin_of_command(state, "nest") + " " + shell_word(document);
 }
 
+std::string explain_command(const ContextState& state, const plan::WavefrontRequest& request,
+                            model::Path path) {
+  if (!can_be_named(state)) return {};
+  std::string command = begin_of_command(state, "sweep");
+  command += " --path " + shell_word(model::find_path(*state.model, path)->first);
+  command += " --stages " + std::to_string(std::max(request.stages, 1U));
+  command += " --lines " + std::to_string(request.lines);
+  command += " --line-bytes " + std::to_string(request.line_bytes);
+  command += " --compute " + Json(request.compute_s).dump();
+  if (!request.all_busy) command += " --kind pipeline";
+  if (request.nic_ranks > 1) command += " --nic-ranks " + std::to_string(request.nic_ranks);
+  if (request.flag_with_data) command += " --flag-with-data";
+  return command;
+}
+
 }  // namespace stripline::detail

@@ -6,14 +6,18 @@
 
 #include "optimizer/plan/nest.h"
 #include "optimizer/plan/strip.h"
+#include "optimizer/plan/wavefront.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
 
-/// Of a loop over data that a path leads to, and of a nest. Empty without a model.
+/// Of a loop over data that a path leads to, of a nest, and of a stage that leaves what it computes
+/// over a path. Empty without a model.
 std::string explain_command(const ContextState& state, const plan::StripRequest& request,
                             model::Path path);
 std::string explain_command(const ContextState& state, const plan::NestRequest& request);
+std::string explain_command(const ContextState& state, const plan::WavefrontRequest& request,
+                            model::Path path);
 
 /// One word for a POSIX shell.
 std::string shell_word(const std::string& text);

@@ -113,6 +113,30 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   EXPECT_EQ(plan::plan_strip(request, &strip), loop_plan) << options;
 }
 
+TEST(ExplainCommand, OfASweepSaysWhatIsNotUsual) {
+  const ModelFile file("explain_command_test");
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
+  group.context.model_path = file.path();
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    const plan::WavefrontRequest usual{.lines = 5, .line_bytes = 0, .compute_s = 1.25e-5};
+    const std::string begin = "stripline explain sweep " + file.path() + " --path inter-node ";
+    EXPECT_EQ(explain_command(context.state(), usual, model::Path::network),
+              begin + "--stages 2 --lines 5 --line-bytes 0 --compute 1.25e-05");
+    const plan::WavefrontRequest chain{.lines = 7,
+                                       .line_bytes = 24,
+                                       .compute_s = 0,
+                                       .stages = 0,
+                                       .all_busy = false,
+                                       .nic_ranks = 4,
+                                       .flag_with_data = true};
+    EXPECT_EQ(explain_command(context.state(), chain, model::Path::network),
+              begin +
+                  "--stages 1 --lines 7 --line-bytes 24 --compute 0.0 --kind pipeline "
+                  "--nic-ranks 4 --flag-with-data");
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
 // As in a worker, which gets its model with its assignment.
 TEST(ExplainCommand, IsNoneForAModelThatIsInNoFile) {
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
@@ -122,6 +146,7 @@ TEST(ExplainCommand, IsNoneForAModelThatIsInNoFile) {
     ASSERT_TRUE(state.use_model(model).ok());
     EXPECT_EQ(explain_command(state, plan::StripRequest{}, model::Path::network), "");
     EXPECT_EQ(explain_command(state, plan::NestRequest{}), "");
+    EXPECT_EQ(explain_command(state, plan::WavefrontRequest{}, model::Path::network), "");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }

@@ -1,12 +1,14 @@
 #include "optimizer/plan/wavefront.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
 #include <stripline/wavefront.h>
 
 #include "base/quantity.h"
+#include "runtime/loop/explain_command.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
 
@@ -209,8 +211,12 @@ void Wavefront::trace() {
   const Sent& sent = sent_[stage_.leaves];
   detail::ContextState& state = context_->state();
   detail::LoopState& loops = detail::LoopState::of(state);
-  const plan::StripCosts* const costs = loops.costs(state.path_to(stage_.target));
+  const model::Path path = state.path_to(stage_.target);
+  const plan::StripCosts* const costs = loops.costs(path);
   const bool takes_over = stage_.comes != kNoCrossing;
+  const plan::WavefrontRequest request =
+      request_of(state, options_, sent.lines, sent.line_bytes, sent.planned_compute_s);
+  std::function<std::string()> command = [] { return std::string(); };
   detail::Choice choice;
   choice.pieces = sent.pieces;
   if (options_.pieces != 0) {
@@ -224,8 +230,7 @@ void Wavefront::trace() {
   } else if (sent.pieces != sent.planned) {
     choice.reason = plan::Reason::guarded;
   } else {
-    const plan::WavefrontRequest request =
-        request_of(state, options_, sent.lines, sent.line_bytes, sent.planned_compute_s);
+    command = [&] { return detail::explain_command(state, request, path); };
     choice.reason = plan::plan_wavefront(request, costs).reason;
     if (choice.reason != plan::Reason::no_model) {
       const plan::WavefrontTime time = plan::predict_wavefront(request, *costs, sent.pieces);
@@ -237,7 +242,7 @@ void Wavefront::trace() {
                    seconds,
                    "crossing " + std::to_string(stage_.leaves) + ", " + std::to_string(sent.lines) +
                        " x " + exact_bytes_text(sent.line_bytes),
-                   [] { return std::string(); });
+                   command);
 }
 
 void Wavefront::finish() {

@@ -285,6 +285,37 @@ TEST(TracedWavefront, ShowsPiecesWhyAndTheTimesOfAStage) {
   EXPECT_EQ(traced(10e-6, {.use_model = false}).chosen, "1 piece, no model");
 }
 
+// The command holds all that the planner was asked: what it asks is planned alike.
+TEST(TracedWavefront, ShowsTheCommandThatExplains) {
+  const ModelFile file("wavefront_test", known_model());
+  ::testing::internal::CaptureStderr();
+  const uint32_t pieces =
+      go_round(file.path(), 30e-6, {.stages = kStages, .self_check = false}, "sites").pieces;
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  const std::string command = " (crossing 0, 64 x 320 B)\n    stripline explain sweep " +
+                              file.path() +
+                              " --path inter-node --stages 80 --lines 64 --line-bytes 320 "
+                              "--compute ";
+  const size_t begin = said.find(command);
+  ASSERT_NE(begin, std::string::npos) << said;
+  std::string rest = said.substr(begin + command.size());
+  rest = rest.substr(0, rest.find('\n'));
+  ASSERT_TRUE(rest.ends_with(" --flag-with-data")) << rest;
+  plan::WavefrontRequest request;
+  request.lines = 64;
+  request.line_bytes = 320;
+  request.stages = 80;
+  request.compute_s = *parse_seconds(rest.substr(0, rest.find(' ')));
+  request.flag_with_data = true;
+  EXPECT_NEAR(request.compute_s, 30e-6, 1e-6);
+  const plan::StripCosts costs = exact_costs(kFabric);
+  EXPECT_EQ(plan::plan_wavefront(request, &costs).pieces, pieces);
+  // Nobody was asked.
+  ::testing::internal::CaptureStderr();
+  go_round(file.path(), 30e-6, {.pieces = 2}, "sites");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr().find("explain sweep"), std::string::npos);
+}
+
 // Where each stage is another rank's, waiting for the front is no part of it.
 TEST(TracedWavefront, CountsAStageOfAChainFromItsFirstPiece) {
   constexpr rank_t kChain = 4;
