@@ -1,13 +1,18 @@
 // The commands against a server that speaks real gRPC and answers from a script.
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <mutex>
 #include <signal.h>
 #include <sstream>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -18,6 +23,7 @@
 #include "cli/model_commands.h"
 #include "cli/model_text.h"
 #include "cli/node_commands.h"
+#include "cli/parse.h"
 #include "cli/service.h"
 #include "cli/watch.h"
 #include "optimizer/model/model_fixture.h"
@@ -542,6 +548,32 @@ TEST_F(CommandsTest, SweepsAreExplained) {
   explain.lines = uint64_t{1} << 24;  // nothing in all, in 64 bits
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("more than 16 TiB")) << err_;
+}
+
+// docs/strips.md shows a command and what it prints.
+TEST_F(CommandsTest, TheSweepOfTheDocumentationIsExplainedAsThere) {
+  const char* const source = std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
+  if (source == nullptr) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
+  std::istringstream page(read(std::filesystem::path(source) / "docs/strips.md"));
+  constexpr std::string_view kIndent = "    ";
+  const std::string command = std::string(kIndent) + "stripline explain sweep ";
+  std::string line;
+  while (std::getline(page, line) && !line.starts_with(command)) continue;
+  ASSERT_TRUE(page) << "docs/strips.md has no such command";
+  std::istringstream words(line.substr(kIndent.size()));
+  std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
+  arguments.erase(arguments.begin());
+  const Parsed parsed = parse_command_line(arguments);
+  ASSERT_TRUE(parsed.command) << parsed.err;
+  auto explain = std::get<ExplainSweep>(parsed.command->action);
+  explain.source = std::filesystem::path(source) / explain.source;
+  ASSERT_EQ(run(explain), kExitOk) << err_;
+  std::string shown;
+  std::getline(page, line);
+  while (std::getline(page, line) && line.starts_with(kIndent)) {
+    shown += line.substr(kIndent.size()) + "\n";
+  }
+  EXPECT_EQ(shown, out_);
 }
 
 TEST(ModelText, RangesOfOneValueAreSaidAsOne) {

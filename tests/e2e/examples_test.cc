@@ -83,6 +83,29 @@ TEST_P(Examples, AreExplainedByTheCommandsOfTheirTrace) {
   EXPECT_NE(explained.out.find("  * "), std::string::npos) << explained.out;
 }
 
+// A sweep's trace and its explanation say the same number of pieces.
+TEST(TracedSweep, IsExplainedByTheCommandOfItsTrace) {
+  if (!std::filesystem::exists(program("stripline"))) GTEST_SKIP() << "built without the service";
+  const TempFolder folder;
+  std::vector<std::string> argv = {program("stripline-run"), "--segment", "16M"};
+  argv.insert(argv.end(), kEmulated.begin(), kEmulated.end());
+  argv.insert(argv.end(),
+              {"--trace", "--model", model_in(folder), "--", program("sweep"), "30", "100"});
+  const Finished traced = run_program(argv, 60);
+  ASSERT_EQ(traced.exit_code, kExitOk) << traced.err;
+  const std::string row = line_with(traced.err, "crossing 0, 64 x 320 B    30       ");
+  const size_t pieces = row.find(" pieces, tuned");
+  ASSERT_NE(pieces, std::string::npos) << traced.err;
+  const size_t count = row.rfind(' ', pieces - 1) + 1;
+  const std::string command = line_with(traced.err, "stripline explain sweep ");
+  EXPECT_TRUE(command.ends_with(" --kind pipeline --flag-with-data")) << traced.err;
+  const std::string bin = std::filesystem::path(program("stripline")).parent_path().string();
+  const Finished explained = run_program({"/bin/sh", "-c", "PATH=" + bin + ":$PATH; " + command});
+  ASSERT_EQ(explained.exit_code, kExitOk) << explained.err << command;
+  const std::string planned = "\nplan: " + row.substr(count, pieces - count) + " pieces, ";
+  EXPECT_NE(explained.out.find(planned), std::string::npos) << row << "\n" << explained.out;
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, Examples,
                          ::testing::Values(Example{"reduction", "20000"}, Example{"stencil", "40"},
                                            Example{"redistribution", "5000"}),
