@@ -124,10 +124,9 @@ TEST(ExplainWavefront, TextNamesPlanReasonAlternativesAndParameters) {
   const std::string text = to_text(explain(request, &costs));
   for (const char* part :
        {"stage of 64 lines of 320 B, 20 KiB in all, computation 100.0 us\n",
-        "sweep of 80 stages, every rank has a part of each, 2 ranks sharing a NIC, flags follow "
-        "their data\nplan: ",
-        " pieces, sweep predicted ", ", in one piece ", "\nwhy: gains ",
-        "more than 2 % is required", "    1 piece of 20 KiB: ", "  * ",
+        "\nsweep of 80 stages, every rank has a part of each, 2 ranks sharing a NIC, ",
+        "flags follow their data\nplan: ", " pieces, sweep predicted ", ", in one piece ",
+        "\nwhy: gains ", "more than 2 % is required", "    1 piece of 20 KiB: ", "  * ",
         "    64 pieces of 320 B: ", ", F ", ", B ", "    strip overhead: ", "    20 KiB: o ",
         "    8 B: o ", "    overhead per piece "}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
