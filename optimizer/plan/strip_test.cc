@@ -250,7 +250,7 @@ TEST(PlanStrip, GetsDoNotRunAheadToTheNextPeerWhereThatDelaysTheFirst) {
 TEST(PlanStrip, WindowsLeaveRoomForTheMessagesOfOthers) {
   const StripCosts costs = costs_of(model::example_model());
   constexpr uint64_t kStrip = 4 * kKiB;
-  StripRequest request = request_of(15 * 4 * kStrip, 1e-6);
+  StripRequest request = request_of(60 * kStrip, 1e-6);
   request.blocks = 15;
   const cost::MessageCosts& message = costs.get().at(kStrip);
   const auto enough =

@@ -109,7 +109,7 @@ Status OfiRank::exchange_hellos(double timeout_s) {
       complete = complete && greeted[rank] && peers_[rank].hello;
     }
     drain();
-    attend();
+    check_on_peers();
     if (connect_error_) return *connect_error_;
     // Own hellos must be out, too: this rank may not make progress for long after it returns.
     if (complete && operations_.in_use() == 0) return {};

@@ -236,6 +236,29 @@ class OrderedSink final : public MessageSink {
   bool in_order = true;
 };
 
+// Where operations need calls, it is one like poll().
+TEST_P(TransferTest, WhoAttendsReceivesMessagesAndMakesProgress) {
+  auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
+  OrderedSink sink;
+  ranks[1]->set_message_sink(&sink);
+  const std::vector<std::byte> values = pattern(1000, 5);
+  Counter counter;
+  ranks[0]->put(1, 0, values.data(), values.size(), counter);
+  std::vector<std::byte> message(sizeof(uint32_t));
+  const auto payload = OrderedSink::payload_of(0);
+  message.insert(message.end(), payload.begin(), payload.end());
+  const double deadline_s = ranks[0]->now_s() + 10;
+  bool sent = false;
+  while ((sink.received == 0 || counter.pending > 0) && ranks[0]->now_s() < deadline_s) {
+    sent = sent || ranks[0]->try_send(1, message);
+    for (const auto& rank : ranks) rank->attend();
+  }
+  EXPECT_EQ(sink.received, 1U);
+  EXPECT_TRUE(sink.in_order);
+  EXPECT_EQ(counter.pending, 0U);
+  ranks[1]->set_message_sink(nullptr);
+}
+
 TEST_P(TransferTest, MessagesStayInOrderWhenTheQueueIsFull) {
   auto ranks = connected_ranks(GetParam().fabric, 2, 0, GetParam().settings);
   constexpr uint32_t kCount = 20000;

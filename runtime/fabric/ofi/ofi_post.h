@@ -10,9 +10,9 @@
 namespace stripline::fabric::ofi {
 
 /// Hands something to the provider: the only place that knows -FI_EAGAIN. A full queue is drained
-/// and tried again as `patience` says; attend() inside ends the job when a peer has died or nothing
-/// moves for the peer timeout. `attempt` returns 0 or a negative fi_errno. Returns whether the
-/// provider accepted.
+/// and tried again as `patience` says; check_on_peers() inside ends the job when a peer has died or
+/// nothing moves for the peer timeout. `attempt` returns 0 or a negative fi_errno. Returns whether
+/// the provider accepted.
 template <typename Attempt>
 bool OfiRank::post(const OperationName& what, Patience patience, const Attempt& attempt) {
   end_absence();
@@ -26,7 +26,7 @@ bool OfiRank::post(const OperationName& what, Patience patience, const Attempt& 
     drain();
     if (patience == Patience::until_accepted) {
       blocked_ = &what;
-      if (rounds % 256 == 255) attend();
+      if (rounds % 256 == 255) check_on_peers();
       rest(rounds);
     }
     ++rounds;

@@ -327,7 +327,7 @@ std::optional<Watch> OfiRank::watch() const {
 }
 
 bool OfiRank::prepare_to_wait() {
-  attend();
+  check_on_peers();
   const bool in_mailbox = std::any_of(node_senders_.begin(), node_senders_.end(),
                                       [](NodeSender& sender) { return !sender.reader.empty(); });
   return !in_mailbox && arrivals_.empty() && landings_.empty() && endpoint_.may_wait();
@@ -358,7 +358,7 @@ void OfiRank::look() {
   }
   if (!arrivals_.empty() || !landings_.empty()) deliver();
   if (active_signals_ > 0) advance_signals();
-  if (++polls_ % kPollsPerAttention == 0) attend();
+  if (++polls_ % kPollsPerAttention == 0) check_on_peers();
 }
 
 double OfiRank::now_s() { return monotonic_s() - start_s_; }
@@ -404,12 +404,12 @@ void OfiRank::compute_for(double seconds) {
 void OfiRank::rest(uint64_t fruitless_polls) {
   if (fruitless_polls <= spin_limit_) return;
   sched_yield();
-  attend();
+  check_on_peers();
 }
 
 /// Looks after what no completion reports: peers whose process has ended, and operations that will
 /// never complete.
-void OfiRank::attend() {
+void OfiRank::check_on_peers() {
   const double now = monotonic_s();
   const double gap = now - attended_s_;
   if (gap < kAttentionSeconds) return;

@@ -218,7 +218,7 @@ class OfiRank final : public Fabric, public Shortcuts {
   }
   void note_absence();
   bool is_readable() const;
-  void attend();
+  void check_on_peers();
   void rest(uint64_t fruitless_polls);
   void lose_peer(Rank rank, std::string reason);
   void fail(const Error& error);
@@ -276,7 +276,7 @@ class OfiRank final : public Fabric, public Shortcuts {
   std::vector<Operation*> out_of_order_;       ///< messages that wait for an earlier one
   std::vector<Operation*> unposted_receives_;  ///< that the provider did not take yet
   double start_s_ = 0;                         ///< of the monotonic clock, at connect()
-  double attended_s_ = 0;                      ///< last attend(), on the same clock
+  double attended_s_ = 0;                      ///< last check_on_peers(), on the same clock
   uint64_t attended_completions_ = 0;
   double stalled_s_ = 0;                    ///< time attended without a completion that is due
   const OperationName* blocked_ = nullptr;  ///< what post() is trying to issue
