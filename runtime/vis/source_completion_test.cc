@@ -15,8 +15,6 @@
 namespace stripline {
 namespace {
 
-using bootstrap::networks_under_test;
-
 constexpr std::array<std::ptrdiff_t, 2> kStrides{8, 48};
 
 class SourceCompletion : public bootstrap::RanksTest {};
@@ -39,7 +37,7 @@ future put_rows(Context& context, const std::vector<uint64_t>& values, global_pt
 }
 
 TEST_P(SourceCompletion, WhatArrivesIsWhatWasThereBefore) {
-  constexpr size_t kMostRows = 20000;  // several chunks
+  constexpr size_t kMostRows = 8000;  // several chunks
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(6 * kMostRows);
     ASSERT_TRUE(mine.ok());
