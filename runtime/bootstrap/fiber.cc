@@ -23,6 +23,7 @@
 #define STRIPLINE_TSAN_FIBERS
 #endif
 #if defined(STRIPLINE_ASAN_FIBERS)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #elif defined(STRIPLINE_TSAN_FIBERS)
 #include <sanitizer/tsan_interface.h>
@@ -61,7 +62,13 @@ class Stack {
     return *this;
   }
   ~Stack() {
-    if (memory_ != nullptr) ::munmap(memory_, guard_bytes_ + kStackBytes);
+    if (memory_ == nullptr) return;
+#if defined(STRIPLINE_ASAN_FIBERS)
+    // A fiber ends without returning from its first frames, which are marked as such until someone
+    // clears the marks: they would outlive this mapping, and stop whoever is given its addresses.
+    ASAN_UNPOISON_MEMORY_REGION(bottom(), kStackBytes);
+#endif
+    ::munmap(memory_, guard_bytes_ + kStackBytes);
   }
 
   std::byte* bottom() const { return memory_ + guard_bytes_; }

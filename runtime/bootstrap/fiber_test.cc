@@ -1,7 +1,11 @@
 #include "runtime/bootstrap/fiber.h"
 
+#include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -93,6 +97,27 @@ TEST(Fibers, HaveStacksOfTheirOwn) {
   for (int fiber = 0; fiber < 8; ++fiber) {
     EXPECT_EQ(sums[static_cast<size_t>(fiber)], fiber * 100'000);
   }
+}
+
+// Sanitizers mark frames of functions, and a fiber never returns from its first ones.
+TEST(Fibers, GiveTheirStacksBackWithoutMarks) {
+  const auto page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  uintptr_t page = 0;  // the first that the fiber used
+  {
+    const auto fibers = fibers_of(1);
+    fibers->run([&](uint32_t) {
+      const volatile int local = 0;
+      // NOLINTNEXTLINE(*-reinterpret-cast)
+      page = reinterpret_cast<uintptr_t>(&local) / page_bytes * page_bytes;
+    });
+  }
+  // NOLINTNEXTLINE(*-reinterpret-cast, performance-no-int-to-ptr)
+  void* const wanted = reinterpret_cast<void*>(page);
+  void* const memory = ::mmap(wanted, page_bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  ASSERT_EQ(memory, wanted) << "the stack is still there";
+  for (uintptr_t i = 0; i < page_bytes; ++i) static_cast<volatile char*>(memory)[i] = 1;
+  EXPECT_EQ(::munmap(memory, page_bytes), 0);
 }
 
 }  // namespace
