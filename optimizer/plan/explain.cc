@@ -64,6 +64,11 @@ std::string reason_text(const Explanation& e) {
   const double best_s = e.best ? e.best->predicted_s : e.plan.baseline_s;
   std::string text =
       reason_text(e.plan.reason, {e.plan.baseline_s, best_s, e.plan.gain_low, e.minimum_gain});
+  if (e.tie) {
+    text += "; too close to call: while the program runs, the loop's guard compares " +
+            schedule_text(e.tie->schedule, e.tie->count, e.tie->strip_bytes, e.tie->burst) +
+            ", predicted " + time_text(e.tie->predicted_s);
+  }
   if (!e.best) return text;
   double fastest_s = best_s;
   for (const Explanation::Alternative& a : e.alternatives) {
@@ -80,6 +85,18 @@ Json time_json(const Explanation::Time& time) {
   return {{"value_s", time.value_s}, {"low_s", time.low_s}, {"high_s", time.high_s}};
 }
 
+Json plan_json(const StripPlan& plan) {
+  return {{"schedule", to_string(plan.schedule)},
+          {"reason", to_string(plan.reason)},
+          {"strip_bytes", plan.strip_bytes},
+          {"count", plan.count},
+          {"burst", plan.burst},
+          {"sync_burst", plan.sync_burst},
+          {"predicted_s", plan.predicted_s},
+          {"baseline_s", plan.baseline_s},
+          {"gain_low", plan.gain_low}};
+}
+
 }  // namespace
 
 Explanation explain(const StripRequest& request, const StripCosts* costs) {
@@ -89,6 +106,7 @@ Explanation explain(const StripRequest& request, const StripCosts* costs) {
   e.plan = explain_strip(request, costs, recorder);
   e.has_model = e.plan.reason != Reason::no_model;
   if (!e.has_model) return e;
+  if (e.plan.reason != Reason::tuned) e.tie = tie_of_strip(request, costs);
 
   for (auto [corner, value] : {std::pair(cost::Corner::nominal, &e.compute.value_s),
                                {cost::Corner::low, &e.compute.low_s},
@@ -202,18 +220,10 @@ Json to_json(const Explanation& e) {
                {"nodes", e.request.load.nodes},
                {"slowdown", e.slowdown},
                {"own_bytes", e.request.own_bytes},
-               {"plan",
-                {{"schedule", to_string(e.plan.schedule)},
-                 {"reason", to_string(e.plan.reason)},
-                 {"strip_bytes", e.plan.strip_bytes},
-                 {"count", e.plan.count},
-                 {"burst", e.plan.burst},
-                 {"sync_burst", e.plan.sync_burst},
-                 {"predicted_s", e.plan.predicted_s},
-                 {"baseline_s", e.plan.baseline_s},
-                 {"gain_low", e.plan.gain_low}}},
+               {"plan", plan_json(e.plan)},
                {"why", reason_text(e)}};
   if (!e.has_model) return json;
+  if (e.tie) json["tie"] = plan_json(*e.tie);
   json["compute"] = time_json(e.compute);
   json["minimum_gain"] = e.minimum_gain;
   json["strip_overhead_s"] = e.strip_overhead_s;

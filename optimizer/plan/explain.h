@@ -57,7 +57,9 @@ struct Explanation {
   Time compute;                           ///< computation of the whole loop
   std::vector<Alternative> alternatives;  ///< the vectorised loop first, then as considered
   std::vector<Pruned> pruned;
-  std::optional<Best> best;                ///< nullopt: none is faster than the vectorised loop
+  std::optional<Best> best;  ///< nullopt: none is faster than the vectorised loop
+  /// Of a plan that vectorises: what the site's guard compares it with (tie_of_strip()).
+  std::optional<StripPlan> tie;
   std::vector<Sensitivity> sensitivities;  ///< of its gain
   std::vector<Entry> entries;  ///< for the whole message and for the chosen or best strip
   double slowdown = 1;         ///< of a byte of the whole message, by the network's load

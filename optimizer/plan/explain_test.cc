@@ -73,6 +73,26 @@ TEST(Explain, SaysWhyTheFastestPlanOfGetsFromSeveralRanksIsNotTaken) {
   EXPECT_GT(passed_over, 0);
 }
 
+TEST(Explain, SaysWhatIsTooCloseToCall) {
+  const StripCosts costs = costs_of(model::example_model());
+  StripRequest request = balanced_request();
+  request.compute_s = 1;
+  const Explanation e = explain(request, &costs);
+  ASSERT_EQ(e.plan.reason, Reason::below_margin);
+  ASSERT_TRUE(e.tie);
+  const std::string compared = "the loop's guard compares schedule " +
+                               std::string(to_string(e.tie->schedule)) + ", " +
+                               std::to_string(e.tie->count) + " x ";
+  EXPECT_NE(to_text(e).find(compared), std::string::npos) << to_text(e);
+  EXPECT_EQ(to_json(e)["tie"]["reason"], "tied");
+  EXPECT_EQ(to_json(e)["tie"]["count"], e.tie->count);
+
+  const Explanation sure = explain(balanced_request(), &costs);
+  ASSERT_EQ(sure.plan.reason, Reason::tuned);
+  EXPECT_FALSE(sure.tie);
+  EXPECT_FALSE(to_json(sure).contains("tie"));
+}
+
 TEST(Explain, SaysWhatFollowsWithoutAModel) {
   const Explanation e = explain(balanced_request(), nullptr);
   EXPECT_FALSE(e.has_model);

@@ -37,6 +37,8 @@ std::string reason_text(Reason reason, const Gain& gain) {
       return "asked for by the caller";
     case Reason::own_memory:
       return "loads and stores reach the data";
+    case Reason::tied:
+      return "as fast as the simple way, by the model; the site's guard compares them";
     case Reason::guarded:
       return "the simple way, as the site's guard decided, or to compare";
   }

@@ -219,6 +219,24 @@ TEST(Guard, BeginsWithTheWayItIsGiven) {
   EXPECT_EQ(guard.in_use(), Way::tuned);
 }
 
+// What was expected to take as long may be faster, or slower, than what is in use.
+TEST(Guard, FindsOutWhetherATieIsOne) {
+  for (const double times : {0.5, 0.8, 0.95}) {
+    Guard guard(Guard::Checks::near, Way::baseline);
+    Site site(times, 1, 0.03, 1);
+    site.run(guard, 200);
+    EXPECT_EQ(guard.in_use(), Way::tuned) << times;
+  }
+  for (const double times : {1.0, 1.03, 1.5, 10.0}) {
+    Guard guard(Guard::Checks::near, Way::baseline);
+    Site site(times, 1, 0.03, 1);
+    site.run(guard, kWarmUp);
+    const double before_s = site.expected_s();
+    site.run(guard, 5000);
+    EXPECT_LT((site.expected_s() - before_s) / 5000, 1.02) << times;
+  }
+}
+
 TEST(Guard, ForgetsAPlanThatIsReplaced) {
   Guard guard;
   Site site(2, 1, 0.01, 1);

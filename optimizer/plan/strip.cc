@@ -296,7 +296,28 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
   return plan;
 }
 
+std::optional<StripPlan> find_tie(const StripRequest& request, const StripCosts& costs) {
+  const Evaluator evaluator(request, costs);
+  const double compute_s = strip_compute_s(request, costs, Corner::nominal);
+  NoSink sink;
+  Search<NoSink> search(request, evaluator, compute_s, costs.minimum_gain(), sink);
+  search.run();
+  StripPlan plan = plan_of(request, search.best(), Reason::tied);
+  if (plan.schedule == Schedule::vectorised) return std::nullopt;
+  plan.predicted_s = search.best_s();
+  plan.baseline_s = evaluator.predict({Schedule::vectorised, largest_piece(request), 1},
+                                      Corner::nominal, compute_s);
+  if (plan.predicted_s > plan.baseline_s * (1 + costs.minimum_gain())) return std::nullopt;
+  return plan;
+}
+
 }  // namespace
+
+std::optional<StripPlan> tie_of_strip(const StripRequest& request,
+                                      const StripCosts* costs) noexcept {
+  if (!knows(costs, request.direction) || request.total_bytes == 0) return std::nullopt;
+  return find_tie(request, *costs);
+}
 
 StripPlan plan_strip(const StripRequest& request, const StripCosts* costs) noexcept {
   NoSink sink;
@@ -431,6 +452,8 @@ std::string_view to_string(Reason reason) {
       return "forced";
     case Reason::own_memory:
       return "own_memory";
+    case Reason::tied:
+      return "tied";
     case Reason::guarded:
       return "guarded";
   }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "optimizer/cost/compute_costs.h"
@@ -30,6 +31,7 @@ enum class Reason : uint8_t {
   tuned,           ///< surely faster by more than the margin
   forced,          ///< the caller asked for it
   own_memory,      ///< nothing to move: loads and stores reach the data
+  tied,            ///< tie_of_strip(): the site's guard found it to be faster, or compares
   guarded,         ///< the simple way, by the site's guard (guard.h): it is faster, or compared
 };
 
@@ -131,6 +133,13 @@ class StripSink {
 /// if the lower end of its predicted gain exceeds the margin of the model. Pure, allocates
 /// nothing.
 StripPlan plan_strip(const StripRequest& request, const StripCosts* costs) noexcept;
+
+/// Where plan_strip() vectorises: the best decomposition, if the model cannot tell the two apart,
+/// that is, if it is predicted to be slower by no more than the margin. What a model does not say,
+/// as how a computation profits from strips that stay in its caches, may be more than that, so who
+/// can measure both should (guard.h). As plan_strip() otherwise.
+std::optional<StripPlan> tie_of_strip(const StripRequest& request,
+                                      const StripCosts* costs) noexcept;
 
 /// The same evaluator, telling `sink` about every alternative.
 StripPlan explain_strip(const StripRequest& request, const StripCosts* costs, StripSink& sink);

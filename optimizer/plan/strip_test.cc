@@ -134,6 +134,42 @@ TEST(PlanStrip, DoesNotDecomposeWhatCannotBeHidden) {
   EXPECT_EQ(plan_strip(request_of(kMiB, 1.0), &costs).reason, Reason::below_margin);
 }
 
+TEST(TieOfStrip, IsWhatTheModelCannotTellFromOneTransfer) {
+  const StripCosts costs = costs_of(model::example_model());
+  EXPECT_FALSE(tie_of_strip(request_of(kMiB, 1.0), nullptr));
+  EXPECT_FALSE(tie_of_strip(request_of(0, 0), &costs));
+  EXPECT_FALSE(tie_of_strip(request_of(8, 0), &costs));  // one element
+  // Hidden or not: nothing beside the computation.
+  const StripRequest hidden = request_of(kMiB, 1.0);
+  ASSERT_EQ(plan_strip(hidden, &costs).reason, Reason::below_margin);
+  const auto tie = tie_of_strip(hidden, &costs);
+  ASSERT_TRUE(tie);
+  EXPECT_EQ(tie->reason, Reason::tied);
+  EXPECT_GT(tie->count, 1U);
+  EXPECT_LT(tie->predicted_s, tie->baseline_s);
+  EXPECT_DOUBLE_EQ(tie->baseline_s, plan_strip(hidden, &costs).baseline_s);
+
+  // A little slower, and a lot.
+  int ties = 0;
+  int none = 0;
+  for (uint64_t bytes = 1024; bytes <= kMiB; bytes *= 2) {
+    const StripRequest request = request_of(bytes, 0);
+    const StripPlan plan = plan_strip(request, &costs);
+    ASSERT_NE(plan.reason, Reason::tuned);
+    const auto close = tie_of_strip(request, &costs);
+    ++(close ? ties : none);
+    if (!close) continue;
+    EXPECT_NE(close->schedule, Schedule::vectorised);
+    EXPECT_LE(close->predicted_s, plan.baseline_s * (1 + costs.minimum_gain()));
+    EXPECT_DOUBLE_EQ(
+        close->predicted_s,
+        predict_strip(request, costs, {close->schedule, close->strip_bytes, close->burst},
+                      cost::Corner::nominal));
+  }
+  EXPECT_GT(ties, 0);
+  EXPECT_GT(none, 0);
+}
+
 TEST(PlanStrip, EmptyLoopsArePlannedToo) {
   const StripCosts costs = costs_of(model::example_model());
   const StripPlan plan = plan_strip(request_of(0, 0), &costs);

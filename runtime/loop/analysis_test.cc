@@ -73,7 +73,7 @@ TEST(Analysis, CountsWhatLoopsAndNestsDecide) {
       readings = 0;
       analysis.begin(later_reading);
       for (int time = 0; time < kTimes; ++time) {
-        strip_for(context, remote, kCount, {.compute_s = 1e-5},
+        strip_for(context, remote, kCount, {.compute_s = 5e-4},
                   [](size_t, size_t, const double*) {});
       }
       const Analysis::Total loops = analysis.end();

@@ -111,10 +111,12 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     LoopSite* known = state_.sites.find(site_, request_);
     if (known == nullptr) {
       if (const LoopSite* old = state_.sites.displaced_by(site_, request_)) {
-        state_.forgotten.add(old->guard);
+        state_.forgotten.add(old->guard, old->tie.has_value());
       }
       known = &state_.sites.insert(site_, request_, plan_site());
       if (known->plan.reason == plan::Reason::no_model) state_.say_no_model(context.state());
+    } else if (options.compute_s >= 0 && known->executions++ == 0) {
+      look_for_tie(*known, request_);
     }
     plan_ = known->plan;
     measuring_ = options.compute_s < 0 && known->executions < kTimedExecutions &&
@@ -152,6 +154,18 @@ LoopSite LoopRun::plan_site() const {
   return site;
 }
 
+// For a loop that is carried out again, once what it is planned with will not change.
+void LoopRun::look_for_tie(LoopSite& site, const plan::StripRequest& request) const {
+  const bool simple = site.plan.reason == plan::Reason::no_faster_plan ||
+                      site.plan.reason == plan::Reason::below_margin;
+  if (!simple || context_.state().run_guard == nullptr) return;
+  site.tie = plan::tie_of_strip(request, costs_);
+  state_.analysis.count_plan();
+  if (site.tie) {
+    site.guard = plan::Guard(plan::Guard::Checks::near, plan::Guard::Way::baseline);
+  }
+}
+
 // Looks in the data cache for a block that is out of reach.
 void LoopRun::look_for_kept(size_t index, const RawBlock& block) {
   if (state_.cache.empty() || block.count == 0 || context_.is_local(block.rank)) return;
@@ -170,12 +184,18 @@ void LoopRun::obey_guards(LoopSite& site, const RawBlock& first) {
   rma::RunGuard& run_guard = *context_.state().run_guard;
   const rma::RunGuard::Turn of_run =
       run_guard.report({.what = site_, .rank = first.rank, .loose_offset = first.offset});
-  if (measuring_ || plan_.reason != plan::Reason::tuned) return;
+  if (measuring_ || (plan_.reason != plan::Reason::tuned && !site.tie)) return;
   const uint64_t key = plan::hash_of(site_, request_);
   const plan::Guard::Turn turn = ask_guards(run_guard, of_run, site.guard, state_.is_guarded(key));
   if (of_run.sites_decide) frame_.guarded = key;
   timed_ = turn.timed;
-  if (turn.way == plan::Guard::Way::tuned) return;
+  const bool simply = turn.way == plan::Guard::Way::baseline;
+  if (site.tie) {
+    if (!simply) plan_ = *site.tie;
+    if (simply) plan_.reason = plan::Reason::guarded;
+    return;
+  }
+  if (!simply) return;
   plan::StripRequest measured = request_;
   if (measured.compute_s < 0) measured.compute_s = site.least_compute_s;
   plan_ =
@@ -491,12 +511,15 @@ void LoopRun::refine() {
   known->least_compute_s = executions == 1 ? uncut_s : std::min(known->least_compute_s, uncut_s);
   state_.rates.note(site_, request_.total_bytes, uncut_s);
   if (executions < kRefineAfter) return;
-  if (!replans(known->planned_compute_s, known->least_compute_s)) return;
   plan::StripRequest measured = request_;
-  measured.compute_s = known->planned_compute_s = known->least_compute_s;
-  known->plan = plan::plan_strip(measured, costs_);
-  state_.analysis.count_plan();
-  known->guard.restart();
+  measured.compute_s = known->least_compute_s;
+  if (replans(known->planned_compute_s, known->least_compute_s)) {
+    known->planned_compute_s = known->least_compute_s;
+    known->plan = plan::plan_strip(measured, costs_);
+    state_.analysis.count_plan();
+    known->guard.restart();
+  }
+  if (executions == kTimedExecutions) look_for_tie(*known, measured);
 }
 
 }  // namespace stripline::detail

@@ -55,6 +55,7 @@ std::string_view why(const Choice& choice) {
       return "as asked";
     case plan::Reason::own_memory:
       return "in reach";
+    case plan::Reason::tied:
     case plan::Reason::guarded:
       return "by the guard";
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "suites/bench/failure.h"
 #include "suites/bench/progress.h"
@@ -43,7 +44,9 @@ Result<CellResult> cell_result_from_json(const Json& json, std::span<const char*
   STRIPLINE_ASSIGN_OR_RETURN(const int64_t candidates, get_integer(json, "candidates", "quality"));
   cell.candidates = static_cast<size_t>(candidates);
   STRIPLINE_ASSIGN_OR_RETURN(const Json* rows, get_object(json, "rows", "quality"));
-  for (const char* row : names) {
+  std::set<std::string> all(names.begin(), names.end());
+  for (const auto& [row, values] : rows->items()) all.insert(row);
+  for (const std::string& row : all) {
     STRIPLINE_ASSIGN_OR_RETURN(const Json* one, get_object(*rows, row, "quality.rows"));
     STRIPLINE_ASSIGN_OR_RETURN(cell.plans[row], get_string(*one, "plan", "quality.rows"));
     STRIPLINE_ASSIGN_OR_RETURN(const Json* times, get_array(*one, "run_medians_s", "quality.rows"));

@@ -38,6 +38,7 @@ std::string names_of(const std::vector<Network>& networks) {
 Network declared(const Network& emulated) {
   Network network = emulated;
   network.fabric += ",compute=declared";
+  network.declared = true;
   return network;
 }
 

@@ -15,6 +15,8 @@ struct Network {
   /// Computing takes time (on the emulated fabric it can be switched off, which makes a measurement
   /// of communication independent of the host, and reproducible to the bit).
   bool computes = true;
+  /// Kernels say how long they compute (compute=declared).
+  bool declared = false;
 
   bool emulated() const { return clock == "virtual"; }
 };

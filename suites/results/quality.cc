@@ -22,18 +22,25 @@ using experiment::Point;
 
 constexpr double kQuickSearchS = 1;
 
-RowPoints row_points(const Point& problem, const Point& by_hand, const Point& best) {
+RowPoints row_points(const Cell& cell, const Point& by_hand, const Point& best) {
+  const Point& problem = cell.problem;
   const std::vector<std::string>& variants =
       find_benchmark(problem.experiment)->declaration.variants;
-  const bool has_hand = std::ranges::find(variants, "hand") != variants.end();
+  const auto has = [&](const char* variant) {
+    return std::ranges::find(variants, variant) != variants.end();
+  };
   RowPoints rows;
   for (const std::string row : kRows) {
     rows.emplace_back(row, row == "best" ? best : row == "hand_t" ? by_hand : problem);
     if (row == "best" || row == "hand_t") continue;
     const bool strided = problem.params.contains(kMethodFactor);
-    rows.back().second.variant = row == "hand4" && strided    ? "packed"
-                                 : row == "hand" && !has_hand ? "blocking"
-                                                              : row;
+    rows.back().second.variant = row == "hand4" && strided       ? "packed"
+                                 : row == "hand" && !has("hand") ? "blocking"
+                                                                 : row;
+  }
+  if (!cell.network.declared && has(kGuardedRow)) {
+    rows.emplace_back(kGuardedRow, problem);
+    rows.back().second.variant = kGuardedRow;
   }
   return rows;
 }
@@ -52,7 +59,7 @@ Result<CellResult> measure_cell(const Options& options, const Cell& cell,
   auto searched = bench::find_best_plan(target, candidates, budget_s, progress);
   if (const auto* failure = std::get_if<bench::Failure>(&searched)) return error_of(*failure);
   const auto best = std::get<bench::BestPlan>(std::move(searched));
-  const RowPoints rows = row_points(cell.problem, by_hand.point, best.point);
+  const RowPoints rows = row_points(cell, by_hand.point, best.point);
   STRIPLINE_ASSIGN_OR_RETURN(CellResult result, measure_rows(options, cell, model, rows));
   result.candidates = best.candidates;
   return result;

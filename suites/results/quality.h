@@ -20,12 +20,16 @@ namespace stripline::suites::results {
 /// (search_candidates()).
 inline constexpr const char* kRows[] = {"blocking", "hand", "hand4", "tuned", "hand_t", "best"};
 
+/// One more where computing takes the host's time, of which a model does not say everything: what
+/// programs have, the plans together with the guards that compare them with the simple way.
+inline constexpr const char* kGuardedRow = "guarded";
+
 /// Measures one cell with this model. Errors: as measure_rows().
 Result<CellResult> measure_cell(const Options& options, const Cell& cell, const std::string& model);
 
-/// These cells with kRows: those that a file of options.folder holds and, newly measured and kept
-/// there, those that are missing. `command` is whom progress is told by. Errors: as measure_rows()
-/// and model_file().
+/// These cells with their rows: those that a file of options.folder holds and, newly measured and
+/// kept there, those that are missing. `command` is whom progress is told by. Errors: as
+/// measure_rows() and model_file().
 Result<std::vector<CellResult>> load_or_measure_cells(const Options& options, const char* command,
                                                       const std::vector<Cell>& cells,
                                                       const char* records_file);

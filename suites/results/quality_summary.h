@@ -21,6 +21,7 @@ double largest_hidden_share(const std::map<uint64_t, double>& by_size);
 /// 95 %.
 struct QualitySummary {
   size_t cells = 0;
+  // "tuned" is the row that is judged.
   stats::GeometricMean tuned_over_best;
   stats::GeometricMean tuned_over_hand;
   stats::GeometricMean best_over_hand;
@@ -38,8 +39,10 @@ struct QualitySummary {
   double share_of_gain() const;
 };
 
-/// Errors: those of optimizer/stats, such as a cell with one run.
-Result<QualitySummary> summarize_cells(const std::vector<CellResult>& cells);
+/// Of a row: "tuned", or kGuardedRow of cells that have it. Errors: those of optimizer/stats, such
+/// as a cell with one run.
+Result<QualitySummary> summarize_cells(const std::vector<CellResult>& cells,
+                                       const std::string& row = "tuned");
 
 /// The criteria, the networks and all cells as Markdown. `hidden` is the share of transfers that
 /// each network lets computation hide.

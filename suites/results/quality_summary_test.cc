@@ -68,6 +68,30 @@ TEST(QualitySummary, AFabricThatOffersNoOverlapIsNotHeldAgainstTuning) {
   EXPECT_NE(text->find("plan of best"), std::string::npos);
 }
 
+// The row is there where programs' guards are measured, too.
+TEST(QualitySummary, WhatGuardsMakeOfPlansIsJudgedBesideThem) {
+  CellResult guarded = cell("a", "tcp", 10, 10, 12, 8);
+  guarded.times["guarded"] = guarded.times["blocking"];
+  guarded.plans["guarded"] = "plan";
+  const auto summary = summarize_cells({guarded}, kGuardedRow);
+  ASSERT_TRUE(summary.ok()) << summary.error().message();
+  EXPECT_NEAR(summary->tuned_over_best.value, 10.0 / 8, 1e-3);
+  EXPECT_EQ(summary->against_blocking.non_inferior, 1U);
+  const auto record = cell_result_from_json(to_json(guarded), kRows);
+  ASSERT_TRUE(record.ok()) << record.error().message();
+  EXPECT_EQ(record->times.at(kGuardedRow), guarded.times.at(kGuardedRow));
+
+  const std::string with = quality_tables({*record}, {}).value();
+  EXPECT_NE(with.find("| tuned not slower than blocking by more than 2 % | 0 NON_INFERIOR, 1 INF"),
+            std::string::npos)
+      << with;
+  EXPECT_NE(with.find("| tuned with guards not slower than blocking by more than 2 % | 1 NON_INF"),
+            std::string::npos)
+      << with;
+  const CellResult other = cell("b", "tcp", 10, 10, 12, 8);
+  EXPECT_EQ(quality_tables({guarded, other}, {}).value().find("with guards"), std::string::npos);
+}
+
 TEST(QualitySummary, OverlapIsThatOfTransfersWorthCutting) {
   EXPECT_DOUBLE_EQ(largest_hidden_share({{8, 0.99}, {16384, 0.3}, {65536, 0.5}}), 0.5);
   EXPECT_TRUE(std::isnan(largest_hidden_share({{8, 0.99}})));

@@ -45,6 +45,7 @@ TEST_F(ResultsProgram, MeasuresACellOnceAndPrintsItAgain) {
   const auto cell = cell_result_from_json(records->front(), kRows);
   ASSERT_TRUE(cell.ok()) << cell.error().message();
   EXPECT_EQ(cell->times.at("tuned").size(), 2U);
+  EXPECT_EQ(cell->times.at(kGuardedRow).size(), 2U);
   EXPECT_GT(cell->candidates, 10U);
   EXPECT_NE(first.out.find("| " + fabric + " | 2 |"), std::string::npos) << first.out;
 

@@ -137,6 +137,7 @@ class LoopRun {
   };
 
   LoopSite plan_site() const;
+  void look_for_tie(LoopSite& site, const plan::StripRequest& request) const;
   void look_for_kept(size_t index, const RawBlock& block);
   void prepare_buffer(uint64_t room);
   uint64_t lay_out_pieces();
