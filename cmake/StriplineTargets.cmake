@@ -7,7 +7,7 @@ endif()
 
 add_library(stripline_options INTERFACE)
 target_compile_options(stripline_options INTERFACE
-  $<BUILD_INTERFACE:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -fno-math-errno>
+  $<BUILD_INTERFACE:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Wsuggest-override -fno-math-errno>
   # Designated initializers leave the rest to the defaults on purpose.
   $<BUILD_INTERFACE:-Wno-missing-field-initializers>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

@@ -69,7 +69,6 @@ std::string reason_text(const Explanation& e) {
             schedule_text(e.tie->schedule, e.tie->count, e.tie->strip_bytes, e.tie->burst) +
             ", predicted " + time_text(e.tie->predicted_s);
   }
-  if (!e.best) return text;
   double fastest_s = best_s;
   for (const Explanation::Alternative& a : e.alternatives) {
     fastest_s = std::min(fastest_s, a.time.value_s);
@@ -248,13 +247,7 @@ Json to_json(const Explanation& e) {
   }
   json["entries"] = Json::array();
   for (const Explanation::Entry& entry : e.entries) {
-    const auto bytes = static_cast<double>(entry.bytes);
-    json["entries"].push_back({{"bytes", entry.bytes},
-                               {"o_s", entry.message.o(bytes)},
-                               {"L_s", entry.message.L},
-                               {"gap_s", entry.message.gap(bytes)},
-                               {"G_s_per_byte", entry.message.G},
-                               {"r_s", entry.message.r(bytes)}});
+    json["entries"].push_back(detail::entry_json(entry.bytes, entry.message));
     if (!entry.buffer) continue;
     json["entries"].back()["buffer"] = {{"bytes", entry.buffer->bytes},
                                         {"retire_s_per_byte", entry.buffer->retire_s_per_byte},

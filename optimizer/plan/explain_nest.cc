@@ -337,15 +337,10 @@ Json to_json(const NestExplanation& e) {
   }
   json["entries"] = Json::array();
   for (const NestExplanation::Entry& entry : e.entries) {
-    const auto bytes = static_cast<double>(entry.bytes);
-    json["entries"].push_back({{"path", path_text(entry.link)},
-                               {"direction", to_string(entry.direction)},
-                               {"bytes", entry.bytes},
-                               {"o_s", entry.message.o(bytes)},
-                               {"L_s", entry.message.L},
-                               {"gap_s", entry.message.gap(bytes)},
-                               {"G_s_per_byte", entry.message.G},
-                               {"r_s", entry.message.r(bytes)}});
+    Json one = detail::entry_json(entry.bytes, entry.message);
+    one["path"] = path_text(entry.link);
+    one["direction"] = to_string(entry.direction);
+    json["entries"].push_back(std::move(one));
   }
   return json;
 }

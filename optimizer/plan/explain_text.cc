@@ -52,4 +52,14 @@ std::string entry_text(uint64_t bytes, const cost::MessageCosts& message) {
          format("%.4g ns/B", message.G * 1e9) + ", r " + time_text(message.r(size));
 }
 
+Json entry_json(uint64_t bytes, const cost::MessageCosts& message) {
+  const auto size = static_cast<double>(bytes);
+  return {{"bytes", bytes},
+          {"o_s", message.o(size)},
+          {"L_s", message.L},
+          {"gap_s", message.gap(size)},
+          {"G_s_per_byte", message.G},
+          {"r_s", message.r(size)}};
+}
+
 }  // namespace stripline::plan::detail

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/json.h"
 #include "optimizer/cost/link_costs.h"
 #include "optimizer/plan/strip.h"
 
@@ -26,5 +27,7 @@ std::string reason_text(Reason reason, const Gain& gain);
 
 /// The parameters that hold for messages of one size, on one line without its end.
 std::string entry_text(uint64_t bytes, const cost::MessageCosts& message);
+/// The same as members of an object: bytes, o_s, L_s, gap_s, G_s_per_byte, r_s.
+Json entry_json(uint64_t bytes, const cost::MessageCosts& message);
 
 }  // namespace stripline::plan::detail

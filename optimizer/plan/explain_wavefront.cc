@@ -150,13 +150,7 @@ Json to_json(const WavefrontExplanation& e) {
   }
   json["entries"] = Json::array();
   for (const WavefrontExplanation::Entry& entry : e.entries) {
-    const auto bytes = static_cast<double>(entry.bytes);
-    json["entries"].push_back({{"bytes", entry.bytes},
-                               {"o_s", entry.message.o(bytes)},
-                               {"L_s", entry.message.L},
-                               {"gap_s", entry.message.gap(bytes)},
-                               {"G_s_per_byte", entry.message.G},
-                               {"r_s", entry.message.r(bytes)}});
+    json["entries"].push_back(detail::entry_json(entry.bytes, entry.message));
   }
   return json;
 }

@@ -71,8 +71,9 @@ Result<std::shared_ptr<std::byte>> Job::shared_memory(size_t bytes) {
                                                   std::to_string(shared_bytes_) + " bytes, not " +
                                                   std::to_string(bytes));
   }
-  void* const memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // What ranks do not touch takes no memory.
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     return Error(ErrorCode::resource_exhausted,
                  "cannot reserve " + std::to_string(bytes) + " bytes for the segments of " +

@@ -24,7 +24,8 @@ class Attention {
   Attention(const fabric::Info& info, const plan::StripCosts* costs, double step_s) {
     if (!info.goes_on_without_calls || costs == nullptr || !(step_s > 0)) return;
     const double look_s = costs->strip_overhead(cost::Corner::nominal);
-    every_ = static_cast<uint32_t>(std::clamp(look_s / (kMostShare * step_s), 1.0, kMostSteps));
+    const double steps = std::ceil(look_s / (kMostShare * step_s));
+    every_ = static_cast<uint32_t>(std::clamp(steps, 1.0, kMostSteps));
   }
 
   /// After a step: whether to look now.

@@ -26,6 +26,10 @@ TEST(Attention, LooksTakeASmallPartOfTheLoop) {
     EXPECT_LE(looks * look_s, 0.0051 * steps * step_s);
     EXPECT_GE(looks * look_s, 0.004 * steps * step_s);
   }
+  for (const double times : {101.0, 130.0, 199.0}) {  // two steps take a little more than enough
+    const int looks = looks_in(Attention(info, &costs, times * look_s), 1000);
+    EXPECT_EQ(looks, 500) << times;
+  }
   EXPECT_EQ(looks_in(Attention(info, &costs, 1000 * look_s), 10), 10) << "long steps";
 }
 
