@@ -35,6 +35,19 @@ class Recorder : public StripSink {
     out_.sensitivities.push_back({source, of_baseline, gain_loss});
   }
 
+  // What was passed over as surely slower may tie.
+  void add_tie(const StripPlan& tie) {
+    const StripCandidate candidate{tie.schedule, tie.strip_bytes, tie.burst};
+    const bool known = std::ranges::any_of(out_.alternatives, [&](const auto& alternative) {
+      const StripCandidate& other = alternative.candidate;
+      return other.schedule == tie.schedule && other.strip_bytes == tie.strip_bytes &&
+             (tie.schedule != Schedule::pipelined || other.window == tie.burst);
+    });
+    if (!known) considered(candidate, tie.predicted_s);
+    std::erase_if(out_.pruned,
+                  [&](const auto& pruned) { return pruned.strip_bytes == tie.strip_bytes; });
+  }
+
  private:
   const StripRequest& request_;
   const StripCosts* costs_;
@@ -69,6 +82,7 @@ std::string reason_text(const Explanation& e) {
             schedule_text(e.tie->schedule, e.tie->count, e.tie->strip_bytes, e.tie->burst) +
             ", predicted " + time_text(e.tie->predicted_s);
   }
+  if (!e.best) return text;
   double fastest_s = best_s;
   for (const Explanation::Alternative& a : e.alternatives) {
     fastest_s = std::min(fastest_s, a.time.value_s);
@@ -92,8 +106,7 @@ Json plan_json(const StripPlan& plan) {
           {"burst", plan.burst},
           {"sync_burst", plan.sync_burst},
           {"predicted_s", plan.predicted_s},
-          {"baseline_s", plan.baseline_s},
-          {"gain_low", plan.gain_low}};
+          {"baseline_s", plan.baseline_s}};
 }
 
 }  // namespace
@@ -106,6 +119,7 @@ Explanation explain(const StripRequest& request, const StripCosts* costs) {
   e.has_model = e.plan.reason != Reason::no_model;
   if (!e.has_model) return e;
   if (e.plan.reason != Reason::tuned) e.tie = tie_of_strip(request, costs);
+  if (e.tie) recorder.add_tie(*e.tie);
 
   for (auto [corner, value] : {std::pair(cost::Corner::nominal, &e.compute.value_s),
                                {cost::Corner::low, &e.compute.low_s},
@@ -221,6 +235,7 @@ Json to_json(const Explanation& e) {
                {"own_bytes", e.request.own_bytes},
                {"plan", plan_json(e.plan)},
                {"why", reason_text(e)}};
+  json["plan"]["gain_low"] = e.plan.gain_low;
   if (!e.has_model) return json;
   if (e.tie) json["tie"] = plan_json(*e.tie);
   json["compute"] = time_json(e.compute);

@@ -87,6 +87,24 @@ TEST(Explain, SaysWhatIsTooCloseToCall) {
   EXPECT_EQ(to_json(e)["tie"]["reason"], "tied");
   EXPECT_EQ(to_json(e)["tie"]["count"], e.tie->count);
 
+  // Also where it is a little slower, so that planning passes it over.
+  int slower = 0;
+  for (uint64_t bytes = 1024; bytes <= uint64_t{8} << 20; bytes += bytes / 4) {
+    StripRequest light;
+    light.total_bytes = bytes / 8 * 8;
+    light.compute_s = 0;
+    const Explanation close = explain(light, &costs);
+    if (!close.tie) continue;
+    slower += close.tie->predicted_s > close.plan.predicted_s ? 1 : 0;
+    EXPECT_TRUE(std::ranges::any_of(close.alternatives, [&](const auto& alternative) {
+      return alternative.time.value_s == close.tie->predicted_s;
+    })) << to_text(close);
+    EXPECT_TRUE(std::ranges::none_of(close.pruned, [&](const auto& pruned) {
+      return pruned.strip_bytes == close.tie->strip_bytes;
+    })) << to_text(close);
+  }
+  EXPECT_GT(slower, 0);
+
   const Explanation sure = explain(balanced_request(), &costs);
   ASSERT_EQ(sure.plan.reason, Reason::tuned);
   EXPECT_FALSE(sure.tie);

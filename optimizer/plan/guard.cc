@@ -155,7 +155,7 @@ void Guard::postpone(uint64_t executions) {
 
 void Guard::restart() {
   const uint64_t place = place_;
-  *this = Guard(placed_);
+  *this = Guard(placed_, begun_with_);
   place_ = place;
 }
 

@@ -1,6 +1,7 @@
-// Whether a tuned plan keeps what the model promises: the guard of one call site. A site whose plan
-// differs from the simple one is now and then carried out both ways, one right after the other, and
-// the faster of them stays in use. So a wrong model costs speed for a moment, not for a run.
+// Whether a tuned plan keeps what the model promises: the guard of one call site; or which of two
+// ways is faster where the model cannot tell. A site whose plan differs from the simple one is now
+// and then carried out both ways, one right after the other, and the faster of them stays in use.
+// So a wrong model costs speed for a moment, not for a run.
 //
 //   const Guard::Turn turn = guard.next();
 //   ... carry the loop out as turn.way says; if turn.timed, take the time ...
@@ -40,14 +41,16 @@ class Guard {
 
   Guard() = default;
   /// `first` is in use until a check says otherwise.
-  explicit Guard(Checks checks, Way first = Way::tuned) : placed_(checks), in_use_(first) {}
+  explicit Guard(Checks checks, Way first = Way::tuned)
+      : placed_(checks), begun_with_(first), in_use_(first) {}
 
   /// How the next execution is to be carried out.
   Turn next();
   /// The time of the execution that next() wanted timed. Executions that did not come to their end
   /// are not recorded; the check then begins again.
   void record(Way way, double seconds);
-  /// Another tuned plan is in use from now on: what was found out about the one before is dropped.
+  /// The tuned plan is another one from now on: what was found out about the one before is dropped,
+  /// and the first way is in use again.
   void restart();
 
   Way in_use() const { return in_use_; }
@@ -70,6 +73,7 @@ class Guard {
   void postpone(uint64_t executions);
 
   Checks placed_ = Checks::near;
+  Way begun_with_ = Way::tuned;
   Way in_use_ = Way::tuned;
   bool checking_ = false;     // the first one of a pair is done, or under way
   bool first_done_ = false;   // and recorded

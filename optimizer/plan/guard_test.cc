@@ -245,6 +245,13 @@ TEST(Guard, ForgetsAPlanThatIsReplaced) {
   guard.restart();
   EXPECT_EQ(guard.in_use(), Way::tuned);
   EXPECT_EQ(guard.checks(), 0U);
+
+  Guard tie(Guard::Checks::near, Way::baseline);
+  Site faster(0.5, 1, 0.01, 1);
+  faster.run(tie, 100);
+  EXPECT_EQ(tie.in_use(), Way::tuned);
+  tie.restart();
+  EXPECT_EQ(tie.in_use(), Way::baseline);
 }
 
 }  // namespace

@@ -297,6 +297,7 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
 }
 
 std::optional<StripPlan> find_tie(const StripRequest& request, const StripCosts& costs) {
+  if (finds_others(request)) return std::nullopt;
   const Evaluator evaluator(request, costs);
   const double compute_s = strip_compute_s(request, costs, Corner::nominal);
   NoSink sink;

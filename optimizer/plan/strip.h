@@ -134,10 +134,12 @@ class StripSink {
 /// nothing.
 StripPlan plan_strip(const StripRequest& request, const StripCosts* costs) noexcept;
 
-/// Where plan_strip() vectorises: the best decomposition, if the model cannot tell the two apart,
-/// that is, if it is predicted to be slower by no more than the margin. What a model does not say,
-/// as how a computation profits from strips that stay in its caches, may be more than that, so who
-/// can measure both should (guard.h). As plan_strip() otherwise.
+/// The best decomposition, unless it is predicted to be slower than the vectorised loop by more
+/// than the margin; nullopt also where its messages and those of other ranks get in each other's
+/// way, so that a rank's own time is not all. Where plan_strip() vectorises, the two tie, as far as
+/// the model can tell; but what it does not say, as how a computation profits from strips that stay
+/// in its caches, may be more than the margin, so who can measure both should (guard.h). Pure,
+/// allocates nothing.
 std::optional<StripPlan> tie_of_strip(const StripRequest& request,
                                       const StripCosts* costs) noexcept;
 

@@ -148,6 +148,12 @@ TEST(TieOfStrip, IsWhatTheModelCannotTellFromOneTransfer) {
   EXPECT_GT(tie->count, 1U);
   EXPECT_LT(tie->predicted_s, tie->baseline_s);
   EXPECT_DOUBLE_EQ(tie->baseline_s, plan_strip(hidden, &costs).baseline_s);
+  // What has more under way concerns other ranks, too.
+  StripRequest uneven = hidden;
+  uneven.blocks = uneven.peers = 4;
+  EXPECT_TRUE(tie_of_strip(uneven, &costs));
+  uneven.uneven = true;
+  EXPECT_FALSE(tie_of_strip(uneven, &costs));
 
   // A little slower, and a lot.
   int ties = 0;

@@ -71,7 +71,7 @@ Result<std::shared_ptr<std::byte>> Job::shared_memory(size_t bytes) {
                                                   std::to_string(shared_bytes_) + " bytes, not " +
                                                   std::to_string(bytes));
   }
-  // What ranks do not touch takes no memory.
+  // Ranks touch a part of their segments, so the whole need not fit the host's memory.
   void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {

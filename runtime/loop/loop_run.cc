@@ -106,22 +106,24 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     plan_ = plan::plan_strip(request_, nullptr);
     if (options.use_model) state_.say_no_model(context.state());
   } else {
+    guarded_ = options.self_check && context.state().run_guard != nullptr;
     // A place that is reached otherwise is another one to the cache.
     site_ = site_of(options.site, site) + static_cast<uint64_t>(*path);
     LoopSite* known = state_.sites.find(site_, request_);
     if (known == nullptr) {
       if (const LoopSite* old = state_.sites.displaced_by(site_, request_)) {
-        state_.forgotten.add(old->guard, old->tie.has_value());
+        old->add_to(state_.forgotten);
       }
       known = &state_.sites.insert(site_, request_, plan_site());
       if (known->plan.reason == plan::Reason::no_model) state_.say_no_model(context.state());
-    } else if (options.compute_s >= 0 && known->executions++ == 0) {
+    } else if (options.compute_s >= 0 && guarded_ && known->executions == 0) {
+      known->executions = 1;
       look_for_tie(*known, request_);
     }
     plan_ = known->plan;
     measuring_ = options.compute_s < 0 && known->executions < kTimedExecutions &&
                  plan_.reason != plan::Reason::no_model;
-    if (options.self_check && context.state().run_guard != nullptr) obey_guards(*known, first);
+    if (guarded_) obey_guards(*known, first);
   }
   deciding.end();
   if (timed_ || state_.traces) begun_s_ = context_.now_s();
@@ -158,7 +160,7 @@ LoopSite LoopRun::plan_site() const {
 void LoopRun::look_for_tie(LoopSite& site, const plan::StripRequest& request) const {
   const bool simple = site.plan.reason == plan::Reason::no_faster_plan ||
                       site.plan.reason == plan::Reason::below_margin;
-  if (!simple || context_.state().run_guard == nullptr) return;
+  if (!simple) return;
   site.tie = plan::tie_of_strip(request, costs_);
   state_.analysis.count_plan();
   if (site.tie) {
@@ -517,9 +519,10 @@ void LoopRun::refine() {
     known->planned_compute_s = known->least_compute_s;
     known->plan = plan::plan_strip(measured, costs_);
     state_.analysis.count_plan();
-    known->guard.restart();
+    known->guard = plan::Guard();
+    known->tie.reset();
   }
-  if (executions == kTimedExecutions) look_for_tie(*known, measured);
+  if (guarded_ && executions == kTimedExecutions) look_for_tie(*known, measured);
 }
 
 }  // namespace stripline::detail

@@ -62,7 +62,7 @@ NestEngine& LoopState::enter_nest(Context& context) {
 
 Savings LoopState::savings() const {
   Savings all = forgotten;
-  sites.for_each([&](const LoopSite& site) { all.add(site.guard, site.tie.has_value()); });
+  sites.for_each([&](const LoopSite& site) { site.add_to(all); });
   nest_sites.for_each([&](const NestSite& site) { all.add(site.guard); });
   return all;
 }

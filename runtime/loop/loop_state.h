@@ -51,11 +51,8 @@ inline uint64_t site_of(uint64_t said, CallSite site) {
 /// time of a part is not to be compared with the whole, and it goes the way that is in use.
 inline plan::Guard::Turn ask_guards(rma::RunGuard& run_guard, const rma::RunGuard::Turn& of_run,
                                     plan::Guard& of_site, bool within) {
-  if (of_run.sites_decide && !within) {
-    run_guard.differs();
-    return of_site.next();
-  }
   if (of_site.in_use() == plan::Guard::Way::tuned) run_guard.differs();
+  if (of_run.sites_decide && !within) return of_site.next();
   if (of_run.sites_decide || of_run.way == rma::RunGuard::Way::tuned) {
     return {of_site.in_use(), false};
   }
@@ -67,11 +64,17 @@ struct LoopSite {
   plan::StripPlan plan;
   /// Where the plan is the simple way, which the guard then begins with: what it is compared with.
   std::optional<plan::StripPlan> tie;
+  /// That were timed to refine the plan; with a given computation, 1 once it is carried out again.
   uint32_t executions = 0;
   double least_compute_s = 0;     ///< of the uncut loop, over the timed executions
   double planned_compute_s = -1;  ///< which the plan is made for; negative: as the
                                   ///< loop says, by time or operations
   plan::Guard guard;
+
+  /// A tie that was tried, and is not in use, is nothing that was tuned.
+  void add_to(Savings& savings) const {
+    if (!tie || guard.in_use() == plan::Guard::Way::tuned) savings.add(guard);
+  }
 };
 
 /// Buffer and counters of one loop being executed; loops inside of bodies have frames of their own.

@@ -108,10 +108,12 @@ void Trace::note(CallSite call, uint64_t shape, const Choice& choice, double sec
     if (first) row.choice = choice;
     ++row.simple;
     row.simple_s += seconds;
+    row.simple_predicted_s += choice.predicted_s;
     return;
   }
   if (first || row.choice != choice) row.command = command();
-  if (!first && row.choice.unplanned != choice.unplanned) {
+  const bool ties = choice.reason == plan::Reason::tied && row.choice.reason != choice.reason;
+  if (!first && (row.choice.unplanned != choice.unplanned || ties)) {
     row.former = row.executions - row.simple - 1;
     row.measured_s = row.predicted_s = 0;
   }
@@ -138,11 +140,11 @@ std::string Trace::text() const {
       commands += "  " + place + " (" + row.what + ")\n    " + row.command + "\n";
     }
     // What was done most of the times.
-    const bool demoted = 2 * row.simple > row.executions;
+    const bool demoted = 2 * row.simple > row.executions - row.former;
     const auto times =
         static_cast<double>(demoted ? row.simple : row.executions - row.simple - row.former);
     const double measured_s = (demoted ? row.simple_s : row.measured_s) / times;
-    const double predicted_s = demoted ? 0 : row.predicted_s / times;
+    const double predicted_s = (demoted ? row.simple_predicted_s : row.predicted_s) / times;
     const std::string simple =
         row.choice.pieces > 0 ? "1 piece, by the guard" : "blocking, by the guard";
     const std::string chosen = demoted ? simple : row.choice.text();

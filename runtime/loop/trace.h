@@ -49,7 +49,8 @@ class Trace {
     uint64_t executions = 0;
     uint64_t simple = 0;  ///< of these, carried out the simple way by the guard
     double simple_s = 0;
-    uint64_t former = 0;    ///< of the others, those before there was a plan
+    double simple_predicted_s = 0;
+    uint64_t former = 0;    ///< of the others, those before there was a plan, or a tie
     double measured_s = 0;  ///< of the rest
     double predicted_s = 0;
     std::string command;  ///< that explains the choice; empty: there is none

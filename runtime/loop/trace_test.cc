@@ -48,6 +48,26 @@ TEST(Trace, SaysWhereTheGuardHasGivenThePlanUp) {
   EXPECT_NE(text.find("blocking, by the guard    -          100 us"), std::string::npos) << text;
 }
 
+TEST(Trace, SaysWhatCameOfATie) {
+  const Choice uncut{plan::Schedule::vectorised, plan::Reason::below_margin, false, 1, 1, 250e-6};
+  const Choice tie{plan::Schedule::pipelined, plan::Reason::tied, false, 16, 2, 249e-6};
+  const Choice simple{plan::Schedule::vectorised, plan::Reason::guarded, false, 1, 1, 250e-6};
+  Trace cut;
+  for (int i = 0; i < 4; ++i) cut.note(kHere, 1, uncut, 400e-6, "get 512 KiB", none);
+  cut.note(kHere, 1, simple, 400e-6, "get 512 KiB", none);
+  for (int i = 0; i < 5; ++i) cut.note(kHere, 1, tie, 240e-6, "get 512 KiB", none);
+  EXPECT_NE(cut.text().find("10       B, 16 steps, 2 ahead      249 us     240 us"),
+            std::string::npos)
+      << cut.text();
+  Trace kept;
+  for (int i = 0; i < 2; ++i) kept.note(kHere, 1, tie, 900e-6, "get 512 KiB", none);
+  for (int i = 0; i < 20; ++i) kept.note(kHere, 1, simple, 400e-6, "get 512 KiB", none);
+  const std::string text = kept.text();
+  EXPECT_NE(text.find("22       blocking, by the guard    250 us     400 us"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("jacobi.cc:81 (get 512 KiB) took 1.60 times"), std::string::npos) << text;
+}
+
 // The first rounds go in one piece whatever is planned later: their time says nothing about the
 // plan.
 TEST(Trace, StagesSayWhyAndLeaveOutTheFirstRounds) {

@@ -11,17 +11,16 @@ struct Savings {
   double baseline_s = 0;
   double squared_error = 0;  ///< of the difference, squared seconds
   double sites = 0;          ///< that were compared at least once
-  double demoted = 0;        ///< of these, no longer carried out the tuned way
+  double demoted = 0;        ///< of these, carried out the simple way now
 
-  /// `trial`: the guard began with the simple way, and may have stayed with it.
-  void add(const plan::Guard& guard, bool trial = false) {
+  void add(const plan::Guard& guard) {
     if (guard.checks() == 0) return;
     const plan::Guard::Balance balance = guard.balance();
     actual_s += balance.actual_s;
     baseline_s += balance.baseline_s;
     squared_error += balance.error_s * balance.error_s;
     sites += 1;
-    demoted += !trial && guard.in_use() == plan::Guard::Way::baseline ? 1 : 0;
+    demoted += guard.in_use() == plan::Guard::Way::baseline ? 1 : 0;
   }
 };
 

@@ -108,6 +108,17 @@ Status print_cells(const Options& options, CellKind kind, const char* records_fi
   }
   STRIPLINE_ASSIGN_OR_RETURN(const std::vector<CellResult> results,
                              load_or_measure_cells(options, "quality", cells, records_file));
+  if (kind == CellKind::few_ranks) {
+    const auto lacking = std::ranges::count_if(
+        results, [](const CellResult& cell) { return !cell.times.contains(kGuardedRow); });
+    if (lacking > 0) {
+      std::fprintf(
+          stderr,
+          "quality: %td cells in %s were measured without guards, so that row is left out; "
+          "remove their lines to measure them again\n",
+          lacking, options.path(records_file).c_str());
+    }
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const auto hidden, hidden_shares(options, cells));
   STRIPLINE_ASSIGN_OR_RETURN(const std::string text, quality_tables(results, hidden));
   std::fputs(text.c_str(), stdout);

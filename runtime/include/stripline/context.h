@@ -71,9 +71,9 @@ struct Options {
   /// both. docs/programming.md says what a program must mind with a thread, docs/fabrics.md what
   /// each costs. Ranks of a job may differ.
   std::string progress = "manual";
-  /// STRIPLINE_GUARD: loops and nests whose plan is tuned, and iterations of the program with all
-  /// their loops, nests and strided calls, are now and then carried out the simple way, too, and
-  /// keep what is faster (docs/programming.md).
+  /// STRIPLINE_GUARD: loops and nests whose plan is tuned, or may be as fast, and iterations of the
+  /// program with all their loops, nests and strided calls, are now and then carried out the simple
+  /// way, too, and keep what is faster (docs/programming.md).
   bool guard = true;
   /// STRIPLINE_LOAD_ESTIMATION: where the model has service levels, plans of loops count on the
   /// bandwidth that is left when all nodes communicate at once (docs/strips.md). The same on every

@@ -75,8 +75,8 @@ struct LoopOptions {
   uint64_t site = 0;      ///< tells loops apart in the plan cache; 0: the place of the call
                           ///< (two loops of one line and shape share a plan)
   bool use_model = true;  ///< false: as if there were no model, without saying so
-  /// Whether a tuned plan is now and then compared with the simple one, and given up where that is
-  /// faster (Options::guard). False for measurements of plans.
+  /// Whether a tuned plan, or one that is predicted to tie with the simple one, is now and then
+  /// compared with it, and the faster one used (Options::guard). False for measurements of plans.
   bool self_check = true;
   /// Reading only: whether what was fetched is kept for later loops, and what earlier ones have
   /// kept is used (docs/memory-model.md); unset: as Options::data_cache says. Blocks with a place
@@ -192,6 +192,7 @@ class LoopRun {
   double out_since_s_ = 0;
   double computed_s_ = 0;
   CallSite call_;
+  bool guarded_ = false;
   bool timed_ = false;  // for the site's guard
   double begun_s_ = 0;  // where the guard or the trace is to know
   Strip strip_;
