@@ -1,4 +1,5 @@
-// Room in /dev/shm, and what to tell a user when it or the limit of locked memory is too small.
+// Room in /dev/shm, and what to tell a user when it or the limit of locked memory is too small;
+// huge pages.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,9 @@
 #include "base/result.h"
 
 namespace stripline {
+
+/// Of usual hosts: where huge pages may begin. On others alignment to it is in vain, and harmless.
+inline constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
 
 /// How to get more of it, for the end of a message.
 inline constexpr std::string_view kEnlargeSharedMemory =

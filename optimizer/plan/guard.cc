@@ -15,6 +15,9 @@ constexpr double kPriorPairs = 2;
 // The way in use is changed for one that is faster by so many standard errors, and by so much.
 constexpr double kErrors = 1.5;
 constexpr double kLeastGain = 0.005;
+// A tie is left for the tuned way only when that is surely faster, after all of the first checks:
+// nothing was promised, and who has left by chance does not return soon.
+constexpr double kErrorsOfTie = 2.5;
 // A pair that is farther from the mean, in standard deviations of pairs, counts as if it were
 // there: another process was there meanwhile.
 constexpr double kFarthest = 3;
@@ -118,7 +121,11 @@ void Guard::judge() {
   // How much longer the way in use takes than the other one.
   const double behind = in_use_ == Way::tuned ? -mean_ : mean_;
   const double error = deviation() / std::sqrt(pairs());
-  if (checks_ > 1 && behind > kLeastGain && behind > kErrors * error) {
+  const bool tie =
+      placed_ == Checks::near && begun_with_ == Way::baseline && in_use_ == begun_with_;
+  const double errors = tie ? kErrorsOfTie : kErrors;
+  const uint32_t least_checks = tie ? kFirstChecks : 2;
+  if (checks_ >= least_checks && behind > kLeastGain && behind > errors * error) {
     in_use_ = other();
     postpone(kLeastDistance);
     return;

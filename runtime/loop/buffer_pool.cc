@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <sys/mman.h>
+
+#include "base/host_memory.h"
 
 namespace stripline::detail {
 
 void BufferPool::Buffer::Free::operator()(std::byte* memory) const {
-  ::operator delete[](memory, std::align_val_t{kAlignment});
+  ::operator delete[](memory, alignment);
 }
 
 uint64_t BufferPool::room() const {
@@ -58,8 +61,7 @@ BufferPool::Use BufferPool::acquire(uint64_t bytes) {
     remove(*oldest);
   }
   auto made = std::make_unique<Buffer>();
-  made->memory.reset(static_cast<std::byte*>(
-      ::operator new[](capacity, std::align_val_t{kAlignment}, std::nothrow)));
+  made->memory = allocate(capacity);
   if (made->memory == nullptr) return {};
   made->capacity = capacity;
   bytes_ += capacity;
@@ -67,6 +69,18 @@ BufferPool::Use BufferPool::acquire(uint64_t bytes) {
   statistics_.most_bytes = std::max(statistics_.most_bytes, bytes_);
   buffers_.push_back(std::move(made));
   return {*this, *buffers_.back()};
+}
+
+// Large buffers ask for huge pages: loops that go through them with strides then find most of their
+// addresses in the TLB, and who copies into them has fewer pages to look up.
+BufferPool::Buffer::Memory BufferPool::allocate(uint64_t bytes) {
+  const bool large = bytes >= kHugePageBytes;
+  const std::align_val_t alignment{large ? kHugePageBytes : kAlignment};
+  auto* const memory = static_cast<std::byte*>(::operator new[](bytes, alignment, std::nothrow));
+  if (large && memory != nullptr) {  // where they are off, small ones do
+    ::madvise(memory, bytes / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  }
+  return Buffer::Memory(memory, Buffer::Free(alignment));
 }
 
 void BufferPool::give_back(Buffer& buffer) {

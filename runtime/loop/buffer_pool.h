@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -39,9 +40,13 @@ class BufferPool {
 
   struct Buffer {
     struct Free {
+      Free() : Free(std::align_val_t{kAlignment}) {}
+      explicit Free(std::align_val_t of_memory) : alignment(of_memory) {}
       void operator()(std::byte* memory) const;
+      std::align_val_t alignment;
     };
-    std::unique_ptr<std::byte[], Free> memory;  // NOLINT(*-avoid-c-arrays)
+    using Memory = std::unique_ptr<std::byte[], Free>;  // NOLINT(*-avoid-c-arrays)
+    Memory memory;
     uint64_t capacity = 0;
     uint32_t users = 0;
     uint64_t last_use = 0;
@@ -104,6 +109,8 @@ class BufferPool {
   static constexpr uint64_t kMostWaste = 4;
   static constexpr uint64_t kLeastBytes = 4096;
 
+  /// Null without memory.
+  static Buffer::Memory allocate(uint64_t bytes);
   void give_back(Buffer& buffer);
   void remove(const Buffer& buffer);
   template <typename Suits, typename Better>

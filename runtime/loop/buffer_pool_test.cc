@@ -1,11 +1,14 @@
 #include "runtime/loop/buffer_pool.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "base/host_memory.h"
 
 namespace stripline::detail {
 namespace {
@@ -29,6 +32,17 @@ TEST(BufferPool, KeepsBuffersAndGivesThemOutAgain) {
   // One that has become too small goes.
   { const BufferPool::Use larger = pool.acquire(200000); }
   EXPECT_EQ(pool.bytes(), 205000U);
+}
+
+TEST(BufferPool, LargeBuffersBeginWhereHugePagesDo) {
+  BufferPool pool(8 * kHugePageBytes);
+  for (const uint64_t bytes : {kHugePageBytes, 3 * kHugePageBytes + 100}) {
+    const BufferPool::Use large = pool.acquire(bytes);
+    ASSERT_NE(large.memory(), nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(large.memory()) % kHugePageBytes, 0U);
+    std::fill_n(large.memory(), bytes, std::byte{1});
+    EXPECT_EQ(large.buffer()->capacity, bytes);
+  }
 }
 
 TEST(BufferPool, LoopsInsideOfOthersHaveTheRest) {

@@ -116,7 +116,8 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       }
       known = &state_.sites.insert(site_, request_, plan_site());
       if (known->plan.reason == plan::Reason::no_model) state_.say_no_model(context.state());
-    } else if (options.compute_s >= 0 && guarded_ && known->executions == 0) {
+    } else if (options.compute_s >= 0 && guarded_ && known->executions == 0 &&
+               !state_.is_within()) {
       known->executions = 1;
       look_for_tie(*known, request_);
     }
@@ -156,7 +157,9 @@ LoopSite LoopRun::plan_site() const {
   return site;
 }
 
-// For a loop that is carried out again, once what it is planned with will not change.
+// For a loop that is carried out again, once what it is planned with will not change. Not within
+// another one, which may be the same: its guard would take the time of a part for that of the
+// whole.
 void LoopRun::look_for_tie(LoopSite& site, const plan::StripRequest& request) const {
   const bool simple = site.plan.reason == plan::Reason::no_faster_plan ||
                       site.plan.reason == plan::Reason::below_margin;
@@ -522,7 +525,9 @@ void LoopRun::refine() {
     known->guard = plan::Guard();
     known->tie.reset();
   }
-  if (guarded_ && executions == kTimedExecutions) look_for_tie(*known, measured);
+  if (guarded_ && executions == kTimedExecutions && !state_.is_within()) {
+    look_for_tie(*known, measured);
+  }
 }
 
 }  // namespace stripline::detail

@@ -97,6 +97,8 @@ struct LoopState : MechanismState {
   /// The frame of the next level of nesting; leave_frame() gives it back, in reverse order.
   LoopFrame& enter_frame();
   void leave_frame();
+  /// Whether the loop that is being carried out is within another one.
+  bool is_within() const { return depth_ > 1; }
   /// Whether a loop of this hash, whose guard has been asked, is being carried out.
   bool is_guarded(uint64_t loop) const {
     for (size_t level = 0; level < depth_; ++level) {

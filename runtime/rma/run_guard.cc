@@ -102,9 +102,11 @@ void RunGuard::begin_turn() {
   const uint64_t turn = phase.turns++;
   plan::Guard::Turn next{phase.guard.in_use(), false};
   if (turn >= kFirstTurns) next = phase.guard.next();
+  // Turns are counted all the same, as other ranks may have something to compare.
+  if (!differs_) next = {phase.guard.in_use(), false};
   const bool sites_turn = turn < kSitesTurns || turn % kSitesTurns < 2;
   turn_ = {next.way, sites_turn && !next.timed && next.way == Way::tuned};
-  timed_ = next.timed && differs_;
+  timed_ = next.timed;
   fastest_s_ = std::numeric_limits<double>::infinity();
   if (timed_) begun_s_ = now_s_();
 }

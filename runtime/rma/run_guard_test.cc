@@ -129,6 +129,22 @@ TEST(RunGuard, TakesNoTimeWhereNothingDiffers) {
 }
 
 // A rank whose times differ a little goes the same way in the same iterations.
+// Sites may find out that something could be better, in all of the first turns.
+TEST(RunGuard, LeavesSitesToThemselvesWhereNothingDiffers) {
+  Program program;
+  program.set_differs(false);
+  constexpr auto kFirst = static_cast<int>(RunGuard::kSitesTurns * RunGuard::kIterations);
+  program.run("a", kFirst, 1, 1);
+  EXPECT_EQ(program.decided(), kFirst);
+  EXPECT_EQ(program.simple(), 0);
+  // Then it is compared as a whole.
+  program.set_differs(true);
+  program.run("a", kWarmUp, 1.5, 1);
+  program.clear();
+  program.run("a", kTimes, 1.5, 1);
+  EXPECT_LT(program.expected_s() / kTimes, 1.012);
+}
+
 TEST(RunGuard, RanksCheckTogether) {
   for (const double slower : {0.6, 0.97, 1.02, 1.4}) {
     Program one(0.002, 1);

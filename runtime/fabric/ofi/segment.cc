@@ -8,13 +8,12 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "base/host_memory.h"
 #include "base/quantity.h"
 #include "runtime/fabric/ofi/memory_limits.h"
 
 namespace stripline::fabric::ofi {
 namespace {
-
-constexpr size_t kHugePageBytes = size_t{2} << 20;
 
 Error does_not_fit(size_t bytes, const std::string& reason) {
   return Error(ErrorCode::resource_exhausted,
