@@ -8,7 +8,7 @@
 #   prediction   errors of predicted times at sizes that were not fitted
 #   overlap      the share of a transfer's time that computation can hide
 #   quality      tuned plans against blocking, hand-written and exhaustively searched ones
-#   scale        the same with 4 to 64 ranks on emulated networks, under declared computation
+#   scale        the same with 2 to 64 ranks on emulated networks, under declared computation
 #   strips       strip-mining by the model against exhaustive search, over bulk transfers
 #   untuned      the runtime without a model beside blocking transfers
 #   analysis     the share of kernels' time that deciding how to communicate takes

@@ -1,6 +1,8 @@
 #include "optimizer/plan/strip.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -429,21 +431,23 @@ TEST(PlanStripProperty, PlansAreWellFormed) {
 }
 
 TEST(PlanStripProperty, PruningLosesLittleAgainstExhaustiveSearch) {
-  RandomCases cases(2);
-  double worst = 1;
-  double sum = 0;
-  constexpr int kCases = 300;
-  for (int i = 0; i < kCases; ++i) {
-    const StripCosts costs = costs_of(cases.network(0.02));
-    const StripRequest request = cases.request();
-    BestSeen seen;
-    explain_strip(request, &costs, seen);
-    const double ratio = seen.best_s / exhaustive_best(request, costs);
-    worst = std::max(worst, ratio);
-    sum += ratio;
+  std::vector<double> ratios;
+  for (uint64_t seed = 2; seed < 10; ++seed) {
+    RandomCases cases(seed);
+    for (int i = 0; i < 150; ++i) {
+      const StripCosts costs = costs_of(cases.network(0.02));
+      const StripRequest request = cases.request();
+      BestSeen seen;
+      explain_strip(request, &costs, seen);
+      ratios.push_back(seen.best_s / exhaustive_best(request, costs));
+    }
   }
-  EXPECT_LT(sum / kCases, 1.005);
-  EXPECT_LT(worst, 1.04);
+  std::ranges::sort(ratios);
+  const auto cases = static_cast<double>(ratios.size());
+  EXPECT_LT(std::accumulate(ratios.begin(), ratios.end(), 0.0) / cases, 1.001);
+  // Windows that small buffers limit are not searched for to the last strip.
+  EXPECT_LT(ratios[ratios.size() * 99 / 100], 1.02);
+  EXPECT_LT(ratios.back(), 1.2);
 }
 
 TEST(PlanStripProperty, TheLowerGainCoversErrorsOfTheModel) {

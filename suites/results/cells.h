@@ -23,7 +23,7 @@ struct Cell {
 
 enum class CellKind {
   few_ranks,  ///< a processor for each: at least 60 cells of 2 ranks, on tcp, shm and the profiles
-  many_ranks  ///< at least 100 of 4 to 64 ranks on the profiles, under declared computation, since
+  many_ranks  ///< at least 100 of 2 to 64 ranks on the profiles, under declared computation, since
               ///< what is measured of more ranks than processors depends on how they take turns
 };
 

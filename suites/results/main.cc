@@ -47,7 +47,7 @@ constexpr Command kCommands[] = {
     {"overlap", "The share of a transfer's time that computation can hide, by size", print_overlap},
     {"quality", "Tuned plans against blocking, hand-written and exhaustively searched ones",
      print_quality},
-    {"scale", "The same with 4 to 64 ranks on emulated networks, under declared computation",
+    {"scale", "The same with 2 to 64 ranks on emulated networks, under declared computation",
      print_scale},
     {"strips", "Strip-mining by the model against exhaustive search, over bulk transfers",
      print_strips},

@@ -128,7 +128,7 @@ TEST(QualityCells, AreDifferentAndOfNoMoreRanksThanProcessorsUnlessDeclared) {
     ranks.insert(one.ranks);
     EXPECT_TRUE(one.network.fabric.ends_with(",compute=declared")) << one.key();
   }
-  EXPECT_EQ(ranks, (std::set<uint32_t>{4, 8, 9, 16, 64}));
+  EXPECT_EQ(ranks, (std::set<uint32_t>{2, 4, 8, 9, 16, 64}));
   EXPECT_EQ(keys.size(), few->size() + many->size());
 }
 
