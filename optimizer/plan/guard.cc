@@ -21,53 +21,32 @@ constexpr double kErrorsOfTie = 2.5;
 // A pair that is farther from the mean, in standard deviations of pairs, counts as if it were
 // there: another process was there meanwhile.
 constexpr double kFarthest = 3;
-// The first checks, what they may take longer, and the fewest and most executions between later
-// ones.
+// The first checks, and the loss up to which they follow one another.
 constexpr uint32_t kFirstChecks = 4;
-constexpr double kFirstBudget = 0.1;
+constexpr double kFirstLoss = 1;
+// Executions between later ones: the fewest and the most, and how many while the other way may be
+// the faster one, or as fast.
 constexpr uint64_t kLeastDistance = 32;
 constexpr uint64_t kMostDistance = 4096;
-// With Checks::common, whose distances should not depend on which way seems faster by chance: the
-// distance while neither way surely is, and the loss up to which the first checks follow one
-// another.
 constexpr uint64_t kUndecidedDistance = 8;
-constexpr double kFirstLoss = 1;
 
 size_t index(Guard::Way way) { return static_cast<size_t>(way); }
 
 }  // namespace
 
 Guard::Turn Guard::next() {
-  if (placed_ == Checks::common) return next_in_common();
-  if (checking_ && !first_done_) checking_ = false;  // the one before did not come to its end
-  Turn turn{in_use_, false};
-  if (checking_) {
-    turn = {first_way_ == Way::tuned ? Way::baseline : Way::tuned, true};
-  } else if (until_check_ == 0) {
-    checking_ = true;
-    first_done_ = false;
-    // Which is first matters where executions leave something in caches.
-    first_way_ = checks_ % 2 == 0 ? in_use_ : other();
-    turn = {first_way_, true};
-  } else {
-    --until_check_;
-  }
-  ++executions_[index(turn.way)];
-  return turn;
-}
-
-Guard::Turn Guard::next_in_common() {
+  const uint64_t length = 2 * of_way();
   const uint64_t place = place_++;
-  const bool begins = place % 2 == 0;
-  if (begins) {
+  const uint64_t of_check = place % length;
+  if (of_check == 0) {
     checking_ = place >= next_check_;
     first_done_ = false;
   }
-  Turn turn{in_use_, checking_};
+  Turn turn{in_use_, checking_ && (of_check + 1) % of_way() == 0};
   if (checking_) {
     // Parities of ones (Thue and Morse) have each way first equally often at any distance.
-    const bool tuned_first = std::popcount(place / 2) % 2 == 0;
-    turn.way = tuned_first == begins ? Way::tuned : Way::baseline;
+    const bool tuned_first = std::popcount(place / length) % 2 == 0;
+    turn.way = tuned_first == (of_check < of_way()) ? Way::tuned : Way::baseline;
   }
   ++executions_[index(turn.way)];
   return turn;
@@ -121,8 +100,7 @@ void Guard::judge() {
   // How much longer the way in use takes than the other one.
   const double behind = in_use_ == Way::tuned ? -mean_ : mean_;
   const double error = deviation() / std::sqrt(pairs());
-  const bool tie =
-      placed_ == Checks::near && begun_with_ == Way::baseline && in_use_ == begun_with_;
+  const bool tie = of_ == Of::tie && in_use_ == begun_with_;
   const double errors = tie ? kErrorsOfTie : kErrors;
   const uint32_t least_checks = tie ? kFirstChecks : 2;
   if (checks_ >= least_checks && behind > kLeastGain && behind > errors * error) {
@@ -132,25 +110,16 @@ void Guard::judge() {
   }
   // What an execution in the other way takes longer.
   const double loss = std::max(std::exp(-behind) - 1, 0.0);
-  if (placed_ == Checks::common) {
-    if (checks_ < kFirstChecks && loss < kFirstLoss) return postpone(0);
-    if (checks_ >= kFirstChecks && std::abs(behind) < kErrors * error) {
-      return postpone(kUndecidedDistance);
-    }
-  } else if (behind > 0 && behind + error > kLeastGain) {
-    postpone(0);  // the other way is no loss, and it may be a gain
-    return;
+  if (checks_ < kFirstChecks && loss < kFirstLoss) return postpone(0);
+  if (checks_ >= kFirstChecks && behind > -kErrors * error) {
+    return postpone(of_way() * kUndecidedDistance);
   }
-  if (checks_ < kFirstChecks) {
-    postpone(std::max(uint64_t{2} << checks_, static_cast<uint64_t>(loss / kFirstBudget)));
-    return;
-  }
-  postpone(std::clamp(static_cast<uint64_t>(loss / kBudget), kLeastDistance, kMostDistance));
+  postpone(of_way() *
+           std::clamp(static_cast<uint64_t>(loss / kBudget), kLeastDistance, kMostDistance));
 }
 
 // The next check is so many executions away, or about that.
 void Guard::postpone(uint64_t executions) {
-  until_check_ = executions;
   if (executions == 0) {
     next_check_ = place_;
     return;
@@ -162,7 +131,7 @@ void Guard::postpone(uint64_t executions) {
 
 void Guard::restart() {
   const uint64_t place = place_;
-  *this = Guard(placed_, begun_with_);
+  *this = Guard(of_, begun_with_);
   place_ = place;
 }
 

@@ -7,11 +7,18 @@
 //   ... carry the loop out as turn.way says; if turn.timed, take the time ...
 //   guard.record(turn.way, seconds);
 //
-// A check is a pair of executions, each way once, in alternating order. The logarithm of the ratio
-// of their times is averaged over checks, older ones counting less, so that the guard follows what
-// changes. It changes the way in use when the other one is faster beyond the uncertainty of that
-// mean. The next check is so far away that what the slower way takes longer stays below a part of
-// the time of the executions in between; the first few follow one another sooner.
+// A check is a pair of times, one of each way, in alternating order. What the way before has left
+// behind, in caches, in the windows of connections and in where the ranks stand to each other, is
+// not to count: an execution in the same way goes before the one that is timed. All ranks that have
+// carried a site out equally often check at the same executions, with the same way first, though
+// their times differ: else each of them would see what its way takes while others go the other one.
+// For that checks begin at multiples of their length, and are as far apart as a power of two.
+//
+// The logarithm of the ratio of the two times is averaged over checks, older ones counting less, so
+// that the guard follows what changes. It changes the way in use when the other one is faster
+// beyond the uncertainty of that mean. The next check is so far away that what the slower way takes
+// longer stays below a part of the time of the executions in between; the first few follow one
+// another.
 //
 // A value; no clock, no allocation; the same times give the same turns. Not thread-safe.
 #pragma once
@@ -33,16 +40,16 @@ class Guard {
     bool timed = false;  ///< record() is to be called
   };
 
-  /// Which executions are checks. `near`: as soon as what they cost allows. `common`: the same ones
-  /// as those of guards on other ranks that have counted the same executions, with the same way
-  /// first, though their times differ: pairs begin at even numbers, and are as far apart as a power
-  /// of two, at multiples of it.
-  enum class Checks : uint8_t { near, common };
+  /// What is guarded. `site`: a tuned plan, which is in use until a check says otherwise. `tie`: a
+  /// plan that nothing was promised of; the simple way is in use until the plan is surely faster.
+  /// `turns`: executions that take up what the way before left by themselves, each being a check's
+  /// time.
+  enum class Of : uint8_t { site, tie, turns };
 
   Guard() = default;
+  explicit Guard(Of of) : Guard(of, of == Of::tie ? Way::baseline : Way::tuned) {}
   /// `first` is in use until a check says otherwise.
-  explicit Guard(Checks checks, Way first = Way::tuned)
-      : placed_(checks), begun_with_(first), in_use_(first) {}
+  Guard(Of of, Way first) : of_(of), begun_with_(first), in_use_(first) {}
 
   /// How the next execution is to be carried out.
   Turn next();
@@ -66,24 +73,24 @@ class Guard {
 
  private:
   Way other() const { return in_use_ == Way::tuned ? Way::baseline : Way::tuned; }
+  /// Executions of each way in a check, the last of which is timed.
+  uint64_t of_way() const { return of_ == Of::turns ? 1 : 2; }
   double pairs() const;
   double deviation() const;
-  Turn next_in_common();
   void judge();
   void postpone(uint64_t executions);
 
-  Checks placed_ = Checks::near;
+  Of of_ = Of::site;
   Way begun_with_ = Way::tuned;
   Way in_use_ = Way::tuned;
-  bool checking_ = false;     // the first one of a pair is done, or under way
-  bool first_done_ = false;   // and recorded
-  uint32_t checks_ = 0;       // pairs, since the last restart
-  uint64_t until_check_ = 0;  // executions, with Checks::near
-  uint64_t place_ = 0;        // executions so far, with Checks::common
-  uint64_t next_check_ = 0;   // and that of the next check, or the one under way
+  bool checking_ = false;    // a check is under way
+  bool first_done_ = false;  // one of its times is recorded
+  uint32_t checks_ = 0;      // since the last restart
+  uint64_t place_ = 0;       // executions so far
+  uint64_t next_check_ = 0;  // the one that the next check begins with, or the one under way
   double first_s_ = 0;
   Way first_way_ = Way::tuned;
-  // Over pairs: ln(baseline / tuned).
+  // Over checks: ln(baseline / tuned).
   double weight_ = 0;
   double weight_squares_ = 0;
   double mean_ = 0;

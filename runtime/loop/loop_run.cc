@@ -166,9 +166,7 @@ void LoopRun::look_for_tie(LoopSite& site, const plan::StripRequest& request) co
   if (!simple) return;
   site.tie = plan::tie_of_strip(request, costs_);
   state_.analysis.count_plan();
-  if (site.tie) {
-    site.guard = plan::Guard(plan::Guard::Checks::near, plan::Guard::Way::baseline);
-  }
+  if (site.tie) site.guard = plan::Guard(plan::Guard::Of::tie);
 }
 
 // Looks in the data cache for a block that is out of reach.

@@ -49,7 +49,7 @@ void RunGuard::enter(const CallRhythm& rhythm, const Regards& regards) {
       phases_.erase(phases_.begin());
     }
     phases_.push_back(
-        {rhythm.anchor(), regards, plan::Guard(plan::Guard::Checks::common, turn_.way)});
+        {rhythm.anchor(), regards, plan::Guard(plan::Guard::Of::turns, turn_.way)});
   }
   in_phase_ = true;
   regards_ = regards;

@@ -38,11 +38,17 @@ using KeptCells = KeptRecords<CellResult, &CellResult::key>;
 bench::Target target_of(const Options& options, const Network& network, uint32_t ranks,
                         const std::string& model);
 
+/// The row, and the variant, of what programs have: plans together with the guards that compare
+/// them with the simple way.
+inline constexpr const char* kGuardedRow = "guarded";
+
 /// What is measured of a cell, by row. Rows may be the same point.
 using RowPoints = std::vector<std::pair<std::string, experiment::Point>>;
 
-/// Measures these rows interleaved, in fresh runs. Errors: as measure_run(); a wrong result of a
-/// kernel is failed_precondition, one that cannot be measured invalid_argument.
+/// Measures these rows interleaved, in fresh runs. Points with guards are carried out four times as
+/// often as others, and count after that: what finding out costs is `robust`'s to say. Errors: as
+/// measure_run(); a wrong result of a kernel is failed_precondition, one that cannot be measured
+/// invalid_argument.
 Result<CellResult> measure_rows(const Options& options, const Cell& cell, const std::string& model,
                                 const RowPoints& rows);
 

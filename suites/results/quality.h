@@ -17,12 +17,9 @@ namespace stripline::suites::results {
 /// The rows of a cell whose decisions are judged. "hand4" is variant packed where a kernel has
 /// strided transfers, "hand" is blocking where nothing can be issued before it is waited for (CG);
 /// "hand_t" what a search over programs by hand chose, "best" that over all plans
-/// (search_candidates()).
+/// (search_candidates()). Where computing takes the host's time, of which a model does not say
+/// everything, there is kGuardedRow, too.
 inline constexpr const char* kRows[] = {"blocking", "hand", "hand4", "tuned", "hand_t", "best"};
-
-/// One more where computing takes the host's time, of which a model does not say everything: what
-/// programs have, the plans together with the guards that compare them with the simple way.
-inline constexpr const char* kGuardedRow = "guarded";
 
 /// Measures one cell with this model. Errors: as measure_rows().
 Result<CellResult> measure_cell(const Options& options, const Cell& cell, const std::string& model);
