@@ -130,7 +130,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   if (timed_ || state_.traces) begun_s_ = context_.now_s();
   prepare_buffer(room);
   frame_.attention =
-      Attention(context.state().fabric->info(), costs_,
+      Attention(context.state().fabric->info(), state_.look_time.seconds(),
                 plan_.predicted_s / static_cast<double>(std::max<uint64_t>(strips_, 1)));
   enter_block(issue_);
   compute_ = issue_;
@@ -433,7 +433,7 @@ const Strip* LoopRun::next_get() {
     context.wait_for(counter);
     frame_.attention.has_looked();
   } else if (frame_.attention.due()) {
-    context.attend();
+    state_.look(context_, frame_.attention);
   }
   const uint64_t begin = compute_.begin / element_bytes_;
   strip_ = {compute_.block, begin, strip_end(compute_) / element_bytes_, place_of(compute_)};
@@ -453,7 +453,7 @@ const Strip* LoopRun::next_put() {
     if (plan_.schedule == plan::Schedule::vectorised) {
       wait_for_all();
     } else if (frame_.attention.due()) {
-      context_.state().attend();
+      state_.look(context_, frame_.attention);
     }
   }
   // In the program's order, which follows what is in the cache.

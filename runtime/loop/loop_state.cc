@@ -55,6 +55,17 @@ BufferPool::Use LoopState::buffer_of(const ContextState& context, uint64_t bytes
   return use;
 }
 
+void LoopState::look(Context& context, Attention& attention) {
+  if (look_time.known()) {
+    context.state().attend();
+  } else {
+    const double begun_s = context.now_s();
+    context.state().attend();
+    look_time.note(context.now_s() - begun_s);
+  }
+  if (attention.times_steps()) attention.has_looked_at(context.now_s());
+}
+
 NestEngine& LoopState::enter_nest(Context& context) {
   if (nest_depth_ == nests_.size()) nests_.push_back(std::make_unique<NestEngine>(context, *this));
   return *nests_[nest_depth_++];

@@ -135,6 +135,10 @@ struct LoopState : MechanismState {
   ComputeRates rates;
   NestSites nest_sites;
 
+  /// Serves peers, as a loop does that goes on computing, where its attention is due.
+  void look(Context& context, Attention& attention);
+  LookTime look_time;
+
   Analysis analysis;
   bool traces = false;  ///< Options::trace says "sites"
   Trace trace;

@@ -160,7 +160,10 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
 }
 
 void NestEngine::begin_tiles() {
-  attention_ = layout_->attention;
+  attention_ =
+      layout_->attention_step_s
+          ? Attention(state_.fabric->info(), loops_.look_time.seconds(), *layout_->attention_step_s)
+          : Attention();
   if (!layout_->transfers) {
     fetch_.step = plan().steps;
     return;
@@ -478,7 +481,13 @@ const NestTile* NestEngine::next() {
     settle();
     return nullptr;
   }
-  if (attention_.due()) state_.make_progress();
+  if (attention_.due()) {
+    if (layout_->attention_step_s) {
+      loops_.look(context_, attention_);
+    } else {
+      state_.make_progress();
+    }
+  }
   await_step();
   point_at_elements();
   out_ = true;

@@ -339,17 +339,14 @@ namespace {
 
 // Tiles of many regions may travel in messages, for which peers wait, and those that are held are
 // fetched when others are seen to have left: every step looks for that.
-Attention attention_of(const fabric::Info& info, const NestKey& key,
-                       const plan::NestRequest& request, const NestLayout& layout) {
-  const plan::StripCosts* costs = nullptr;
+std::optional<double> attention_step_s(const NestLayout& layout) {
   for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
     if (layout.in_reach[g]) continue;
     const bool in_pieces =
         layout.whole_shapes[g].many_regions || layout.rest_shapes[g].many_regions;
     if (in_pieces || layout.is_held(g)) return {};
-    costs = request.links.at(key.way[layout.whole.group[g].member[0]].link).strip;
   }
-  return {info, costs, layout.plan.predicted_s / static_cast<double>(layout.plan.steps)};
+  return layout.plan.predicted_s / static_cast<double>(layout.plan.steps);
 }
 
 NestLayout lay_out_within(uint64_t max_buffer_bytes, ContextState& state, const NestKey& key,
@@ -372,7 +369,7 @@ NestLayout lay_out_within(uint64_t max_buffer_bytes, ContextState& state, const 
   if (done) {
     place_tiles(key, key.keeps, layout);
     if (key.keeps && layout.buffer_bytes > key.max_buffer_bytes) place_tiles(key, false, layout);
-    layout.attention = attention_of(state.fabric->info(), key, request, layout);
+    layout.attention_step_s = attention_step_s(layout);
   } else {
     if (!layout.plan.obstacle) layout.plan.obstacle = access::Failure{};
     make_one_by_one(key.nest, layout);

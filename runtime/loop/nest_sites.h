@@ -46,7 +46,7 @@ struct NestLayout {
   std::array<std::optional<access::Lmad>, access::kMaxReferences> kept{};
   std::array<uint64_t, access::kMaxReferences> kept_offset{};
   double compute_s = -1;  ///< of all iterations, as planned with; negative: estimated
-  Attention attention;    ///< between steps
+  std::optional<double> attention_step_s;  ///< of Attention; none: every step is looked after
 
   /// Whether a group moves with every step, or is held for several. Neither, if it is in reach.
   bool moves(uint32_t g) const { return !in_reach[g] && whole.group[g].hold > plan.cut.loop; }
