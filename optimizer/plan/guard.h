@@ -40,15 +40,14 @@ class Guard {
     bool timed = false;  ///< record() is to be called
   };
 
-  /// What is guarded. `site`: a tuned plan, which is in use until a check says otherwise. `tie`: a
-  /// plan that nothing was promised of; the simple way is in use until the plan is surely faster.
-  /// `turns`: executions that take up what the way before left by themselves, each being a check's
-  /// time.
+  /// What is guarded. `site`: a tuned plan. `tie`: a plan that nothing is expected of; the simple
+  /// way is left for it only when it is surely faster. `turns`: executions that take up what the
+  /// way before left by themselves, each being a check's time.
   enum class Of : uint8_t { site, tie, turns };
 
   Guard() = default;
-  explicit Guard(Of of) : Guard(of, of == Of::tie ? Way::baseline : Way::tuned) {}
-  /// `first` is in use until a check says otherwise.
+  /// `first` is in use until a check says otherwise: of a plan that is expected to be faster, but
+  /// not surely, the simple way.
   Guard(Of of, Way first) : of_(of), begun_with_(first), in_use_(first) {}
 
   /// How the next execution is to be carried out.

@@ -317,19 +317,30 @@ double lower_gain(NestEvaluator& evaluator, Perturbed before, Perturbed after, d
   return nominal_gain - std::sqrt(squares);
 }
 
-// A loop over the elements of one contiguous piece, in order.
+// Rows of which there are so many need not be divided, where that does not pay for several of them.
+constexpr uint64_t kManyRows = 64;
+
+// Loops over the elements of one contiguous piece, in order: strips of whole rows, which are what
+// the inner loops go through.
 std::optional<StripRequest> stream_of(const NestRequest& request) {
   const Nest& nest = request.nest;
-  if (nest.depth != 1 || nest.references() != 1) return std::nullopt;
+  if (nest.references() != 1) return std::nullopt;
   const access::Reference& reference = nest.reference[0];
-  if (reference.in_pieces() || reference.mode == access::Mode::update ||
-      reference.stride_bytes[0] != reference.element_bytes) {
-    return std::nullopt;
+  if (reference.in_pieces() || reference.mode == access::Mode::update) return std::nullopt;
+  uint64_t row = 1;
+  for (uint32_t loop = nest.depth; loop-- > 0;) {
+    if (reference.stride_bytes[loop] !=
+        static_cast<int64_t>(saturating_multiply(row, reference.element_bytes))) {
+      return std::nullopt;
+    }
+    if (loop > 0) row = saturating_multiply(row, nest.counts[loop]);
   }
+  if (nest.depth > 1 && nest.counts[0] < kManyRows) return std::nullopt;
   StripRequest strips;
   strips.direction = reads(reference.mode) ? Direction::get : Direction::put;
   strips.element_bytes = reference.element_bytes;
-  strips.total_bytes = saturating_multiply(nest.counts[0], reference.element_bytes);
+  strips.granule_elements = row;
+  strips.total_bytes = saturating_multiply(iterations(nest, nest.depth), reference.element_bytes);
   strips.nic_ranks = request.nic_ranks;
   strips.load = request.load;
   strips.max_buffer_bytes = request.max_buffer_bytes;
@@ -339,17 +350,21 @@ std::optional<StripRequest> stream_of(const NestRequest& request) {
   return strips;
 }
 
+uint64_t row_bytes(const StripRequest& strips) {
+  return strips.element_bytes * strips.granule_elements;
+}
+
 // What the planner of strips considers, as nests.
 class StreamSink : public StripSink {
  public:
   StreamSink(NestSink& sink, const StripRequest& strips) : sink_(sink), strips_(strips) {}
   void considered(const StripCandidate& candidate, double predicted_s) override {
     const StripPlan plan = force_strip(strips_, nullptr, candidate);  // strips of equal size
-    const Cut cut{0, plan.strip_bytes / strips_.element_bytes};
+    const Cut cut{0, plan.strip_bytes / row_bytes(strips_)};
     sink_.considered({candidate.schedule, cut, candidate.window}, predicted_s);
   }
   void pruned(uint64_t strip_bytes, double bound_s) override {
-    sink_.pruned({0, strip_bytes / strips_.element_bytes}, bound_s);
+    sink_.pruned({0, strip_bytes / row_bytes(strips_)}, bound_s);
   }
   void best(const StripCandidate&, double) override {}
   void sensitivity(Source source, bool, double gain_loss) override {
@@ -361,21 +376,23 @@ class StreamSink : public StripSink {
   const StripRequest& strips_;
 };
 
-StripPlan plan_stream(const StripRequest& strips, const StripCosts* costs, NoSink&) {
-  return plan_strip(strips, costs);
-}
-StripPlan plan_stream(const StripRequest& strips, const StripCosts* costs, NestSink& sink) {
+void report(const StripRequest&, const StripCosts*, NoSink&) {}
+void report(const StripRequest& strips, const StripCosts* costs, NestSink& sink) {
   StreamSink stream(sink, strips);
-  return explain_strip(strips, costs, stream);
+  explain_strip(strips, costs, stream);
 }
 
 // The plan of the strip loop that the nest is (optimizer/plan/strip.h): the same time, found
-// sooner.
+// sooner. None where parts of a row may be better.
 template <typename Sink>
-NestPlan decide_stream(const NestRequest& request, const NestEvaluator& evaluator,
-                       const StripRequest& strips, Sink& sink) {
-  const StripPlan strip = plan_stream(strips, request.links[request.link[0]].strip, sink);
-  const auto tiles = tiles_of(request.nest, {0, strip.strip_bytes / strips.element_bytes});
+std::optional<NestPlan> decide_stream(const NestRequest& request, const NestEvaluator& evaluator,
+                                      const StripRequest& strips, Sink& sink) {
+  const StripCosts* const costs = request.links[request.link[0]].strip;
+  const StripPlan strip = plan_strip(strips, costs);
+  const uint64_t rows = strip.strip_bytes / row_bytes(strips);
+  if (rows <= 1 && strips.granule_elements > 1) return std::nullopt;
+  report(strips, costs, sink);
+  const auto tiles = tiles_of(request.nest, {0, rows});
   NestPlan plan = plan_of(evaluator, *tiles, nullptr, strip.schedule, strip.burst, strip.reason);
   plan.predicted_s = strip.predicted_s;
   plan.baseline_s = strip.baseline_s;
@@ -391,7 +408,7 @@ NestPlan decide(const NestRequest& request, Sink& sink) {
   NestEvaluator evaluator(request);
   if (evaluator.moves() && evaluator.known()) {
     if (const auto strips = stream_of(request)) {
-      return decide_stream(request, evaluator, *strips, sink);
+      if (const auto found = decide_stream(request, evaluator, *strips, sink)) return *found;
     }
   }
   const auto whole = vectorised(request, evaluator);

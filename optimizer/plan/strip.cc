@@ -296,19 +296,50 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
   return plan;
 }
 
+// Of the candidates that are nearly as fast as the best one, that which parameters that err make
+// least slow.
+class SurestSink : public NoSink {
+ public:
+  SurestSink(const Evaluator& evaluator, double compute_s, double most_s)
+      : evaluator_(evaluator), compute_s_(compute_s), most_s_(most_s) {}
+
+  void considered(const StripCandidate& candidate, double predicted_s) {
+    if (predicted_s > most_s_) return;
+    const double high_s = evaluator_.predict(candidate, Corner::high, compute_s_);
+    if (high_s >= least_high_s_) return;
+    least_high_s_ = high_s;
+    surest_ = candidate;
+    surest_s_ = predicted_s;
+  }
+  const StripCandidate& surest() const { return surest_; }
+  double surest_s() const { return surest_s_; }
+
+ private:
+  const Evaluator& evaluator_;
+  const double compute_s_;
+  const double most_s_;
+  double least_high_s_ = std::numeric_limits<double>::infinity();
+  StripCandidate surest_;
+  double surest_s_ = 0;
+};
+
 std::optional<StripPlan> find_tie(const StripRequest& request, const StripCosts& costs) {
   if (finds_others(request)) return std::nullopt;
   const Evaluator evaluator(request, costs);
   const double compute_s = strip_compute_s(request, costs, Corner::nominal);
+  const double margin = costs.minimum_gain();
   NoSink sink;
-  Search<NoSink> search(request, evaluator, compute_s, costs.minimum_gain(), sink);
+  Search<NoSink> search(request, evaluator, compute_s, margin, sink);
   search.run();
-  StripPlan plan = plan_of(request, search.best(), Reason::tied);
-  if (plan.schedule == Schedule::vectorised) return std::nullopt;
-  plan.predicted_s = search.best_s();
-  plan.baseline_s = evaluator.predict({Schedule::vectorised, largest_piece(request), 1},
-                                      Corner::nominal, compute_s);
-  if (plan.predicted_s > plan.baseline_s * (1 + costs.minimum_gain())) return std::nullopt;
+  if (search.best().schedule == Schedule::vectorised) return std::nullopt;
+  const double baseline_s = evaluator.predict({Schedule::vectorised, largest_piece(request), 1},
+                                              Corner::nominal, compute_s);
+  if (search.best_s() > baseline_s * (1 + margin)) return std::nullopt;
+  SurestSink near(evaluator, compute_s, search.best_s() * (1 + margin));
+  Search<SurestSink>(request, evaluator, compute_s, margin, near).run();
+  StripPlan plan = plan_of(request, near.surest(), Reason::tied);
+  plan.predicted_s = near.surest_s();
+  plan.baseline_s = baseline_s;
   return plan;
 }
 

@@ -450,6 +450,50 @@ TEST(PlanStripProperty, PruningLosesLittleAgainstExhaustiveSearch) {
   EXPECT_LT(ratios.back(), 1.2);
 }
 
+struct AllConsidered : StripSink {
+  void considered(const StripCandidate& candidate, double predicted_s) override {
+    if (candidate.schedule != Schedule::vectorised) all.emplace_back(candidate, predicted_s);
+  }
+  void pruned(uint64_t, double) override {}
+  void best(const StripCandidate&, double) override {}
+  void sensitivity(Source, bool, double) override {}
+  std::vector<std::pair<StripCandidate, double>> all;
+};
+
+TEST(TieOfStripProperty, IsTheSurestOfThoseThatAreNearlyTheBest) {
+  RandomCases cases(21);
+  int others = 0;
+  for (int i = 0; i < 500; ++i) {
+    model::TunedModel m = cases.network(0.01);
+    for (auto* operation : {&m.network["inter-node"].get, &m.network["inter-node"].put}) {
+      for (model::Segment& segment : (*operation)->segments) {
+        segment.g_s->ci_high = segment.g_s->value * cases.log_uniform(1, 100);
+      }
+    }
+    const StripCosts costs = costs_of(m);
+    const StripRequest request = cases.request();
+    const auto tie = tie_of_strip(request, &costs);
+    if (!tie) continue;
+    AllConsidered seen;
+    explain_strip(request, &costs, seen);
+    if (seen.all.empty()) continue;  // none may be faster than the vectorised loop
+    double best_s = std::numeric_limits<double>::infinity();
+    double best_high_s = 0;
+    const auto high_of = [&](const StripCandidate& candidate) {
+      return predict_strip(request, costs, candidate, Corner::high);
+    };
+    for (const auto& [candidate, s] : seen.all) {
+      if (s < best_s) best_high_s = high_of(candidate);
+      best_s = std::min(best_s, s);
+    }
+    EXPECT_LE(tie->predicted_s, best_s * (1 + costs.minimum_gain()) * (1 + 1e-12));
+    const double tie_high_s = high_of({tie->schedule, tie->strip_bytes, tie->burst});
+    EXPECT_LE(tie_high_s, best_high_s * (1 + 1e-12)) << i;
+    others += tie_high_s < 0.99 * best_high_s ? 1 : 0;
+  }
+  EXPECT_GT(others, 5);
+}
+
 TEST(PlanStripProperty, TheLowerGainCoversErrorsOfTheModel) {
   // Parameters that err as their 95 % intervals say: the true gain is above the lower end in at
   // least 95 % of the cases, whichever segments and parameters the plan depends on.

@@ -166,7 +166,11 @@ void LoopRun::look_for_tie(LoopSite& site, const plan::StripRequest& request) co
   if (!simple) return;
   site.tie = plan::tie_of_strip(request, costs_);
   state_.analysis.count_plan();
-  if (site.tie) site.guard = plan::Guard(plan::Guard::Of::tie);
+  if (!site.tie) return;
+  // What is expected to gain, but not surely, needs less proof.
+  const bool expected = site.tie->predicted_s < (1 - costs_->minimum_gain()) * site.tie->baseline_s;
+  site.guard = plan::Guard(expected ? plan::Guard::Of::site : plan::Guard::Of::tie,
+                           plan::Guard::Way::baseline);
 }
 
 // Looks in the data cache for a block that is out of reach.
