@@ -42,8 +42,8 @@ class RunGuard {
   /// Turns of a new iteration that are not judged.
   static constexpr uint32_t kFirstTurns = 2;
   /// Turns in which sites may check by themselves: so many in the beginning, later two of so many.
-  /// The sites of different ranks do not check together, and an iteration in which some go one way
-  /// and some the other may be longer than with either.
+  /// Sites that ranks do not carry out equally often check apart, and an iteration in which some go
+  /// one way and some the other may be longer than with either.
   static constexpr uint32_t kSitesTurns = 16;
   /// How often an iteration must have been made after the first time.
   static constexpr uint32_t kRepeats = 3;
