@@ -334,6 +334,7 @@ class NestEvaluator {
       case Source::bandwidth:
       case Source::retire:
       case Source::regions:
+      case Source::turns:
         break;
     }
     const bool many_regions = source == Source::regions;

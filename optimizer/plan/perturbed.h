@@ -38,6 +38,7 @@ inline cost::MessageCosts perturbed(const cost::MessageCosts& nominal,
     case Source::overhead:
     case Source::compute:
     case Source::regions:
+    case Source::turns:
       break;  // not of a message
   }
   return message;

@@ -77,6 +77,10 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
     squares += loss * loss;
     sink.sensitivity(source, of_baseline, loss);
   };
+  if (request.nic_ranks > 1) {
+    add(Source::turns, false,
+        1 - evaluator.time(best, after) / evaluator.vectorised_in_turns(before));
+  }
 
   const uint64_t halo = halo_of(request);
   const uint64_t sizes[] = {best.strip_bytes, baseline.strip_bytes + halo};
@@ -512,6 +516,8 @@ std::string_view to_string(Source source) {
       return "computation";
     case Source::regions:
       return "many regions";
+    case Source::turns:
+      return "turns at the NIC";
   }
   return "o";
 }

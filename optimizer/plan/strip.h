@@ -99,7 +99,9 @@ struct StripCandidate {
   uint32_t window = 1;       ///< operations in flight; schedule B only
 };
 
-/// A parameter whose error matters for a decision. regions: transfers of many regions as a whole.
+/// What may be otherwise than predicted, and matters for a decision: a parameter; transfers of many
+/// regions as a whole; whether ranks that share a NIC compute at different times, so that
+/// vectorised loops hide each other's transfers.
 enum class Source : uint8_t {
   issue,
   latency,
@@ -110,6 +112,7 @@ enum class Source : uint8_t {
   overhead,
   compute,
   regions,
+  turns,
 };
 
 /// Receives what the evaluator considers, in order. explain_strip passes one; plan_strip none.

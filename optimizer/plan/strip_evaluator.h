@@ -86,6 +86,32 @@ class Evaluator {
     t.own_work = own_work(compute_s);
   }
 
+  /// The same where ranks that share the NIC take turns, which do the same: while one computes, the
+  /// others' messages come. The one that is served last waits for all the others once, and later
+  /// for the NIC only if that has more to do than each rank by itself.
+  double vectorised_in_turns(const VectorisedTerms& t) const {
+    const MessageCosts& last = at(t.message_bytes_last, Corner::nominal);
+    const auto last_bytes = static_cast<double>(t.message_bytes_last);
+    const double last_alone = alone(last, last_bytes);
+    double transfer = t.messages_last * last_alone;
+    double nic = t.messages_last * gap(last, last_bytes);
+    double first_alone = last_alone;
+    double first = blocking(t.message_bytes_last, Corner::nominal);
+    if (t.messages > 0) {
+      const auto bytes = static_cast<double>(t.message_bytes);
+      const MessageCosts& message = at(t.message_bytes, Corner::nominal);
+      first_alone = alone(message, bytes);
+      first = blocking(t.message_bytes, Corner::nominal);
+      transfer += t.messages * first_alone;
+      nic += t.messages * gap(message, bytes);
+    }
+    const double own = t.own_work > t.round_trip_first ? t.own_work - t.round_trip_first : 0;
+    const double work_last =
+        t.work * (static_cast<double>(t.message_bytes_last - halo_) / static_cast<double>(total_));
+    return std::max(transfer + first - first_alone + t.work + own,
+                    nic - gap(last, last_bytes) / nic_ranks_ + last_alone + work_last);
+  }
+
   /// Everything of a strip size that both schedules share. With `whole_halo` every message carries
   /// the halo (schedule B: separate buffers), else only the first (A: one buffer). `buffer_bytes`:
   /// as of set_work().
@@ -337,6 +363,12 @@ class Evaluator {
   double own_work(double compute_s) const {
     if (request_.own_bytes == 0 || request_.direction == Direction::put) return 0;
     return compute_s * static_cast<double>(request_.own_bytes) / static_cast<double>(total_);
+  }
+
+  // Of a rank that has the NIC to itself.
+  double alone(const MessageCosts& message, double bytes) const {
+    const double byte_s = sharing(bytes) / nic_ranks_ * message.G;
+    return message.o(bytes) + 2 * message.L + byte_s * bytes + message.r(bytes);
   }
 
   double blocking(uint64_t bytes, Corner corner) const {

@@ -351,6 +351,23 @@ TEST(PlanStrip, RanksThatShareANicShareItsBandwidth) {
   EXPECT_NEAR(time(ahead) - alone[2], 3 * wire_s, 0.1 * wire_s);
 }
 
+// While one computes, the others' blocks come: vectorised loops need no help for that.
+TEST(PlanStrip, RanksThatShareANicMayTakeTurns) {
+  const StripCosts costs = costs_of(model::example_model());
+  StripRequest request = request_of(64 * kMiB, 0);
+  request.blocks = request.peers = 64;
+  const double wire_s = costs.get().at(kMiB).G * static_cast<double>(64 * kMiB);
+  request.compute_s = wire_s;
+  ASSERT_EQ(plan_strip(request, &costs).reason, Reason::tuned);
+  request.nic_ranks = 4;
+  const StripPlan shared = plan_strip(request, &costs);
+  EXPECT_EQ(shared.reason, Reason::below_margin);
+  EXPECT_GT(shared.baseline_s, 4.9 * wire_s);  // if all compute at the same time
+  // One block is computed on by all ranks after it has come.
+  request.blocks = request.peers = 1;
+  EXPECT_EQ(plan_strip(request, &costs).reason, Reason::tuned);
+}
+
 TEST(PlanStrip, SmallBuffersAreWorthStripsWhereLargeOnesMissTheCache) {
   model::TunedModel with_buffers = model::example_model();
   with_buffers.network["inter-node"].get->buffers = model::example_buffers();
