@@ -160,7 +160,7 @@ void AdiTransfers::copy_faces(nas::AdiShare& share) {
   for (size_t i = 0; i < faces_.size(); ++i) {
     await(side_index(faces_[i].axis, faces_[i].side));
     arriving_[i] = fetch(faces_[i]);
-    if (manner_.variant == NasVariant::blocking) arriving_[i].wait();
+    if (waits(manner_.variant)) arriving_[i].wait();
   }
   size_t next = 0;
   for (int cell = 0; cell < cells; ++cell) {
@@ -248,16 +248,42 @@ const double* AdiTransfers::unpack(const double* packed, const nas::AdiRegion& t
 }
 
 future AdiTransfers::fetch(const nas::AdiFace& face) {
+  if (manner_.variant == NasVariant::fine) {
+    fetch_elements(face);
+    return {};
+  }
   const nas::AdiRegion& to = face.target;
   const auto strides = strides_of(to);
   VisOptions options = manner_.transfers;
   // Until the layers of a later cell are waited for, the right-hand sides of others are computed.
-  if (manner_.variant != NasVariant::blocking && face.cell != 0) {
+  if (!waits(manner_.variant) && face.cell != 0) {
     options.compute = VisCompute::heavy;
   }
   return rget_strided<3, double>(*context_, memory_.on(face.peer) + distance(face.source.begin),
                                  strides, memory_.here() + to.begin, strides, extents_of(to),
                                  options);
+}
+
+// The source has the strides of the target.
+void AdiTransfers::fetch_elements(const nas::AdiFace& face) {
+  const nas::AdiRegion& to = face.target;
+  const global_ptr<double> source = memory_.on(face.peer) + distance(face.source.begin);
+  for_each_run(to, [&](size_t at) {
+    for (size_t i = at; i < at + to.run; ++i) {
+      memory_.here()[i] = context_->rget(source + distance(i - to.begin));
+    }
+  });
+}
+
+void AdiTransfers::hand_on(const nas::AdiSweepStep& step) {
+  const double* const results = memory_.here() + step.out;
+  const global_ptr<double> place = memory_.on(step.to) + distance(step.to_in);
+  const size_t count = step.lines * step.width;
+  if (manner_.variant != NasVariant::fine) {
+    context_->rput(results, place, count).wait();
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) context_->rput(results[i], place + distance(i));
 }
 
 void AdiTransfers::copy_packed_faces(nas::AdiShare& share) {

@@ -23,15 +23,16 @@ namespace stripline::suites {
 
 /// Faces: ranks tell their six neighbours that their cells are up to date, and fetch their own
 /// ghost layers, each by one strided call, in the order of their cells; the right-hand side of a
-/// cell is computed as soon as its layers are here, except in variant blocking, which computes all
-/// of them in the end. Variants untuned, tuned, guarded and forced put the layers that a neighbour
-/// has on one side of its cells into a buffer there instead, by one call with a flag, and it copies
-/// those of a cell before it computes that; nobody has to be told that its cells are up to date.
-/// Variant packed does the same by hand, and copies all layers first.
+/// cell is computed as soon as its layers are here, except in variants blocking and fine, which
+/// compute all of them in the end; fine fetches one double after the other. Variants untuned,
+/// tuned, guarded and forced put the layers that a neighbour has on one side of its cells into a
+/// buffer there instead, by one call with a flag, and it copies those of a cell before it computes
+/// that; nobody has to be told that its cells are up to date. Variant packed does the same by hand,
+/// and copies all layers first.
 ///
 /// Sweeps: what a cell hands on has no gaps and is put to where it is used, as a wavefront whose
 /// pieces are planned (tuned) or given; variant blocking puts all of it, waits until it is there
-/// and raises a flag then.
+/// and raises a flag then, and fine does so double by double.
 ///
 /// Why nothing is overwritten too early: nas/adi_solver.h. One rank's; a rank is one thread.
 class AdiTransfers {
@@ -91,6 +92,9 @@ class AdiTransfers {
   void plan_filling();
   void put_faces(nas::AdiShare& share);
   future fetch(const nas::AdiFace& face);
+  void fetch_elements(const nas::AdiFace& face);
+  // All results of a step, waited for.
+  void hand_on(const nas::AdiSweepStep& step);
   future fill(const Filled& filled);
   // Returns the end of what was read.
   const double* unpack(const double* packed, const nas::AdiRegion& to);
@@ -123,14 +127,11 @@ void AdiTransfers::sweep(const nas::AdiSweepStep& step, Body&& body) {
     body(begin, end, step.receives ? mine + step.in + begin * step.width : nullptr,
          step.sends ? mine + step.out + begin * step.width : nullptr);
   };
-  if (manner_.variant == NasVariant::blocking) {
+  if (waits(manner_.variant)) {
     if (step.receives) await(crossing_flag(crossing(step, before)));
     lines(0, step.lines);
     if (!step.sends) return;
-    context_
-        ->rput(mine + step.out, memory_.on(step.to) + static_cast<std::ptrdiff_t>(step.to_in),
-               step.lines * step.width)
-        .wait();
+    hand_on(step);
     raise(step.to, crossing_flag(crossing(step, behind)));
     return;
   }

@@ -92,10 +92,27 @@ MgTransfers::Side MgTransfers::side(size_t axis, bool up) const {
 
 // `block` of this rank to the place at `offset` of the peer.
 future MgTransfers::put(const nas::MgBlock& block, size_t offset, rank_t peer) {
+  if (manner_.variant == NasVariant::fine) {
+    put_elements(block, offset, peer);
+    return {};
+  }
   const auto strides = strides_of(block);
   return rput_strided<3, double>(*context_, memory_.here() + block.offset, strides,
                                  memory_.on(peer) + static_cast<std::ptrdiff_t>(offset), strides,
                                  block.counts, manner_.transfers);
+}
+
+void MgTransfers::put_elements(const nas::MgBlock& block, size_t offset, rank_t peer) {
+  const double* const source = memory_.here() + block.offset;
+  const global_ptr<double> target = memory_.on(peer) + static_cast<std::ptrdiff_t>(offset);
+  for (size_t k = 0; k < block.counts[2]; ++k) {
+    for (size_t j = 0; j < block.counts[1]; ++j) {
+      for (size_t i = 0; i < block.counts[0]; ++i) {
+        const size_t at = k * block.strides[2] + j * block.strides[1] + i;
+        context_->rput(source[at], target + static_cast<std::ptrdiff_t>(at));
+      }
+    }
+  }
 }
 
 global_ptr<uint64_t> MgTransfers::flag_on(rank_t peer, Flag flag, size_t index) const {
@@ -151,7 +168,7 @@ void MgTransfers::ghosts(nas::MgShare& share, nas::MgStep step) {
 }
 
 void MgTransfers::put_faces(const nas::MgShare& share, nas::MgStep step, size_t axis) {
-  const bool blocking = manner_.variant == NasVariant::blocking;
+  const bool blocking = waits(manner_.variant);
   std::array<future, 2> puts;
   std::array<bool, 2> with_flag{};
   for (const bool up : {false, true}) {
@@ -267,7 +284,7 @@ void MgTransfers::gather(nas::MgShare& share, nas::MgStep step) {
   entered.wait();
   for (rank_t i = 1; i < ranks; ++i) {
     const future started = put(own, own.offset, (me + i) % ranks);
-    if (manner_.variant == NasVariant::blocking) started.wait();
+    if (waits(manner_.variant)) started.wait();
   }
   context_->barrier();
 }

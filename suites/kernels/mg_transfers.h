@@ -21,13 +21,14 @@ namespace stripline::suites {
 /// beside them, together with the flag that says so, which needs no leave: of two buffers that take
 /// turns, one is free whenever the neighbours' faces of the step before have come. So do untuned,
 /// tuned, guarded and forced with faces that do not lie in one piece. All else is put to where the
-/// ghosts belong. blocking and hand do so once the neighbour has said that it entered the step,
-/// wait until the points are there, and raise the flag then; with hand what lies in one piece takes
-/// its flag along. untuned, tuned, guarded and forced let every put raise its flag. They need no
-/// leave for ghosts either, but in the first step after a sum: the ghosts that a step writes are
-/// not read after the computation of the step before it, whose faces have come (level 1, which the
-/// solver clears in between, is never divided). What they put may leave while the next step
-/// computes. Ranks wait for nobody but their neighbours, except where the coarse grid is gathered.
+/// ghosts belong. blocking, fine (point by point) and hand do so once the neighbour has said that
+/// it entered the step, wait until the points are there, and raise the flag then; with hand what
+/// lies in one piece takes its flag along. untuned, tuned, guarded and forced let every put raise
+/// its flag. They need no leave for ghosts either, but in the first step after a sum: the ghosts
+/// that a step writes are not read after the computation of the step before it, whose faces have
+/// come (level 1, which the solver clears in between, is never divided). What they put may leave
+/// while the next step computes. Ranks wait for nobody but their neighbours, except where the
+/// coarse grid is gathered.
 ///
 /// One rank's; a rank is one thread.
 class MgTransfers {
@@ -64,6 +65,7 @@ class MgTransfers {
   bool packs() const { return manner_.variant == NasVariant::packed; }
   Side side(size_t axis, bool up) const;
   future put(const nas::MgBlock& block, size_t offset, rank_t peer);
+  void put_elements(const nas::MgBlock& block, size_t offset, rank_t peer);
   future put_with_flag(const double* source, size_t offset, size_t count, const Side& theirs);
   global_ptr<uint64_t> flag_on(rank_t peer, Flag flag, size_t index) const;
   void raise(Flag flag, rank_t peer, size_t index);

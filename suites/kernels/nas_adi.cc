@@ -22,6 +22,7 @@ template <typename Sweeps>
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule, std::span<const nas::AdiClass> classes) {
   Context& ctx = session.context();
+  STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
   STRIPLINE_ASSIGN_OR_RETURN(const NasManner manner, nas_manner(ctx, point));
   const nas::AdiClass& problem = *nas::find_class(classes, nas_class_of(point));
   STRIPLINE_ASSIGN_OR_RETURN(
@@ -50,7 +51,8 @@ Benchmark adi_benchmark(std::string name, std::string title, const std::string& 
       what +
       " Ranks have cells on the diagonals of a cube of cells, so that every sweep keeps all of "
       "them busy. At the start of a time step each rank gets the ghost layers of its cells, two "
-      "points wide, each by one strided call: one after the other (blocking); all at once, the "
+      "points wide, each by one strided call: one after the other (blocking), or one number at a "
+      "time, as the naive program has it (fine); all at once, the "
       "right-hand side of a cell being computed when its layers are there (hand). Or each rank "
       "puts what is a ghost layer of a neighbour into a buffer there, with a flag, by one call for "
       "each side, all at once: without a model (untuned), as the context's model says (tuned, and "
@@ -59,7 +61,9 @@ Benchmark adi_benchmark(std::string name, std::string title, const std::string& 
       "cells is packed by the program and put there in one piece, with a flag that tells it so. "
       "Then, along each axis, the results of one cell are put to the rank that has the next one, "
       "with a flag, as a wavefront in `pieces`, which tuned plans (blocking puts a whole cell's, "
-      "waits, and raises the flag then). All variants run the same loop bodies. A sample is the "
+      "waits, and raises the flag then; fine puts and waits for every number). fine takes class S "
+      "only: more would take minutes to hours. All variants run the same loop bodies. A sample is "
+      "the "
       "time of all time "
       "steps but the first three, divided by "
       "their number. The number of ranks must be a square, with four points a direction for each "

@@ -25,4 +25,14 @@ nas::NasClass nas_class_of(const experiment::Point& point) {
   return *std::ranges::find(nas::kNasClasses, name.front(), nas::letter);
 }
 
+Status check_fine_class(const experiment::Point& point) {
+  const nas::NasClass asked = nas_class_of(point);
+  if (point.variant != "fine" || asked == nas::NasClass::s) return {};
+  return Error(ErrorCode::invalid_argument,
+               std::string("variant 'fine' would move every element of class ") +
+                   nas::letter(asked) +
+                   " by an operation of its own and wait for it, which takes minutes to hours; "
+                   "use class S");
+}
+
 }  // namespace stripline::suites

@@ -49,6 +49,7 @@ class FtExchange {
   void transpose(FtShare& share) {
     switch (variant_) {
       case Variant::blocking:
+      case Variant::fine:
       case Variant::hand:
       case Variant::hand4:
         send_by_hand(share);
@@ -86,9 +87,16 @@ class FtExchange {
           const size_t begin = first + of_rank * piece / pieces;
           const size_t end = first + of_rank * (piece + 1) / pieces;
           share.rows(plane, begin, end);
-          const future put =
-              context_.rput(share.source().data() + t.source(plane, begin),
-                            target(t, share.me(), plane, begin), (end - begin) * t.nx);
+          const FtComplex* const source = share.source().data() + t.source(plane, begin);
+          const global_ptr<FtComplex> place = target(t, share.me(), plane, begin);
+          const size_t count = (end - begin) * t.nx;
+          if (variant_ == Variant::fine) {
+            for (size_t i = 0; i < count; ++i) {
+              context_.rput(source[i], place + static_cast<std::ptrdiff_t>(i));
+            }
+            continue;
+          }
+          const future put = context_.rput(source, place, count);
           if (variant_ == Variant::blocking) {
             put.wait();
           } else {
@@ -144,6 +152,7 @@ class FtExchange {
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   Context& ctx = session.context();
+  STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
   const bool pencils = point.variant == kPencils;
   const Variant variant = pencils ? Variant::hand : variant_of(point);
   const FtProblem& problem = nas::ft_problem(nas_class_of(point));
@@ -193,14 +202,16 @@ Benchmark nas_ft_benchmark() {
   e.description =
       "The Fourier-transform benchmark of NPB in slabs: when a rank has transformed a plane's "
       "columns, it transforms rows and puts them to the ranks that need them, from where they "
-      "are. The rows for one rank together and blocking (blocking), nonblocking (hand), in four "
+      "are. The rows for one rank together and blocking (blocking), one complex number at a time "
+      "(fine, class S only: more would take minutes to hours), nonblocking (hand), in four "
       "pieces (hand4), or each row when it is done (pencils: Bell et al., IPDPS 2006); or by the "
       "loop engine without a model (untuned), with the context's model (tuned, and guarded, which "
       "gives up plans that lose) or under a "
       "decomposition of the caller's (forced). Ranks must divide two axes of the array.";
   e.factors = {nas_class_factor()};
   for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
-  e.variants = {"blocking", "hand", "hand4", kPencils, "untuned", "tuned", "guarded", "forced"};
+  e.variants = {"blocking", "fine",  "hand",    "hand4", kPencils,
+                "untuned",  "tuned", "guarded", "forced"};
   e.metric = {"time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

@@ -14,6 +14,7 @@ using experiment::SampleSeries;
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   Context& ctx = session.context();
+  STRIPLINE_RETURN_IF_ERROR(check_fine_class(point));
   STRIPLINE_ASSIGN_OR_RETURN(const NasManner manner, nas_manner(ctx, point));
   const nas::MgProblem& problem = nas::mg_problem(nas_class_of(point));
   STRIPLINE_ASSIGN_OR_RETURN(const nas::MgPartition partition,
@@ -43,7 +44,9 @@ Benchmark nas_mg_benchmark() {
       "in one piece (z). Each rank puts its points to where its neighbour has its ghosts, by one "
       "strided call for each face: one after the other (blocking) or both of an axis at once "
       "(hand), and then a flag; what lies in one piece takes the flag along, except under "
-      "blocking. With puts that raise their flag themselves, both of an axis are carried out "
+      "blocking. The naive program puts one point at a time and waits for each (fine, class S "
+      "only: more would take minutes to hours). With puts that raise their flag themselves, both "
+      "of an axis are carried out "
       "without a model (untuned), as the context's model says (tuned, and guarded, which gives up "
       "what loses) or by a given method (forced), and may still be leaving while the next step "
       "computes; what does not lie in one piece goes into a buffer at the neighbour and is "
@@ -51,7 +54,8 @@ Benchmark nas_mg_benchmark() {
       "there. packed is the classical "
       "way: each face is packed by the program, put into a buffer at the neighbour with a flag "
       "that tells it so, and unpacked there. The replicated coarse grid is gathered by strided "
-      "puts (blocking, hand) or by a collective operation (the others). All variants run the same "
+      "puts (blocking, hand), point by point (fine) or by a collective operation (the others). All "
+      "variants run the same "
       "loop bodies. A sample is the time of all iterations, without the start, divided "
       "by their number. The number of ranks must be a power of two.";
   e.factors = nas_factors();

@@ -14,8 +14,8 @@
 namespace stripline::suites {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNames = {"blocking", "hand",    "packed", "untuned",
-                                                    "tuned",    "guarded", "forced", "fine"};
+constexpr std::array<std::string_view, 8> kNames = {"blocking", "fine",  "hand",    "packed",
+                                                    "untuned",  "tuned", "guarded", "forced"};
 
 // A bounding box is none of them: it would read ghosts that their owner is fetching at that time.
 constexpr std::array<VisMethod, 3> kMethods = {VisMethod::pipelined, VisMethod::native_iov,
@@ -27,7 +27,7 @@ std::string name_of(VisMethod method) {
 
 }  // namespace
 
-std::vector<std::string> nas_variant_names() { return {kNames.begin(), kNames.end() - 1}; }
+std::vector<std::string> nas_variant_names() { return {kNames.begin(), kNames.end()}; }
 
 Result<NasManner> nas_manner(Context& context, const experiment::Point& point) {
   const auto found = std::find(kNames.begin(), kNames.end(), point.variant);

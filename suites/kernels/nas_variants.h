@@ -19,17 +19,23 @@ namespace stripline::suites {
 inline constexpr const char* kMethodFactor = "method";
 inline constexpr const char* kPiecesFactor = "pieces";
 
-/// In the order of the declaration. All but `packed` move faces by strided calls of the runtime.
+/// In the order of the declaration. All but `fine` and `packed` move faces by strided calls of the
+/// runtime.
 enum class NasVariant {
   blocking,  ///< one call after the other, each waited for; no model
+  fine,      ///< one element after the other, each waited for, as the naive program has it
   hand,      ///< all that can be under way at the same time, then waiting; no model
   packed,    ///< packed into one contiguous put for each neighbour, and unpacked by the program
   untuned,   ///< puts of faces with a signal, as far as they can be under way; no model
   tuned,     ///< the calls of untuned, carried out as the loaded model says
   guarded,   ///< tuned as programs have it: given up where it loses (VisOptions::self_check)
-  forced,    ///< the calls of untuned, carried out by the method that a factor names
-  fine       ///< element by element; PRK stencil only
+  forced     ///< the calls of untuned, carried out by the method that a factor names
 };
+
+/// Whether each transfer is waited for before the next one.
+constexpr bool waits(NasVariant variant) {
+  return variant == NasVariant::blocking || variant == NasVariant::fine;
+}
 
 /// Whether faces are put by strided calls that take a flag along.
 constexpr bool signals(NasVariant variant) {
@@ -37,7 +43,7 @@ constexpr bool signals(NasVariant variant) {
          variant == NasVariant::guarded || variant == NasVariant::forced;
 }
 
-/// The names of all but fine: "blocking" is the baseline.
+/// Their names: "blocking" is the baseline.
 std::vector<std::string> nas_variant_names();
 
 /// What a point says of how to communicate.

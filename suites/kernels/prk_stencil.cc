@@ -92,7 +92,7 @@ Benchmark prk_stencil_benchmark() {
                      {int64_t{0}}, 0, kMostRanks),
       prk_iterations_factor(), strided_method_factor()};
   e.version = 2;  // 1: untuned, tuned and forced put to where ghosts belong
-  e.variants = {"blocking", "fine", "hand", "packed", "untuned", "tuned", "guarded", "forced"};
+  e.variants = nas_variant_names();
   e.metric = {"time_per_iteration", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

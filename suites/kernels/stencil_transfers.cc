@@ -46,9 +46,7 @@ StencilTransfers::StencilTransfers(Context& context, const NasManner& manner,
   }
 }
 
-bool StencilTransfers::overlaps() const {
-  return manner_.variant != NasVariant::blocking && manner_.variant != NasVariant::fine;
-}
+bool StencilTransfers::overlaps() const { return !waits(manner_.variant); }
 
 size_t StencilTransfers::buffer_place(size_t index) const {
   return partition_.shared_elements() +
