@@ -279,6 +279,25 @@ TEST_F(Bench, AnOverdrawnBudgetEndsTheTable) {
   EXPECT_NE(outcome.out.find("2 runs"), std::string::npos) << outcome.out;
 }
 
+// Its faces are too large to be put element by element.
+TEST_F(Bench, ATableHasNoRowOfAFineVariantThatIsRefused) {
+  const Finished outcome =
+      bench({"table", "--kernel", "kernel.prk_stencil", "--param", "n=128", "--param", "radius=64",
+             "--fabric", kEmulated, "--clock", "virtual", "--runs", "2", "--reps", "3",
+             "--time-budget", "1", "--json", path("rows")});
+  ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
+  EXPECT_NE(outcome.err.find("left out: kernel.prk_stencil/fine"), std::string::npos);
+  EXPECT_EQ(lines(read_file(path("rows"))).front()["row"], "blocking");
+}
+
+TEST_F(Bench, FineOfNasKernelsIsRunOnlyWhereItIsAskedFor) {
+  const Finished outcome = bench({"run", "kernel.nas_mg", "--fabric", kEmulated, "--clock",
+                                  "virtual", "--runs", "1", "--reps", "1", "--json"});
+  ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;
+  EXPECT_NE(outcome.err.find("--variant fine"), std::string::npos) << outcome.err;
+  for (const Json& row : lines(outcome.out)) EXPECT_NE(row["variant"], "fine");
+}
+
 TEST_F(Bench, AForeignModelIsRefused) {
   const SmallModel model("emulated:itanium-gm");
   const Finished outcome =

@@ -23,7 +23,8 @@ struct CommonOptions {
 
 struct RunOptions {
   CommonOptions common;
-  std::vector<std::string> variants;  ///< empty: all that can be measured here
+  std::vector<std::string>
+      variants;  ///< empty: all that can be measured here and not only_by_name()
   bool json = false;
 };
 int run_command(const RunOptions& options);

@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
       ->required();
   run->add_option("--variant", run_options.variants,
                   "Only this one; several are measured interleaved, and compared with the first. "
-                  "Default: all that can be measured here")
+                  "Default: all that can be measured here, but fine of NAS kernels")
       ->type_name("V")
       ->allow_extra_args(false);
   run->add_flag("--json", run_options.json, "One JSON object per line instead of a table");

@@ -71,9 +71,10 @@ std::optional<Failure> Samples::check() const {
   return std::nullopt;
 }
 
-std::vector<std::string> Samples::drop_unmeasurable() {
+std::vector<std::string> Samples::drop_unmeasurable(std::string_view variant) {
   std::vector<std::string> reasons;
   std::erase_if(points_, [&](const PointSamples& one) {
+    if (!variant.empty() && one.point().variant != variant) return false;
     if (one.verification_failed() || one.problem().empty()) return false;
     reasons.push_back(experiment::point_key(one.point()) + ": " + one.problem());
     return true;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,9 +61,9 @@ class Samples {
   /// it cannot be measured here.
   std::optional<Failure> check() const;
 
-  /// Removes the points that cannot be measured here, but none whose result was wrong. Why, of
-  /// each.
-  std::vector<std::string> drop_unmeasurable();
+  /// Removes the points that cannot be measured here, of one variant or of all, but none whose
+  /// result was wrong. Why, of each.
+  std::vector<std::string> drop_unmeasurable(std::string_view variant = {});
 
  private:
   std::vector<PointSamples> points_;

@@ -11,6 +11,7 @@
 #include "suites/bench/progress.h"
 #include "suites/bench/rows.h"
 #include "suites/bench/text_table.h"
+#include "suites/kernels/nas_factors.h"
 
 namespace stripline::suites::bench {
 namespace {
@@ -102,6 +103,23 @@ void print_table(const Experiment& declaration, const RunOptions& options,
   std::fputs(table.text().c_str(), stdout);
 }
 
+// Those that were named, or else all but what takes too long for who has not asked for it.
+std::vector<std::string> variants_to_run(const Experiment& e, const RunOptions& options) {
+  if (!options.variants.empty()) return options.variants;
+  std::vector<std::string> variants;
+  for (const std::string& variant : e.variants) {
+    if (only_by_name(e, variant)) {
+      std::fprintf(stderr,
+                   "stripline-bench: left out: %s/%s: takes minutes over a real network; ask for "
+                   "it with --variant %s\n",
+                   e.name.c_str(), variant.c_str(), variant.c_str());
+    } else {
+      variants.push_back(variant);
+    }
+  }
+  return variants;
+}
+
 // All runs of the points that `samples` was made for.
 std::optional<Failure> measure(const RunOptions& options, Samples& samples) {
   const uint32_t runs = options.common.runs;
@@ -138,7 +156,7 @@ int run_command(const RunOptions& options) {
   const auto declaration = find_experiment(options.common.experiment);
   if (!declaration.ok()) return report(declaration.error());
   const Experiment& e = **declaration;
-  const auto points = points_from(e, options.variants, options.common.params);
+  const auto points = points_from(e, variants_to_run(e, options), options.common.params);
   if (!points.ok()) return report(points.error());
   Samples samples(*points);
   if (const auto failure = measure(options, samples)) return report(*failure);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <string_view>
 #include <variant>
 
 #include "base/exit_codes.h"
@@ -25,6 +26,7 @@ using experiment::Point;
 constexpr double kDefaultTimeBudgetS = 60;
 constexpr double kSearchShare = 0.5;    // of the time budget; confirming takes the rest
 constexpr double kPointBudgetS = 0.06;  // per point and confirming run
+constexpr std::string_view kFine = "fine";
 
 /// A row of the table before it is measured.
 struct Entry {
@@ -102,6 +104,11 @@ Status write_json_lines(const std::string& path, const std::vector<Row>& rows,
                "cannot write '" + path + "'; check that its folder exists and is writable");
 }
 
+// Returns whether there was any.
+bool drop_fine(std::vector<Point>& points) {
+  return std::erase_if(points, [](const Point& point) { return point.variant == kFine; }) > 0;
+}
+
 /// What a table is made of.
 struct Measured {
   BestPlan best;
@@ -133,7 +140,7 @@ std::variant<Measured, Failure> measure(const CommonOptions& common, const Point
   for (uint32_t round = 0; round < rounds; ++round) {
     for (const Point& point : points) {
       // Slow by orders of magnitude, and compared with nothing closely: once will do.
-      if (round == 0 || point.variant != "fine") repeated.push_back(point);
+      if (round == 0 || point.variant != kFine) repeated.push_back(point);
     }
   }
   experiment::StopRule rule;
@@ -143,15 +150,30 @@ std::variant<Measured, Failure> measure(const CommonOptions& common, const Point
 
   Samples samples(points);
   uint32_t runs = common.runs;
-  const double start_s = progress.elapsed_s();
+  uint32_t before = 0;  // runs that took longer than the next ones will
+  double start_s = progress.elapsed_s();
   for (uint32_t run = 1; run <= runs; ++run) {
     progress.show("measuring: run " + std::to_string(run) + " of " + std::to_string(runs));
     const auto series = measure_run(common.target, run, rule, repeated);
     if (!series.ok()) return failure_of(series.error());
     samples.add(*series);
+    if (run == 1) {
+      for (const std::string& reason : samples.drop_unmeasurable(kFine)) {
+        std::fprintf(stderr, "stripline-bench: left out: %s\n", reason.c_str());
+        std::erase_if(entries, [](const Entry& entry) { return entry.label == kFine; });
+        drop_fine(repeated);
+      }
+    }
     if (auto failure = samples.check()) return *std::move(failure);
     const double now_s = progress.elapsed_s();
-    runs = affordable_runs(runs, run, now_s - start_s, budget_s - now_s);
+    const double each_s = (now_s - start_s) / (run - before);
+    if (run == 1 && budget_s - now_s < each_s * (runs - run) && drop_fine(repeated)) {
+      // One run of it will do before all other rows have to have fewer.
+      before = run;
+      start_s = now_s;
+      continue;
+    }
+    runs = affordable_runs(runs, run, each_s * run, budget_s - now_s);
   }
   return Measured{best, std::move(entries), std::move(samples), runs};
 }

@@ -7,6 +7,7 @@ namespace stripline::suites {
 namespace {
 
 constexpr const char* kClassFactor = "class";
+constexpr std::string_view kFine = "fine";
 
 }  // namespace
 
@@ -27,12 +28,15 @@ nas::NasClass nas_class_of(const experiment::Point& point) {
 
 Status check_fine_class(const experiment::Point& point) {
   const nas::NasClass asked = nas_class_of(point);
-  if (point.variant != "fine" || asked == nas::NasClass::s) return {};
+  if (point.variant != kFine || asked == nas::NasClass::s) return {};
   return Error(ErrorCode::invalid_argument,
                std::string("variant 'fine' would move every element of class ") +
                    nas::letter(asked) +
-                   " by an operation of its own and wait for it, which takes minutes to hours; "
-                   "use class S");
+                   " by an operation of its own and wait for it, millions of them; use class S");
+}
+
+bool only_by_name(const experiment::Experiment& experiment, std::string_view variant) {
+  return variant == kFine && experiment.name.starts_with("kernel.nas_");
 }
 
 }  // namespace stripline::suites

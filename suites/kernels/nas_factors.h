@@ -1,6 +1,8 @@
 // What the experiments on NAS kernels have in common.
 #pragma once
 
+#include <string_view>
+
 #include "base/result.h"
 #include "optimizer/experiment/experiment.h"
 #include "suites/kernels/nas/nas_class.h"
@@ -12,8 +14,13 @@ experiment::Factor nas_class_factor();
 /// Of a completed point.
 nas::NasClass nas_class_of(const experiment::Point& point);
 
-/// Whether a completed point is none of variant fine in a larger class than S, in which so many
-/// elements move, each waited for, that a run takes minutes to hours. Errors: invalid_argument.
+/// Variant fine moves a whole solution by single elements, each waited for, and takes class S only:
+/// in larger ones these are millions. Errors: invalid_argument for a completed point that asks for
+/// that.
 Status check_fine_class(const experiment::Point& point);
+
+/// Whether a variant is left out unless it is named, because it takes minutes over a real network:
+/// fine of these kernels.
+bool only_by_name(const experiment::Experiment& experiment, std::string_view variant);
 
 }  // namespace stripline::suites

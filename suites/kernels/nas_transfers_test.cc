@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/bootstrap/fiber_group.h"
 #include "suites/kernels/adi_transfers.h"
 #include "suites/kernels/measure_adi.h"
 #include "suites/kernels/measure_mg.h"
@@ -74,7 +75,8 @@ TEST(NasMg, VerifiesWhereAllAxesAreDivided) {
     Context& ctx = session.context();
     const nas::MgProblem& problem = nas::mg_problem(nas::NasClass::s);
     const auto partition = nas::MgPartition::create(problem, ctx.rank_n()).value();
-    for (const NasVariant variant : {NasVariant::hand, NasVariant::packed, NasVariant::untuned}) {
+    for (const NasVariant variant :
+         {NasVariant::fine, NasVariant::hand, NasVariant::packed, NasVariant::untuned}) {
       auto transfers = MgTransfers::create(ctx, {.variant = variant}, partition);
       ASSERT_TRUE(transfers.ok());
       nas::MgShare share(problem, partition, ctx.rank_me(), transfers->shared());
@@ -277,12 +279,53 @@ TEST(NasVariants, OnlyTunedUsesTheModel) {
   EXPECT_TRUE(all[1].verified) << all[1].note;
 }
 
+class NasFine : public testing::TestWithParam<std::string> {};
+
+// The whole solution, as every sample of a kernel is. On fibers, which pass turns fastest.
+TEST_P(NasFine, MovesEveryElementByItself) {
+  const bool square = GetParam() == "kernel.nas_bt" || GetParam() == "kernel.nas_sp";
+  bootstrap::FiberGroupOptions group{.ranks = square ? 4U : 2U};
+  group.context.fabric = kEmulated;
+  group.context.clock = "virtual";
+  group.context.same_node = "network";
+  group.context.segment_bytes = size_t{16} << 20;
+  const Status ran = bootstrap::run_fibers(group, [&](Context& context) {
+    Session session(context, 1);
+    const auto blocking = run_point(session, {GetParam(), "blocking", {}}, kTwice);
+    const auto fine = run_point(session, {GetParam(), "fine", {}}, kTwice);
+    ASSERT_TRUE(blocking.ok());
+    ASSERT_TRUE(fine.ok()) << fine.error().message();
+    if (context.rank_me() != 0) return;
+    EXPECT_TRUE(fine->verified) << fine->note;
+    EXPECT_EQ(fine->note, "element by element");
+    // By the emulated clock, which shows the number of operations.
+    EXPECT_GT(fine->values.at(0), 20 * blocking->values.at(0));
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
+TEST_P(NasFine, RefusesLargeClasses) {
+  const Point point{GetParam(), "fine", {{"class", std::string("W")}}};
+  const std::string note = measure(4, kEmulated, "virtual", {point}).at(0).note;
+  EXPECT_NE(note.find("use class S"), std::string::npos) << note;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, NasFine,
+                         testing::Values("kernel.nas_bt", "kernel.nas_cg", "kernel.nas_ft",
+                                         "kernel.nas_is", "kernel.nas_mg", "kernel.nas_sp"),
+                         [](const testing::TestParamInfo<std::string>& kernel) {
+                           std::string name = kernel.param;
+                           std::ranges::replace(name, '.', '_');
+                           return name;
+                         });
+
 TEST(NasVariants, RefuseWhatTheyCannotDo) {
   const auto expect = [&](const std::string& part, rank_t ranks, const Point& point) {
     const std::string note = measure(ranks, kEmulated, "virtual", {point}).at(0).note;
     EXPECT_NE(note.find(part), std::string::npos) << note;
   };
   expect("needs a tuned model", 2, {"kernel.nas_mg", "tuned", {}});
+  expect("take pieces", 4, {"kernel.nas_sp", "fine", {{"pieces", int64_t{2}}}});
   expect("only variant 'forced' takes a method", 2,
          {"kernel.nas_mg", "hand", {{"method", std::string("packed")}}});
   expect("only variants 'hand' and 'forced' take pieces", 4,
