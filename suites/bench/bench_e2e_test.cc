@@ -282,7 +282,7 @@ TEST_F(Bench, AnOverdrawnBudgetEndsTheTable) {
 // Its faces are too large to be put element by element.
 TEST_F(Bench, ATableHasNoRowOfAFineVariantThatIsRefused) {
   const Finished outcome =
-      bench({"table", "--kernel", "kernel.prk_stencil", "--param", "n=128", "--param", "radius=64",
+      bench({"table", "--kernel", "kernel.prk_stencil", "--param", "n=256", "--param", "radius=32",
              "--fabric", kEmulated, "--clock", "virtual", "--runs", "2", "--reps", "3",
              "--time-budget", "1", "--json", path("rows")});
   ASSERT_EQ(outcome.exit_code, kExitOk) << outcome.err;

@@ -23,8 +23,7 @@ struct CommonOptions {
 
 struct RunOptions {
   CommonOptions common;
-  std::vector<std::string>
-      variants;  ///< empty: all that can be measured here and not only_by_name()
+  std::vector<std::string> variants;  ///< empty: all that can be measured here, but only_by_name()
   bool json = false;
 };
 int run_command(const RunOptions& options);
