@@ -152,13 +152,12 @@ Benchmark nas_cg_benchmark() {
       "product are summed up over a row of ranks in stages, in each of which a rank gets its "
       "partner's sums and adds them to its own, which is the loop that strips are made of: in one "
       "blocking transfer (blocking), element by element (fine, class S only: larger ones take "
-      "millions of operations), in four nonblocking ones (hand4), or by the loop engine "
-      "without a model (untuned), with the context's model (tuned, and guarded, which gives up "
-      "plans that lose) or under a decomposition of "
-      "the caller's (forced). One rank in each stage has one partner, so that issuing the whole "
-      "without waiting gains nothing. The transposition of the sum, a copy, is the same in all "
-      "variants but fine, which makes it element by element, too; the scalar sums are the same in "
-      "all.";
+      "millions of operations), in four nonblocking ones (hand4), or by the loop engine without a "
+      "model (untuned), with the context's model (tuned, and guarded, which gives up plans that "
+      "lose) or under a decomposition of the caller's (forced). One rank in each stage has one "
+      "partner, so that issuing the whole without waiting gains nothing. The transposition of the "
+      "sum, a copy, is the same in all variants but fine, which makes it element by element, too; "
+      "the scalar sums are the same in all.";
   e.factors = {nas_class_factor()};
   for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
   e.variants = {"blocking", "fine", "hand4", "untuned", "tuned", "guarded", "forced"};

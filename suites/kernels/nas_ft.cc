@@ -201,13 +201,13 @@ Benchmark nas_ft_benchmark() {
   e.title = "NAS FT";
   e.description =
       "The Fourier-transform benchmark of NPB in slabs: when a rank has transformed a plane's "
-      "columns, it transforms rows and puts them to the ranks that need them, from where they "
-      "are. The rows for one rank together and blocking (blocking), one complex number at a time "
-      "(fine, class S only: larger ones take millions of operations), nonblocking (hand), in four "
-      "pieces (hand4), or each row when it is done (pencils: Bell et al., IPDPS 2006); or by the "
-      "loop engine without a model (untuned), with the context's model (tuned, and guarded, which "
-      "gives up plans that lose) or under a "
-      "decomposition of the caller's (forced). Ranks must divide two axes of the array.";
+      "columns, it transforms rows and puts them to the ranks that need them, from where they are. "
+      "The rows for one rank together and blocking (blocking), one complex number at a time (fine, "
+      "class S only: larger ones take millions of operations), nonblocking (hand), in four pieces "
+      "(hand4), or each row when it is done (pencils: Bell et al., IPDPS 2006); or by the loop "
+      "engine without a model (untuned), with the context's model (tuned, and guarded, which gives "
+      "up plans that lose) or under a decomposition of the caller's (forced). Ranks must divide "
+      "two axes of the array.";
   e.factors = {nas_class_factor()};
   for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
   e.variants = {"blocking", "fine",  "hand",    "hand4", kPencils,

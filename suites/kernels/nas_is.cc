@@ -164,12 +164,11 @@ Benchmark nas_is_benchmark() {
   e.description =
       "The integer-sort benchmark of NPB: every rank gets its keys from every other one, parts of "
       "unequal sizes, and counts them, which is the loop that strips are made of. Part by part in "
-      "blocking transfers (blocking), key by key (fine, class S only: larger ones take "
-      "millions of operations), all parts issued up front (hand), in four pieces each "
-      "(hand4), or by the loop engine without a model (untuned), with the context's model (tuned, "
-      "and guarded, which gives up plans that lose) "
-      "or under a decomposition of the caller's (forced). The own keys are counted meanwhile; "
-      "counts of buckets are summed up by the same collective in all variants.";
+      "blocking transfers (blocking), key by key (fine, class S only: larger ones take millions of "
+      "operations), all parts issued up front (hand), in four pieces each (hand4), or by the loop "
+      "engine without a model (untuned), with the context's model (tuned, and guarded, which gives "
+      "up plans that lose) or under a decomposition of the caller's (forced). The own keys are "
+      "counted meanwhile; counts of buckets are summed up by the same collective in all variants.";
   e.factors = {nas_class_factor()};
   for (auto& factor : decomposition_factors()) e.factors.push_back(std::move(factor));
   e.variants = variant_names();

@@ -40,25 +40,21 @@ Benchmark nas_mg_benchmark() {
   e.description =
       "The benchmark MG of the NAS Parallel Benchmarks: V-cycles on a cube of points that a grid "
       "of ranks divides into boxes, whose faces of ghost points are exchanged axis by axis. What "
-      "leaves a box lies in single points (x, from 8 ranks on), in rows (y, from 4 ranks on) or "
-      "in one piece (z). Each rank puts its points to where its neighbour has its ghosts, by one "
+      "leaves a box lies in single points (x, from 8 ranks on), in rows (y, from 4 ranks on) or in "
+      "one piece (z). Each rank puts its points to where its neighbour has its ghosts, by one "
       "strided call for each face: one after the other (blocking) or both of an axis at once "
       "(hand), and then a flag; what lies in one piece takes the flag along, except under "
       "blocking. The naive program puts one point at a time and waits for each (fine, class S "
       "only: larger ones take millions of operations). With puts that raise their flag themselves, "
-      "both "
-      "of an axis are carried out "
-      "without a model (untuned), as the context's model says (tuned, and guarded, which gives up "
-      "what loses) or by a given method (forced), and may still be leaving while the next step "
-      "computes; what does not lie in one piece goes into a buffer at the neighbour and is "
-      "unpacked "
-      "there. packed is the classical "
-      "way: each face is packed by the program, put into a buffer at the neighbour with a flag "
-      "that tells it so, and unpacked there. The replicated coarse grid is gathered by strided "
-      "puts (blocking, hand), point by point (fine) or by a collective operation (the others). All "
-      "variants run the same "
-      "loop bodies. A sample is the time of all iterations, without the start, divided "
-      "by their number. The number of ranks must be a power of two.";
+      "both of an axis are carried out without a model (untuned), as the context's model says "
+      "(tuned, and guarded, which gives up what loses) or by a given method (forced), and may "
+      "still be leaving while the next step computes; what does not lie in one piece goes into a "
+      "buffer at the neighbour and is unpacked there. packed is the classical way: each face is "
+      "packed by the program, put into a buffer at the neighbour with a flag that tells it so, and "
+      "unpacked there. The replicated coarse grid is gathered by strided puts (blocking, hand), "
+      "point by point (fine) or by a collective operation (the others). All variants run the same "
+      "loop bodies. A sample is the time of all iterations, without the start, divided by their "
+      "number. The number of ranks must be a power of two.";
   e.factors = nas_factors();
   // 1: tuned and forced made the calls of hand; 2: they put to where ghosts belong
   e.version = 3;
