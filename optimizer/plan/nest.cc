@@ -351,7 +351,7 @@ std::optional<StripRequest> stream_of(const NestRequest& request) {
 }
 
 uint64_t row_bytes(const StripRequest& strips) {
-  return strips.element_bytes * strips.granule_elements;
+  return std::max<uint64_t>(strips.element_bytes * strips.granule_elements, 1);
 }
 
 // What the planner of strips considers, as nests.
