@@ -77,7 +77,7 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
     squares += loss * loss;
     sink.sensitivity(source, of_baseline, loss);
   };
-  if (request.nic_ranks > 1) {
+  if (request.nic_ranks > 1 && finds_others(request)) {
     add(Source::turns, false,
         1 - evaluator.time(best, after) / evaluator.vectorised_in_turns(before));
   }

@@ -99,9 +99,9 @@ struct StripCandidate {
   uint32_t window = 1;       ///< operations in flight; schedule B only
 };
 
-/// What may be otherwise than predicted, and matters for a decision: a parameter; transfers of many
-/// regions as a whole; whether ranks that share a NIC compute at different times, so that
-/// vectorised loops hide each other's transfers.
+/// What may be otherwise than predicted, and matters for a decision: a parameter; many regions as a
+/// whole; whether ranks that share a NIC, and get blocks of different sizes, compute at different
+/// times, so that vectorised loops hide each other's transfers.
 enum class Source : uint8_t {
   issue,
   latency,

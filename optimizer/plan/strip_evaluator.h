@@ -86,9 +86,9 @@ class Evaluator {
     t.own_work = own_work(compute_s);
   }
 
-  /// The same where ranks that share the NIC take turns, which do the same: while one computes, the
-  /// others' messages come. The one that is served last waits for all the others once, and later
-  /// for the NIC only if that has more to do than each rank by itself.
+  /// The same where ranks share the NIC, and take turns, going through loops like this one: while
+  /// one computes, the others' messages come. The one that is served last waits for all the others
+  /// once, and later for the NIC only if that has more to do than each rank by itself.
   double vectorised_in_turns(const VectorisedTerms& t) const {
     const MessageCosts& last = at(t.message_bytes_last, Corner::nominal);
     const auto last_bytes = static_cast<double>(t.message_bytes_last);

@@ -351,7 +351,8 @@ TEST(PlanStrip, RanksThatShareANicShareItsBandwidth) {
   EXPECT_NEAR(time(ahead) - alone[2], 3 * wire_s, 0.1 * wire_s);
 }
 
-// While one computes, the others' blocks come: vectorised loops need no help for that.
+// While one computes, the others' blocks come, unless all are of one size and ranks keep step:
+// vectorised loops need no help for that.
 TEST(PlanStrip, RanksThatShareANicMayTakeTurns) {
   const StripCosts costs = costs_of(model::example_model());
   StripRequest request = request_of(64 * kMiB, 0);
@@ -360,6 +361,8 @@ TEST(PlanStrip, RanksThatShareANicMayTakeTurns) {
   request.compute_s = wire_s;
   ASSERT_EQ(plan_strip(request, &costs).reason, Reason::tuned);
   request.nic_ranks = 4;
+  EXPECT_EQ(plan_strip(request, &costs).reason, Reason::tuned);
+  request.uneven = true;
   const StripPlan shared = plan_strip(request, &costs);
   EXPECT_EQ(shared.reason, Reason::below_margin);
   EXPECT_GT(shared.baseline_s, 4.9 * wire_s);  // if all compute at the same time
