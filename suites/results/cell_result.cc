@@ -29,11 +29,14 @@ bool has_guards(const Point& point) { return point.variant == kGuardedRow; }
 
 // Without the rounds in which guards have found out.
 std::vector<experiment::SampleSeries> settled(std::vector<experiment::SampleSeries> series) {
-  const auto guarded = std::ranges::stable_partition(
-      series, [](const auto& one) { return !has_guards(one.point) || one.timestamps_s.empty(); });
-  std::ranges::sort(guarded, {}, [](const auto& one) { return one.timestamps_s.front(); });
-  const size_t rounds = std::min<size_t>(guarded.size(), kRounds);
-  series.erase(guarded.begin(), guarded.end() - static_cast<std::ptrdiff_t>(rounds));
+  const auto guarded = std::stable_partition(series.begin(), series.end(), [](const auto& one) {
+    return !has_guards(one.point) || one.timestamps_s.empty();
+  });
+  std::sort(guarded, series.end(), [](const auto& one, const auto& other) {
+    return one.timestamps_s.front() < other.timestamps_s.front();
+  });
+  const auto rounds = std::min<std::ptrdiff_t>(series.end() - guarded, kRounds);
+  series.erase(guarded, series.end() - rounds);
   return series;
 }
 
