@@ -48,8 +48,7 @@ void RunGuard::enter(const CallRhythm& rhythm, const Regards& regards) {
       former_.add(phases_.front().guard);
       phases_.erase(phases_.begin());
     }
-    phases_.push_back(
-        {rhythm.anchor(), regards, plan::Guard(plan::Guard::Of::turns, turn_.way)});
+    phases_.push_back({rhythm.anchor(), regards, plan::Guard(plan::Guard::Of::turns, turn_.way)});
   }
   in_phase_ = true;
   regards_ = regards;
