@@ -46,7 +46,7 @@ inline constexpr const char* kGuardedRow = "guarded";
 using RowPoints = std::vector<std::pair<std::string, experiment::Point>>;
 
 /// Measures these rows interleaved, in fresh runs. Points with guards are carried out four times as
-/// often as others, and count after that: what finding out costs is `robust`'s to say. Errors: as
+/// often as others, and the last quarter counts: what finding out costs is left out. Errors: as
 /// measure_run(); a wrong result of a kernel is failed_precondition, one that cannot be measured
 /// invalid_argument.
 Result<CellResult> measure_rows(const Options& options, const Cell& cell, const std::string& model,
