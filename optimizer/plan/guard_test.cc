@@ -286,5 +286,23 @@ TEST(Guard, ForgetsAPlanThatIsReplaced) {
   EXPECT_EQ(tie.in_use(), Way::baseline);
 }
 
+// Who reinstates a plan goes by other times than these; a tie begins the simple way.
+TEST(Guard, ReinstatesAPlanThatWasInUseFirst) {
+  Guard guard;
+  Site site(1.05, 1, 0.01, 1);
+  site.run(guard, 100);
+  ASSERT_EQ(guard.in_use(), Way::baseline);
+  const uint32_t checks = guard.checks();
+  guard.reinstate();
+  EXPECT_EQ(guard.in_use(), Way::tuned);
+  EXPECT_EQ(guard.checks(), checks);
+  site.run(guard, 1000);
+  EXPECT_EQ(guard.in_use(), Way::baseline);
+
+  Guard tie(Guard::Of::tie, Way::baseline);
+  tie.reinstate();
+  EXPECT_EQ(tie.in_use(), Way::baseline);
+}
+
 }  // namespace
 }  // namespace stripline::plan

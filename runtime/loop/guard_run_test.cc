@@ -230,6 +230,32 @@ TEST(GuardedRun, AComparisonSaysWhatItTakes) {
   });
 }
 
+// A loop that is slower by its own time may make the iteration shorter, which is what counts: here
+// as if somebody else had to wait for what the simple way leaves undone.
+TEST(GuardedRun, TheIterationDecidesOnAnOnlySite) {
+  const ModelFile file("guard_test", wrong_model(1, 0, 1));
+  run_visit(file.path(), [](Context& context, global_ptr<const double> remote) {
+    constexpr double kComputeS = 1e-4;
+    const auto iterate = [&] {
+      double slower = 1;
+      const LoopPlan plan =
+          strip_for(context, remote, kRows * kColumns, {.compute_s = kComputeS},
+                    [&](size_t begin, size_t end, const double*) {
+                      if (end - begin < kRows * kColumns) slower = 20;  // not to be hidden
+                      context.compute_for(slower * kComputeS * static_cast<double>(end - begin) /
+                                          (kRows * kColumns));
+                    });
+      const bool simple = plan.reason == plan::Reason::guarded;
+      context.compute_for(simple ? 50 * kComputeS : 0);
+      return simple;
+    };
+    for (int k = 0; k < kWarmUp; ++k) iterate();
+    int simple = 0;
+    for (int k = 0; k < kTimes; ++k) simple += iterate() ? 1 : 0;
+    EXPECT_LT(simple, kTimes / 10);
+  });
+}
+
 constexpr double kTiedComputeS = 0.1;  // beside which the transfer is nothing
 
 // What the model does not say of a computation: `profit` is the part of it that strips save, as

@@ -46,12 +46,20 @@ inline uint64_t site_of(uint64_t said, CallSite site) {
   return reinterpret_cast<uintptr_t>(site.file) ^ (static_cast<uint64_t>(site.line) << 40);
 }
 
+/// The number of a site, for the guard of the program's iterations.
+inline uint64_t number_of(const plan::Guard& of_site) {
+  return reinterpret_cast<uintptr_t>(&of_site);
+}
+
 /// What the guards of the program's iterations, which has been told of the execution, and of the
 /// site say of a tuned plan. `within`: the site is being carried out already, around this one: the
 /// time of a part is not to be compared with the whole, and it goes the way that is in use.
 inline plan::Guard::Turn ask_guards(rma::RunGuard& run_guard, const rma::RunGuard::Turn& of_run,
                                     plan::Guard& of_site, bool within) {
-  if (of_site.in_use() == plan::Guard::Way::tuned) run_guard.differs();
+  const uint64_t site = number_of(of_site);
+  if (within) run_guard.leave_to_sites();
+  if (run_guard.judges(site)) of_site.reinstate();
+  if (of_site.in_use() == plan::Guard::Way::tuned) run_guard.differs(site);
   if (of_run.sites_decide && !within) return of_site.next();
   if (of_run.sites_decide || of_run.way == rma::RunGuard::Way::tuned) {
     return {of_site.in_use(), false};

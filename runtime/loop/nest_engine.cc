@@ -211,7 +211,9 @@ void NestEngine::choose_methods(const Tiling& tiling,
       request.bounding_box_allowed = direction == Direction::get;
       request.needs_target = state_.fabric->needs_target(owner, direction == Direction::put);
       const rma::VisPlans::Plans& plans = state_.vis_plans->plans(request, state_.path_to(owner));
-      if (!plans.same && state_.run_guard != nullptr) state_.run_guard->differs();
+      if (!plans.same && site_ != nullptr && state_.run_guard != nullptr) {
+        state_.run_guard->differs(number_of(site_->guard));
+      }
       return simply_ ? plans.simple : plans.tuned;
     };
     if (reads(group.mode)) methods[g].get = best(Direction::get);

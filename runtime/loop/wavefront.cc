@@ -125,10 +125,11 @@ uint32_t Wavefront::pieces_of(Sent& sent) {
   measuring_ = sent.executions < detail::kTimedExecutions;
   if (measuring_ && sent.executions >= detail::kRefineAfter) plan(sent);
   if (!options_.self_check || state.run_guard == nullptr) return sent.planned;
-  const rma::RunGuard::Turn turn = state.run_guard->report(
-      {.what = rma::call_id(site_, stage_.leaves), .rank = stage_.target, .offset = stage_.offset});
+  const uint64_t what = rma::call_id(site_, stage_.leaves);
+  const rma::RunGuard::Turn turn =
+      state.run_guard->report({.what = what, .rank = stage_.target, .offset = stage_.offset});
   if (sent.planned == 1) return 1;
-  state.run_guard->differs();
+  state.run_guard->differs(what);
   return turn.way == rma::RunGuard::Way::tuned ? sent.planned : 1;
 }
 

@@ -55,6 +55,8 @@ void RunGuard::enter(const CallRhythm& rhythm, const Regards& regards) {
   anchor_ = phases_.back().anchor;
   most_calls_ = most_calls(anchor_);
   calls_ = 0;
+  site_ = 0;
+  several_ = false;
   // The first anchor ends what may be a part of an iteration.
   times_ = anchor_.times - 1;
   iterations_ = kIterations - 1;

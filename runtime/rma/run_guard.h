@@ -10,7 +10,8 @@
 // of the other two counts. Which turns are timed, and which way comes first, depends on the number
 // of turns, so that ranks that make the same calls check together: each of them sees what the
 // iteration of all takes when all of them go the one way, or the other. Sites with guards of their
-// own ask these in the first turns, and in a few of the later ones.
+// own ask these in the first turns, and in a few of the later ones; where a site is all that
+// differs, the iteration decides.
 //
 // Not judged are the first turns of an iteration, in which plans are made and refined, and what
 // does not repeat within CallRhythm::kLongest calls. When the iteration is not seen any more, the
@@ -82,9 +83,21 @@ class RunGuard {
       note(call);
     return turn_;
   }
-  /// In this iteration there is something that the tuned and the simple way do not do alike. Where
-  /// nobody says so, nothing is timed.
-  void differs() { differs_ = true; }
+  /// In this iteration there is something that the tuned and the simple way do not do alike, at
+  /// `site`, a number other than 0. Where nobody says so, nothing is timed.
+  void differs(uint64_t site) {
+    differs_ = true;
+    several_ = several_ || (site_ != 0 && site_ != site);
+    site_ = site;
+  }
+  /// Sites are carried out within themselves: what looks like an iteration may be a part of one.
+  void leave_to_sites() { several_ = true; }
+  /// Whether it is the iteration that shows what the tuned way of `site` is worth, because nothing
+  /// else in it differs. The site's own time is not all of it: where ranks share a network
+  /// interface, one of them may be quicker the simple way while the others wait for it.
+  bool judges(uint64_t site) const {
+    return in_phase_ && !several_ && (site_ == 0 || site_ == site);
+  }
 
   /// Of all iterations that were compared.
   detail::Savings savings() const;
@@ -127,6 +140,8 @@ class RunGuard {
   detail::Savings former_;     // of those that were forgotten
   Turn turn_;
   bool differs_ = false;
+  uint64_t site_ = 0;     // that said so last, since the iteration was found
+  bool several_ = false;  // not that one only, or the iteration does not judge sites
 
   // While there is an iteration: its anchor, calls since it began, and those at which it is lost.
   // Else calls, and how many of them until one is looked for.

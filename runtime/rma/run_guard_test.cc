@@ -28,7 +28,7 @@ class Program {
     }
   }
   void make(char call, double tuned_s, double simple_s) {
-    if (differs_) guard_.differs();
+    if (differs_) guard_.differs(call_id(call));
     const RunGuard::Turn turn = guard_.report({call_id(call), 1, 64});
     ++(turn.way == Way::tuned ? tuned_ : simple_);
     decided_ += turn.sites_decide ? 1 : 0;
@@ -128,7 +128,6 @@ TEST(RunGuard, TakesNoTimeWhereNothingDiffers) {
   EXPECT_GT(program.clock_reads(), 0);
 }
 
-// A rank whose times differ a little goes the same way in the same iterations.
 // Sites may find out that something could be better, in all of the first turns.
 TEST(RunGuard, LeavesSitesToThemselvesWhereNothingDiffers) {
   Program program;
@@ -145,6 +144,37 @@ TEST(RunGuard, LeavesSitesToThemselvesWhereNothingDiffers) {
   EXPECT_LT(program.expected_s() / kTimes, 1.012);
 }
 
+// A site that is all that differs is judged by the iteration, one of several by itself.
+TEST(RunGuard, JudgesWhatIsAlone) {
+  const auto judges = [](Program& program, char site) {
+    return program.guard().judges(call_id(site));
+  };
+  Program program;
+  EXPECT_FALSE(judges(program, 'a'));
+  program.run("a", 20, 0.5, 1);
+  EXPECT_TRUE(judges(program, 'a'));
+  EXPECT_FALSE(judges(program, 'b'));
+  program.run("ab", 20, 0.5, 1);
+  EXPECT_FALSE(judges(program, 'a'));
+  EXPECT_FALSE(judges(program, 'b'));
+  // What was before this iteration was found does not count.
+  program.run("b", 200, 0.5, 1);
+  EXPECT_TRUE(judges(program, 'b'));
+  EXPECT_FALSE(judges(program, 'a'));
+  // Nor where somebody says that the iterations that are seen are parts of others.
+  program.guard().leave_to_sites();
+  EXPECT_FALSE(judges(program, 'b'));
+  // Others may be carried out, if they do so alike.
+  Program alike;
+  alike.set_differs(false);
+  alike.run("abc", 20, 1, 1);
+  EXPECT_TRUE(judges(alike, 'a'));
+  alike.guard().differs(call_id('b'));
+  EXPECT_FALSE(judges(alike, 'a'));
+  EXPECT_TRUE(judges(alike, 'b'));
+}
+
+// A rank whose times differ a little goes the same way in the same iterations.
 TEST(RunGuard, RanksCheckTogether) {
   for (const double slower : {0.6, 0.97, 1.02, 1.4}) {
     Program one(0.002, 1);
@@ -221,7 +251,7 @@ TEST(RunGuard, TellsTwoPlacesApart) {
   RunGuard guard([] { return 0.0; });
   std::vector<Way> ways;
   for (uint64_t i = 0; i < 200; ++i) {
-    guard.differs();
+    guard.differs(1);
     ways.push_back(guard.report({call_id('a'), 1, 0, i % 2 * 64}).way);
   }
   const auto first = std::ranges::find(ways, Way::baseline);
@@ -236,7 +266,7 @@ TEST(RunGuard, TakesNoNoticeOfPlacesWithoutOrder) {
     std::mt19937_64 random(of_rank);
     std::vector<Way> ways;
     for (int i = 0; i < 200; ++i) {
-      guard.differs();
+      guard.differs(1);
       const bool new_place = random() % of_rank != 0;
       ways.push_back(guard.report({call_id('a'), 1, 0, new_place ? random() : 64}).way);
     }
@@ -253,7 +283,7 @@ TEST(RunGuard, CountsNoIterationThatPaysForTheOtherWay) {
   Way before = Way::tuned;
   int tuned = 0;
   for (int i = 0; i < 1000; ++i) {
-    guard.differs();
+    guard.differs(1);
     const Way way = guard.report({call_id('a'), 1, 64}).way;
     now_s += before == Way::tuned ? 1.5 : 1;
     before = way;
@@ -267,7 +297,7 @@ TEST(RunGuard, KnowsCallsByTheirPlaces) {
   RunGuard guard([] { return 0.0; });
   std::vector<Way> ways;
   for (uint64_t i = 0; i < 400; ++i) {
-    guard.differs();
+    guard.differs(1);
     ways.push_back(guard.report({call_id('a'), 1, i % 8}).way);
   }
   const auto first = std::ranges::find(ways, Way::baseline);
@@ -280,7 +310,7 @@ TEST(RunGuard, FallsBackToWhatIsDone) {
   RunGuard guard([] { return 0.0; });
   bool simple = false;
   for (uint64_t i = 0; i < RunGuard::kPatience + 200; ++i) {
-    guard.differs();
+    guard.differs(1);
     const RunGuard::Turn turn = guard.report({call_id(i % 3), i, 64});
     simple = simple || turn.way == Way::baseline;
   }

@@ -187,7 +187,7 @@ plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, plan::VisRequ
     if (!options.use_model) return plan::plan_vis(request, nullptr);
     const rma::VisPlans::Plans& plans = state.vis_plans->plans(request, path);
     if (state.run_guard == nullptr || !options.self_check) return plans.tuned;
-    if (!plans.same) state.run_guard->differs();
+    if (!plans.same) state.run_guard->differs(call.what);
     const rma::RunGuard::Turn turn = state.run_guard->report(call);
     return turn.way == rma::RunGuard::Way::tuned ? plans.tuned : plans.simple;
   }
