@@ -101,6 +101,7 @@ int run(const Global& global, const ExplainLoop& command) {
   request.peers = command.peers;
   request.uneven = command.uneven;
   request.nic_ranks = command.nic_ranks;
+  request.served_between_strips = command.served_between_strips;
   request.load.nodes = command.nodes;
   for (size_t distance = 0; distance < command.distances.size(); ++distance) {
     request.load.at_distance.at(distance) = static_cast<uint16_t>(

@@ -98,11 +98,14 @@ TEST(Parse, NamesAreCompleted) {
 }
 
 TEST(Parse, ExplainLoop) {
-  const auto explain = parse_as<ExplainLoop>(
-      {"explain",   "loop",    "tcp",      "--bytes",     "512KiB",   "--direction", "put",
-       "--compute", "400us",   "--buffer", "64k",         "--fp-ops", "2",           "--blocks",
-       "4",         "--peers", "2",        "--own",       "1k",       "--placed",    "--nic-ranks",
-       "3",         "--nodes", "16",       "--distances", "1,0,2",    "--uneven"});
+  const auto explain =
+      parse_as<ExplainLoop>({"explain",     "loop",        "tcp",      "--bytes",
+                             "512KiB",      "--direction", "put",      "--compute",
+                             "400us",       "--buffer",    "64k",      "--fp-ops",
+                             "2",           "--blocks",    "4",        "--peers",
+                             "2",           "--own",       "1k",       "--placed",
+                             "--nic-ranks", "3",           "--nodes",  "16",
+                             "--distances", "1,0,2",       "--uneven", "--served-between-strips"});
   EXPECT_EQ(explain.source, "tcp");
   EXPECT_EQ(explain.bytes, 524288U);
   EXPECT_EQ(explain.direction, "put");
@@ -117,10 +120,12 @@ TEST(Parse, ExplainLoop) {
   EXPECT_EQ(explain.distances, (std::vector<uint32_t>{1, 0, 2}));
   EXPECT_TRUE(explain.placed);
   EXPECT_TRUE(explain.uneven);
+  EXPECT_TRUE(explain.served_between_strips);
   const auto defaults = parse_as<ExplainLoop>({"explain", "loop", "tcp", "--bytes", "8"});
   EXPECT_FALSE(defaults.compute_s);
   EXPECT_FALSE(defaults.buffer_bytes);
   EXPECT_FALSE(defaults.uneven);
+  EXPECT_FALSE(defaults.served_between_strips);
 }
 
 TEST(Parse, ExplainNestAndCall) {

@@ -163,6 +163,7 @@ std::string to_text(const Explanation& e) {
   if (request.nic_ranks > 1) {
     out += ", " + std::to_string(request.nic_ranks) + " ranks sharing a NIC";
   }
+  if (request.served_between_strips) out += ", served between strips";
   if (e.slowdown > 1) {
     out += ", while " + std::to_string(request.load.nodes) + " nodes communicate, a byte " +
            format("%.3g", e.slowdown) + " times as long under way as alone";
@@ -230,6 +231,7 @@ Json to_json(const Explanation& e) {
                {"peers", e.request.peers},
                {"uneven", e.request.uneven},
                {"nic_ranks", e.request.nic_ranks},
+               {"served_between_strips", e.request.served_between_strips},
                {"nodes", e.request.load.nodes},
                {"slowdown", e.slowdown},
                {"own_bytes", e.request.own_bytes},

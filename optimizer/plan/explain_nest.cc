@@ -263,6 +263,7 @@ std::string to_text(const NestExplanation& e) {
   if (e.request.nic_ranks > 1) {
     out += ", " + std::to_string(e.request.nic_ranks) + " ranks sharing a NIC";
   }
+  if (e.request.served_between_steps) out += ", served between steps";
   if (e.request.load.nodes > 1) {
     out += ", while " + std::to_string(e.request.load.nodes) + " nodes communicate";
   }

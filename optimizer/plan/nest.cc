@@ -342,6 +342,7 @@ std::optional<StripRequest> stream_of(const NestRequest& request) {
   strips.granule_elements = row;
   strips.total_bytes = saturating_multiply(iterations(nest, nest.depth), reference.element_bytes);
   strips.nic_ranks = request.nic_ranks;
+  strips.served_between_strips = request.served_between_steps && strips.direction == Direction::get;
   strips.load = request.load;
   strips.max_buffer_bytes = request.max_buffer_bytes;
   strips.compute_s = request.compute_s;

@@ -253,6 +253,7 @@ class NestEvaluator {
       // What is written leaves after the computation of a step, and is retired by later ones.
       t.work += steps.put_issue + steps.put_retire;
       t.work_last = t.work;
+      t.others = request_.served_between_steps ? t.work : 0;
       return beside + steps.put_round_trip +
              std::max(pace,
                       pipeline ? strip_time::get_pipelined(t) : strip_time::get_all_issued(t));
@@ -283,8 +284,9 @@ class NestEvaluator {
     set_work(steps, Schedule::pipelined, 1);
     const StripTerms& t = steps.terms;
     const double step = std::max(t.o + t.r + t.work + steps.put_issue + steps.put_retire, t.gap);
+    const double served = request_.served_between_steps ? t.work : 0;
     const double cycle =
-        std::max(t.o + t.round_trip + t.r,
+        std::max(t.o + t.round_trip + served + t.r,
                  t.work + steps.put_issue + steps.put_round_trip + steps.put_retire);
     const double enough = step > 0 ? kSlack * std::ceil(cycle / step) : 1;
     const auto window =

@@ -32,7 +32,8 @@ inline uint64_t hash_of(uint64_t site, const StripRequest& request) {
       std::rotl(uint64_t{request.sweeps}, 8) ^ std::rotl(uint64_t{request.blocks}, 32) ^
       std::rotl(uint64_t{request.peers}, 48) ^ std::rotl(uint64_t{request.nic_ranks}, 56) ^
       request.element_bytes ^ static_cast<uint64_t>(request.direction) ^
-      (request.placed ? uint64_t{1} << 40 : 0) ^ (request.uneven ? uint64_t{1} << 41 : 0));
+      (request.placed ? uint64_t{1} << 40 : 0) ^ (request.uneven ? uint64_t{1} << 41 : 0) ^
+      (request.served_between_strips ? uint64_t{1} << 42 : 0));
   return hash ^ (hash >> 32);
 }
 

@@ -22,7 +22,7 @@ TEST(PlanCache, FindsWhatWasStoredUnderTheSameSiteAndRequest) {
 
 TEST(PlanCache, EveryMemberOfARequestCounts) {
   const StripRequest base{.total_bytes = 4096, .compute_s = 1e-6};
-  std::vector<StripRequest> others(14, base);
+  std::vector<StripRequest> others(15, base);
   others[0].direction = Direction::put;
   others[1].total_bytes = 8192;
   others[2].element_bytes = 4;
@@ -37,6 +37,7 @@ TEST(PlanCache, EveryMemberOfARequestCounts) {
   others[11].own_bytes = 512;
   others[12].peers = 2;
   others[13].nic_ranks = 2;
+  others[14].served_between_strips = true;
   PlanCache<int> cache;
   cache.insert(1, base, 1);
   for (const StripRequest& other : others) {

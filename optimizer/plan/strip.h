@@ -51,6 +51,10 @@ struct StripRequest {
   bool uneven = false;
   /// Ranks that share a NIC. Their loops are taken to move as much at the same time.
   uint32_t nic_ranks = 1;
+  /// Gets only: the network needs calls of the rank that is read, and that rank goes through a loop
+  /// like this one, in which it makes them between strips. What is asked of it while it computes
+  /// waits for the end of a strip, or of its own data.
+  bool served_between_strips = false;
   /// What else is under way in the network: all nodes do the same. The shares are those of the
   /// blocks' ranks.
   cost::NetworkLoad load;

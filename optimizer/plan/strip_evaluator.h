@@ -60,7 +60,7 @@ class Evaluator {
   uint32_t queue_depth() const { return link_.queue_depth(); }
 
   /// Blocking transfers of pieces, each followed (or preceded) by its computation; own work hides
-  /// under the first.
+  /// under the first, unless nobody serves that meanwhile.
   VectorisedTerms vectorised(uint64_t piece, Corner corner, double compute_s) const {
     const uint64_t per_block = strips_per_block(block_, piece);
     const uint64_t full = std::min(piece, block_);
@@ -79,7 +79,8 @@ class Evaluator {
     t.transfer = t.messages_last * blocking(t.message_bytes_last, corner);
     if (t.messages > 0) t.transfer += t.messages * blocking(t.message_bytes, corner);
     const uint64_t first = t.messages > 0 ? t.message_bytes : t.message_bytes_last;
-    t.round_trip_first = round_trip(at(first, corner), static_cast<double>(first));
+    t.round_trip_first =
+        waits_for_peers(request_) ? 0 : round_trip(at(first, corner), static_cast<double>(first));
   }
   void set_work(VectorisedTerms& t, Corner corner, double compute_s) const {
     t.work = static_cast<double>(total_) * per_byte(t.piece, t.piece + halo_, corner, compute_s);
@@ -251,7 +252,7 @@ class Evaluator {
   uint32_t sufficient_window(const StripTerms& t) const {
     const double step = std::max(t.o + t.r + t.work, t.gap);
     double cycle = t.o + t.round_trip + t.r;
-    if (request_.direction == Direction::put) cycle += t.work;
+    if (request_.direction == Direction::put || waits_for_peers(request_)) cycle += t.work;
     if (!(step > 0)) return 1;
     const double window = std::ceil(cycle / step);
     return window < 65536 ? std::max<uint32_t>(static_cast<uint32_t>(window), 1) : 65536;
@@ -352,12 +353,19 @@ class Evaluator {
 
   // Of `in_flight` strips, those of the second and later ranks may be served first.
   // Each message of a window may find another one before it, as windows have room for.
+  // Peers that serve between strips have each issued what they begin with, and gone through their
+  // own data, before they serve the first ones, and compute on a strip before they serve others.
   void set_lag(StripTerms& t, double in_flight) const {
     t.lag = t.others = 0;
-    if (request_.peers < 2 || request_.direction == Direction::put) return;
-    if (finds_others(request_)) t.others = (kSlack - 1) * t.round_trip;
+    if (request_.direction == Direction::put) return;
+    if (request_.served_between_strips) {
+      t.lag = t.own_work;
+      t.others = t.work;
+    }
+    if (request_.peers < 2) return;
+    if (finds_others(request_)) t.others += (kSlack - 1) * t.round_trip;
     const double per_peer = t.strips_per_peer;
-    if (in_flight > per_peer) t.lag = (std::ceil(in_flight / per_peer) - 1) * per_peer * t.gap;
+    if (in_flight > per_peer) t.lag += (std::ceil(in_flight / per_peer) - 1) * per_peer * t.gap;
   }
 
   double own_work(double compute_s) const {

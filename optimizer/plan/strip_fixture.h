@@ -16,7 +16,8 @@ inline StripCosts costs_of(const model::TunedModel& m) {
 /// Draws networks from slow Ethernet to fast RDMA, with and without protocol switches.
 class RandomCases {
  public:
-  explicit RandomCases(uint64_t seed) : random_(seed), loads_(seed + 1), uneven_(seed + 2) {}
+  explicit RandomCases(uint64_t seed)
+      : random_(seed), loads_(seed + 1), uneven_(seed + 2), served_(seed + 3) {}
 
   double log_uniform(double low, double high) {
     return std::exp(std::uniform_real_distribution<>(std::log(low), std::log(high))(random_));
@@ -77,6 +78,7 @@ class RandomCases {
         r.load.add(static_cast<uint32_t>(loads_() % 3));
       }
     }
+    if (r.direction == Direction::get) r.served_between_strips = served_() % 4 == 0;
     // From much cheaper to much dearer than the transfer.
     r.compute_s = static_cast<double>(r.total_bytes) * log_uniform(0.01e-9, 50e-9);
     return r;
@@ -86,6 +88,7 @@ class RandomCases {
   std::mt19937_64 random_;
   std::mt19937_64 loads_;
   std::mt19937_64 uneven_;
+  std::mt19937_64 served_;
 };
 
 }  // namespace stripline::plan

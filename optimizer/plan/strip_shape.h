@@ -45,6 +45,11 @@ inline bool finds_others(const StripRequest& request) {
   return request.uneven && request.peers > 1 && request.direction == Direction::get;
 }
 
+// Whether gets wait for the peers' computation.
+inline bool waits_for_peers(const StripRequest& request) {
+  return request.served_between_strips && request.direction == Direction::get;
+}
+
 // Bytes of one of the contiguous regions, the largest if they differ.
 inline uint64_t block_bytes(const StripRequest& request) {
   const uint64_t element = request.element_bytes == 0 ? 1 : request.element_bytes;

@@ -315,6 +315,43 @@ TEST(PlanStrip, WindowsLeaveRoomForTheMessagesOfOthers) {
   EXPECT_LT(plan.predicted_s, 1.1 * alone);
 }
 
+// Where peers have to make calls, and compute, a get that is issued before one computes is served
+// when the peer has computed as much.
+TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
+  const StripCosts costs = costs_of(model::example_model());
+  const double transfer_s = costs.get().blocking(kMiB);
+  StripRequest request = request_of(kMiB, transfer_s);
+  const StripCandidate whole{Schedule::vectorised, kMiB, 1};
+  const StripCandidate all{Schedule::all_issued, 65536, 1};
+  const auto time = [&](const StripCandidate& candidate) {
+    return predict_strip(request, costs, candidate, Corner::nominal);
+  };
+  const auto ahead = [](uint32_t window) {
+    return StripCandidate{Schedule::pipelined, 65536, window};
+  };
+  const double alone[] = {time(whole), time(all), time(ahead(1)), time(ahead(8))};
+  request.served_between_strips = true;
+  EXPECT_DOUBLE_EQ(time(whole), alone[0]);
+  EXPECT_DOUBLE_EQ(time(all), alone[1]) << "all are asked for before anybody computes";
+  const double step_s = transfer_s / 16;
+  EXPECT_NEAR(time(ahead(1)) - alone[2], 15 * step_s, 2 * step_s) << "nothing is hidden";
+  EXPECT_NEAR(time(ahead(8)), alone[3], 2 * step_s);
+  // What is done while the first transfer is under way keeps the peer from serving it.
+  request.own_bytes = kMiB;
+  EXPECT_NEAR(time(whole), alone[0] + transfer_s, 0.01 * transfer_s);
+  const double both_s = time(all);
+  EXPECT_NEAR(both_s, alone[1] + transfer_s, 0.1 * transfer_s);
+  request.served_between_strips = false;
+  EXPECT_LT(time(whole), alone[0] + 0.1 * transfer_s);
+  EXPECT_LT(time(all), both_s - costs.get().at(65536).round_trip(65536) / 2);
+  // Puts leave by themselves.
+  request = request_of(kMiB, transfer_s);
+  request.direction = Direction::put;
+  const double put_s = time(ahead(2));
+  request.served_between_strips = true;
+  EXPECT_DOUBLE_EQ(time(ahead(2)), put_s);
+}
+
 TEST(PlanStrip, WhatCameFromFurtherPeersIsComputedOnAfterTheFirst) {
   const StripCosts costs = costs_of(model::example_model());
   // The network is the bottleneck: half of its time would suffice to compute.

@@ -13,7 +13,8 @@
 // Gets in flight to several ranks at once, while the loops of other ranks do the same, are served
 // in the order of their arrival: every rank's first strips may come after the others' first blocks,
 // the transfers as a whole take no longer. `lag` bounds by how much. What came meanwhile from
-// further ranks is computed on only after the last strip of the first rank.
+// further ranks is computed on only after the last strip of the first rank. Peers that have to call
+// for it serve nothing while they compute, which adds to `lag` and to `others`.
 #pragma once
 
 #include <algorithm>
@@ -35,10 +36,10 @@ struct StripTerms {
   /// Gets: independent local work done once the first messages are on their way.
   double own_work = 0;
   /// Gets: how much later the strips of the first rank come when all that is in flight at first
-  /// comes with them.
+  /// comes with them, or because the peer does something else first.
   double lag = 0;
-  /// Gets, schedule B: how much later a strip comes for the messages of others that are served
-  /// before it, where a window waits for it.
+  /// Gets, schedule B: how much later a strip comes for what the peer does before it serves it, as
+  /// the messages of others, where a window waits for it.
   double others = 0;
   /// The first message of schedule A for gets, which carries the halo.
   double o_first = 0, round_trip_first = 0, gap_first = 0;

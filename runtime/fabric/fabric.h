@@ -112,6 +112,9 @@ struct Info {
   /// Whether operations go on while the ranks that they concern are outside of calls, by the NIC or
   /// the provider's own thread. Otherwise who computes for long without a call keeps them waiting.
   bool goes_on_without_calls = false;
+  /// Whether the ranks that a get reads from have to make calls until it is complete. False where
+  /// the rank that gets, the kernel or a NIC copies.
+  bool gets_need_target = false;
   /// How other ranks of this node are reached, and why not as it was asked for: "mapped: 3 ranks",
   /// "network: 1 rank (rank 2: /proc/71/fd/9: Permission denied)". Empty without such ranks.
   std::string same_node;

@@ -57,6 +57,7 @@ std::string explain_command(const ContextState& state, const plan::StripRequest&
   add("--peers", request.peers, 1);
   if (request.uneven) command += " --uneven";
   add("--nic-ranks", request.nic_ranks, 1);
+  if (request.served_between_strips) command += " --served-between-strips";
   if (request.load.nodes > 1) {
     add("--nodes", request.load.nodes, 1);
     command += " --distances ";

@@ -113,6 +113,26 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   EXPECT_EQ(plan::plan_strip(request, &strip), loop_plan) << options;
 }
 
+TEST(ExplainCommand, OfALoopSaysWhenPeersServe) {
+  const ModelFile file("explain_command_test");
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
+  group.context.model_path = file.path();
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    plan::StripRequest request;
+    request.total_bytes = 800;
+    request.compute_s = 0;
+    const auto command = [&] {
+      return explain_command(context.state(), request, model::Path::network);
+    };
+    const std::string begin =
+        "stripline explain loop " + file.path() + " --path inter-node --direction get --bytes 800 ";
+    EXPECT_EQ(command(), begin + "--compute 0.0");
+    request.served_between_strips = true;
+    EXPECT_EQ(command(), begin + "--served-between-strips --compute 0.0");
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
 TEST(ExplainCommand, OfASweepSaysWhatIsNotUsual) {
   const ModelFile file("explain_command_test");
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);

@@ -72,7 +72,10 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   request_.total_bytes = count * element_bytes;
   request_.blocks = std::max<uint32_t>(remote_blocks, 1);
   request_.peers = std::max<uint32_t>(peers, 1);
-  request_.nic_ranks = context.state().fabric->info().nic_ranks;
+  const fabric::Info& network = context.state().fabric->info();
+  request_.nic_ranks = network.nic_ranks;
+  request_.served_between_strips =
+      reading && path == model::Path::network && network.gets_need_target;
   request_.element_bytes = element_bytes;
   request_.granule_elements = std::max<size_t>(options.granule, 1);
   request_.halo_bytes = halo_bytes_;

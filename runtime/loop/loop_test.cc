@@ -416,7 +416,9 @@ TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
     request.total_bytes = kCount * sizeof(double);
     request.max_buffer_bytes = options.max_buffer_bytes;
     request.compute_s = 1.3e-3;
-    request.nic_ranks = context.state().fabric->info().nic_ranks;
+    const fabric::Info& network = context.state().fabric->info();
+    request.nic_ranks = network.nic_ranks;
+    request.served_between_strips = network.gets_need_target;
     const plan::StripCosts costs = example_costs();
     EXPECT_EQ(plan, plan::plan_strip(request, &costs));
 

@@ -313,6 +313,7 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, const Nest
     request.in_reach_part[r] = key.way[r].in_reach_part;
   }
   request.nic_ranks = info.nic_ranks;
+  request.served_between_steps = info.gets_need_target;
   request.load = key.load;
   request.max_buffer_bytes = key.max_buffer_bytes;
   request.compute_s = compute_s;

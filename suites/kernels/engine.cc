@@ -32,7 +32,9 @@ plan::StripRequest request_of(Context& context, const EngineLoop& loop) {
   request.total_bytes = loop.transfer.block_bytes * loop.transfer.blocks;
   request.blocks = static_cast<uint32_t>(loop.transfer.blocks);
   request.peers = request.blocks;  // one from each rank
-  request.nic_ranks = context.state().fabric->info().nic_ranks;
+  const fabric::Info& network = context.state().fabric->info();
+  request.nic_ranks = network.nic_ranks;
+  request.served_between_strips = network.gets_need_target;
   const detail::NetworkLoads& loads = detail::LoopState::of(context.state()).loads;
   if (!loads.empty()) {
     request.load = loads.begin();
