@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <variant>
@@ -105,12 +106,14 @@ class Search {
   Search(const NestRequest& request, const NestEvaluator& evaluator, Sink& sink)
       : request_(request), evaluator_(evaluator), sink_(sink) {}
 
-  /// Cuts at every loop. Of a loop the large steps first: once several in a row were worse than the
-  /// best, and ever worse, smaller ones are, too.
+  /// Cuts at every loop. Of a loop, sizes of about as many steps as are expected to be best come
+  /// first, then smaller and larger ones: once some in a row were worse than the best, and ever
+  /// worse, those further on are, too.
   void run(const Tiles& baseline, const Steps& uncut, double baseline_s) {
     tried().tiles = baseline;
     tried().steps = uncut;
     if (consider(Schedule::vectorised, 1, baseline_s)) keep();
+    expected_steps_ = evaluator_.balanced_steps(baseline, uncut);
     for (uint32_t loop = outermost_cut(request_.nest); loop < request_.nest.depth; ++loop) {
       try_loop(loop);
     }
@@ -123,7 +126,9 @@ class Search {
   double best_s() const { return best_s_; }
 
  private:
-  static constexpr int kHopeless = 3;
+  static constexpr int kHopeless = 2;
+  static constexpr double kFirstAbove = 1.5;  // the nearest of sizes that are a factor of two apart
+  static constexpr double kNever = std::numeric_limits<double>::infinity();  // not possible
   static constexpr uint64_t kMostSteps = uint64_t{1} << 24;
 
   // The granules to try, from large to small: equal parts of the loop, and the largest whose tiles
@@ -167,17 +172,36 @@ class Search {
     } else {
       granules.insert(1);
     }
+    const double expected =
+        kFirstAbove * static_cast<double>(iterations(request_.nest, loop + 1)) / expected_steps_;
+    const auto* const middle = std::find_if(
+        granules.begin(), granules.end(),
+        [&](const auto& granule) { return static_cast<double>(granule.iterations) <= expected; });
+    const double middle_s = try_sizes(loop, growth, middle, granules.end(), true, kNever);
+    try_sizes(loop, growth, std::reverse_iterator(middle), std::reverse_iterator(granules.begin()),
+              false, middle_s);
+  }
+
+  // From one size on to ever smaller ones (`descending`), or larger ones. `last_s`: the time of the
+  // one before these. Returns the time of the first that is possible.
+  template <typename Iterator>
+  double try_sizes(uint32_t loop, const TileGrowth& growth, Iterator begin, Iterator end,
+                   bool descending, double last_s) {
+    double first_s = kNever;
     int hopeless = 0;
-    double last_s = std::numeric_limits<double>::infinity();
-    for (const auto& granule : granules) {
-      if (granule.protocol_begins) hopeless = 0;
+    bool left_protocol = false;  // going up
+    for (Iterator granule = begin; granule != end; ++granule) {
+      if (descending ? granule->protocol_begins : left_protocol) hopeless = 0;
+      left_protocol = granule->protocol_begins;
       if (hopeless == kHopeless) continue;
       const double before_s = best_s_;
-      const double s = try_cut({loop, granule.iterations}, growth);
-      if (std::isinf(s)) continue;  // not possible
+      const double s = try_cut({loop, granule->iterations}, growth);
+      if (std::isinf(s)) continue;
+      if (std::isinf(first_s)) first_s = s;
       hopeless = s < before_s || s < last_s ? 0 : hopeless + 1;
       last_s = s;
     }
+    return first_s;
   }
 
   // The largest below a protocol switch, and those with which a few slots fill the buffers.
@@ -213,7 +237,6 @@ class Search {
 
   // The time of the fastest schedule, or what none can be below.
   double try_cut(const Cut& cut, const TileGrowth& growth) {
-    constexpr double kNever = std::numeric_limits<double>::infinity();
     const uint64_t count = steps_of(request_.nest, cut);
     if (count < 2 || count > kMostSteps) return kNever;
     Steps& steps = tried().steps;
@@ -264,7 +287,8 @@ class Search {
   const NestRequest& request_;
   const NestEvaluator& evaluator_;
   Sink& sink_;
-  std::array<Way, 2> ways_;  // the best one so far, and what is tried
+  double expected_steps_ = 1;  // of the best cut
+  std::array<Way, 2> ways_;    // the best one so far, and what is tried
   size_t best_ = 0;
   Schedule schedule_ = Schedule::vectorised;
   uint32_t window_ = 1;

@@ -307,6 +307,20 @@ class NestEvaluator {
     return std::min({held, count - 1, queued, kMostWindow});
   }
 
+  /// Steps of which the first one's transfers, which are not hidden, take as long as issuing those
+  /// of all steps: about so many are best. At least 1.
+  double balanced_steps(const Tiles& tiles, const Steps& uncut) const {
+    double each_s = overhead();
+    for (const TileTransfer& transfer : uncut.transfers) {
+      const MessageCosts& message = transfer.many_regions
+                                        ? link_of(tiles.tile[transfer.tile]).vis->am().at(0)
+                                        : *transfer.message;
+      each_s += transfer.share * (message.o_base + message.r_base);
+    }
+    const double nic_s = uncut.terms.strips * uncut.terms.gap;
+    return each_s < nic_s ? std::sqrt(nic_s / each_s) : 1;
+  }
+
   uint32_t queue_depth() const { return queue_; }
 
   void perturb(const Perturbation& perturbation) {

@@ -97,8 +97,16 @@ VisCandidate candidate_of(const VisRequest& request, const VisCosts* costs, VisM
   const VisTuning tuning = costs != nullptr ? costs->tuning(request.direction) : VisTuning{};
   if (window == 0) window = tuning.window > 0 ? tuning.window : kDefaultPackedWindow;
   if (chunk_bytes != 0) return fitting_packed(request, chunk_bytes, window);
+  // Chunks were tuned with regions at the target. Where there is one, chunks can go to their place,
+  // which takes nothing of the target's time.
+  if (tuning.chunk_bytes != 0 && !one_place(request)) {
+    return fitting_packed(request, tuning.chunk_bytes, window);
+  }
   VisCandidate best = fitting_packed(request, request.medium_bytes, window);
   if (costs == nullptr) return best;
+  if (tuning.chunk_bytes != 0 && !vis_lands(request, best.chunk_bytes)) {
+    return fitting_packed(request, tuning.chunk_bytes, window);
+  }
   double best_s = model_time(request, *costs, best);
   const auto consider = [&](uint64_t bytes) {
     const VisCandidate other = fitting_packed(request, bytes, window);
@@ -108,10 +116,6 @@ VisCandidate candidate_of(const VisRequest& request, const VisCosts* costs, VisM
     best_s = other_s;
   };
   if (tuning.chunk_bytes != 0) {
-    const VisCandidate tuned = fitting_packed(request, tuning.chunk_bytes, window);
-    // Chunks were tuned with regions at the target. Where there is one, chunks can go to their
-    // place, which takes nothing of the target's time.
-    if (!one_place(request) || !vis_lands(request, best.chunk_bytes)) return tuned;
     consider(tuning.chunk_bytes);
     return best;
   }
