@@ -339,6 +339,7 @@ TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
   // What is done while the first transfer is under way keeps the peer from serving it.
   request.own_bytes = kMiB;
   EXPECT_NEAR(time(whole), alone[0] + transfer_s, 0.01 * transfer_s);
+  EXPECT_NEAR(time({Schedule::all_issued, kMiB, 1}), time(whole), 0.01 * transfer_s);
   const double both_s = time(all);
   EXPECT_NEAR(both_s, alone[1] + transfer_s, 0.1 * transfer_s);
   request.served_between_strips = false;

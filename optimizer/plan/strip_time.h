@@ -59,7 +59,7 @@ inline double get_all_issued(const StripTerms& t) {
   const double step = t.r + t.work;
   const double last = t.r_last + t.work_last;
   const double all_work = (m - 1) * step + last;
-  if (m < 2) return t.o_first + longest(t.round_trip_first, t.own_work) + last;
+  if (m < 2) return t.o_first + longest(t.round_trip_first + t.lag, t.own_work) + last;
   const double first_arrival = t.o_first + t.round_trip_first + t.lag;
 
   double issued = t.o_first + (m - 2) * t.o + t.o_last;
