@@ -2,7 +2,10 @@
 // emulated fabric on its virtual clock, without jitter, with computation of given length. Fabric,
 // engine and closed forms are three implementations of docs/measurement.md.
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,9 +13,11 @@
 #include <stripline/context.h>
 #include <stripline/loop.h>
 
+#include "base/json.h"
 #include "optimizer/plan/strip_costs.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/loop/exact_costs.h"
+#include "runtime/rma/context_state.h"
 
 namespace stripline {
 namespace {
@@ -33,13 +38,31 @@ struct Timing {
   double overhead_s = 0;  ///< of all strips, as predicted
 };
 
+// A profile as it is built in, but that gets wait for calls of their target.
+class ProfileThatNeedsTargets {
+ public:
+  explicit ProfileThatNeedsTargets(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() /
+              ("stripline_loop_time_" + std::to_string(::getpid()) + ".json")) {
+    Json profile = *parse_json(fabric::builtin_profile_text(name), name);
+    profile["get"]["needs_target"] = true;
+    std::ofstream(path_) << profile.dump();
+  }
+  ~ProfileThatNeedsTargets() { std::filesystem::remove(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
 class LoopTime : public ::testing::TestWithParam<std::string> {
  protected:
   static constexpr size_t kCount = 65536;  // doubles
 
-  // The measured and the predicted time of each case.
-  std::vector<Timing> run(const std::vector<Case>& cases) const {
-    const std::string fabric = "emulated:" + GetParam() + ",compute=none,jitter=off";
+  // The measured and the predicted time of each case, on rank 0. `both`: rank 1 does the same.
+  static std::vector<Timing> run(const std::string& profile, const std::vector<Case>& cases,
+                                 bool both = false) {
+    const std::string fabric = "emulated:" + profile + ",compute=none,jitter=off";
     const plan::StripCosts costs = exact_costs(fabric);
     std::vector<Timing> timings(cases.size());
     bootstrap::ThreadGroupOptions options;
@@ -52,6 +75,7 @@ class LoopTime : public ::testing::TestWithParam<std::string> {
       for (size_t i = 0; i < cases.size(); ++i) {
         context.barrier();
         if (context.rank_me() == 0) timings[i] = time_of(context, *mine, costs, cases[i]);
+        if (context.rank_me() != 0 && both) time_of(context, *mine, costs, cases[i]);
         context.barrier();
       }
     });
@@ -68,6 +92,7 @@ class LoopTime : public ::testing::TestWithParam<std::string> {
     request.direction = c.direction;
     request.total_bytes = kCount * sizeof(double);
     request.compute_s = c.compute_s;
+    request.served_between_strips = context.state().fabric->info().gets_need_target;
     if (c.own_s > 0) {
       request.own_bytes =
           static_cast<uint64_t>(c.own_s / c.compute_s * static_cast<double>(request.total_bytes));
@@ -75,7 +100,7 @@ class LoopTime : public ::testing::TestWithParam<std::string> {
     const auto compute = [&](size_t, size_t begin, size_t end, const double*) {
       context.compute_for(c.compute_s * static_cast<double>(end - begin) / kCount);
     };
-    const auto remote = context.on_rank(mine, 1);
+    const auto remote = context.on_rank(mine, 1 - context.rank_me());
     Timing timing;
     const plan::StripPlan plan = plan::force_strip(request, &costs, c.candidate);
     timing.predicted_s = plan.predicted_s;
@@ -119,7 +144,7 @@ TEST_P(LoopTime, AgreesWithThePrediction) {
     cases.push_back({Direction::get, {Schedule::all_issued, 32768, 1}, 500e-6, own_s});
     cases.push_back({Direction::get, {Schedule::pipelined, 32768, 2}, 500e-6, own_s});
   }
-  const std::vector<Timing> timings = run(cases);
+  const std::vector<Timing> timings = run(GetParam(), cases);
   for (size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
     // A strip that must be waited for needs no poll: the overhead is charged up to once per strip.
@@ -129,6 +154,32 @@ TEST_P(LoopTime, AgreesWithThePrediction) {
         << " strips of " << c.candidate.strip_bytes << ", window " << c.candidate.window
         << ", compute " << c.compute_s << " s, own " << c.own_s << " s: " << timings[i].measured_s
         << " s, predicted " << timings[i].predicted_s << " s";
+  }
+}
+
+// Both ranks go through the same loop, and serve each other where they wait and between strips.
+TEST_P(LoopTime, OfPeersThatServeBetweenStripsAgreesWithThePrediction) {
+  std::vector<Case> cases;
+  for (const double compute_s : {50e-6, 500e-6, 5e-3}) {
+    for (const double own_s : {0.0, 500e-6}) {
+      cases.push_back({Direction::get, {Schedule::vectorised, 0, 1}, compute_s, own_s});
+      cases.push_back({Direction::get, {Schedule::all_issued, 512 << 10, 1}, compute_s, own_s});
+      cases.push_back({Direction::get, {Schedule::all_issued, 64 << 10, 1}, compute_s, own_s});
+      for (const uint32_t window : {1U, 2U, 4U}) {
+        cases.push_back(
+            {Direction::get, {Schedule::pipelined, 64 << 10, window}, compute_s, own_s});
+      }
+    }
+  }
+  const ProfileThatNeedsTargets profile(GetParam());
+  const std::vector<Timing> timings = run(profile.path(), cases, true);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const Case& c = cases[i];
+    EXPECT_NEAR(timings[i].measured_s, timings[i].predicted_s,
+                0.03 * timings[i].predicted_s + timings[i].overhead_s)
+        << plan::to_string(c.candidate.schedule) << " strips of " << c.candidate.strip_bytes
+        << ", window " << c.candidate.window << ", compute " << c.compute_s << " s, own " << c.own_s
+        << " s: " << timings[i].measured_s << " s, predicted " << timings[i].predicted_s << " s";
   }
 }
 
