@@ -253,7 +253,7 @@ class NestEvaluator {
       // What is written leaves after the computation of a step, and is retired by later ones.
       t.work += steps.put_issue + steps.put_retire;
       t.work_last = t.work;
-      t.others = request_.served_between_steps ? t.work : 0;
+      t.others = served_later(t.work);
       return beside + steps.put_round_trip +
              std::max(pace,
                       pipeline ? strip_time::get_pipelined(t) : strip_time::get_all_issued(t));
@@ -284,9 +284,8 @@ class NestEvaluator {
     set_work(steps, Schedule::pipelined, 1);
     const StripTerms& t = steps.terms;
     const double step = std::max(t.o + t.r + t.work + steps.put_issue + steps.put_retire, t.gap);
-    const double served = request_.served_between_steps ? t.work : 0;
     const double cycle =
-        std::max(t.o + t.round_trip + served + t.r,
+        std::max(t.o + t.round_trip + served_later(t.work) + t.r,
                  t.work + steps.put_issue + steps.put_round_trip + steps.put_retire);
     const double enough = step > 0 ? kSlack * std::ceil(cycle / step) : 1;
     const auto window =
@@ -395,6 +394,12 @@ class NestEvaluator {
     steps.choices.emplace_back(choose_vis(request, *link.vis));
     // What the NIC takes of it is bytes, all but a little.
     transfer.slowdown = slowdown(link, direction, tile.bytes());
+  }
+
+  // How much later a get is served because the peer computes, which goes through a nest like this.
+  double served_later(double work_s) const {
+    if (!request_.served_between_steps || !costs_->has_get()) return 0;
+    return std::max(0.0, work_s - costs_->get().at(0).L);
   }
 
   // Of the mean tile: some are not moved.

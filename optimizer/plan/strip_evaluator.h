@@ -217,13 +217,13 @@ class Evaluator {
     return std::max(measured_s + saved * static_cast<double>(total_), kLeastCompute * measured_s);
   }
 
-  double all_issued(StripTerms& t) const {
+  double all_issued(CandidateTerms& t) const {
     set_lag(t, t.strips);
     return request_.direction == Direction::get ? strip_time::get_all_issued(t)
                                                 : strip_time::put_all_issued(t);
   }
 
-  double pipelined(StripTerms& t, uint32_t window) const {
+  double pipelined(CandidateTerms& t, uint32_t window) const {
     t.window = window;
     set_lag(t, t.window);
     return request_.direction == Direction::get ? strip_time::get_pipelined(t)
@@ -353,14 +353,14 @@ class Evaluator {
 
   // Of `in_flight` strips, those of the second and later ranks may be served first.
   // Each message of a window may find another one before it, as windows have room for.
-  // Peers that serve between strips have each issued what they begin with, and gone through their
-  // own data, before they serve the first ones, and compute on a strip before they serve others.
-  void set_lag(StripTerms& t, double in_flight) const {
+  // Peers that serve between strips have gone through their own data before they serve what is
+  // asked of them first; what comes later finds them at a strip, begun when it was asked for.
+  void set_lag(CandidateTerms& t, double in_flight) const {
     t.lag = t.others = 0;
     if (request_.direction == Direction::put) return;
     if (request_.served_between_strips) {
       t.lag = t.own_work;
-      t.others = t.work;
+      t.others = std::max(0.0, t.work - at(t.message_bytes, Corner::nominal).L);
     }
     if (request_.peers < 2) return;
     if (finds_others(request_)) t.others += (kSlack - 1) * t.round_trip;
