@@ -311,9 +311,13 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, const Nest
   for (uint32_t r = 0; r < key.nest.references(); ++r) {
     request.link[r] = key.way[r].link;
     request.in_reach_part[r] = key.way[r].in_reach_part;
+    // Between ranks of a node the kernel may copy, which needs nobody.
+    const bool by_network = key.way[r].link == plan::link_by(model::Path::network);
+    if (by_network && reads(key.nest.reference[r].mode)) {
+      request.served_between_steps = info.gets_need_target;
+    }
   }
   request.nic_ranks = info.nic_ranks;
-  request.served_between_steps = info.gets_need_target;
   request.load = key.load;
   request.max_buffer_bytes = key.max_buffer_bytes;
   request.compute_s = compute_s;

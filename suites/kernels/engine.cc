@@ -34,7 +34,8 @@ plan::StripRequest request_of(Context& context, const EngineLoop& loop) {
   request.peers = request.blocks;  // one from each rank
   const fabric::Info& network = context.state().fabric->info();
   request.nic_ranks = network.nic_ranks;
-  request.served_between_strips = network.gets_need_target;
+  request.served_between_strips =
+      context.state().path_to(1) == model::Path::network && network.gets_need_target;
   const detail::NetworkLoads& loads = detail::LoopState::of(context.state()).loads;
   if (!loads.empty()) {
     request.load = loads.begin();
