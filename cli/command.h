@@ -77,7 +77,7 @@ struct ExplainLoop {
   uint32_t peers = 1;
   bool uneven = false;  ///< the blocks differ in size
   uint32_t nic_ranks = 1;
-  bool served_between_strips = false;  ///< the network needs calls of the peers, which compute
+  bool served_between_strips = false;  ///< the network needs calls of the peers, which do the same
   uint32_t nodes = 1;                  ///< that communicate at once
   std::vector<uint32_t> distances;     ///< blocks whose ranks are at distance 0, 1, ...
   uint64_t own_bytes = 0;

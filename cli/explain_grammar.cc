@@ -114,7 +114,7 @@ void ExplainGrammar::define_loop(CLI::App& explain, Action& result) {
       ->check(is_count())
       ->capture_default_str();
   loop->add_flag("--served-between-strips", loop_.served_between_strips,
-                 "Peers serve a get only between two strips of such a loop (tcp)");
+                 "Peers go through such a loop, too, and serve this one between strips (tcp)");
   loop->add_option("--nodes", loop_.nodes, "Nodes that communicate at the same time")
       ->type_name("N")
       ->check(is_count())

@@ -89,6 +89,8 @@ std::string operation_text(const std::string& title, const OperationModel& opera
     add(table, range, "G", segment.G_s_per_byte, seconds_per_byte_text);
     add(table, range, "r", segment.r_base_s, time_text);
     add(table, range, "r per byte", segment.r_per_byte_s, seconds_per_byte_text);
+    add(table, range, "s", segment.s_base_s, time_text);
+    add(table, range, "s per byte", segment.s_per_byte_s, seconds_per_byte_text);
   }
   add(table, "any", "queue depth", operation.queue_depth, count_text);
   for (const model::BufferPoint& point : operation.buffers) {

@@ -18,6 +18,8 @@ MessageCosts compile(const model::Segment& segment, Corner corner) {
   costs.G = end_of(segment.G_s_per_byte, corner);
   costs.r_base = end_of(segment.r_base_s, corner);
   costs.r_per_byte = end_of(segment.r_per_byte_s, corner);
+  costs.s_base = end_of(segment.s_base_s, corner);
+  costs.s_per_byte = end_of(segment.s_per_byte_s, corner);
   return costs;
 }
 

@@ -24,11 +24,15 @@ struct MessageCosts {
   double G = 0;  ///< per byte
   double r_base = 0;
   double r_per_byte = 0;
+  double s_base = 0;
+  double s_per_byte = 0;
 
   /// CPU time to issue while the queue has room.
   double o(double bytes) const { return o_base + o_per_byte * bytes; }
   /// CPU time to retire an operation that has arrived.
   double r(double bytes) const { return r_base + r_per_byte * bytes; }
+  /// CPU time of the target to serve an operation.
+  double s(double bytes) const { return s_base + s_per_byte * bytes; }
   /// NIC occupancy: the distance of two messages in a stream.
   double gap(double bytes) const { return g + G * bytes; }
   /// From injection to completion on an idle network: 2 L + G S.

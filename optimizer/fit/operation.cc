@@ -45,10 +45,12 @@ class OperationFitter {
     linearize_logs(samples_.overlap);
     for (auto& [bytes, bursts] : samples_.issue) linearize_logs(bursts);
     for (auto& [bytes, counts] : samples_.flood) linearize_logs(counts);
+    for (auto& [bytes, initiators] : samples_.exchange) linearize_logs(initiators);
     derive_stream();
     find_nic_bound_sizes();
     STRIPLINE_RETURN_IF_ERROR(fit_queue());
     derive_issue_cost();
+    derive_serve_cost();
     STRIPLINE_RETURN_IF_ERROR(find_segments());
     return std::move(fit_);
   }
@@ -232,6 +234,29 @@ class OperationFitter {
     }
   }
 
+  // s(S) per run: by how much longer an operation takes when the other rank makes them, too.
+  void derive_serve_cost() {
+    std::map<uint32_t, std::vector<double>> logs;
+    for (const auto& [bytes, initiators] : samples_.exchange) {
+      const auto one = initiators.find(1);
+      const auto both = initiators.find(2);
+      if (one == initiators.end() || both == initiators.end()) continue;
+      for (const auto& [run, both_s] : both->second) {
+        const auto one_s = one->second.find(run);
+        if (one_s == one->second.end() || !(one_s->second > 0.0) || !(both_s > 0.0)) continue;
+        serve_[bytes][run] = both_s - one_s->second;
+        exchanged_[bytes][run] = both_s;
+        logs[run].push_back(std::log(both_s / one_s->second));
+      }
+    }
+    std::vector<double> per_run;
+    for (const auto& [run, of_run] : logs) {
+      per_run.push_back(stats::mean_and_variance(of_run).mean);
+    }
+    const auto interval = stats::mean_interval(per_run, options_.confidence);
+    if (!interval.ok() || !(interval->low > std::log(options_.serve_ratio))) serve_.clear();
+  }
+
   // Sizes whose stream clearly costs more than the CPU work in it.
   void find_nic_bound_sizes() {
     if (one_way_ || stream_.empty()) return;
@@ -314,6 +339,11 @@ class OperationFitter {
                                         samples_.latency, options_.robust);
     fit_wire(wire, where, segment);
     fit_stream(range, where, wire, segment);
+    if (!serve_.empty()) {
+      const RunLines serve = lines_in(serve_, exchanged_, range);
+      segment.s_base_s = publish_intercept(serve);
+      segment.s_per_byte_s = publish_slope(serve);
+    }
     return segment;
   }
 
@@ -368,6 +398,8 @@ class OperationFitter {
   SizeCurve stream_;     // Per operation in a long stream.
   SizeCurve nic_bound_;  // The part of it where the NIC is the bottleneck.
   SizeCurve issue_;      // o(S)
+  SizeCurve serve_;      // s(S), where serving costs anything.
+  SizeCurve exchanged_;  // What it was found from: the time of operations both ways.
 };
 
 }  // namespace

@@ -76,6 +76,42 @@ TEST(FitOperation, CpuBoundStreamsLeaveGAbsent) {
   EXPECT_EQ(fit->model.queue_depth->value, 512.0);
 }
 
+std::vector<TrueOperation> serving_machine() {
+  std::vector<TrueOperation> machine = example_machine();
+  for (TrueSegment& segment : machine[0].segments) {
+    segment.s_base = 4e-6;
+    segment.s_per_byte = 0.3e-9;
+  }
+  return machine;
+}
+
+TEST(FitOperation, WhatServingCostsIsFoundFromOperationsBothWays) {
+  const NoiseModel silence{.between_runs = 0.0, .within_run = 0.0};
+  for (const NoiseModel& noise : {silence, NoiseModel{}}) {
+    const auto fit =
+        fit_operation(samples_of("get", noise, 8, full_campaign(), serving_machine()), Kind::get);
+    ASSERT_TRUE(fit.ok()) << fit.error().message();
+    for (const model::Segment& segment : fit->model.segments) {
+      ASSERT_TRUE(segment.s_base_s && segment.s_per_byte_s);
+      const double tolerance = noise.within_run > 0 ? 0.3 : 1e-5;
+      EXPECT_NEAR(segment.s_base_s->value, 4e-6, tolerance * 4e-6);
+      EXPECT_NEAR(segment.s_per_byte_s->value, 0.3e-9, tolerance * 0.3e-9);
+    }
+  }
+}
+
+TEST(FitOperation, WhereServingCostsNothingItIsAbsent) {
+  OperationSamples samples = samples_of("get", {}, 9, full_campaign(), serving_machine());
+  for (auto& [bytes, initiators] : samples.exchange) {
+    for (auto& [run, time] : initiators.at(2)) time = 1.03 * initiators.at(1).at(run);
+  }
+  const auto fit = fit_operation(samples, Kind::get);
+  ASSERT_TRUE(fit.ok());
+  for (const model::Segment& segment : fit->model.segments) {
+    EXPECT_FALSE(segment.s_base_s || segment.s_per_byte_s) << "3 % may be anything";
+  }
+}
+
 TEST(FitOperation, WithoutOverlapTheLatencyIsStillExplained) {
   OperationSamples samples = samples_of("get", {}, 5);
   samples.overlap.clear();

@@ -24,7 +24,9 @@ struct OperationSamples {
   std::map<uint64_t, std::map<uint64_t, RunMedians>> issue;  ///< By size, then burst.
   std::map<uint64_t, std::map<uint64_t, RunMedians>> flood;  ///< By size, then count.
   std::map<uint64_t, RunMedians> overlap;                    ///< By size: exposed time.
-  uint32_t raw_samples = 0;                                  ///< Repetitions in all of these.
+  /// By size, then the ranks that initiate: time per operation.
+  std::map<uint64_t, std::map<uint64_t, RunMedians>> exchange;
+  uint32_t raw_samples = 0;  ///< Repetitions in all of these.
 };
 
 /// micro.receive with one size of gets: seconds per get, by size of the buffer.

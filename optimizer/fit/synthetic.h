@@ -21,6 +21,8 @@ struct TrueSegment {
   double G = 0.0;
   double r_base = 0.0;
   double r_per_byte = 0.0;
+  double s_base = 0.0;  ///< Without both, operations both ways are not measured.
+  double s_per_byte = 0.0;
 };
 
 struct TrueOperation {

@@ -95,6 +95,8 @@ inline TunedModel example_model() {
   large.g_s = example_parameter(1.2e-6);
   large.G_s_per_byte = example_parameter(1.25e-9);
   large.r_per_byte_s = example_parameter(0.01e-9);
+  large.s_base_s = example_parameter(0.5e-6);
+  large.s_per_byte_s = example_parameter(0.02e-9);
   OperationModel operation;
   operation.segments = {small, large};
   operation.queue_depth = example_parameter(64);

@@ -38,6 +38,8 @@ Json operation_to_json(const OperationModel& operation) {
     put_parameter(json, "G_s_per_byte", segment.G_s_per_byte, kSecondsPerByteRule);
     put_parameter(json, "r_base_s", segment.r_base_s, kSecondsRule);
     put_parameter(json, "r_per_byte_s", segment.r_per_byte_s, kSecondsPerByteRule);
+    put_parameter(json, "s_base_s", segment.s_base_s, kSecondsRule);
+    put_parameter(json, "s_per_byte_s", segment.s_per_byte_s, kSecondsPerByteRule);
     segments.push_back(std::move(json));
   }
   Json json = {{"segments", std::move(segments)}};
@@ -115,9 +117,10 @@ Result<std::string> hash_without_member(const Json& document) {
 }
 
 Result<Segment> read_segment(const Json& json, const std::string& where) {
-  STRIPLINE_RETURN_IF_ERROR(only_known(json, where,
-                                       {"from_bytes", "to_bytes", "o_base_s", "o_per_byte_s", "L_s",
-                                        "g_s", "G_s_per_byte", "r_base_s", "r_per_byte_s"}));
+  STRIPLINE_RETURN_IF_ERROR(
+      only_known(json, where,
+                 {"from_bytes", "to_bytes", "o_base_s", "o_per_byte_s", "L_s", "g_s",
+                  "G_s_per_byte", "r_base_s", "r_per_byte_s", "s_base_s", "s_per_byte_s"}));
   Segment segment;
   STRIPLINE_ASSIGN_OR_RETURN(segment.from_bytes, read_count(json, "from_bytes", where, kMaxBytes));
   STRIPLINE_ASSIGN_OR_RETURN(segment.to_bytes, read_count(json, "to_bytes", where, kMaxBytes));
@@ -131,6 +134,9 @@ Result<Segment> read_segment(const Json& json, const std::string& where) {
   STRIPLINE_RETURN_IF_ERROR(read_optional(json, "r_base_s", where, kSecondsRule, segment.r_base_s));
   STRIPLINE_RETURN_IF_ERROR(
       read_optional(json, "r_per_byte_s", where, kSecondsPerByteRule, segment.r_per_byte_s));
+  STRIPLINE_RETURN_IF_ERROR(read_optional(json, "s_base_s", where, kSecondsRule, segment.s_base_s));
+  STRIPLINE_RETURN_IF_ERROR(
+      read_optional(json, "s_per_byte_s", where, kSecondsPerByteRule, segment.s_per_byte_s));
   return segment;
 }
 

@@ -9,6 +9,9 @@
 // * g, G: a message occupies the NIC for g + S G; a lone message pays only S G.
 // * r(S), CPU time of the initiator to retire one operation that has already arrived,
 //   r_base + S r_per_byte.
+// * s(S), CPU time of the target to serve one operation, s_base + S s_per_byte, where its calls do
+//   that and not a NIC. The initiator pays it, too, where the target does the same as it at the
+//   same time: then both serve as many operations as they make.
 // * Q, operations in the NIC queue before issuing blocks; then issuing costs max(o(S), g + S G),
 //   which makes o(b,S) a hinge in the burst length b.
 //
@@ -45,6 +48,8 @@ struct Segment {
   std::optional<Parameter> G_s_per_byte;
   std::optional<Parameter> r_base_s;
   std::optional<Parameter> r_per_byte_s;
+  std::optional<Parameter> s_base_s;
+  std::optional<Parameter> s_per_byte_s;
 };
 
 /// What the CPU pays for data that come into a private buffer of so many bytes, all of which is

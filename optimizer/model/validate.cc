@@ -33,14 +33,16 @@ Status check_segment(const std::string& where, const Segment& segment) {
       {".o_base_s", &segment.o_base_s},
       {".L_s", &segment.L_s},
       {".g_s", &segment.g_s},
-      {".r_base_s", &segment.r_base_s}};
+      {".r_base_s", &segment.r_base_s},
+      {".s_base_s", &segment.s_base_s}};
   for (const auto& [name, parameter] : seconds) {
     STRIPLINE_RETURN_IF_ERROR(check_optional(where + name, *parameter, kSecondsRule));
   }
   const std::pair<const char*, const std::optional<Parameter>*> per_byte[] = {
       {".o_per_byte_s", &segment.o_per_byte_s},
       {".G_s_per_byte", &segment.G_s_per_byte},
-      {".r_per_byte_s", &segment.r_per_byte_s}};
+      {".r_per_byte_s", &segment.r_per_byte_s},
+      {".s_per_byte_s", &segment.s_per_byte_s}};
   for (const auto& [name, parameter] : per_byte) {
     STRIPLINE_RETURN_IF_ERROR(check_optional(where + name, *parameter, kSecondsPerByteRule));
   }

@@ -208,7 +208,7 @@ std::string to_text(const Explanation& e) {
   }
   out += "model entries:\n";
   for (const Explanation::Entry& entry : e.entries) {
-    out += "    " + entry_text(entry.bytes, entry.message) + "\n";
+    out += "    " + entry_text(entry.bytes, entry.message, e.request.served_between_strips) + "\n";
     if (entry.buffer) {
       out += "      in a buffer of " + exact_bytes_text(entry.buffer->bytes) + ": r more by " +
              format("%.3g ns/B", entry.buffer->retire_s_per_byte * 1e9) + ", first read " +
@@ -264,7 +264,8 @@ Json to_json(const Explanation& e) {
   }
   json["entries"] = Json::array();
   for (const Explanation::Entry& entry : e.entries) {
-    json["entries"].push_back(detail::entry_json(entry.bytes, entry.message));
+    json["entries"].push_back(
+        detail::entry_json(entry.bytes, entry.message, e.request.served_between_strips));
     if (!entry.buffer) continue;
     json["entries"].back()["buffer"] = {{"bytes", entry.buffer->bytes},
                                         {"retire_s_per_byte", entry.buffer->retire_s_per_byte},

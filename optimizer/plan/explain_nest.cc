@@ -295,7 +295,7 @@ std::string to_text(const NestExplanation& e) {
   if (!e.entries.empty()) out += "model entries:\n";
   for (const NestExplanation::Entry& entry : e.entries) {
     out += "    " + path_text(entry.link) + " " + std::string(to_string(entry.direction)) + " of " +
-           detail::entry_text(entry.bytes, entry.message) + "\n";
+           detail::entry_text(entry.bytes, entry.message, e.request.served_between_steps) + "\n";
   }
   return out;
 }
@@ -338,7 +338,7 @@ Json to_json(const NestExplanation& e) {
   }
   json["entries"] = Json::array();
   for (const NestExplanation::Entry& entry : e.entries) {
-    Json one = detail::entry_json(entry.bytes, entry.message);
+    Json one = detail::entry_json(entry.bytes, entry.message, e.request.served_between_steps);
     one["path"] = path_text(entry.link);
     one["direction"] = to_string(entry.direction);
     json["entries"].push_back(std::move(one));

@@ -45,21 +45,25 @@ std::string reason_text(Reason reason, const Gain& gain) {
   return {};
 }
 
-std::string entry_text(uint64_t bytes, const cost::MessageCosts& message) {
+std::string entry_text(uint64_t bytes, const cost::MessageCosts& message, bool serves) {
   const auto size = static_cast<double>(bytes);
-  return exact_bytes_text(bytes) + ": o " + time_text(message.o(size)) + ", L " +
-         time_text(message.L) + ", gap " + time_text(message.gap(size)) + ", G " +
-         format("%.4g ns/B", message.G * 1e9) + ", r " + time_text(message.r(size));
+  std::string text = exact_bytes_text(bytes) + ": o " + time_text(message.o(size)) + ", L " +
+                     time_text(message.L) + ", gap " + time_text(message.gap(size)) + ", G " +
+                     format("%.4g ns/B", message.G * 1e9) + ", r " + time_text(message.r(size));
+  if (serves) text += ", s " + time_text(message.s(size));
+  return text;
 }
 
-Json entry_json(uint64_t bytes, const cost::MessageCosts& message) {
+Json entry_json(uint64_t bytes, const cost::MessageCosts& message, bool serves) {
   const auto size = static_cast<double>(bytes);
-  return {{"bytes", bytes},
-          {"o_s", message.o(size)},
-          {"L_s", message.L},
-          {"gap_s", message.gap(size)},
-          {"G_s_per_byte", message.G},
-          {"r_s", message.r(size)}};
+  Json json = {{"bytes", bytes},
+               {"o_s", message.o(size)},
+               {"L_s", message.L},
+               {"gap_s", message.gap(size)},
+               {"G_s_per_byte", message.G},
+               {"r_s", message.r(size)}};
+  if (serves) json["s_s"] = message.s(size);
+  return json;
 }
 
 }  // namespace stripline::plan::detail

@@ -25,9 +25,10 @@ struct Gain {
 };
 std::string reason_text(Reason reason, const Gain& gain);
 
-/// The parameters that hold for messages of one size, on one line without its end.
-std::string entry_text(uint64_t bytes, const cost::MessageCosts& message);
-/// The same as members of an object: bytes, o_s, L_s, gap_s, G_s_per_byte, r_s.
-Json entry_json(uint64_t bytes, const cost::MessageCosts& message);
+/// The parameters that hold for messages of one size, on one line without its end. `serves`: those
+/// of serving them, too.
+std::string entry_text(uint64_t bytes, const cost::MessageCosts& message, bool serves);
+/// The same as members of an object: bytes, o_s, L_s, gap_s, G_s_per_byte, r_s, and s_s.
+Json entry_json(uint64_t bytes, const cost::MessageCosts& message, bool serves);
 
 }  // namespace stripline::plan::detail

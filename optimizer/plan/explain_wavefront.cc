@@ -110,7 +110,7 @@ std::string to_text(const WavefrontExplanation& e) {
   }
   out += "model entries, of puts:\n";
   for (const WavefrontExplanation::Entry& entry : e.entries) {
-    out += "    " + detail::entry_text(entry.bytes, entry.message) + "\n";
+    out += "    " + detail::entry_text(entry.bytes, entry.message, false) + "\n";
   }
   return out + "    overhead per piece " + time_text(e.overhead_s) + "\n";
 }
@@ -150,7 +150,7 @@ Json to_json(const WavefrontExplanation& e) {
   }
   json["entries"] = Json::array();
   for (const WavefrontExplanation::Entry& entry : e.entries) {
-    json["entries"].push_back(detail::entry_json(entry.bytes, entry.message));
+    json["entries"].push_back(detail::entry_json(entry.bytes, entry.message, false));
   }
   return json;
 }

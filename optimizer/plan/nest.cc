@@ -334,6 +334,7 @@ double lower_gain(NestEvaluator& evaluator, Perturbed before, Perturbed after, d
   for (const Source source : {Source::buffers, Source::overhead}) add(source);
   if (evaluator.estimates_compute()) add(Source::compute);
   for (const Source source : detail::kMessageSources) add(source);
+  if (evaluator.serves()) add(Source::serve);
   if (evaluator.dependence(before.steps, Source::regions).any ||
       evaluator.dependence(after.steps, Source::regions).any) {
     add(Source::regions);
@@ -366,7 +367,7 @@ std::optional<StripRequest> stream_of(const NestRequest& request) {
   strips.granule_elements = row;
   strips.total_bytes = saturating_multiply(iterations(nest, nest.depth), reference.element_bytes);
   strips.nic_ranks = request.nic_ranks;
-  strips.served_between_strips = request.served_between_steps && strips.direction == Direction::get;
+  strips.served_between_strips = request.served_between_steps;
   strips.load = request.load;
   strips.max_buffer_bytes = request.max_buffer_bytes;
   strips.compute_s = request.compute_s;

@@ -54,8 +54,8 @@ struct NestRequest {
   std::array<NestLink, kNestLinks> links{};
   /// Ranks that share a NIC, whose nests are taken to move as much at the same time.
   uint32_t nic_ranks = 1;
-  /// The network needs calls of the ranks that are read, and those go through a nest like this one,
-  /// and make them between steps (StripRequest::served_between_strips).
+  /// The network needs calls of the ranks that data are of, and those go through a nest like this
+  /// one, and make them between steps (StripRequest::served_between_strips).
   bool served_between_steps = false;
   /// What else is under way in the network: all nodes do the same. The shares are those of all
   /// references together (Iancu et al., section 6.2).

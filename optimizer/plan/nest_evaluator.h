@@ -314,13 +314,17 @@ class NestEvaluator {
       const MessageCosts& message = transfer.many_regions
                                         ? link_of(tiles.tile[transfer.tile]).vis->am().at(0)
                                         : *transfer.message;
-      each_s += transfer.share * (message.o_base + message.r_base);
+      const double serve = serves(transfer) ? message.s_base : 0;
+      each_s += transfer.share * (message.o_base + message.r_base + serve);
     }
     const double nic_s = uncut.terms.strips * uncut.terms.gap;
     return each_s < nic_s ? std::sqrt(nic_s / each_s) : 1;
   }
 
   uint32_t queue_depth() const { return queue_; }
+
+  /// Whether this rank serves as many transfers as it makes.
+  bool serves() const { return request_.served_between_steps; }
 
   void perturb(const Perturbation& perturbation) {
     const Corner before = perturbation_.of(Source::compute);
@@ -348,6 +352,7 @@ class NestEvaluator {
       case Source::gap:
       case Source::bandwidth:
       case Source::retire:
+      case Source::serve:
       case Source::regions:
       case Source::turns:
         break;
@@ -396,6 +401,12 @@ class NestEvaluator {
     transfer.slowdown = slowdown(link, direction, tile.bytes());
   }
 
+  // Whether this rank serves a transfer like this one for each of its own. What serving tiles of
+  // many regions takes is in their stage.
+  bool serves(const TileTransfer& transfer) const {
+    return request_.served_between_steps && !transfer.many_regions;
+  }
+
   // How much later a get is served because the peer computes, which goes through a nest like this.
   double served_later(double work_s) const {
     if (!request_.served_between_steps || !costs_->has_get()) return 0;
@@ -419,11 +430,11 @@ class NestEvaluator {
       const double size = transfer.full * static_cast<double>(tile.run_bytes);
       const MessageCosts m = message(transfer);
       const double byte_s = ranks * transfer.slowdown * m.G;
-      const TileCosts one{m.o(size), m.r(size), 0, 2 * m.L + byte_s * size,
-                          ranks * m.g + byte_s * size};
+      const TileCosts one{m.o(size), m.r(size), serves(transfer) ? m.s(size) : 0,
+                          2 * m.L + byte_s * size, ranks * m.g + byte_s * size};
       const auto runs = static_cast<double>(tile.runs);
-      return {runs * one.issue, runs * one.retire, 0, one.round_trip + (runs - 1) * one.gap,
-              runs * one.gap};
+      return {runs * one.issue, runs * one.retire, runs * one.serve,
+              one.round_trip + (runs - 1) * one.gap, runs * one.gap};
     }
     const auto& [candidate, stage, residual] = steps.choices[transfer.choice];
     const Corner regions = perturbation_.of(Source::regions);

@@ -8,7 +8,7 @@
 
 namespace stripline::plan::detail {
 
-/// Those of a message.
+/// Those of a message that a rank sends; Source::serve is of those that it serves.
 inline constexpr std::array kMessageSources = {Source::issue, Source::latency, Source::gap,
                                                Source::bandwidth, Source::retire};
 
@@ -33,6 +33,10 @@ inline cost::MessageCosts perturbed(const cost::MessageCosts& nominal,
     case Source::retire:
       message.r_base = end.r_base;
       message.r_per_byte = end.r_per_byte;
+      break;
+    case Source::serve:
+      message.s_base = end.s_base;
+      message.s_per_byte = end.s_per_byte;
       break;
     case Source::buffers:
     case Source::overhead:

@@ -89,7 +89,7 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
     const MessageCosts& nominal = evaluator.link().at(sizes[which]);
     const MessageCosts& low = evaluator.link().at(sizes[which], Corner::low);
     const MessageCosts& high = evaluator.link().at(sizes[which], Corner::high);
-    for (const Source source : kMessageSources) {
+    const auto lower = [&](Source source) {
       double lowest = nominal_gain;
       // Dearer strips lose, a cheaper whole message loses; where both are in one segment, issue,
       // gap and retirement are paid more often by strips, latency and bandwidth may go either way.
@@ -105,6 +105,10 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
         lowest = std::min(lowest, gain_with_messages());
       }
       add(source, which == 1, lowest);
+    };
+    for (const Source source : kMessageSources) lower(source);
+    if (request.served_between_strips && (high.s_base > 0 || high.s_per_byte > 0)) {
+      lower(Source::serve);
     }
   }
   evaluator.restore();
@@ -508,6 +512,8 @@ std::string_view to_string(Source source) {
       return "G";
     case Source::retire:
       return "r";
+    case Source::serve:
+      return "s";
     case Source::buffers:
       return "buffers";
     case Source::overhead:

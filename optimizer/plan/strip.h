@@ -51,9 +51,10 @@ struct StripRequest {
   bool uneven = false;
   /// Ranks that share a NIC. Their loops are taken to move as much at the same time.
   uint32_t nic_ranks = 1;
-  /// Gets only: the network needs calls of the rank that is read, and that rank goes through a loop
-  /// like this one, in which it makes them between strips. What is asked of it while it computes
-  /// waits for the end of a strip, or of its own data.
+  /// The network needs calls of the ranks that the data are of, and those go through a loop like
+  /// this one, in which they make them between strips. A get that is asked of them while they
+  /// compute waits for the end of a strip, or of their own data; and every rank serves as many
+  /// messages as it sends, at s(S) each.
   bool served_between_strips = false;
   /// What else is under way in the network: all nodes do the same. The shares are those of the
   /// blocks' ranks.
@@ -112,6 +113,7 @@ enum class Source : uint8_t {
   gap,
   bandwidth,
   retire,
+  serve,
   buffers,
   overhead,
   compute,

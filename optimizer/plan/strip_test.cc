@@ -331,26 +331,67 @@ TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
   };
   const double alone[] = {time(whole), time(all), time(ahead(1)), time(ahead(8))};
   request.served_between_strips = true;
-  EXPECT_DOUBLE_EQ(time(whole), alone[0]);
-  EXPECT_DOUBLE_EQ(time(all), alone[1]) << "all are asked for before anybody computes";
+  const double serve_s = costs.get().at(kMiB).s(kMiB);
+  const double serve_strips_s = 16 * costs.get().at(65536).s(65536);
+  EXPECT_DOUBLE_EQ(time(whole), alone[0] + serve_s);
+  EXPECT_DOUBLE_EQ(time(all), alone[1] + serve_strips_s) << "asked for before anybody computes";
   const double step_s = transfer_s / 16;
   EXPECT_NEAR(time(ahead(1)) - alone[2], 15 * step_s, 2 * step_s) << "nothing is hidden";
   EXPECT_NEAR(time(ahead(8)), alone[3], 2 * step_s);
   // What is done while the first transfer is under way keeps the peer from serving it.
   request.own_bytes = kMiB;
-  EXPECT_NEAR(time(whole), alone[0] + transfer_s, 0.01 * transfer_s);
+  EXPECT_NEAR(time(whole), alone[0] + serve_s + transfer_s, 0.01 * transfer_s);
   EXPECT_NEAR(time({Schedule::all_issued, kMiB, 1}), time(whole), 0.01 * transfer_s);
   const double both_s = time(all);
   EXPECT_NEAR(both_s, alone[1] + transfer_s, 0.1 * transfer_s);
   request.served_between_strips = false;
   EXPECT_LT(time(whole), alone[0] + 0.1 * transfer_s);
   EXPECT_LT(time(all), both_s - costs.get().at(65536).round_trip(65536) / 2);
-  // Puts leave by themselves.
+  // Puts leave by themselves, but have to be served.
   request = request_of(kMiB, transfer_s);
   request.direction = Direction::put;
   const double put_s = time(ahead(2));
   request.served_between_strips = true;
-  EXPECT_DOUBLE_EQ(time(ahead(2)), put_s);
+  EXPECT_NEAR(time(ahead(2)), put_s + serve_strips_s, 0.02 * put_s);
+}
+
+// A rank that serves as many strips as it gets has less to gain from many of them.
+TEST(PlanStrip, WhatServingAStripCostsMakesStripsLarger) {
+  const auto planned = [](double serve_s) {
+    model::TunedModel m = model::example_model();
+    for (model::Segment& segment : m.network["inter-node"].get->segments) {
+      segment.s_base_s = model::example_parameter(serve_s);
+    }
+    StripRequest request = request_of(kMiB, 1e-3);
+    request.served_between_strips = true;
+    const StripCosts costs = costs_of(m);
+    return plan_strip(request, &costs);
+  };
+  const StripPlan cheap = planned(0);
+  const StripPlan dear = planned(20e-6);
+  const StripPlan hopeless = planned(2e-3);
+  EXPECT_GT(dear.strip_bytes, cheap.strip_bytes);
+  EXPECT_EQ(dear.reason, Reason::tuned);
+  EXPECT_EQ(hopeless.schedule, Schedule::vectorised);
+}
+
+TEST(PlanStrip, WhatServingCostsMayErr) {
+  model::TunedModel m = model::example_model();
+  StripRequest request = request_of(kMiB, 1e-3);
+  request.served_between_strips = true;
+  const auto gain_low = [&] {
+    const StripCosts costs = costs_of(m);
+    return plan_strip(request, &costs).gain_low;
+  };
+  const double sure = gain_low();
+  for (model::Segment& segment : m.network["inter-node"].get->segments) {
+    if (segment.s_base_s) segment.s_base_s->ci_high = 20 * segment.s_base_s->value;
+  }
+  EXPECT_LT(gain_low(), sure);
+  request.served_between_strips = false;
+  const double unserved = gain_low();
+  m = model::example_model();
+  EXPECT_EQ(gain_low(), unserved);
 }
 
 TEST(PlanStrip, WhatCameFromFurtherPeersIsComputedOnAfterTheFirst) {

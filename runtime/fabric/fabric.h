@@ -115,6 +115,7 @@ struct Info {
   /// Whether the ranks that a get reads from have to make calls until it is complete. False where
   /// the rank that gets, the kernel or a NIC copies.
   bool gets_need_target = false;
+  bool puts_need_target = false;  ///< likewise the rank that a put writes to
   /// How other ranks of this node are reached, and why not as it was asked for: "mapped: 3 ranks",
   /// "network: 1 rank (rank 2: /proc/71/fd/9: Permission denied)". Empty without such ranks.
   std::string same_node;

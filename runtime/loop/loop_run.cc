@@ -46,7 +46,8 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   std::optional<model::Path> path;
   uint64_t own_count = reading ? options.own_count : 0;
   uint64_t count = 0;
-  if (!state_.loads.empty()) request_.load = state_.loads.begin();
+  const bool loaded = !state_.loads.empty() && !options.alone;
+  if (loaded) request_.load = state_.loads.begin();
   for (size_t i = 0; i < block_count; ++i) {
     const RawBlock block = block_at(blocks, i);
     if (caches) look_for_kept(i, block);
@@ -61,7 +62,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       count += block.count;
       if (block.rank != peer) {
         ++peers;
-        if (!state_.loads.empty()) state_.loads.add(request_.load, block.rank);
+        if (loaded) state_.loads.add(request_.load, block.rank);
       }
       peer = block.rank;
       // Where some blocks come over the network, it decides.
@@ -73,9 +74,12 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   request_.blocks = std::max<uint32_t>(remote_blocks, 1);
   request_.peers = std::max<uint32_t>(peers, 1);
   const fabric::Info& network = context.state().fabric->info();
-  request_.nic_ranks = network.nic_ranks;
-  request_.served_between_strips =
-      reading && path == model::Path::network && network.gets_need_target;
+  if (!options.alone) {
+    request_.nic_ranks = network.nic_ranks;
+    request_.served_between_strips =
+        path == model::Path::network &&
+        (reading ? network.gets_need_target : network.puts_need_target);
+  }
   request_.element_bytes = element_bytes;
   request_.granule_elements = std::max<size_t>(options.granule, 1);
   request_.halo_bytes = halo_bytes_;

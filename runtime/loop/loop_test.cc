@@ -422,6 +422,14 @@ TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
     const plan::StripCosts costs = example_costs();
     EXPECT_EQ(plan, plan::plan_strip(request, &costs));
 
+    // Who is alone has the NIC to itself, and peers that serve at once.
+    LoopOptions by_itself = options;
+    by_itself.alone = true;
+    request.nic_ranks = 1;
+    request.served_between_strips = false;
+    EXPECT_EQ(strip_for(context, remote, kCount, by_itself, body),
+              plan::plan_strip(request, &costs));
+
     strips = 0;
     const LoopPlan without =
         strip_for(context, remote, kCount, {.compute_s = 1.3e-3, .use_model = false}, body);

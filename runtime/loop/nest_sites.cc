@@ -67,8 +67,8 @@ bool same_references(const NestKey& a, const NestKey& b) {
 bool same_key(const NestKey& a, const NestKey& b) {
   return a.place == b.place && same_loops(a.nest, b.nest) && same_references(a, b) &&
          a.max_buffer_bytes == b.max_buffer_bytes && a.compute_s == b.compute_s &&
-         a.use_model == b.use_model && a.keeps == b.keeps && a.load == b.load &&
-         a.compares_pieces == b.compares_pieces &&
+         a.use_model == b.use_model && a.alone == b.alone && a.keeps == b.keeps &&
+         a.load == b.load && a.compares_pieces == b.compares_pieces &&
          (!a.compares_pieces || same_pieces(a.nest, b.nest));
 }
 
@@ -240,13 +240,15 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
   NestKey key;
   const LoopState& loops = LoopState::of(state);
   const NetworkLoads& loads = loops.loads;
-  if (!loads.empty()) key.load = loads.begin();
+  const bool loaded = !loads.empty() && !options.alone;
+  if (loaded) key.load = loads.begin();
   key.place = site_of(options.site, call);
   key.nest = nest;
   key.max_buffer_bytes = std::min<uint64_t>(options.max_buffer_bytes, loops.pool.most_room());
   key.keeps = keeps;
   key.compute_s = options.compute_s;
   key.use_model = options.use_model;
+  key.alone = options.alone;
   bool any_pieces = false;
   bool any_write = false;
   for (const Reference& reference : nest.reference) {
@@ -259,7 +261,7 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
     Reference& of_key = key.nest.reference[r];
     NestKey::Way& way = key.way.emplace_back();
     const auto add_load = [&](rank_t owner) {
-      if (!loads.empty()) loads.add(key.load, owner);
+      if (loaded) loads.add(key.load, owner);
     };
     const auto link_to = [&](rank_t owner) {
       if (owner >= kKeptOwner || state.reachable[owner] != nullptr) return kLocalLink;
@@ -313,11 +315,12 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, const Nest
     request.in_reach_part[r] = key.way[r].in_reach_part;
     // Between ranks of a node the kernel may copy, which needs nobody.
     const bool by_network = key.way[r].link == plan::link_by(model::Path::network);
-    if (by_network && reads(key.nest.reference[r].mode)) {
-      request.served_between_steps = info.gets_need_target;
-    }
+    if (!by_network || key.alone) continue;
+    const access::Mode mode = key.nest.reference[r].mode;
+    request.served_between_steps |=
+        (reads(mode) && info.gets_need_target) || (writes(mode) && info.puts_need_target);
   }
-  request.nic_ranks = info.nic_ranks;
+  request.nic_ranks = key.alone ? 1 : info.nic_ranks;
   request.load = key.load;
   request.max_buffer_bytes = key.max_buffer_bytes;
   request.compute_s = compute_s;

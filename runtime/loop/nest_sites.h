@@ -72,6 +72,7 @@ struct NestKey {
   uint64_t max_buffer_bytes = 0;
   double compute_s = -1;
   bool use_model = true;
+  bool alone = false;
   bool keeps = false;  ///< for the data cache
 };
 

@@ -303,10 +303,45 @@ TEST_P(NestSites, DoWhatTheLoopsSayEachTimeTheyAreMet) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
+// What is asked of the planner about the other ranks.
+TEST_P(NestSites, AreAskedForAsRanksThatDoTheSameOrAlone) {
+  const bool by_network = GetParam().same_node != "mapped";
+  const Status ran =
+      bootstrap::run_ranks(bootstrap::group_on(GetParam(), 2), [&](Context& context) {
+        const auto memory = *context.new_symmetric_array<uint64_t>(64);
+        const auto theirs = context.on_rank(memory, 1 - context.rank_me());
+        const fabric::Info& network = context.state().fabric->info();
+        const auto asked = [&](Mode mode, bool alone) {
+          Nest nest;
+          nest.add_loop(64);
+          nest.add({.mode = mode,
+                    .owner = theirs.where(),
+                    .base = static_cast<int64_t>(theirs.offset()),
+                    .stride_bytes = {8}});
+          NestOptions options;
+          options.alone = alone;
+          const detail::NestKey key =
+              detail::key_of(context.state(), nest, options, CallSite::current(), false);
+          return detail::request_of(context.state(), key, options, 1e-4);
+        };
+        const plan::NestRequest get = asked(Mode::read, false);
+        EXPECT_EQ(get.served_between_steps, by_network && network.gets_need_target);
+        EXPECT_EQ(get.nic_ranks, network.nic_ranks);
+        EXPECT_EQ(asked(Mode::write, false).served_between_steps,
+                  by_network && network.puts_need_target);
+        const plan::NestRequest alone = asked(Mode::update, true);
+        EXPECT_FALSE(alone.served_between_steps);
+        EXPECT_EQ(alone.nic_ranks, 1U);
+        context.barrier();
+      });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Fabrics, NestSites,
     ::testing::Values(bootstrap::FabricUnderTest{"emulated", "emulated:opteron-vapi,compute=none",
                                                  "virtual"},
+                      bootstrap::FabricUnderTest{"tcp", "tcp", "real"},
                       bootstrap::FabricUnderTest{"mapped", "tcp", "real", "mapped"}),
     bootstrap::FabricLabel());
 

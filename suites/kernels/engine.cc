@@ -33,11 +33,13 @@ plan::StripRequest request_of(Context& context, const EngineLoop& loop) {
   request.blocks = static_cast<uint32_t>(loop.transfer.blocks);
   request.peers = request.blocks;  // one from each rank
   const fabric::Info& network = context.state().fabric->info();
-  request.nic_ranks = network.nic_ranks;
-  request.served_between_strips =
-      context.state().path_to(1) == model::Path::network && network.gets_need_target;
   const detail::NetworkLoads& loads = detail::LoopState::of(context.state()).loads;
-  if (!loads.empty()) {
+  if (!loop.options.alone) {
+    request.nic_ranks = network.nic_ranks;
+    request.served_between_strips =
+        context.state().path_to(1) == model::Path::network && network.gets_need_target;
+  }
+  if (!loads.empty() && !loop.options.alone) {
     request.load = loads.begin();
     for (rank_t i = 1; i <= request.blocks; ++i) {
       loads.add(request.load, (context.rank_me() + i) % context.rank_n());

@@ -16,12 +16,13 @@ namespace {
 using experiment::SampleSeries;
 
 // The local reference is the vector; each element costs a multiplication and an addition.
-LoopOptions loop_of(size_t cols, size_t passes) {
+LoopOptions loop_of(size_t cols, size_t passes, bool all_active) {
   LoopOptions options;
   options.loop.n_local_ref = 1;
   options.loop.n_fp_alu = 2;
   options.sweeps = static_cast<uint32_t>(passes);
   options.local_bytes = cols * sizeof(double);
+  options.alone = !all_active;
   return options;
 }
 
@@ -33,9 +34,11 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const size_t cols = size_param(point, "cols");
   const size_t passes = size_param(point, "passes");
   const size_t elements = rows * cols;
+  const bool all_active = experiment::text_param(point, "active") == "all";
 
-  STRIPLINE_ASSIGN_OR_RETURN(EngineLoop engine,
-                             make_engine_loop(ctx, point, loop_of(cols, passes), sizeof(double)));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      EngineLoop engine,
+      make_engine_loop(ctx, point, loop_of(cols, passes, all_active), sizeof(double)));
   STRIPLINE_ASSIGN_OR_RETURN(auto matrix, ctx.new_symmetric_array<double>(elements));
   const rank_t neighbour = (ctx.rank_me() + 1) % ctx.rank_n();
   const LoopBlock<const double> block{ctx.on_rank(matrix, neighbour), elements};
@@ -62,7 +65,6 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const auto compute = [&] {
     run_variant(ctx, variant, engine, blocks, buffers, no_own_work, body);
   };
-  const bool all_active = experiment::text_param(point, "active") == "all";
   if (all_active || ctx.rank_me() == 0) parts.run = compute;
   if (variant == Variant::fine) {
     parts.scale = static_cast<double>(elements) / static_cast<double>(fine);

@@ -60,6 +60,7 @@ RankEngine::RankEngine(ProfileRequest request, const OpenOptions& options, Share
   info_.flag_with_data = true;
   info_.goes_on_without_calls = !profile_.put.needs_target && !profile_.get.needs_target;
   info_.gets_need_target = profile_.get.needs_target;
+  info_.puts_need_target = profile_.put.needs_target;
   if (buffers_are_finite()) {
     const uint32_t nodes = node_of(ranks_ - 1) + 1;
     waiting_.resize(nodes + profile_.tree.links(nodes));

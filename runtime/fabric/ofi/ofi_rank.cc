@@ -116,6 +116,7 @@ void OfiRank::describe(const std::string& fabric) {
   info_.goes_on_without_calls = limits.automatic_progress;
   // shm reads by the kernel.
   info_.gets_need_target = !limits.automatic_progress && uses_sockets(endpoint_.provider());
+  info_.puts_need_target = info_.gets_need_target;
   info_.buffer_bytes = receive_buffers_.total_bytes() + send_buffers_.total_bytes();
   info_.peer_bytes = sizeof(Peer) + (mailbox_.file() >= 0 ? sizeof(RingMemory) : 0);
   info_.iov_limit = static_cast<uint32_t>(limits.iov_limit);

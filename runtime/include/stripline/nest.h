@@ -57,6 +57,7 @@ struct NestOptions {
   cost::LoopClass loop;    ///< operations of an iteration beside its first reference
   double compute_s = -1;   ///< computation of all iterations, if known; else measured
   size_t local_bytes = 0;  ///< footprint of the body's own references; 0: in cache
+  bool alone = false;      ///< as that of LoopOptions
   /// Limit of the buffers of this nest, within what the pool of all has (Options).
   size_t max_buffer_bytes = size_t{64} << 20;
   uint64_t site = 0;       ///< tells nests apart; 0: the place of the call
