@@ -285,7 +285,7 @@ class NestEvaluator {
     const StripTerms& t = steps.terms;
     const double step = std::max(t.o + t.r + t.work + steps.put_issue + steps.put_retire, t.gap);
     const double cycle =
-        std::max(t.o + t.round_trip + served_later(t.work) + t.r,
+        std::max(t.o + t.round_trip + (steps.buffers.gets ? served_later(t.work) : 0) + t.r,
                  t.work + steps.put_issue + steps.put_round_trip + steps.put_retire);
     const double enough = step > 0 ? kSlack * std::ceil(cycle / step) : 1;
     const auto window =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -101,6 +102,28 @@ TEST(PlanNest, TilesOfManyRegionsAreSentByAMethodOfTheirOwn) {
   EXPECT_EQ(plan.transfer[0].bytes, uint64_t{4} * 8 * 512);
   const NestPlan whole = force_nest(request, {Schedule::vectorised, {0, 64}, 1});
   EXPECT_FALSE(whole.transfer[0].many_regions);
+}
+
+// Where that takes calls, of ranks that do the same.
+TEST(PlanNest, ServesAsManyTilesAsItMoves) {
+  const Network network(model::example_model());
+  NestRequest request = request_on(network);
+  request.nest.add_loop(64);
+  request.nest.add_loop(1024);
+  request.nest.add({.mode = Mode::write, .owner = 1, .stride_bytes = {8 * kKiB, 8}});
+  request.compute_s = 10e-3;  // which hides what the network takes
+  const NestCandidate whole{Schedule::vectorised, {0, 64}, 1};
+  const NestCandidate cut{Schedule::pipelined, {0, 4}, 2};
+  for (const auto& [candidate, steps] : {std::pair(whole, 1), std::pair(cut, 16)}) {
+    request.served_between_steps = false;
+    const double alone_s = force_nest(request, candidate).predicted_s;
+    request.served_between_steps = true;
+    const NestPlan plan = force_nest(request, candidate);
+    const uint64_t bytes = plan.transfer[0].bytes;
+    const double serve_s = network.strip.put().at(bytes).s(static_cast<double>(bytes));
+    EXPECT_GT(serve_s, 0);
+    EXPECT_NEAR(plan.predicted_s - alone_s, steps * serve_s, 1e-9);
+  }
 }
 
 // The planners agree where both can say something.

@@ -48,12 +48,9 @@ Benchmark exchange_benchmark() {
   e.title = "Time of operations both ways";
   e.description =
       "Rank 0 issues `count` nonblocking operations to rank 1 and waits for all of them, while "
-      "rank "
-      "1 waits inside the library, or does the same to rank 0. By how much an operation takes "
-      "longer "
-      "is what serving the other rank costs, s(S); nothing where a NIC serves. A sample is the "
-      "time "
-      "per operation, of the rank that takes longer.";
+      "rank 1 waits inside the library, or does the same to rank 0. By how much an operation takes "
+      "longer then is what serving the other rank costs, s(S); nothing where a NIC serves. A "
+      "sample is the time per operation, of the rank that takes longer.";
   e.factors = {
       bytes_factor(),
       integer_factor("initiators", "1", "Rank 0 only, or both.", {int64_t{1}, int64_t{2}}, 1, 2),
