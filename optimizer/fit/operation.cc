@@ -340,7 +340,8 @@ class OperationFitter {
     fit_wire(wire, where, segment);
     fit_stream(range, where, wire, segment);
     if (!serve_.empty()) {
-      const RunLines serve = lines_in(serve_, exchanged_, range);
+      // One line for all segments: differences of times of a few sizes tell no more.
+      const RunLines serve = fit_run_lines(serve_, exchanged_, options_.robust);
       segment.s_base_s = publish_intercept(serve);
       segment.s_per_byte_s = publish_slope(serve);
     }
