@@ -48,7 +48,7 @@ TEST(Registry, HasTheExperimentsThatModelsAreFittedFrom) {
       {"micro.attention", {"get", "put", "am"}},
       {"micro.issue", {"get", "put", "am"}},
       {"micro.flood", {"get", "put"}},
-      {"micro.exchange", {"get", "put"}},
+      {"micro.serve", {"get", "put"}},
       {"micro.overlap", {"get", "put"}},
       {"micro.compute", {"red_in", "red_out", "vec_in", "vec_out", "alu"}},
       {"micro.receive", {"get", "read"}},

@@ -100,6 +100,12 @@ double fit_drain(const BurstCurve& curve, const std::vector<bool>& blocked, doub
   return uu > 0.0 ? uy / uu : o;
 }
 
+const BurstPoint& smallest_burst(const BurstCurve& curve) {
+  return *std::min_element(
+      curve.points.begin(), curve.points.end(),
+      [](const BurstPoint& a, const BurstPoint& b) { return a.burst < b.burst; });
+}
+
 // Marginal costs of one size for a given depth. Which bursts were blocked follows from the costs
 // and the costs from that, so the two are settled in turn, beginning with all bursts beyond the
 // depth.
@@ -109,10 +115,7 @@ CurveFit fit_curve(const BurstCurve& curve, double depth) {
   for (std::size_t i = 0; i < n; ++i) blocked[i] = curve.points[i].burst > depth;
   if (std::find(blocked.begin(), blocked.end(), false) == blocked.end()) {
     // Nothing to read o from: the smallest burst has to do.
-    const auto smallest = std::min_element(
-        curve.points.begin(), curve.points.end(),
-        [](const BurstPoint& a, const BurstPoint& b) { return a.burst < b.burst; });
-    blocked[static_cast<std::size_t>(smallest - curve.points.begin())] = false;
+    blocked[static_cast<std::size_t>(&smallest_burst(curve) - curve.points.data())] = false;
   }
   CurveFit fit;
   for (int round = 0; round < kRounds; ++round) {
@@ -233,7 +236,11 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
     for (const BurstPoint& p : curve.points) {
       fit.largest_burst = std::max(fit.largest_burst, p.burst);
     }
-    if (one.blocked == 0 || !(one.drain > (1.0 + min_extra) * one.o)) continue;
+    const BurstPoint& smallest = smallest_burst(curve);
+    const bool finds_room = smallest.burst <= depth_of(curve, limit, q);
+    const double unhindered =
+        finds_room ? std::max(one.o, smallest.time_s / smallest.burst) : one.o;
+    if (one.blocked == 0 || !(one.drain > (1.0 + min_extra) * unhindered)) continue;
     joint.rises = true;
     if (one.largest_free > 0.0 && one.blocked >= (curve.stream_s ? 1U : 2U)) {
       joint.identified = true;

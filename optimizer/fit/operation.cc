@@ -45,7 +45,7 @@ class OperationFitter {
     linearize_logs(samples_.overlap);
     for (auto& [bytes, bursts] : samples_.issue) linearize_logs(bursts);
     for (auto& [bytes, counts] : samples_.flood) linearize_logs(counts);
-    for (auto& [bytes, initiators] : samples_.exchange) linearize_logs(initiators);
+    linearize_logs(samples_.serve);
     derive_stream();
     find_nic_bound_sizes();
     STRIPLINE_RETURN_IF_ERROR(fit_queue());
@@ -234,27 +234,25 @@ class OperationFitter {
     }
   }
 
-  // s(S) per run: by how much longer an operation takes when the other rank makes them, too.
+  // s(S), where it is anything: one line for all segments, as what a processor does of a transfer
+  // does not change with the protocol by much.
   void derive_serve_cost() {
-    std::map<uint32_t, std::vector<double>> logs;
-    for (const auto& [bytes, initiators] : samples_.exchange) {
-      const auto one = initiators.find(1);
-      const auto both = initiators.find(2);
-      if (one == initiators.end() || both == initiators.end()) continue;
-      for (const auto& [run, both_s] : both->second) {
-        const auto one_s = one->second.find(run);
-        if (one_s == one->second.end() || !(one_s->second > 0.0) || !(both_s > 0.0)) continue;
-        serve_[bytes][run] = both_s - one_s->second;
-        exchanged_[bytes][run] = both_s;
-        logs[run].push_back(std::log(both_s / one_s->second));
+    std::map<uint32_t, std::vector<double>> shares;
+    for (const auto& [bytes, medians] : samples_.serve) {
+      for (const auto& [run, serve_s] : medians) {
+        const double blocking_s = interpolate(samples_.latency, bytes, run);
+        if (blocking_s > 0.0) shares[run].push_back(serve_s / blocking_s);
       }
     }
     std::vector<double> per_run;
-    for (const auto& [run, of_run] : logs) {
+    for (const auto& [run, of_run] : shares) {
       per_run.push_back(stats::mean_and_variance(of_run).mean);
     }
     const auto interval = stats::mean_interval(per_run, options_.confidence);
-    if (!interval.ok() || !(interval->low > std::log(options_.serve_ratio))) serve_.clear();
+    if (!interval.ok() || !(interval->low > options_.serve_share)) return;
+    const RunLines lines = fit_run_lines(samples_.serve, samples_.serve, options_.robust);
+    serve_base_s_ = publish_intercept(lines);
+    serve_per_byte_s_ = publish_slope(lines);
   }
 
   // Sizes whose stream clearly costs more than the CPU work in it.
@@ -339,12 +337,8 @@ class OperationFitter {
                                         samples_.latency, options_.robust);
     fit_wire(wire, where, segment);
     fit_stream(range, where, wire, segment);
-    if (!serve_.empty()) {
-      // One line for all segments: differences of times of a few sizes tell no more.
-      const RunLines serve = fit_run_lines(serve_, exchanged_, options_.robust);
-      segment.s_base_s = publish_intercept(serve);
-      segment.s_per_byte_s = publish_slope(serve);
-    }
+    segment.s_base_s = serve_base_s_;
+    segment.s_per_byte_s = serve_per_byte_s_;
     return segment;
   }
 
@@ -396,11 +390,11 @@ class OperationFitter {
   const OperationOptions& options_;
   OperationFit fit_;
   std::optional<HingeFit> hinge_;
-  SizeCurve stream_;     // Per operation in a long stream.
-  SizeCurve nic_bound_;  // The part of it where the NIC is the bottleneck.
-  SizeCurve issue_;      // o(S)
-  SizeCurve serve_;      // s(S), where serving costs anything.
-  SizeCurve exchanged_;  // What it was found from: the time of operations both ways.
+  SizeCurve stream_;                              // Per operation in a long stream.
+  SizeCurve nic_bound_;                           // The part of it where the NIC is the bottleneck.
+  SizeCurve issue_;                               // o(S)
+  std::optional<model::Parameter> serve_base_s_;  // s(S), where serving costs anything.
+  std::optional<model::Parameter> serve_per_byte_s_;
 };
 
 }  // namespace

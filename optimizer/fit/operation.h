@@ -30,9 +30,9 @@ struct OperationOptions {
   /// The NIC is taken for the bottleneck of a stream when its cost per operation exceeds the CPU's
   /// by more than this factor, at least 1, at the stated confidence.
   double nic_bound_ratio = 1.05;
-  /// Ranks are taken to serve each other at a cost where operations take longer by more than this
-  /// factor when both ranks make them, over all sizes, at the stated confidence.
-  double serve_ratio = 1.05;
+  /// Targets are taken to serve operations at a cost where that is more than this share of the
+  /// time of a blocking operation, in the mean over all sizes, at the stated confidence.
+  double serve_share = 0.05;
   bool robust = true;  ///< Huber's loss within a run, against single disturbed sizes.
   SegmentOptions segments;
   HingeOptions hinge;

@@ -85,7 +85,7 @@ std::vector<TrueOperation> serving_machine() {
   return machine;
 }
 
-TEST(FitOperation, WhatServingCostsIsFoundFromOperationsBothWays) {
+TEST(FitOperation, WhatServingCostsIsFound) {
   const NoiseModel silence{.between_runs = 0.0, .within_run = 0.0};
   for (const NoiseModel& noise : {silence, NoiseModel{}}) {
     const auto fit =
@@ -102,8 +102,8 @@ TEST(FitOperation, WhatServingCostsIsFoundFromOperationsBothWays) {
 
 TEST(FitOperation, WhereServingCostsNothingItIsAbsent) {
   OperationSamples samples = samples_of("get", {}, 9, full_campaign(), serving_machine());
-  for (auto& [bytes, initiators] : samples.exchange) {
-    for (auto& [run, time] : initiators.at(2)) time = 1.03 * initiators.at(1).at(run);
+  for (auto& [bytes, medians] : samples.serve) {
+    for (auto& [run, time] : medians) time = 0.03 * samples.latency.at(bytes).at(run);
   }
   const auto fit = fit_operation(samples, Kind::get);
   ASSERT_TRUE(fit.ok());

@@ -16,7 +16,7 @@ using experiment::SampleSeries;
 
 constexpr double kMaxCount = 9007199254740992.0;  // 2^53: integers up to here are exact.
 
-// Experiment, variant, size, second factor (burst, count, initiators, strips or buffer), run.
+// Experiment, variant, size, second factor (burst, count, strips or buffer), run.
 using Key = std::tuple<std::string, std::string, uint64_t, uint64_t, uint32_t>;
 
 struct Kind {
@@ -26,10 +26,14 @@ struct Kind {
 };
 
 constexpr Kind kKinds[] = {
-    {"micro.latency", nullptr, false},         {"micro.issue", "burst", false},
-    {"micro.flood", "count", false},           {"micro.overlap", nullptr, true},
-    {"micro.exchange", "initiators", false},   {"micro.compute", nullptr, false},
-    {"micro.strip_overhead", "strips", false}, {"micro.receive", "buffer_bytes", false},
+    {"micro.latency", nullptr, false},
+    {"micro.issue", "burst", false},
+    {"micro.flood", "count", false},
+    {"micro.overlap", nullptr, true},
+    {"micro.serve", nullptr, true},
+    {"micro.compute", nullptr, false},
+    {"micro.strip_overhead", "strips", false},
+    {"micro.receive", "buffer_bytes", false},
 };
 
 constexpr Kind kCollective = {"micro.collective_", nullptr, false};
@@ -164,7 +168,7 @@ SortedSamples sort_those(std::span<const SampleSeries> series,
     if (name == "micro.issue") operation.issue[bytes][second][run] = middle;
     if (name == "micro.flood") operation.flood[bytes][second][run] = middle;
     if (name == "micro.overlap") operation.overlap[bytes][run] = middle;
-    if (name == "micro.exchange") operation.exchange[bytes][second][run] = middle;
+    if (name == "micro.serve") operation.serve[bytes][run] = middle;
   }
   return sorted;
 }

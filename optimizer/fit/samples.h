@@ -24,9 +24,8 @@ struct OperationSamples {
   std::map<uint64_t, std::map<uint64_t, RunMedians>> issue;  ///< By size, then burst.
   std::map<uint64_t, std::map<uint64_t, RunMedians>> flood;  ///< By size, then count.
   std::map<uint64_t, RunMedians> overlap;                    ///< By size: exposed time.
-  /// By size, then the ranks that initiate: time per operation.
-  std::map<uint64_t, std::map<uint64_t, RunMedians>> exchange;
-  uint32_t raw_samples = 0;  ///< Repetitions in all of these.
+  std::map<uint64_t, RunMedians> serve;                      ///< By size: of the target.
+  uint32_t raw_samples = 0;                                  ///< Repetitions in all of these.
 };
 
 /// micro.receive with one size of gets: seconds per get, by size of the buffer.

@@ -124,11 +124,7 @@ void record_operation(const TrueOperation& operation, const SyntheticCampaign& c
     const auto size = static_cast<double>(bytes);
     recorder.record("micro.overlap", operation.name, size_of(bytes), exposed_time(s, size));
     if (s.s_base == 0.0 && s.s_per_byte == 0.0) continue;  // a NIC serves
-    for (const uint64_t initiators : {1, 2}) {
-      const double serve = initiators == 2 ? s.s_base + s.s_per_byte * size : 0.0;
-      recorder.record("micro.exchange", operation.name, size_and(bytes, "initiators", initiators),
-                      blocking_time(s, size) + serve);
-    }
+    recorder.record("micro.serve", operation.name, size_of(bytes), s.s_base + s.s_per_byte * size);
   }
 }
 

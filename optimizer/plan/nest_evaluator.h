@@ -28,8 +28,8 @@ inline constexpr uint64_t kMostWindow = 65536;
 struct TileCosts {
   double issue = 0;
   double retire = 0;
-  double serve = 0;  // of this rank's CPU for a peer's tile: peers do the same
-  double round_trip = 0;
+  double serve = 0;       // of this rank's CPU for a peer's tile: peers do the same
+  double round_trip = 0;  // without what serving fills
   double gap = 0;
   double blocking() const { return issue + round_trip + retire + serve; }
 };
@@ -430,11 +430,12 @@ class NestEvaluator {
       const double size = transfer.full * static_cast<double>(tile.run_bytes);
       const MessageCosts m = message(transfer);
       const double byte_s = ranks * transfer.slowdown * m.G;
-      const TileCosts one{m.o(size), m.r(size), serves(transfer) ? m.s(size) : 0,
-                          2 * m.L + byte_s * size, ranks * m.g + byte_s * size};
+      const double gap = ranks * m.g + byte_s * size;
       const auto runs = static_cast<double>(tile.runs);
-      return {runs * one.issue, runs * one.retire, runs * one.serve,
-              one.round_trip + (runs - 1) * one.gap, runs * one.gap};
+      const double serve = serves(transfer) ? runs * m.s(size) : 0;
+      // Serving a peer's tile fills the time that this one is under way.
+      const double idle = std::max(0.0, 2 * m.L + byte_s * size + (runs - 1) * gap - serve);
+      return {runs * m.o(size), runs * m.r(size), serve, idle, runs * gap};
     }
     const auto& [candidate, stage, residual] = steps.choices[transfer.choice];
     const Corner regions = perturbation_.of(Source::regions);

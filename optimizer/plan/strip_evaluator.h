@@ -340,18 +340,26 @@ class Evaluator {
     return &message == replaced_ ? replacement_ : message;
   }
 
+  // With each message of its own a rank serves one of a peer's, where that takes its calls; if it
+  // has to wait for its own one, then meanwhile.
+  double serve(const MessageCosts& message, double bytes) const {
+    return request_.served_between_strips ? message.s(bytes) : 0;
+  }
+  double retire(const MessageCosts& message, double bytes) const {
+    return message.r(bytes) + serve(message, bytes);
+  }
   // The NIC's part takes as many times as long as ranks share it, whose loops do the same; and the
   // bytes, as nodes share links.
-  // With each message of its own a rank serves one of a peer's, where that takes its calls: also
-  // while it waits for a single one, measured times are the sum (micro.exchange).
-  double retire(const MessageCosts& message, double bytes) const {
-    return request_.served_between_strips ? message.r(bytes) + message.s(bytes) : message.r(bytes);
-  }
   double gap(const MessageCosts& message, double bytes) const {
     return nic_ranks_ * message.g + sharing(bytes) * message.G * bytes;
   }
   double round_trip(const MessageCosts& message, double bytes) const {
-    return 2 * message.L + sharing(bytes) * message.G * bytes;
+    return idle(message, bytes, sharing(bytes));
+  }
+  // Of the time that a message is under way, what serving another one does not fill.
+  double idle(const MessageCosts& message, double bytes, double byte_factor) const {
+    const double wire = 2 * message.L + byte_factor * message.G * bytes;
+    return std::max(0.0, wire - serve(message, bytes));
   }
   double sharing(double bytes) const {
     if (load_.empty()) return nic_ranks_;
@@ -382,8 +390,8 @@ class Evaluator {
 
   // Of a rank that has the NIC to itself.
   double alone(const MessageCosts& message, double bytes) const {
-    const double byte_s = sharing(bytes) / nic_ranks_ * message.G;
-    return message.o(bytes) + 2 * message.L + byte_s * bytes + retire(message, bytes);
+    return message.o(bytes) + idle(message, bytes, sharing(bytes) / nic_ranks_) +
+           retire(message, bytes);
   }
 
   double blocking(uint64_t bytes, Corner corner) const {

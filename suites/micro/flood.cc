@@ -1,6 +1,4 @@
 // micro.flood: a stream of operations, bandwidth by size.
-#include <vector>
-
 #include "suites/grids.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
@@ -19,13 +17,11 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   Context& ctx = session.context();
   SampleSeries series;
   if (ctx.rank_me() == 0) {
-    std::vector<future> in_flight(count);
     repeat_alone(
         session, rule,
         [&] {
           const double start_s = ctx.now_s();
-          for (size_t i = 0; i < count; ++i) in_flight[i] = area.issue(i);
-          for (const future& one : in_flight) one.wait();
+          area.run(count);
           return ctx.now_s() - start_s;
         },
         series);

@@ -7,7 +7,7 @@ namespace stripline::suites {
 std::vector<Benchmark> micro_benchmarks() {
   std::vector<Benchmark> all = {
       latency_benchmark(),        issue_benchmark(),         flood_benchmark(),
-      exchange_benchmark(),       overlap_benchmark(),       compute_benchmark(),
+      serve_benchmark(),          overlap_benchmark(),       compute_benchmark(),
       receive_benchmark(),        buffered_put_benchmark(),  put_combining_benchmark(),
       put_message_benchmark(),    atomic_benchmark(),        pack_benchmark(),
       strip_overhead_benchmark(), strip_sweep_benchmark(),   vis_benchmark(),

@@ -11,7 +11,7 @@ Benchmark latency_benchmark();
 Benchmark attention_benchmark();
 Benchmark issue_benchmark();
 Benchmark flood_benchmark();
-Benchmark exchange_benchmark();
+Benchmark serve_benchmark();
 Benchmark overlap_benchmark();
 Benchmark compute_benchmark();
 Benchmark receive_benchmark();

@@ -1,7 +1,4 @@
 // micro.overlap: how much of a transfer computation can hide.
-#include <vector>
-
-#include "optimizer/stats/order.h"
 #include "suites/grids.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
@@ -14,7 +11,6 @@ using experiment::SampleSeries;
 
 // Computation lasts this many blocking times: the docs ask for at least two.
 constexpr double kComputeFactor = 2.5;
-constexpr int kBlockingProbes = 5;
 
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
@@ -23,13 +19,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   Context& ctx = session.context();
   SampleSeries series;
   if (ctx.rank_me() == 0) {
-    std::vector<double> blocking_s;
-    for (int i = 0; i <= kBlockingProbes; ++i) {
-      const double start_s = ctx.now_s();
-      area.issue(0).wait();
-      if (i > 0) blocking_s.push_back(ctx.now_s() - start_s);  // the first one warms up
-    }
-    const double compute_s = kComputeFactor * stats::median(blocking_s);
+    const double compute_s = kComputeFactor * area.blocking_s();
     repeat_alone(
         session, rule,
         [&] {

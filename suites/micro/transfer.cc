@@ -4,19 +4,20 @@
 #include <cstring>
 #include <utility>
 
+#include "optimizer/stats/order.h"
 #include "suites/grids.h"
 #include "suites/pattern.h"
 
 namespace stripline::suites {
 namespace {
 
-// The ranks that take part; the others wait inside the library.
-constexpr rank_t kFirst = 0;
-constexpr rank_t kSecond = 1;
+constexpr rank_t kInitiator = 0;
+constexpr rank_t kServer = 1;
 // Operations in flight use memory of their own up to this much; beyond it slots are used again, as
 // the buffers of a program are.
 constexpr size_t kFootprintBytes = size_t{8} << 20;
 constexpr size_t kLineBytes = 64;
+constexpr int kBlockingProbes = 5;
 
 }  // namespace
 
@@ -40,32 +41,29 @@ Status check_am_bytes(Context& context, size_t bytes) {
 }
 
 Result<TransferArea> TransferArea::create(Session& session, Operation operation, size_t bytes,
-                                          size_t in_flight, Initiators initiators) {
+                                          size_t in_flight) {
   const size_t stride = (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
   const size_t slots = std::clamp<size_t>(kFootprintBytes / stride, 1, in_flight);
   Context& context = session.context();
   STRIPLINE_ASSIGN_OR_RETURN(auto array, context.new_symmetric_array<std::byte>(stride * slots));
-  return TransferArea(context, operation, bytes, slots, array, initiators);
+  return TransferArea(context, operation, bytes, slots, array);
 }
 
 TransferArea::TransferArea(Context& context, Operation operation, size_t bytes, size_t slots,
-                           global_ptr<std::byte> array, Initiators initiators)
+                           global_ptr<std::byte> array)
     : context_(&context),
       operation_(operation),
       bytes_(bytes),
       stride_((bytes + kLineBytes - 1) / kLineBytes * kLineBytes),
       slots_(slots),
-      initiates_(context.rank_me() == kFirst ||
-                 (context.rank_me() == kSecond && initiators == Initiators::both)),
-      serves_(context.rank_me() == kSecond ||
-              (context.rank_me() == kFirst && initiators == Initiators::both)),
       array_(array),
-      remote_(context.on_rank(array, context.rank_me() == kSecond ? kFirst : kSecond)) {
-  if (initiates_) private_.resize(stride_ * slots_);
+      remote_(context.on_rank(array, kServer)) {
+  const rank_t me = context.rank_me();
+  if (me == kInitiator) private_.resize(stride_ * slots_);
   // The source: the server's part for gets, the initiator's private memory for puts.
   std::byte* source = nullptr;
-  if (operation_ == Operation::get && serves_) source = context.local(array_);
-  if (operation_ == Operation::put && initiates_) source = private_.data();
+  if (operation_ == Operation::get && me == kServer) source = context.local(array_);
+  if (operation_ == Operation::put && me == kInitiator) source = private_.data();
   if (source != nullptr) {
     for (size_t slot = 0; slot < slots_; ++slot) {
       fill_pattern({source + slot * stride_, bytes_}, slot);
@@ -80,28 +78,34 @@ TransferArea::TransferArea(TransferArea&& other) noexcept
       bytes_(other.bytes_),
       stride_(other.stride_),
       slots_(other.slots_),
-      initiates_(other.initiates_),
-      serves_(other.serves_),
       array_(other.array_),
       remote_(other.remote_),
-      private_(std::move(other.private_)) {}
+      private_(std::move(other.private_)),
+      in_flight_(std::move(other.in_flight_)) {}
 
 TransferArea::~TransferArea() {
   if (context_ != nullptr) context_->delete_symmetric_array(array_);
 }
 
+double TransferArea::blocking_s() {
+  std::vector<double> probes_s;
+  for (int i = 0; i <= kBlockingProbes; ++i) {
+    const double start_s = context_->now_s();
+    run(1);
+    if (i > 0) probes_s.push_back(context_->now_s() - start_s);  // the first one warms up
+  }
+  return stats::median(probes_s);
+}
+
 bool TransferArea::verify(size_t operations) {
+  const rank_t me = context_->rank_me();
   const size_t used = std::min(operations, slots_);
   std::byte* destination = nullptr;
-  if (operation_ == Operation::get && initiates_) destination = private_.data();
-  if (operation_ == Operation::put && serves_) destination = context_->local(array_);
+  if (operation_ == Operation::get && me == kInitiator) destination = private_.data();
+  if (operation_ == Operation::put && me == kServer) destination = context_->local(array_);
   if (destination != nullptr) std::memset(destination, 0, stride_ * slots_);
   context_->barrier();
-  if (initiates_) {
-    std::vector<future> operations_in_flight;
-    for (size_t i = 0; i < operations; ++i) operations_in_flight.push_back(issue(i));
-    for (const future& one : operations_in_flight) one.wait();
-  }
+  if (me == kInitiator) run(operations);
   context_->barrier();
   uint64_t good = 1;
   if (destination != nullptr) {

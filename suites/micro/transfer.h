@@ -27,26 +27,20 @@ size_t bytes_of(const experiment::Point& point);
 /// Payload sizes that active messages can have here, else an error that names the limit.
 Status check_am_bytes(Context& context, size_t bytes);
 
-/// Which of ranks 0 and 1 start operations; the other one serves them.
-enum class Initiators { rank_0, both };
-
 /// Room for puts or gets of `bytes`, several of which may be in flight: slots that successive
-/// operations use in turn, in the server's segment and in private memory of the initiator.
+/// operations use in turn, in rank 1's segment and in private memory of rank 0.
 class TransferArea {
  public:
   /// Collective. `in_flight` operations find a slot each, as far as about 8 MiB allow. Errors:
   /// resource_exhausted, the same on every rank.
   static Result<TransferArea> create(Session& session, Operation operation, size_t bytes,
-                                     size_t in_flight, Initiators initiators = Initiators::rank_0);
+                                     size_t in_flight);
   /// Collective.
   ~TransferArea();
   TransferArea(TransferArea&& other) noexcept;
   TransferArea& operator=(TransferArea&&) = delete;
 
-  /// Whether this rank starts operations.
-  bool initiates() const { return initiates_; }
-
-  /// Initiators: starts the i-th operation. Get or put only.
+  /// Rank 0: starts the i-th operation. Get or put only.
   future issue(size_t i) {
     const size_t at = (i % slots_) * stride_;
     std::byte* mine = private_.data() + at;
@@ -55,24 +49,33 @@ class TransferArea {
                                         : context_->rput(mine, theirs, bytes_);
   }
 
-  /// Collective: spoils the destination, lets initiators make `operations` operations each, and
-  /// tells every rank whether each slot they used holds what was sent.
+  /// Rank 0: issues `operations` operations, the 0th to begin with, and waits for all of them.
+  void run(size_t operations) {
+    in_flight_.resize(operations);
+    for (size_t i = 0; i < operations; ++i) in_flight_[i] = issue(i);
+    for (const future& one : in_flight_) one.wait();
+  }
+
+  /// Rank 0: seconds that a blocking operation takes, the median of a few.
+  double blocking_s();
+
+  /// Collective: spoils the destination, lets rank 0 make `operations` operations, and tells every
+  /// rank whether each slot they used holds what was sent.
   bool verify(size_t operations);
 
  private:
   TransferArea(Context& context, Operation operation, size_t bytes, size_t slots,
-               global_ptr<std::byte> array, Initiators initiators);
+               global_ptr<std::byte> array);
 
   Context* context_;
   Operation operation_;
   size_t bytes_;
   size_t stride_;
   size_t slots_;
-  bool initiates_;
-  bool serves_;
   global_ptr<std::byte> array_;   // this rank's part
-  global_ptr<std::byte> remote_;  // the part of who serves this rank
+  global_ptr<std::byte> remote_;  // rank 1's part
   std::vector<std::byte> private_;
+  std::vector<future> in_flight_;  // run()'s, kept so that only its first one allocates
 };
 
 /// The note of a series whose data did not arrive as sent.

@@ -1,0 +1,119 @@
+// micro.serve: what serving another rank takes of one's own time.
+#include <limits>
+
+#include "suites/compute_bodies.h"
+#include "suites/micro/micro.h"
+#include "suites/micro/transfer.h"
+#include "suites/repeat.h"
+
+namespace stripline::suites {
+namespace {
+
+using experiment::SampleSeries;
+
+// A round lasts so many blocking times, and is computed in so many slices: an operation is served
+// between two of the first ones.
+constexpr double kRoundFactor = 2.5;
+constexpr int kSlices = 8;
+constexpr int kRounds = 4;  // of a sample, with operations and without them
+
+// Computation that lasts `seconds`. It is arithmetic, so that what interrupts it counts; on a clock
+// that stands still while a program computes, its time is declared.
+class Computation {
+ public:
+  Computation(Context& context, double seconds) : context_(&context), seconds_(seconds) {
+    for (additions_ = kFewest; additions_ != 0; additions_ *= 2) {
+      const double start_s = context.now_s();
+      run();
+      const double took_s = context.now_s() - start_s;
+      if (took_s >= seconds) {
+        additions_ = 1 + static_cast<size_t>(static_cast<double>(additions_) * seconds / took_s);
+        return;
+      }
+      if (!(took_s > 0)) break;
+    }
+    additions_ = 0;
+  }
+
+  void run() {
+    if (additions_ == 0) {
+      context_->compute_for(seconds_);
+    } else {
+      sum_ = chain(sum_, 1, additions_);
+    }
+  }
+
+ private:
+  static constexpr size_t kFewest = 1024;  // take some microseconds at most
+
+  Context* context_;
+  double seconds_;
+  size_t additions_;
+  volatile double sum_ = 0;
+};
+
+// Collective. Seconds of a round of this rank; ranks 0 and 1 go through rounds.
+double round_time(Context& ctx, TransferArea& area, Computation& slice, bool operations) {
+  ctx.barrier();
+  if (ctx.rank_me() > 1) return 0;
+  const bool initiates = operations && ctx.rank_me() == 0;
+  const double start_s = ctx.now_s();
+  for (int round = 0; round < kRounds; ++round) {
+    future operation;
+    if (initiates) operation = area.issue(0);
+    for (int i = 0; i < kSlices; ++i) {
+      slice.run();
+      ctx.progress();
+    }
+    if (initiates) operation.wait();
+  }
+  return (ctx.now_s() - start_s) / kRounds;
+}
+
+Result<SampleSeries> run(Session& session, const experiment::Point& point,
+                         const experiment::StopRule& rule) {
+  STRIPLINE_ASSIGN_OR_RETURN(
+      TransferArea area, TransferArea::create(session, operation_of(point), bytes_of(point), 1));
+  Context& ctx = session.context();
+  const double blocking_s = ctx.broadcast(ctx.rank_me() == 0 ? area.blocking_s() : 0.0, 0);
+  Computation slice(ctx, kRoundFactor / kSlices * blocking_s);
+  SampleSeries series;
+  repeat_together(
+      session, rule,
+      [&] {
+        const double alone_s = round_time(ctx, area, slice, false);
+        const double serving_s = round_time(ctx, area, slice, true);
+        // The sample of all ranks is the largest one.
+        return ctx.rank_me() == 1 ? serving_s - alone_s : -std::numeric_limits<double>::infinity();
+      },
+      series);
+  ctx.barrier();
+  series.verified = area.verify(1);
+  if (!series.verified) series.note = kWrongData;
+  return series;
+}
+
+}  // namespace
+
+Benchmark serve_benchmark() {
+  Benchmark benchmark;
+  benchmark.run = run;
+  experiment::Experiment& e = benchmark.declaration;
+  e.name = "micro.serve";
+  e.title = "Time of a target to serve an operation";
+  e.description =
+      "Ranks 0 and 1 compute for 2.5 times the time of a blocking operation, in eight slices after "
+      "each of which they make progress; rank 0 has an operation under way meanwhile, or none, in "
+      "turns. A sample is by how much rank 1 takes longer with one: s(S), nothing where a NIC "
+      "serves.";
+  e.factors = {bytes_factor()};
+  e.variants = {"get", "put"};
+  e.metric = {"time_to_serve", "s", true};
+  e.min_ranks = 2;
+  e.max_ranks = kMostRanks;
+  e.verification = "A byte pattern is transferred into spoiled memory and compared.";
+  e.feeds = {"network.get.s", "network.put.s"};
+  return benchmark;
+}
+
+}  // namespace stripline::suites
