@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "suites/compute_bodies.h"
+#include "suites/grids.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
 #include "suites/repeat.h"
