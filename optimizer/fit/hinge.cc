@@ -218,8 +218,8 @@ double best_limit(std::span<const BurstCurve> curves, QueueLimit limit) {
 
 struct JointFit {
   HingeFit hinge;
-  bool rises = false;        // Some size costs clearly more beyond the knee.
-  bool identified = false;   // And has enough bursts there to place it.
+  bool rises = false;        // Operations clearly cost more beyond the knee.
+  bool identified = false;   // At some size enough bursts lie there to place it.
   double lower_bound = 1.0;  // What Q is at least, by the largest bursts that did not wait.
 };
 
@@ -229,6 +229,8 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
   HingeFit& fit = joint.hinge;
   fit.limit = limit;
   fit.queue_depth = q;
+  double log_rises = 0.0;
+  double waiting_sizes = 0.0;
   for (const BurstCurve& curve : curves) {
     const CurveFit one = fit_curve(curve, depth_of(curve, limit, q));
     fit.costs.push_back({curve.bytes, one.o, one.drain});
@@ -240,8 +242,10 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
     const bool finds_room = smallest.burst <= depth_of(curve, limit, q);
     const double unhindered =
         finds_room ? std::max(one.o, smallest.time_s / smallest.burst) : one.o;
-    if (one.blocked == 0 || !(one.drain > (1.0 + min_extra) * unhindered)) continue;
-    joint.rises = true;
+    if (one.blocked == 0) continue;
+    log_rises += std::log(std::max(1.0, one.drain / unhindered));
+    waiting_sizes += 1.0;
+    if (!(one.drain > (1.0 + min_extra) * unhindered)) continue;
     if (one.largest_free > 0.0 && one.blocked >= (curve.stream_s ? 1U : 2U)) {
       joint.identified = true;
     }
@@ -249,6 +253,7 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
     const double share = curve.reply_s ? 1.0 : 1.0 - one.o / one.drain;
     joint.lower_bound = std::max(joint.lower_bound, std::floor(one.largest_free * share));
   }
+  joint.rises = log_rises > waiting_sizes * std::log1p(min_extra);
   fit.straight_burst = limit == QueueLimit::operations ? q : fit.largest_burst;
   return joint;
 }

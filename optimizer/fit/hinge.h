@@ -65,9 +65,10 @@ struct HingeFit {
 };
 
 struct HingeOptions {
-  /// Relative rise of the marginal cost that counts as a knee: over o, and over what an operation
-  /// of the smallest burst costs, which finds an empty queue. Smaller ones come about without one,
-  /// e.g. by caches, and a second operation in a row may be cheaper than all others.
+  /// Relative rise of the marginal cost that counts as a knee, in the geometric mean over the sizes
+  /// that would have waited: over o, and over what an operation of the smallest burst costs, which
+  /// finds an empty queue. Smaller ones come about without one, e.g. by caches, and a second
+  /// operation in a row may be cheaper than all others.
   double min_extra = 0.25;
   double bic_margin = 6.0;  ///< BIC advantage over a line that counts as evidence for a knee.
 };

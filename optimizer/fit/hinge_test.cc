@@ -119,7 +119,8 @@ TEST(Hinge, PostingSlowerThanDrainingShowsNoKnee) {
 
 TEST(Hinge, ASecondOperationThatIsCheaperIsNoKnee) {
   // Puts over TCP: what the first one finds cold the second one finds warm, the third one waits
-  // neither for a NIC nor for a queue. Larger bursts cost somewhat more, by caches.
+  // neither for a NIC nor for a queue. Larger bursts cost somewhat more by caches, and much more at
+  // one size, by chance.
   std::vector<BurstCurve> curves;
   for (const uint64_t bytes : {64, 1024, 4096, 16384}) {
     const double copy_s = 0.4e-9 * static_cast<double>(bytes);
@@ -127,7 +128,8 @@ TEST(Hinge, ASecondOperationThatIsCheaperIsNoKnee) {
     for (int burst = 1; burst <= 256; burst *= 2) {
       const double cold_s = 6.0e-6 + copy_s;
       const double warm_s = 3.2e-6 + copy_s;
-      const double rest_s = (burst - 2) * (6.2e-6 + 1.15 * copy_s);
+      const double factor = bytes == 4096 ? 1.5 : 1.0;
+      const double rest_s = (burst - 2) * factor * (6.2e-6 + 1.15 * copy_s);
       const double time_s = burst == 1 ? cold_s : cold_s + warm_s + rest_s;
       curve.points.push_back({static_cast<double>(burst), time_s, 1 / (time_s * time_s)});
     }

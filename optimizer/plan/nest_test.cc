@@ -122,7 +122,8 @@ TEST(PlanNest, ServesAsManyTilesAsItMoves) {
     const uint64_t bytes = plan.transfer[0].bytes;
     const double serve_s = network.strip.put().at(bytes).s(static_cast<double>(bytes));
     EXPECT_GT(serve_s, 0);
-    EXPECT_NEAR(plan.predicted_s - alone_s, steps * serve_s, 1e-9);
+    // One of them while it waits for its own.
+    EXPECT_NEAR(plan.predicted_s - alone_s, (steps - 1) * serve_s, 1e-9);
   }
 }
 

@@ -331,16 +331,16 @@ TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
   };
   const double alone[] = {time(whole), time(all), time(ahead(1)), time(ahead(8))};
   request.served_between_strips = true;
-  const double serve_s = costs.get().at(kMiB).s(kMiB);
-  const double serve_strips_s = 16 * costs.get().at(65536).s(65536);
-  EXPECT_DOUBLE_EQ(time(whole), alone[0] + serve_s);
+  // Of the strips that a peer asks for, one is served while this rank waits for its own first one.
+  const double serve_strips_s = 15 * costs.get().at(65536).s(65536);
+  EXPECT_DOUBLE_EQ(time(whole), alone[0]);
   EXPECT_DOUBLE_EQ(time(all), alone[1] + serve_strips_s) << "asked for before anybody computes";
   const double step_s = transfer_s / 16;
   EXPECT_NEAR(time(ahead(1)) - alone[2], 15 * step_s, 2 * step_s) << "nothing is hidden";
   EXPECT_NEAR(time(ahead(8)), alone[3], 2 * step_s);
   // What is done while the first transfer is under way keeps the peer from serving it.
   request.own_bytes = kMiB;
-  EXPECT_NEAR(time(whole), alone[0] + serve_s + transfer_s, 0.01 * transfer_s);
+  EXPECT_NEAR(time(whole), alone[0] + transfer_s, 0.01 * transfer_s);
   EXPECT_NEAR(time({Schedule::all_issued, kMiB, 1}), time(whole), 0.01 * transfer_s);
   const double both_s = time(all);
   EXPECT_NEAR(both_s, alone[1] + transfer_s, 0.1 * transfer_s);
@@ -353,6 +353,27 @@ TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
   const double put_s = time(ahead(2));
   request.served_between_strips = true;
   EXPECT_NEAR(time(ahead(2)), put_s + serve_strips_s, 0.02 * put_s);
+}
+
+// A transfer both ways takes both ranks all the time that serving it takes.
+TEST(PlanStrip, WhereServingIsAllOfATransferStripsHideNothing) {
+  model::TunedModel m = model::example_model();
+  for (model::Segment& segment : m.network["inter-node"].get->segments) {
+    segment.s_base_s = model::example_parameter(0);
+    segment.s_per_byte_s = model::example_parameter(2 * segment.G_s_per_byte->value);
+  }
+  const StripCosts costs = costs_of(m);
+  const cost::MessageCosts& message = costs.get().at(kMiB);
+  StripRequest request = request_of(kMiB, 2 * message.s(kMiB));
+  const auto whole_s = [&] {
+    return predict_strip(request, costs, {Schedule::vectorised, kMiB, 1}, Corner::nominal);
+  };
+  const double computed_s =
+      whole_s() - message.o(kMiB) - message.round_trip(kMiB) - message.r(kMiB);
+  EXPECT_LT(plan_strip(request, &costs).predicted_s, 0.9 * whole_s());
+  request.served_between_strips = true;
+  EXPECT_NEAR(whole_s(), message.o(kMiB) + message.s(kMiB) + message.r(kMiB) + computed_s, 1e-9);
+  EXPECT_EQ(plan_strip(request, &costs).schedule, Schedule::vectorised);
 }
 
 // A rank that serves as many strips as it gets has less to gain from many of them.

@@ -108,6 +108,7 @@ Benchmark serve_benchmark() {
       "turns. A sample is by how much rank 1 takes longer with one: s(S), nothing where a NIC "
       "serves.";
   e.factors = {bytes_factor()};
+  e.factors.front().values = size_grid(8, int64_t{4} << 20, 1);
   e.variants = {"get", "put"};
   e.metric = {"time_to_serve", "s", true};
   e.min_ranks = 2;
