@@ -165,6 +165,7 @@ void run_all(rank_t ranks, const std::string& fabric, const std::string& clock) 
     ASSERT_FALSE(series.values.empty());
     EXPECT_EQ(series.timestamps_s.size(), series.values.size());
     EXPECT_GE(series.warmup_dropped, 1u);
+    if (series.point.experiment == "micro.serve") continue;  // a difference of two times
     for (const double value : series.values) EXPECT_GE(value, 0);
   }
 }

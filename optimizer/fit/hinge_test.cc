@@ -128,7 +128,7 @@ TEST(Hinge, ASecondOperationThatIsCheaperIsNoKnee) {
     for (int burst = 1; burst <= 256; burst *= 2) {
       const double cold_s = 6.0e-6 + copy_s;
       const double warm_s = 3.2e-6 + copy_s;
-      const double factor = bytes == 4096 ? 1.5 : 1.0;
+      const double factor = bytes == 4096 ? 1.3 : 1.0;
       const double rest_s = (burst - 2) * factor * (6.2e-6 + 1.15 * copy_s);
       const double time_s = burst == 1 ? cold_s : cold_s + warm_s + rest_s;
       curve.points.push_back({static_cast<double>(burst), time_s, 1 / (time_s * time_s)});
