@@ -216,10 +216,21 @@ double best_limit(std::span<const BurstCurve> curves, QueueLimit limit) {
   return joint_sse(curves, limit, refined) < best_sse ? refined : best;
 }
 
+// By how much operations cost more beyond a knee: the geometric mean over sizes.
+struct Rise {
+  double log_sum = 0.0;
+  double sizes = 0.0;
+  void add(double ratio) {
+    log_sum += std::log(std::max(1.0, ratio));
+    sizes += 1.0;
+  }
+  bool exceeds(double extra) const { return log_sum > sizes * std::log1p(extra); }
+};
+
 struct JointFit {
   HingeFit hinge;
   bool rises = false;        // Operations clearly cost more beyond the knee.
-  bool identified = false;   // At some size enough bursts lie there to place it.
+  bool identified = false;   // And enough bursts lie there to place it.
   double lower_bound = 1.0;  // What Q is at least, by the largest bursts that did not wait.
 };
 
@@ -229,31 +240,29 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
   HingeFit& fit = joint.hinge;
   fit.limit = limit;
   fit.queue_depth = q;
-  double log_rises = 0.0;
-  double waiting_sizes = 0.0;
+  Rise any;     // Of sizes with bursts that waited, and
+  Rise placed;  // of those with as many as place the knee.
   for (const BurstCurve& curve : curves) {
-    const CurveFit one = fit_curve(curve, depth_of(curve, limit, q));
+    const double depth = depth_of(curve, limit, q);
+    const CurveFit one = fit_curve(curve, depth);
     fit.costs.push_back({curve.bytes, one.o, one.drain});
     fit.sse += one.sse;
     for (const BurstPoint& p : curve.points) {
       fit.largest_burst = std::max(fit.largest_burst, p.burst);
     }
-    const BurstPoint& smallest = smallest_burst(curve);
-    const bool finds_room = smallest.burst <= depth_of(curve, limit, q);
-    const double unhindered =
-        finds_room ? std::max(one.o, smallest.time_s / smallest.burst) : one.o;
     if (one.blocked == 0) continue;
-    log_rises += std::log(std::max(1.0, one.drain / unhindered));
-    waiting_sizes += 1.0;
-    if (!(one.drain > (1.0 + min_extra) * unhindered)) continue;
-    if (one.largest_free > 0.0 && one.blocked >= (curve.stream_s ? 1U : 2U)) {
-      joint.identified = true;
-    }
+    const BurstPoint& smallest = smallest_burst(curve);
+    const double first = smallest.burst <= depth ? smallest.time_s / smallest.burst : 0.0;
+    const double ratio = one.drain / std::max(one.o, first);
+    any.add(ratio);
+    if (one.largest_free > 0.0 && one.blocked >= (curve.stream_s ? 1U : 2U)) placed.add(ratio);
+    if (!(ratio > 1.0 + min_extra)) continue;
     // A queue that drains while it fills is never longer than this share of the burst.
     const double share = curve.reply_s ? 1.0 : 1.0 - one.o / one.drain;
     joint.lower_bound = std::max(joint.lower_bound, std::floor(one.largest_free * share));
   }
-  joint.rises = log_rises > waiting_sizes * std::log1p(min_extra);
+  joint.identified = placed.exceeds(min_extra);
+  joint.rises = placed.sizes > 0.0 ? joint.identified : any.exceeds(min_extra);
   fit.straight_burst = limit == QueueLimit::operations ? q : fit.largest_burst;
   return joint;
 }
