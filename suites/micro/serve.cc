@@ -27,11 +27,10 @@ class Computation {
       const double start_s = context.now_s();
       run();
       const double took_s = context.now_s() - start_s;
-      if (took_s >= seconds) {
-        additions_ = 1 + static_cast<size_t>(static_cast<double>(additions_) * seconds / took_s);
-        return;
-      }
       if (!(took_s > 0)) break;
+      if (took_s < seconds) continue;
+      additions_ = 1 + static_cast<size_t>(static_cast<double>(additions_) * seconds / took_s);
+      return;
     }
     additions_ = 0;
   }
