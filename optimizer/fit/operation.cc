@@ -250,7 +250,14 @@ class OperationFitter {
     }
     const auto interval = stats::mean_interval(per_run, options_.confidence);
     if (!interval.ok() || !(interval->low > options_.serve_share)) return;
-    const RunLines lines = fit_run_lines(samples_.serve, samples_.serve, options_.robust);
+    // Differences of times of the order of a blocking operation's, with their noise.
+    SizeCurve measured;
+    for (const auto& [bytes, medians] : samples_.serve) {
+      for (const auto& [run, serve_s] : medians) {
+        measured[bytes][run] = interpolate(samples_.latency, bytes, run);
+      }
+    }
+    const RunLines lines = fit_run_lines(samples_.serve, measured, options_.robust);
     serve_base_s_ = publish_intercept(lines);
     serve_per_byte_s_ = publish_slope(lines);
   }

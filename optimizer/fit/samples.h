@@ -64,9 +64,9 @@ struct SortedSamples {
 };
 
 /// Sorts series. Those of other experiments are ignored; those that failed verification, are empty,
-/// lack a factor, or hold a value that is not finite (or negative, except for micro.overlap, a
-/// difference of two times) are left out and named in `rejected`. Several series of the same point
-/// and run are pooled.
+/// lack a factor, or hold a value that is not finite (or negative, except for micro.overlap and
+/// micro.serve, differences of two times) are left out and named in `rejected`. Several series of
+/// the same point and run are pooled.
 SortedSamples sort_samples(std::span<const experiment::SampleSeries> series);
 
 /// The same for micro.node_latency, micro.node_issue, micro.node_flood and micro.node_overlap, as

@@ -21,7 +21,7 @@ struct TrueSegment {
   double G = 0.0;
   double r_base = 0.0;
   double r_per_byte = 0.0;
-  double s_base = 0.0;  ///< Without both, operations both ways are not measured.
+  double s_base = 0.0;  ///< Without both, micro.serve is not measured.
   double s_per_byte = 0.0;
 };
 

@@ -27,9 +27,9 @@ inline constexpr uint64_t kMostWindow = 65536;
 // What one tile takes of CPU and network, in one direction.
 struct TileCosts {
   double issue = 0;
-  double retire = 0;
-  double serve = 0;       // of this rank's CPU for a peer's tile: peers do the same
-  double round_trip = 0;  // without what serving fills
+  double retire = 0;      // and to serve a peer's operations: peers do the same
+  double serve = 0;       // of this rank's CPU for a peer's tile of many regions, likewise
+  double round_trip = 0;  // without what serving operations fills
   double gap = 0;
   double blocking() const { return issue + round_trip + retire + serve; }
 };
@@ -401,8 +401,8 @@ class NestEvaluator {
     transfer.slowdown = slowdown(link, direction, tile.bytes());
   }
 
-  // Whether this rank serves a transfer like this one for each of its own. What serving tiles of
-  // many regions takes is in their stage.
+  // Whether this rank serves a transfer like this one for each of its own. What unpacking and
+  // packing tiles of many regions takes is in their stage; operations one by one count as free.
   bool serves(const TileTransfer& transfer) const {
     return request_.served_between_steps && !transfer.many_regions;
   }
@@ -432,10 +432,11 @@ class NestEvaluator {
       const double byte_s = ranks * transfer.slowdown * m.G;
       const double gap = ranks * m.g + byte_s * size;
       const auto runs = static_cast<double>(tile.runs);
+      // For each tile one of a peer's is served, if possible while this one is under way.
       const double serve = serves(transfer) ? runs * m.s(size) : 0;
-      // Serving a peer's tile fills the time that this one is under way.
-      const double idle = std::max(0.0, 2 * m.L + byte_s * size + (runs - 1) * gap - serve);
-      return {runs * m.o(size), runs * m.r(size), serve, idle, runs * gap};
+      const double wire = 2 * m.L + byte_s * size + (runs - 1) * gap;
+      return {runs * m.o(size), runs * m.r(size) + serve, 0,
+              std::max(0.0, wire - transfer.part * serve), runs * gap};
     }
     const auto& [candidate, stage, residual] = steps.choices[transfer.choice];
     const Corner regions = perturbation_.of(Source::regions);

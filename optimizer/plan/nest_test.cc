@@ -142,6 +142,7 @@ TEST(PlanNest, AStreamTakesWhatPlanStripSays) {
     strips.direction = direction;
     strips.total_bytes = 8 * elements;
     strips.compute_s = request.compute_s;
+    strips.served_between_strips = request.served_between_steps = i % 3 == 0;
     const uint64_t granule = elements >> (1 + draw.below(5));
     const auto window = static_cast<uint32_t>(1 + draw.below(4));
     const NestPlan plan = force_nest(request, {Schedule::pipelined, {0, granule}, window});

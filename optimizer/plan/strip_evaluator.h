@@ -166,7 +166,8 @@ class Evaluator {
       const MessageCosts& first = at(t.message_bytes_first, corner);
       const auto first_bytes = static_cast<double>(t.message_bytes_first);
       t.o_first = first.o(first_bytes);
-      t.round_trip_first = round_trip(first, first_bytes);
+      t.round_trip_first =
+          std::max(0.0, wire(first, first_bytes, sharing(first_bytes)) - serve(message, bytes));
       t.gap_first = gap(first, first_bytes);
     }
   }
@@ -199,7 +200,8 @@ class Evaluator {
     const double serve = request_.served_between_strips ? message.s_base : 0;
     const double each =
         message.o_base + message.r_base + serve + costs_.strip_overhead(Corner::nominal);
-    const double per_byte = sharing(static_cast<double>(block_)) * message.G;
+    const double served_per_byte = request_.served_between_strips ? message.s_per_byte : 0;
+    const double per_byte = sharing(static_cast<double>(block_)) * message.G - served_per_byte;
     const auto all = static_cast<double>(block_);
     return each < all * per_byte ? std::sqrt(static_cast<double>(total_) * each / per_byte) : all;
   }
@@ -358,8 +360,10 @@ class Evaluator {
   }
   // Of the time that a message is under way, what serving another one does not fill.
   double idle(const MessageCosts& message, double bytes, double byte_factor) const {
-    const double wire = 2 * message.L + byte_factor * message.G * bytes;
-    return std::max(0.0, wire - serve(message, bytes));
+    return std::max(0.0, wire(message, bytes, byte_factor) - serve(message, bytes));
+  }
+  static double wire(const MessageCosts& message, double bytes, double byte_factor) {
+    return 2 * message.L + byte_factor * message.G * bytes;
   }
   double sharing(double bytes) const {
     if (load_.empty()) return nic_ranks_;
@@ -378,7 +382,11 @@ class Evaluator {
       t.others = std::max(0.0, t.work - at(t.message_bytes, Corner::nominal).L);
     }
     if (request_.peers < 2) return;
-    if (finds_others(request_)) t.others += (kSlack - 1) * t.round_trip;
+    if (finds_others(request_)) {
+      const auto bytes = static_cast<double>(t.message_bytes);
+      const MessageCosts& message = at(t.message_bytes, Corner::nominal);
+      t.others += (kSlack - 1) * wire(message, bytes, sharing(bytes));
+    }
     const double per_peer = t.strips_per_peer;
     if (in_flight > per_peer) t.lag += (std::ceil(in_flight / per_peer) - 1) * per_peer * t.gap;
   }

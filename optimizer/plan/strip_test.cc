@@ -352,7 +352,7 @@ TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
   request.direction = Direction::put;
   const double put_s = time(ahead(2));
   request.served_between_strips = true;
-  EXPECT_NEAR(time(ahead(2)), put_s + serve_strips_s, 0.02 * put_s);
+  EXPECT_NEAR(time(ahead(2)) - put_s, serve_strips_s, 0.1 * serve_strips_s);
 }
 
 // A transfer both ways takes both ranks all the time that serving it takes.

@@ -29,10 +29,11 @@ struct StripTerms {
   double window = 1;           ///< k, operations in flight (schedule B)
   double queue = 1;            ///< Q, operations the NIC holds before issuing blocks
   double o = 0, o_last = 0;    ///< issue
-  double r = 0, r_last = 0;    ///< retire
-  double round_trip = 0, round_trip_last = 0;  ///< injection to completion on an idle network
-  double gap = 0;                              ///< NIC occupancy
-  double work = 0, work_last = 0;              ///< computation and engine overhead of one strip
+  double r = 0, r_last = 0;    ///< retire, and serve a peer's message, where calls do that
+  /// Injection to completion on an idle network, without what serving fills.
+  double round_trip = 0, round_trip_last = 0;
+  double gap = 0;                  ///< NIC occupancy
+  double work = 0, work_last = 0;  ///< computation and engine overhead of one strip
   /// Gets: independent local work done once the first messages are on their way.
   double own_work = 0;
   /// Gets: how much later the strips of the first rank come when all that is in flight at first

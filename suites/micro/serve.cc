@@ -1,4 +1,5 @@
 // micro.serve: what serving another rank takes of one's own time.
+#include <algorithm>
 #include <limits>
 
 #include "suites/compute_bodies.h"
@@ -24,9 +25,12 @@ class Computation {
  public:
   Computation(Context& context, double seconds) : context_(&context), seconds_(seconds) {
     for (additions_ = kFewest; additions_ != 0; additions_ *= 2) {
-      const double start_s = context.now_s();
-      run();
-      const double took_s = context.now_s() - start_s;
+      double took_s = std::numeric_limits<double>::infinity();
+      for (int i = 0; i < kTries; ++i) {  // the least: others may have been interrupted
+        const double start_s = context.now_s();
+        run();
+        took_s = std::min(took_s, context.now_s() - start_s);
+      }
       if (!(took_s > 0)) break;
       if (took_s < seconds) continue;
       additions_ = 1 + static_cast<size_t>(static_cast<double>(additions_) * seconds / took_s);
@@ -45,6 +49,7 @@ class Computation {
 
  private:
   static constexpr size_t kFewest = 1024;  // take some microseconds at most
+  static constexpr int kTries = 3;
 
   Context* context_;
   double seconds_;
