@@ -122,8 +122,9 @@ TEST(PlanNest, ServesAsManyTilesAsItMoves) {
     const uint64_t bytes = plan.transfer[0].bytes;
     const double serve_s = network.strip.put().at(bytes).s(static_cast<double>(bytes));
     EXPECT_GT(serve_s, 0);
-    // One of them while it waits for its own.
-    EXPECT_NEAR(plan.predicted_s - alone_s, (steps - 1) * serve_s, 1e-9);
+    // Those of the last puts while it waits for its own.
+    const int waited = steps > 1 ? 2 : 1;
+    EXPECT_NEAR(plan.predicted_s - alone_s, (steps - waited) * serve_s, 1e-9);
   }
 }
 
@@ -132,6 +133,13 @@ TEST(PlanNest, AStreamTakesWhatPlanStripSays) {
   RandomCases draw(11);
   for (int i = 0; i < 300; ++i) {
     model::TunedModel m = draw.network(0.02);
+    for (auto* operation : {&*m.network["inter-node"].get, &*m.network["inter-node"].put}) {
+      for (model::Segment& segment : operation->segments) {
+        segment.s_base_s = segment.r_base_s;
+        segment.s_per_byte_s =
+            model::example_parameter(0.2 * (i % 8) * segment.G_s_per_byte->value);
+      }
+    }
     const Network network(m);
     const Direction direction = draw.below(2) == 0 ? Direction::get : Direction::put;
     const uint64_t elements = 64 << draw.below(14);
@@ -150,7 +158,7 @@ TEST(PlanNest, AStreamTakesWhatPlanStripSays) {
         force_strip(strips, &network.strip, {Schedule::pipelined, 8 * granule, window});
     ASSERT_EQ(plan.steps, strip.count);
     EXPECT_NEAR(plan.baseline_s, strip.baseline_s, 1e-3 * strip.baseline_s);
-    EXPECT_NEAR(plan.predicted_s, strip.predicted_s, 0.02 * strip.predicted_s) << i;
+    EXPECT_NEAR(plan.predicted_s, strip.predicted_s, 0.03 * strip.predicted_s) << i;
     const NestPlan best = plan_nest(request);
     const StripPlan best_strip = plan_strip(strips, &network.strip);
     EXPECT_LE(best.predicted_s, 1.05 * best_strip.predicted_s) << i;

@@ -46,9 +46,6 @@ class RandomCases {
       s.G_s_per_byte = parameter(G * log_uniform(0.9, 1.1));
       s.r_base_s = parameter(log_uniform(0.1, 1) * o);
       s.r_per_byte_s = parameter(log_uniform(0.001, 0.3) * G);
-      // Of what serves only some requests.
-      s.s_base_s = parameter(static_cast<double>(served_() % 8) / 4 * o);
-      s.s_per_byte_s = parameter(static_cast<double>(served_() % 8) / 5 * G);
       operation.segments.push_back(s);
     }
     operation.queue_depth = parameter(static_cast<double>(uint64_t{4} << below(8)));

@@ -348,7 +348,7 @@ TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
   EXPECT_LT(time(whole), alone[0] + 0.1 * transfer_s);
   EXPECT_LT(time(all), both_s - costs.get().at(65536).round_trip(65536) / 2);
   // Puts leave by themselves, but have to be served.
-  request = request_of(kMiB, transfer_s);
+  request = request_of(kMiB, 4 * transfer_s);
   request.direction = Direction::put;
   const double put_s = time(ahead(2));
   request.served_between_strips = true;
