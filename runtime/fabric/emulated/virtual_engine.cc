@@ -13,22 +13,16 @@
 #include <string>
 #include <sys/syscall.h>
 #include <thread>
-#include <time.h>
 #include <unistd.h>
 #include <utility>
 
 #include "runtime/fabric/crew.h"
+#include "runtime/fabric/emulated/thread_cpu_clock.h"
 
 namespace stripline::fabric {
 namespace {
 
 constexpr double kNanosecond_s = 1e-9;
-
-int64_t thread_cpu_ns() {
-  timespec t{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
 
 void futex_wait(std::atomic<uint32_t>& word, uint32_t value) {
   ::syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT, value, nullptr, nullptr, 0);
@@ -168,9 +162,10 @@ class VirtualEngine final : public RankEngine {
     return static_cast<uint64_t>(std::max(int64_t{0}, interval_ns_ - nothing_ns_));
   }
 
-  // What is measured where a program does nothing between two calls: a thread clock takes most of a
-  // microsecond to read, and the calls are not for nothing.
+  // What is measured where a program does nothing between two calls: reading a clock takes time,
+  // and the calls are not for nothing.
   void calibrate() {
+    restart_thread_cpu_ns();
     nothing_ns_ = std::numeric_limits<int64_t>::max();  // time stands still meanwhile
     std::array<int64_t, 101> intervals{};
     leave();
