@@ -110,6 +110,8 @@ struct ExplainCall {
   uint32_t iov_limit = 1;
   uint32_t peers = 1;
   double service_delay_s = 0;
+  bool signalled = false;       ///< a put that raises a flag when its data are visible
+  bool flag_with_data = false;  ///< with signalled: the network takes the flag along
 };
 /// The members of plan::WavefrontRequest that a user may set.
 struct ExplainSweep {

@@ -521,6 +521,27 @@ TEST_F(CommandsTest, CallsAreExplained) {
   EXPECT_TRUE(complained("more than 16 TiB")) << err_;
 }
 
+TEST_F(CommandsTest, CallsWithASignalAreExplained) {
+  ExplainCall explain{
+      .source = "example", .regions = 256, .region_bytes = 64, .direction = "put", .peers = 2};
+  explain.signalled = true;
+  EXPECT_EQ(run(explain), kExitOk) << err_;
+  EXPECT_TRUE(printed("until the target sees a flag that follows, with 2 ranks")) << out_;
+  explain.regions = 1;
+  global_.json = true;
+  const auto predicted_s = [&] {
+    out_.clear();
+    EXPECT_EQ(run(explain), kExitOk) << err_;
+    return Json::parse(out_)["plan"]["predicted_s"].get<double>();
+  };
+  const double follows_s = predicted_s();
+  explain.flag_with_data = true;
+  EXPECT_LT(predicted_s(), follows_s);
+  explain.direction = "get";
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("gets raise no flag")) << err_;
+}
+
 TEST_F(CommandsTest, SweepsAreExplained) {
   ExplainSweep explain{
       .source = "example", .stages = 80, .lines = 64, .line_bytes = 320, .compute_s = 1e-4};

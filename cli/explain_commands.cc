@@ -159,6 +159,10 @@ int run(const Global& global, const ExplainCall& command) {
                                  " makes regions overlap; it is at least --region-bytes, " +
                                  std::to_string(command.region_bytes)));
   }
+  if (command.signalled && command.direction != "put") {
+    return print_error(Error(ErrorCode::invalid_argument,
+                             "gets raise no flag; --signal goes with --direction put"));
+  }
   plan::VisRequest request;
   request.direction = direction_of(command.direction);
   request.regions = command.regions;
@@ -179,8 +183,11 @@ int run(const Global& global, const ExplainCall& command) {
     request.message_header_bytes = plan::kListHeaderBytes;
     request.region_header_bytes = plan::kListRegionHeaderBytes;
   }
+  if (command.signalled) request.message_header_bytes += plan::kSignalHeaderBytes;
   request.peers = command.peers;
   request.service_delay_s = command.service_delay_s;
+  request.signalled = command.signalled;
+  request.flag_with_data = command.flag_with_data;
   const plan::VisCosts costs((*path)->second, model->pack, vis_of(*model, (*path)->first));
   return show(global, model->name + ", path " + (*path)->first, plan::explain(request, &costs));
 }

@@ -205,6 +205,12 @@ void ExplainGrammar::define_call(CLI::App& explain, Action& result) {
                    "How long messages wait at the target until it looks for them")
       ->type_name("TIME")
       ->transform(converts(seconds_as_text));
+  CLI::Option* signal = call->add_flag(
+      "--signal", call_.signalled, "The put raises a flag at the target when its data are visible");
+  call->add_flag("--flag-with-data", call_.flag_with_data,
+                 "The network takes the flag of a contiguous put along with its data, as emulated "
+                 "ones do (default: it follows)")
+      ->needs(signal);
   call->footer(
       std::string("Exit codes: 0, 2 no such model or path, 3 malformed file, 4 no server.\n\n"
                   "Example:\n"

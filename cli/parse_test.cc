@@ -142,6 +142,12 @@ TEST(Parse, ExplainNestAndCall) {
   EXPECT_EQ(call.compute_class, "light");
   EXPECT_TRUE(call.bounding_box);
   EXPECT_DOUBLE_EQ(call.service_delay_s, 5e-6);
+  EXPECT_FALSE(call.signalled);
+  const auto signalled =
+      parse_as<ExplainCall>({"explain", "call", "tcp", "--regions", "2", "--region-bytes", "64",
+                             "--direction", "put", "--signal", "--flag-with-data"});
+  EXPECT_TRUE(signalled.signalled);
+  EXPECT_TRUE(signalled.flag_with_data);
 }
 
 TEST(Parse, ExplainSweep) {
@@ -219,6 +225,7 @@ TEST(Parse, WrongValuesAreRefused) {
   refuse({"explain", "nest", "tcp"});
   refuse({"explain", "call", "tcp", "--regions", "8"});
   refuse({"explain", "call", "tcp", "--regions", "0", "--region-bytes", "8"});
+  refuse({"explain", "call", "tcp", "--regions", "8", "--region-bytes", "8", "--flag-with-data"});
   refuse({"campaign", "list", "--timeout", "-1"});
   refuse({});
   refuse({"model"});

@@ -68,6 +68,10 @@ std::string to_text(const VisExplanation& e) {
       std::string(to_string(request.direction)) + " of " + std::to_string(request.regions) +
       " regions of " + exact_bytes_text(request.region_bytes) + " within " +
       exact_bytes_text(request.extent_bytes) + ", " + std::string(to_string(request.compute));
+  if (request.signalled) {
+    out += request.flag_with_data ? ", until the target sees a flag that the network takes along"
+                                  : ", until the target sees a flag that follows";
+  }
   if (request.peers > 1) out += ", with " + std::to_string(request.peers) + " ranks at once";
   if (request.service_delay_s > 0) {
     out += ", peers answer after " + time_text(request.service_delay_s);
@@ -100,6 +104,8 @@ Json to_json(const VisExplanation& e) {
                {"compute", to_string(request.compute)},
                {"peers", request.peers},
                {"service_delay_s", request.service_delay_s},
+               {"signalled", request.signalled},
+               {"flag_with_data", request.flag_with_data},
                {"plan",
                 {{"method", to_string(e.plan.method)},
                  {"reason", to_string(e.plan.reason)},

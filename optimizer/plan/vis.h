@@ -90,6 +90,9 @@ inline constexpr uint32_t kDimensionHeaderBytes = 16;
 inline constexpr uint32_t kListHeaderBytes = 8;
 inline constexpr uint32_t kListRegionHeaderBytes = 8;
 
+/// And the flag of a put with a signal.
+inline constexpr uint32_t kSignalHeaderBytes = 24;
+
 /// Of so many messages or less no data go through a landing zone: the way there and back of the
 /// messages that belong to it takes longer than the messages.
 inline constexpr uint64_t kLandingFromMessages = 3;

@@ -28,6 +28,7 @@ static_assert(sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead) ==
 static_assert(2 * sizeof(uint64_t) == plan::kDimensionHeaderBytes);
 static_assert(sizeof(vis::wire::Head) == plan::kListHeaderBytes);
 static_assert(vis::wire::kWordBytes == plan::kListRegionHeaderBytes);
+static_assert(sizeof(vis::wire::Signal) == plan::kSignalHeaderBytes);
 
 plan::Direction direction_of(VisDirection direction) {
   return direction == VisDirection::put ? plan::Direction::put : plan::Direction::get;
