@@ -101,7 +101,9 @@ struct ExplainCall {
   uint64_t regions = 0;
   uint64_t region_bytes = 0;
   uint64_t stride_bytes = 0;      ///< from region to region, the mean for lists; 0: twice a region
+  uint64_t extent_bytes = 0;      ///< from the first byte to the last; 0: by the stride
   std::string kind = "strided";   ///< "strided" | "indexed"
+  uint32_t dimensions = 1;        ///< of a shape, beside that within a region
   std::string direction = "get";  ///< "get" | "put"
   std::string path;               ///< a path of the model; empty: the first it has
   uint64_t local_regions = 1;
@@ -110,6 +112,7 @@ struct ExplainCall {
   uint32_t iov_limit = 1;
   uint32_t peers = 1;
   double service_delay_s = 0;
+  bool needs_target = false;    ///< contiguous operations wait for it, too
   bool signalled = false;       ///< a put that raises a flag when its data are visible
   bool flag_with_data = false;  ///< with signalled: the network takes the flag along
 };

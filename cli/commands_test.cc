@@ -507,6 +507,13 @@ TEST_F(CommandsTest, CallsAreExplained) {
   EXPECT_EQ(run(explain), kExitOk) << err_;
   EXPECT_EQ(Json::parse(out_)["plan"]["reason"], "tuned") << out_;
   global_.json = false;
+  explain.extent_bytes = 63;
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("--extent 63 does not hold one region")) << err_;
+  explain.extent_bytes = 20000;
+  EXPECT_EQ(run(explain), kExitOk) << err_;
+  EXPECT_TRUE(printed("within 20000 B")) << out_;
+  explain.extent_bytes = 0;
   explain.stride_bytes = 63;
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("--stride 63")) << err_;

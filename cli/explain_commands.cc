@@ -147,11 +147,17 @@ int run(const Global& global, const ExplainCall& command) {
   if (!path.ok()) return print_error(path.error());
   const uint64_t stride =
       command.stride_bytes == 0 ? 2 * command.region_bytes : command.stride_bytes;
-  if (command.region_bytes > kMostExtent ||
+  if (command.region_bytes > kMostExtent || command.extent_bytes > kMostExtent ||
       command.regions > kMostExtent / std::max(stride, command.region_bytes)) {
     return print_error(Error(ErrorCode::invalid_argument,
                              "the regions span more than 16 TiB, which is the most that a segment "
-                             "has; take fewer --regions, or a smaller --region-bytes or --stride"));
+                             "has; take fewer --regions, or a smaller --region-bytes, --stride or --extent"));
+  }
+  if (command.extent_bytes > 0 && command.extent_bytes < command.region_bytes) {
+    return print_error(Error(ErrorCode::invalid_argument,
+                             "--extent " + std::to_string(command.extent_bytes) +
+                                 " does not hold one region; it is at least --region-bytes, " +
+                                 std::to_string(command.region_bytes)));
   }
   if (stride < command.region_bytes) {
     return print_error(Error(ErrorCode::invalid_argument,
@@ -167,7 +173,9 @@ int run(const Global& global, const ExplainCall& command) {
   request.direction = direction_of(command.direction);
   request.regions = command.regions;
   request.region_bytes = command.region_bytes;
-  request.extent_bytes = (command.regions - 1) * stride + command.region_bytes;
+  request.extent_bytes = command.extent_bytes > 0
+                             ? command.extent_bytes
+                             : (command.regions - 1) * stride + command.region_bytes;
   request.local_regions = command.local_regions;
   request.bounding_box_allowed = command.bounding_box;
   request.iov_limit = command.iov_limit;
@@ -178,7 +186,8 @@ int run(const Global& global, const ExplainCall& command) {
                     : command.compute_class == "heavy" ? plan::ComputeClass::heavy
                                                        : plan::ComputeClass::communication_only;
   if (command.kind == "strided") {
-    request.message_header_bytes = plan::kStridedHeaderBytes + plan::kDimensionHeaderBytes;
+    request.message_header_bytes =
+        plan::kStridedHeaderBytes + command.dimensions * plan::kDimensionHeaderBytes;
   } else {
     request.message_header_bytes = plan::kListHeaderBytes;
     request.region_header_bytes = plan::kListRegionHeaderBytes;
@@ -186,6 +195,7 @@ int run(const Global& global, const ExplainCall& command) {
   if (command.signalled) request.message_header_bytes += plan::kSignalHeaderBytes;
   request.peers = command.peers;
   request.service_delay_s = command.service_delay_s;
+  request.needs_target = command.needs_target;
   request.signalled = command.signalled;
   request.flag_with_data = command.flag_with_data;
   const plan::VisCosts costs((*path)->second, model->pack, vis_of(*model, (*path)->first));

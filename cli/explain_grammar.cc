@@ -34,7 +34,7 @@ void ExplainGrammar::define(CLI::App& app, Action& result) {
       "its\n"
       "predicted time, the parameters that matter, and the margin. 'stripline run --trace' "
       "writes\n"
-      "these commands for the loops, nests and sweeps of a program.\n\n"
+      "these commands for what a program does.\n\n"
       "Examples:\n"
       "  stripline explain loop tcp.stripline.json --bytes 1MiB --compute 400us\n"
       "  stripline explain nest tcp.stripline.json nest.json\n"
@@ -171,14 +171,25 @@ void ExplainGrammar::define_call(CLI::App& explain, Action& result) {
       ->required()
       ->transform(as_bytes)
       ->check(is_count());
-  call->add_option("--stride", call_.stride_bytes,
-                   "From region to region; the mean for lists (default: twice --region-bytes)")
+  CLI::Option* stride =
+      call->add_option("--stride", call_.stride_bytes,
+                       "From region to region; the mean for lists (default: twice --region-bytes)")
+          ->type_name("BYTES")
+          ->transform(as_bytes);
+  call->add_option("--extent", call_.extent_bytes,
+                   "From the first byte of all regions to the last (default: by --stride)")
       ->type_name("BYTES")
-      ->transform(as_bytes);
+      ->transform(as_bytes)
+      ->check(is_count())
+      ->excludes(stride);
   call->add_option("--kind", call_.kind,
                    "strided: one shape says where they are; indexed: a list of addresses")
       ->type_name("KIND")
       ->check(CLI::IsMember({"strided", "indexed"}))
+      ->capture_default_str();
+  call->add_option("--dimensions", call_.dimensions, "Of a shape, beside that within a region")
+      ->type_name("N")
+      ->check(is_count())
       ->capture_default_str();
   add_direction(*call, call_.direction);
   add_path(*call, call_.path);
@@ -205,6 +216,8 @@ void ExplainGrammar::define_call(CLI::App& explain, Action& result) {
                    "How long messages wait at the target until it looks for them")
       ->type_name("TIME")
       ->transform(converts(seconds_as_text));
+  call->add_flag("--needs-target", call_.needs_target,
+                 "Operations of single regions wait for the target likewise (tcp)");
   CLI::Option* signal = call->add_flag(
       "--signal", call_.signalled, "The put raises a flag at the target when its data are visible");
   call->add_flag("--flag-with-data", call_.flag_with_data,

@@ -143,9 +143,12 @@ TEST(Parse, ExplainNestAndCall) {
   EXPECT_TRUE(call.bounding_box);
   EXPECT_DOUBLE_EQ(call.service_delay_s, 5e-6);
   EXPECT_FALSE(call.signalled);
-  const auto signalled =
-      parse_as<ExplainCall>({"explain", "call", "tcp", "--regions", "2", "--region-bytes", "64",
-                             "--direction", "put", "--signal", "--flag-with-data"});
+  const auto signalled = parse_as<ExplainCall>(
+      {"explain", "call", "tcp", "--regions", "2", "--region-bytes", "64", "--direction", "put",
+       "--signal", "--flag-with-data", "--extent", "4k", "--dimensions", "3", "--needs-target"});
+  EXPECT_EQ(signalled.extent_bytes, 4096U);
+  EXPECT_EQ(signalled.dimensions, 3U);
+  EXPECT_TRUE(signalled.needs_target);
   EXPECT_TRUE(signalled.signalled);
   EXPECT_TRUE(signalled.flag_with_data);
 }
@@ -226,6 +229,8 @@ TEST(Parse, WrongValuesAreRefused) {
   refuse({"explain", "call", "tcp", "--regions", "8"});
   refuse({"explain", "call", "tcp", "--regions", "0", "--region-bytes", "8"});
   refuse({"explain", "call", "tcp", "--regions", "8", "--region-bytes", "8", "--flag-with-data"});
+  refuse({"explain", "call", "tcp", "--regions", "8", "--region-bytes", "8", "--stride", "16",
+          "--extent", "200"});
   refuse({"campaign", "list", "--timeout", "-1"});
   refuse({});
   refuse({"model"});

@@ -6,9 +6,9 @@
 #include <stripline/loop.h>
 
 #include "base/quantity.h"
-#include "runtime/loop/explain_command.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/explain_command.h"
 
 namespace stripline::detail {
 
@@ -134,7 +134,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     if (guarded_) obey_guards(*known, first);
   }
   deciding.end();
-  if (timed_ || state_.traces) begun_s_ = context_.now_s();
+  if (timed_ || context_.state().trace != nullptr) begun_s_ = context_.now_s();
   prepare_buffer(room);
   frame_.attention =
       Attention(context.state().fabric->info(), state_.look_time.seconds(),
@@ -221,15 +221,15 @@ void LoopRun::obey_guards(LoopSite& site, const RawBlock& first) {
 void LoopRun::settle() {
   refine();
   const bool decided = strips_ > 0;
-  if (!decided || (!timed_ && !state_.traces)) return;
+  Trace* const trace = context_.state().trace.get();
+  if (!decided || (!timed_ && trace == nullptr)) return;
   const double seconds = context_.now_s() - begun_s_;
-  if (state_.traces) {
+  if (trace != nullptr) {
     const std::string what =
         std::string(to_string(direction_)) + " " + exact_bytes_text(request_.total_bytes);
-    state_.trace.note(
-        call_, request_.total_bytes * 2 + static_cast<uint64_t>(direction_),
-        {plan_.schedule, plan_.reason, false, strips_, plan_.burst, plan_.predicted_s}, seconds,
-        what, [this] { return explain(); });
+    trace->note(call_, request_.total_bytes * 2 + static_cast<uint64_t>(direction_),
+                {plan_.schedule, plan_.reason, false, strips_, plan_.burst, plan_.predicted_s},
+                seconds, what, [this] { return explain(); });
   }
   if (!std::exchange(timed_, false)) return;
   const Analysis::Span deciding(state_.analysis);

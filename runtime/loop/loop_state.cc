@@ -9,7 +9,6 @@ LoopState::LoopState(ContextState& context)
     : loads(context),
       pool(context.options.loop_buffer_bytes),
       cache(context, pool),
-      traces(context.options.trace == "sites"),
       caches_(context.options.data_cache) {
   if (context.model == nullptr) return;
   for (size_t i = 0; i < model::kPaths; ++i) {
@@ -100,11 +99,12 @@ void report_choices(Context& context) {
                                      total(kept.synchronised), total(kept.overwritten)};
   const uint64_t evicted = total(loops.pool.statistics().evicted_regions);
   if (context.rank_me() != 0) return;
-  if (loops.traces) {
+  if (Trace* const trace = context.state().trace.get(); trace != nullptr) {
+    context.state().call_trace.end(context.state());
     std::fprintf(stderr,
-                 "stripline: loops, nests and stages of sweeps of rank 0, times of one "
-                 "execution:\n%s",
-                 loops.trace.empty() ? "(none)\n" : loops.trace.text().c_str());
+                 "stripline: loops, nests, stages of sweeps and transfers of many regions of rank "
+                 "0, times of one execution:\n%s",
+                 trace->empty() ? "(none)\n" : trace->text().c_str());
   }
   std::fprintf(stderr, "stripline: %s\n", savings_text(all).c_str());
   if (const std::string text = iterations_text(of_iterations); !text.empty()) {

@@ -22,7 +22,6 @@
 #include "runtime/loop/data_cache.h"
 #include "runtime/loop/nest_engine.h"
 #include "runtime/loop/network_loads.h"
-#include "runtime/loop/trace.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/run_guard.h"
 
@@ -148,8 +147,6 @@ struct LoopState : MechanismState {
   LookTime look_time;
 
   Analysis analysis;
-  bool traces = false;  ///< Options::trace says "sites"
-  Trace trace;
   /// Of sites that have been forgotten.
   Savings forgotten;
   Savings savings() const;

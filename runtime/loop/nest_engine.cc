@@ -145,13 +145,13 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
     if (no_model && options.use_model) loops_.say_no_model(state_);
     measuring_ = options.compute_s < 0 && !plan().obstacle && !no_model &&
                  reason != plan::Reason::own_memory && site_->executions < kTimedExecutions;
-    if (measuring_ || loops_.traces) options_ = options;
+    if (measuring_ || state_.trace != nullptr) options_ = options;
     if (options.self_check && state_.run_guard != nullptr && options.use_model &&
         reason != plan::Reason::own_memory && !plan().obstacle) {
       obey_guards(options);
     }
   }
-  traces_ = loops_.traces;
+  traces_ = state_.trace != nullptr;
   if (timed_ || traces_) begun_s_ = context_.now_s();
   if (plan().obstacle) return;
   for (uint32_t g = 0; g < groups(); ++g) {

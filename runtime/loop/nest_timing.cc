@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "runtime/loop/explain_command.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/loop/nest_engine.h"
+#include "runtime/rma/explain_command.h"
 
 namespace stripline::detail {
 
@@ -60,10 +60,10 @@ void NestEngine::note(double seconds) {
     loops += (loop > 0 ? " x " : "") + std::to_string(nest_.counts[loop]);
   }
   const plan::NestPlan& done = plan();
-  loops_.trace.note(call_, shape,
-                    {done.schedule, done.reason, done.obstacle.has_value(), done.steps, done.window,
-                     done.predicted_s},
-                    seconds, "nest of " + loops, [this] { return explain_command(); });
+  state_.trace->note(call_, shape,
+                     {done.schedule, done.reason, done.obstacle.has_value(), done.steps,
+                      done.window, done.predicted_s},
+                     seconds, "nest of " + loops, [this] { return explain_command(); });
 }
 
 // Nothing where the planner was not asked.

@@ -8,9 +8,9 @@
 #include <stripline/wavefront.h>
 
 #include "base/quantity.h"
-#include "runtime/loop/explain_command.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/explain_command.h"
 
 namespace stripline {
 namespace {
@@ -59,7 +59,7 @@ Wavefront::Wavefront(Context& context, WavefrontOptions options, global_ptr<uint
     : context_(&context),
       options_(options),
       site_(site),
-      traces_(detail::LoopState::of(context.state()).traces),
+      traces_(context.state().trace != nullptr),
       flags_(flags),
       sent_(crossings),
       came_(crossings) {}
@@ -238,12 +238,12 @@ void Wavefront::trace() {
       choice.predicted_s = takes_over && options_.all_busy ? time.step_s : time.busy_s;
     }
   }
-  loops.trace.note(stage_.call,
-                   rma::call_id(stage_.leaves, sent.lines, sent.line_bytes, takes_over), choice,
-                   seconds,
-                   "crossing " + std::to_string(stage_.leaves) + ", " + std::to_string(sent.lines) +
-                       " x " + exact_bytes_text(sent.line_bytes),
-                   command);
+  state.trace->note(stage_.call,
+                    rma::call_id(stage_.leaves, sent.lines, sent.line_bytes, takes_over), choice,
+                    seconds,
+                    "crossing " + std::to_string(stage_.leaves) + ", " +
+                        std::to_string(sent.lines) + " x " + exact_bytes_text(sent.line_bytes),
+                    command);
 }
 
 void Wavefront::finish() {

@@ -56,11 +56,14 @@ void future::wait() const {
   detail::ContextState& state = *context_->state_;
   const auto inside = state.exclusive();
   if (!state.slots.released(slot_, generation_)) {
+    const bool traced = state.trace != nullptr && state.slots.counter(slot_).pending != 0;
     if (const Kind kind = state.slots.kind(slot_); kind == Kind::message || kind == Kind::barrier) {
       state.wait_for_messages(state.slots.counter(slot_));
     } else {
       state.wait_for(state.slots.counter(slot_));
     }
+    if (traced) [[unlikely]]
+      state.call_trace.waited(state, slot_, generation_);
     state.slots.release(slot_);
   }
   state.synchronise();

@@ -177,6 +177,7 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to
                            ? plan::CollectivePlanner(*model->collective)
                            : plan::CollectivePlanner();
   vis_plans = std::make_unique<rma::VisPlans>(model.get());
+  if (options.trace == "sites") trace = std::make_unique<Trace>();  // by this model from here on
   run_guard.reset();
   if (model != nullptr && options.guard) {
     run_guard = std::make_unique<rma::RunGuard>([this] { return fabric->now_s(); });

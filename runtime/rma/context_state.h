@@ -21,6 +21,7 @@
 #include "runtime/bootstrap/operation_record.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/rma/bounce_ring.h"
+#include "runtime/rma/call_trace.h"
 #include "runtime/rma/completion_slots.h"
 #include "runtime/rma/debug_checks.h"
 #include "runtime/rma/exclusion.h"
@@ -31,6 +32,7 @@
 #include "runtime/rma/run_guard.h"
 #include "runtime/rma/service_delays.h"
 #include "runtime/rma/symmetric_heap.h"
+#include "runtime/rma/trace.h"
 #include "runtime/rma/tuning.h"
 #include "runtime/rma/vis_plans.h"
 #include "runtime/sync/collectives.h"
@@ -324,6 +326,8 @@ struct ContextState {
   /// Null without a model, or with Options::guard off.
   std::unique_ptr<rma::RunGuard> run_guard;
   std::unique_ptr<rma::DebugChecks> debug;  ///< null unless Options::debug
+  std::unique_ptr<Trace> trace;             ///< null unless Options::trace is "sites"
+  CallTrace call_trace;                     ///< with `trace`
   /// With Options::progress "thread", or once it pays with "tuned".
   std::unique_ptr<rma::ProgressThread> progress_thread;
 

@@ -190,7 +190,10 @@ plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, plan::VisRequ
     if (state.run_guard == nullptr || !options.self_check) return plans.tuned;
     if (!plans.same) state.run_guard->differs(call.what);
     const rma::RunGuard::Turn turn = state.run_guard->report(call);
-    return turn.way == rma::RunGuard::Way::tuned ? plans.tuned : plans.simple;
+    if (turn.way == rma::RunGuard::Way::tuned || plans.same) return plans.tuned;
+    plan::VisPlan simple = plans.simple;
+    simple.reason = plan::Reason::guarded;
+    return simple;
   }
   const plan::VisCosts* costs = options.use_model ? state.vis_plans->costs(path) : nullptr;
   return plan::force_vis(request, costs,
@@ -199,7 +202,8 @@ plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, plan::VisRequ
 }
 
 template <typename Start>
-future VisCalls::with_slot(Context& context, const Start& start) {
+future VisCalls::with_slot(Context& context, const std::optional<TracedCall>& traced,
+                           const Start& start) {
   ContextState& state = context.state();
   const uint32_t slot = state.acquire_slot(Kind::message);
   fabric::Counter& counter = state.slots.counter(slot);
@@ -207,8 +211,12 @@ future VisCalls::with_slot(Context& context, const Start& start) {
   if (counter.pending == 0 && state.debug == nullptr) {
     state.synchronise();  // nobody waits for it
     state.slots.release(slot);
+    if (traced) [[unlikely]]
+      state.call_trace.done(state, *traced);
     return {};
   }
+  if (traced) [[unlikely]]
+    state.call_trace.begin(state, slot, state.slots.generation(slot), *traced);
   return {&context, slot, state.slots.generation(slot)};
 }
 
@@ -216,14 +224,15 @@ future VisCalls::with_slot(Context& context, const Start& start) {
 template <typename Regions, typename Start>
 future VisCalls::checked(Context& context, const char* name, VisDirection direction, rank_t target,
                          const Regions& regions, std::byte* local, const VisSignal* signal,
-                         void* caller, const Start& start) {
+                         void* caller, const std::optional<TracedCall>& traced,
+                         const Start& start) {
   ContextState& state = context.state();
   const rma::Access access = access_of(direction);
   for_each_region(regions, local, [&](uint64_t offset, std::byte* memory, uint64_t bytes) {
     state.check(name, target, offset, bytes, access);
     state.debug->check_local(name, direction == VisDirection::get, memory, bytes);
   });
-  const future started = with_slot(context, start);
+  const future started = with_slot(context, traced, start);
   for_each_region(regions, local, [&](uint64_t offset, std::byte* memory, uint64_t bytes) {
     state.debug->open({started.slot_, started.generation_}, name, access, target, offset, bytes,
                       memory, caller);
@@ -255,7 +264,7 @@ future VisCalls::nothing(Context& context, const VisSignal* signal) {
 }
 
 future VisCalls::start(Context& context, const char* name, VisDirection direction,
-                       const VisStrided& transfer, const VisOptions& options,
+                       const VisStrided& transfer, const VisOptions& options, CallSite call,
                        const VisSignal* signal, void* caller) {
   ContextState& state = context.state();
   const auto inside = state.exclusive();
@@ -272,7 +281,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
     };
     if (state.debug != nullptr) {
       return checked(context, name, direction, transfer.target, shape, transfer.local, signal,
-                     caller, [&](fabric::Counter&, bool&) { copy(); });
+                     caller, {}, [&](fabric::Counter&, bool&) { copy(); });
     }
     copy();
     return {};
@@ -295,24 +304,28 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.local_regions = local.regions();
   request.message_header_bytes += static_cast<uint32_t>(
       sizeof(vis::wire::StridedHead) + shape.dimensions.size() * 2 * sizeof(uint64_t));
+  const double begun_s = state.trace != nullptr ? state.fabric->now_s() : 0;
   // Not by the place of the call, of which compilers make several.
   const plan::VisPlan plan = choose(state, transfer.target, request, options,
                                     {rma::call_id(direction, request.regions, request.region_bytes),
                                      transfer.target, transfer.offset});
+  std::optional<TracedCall> traced;
+  if (state.trace != nullptr) [[unlikely]]
+    traced = TracedCall{call, request, state.path_to(transfer.target), plan, true, begun_s};
   const auto begin = [&](fabric::Counter& counter, bool& source_free) {
     state.vis.start(request.direction, transfer.target, shape, transfer.local, plan, counter,
                     signal_of(signal), &source_free);
   };
   if (state.debug != nullptr) {
     return checked(context, name, direction, transfer.target, shape, transfer.local, signal, caller,
-                   begin);
+                   traced, begin);
   }
-  return with_slot(context, begin);
+  return with_slot(context, traced, begin);
 }
 
 future VisCalls::start(Context& context, const char* name, VisDirection direction,
-                       const VisPieces& pieces, const VisOptions& options, const VisSignal* signal,
-                       void* caller) {
+                       const VisPieces& pieces, const VisOptions& options, CallSite call,
+                       const VisSignal* signal, void* caller) {
   ContextState& state = context.state();
   const auto inside = state.exclusive();
   state.operation = name;
@@ -332,7 +345,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
       raise_here(signal, segment);
     };
     if (state.debug != nullptr) {
-      return checked(context, name, direction, target, regions, nullptr, signal, caller,
+      return checked(context, name, direction, target, regions, nullptr, signal, caller, {},
                      [&](fabric::Counter&, bool&) { copy(); });
     }
     copy();
@@ -365,33 +378,38 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.region_bytes = total / request.regions;
   request.local_regions = local_regions;
   request.region_header_bytes = vis::wire::kWordBytes;
+  const double begun_s = state.trace != nullptr ? state.fabric->now_s() : 0;
   // What lists hold may change from call to call.
   const plan::VisPlan plan = choose(
       state, target, request, options,
       {.what = rma::call_id(direction), .rank = target, .loose_offset = pieces.remote[0].offset});
+  std::optional<TracedCall> traced;
+  if (state.trace != nullptr) [[unlikely]]
+    traced = TracedCall{call, request, state.path_to(target), plan, false, begun_s};
   if (state.debug != nullptr) {
-    return checked(context, name, direction, target, regions, nullptr, signal, caller,
+    return checked(context, name, direction, target, regions, nullptr, signal, caller, traced,
                    [&](fabric::Counter& counter, bool& source_free) {
                      state.vis.start(request.direction, target, regions, plan, counter,
                                      signal_of(signal), &source_free);
                    });
   }
-  return with_slot(context, [&](fabric::Counter& counter, bool& source_free) {
+  return with_slot(context, traced, [&](fabric::Counter& counter, bool& source_free) {
     state.vis.start(request.direction, target, std::move(regions), plan, counter, signal_of(signal),
                     &source_free);
   });
 }
 
 future start_strided(Context& context, const char* name, VisDirection direction,
-                     const VisStrided& transfer, const VisOptions& options,
+                     const VisStrided& transfer, const VisOptions& options, CallSite call,
                      const VisSignal* signal) {
-  return VisCalls::start(context, name, direction, transfer, options, signal,
+  return VisCalls::start(context, name, direction, transfer, options, call, signal,
                          __builtin_return_address(0));
 }
 
 future start_list(Context& context, const char* name, VisDirection direction,
-                  const VisPieces& pieces, const VisOptions& options, const VisSignal* signal) {
-  return VisCalls::start(context, name, direction, pieces, options, signal,
+                  const VisPieces& pieces, const VisOptions& options, CallSite call,
+                  const VisSignal* signal) {
+  return VisCalls::start(context, name, direction, pieces, options, call, signal,
                          __builtin_return_address(0));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,11 @@ namespace stripline::detail {
 class VisCalls {
  public:
   static future start(Context& context, const char* name, VisDirection direction,
-                      const VisStrided& transfer, const VisOptions& options,
+                      const VisStrided& transfer, const VisOptions& options, CallSite call,
                       const VisSignal* signal, void* caller);
   static future start(Context& context, const char* name, VisDirection direction,
-                      const VisPieces& pieces, const VisOptions& options, const VisSignal* signal,
-                      void* caller);
+                      const VisPieces& pieces, const VisOptions& options, CallSite call,
+                      const VisSignal* signal, void* caller);
 
  private:
   static plan::VisPlan choose(ContextState& state, rank_t target, plan::VisRequest& request,
@@ -30,12 +31,14 @@ class VisCalls {
   static future contiguous(Context& context, VisDirection direction, rank_t target, uint64_t offset,
                            std::byte* memory, size_t bytes, const VisSignal* signal);
   static future nothing(Context& context, const VisSignal* signal);
+  /// `traced`: what to tell the trace; none without one.
   template <typename Start>
-  static future with_slot(Context& context, const Start& start);
+  static future with_slot(Context& context, const std::optional<TracedCall>& traced,
+                          const Start& start);
   template <typename Regions, typename Start>
   static future checked(Context& context, const char* name, VisDirection direction, rank_t target,
                         const Regions& regions, std::byte* local, const VisSignal* signal,
-                        void* caller, const Start& start);
+                        void* caller, const std::optional<TracedCall>& traced, const Start& start);
 };
 
 }  // namespace stripline::detail

@@ -32,6 +32,7 @@
 #include <type_traits>
 #include <vector>
 
+#include <stripline/call_site.h>
 #include <stripline/context.h>
 
 namespace stripline {
@@ -116,12 +117,12 @@ struct VisSignal {
 };
 
 enum class VisDirection : uint8_t { put, get };
-/// `name` is the call's, for messages. `signal`: of puts; null: none.
+/// `name` is the call's, for messages; `call` its place. `signal`: of puts; null: none.
 future start_strided(Context& context, const char* name, VisDirection direction,
-                     const VisStrided& transfer, const VisOptions& options,
+                     const VisStrided& transfer, const VisOptions& options, CallSite call,
                      const VisSignal* signal = nullptr);
 future start_list(Context& context, const char* name, VisDirection direction,
-                  const VisPieces& pieces, const VisOptions& options,
+                  const VisPieces& pieces, const VisOptions& options, CallSite call,
                   const VisSignal* signal = nullptr);
 
 template <typename T>
@@ -159,21 +160,24 @@ template <typename T>
 future rput_strided(Context& context, const T* source,
                     std::span<const std::ptrdiff_t> source_strides, global_ptr<T> destination,
                     std::span<const std::ptrdiff_t> destination_strides,
-                    std::span<const size_t> extents, const VisOptions& options = {}) {
+                    std::span<const size_t> extents, const VisOptions& options = {},
+                    CallSite call = CallSite::current()) {
   return detail::start_strided(
       context, "rput_strided", detail::VisDirection::put,
-      detail::strided(source, source_strides, destination, destination_strides, extents), options);
+      detail::strided(source, source_strides, destination, destination_strides, extents), options,
+      call);
 }
 template <typename T>
 future rget_strided(Context& context, global_ptr<T> source,
                     std::span<const std::ptrdiff_t> source_strides,
                     std::remove_const_t<T>* destination,
                     std::span<const std::ptrdiff_t> destination_strides,
-                    std::span<const size_t> extents, const VisOptions& options = {}) {
+                    std::span<const size_t> extents, const VisOptions& options = {},
+                    CallSite call = CallSite::current()) {
   return detail::start_strided(
       context, "rget_strided", detail::VisDirection::get,
       detail::strided<T>(destination, destination_strides, source, source_strides, extents),
-      options);
+      options, call);
 }
 
 template <typename T>
@@ -182,55 +186,60 @@ future rput_strided_signal(Context& context, const T* source,
                            global_ptr<T> destination,
                            std::span<const std::ptrdiff_t> destination_strides,
                            std::span<const size_t> extents, global_ptr<uint64_t> flag,
-                           uint64_t value, const VisOptions& options = {}) {
+                           uint64_t value, const VisOptions& options = {},
+                           CallSite call = CallSite::current()) {
   const detail::VisSignal signal{"flag of rput_strided_signal", flag, value};
   return detail::start_strided(
       context, "rput_strided_signal", detail::VisDirection::put,
       detail::strided(source, source_strides, destination, destination_strides, extents), options,
-      &signal);
+      call, &signal);
 }
 
 /// With `Dim` dimensions.
 template <size_t Dim, typename T>
 future rput_strided(Context& context, const T* source, const std::ptrdiff_t* source_strides,
                     global_ptr<T> destination, const std::ptrdiff_t* destination_strides,
-                    const size_t* extents, const VisOptions& options = {}) {
+                    const size_t* extents, const VisOptions& options = {},
+                    CallSite call = CallSite::current()) {
   return rput_strided(context, source, std::span(source_strides, Dim), destination,
-                      std::span(destination_strides, Dim), std::span(extents, Dim), options);
+                      std::span(destination_strides, Dim), std::span(extents, Dim), options, call);
 }
 template <size_t Dim, typename T>
 future rget_strided(Context& context, global_ptr<T> source, const std::ptrdiff_t* source_strides,
                     std::remove_const_t<T>* destination, const std::ptrdiff_t* destination_strides,
-                    const size_t* extents, const VisOptions& options = {}) {
+                    const size_t* extents, const VisOptions& options = {},
+                    CallSite call = CallSite::current()) {
   return rget_strided(context, source, std::span(source_strides, Dim), destination,
-                      std::span(destination_strides, Dim), std::span(extents, Dim), options);
+                      std::span(destination_strides, Dim), std::span(extents, Dim), options, call);
 }
 template <size_t Dim, typename T>
 future rput_strided_signal(Context& context, const T* source, const std::ptrdiff_t* source_strides,
                            global_ptr<T> destination, const std::ptrdiff_t* destination_strides,
                            const size_t* extents, global_ptr<uint64_t> flag, uint64_t value,
-                           const VisOptions& options = {}) {
+                           const VisOptions& options = {}, CallSite call = CallSite::current()) {
   return rput_strided_signal(context, source, std::span(source_strides, Dim), destination,
                              std::span(destination_strides, Dim), std::span(extents, Dim), flag,
-                             value, options);
+                             value, options, call);
 }
 template <size_t Dim, typename T>
 future rput_strided(Context& context, const T* source,
                     const std::array<std::ptrdiff_t, Dim>& source_strides,
                     global_ptr<T> destination,
                     const std::array<std::ptrdiff_t, Dim>& destination_strides,
-                    const std::array<size_t, Dim>& extents, const VisOptions& options = {}) {
+                    const std::array<size_t, Dim>& extents, const VisOptions& options = {},
+                    CallSite call = CallSite::current()) {
   return rput_strided<Dim>(context, source, source_strides.data(), destination,
-                           destination_strides.data(), extents.data(), options);
+                           destination_strides.data(), extents.data(), options, call);
 }
 template <size_t Dim, typename T>
 future rget_strided(Context& context, global_ptr<T> source,
                     const std::array<std::ptrdiff_t, Dim>& source_strides,
                     std::remove_const_t<T>* destination,
                     const std::array<std::ptrdiff_t, Dim>& destination_strides,
-                    const std::array<size_t, Dim>& extents, const VisOptions& options = {}) {
+                    const std::array<size_t, Dim>& extents, const VisOptions& options = {},
+                    CallSite call = CallSite::current()) {
   return rget_strided<Dim>(context, source, source_strides.data(), destination,
-                           destination_strides.data(), extents.data(), options);
+                           destination_strides.data(), extents.data(), options, call);
 }
 template <size_t Dim, typename T>
 future rput_strided_signal(Context& context, const T* source,
@@ -238,9 +247,11 @@ future rput_strided_signal(Context& context, const T* source,
                            global_ptr<T> destination,
                            const std::array<std::ptrdiff_t, Dim>& destination_strides,
                            const std::array<size_t, Dim>& extents, global_ptr<uint64_t> flag,
-                           uint64_t value, const VisOptions& options = {}) {
+                           uint64_t value, const VisOptions& options = {},
+                           CallSite call = CallSite::current()) {
   return rput_strided_signal<Dim>(context, source, source_strides.data(), destination,
-                                  destination_strides.data(), extents.data(), flag, value, options);
+                                  destination_strides.data(), extents.data(), flag, value, options,
+                                  call);
 }
 
 // --- indexed (regular): pieces of the same size --------------------------------------------------
@@ -252,34 +263,36 @@ template <typename SourceIterator, typename DestinationIterator>
 future rput_regular(Context& context, SourceIterator source_begin, SourceIterator source_end,
                     size_t source_run_length, DestinationIterator destination_begin,
                     DestinationIterator destination_end, size_t destination_run_length,
-                    const VisOptions& options = {}) {
+                    const VisOptions& options = {}, CallSite call = CallSite::current()) {
   detail::VisPieces pieces;
   detail::add_pointers(pieces, source_begin, source_end, source_run_length);
   detail::add_pointers(pieces, destination_begin, destination_end, destination_run_length);
-  return detail::start_list(context, "rput_regular", detail::VisDirection::put, pieces, options);
+  return detail::start_list(context, "rput_regular", detail::VisDirection::put, pieces, options,
+                            call);
 }
 template <typename SourceIterator, typename DestinationIterator>
 future rget_regular(Context& context, SourceIterator source_begin, SourceIterator source_end,
                     size_t source_run_length, DestinationIterator destination_begin,
                     DestinationIterator destination_end, size_t destination_run_length,
-                    const VisOptions& options = {}) {
+                    const VisOptions& options = {}, CallSite call = CallSite::current()) {
   detail::VisPieces pieces;
   detail::add_pointers(pieces, source_begin, source_end, source_run_length);
   detail::add_pointers(pieces, destination_begin, destination_end, destination_run_length);
-  return detail::start_list(context, "rget_regular", detail::VisDirection::get, pieces, options);
+  return detail::start_list(context, "rget_regular", detail::VisDirection::get, pieces, options,
+                            call);
 }
 template <typename SourceIterator, typename DestinationIterator>
 future rput_regular_signal(Context& context, SourceIterator source_begin, SourceIterator source_end,
                            size_t source_run_length, DestinationIterator destination_begin,
                            DestinationIterator destination_end, size_t destination_run_length,
                            global_ptr<uint64_t> flag, uint64_t value,
-                           const VisOptions& options = {}) {
+                           const VisOptions& options = {}, CallSite call = CallSite::current()) {
   detail::VisPieces pieces;
   detail::add_pointers(pieces, source_begin, source_end, source_run_length);
   detail::add_pointers(pieces, destination_begin, destination_end, destination_run_length);
   const detail::VisSignal signal{"flag of rput_regular_signal", flag, value};
   return detail::start_list(context, "rput_regular_signal", detail::VisDirection::put, pieces,
-                            options, &signal);
+                            options, call, &signal);
 }
 
 // --- vector (irregular): pieces of any size ------------------------------------------------------
@@ -289,32 +302,35 @@ future rput_regular_signal(Context& context, SourceIterator source_begin, Source
 template <typename SourceIterator, typename DestinationIterator>
 future rput_irregular(Context& context, SourceIterator source_begin, SourceIterator source_end,
                       DestinationIterator destination_begin, DestinationIterator destination_end,
-                      const VisOptions& options = {}) {
+                      const VisOptions& options = {}, CallSite call = CallSite::current()) {
   detail::VisPieces pieces;
   detail::add_runs(pieces, source_begin, source_end);
   detail::add_runs(pieces, destination_begin, destination_end);
-  return detail::start_list(context, "rput_irregular", detail::VisDirection::put, pieces, options);
+  return detail::start_list(context, "rput_irregular", detail::VisDirection::put, pieces, options,
+                            call);
 }
 template <typename SourceIterator, typename DestinationIterator>
 future rget_irregular(Context& context, SourceIterator source_begin, SourceIterator source_end,
                       DestinationIterator destination_begin, DestinationIterator destination_end,
-                      const VisOptions& options = {}) {
+                      const VisOptions& options = {}, CallSite call = CallSite::current()) {
   detail::VisPieces pieces;
   detail::add_runs(pieces, source_begin, source_end);
   detail::add_runs(pieces, destination_begin, destination_end);
-  return detail::start_list(context, "rget_irregular", detail::VisDirection::get, pieces, options);
+  return detail::start_list(context, "rget_irregular", detail::VisDirection::get, pieces, options,
+                            call);
 }
 template <typename SourceIterator, typename DestinationIterator>
 future rput_irregular_signal(Context& context, SourceIterator source_begin,
                              SourceIterator source_end, DestinationIterator destination_begin,
                              DestinationIterator destination_end, global_ptr<uint64_t> flag,
-                             uint64_t value, const VisOptions& options = {}) {
+                             uint64_t value, const VisOptions& options = {},
+                             CallSite call = CallSite::current()) {
   detail::VisPieces pieces;
   detail::add_runs(pieces, source_begin, source_end);
   detail::add_runs(pieces, destination_begin, destination_end);
   const detail::VisSignal signal{"flag of rput_irregular_signal", flag, value};
   return detail::start_list(context, "rput_irregular_signal", detail::VisDirection::put, pieces,
-                            options, &signal);
+                            options, call, &signal);
 }
 
 }  // namespace stripline

@@ -1,4 +1,4 @@
-#include "runtime/loop/explain_command.h"
+#include "runtime/rma/explain_command.h"
 
 #include <algorithm>
 #include <limits>
@@ -96,6 +96,41 @@ std::string explain_command(const ContextState& state, const plan::WavefrontRequ
   command += " --compute " + Json(request.compute_s).dump();
   if (!request.all_busy) command += " --kind pipeline";
   if (request.nic_ranks > 1) command += " --nic-ranks " + std::to_string(request.nic_ranks);
+  if (request.flag_with_data) command += " --flag-with-data";
+  return command;
+}
+
+std::string explain_command(const ContextState& state, const plan::VisRequest& request,
+                            bool strided, model::Path path) {
+  if (!can_be_named(state)) return {};
+  std::string command = begin_of_command(state, "call");
+  command += " --path " + shell_word(model::find_path(*state.model, path)->first);
+  command += " --direction " + std::string(plan::to_string(request.direction));
+  command += " --regions " + std::to_string(request.regions);
+  command += " --region-bytes " + std::to_string(request.region_bytes);
+  command += " --extent " + std::to_string(request.extent_bytes);
+  if (!strided) {
+    command += " --kind indexed";
+  } else {
+    const uint32_t described = request.message_header_bytes - plan::kStridedHeaderBytes -
+                               (request.signalled ? plan::kSignalHeaderBytes : 0);
+    const uint32_t dimensions = described / plan::kDimensionHeaderBytes;
+    if (dimensions > 1) command += " --dimensions " + std::to_string(dimensions);
+  }
+  if (request.local_regions > 1) {
+    command += " --local-regions " + std::to_string(request.local_regions);
+  }
+  if (request.compute != plan::ComputeClass::communication_only) {
+    command += " --class " + std::string(plan::to_string(request.compute));
+  }
+  if (request.bounding_box_allowed) command += " --bounding-box";
+  if (request.iov_limit > 1) command += " --iov-limit " + std::to_string(request.iov_limit);
+  if (request.peers > 1) command += " --peers " + std::to_string(request.peers);
+  if (request.service_delay_s > 0) {
+    command += " --service-delay " + Json(request.service_delay_s).dump();
+  }
+  if (request.needs_target) command += " --needs-target";
+  if (request.signalled) command += " --signal";
   if (request.flag_with_data) command += " --flag-with-data";
   return command;
 }

@@ -6,18 +6,22 @@
 
 #include "optimizer/plan/nest.h"
 #include "optimizer/plan/strip.h"
+#include "optimizer/plan/vis.h"
 #include "optimizer/plan/wavefront.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
 
-/// Of a loop over data that a path leads to, of a nest, and of a stage that leaves what it computes
-/// over a path. Empty without a model.
+/// Of a loop over data that a path leads to, of a nest, of a stage that leaves what it computes
+/// over a path, and of a transfer of many regions, of one shape (`strided`) or a list. Empty
+/// without a model.
 std::string explain_command(const ContextState& state, const plan::StripRequest& request,
                             model::Path path);
 std::string explain_command(const ContextState& state, const plan::NestRequest& request);
 std::string explain_command(const ContextState& state, const plan::WavefrontRequest& request,
                             model::Path path);
+std::string explain_command(const ContextState& state, const plan::VisRequest& request,
+                            bool strided, model::Path path);
 
 /// One word for a POSIX shell.
 std::string shell_word(const std::string& text);

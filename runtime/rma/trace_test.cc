@@ -1,13 +1,17 @@
-#include "runtime/loop/trace.h"
+#include "runtime/rma/trace.h"
 
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <stripline/loop.h>
 #include <stripline/nest.h>
+#include <stripline/vis.h>
 
+#include "base/quantity.h"
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/loop/model_file.h"
@@ -88,6 +92,26 @@ TEST(Trace, StagesSayWhyAndLeaveOutTheFirstRounds) {
   text = trace.text();
   EXPECT_NE(text.find("15       1 piece, by the guard     -          500 us"), std::string::npos)
       << text;
+}
+
+// Of transfers, whose end only those see who wait for them.
+TEST(Trace, TimesThatAreNotKnownAreLeftOut) {
+  Trace trace;
+  Choice packed{.reason = plan::Reason::tuned, .window = 4, .predicted_s = 50e-6};
+  packed.method = plan::VisMethod::packed;
+  packed.chunk_bytes = 8192;
+  trace.note(kHere, 1, packed, std::nullopt, "put, 256 x 64 B", none);
+  EXPECT_NE(trace.text().find("1        packed, 8 KiB, window 4   50.0 us    -"), std::string::npos)
+      << trace.text();
+  trace.note(kHere, 1, packed, 52e-6, "put, 256 x 64 B", none);
+  EXPECT_NE(trace.text().find("2        packed, 8 KiB, window 4   50.0 us    52.0 us"),
+            std::string::npos)
+      << trace.text();
+  Choice simple{.reason = plan::Reason::guarded, .method = plan::VisMethod::pipelined};
+  for (int i = 0; i < 5; ++i) trace.note(kHere, 1, simple, 40e-6, "put, 256 x 64 B", none);
+  EXPECT_NE(trace.text().find("7        as without a model        -          40.0 us"),
+            std::string::npos)
+      << trace.text();
 }
 
 TEST(Trace, ShapesAtOnePlaceAreRowsOfTheirOwn) {
@@ -177,6 +201,63 @@ TEST(TracedRun, SaysWhatWasChosenAndSaved) {
   EXPECT_NE(said.find("tuned saved "), std::string::npos) << said;
   EXPECT_NE(said.find("at 1 site of all ranks"), std::string::npos) << said;
   EXPECT_NE(said.find("iterations of the program: tuned saved "), std::string::npos) << said;
+}
+
+// A transfer that is waited for, one that is complete before the program asks, and one that raises
+// a flag, whose time the initiator does not learn.
+TEST(TracedRun, SaysHowManyRegionsWereMoved) {
+  const ModelFile file("trace_test");
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  group.context.model_path = file.path();
+  group.context.trace = "sites";
+  double waited_s = 0;
+  ::testing::internal::CaptureStderr();
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    const auto array = *context.new_symmetric_array<double>(65536);
+    const auto flag = *context.new_symmetric_array<uint64_t>(1);
+    context.barrier();
+    if (context.rank_me() == 0) {
+      std::vector<double> here(256);
+      const global_ptr<double> there = context.on_rank(array, 1);
+      const std::ptrdiff_t stride = 512;
+      const std::ptrdiff_t packed = 64;
+      const auto column = [&](size_t rows) {
+        return rget_strided<2>(context, there, {8, stride}, here.data(), {8, packed}, {8, rows});
+      };
+      const double begun_s = context.now_s();
+      column(16).wait();
+      waited_s = context.now_s() - begun_s;
+      const future later = column(24);
+      context.compute_for(1e-3);
+      context.progress();
+      later.wait();
+      rput_strided_signal<2>(context, here.data(), {8, packed}, there, {8, stride}, {8, size_t{32}},
+                             context.on_rank(flag, 1), 1)
+          .wait();
+      (void)column(20);  // dropped
+    } else {
+      context.wait_signal(context.on_rank(flag, 1), 1);
+    }
+    context.barrier();
+  });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  const auto measured_of = [&](const std::string& what) -> std::string {
+    const size_t at = said.find(what);
+    if (at == std::string::npos) return "not there";
+    const std::string line = said.substr(at, said.find('\n', at) - at);
+    return line.substr(line.rfind("  ") + 2);
+  };
+  EXPECT_EQ(measured_of("get, 16 x 64 B"), seconds_text(waited_s)) << said;
+  EXPECT_EQ(measured_of("get, 24 x 64 B"), "-") << said;
+  EXPECT_EQ(measured_of("get, 20 x 64 B"), "-") << said;
+  EXPECT_EQ(measured_of("put + flag, 32 x 64 B"), "-") << said;
+  EXPECT_NE(said.find("trace_test.cc:"), std::string::npos) << said;
+  EXPECT_NE(said.find("stripline explain call " + file.path() +
+                      " --path inter-node --direction get "
+                      "--regions 16 --region-bytes 64 --extent 7744 "),
+            std::string::npos)
+      << said;
 }
 
 TEST(TracedRun, KnowsWhatMayBeTraced) {

@@ -1,4 +1,4 @@
-#include "runtime/loop/explain_command.h"
+#include "runtime/rma/explain_command.h"
 
 #include <memory>
 #include <optional>
@@ -157,6 +157,41 @@ TEST(ExplainCommand, OfASweepSaysWhatIsNotUsual) {
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
+TEST(ExplainCommand, OfATransferSaysWhatIsNotUsual) {
+  const ModelFile file("explain_command_test");
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
+  group.context.model_path = file.path();
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    const std::string begin = "stripline explain call " + file.path() + " --path inter-node ";
+    plan::VisRequest request;
+    request.regions = 5;
+    request.region_bytes = 8;
+    request.extent_bytes = 80;
+    request.message_header_bytes = plan::kStridedHeaderBytes + plan::kDimensionHeaderBytes;
+    EXPECT_EQ(explain_command(context.state(), request, true, model::Path::network),
+              begin + "--direction get --regions 5 --region-bytes 8 --extent 80");
+    EXPECT_EQ(explain_command(context.state(), request, false, model::Path::network),
+              begin + "--direction get --regions 5 --region-bytes 8 --extent 80 --kind indexed");
+    request.direction = plan::Direction::put;
+    request.message_header_bytes += 2 * plan::kDimensionHeaderBytes + plan::kSignalHeaderBytes;
+    request.local_regions = 3;
+    request.compute = plan::ComputeClass::heavy;
+    request.bounding_box_allowed = true;
+    request.iov_limit = 4;
+    request.peers = 2;
+    request.service_delay_s = 5e-6;
+    request.needs_target = true;
+    request.signalled = true;
+    request.flag_with_data = true;
+    EXPECT_EQ(explain_command(context.state(), request, true, model::Path::network),
+              begin +
+                  "--direction put --regions 5 --region-bytes 8 --extent 80 --dimensions 3 "
+                  "--local-regions 3 --class heavy --bounding-box --iov-limit 4 --peers 2 "
+                  "--service-delay 5e-06 --needs-target --signal --flag-with-data");
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
 // As in a worker, which gets its model with its assignment.
 TEST(ExplainCommand, IsNoneForAModelThatIsInNoFile) {
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
@@ -167,6 +202,7 @@ TEST(ExplainCommand, IsNoneForAModelThatIsInNoFile) {
     EXPECT_EQ(explain_command(state, plan::StripRequest{}, model::Path::network), "");
     EXPECT_EQ(explain_command(state, plan::NestRequest{}), "");
     EXPECT_EQ(explain_command(state, plan::WavefrontRequest{}, model::Path::network), "");
+    EXPECT_EQ(explain_command(state, plan::VisRequest{}, true, model::Path::network), "");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }

@@ -1,9 +1,10 @@
-#include "runtime/loop/trace.h"
+#include "runtime/rma/trace.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 #include "base/quantity.h"
@@ -65,6 +66,12 @@ std::string_view why(const Choice& choice) {
 }  // namespace
 
 std::string Choice::text() const {
+  if (method) {
+    std::string way(plan::to_string(*method));
+    if (*method == plan::VisMethod::bounding_box) return way;
+    if (*method == plan::VisMethod::packed) way += ", " + exact_bytes_text(chunk_bytes);
+    return way + ", window " + std::to_string(window);
+  }
   if (pieces > 0) {
     return std::to_string(pieces) + (pieces == 1 ? " piece, " : " pieces, ") +
            std::string(why(*this));
@@ -98,7 +105,15 @@ std::string iterations_text(const Savings& savings) {
          " (of all ranks) carried out the simple way";
 }
 
-void Trace::note(CallSite call, uint64_t shape, const Choice& choice, double seconds,
+void Trace::Times::add(double predicted, std::optional<double> seconds) {
+  ++count;
+  predicted_s += predicted;
+  if (!seconds) return;
+  ++measured;
+  measured_s += *seconds;
+}
+
+void Trace::note(CallSite call, uint64_t shape, const Choice& choice, std::optional<double> seconds,
                  std::string_view what, const std::function<std::string()>& command) {
   const std::string_view file = call.file == nullptr ? std::string_view() : call.file;
   Row& row = rows_[{file, call.line, shape}];
@@ -106,27 +121,24 @@ void Trace::note(CallSite call, uint64_t shape, const Choice& choice, double sec
   if (first) row.what = what;
   if (choice.reason == plan::Reason::guarded) {
     if (first) row.choice = choice;
-    ++row.simple;
-    row.simple_s += seconds;
-    row.simple_predicted_s += choice.predicted_s;
+    row.simple.add(choice.predicted_s, seconds);
     return;
   }
   if (first || row.choice != choice) row.command = command();
   const bool ties = choice.reason == plan::Reason::tied && row.choice.reason != choice.reason;
   if (!first && (row.choice.unplanned != choice.unplanned || ties)) {
-    row.former = row.executions - row.simple - 1;
-    row.measured_s = row.predicted_s = 0;
+    row.former += std::exchange(row.times, {}).count;
   }
   row.choice = choice;
-  row.measured_s += seconds;
-  row.predicted_s += choice.predicted_s;
+  row.times.add(choice.predicted_s, seconds);
 }
 
 std::string Trace::text() const {
   std::vector<const decltype(rows_)::value_type*> order;
   for (const auto& entry : rows_) order.push_back(&entry);
   std::ranges::sort(order, [](const auto* a, const auto* b) {
-    return a->second.measured_s + a->second.simple_s > b->second.measured_s + b->second.simple_s;
+    return a->second.times.measured_s + a->second.simple.measured_s >
+           b->second.times.measured_s + b->second.simple.measured_s;
   });
   std::string text = padded("place", 28) + padded("what", 26) + padded("times", 9) +
                      padded("chosen", 26) + padded("predicted", 11) + "measured\n";
@@ -140,17 +152,18 @@ std::string Trace::text() const {
       commands += "  " + place + " (" + row.what + ")\n    " + row.command + "\n";
     }
     // What was done most of the times.
-    const bool demoted = 2 * row.simple > row.executions - row.former;
-    const auto times =
-        static_cast<double>(demoted ? row.simple : row.executions - row.simple - row.former);
-    const double measured_s = (demoted ? row.simple_s : row.measured_s) / times;
-    const double predicted_s = (demoted ? row.simple_predicted_s : row.predicted_s) / times;
-    const std::string simple =
-        row.choice.pieces > 0 ? "1 piece, by the guard" : "blocking, by the guard";
+    const bool demoted = row.simple.count > row.times.count;
+    const Times& times = demoted ? row.simple : row.times;
+    const double predicted_s = times.predicted_s / static_cast<double>(times.count);
+    const double measured_s =
+        times.measured > 0 ? times.measured_s / static_cast<double>(times.measured) : 0;
+    const std::string simple = row.choice.method       ? "as without a model"
+                               : row.choice.pieces > 0 ? "1 piece, by the guard"
+                                                       : "blocking, by the guard";
     const std::string chosen = demoted ? simple : row.choice.text();
     text += padded(place, 28) + padded(row.what, 26) + padded(std::to_string(row.executions), 9) +
             padded(chosen, 26) + padded(predicted_s > 0 ? seconds_text(predicted_s) : "-", 11) +
-            seconds_text(measured_s) + "\n";
+            (times.measured > 0 ? seconds_text(measured_s) : "-") + "\n";
     if (predicted_s > 0 && measured_s > 0) {
       const double ratio = measured_s / predicted_s;
       if (ratio > kMissed || ratio < 1 / kMissed) {

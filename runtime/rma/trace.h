@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -11,11 +12,12 @@
 #include <stripline/call_site.h>
 
 #include "optimizer/plan/strip.h"
+#include "optimizer/plan/vis.h"
 #include "runtime/rma/savings.h"
 
 namespace stripline::detail {
 
-/// A plan of a loop, a nest, or a stage of a sweep, for a table.
+/// A plan of a loop, a nest, a stage of a sweep, or a transfer of many regions, for a table.
 struct Choice {
   plan::Schedule schedule = plan::Schedule::vectorised;
   plan::Reason reason = plan::Reason::no_model;
@@ -23,10 +25,12 @@ struct Choice {
   uint64_t steps = 1;
   uint32_t window = 1;
   double predicted_s = 0;  ///< 0: not known
-  uint32_t pieces = 0;     ///< of a stage; 0: a loop or a nest
+  uint32_t pieces = 0;     ///< of a stage; 0: something else
   bool unplanned = false;  ///< a stage of the first rounds, which are timed to plan the others
+  std::optional<plan::VisMethod> method;  ///< of a transfer of many regions, with `window`
+  uint64_t chunk_bytes = 0;               ///< and of packed ones
 
-  /// "A, 16 steps"; "B, 16 steps, 2 ahead"; "4 pieces, tuned".
+  /// "A, 16 steps"; "B, 16 steps, 2 ahead"; "4 pieces, tuned"; "packed, 8 KiB, window 4".
   std::string text() const;
   bool operator==(const Choice&) const = default;
 };
@@ -43,22 +47,27 @@ std::string iterations_text(const Savings& savings);
 /// Executions by place and shape.
 class Trace {
  public:
+  /// Sums over executions.
+  struct Times {
+    uint64_t count = 0;
+    double predicted_s = 0;
+    uint64_t measured = 0;  ///< executions of which the time is known
+    double measured_s = 0;
+    void add(double predicted, std::optional<double> seconds);
+  };
   struct Row {
     std::string what;  ///< "get 1 MiB"
     Choice choice;     ///< the latest, other than by the guard
     uint64_t executions = 0;
-    uint64_t simple = 0;  ///< of these, carried out the simple way by the guard
-    double simple_s = 0;
-    double simple_predicted_s = 0;
-    uint64_t former = 0;    ///< of the others, those before there was a plan, or a tie
-    double measured_s = 0;  ///< of the rest
-    double predicted_s = 0;
+    Times simple;         ///< of these, those carried out the simple way by the guard
+    uint64_t former = 0;  ///< of the others, those before there was a plan, or a tie
+    Times times;          ///< of the rest
     std::string command;  ///< that explains the choice; empty: there is none
   };
 
-  /// An execution. `shape` tells apart what happens at one place. `command` is asked when the
-  /// choice is another one than before.
-  void note(CallSite call, uint64_t shape, const Choice& choice, double seconds,
+  /// An execution, with its time if that is known. `shape` tells apart what happens at one place.
+  /// `command` is asked when the choice is another one than before.
+  void note(CallSite call, uint64_t shape, const Choice& choice, std::optional<double> seconds,
             std::string_view what, const std::function<std::string()>& command);
   /// A table, the places that took the longest first; where predictions missed; and the commands
   /// that explain the choices.

@@ -1,0 +1,67 @@
+#include "runtime/rma/call_trace.h"
+
+#include <string>
+#include <utility>
+
+#include "base/quantity.h"
+#include "runtime/rma/context_state.h"
+#include "runtime/rma/explain_command.h"
+#include "runtime/rma/run_guard.h"
+
+namespace stripline::detail {
+namespace {
+
+std::string what_of(const TracedCall& call) {
+  const plan::VisRequest& request = call.request;
+  return std::string(to_string(request.direction)) + (request.signalled ? " + flag, " : ", ") +
+         std::to_string(request.regions) + " x " + exact_bytes_text(request.region_bytes);
+}
+
+Choice choice_of(const TracedCall& call) {
+  Choice choice;
+  choice.reason = call.plan.reason;
+  choice.predicted_s = call.plan.predicted_s;
+  choice.window = call.plan.window;
+  choice.method = call.plan.method;
+  choice.chunk_bytes = call.plan.chunk_bytes;
+  return choice;
+}
+
+}  // namespace
+
+void CallTrace::note(ContextState& state, const TracedCall& call, std::optional<double> seconds) {
+  const plan::VisRequest& request = call.request;
+  // The initiator does not know when the target sees a flag, which is what is predicted.
+  if (request.signalled) seconds.reset();
+  state.trace->note(call.call,
+                    rma::call_id(request.direction, request.regions, request.region_bytes,
+                                 call.path, request.signalled),
+                    choice_of(call), seconds, what_of(call),
+                    [&] { return explain_command(state, request, call.strided, call.path); });
+}
+
+void CallTrace::begin(ContextState& state, uint32_t slot, uint32_t generation,
+                      const TracedCall& call) {
+  UnderWay& place = under_way_[slot];
+  const UnderWay before = std::exchange(place, {generation, call});
+  // Complete by now, but nobody has waited for it.
+  if (before.call.call.file != nullptr) note(state, before.call, std::nullopt);
+}
+
+void CallTrace::done(ContextState& state, const TracedCall& call) {
+  note(state, call, state.fabric->now_s() - call.begun_s);
+}
+
+void CallTrace::waited(ContextState& state, uint32_t slot, uint32_t generation) {
+  const auto found = under_way_.find(slot);
+  if (found == under_way_.end() || found->second.generation != generation) return;
+  note(state, found->second.call, state.fabric->now_s() - found->second.call.begun_s);
+  under_way_.erase(found);
+}
+
+void CallTrace::end(ContextState& state) {
+  for (const auto& [slot, one] : under_way_) note(state, one.call, std::nullopt);
+  under_way_.clear();
+}
+
+}  // namespace stripline::detail
