@@ -145,7 +145,9 @@ class Evaluator {
     const auto bytes = static_cast<double>(t.message_bytes);
     t.o = message.o(bytes);
     t.r = retire(message, bytes);
-    t.round_trip = round_trip(message, bytes);
+    const double way = wire(message, bytes, sharing(bytes));
+    t.filled = std::min(way, serve(message, bytes));
+    t.round_trip = way - t.filled;
     t.gap = gap(message, bytes);
     if (t.message_bytes_last == t.message_bytes) {
       t.o_last = t.o;

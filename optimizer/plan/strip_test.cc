@@ -376,6 +376,26 @@ TEST(PlanStrip, WhereServingIsAllOfATransferStripsHideNothing) {
   EXPECT_EQ(plan_strip(request, &costs).schedule, Schedule::vectorised);
 }
 
+// A place in the queue is free when a strip has come; who waits for that serves.
+TEST(PlanStrip, WaitsForTheQueueAreFilledByServing) {
+  model::TunedModel m = model::example_model();
+  m.network["inter-node"].get->queue_depth = model::example_parameter(2);
+  for (model::Segment& segment : m.network["inter-node"].get->segments) {
+    segment.L_s = model::example_parameter(1e-3);
+    segment.s_base_s = model::example_parameter(100e-6);
+    segment.s_per_byte_s = model::example_parameter(0);
+  }
+  const StripCosts costs = costs_of(m);
+  StripRequest request = request_of(kMiB, 32e-3);
+  const auto all_s = [&] {
+    return predict_strip(request, costs, {Schedule::all_issued, 65536, 1}, Corner::nominal);
+  };
+  const double alone_s = all_s();
+  EXPECT_GT(alone_s, 7 * 2e-3 + 32e-3) << "seven strips are waited for, one after the other";
+  request.served_between_strips = true;
+  EXPECT_NEAR(all_s() - alone_s, 2 * 100e-6, 1e-9) << "of the last two strips";
+}
+
 // A rank that serves as many strips as it gets has less to gain from many of them.
 TEST(PlanStrip, WhatServingAStripCostsMakesStripsLarger) {
   const auto planned = [](double serve_s) {

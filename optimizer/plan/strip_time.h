@@ -32,6 +32,8 @@ struct StripTerms {
   double r = 0, r_last = 0;    ///< retire, and serve a peer's message, where calls do that
   /// Injection to completion on an idle network, without what serving fills.
   double round_trip = 0, round_trip_last = 0;
+  /// What serving fills: the way takes round_trip and this.
+  double filled = 0;
   double gap = 0;                  ///< NIC occupancy
   double work = 0, work_last = 0;  ///< computation and engine overhead of one strip
   /// Gets: independent local work done once the first messages are on their way.
@@ -64,12 +66,18 @@ inline double get_all_issued(const StripTerms& t) {
   const double first_arrival = t.o_first + t.round_trip_first + t.lag;
 
   double issued = t.o_first + (m - 2) * t.o + t.o_last;
+  double time = issued + t.own_work + all_work;
   if (m > t.queue) {  // the last one waits for the return of the one Q before it, and so on
     const double pace = longest(t.o, t.gap);
     const auto rounds = static_cast<double>(static_cast<int64_t>((m - 1) / t.queue));
     const double rest = (m - 1) - rounds * t.queue;
-    issued = longest(issued, t.o_first + t.round_trip_first + (m - t.queue - 1) * pace + t.o_last,
-                     t.o_first + rounds * (t.round_trip + t.o) + rest * pace - t.o + t.o_last);
+    // A place is free when a message has come. It is retired later, with all others; but who waits
+    // for a place serves meanwhile.
+    const double way = t.round_trip + t.filled;
+    issued = longest(
+        issued, t.o_first + t.round_trip_first + t.filled + (m - t.queue - 1) * pace + t.o_last,
+        t.o_first + rounds * (way + t.o) + rest * pace - t.o + t.o_last);
+    time = longest(time, issued + t.own_work + all_work - (m - t.queue) * t.filled);
   }
   // Injection of strip i, counted from 1, once the CPU or the NIC allows it.
   const auto injected = [&](double i) {
@@ -78,8 +86,7 @@ inline double get_all_issued(const StripTerms& t) {
   const double last_injected =
       longest(issued, t.o_first + (m - 2) * t.o + (m > 2 ? t.gap : t.gap_first),
               t.o_first + t.gap_first + (m - 2) * t.gap);
-  double time = longest(issued + t.own_work + all_work, first_arrival + all_work,
-                        last_injected + t.round_trip_last + last);
+  time = longest(time, first_arrival + all_work, last_injected + t.round_trip_last + last);
   if (t.lag > 0) {
     time = longest(time, first_arrival + (t.strips_per_peer - 1) * t.gap +
                              (m - t.strips_per_peer) * step + last);
