@@ -127,6 +127,7 @@ struct ExplainSweep {
   std::string path;                     ///< a path of the model; empty: the first it has
   uint32_t nic_ranks = 1;
   bool flag_with_data = false;
+  bool served_between_pieces = false;  ///< the network needs calls of the next stage's rank
 };
 struct NodeList {};
 struct ShowVersion {};

@@ -559,12 +559,14 @@ TEST_F(CommandsTest, SweepsAreExplained) {
   EXPECT_TRUE(printed("  * ")) << out_;
   explain.kind = "pipeline";
   explain.flag_with_data = true;
+  explain.served_between_pieces = true;
   explain.nic_ranks = 2;
   global_.json = true;
   EXPECT_EQ(run(explain), kExitOk) << err_;
   const Json json = Json::parse(out_);
   EXPECT_EQ(json["all_busy"], false);
   EXPECT_EQ(json["flag_with_data"], true);
+  EXPECT_EQ(json["served_between_pieces"], true);
   EXPECT_EQ(json["nic_ranks"], 2);
   EXPECT_EQ(json["alternatives"].size(), 12U);
   global_.json = false;

@@ -220,6 +220,7 @@ int run(const Global& global, const ExplainSweep& command) {
   request.all_busy = command.kind == "multipartition";
   request.nic_ranks = command.nic_ranks;
   request.flag_with_data = command.flag_with_data;
+  request.served_between_pieces = command.served_between_pieces;
   const plan::StripCosts costs((*path)->second, model->compute, model->strip,
                                model::service_on(*model, (*path)->first));
   return show(global, model->name + ", path " + (*path)->first, plan::explain(request, &costs));

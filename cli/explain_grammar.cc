@@ -268,6 +268,9 @@ void ExplainGrammar::define_sweep(CLI::App& explain, Action& result) {
   sweep->add_flag("--flag-with-data", sweep_.flag_with_data,
                   "The network takes the flag of a piece along with its data, as emulated ones "
                   "do (default: it follows)");
+  sweep->add_flag("--served-between-pieces", sweep_.served_between_pieces,
+                  "The rank of the next stage serves a piece while it waits for one, and between "
+                  "its own ones (tcp)");
   sweep->footer(
       std::string(
           "Exit codes: 0, 2 no such model or path, 3 malformed file, 4 no server.\n\n"

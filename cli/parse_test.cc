@@ -154,10 +154,10 @@ TEST(Parse, ExplainNestAndCall) {
 }
 
 TEST(Parse, ExplainSweep) {
-  const auto sweep =
-      parse_as<ExplainSweep>({"explain", "sweep", "tcp", "--stages", "80", "--lines", "64",
-                              "--line-bytes", "1k", "--compute", "1.25e-05", "--kind", "pipeline",
-                              "--path", "inter-node", "--nic-ranks", "3", "--flag-with-data"});
+  const auto sweep = parse_as<ExplainSweep>(
+      {"explain", "sweep", "tcp", "--stages", "80", "--lines", "64", "--line-bytes", "1k",
+       "--compute", "1.25e-05", "--kind", "pipeline", "--path", "inter-node", "--nic-ranks", "3",
+       "--flag-with-data", "--served-between-pieces"});
   EXPECT_EQ(sweep.source, "tcp");
   EXPECT_EQ(sweep.stages, 80U);
   EXPECT_EQ(sweep.lines, 64U);
@@ -167,11 +167,13 @@ TEST(Parse, ExplainSweep) {
   EXPECT_EQ(sweep.path, "inter-node");
   EXPECT_EQ(sweep.nic_ranks, 3U);
   EXPECT_TRUE(sweep.flag_with_data);
+  EXPECT_TRUE(sweep.served_between_pieces);
   const auto defaults =
       parse_as<ExplainSweep>({"explain", "sweep", "tcp", "--stages", "2", "--lines", "1",
                               "--line-bytes", "8", "--compute", "0"});
   EXPECT_EQ(defaults.kind, "multipartition");
   EXPECT_FALSE(defaults.flag_with_data);
+  EXPECT_FALSE(defaults.served_between_pieces);
 }
 
 // Each of its options is needed, and has to be what it says.

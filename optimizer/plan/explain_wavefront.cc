@@ -62,6 +62,7 @@ std::string request_text(const WavefrontRequest& request) {
   if (request.nic_ranks > 1) {
     out += ", " + std::to_string(request.nic_ranks) + " ranks sharing a NIC";
   }
+  if (request.served_between_pieces) out += ", served between pieces";
   return out +
          (request.flag_with_data ? ", flags travel with their data" : ", flags follow their data");
 }
@@ -110,7 +111,8 @@ std::string to_text(const WavefrontExplanation& e) {
   }
   out += "model entries, of puts:\n";
   for (const WavefrontExplanation::Entry& entry : e.entries) {
-    out += "    " + detail::entry_text(entry.bytes, entry.message, false) + "\n";
+    out += "    " +
+           detail::entry_text(entry.bytes, entry.message, e.request.served_between_pieces) + "\n";
   }
   return out + "    overhead per piece " + time_text(e.overhead_s) + "\n";
 }
@@ -123,6 +125,7 @@ Json to_json(const WavefrontExplanation& e) {
                {"all_busy", e.request.all_busy},
                {"nic_ranks", e.request.nic_ranks},
                {"flag_with_data", e.request.flag_with_data},
+               {"served_between_pieces", e.request.served_between_pieces},
                {"plan",
                 {{"pieces", e.plan.pieces},
                  {"reason", to_string(e.plan.reason)},
@@ -150,7 +153,8 @@ Json to_json(const WavefrontExplanation& e) {
   }
   json["entries"] = Json::array();
   for (const WavefrontExplanation::Entry& entry : e.entries) {
-    json["entries"].push_back(detail::entry_json(entry.bytes, entry.message, false));
+    json["entries"].push_back(
+        detail::entry_json(entry.bytes, entry.message, e.request.served_between_pieces));
   }
   return json;
 }

@@ -110,6 +110,18 @@ TEST(ExplainWavefront, ShowsWhichParametersMatter) {
   }
   EXPECT_GT(loss(Source::latency, 1e-4), 2 * narrow);
   EXPECT_GT(loss(Source::latency, 1e-4), loss(Source::gap, 1e-4));
+  // Only where calls serve pieces, and not surely.
+  for (const bool served : {false, true}) {
+    WavefrontRequest request = stage_of(1e-4);
+    request.served_between_pieces = served;
+    const StripCosts costs = costs_of(m);
+    const WavefrontExplanation e = explain(request, &costs);
+    EXPECT_EQ(std::ranges::count(e.sensitivities, Source::serve,
+                                 &WavefrontExplanation::Sensitivity::source),
+              served ? 1 : 0);
+    EXPECT_EQ(to_text(e).find("served between pieces") != std::string::npos, served);
+    EXPECT_EQ(to_json(e)["entries"][0].contains("s_s"), served);
+  }
   const StripCosts sure = sure_costs();
   for (const auto& s : explain(stage_of(1e-4), &sure).sensitivities) {
     if (s.source == Source::overhead) continue;

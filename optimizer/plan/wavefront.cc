@@ -35,6 +35,8 @@ MessageCosts put_at(const StripCosts& costs, uint64_t bytes, const Ends& ends) {
   put.o_per_byte = cpu.o_per_byte;
   put.r_base = cpu.r_base;
   put.r_per_byte = cpu.r_per_byte;
+  put.s_base = cpu.s_base;
+  put.s_per_byte = cpu.s_per_byte;
   return put;
 }
 
@@ -51,6 +53,7 @@ WavefrontTime time_of(const WavefrontRequest& request, const StripCosts& costs, 
   double busy = put.o(bytes) + put.r(bytes) + overhead_at(costs, ends);
   double travel = put.L + put.G * bytes;
   double gap = put.gap(bytes);
+  double serve = put.s(bytes);
   if (!request.flag_with_data) {
     // It leaves when the put has returned.
     const MessageCosts flag = put_at(costs, kWavefrontFlagBytes, ends);
@@ -58,12 +61,23 @@ WavefrontTime time_of(const WavefrontRequest& request, const StripCosts& costs, 
     travel +=
         put.L + put.r(bytes) + flag.o(kWavefrontFlagBytes) + flag.L + flag.G * kWavefrontFlagBytes;
     gap += flag.gap(kWavefrontFlagBytes);
+    serve += flag.s(kWavefrontFlagBytes);
   }
+  if (!request.served_between_pieces) serve = 0;
+  // Of a stage to which so many pieces come that the rank has not waited for.
+  const auto busy_with = [&](double served) {
+    return std::max(request.compute_s + k * busy + served * serve,
+                    k * gap * std::max(request.nic_ranks, 1U));
+  };
+  const uint32_t handovers = std::max(request.stages, 1U) - 1;
   WavefrontTime time;
   time.first_s = request.compute_s / k + put.o(bytes) + travel;
-  time.busy_s = std::max(request.compute_s + k * busy, k * gap * std::max(request.nic_ranks, 1U));
+  time.busy_s = busy_with(k);
   time.step_s = request.all_busy ? std::max(time.first_s, time.busy_s) : time.first_s;
-  time.sweep_s = time.busy_s + (std::max(request.stages, 1U) - 1) * time.step_s;
+  time.sweep_s = busy_with(handovers > 0 ? k - 1 : 0) + handovers * time.first_s;
+  if (request.all_busy) {
+    time.sweep_s = std::max(time.sweep_s, busy_with(0) + handovers * time.busy_s);
+  }
   return time;
 }
 
@@ -98,6 +112,7 @@ void tell_sensitivities(const WavefrontRequest& request, const StripCosts& costs
     sink.sensitivity(source, nominal - lowest);
   };
   for (const Source source : detail::kMessageSources) tell(source);
+  if (request.served_between_pieces) tell(Source::serve);
   tell(Source::overhead);
 }
 

@@ -11,6 +11,10 @@
 //
 //   T(k) = B + (N - 1) max(F, B)   where every rank has a part of each stage (multipartition)
 //   T(k) = B + (N - 1) F           where each stage is another rank's
+//
+// Where puts need calls of their target, each piece that comes takes s of it, and B is k s longer;
+// less of the first stage, to which nothing comes, and by the first piece of a stage that waits for
+// it, and serves it meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +40,9 @@ struct WavefrontRequest {
   uint32_t nic_ranks = 1;  ///< ranks that share a NIC, and do the same
   /// Whether the flag of a piece travels with its data. Otherwise it follows when they are visible.
   bool flag_with_data = false;
+  /// Whether calls of the target serve puts: of the next stage's rank, while it waits for a piece
+  /// and between its own ones.
+  bool served_between_pieces = false;
   bool operator==(const WavefrontRequest&) const = default;
 };
 

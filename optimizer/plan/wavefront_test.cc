@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,9 +13,11 @@
 namespace stripline::plan {
 namespace {
 
-StripCosts costs_of(double width = 0) {
+// `serve_s`: what serving a put costs, however small it is.
+StripCosts costs_of(double width = 0, double serve_s = 0.5e-6) {
   model::PathModel path = model::example_model().network.at("inter-node");
   for (model::Segment& segment : path.put->segments) {
+    segment.s_base_s = model::example_parameter(serve_s);
     for (auto* parameter : {&segment.L_s, &segment.G_s_per_byte}) {
       if (!parameter->has_value()) continue;
       (*parameter)->ci_low = (*parameter)->value * (1 - width);
@@ -33,7 +36,8 @@ WavefrontRequest request_of(double compute_s) {
 }
 
 // When the last stage of a sweep ends, event by event: rank r is as far as its predecessor, so what
-// arrives there is what one left oneself. The network takes no time between messages.
+// arrives there is what one left oneself. The network takes no time between messages. Where calls
+// serve, a rank serves a piece before it goes through it, while it waits for it if it has to.
 double swept_s(const WavefrontRequest& request, const StripCosts& costs, uint32_t pieces) {
   const double bytes = static_cast<double>(request.lines * request.line_bytes) / pieces;
   const cost::MessageCosts& put = costs.put().at(static_cast<uint64_t>(bytes));
@@ -42,6 +46,7 @@ double swept_s(const WavefrontRequest& request, const StripCosts& costs, uint32_
   for (uint32_t stage = 0; stage < request.stages; ++stage) {
     if (!request.all_busy) now = 0;  // another rank, which has been waiting
     for (double& piece : arrived) {
+      if (request.served_between_pieces && stage > 0) now += put.s(bytes);
       now = std::max(now, piece) + request.compute_s / pieces + put.o(bytes);
       piece = now + put.L + put.G * bytes;
       now += put.r(bytes);
@@ -65,8 +70,10 @@ TEST(PlanWavefront, PredictsSweeps) {
     request.compute_s = compute_s;
     for (const uint32_t stages : {1U, 2U, 3U, 20U}) {
       request.stages = stages;
-      for (const bool all_busy : {false, true}) {
+      for (const auto& [all_busy, served] :
+           {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
         request.all_busy = all_busy;
+        request.served_between_pieces = served;
         for (const uint32_t pieces : {1U, 2U, 4U, 16U}) {
           const auto bytes = static_cast<uint64_t>(64.0 * 80 / pieces);
           if (pieces * costs.put().gap(bytes) > compute_s) continue;
@@ -74,13 +81,14 @@ TEST(PlanWavefront, PredictsSweeps) {
           // While it waits for a piece, a rank retires for nothing.
           const double slack_s = stages * pieces * costs.put().r(bytes);
           EXPECT_NEAR(swept_s(request, costs, pieces), predicted_s, 0.01 * predicted_s + slack_s)
-              << compute_s << " s, " << stages << " stages in " << pieces << ", " << all_busy;
+              << compute_s << " s, " << stages << " stages in " << pieces << ", " << all_busy
+              << served;
           ++compared;
         }
       }
     }
   }
-  EXPECT_GT(compared, 40);
+  EXPECT_GT(compared, 80);
 }
 
 TEST(PlanWavefront, TwoPiecesHideALatencyThatIsShorterThanHalfTheStage) {
@@ -151,6 +159,35 @@ TEST(PlanWavefront, AFlagThatFollowsCostsTime) {
   const double follows = predict_wavefront(request, costs, 2).sweep_s;
   request.flag_with_data = true;
   EXPECT_LT(predict_wavefront(request, costs, 2).sweep_s, follows);
+}
+
+// Each piece that comes takes of a rank that is busy; one that waits for it serves it meanwhile.
+TEST(PlanWavefront, WhatServingAPieceCostsMakesPiecesLarger) {
+  StripCosts costs = costs_of();
+  WavefrontRequest request = request_of(1e-3);
+  request.flag_with_data = true;
+  request.stages = 10;
+  const auto sweep_s = [&](uint32_t pieces) {
+    return predict_wavefront(request, costs, pieces).sweep_s;
+  };
+  const auto serving_s = [&](uint32_t pieces) {
+    request.served_between_pieces = false;
+    const double alone_s = sweep_s(pieces);
+    request.served_between_pieces = true;
+    return (sweep_s(pieces) - alone_s) / costs.put().at(5120 / pieces).s(5120.0 / pieces);
+  };
+  EXPECT_NEAR(serving_s(4), 9 * 4, 1e-6);
+  EXPECT_NEAR(serving_s(1), 0, 1e-6) << "a stage in one piece is waited for";
+  request.all_busy = false;
+  EXPECT_NEAR(serving_s(4), 3, 1e-6) << "of the last stage; the others wait for the front";
+  request.all_busy = true;
+  request.compute_s = 1e-4;
+  const uint32_t cheap = plan_wavefront(request, &costs).pieces;
+  costs = costs_of(0, 40e-6);
+  const WavefrontPlan dear = plan_wavefront(request, &costs);
+  EXPECT_LT(dear.pieces, cheap);
+  request.served_between_pieces = false;
+  EXPECT_EQ(plan_wavefront(request, &costs).pieces, cheap);
 }
 
 // The gain is the latency: where that may be nearly none, one piece it is.

@@ -3,10 +3,7 @@
 // engine and closed forms are three implementations of docs/measurement.md.
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,6 +14,7 @@
 #include "base/json.h"
 #include "optimizer/plan/strip_costs.h"
 #include "runtime/bootstrap/thread_group.h"
+#include "runtime/fabric/emulated/profile_file.h"
 #include "runtime/loop/exact_costs.h"
 #include "runtime/rma/context_state.h"
 
@@ -38,23 +36,6 @@ struct Timing {
   double predicted_s = 0;
   double overhead_s = 0;  ///< of all strips, as predicted
   double alone_s = 0;     ///< predicted if peers served at any time
-};
-
-// A profile as it is built in, but that gets wait for calls of their target.
-class ProfileThatNeedsTargets {
- public:
-  explicit ProfileThatNeedsTargets(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() /
-              ("stripline_loop_time_" + std::to_string(::getpid()) + ".json")) {
-    Json profile = *parse_json(fabric::builtin_profile_text(name), name);
-    profile["get"]["needs_target"] = true;
-    std::ofstream(path_) << profile.dump();
-  }
-  ~ProfileThatNeedsTargets() { std::filesystem::remove(path_); }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
 };
 
 class LoopTime : public ::testing::TestWithParam<std::string> {
@@ -175,7 +156,8 @@ TEST_P(LoopTime, OfPeersThatServeBetweenStripsAgreesWithThePrediction) {
       }
     }
   }
-  const ProfileThatNeedsTargets profile(GetParam());
+  const fabric::ProfileFile profile(GetParam(),
+                                    [](Json& changed) { changed["get"]["needs_target"] = true; });
   const std::vector<Timing> timings = run(profile.path(), cases, true);
   double error = 0;
   double error_alone = 0;

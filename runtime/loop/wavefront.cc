@@ -23,8 +23,8 @@ uint64_t flag_value(uint64_t round, size_t pieces) { return round << kRoundShift
 
 // What the planner is asked about a stage.
 plan::WavefrontRequest request_of(const detail::ContextState& state,
-                                  const WavefrontOptions& options, size_t lines, size_t line_bytes,
-                                  double compute_s) {
+                                  const WavefrontOptions& options, model::Path path, size_t lines,
+                                  size_t line_bytes, double compute_s) {
   plan::WavefrontRequest request;
   request.lines = lines;
   request.line_bytes = line_bytes;
@@ -33,6 +33,8 @@ plan::WavefrontRequest request_of(const detail::ContextState& state,
   request.all_busy = options.all_busy;
   request.nic_ranks = state.fabric->info().nic_ranks;
   request.flag_with_data = state.fabric->info().flag_with_data;
+  request.served_between_pieces =
+      path == model::Path::network && state.fabric->info().puts_need_target;
   return request;
 }
 
@@ -136,11 +138,12 @@ uint32_t Wavefront::pieces_of(Sent& sent) {
 void Wavefront::plan(Sent& sent) {
   detail::ContextState& state = context_->state();
   detail::LoopState& loops = detail::LoopState::of(state);
-  const plan::StripCosts* const costs = loops.costs(state.path_to(stage_.target));
+  const model::Path path = state.path_to(stage_.target);
+  const plan::StripCosts* const costs = loops.costs(path);
   if (costs == nullptr) return loops.say_no_model(state);
   sent.planned_compute_s = sent.least_compute_s;
   const plan::WavefrontRequest request =
-      request_of(state, options_, sent.lines, sent.line_bytes, sent.planned_compute_s);
+      request_of(state, options_, path, sent.lines, sent.line_bytes, sent.planned_compute_s);
   sent.planned = plan::plan_wavefront(request, costs).pieces;
 }
 
@@ -216,7 +219,7 @@ void Wavefront::trace() {
   const plan::StripCosts* const costs = loops.costs(path);
   const bool takes_over = stage_.comes != kNoCrossing;
   const plan::WavefrontRequest request =
-      request_of(state, options_, sent.lines, sent.line_bytes, sent.planned_compute_s);
+      request_of(state, options_, path, sent.lines, sent.line_bytes, sent.planned_compute_s);
   std::function<std::string()> command = [] { return std::string(); };
   detail::Choice choice;
   choice.pieces = sent.pieces;

@@ -13,6 +13,7 @@
 #include "runtime/bootstrap/fabrics_under_test.h"
 #include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/bootstrap/thread_group.h"
+#include "runtime/fabric/emulated/profile_file.h"
 #include "runtime/loop/exact_costs.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/loop/model_file.h"
@@ -153,10 +154,10 @@ struct Ring {
 
 // Rank r hands on to r + 1, and the last one to the first: all are busy in each stage.
 Ring go_round(const std::string& model, double compute_s, const WavefrontOptions& options,
-              const std::string& trace = "off") {
+              const std::string& trace = "off", const std::string& fabric = kFabric) {
   constexpr int kWarm = 24;  // each place is a stage of its own
   Ring ring;
-  auto group = bootstrap::group_on({"", kFabric, "virtual"}, kRing);
+  auto group = bootstrap::group_on({"", fabric, "virtual"}, kRing);
   group.context.model_path = model;
   group.context.trace = trace;
   const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
@@ -314,6 +315,15 @@ TEST(TracedWavefront, ShowsTheCommandThatExplains) {
   ::testing::internal::CaptureStderr();
   go_round(file.path(), 30e-6, {.pieces = 2}, "sites");
   EXPECT_EQ(::testing::internal::GetCapturedStderr().find("explain sweep"), std::string::npos);
+  // Where puts need their target, the planner knows.
+  const fabric::ProfileFile profile("opteron-vapi",
+                                    [](Json& changed) { changed["put"]["needs_target"] = true; });
+  ::testing::internal::CaptureStderr();
+  go_round(file.path(), 30e-6, {.stages = kStages, .self_check = false}, "sites",
+           "emulated:" + profile.path() + ",compute=none,jitter=off");
+  EXPECT_NE(
+      ::testing::internal::GetCapturedStderr().find(" --flag-with-data --served-between-pieces\n"),
+      std::string::npos);
 }
 
 // Where each stage is another rank's, waiting for the front is no part of it.

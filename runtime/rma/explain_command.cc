@@ -97,6 +97,7 @@ std::string explain_command(const ContextState& state, const plan::WavefrontRequ
   if (!request.all_busy) command += " --kind pipeline";
   if (request.nic_ranks > 1) command += " --nic-ranks " + std::to_string(request.nic_ranks);
   if (request.flag_with_data) command += " --flag-with-data";
+  if (request.served_between_pieces) command += " --served-between-pieces";
   return command;
 }
 

@@ -148,11 +148,12 @@ TEST(ExplainCommand, OfASweepSaysWhatIsNotUsual) {
                                        .stages = 0,
                                        .all_busy = false,
                                        .nic_ranks = 4,
-                                       .flag_with_data = true};
+                                       .flag_with_data = true,
+                                       .served_between_pieces = true};
     EXPECT_EQ(explain_command(context.state(), chain, model::Path::network),
               begin +
                   "--stages 1 --lines 7 --line-bytes 24 --compute 0.0 --kind pipeline "
-                  "--nic-ranks 4 --flag-with-data");
+                  "--nic-ranks 4 --flag-with-data --served-between-pieces");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
