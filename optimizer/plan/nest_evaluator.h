@@ -27,11 +27,25 @@ inline constexpr uint64_t kMostWindow = 65536;
 // What one tile takes of CPU and network, in one direction.
 struct TileCosts {
   double issue = 0;
-  double retire = 0;      // and to serve a peer's operations: peers do the same
-  double serve = 0;       // of this rank's CPU for a peer's tile of many regions, likewise
-  double round_trip = 0;  // without what serving operations fills
+  double retire = 0;
+  double serve = 0;  // a peer's tile: peers do the same
+  double way = 0;    // from injection to completion
   double gap = 0;
-  double blocking() const { return issue + round_trip + retire + serve; }
+};
+
+// Tiles that are under way together.
+struct WayOfTiles {
+  double way = 0;  // until all have come
+  double serve = 0;
+
+  // The NIC takes one after the other.
+  void add(const TileCosts& tile) {
+    way = way > 0 ? std::max(way + tile.gap, tile.way) : tile.way;
+    serve += tile.serve;
+  }
+  // Who waits serves meanwhile.
+  double filled() const { return std::min(way, serve); }
+  double round_trip() const { return way - filled(); }
 };
 
 // A parameter at another end of its interval.
@@ -70,22 +84,23 @@ struct StepTimes {
   double put_issue = 0;
   double put_retire = 0;
   double put_round_trip = 0;
-  double once_s = 0;               // of the CPU, for what is held throughout
-  double exposed_s = 0;            // of the CPU, for the first tiles of what is held for some steps
-  double first_s = 0;              // how much later than a step's tiles those of the first one come
-  double last_s = 0;               // and the last ones are complete
-  double held_get_s = 0;           // of all tiles of a group held for some steps, one by one
-  double held_both_s = 0;          // and with putting them back, where they are written
-  double held_get_round_trip = 0;  // of what is held, before the first step
-  double held_put_round_trip = 0;  // and after the last one
-  double blocking_s = 0;           // of the transfers of a step that waits for them
-  double serve_s = 0;              // of a step, for peers
+  double once_s = 0;       // of the CPU, for what is held throughout
+  double exposed_s = 0;    // of the CPU, for the first tiles of what is held for some steps
+  double first_s = 0;      // how much later than a step's tiles those of the first one come
+  double last_s = 0;       // and the last ones are complete
+  double held_get_s = 0;   // of all tiles of a group held for some steps, one by one
+  double held_both_s = 0;  // and with putting them back, where they are written
+  WayOfTiles gets;         // of a step
+  WayOfTiles puts;         // likewise
+  WayOfTiles held_gets;    // of what is held, before the first step
+  WayOfTiles held_puts;    // and after the last one
+  double blocking_s = 0;   // of the transfers of a step that waits for them
 
   // One by one: that is cheaper than clearing memory in a loop.
   void clear() {
     put_issue = put_retire = put_round_trip = once_s = exposed_s = first_s = last_s = 0;
-    held_get_s = held_both_s = held_get_round_trip = held_put_round_trip = 0;
-    blocking_s = serve_s = 0;
+    held_get_s = held_both_s = blocking_s = 0;
+    gets = puts = held_gets = held_puts = {};
   }
 };
 
@@ -208,7 +223,7 @@ class NestEvaluator {
   void take_times(const Tiles& tiles, Steps& steps) const {
     steps.clear();
     StripTerms& t = steps.terms;
-    t.o = t.r = t.gap = t.round_trip = 0;
+    t.o = t.r = t.gap = 0;
     double get_s = 0;  // that a tile takes by itself
     for (const TileTransfer& transfer : steps.transfers) {
       const Tile& tile = tiles.tile[transfer.tile];
@@ -224,9 +239,12 @@ class NestEvaluator {
         steps.held_both_s = std::max(steps.held_both_s, moved * both_s);
       }
     }
+    t.round_trip = steps.gets.round_trip();
+    t.filled = steps.gets.filled();
+    steps.put_round_trip = steps.puts.round_trip();
     steps.blocking_s += steps.waiting_part * (t.round_trip + steps.put_round_trip);
-    steps.first_s = std::max(0.0, steps.held_get_round_trip - t.round_trip);
-    steps.last_s = std::max(0.0, steps.held_put_round_trip - steps.put_round_trip);
+    steps.first_s = std::max(0.0, steps.held_gets.round_trip() - t.round_trip);
+    steps.last_s = std::max(0.0, steps.held_puts.round_trip() - steps.put_round_trip);
     t.o_last = t.o_first = t.o;
     t.r_last = t.r;
     t.round_trip_last = t.round_trip_first = t.round_trip;
@@ -314,7 +332,7 @@ class NestEvaluator {
       const MessageCosts& message = transfer.many_regions
                                         ? link_of(tiles.tile[transfer.tile]).vis->am().at(0)
                                         : *transfer.message;
-      const double serve = serves(transfer) ? message.s_base : 0;
+      const double serve = serves() ? message.s_base : 0;
       each_s += transfer.share * (message.o_base + message.r_base + serve);
     }
     const double nic_s = uncut.terms.strips * uncut.terms.gap;
@@ -401,12 +419,6 @@ class NestEvaluator {
     transfer.slowdown = slowdown(link, direction, tile.bytes());
   }
 
-  // Whether this rank serves a transfer like this one for each of its own. What unpacking and
-  // packing tiles of many regions takes is in their stage; operations one by one count as free.
-  bool serves(const TileTransfer& transfer) const {
-    return request_.served_between_steps && !transfer.many_regions;
-  }
-
   // How much later a get is served because the peer computes, which goes through a nest like this.
   double served_later(double work_s) const {
     if (!request_.served_between_steps || !costs_->has_get()) return 0;
@@ -432,11 +444,8 @@ class NestEvaluator {
       const double byte_s = ranks * transfer.slowdown * m.G;
       const double gap = ranks * m.g + byte_s * size;
       const auto runs = static_cast<double>(tile.runs);
-      // For each tile one of a peer's is served, if possible while this one is under way.
-      const double serve = serves(transfer) ? runs * m.s(size) : 0;
-      const double wire = 2 * m.L + byte_s * size + (runs - 1) * gap;
-      return {runs * m.o(size), runs * m.r(size) + serve, 0,
-              std::max(0.0, wire - transfer.part * serve), runs * gap};
+      return {runs * m.o(size), runs * m.r(size), serves() ? runs * m.s(size) : 0.0,
+              2 * m.L + byte_s * size + (runs - 1) * gap, runs * gap};
     }
     const auto& [candidate, stage, residual] = steps.choices[transfer.choice];
     const Corner regions = perturbation_.of(Source::regions);
@@ -444,7 +453,9 @@ class NestEvaluator {
                                    : regions == Corner::low ? residual.low
                                                             : residual.value);
     const double part = transfer.full * factor;
-    return {part * stage.issue, part * stage.retire, part * stage.serve,
+    // Messages need their target on any network.
+    const bool served = candidate.method == VisMethod::packed || serves();
+    return {part * stage.issue, part * stage.retire, served ? part * stage.serve : 0.0,
             factor * (stage.round_trip + (transfer.slowdown - 1) * stage.gap),
             part * ranks * transfer.slowdown * stage.gap};
   }
@@ -483,45 +494,38 @@ class NestEvaluator {
     return std::max(steps.held_get_s, both);
   }
 
-  // When a tile is complete that follows others, which are after `others_s`.
-  static double after(double others_s, const TileCosts& tile) {
-    return others_s > 0 ? std::max(others_s + tile.gap, tile.round_trip) : tile.round_trip;
-  }
-
   // Adds the transfer of a tile. Returns how long it takes by itself.
   double add(Steps& steps, const Tile& tile, const TileTransfer& transfer) const {
     StripTerms& t = steps.terms;
     const TileCosts costs = tile_costs(tile, transfer, steps);
+    const double retire = costs.retire + costs.serve;
     const double share = transfer.share;
     const bool get = transfer.direction == Direction::get;
     if (share < 1) {
       // Together with the first step's tiles, or the last one's.
-      double& round_trip = get ? steps.held_get_round_trip : steps.held_put_round_trip;
-      round_trip = after(round_trip, costs);
-      (tile.hold == 0 ? steps.once_s : steps.exposed_s) += costs.issue + costs.retire + costs.serve;
+      (get ? steps.held_gets : steps.held_puts).add(costs);
+      (tile.hold == 0 ? steps.once_s : steps.exposed_s) += costs.issue + retire;
     }
-    const double alone_s = costs.issue + costs.round_trip + costs.retire;
+    const double alone_s = costs.issue + costs.retire + std::max(costs.way, costs.serve);
     if (tile.hold == 0 && share < 1) return alone_s;
-    steps.serve_s += share * costs.serve;
     if (share < 1) {
       // Later ones between two steps, in the background.
-      steps.blocking_s += share * (costs.issue + costs.retire + costs.gap);
+      steps.blocking_s += share * (costs.issue + costs.retire + std::max(costs.gap, costs.serve));
       t.o += share * costs.issue;
-      t.r += share * costs.retire;
+      t.r += share * retire;
       t.gap += share * costs.gap;
       return alone_s;
     }
-    steps.blocking_s += costs.issue + costs.retire;
+    steps.blocking_s += costs.issue + retire;
     t.gap += costs.gap;
     if (get) {
-      // The NIC takes one after the other.
-      t.round_trip = after(t.round_trip, costs);
+      steps.gets.add(costs);
       t.o += costs.issue;
-      t.r += costs.retire;
+      t.r += retire;
     } else {
-      steps.put_round_trip = after(steps.put_round_trip, costs);
+      steps.puts.add(costs);
       steps.put_issue += costs.issue;
-      steps.put_retire += costs.retire;
+      steps.put_retire += retire;
     }
     return alone_s;
   }
@@ -541,7 +545,7 @@ class NestEvaluator {
       compute = std::max(compute_s_ - saved, kLeastCompute * compute_s_) +
                 steps.received_bytes * costs_->retire_into(bytes, corner);
     }
-    steps.terms.work = compute / steps.terms.strips + overhead() + steps.serve_s;
+    steps.terms.work = compute / steps.terms.strips + overhead();
     steps.terms.work_last = steps.terms.work;
   }
 

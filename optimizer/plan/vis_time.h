@@ -287,7 +287,7 @@ inline double model_time(const VisRequest& request, const VisCosts& costs,
 struct VisStage {
   double issue = 0;       ///< of the initiator's CPU, before it is under way
   double retire = 0;      ///< of the initiator's CPU, once it has come back
-  double serve = 0;       ///< of the target's CPU
+  double serve = 0;       ///< of the target's CPU, where its calls serve
   double round_trip = 0;  ///< from injection to completion, nothing else being under way
   double gap = 0;         ///< of the NIC
 };
@@ -308,7 +308,7 @@ inline VisStage vis_stage(const VisRequest& request, const VisCosts& costs,
   const auto operations = [&](double count, double bytes, double extra_o) {
     const cost::MessageCosts& m = costs.link(request.direction).at(static_cast<uint64_t>(bytes));
     const double gap = m.gap(bytes);
-    return VisStage{count * (m.o(bytes) + extra_o), count * m.r(bytes), 0,
+    return VisStage{count * (m.o(bytes) + extra_o), count * m.r(bytes), count * m.s(bytes),
                     m.round_trip(bytes) + (count - 1) * gap + contiguous_delay(request, costs),
                     count * gap};
   };
