@@ -14,8 +14,8 @@ constexpr double kWarmupBudgetShare = 0.25;  // of StopRule::time_budget_s
 
 }  // namespace
 
-RepetitionControl::RepetitionControl(const experiment::StopRule& rule, double now_s)
-    : rule_(rule), start_s_(now_s) {}
+RepetitionControl::RepetitionControl(const experiment::StopRule& rule, double now_s, double least)
+    : rule_(rule), start_s_(now_s), least_(least) {}
 
 bool RepetitionControl::still_warming(double now_s) const {
   if (warmup_ == 0) return true;
@@ -31,7 +31,7 @@ size_t RepetitionControl::next_batch(double now_s) {
   }
   const double elapsed_s = now_s - start_s_;
   if (!values_.empty()) {
-    const auto check = stats::check_repetitions(rule_, values_, elapsed_s, false);
+    const auto check = stats::check_repetitions(rule_, values_, elapsed_s, false, least_);
     if (!check.ok()) return 0;  // The rule was checked before; a clock without numbers remains.
     if (check->reason) {
       reason_ = *check->reason;
@@ -85,10 +85,11 @@ void repeat_alone(Session& session, const experiment::StopRule& rule,
 }
 
 void repeat_together(Session& session, const experiment::StopRule& rule,
-                     const std::function<double()>& repetition, experiment::SampleSeries& series) {
+                     const std::function<double()>& repetition, experiment::SampleSeries& series,
+                     double least) {
   Context& ctx = session.context();
   const bool decides = ctx.rank_me() == 0;
-  RepetitionControl control(rule, ctx.now_s());
+  RepetitionControl control(rule, ctx.now_s(), least);
   for (;;) {
     uint64_t batch = decides ? control.next_batch(ctx.now_s()) : 0;
     batch = ctx.broadcast(batch, 0);

@@ -21,7 +21,8 @@ namespace stripline::suites {
 /// Decides how many repetitions to make. Pure but for what it is told.
 class RepetitionControl {
  public:
-  RepetitionControl(const experiment::StopRule& rule, double now_s);
+  /// `least`: as of stats::check_repetitions().
+  RepetitionControl(const experiment::StopRule& rule, double now_s, double least = 0);
 
   /// How many repetitions to make before asking again; 0: stop.
   size_t next_batch(double now_s);
@@ -37,6 +38,7 @@ class RepetitionControl {
 
   experiment::StopRule rule_;
   double start_s_;
+  double least_;
   bool warming_ = true;
   uint32_t warmup_ = 0;
   double previous_ = 0;
@@ -57,8 +59,10 @@ void repeat_alone(Session& session, const experiment::StopRule& rule,
 
 /// Collective: every rank repeats equally often. A sample is the maximum over the ranks of what
 /// `repetition` returns. Rank 0 decides and announces the size of the next batch, all outside of
-/// what `repetition` times. `series` is filled on rank 0 only.
+/// what `repetition` times. `series` is filled on rank 0 only. `least`: of samples that may be
+/// nothing, what still matters (stats::check_repetitions()).
 void repeat_together(Session& session, const experiment::StopRule& rule,
-                     const std::function<double()>& repetition, experiment::SampleSeries& series);
+                     const std::function<double()>& repetition, experiment::SampleSeries& series,
+                     double least = 0);
 
 }  // namespace stripline::suites

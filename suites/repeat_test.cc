@@ -13,9 +13,9 @@ using experiment::StopRule;
 
 // Runs the control on made-up repetitions that each take `step_s`; value(i) is the i-th sample.
 template <typename Value>
-SampleSeries simulate(const StopRule& rule, double step_s, Value value) {
+SampleSeries simulate(const StopRule& rule, double step_s, Value value, double least = 0) {
   double now_s = 10;
-  RepetitionControl control(rule, now_s);
+  RepetitionControl control(rule, now_s, least);
   size_t i = 0;
   while (const size_t batch = control.next_batch(now_s)) {
     for (size_t k = 0; k < batch; ++k) {
@@ -49,6 +49,15 @@ TEST(RepetitionControl, StopsWhenTheIntervalIsNarrow) {
   EXPECT_EQ(series.values.size(), StopRule().min_reps);
   ASSERT_EQ(series.timestamps_s.size(), series.values.size());
   EXPECT_LT(series.timestamps_s.front(), series.timestamps_s.back());
+}
+
+TEST(RepetitionControl, StopsWhenTheIntervalIsNarrowBesideWhatMatters) {
+  const auto around_zero = [](size_t i) { return i % 2 == 0 ? 1.0 : -1.0; };
+  const StopRule rule{.time_budget_s = 1};
+  EXPECT_EQ(simulate(rule, 1e-5, around_zero).stop_reason, StopReason::max_reps);
+  const SampleSeries series = simulate(rule, 1e-5, around_zero, 1000);
+  EXPECT_EQ(series.stop_reason, StopReason::converged);
+  EXPECT_EQ(series.values.size(), StopRule().min_reps);
 }
 
 TEST(RepetitionControl, StopsAtTheMostRepetitions) {

@@ -38,7 +38,7 @@ Status check_rule(const StopRule& rule) {
 double relative_half_width(const Interval& interval, double centre) {
   const double half = interval.half_width();
   if (half == 0.0) return 0.0;
-  return centre == 0.0 ? std::numeric_limits<double>::infinity() : half / std::abs(centre);
+  return centre == 0.0 ? std::numeric_limits<double>::infinity() : half / centre;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ std::size_t next_check(const StopRule& rule, std::size_t current) {
 }
 
 Result<StopCheck> check_repetitions(const StopRule& rule, std::span<const double> samples,
-                                    double elapsed_s, bool cancelled) {
+                                    double elapsed_s, bool cancelled, double least) {
   STRIPLINE_RETURN_IF_ERROR(check_rule(rule));
   StopCheck check;
   check.relative_half_width = std::numeric_limits<double>::infinity();
@@ -59,7 +59,8 @@ Result<StopCheck> check_repetitions(const StopRule& rule, std::span<const double
     const Dependence dependence = lag1_dependence(samples);
     const std::vector<double> batches = batch_medians(samples, dependence.batch_size);
     if (const auto interval = median_interval(batches, rule.confidence); interval.ok()) {
-      check.relative_half_width = relative_half_width(*interval, median(samples));
+      check.relative_half_width =
+          relative_half_width(*interval, std::max(std::abs(median(samples)), least));
     }
   }
   if (cancelled) {

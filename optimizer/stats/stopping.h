@@ -18,8 +18,8 @@ namespace stripline::stats {
 /// What a look at the samples found. While `reason` is empty, repeat until next_check() samples.
 struct StopCheck {
   std::optional<experiment::StopReason> reason;
-  /// (high - low) / (2 |median|) of the interval; infinite while there are too few samples for one
-  /// or the median is zero with samples that differ.
+  /// (high - low) / (2 |median|) of the interval, or 2 `least` if the median is nearer to zero;
+  /// infinite while there are too few samples for one or that is zero with samples that differ.
   double relative_half_width = 0.0;
 };
 
@@ -30,10 +30,11 @@ std::size_t next_check(const experiment::StopRule& rule, std::size_t current);
 /// Judges the repetitions of one point in one run, in the order they were taken. When neighbours
 /// depend on one another the interval is taken over batch medians (see lag1_dependence()), so that
 /// a slowly wandering series is not declared converged. Order of reasons: cancelled, converged,
-/// max_reps, time_budget. `elapsed_s` is the time spent on this point in this run. Errors:
-/// invalid_argument for a rule that contradicts itself or a sample that is not finite.
+/// max_reps, time_budget. `elapsed_s` is the time spent on this point in this run. `least`, in the
+/// unit of the samples: of what may be nothing, as a difference of two times, what still matters.
+/// Errors: invalid_argument for a rule that contradicts itself or a sample that is not finite.
 Result<StopCheck> check_repetitions(const experiment::StopRule& rule,
                                     std::span<const double> samples, double elapsed_s,
-                                    bool cancelled);
+                                    bool cancelled, double least = 0.0);
 
 }  // namespace stripline::stats

@@ -58,6 +58,20 @@ TEST(Stopping, ReportsTheAchievedWidth) {
   EXPECT_DOUBLE_EQ(check->relative_half_width, 0.1);
 }
 
+// A difference of two times may be nothing, which no interval is narrow beside.
+TEST(Stopping, WhatIsNearlyNothingConvergesBesideWhatMatters) {
+  const StopRule rule{.min_reps = 8, .max_reps = 100, .relative_half_width = 0.02};
+  const std::vector<double> around_zero{-1, 1, 0, -1, 1, 0, -1, 1};
+  EXPECT_EQ(check_repetitions(rule, around_zero, 0.0, false)->reason, std::nullopt);
+  EXPECT_EQ(check_repetitions(rule, around_zero, 0.0, false, 40.0)->reason, std::nullopt);
+  const auto beside = check_repetitions(rule, around_zero, 0.0, false, 100.0);
+  EXPECT_EQ(beside->reason, StopReason::converged);
+  EXPECT_DOUBLE_EQ(beside->relative_half_width, 0.01);
+  // What is larger is judged by itself.
+  const std::vector<double> large{-900, -1100, -1000, -900, -1100, -1000, -900, -1100};
+  EXPECT_DOUBLE_EQ(check_repetitions(rule, large, 0.0, false, 100.0)->relative_half_width, 0.1);
+}
+
 TEST(Stopping, AWanderingSeriesNeedsMoreSamples) {
   std::vector<double> wandering;
   std::vector<double> mixed;
