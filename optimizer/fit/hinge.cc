@@ -227,6 +227,18 @@ struct Rise {
   bool exceeds(double extra) const { return log_sum > sizes * std::log1p(extra); }
 };
 
+// What an operation costs between a burst that is there, or none (0), and the largest one.
+double cost_beyond(const BurstCurve& curve, double smaller) {
+  const BurstPoint* largest = &curve.points.front();
+  double smaller_s = 0.0;
+  for (const BurstPoint& p : curve.points) {
+    if (p.burst > largest->burst) largest = &p;
+    if (p.burst == smaller) smaller_s = p.time_s;
+  }
+  return largest->burst > smaller ? (largest->time_s - smaller_s) / (largest->burst - smaller)
+                                  : 0.0;
+}
+
 struct JointFit {
   HingeFit hinge;
   bool rises = false;        // Operations clearly cost more beyond the knee.
@@ -253,16 +265,20 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
     if (one.blocked == 0) continue;
     const BurstPoint& smallest = smallest_burst(curve);
     const double first = smallest.burst <= depth ? smallest.time_s / smallest.burst : 0.0;
-    const double ratio = one.drain / std::max(one.o, first);
+    const bool places = one.largest_free > 0.0 && one.blocked >= (curve.stream_s ? 1U : 2U);
+    // One burst beyond a knee that it does not place is explained by any drain.
+    const double beyond = places ? one.drain : cost_beyond(curve, one.largest_free);
+    const double ratio = beyond / std::max(one.o, first);
     any.add(ratio);
-    if (one.largest_free > 0.0 && one.blocked >= (curve.stream_s ? 1U : 2U)) placed.add(ratio);
+    if (places) placed.add(ratio);
     if (!(ratio > 1.0 + min_extra)) continue;
     // A queue that drains while it fills is never longer than this share of the burst.
     const double share = curve.reply_s ? 1.0 : 1.0 - one.o / one.drain;
     joint.lower_bound = std::max(joint.lower_bound, std::floor(one.largest_free * share));
   }
   joint.identified = placed.exceeds(min_extra);
-  joint.rises = placed.sizes > 0.0 ? joint.identified : any.exceeds(min_extra);
+  // A size that would place it but does not rise says nothing of those that rise too late.
+  joint.rises = joint.identified || any.exceeds(min_extra);
   fit.straight_burst = limit == QueueLimit::operations ? q : fit.largest_burst;
   return joint;
 }

@@ -165,6 +165,20 @@ TEST(Hinge, OneBurstBeyondNeedsTheStreamCost) {
   EXPECT_NEAR(with->queue_depth, 40.0, 1.0);
 }
 
+TEST(Hinge, ASizeThatHardlyRisesDoesNotHideThoseThatRiseLate) {
+  // Operations of one size drain nearly as fast as they are issued. Of the other, beyond a protocol
+  // switch, one burst lies beyond 40.
+  std::mt19937_64 random(1);
+  const std::vector<BurstCurve> curves{
+      curve_of({.g = 1.05e-6, .G = 0.0, .reply = 15e-6}, 64, 2048, 0.0, random),
+      curve_of({.g = 8e-6, .reply = 15e-6}, 72, 64, 0.0, random)};
+  const auto fit = fit_hinge(curves);
+  ASSERT_TRUE(fit.ok());
+  EXPECT_EQ(fit->limit, QueueLimit::none_seen);
+  EXPECT_GE(fit->queue_depth, 8.0);
+  EXPECT_LE(fit->queue_depth, 41.0);
+}
+
 TEST(Hinge, TellsALimitInBytesFromOneInOperations) {
   const auto fit = fit_hinge(curves_of({.depth_bytes = 65536.0}, 4096, 0.01, 3));
   ASSERT_TRUE(fit.ok());
