@@ -2,7 +2,6 @@
 #include "suites/grids.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
-#include "suites/repeat.h"
 
 namespace stripline::suites {
 namespace {
@@ -15,21 +14,11 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   STRIPLINE_ASSIGN_OR_RETURN(TransferArea area, TransferArea::create(session, operation_of(point),
                                                                      bytes_of(point), count));
   Context& ctx = session.context();
-  SampleSeries series;
-  if (ctx.rank_me() == 0) {
-    repeat_alone(
-        session, rule,
-        [&] {
-          const double start_s = ctx.now_s();
-          area.run(count);
-          return ctx.now_s() - start_s;
-        },
-        series);
-  }
-  ctx.barrier();
-  series.verified = area.verify(count);
-  if (!series.verified) series.note = kWrongData;
-  return series;
+  return area.measure(session, rule, count, [&] {
+    const double start_s = ctx.now_s();
+    area.run(count);
+    return ctx.now_s() - start_s;
+  });
 }
 
 }  // namespace

@@ -19,23 +19,14 @@ Result<SampleSeries> run_one_sided(Session& session, Operation operation, size_t
   STRIPLINE_ASSIGN_OR_RETURN(TransferArea area,
                              TransferArea::create(session, operation, bytes, burst));
   Context& ctx = session.context();
-  SampleSeries series;
-  if (ctx.rank_me() == 0) {
-    std::vector<future> in_flight(burst);
-    repeat_alone(
-        session, rule,
-        [&] {
-          const double start_s = ctx.now_s();
-          for (size_t i = 0; i < burst; ++i) in_flight[i] = area.issue(i);
-          const double issued_s = ctx.now_s();
-          for (const future& one : in_flight) one.wait();
-          return issued_s - start_s;
-        },
-        series);
-  }
-  ctx.barrier();
-  series.verified = area.verify(burst);
-  return series;
+  std::vector<future> in_flight(burst);
+  return area.measure(session, rule, burst, [&] {
+    const double start_s = ctx.now_s();
+    for (size_t i = 0; i < burst; ++i) in_flight[i] = area.issue(i);
+    const double issued_s = ctx.now_s();
+    for (const future& one : in_flight) one.wait();
+    return issued_s - start_s;
+  });
 }
 
 Result<SampleSeries> run_am(Session& session, size_t bytes, size_t burst,
@@ -61,6 +52,7 @@ Result<SampleSeries> run_am(Session& session, size_t bytes, size_t burst,
         series);
     for (size_t i = 0; i < burst; ++i) session.send_checked(1, payload);
     series.verified = complete && session.take_received(1).good == burst;
+    if (!series.verified) series.note = kWrongData;
   }
   ctx.barrier();
   return series;
@@ -70,11 +62,9 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   const Operation operation = operation_of(point);
   const size_t burst = size_param(point, "burst");
-  auto series = operation == Operation::am
-                    ? run_am(session, bytes_of(point), burst, rule)
-                    : run_one_sided(session, operation, bytes_of(point), burst, rule);
-  if (series.ok() && !series->verified) series->note = kWrongData;
-  return series;
+  return operation == Operation::am
+             ? run_am(session, bytes_of(point), burst, rule)
+             : run_one_sided(session, operation, bytes_of(point), burst, rule);
 }
 
 }  // namespace

@@ -16,20 +16,11 @@ Result<SampleSeries> run_one_sided(Session& session, Operation operation, size_t
                                    const experiment::StopRule& rule) {
   STRIPLINE_ASSIGN_OR_RETURN(TransferArea area, TransferArea::create(session, operation, bytes, 1));
   Context& ctx = session.context();
-  SampleSeries series;
-  if (ctx.rank_me() == 0) {
-    repeat_alone(
-        session, rule,
-        [&] {
-          const double start_s = ctx.now_s();
-          area.issue(0).wait();
-          return ctx.now_s() - start_s;
-        },
-        series);
-  }
-  ctx.barrier();
-  series.verified = area.verify(1);
-  return series;
+  return area.measure(session, rule, 1, [&] {
+    const double start_s = ctx.now_s();
+    area.issue(0).wait();
+    return ctx.now_s() - start_s;
+  });
 }
 
 Result<SampleSeries> run_am(Session& session, size_t bytes, const experiment::StopRule& rule) {
@@ -48,6 +39,7 @@ Result<SampleSeries> run_am(Session& session, size_t bytes, const experiment::St
         },
         series);
     series.verified = session.checked_ping(1, payload, Session::kSeed);
+    if (!series.verified) series.note = kWrongData;
   }
   ctx.barrier();
   return series;
@@ -56,11 +48,8 @@ Result<SampleSeries> run_am(Session& session, size_t bytes, const experiment::St
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   const Operation operation = operation_of(point);
-  auto series = operation == Operation::am
-                    ? run_am(session, bytes_of(point), rule)
-                    : run_one_sided(session, operation, bytes_of(point), rule);
-  if (series.ok() && !series->verified) series->note = kWrongData;
-  return series;
+  return operation == Operation::am ? run_am(session, bytes_of(point), rule)
+                                    : run_one_sided(session, operation, bytes_of(point), rule);
 }
 
 }  // namespace

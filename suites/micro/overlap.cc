@@ -2,7 +2,6 @@
 #include "suites/grids.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/transfer.h"
-#include "suites/repeat.h"
 
 namespace stripline::suites {
 namespace {
@@ -17,27 +16,17 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   STRIPLINE_ASSIGN_OR_RETURN(
       TransferArea area, TransferArea::create(session, operation_of(point), bytes_of(point), 1));
   Context& ctx = session.context();
-  SampleSeries series;
-  if (ctx.rank_me() == 0) {
-    const double compute_s = kComputeFactor * area.blocking_s();
-    repeat_alone(
-        session, rule,
-        [&] {
-          const double start_s = ctx.now_s();
-          const future transfer = area.issue(0);
-          const double issued_s = ctx.now_s();
-          ctx.compute_for(compute_s);
-          const double computed_s = ctx.now_s();
-          transfer.wait();
-          const double end_s = ctx.now_s();
-          return (end_s - computed_s) + (issued_s - start_s);
-        },
-        series);
-  }
-  ctx.barrier();
-  series.verified = area.verify(1);
-  if (!series.verified) series.note = kWrongData;
-  return series;
+  const double compute_s = ctx.rank_me() == 0 ? kComputeFactor * area.blocking_s() : 0.0;
+  return area.measure(session, rule, 1, [&] {
+    const double start_s = ctx.now_s();
+    const future transfer = area.issue(0);
+    const double issued_s = ctx.now_s();
+    ctx.compute_for(compute_s);
+    const double computed_s = ctx.now_s();
+    transfer.wait();
+    const double end_s = ctx.now_s();
+    return (end_s - computed_s) + (issued_s - start_s);
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "optimizer/stats/order.h"
 #include "suites/grids.h"
 #include "suites/pattern.h"
+#include "suites/repeat.h"
 
 namespace stripline::suites {
 namespace {
@@ -97,7 +98,22 @@ double TransferArea::blocking_s() {
   return stats::median(probes_s);
 }
 
-bool TransferArea::verify(size_t operations) {
+experiment::SampleSeries TransferArea::measure(Session& session, const experiment::StopRule& rule,
+                                               size_t operations,
+                                               const std::function<double()>& repetition) {
+  experiment::SampleSeries series;
+  if (context_->rank_me() == kInitiator) repeat_alone(session, rule, repetition, series);
+  check(operations, series);
+  return series;
+}
+
+void TransferArea::check(size_t operations, experiment::SampleSeries& series) {
+  context_->barrier();
+  series.verified = arrives(operations);
+  if (!series.verified) series.note = kWrongData;
+}
+
+bool TransferArea::arrives(size_t operations) {
   const rank_t me = context_->rank_me();
   const size_t used = std::min(operations, slots_);
   std::byte* destination = nullptr;

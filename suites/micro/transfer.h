@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -59,11 +60,17 @@ class TransferArea {
   /// Rank 0: seconds that a blocking operation takes, the median of a few.
   double blocking_s();
 
-  /// Collective: spoils the destination, lets rank 0 make `operations` operations, and tells every
-  /// rank whether each slot they used holds what was sent.
-  bool verify(size_t operations);
+  /// Collective: what rank 0 finds by repeating `repetition`, which takes its own times, checked.
+  experiment::SampleSeries measure(Session& session, const experiment::StopRule& rule,
+                                   size_t operations, const std::function<double()>& repetition);
+
+  /// Collective, after a series was measured: spoils the destination, lets rank 0 make `operations`
+  /// operations, and notes on every rank whether each slot they used holds what was sent.
+  void check(size_t operations, experiment::SampleSeries& series);
 
  private:
+  bool arrives(size_t operations);
+
   TransferArea(Context& context, Operation operation, size_t bytes, size_t slots,
                global_ptr<std::byte> array);
 
