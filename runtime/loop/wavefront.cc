@@ -91,9 +91,12 @@ global_ptr<uint64_t> Wavefront::flag(rank_t rank, size_t crossing, size_t piece)
 void Wavefront::begin(const Raw& stage) {
   for (const size_t crossing : {stage.comes, stage.leaves}) {
     if (crossing == kNoCrossing || crossing < sent_.size()) continue;
-    context_->state().fail(Error(ErrorCode::invalid_argument,
-                                 "Wavefront::run at crossing " + std::to_string(crossing) +
-                                     "; this one was made with " + std::to_string(sent_.size())));
+    context_->state().fail(
+        Error(ErrorCode::invalid_argument,
+              "Wavefront::run at crossing " + std::to_string(crossing) +
+                  "; this one was made with " + std::to_string(sent_.size()) +
+                  " crossings, from 0 on: make it with more, or take kNoCrossing where nothing "
+                  "comes or leaves"));
   }
   stage_ = stage;
   if (stage.lines == 0) stage_.comes = stage_.leaves = kNoCrossing;

@@ -384,7 +384,8 @@ TEST_F(WavefrontDeathTest, RefusesWhatDoesNotExist) {
     });
   };
   EXPECT_EXIT(makes({.pieces = 65}, 0), ::testing::ExitedWithCode(2), "at most 64");
-  EXPECT_EXIT(makes({}, 2), ::testing::ExitedWithCode(2), "crossing 2; this one was made with 2");
+  EXPECT_EXIT(makes({}, 2), ::testing::ExitedWithCode(2),
+              "crossing 2; this one was made with 2 crossings, from 0 on: make it with more");
 }
 
 TEST_F(WavefrontDeathTest, SaysWhenAStageIsOvertaken) {
