@@ -166,11 +166,7 @@ void Transfers::begin_chunk_get(Transfer& transfer) {
   }
   chunk.bytes = std::min(transfer.chunk_bytes, transfer.total - transfer.begun);
   transfer.begun += chunk.bytes;
-  for (uint64_t left = transfer.strided ? 0 : chunk.bytes; left > 0;) {
-    const uint64_t part = transfer.list.peek(left).bytes;
-    transfer.list.skip(part);
-    left -= part;
-  }
+  if (!transfer.strided) transfer.list.skip(chunk.bytes);
   fetch_chunk(transfer, slot, transfer.place + chunk.begin);
 }
 

@@ -51,13 +51,14 @@ class RegionCursor {
     const uint64_t left = region.bytes - within_;
     return {region.offset + within_, region.memory + within_, left < limit ? left : limit};
   }
-  /// Past `bytes` of what peek() gives.
+  /// Past `bytes`, of any number of regions, which must be there.
   void skip(uint64_t bytes) {
     position_ += bytes;
     within_ += bytes;
-    if (within_ < regions_[index_].bytes) return;
-    within_ = 0;
-    ++index_;
+    while (index_ < regions_.size() && within_ >= regions_[index_].bytes) {
+      within_ -= regions_[index_].bytes;
+      ++index_;
+    }
   }
 
  private:

@@ -76,6 +76,17 @@ TEST(Regions, MatchingPairsTheSameBytesInTheSameOrder) {
       at += part.bytes;
     }
     ASSERT_TRUE(cursor.done());
+
+    cursor.start(regions);
+    for (at = 0; at < total;) {
+      ASSERT_EQ(cursor.peek(1).offset, remote_bytes[at]);
+      ASSERT_EQ(cursor.peek(1).memory, local_bytes[at]);
+      ASSERT_EQ(cursor.position(), at);
+      const size_t passed = std::min<size_t>(1 + random() % 40, total - at);
+      cursor.skip(passed);
+      at += passed;
+    }
+    ASSERT_TRUE(cursor.done());
   }
 }
 
