@@ -30,6 +30,10 @@ inline model::OperationModel exactly(const fabric::OperationProfile& profile,
     s.G_s_per_byte = parameter(p.G_s_per_byte);
     s.r_base_s = parameter(p.r_base_s);
     s.r_per_byte_s = parameter(p.r_per_byte_s);
+    if (profile.needs_target) {
+      s.s_base_s = parameter(p.s_base_s);
+      s.s_per_byte_s = parameter(p.s_per_byte_s);
+    }
     operation.segments.push_back(s);
   }
   operation.queue_depth = parameter(queue_depth);

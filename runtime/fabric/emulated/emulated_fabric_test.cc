@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "runtime/fabric/emulated/emulated_ranks.h"
 #include "runtime/fabric/emulated/profile.h"
+#include "runtime/fabric/emulated/profile_file.h"
 
 namespace stripline::fabric {
 namespace {
@@ -268,6 +269,47 @@ TEST(VirtualClock, WhoAttendsServesPeersAndLeavesItsOwnCompletions) {
                 served_s + 5 * (put.r_base_s + put.r_per_byte_s * static_cast<double>(data.size())),
                 1e-12);
   });
+}
+
+// Ranks whose calls serve gets and puts spend their CPU on them: while they wait, or after that.
+TEST(VirtualClock, WhoServesPeersSpendsTimeOnThem) {
+  constexpr double kServe_s = 30e-6;
+  const ProfileFile file("opteron-vapi", [&](Json& changed) {
+    for (const char* operation : {"get", "put"}) {
+      changed[operation]["needs_target"] = true;
+      for (Json& segment : changed[operation]["segments"]) {
+        segment["s_base_s"] = {{"value", kServe_s}, {"assumed", "for this test"}};
+      }
+    }
+  });
+  const std::string name = "emulated:" + file.path() + ",compute=none,jitter=off";
+  const Profile profile = resolve_profile(name)->profile;
+  for (const Rank initiator : {Rank{0}, Rank{1}}) {
+    run_ranks(2, name, "virtual", 1, [&](Fabric& fabric, Rank rank) {
+      std::array<std::byte, 8> word{};
+      if (rank == initiator) {
+        Counter counter;
+        // Nobody computes: it takes as long as if the target took no time.
+        const double begin_s = fabric.now_s();
+        fabric.get(word.data(), 1 - rank, 0, word.size(), counter);
+        fabric.wait_for(counter);
+        EXPECT_NEAR(fabric.now_s() - begin_s, blocking_s(profile.get.at(8), 8), 1e-12);
+        fabric.wait([] { return false; }, 1e-3);
+        fabric.put(1 - rank, 0, word.data(), word.size(), counter);
+        fabric.get(word.data(), 1 - rank, 0, word.size(), counter);
+        fabric.wait_for(counter);
+        return;
+      }
+      // Long enough to serve the get meanwhile.
+      fabric.wait([] { return false; }, 1e-3);
+      EXPECT_NEAR(fabric.now_s(), 1e-3, 1e-12);
+      fabric.compute_for(1e-3);
+      const double begin_s = fabric.now_s();
+      fabric.poll();
+      fabric.poll();  // of the higher rank at the same time
+      EXPECT_NEAR(fabric.now_s() - begin_s, 2 * profile.poll_s + 2 * kServe_s, 1e-12);
+    });
+  }
 }
 
 TEST(VirtualClock, AWaitEndsAtItsDeadline) {

@@ -79,6 +79,14 @@ Result<OperationProfile> read_operation(const Json& root, std::string_view key) 
           Member{"r_per_byte_s", &segment.r_per_byte_s}}) {
       STRIPLINE_ASSIGN_OR_RETURN(*member.target, read_value(entry, member.name, at, 0, 1));
     }
+    for (const Member& member :
+         {Member{"s_base_s", &segment.s_base_s}, Member{"s_per_byte_s", &segment.s_per_byte_s}}) {
+      STRIPLINE_ASSIGN_OR_RETURN(*member.target, read_optional(entry, member.name, at, 0, 0, 1));
+      if (*member.target > 0 && !operation.needs_target) {
+        return bad(at + "." + member.name,
+                   "who is not needed does not serve: say needs_target, or leave it out");
+      }
+    }
     if (segment.L_s <= 0) return bad(at + ".L_s", "a latency of zero cannot be emulated");
     operation.segments.push_back(segment);
   }

@@ -28,6 +28,9 @@ struct ProfileSegment {
   double G_s_per_byte = 0;
   double r_base_s = 0;
   double r_per_byte_s = 0;
+  /// Of the target's CPU, for operations that need it.
+  double s_base_s = 0;
+  double s_per_byte_s = 0;
 };
 
 struct OperationProfile {

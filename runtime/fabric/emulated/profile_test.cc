@@ -61,6 +61,13 @@ TEST(Profile, RefusesWhatCannotExist) {
   descending["put"]["segments"][1]["from_bytes"] = 0;
   EXPECT_NE(error_of(descending).find("ascend"), std::string::npos);
 
+  Json serving = builtin("opteron-vapi");
+  serving["get"]["segments"][0]["s_base_s"] = {{"value", 1e-6}, {"assumed", "a call"}};
+  EXPECT_NE(error_of(serving).find("profile.get.segments[0].s_base_s: who is not needed"),
+            std::string::npos);
+  serving["get"]["needs_target"] = true;
+  EXPECT_EQ(error_of(serving), "");
+
   Json future = builtin("opteron-vapi");
   future["schema_version"] = 2;
   EXPECT_NE(error_of(future).find("version"), std::string::npos);

@@ -155,6 +155,7 @@ uint32_t RankEngine::start(Kind kind, Rank target, uint64_t offset, std::byte* l
                 .gap_s = segment.g_s * transfer_factor,
                 .occupancy_s = segment.G_s_per_byte * size * transfer_factor,
                 .retire_s = (segment.r_base_s + segment.r_per_byte_s * size) * run_o_,
+                .serve_s = (segment.s_base_s + segment.s_per_byte_s * size) * run_o_,
                 .hops = hops,
                 .link_bytes = size * transfer_factor};
   if (counter != nullptr) ++counter->pending;
@@ -349,6 +350,7 @@ void RankEngine::arrive(const Event& event, Operation& operation) {
         return;
       }
     }
+    if (operation.serve_s > 0) occupy(operation.target, event.time_s, operation.serve_s);
     if (in_packets()) return send_packets(event.time_s, event.operation);
     lock_nics();
     NicState& nic = region_.nic(node_of(operation.target));
@@ -369,6 +371,7 @@ void RankEngine::arrive(const Event& event, Operation& operation) {
 void RankEngine::received(double time_s, double end_s, uint32_t index) {
   const Operation& operation = operations_[index];
   if (operation.kind == Kind::put) {
+    if (operation.serve_s > 0) occupy(operation.target, time_s, operation.serve_s);
     push(copies_early() ? std::max(time_s, end_s - operation.occupancy_s) : end_s, index,
          Stage::land);
     push(end_s + operation.latency_s, index, Stage::complete);

@@ -130,6 +130,8 @@ class RankEngine : public Fabric {
   virtual bool copies_early() const { return false; }
   /// When `target`, which does not attend to the library now, will next do; at least `time_s`.
   virtual double attended_at(Rank target, double time_s) = 0;
+  /// The target spends so much of its CPU on what it attends to at that time.
+  virtual void occupy(Rank target, double time_s, double seconds) = 0;
   /// Every rank is reachable; the clock starts.
   virtual void started() = 0;
 
@@ -169,6 +171,7 @@ class RankEngine : public Fabric {
     double gap_s = 0;        // g
     double occupancy_s = 0;  // S G
     double retire_s = 0;
+    double serve_s = 0;
     uint32_t hops = 0;          // shared links between the nodes
     uint32_t hops_done = 0;     // of these
     double link_bytes = 0;      // S, with the jitter of the transfer

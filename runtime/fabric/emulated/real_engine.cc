@@ -99,6 +99,7 @@ class RealEngine final : public RankEngine {
 
   // A real target attends whenever it polls; the emulation cannot foresee when.
   double attended_at(Rank /*target*/, double time_s) override { return time_s; }
+  void occupy(Rank /*target*/, double /*time_s*/, double /*seconds*/) override {}
 
   void started() override {}
 

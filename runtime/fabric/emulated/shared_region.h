@@ -54,6 +54,7 @@ struct alignas(kCacheLine) RankControl {
   uint32_t waiting;                ///< is inside a wait: may be woken earlier than next_s()
   double entry_s;                  ///< its clock when it last entered the library
   double wake_s;                   ///< while waiting: the earliest known reason to look again
+  double served_s;                 ///< until then it serves peers
 };
 
 /// One message under way. Written by the sender before it raises `ready`, read by the receiver.

@@ -119,6 +119,7 @@ class VirtualEngine final : public RankEngine {
     RankControl& mine = region().control(rank());
     mine.entry_s = clock_s_;
     take_turn(clock_s_);
+    clock_s_ = std::max(clock_s_, mine.served_s);
   }
 
   void idle(double wake_s) override {
@@ -127,7 +128,7 @@ class VirtualEngine final : public RankEngine {
     mine.wake_s = wake_s;
     take_turn(kNever);
     mine.waiting = 0;
-    clock_s_ = std::max(clock_s_, mine.wake_s);
+    clock_s_ = std::max({clock_s_, mine.wake_s, mine.served_s});
   }
 
   void poke(Rank target, double time_s) override {
@@ -146,6 +147,11 @@ class VirtualEngine final : public RankEngine {
   double attended_at(Rank target, double time_s) override {
     const RankControl& control = region().control(target);
     return control.waiting != 0 ? time_s : std::max(time_s, control.entry_s);
+  }
+
+  void occupy(Rank target, double time_s, double seconds) override {
+    double& served_s = region().control(target).served_s;
+    served_s = std::max(served_s, attended_at(target, time_s)) + seconds;
   }
 
   void started() override {
