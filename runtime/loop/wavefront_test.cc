@@ -222,6 +222,32 @@ TEST(PlannedWavefront, HidesTheLatencyWhereThatPays) {
   }
 }
 
+// Where calls serve puts, and that takes time, stages that are cut serve as many pieces.
+TEST(PlannedWavefront, CountsWhatServingPiecesTakes) {
+  const ModelFile file("wavefront_test", known_model());
+  const fabric::ProfileFile profile("opteron-vapi", [](Json& changed) {
+    changed["put"]["needs_target"] = true;
+    for (Json& segment : changed["put"]["segments"]) {
+      segment["s_base_s"] = {{"value", 4e-6}, {"assumed", "for this test"}};
+    }
+  });
+  const std::string fabric = "emulated:" + profile.path() + ",compute=none,jitter=off";
+  const plan::StripCosts costs = exact_costs(fabric);
+  plan::WavefrontRequest request;
+  request.lines = 64;
+  request.line_bytes = kDoubles / 64 * sizeof(double);
+  request.stages = kStages;
+  request.flag_with_data = true;
+  request.served_between_pieces = true;
+  request.compute_s = 100e-6;
+  for (const uint32_t pieces : {1U, 4U, 8U, 16U}) {
+    const double forced_s =
+        go_round(file.path(), request.compute_s, {.pieces = pieces}, "off", fabric).sweep_s;
+    const double predicted_s = plan::predict_wavefront(request, costs, pieces).sweep_s;
+    EXPECT_NEAR(forced_s, predicted_s, 0.01 * predicted_s) << "in " << pieces;
+  }
+}
+
 TEST(PlannedWavefront, WithoutAModelItIsOnePiece) {
   EXPECT_EQ(go_round("", 100e-6, {}).pieces, 1U);
   const ModelFile file("wavefront_test", known_model());
