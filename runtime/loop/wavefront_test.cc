@@ -384,7 +384,7 @@ TEST(TracedWavefront, CountsAStageOfAChainFromItsFirstPiece) {
       wavefront.finish();
       context.barrier();
     }
-    if (me == 2) second = detail::LoopState::of(context.state()).trace.text();
+    if (me == 2) second = context.state().trace->text();
     context.barrier();
   });
   const std::string said = ::testing::internal::GetCapturedStderr();
