@@ -211,13 +211,13 @@ TEST(TracedRun, SaysHowManyRegionsWereMoved) {
   group.context.model_path = file.path();
   group.context.trace = "sites";
   double waited_s = 0;
+  std::vector<double> here(256);  // rank 0's, until the job is over: a future is dropped
   ::testing::internal::CaptureStderr();
   const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
     const auto array = *context.new_symmetric_array<double>(65536);
     const auto flag = *context.new_symmetric_array<uint64_t>(1);
     context.barrier();
     if (context.rank_me() == 0) {
-      std::vector<double> here(256);
       const global_ptr<double> there = context.on_rank(array, 1);
       const std::ptrdiff_t stride = 512;
       const std::ptrdiff_t packed = 64;
