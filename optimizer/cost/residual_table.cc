@@ -77,6 +77,13 @@ ResidualTable::ResidualTable(const std::vector<model::VisResidual>& cells) {
       cells_.push_back(estimate(cells, x, y));
     }
   }
+  if (cells_.empty()) return;
+  // What is computed between cells may be a rounding error beyond them.
+  constexpr double kBeyond = 1e-9;
+  const auto low = [](const LogRatio& a, const LogRatio& b) { return a.low < b.low; };
+  const auto high = [](const LogRatio& a, const LogRatio& b) { return a.high < b.high; };
+  least_ = std::exp(std::min_element(cells_.begin(), cells_.end(), low)->low - kBeyond);
+  most_ = std::exp(std::max_element(cells_.begin(), cells_.end(), high)->high + kBeyond);
 }
 
 LogRatio ResidualTable::at(double log2_region_bytes, double log2_data_bytes) const {

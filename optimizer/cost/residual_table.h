@@ -34,10 +34,16 @@ class ResidualTable {
   /// the edge of the measured range outside of it. A table that knows nothing says 1, exactly.
   LogRatio at(double log2_region_bytes, double log2_data_bytes) const;
 
+  /// Bounds of the ratio, with its interval, wherever it is asked for. Not as logarithms.
+  double least() const { return least_; }
+  double most() const { return most_; }
+
  private:
   std::vector<double> x_;        // log2 of region bytes, ascending
   std::vector<double> y_;        // log2 of data bytes, ascending
   std::vector<LogRatio> cells_;  // by x, then y
+  double least_ = 1;
+  double most_ = 1;
 };
 
 }  // namespace stripline::cost

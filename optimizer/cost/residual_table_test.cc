@@ -29,6 +29,8 @@ TEST(ResidualTable, OneCellHoldsEverywhere) {
     EXPECT_DOUBLE_EQ(table.at(x, 2 * x).low, std::log(1.8));
     EXPECT_DOUBLE_EQ(table.at(x, 2 * x).high, std::log(2.2));
   }
+  EXPECT_NEAR(table.least(), 1.8, 1e-8);
+  EXPECT_NEAR(table.most(), 2.2, 1e-8);
 }
 
 TEST(ResidualTable, IsExactAtCellsAndGeometricBetweenThem) {
@@ -80,6 +82,8 @@ TEST(ResidualTable, PropertiesOfRandomTables) {
       EXPECT_LE(at.value, std::log(largest) + 1e-9);
       EXPECT_LE(at.low, at.value);
       EXPECT_GE(at.high, at.value);
+      EXPECT_GE(at.low, std::log(table.least()));
+      EXPECT_LE(at.high, std::log(table.most()));
       EXPECT_NEAR(table.at(x + 1e-6, y).value, at.value, 1e-5);
       EXPECT_NEAR(table.at(x, y + 1e-6).value, at.value, 1e-5);
     }

@@ -447,11 +447,11 @@ class NestEvaluator {
       return {runs * m.o(size), runs * m.r(size), serves() ? runs * m.s(size) : 0.0,
               2 * m.L + byte_s * size + (runs - 1) * gap, runs * gap};
     }
-    const auto& [candidate, stage, residual] = steps.choices[transfer.choice];
+    const auto& [candidate, stage, residual, nominal] = steps.choices[transfer.choice];
     const Corner regions = perturbation_.of(Source::regions);
-    const double factor = std::exp(regions == Corner::high  ? residual.high
-                                   : regions == Corner::low ? residual.low
-                                                            : residual.value);
+    const double factor = regions == Corner::high  ? std::exp(residual.high)
+                          : regions == Corner::low ? std::exp(residual.low)
+                                                   : nominal;
     const double part = transfer.full * factor;
     // Messages need their target on any network.
     const bool served = candidate.method == VisMethod::packed || serves();

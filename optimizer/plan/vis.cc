@@ -5,9 +5,12 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <type_traits>
 #include <utility>
 
+#include "optimizer/access/few.h"
+#include "optimizer/cost/log2_of.h"
 #include "optimizer/plan/vis_choice.h"
 #include "optimizer/plan/vis_costs.h"
 #include "optimizer/plan/vis_time.h"
@@ -37,20 +40,78 @@ uint64_t buffer_per_peer(const VisRequest& request) {
   return request.max_buffer_bytes / std::max<uint32_t>(request.peers, 1);
 }
 
+bool is_allowed(const VisRequest& request, VisMethod method) {
+  switch (method) {
+    case VisMethod::pipelined:
+      return true;
+    case VisMethod::native_iov:
+      return request.iov_limit > 1 && vis_pieces(request) > 1;
+    case VisMethod::bounding_box:
+      return request.direction == Direction::get && request.bounding_box_allowed &&
+             vis_pieces(request) > 1 && request.extent_bytes <= buffer_per_peer(request);
+    case VisMethod::packed:
+      break;
+  }
+  return std::min(request.medium_bytes, buffer_per_peer(request)) >= least_chunk(request);
+}
+
+// A candidate and its time by the cost model, 0 without one.
+struct Prepared {
+  VisCandidate candidate;
+  bool lands = false;  // packed only
+  double model_s = 0;
+};
+
 // The window and chunk of packed messages next to those asked for that the request allows. The
-// window gives way to the buffer first: half a chunk costs twice the messages.
-VisCandidate fitting_packed(const VisRequest& request, uint64_t chunk_bytes, uint32_t window) {
+// window gives way to the buffer first: half a chunk costs twice the messages. With a model,
+// `parts` are what they take.
+Prepared fitting_packed(const VisRequest& request, const VisCosts* costs, uint64_t chunk_bytes,
+                        uint32_t window, PackedParts& parts) {
   const uint64_t buffer = buffer_per_peer(request);
-  VisCandidate candidate{VisMethod::packed, window, 0};
-  candidate.chunk_bytes =
+  const uint64_t chunk =
       std::clamp(chunk_bytes, least_chunk(request), std::min(request.medium_bytes, buffer));
-  uint64_t most =
-      std::min(buffer / candidate.chunk_bytes,
-               vis_message_count(request, carried_chunk(request, candidate.chunk_bytes)));
-  if (vis_lands(request, candidate.chunk_bytes)) most = std::min<uint64_t>(most, kLandingSlots);
-  candidate.window =
+  const PackedShape shape = packed_shape(request, chunk);
+  uint64_t most = std::min(buffer / chunk, shape.messages);
+  if (shape.lands) most = std::min<uint64_t>(most, kLandingSlots);
+  const auto fitting =
       static_cast<uint32_t>(std::clamp<uint64_t>(most, 1, std::max<uint32_t>(window, 1)));
-  return candidate;
+  Prepared packed{{VisMethod::packed, fitting, chunk}, shape.lands};
+  if (costs == nullptr) return packed;
+  parts =
+      packed_parts(request, *costs, shape, packed_delay(request, costs->tuning(request.direction)));
+  packed.model_s = packed_time(request, *costs, parts, shape.lands, fitting);
+  return packed;
+}
+
+// The same where the caller may leave both to the planner (0).
+Prepared prepare_packed(const VisRequest& request, const VisCosts* costs, uint64_t chunk_bytes,
+                        uint32_t window, PackedParts& parts) {
+  static constexpr VisTuning kUntuned;
+  const VisTuning& tuning = costs != nullptr ? costs->tuning(request.direction) : kUntuned;
+  if (window == 0) window = tuning.window > 0 ? tuning.window : kDefaultPackedWindow;
+  const auto fitting = [&](uint64_t bytes, PackedParts& its_parts) {
+    return fitting_packed(request, costs, bytes, window, its_parts);
+  };
+  if (chunk_bytes != 0) return fitting(chunk_bytes, parts);
+  // Chunks were tuned with regions at the target. Where there is one, chunks can go to their place,
+  // which takes nothing of the target's time.
+  if (tuning.chunk_bytes != 0 && !one_place(request)) return fitting(tuning.chunk_bytes, parts);
+  Prepared best = fitting(request.medium_bytes, parts);
+  if (costs == nullptr) return best;
+  if (tuning.chunk_bytes != 0 && !best.lands) return fitting(tuning.chunk_bytes, parts);
+  const auto consider = [&](uint64_t bytes) {
+    PackedParts other_parts;
+    const Prepared other = fitting(bytes, other_parts);
+    if (other.model_s >= best.model_s) return;
+    best = other;
+    parts = other_parts;
+  };
+  if (tuning.chunk_bytes != 0) {
+    consider(tuning.chunk_bytes);
+    return best;
+  }
+  for (int i = 1; i <= kHalvings; ++i) consider(request.medium_bytes >> i);
+  return best;
 }
 
 uint32_t fitting_window(const VisRequest& request, VisMethod method, uint64_t window) {
@@ -75,52 +136,25 @@ uint64_t sufficient_window(const VisRequest& request, const VisCosts& costs, Vis
                             enough < 1e6 ? static_cast<uint64_t>(enough) + 1 : 1000000);
 }
 
-// The window and chunk of a possible method, where the caller does not choose (0).
-VisCandidate candidate_of(const VisRequest& request, const VisCosts* costs, VisMethod method,
-                          uint64_t chunk_bytes, uint32_t window) {
-  switch (method) {
-    case VisMethod::pipelined:
-    case VisMethod::native_iov: {
-      uint64_t in_flight = window;
-      if (in_flight == 0 && costs != nullptr) {
-        const uint32_t tuned = costs->tuning(request.direction).pipelined_window;
-        in_flight = tuned > 0 ? tuned : sufficient_window(request, *costs, method);
-      }
-      if (in_flight == 0) in_flight = kDefaultPipelinedWindow;
-      return {method, fitting_window(request, method, in_flight), 0};
+// A possible method with its window and chunk, where the caller does not choose them (0), and, of
+// packed messages with a model, what they take.
+Prepared prepare(const VisRequest& request, const VisCosts* costs, VisMethod method,
+                 uint64_t chunk_bytes, uint32_t window, PackedParts& packed) {
+  if (method == VisMethod::packed) {
+    return prepare_packed(request, costs, chunk_bytes, window, packed);
+  }
+  Prepared one{{method, 1, 0}};
+  if (method != VisMethod::bounding_box) {
+    uint64_t in_flight = window;
+    if (in_flight == 0 && costs != nullptr) {
+      const uint32_t tuned = costs->tuning(request.direction).pipelined_window;
+      in_flight = tuned > 0 ? tuned : sufficient_window(request, *costs, method);
     }
-    case VisMethod::bounding_box:
-      return {method, 1, 0};
-    case VisMethod::packed:
-      break;
+    if (in_flight == 0) in_flight = kDefaultPipelinedWindow;
+    one.candidate.window = fitting_window(request, method, in_flight);
   }
-  const VisTuning tuning = costs != nullptr ? costs->tuning(request.direction) : VisTuning{};
-  if (window == 0) window = tuning.window > 0 ? tuning.window : kDefaultPackedWindow;
-  if (chunk_bytes != 0) return fitting_packed(request, chunk_bytes, window);
-  // Chunks were tuned with regions at the target. Where there is one, chunks can go to their place,
-  // which takes nothing of the target's time.
-  if (tuning.chunk_bytes != 0 && !one_place(request)) {
-    return fitting_packed(request, tuning.chunk_bytes, window);
-  }
-  VisCandidate best = fitting_packed(request, request.medium_bytes, window);
-  if (costs == nullptr) return best;
-  if (tuning.chunk_bytes != 0 && !vis_lands(request, best.chunk_bytes)) {
-    return fitting_packed(request, tuning.chunk_bytes, window);
-  }
-  double best_s = model_time(request, *costs, best);
-  const auto consider = [&](uint64_t bytes) {
-    const VisCandidate other = fitting_packed(request, bytes, window);
-    const double other_s = model_time(request, *costs, other);
-    if (other_s >= best_s) return;
-    best = other;
-    best_s = other_s;
-  };
-  if (tuning.chunk_bytes != 0) {
-    consider(tuning.chunk_bytes);
-    return best;
-  }
-  for (int i = 1; i <= kHalvings; ++i) consider(request.medium_bytes >> i);
-  return best;
+  if (costs != nullptr) one.model_s = model_time(request, *costs, one.candidate);
+  return one;
 }
 
 VisPlan plan_of(const VisCandidate& candidate, Reason reason) {
@@ -138,33 +172,84 @@ bool predictable(const VisRequest& request, const VisCosts* costs) {
          (costs->has_am() || !vis_allowed(request, VisMethod::packed));
 }
 
-// A candidate with the logarithm of its time.
-struct Judged {
-  VisCandidate candidate;
+// What corrects the times of methods.
+const VisCosts::Residuals& residuals_of(const VisRequest& request, const VisCosts& costs) {
+  // Residuals of the other classes go with their delays.
+  const ComputeClass compute =
+      request.signalled ? ComputeClass::communication_only : request.compute;
+  return costs.residuals(request.direction, compute, vis_spread(request));
+}
+
+// Every possible method, the simplest first.
+struct Methods {
+  struct One : Prepared {
+    const cost::ResidualTable* residuals;  // that correct its time
+    double at_least_s() const { return model_s * residuals->least(); }
+    double at_most_s() const { return model_s * residuals->most(); }
+  };
+  access::Few<One, kVisMethods> all;
+  PackedParts packed;  // of the packed candidate, if there is one
+
+  Methods(const VisRequest& request, const VisCosts& costs) {
+    const VisCosts::Residuals& residuals = residuals_of(request, costs);
+    for (size_t i = 0; i < kVisMethods; ++i) {
+      const auto method = static_cast<VisMethod>(i);
+      if (!is_allowed(request, method)) continue;
+      const Prepared one = prepare(request, &costs, method, 0, 0, packed);
+      all.emplace_back(one, &residuals[i][one.lands ? 1 : 0]);
+    }
+  }
+
+  // The one that is faster than all others, whatever their residuals are; null if that is not
+  // clear.
+  const One* clearly_fastest() const {
+    const One* const fastest = std::min_element(
+        all.begin(), all.end(), [](const One& a, const One& b) { return a.model_s < b.model_s; });
+    for (const One& other : all) {
+      if (&other != fastest && other.at_least_s() <= fastest->at_most_s()) return nullptr;
+    }
+    return fastest;
+  }
+};
+
+// Where residuals are looked up.
+class Place {
+ public:
+  explicit Place(const VisRequest& request)
+      : log2_region_bytes_(log2_or_zero(request.region_bytes)),
+        log2_data_bytes_(log2_region_bytes_ + log2_or_zero(request.regions)) {}
+
+  cost::LogRatio in(const cost::ResidualTable& residuals) const {
+    return residuals.at(log2_region_bytes_, log2_data_bytes_);
+  }
+
+ private:
+  static double log2_or_zero(uint64_t value) {
+    return value > 1 ? cost::quick_log2(static_cast<double>(value)) : 0.0;
+  }
+
+  double log2_region_bytes_;
+  double log2_data_bytes_;
+};
+
+// A candidate with what corrects its time, and the logarithm of both together.
+struct Judged : Prepared {
   cost::LogRatio residual;
-  double log_s = 0;
+  double log_s = 0;  // nearly
   // Down to the lower end of its interval, and up to the upper one.
   double below() const { return residual.value - residual.low; }
   double above() const { return residual.high - residual.value; }
+  double predicted_s() const { return model_s * std::exp(residual.value); }
+
+  Judged() = default;
+  Judged(const Methods::One& one, const Place& place)
+      : Prepared(one),
+        residual(place.in(*one.residuals)),
+        log_s(std::numbers::ln2 * cost::quick_log2(std::max(model_s, 1e-12)) + residual.value) {}
 };
 
 // Of logarithms, which are neither huge nor tiny: std::hypot() takes care of such.
 double length(double a, double b) { return std::sqrt(a * a + b * b); }
-
-cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,
-                           const VisCandidate& candidate, double log2_region_bytes,
-                           double log2_data_bytes) {
-  // Residuals of the other classes go with their delays.
-  const ComputeClass compute =
-      request.signalled ? ComputeClass::communication_only : request.compute;
-  return costs.residual(request.direction, compute, candidate.method, vis_spread(request),
-                        vis_lands(request, candidate.chunk_bytes), log2_region_bytes,
-                        log2_data_bytes);
-}
-
-double log2_or_zero(uint64_t value) {
-  return value > 1 ? std::log2(static_cast<double>(value)) : 0.0;
-}
 
 struct NoSink {
   void considered(const VisCandidate&, double, double, double, double) {}
@@ -186,7 +271,8 @@ VisPlan blind(const VisRequest& request) {
                     piece_bytes / kPackedBelowMessages < request.message_bytes &&
                     vis_allowed(request, VisMethod::packed);
   const VisMethod method = pack ? VisMethod::packed : VisMethod::pipelined;
-  return plan_of(candidate_of(request, nullptr, method, 0, 0), Reason::no_model);
+  PackedParts none;
+  return plan_of(prepare(request, nullptr, method, 0, 0, none).candidate, Reason::no_model);
 }
 
 // The method that is chosen, and what it was chosen before.
@@ -194,36 +280,21 @@ struct Decision {
   Judged chosen;
   Judged other;  // the same, where there is no other
   bool uncertain = false;
-  PackedParts packed;  // of the packed candidate, if there is one
 };
 
 template <typename Sink>
-Decision decide(const VisRequest& request, const VisCosts& costs, Sink sink) {
-  const double x = log2_or_zero(request.region_bytes);
-  const double y = x + log2_or_zero(request.regions);
+Decision decide(const Methods& methods, const Place& place, Sink sink) {
   Decision decision;
   // The two fastest; of methods that take equally long the simpler one, which comes first.
   Judged& best = decision.chosen;
   Judged& next = decision.other;
   size_t count = 0;
-  for (size_t i = 0; i < kVisMethods; ++i) {
-    const auto method = static_cast<VisMethod>(i);
-    if (!vis_allowed(request, method)) continue;
-    const VisCandidate candidate = candidate_of(request, &costs, method, 0, 0);
-    const bool is_packed = method == VisMethod::packed;
-    if (is_packed) {
-      decision.packed = packed_parts(request, costs, candidate.chunk_bytes,
-                                     packed_delay(request, costs.tuning(request.direction)));
-    }
-    const double model_s = is_packed ? packed_time(request, costs, decision.packed,
-                                                   candidate.chunk_bytes, candidate.window)
-                                     : model_time(request, costs, candidate);
-    const cost::LogRatio residual = residual_of(request, costs, candidate, x, y);
+  for (const Methods::One& one : methods.all) {
+    const Judged judged(one, place);
     if constexpr (!std::is_same_v<Sink, NoSink>) {
-      sink.considered(candidate, model_s, std::exp(residual.value), std::exp(residual.low),
-                      std::exp(residual.high));
+      sink.considered(judged.candidate, judged.model_s, std::exp(judged.residual.value),
+                      std::exp(judged.residual.low), std::exp(judged.residual.high));
     }
-    const Judged judged{candidate, residual, std::log(std::max(model_s, 1e-12)) + residual.value};
     if (count == 0 || judged.log_s < best.log_s) {
       next = best;
       best = judged;
@@ -247,14 +318,22 @@ Decision decide(const VisRequest& request, const VisCosts& costs, Sink sink) {
   return decision;
 }
 
+// Of a candidate that was not found by its time.
+cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,
+                           const VisCandidate& candidate) {
+  const bool lands = vis_lands(request, candidate.chunk_bytes);
+  const auto& of_method = residuals_of(request, costs)[static_cast<size_t>(candidate.method)];
+  return Place(request).in(of_method[lands ? 1 : 0]);
+}
+
 template <typename Sink>
 VisPlan plan_with(const VisRequest& request, const VisCosts* costs, Sink sink) {
   if (!predictable(request, costs)) return blind(request);
-  const Decision decision = decide(request, *costs, sink);
+  const Decision decision = decide(Methods(request, *costs), Place(request), sink);
   VisPlan plan = plan_of(decision.chosen.candidate, Reason::tuned);
-  plan.predicted_s = std::exp(decision.chosen.log_s);
+  plan.predicted_s = decision.chosen.predicted_s();
   plan.runner_up = decision.other.candidate.method;
-  plan.runner_up_s = std::exp(decision.other.log_s);
+  plan.runner_up_s = decision.other.predicted_s();
   plan.uncertain = decision.uncertain;
   return plan;
 }
@@ -283,18 +362,7 @@ bool vis_lands(const VisRequest& request, uint64_t chunk_bytes) noexcept {
 }
 
 bool vis_allowed(const VisRequest& request, VisMethod method) noexcept {
-  switch (method) {
-    case VisMethod::pipelined:
-      return true;
-    case VisMethod::native_iov:
-      return request.iov_limit > 1 && vis_pieces(request) > 1;
-    case VisMethod::bounding_box:
-      return request.direction == Direction::get && request.bounding_box_allowed &&
-             vis_pieces(request) > 1 && request.extent_bytes <= buffer_per_peer(request);
-    case VisMethod::packed:
-      break;
-  }
-  return std::min(request.medium_bytes, buffer_per_peer(request)) >= least_chunk(request);
+  return is_allowed(request, method);
 }
 
 VisPlan plan_vis(const VisRequest& request, const VisCosts* costs) noexcept {
@@ -306,19 +374,29 @@ VisPlan explain_vis(const VisRequest& request, const VisCosts* costs, VisSink& s
 }
 
 VisChoice detail::choose_vis(const VisRequest& request, const VisCosts& costs) noexcept {
-  if (predictable(request, &costs)) {
-    const Decision decision = decide(request, costs, NoSink{});
-    const VisCandidate& candidate = decision.chosen.candidate;
-    return {candidate,
-            candidate.method == VisMethod::packed ? packed_stage(decision.packed)
-                                                  : vis_stage(request, costs, candidate),
-            decision.chosen.residual};
+  VisChoice choice;
+  if (!predictable(request, &costs)) {
+    const VisPlan plan = blind(request);
+    choice.candidate = {plan.method, plan.window, plan.chunk_bytes};
+    choice.residual = residual_of(request, costs, choice.candidate);
+    choice.stage = vis_stage(request, costs, choice.candidate);
+  } else {
+    const Methods methods(request, costs);
+    const Place place(request);
+    if (const Methods::One* const fastest = methods.clearly_fastest()) {
+      choice.candidate = fastest->candidate;
+      choice.residual = place.in(*fastest->residuals);
+    } else {
+      const Decision decision = decide(methods, place, NoSink{});
+      choice.candidate = decision.chosen.candidate;
+      choice.residual = decision.chosen.residual;
+    }
+    choice.stage = choice.candidate.method == VisMethod::packed
+                       ? packed_stage(methods.packed)
+                       : vis_stage(request, costs, choice.candidate);
   }
-  const VisPlan plan = blind(request);
-  const VisCandidate candidate{plan.method, plan.window, plan.chunk_bytes};
-  const double x = log2_or_zero(request.region_bytes);
-  return {candidate, vis_stage(request, costs, candidate),
-          residual_of(request, costs, candidate, x, x + log2_or_zero(request.regions))};
+  choice.factor = std::exp(choice.residual.value);
+  return choice;
 }
 
 VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod method,
@@ -326,14 +404,13 @@ VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod me
   if (!vis_allowed(request, method)) return plan_vis(request, costs);
   const bool known = costs != nullptr && costs->has(request.direction) &&
                      (method != VisMethod::packed || costs->has_am());
-  const VisCandidate candidate =
-      candidate_of(request, known ? costs : nullptr, method, chunk_bytes, window);
-  VisPlan plan = plan_of(candidate, Reason::forced);
+  PackedParts parts;
+  const Prepared prepared =
+      prepare(request, known ? costs : nullptr, method, chunk_bytes, window, parts);
+  VisPlan plan = plan_of(prepared.candidate, Reason::forced);
   if (known) {
-    const double log2_region_bytes = log2_or_zero(request.region_bytes);
-    const cost::LogRatio residual = residual_of(request, *costs, candidate, log2_region_bytes,
-                                                log2_region_bytes + log2_or_zero(request.regions));
-    plan.predicted_s = model_time(request, *costs, candidate) * std::exp(residual.value);
+    const cost::LogRatio residual = residual_of(request, *costs, prepared.candidate);
+    plan.predicted_s = prepared.model_s * std::exp(residual.value);
     plan.runner_up_s = plan.predicted_s;
   }
   return plan;

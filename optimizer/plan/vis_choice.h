@@ -12,6 +12,7 @@ struct VisChoice {
   VisCandidate candidate;
   VisStage stage;           // by the cost model alone
   cost::LogRatio residual;  // that corrects it (VisCosts::residual())
+  double factor = 1;        // the same, not as a logarithm
 };
 
 /// The method of plan_vis() for the same arguments, with its window and chunk.

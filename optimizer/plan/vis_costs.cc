@@ -1,6 +1,5 @@
 #include "optimizer/plan/vis_costs.h"
 
-#include <cmath>
 #include <limits>
 
 namespace stripline::plan {
@@ -41,6 +40,16 @@ VisCosts::VisCosts(const model::PathModel& path, const std::optional<model::Pack
       pack_(pack.value_or(model::PackModel{})) {
   static_assert(static_cast<size_t>(Direction::get) == 0 &&
                 static_cast<size_t>(Direction::put) == 1);
+  model::VisResidual unmeasured{1, 1, {}};
+  unmeasured.ratio.value = 1;
+  unmeasured.ratio.ci_low = 1 / kUnmeasuredFactor;
+  unmeasured.ratio.ci_high = kUnmeasuredFactor;
+  const cost::ResidualTable table({unmeasured});
+  for (auto& of_direction : residuals_) {
+    for (auto& of_class : of_direction) {
+      for (Residuals& of_footprint : of_class) of_footprint.fill({table, table});
+    }
+  }
   if (vis == nullptr) return;
   if (vis->get) compile(Direction::get, *vis->get);
   if (vis->put) compile(Direction::put, *vis->put);
@@ -72,7 +81,7 @@ void VisCosts::compile(Direction direction, const model::VisDirection& measured)
         }
         if (cells == nullptr) continue;
         for (const bool lands : {false, true}) {
-          residuals_[table_index(direction, static_cast<ComputeClass>(c), method, spread, lands)] =
+          residuals_[static_cast<size_t>(direction)][c][spread ? 1 : 0][m][lands ? 1 : 0] =
               cost::ResidualTable(method == VisMethod::packed
                                       ? gone_that_way(*cells, direction, tuning.chunk_bytes, lands)
                                       : *cells);
@@ -80,16 +89,6 @@ void VisCosts::compile(Direction direction, const model::VisDirection& measured)
       }
     }
   }
-}
-
-cost::LogRatio VisCosts::residual(Direction direction, ComputeClass compute, VisMethod method,
-                                  bool spread, bool lands, double log2_region_bytes,
-                                  double log2_data_bytes) const {
-  static const double unmeasured = std::log(kUnmeasuredFactor);
-  const cost::ResidualTable& table =
-      residuals_[table_index(direction, compute, method, spread, lands)];
-  if (table.empty()) return {0, -unmeasured, unmeasured};
-  return table.at(log2_region_bytes, log2_data_bytes);
 }
 
 }  // namespace stripline::plan

@@ -47,28 +47,20 @@ class VisCosts {
     return tuning_[static_cast<size_t>(direction)];
   }
 
-  /// The logarithm of measured over predicted time at (region bytes, data bytes), both as
-  /// logarithms to the base 2. `lands`: vis_lands() of a packed transfer; what was measured of
-  /// transfers that go otherwise counts only where there is nothing else. Where a class or a
-  /// footprint was not measured, the one measured nearest to it holds: the other footprint of the
-  /// class, then communication_only. Where nothing was measured: 1, within kUnmeasuredFactor.
-  cost::LogRatio residual(Direction direction, ComputeClass compute, VisMethod method, bool spread,
-                          bool lands, double log2_region_bytes, double log2_data_bytes) const;
+  /// Measured over predicted time, by region bytes and data bytes: of each method, where packed
+  /// data do not land and where they do (vis_lands()). What was measured of transfers that go
+  /// otherwise counts only where there is nothing else. Where a class or a footprint was not
+  /// measured, the one measured nearest to it holds: the other footprint of the class, then
+  /// communication_only. Where nothing was measured: 1, within kUnmeasuredFactor.
+  using Residuals = std::array<std::array<cost::ResidualTable, 2>, kVisMethods>;
+  const Residuals& residuals(Direction direction, ComputeClass compute, bool spread) const {
+    return residuals_[static_cast<size_t>(direction)][static_cast<size_t>(compute)][spread ? 1 : 0];
+  }
 
  private:
   static constexpr size_t kDirections = 2;
   static constexpr size_t kFootprints = 2;
-  static constexpr size_t kLanding = 2;
-  static constexpr size_t kTables =
-      kDirections * kComputeClasses * kVisMethods * kFootprints * kLanding;
 
-  static size_t table_index(Direction direction, ComputeClass compute, VisMethod method,
-                            bool spread, bool lands) {
-    size_t index = static_cast<size_t>(direction) * kComputeClasses + static_cast<size_t>(compute);
-    index = index * kVisMethods + static_cast<size_t>(method);
-    index = index * kFootprints + (spread ? 1 : 0);
-    return index * kLanding + (lands ? 1 : 0);
-  }
   void compile(Direction direction, const model::VisDirection& measured);
 
   std::array<bool, kDirections> has_{};
@@ -77,7 +69,8 @@ class VisCosts {
   cost::LinkCosts am_;
   cost::PackCosts pack_;
   std::array<VisTuning, kDirections> tuning_{};
-  std::array<cost::ResidualTable, kTables> residuals_;
+  std::array<std::array<std::array<Residuals, kFootprints>, kComputeClasses>, kDirections>
+      residuals_;
 };
 
 }  // namespace stripline::plan

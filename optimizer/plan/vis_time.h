@@ -44,12 +44,6 @@ inline bool one_place(const VisRequest& request) {
          request.extent_bytes == vis_bytes(request);
 }
 
-/// What a packed message or a chunk that lands carries, where the plan says `chunk_bytes`.
-inline uint64_t carried_chunk(const VisRequest& request, uint64_t chunk_bytes) {
-  return vis_lands(request, chunk_bytes) ? chunk_bytes
-                                         : std::min(chunk_bytes, request.message_bytes);
-}
-
 /// What the local pieces span; nothing says how far they lie apart, so they count as close.
 inline uint64_t local_span(const VisRequest& request) { return vis_bytes(request); }
 
@@ -122,8 +116,9 @@ inline double bounding_box_time(const VisRequest& request, const VisCosts& costs
                              static_cast<double>(vis_bytes(request)), request.extent_bytes);
 }
 
-/// Packed messages, averaged: what one of them holds and how many there are.
+/// Packed messages, or chunks that land, averaged: what one of them holds and how many there are.
 struct PackedShape {
+  bool lands = false;
   uint64_t messages = 1;
   double data = 0;           ///< bytes of data in one
   double remote_pieces = 1;  ///< regions of which it holds data, at the target
@@ -131,9 +126,12 @@ struct PackedShape {
   double metadata = 0;       ///< bytes that say where the data belong
 };
 
+/// Where the plan says `chunk_bytes`.
 inline PackedShape packed_shape(const VisRequest& request, uint64_t chunk_bytes) {
   PackedShape shape;
-  shape.messages = vis_message_count(request, chunk_bytes);
+  shape.lands = vis_lands(request, chunk_bytes);
+  shape.messages = vis_message_count(
+      request, shape.lands ? chunk_bytes : std::min(chunk_bytes, request.message_bytes));
   const auto messages = static_cast<double>(shape.messages);
   shape.data = static_cast<double>(vis_bytes(request)) / messages;
   shape.remote_pieces = std::max(1.0, static_cast<double>(request.regions) / messages);
@@ -227,34 +225,32 @@ inline PackedParts message_parts(const VisRequest& request, const VisCosts& cost
 
 /// `delay_s`: how long a message waits until the target looks for it.
 inline PackedParts packed_parts(const VisRequest& request, const VisCosts& costs,
-                                uint64_t chunk_bytes, double delay_s) {
-  const PackedShape shape = packed_shape(request, carried_chunk(request, chunk_bytes));
+                                const PackedShape& shape, double delay_s) {
   const cost::PackCosts& pack = costs.pack();
   const bool put = request.direction == Direction::put;
   const double local = put ? pack.pack(shape.local_pieces, shape.data, local_span(request))
                            : pack.unpack(shape.local_pieces, shape.data, local_span(request));
   const double remote = put ? pack.unpack(shape.remote_pieces, shape.data, request.extent_bytes)
                             : pack.pack(shape.remote_pieces, shape.data, request.extent_bytes);
-  return vis_lands(request, chunk_bytes)
-             ? landing_parts(request, costs, shape, local, remote, delay_s)
-             : message_parts(request, costs, shape, local, remote, delay_s);
+  return shape.lands ? landing_parts(request, costs, shape, local, remote, delay_s)
+                     : message_parts(request, costs, shape, local, remote, delay_s);
 }
 
 /// With the parts of packed_parts().
 inline double packed_time(const VisRequest& request, const VisCosts& costs,
-                          const PackedParts& parts, uint64_t chunk_bytes, uint32_t window) {
+                          const PackedParts& parts, bool lands, uint32_t window) {
   const double complete = packed_pipeline(parts.pieces, window, parts.initiator() + parts.away,
                                           std::max({parts.initiator(), parts.serve, parts.gap}));
   if (!request.signalled) return complete;
-  const bool flag_follows = vis_lands(request, chunk_bytes) && one_place(request) &&
-                            !takes_flag_along(request, parts.pieces);
+  const bool flag_follows = lands && one_place(request) && !takes_flag_along(request, parts.pieces);
   return complete - parts.answer + (flag_follows ? flag_time(request, costs) : 0.0);
 }
 
 inline double packed_time(const VisRequest& request, const VisCosts& costs, uint64_t chunk_bytes,
                           uint32_t window, double delay_s) {
-  return packed_time(request, costs, packed_parts(request, costs, chunk_bytes, delay_s),
-                     chunk_bytes, window);
+  const PackedShape shape = packed_shape(request, chunk_bytes);
+  return packed_time(request, costs, packed_parts(request, costs, shape, delay_s), shape.lands,
+                     window);
 }
 
 /// How long the target lets packed pieces wait.
@@ -327,8 +323,8 @@ inline VisStage vis_stage(const VisRequest& request, const VisCosts& costs,
     case VisMethod::packed:
       break;
   }
-  return packed_stage(
-      packed_parts(request, costs, candidate.chunk_bytes, packed_delay(request, tuning)));
+  return packed_stage(packed_parts(request, costs, packed_shape(request, candidate.chunk_bytes),
+                                   packed_delay(request, tuning)));
 }
 
 }  // namespace stripline::plan::detail
