@@ -74,8 +74,17 @@ TEST(ExplainNest, TextNamesReferencesDecisionReasonAndParameters) {
                 "reference 0 reads 8 B at 0 + 8192 i0 + 8 i1 of owner 1, inter-node",
                 "reference 1 updates 8 B",
                 "plan: schedule A, cut at loop 0 into 16 steps of 4 iterations, buffers ",
-                "why: gains ", "more than 2 % is required", "  * schedule A", "    schedule B",
-                "vectorised, 1 step", "inter-node get of ", "inter-node put of ", "    G: "});
+                "why: gains ", "more than 2 % is required", "  * schedule A", "vectorised, 1 step",
+                "inter-node get of ", "inter-node put of ", "    G: "});
+}
+
+TEST(ExplainNest, ScheduleBIsConsideredWhereItMayBeFaster) {
+  const Network network(model::example_model());
+  NestRequest request = matrix_times_vector(network, 64, 1024);
+  const std::string roomy = to_text(explain(request));
+  EXPECT_EQ(roomy.find("schedule B"), std::string::npos) << roomy;
+  request.max_buffer_bytes = uint64_t{200} << 10;  // not all steps at once
+  expect_parts(to_text(explain(request)), {"plan: schedule B", "  * schedule B"});
 }
 
 TEST(ExplainNest, SaysWhyANestIsNotCut) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include "optimizer/plan/nest_evaluator.h"
@@ -22,7 +23,6 @@ using detail::NestEvaluator;
 using detail::saturating_multiply;
 using detail::StepBuffers;
 using detail::Steps;
-using detail::steps_of;
 using detail::Tile;
 using detail::TileGrowth;
 using detail::Tiles;
@@ -160,12 +160,13 @@ class Search {
 
   void try_loop(uint32_t loop) {
     const uint64_t count = request_.nest.counts[loop];
+    const double whole_s = std::exchange(one_iteration_s_, kNever);
     const TileGrowth growth(request_.nest, loop);
     Granules granules;
     // Steps of about the same length.
     const auto insert_parts = [&](uint64_t parts) { granules.insert((count + parts - 1) / parts); };
     if (within_pieces(request_.nest, {loop, 2})) {
-      if (iterations(request_.nest, loop) > 1) insert_parts(1);
+      if (iterations(request_.nest, loop) > 1 && std::isinf(whole_s)) insert_parts(1);
       for (const uint64_t parts : {2, 3, 4}) insert_parts(parts);
       for (uint64_t parts = 8; parts < 2 * count; parts *= 2) insert_parts(std::min(parts, count));
       insert_by_bytes(loop, growth, granules);
@@ -177,7 +178,8 @@ class Search {
     const auto* const middle = std::find_if(
         granules.begin(), granules.end(),
         [&](const auto& granule) { return static_cast<double>(granule.iterations) <= expected; });
-    const double middle_s = try_sizes(loop, growth, middle, granules.end(), true, kNever);
+    const double middle_s = try_sizes(loop, growth, middle, granules.end(), true,
+                                      middle == granules.begin() ? whole_s : kNever);
     try_sizes(loop, growth, std::reverse_iterator(middle), std::reverse_iterator(granules.begin()),
               false, middle_s);
   }
@@ -198,6 +200,7 @@ class Search {
       const double s = try_cut({loop, granule->iterations}, growth);
       if (std::isinf(s)) continue;
       if (std::isinf(first_s)) first_s = s;
+      if (granule->iterations == 1) one_iteration_s_ = s;
       hopeless = s < before_s || s < last_s ? 0 : hopeless + 1;
       last_s = s;
     }
@@ -237,10 +240,10 @@ class Search {
 
   // The time of the fastest schedule, or what none can be below.
   double try_cut(const Cut& cut, const TileGrowth& growth) {
-    const uint64_t count = steps_of(request_.nest, cut);
-    if (count < 2 || count > kMostSteps) return kNever;
     Steps& steps = tried().steps;
     if (!growth.tiles(cut.granule, tried().tiles)) return kNever;
+    const uint64_t count = tried().tiles.steps;
+    if (count < 2 || count > kMostSteps) return kNever;
     evaluator_.look_up(tried().tiles, steps);
     const double bound_s = evaluator_.bound(steps);
     if (bound_s >= best_s_) {
@@ -254,14 +257,15 @@ class Search {
       fastest_s = std::min(fastest_s, s);
       better = consider(schedule, window, s) || better;
     };
-    // Beyond the queue issuing gets blocks, and B with as many in flight computes meanwhile.
-    if ((!steps.buffers.gets ||
-         saturating_multiply(count, steps.messages) <= evaluator_.queue_depth()) &&
-        NestEvaluator::buffer_bytes(steps.buffers, Schedule::all_issued, 1) <=
-            request_.max_buffer_bytes) {
-      attempt(Schedule::all_issued, 1);
-    }
-    const uint64_t limit = evaluator_.largest_window(steps);
+    // Beyond the queue issuing gets blocks, and B with as many in flight computes meanwhile. Else
+    // B's gets are not earlier than A's.
+    const bool all_fit = (!steps.buffers.gets ||
+                          saturating_multiply(count, steps.messages) <= evaluator_.queue_depth()) &&
+                         NestEvaluator::buffer_bytes(steps.buffers, Schedule::all_issued, 1) <=
+                             request_.max_buffer_bytes;
+    if (all_fit) attempt(Schedule::all_issued, 1);
+    const bool as_fast = all_fit && steps.buffers.gets && !evaluator_.buffers_matter(steps);
+    const uint64_t limit = as_fast ? 0 : evaluator_.largest_window(steps);
     if (limit > 0) attempt(Schedule::pipelined, evaluator_.window_for(steps, limit));
     if (better) keep();
     return fastest_s;
@@ -287,8 +291,9 @@ class Search {
   const NestRequest& request_;
   const NestEvaluator& evaluator_;
   Sink& sink_;
-  double expected_steps_ = 1;  // of the best cut
-  std::array<Way, 2> ways_;    // the best one so far, and what is tried
+  double expected_steps_ = 1;        // of the best cut
+  double one_iteration_s_ = kNever;  // of steps of one iteration of the loop that was tried last
+  std::array<Way, 2> ways_;          // the best one so far, and what is tried
   size_t best_ = 0;
   Schedule schedule_ = Schedule::vectorised;
   uint32_t window_ = 1;
@@ -301,9 +306,14 @@ struct Perturbed {
   Steps& steps;
   Schedule schedule;
   uint32_t window;
+  double nominal_s;
   bool stale = false;  // the transfers' times are not the nominal ones
 
+  NestEvaluator::Dependence dependence(const NestEvaluator& evaluator, Source source) const {
+    return evaluator.dependence(steps, schedule, source);
+  }
   double time(const NestEvaluator& evaluator, NestEvaluator::Dependence dependence) {
+    if (!dependence.any) return nominal_s;
     if (dependence.transfers || stale) evaluator.take_times(tiles, steps);
     stale = dependence.transfers;
     return evaluator.time(steps, schedule, window);
@@ -312,12 +322,12 @@ struct Perturbed {
 
 // Propagates the parameters' intervals to the gain of one way over another.
 template <typename Sink>
-double lower_gain(NestEvaluator& evaluator, Perturbed before, Perturbed after, double nominal_gain,
-                  Sink& sink) {
+double lower_gain(NestEvaluator& evaluator, Perturbed before, Perturbed after, Sink& sink) {
+  const double nominal_gain = 1 - after.nominal_s / before.nominal_s;
   double squares = 0;
   const auto add = [&](Source source) {
-    const auto of_before = evaluator.dependence(before.steps, source);
-    const auto of_after = evaluator.dependence(after.steps, source);
+    const auto of_before = before.dependence(evaluator, source);
+    const auto of_after = after.dependence(evaluator, source);
     double lowest = nominal_gain;
     if (of_before.any || of_after.any) {
       for (const Corner corner : {Corner::low, Corner::high}) {
@@ -335,8 +345,8 @@ double lower_gain(NestEvaluator& evaluator, Perturbed before, Perturbed after, d
   if (evaluator.estimates_compute()) add(Source::compute);
   for (const Source source : detail::kMessageSources) add(source);
   if (evaluator.serves()) add(Source::serve);
-  if (evaluator.dependence(before.steps, Source::regions).any ||
-      evaluator.dependence(after.steps, Source::regions).any) {
+  if (before.dependence(evaluator, Source::regions).any ||
+      after.dependence(evaluator, Source::regions).any) {
     add(Source::regions);
   }
   return nominal_gain - std::sqrt(squares);
@@ -345,27 +355,39 @@ double lower_gain(NestEvaluator& evaluator, Perturbed before, Perturbed after, d
 // Rows of which there are so many need not be divided, where that does not pay for several of them.
 constexpr uint64_t kManyRows = 64;
 
-// Loops over the elements of one contiguous piece, in order: strips of whole rows, which are what
-// the inner loops go through.
-std::optional<StripRequest> stream_of(const NestRequest& request) {
+// Loops over the elements of one contiguous piece, in order, as a loop over strips of whole rows:
+// what one iteration of one of the loops goes through.
+struct Stream {
+  StripRequest strips;
+  uint32_t loop = 0;  // an iteration of which is a row
+
+  uint64_t rows_of(uint64_t strip_bytes) const {
+    return strip_bytes / std::max<uint64_t>(strips.element_bytes * strips.granule_elements, 1);
+  }
+};
+
+std::optional<Stream> stream_of(const NestRequest& request) {
   const Nest& nest = request.nest;
   if (nest.references() != 1) return std::nullopt;
   const access::Reference& reference = nest.reference[0];
   if (reference.in_pieces() || reference.mode == access::Mode::update) return std::nullopt;
-  uint64_t row = 1;
+  Stream stream;
+  while (nest.depth > 1 && iterations(nest, stream.loop + 1) < kManyRows) {
+    if (++stream.loop == nest.depth) return std::nullopt;
+  }
+  StripRequest& strips = stream.strips;
+  uint64_t inside = 1;  // iterations of the loops further inside
   for (uint32_t loop = nest.depth; loop-- > 0;) {
     if (reference.stride_bytes[loop] !=
-        static_cast<int64_t>(saturating_multiply(row, reference.element_bytes))) {
+        static_cast<int64_t>(saturating_multiply(inside, reference.element_bytes))) {
       return std::nullopt;
     }
-    if (loop > 0) row = saturating_multiply(row, nest.counts[loop]);
+    if (loop == stream.loop) strips.granule_elements = inside;
+    inside = saturating_multiply(inside, nest.counts[loop]);
   }
-  if (nest.depth > 1 && nest.counts[0] < kManyRows) return std::nullopt;
-  StripRequest strips;
   strips.direction = reads(reference.mode) ? Direction::get : Direction::put;
   strips.element_bytes = reference.element_bytes;
-  strips.granule_elements = row;
-  strips.total_bytes = saturating_multiply(iterations(nest, nest.depth), reference.element_bytes);
+  strips.total_bytes = saturating_multiply(inside, reference.element_bytes);
   strips.nic_ranks = request.nic_ranks;
   strips.served_between_strips = request.served_between_steps;
   strips.load = request.load;
@@ -373,24 +395,42 @@ std::optional<StripRequest> stream_of(const NestRequest& request) {
   strips.compute_s = request.compute_s;
   strips.loop = request.loop;
   strips.local_bytes = request.local_bytes;
-  return strips;
+  return stream;
 }
 
-uint64_t row_bytes(const StripRequest& strips) {
-  return std::max<uint64_t>(strips.element_bytes * strips.granule_elements, 1);
+// The cut whose steps are so many rows of a stream: whole iterations of the outermost loop of which
+// a step has one or more. Fewer rows where that loop's iterations are not full.
+Cut cut_of(const Nest& nest, const Stream& stream, uint64_t rows) {
+  uint32_t loop = stream.loop;
+  uint64_t each = 1;  // rows of an iteration
+  while (loop > 0 && rows >= saturating_multiply(each, nest.counts[loop])) {
+    each *= nest.counts[loop--];
+  }
+  return {loop, rows / each};
+}
+
+// Whether its steps are the strips that were planned.
+bool is_exact(const Nest& nest, const Stream& stream, const Cut& cut, uint64_t rows) {
+  uint64_t in_step = cut.granule;
+  for (uint32_t loop = cut.loop; loop < stream.loop; ++loop) {
+    in_step = saturating_multiply(in_step, nest.counts[loop + 1]);
+  }
+  return in_step == rows && (cut.loop == 0 || nest.counts[cut.loop] % cut.granule == 0);
 }
 
 // What the planner of strips considers, as nests.
 class StreamSink : public StripSink {
  public:
-  StreamSink(NestSink& sink, const StripRequest& strips) : sink_(sink), strips_(strips) {}
+  StreamSink(NestSink& sink, const Nest& nest, const Stream& stream)
+      : sink_(sink), nest_(nest), stream_(stream) {}
   void considered(const StripCandidate& candidate, double predicted_s) override {
-    const StripPlan plan = force_strip(strips_, nullptr, candidate);  // strips of equal size
-    const Cut cut{0, plan.strip_bytes / row_bytes(strips_)};
-    sink_.considered({candidate.schedule, cut, candidate.window}, predicted_s);
+    // Strips of equal size.
+    const StripPlan plan = force_strip(stream_.strips, nullptr, candidate);
+    sink_.considered({candidate.schedule, cut_into(plan.strip_bytes), candidate.window},
+                     predicted_s);
   }
   void pruned(uint64_t strip_bytes, double bound_s) override {
-    sink_.pruned({0, strip_bytes / row_bytes(strips_)}, bound_s);
+    sink_.pruned(cut_into(strip_bytes), bound_s);
   }
   void best(const StripCandidate&, double) override {}
   void sensitivity(Source source, bool, double gain_loss) override {
@@ -398,27 +438,36 @@ class StreamSink : public StripSink {
   }
 
  private:
+  Cut cut_into(uint64_t strip_bytes) const {
+    return cut_of(nest_, stream_, stream_.rows_of(strip_bytes));
+  }
+
   NestSink& sink_;
-  const StripRequest& strips_;
+  const Nest& nest_;
+  const Stream& stream_;
 };
 
-void report(const StripRequest&, const StripCosts*, NoSink&) {}
-void report(const StripRequest& strips, const StripCosts* costs, NestSink& sink) {
-  StreamSink stream(sink, strips);
-  explain_strip(strips, costs, stream);
+void report(const Nest&, const Stream&, const StripCosts*, NoSink&) {}
+void report(const Nest& nest, const Stream& stream, const StripCosts* costs, NestSink& sink) {
+  StreamSink strips(sink, nest, stream);
+  explain_strip(stream.strips, costs, strips);
 }
 
 // The plan of the strip loop that the nest is (optimizer/plan/strip.h): the same time, found
-// sooner. None where parts of a row may be better.
+// sooner. None where parts of a row may be better, or no cut has steps like these strips; nor where
+// rows are not the outermost loop's, and no strips of them are surely faster: other steps may be.
 template <typename Sink>
 std::optional<NestPlan> decide_stream(const NestRequest& request, const NestEvaluator& evaluator,
-                                      const StripRequest& strips, Sink& sink) {
+                                      const Stream& stream, Sink& sink) {
   const StripCosts* const costs = request.links[request.link[0]].strip;
-  const StripPlan strip = plan_strip(strips, costs);
-  const uint64_t rows = strip.strip_bytes / row_bytes(strips);
-  if (rows <= 1 && strips.granule_elements > 1) return std::nullopt;
-  report(strips, costs, sink);
-  const auto tiles = tiles_of(request.nest, {0, rows});
+  const StripPlan strip = plan_strip(stream.strips, costs);
+  const uint64_t rows = stream.rows_of(strip.strip_bytes);
+  if (rows <= 1 && stream.strips.granule_elements > 1) return std::nullopt;
+  const Cut cut = cut_of(request.nest, stream, rows);
+  if (!is_exact(request.nest, stream, cut, rows)) return std::nullopt;
+  if (stream.loop > 0 && strip.reason != Reason::tuned) return std::nullopt;
+  report(request.nest, stream, costs, sink);
+  const auto tiles = tiles_of(request.nest, cut);
   NestPlan plan = plan_of(evaluator, *tiles, nullptr, strip.schedule, strip.burst, strip.reason);
   plan.predicted_s = strip.predicted_s;
   plan.baseline_s = strip.baseline_s;
@@ -433,8 +482,8 @@ NestPlan decide(const NestRequest& request, Sink& sink) {
   if (plan.obstacle) return plan;
   NestEvaluator evaluator(request);
   if (evaluator.moves() && evaluator.known()) {
-    if (const auto strips = stream_of(request)) {
-      if (const auto found = decide_stream(request, evaluator, *strips, sink)) return *found;
+    if (const auto stream = stream_of(request)) {
+      if (const auto found = decide_stream(request, evaluator, *stream, sink)) return *found;
     }
   }
   const auto whole = vectorised(request, evaluator);
@@ -456,9 +505,9 @@ NestPlan decide(const NestRequest& request, Sink& sink) {
   const bool cut = search.schedule() != Schedule::vectorised;
   double gain_low = 0;
   if (cut && baseline_s > 0) {
-    gain_low = lower_gain(evaluator, {baseline, uncut, Schedule::vectorised, 1},
-                          {search.best(), search.steps(), search.schedule(), search.window()},
-                          1 - search.best_s() / baseline_s, sink);
+    gain_low = lower_gain(
+        evaluator, {baseline, uncut, Schedule::vectorised, 1, baseline_s},
+        {search.best(), search.steps(), search.schedule(), search.window(), search.best_s()}, sink);
   }
   const bool sure = cut && gain_low > evaluator.minimum_gain();
   plan = sure ? plan_of(evaluator, search.best(), &search.steps(), search.schedule(),

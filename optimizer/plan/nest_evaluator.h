@@ -211,8 +211,12 @@ class NestEvaluator {
       for (const Direction direction : {Direction::get, Direction::put}) {
         if (direction == Direction::get ? !reads(tile.mode) : !writes(tile.mode)) continue;
         if (!held) ++steps.messages;
-        TileTransfer& transfer = steps.transfers.emplace_back(TileTransfer{
-            .tile = g, .direction = direction, .part = part, .share = moved / count, .full = full});
+        TileTransfer& transfer = steps.transfers.emplace_back();
+        transfer.tile = g;
+        transfer.direction = direction;
+        transfer.part = part;
+        transfer.share = moved / count;
+        transfer.full = full;
         look_up(tile, transfer, steps);
       }
     }
@@ -357,12 +361,12 @@ class NestEvaluator {
     bool any = false;
     bool transfers = false;
   };
-  Dependence dependence(const Steps& steps, Source source) const {
+  Dependence dependence(const Steps& steps, Schedule schedule, Source source) const {
     switch (source) {
       case Source::buffers:
-        return {costs_->has_buffers() && steps.received_bytes > 0, false};
+        return {buffers_matter(steps), false};
       case Source::overhead:
-        return {true, false};
+        return {schedule != Schedule::vectorised, false};
       case Source::compute:
         return {estimates_compute(), false};
       case Source::issue:
@@ -383,6 +387,11 @@ class NestEvaluator {
   }
 
   bool estimates_compute() const { return request_.compute_s < 0; }
+
+  /// Whether the size of buffers changes how long steps take.
+  bool buffers_matter(const Steps& steps) const {
+    return costs_->has_buffers() && steps.received_bytes > 0;
+  }
 
   /// Seconds of computation of all iterations, if the nest is not cut.
   double compute_s() const { return compute_s_; }
@@ -536,7 +545,7 @@ class NestEvaluator {
   // The CPU's work of a step, with the buffers of a schedule.
   void set_work(Steps& steps, Schedule schedule, uint32_t window) const {
     double compute = compute_s_;
-    if (costs_->has_buffers() && steps.received_bytes > 0) {
+    if (buffers_matter(steps)) {
       const Corner corner = perturbation_.of(Source::buffers);
       const uint64_t bytes = buffer_bytes(steps.buffers, schedule, window);
       const auto all = static_cast<uint64_t>(steps.received_bytes);

@@ -230,6 +230,36 @@ TEST(PlanNest, AStreamTakesWhatPlanStripSays) {
   }
 }
 
+// Loops around the one that is cut into strips: steps are whole planes or parts of one.
+TEST(PlanNest, AStreamOfFewPlanesTakesWhatPlanStripSays) {
+  const Network network(model::example_model());
+  int parts = 0;
+  for (const uint64_t planes : {2, 3, 16, 32}) {
+    for (const double compute_s : {20e-6, 1e-3, 20e-3}) {
+      NestRequest request = request_on(network);
+      for (const uint64_t count : {planes, uint64_t{64}, uint64_t{512}}) {
+        request.nest.add_loop(count);
+      }
+      request.nest.add(
+          {.mode = Mode::read, .owner = 1, .stride_bytes = {int64_t{64} * 4096, 4096, 8}});
+      request.compute_s = compute_s;
+      StripRequest strips;
+      strips.total_bytes = planes * 64 * 4096;
+      strips.granule_elements = 512;
+      strips.compute_s = compute_s;
+      const StripPlan strip = plan_strip(strips, &network.strip);
+      const NestPlan plan = plan_nest(request);
+      EXPECT_LE(plan.predicted_s, 1.01 * strip.predicted_s);
+      if (plan.reason != Reason::tuned) continue;
+      const NestPlan same = force_nest(request, {plan.schedule, plan.cut, plan.window});
+      EXPECT_NEAR(plan.predicted_s, same.predicted_s, 0.01 * plan.predicted_s);
+      EXPECT_EQ(request.nest.counts[plan.cut.loop] % plan.cut.granule, 0U);
+      if (plan.cut.loop == 1) ++parts;
+    }
+  }
+  EXPECT_GT(parts, 3);
+}
+
 // --- an exact schedule ---------------------------------------------------------------------------
 
 // Carries a plan out tile by tile, as runtime/loop/nest_engine.cc does: a processor that does one

@@ -41,11 +41,6 @@ inline uint64_t steps_each_time(const Nest& nest, const Cut& cut) {
   return (nest.counts[cut.loop] + cut.granule - 1) / cut.granule;
 }
 
-// Over all iterations of the loops around the cut.
-inline uint64_t steps_of(const Nest& nest, const Cut& cut) {
-  return saturating_multiply(iterations(nest, cut.loop), steps_each_time(nest, cut));
-}
-
 // A group of access::tile().
 struct Tile {
   Mode mode = Mode::read;
