@@ -151,7 +151,8 @@ int run(const Global& global, const ExplainCall& command) {
       command.regions > kMostExtent / std::max(stride, command.region_bytes)) {
     return print_error(Error(ErrorCode::invalid_argument,
                              "the regions span more than 16 TiB, which is the most that a segment "
-                             "has; take fewer --regions, or a smaller --region-bytes, --stride or --extent"));
+                             "has; take fewer --regions, or a smaller --region-bytes, --stride "
+                             "or --extent"));
   }
   if (command.extent_bytes > 0 && command.extent_bytes < command.region_bytes) {
     return print_error(Error(ErrorCode::invalid_argument,

@@ -273,7 +273,7 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
     if (places) placed.add(ratio);
     if (!(ratio > 1.0 + min_extra)) continue;
     // A queue that drains while it fills is never longer than this share of the burst.
-    const double share = curve.reply_s ? 1.0 : 1.0 - one.o / one.drain;
+    const double share = curve.reply_s ? 1.0 : 1.0 - one.o / beyond;
     joint.lower_bound = std::max(joint.lower_bound, std::floor(one.largest_free * share));
   }
   joint.identified = placed.exceeds(min_extra);

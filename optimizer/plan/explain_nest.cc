@@ -264,6 +264,7 @@ std::string to_text(const NestExplanation& e) {
     out += ", " + std::to_string(e.request.nic_ranks) + " ranks sharing a NIC";
   }
   if (e.request.served_between_steps) out += ", served between steps";
+  if (e.request.alone) out += ", no other rank does the same";
   if (e.request.load.nodes > 1) {
     out += ", while " + std::to_string(e.request.load.nodes) + " nodes communicate";
   }

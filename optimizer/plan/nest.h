@@ -57,6 +57,8 @@ struct NestRequest {
   /// The network needs calls of the ranks that data are of, and those go through a nest like this
   /// one, and make them between steps (StripRequest::served_between_strips).
   bool served_between_steps = false;
+  /// No other rank goes through a nest at the time, whose messages this one would serve.
+  bool alone = false;
   /// What else is under way in the network: all nodes do the same. The shares are those of all
   /// references together (Iancu et al., section 6.2).
   cost::NetworkLoad load;

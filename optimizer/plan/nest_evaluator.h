@@ -463,8 +463,9 @@ class NestEvaluator {
                                                    : nominal;
     const double part = transfer.full * factor;
     // Messages need their target on any network.
-    const bool served = candidate.method == VisMethod::packed || serves();
-    return {part * stage.issue, part * stage.retire, served ? part * stage.serve : 0.0,
+    const double serve =
+        (request_.alone ? 0.0 : stage.serve) + (serves() ? stage.serve_operations : 0.0);
+    return {part * stage.issue, part * stage.retire, part * serve,
             factor * (stage.round_trip + (transfer.slowdown - 1) * stage.gap),
             part * ranks * transfer.slowdown * stage.gap};
   }

@@ -316,10 +316,10 @@ Result<DescribedNest> parse_nest(std::string_view text, std::string_view what) {
 Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   DescribedNest nest;
   NestRequest& request = nest.request;
-  Members members(
-      json, std::string(what),
-      {"loops", "references", "arrays", "compute_s", "operations", "local_bytes",
-       "max_buffer_bytes", "nic_ranks", "served_between_steps", "nodes", "distances", "job"});
+  Members members(json, std::string(what),
+                  {"loops", "references", "arrays", "compute_s", "operations", "local_bytes",
+                   "max_buffer_bytes", "nic_ranks", "served_between_steps", "alone", "nodes",
+                   "distances", "job"});
   std::vector<LoopRange> loops;
   uint64_t iterations = 1;
   members.array("loops", 1, access::kMaxDepth, true,
@@ -354,6 +354,7 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   members.integer("max_buffer_bytes", request.max_buffer_bytes, 0, kFarthest);
   members.integer("nic_ranks", request.nic_ranks, 1, 1 << 20);
   members.flag("served_between_steps", request.served_between_steps);
+  members.flag("alone", request.alone);
   members.integer("nodes", request.load.nodes, 1, 1 << 20);
   size_t distance = 0;
   members.array("distances", 0, model::kDistances, false,
@@ -388,6 +389,7 @@ Json to_json(const NestRequest& request) {
   Json json = {
       {"loops", Json::array()}, {"references", Json::array()}, {"nic_ranks", request.nic_ranks}};
   if (request.served_between_steps) json["served_between_steps"] = true;
+  if (request.alone) json["alone"] = true;
   if (request.load.nodes > 1) {
     json["nodes"] = request.load.nodes;
     json["distances"] = request.load.at_distance;

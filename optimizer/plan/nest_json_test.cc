@@ -102,6 +102,7 @@ TEST(NestJson, SaysWhatIsWrongAndWhatWouldBeRight) {
             "the nest.compute_s: expected a number from 0 to 1000000000.0");
   EXPECT_EQ(refused_with("/nic_ranks", 1.5),
             "the nest.nic_ranks: expected an integer from 1 to 1048576");
+  EXPECT_EQ(refused_with("/alone", 1), "the nest.alone: expected true or false");
   EXPECT_EQ(refused_with("/served_between_steps", 1),
             "the nest.served_between_steps: expected true or false");
   EXPECT_EQ(refused_with("/distances", Json::array({1, -2})),

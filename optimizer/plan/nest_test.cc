@@ -191,6 +191,17 @@ TEST(PlanNest, ServesTilesOfManyRegions) {
   const detail::VisStage& stage = choice.stage;
   EXPECT_NEAR(packed.baseline_s, stage.issue + stage.round_trip + stage.retire + request.compute_s,
               1e-9);
+  // Whose peers do nothing alike serves none of their messages. The first wait may fill some.
+  tile.region_bytes = 32;
+  tile.extent_bytes = 511 * kKiB + 32;
+  const double serve_messages_s = detail::choose_vis(tile, network.vis).stage.serve;
+  request.served_between_steps = false;
+  const double with_peers_s = force_nest(request, cut).predicted_s;
+  request.alone = true;
+  EXPECT_GT(with_peers_s - force_nest(request, cut).predicted_s, 14.99 * serve_messages_s);
+  EXPECT_LT(with_peers_s - force_nest(request, cut).predicted_s, 16.01 * serve_messages_s);
+  EXPECT_GT(serve_messages_s, 1e-6);
+  request.alone = false;
   // Without room for messages, nor for all that lies between them, they travel by themselves.
   request.links[link_by(model::Path::network)].many.max_buffer_bytes = 0;
   ASSERT_EQ(force_nest(request, cut).transfer[0].method, VisMethod::pipelined);

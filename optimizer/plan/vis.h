@@ -109,7 +109,7 @@ inline constexpr uint64_t kLandingSlotBytes = uint64_t{65} << 10;
 /// A decision.
 struct VisPlan {
   VisMethod method = VisMethod::pipelined;
-  Reason reason = Reason::no_model;  ///< no_model, tuned, or forced
+  Reason reason = Reason::no_model;  ///< no_model, tuned, forced, or guarded (by RunGuard)
   uint32_t window = 1;               ///< operations or messages in flight; at least 1
   /// Payload of one packed message, headers included, or of a chunk that lands; at most
   /// medium_bytes. 0 for other methods.

@@ -11,7 +11,7 @@ namespace stripline::plan::detail {
 struct VisChoice {
   VisCandidate candidate;
   VisStage stage;           // by the cost model alone
-  cost::LogRatio residual;  // that corrects it (VisCosts::residual())
+  cost::LogRatio residual;  // that corrects it (VisCosts::residuals())
   double factor = 1;        // the same, not as a logarithm
 };
 

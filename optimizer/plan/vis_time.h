@@ -151,10 +151,11 @@ inline double packed_pipeline(uint64_t pieces, uint32_t window, double round, do
 /// What one packed piece takes of each part of the machine, in seconds.
 struct PackedParts {
   uint64_t pieces = 1;
-  double issue = 0;   ///< of the initiator's CPU, before the piece is under way
-  double retire = 0;  ///< and once it has come back
-  double serve = 0;   ///< of the target's CPU
-  double gap = 0;     ///< of the NIC
+  double issue = 0;            ///< of the initiator's CPU, before the piece is under way
+  double retire = 0;           ///< and once it has come back
+  double serve = 0;            ///< of the target's CPU, for messages
+  double serve_operation = 0;  ///< and for the data that land, where its calls serve operations
+  double gap = 0;              ///< of the NIC
   double away = 0;    ///< of no CPU of the initiator's, from issue to return; serve included
   double answer = 0;  ///< of all that, what follows when the target can see a put's data
   double initiator() const { return issue + retire; }
@@ -185,6 +186,7 @@ inline PackedParts landing_parts(const VisRequest& request, const VisCosts& cost
   (put ? parts.issue : parts.retire) = local;
   parts.issue += move.o(data);
   parts.retire += move.r(data);
+  parts.serve_operation = move.s(data);
   parts.gap = move.gap(data);
   parts.away = move.round_trip(data);
   if (one_place(request)) {
@@ -281,18 +283,23 @@ inline double model_time(const VisRequest& request, const VisCosts& costs,
 /// A transfer as one of several that follow each other: not how long it takes alone, but what each
 /// part of the machine spends on it. Seconds. Without a signal.
 struct VisStage {
-  double issue = 0;       ///< of the initiator's CPU, before it is under way
-  double retire = 0;      ///< of the initiator's CPU, once it has come back
-  double serve = 0;       ///< of the target's CPU, where its calls serve
-  double round_trip = 0;  ///< from injection to completion, nothing else being under way
-  double gap = 0;         ///< of the NIC
+  double issue = 0;             ///< of the initiator's CPU, before it is under way
+  double retire = 0;            ///< of the initiator's CPU, once it has come back
+  double serve = 0;             ///< of the target's CPU, for messages
+  double serve_operations = 0;  ///< and where its calls serve operations, for these
+  double round_trip = 0;        ///< from injection to completion, nothing else being under way
+  double gap = 0;               ///< of the NIC
 };
 
 /// Of packed pieces.
 inline VisStage packed_stage(const PackedParts& parts) {
   const auto count = static_cast<double>(parts.pieces);
-  return {count * parts.issue, count * parts.retire, count * parts.serve,
-          parts.away + (count - 1) * std::max(parts.gap, parts.serve), count * parts.gap};
+  return {count * parts.issue,
+          count * parts.retire,
+          count * parts.serve,
+          count * parts.serve_operation,
+          parts.away + (count - 1) * std::max(parts.gap, parts.serve),
+          count * parts.gap};
 }
 
 /// The stage of a candidate, by the cost model alone.
@@ -304,7 +311,10 @@ inline VisStage vis_stage(const VisRequest& request, const VisCosts& costs,
   const auto operations = [&](double count, double bytes, double extra_o) {
     const cost::MessageCosts& m = costs.link(request.direction).at(static_cast<uint64_t>(bytes));
     const double gap = m.gap(bytes);
-    return VisStage{count * (m.o(bytes) + extra_o), count * m.r(bytes), count * m.s(bytes),
+    return VisStage{count * (m.o(bytes) + extra_o),
+                    count * m.r(bytes),
+                    0,
+                    count * m.s(bytes),
                     m.round_trip(bytes) + (count - 1) * gap + contiguous_delay(request, costs),
                     count * gap};
   };

@@ -320,6 +320,7 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, const Nest
     request.served_between_steps |=
         (reads(mode) && info.gets_need_target) || (writes(mode) && info.puts_need_target);
   }
+  request.alone = key.alone;
   request.nic_ranks = key.alone ? 1 : info.nic_ranks;
   request.load = key.load;
   request.max_buffer_bytes = key.max_buffer_bytes;

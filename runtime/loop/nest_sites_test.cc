@@ -331,6 +331,8 @@ TEST_P(NestSites, AreAskedForAsRanksThatDoTheSameOrAlone) {
                   by_network && network.puts_need_target);
         const plan::NestRequest alone = asked(Mode::update, true);
         EXPECT_FALSE(alone.served_between_steps);
+        EXPECT_TRUE(alone.alone);
+        EXPECT_FALSE(get.alone);
         EXPECT_EQ(alone.nic_ranks, 1U);
         context.barrier();
       });

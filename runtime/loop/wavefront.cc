@@ -240,7 +240,10 @@ void Wavefront::trace() {
     command = [&] { return detail::explain_command(state, request, path); };
     choice.reason = plan::plan_wavefront(request, costs).reason;
     if (choice.reason != plan::Reason::no_model) {
-      const plan::WavefrontTime time = plan::predict_wavefront(request, *costs, sent.pieces);
+      plan::WavefrontRequest of_rank = request;
+      // Nothing comes to the first rank of a pipeline, which therefore serves nobody.
+      of_rank.served_between_pieces &= takes_over || options_.all_busy;
+      const plan::WavefrontTime time = plan::predict_wavefront(of_rank, *costs, sent.pieces);
       choice.predicted_s = takes_over && options_.all_busy ? time.step_s : time.busy_s;
     }
   }

@@ -1,7 +1,6 @@
 #include "runtime/rma/call_trace.h"
 
 #include <string>
-#include <utility>
 
 #include "base/quantity.h"
 #include "runtime/rma/context_state.h"
@@ -42,10 +41,10 @@ void CallTrace::note(ContextState& state, const TracedCall& call, std::optional<
 
 void CallTrace::begin(ContextState& state, uint32_t slot, uint32_t generation,
                       const TracedCall& call) {
-  UnderWay& place = under_way_[slot];
-  const UnderWay before = std::exchange(place, {generation, call});
-  // Complete by now, but nobody has waited for it.
-  if (before.call.call.file != nullptr) note(state, before.call, std::nullopt);
+  const auto [place, is_new] = under_way_.try_emplace(slot);
+  // What was there is complete by now, but nobody has waited for it.
+  if (!is_new) note(state, place->second.call, std::nullopt);
+  place->second = {generation, call};
 }
 
 void CallTrace::done(ContextState& state, const TracedCall& call) {

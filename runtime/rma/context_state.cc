@@ -177,7 +177,10 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to
                            ? plan::CollectivePlanner(*model->collective)
                            : plan::CollectivePlanner();
   vis_plans = std::make_unique<rma::VisPlans>(model.get());
-  if (options.trace == "sites") trace = std::make_unique<Trace>();  // by this model from here on
+  if (options.trace == "sites") {  // by this model from here on
+    trace = std::make_unique<Trace>();
+    call_trace = {};
+  }
   run_guard.reset();
   if (model != nullptr && options.guard) {
     run_guard = std::make_unique<rma::RunGuard>([this] { return fabric->now_s(); });

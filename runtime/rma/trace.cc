@@ -136,10 +136,8 @@ void Trace::note(CallSite call, uint64_t shape, const Choice& choice, std::optio
 std::string Trace::text() const {
   std::vector<const decltype(rows_)::value_type*> order;
   for (const auto& entry : rows_) order.push_back(&entry);
-  std::ranges::sort(order, [](const auto* a, const auto* b) {
-    return a->second.times.measured_s + a->second.simple.measured_s >
-           b->second.times.measured_s + b->second.simple.measured_s;
-  });
+  std::ranges::sort(
+      order, [](const auto* a, const auto* b) { return a->second.took_s() > b->second.took_s(); });
   std::string text = padded("place", 28) + padded("what", 26) + padded("times", 9) +
                      padded("chosen", 26) + padded("predicted", 11) + "measured\n";
   std::string missed;

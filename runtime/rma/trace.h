@@ -54,6 +54,12 @@ class Trace {
     uint64_t measured = 0;  ///< executions of which the time is known
     double measured_s = 0;
     void add(double predicted, std::optional<double> seconds);
+    /// Of all executions: as long as those of which it is known, or else as predicted.
+    double took_s() const {
+      return measured == 0
+                 ? predicted_s
+                 : measured_s * static_cast<double>(count) / static_cast<double>(measured);
+    }
   };
   struct Row {
     std::string what;  ///< "get 1 MiB"
@@ -63,6 +69,7 @@ class Trace {
     uint64_t former = 0;  ///< of the others, those before there was a plan, or a tie
     Times times;          ///< of the rest
     std::string command;  ///< that explains the choice; empty: there is none
+    double took_s() const { return simple.took_s() + times.took_s(); }
   };
 
   /// An execution, with its time if that is known. `shape` tells apart what happens at one place.

@@ -30,7 +30,7 @@ fabric::ProfileFile profile_with(double s_base_s, double s_per_byte_s) {
 // may serve before it stops its clock. A sample has a quarter of that.
 constexpr double kBarrier_s = 0.2e-6;
 
-// Checks that each sample is s(S), and that there are few of them.
+// Checks that each sample is s(S).
 void expect_found(const fabric::ProfileFile& profile, double s_base_s, double s_per_byte_s) {
   on_ranks(
       2, "emulated:" + profile.path() + ",compute=none,jitter=off", "virtual",

@@ -82,9 +82,14 @@ Result<OperationProfile> read_operation(const Json& root, std::string_view key) 
     for (const Member& member :
          {Member{"s_base_s", &segment.s_base_s}, Member{"s_per_byte_s", &segment.s_per_byte_s}}) {
       STRIPLINE_ASSIGN_OR_RETURN(*member.target, read_optional(entry, member.name, at, 0, 0, 1));
+      if (*member.target > 0 && key == "am") {
+        return bad(at + "." + member.name,
+                   "what serving a message takes is r_base_s and r_per_byte_s; leave this out");
+      }
       if (*member.target > 0 && !operation.needs_target) {
         return bad(at + "." + member.name,
-                   "who is not needed does not serve: say needs_target, or leave it out");
+                   "a target that is not needed does not serve; leave this out, or say "
+                   "\"needs_target\": true for the operation");
       }
     }
     if (segment.L_s <= 0) return bad(at + ".L_s", "a latency of zero cannot be emulated");

@@ -63,10 +63,12 @@ TEST(Profile, RefusesWhatCannotExist) {
 
   Json serving = builtin("opteron-vapi");
   serving["get"]["segments"][0]["s_base_s"] = {{"value", 1e-6}, {"assumed", "a call"}};
-  EXPECT_NE(error_of(serving).find("profile.get.segments[0].s_base_s: who is not needed"),
+  EXPECT_NE(error_of(serving).find("profile.get.segments[0].s_base_s: a target that is not needed"),
             std::string::npos);
   serving["get"]["needs_target"] = true;
   EXPECT_EQ(error_of(serving), "");
+  serving["am"]["segments"][0]["s_base_s"] = {{"value", 1e-6}, {"assumed", "a call"}};
+  EXPECT_NE(error_of(serving).find("serving a message takes is r_base_s"), std::string::npos);
 
   Json future = builtin("opteron-vapi");
   future["schema_version"] = 2;

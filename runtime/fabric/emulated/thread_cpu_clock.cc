@@ -16,7 +16,10 @@ int64_t read_ns(clockid_t clock) {
   return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// CPU and wall time of one moment, since which nothing has interrupted the thread.
+// For so long CPU time is taken to advance as the wall clock does, at most.
+constexpr int64_t kSpan_ns = 1'000'000;
+
+// CPU and wall time of one moment, since which no other thread has had the processor.
 struct Moment {
   int64_t cpu_ns = 0;
   int64_t wall_ns = 0;
@@ -26,9 +29,9 @@ thread_local Moment moment;
 
 #ifdef STRIPLINE_HAS_RSEQ
 
-// A sequence that is never carried out. The kernel takes it from the thread's area whenever it
-// interrupts the thread, as the thread is not within it; it insists on a place to continue at, in
-// front of which the signature is that glibc has registered (0x53053053, RSEQ_SIG).
+// A sequence that is never carried out. The kernel takes it from the thread's area when it has
+// switched threads, as this one is not within it; it insists on a place to continue at, in front of
+// which the signature is that glibc has registered (0x53053053, RSEQ_SIG).
 asm(R"(
   .pushsection .text.stripline_sequence, "ax", @progbits
   .balign 4
@@ -53,8 +56,10 @@ struct alignas(32) Sequence {
 };
 const Sequence kSequence{0, 0, stripline_sequence, 2, stripline_sequence_abort};
 
+uint64_t address_of_sequence() { return reinterpret_cast<uint64_t>(&kSequence); }
+
 // Null where the thread has no area.
-volatile uint64_t* sequence_of_thread() {
+volatile uint64_t* area_of_thread() {
   if (__rseq_size == 0) return nullptr;
   auto* const area = reinterpret_cast<struct rseq*>(static_cast<char*>(__builtin_thread_pointer()) +
                                                     __rseq_offset);
@@ -62,7 +67,23 @@ volatile uint64_t* sequence_of_thread() {
   return reinterpret_cast<volatile uint64_t*>(&area->rseq_cs);
 }
 
-uint64_t address_of_sequence() { return reinterpret_cast<uint64_t>(&kSequence); }
+// Whether the kernel takes the sequence from the area of a thread that has slept.
+bool is_cleared_by_sleep() {
+  volatile uint64_t* const sequence = area_of_thread();
+  if (sequence == nullptr) return false;
+  *sequence = address_of_sequence();
+  const timespec short_while{.tv_sec = 0, .tv_nsec = 50'000};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &short_while, nullptr);
+  const bool cleared = *sequence == 0;
+  *sequence = 0;
+  return cleared;
+}
+
+// Null where readings are system calls.
+volatile uint64_t* sequence_of_thread() {
+  static const bool is_told = is_cleared_by_sleep();
+  return is_told ? area_of_thread() : nullptr;
+}
 
 #else
 
@@ -77,8 +98,9 @@ int64_t thread_cpu_ns() {
   volatile uint64_t* const sequence = sequence_of_thread();
   if (sequence == nullptr) return read_ns(CLOCK_THREAD_CPUTIME_ID);
   const int64_t wall_ns = read_ns(CLOCK_MONOTONIC);
-  if (*sequence == address_of_sequence()) return moment.cpu_ns + (wall_ns - moment.wall_ns);
-  // Interrupted since, or never read. Again if it happens in the middle, but not for ever.
+  const int64_t since_ns = wall_ns - moment.wall_ns;
+  if (*sequence == address_of_sequence() && since_ns < kSpan_ns) return moment.cpu_ns + since_ns;
+  // Again if threads are switched in the middle, but not for ever.
   constexpr int kTries = 4;
   for (int i = 0; i < kTries; ++i) {
     *sequence = address_of_sequence();
@@ -93,7 +115,5 @@ void restart_thread_cpu_ns() {
   volatile uint64_t* const sequence = sequence_of_thread();
   if (sequence != nullptr && *sequence == address_of_sequence()) *sequence = 0;
 }
-
-bool thread_cpu_ns_is_cheap() { return sequence_of_thread() != nullptr; }
 
 }  // namespace stripline::fabric

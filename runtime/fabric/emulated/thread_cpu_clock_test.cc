@@ -9,6 +9,10 @@
 #include <unistd.h>
 #include <vector>
 
+#if defined(__x86_64__) && __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#endif
+
 #include <gtest/gtest.h>
 
 namespace stripline::fabric {
@@ -52,6 +56,26 @@ TEST(ThreadCpuClock, IsTheKernelsWhereThreadsInterruptEachOther) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);
 }
+
+#if defined(__x86_64__) && __has_include(<sys/rseq.h>)
+// As long as the sequence of the thread is there, readings are no system calls.
+TEST(ThreadCpuClock, KnowsThatNothingHasInterruptedTheThread) {
+  if (__rseq_size == 0) GTEST_SKIP() << "this thread has no area of restartable sequences";
+  const auto* const area = reinterpret_cast<const volatile struct rseq*>(
+      static_cast<const char*>(__builtin_thread_pointer()) + __rseq_offset);
+  bool known = false;
+  for (int i = 0; i < 1000 && !known; ++i) {
+    thread_cpu_ns();
+    known = area->rseq_cs != 0;
+  }
+  restart_thread_cpu_ns();
+  EXPECT_EQ(area->rseq_cs, 0U);
+  if (!known) GTEST_SKIP() << "this kernel does not tell of switches in system calls";
+  thread_cpu_ns();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(area->rseq_cs, 0U);
+}
+#endif
 
 TEST(ThreadCpuClock, BeginsAnewInAChild) {
   compute_until(thread_cpu_ns() + 20 * kMillisecond_ns);

@@ -67,6 +67,7 @@ class VirtualEngine final : public RankEngine {
   }
 
   ~VirtualEngine() override {
+    if (measures_) restart_thread_cpu_ns();
     if (!connected()) return;
     enter();
     drain();
