@@ -8,7 +8,10 @@ namespace stripline::cost {
 
 ComputeCosts::Curve ComputeCosts::compile(const std::vector<model::ComputePoint>& points) {
   Curve curve;
-  for (const model::ComputePoint& point : points) curve.log2_bytes.push_back(log2_of(point.bytes));
+  for (const model::ComputePoint& point : points) {
+    curve.bytes.push_back(point.bytes);
+    curve.log2_bytes.push_back(log2_of(point.bytes));
+  }
   for (const Corner corner : {Corner::nominal, Corner::low, Corner::high}) {
     for (const model::ComputePoint& point : points) {
       curve.seconds.push_back(at_corner(point.seconds_per_element, corner));
@@ -17,17 +20,17 @@ ComputeCosts::Curve ComputeCosts::compile(const std::vector<model::ComputePoint>
   return curve;
 }
 
-double ComputeCosts::Curve::at(uint64_t bytes, Corner corner) const {
-  const size_t count = log2_bytes.size();
+double ComputeCosts::Curve::at(uint64_t size, Corner corner) const {
+  const size_t count = bytes.size();
   if (count == 0) return 0;
   const double* values = seconds.data() + static_cast<size_t>(corner) * count;
-  if (count == 1) return values[0];
-  const double x = log2_of(bytes);
-  if (x <= log2_bytes.front()) return values[0];
-  if (x >= log2_bytes.back()) return values[count - 1];
-  size_t right = 1;
-  while (log2_bytes[right] < x) ++right;
-  const double weight = (x - log2_bytes[right - 1]) / (log2_bytes[right] - log2_bytes[right - 1]);
+  size_t right = 0;
+  while (right < count && bytes[right] < size) ++right;
+  if (right == count) return values[count - 1];
+  if (right == 0 || bytes[right] == size) return values[right];
+  const double left_log2 = log2_bytes[right - 1];
+  const double weight =
+      (quick_log2(static_cast<double>(size)) - left_log2) / (log2_bytes[right] - left_log2);
   return values[right - 1] + weight * (values[right] - values[right - 1]);
 }
 
@@ -54,6 +57,11 @@ double ComputeCosts::alu(Corner corner) const { return alu_.at(0, corner); }
 
 double ComputeCosts::seconds_per_element(const LoopClass& loop, const LoopShape& shape,
                                          Corner corner) const {
+  return red_out(shape.remote_bytes, corner) + seconds_beside_first_read(loop, shape, corner);
+}
+
+double ComputeCosts::seconds_beside_first_read(const LoopClass& loop, const LoopShape& shape,
+                                               Corner corner) const {
   const uint32_t pairs = loop.n_local_ref / 2;
   const uint32_t single = loop.n_local_ref % 2;
   double per_sweep = 0;
@@ -73,9 +81,8 @@ double ComputeCosts::seconds_per_element(const LoopClass& loop, const LoopShape&
   if (loop.n_div > 0) per_sweep += loop.n_div * alu(corner);
 
   const uint32_t sweeps = std::max<uint32_t>(shape.sweeps, 1);
-  double remote = red_out(shape.remote_bytes, corner);
-  if (sweeps > 1) remote += (sweeps - 1) * red_in(shape.remote_bytes, corner);
-  return remote + sweeps * per_sweep;
+  const double again = sweeps > 1 ? (sweeps - 1) * red_in(shape.remote_bytes, corner) : 0;
+  return again + sweeps * per_sweep;
 }
 
 }  // namespace stripline::cost

@@ -56,12 +56,16 @@ class ComputeCosts {
   /// operation.
   double seconds_per_element(const LoopClass& loop, const LoopShape& shape,
                              Corner corner = Corner::nominal) const;
+  /// Of that, all but the first sweep's reference to the remote element.
+  double seconds_beside_first_read(const LoopClass& loop, const LoopShape& shape,
+                                   Corner corner = Corner::nominal) const;
 
  private:
   struct Curve {
-    std::vector<double> log2_bytes;  // ascending
+    std::vector<uint64_t> bytes;     // ascending
+    std::vector<double> log2_bytes;  // of these
     std::vector<double> seconds;     // kCorners runs
-    double at(uint64_t bytes, Corner corner) const;
+    double at(uint64_t size, Corner corner) const;
   };
   static Curve compile(const std::vector<model::ComputePoint>& points);
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "optimizer/plan/perturbed.h"
 #include "optimizer/plan/strip_evaluator.h"
@@ -162,13 +162,19 @@ class Search {
   /// All strip sizes, with the windows that each may want. Begins where the best are expected, so
   /// that what is found there rules out the others at once.
   void run() {
-    const Sizes sizes(request_, halo_, evaluator_.link().breakpoints());
+    Sizes sizes(request_, halo_, evaluator_.link().breakpoints());
     const double expected = kFirstAbove * evaluator_.balanced_strip();
-    const uint64_t* const middle = std::find_if(sizes.begin(), sizes.end(), [&](uint64_t strip) {
-      return static_cast<double>(strip) <= expected;
-    });
-    run(middle, sizes.end(), true);
-    run(std::reverse_iterator(middle), std::reverse_iterator(sizes.begin()), false);
+    std::array<uint64_t, Sizes::kMost> larger;  // NOLINT: filled up to count
+    size_t count = 0;
+    uint64_t first = sizes.next();
+    while (first > 0 && static_cast<double>(first) > expected) {
+      larger[count++] = first;
+      first = sizes.next();
+    }
+    const auto smaller = [&] { return std::exchange(first, first > 0 ? sizes.next() : 0); };
+    run(smaller, evaluator_.link().at(halo_), true);
+    run([&] { return count > 0 ? larger[--count] : 0; },
+        evaluator_.link().at(block_bytes(request_) + halo_), false);
   }
 
   const StripCandidate& best() const { return best_; }
@@ -177,21 +183,26 @@ class Search {
  private:
   static constexpr double kFirstAbove = 1.5;  // the nearest of sizes that are a factor of two apart
 
-  template <typename Iterator>
-  void run(Iterator begin, Iterator end, bool descending) {
+  // Tries the sizes that `next` gives until it gives 0. None of them is sent by a protocol beyond
+  // `outermost`.
+  template <typename Next>
+  void run(Next next, const MessageCosts& outermost, bool descending) {
     int hopeless = 0;
     double last_bound_s = 0;
     const MessageCosts* last_protocol = nullptr;
-    for (Iterator strip = begin; strip != end; ++strip) {
-      const MessageCosts* const protocol = &evaluator_.link().at(*strip + halo_);
+    for (uint64_t strip = next(); strip > 0; strip = next()) {
+      const MessageCosts* const protocol = &evaluator_.link().at(strip + halo_);
       if (protocol != last_protocol) hopeless = 0;
       last_protocol = protocol;
-      if (hopeless == kHopelessSizes) continue;
+      if (hopeless == kHopelessSizes) {
+        if (protocol == &outermost) return;
+        continue;
+      }
       const double least_before_s = least_s_;
-      const double bound_s = try_size(*strip);
+      const double bound_s = try_size(strip);
       if (bound_s < least_before_s || bound_s < last_bound_s) {
         hopeless = 0;
-      } else if (!descending || !buffers_matter_ || !evaluator_.smaller_is_cheaper(*strip)) {
+      } else if (!descending || !buffers_matter_ || !evaluator_.smaller_is_cheaper(strip)) {
         ++hopeless;
       }
       last_bound_s = bound_s;
@@ -209,7 +220,7 @@ class Search {
       sink_.pruned(strip, bound_s);
       return bound_s;
     }
-    const uint64_t count = strip_count(request_, strip);
+    const auto count = static_cast<uint64_t>(t.strips);
     // Beyond the queue depth issuing gets blocks, and B with as many in flight computes meanwhile.
     if (evaluator_.fits_whole() &&
         (request_.direction == Direction::put || count <= evaluator_.queue_depth())) {
@@ -421,15 +432,14 @@ double strip_compute_s(const StripRequest& request, const StripCosts& costs,
   if (request.compute_s >= 0) return request.compute_s;
   const auto bytes = static_cast<double>(request.total_bytes);
   const double elements = bytes / static_cast<double>(std::max<uint64_t>(request.element_bytes, 1));
-  const double estimate_s =
-      elements *
-      costs.compute().seconds_per_element(
-          request.loop, {request.sweeps, request.total_bytes, request.local_bytes}, corner);
-  if (!costs.has_buffers() || request.direction == Direction::put) return estimate_s;
+  const cost::LoopShape shape{request.sweeps, request.total_bytes, request.local_bytes};
+  const cost::ComputeCosts& compute = costs.compute();
+  if (!costs.has_buffers() || request.direction == Direction::put) {
+    return elements * compute.seconds_per_element(request.loop, shape, corner);
+  }
   // The estimate takes what was received for out of cache; what it really costs was measured.
-  const double received_s = bytes * costs.first_read(largest_piece(request), corner);
-  const double cold_s = elements * costs.compute().red_out(request.total_bytes, corner);
-  return std::max(estimate_s - cold_s, 0.0) + received_s;
+  return elements * compute.seconds_beside_first_read(request.loop, shape, corner) +
+         bytes * costs.first_read(largest_piece(request), corner);
 }
 
 double uncut_compute_s(const StripRequest& request, const StripCosts& costs, const StripPlan& plan,

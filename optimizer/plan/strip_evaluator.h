@@ -78,9 +78,9 @@ class Evaluator {
   void set_messages(VectorisedTerms& t, Corner corner) const {
     t.transfer = t.messages_last * blocking(t.message_bytes_last, corner);
     if (t.messages > 0) t.transfer += t.messages * blocking(t.message_bytes, corner);
+    if (request_.own_bytes == 0 || waits_for_peers(request_)) return;  // nothing hides under it
     const uint64_t first = t.messages > 0 ? t.message_bytes : t.message_bytes_last;
-    t.round_trip_first =
-        waits_for_peers(request_) ? 0 : round_trip(at(first, corner), static_cast<double>(first));
+    t.round_trip_first = round_trip(at(first, corner), static_cast<double>(first));
   }
   void set_work(VectorisedTerms& t, Corner corner, double compute_s) const {
     t.work = static_cast<double>(total_) * per_byte(t.piece, t.piece + halo_, corner, compute_s);

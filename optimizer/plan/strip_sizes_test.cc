@@ -1,0 +1,71 @@
+#include "optimizer/plan/strip_sizes.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "optimizer/plan/strip_fixture.h"
+
+namespace stripline::plan::detail {
+namespace {
+
+std::vector<uint64_t> all_of(Sizes sizes) {
+  std::vector<uint64_t> all;
+  for (uint64_t size = sizes.next(); size > 0; size = sizes.next()) all.push_back(size);
+  return all;
+}
+
+TEST(Sizes, ArePowersOfTwoPartsAndLargestMessagesOfProtocols) {
+  const StripRequest request{.total_bytes = 4096, .element_bytes = 8};
+  const std::vector<uint64_t> switches{256, 1000};
+  EXPECT_EQ(all_of(Sizes(request, 0, switches)),
+            // A third is 1365.3 bytes, rounded up to a cache line. The largest message below 1000
+            // bytes makes five parts, of 819.2 bytes; that below 256 seventeen, of 240.9.
+            (std::vector<uint64_t>{2048, 1408, 1024, 824, 512, 256, 248, 128, 64, 32, 16, 8}));
+}
+
+TEST(Sizes, OfLoopsWithSomethingBesideThemBeginWithTheWholeBlock) {
+  StripRequest request{.total_bytes = 4096, .element_bytes = 1024};
+  EXPECT_EQ(all_of(Sizes(request, 0, {})), (std::vector<uint64_t>{2048, 1024}));
+  request.own_bytes = 1024;
+  EXPECT_EQ(all_of(Sizes(request, 0, {})), (std::vector<uint64_t>{4096, 2048, 1024}));
+}
+
+TEST(Sizes, OfLoopsWithSmallBuffersAreWhatFillsThem) {
+  const StripRequest request{
+      .total_bytes = uint64_t{1} << 20, .element_bytes = 8, .max_buffer_bytes = 6000};
+  const std::vector<uint64_t> sizes = all_of(Sizes(request, 8, {}));
+  for (const uint64_t room : {6000 / 2, 6000 / 3, 6000 / 4}) {
+    EXPECT_TRUE(std::ranges::any_of(sizes, [&](uint64_t size) {
+      return size <= room - 8 && size > room - room / 16;
+    })) << room;
+  }
+}
+
+TEST(Sizes, DescendInWholeGranulesWithoutRepeats) {
+  RandomCases draw(11);
+  const std::vector<uint64_t> switches{100, 256, 4096, 65536};
+  for (int i = 0; i < 20000; ++i) {
+    StripRequest request;
+    request.element_bytes = 1 + draw.below(64);
+    request.granule_elements = 1 + draw.below(2) * draw.below(300);
+    request.total_bytes = request.element_bytes * (1 + draw.below(uint64_t{1} << draw.below(24)));
+    request.blocks = static_cast<uint32_t>(1 + draw.below(2) * draw.below(9));
+    request.own_bytes = draw.below(2);
+    if (draw.below(2) == 0) request.max_buffer_bytes = 64 + draw.below(1 << 20);
+    const uint64_t block = block_bytes(request);
+    uint64_t last = block + 1;
+    size_t count = 0;
+    for (const uint64_t size : all_of(Sizes(request, draw.below(2) * 16, switches))) {
+      EXPECT_LT(size, last) << "case " << i;
+      EXPECT_TRUE(size == block || size % granule_bytes(request) == 0) << "case " << i;
+      last = size;
+      ++count;
+    }
+    EXPECT_LE(count, Sizes::kMost) << "case " << i;
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace stripline::plan::detail
