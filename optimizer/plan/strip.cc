@@ -52,9 +52,8 @@ struct NoSink {
 // Propagates the parameters' intervals to the gain of `best` over `baseline`.
 template <typename Sink>
 double lower_gain(Evaluator& evaluator, const StripRequest& request, const StripCosts& costs,
-                  const StripCandidate& baseline, const StripCandidate& best, double compute_s,
+                  VectorisedTerms before, const StripCandidate& best, double compute_s,
                   double nominal_gain, Sink& sink) {
-  VectorisedTerms before = evaluator.vectorised(baseline.strip_bytes, Corner::nominal, compute_s);
   CandidateTerms after = evaluator.terms(best, Corner::nominal, compute_s);
   const uint64_t buffer_bytes = evaluator.buffer_bytes(best);
   const auto gain = [&] {
@@ -83,7 +82,7 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
   }
 
   const uint64_t halo = halo_of(request);
-  const uint64_t sizes[] = {best.strip_bytes, baseline.strip_bytes + halo};
+  const uint64_t sizes[] = {best.strip_bytes, before.piece + halo};
   const bool one_segment = &evaluator.link().at(sizes[0]) == &evaluator.link().at(sizes[1]);
   for (size_t which = 0; which < (one_segment ? 1U : 2U); ++which) {
     const MessageCosts& nominal = evaluator.link().at(sizes[which]);
@@ -290,7 +289,9 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
   }
   Evaluator evaluator(request, *costs);
   const double compute_s = strip_compute_s(request, *costs, Corner::nominal);
-  const double baseline_s = evaluator.predict(baseline, Corner::nominal, compute_s);
+  const VectorisedTerms uncut =
+      evaluator.vectorised(baseline.strip_bytes, Corner::nominal, compute_s);
+  const double baseline_s = uncut.time();
   Search<Sink> search(request, evaluator, compute_s, costs->minimum_gain(), sink);
   search.consider(baseline, baseline_s);
   search.run();
@@ -304,7 +305,7 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
   }
 
   sink.best(best, best_s);
-  const double gain_low = lower_gain(evaluator, request, *costs, baseline, best, compute_s,
+  const double gain_low = lower_gain(evaluator, request, *costs, uncut, best, compute_s,
                                      1 - best_s / baseline_s, sink);
   const bool sure = gain_low > costs->minimum_gain();
   StripPlan plan = sure ? plan_of(request, best, Reason::tuned)

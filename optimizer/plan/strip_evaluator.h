@@ -260,8 +260,10 @@ class Evaluator {
     double cycle = t.o + t.round_trip + t.r;
     if (request_.direction == Direction::put || waits_for_peers(request_)) cycle += t.work;
     if (!(step > 0)) return 1;
-    const double window = std::ceil(cycle / step);
-    return window < 65536 ? std::max<uint32_t>(static_cast<uint32_t>(window), 1) : 65536;
+    const double window = cycle / step;
+    if (!(window < 65536)) return 65536;
+    const auto below = static_cast<uint32_t>(window);
+    return std::max<uint32_t>(below < window ? below + 1 : below, 1);
   }
 
   /// The strips of one rank's blocks: with more in flight than these, gets wait among those of
