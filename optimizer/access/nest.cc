@@ -58,6 +58,24 @@ bool same_strides(const Nest& nest, const Reference& a, const Reference& b) {
   return true;
 }
 
+// What the addresses of a reference's elements are known to be multiples of, from where the first
+// one is: at least the alignment of their type, which divides their size and their strides.
+uint64_t alignment_of(const Nest& nest, const Reference& reference) {
+  uint64_t bits = reference.element_bytes;
+  for (uint32_t loop = 0; loop < nest.depth; ++loop) {
+    if (nest.counts[loop] > 1) bits |= static_cast<uint64_t>(reference.stride_bytes[loop]);
+  }
+  return bits & (~bits + 1);
+}
+
+// Whether the elements of both are where their types may be in a buffer that holds what both touch
+// without gaps: a double and an int of each structure of an array are not.
+bool may_share_buffer(const Nest& nest, const Reference& a, const Reference& b) {
+  const uint64_t alignment = alignment_of(nest, a);
+  const auto distance = static_cast<uint64_t>(b.base) - static_cast<uint64_t>(a.base);
+  return alignment_of(nest, b) == alignment && distance % alignment == 0;
+}
+
 // Looks for two iterations in which references of equal strides touch the same bytes, where the
 // second reference's iteration is an earlier one. distance: how far the first one begins behind the
 // second.
@@ -396,7 +414,8 @@ std::variant<Tiling, Failure> tile(const Nest& nest, const Cut& cut) {
       Group& candidate = tiling.group[g];
       const Reference& other = nest.reference[candidate.member[0]];
       if (candidate.mode != reference.mode || candidate.hold != hold ||
-          !same_array(other, reference) || !same_strides(nest, other, reference)) {
+          !same_array(other, reference) || !same_strides(nest, other, reference) ||
+          !may_share_buffer(nest, other, reference)) {
         continue;
       }
       if (const auto merged = unite(candidate.tile, bytes)) {

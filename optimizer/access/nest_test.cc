@@ -334,7 +334,7 @@ TEST(Tile, ComputesWhatTheNestDoes) {
         reference = nest.reference[0];
         reference.base += 4 * between(-9, 9);
       } else {
-        reference.element_bytes = 4;
+        reference.element_bytes = between(0, 2) == 0 ? 8 : 4;
         reference.base = kBase + 4 * between(-20, 20);
         for (int64_t loop = 0; loop < depth; ++loop) {
           reference.stride_bytes[static_cast<size_t>(loop)] =
@@ -379,6 +379,56 @@ TEST(Tile, ComputesWhatTheNestDoes) {
     EXPECT_GT(failures[static_cast<size_t>(obstacle)], 100) << to_string(obstacle);
   }
   EXPECT_EQ(failures[static_cast<size_t>(Obstacle::unknown)], 0);
+}
+
+// Fields of structures and elements of arrays, each where its type may be.
+TEST(Tile, KeepsElementsWhereTheirTypesMayBe) {
+  std::mt19937_64 random(23);
+  const auto between = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  constexpr int64_t kSizes[] = {1, 2, 4, 4, 8, 8, 12, 16, 24};
+  int alike = 0;  // merged, of one size
+  int mixed = 0;  // of several
+  for (int i = 0; i < 20000; ++i) {
+    Nest nest;
+    const int64_t depth = between(1, 3);
+    for (int64_t loop = 0; loop < depth; ++loop)
+      nest.add_loop(static_cast<uint64_t>(between(1, 5)));
+    std::array<int64_t, kMaxDepth> strides{};
+    for (int64_t loop = 0; loop < depth; ++loop)
+      strides[static_cast<size_t>(loop)] = 16 * between(-4, 8);
+    const int64_t references = between(1, 4);
+    std::vector<int64_t> alignments;
+    for (int64_t r = 0; r < references; ++r) {
+      const int64_t size = kSizes[between(0, std::size(kSizes) - 1)];
+      alignments.push_back(size & -size);
+      nest.add({.owner = 1,
+                .element_bytes = static_cast<uint32_t>(size),
+                .base = kBase / 16 * 16 + alignments.back() * between(0, 6),
+                .stride_bytes = strides});
+    }
+    Cut cut{.loop = static_cast<uint32_t>(between(0, depth - 1))};
+    cut.granule = static_cast<uint64_t>(between(1, static_cast<int64_t>(nest.counts[cut.loop])));
+    const auto result = cut_up(nest, cut);
+    if (std::holds_alternative<Failure>(result)) continue;
+    for (const Group& group : std::get<Tiling>(result).group) {
+      bool of_one_size = true;
+      for (uint32_t m = 0; m < group.members; ++m) {
+        const int64_t alignment = alignments[group.member[m]];
+        EXPECT_EQ(group.buffer_offset[m] % alignment, 0) << "case " << i;
+        for (uint32_t loop = 0; loop < nest.depth; ++loop) {
+          EXPECT_EQ(group.buffer_stride_bytes[loop] % alignment, 0) << "case " << i;
+        }
+        of_one_size = of_one_size && nest.reference[group.member[m]].element_bytes ==
+                                         nest.reference[group.member[0]].element_bytes;
+      }
+      if (group.members > 1) ++(of_one_size ? alike : mixed);
+    }
+    ASSERT_FALSE(HasFailure());
+  }
+  EXPECT_GT(alike, 1000);
+  EXPECT_GT(mixed, 100);
 }
 
 }  // namespace

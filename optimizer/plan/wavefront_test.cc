@@ -190,6 +190,26 @@ TEST(PlanWavefront, WhatServingAPieceCostsMakesPiecesLarger) {
   EXPECT_EQ(plan_wavefront(request, &costs).pieces, cheap);
 }
 
+TEST(PlanWavefront, DoesNotPromiseMoreThanIsPredicted) {
+  const StripCosts costs = costs_of(0.1);
+  WavefrontRequest request = request_of(0);
+  request.flag_with_data = true;
+  request.line_bytes = 8;
+  int tuned = 0;
+  for (const double compute_s : {1e-6, 1e-5, 1e-4, 1e-3}) {
+    request.compute_s = compute_s;
+    for (const uint32_t stages : {2U, 10U, 50U, 1000U}) {
+      request.stages = stages;
+      const WavefrontPlan plan = plan_wavefront(request, &costs);
+      if (plan.reason != Reason::tuned) continue;
+      ++tuned;
+      EXPECT_LE(plan.gain_low, 1 - plan.predicted_s / plan.baseline_s)
+          << compute_s << " s, " << stages << " stages";
+    }
+  }
+  EXPECT_GT(tuned, 4);
+}
+
 // The gain is the latency: where that may be nearly none, one piece it is.
 TEST(PlanWavefront, WideIntervalsSpeakForOnePiece) {
   WavefrontRequest request = request_of(0);

@@ -13,9 +13,14 @@
 namespace stripline::detail {
 
 void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes) {
-  const auto inside = context.state().exclusive();
-  context.state().check("loop", rank, offset, bytes);
-  context.state().make_progress();
+  ContextState& state = context.state();
+  if (rank == state.rank) {
+    state.check_bounds("loop", rank, offset, bytes);
+    return;
+  }
+  const auto inside = state.exclusive();
+  state.check("loop", rank, offset, bytes);
+  state.make_progress();
 }
 
 LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks,
@@ -50,6 +55,10 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   if (loaded) request_.load = state_.loads.begin();
   for (size_t i = 0; i < block_count; ++i) {
     const RawBlock block = block_at(blocks, i);
+    if (block.count != 0) {
+      context.state().check("loop", block.rank, block.offset,
+                            loop_bytes(block.count, reading ? options.halo : 0, element_bytes));
+    }
     if (caches) look_for_kept(i, block);
     if (in_place(i, block) != nullptr || block.count == 0) {
       if (reading) own_count += block.count;
@@ -228,7 +237,7 @@ void LoopRun::settle() {
     const std::string what =
         std::string(to_string(direction_)) + " " + exact_bytes_text(request_.total_bytes);
     trace->note(call_, request_.total_bytes * 2 + static_cast<uint64_t>(direction_),
-                {plan_.schedule, plan_.reason, false, strips_, plan_.burst, plan_.predicted_s},
+                {plan_.schedule, plan_.reason, {}, strips_, plan_.burst, plan_.predicted_s},
                 seconds, what, [this] { return explain(); });
   }
   if (!std::exchange(timed_, false)) return;
@@ -401,8 +410,6 @@ const Strip* LoopRun::hand_out_local(size_t end) {
     if (data == nullptr || block.count == 0) continue;
     // Peers of other nodes may be waiting for this rank's attention.
     if (block.rank != context_.rank_me()) context_.state().make_progress();
-    context_.state().check("loop", block.rank, block.offset,
-                           block.count * element_bytes_ + halo_bytes_);
     strip_ = {local_, 0, block.count, data};
     ++local_;
     if (block.place != nullptr && block.place != data) {

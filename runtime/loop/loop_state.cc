@@ -115,6 +115,17 @@ void report_choices(Context& context) {
   }
 }
 
+void LoopState::say_in_order(const ContextState& context, const CallSite& call,
+                             const access::Failure& obstacle) {
+  if (said_in_order_) return;
+  said_in_order_ = true;
+  if (context.rank != 0) return;
+  std::fprintf(stderr,
+               "stripline: the nest at %s:%d is carried out access by access, which is slow, as %s "
+               "(--trace shows all such nests)\n",
+               call.file == nullptr ? "?" : call.file, call.line, obstacle.text().c_str());
+}
+
 void LoopState::say_no_model(const ContextState& context) {
   if (said_no_model_) return;
   said_no_model_ = true;

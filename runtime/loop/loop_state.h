@@ -153,6 +153,9 @@ struct LoopState : MechanismState {
 
   /// Says, once, that loops do without the model.
   void say_no_model(const ContextState& context);
+  /// Says, once, that a nest keeps the order of the program, and why.
+  void say_in_order(const ContextState& context, const CallSite& call,
+                    const access::Failure& obstacle);
 
  private:
   std::array<std::optional<plan::StripCosts>, model::kPaths> costs_;
@@ -160,6 +163,7 @@ struct LoopState : MechanismState {
   size_t depth_ = 0;
   bool caches_;  // Options::data_cache
   bool said_no_model_ = false;
+  bool said_in_order_ = false;
   std::vector<std::unique_ptr<NestEngine>> nests_;
   size_t nest_depth_ = 0;
 };

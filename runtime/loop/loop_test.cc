@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -473,6 +474,52 @@ TEST_P(LoopOnNetworks, RefinesItsPlanByTheComputationItMeasures) {
         1e-6);
     context.barrier();
   });
+}
+
+class LoopDeathTest : public bootstrap::RanksDeathTest {};
+
+// Before anything is moved, and also where so many bytes are no number.
+TEST_F(LoopDeathTest, StaysWithinTheSegments) {
+  // Rank 0 goes through `owner`'s memory.
+  const auto reads = [](rank_t owner, size_t count, size_t halo) {
+    return [=](Context& context) {
+      const auto words = *context.new_symmetric_array<double>(100);
+      context.barrier();
+      if (context.rank_me() == 0) {
+        strip_for(context, context.on_rank(words, owner), count, {.halo = halo},
+                  [](size_t, size_t, const double*) {});
+      }
+      context.barrier();
+    };
+  };
+  const auto writes = [](size_t count) {
+    return [=](Context& context) {
+      const auto words = *context.new_symmetric_array<double>(100);
+      context.barrier();
+      if (context.rank_me() == 0) {
+        strip_write(context, context.on_rank(words, 1), count, {.max_buffer_bytes = 4096},
+                    [](size_t, size_t, double*) { std::_Exit(9); });
+      }
+      context.barrier();
+    };
+  };
+  const bootstrap::FabricUnderTest network{"", "emulated:opteron-vapi,compute=none", "virtual"};
+  for (const auto& fabric : {network, fabrics_under_test()[1]}) {
+    const char* const said = "loop of .* out of bounds";
+    for (const rank_t owner : {0U, 1U}) {
+      EXPECT_EXIT(on_ranks(2, reads(owner, 90, 10), fabric), ::testing::ExitedWithCode(0), "");
+      for (const size_t count : {size_t{1} << 40, (size_t{1} << 61) + 1, ~size_t{0}}) {
+        EXPECT_EXIT(on_ranks(2, reads(owner, count, 0), fabric), ::testing::ExitedWithCode(2), said)
+            << count;
+        EXPECT_EXIT(on_ranks(2, reads(owner, 10, count), fabric), ::testing::ExitedWithCode(2),
+                    said)
+            << count;
+      }
+    }
+    for (const size_t count : {size_t{1} << 27, (size_t{1} << 61) + 1, ~size_t{0}}) {
+      EXPECT_EXIT(on_ranks(2, writes(count), fabric), ::testing::ExitedWithCode(2), said) << count;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Loop, ::testing::ValuesIn(fabrics_under_test()),

@@ -26,7 +26,8 @@ const NestTile* NestEngine::next_access() {
   return &tile_;
 }
 
-// Of one iteration: what it reads, or what it has written.
+// Of one iteration: what it reads, or what it has written. Writes are waited for one by one: the
+// next one may be of the same bytes.
 void NestEngine::move_elements(Direction direction) {
   fabric::Counter counter;
   for (uint32_t r = 0; r < nest_.references(); ++r) {
@@ -39,6 +40,7 @@ void NestEngine::move_elements(Direction direction) {
       state_.get(element, owner, offset, reference.element_bytes, counter);
     } else if (direction == Direction::put && writes(reference.mode)) {
       state_.put(owner, offset, element, reference.element_bytes, counter);
+      state_.wait_for(counter);
     }
   }
   state_.wait_for(counter);

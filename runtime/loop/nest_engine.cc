@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "optimizer/access/saturate.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/vis/wire.h"
 
@@ -37,12 +38,14 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
 
 // Of a reference, in one piece of it.
 access::Extent NestEngine::extent_of(const Reference& reference) const {
-  access::Extent extent{reference.base, reference.base + reference.element_bytes};
+  access::Extent extent{reference.base,
+                        access::saturating_add(reference.base, reference.element_bytes)};
   for (uint32_t loop = 0; loop < nest_.depth; ++loop) {
     if (reference.in_pieces() && loop == reference.piece_loop) continue;
     const int64_t span =
-        reference.stride_bytes[loop] * static_cast<int64_t>(nest_.counts[loop] - 1);
-    (span < 0 ? extent.begin : extent.end) += span;
+        access::saturating_span(reference.stride_bytes[loop], nest_.counts[loop]);
+    int64_t& end = span < 0 ? extent.begin : extent.end;
+    end = access::saturating_add(end, span);
   }
   return extent;
 }
@@ -52,7 +55,9 @@ void NestEngine::check_bounds() const {
     const access::Extent extent = extent_of(reference);
     const auto check = [&](rank_t owner, int64_t begin) {
       // What begins before the segment is out of bounds as an unsigned number.
-      state_.check("nest", owner, static_cast<uint64_t>(extent.begin + begin), extent.bytes());
+      state_.check("nest", owner,
+                   static_cast<uint64_t>(access::saturating_add(extent.begin, begin)),
+                   extent.bytes());
     };
     if (!reference.in_pieces()) {
       check(reference.owner, 0);
@@ -60,8 +65,9 @@ void NestEngine::check_bounds() const {
     }
     for (uint64_t k = 0; k < nest_.counts[reference.piece_loop]; ++k) {
       check(reference.pieces[k].owner,
-            reference.pieces[k].base +
-                reference.stride_bytes[reference.piece_loop] * static_cast<int64_t>(k));
+            access::saturating_add(
+                reference.pieces[k].base,
+                access::saturating_span(reference.stride_bytes[reference.piece_loop], k + 1)));
     }
   }
 }
@@ -143,6 +149,7 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
     const plan::Reason reason = plan().reason;
     const bool no_model = reason == plan::Reason::no_model && !plan().obstacle;
     if (no_model && options.use_model) loops_.say_no_model(state_);
+    if (plan().obstacle && options.use_model) loops_.say_in_order(state_, call, *plan().obstacle);
     measuring_ = options.compute_s < 0 && !plan().obstacle && !no_model &&
                  reason != plan::Reason::own_memory && site_->executions < kTimedExecutions;
     if (measuring_ || state_.trace != nullptr) options_ = options;

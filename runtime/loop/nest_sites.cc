@@ -67,7 +67,7 @@ bool same_references(const NestKey& a, const NestKey& b) {
 bool same_key(const NestKey& a, const NestKey& b) {
   return a.place == b.place && same_loops(a.nest, b.nest) && same_references(a, b) &&
          a.max_buffer_bytes == b.max_buffer_bytes && a.compute_s == b.compute_s &&
-         a.use_model == b.use_model && a.alone == b.alone && a.keeps == b.keeps &&
+         a.loop == b.loop && a.local_bytes == b.local_bytes && a.use_model == b.use_model && a.alone == b.alone && a.keeps == b.keeps &&
          a.load == b.load && a.compares_pieces == b.compares_pieces &&
          (!a.compares_pieces || same_pieces(a.nest, b.nest));
 }
@@ -247,6 +247,8 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
   key.max_buffer_bytes = std::min<uint64_t>(options.max_buffer_bytes, loops.pool.most_room());
   key.keeps = keeps;
   key.compute_s = options.compute_s;
+  key.loop = options.loop;
+  key.local_bytes = options.local_bytes;
   key.use_model = options.use_model;
   key.alone = options.alone;
   bool any_pieces = false;

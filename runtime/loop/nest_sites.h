@@ -71,6 +71,8 @@ struct NestKey {
   cost::NetworkLoad load;
   uint64_t max_buffer_bytes = 0;
   double compute_s = -1;
+  cost::LoopClass loop;
+  uint64_t local_bytes = 0;
   bool use_model = true;
   bool alone = false;
   bool keeps = false;  ///< for the data cache

@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -6,6 +9,8 @@
 #include <random>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,6 +19,7 @@
 #include <stripline/nest.h>
 
 #include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/loop/model_file.h"
 #include "runtime/loop/plain_nest.h"
@@ -354,6 +360,33 @@ TEST(NestsUnderAModel, ArePlannedTimedAndPlannedAgain) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
+// The first time, what a nest computes is estimated by its operations.
+TEST(NestsUnderAModel, AreOthersWhenTheyComputeMore) {
+  const ModelFile file("nest_test");
+  auto group = group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 2);
+  group.context.model_path = file.path();
+  const Status ran = run_ranks(group, [](Context& context) {
+    constexpr size_t kCount = 100000;
+    const auto words = *context.new_symmetric_array<double>(kCount);
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const auto [i] = loop_indices<1>();
+      std::vector<NestPlan> plans;
+      for (const auto& [operations, local_bytes] :
+           {std::pair(1U, size_t{0}), {100U, size_t{0}}, {1U, size_t{1} << 30}}) {
+        NestOptions options{.loop = {.n_local_ref = 1, .n_fp_alu = operations}, .site = 7};
+        options.local_bytes = local_bytes;
+        plans.push_back(for_nest(
+            context, {kCount}, options, [](const double&) {}, read(context.on_rank(words, 1), i)));
+      }
+      EXPECT_GT(plans[1].baseline_s, 2 * plans[0].baseline_s);
+      EXPECT_GT(plans[2].baseline_s, plans[0].baseline_s);
+    }
+    context.barrier();
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
 // By place and shape: many nests of one file, and one that moves over a distributed array.
 TEST(NestsUnderAModel, AreFoundAgain) {
   const ModelFile file("nest_test");
@@ -408,6 +441,84 @@ TEST(NestsUnderAModel, AreToldWhenThereIsNone) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
+// Of its fields, those that are used follow each other: together they take 12 bytes.
+struct Particle {
+  double position;
+  int charge;
+  float unused;
+};
+
+TEST_P(Nests, GiveElementsWhereTheirTypesMayBe) {
+  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+    constexpr size_t kParticles = 300;
+    const auto particles = *context.new_symmetric_array<Particle>(kParticles);
+    Particle* const mine = context.local(particles);
+    for (size_t i = 0; i < kParticles; ++i) {
+      mine[i] = {static_cast<double>(i), static_cast<int>(i), 2.0F};
+    }
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const global_ptr<Particle> theirs = context.on_rank(particles, 1);
+      const auto field = [&](auto type, size_t offset) {
+        using Field = decltype(type);
+        return global_ptr<Field>(theirs.where(), theirs.offset() + offset);
+      };
+      constexpr size_t kBytes = sizeof(Particle);
+      const auto [i] = loop_indices<1>();
+      size_t astray = 0;
+      double sum = 0;
+      const auto is_astray = [](const auto& element) {
+        return reinterpret_cast<uintptr_t>(&element) %
+                   alignof(std::remove_cvref_t<decltype(element)>) !=
+               0;
+      };
+      for_nest(
+          context, {kParticles}, {.use_model = false},
+          [&](const double& position, const int& charge) {
+            astray += is_astray(position) || is_astray(charge) ? 1 : 0;
+            sum += position * charge;
+          },
+          read(field(0.0, offsetof(Particle, position)), i * (kBytes / sizeof(double))),
+          read(field(0, offsetof(Particle, charge)), i * (kBytes / sizeof(int))));
+      EXPECT_EQ(astray, 0U);
+      double expected = 0;
+      for (size_t k = 0; k < kParticles; ++k) expected += static_cast<double>(k * k);
+      EXPECT_EQ(sum, expected);
+    }
+    context.barrier();
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+// Of two accesses of an iteration that write the same element, the second one counts, also where
+// the network delivers puts in any order.
+TEST(NestsAccessByAccess, WriteInTheOrderOfTheAccesses) {
+  for (const char* const fabric : {"emulated:cloud-ethernet", "emulated:opteron-vapi"}) {
+    const Status ran = run_ranks(group_on({"", fabric, "virtual"}, 2), [](Context& context) {
+      constexpr size_t kWords = 200;
+      const auto words = *context.new_symmetric_array<int>(kWords);
+      context.barrier();
+      if (context.rank_me() == 0) {
+        const auto [i] = loop_indices<1>();
+        const auto theirs = context.on_rank(words, 1);
+        const NestPlan plan = for_nest(
+            context, {kWords}, {.use_model = false},
+            [](int& first, int& second) {
+              first = 1;
+              second = 2;
+            },
+            write(theirs, i), write(theirs, i));
+        EXPECT_TRUE(plan.obstacle.has_value());
+      }
+      context.barrier();
+      if (context.rank_me() != 1) return;
+      EXPECT_EQ(std::count(context.local(words), context.local(words) + kWords, 2),
+                static_cast<std::ptrdiff_t>(kWords));
+    });
+    ASSERT_TRUE(ran.ok()) << ran.error().message();
+  }
+}
+
 // --- all of them ---------------------------------------------------------------------------------
 
 constexpr size_t kBytes = 4096;
@@ -458,9 +569,10 @@ Case random_case(std::mt19937_64& random) {
       one.nest.add_loop(static_cast<uint64_t>(between(1, 6)));
     }
     const int64_t references = between(1, 4);
-    const int64_t element = between(0, 1) == 0 ? 4 : 8;
+    const int64_t usual = between(0, 1) == 0 ? 4 : 8;
     bool within = true;
     for (int64_t r = 0; r < references; ++r) {
+      const int64_t element = between(0, 3) == 0 ? 12 - usual : usual;
       access::Reference reference{.mode = static_cast<Mode>(between(0, 2)),
                                   .owner = 1,
                                   .element_bytes = static_cast<uint32_t>(element)};
@@ -545,6 +657,33 @@ TEST_P(Nests, DoWhatTheLoopsSay) {
     }
   });
   ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+class NestDeathTest : public bootstrap::RanksDeathTest {};
+
+// Also where so many bytes are no number.
+TEST_F(NestDeathTest, StaysWithinTheSegments) {
+  const auto goes = [](size_t count, size_t stride, size_t first) {
+    on_ranks(
+        2,
+        [&](Context& context) {
+          const auto words = *context.new_symmetric_array<double>(100);
+          context.barrier();
+          const auto [i] = loop_indices<1>();
+          for_nest(
+              context, {count}, [](const double&) {},
+              read(context.on_rank(words, 1), i * stride + first));
+        },
+        {"", "emulated:opteron-vapi,compute=none", "virtual"});
+  };
+  EXPECT_EXIT(goes(100, 1, 0), ::testing::ExitedWithCode(0), "");
+  const char* const said = "nest of .* out of bounds";
+  EXPECT_EXIT(goes(size_t{1} << 40, 1, 0), ::testing::ExitedWithCode(2), said);
+  EXPECT_EXIT(goes(5, size_t{1} << 59, 0), ::testing::ExitedWithCode(2), said);
+  EXPECT_EXIT(goes(5, size_t{1} << 61, 0), ::testing::ExitedWithCode(2), said);
+  EXPECT_EXIT(goes((size_t{1} << 61) + 1, 1, 0), ::testing::ExitedWithCode(2), said);
+  EXPECT_EXIT(goes(1, 1, size_t{1} << 61), ::testing::ExitedWithCode(2), said);
+  EXPECT_EXIT(goes(~size_t{0}, 1, 0), ::testing::ExitedWithCode(2), said);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, Nests, ::testing::ValuesIn(bootstrap::fabrics_under_test()),

@@ -61,8 +61,8 @@ void NestEngine::note(double seconds) {
   }
   const plan::NestPlan& done = plan();
   state_.trace->note(call_, shape,
-                     {done.schedule, done.reason, done.obstacle.has_value(), done.steps,
-                      done.window, done.predicted_s},
+                     {done.schedule, done.reason, done.obstacle ? done.obstacle->text() : "",
+                      done.steps, done.window, done.predicted_s},
                      seconds, "nest of " + loops, [this] { return explain_command(); });
 }
 

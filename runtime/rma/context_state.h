@@ -110,11 +110,17 @@ struct ContextState {
   /// operation does there, if it is to be checked against those under way.
   void check(const char* name, rank_t target, uint64_t offset, size_t bytes,
              rma::Access access = rma::Access::none) const {
+    check_bounds(name, target, offset, bytes, access);
+    if (messages.in_handler()) [[unlikely]]
+      fail_in_handler(name);
+  }
+
+  /// The bounds alone: what only touches memory is allowed in active messages, too.
+  void check_bounds(const char* name, rank_t target, uint64_t offset, size_t bytes,
+                    rma::Access access = rma::Access::none) const {
     if (target >= ranks || bytes > checked_bytes || offset > checked_bytes - bytes) [[unlikely]] {
       check_closely(name, target, offset, bytes, access);
     }
-    if (messages.in_handler()) [[unlikely]]
-      fail_in_handler(name);
   }
 
   /// Ends the job unless `offset` is a multiple of `bytes`.

@@ -76,7 +76,7 @@ std::string Choice::text() const {
     return std::to_string(pieces) + (pieces == 1 ? " piece, " : " pieces, ") +
            std::string(why(*this));
   }
-  if (one_by_one) return "access by access";
+  if (!obstacle.empty()) return "access by access";
   std::string of_steps = std::to_string(steps) + (steps == 1 ? " step" : " steps");
   switch (schedule) {
     case plan::Schedule::vectorised:
@@ -91,7 +91,8 @@ std::string Choice::text() const {
 
 std::string savings_text(const Savings& savings) {
   if (savings.sites == 0 || !(savings.baseline_s > 0)) {
-    return "no tuned plan was carried out often enough to be compared with the simple way";
+    return "no tuned plan of a loop or nest was compared with the simple way by itself (that takes a "
+           "model, the guard, and some executions)";
   }
   return saved_text(savings) + ", at " + format("%.0f", savings.sites) +
          (savings.sites == 1 ? " site" : " sites") + " of all ranks; " +
@@ -141,6 +142,7 @@ std::string Trace::text() const {
   std::string text = padded("place", 28) + padded("what", 26) + padded("times", 9) +
                      padded("chosen", 26) + padded("predicted", 11) + "measured\n";
   std::string missed;
+  std::string obstacles;
   std::string commands;
   for (size_t i = 0; i < std::min(order.size(), kMostRows); ++i) {
     const auto& [key, row] = *order[i];
@@ -149,8 +151,12 @@ std::string Trace::text() const {
     if (!row.command.empty()) {
       commands += "  " + place + " (" + row.what + ")\n    " + row.command + "\n";
     }
-    // What was done most of the times.
-    const bool demoted = row.simple.count > row.times.count;
+    if (!row.choice.obstacle.empty()) {
+      obstacles += "  " + place + " (" + row.what + "): " + row.choice.obstacle + "\n";
+    }
+    // What was done by far most of the times: as long as the guard compares both, there are about as
+    // many of each.
+    const bool demoted = row.simple.count > 2 * row.times.count;
     const Times& times = demoted ? row.simple : row.times;
     const double predicted_s = times.predicted_s / static_cast<double>(times.count);
     const double measured_s =
@@ -174,6 +180,7 @@ std::string Trace::text() const {
     text += "and " + std::to_string(order.size() - kMostRows) + " more\n";
   }
   if (!missed.empty()) text += "predictions that missed:\n" + missed;
+  if (!obstacles.empty()) text += "nests that go access by access:\n" + obstacles;
   if (!commands.empty()) text += "commands that say why:\n" + commands;
   return text;
 }

@@ -21,7 +21,7 @@ namespace stripline::detail {
 struct Choice {
   plan::Schedule schedule = plan::Schedule::vectorised;
   plan::Reason reason = plan::Reason::no_model;
-  bool one_by_one = false;  ///< access by access: the order matters
+  std::string obstacle{};  ///< why it goes access by access; empty: it does not
   uint64_t steps = 1;
   uint32_t window = 1;
   double predicted_s = 0;  ///< 0: not known
@@ -76,8 +76,8 @@ class Trace {
   /// `command` is asked when the choice is another one than before.
   void note(CallSite call, uint64_t shape, const Choice& choice, std::optional<double> seconds,
             std::string_view what, const std::function<std::string()>& command);
-  /// A table, the places that took the longest first; where predictions missed; and the commands
-  /// that explain the choices.
+  /// A table, the places that took the longest first; where predictions missed; which nests go
+  /// access by access, and why; and the commands that explain the choices.
   std::string text() const;
   bool empty() const { return rows_.empty(); }
 

@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,8 +53,10 @@ struct LoopBlock {
   global_ptr<T> data;
   size_t count = 0;  ///< elements
   /// Where its elements are to be in this rank's memory: read from there, or written there, by the
-  /// body, which gets strips of it. All of them stay, and nothing is copied on the way. Null:
-  /// strips are in buffers, which hold no more than is needed.
+  /// body, which gets strips of it. All of them stay, and nothing is copied on the way. What is
+  /// read with a halo (LoopOptions::halo) takes room for it behind the elements of each block, so
+  /// that places of blocks must not follow each other more closely. Null: strips are in buffers,
+  /// which hold no more than is needed.
   std::remove_const_t<T>* place = nullptr;
 };
 
@@ -202,6 +205,17 @@ class LoopRun {
   Strip strip_;
 };
 
+/// Of so many elements and the halo behind them; where that is too large for a number, more than
+/// any segment has.
+inline uint64_t loop_bytes(uint64_t count, uint64_t halo, uint64_t element_bytes) {
+  uint64_t bytes = 0;
+  if (__builtin_add_overflow(count, halo, &bytes) ||
+      __builtin_mul_overflow(bytes, element_bytes, &bytes)) {
+    return std::numeric_limits<uint64_t>::max();
+  }
+  return bytes;
+}
+
 /// What a loop over memory in reach begins with: checks the range as a transfer would be, and makes
 /// progress if the memory is another rank's.
 void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes);
@@ -237,17 +251,16 @@ LoopPlan strip_for_blocks(Context& context, std::span<const LoopBlock<const T>> 
 }
 
 /// Runs `body(begin, end, const T* strip)` over `count` remote elements. If they are
-/// Context::is_local(), body is called once, in place, at the cost of a comparison.
+/// Context::is_local(), body is called once, in place, at the cost of a few comparisons.
 template <typename T, typename Body>
 LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, const LoopOptions& options,
                    Body&& body, CallSite site = CallSite::current()) {
   using Element = const std::remove_const_t<T>;
   if (context.is_local(data)) {
-    if (data.where() != context.rank_me()) {
-      detail::begin_local_loop(context, data.where(), data.offset(),
-                               (count + options.halo) * sizeof(T));
-    }
-    if (count != 0) body(size_t{0}, count, static_cast<Element*>(context.local(data)));
+    if (count == 0) return detail::kOwnMemoryPlan;
+    detail::begin_local_loop(context, data.where(), data.offset(),
+                             detail::loop_bytes(count, options.halo, sizeof(T)));
+    body(size_t{0}, count, static_cast<Element*>(context.local(data)));
     return detail::kOwnMemoryPlan;
   }
   const LoopBlock<Element> block{data, count};
@@ -281,10 +294,10 @@ template <typename T, typename Body>
 LoopPlan strip_write(Context& context, global_ptr<T> data, size_t count, const LoopOptions& options,
                      Body&& body, CallSite site = CallSite::current()) {
   if (context.is_local(data)) {
-    if (data.where() != context.rank_me()) {
-      detail::begin_local_loop(context, data.where(), data.offset(), count * sizeof(T));
-    }
-    if (count != 0) body(size_t{0}, count, context.local(data));
+    if (count == 0) return detail::kOwnMemoryPlan;
+    detail::begin_local_loop(context, data.where(), data.offset(),
+                             detail::loop_bytes(count, 0, sizeof(T)));
+    body(size_t{0}, count, context.local(data));
     return detail::kOwnMemoryPlan;
   }
   const LoopBlock<T> block{data, count};

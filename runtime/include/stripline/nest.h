@@ -22,7 +22,8 @@
 // The body gets a reference for each access, in their order: `const T&` for read(), `T&` for
 // write(), whose old value is not defined, and update(). If it can be called with the iteration
 // numbers first, as std::array<size_t, Loops>, it gets these, too. It may communicate. It must not
-// keep the references.
+// keep the references. If it throws, what is under way is waited for, and the exception goes on;
+// of what the iterations until then have written some may have been stored, and some not.
 //
 // Cost: no allocation once a nest was carried out with these counts and strides; the analysis of a
 // nest is found again by its place and shape. Threads: as Context.
@@ -44,6 +45,7 @@
 #include <stripline/loop_index.h>
 
 #include "optimizer/access/nest.h"
+#include "optimizer/access/saturate.h"
 #include "optimizer/cost/compute_costs.h"
 #include "optimizer/plan/nest.h"
 
@@ -338,7 +340,7 @@ access::Reference reference_of(Context& context, const access::Nest& nest, const
   using T = typename Access::Element;
   constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
   access::Reference reference{.mode = Access::mode, .element_bytes = static_cast<uint32_t>(kBytes)};
-  reference.base = access.index.constant * kBytes;
+  reference.base = access::saturating_multiply(access.index.constant, kBytes);
   if (access.in_pieces) {
     const size_t iterations = nest.counts[access.piece_loop];
     if (access.pieces.size() < iterations) {
@@ -348,10 +350,12 @@ access::Reference reference_of(Context& context, const access::Nest& nest, const
     reference.piece_loop = access.piece_loop;
   } else {
     reference.owner = access.array.where();
-    reference.base += static_cast<int64_t>(access.array.offset());
+    reference.base = access::saturating_add(reference.base,
+                                            static_cast<int64_t>(access.array.offset()));
   }
   for (size_t loop = 0; loop < Access::Expression::kLoops; ++loop) {
-    reference.stride_bytes[loop] = access.index.coefficients[loop] * kBytes;
+    reference.stride_bytes[loop] =
+        access::saturating_multiply(access.index.coefficients[loop], kBytes);
   }
   return reference;
 }
