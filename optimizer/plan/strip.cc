@@ -305,8 +305,8 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
   }
 
   sink.best(best, best_s);
-  const double gain_low = lower_gain(evaluator, request, *costs, uncut, best, compute_s,
-                                     1 - best_s / baseline_s, sink);
+  const double gain_low =
+      lower_gain(evaluator, request, *costs, uncut, best, compute_s, 1 - best_s / baseline_s, sink);
   const bool sure = gain_low > costs->minimum_gain();
   StripPlan plan = sure ? plan_of(request, best, Reason::tuned)
                         : plan_of(request, baseline, Reason::below_margin);

@@ -134,8 +134,7 @@ WavefrontPlan decide(const WavefrontRequest& request, const StripCosts* costs, S
   }
   if (best == 1) return plan;
   // Parameters that are in doubt may favour pieces.
-  plan.gain_low =
-      std::min(gain_of(request, *costs, best, kDoubtful), 1 - best_s / plan.baseline_s);
+  plan.gain_low = std::min(gain_of(request, *costs, best, kDoubtful), 1 - best_s / plan.baseline_s);
   if constexpr (Sink::kSensitivities) tell_sensitivities(request, *costs, best, sink.sink);
   const bool sure = plan.gain_low > costs->minimum_gain();
   plan.reason = sure ? Reason::tuned : Reason::below_margin;

@@ -42,8 +42,7 @@ access::Extent NestEngine::extent_of(const Reference& reference) const {
                         access::saturating_add(reference.base, reference.element_bytes)};
   for (uint32_t loop = 0; loop < nest_.depth; ++loop) {
     if (reference.in_pieces() && loop == reference.piece_loop) continue;
-    const int64_t span =
-        access::saturating_span(reference.stride_bytes[loop], nest_.counts[loop]);
+    const int64_t span = access::saturating_span(reference.stride_bytes[loop], nest_.counts[loop]);
     int64_t& end = span < 0 ? extent.begin : extent.end;
     end = access::saturating_add(end, span);
   }
@@ -554,6 +553,10 @@ void fail_for_pieces(Context& context, size_t pieces, size_t iterations) {
                                  " pieces is used by a loop of " + std::to_string(iterations) +
                                  " iterations; give for_nest() as many pieces, or fewer "
                                  "iterations"));
+}
+
+void fail_for_range(Context& context, const char* what) {
+  context.state().fail(Error(ErrorCode::invalid_argument, "for_nest(): " + std::string(what)));
 }
 
 NestRun::NestRun(Context& context, const access::Nest& nest, const NestOptions& options,

@@ -67,8 +67,9 @@ bool same_references(const NestKey& a, const NestKey& b) {
 bool same_key(const NestKey& a, const NestKey& b) {
   return a.place == b.place && same_loops(a.nest, b.nest) && same_references(a, b) &&
          a.max_buffer_bytes == b.max_buffer_bytes && a.compute_s == b.compute_s &&
-         a.loop == b.loop && a.local_bytes == b.local_bytes && a.use_model == b.use_model && a.alone == b.alone && a.keeps == b.keeps &&
-         a.load == b.load && a.compares_pieces == b.compares_pieces &&
+         a.loop == b.loop && a.local_bytes == b.local_bytes && a.use_model == b.use_model &&
+         a.alone == b.alone && a.keeps == b.keeps && a.load == b.load &&
+         a.compares_pieces == b.compares_pieces &&
          (!a.compares_pieces || same_pieces(a.nest, b.nest));
 }
 

@@ -659,22 +659,87 @@ TEST_P(Nests, DoWhatTheLoopsSay) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
+TEST_P(Nests, GoThroughRanges) {
+  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+    constexpr size_t kLines = 12;
+    constexpr size_t kWidth = 20;
+    const auto words = *context.new_symmetric_array<double>(kLines * kWidth);
+    double* const mine = context.local(words);
+    for (size_t at = 0; at < kLines * kWidth; ++at) mine[at] = static_cast<double>(at);
+    context.barrier();
+    if (context.rank_me() == 0) {
+      const auto theirs = context.on_rank(words, 1);
+      const auto [i, j] = loop_indices<2>();
+      double sum = 0;
+      double expected = 0;
+      size_t astray = 0;
+      const auto place = i * kWidth + j;
+      for_nest(
+          context, {{1, kLines - 1}, {3, kWidth, 4}},
+          [&](const std::array<size_t, 2>& at, const double& left, const double& here) {
+            astray += here != static_cast<double>(at[0] * kWidth + at[1]) ? 1 : 0;
+            sum += here - 2 * left;
+          },
+          read(theirs, place - 1), read(theirs, place));
+      for (size_t row = 1; row < kLines - 1; ++row) {
+        for (size_t column = 3; column < kWidth; column += 4) {
+          const auto here = static_cast<double>(row * kWidth + column);
+          expected += here - 2 * (here - 1);
+        }
+      }
+      EXPECT_EQ(sum, expected);
+      EXPECT_EQ(astray, 0U);
+
+      // Pieces from the second one on, written by neighbouring elements, and nothing at all.
+      const std::vector<global_ptr<double>> rows{theirs, theirs + kWidth, theirs + 2 * kWidth};
+      const PieceArray<double> pieces(rows);
+      for_nest(
+          context, {{1, 3}, {5, 9}}, [](double& out) { out = -1; }, write(pieces[i], j));
+      for_nest(
+          context, {{1, 3}, {9, 5}}, [](double& out) { out = -2; }, write(pieces[i], j));
+    }
+    context.barrier();
+    if (context.rank_me() != 1) return;
+    for (size_t at = 0; at < kLines * kWidth; ++at) {
+      const size_t column = at % kWidth;
+      const bool written = at / kWidth >= 1 && at / kWidth < 3 && column >= 5 && column < 9;
+      EXPECT_EQ(mine[at], written ? -1 : static_cast<double>(at)) << at;
+    }
+  });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
 class NestDeathTest : public bootstrap::RanksDeathTest {};
+
+TEST_F(NestDeathTest, RefusesRangesThatNoLoopGoesThrough) {
+  const auto goes = [](size_t step) {
+    on_ranks(1, [&](Context& context) {
+      const auto words = *context.new_symmetric_array<double>(100);
+      const std::vector<global_ptr<double>> where(8, words);
+      const PieceArray<double> pieces(where);
+      const auto [i] = loop_indices<1>();
+      for_nest(
+          context, {{0, 8, step}}, [](const double&) {}, read(pieces[i], i * 0));
+    });
+  };
+  EXPECT_EXIT(goes(0), ::testing::ExitedWithCode(2), "a loop's step is not 0");
+  EXPECT_EXIT(goes(2), ::testing::ExitedWithCode(2), "a loop that chooses pieces goes by ones");
+  EXPECT_EXIT(goes(1), ::testing::ExitedWithCode(0), "");
+}
 
 // Also where so many bytes are no number.
 TEST_F(NestDeathTest, StaysWithinTheSegments) {
   const auto goes = [](size_t count, size_t stride, size_t first) {
-    on_ranks(
-        2,
-        [&](Context& context) {
-          const auto words = *context.new_symmetric_array<double>(100);
-          context.barrier();
-          const auto [i] = loop_indices<1>();
-          for_nest(
-              context, {count}, [](const double&) {},
-              read(context.on_rank(words, 1), i * stride + first));
-        },
-        {"", "emulated:opteron-vapi,compute=none", "virtual"});
+    on_ranks(2,
+             [&](Context& context) {
+               const auto words = *context.new_symmetric_array<double>(100);
+               context.barrier();
+               const auto [i] = loop_indices<1>();
+               for_nest(
+                   context, {count}, [](const double&) {},
+                   read(context.on_rank(words, 1), i * stride + first));
+             },
+             {"", "emulated:opteron-vapi,compute=none", "virtual"});
   };
   EXPECT_EXIT(goes(100, 1, 0), ::testing::ExitedWithCode(0), "");
   const char* const said = "nest of .* out of bounds";

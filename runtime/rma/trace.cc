@@ -91,7 +91,8 @@ std::string Choice::text() const {
 
 std::string savings_text(const Savings& savings) {
   if (savings.sites == 0 || !(savings.baseline_s > 0)) {
-    return "no tuned plan of a loop or nest was compared with the simple way by itself (that takes a "
+    return "no tuned plan of a loop or nest was compared with the simple way by itself (that takes "
+           "a "
            "model, the guard, and some executions)";
   }
   return saved_text(savings) + ", at " + format("%.0f", savings.sites) +
@@ -154,8 +155,8 @@ std::string Trace::text() const {
     if (!row.choice.obstacle.empty()) {
       obstacles += "  " + place + " (" + row.what + "): " + row.choice.obstacle + "\n";
     }
-    // What was done by far most of the times: as long as the guard compares both, there are about as
-    // many of each.
+    // What was done by far most of the times: as long as the guard compares both, there are about
+    // as many of each.
     const bool demoted = row.simple.count > 2 * row.times.count;
     const Times& times = demoted ? row.simple : row.times;
     const double predicted_s = times.predicted_s / static_cast<double>(times.count);

@@ -22,8 +22,10 @@
 // The body gets a reference for each access, in their order: `const T&` for read(), `T&` for
 // write(), whose old value is not defined, and update(). If it can be called with the iteration
 // numbers first, as std::array<size_t, Loops>, it gets these, too. It may communicate. It must not
-// keep the references. If it throws, what is under way is waited for, and the exception goes on;
-// of what the iterations until then have written some may have been stored, and some not.
+// keep the references. Loops that do not begin at 0, or leave iterations out, are ranges:
+// {{1, rows - 1}, {0, columns, 2}}. If the body throws, what is under way is waited for, and the
+// exception goes on; of what the iterations until then have written some may have been stored, and
+// some not.
 //
 // Cost: no allocation once a nest was carried out with these counts and strides; the analysis of a
 // nest is found again by its place and shape. Threads: as Context.
@@ -164,6 +166,14 @@ auto update(const ChosenPiece<T, sizeof...(Known)>& piece, const IndexExpression
   return NestAccess<T, access::Mode::update, IndexExpression<Known...>>{
       {}, index, true, piece.loop, piece.pieces};
 }
+
+/// The iterations of a loop: begin, begin + step, and so on, below end. `step` is not 0.
+struct LoopRange {
+  size_t begin = 0;
+  size_t end = 0;
+  size_t step = 1;
+  constexpr size_t count() const { return end > begin ? (end - begin - 1) / step + 1 : 0; }
+};
 
 namespace detail {
 
@@ -350,14 +360,39 @@ access::Reference reference_of(Context& context, const access::Nest& nest, const
     reference.piece_loop = access.piece_loop;
   } else {
     reference.owner = access.array.where();
-    reference.base = access::saturating_add(reference.base,
-                                            static_cast<int64_t>(access.array.offset()));
+    reference.base =
+        access::saturating_add(reference.base, static_cast<int64_t>(access.array.offset()));
   }
   for (size_t loop = 0; loop < Access::Expression::kLoops; ++loop) {
     reference.stride_bytes[loop] =
         access::saturating_multiply(access.index.coefficients[loop], kBytes);
   }
   return reference;
+}
+
+/// Ends the job: a range that no loop can go through.
+[[noreturn]] void fail_for_range(Context& context, const char* what);
+
+/// The access of a nest whose loops count from 0, by ones.
+template <size_t Loops, typename Access>
+Access counted(Context& context, const LoopRange (&ranges)[Loops],  // NOLINT(*-c-arrays)
+               Access access) {
+  static_assert(Access::Expression::kLoops == Loops,
+                "an index expression is of as many loops as the nest");
+  if (access.in_pieces) {
+    const LoopRange& range = ranges[access.piece_loop];
+    if (range.step != 1) fail_for_range(context, "a loop that chooses pieces goes by ones");
+    access.pieces = range.begin < access.pieces.size() ? access.pieces.subspan(range.begin)
+                                                       : std::span<const access::Piece>();
+  }
+  for (size_t loop = 0; loop < Loops; ++loop) {
+    int64_t& coefficient = access.index.coefficients[loop];
+    access.index.constant = access::saturating_add(
+        access.index.constant,
+        access::saturating_multiply(coefficient, static_cast<int64_t>(ranges[loop].begin)));
+    coefficient = access::saturating_multiply(coefficient, static_cast<int64_t>(ranges[loop].step));
+  }
+  return access;
 }
 
 template <typename T>
@@ -408,6 +443,39 @@ NestPlan for_nest(NestPlace place, const size_t (&counts)[Loops],  // NOLINT(*-c
                   Body&& body, const Accesses&... accesses) {
   static constexpr NestOptions kNothingKnown;
   return for_nest(place, counts, kNothingKnown, std::forward<Body>(body), accesses...);
+}
+
+/// The same over ranges, as in for_nest(ctx, {{1, rows - 1}, {0, columns, 2}}, ...): the indices in
+/// the accesses, and the iteration numbers that the body gets, are those of the ranges.
+template <size_t Loops, typename Body, NestArgument... Accesses>
+NestPlan for_nest(NestPlace place, const LoopRange (&ranges)[Loops],  // NOLINT(*-c-arrays)
+                  const NestOptions& options, Body&& body, const Accesses&... accesses) {
+  using Index = std::array<size_t, Loops>;
+  size_t counts[Loops];  // NOLINT(*-c-arrays)
+  for (size_t loop = 0; loop < Loops; ++loop) {
+    if (ranges[loop].step == 0) detail::fail_for_range(place.context, "a loop's step is not 0");
+    counts[loop] = ranges[loop].count();
+  }
+  if constexpr (std::is_invocable_v<Body&, const Index&, typename Accesses::Reference...>) {
+    const auto at_index = [&](const Index& iteration, typename Accesses::Reference... elements) {
+      Index index;
+      for (size_t loop = 0; loop < Loops; ++loop) {
+        index[loop] = ranges[loop].begin + iteration[loop] * ranges[loop].step;
+      }
+      body(std::as_const(index), elements...);
+    };
+    return for_nest(place, counts, options, at_index,
+                    detail::counted(place.context, ranges, accesses)...);
+  } else {
+    return for_nest(place, counts, options, std::forward<Body>(body),
+                    detail::counted(place.context, ranges, accesses)...);
+  }
+}
+template <size_t Loops, typename Body, NestArgument... Accesses>
+NestPlan for_nest(NestPlace place, const LoopRange (&ranges)[Loops],  // NOLINT(*-c-arrays)
+                  Body&& body, const Accesses&... accesses) {
+  static constexpr NestOptions kNothingKnown;
+  return for_nest(place, ranges, kNothingKnown, std::forward<Body>(body), accesses...);
 }
 
 }  // namespace stripline
