@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <variant>
+#include <vector>
 
 #include "base/quantity.h"
 #include "optimizer/plan/explain_text.h"
@@ -147,18 +148,35 @@ std::string reference_text(const NestRequest& request, uint32_t index) {
   return out + "\n";
 }
 
-std::string transfers_text(const NestPlan& plan) {
+// The references whose elements are in a group's tiles.
+std::string members_text(const access::Group& group) {
+  std::string out = group.members == 1 ? "reference " : "references ";
+  for (uint32_t m = 0; m < group.members; ++m) {
+    out += (m > 0 ? ", " : "") + std::to_string(group.member[m]);
+  }
+  return out;
+}
+
+std::string transfers_text(const access::Nest& nest, const NestPlan& plan) {
+  const auto tiling = access::tile(nest, plan.cut);
   std::string out;
   for (uint32_t g = 0; g < plan.groups; ++g) {
     const NestTransfer& transfer = plan.transfer[g];
     if (!transfer.moved) continue;
-    out += "    " + count_text(transfer.count, "tile") + " of " + exact_bytes_text(transfer.bytes);
+    out += "    ";
+    if (const auto* tiles = std::get_if<access::Tiling>(&tiling)) {
+      out += members_text(tiles->group[g]) + ": ";
+    }
+    out += count_text(transfer.count, "tile") + " of " + exact_bytes_text(transfer.bytes);
     if (transfer.many_regions) {
       out += " in many regions, by " + std::string(to_string(transfer.method)) + ", window " +
              std::to_string(transfer.vis_window);
       if (transfer.chunk_bytes > 0) out += ", chunks of " + exact_bytes_text(transfer.chunk_bytes);
     }
-    out += ", " + std::to_string(transfer.burst) + " under way\n";
+    out += ", " + std::to_string(transfer.burst) + " under way, init level " +
+           std::to_string(transfer.init_level) + ", sync level " +
+           std::to_string(transfer.sync_level) + ", sync burst " +
+           std::to_string(transfer.sync_burst) + "\n";
   }
   return out;
 }
@@ -211,7 +229,8 @@ std::string alternatives_text(const NestExplanation& e) {
   return out + pruned_text(e);
 }
 
-Json plan_json(const NestPlan& plan) {
+Json plan_json(const access::Nest& nest, const NestPlan& plan) {
+  const auto tiling = access::tile(nest, plan.cut);
   Json json = {{"schedule", to_string(plan.schedule)},
                {"cut", {{"loop", plan.cut.loop}, {"granule", plan.cut.granule}}},
                {"steps", plan.steps},
@@ -224,6 +243,14 @@ Json plan_json(const NestPlan& plan) {
     Json one = {{"count", transfer.count},           {"bytes", transfer.bytes},
                 {"burst", transfer.burst},           {"init_level", transfer.init_level},
                 {"sync_level", transfer.sync_level}, {"sync_burst", transfer.sync_burst}};
+    if (const auto* tiles = std::get_if<access::Tiling>(&tiling)) {
+      const access::Group& group = tiles->group[g];
+      one["references"] =
+          std::vector<int>(group.member.begin(), group.member.begin() + group.members);
+      one["offset_bytes"] = group.tile.base;
+      one["run_bytes"] = group.tile.run_bytes;
+      one["runs"] = group.tile.runs();
+    }
     if (transfer.many_regions) {
       one["method"] = to_string(transfer.method);
       one["window"] = transfer.vis_window;
@@ -281,7 +308,7 @@ std::string to_text(const NestExplanation& e) {
     out += ", predicted " + time_text(e.plan.predicted_s) + ", vectorised blocking " +
            time_text(e.plan.baseline_s);
   }
-  out += "\n" + transfers_text(e.plan) + "why: " + reason_text(e) + "\n";
+  out += "\n" + transfers_text(nest, e.plan) + "why: " + reason_text(e) + "\n";
   for (const NestExplanation::Closed& closed : e.closed) {
     out += "    no cut at loop " + std::to_string(closed.loop) + ": " + closed.why.text() + "\n";
   }
@@ -310,7 +337,7 @@ Json to_json(const NestExplanation& e) {
                         {"other", e.plan.obstacle->other}};
     return json;
   }
-  json["plan"] = plan_json(e.plan);
+  json["plan"] = plan_json(e.request.nest, e.plan);
   json["plan"]["reason"] = to_string(e.plan.reason);
   json["closed"] = Json::array();
   for (const NestExplanation::Closed& closed : e.closed) {
@@ -325,7 +352,7 @@ Json to_json(const NestExplanation& e) {
   if (e.queue_depth != std::numeric_limits<uint32_t>::max()) json["queue_depth"] = e.queue_depth;
   json["alternatives"] = Json::array();
   for (const NestExplanation::Alternative& a : e.alternatives) {
-    json["alternatives"].push_back(plan_json(a.plan));
+    json["alternatives"].push_back(plan_json(e.request.nest, a.plan));
     json["alternatives"].back()["predicted_s"] = a.predicted_s;
   }
   json["pruned"] = Json::array();

@@ -1,6 +1,7 @@
 #include "runtime/loop/network_loads.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "runtime/fabric/fabric.h"
@@ -19,9 +20,22 @@ NetworkLoads::NetworkLoads(const ContextState& context) {
   for (rank_t rank = 0; rank < context.ranks; ++rank) {
     const fabric::NetworkPlace place = context.fabric->place(rank);
     last_node = std::max(last_node, place.node);
+    if (place.node == mine.node) {
+      distances[rank] = kSameNode;
+      continue;
+    }
     const auto distance = fabric::distance(mine, place, scale);
-    if (!distance) return;
-    distances[rank] = place.node == mine.node ? kSameNode : static_cast<uint8_t>(*distance);
+    if (!distance) {
+      if (context.rank == 0) {
+        std::fprintf(stderr,
+                     "stripline: the tuned model counts switches between nodes, and those above "
+                     "rank %u are not known (STRIPLINE_SWITCHES), so loops take the network for "
+                     "one that nobody else uses\n",
+                     mine.switches.empty() ? context.rank : rank);
+      }
+      return;
+    }
+    distances[rank] = static_cast<uint8_t>(*distance);
   }
   if (last_node == 0) return;
   nodes_ = last_node + 1;
