@@ -357,11 +357,12 @@ Result<TunedModel> read_document(const Json& document) {
   STRIPLINE_ASSIGN_OR_RETURN(const int64_t version,
                              get_integer(document, "schema_version", "model"));
   if (version != kSchemaVersion) {
-    return Error(ErrorCode::unimplemented, "schema version " + std::to_string(version) +
-                                               " is not readable by this build, "
-                                               "which knows version " +
-                                               std::to_string(kSchemaVersion) +
-                                               "; use a matching stripline or fit the model again");
+    return Error(ErrorCode::failed_precondition,
+                 "schema version " + std::to_string(version) +
+                     " is not readable by this build, "
+                     "which knows version " +
+                     std::to_string(kSchemaVersion) +
+                     "; use a matching stripline or fit the model again");
   }
   TunedModel model;
   STRIPLINE_RETURN_IF_ERROR(read_sections(document, model));

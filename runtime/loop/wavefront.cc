@@ -48,7 +48,10 @@ Result<Wavefront> Wavefront::create(Context& context, size_t crossings, Wavefron
                                                " pieces; a stage has at most " +
                                                std::to_string(plan::kMostWavefrontPieces)));
   }
-  const size_t words = std::max<size_t>(crossings, 1) * plan::kMostWavefrontPieces;
+  // As many crossings as a segment has bytes do not fit, and more are no number of bytes.
+  const size_t counted =
+      std::clamp<size_t>(crossings, 1, std::max<size_t>(context.state().options.segment_bytes, 1));
+  const size_t words = counted * plan::kMostWavefrontPieces;
   STRIPLINE_ASSIGN_OR_RETURN(const auto flags, context.new_symmetric_array<uint64_t>(words, site));
   std::fill_n(context.local(flags), words, 0);
   Wavefront made(context, options, flags, crossings, detail::site_of(0, site));

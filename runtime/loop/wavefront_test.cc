@@ -397,6 +397,19 @@ TEST(TracedWavefront, CountsAStageOfAChainFromItsFirstPiece) {
   }
 }
 
+TEST(Wavefront, HasNoMoreCrossingsThanASegmentHoldsFlagsOf) {
+  const Status ran =
+      bootstrap::run_ranks(bootstrap::group_on({"", kFabric, "virtual"}, 2), [](Context& context) {
+        for (const size_t crossings : {size_t{1} << 30, size_t{1} << 60, ~size_t{0}}) {
+          const auto wavefront = Wavefront::create(context, crossings);
+          ASSERT_FALSE(wavefront.ok());
+          EXPECT_EQ(wavefront.error().code(), ErrorCode::resource_exhausted);
+        }
+        context.barrier();
+      });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
 class WavefrontDeathTest : public bootstrap::RanksDeathTest {};
 
 TEST_F(WavefrontDeathTest, RefusesWhatDoesNotExist) {
