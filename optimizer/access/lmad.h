@@ -34,7 +34,7 @@ struct Dimension {
 struct Extent {
   int64_t begin = 0;
   int64_t end = 0;
-  uint64_t bytes() const { return static_cast<uint64_t>(end - begin); }
+  uint64_t bytes() const { return static_cast<uint64_t>(end) - static_cast<uint64_t>(begin); }
 };
 
 struct Lmad {

@@ -148,7 +148,10 @@ void NestEngine::find_layout(const NestOptions& options, CallSite call) {
     const plan::Reason reason = plan().reason;
     const bool no_model = reason == plan::Reason::no_model && !plan().obstacle;
     if (no_model && options.use_model) loops_.say_no_model(state_);
-    if (plan().obstacle && options.use_model) loops_.say_in_order(state_, call, *plan().obstacle);
+    const auto is_remote = [](const NestKey::Way& way) { return way.link != plan::kLocalLink; };
+    if (plan().obstacle && options.use_model && std::ranges::any_of(key.way, is_remote)) {
+      loops_.say_in_order(state_, call, *plan().obstacle);
+    }
     measuring_ = options.compute_s < 0 && !plan().obstacle && !no_model &&
                  reason != plan::Reason::own_memory && site_->executions < kTimedExecutions;
     if (measuring_ || state_.trace != nullptr) options_ = options;

@@ -746,6 +746,8 @@ TEST_F(NestDeathTest, StaysWithinTheSegments) {
   EXPECT_EXIT(goes(size_t{1} << 40, 1, 0), ::testing::ExitedWithCode(2), said);
   EXPECT_EXIT(goes(5, size_t{1} << 59, 0), ::testing::ExitedWithCode(2), said);
   EXPECT_EXIT(goes(5, size_t{1} << 61, 0), ::testing::ExitedWithCode(2), said);
+  EXPECT_EXIT(goes(5, size_t{0} - (size_t{1} << 59), 0), ::testing::ExitedWithCode(2), said);
+  EXPECT_EXIT(goes(5, size_t{0} - (size_t{1} << 62), 0), ::testing::ExitedWithCode(2), said);
   EXPECT_EXIT(goes((size_t{1} << 61) + 1, 1, 0), ::testing::ExitedWithCode(2), said);
   EXPECT_EXIT(goes(1, 1, size_t{1} << 61), ::testing::ExitedWithCode(2), said);
   EXPECT_EXIT(goes(~size_t{0}, 1, 0), ::testing::ExitedWithCode(2), said);
