@@ -11,11 +11,12 @@
 namespace stripline::suites::nas {
 namespace {
 
-constexpr std::array<CgProblem, 4> kProblems = {{
+constexpr std::array<CgProblem, 5> kProblems = {{
     {1400, 7, 15, 10, 8.5971775078648},
     {7000, 8, 15, 12, 10.362595087124},
     {14000, 11, 15, 20, 17.130235054029},
     {75000, 13, 75, 60, 22.712745482631},
+    {150000, 15, 75, 110, 28.973605592845},
 }};
 
 constexpr double kCondition = 0.1;  // rcond of the specification

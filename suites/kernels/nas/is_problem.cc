@@ -7,7 +7,7 @@
 namespace stripline::suites::nas {
 namespace {
 
-constexpr std::array<IsProblem, 4> kProblems = {{
+constexpr std::array<IsProblem, 5> kProblems = {{
     {16,
      11,
      9,
@@ -40,6 +40,14 @@ constexpr std::array<IsProblem, 4> kProblems = {{
        {5102857, 59149, 1, 0},
        {18232239, 33135281, -1, 0},
        {26860214, 99, 1, 0}}}},
+    {27,
+     23,
+     10,
+     {{{44172927, 61147, 1, 0},
+       {72999161, 882988, 1, 0},
+       {74326391, 266290, 1, 0},
+       {129606274, 133997595, -1, 0},
+       {21736814, 133525895, -1, 0}}}},
 }};
 
 // The changed keys, two for each iteration and counted from 1, are all the first rank's.

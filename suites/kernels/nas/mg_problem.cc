@@ -14,11 +14,12 @@ namespace {
 constexpr std::array<double, 3> kSmallSmoother = {-3.0 / 8, 1.0 / 32, -1.0 / 64};
 constexpr std::array<double, 3> kLargeSmoother = {-3.0 / 17, 1.0 / 33, -1.0 / 61};
 
-constexpr std::array<MgProblem, 4> kProblems = {{
+constexpr std::array<MgProblem, 5> kProblems = {{
     {5, 4, kSmallSmoother, 0.5307707005734e-4},
     {7, 4, kSmallSmoother, 0.6467329375339e-5},
     {8, 4, kSmallSmoother, 0.2433365309069e-5},
     {8, 20, kLargeSmoother, 0.1800564401355e-5},
+    {9, 20, kLargeSmoother, 0.5706732285740e-6},
 }};
 
 // The largest numbers seen and where, the smallest of them last.

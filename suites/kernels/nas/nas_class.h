@@ -5,11 +5,12 @@
 
 namespace stripline::suites::nas {
 
-/// S is for tests, W for a workstation of 1995, A and B are the two smallest of the measured ones.
-enum class NasClass { s, w, a, b };
+/// S is for tests, W for a workstation of 1995, A to C are the three smallest of the measured ones:
+/// those that one host has the memory for.
+enum class NasClass { s, w, a, b, c };
 
-inline constexpr std::array<NasClass, 4> kNasClasses = {NasClass::s, NasClass::w, NasClass::a,
-                                                        NasClass::b};
+inline constexpr std::array<NasClass, 5> kNasClasses = {NasClass::s, NasClass::w, NasClass::a,
+                                                        NasClass::b, NasClass::c};
 
 /// The letter by which the specification calls it.
 constexpr char letter(NasClass problem_class) {
@@ -22,6 +23,8 @@ constexpr char letter(NasClass problem_class) {
       return 'A';
     case NasClass::b:
       return 'B';
+    case NasClass::c:
+      return 'C';
   }
   return '?';
 }
