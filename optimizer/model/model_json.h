@@ -25,7 +25,7 @@ Result<std::string> content_sha256(const TunedModel& model);
 
 /// Reads a model from text. `what` names it in messages. Errors, each saying what to do:
 /// data_loss when the text is malformed, truncated, altered (the hash does not agree), lacks its
-/// hash or breaks a rule; unimplemented when it was written for a newer schema.
+/// hash or breaks a rule; failed_precondition when it was written for another schema.
 /// Top-level sections unknown to this build are kept in `unknown_sections`; an unknown member
 /// inside a known section is refused, because dropping or guessing it would change what the model
 /// says.
