@@ -20,6 +20,7 @@ using cost::Corner;
 using detail::iterations;
 using detail::kMostWindow;
 using detail::NestEvaluator;
+using detail::saturating_add;
 using detail::saturating_multiply;
 using detail::StepBuffers;
 using detail::Steps;
@@ -108,7 +109,8 @@ class Search {
 
   /// Cuts at every loop. Of a loop, sizes of about as many steps as are expected to be best come
   /// first, then smaller and larger ones: once some in a row were worse than the best, and ever
-  /// worse, those further on are, too.
+  /// worse, those further on are, too, but for those that just fill the buffers: between two of
+  /// them no more steps can be under way than with the larger one.
   void run(const Tiles& baseline, const Steps& uncut, double baseline_s) {
     tried().tiles = baseline;
     tried().steps = uncut;
@@ -136,19 +138,21 @@ class Search {
   class Granules {
    public:
     struct One {
-      uint64_t iterations;
-      bool protocol_begins;  // going down
+      uint64_t iterations = 1;
+      bool protocol_begins = false;  // going down
+      bool fills_buffers = false;    // which hold a part of the data
     };
-    void insert(uint64_t iterations, bool protocol_begins = false) {
+    void insert(const One& one) {
       size_t place = count_;
-      while (place > 0 && granules_[place - 1].iterations < iterations) --place;
-      if (place > 0 && granules_[place - 1].iterations == iterations) {
-        granules_[place - 1].protocol_begins |= protocol_begins;
+      while (place > 0 && granules_[place - 1].iterations < one.iterations) --place;
+      if (place > 0 && granules_[place - 1].iterations == one.iterations) {
+        granules_[place - 1].protocol_begins |= one.protocol_begins;
+        granules_[place - 1].fills_buffers |= one.fills_buffers;
         return;
       }
       if (count_ == granules_.size()) return;
       for (size_t i = count_++; i > place; --i) granules_[i] = granules_[i - 1];
-      granules_[place] = {iterations, protocol_begins};
+      granules_[place] = one;
     }
     const One* begin() const { return granules_.data(); }
     const One* end() const { return granules_.data() + count_; }
@@ -164,14 +168,16 @@ class Search {
     const TileGrowth growth(request_.nest, loop);
     Granules granules;
     // Steps of about the same length.
-    const auto insert_parts = [&](uint64_t parts) { granules.insert((count + parts - 1) / parts); };
+    const auto insert_parts = [&](uint64_t parts) {
+      granules.insert({.iterations = (count + parts - 1) / parts});
+    };
     if (within_pieces(request_.nest, {loop, 2})) {
       if (iterations(request_.nest, loop) > 1 && std::isinf(whole_s)) insert_parts(1);
       for (const uint64_t parts : {2, 3, 4}) insert_parts(parts);
       for (uint64_t parts = 8; parts < 2 * count; parts *= 2) insert_parts(std::min(parts, count));
       insert_by_bytes(loop, growth, granules);
     } else {
-      granules.insert(1);
+      granules.insert({.iterations = 1});
     }
     const double expected =
         kFirstAbove * static_cast<double>(iterations(request_.nest, loop + 1)) / expected_steps_;
@@ -195,7 +201,7 @@ class Search {
     for (Iterator granule = begin; granule != end; ++granule) {
       if (descending ? granule->protocol_begins : left_protocol) hopeless = 0;
       left_protocol = granule->protocol_begins;
-      if (hopeless == kHopeless) continue;
+      if (hopeless >= kHopeless && !granule->fills_buffers) continue;
       const double before_s = best_s_;
       const double s = try_cut({loop, granule->iterations}, growth);
       if (std::isinf(s)) continue;
@@ -214,10 +220,10 @@ class Search {
     const Nest& nest = request_.nest;
     uint64_t all_least = 0;
     uint64_t all_more = 0;
-    const auto insert = [&](uint64_t bytes, uint64_t least, uint64_t more, bool protocol_begins) {
+    const auto insert = [&](uint64_t bytes, uint64_t least, uint64_t more, Granules::One one) {
       if (bytes < least || more == 0) return;
-      const uint64_t granule = 1 + (bytes - least) / more;
-      if (granule < nest.counts[loop]) granules.insert(granule, protocol_begins);
+      one.iterations = 1 + (bytes - least) / more;
+      if (one.iterations < nest.counts[loop]) granules.insert(one);
     };
     for (uint32_t g = 0; g < one->groups(); ++g) {
       const Tile& tile = one->tile[g];
@@ -229,12 +235,16 @@ class Search {
       if (!growth.contiguous(g)) continue;
       const cost::LinkCosts& costs = reads(tile.mode) ? link.strip->get() : link.strip->put();
       for (const uint64_t next : costs.breakpoints()) {
-        insert(next - 1, tile.bytes(), more, true);
+        insert(next - 1, tile.bytes(), more, {.protocol_begins = true});
       }
     }
     if (request_.max_buffer_bytes == std::numeric_limits<uint64_t>::max()) return;
+    const uint64_t each_time =
+        saturating_add(all_least, saturating_multiply(nest.counts[loop] - 1, all_more));
+    const bool all_fit =
+        saturating_multiply(iterations(nest, loop), each_time) <= request_.max_buffer_bytes;
     for (const uint64_t slots : {2, 3, 4, 5, 7, 9}) {
-      insert(request_.max_buffer_bytes / slots, all_least, all_more, false);
+      insert(request_.max_buffer_bytes / slots, all_least, all_more, {.fills_buffers = !all_fit});
     }
   }
 

@@ -418,6 +418,23 @@ TEST(PlanNest, PredictsWhatAnExactScheduleTakes) {
   }
 }
 
+// With buffers for a small part of the data, a window more means smaller steps, and the sizes between
+// those that fill the buffers are worse than both.
+TEST(PlanNest, TriesEverySizeThatFillsItsBuffers) {
+  const Network network(model::example_model());
+  NestRequest request = stream(network, 1 << 21, Mode::update);
+  request.max_buffer_bytes = 4923;
+  request.compute_s = 0.023;
+  const NestPlan plan = plan_nest(request);
+  EXPECT_LE(plan.buffer_bytes, request.max_buffer_bytes);
+  for (const uint32_t window : {1U, 2U, 3U, 4U}) {
+    const uint64_t granule = request.max_buffer_bytes / (1 + 2 * window) / 8;
+    const NestPlan one = force_nest(request, {Schedule::pipelined, {0, granule}, window});
+    ASSERT_EQ(one.window, window);
+    EXPECT_LE(plan.predicted_s, 1.0001 * one.predicted_s) << "window " << window;
+  }
+}
+
 TEST(PlanNest, FindsWhatAnExhaustiveSearchFinds) {
   RandomCases draw(23);
   int cut = 0;
