@@ -15,14 +15,6 @@ namespace {
 // Steps of the search for a common byte.
 constexpr int kMostSteps = 4096;
 
-void remove(Lmad& lmad, size_t dimension) {
-  std::move(lmad.dims.begin() + static_cast<std::ptrdiff_t>(dimension) + 1,
-            lmad.dims.begin() + lmad.dimensions,
-            lmad.dims.begin() + static_cast<std::ptrdiff_t>(dimension));
-  --lmad.dimensions;
-  lmad.dims[lmad.dimensions] = Dimension{};
-}
-
 int64_t floor_div(int64_t a, int64_t b) {  // b > 0
   return a / b - (a % b < 0 ? 1 : 0);
 }
@@ -32,10 +24,10 @@ int64_t ceil_div(int64_t a, int64_t b) {  // b > 0
 
 // Makes the run longer where the innermost dimension touches or overlaps itself.
 bool coalesce_run(Lmad& lmad) {
-  for (size_t k = 0; k < lmad.dimensions; ++k) {
+  for (size_t k = 0; k < lmad.dims.size(); ++k) {
     if (static_cast<uint64_t>(lmad.dims[k].stride_bytes) > lmad.run_bytes) continue;
     lmad.run_bytes += static_cast<uint64_t>(lmad.dims[k].span_bytes());
-    remove(lmad, k);
+    lmad.dims.erase(k);
     return true;
   }
   return false;
@@ -43,9 +35,9 @@ bool coalesce_run(Lmad& lmad) {
 
 // Makes one dimension of two, the larger of which continues the smaller.
 bool coalesce_pair(Lmad& lmad) {
-  for (size_t k = 0; k + 1 < lmad.dimensions; ++k) {
+  for (size_t k = 0; k + 1 < lmad.dims.size(); ++k) {
     Dimension& small = lmad.dims[k];
-    for (size_t other = k + 1; other < lmad.dimensions; ++other) {
+    for (size_t other = k + 1; other < lmad.dims.size(); ++other) {
       const Dimension& large = lmad.dims[other];
       if (large.stride_bytes % small.stride_bytes != 0 ||
           large.stride_bytes > small.span_bytes() + small.stride_bytes) {
@@ -53,7 +45,7 @@ bool coalesce_pair(Lmad& lmad) {
       }
       small.count +=
           static_cast<uint64_t>(large.span_bytes()) / static_cast<uint64_t>(small.stride_bytes);
-      remove(lmad, other);
+      lmad.dims.erase(other);
       return true;
     }
   }
@@ -125,10 +117,7 @@ class SumSearch {
   int steps_ = 0;
 };
 
-bool same_dims(const Lmad& a, const Lmad& b) {
-  return a.dimensions == b.dimensions &&
-         std::equal(a.dims.begin(), a.dims.begin() + a.dimensions, b.dims.begin());
-}
+bool same_dims(const Lmad& a, const Lmad& b) { return std::ranges::equal(a.dims, b.dims); }
 
 // `b` continues or overlaps `a`, or lies within it, in dimension k of `a`; all else is equal.
 std::optional<Lmad> extended(const Lmad& a, const Lmad& b, size_t k) {
@@ -139,13 +128,13 @@ std::optional<Lmad> extended(const Lmad& a, const Lmad& b, size_t k) {
   if (steps > mine.count) return std::nullopt;
   // Of b, the dimension of the same stride; none if it has one index there.
   Lmad others_a = a;
-  remove(others_a, k);
+  others_a.dims.erase(k);
   uint64_t count = 1;
   Lmad others_b = b;
-  for (size_t other = 0; other < b.dimensions; ++other) {
+  for (size_t other = 0; other < b.dims.size(); ++other) {
     if (b.dims[other].stride_bytes != mine.stride_bytes) continue;
     count = b.dims[other].count;
-    remove(others_b, other);
+    others_b.dims.erase(other);
     break;
   }
   if (!same_dims(others_a, others_b)) return std::nullopt;
@@ -156,10 +145,10 @@ std::optional<Lmad> extended(const Lmad& a, const Lmad& b, size_t k) {
 
 // As extended(), where `a` has only one index in a dimension of `b`, whose stride is b's.
 std::optional<Lmad> prefixed(const Lmad& a, const Lmad& b) {
-  if (b.dimensions != a.dimensions + 1) return std::nullopt;
-  for (size_t k = 0; k < b.dimensions; ++k) {
+  if (b.dims.size() != a.dims.size() + 1) return std::nullopt;
+  for (size_t k = 0; k < b.dims.size(); ++k) {
     Lmad others = b;
-    remove(others, k);
+    others.dims.erase(k);
     if (!same_dims(a, others)) continue;
     const int64_t distance = b.base - a.base;
     if (distance != 0 && distance != b.dims[k].stride_bytes) continue;
@@ -174,14 +163,14 @@ std::optional<Lmad> prefixed(const Lmad& a, const Lmad& b) {
 }  // namespace
 
 bool Lmad::add(Dimension dimension) {
-  if (dimensions == kMaxDimensions) return false;
-  dims[dimensions++] = dimension;
+  if (dims.size() == kMaxDimensions) return false;
+  dims.emplace_back(dimension);
   return true;
 }
 
 Extent Lmad::extent() const {
   Extent extent{base, base + static_cast<int64_t>(run_bytes)};
-  for (size_t k = 0; k < dimensions; ++k) {
+  for (size_t k = 0; k < dims.size(); ++k) {
     const int64_t span = dims[k].span_bytes();
     (span < 0 ? extent.begin : extent.end) += span;
   }
@@ -190,13 +179,13 @@ Extent Lmad::extent() const {
 
 uint64_t Lmad::runs() const {
   uint64_t product = 1;
-  for (size_t k = 0; k < dimensions; ++k) product *= dims[k].count;
+  for (size_t k = 0; k < dims.size(); ++k) product *= dims[k].count;
   return product;
 }
 
 std::string Lmad::text() const {
   std::string text = "[" + std::to_string(base);
-  for (size_t k = dimensions; k-- > 0;) {
+  for (size_t k = dims.size(); k-- > 0;) {
     text +=
         " + 0.." + std::to_string(dims[k].count - 1) + " * " + std::to_string(dims[k].stride_bytes);
   }
@@ -209,27 +198,26 @@ bool operator==(const Lmad& a, const Lmad& b) {
 
 Lmad canonical(const Lmad& lmad) {
   Lmad result = lmad;
-  for (size_t k = result.dimensions; k-- > 0;) {
+  for (size_t k = result.dims.size(); k-- > 0;) {
     Dimension& dim = result.dims[k];
     if (dim.count <= 1 || dim.stride_bytes == 0) {
-      remove(result, k);
+      result.dims.erase(k);
     } else if (dim.stride_bytes < 0) {
       result.base += dim.span_bytes();
       dim.stride_bytes = -dim.stride_bytes;
     }
   }
   do {
-    detail::sort_few(std::span(result.dims).first(result.dimensions),
-                     [](const Dimension& one, const Dimension& other) {
-                       return one.stride_bytes < other.stride_bytes;
-                     });
+    detail::sort_few(std::span(result.dims), [](const Dimension& one, const Dimension& other) {
+      return one.stride_bytes < other.stride_bytes;
+    });
   } while (coalesce_run(result) || coalesce_pair(result));
   return result;
 }
 
 bool runs_are_distinct(const Lmad& canonical) {
   uint64_t within = canonical.run_bytes;
-  for (size_t k = 0; k < canonical.dimensions; ++k) {
+  for (size_t k = 0; k < canonical.dims.size(); ++k) {
     const Dimension& dim = canonical.dims[k];
     if (static_cast<uint64_t>(dim.stride_bytes) < within) return false;
     within += static_cast<uint64_t>(dim.span_bytes());
@@ -248,10 +236,10 @@ Overlap overlap(const Lmad& a, const Lmad& b) {
   // first's length behind, a run of the first.
   SumSearch search(-static_cast<int64_t>(second.run_bytes) + 1 - (second.base - first.base),
                    static_cast<int64_t>(first.run_bytes) - 1 - (second.base - first.base));
-  for (size_t k = 0; k < second.dimensions; ++k) {
+  for (size_t k = 0; k < second.dims.size(); ++k) {
     search.add(second.dims[k].stride_bytes, 0, static_cast<int64_t>(second.dims[k].count - 1));
   }
-  for (size_t k = 0; k < first.dimensions; ++k) {
+  for (size_t k = 0; k < first.dims.size(); ++k) {
     search.add(first.dims[k].stride_bytes, -static_cast<int64_t>(first.dims[k].count - 1), 0);
   }
   return search.run();
@@ -285,22 +273,22 @@ std::optional<Merged> unite(const Lmad& one, const Lmad& other) {
     Lmad all = a;
     all.run_bytes = std::max(a.run_bytes, gap + b.run_bytes);
     // Where the streams fill each other's gaps, a dimension disappears.
-    const bool fills = canonical(all).dimensions < a.dimensions;
+    const bool fills = canonical(all).dims.size() < a.dims.size();
     return merged(all, fills ? Union::interleaved : Union::contiguous);
   }
   // One region that holds all of the other.
   if (a.contiguous() && b.extent().end <= a.extent().end) return merged(a, Union::identical);
   if (a.run_bytes != b.run_bytes) return std::nullopt;
-  for (size_t k = 0; k < a.dimensions; ++k) {
+  for (size_t k = 0; k < a.dims.size(); ++k) {
     if (const auto all = extended(a, b, k)) return merged(*all, Union::contiguous);
   }
   if (const auto all = prefixed(a, b)) return merged(*all, Union::contiguous);
-  if (!same_dims(a, b) || a.dimensions == kMaxDimensions) return std::nullopt;
+  if (!same_dims(a, b) || a.dims.size() == kMaxDimensions) return std::nullopt;
   Lmad both = a;
   both.add({b.base - a.base, 2});
   both = canonical(both);
   // Worth it where the streams fill each other's gaps.
-  if (both.dimensions > a.dimensions) return std::nullopt;
+  if (both.dims.size() > a.dims.size()) return std::nullopt;
   return Merged{both, Union::interleaved, distance};
 }
 

@@ -10,11 +10,12 @@
 // Values; no allocation, no failure.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+
+#include "optimizer/access/few.h"
 
 namespace stripline::access {
 
@@ -40,15 +41,14 @@ struct Extent {
 struct Lmad {
   int64_t base = 0;
   uint64_t run_bytes = 0;  ///< of the element, or of what has been coalesced; at least 1
-  uint32_t dimensions = 0;
-  std::array<Dimension, kMaxDimensions> dims{};
+  Few<Dimension, kMaxDimensions> dims;
 
   /// With one dimension more. False, and unchanged, if there is no room.
   bool add(Dimension dimension);
   /// All bytes lie within.
   Extent extent() const;
   /// Whether the bytes form one region. Of canonical descriptors.
-  bool contiguous() const { return dimensions == 0; }
+  bool contiguous() const { return dims.size() == 0; }
   /// Runs: the product of the counts.
   uint64_t runs() const;
   /// "[1000 + 0..9 * 64 + 0..3 * 8]: 8 B", for reports.

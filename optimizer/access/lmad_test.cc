@@ -17,16 +17,16 @@ Lmad make(int64_t base, uint64_t run_bytes, const std::vector<Dimension>& dims) 
 
 std::set<int64_t> bytes_of(const Lmad& lmad) {
   std::set<int64_t> bytes;
-  std::vector<uint64_t> index(lmad.dimensions, 0);
+  std::vector<uint64_t> index(lmad.dims.size(), 0);
   while (true) {
     int64_t begin = lmad.base;
-    for (size_t k = 0; k < lmad.dimensions; ++k) {
+    for (size_t k = 0; k < lmad.dims.size(); ++k) {
       begin += lmad.dims[k].stride_bytes * static_cast<int64_t>(index[k]);
     }
     for (uint64_t i = 0; i < lmad.run_bytes; ++i) bytes.insert(begin + static_cast<int64_t>(i));
     size_t k = 0;
-    for (; k < lmad.dimensions && ++index[k] == lmad.dims[k].count; ++k) index[k] = 0;
-    if (k == lmad.dimensions) return bytes;
+    for (; k < lmad.dims.size() && ++index[k] == lmad.dims[k].count; ++k) index[k] = 0;
+    if (k == lmad.dims.size()) return bytes;
   }
 }
 
@@ -88,7 +88,7 @@ TEST(Canonical, KeepsTheSet) {
     const Lmad lmad = random.lmad();
     const Lmad simple = canonical(lmad);
     ASSERT_EQ(bytes_of(simple), bytes_of(lmad)) << lmad.text() << " became " << simple.text();
-    ASSERT_LE(simple.dimensions, lmad.dimensions);
+    ASSERT_LE(simple.dims.size(), lmad.dims.size());
     ASSERT_EQ(canonical(simple), simple);
     if (runs_are_distinct(simple)) {
       ASSERT_EQ(bytes_of(simple).size(), simple.runs() * simple.run_bytes) << simple.text();
@@ -186,7 +186,7 @@ TEST(Unite, IsExactlyTheUnion) {
     if (random.between(0, 1) == 0) {  // references of one group differ by a constant
       b = a;
       b.base += random.between(-40, 40);
-      if (b.dimensions > 0 && random.between(0, 2) == 0) {
+      if (b.dims.size() > 0 && random.between(0, 2) == 0) {
         b.dims[0].count = static_cast<uint64_t>(random.between(2, 6));
         b = canonical(b);
       }
@@ -200,7 +200,7 @@ TEST(Unite, IsExactlyTheUnion) {
     ASSERT_EQ(bytes_of(merged->lmad), both)
         << a.text() << " and " << b.text() << " became " << merged->lmad.text();
     ASSERT_EQ(merged->distance_bytes, b.base - a.base);
-    ASSERT_LE(merged->lmad.dimensions, std::max(a.dimensions, b.dimensions));
+    ASSERT_LE(merged->lmad.dims.size(), std::max(a.dims.size(), b.dims.size()));
     if (merged->kind == Union::identical) {
       ASSERT_TRUE(both == bytes_of(a) || both == bytes_of(b));
     }

@@ -137,7 +137,7 @@ class EarlierIteration {
 bool tiles_are_distinct(const Nest& nest, const Cut& cut, const Group& group) {
   std::array<Dimension, kMaxDimensions + kMaxDepth> dims{};
   size_t count = 0;
-  for (size_t k = 0; k < group.tile.dimensions; ++k) dims[count++] = group.tile.dims[k];
+  for (size_t k = 0; k < group.tile.dims.size(); ++k) dims[count++] = group.tile.dims[k];
   const Reference& reference = nest.reference[group.member[0]];
   for (uint32_t loop = 0; loop < group.hold; ++loop) {
     if (reference.in_pieces() && loop == reference.piece_loop) continue;
@@ -162,12 +162,12 @@ bool tiles_are_distinct(const Nest& nest, const Cut& cut, const Group& group) {
 int64_t place_of(const Lmad& tile, int64_t distance) {
   std::array<int64_t, kMaxDimensions> buffer_stride{};
   auto packed = static_cast<int64_t>(tile.run_bytes);
-  for (size_t k = 0; k < tile.dimensions; ++k) {
+  for (size_t k = 0; k < tile.dims.size(); ++k) {
     buffer_stride[k] = packed;
     packed *= static_cast<int64_t>(tile.dims[k].count);
   }
   int64_t place = 0;
-  for (size_t k = tile.dimensions; k-- > 0;) {
+  for (size_t k = tile.dims.size(); k-- > 0;) {
     const int64_t index = std::min(distance / tile.dims[k].stride_bytes,
                                    static_cast<int64_t>(tile.dims[k].count - 1));
     distance -= index * tile.dims[k].stride_bytes;

@@ -74,7 +74,7 @@ TEST(Tile, ColumnsAreStrided) {
   const auto result = cut_up(nest, {.loop = 0, .granule = 4});
   const Group& group = tiled(result).group[0];
   EXPECT_EQ(group.tile.run_bytes, 32U);
-  ASSERT_EQ(group.tile.dimensions, 1U);
+  ASSERT_EQ(group.tile.dims.size(), 1U);
   EXPECT_EQ(group.tile.dims[0], (Dimension{800, 50}));
   EXPECT_EQ(group.buffer_stride_bytes[0], 8);
   EXPECT_EQ(group.buffer_stride_bytes[1], 32);
@@ -205,7 +205,7 @@ std::vector<int64_t> addresses(const Lmad& tile, int64_t shift) {
       visit(left - 1, begin + dim.stride_bytes * static_cast<int64_t>(i));
     }
   };
-  visit(tile.dimensions, tile.base + shift);
+  visit(tile.dims.size(), tile.base + shift);
   return all;
 }
 

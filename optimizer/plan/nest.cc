@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -174,7 +175,10 @@ class Search {
     if (within_pieces(request_.nest, {loop, 2})) {
       if (iterations(request_.nest, loop) > 1 && std::isinf(whole_s)) insert_parts(1);
       for (const uint64_t parts : {2, 3, 4}) insert_parts(parts);
-      for (uint64_t parts = 8; parts < 2 * count; parts *= 2) insert_parts(std::min(parts, count));
+      for (int log2 = 3; log2 < static_cast<int>(std::bit_width(count - 1)); ++log2) {
+        granules.insert({.iterations = ((count - 1) >> log2) + 1});
+      }
+      granules.insert({.iterations = 1});
       insert_by_bytes(loop, growth, granules);
     } else {
       granules.insert({.iterations = 1});
@@ -220,10 +224,10 @@ class Search {
     const Nest& nest = request_.nest;
     uint64_t all_least = 0;
     uint64_t all_more = 0;
-    const auto insert = [&](uint64_t bytes, uint64_t least, uint64_t more, Granules::One one) {
+    const auto insert = [&](uint64_t bytes, uint64_t least, uint64_t more, Granules::One granule) {
       if (bytes < least || more == 0) return;
-      one.iterations = 1 + (bytes - least) / more;
-      if (one.iterations < nest.counts[loop]) granules.insert(one);
+      granule.iterations = 1 + (bytes - least) / more;
+      if (granule.iterations < nest.counts[loop]) granules.insert(granule);
     };
     for (uint32_t g = 0; g < one->groups(); ++g) {
       const Tile& tile = one->tile[g];
@@ -485,29 +489,16 @@ std::optional<NestPlan> decide_stream(const NestRequest& request, const NestEval
   return plan;
 }
 
-template <typename Sink>
-NestPlan decide(const NestRequest& request, Sink& sink) {
+NestPlan uncut_for(const access::Failure& obstacle) {
   NestPlan plan;
-  plan.obstacle = access::dependence_of(request.nest);
-  if (plan.obstacle) return plan;
-  NestEvaluator evaluator(request);
-  if (evaluator.moves() && evaluator.known()) {
-    if (const auto stream = stream_of(request)) {
-      if (const auto found = decide_stream(request, evaluator, *stream, sink)) return *found;
-    }
-  }
-  const auto whole = vectorised(request, evaluator);
-  if (const auto* failure = std::get_if<access::Failure>(&whole)) {
-    plan.obstacle = *failure;
-    return plan;
-  }
-  const Tiles& baseline = std::get<Tiles>(whole);
-  const auto vectorise = [&](Reason reason, const Steps* known) {
-    return plan_of(evaluator, baseline, known, Schedule::vectorised, 1, reason);
-  };
-  if (!evaluator.moves()) return vectorise(Reason::own_memory, nullptr);
-  if (!evaluator.known()) return vectorise(Reason::no_model, nullptr);
+  plan.obstacle = obstacle;
+  return plan;
+}
 
+// Cut or not. With a model of all that moves. (Functions that return one plan only do not copy it.)
+template <typename Sink>
+NestPlan decide_cut(const NestRequest& request, NestEvaluator& evaluator, const Tiles& baseline,
+                    Sink& sink) {
   Steps uncut = evaluator.steps(baseline);
   const double baseline_s = evaluator.time(uncut, Schedule::vectorised, 1);
   Search<Sink> search(request, evaluator, sink);
@@ -520,13 +511,32 @@ NestPlan decide(const NestRequest& request, Sink& sink) {
         {search.best(), search.steps(), search.schedule(), search.window(), search.best_s()}, sink);
   }
   const bool sure = cut && gain_low > evaluator.minimum_gain();
-  plan = sure ? plan_of(evaluator, search.best(), &search.steps(), search.schedule(),
-                        search.window(), Reason::tuned)
-              : vectorise(cut ? Reason::below_margin : Reason::no_faster_plan, &uncut);
+  const Reason reason = sure ? Reason::tuned : cut ? Reason::below_margin : Reason::no_faster_plan;
+  NestPlan plan = sure ? plan_of(evaluator, search.best(), &search.steps(), search.schedule(),
+                                 search.window(), reason)
+                       : plan_of(evaluator, baseline, &uncut, Schedule::vectorised, 1, reason);
   plan.predicted_s = sure ? search.best_s() : baseline_s;
   plan.baseline_s = baseline_s;
   plan.gain_low = gain_low;
   return plan;
+}
+
+template <typename Sink>
+NestPlan decide(const NestRequest& request, Sink& sink) {
+  if (const auto obstacle = access::dependence_of(request.nest)) return uncut_for(*obstacle);
+  NestEvaluator evaluator(request);
+  const bool predictable = evaluator.moves() && evaluator.known();
+  if (predictable) {
+    if (const auto stream = stream_of(request)) {
+      if (const auto found = decide_stream(request, evaluator, *stream, sink)) return *found;
+    }
+  }
+  const auto whole = vectorised(request, evaluator);
+  if (const auto* failure = std::get_if<access::Failure>(&whole)) return uncut_for(*failure);
+  const Tiles& baseline = std::get<Tiles>(whole);
+  if (predictable) return decide_cut(request, evaluator, baseline, sink);
+  return plan_of(evaluator, baseline, nullptr, Schedule::vectorised, 1,
+                 evaluator.moves() ? Reason::no_model : Reason::own_memory);
 }
 
 // Whether buffers allow a candidate.

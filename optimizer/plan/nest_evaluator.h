@@ -423,7 +423,7 @@ class NestEvaluator {
     const VisRequest request = many(tile, direction);
     transfer.many_regions = true;
     transfer.choice = static_cast<uint32_t>(steps.choices.size());
-    steps.choices.emplace_back(choose_vis(request, *link.vis));
+    steps.choices.add([&] { return choose_vis(request, *link.vis); });
     // What the NIC takes of it is bytes, all but a little.
     transfer.slowdown = slowdown(link, direction, tile.bytes());
   }

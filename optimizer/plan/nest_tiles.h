@@ -204,14 +204,14 @@ class TileGrowth {
   // (access::canonical()), nor do runs come to overlap.
   void learn_regions(const access::Lmad& small, const access::Lmad& large, Growth& growth) const {
     const uint64_t count = nest_.counts[loop_];
-    const bool adds = large.dimensions == small.dimensions + 1;
-    if (!adds && large.dimensions != small.dimensions) return;
+    const bool adds = large.dims.size() == small.dims.size() + 1;
+    if (!adds && large.dims.size() != small.dims.size()) return;
     size_t place = 0;  // the dimension that grows
-    while (place < small.dimensions && small.dims[place] == large.dims[place]) ++place;
+    while (place < small.dims.size() && small.dims[place] == large.dims[place]) ++place;
     access::Lmad largest = large;
     size_t beyond = place + 1;
     uint64_t end = 0;  // where what has grown continues
-    if (place < large.dimensions && large.run_bytes == small.run_bytes) {
+    if (place < large.dims.size() && large.run_bytes == small.run_bytes) {
       access::Dimension& dim = largest.dims[place];
       const uint64_t before = adds ? 1 : small.dims[place].count;
       if (dim.count <= before || (adds && dim.count != 2)) return;
@@ -222,7 +222,7 @@ class TileGrowth {
       end = dim.count * stride;
       growth.runs = small.runs() / before * more;
       growth.extent_bytes = more * stride;
-    } else if (place == large.dimensions && large.run_bytes > small.run_bytes) {
+    } else if (place == large.dims.size() && large.run_bytes > small.run_bytes) {
       growth.run_bytes = growth.extent_bytes = large.run_bytes - small.run_bytes;
       largest.run_bytes = end = small.run_bytes + (count - 1) * growth.run_bytes;
       beyond = 0;
@@ -230,12 +230,12 @@ class TileGrowth {
       return;
     }
     const auto rest = small.dims.begin() + static_cast<std::ptrdiff_t>(place + (adds ? 0 : 1));
-    if (place < large.dimensions &&
-        !std::equal(rest, small.dims.begin() + small.dimensions,
+    if (place < large.dims.size() &&
+        !std::equal(rest, small.dims.end(),
                     large.dims.begin() + static_cast<std::ptrdiff_t>(place) + 1)) {
       return;
     }
-    if (beyond < largest.dimensions &&
+    if (beyond < largest.dims.size() &&
         static_cast<uint64_t>(largest.dims[beyond].stride_bytes) <= end) {
       return;
     }

@@ -37,7 +37,7 @@ uint64_t least_chunk(const VisRequest& request) {
 }
 
 uint64_t buffer_per_peer(const VisRequest& request) {
-  return request.max_buffer_bytes / std::max<uint32_t>(request.peers, 1);
+  return request.peers > 1 ? request.max_buffer_bytes / request.peers : request.max_buffer_bytes;
 }
 
 bool is_allowed(const VisRequest& request, VisMethod method) {
@@ -62,11 +62,15 @@ struct Prepared {
   double model_s = 0;
 };
 
+// Of packed messages, with what they take, if there is a model.
+struct PreparedPacked : Prepared {
+  PackedParts parts;
+};
+
 // The window and chunk of packed messages next to those asked for that the request allows. The
-// window gives way to the buffer first: half a chunk costs twice the messages. With a model,
-// `parts` are what they take.
-Prepared fitting_packed(const VisRequest& request, const VisCosts* costs, uint64_t chunk_bytes,
-                        uint32_t window, PackedParts& parts) {
+// window gives way to the buffer first: half a chunk costs twice the messages.
+PreparedPacked fitting_packed(const VisRequest& request, const VisCosts* costs,
+                              uint64_t chunk_bytes, uint32_t window) {
   const uint64_t buffer = buffer_per_peer(request);
   const uint64_t chunk =
       std::clamp(chunk_bytes, least_chunk(request), std::min(request.medium_bytes, buffer));
@@ -75,36 +79,36 @@ Prepared fitting_packed(const VisRequest& request, const VisCosts* costs, uint64
   if (shape.lands) most = std::min<uint64_t>(most, kLandingSlots);
   const auto fitting =
       static_cast<uint32_t>(std::clamp<uint64_t>(most, 1, std::max<uint32_t>(window, 1)));
-  Prepared packed{{VisMethod::packed, fitting, chunk}, shape.lands};
-  if (costs == nullptr) return packed;
-  parts =
-      packed_parts(request, *costs, shape, packed_delay(request, costs->tuning(request.direction)));
-  packed.model_s = packed_time(request, *costs, parts, shape.lands, fitting);
+  PreparedPacked packed{{{VisMethod::packed, fitting, chunk}, shape.lands},
+                        costs != nullptr
+                            ? packed_parts(request, *costs, shape,
+                                           packed_delay(request, costs->tuning(request.direction)))
+                            : PackedParts{}};
+  if (costs != nullptr) {
+    packed.model_s = packed_time(request, *costs, packed.parts, shape.lands, fitting);
+  }
   return packed;
 }
 
 // The same where the caller may leave both to the planner (0).
-Prepared prepare_packed(const VisRequest& request, const VisCosts* costs, uint64_t chunk_bytes,
-                        uint32_t window, PackedParts& parts) {
+PreparedPacked prepare_packed(const VisRequest& request, const VisCosts* costs,
+                              uint64_t chunk_bytes, uint32_t window) {
   static constexpr VisTuning kUntuned;
   const VisTuning& tuning = costs != nullptr ? costs->tuning(request.direction) : kUntuned;
   if (window == 0) window = tuning.window > 0 ? tuning.window : kDefaultPackedWindow;
-  const auto fitting = [&](uint64_t bytes, PackedParts& its_parts) {
-    return fitting_packed(request, costs, bytes, window, its_parts);
+  const auto fitting = [&](uint64_t bytes) {
+    return fitting_packed(request, costs, bytes, window);
   };
-  if (chunk_bytes != 0) return fitting(chunk_bytes, parts);
+  if (chunk_bytes != 0) return fitting(chunk_bytes);
   // Chunks were tuned with regions at the target. Where there is one, chunks can go to their place,
   // which takes nothing of the target's time.
-  if (tuning.chunk_bytes != 0 && !one_place(request)) return fitting(tuning.chunk_bytes, parts);
-  Prepared best = fitting(request.medium_bytes, parts);
+  if (tuning.chunk_bytes != 0 && !one_place(request)) return fitting(tuning.chunk_bytes);
+  PreparedPacked best = fitting(request.medium_bytes);
   if (costs == nullptr) return best;
-  if (tuning.chunk_bytes != 0 && !best.lands) return fitting(tuning.chunk_bytes, parts);
+  if (tuning.chunk_bytes != 0 && !best.lands) return fitting(tuning.chunk_bytes);
   const auto consider = [&](uint64_t bytes) {
-    PackedParts other_parts;
-    const Prepared other = fitting(bytes, other_parts);
-    if (other.model_s >= best.model_s) return;
-    best = other;
-    parts = other_parts;
+    const PreparedPacked other = fitting(bytes);
+    if (other.model_s < best.model_s) best = other;
   };
   if (tuning.chunk_bytes != 0) {
     consider(tuning.chunk_bytes);
@@ -136,13 +140,9 @@ uint64_t sufficient_window(const VisRequest& request, const VisCosts& costs, Vis
                             enough < 1e6 ? static_cast<uint64_t>(enough) + 1 : 1000000);
 }
 
-// A possible method with its window and chunk, where the caller does not choose them (0), and, of
-// packed messages with a model, what they take.
-Prepared prepare(const VisRequest& request, const VisCosts* costs, VisMethod method,
-                 uint64_t chunk_bytes, uint32_t window, PackedParts& packed) {
-  if (method == VisMethod::packed) {
-    return prepare_packed(request, costs, chunk_bytes, window, packed);
-  }
+// A possible method other than packed with its window, where the caller does not choose it (0).
+Prepared prepare_unpacked(const VisRequest& request, const VisCosts* costs, VisMethod method,
+                          uint32_t window) {
   Prepared one{{method, 1, 0}};
   if (method != VisMethod::bounding_box) {
     uint64_t in_flight = window;
@@ -155,6 +155,12 @@ Prepared prepare(const VisRequest& request, const VisCosts* costs, VisMethod met
   }
   if (costs != nullptr) one.model_s = model_time(request, *costs, one.candidate);
   return one;
+}
+
+Prepared prepare(const VisRequest& request, const VisCosts* costs, VisMethod method,
+                 uint64_t chunk_bytes, uint32_t window) {
+  if (method == VisMethod::packed) return prepare_packed(request, costs, chunk_bytes, window);
+  return prepare_unpacked(request, costs, method, window);
 }
 
 VisPlan plan_of(const VisCandidate& candidate, Reason reason) {
@@ -180,36 +186,57 @@ const VisCosts::Residuals& residuals_of(const VisRequest& request, const VisCost
   return costs.residuals(request.direction, compute, vis_spread(request));
 }
 
-// Every possible method, the simplest first.
-struct Methods {
-  struct One : Prepared {
+// Every possible method, the simplest first. What was prepared stays where it was made.
+class Methods {
+ public:
+  struct One {
+    const Prepared* prepared;
     const cost::ResidualTable* residuals;  // that correct its time
-    double at_least_s() const { return model_s * residuals->least(); }
-    double at_most_s() const { return model_s * residuals->most(); }
+    double model_s() const { return prepared->model_s; }
+    double at_least_s() const { return model_s() * residuals->least(); }
+    double at_most_s() const { return model_s() * residuals->most(); }
   };
-  access::Few<One, kVisMethods> all;
-  PackedParts packed;  // of the packed candidate, if there is one
+  using All = access::Few<One, kVisMethods>;
 
-  Methods(const VisRequest& request, const VisCosts& costs) {
+  Methods(const VisRequest& request, const VisCosts& costs)
+      : packs_(is_allowed(request, VisMethod::packed)),
+        packed_(packs_ ? prepare_packed(request, &costs, 0, 0) : PreparedPacked{}) {
     const VisCosts::Residuals& residuals = residuals_of(request, costs);
-    for (size_t i = 0; i < kVisMethods; ++i) {
-      const auto method = static_cast<VisMethod>(i);
+    for (const VisMethod method :
+         {VisMethod::pipelined, VisMethod::native_iov, VisMethod::bounding_box}) {
       if (!is_allowed(request, method)) continue;
-      const Prepared one = prepare(request, &costs, method, 0, 0, packed);
-      all.emplace_back(one, &residuals[i][one.lands ? 1 : 0]);
+      const Prepared& one =
+          unpacked_.add([&] { return prepare_unpacked(request, &costs, method, 0); });
+      all_.emplace_back(&one, &residuals[static_cast<size_t>(method)][0]);
     }
+    if (!packs_) return;
+    all_.emplace_back(&packed_,
+                      &residuals[static_cast<size_t>(VisMethod::packed)][packed_.lands ? 1 : 0]);
   }
+  Methods(const Methods&) = delete;
+  Methods& operator=(const Methods&) = delete;
+
+  const All& all() const { return all_; }
+  /// Of the packed candidate, if there is one.
+  const PackedParts& packed_parts() const { return packed_.parts; }
 
   // The one that is faster than all others, whatever their residuals are; null if that is not
   // clear.
   const One* clearly_fastest() const {
-    const One* const fastest = std::min_element(
-        all.begin(), all.end(), [](const One& a, const One& b) { return a.model_s < b.model_s; });
-    for (const One& other : all) {
+    const One* const fastest =
+        std::min_element(all_.begin(), all_.end(),
+                         [](const One& a, const One& b) { return a.model_s() < b.model_s(); });
+    for (const One& other : all_) {
       if (&other != fastest && other.at_least_s() <= fastest->at_most_s()) return nullptr;
     }
     return fastest;
   }
+
+ private:
+  bool packs_;
+  PreparedPacked packed_;
+  access::Few<Prepared, kVisMethods - 1> unpacked_;
+  All all_;
 };
 
 // Where residuals are looked up.
@@ -233,19 +260,20 @@ class Place {
 };
 
 // A candidate with what corrects its time, and the logarithm of both together.
-struct Judged : Prepared {
+struct Judged {
+  const Prepared* prepared;
   cost::LogRatio residual;
-  double log_s = 0;  // nearly
+  double log_s;  // nearly
   // Down to the lower end of its interval, and up to the upper one.
   double below() const { return residual.value - residual.low; }
   double above() const { return residual.high - residual.value; }
-  double predicted_s() const { return model_s * std::exp(residual.value); }
+  double predicted_s() const { return prepared->model_s * std::exp(residual.value); }
 
-  Judged() = default;
   Judged(const Methods::One& one, const Place& place)
-      : Prepared(one),
+      : prepared(one.prepared),
         residual(place.in(*one.residuals)),
-        log_s(std::numbers::ln2 * cost::quick_log2(std::max(model_s, 1e-12)) + residual.value) {}
+        log_s(std::numbers::ln2 * cost::quick_log2(std::max(one.model_s(), 1e-12)) +
+              residual.value) {}
 };
 
 // Of logarithms, which are neither huge nor tiny: std::hypot() takes care of such.
@@ -271,52 +299,50 @@ VisPlan blind(const VisRequest& request) {
                     piece_bytes / kPackedBelowMessages < request.message_bytes &&
                     vis_allowed(request, VisMethod::packed);
   const VisMethod method = pack ? VisMethod::packed : VisMethod::pipelined;
-  PackedParts none;
-  return plan_of(prepare(request, nullptr, method, 0, 0, none).candidate, Reason::no_model);
+  return plan_of(prepare(request, nullptr, method, 0, 0).candidate, Reason::no_model);
 }
 
-// The method that is chosen, and what it was chosen before.
-struct Decision {
-  Judged chosen;
-  Judged other;  // the same, where there is no other
-  bool uncertain = false;
+// The method that is chosen, and what it was chosen before. As long as the methods live.
+class Decision {
+ public:
+  template <typename Sink>
+  Decision(const Methods& methods, const Place& place, Sink sink) {
+    // The two fastest; of methods that take equally long the simpler one, which comes first.
+    for (size_t i = 0; i < methods.all().size(); ++i) {
+      const Judged& judged = judged_.add([&] { return Judged(methods.all()[i], place); });
+      if constexpr (!std::is_same_v<Sink, NoSink>) {
+        sink.considered(judged.prepared->candidate, judged.prepared->model_s,
+                        std::exp(judged.residual.value), std::exp(judged.residual.low),
+                        std::exp(judged.residual.high));
+      }
+      if (judged.log_s < chosen().log_s) {
+        other_ = std::exchange(chosen_, i);
+      } else if (i == 1 || (i > 1 && judged.log_s < other().log_s)) {
+        other_ = i;
+      }
+    }
+    if (judged_.size() < 2) return;
+    // ln(chosen / other) lies in [difference - down, difference + up].
+    const double difference = chosen().log_s - other().log_s;
+    const double up = length(chosen().above(), other().below());
+    const double down = length(chosen().below(), other().above());
+    uncertain_ = difference + up >= 0;
+    // What either loses at most: the faster one exp(difference + up) - 1, the other one
+    // exp(down - difference) - 1.
+    if (difference + up > down - difference) std::swap(chosen_, other_);
+  }
+
+  const Judged& chosen() const { return judged_[chosen_]; }
+  /// The same, where there is no other.
+  const Judged& other() const { return judged_[other_]; }
+  bool uncertain() const { return uncertain_; }
+
+ private:
+  access::Few<Judged, kVisMethods> judged_;
+  size_t chosen_ = 0;
+  size_t other_ = 0;
+  bool uncertain_ = false;
 };
-
-template <typename Sink>
-Decision decide(const Methods& methods, const Place& place, Sink sink) {
-  Decision decision;
-  // The two fastest; of methods that take equally long the simpler one, which comes first.
-  Judged& best = decision.chosen;
-  Judged& next = decision.other;
-  size_t count = 0;
-  for (const Methods::One& one : methods.all) {
-    const Judged judged(one, place);
-    if constexpr (!std::is_same_v<Sink, NoSink>) {
-      sink.considered(judged.candidate, judged.model_s, std::exp(judged.residual.value),
-                      std::exp(judged.residual.low), std::exp(judged.residual.high));
-    }
-    if (count == 0 || judged.log_s < best.log_s) {
-      next = best;
-      best = judged;
-    } else if (count == 1 || judged.log_s < next.log_s) {
-      next = judged;
-    }
-    ++count;
-  }
-  if (count < 2) {
-    next = best;
-    return decision;
-  }
-  // ln(best / next) lies in [difference - down, difference + up].
-  const double difference = best.log_s - next.log_s;
-  const double up = length(best.above(), next.below());
-  const double down = length(best.below(), next.above());
-  decision.uncertain = difference + up >= 0;
-  // What either loses at most: the best one exp(difference + up) - 1, the other one
-  // exp(down - difference) - 1.
-  if (difference + up > down - difference) std::swap(best, next);
-  return decision;
-}
 
 // Of a candidate that was not found by its time.
 cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,
@@ -329,12 +355,13 @@ cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,
 template <typename Sink>
 VisPlan plan_with(const VisRequest& request, const VisCosts* costs, Sink sink) {
   if (!predictable(request, costs)) return blind(request);
-  const Decision decision = decide(Methods(request, *costs), Place(request), sink);
-  VisPlan plan = plan_of(decision.chosen.candidate, Reason::tuned);
-  plan.predicted_s = decision.chosen.predicted_s();
-  plan.runner_up = decision.other.candidate.method;
-  plan.runner_up_s = decision.other.predicted_s();
-  plan.uncertain = decision.uncertain;
+  const Methods methods(request, *costs);
+  const Decision decision(methods, Place(request), sink);
+  VisPlan plan = plan_of(decision.chosen().prepared->candidate, Reason::tuned);
+  plan.predicted_s = decision.chosen().predicted_s();
+  plan.runner_up = decision.other().prepared->candidate.method;
+  plan.runner_up_s = decision.other().predicted_s();
+  plan.uncertain = decision.uncertain();
   return plan;
 }
 
@@ -374,29 +401,28 @@ VisPlan explain_vis(const VisRequest& request, const VisCosts* costs, VisSink& s
 }
 
 VisChoice detail::choose_vis(const VisRequest& request, const VisCosts& costs) noexcept {
-  VisChoice choice;
+  const auto choose = [](const VisCandidate& candidate, const VisStage& stage,
+                         const cost::LogRatio& residual) -> VisChoice {
+    return {candidate, stage, residual, std::exp(residual.value)};
+  };
   if (!predictable(request, &costs)) {
     const VisPlan plan = blind(request);
-    choice.candidate = {plan.method, plan.window, plan.chunk_bytes};
-    choice.residual = residual_of(request, costs, choice.candidate);
-    choice.stage = vis_stage(request, costs, choice.candidate);
-  } else {
-    const Methods methods(request, costs);
-    const Place place(request);
-    if (const Methods::One* const fastest = methods.clearly_fastest()) {
-      choice.candidate = fastest->candidate;
-      choice.residual = place.in(*fastest->residuals);
-    } else {
-      const Decision decision = decide(methods, place, NoSink{});
-      choice.candidate = decision.chosen.candidate;
-      choice.residual = decision.chosen.residual;
-    }
-    choice.stage = choice.candidate.method == VisMethod::packed
-                       ? packed_stage(methods.packed)
-                       : vis_stage(request, costs, choice.candidate);
+    const VisCandidate candidate{plan.method, plan.window, plan.chunk_bytes};
+    return choose(candidate, vis_stage(request, costs, candidate),
+                  residual_of(request, costs, candidate));
   }
-  choice.factor = std::exp(choice.residual.value);
-  return choice;
+  const Methods methods(request, costs);
+  const Place place(request);
+  const auto with_stage = [&](const VisCandidate& candidate, const cost::LogRatio& residual) {
+    return candidate.method == VisMethod::packed
+               ? choose(candidate, packed_stage(methods.packed_parts()), residual)
+               : choose(candidate, vis_stage(request, costs, candidate), residual);
+  };
+  if (const Methods::One* const fastest = methods.clearly_fastest()) {
+    return with_stage(fastest->prepared->candidate, place.in(*fastest->residuals));
+  }
+  const Decision decision(methods, place, NoSink{});
+  return with_stage(decision.chosen().prepared->candidate, decision.chosen().residual);
 }
 
 VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod method,
@@ -404,9 +430,7 @@ VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod me
   if (!vis_allowed(request, method)) return plan_vis(request, costs);
   const bool known = costs != nullptr && costs->has(request.direction) &&
                      (method != VisMethod::packed || costs->has_am());
-  PackedParts parts;
-  const Prepared prepared =
-      prepare(request, known ? costs : nullptr, method, chunk_bytes, window, parts);
+  const Prepared prepared = prepare(request, known ? costs : nullptr, method, chunk_bytes, window);
   VisPlan plan = plan_of(prepared.candidate, Reason::forced);
   if (known) {
     const cost::LogRatio residual = residual_of(request, *costs, prepared.candidate);

@@ -21,12 +21,12 @@ struct Distance {
 Distance distance_in(const Lmad& region, uint64_t distance) {
   std::array<uint64_t, access::kMaxDimensions> packed_stride{};
   uint64_t packed = region.run_bytes;
-  for (size_t k = 0; k < region.dimensions; ++k) {
+  for (size_t k = 0; k < region.dims.size(); ++k) {
     packed_stride[k] = packed;
     packed *= region.dims[k].count;
   }
   Distance of;
-  for (size_t k = region.dimensions; k-- > 0;) {
+  for (size_t k = region.dims.size(); k-- > 0;) {
     const auto stride = static_cast<uint64_t>(region.dims[k].stride_bytes);
     of.index[k] = std::min(distance / stride, region.dims[k].count - 1);
     distance -= of.index[k] * stride;
@@ -59,14 +59,14 @@ std::optional<KeptRegion> view_of(const FetchedRegion& region, const WantedRegio
     if (count < 2 || stride_bytes == 0) continue;
     const Distance each = distance_in(region.bytes, static_cast<uint64_t>(std::abs(stride_bytes)));
     if (unaligned(each.packed)) return std::nullopt;
-    for (size_t k = 0; k < region.bytes.dimensions; ++k) {
+    for (size_t k = 0; k < region.bytes.dims.size(); ++k) {
       sum.index[k] += each.index[k] * (count - 1);
     }
     sum.bytes += each.bytes * (count - 1);
     kept.stride_bytes[loop] = stride_bytes < 0 ? -each.packed : each.packed;
     if (stride_bytes < 0) kept.data += each.packed * static_cast<int64_t>(count - 1);
   }
-  for (size_t k = 0; k < region.bytes.dimensions; ++k) {
+  for (size_t k = 0; k < region.bytes.dims.size(); ++k) {
     if (sum.index[k] >= region.bytes.dims[k].count) return std::nullopt;
   }
   if (sum.bytes + wanted.bytes > region.bytes.run_bytes) return std::nullopt;

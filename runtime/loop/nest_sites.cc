@@ -115,7 +115,7 @@ vis::Strided strided_of(const access::Lmad& tile) {
   vis::Strided shape;
   shape.bytes = tile.run_bytes;
   auto local = static_cast<int64_t>(tile.run_bytes);
-  for (uint32_t d = 0; d < tile.dimensions; ++d) {
+  for (uint32_t d = 0; d < tile.dims.size(); ++d) {
     shape.dimensions.push_back({tile.dims[d].count, tile.dims[d].stride_bytes, local});
     local *= static_cast<int64_t>(tile.dims[d].count);
   }
