@@ -1,5 +1,5 @@
-// Offsets and strides that may be too large for a number: the result is then the number that is
-// nearest, which no segment has.
+// Offsets, strides and sizes that may be too large for a number: the result is then the number that
+// is nearest, which no segment has.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,17 @@ inline int64_t saturating_multiply(int64_t a, int64_t b) {
   int64_t product = 0;
   if (!__builtin_mul_overflow(a, b, &product) && product >= -kFarthest) return product;
   return (a < 0) == (b < 0) ? kFarthest : -kFarthest;
+}
+
+/// Sizes.
+inline uint64_t saturating_add(uint64_t a, uint64_t b) {
+  uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<uint64_t>::max() : sum;
+}
+
+inline uint64_t saturating_multiply(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<uint64_t>::max() : product;
 }
 
 /// From the first of `count` iterations to the last; at least one.

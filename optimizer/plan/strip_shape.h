@@ -3,22 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
+#include "optimizer/access/saturate.h"
 #include "optimizer/plan/strip.h"
 
 namespace stripline::plan::detail {
 
-inline uint64_t saturating_add(uint64_t a, uint64_t b) {
-  return a > std::numeric_limits<uint64_t>::max() - b ? std::numeric_limits<uint64_t>::max()
-                                                      : a + b;
-}
-
-inline uint64_t saturating_multiply(uint64_t a, uint64_t b) {
-  return b != 0 && a > std::numeric_limits<uint64_t>::max() / b
-             ? std::numeric_limits<uint64_t>::max()
-             : a * b;
-}
+using access::saturating_add;
+using access::saturating_multiply;
 
 inline uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 

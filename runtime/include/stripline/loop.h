@@ -22,7 +22,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +32,7 @@
 #include <stripline/context.h>
 #include <stripline/global_ptr.h>
 
+#include "optimizer/access/saturate.h"
 #include "optimizer/cost/compute_costs.h"
 #include "optimizer/plan/strip.h"
 
@@ -205,15 +205,9 @@ class LoopRun {
   Strip strip_;
 };
 
-/// Of so many elements and the halo behind them; where that is too large for a number, more than
-/// any segment has.
+/// Of so many elements and the halo behind them.
 inline uint64_t loop_bytes(uint64_t count, uint64_t halo, uint64_t element_bytes) {
-  uint64_t bytes = 0;
-  if (__builtin_add_overflow(count, halo, &bytes) ||
-      __builtin_mul_overflow(bytes, element_bytes, &bytes)) {
-    return std::numeric_limits<uint64_t>::max();
-  }
-  return bytes;
+  return access::saturating_multiply(access::saturating_add(count, halo), element_bytes);
 }
 
 /// What a loop over memory in reach begins with: checks the range as a transfer would be, and makes
