@@ -418,8 +418,8 @@ TEST(PlanNest, PredictsWhatAnExactScheduleTakes) {
   }
 }
 
-// With buffers for a small part of the data, a window more means smaller steps, and the sizes between
-// those that fill the buffers are worse than both.
+// With buffers for a small part of the data, a window more means smaller steps, and the sizes
+// between those that fill the buffers are worse than both.
 TEST(PlanNest, TriesEverySizeThatFillsItsBuffers) {
   const Network network(model::example_model());
   NestRequest request = stream(network, 1 << 21, Mode::update);
