@@ -1,6 +1,7 @@
 #include "optimizer/access/lmad.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <span>
