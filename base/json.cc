@@ -6,7 +6,8 @@
 #include <cstdio>
 #include <fstream>
 #include <system_error>
-#include <unistd.h>
+
+#include "base/atomic_file.h"
 
 namespace stripline {
 namespace {
@@ -131,25 +132,7 @@ Result<Json> read_json_file(const std::filesystem::path& path, size_t max_bytes)
 
 Status write_json_file(const std::filesystem::path& path, const Json& value) {
   STRIPLINE_RETURN_IF_ERROR(canonical_json(value));  // refuses what cannot be read back
-  const std::filesystem::path temporary = path.string() + ".tmp" + std::to_string(::getpid());
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << value.dump(2) << '\n';
-    out.flush();
-    if (!out) {
-      std::error_code ignored;
-      std::filesystem::remove(temporary, ignored);
-      return Error(ErrorCode::unavailable, "cannot write '" + temporary.string() +
-                                               "'; check that the folder exists and has space");
-    }
-  }
-  std::error_code ec;
-  std::filesystem::rename(temporary, path, ec);
-  if (ec) {
-    return Error(ErrorCode::unavailable,
-                 "cannot rename onto '" + path.string() + "': " + ec.message());
-  }
-  return {};
+  return write_atomically(path, value.dump(2) + '\n');
 }
 
 Result<std::string> canonical_json(const Json& value) {

@@ -30,7 +30,10 @@ constexpr std::array kVariables = {
              "0: loops count on the bandwidth of an idle network, whoever else communicates"},
     Variable{"STRIPLINE_SWITCHES", "",
              "switches above this host, from the uppermost down, joined by dots; default: what "
-             "Slurm says"},
+             "the file says, or Slurm"},
+    Variable{"STRIPLINE_SWITCHES_FILE", "",
+             "file with a line for each host: its name and its switches, as stripline-switches "
+             "finds them"},
     Variable{"STRIPLINE_TRACE", "off",
              "summary: what tuned plans saved, at the end; sites: also what was chosen where"},
     Variable{"STRIPLINE_LOOP_BUFFERS", "128M",

@@ -6,8 +6,8 @@
 #include <random>
 #include <string>
 
+#include "base/atomic_file.h"
 #include "base/exit_codes.h"
-#include "cli/atomic_file.h"
 #include "cli/console.h"
 #include "cli/format.h"
 #include "cli/names.h"

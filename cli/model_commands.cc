@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "base/quantity.h"
-#include "cli/atomic_file.h"
 #include "cli/console.h"
 #include "cli/find_model.h"
 #include "cli/format.h"

@@ -6,6 +6,7 @@
 
 #include <stripline/team.h>
 
+#include "base/host_name.h"
 #include "optimizer/model/paths.h"
 #include "runtime/rma/context_state.h"
 
@@ -118,7 +119,7 @@ Result<std::unique_ptr<InnerSession>> InnerSession::open_on_node(Session& job,
                  "the emulated network stands between all ranks, also of one node");
   }
   const team all = team::world(outer);
-  const std::vector<std::string> hosts = all_gather(all, bootstrap::host_name());
+  const std::vector<std::string> hosts = all_gather(all, host_name());
   if (std::ranges::count(hosts, hosts.front()) < 2) {
     return Error(ErrorCode::failed_precondition,
                  "no rank shares rank 0's node; ask for more ranks than nodes");

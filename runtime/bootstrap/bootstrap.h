@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "base/host_name.h"
 #include "base/result.h"
-#include "runtime/bootstrap/host_name.h"
 #include "runtime/bootstrap/operation_record.h"
 
 namespace stripline {

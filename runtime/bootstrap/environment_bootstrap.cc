@@ -10,6 +10,7 @@
 
 #include <stripline/global_ptr.h>
 
+#include "base/host_name.h"
 #include "base/json_channel.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/hex.h"

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/host_name.h"
 #include "base/json_channel.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/scoped_environment.h"

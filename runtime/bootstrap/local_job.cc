@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/bootstrap/host_name.h"
+#include "base/host_name.h"
 
 namespace stripline::bootstrap {
 namespace {

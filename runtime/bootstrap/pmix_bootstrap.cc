@@ -15,6 +15,7 @@
 #include <stripline/global_ptr.h>
 
 #include "base/exit_codes.h"
+#include "base/host_name.h"
 #include "runtime/bootstrap/pmix_library.h"
 
 namespace stripline::bootstrap {

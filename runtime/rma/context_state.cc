@@ -8,6 +8,7 @@
 #include <stripline/team.h>
 
 #include "base/exit_codes.h"
+#include "base/host_name.h"
 #include "runtime/fabric/atomic_apply.h"
 #include "runtime/fabric/shortcuts.h"
 #include "runtime/machine/fingerprint.h"
@@ -47,8 +48,7 @@ Result<fabric::Progress> progress_of(const std::string& name) {
 }
 
 Error on_this_rank(const bootstrap::Bootstrap& bootstrap, const Error& error) {
-  return error.with_context("rank " + std::to_string(bootstrap.rank()) + " on " +
-                            bootstrap::host_name());
+  return error.with_context("rank " + std::to_string(bootstrap.rank()) + " on " + host_name());
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace stripline::cli {
+namespace stripline {
 
 /// A temporary file beside its destination, which commit() renames onto it. Without commit() the
 /// destination stays as it was and the temporary file is removed.
@@ -38,4 +38,7 @@ class AtomicFile {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-}  // namespace stripline::cli
+/// All of a file at once. Errors: unavailable.
+Status write_atomically(const std::filesystem::path& destination, std::string_view data);
+
+}  // namespace stripline

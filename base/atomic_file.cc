@@ -1,11 +1,11 @@
-#include "cli/atomic_file.h"
+#include "base/atomic_file.h"
 
 #include <cerrno>
 #include <string>
 #include <system_error>
 #include <unistd.h>
 
-namespace stripline::cli {
+namespace stripline {
 namespace {
 
 Error write_error(const std::filesystem::path& path, int error) {
@@ -46,4 +46,10 @@ Status AtomicFile::commit() {
   return {};
 }
 
-}  // namespace stripline::cli
+Status write_atomically(const std::filesystem::path& destination, std::string_view data) {
+  STRIPLINE_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(destination));
+  STRIPLINE_RETURN_IF_ERROR(file.write(data));
+  return file.commit();
+}
+
+}  // namespace stripline

@@ -1,9 +1,9 @@
-#include "runtime/bootstrap/host_name.h"
+#include "base/host_name.h"
 
 #include <array>
 #include <unistd.h>
 
-namespace stripline::bootstrap {
+namespace stripline {
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -11,4 +11,4 @@ std::string host_name() {
   return name.data();
 }
 
-}  // namespace stripline::bootstrap
+}  // namespace stripline

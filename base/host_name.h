@@ -2,9 +2,9 @@
 
 #include <string>
 
-namespace stripline::bootstrap {
+namespace stripline {
 
 /// This host's name, for messages.
 std::string host_name();
 
-}  // namespace stripline::bootstrap
+}  // namespace stripline
