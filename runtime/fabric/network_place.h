@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "base/result.h"
 #include "optimizer/model/service_model.h"
 
 namespace stripline::fabric {
@@ -26,8 +28,16 @@ struct NetworkPlace {
 std::optional<uint32_t> distance(const NetworkPlace& one, const NetworkPlace& other,
                                  model::DistanceScale scale);
 
-/// What a job with the switches of this node says: STRIPLINE_SWITCHES, or what Slurm does
-/// (SLURM_TOPOLOGY_ADDR without the node's own name). Empty if nobody does.
-std::string switches_of_environment();
+/// The switches of a host in a text with a line for each: its name and, after blanks, its switches
+/// as NetworkPlace has them. Lines that begin with # and empty ones say nothing. A host of another
+/// domain is another one, but for who says none. Empty if there is no line for it.
+/// failed_precondition if a line is anything else; `what` names the text.
+Result<std::string> switches_of_host(std::string_view text, std::string_view host,
+                                     std::string_view what);
+
+/// What tells the switches of this node: STRIPLINE_SWITCHES, else the file that
+/// STRIPLINE_SWITCHES_FILE names, else Slurm (SLURM_TOPOLOGY_ADDR without the node's own name).
+/// Empty if nobody does. Errors: those of switches_of_host(); not_found if there is no such file.
+Result<std::string> switches_of_environment();
 
 }  // namespace stripline::fabric

@@ -1,10 +1,15 @@
 #include "runtime/fabric/network_place.h"
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
+#include <string_view>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
+#include "base/host_name.h"
 #include "runtime/bootstrap/scoped_environment.h"
 
 namespace stripline::fabric {
@@ -46,26 +51,71 @@ TEST(NetworkPlace, TakesNeighbouringNumbersForNeighbours) {
 
 TEST(NetworkPlace, AsksTheEnvironment) {
   const bootstrap::ScopedEnvironment none(Variables{{"STRIPLINE_SWITCHES", {}},
+                                                    {"STRIPLINE_SWITCHES_FILE", {}},
                                                     {"SLURM_TOPOLOGY_ADDR", {}},
                                                     {"SLURM_TOPOLOGY_ADDR_PATTERN", {}}});
-  EXPECT_EQ(switches_of_environment(), "");
+  EXPECT_EQ(*switches_of_environment(), "");
   const bootstrap::ScopedEnvironment slurm(Variables{{"SLURM_TOPOLOGY_ADDR", "core.leaf2.node17"}});
-  EXPECT_EQ(switches_of_environment(), "core.leaf2");
+  EXPECT_EQ(*switches_of_environment(), "core.leaf2");
   {
     const bootstrap::ScopedEnvironment flat(Variables{{"SLURM_TOPOLOGY_ADDR", "node17"}});
-    EXPECT_EQ(switches_of_environment(), "");
+    EXPECT_EQ(*switches_of_environment(), "");
   }
   const auto of_slurm = [](const char* address, const char* pattern) {
     const bootstrap::ScopedEnvironment both(
         Variables{{"SLURM_TOPOLOGY_ADDR", address}, {"SLURM_TOPOLOGY_ADDR_PATTERN", pattern}});
-    return switches_of_environment();
+    return *switches_of_environment();
   };
   EXPECT_EQ(of_slurm("core.leaf2.node17", "switch.switch.node"), "core.leaf2");
   EXPECT_EQ(of_slurm("core.leaf2.node17.site.org", "switch.switch.node"), "core.leaf2");
   EXPECT_EQ(of_slurm("node17.site.org", "node"), "");
   EXPECT_EQ(of_slurm("core.leaf2", "switch.switch.switch.node"), "core.leaf2");
   const bootstrap::ScopedEnvironment own(Variables{{"STRIPLINE_SWITCHES", "core.leaf3"}});
-  EXPECT_EQ(switches_of_environment(), "core.leaf3");
+  EXPECT_EQ(*switches_of_environment(), "core.leaf3");
+}
+
+TEST(NetworkPlace, ReadsTheSwitchesOfHosts) {
+  const char* const text =
+      "# measured\n"
+      "\n"
+      "node1 core.leaf1\n"
+      "  node2\tcore.leaf2 \r\n"
+      "node3.site.org core.leaf3";
+  const auto of = [&](std::string_view host) { return *switches_of_host(text, host, "the text"); };
+  EXPECT_EQ(of("node1"), "core.leaf1");
+  EXPECT_EQ(of("node2"), "core.leaf2");
+  EXPECT_EQ(of("node2.site.org"), "core.leaf2");
+  EXPECT_EQ(of("node3"), "core.leaf3");
+  EXPECT_EQ(of("node3.site.org"), "core.leaf3");
+  EXPECT_EQ(of("node3.other.org"), "");
+  EXPECT_EQ(of("node"), "");
+  EXPECT_EQ(*switches_of_host("", "node1", "the text"), "");
+}
+
+TEST(NetworkPlace, SaysWhichLineIsNone) {
+  for (const char* text : {"\nnode1", "\nnode1 a b", "\nnode1 .a", "\nnode1 a.", "\nnode1 a..b"}) {
+    const auto switches = switches_of_host(text, "node2", "the text");
+    ASSERT_FALSE(switches.ok()) << text;
+    EXPECT_EQ(switches.error().code(), ErrorCode::failed_precondition);
+    EXPECT_EQ(switches.error().message().find("the text, line 2: expected a host"), 0U)
+        << switches.error().message();
+  }
+}
+
+TEST(NetworkPlace, ReadsTheFileThatTheEnvironmentNames) {
+  const std::string path =
+      testing::TempDir() + "stripline_switches_" + std::to_string(getpid()) + ".txt";
+  std::ofstream(path) << "other 0.1\n" << host_name() << " 0.7\n";
+  const bootstrap::ScopedEnvironment file(
+      Variables{{"STRIPLINE_SWITCHES", {}}, {"STRIPLINE_SWITCHES_FILE", path}});
+  EXPECT_EQ(*switches_of_environment(), "0.7");
+  std::ofstream(path) << "nothing\n";
+  EXPECT_EQ(switches_of_environment().error().code(), ErrorCode::failed_precondition);
+  std::filesystem::remove(path);
+  const auto missing = switches_of_environment();
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code(), ErrorCode::not_found);
+  EXPECT_NE(missing.error().message().find(path), std::string::npos);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ NetworkLoads::NetworkLoads(const ContextState& context) {
       if (context.rank == 0) {
         std::fprintf(stderr,
                      "stripline: the tuned model counts switches between nodes, and those above "
-                     "rank %u are not known (STRIPLINE_SWITCHES), so loops take the network for "
+                     "rank %u are not known (STRIPLINE_SWITCHES, STRIPLINE_SWITCHES_FILE), so "
+                     "loops take the network for "
                      "one that nobody else uses\n",
                      mine.switches.empty() ? context.rank : rank);
       }

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "optimizer/model/service_model.h"
-#include "runtime/fabric/fabric.h"
-#include "runtime/rma/context_state.h"
+#include "runtime/fabric/network_place.h"
 #include "suites/grids.h"
 #include "suites/micro/micro.h"
 #include "suites/micro/pairs.h"
 #include "suites/micro/transfer.h"
+#include "suites/nodes.h"
 #include "suites/pattern.h"
 #include "suites/repeat.h"
 
@@ -18,27 +18,9 @@ namespace stripline::suites {
 namespace {
 
 using experiment::SampleSeries;
-using fabric::NetworkPlace;
 
 // Enough for a stream in which the first operation's way does not matter much.
 constexpr size_t kOperations = 16;
-
-/// The first rank of each node, and where it is.
-struct Nodes {
-  std::vector<rank_t> rank;
-  std::vector<NetworkPlace> place;
-};
-
-Nodes nodes_of(Context& context) {
-  Nodes nodes;
-  for (rank_t rank = 0; rank < context.rank_n(); ++rank) {
-    NetworkPlace place = context.state().fabric->place(rank);
-    if (place.node < nodes.rank.size()) continue;
-    nodes.rank.push_back(rank);
-    nodes.place.push_back(std::move(place));
-  }
-  return nodes;
-}
 
 Result<std::vector<uint32_t>> partners(const Nodes& nodes, const experiment::Point& point) {
   const auto count = static_cast<uint32_t>(size_param(point, "nodes"));
@@ -53,7 +35,8 @@ Result<std::vector<uint32_t>> partners(const Nodes& nodes, const experiment::Poi
   if (!fabric::distance(nodes.place[0], nodes.place[0], scale)) {
     return Error(ErrorCode::invalid_argument,
                  "the switches of these nodes are not known; set STRIPLINE_SWITCHES on each, or "
-                 "use scale=numbers");
+                 "STRIPLINE_SWITCHES_FILE to what stripline-switches has written, or use "
+                 "scale=numbers");
   }
   const auto partner = pair_at_distance(count, distance, [&](uint32_t a, uint32_t b) {
     return fabric::distance(nodes.place[a], nodes.place[b], scale)

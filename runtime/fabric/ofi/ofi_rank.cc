@@ -54,6 +54,7 @@ Result<std::unique_ptr<Fabric>> OfiRank::open(const OpenOptions& options,
   STRIPLINE_RETURN_IF_ERROR(rank->allocate(options.segment_bytes, options.same_node));
   rank->find_atomics();
   rank->describe(options.fabric);
+  STRIPLINE_ASSIGN_OR_RETURN(rank->address_.switches, switches_of_environment());
   return std::unique_ptr<Fabric>(std::move(rank));
 }
 
@@ -105,7 +106,6 @@ void OfiRank::describe(const std::string& fabric) {
   address_.mailbox_file = SharedFile::of(mailbox_.file());
   address_.mailbox_address = reinterpret_cast<uintptr_t>(mailbox_.rings());
   address_.host = Host::here();
-  address_.switches = switches_of_environment();
 
   info_.name = fabric;
   info_.provider = endpoint_.provider();

@@ -1,0 +1,206 @@
+// stripline-switches: tells from latencies which nodes are at the same switches, for clusters where
+// nobody says. A program like any other, of one rank or more on each node; start it by any launcher
+// (docs/launching.md).
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include <stripline/context.h>
+#include <stripline/team.h>
+
+#include "base/atomic_file.h"
+#include "base/exit_codes.h"
+#include "base/host_name.h"
+#include "runtime/fabric/fabric.h"
+#include "runtime/rma/context_state.h"
+#include "suites/nodes.h"
+#include "suites/switches/switch_tree.h"
+
+namespace {
+
+using namespace stripline;          // NOLINT(google-build-using-namespace)
+using namespace stripline::suites;  // NOLINT(google-build-using-namespace)
+
+using HostName = std::array<char, 256>;
+
+// Below what a clock tells apart nothing is nearer than anything else.
+constexpr double kLeastSeconds = 1e-9;
+
+HostName name_of_host(Context& context) {
+  const auto& fabric = *context.state().fabric;
+  // The nodes of an emulated network are all this host.
+  const std::string text = fabric.info().provider == "emulated"
+                               ? "node" + std::to_string(fabric.place(context.rank_me()).node)
+                               : host_name();
+  HostName name{};
+  text.copy(name.data(), name.size() - 1);
+  return name;
+}
+
+// Of so many gets of a word: a quarter took less. The shortest one differs more from one
+// measurement to the next where the network's own times vary; the mean, where others disturb it.
+double latency_to(Context& context, global_ptr<uint64_t> there, size_t repetitions) {
+  std::vector<double> seconds(repetitions);
+  uint64_t word = 0;
+  for (double& one_s : seconds) {
+    const double start_s = context.now_s();
+    context.rget(there, &word, 1).wait();
+    one_s = context.now_s() - start_s;
+  }
+  const auto quarter = seconds.begin() + static_cast<std::ptrdiff_t>(repetitions / 4);
+  std::ranges::nth_element(seconds, quarter);
+  return std::max(*quarter, kLeastSeconds);
+}
+
+// Between the first ranks of all nodes, on rank 0. Collective.
+Result<Latencies> measure(Context& context, const Nodes& nodes, size_t repetitions) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto words, context.new_symmetric_array<uint64_t>(1));
+  const size_t count = nodes.rank.size();
+  const auto mine = std::ranges::find(nodes.rank, context.rank_me()) - nodes.rank.begin();
+  const auto node = static_cast<size_t>(mine);
+  std::vector<double> from_here(count);
+  for (size_t round = 0; round < rounds_of_pairs(count); ++round) {
+    const size_t partner = node < count ? partner_in_round(count, round, node) : count;
+    // One after the other, so that nobody is busy with a get of its own.
+    for (const bool first : {true, false}) {
+      context.barrier();
+      if (partner < count && (node < partner) == first) {
+        from_here[partner] =
+            latency_to(context, context.on_rank(words, nodes.rank[partner]), repetitions);
+      }
+    }
+  }
+  context.barrier();
+  std::vector<double> of_ranks(context.rank_me() == 0 ? count * context.rank_n() : 0);
+  team::world(context).gather(from_here, of_ranks, 0);
+  Latencies latencies(count);
+  if (context.rank_me() == 0) {
+    for (size_t from = 0; from < count; ++from) {
+      std::copy_n(of_ranks.begin() + static_cast<std::ptrdiff_t>(nodes.rank[from] * count), count,
+                  latencies.all().begin() + static_cast<std::ptrdiff_t>(from * count));
+    }
+  }
+  context.delete_symmetric_array(words);
+  return latencies;
+}
+
+// Pairs of nodes that are at another distance by latencies than what the job was told says, and how
+// many there are; none where it was told nothing.
+struct Contradictions {
+  size_t pairs = 0;
+  size_t told = 0;
+};
+
+Contradictions contradictions(const Nodes& nodes, const SwitchTree& tree) {
+  Contradictions found;
+  for (size_t a = 0; a < nodes.place.size(); ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      constexpr auto kScale = model::DistanceScale::switches;
+      const auto told = fabric::distance(nodes.place[a], nodes.place[b], kScale);
+      if (!told) continue;
+      ++found.told;
+      if (told != fabric::distance({0, tree.switches[a]}, {1, tree.switches[b]}, kScale)) {
+        ++found.pairs;
+      }
+    }
+  }
+  return found;
+}
+
+std::string text_of(const Nodes& nodes, const std::vector<HostName>& hosts,
+                    const SwitchTree& tree) {
+  std::ostringstream text;
+  text << "# Switches above each host, from the uppermost down, by latencies of gets of 8 bytes;\n"
+          "# for STRIPLINE_SWITCHES_FILE. One way and the other differ by "
+       << std::round(1000 * tree.noise) / 10 << " %.\n";
+  for (size_t distance = 0; distance < tree.levels.size(); ++distance) {
+    const SwitchTree::Level& level = tree.levels[distance];
+    if (level.pairs == 0) continue;
+    std::array<char, 128> line{};
+    std::snprintf(line.data(), line.size(), "# distance %zu: %zu pairs, %.3f to %.3f us\n",
+                  distance, level.pairs, level.least_s * 1e6, level.most_s * 1e6);
+    text << line.data();
+  }
+  for (size_t node = 0; node < nodes.rank.size(); ++node) {
+    text << hosts[nodes.rank[node]].data() << ' ' << tree.switches[node] << '\n';
+  }
+  return text.str();
+}
+
+// What rank 0 does with the latencies.
+Status tell(const Nodes& nodes, const std::vector<HostName>& hosts, const Latencies& latencies,
+            const std::string& path) {
+  if (nodes.rank.size() < 2) {
+    return Error(ErrorCode::invalid_argument,
+                 "all ranks are on one node; start one on each of several nodes");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const SwitchTree tree, switch_tree(latencies));
+  const std::string text = text_of(nodes, hosts, tree);
+  if (path.empty()) {
+    std::cout << text << std::flush;
+  } else {
+    STRIPLINE_RETURN_IF_ERROR(write_atomically(path, text));
+  }
+  std::cerr << "stripline-switches: " << nodes.rank.size() << " nodes, ";
+  if (tree.levels.size() == 1) {
+    std::cerr << "and no latency tells one switch from another";
+  } else {
+    std::cerr << tree.levels.size() << " distances";
+  }
+  const Contradictions found = contradictions(nodes, tree);
+  if (found.told > 0) {
+    std::cerr << "; of " << found.told << " pairs, " << found.told - found.pairs
+              << " are as far from each other as what the job was told of its switches says";
+  }
+  std::cerr << '\n';
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  size_t repetitions = 200;
+  std::string path;
+  CLI::App app(
+      "Tells from the latencies between nodes which of them are at the same switches, for\n"
+      "clusters where neither STRIPLINE_SWITCHES nor Slurm says so. A program of ranks: start it\n"
+      "like any other, one rank on each node, while nobody else uses the network:\n\n"
+      "  srun --ntasks-per-node=1 stripline-switches --out switches.txt\n"
+      "  export STRIPLINE_SWITCHES_FILE=$PWD/switches.txt      # of agents and programs");
+  app.add_option("--repetitions", repetitions, "Gets of each pair, each way")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--out", path, "Write the hosts and their switches there (default: to the output)")
+      ->type_name("FILE");
+  app.footer(
+      "\nExit codes: 0, 2 wrong usage, 3 the latencies are not those of a tree of switches,\n"
+      "4 a peer cannot be reached or the file not written, 5 a rank died.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  auto joined = Context::init();
+  if (!joined.ok()) return report(joined.error());
+  Context& context = **joined;
+  const Nodes nodes = nodes_of(context);
+  const auto latencies = measure(context, nodes, repetitions);
+  if (!latencies.ok()) return report(latencies.error());
+  const HostName host = name_of_host(context);
+  std::vector<HostName> hosts(context.rank_me() == 0 ? context.rank_n() : 0);
+  team::world(context).gather(std::span(&host, 1), hosts, 0);
+  int code = kExitOk;
+  if (context.rank_me() == 0) {
+    const Status told = tell(nodes, hosts, *latencies, path);
+    if (!told.ok()) code = report(told.error());
+  }
+  return context.broadcast(code, 0);
+}

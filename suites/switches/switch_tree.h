@@ -1,0 +1,63 @@
+// Which nodes are at the same switches, told from the latencies between them. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stripline::suites {
+
+/// Seconds from every node to every other one, each way measured by the node that it begins at.
+class Latencies {
+ public:
+  explicit Latencies(size_t nodes) : nodes_(nodes), seconds_(nodes * nodes) {}
+
+  size_t nodes() const { return nodes_; }
+  double& operator()(size_t from, size_t to) { return seconds_[from * nodes_ + to]; }
+  /// Of both ways the faster one: what disturbs a measurement makes it longer.
+  double between(size_t a, size_t b) const;
+  /// The median of the difference of two ways, as a part of the faster one: about as much is
+  /// chance.
+  double noise() const;
+  /// By the node that they begin at.
+  std::span<double> all() { return seconds_; }
+
+ private:
+  size_t nodes_;
+  std::vector<double> seconds_;
+};
+
+struct SwitchTree {
+  /// The switches above each node, from the uppermost down, joined by dots, as STRIPLINE_SWITCHES
+  /// has them. As many for every node. Numbered: "0.2.1".
+  std::vector<std::string> switches;
+  /// By distance (fabric::distance()): the smallest and the largest latency at it, in seconds.
+  struct Level {
+    double least_s = 0;
+    double most_s = 0;
+    size_t pairs = 0;
+  };
+  std::vector<Level> levels;
+  double noise = 0;  ///< Latencies::noise()
+};
+
+/// The tree of switches that latencies follow from: nodes of one switch are as far from each other
+/// as from any other node at that switch, and nearer than all those beyond it. Levels are told
+/// apart where latencies rise by more than chance does, and by at least `kLeastStep`.
+/// failed_precondition if there is no such tree: the latencies of too many pairs are other ones
+/// than its levels have.
+Result<SwitchTree> switch_tree(const Latencies& latencies);
+
+/// A hop over one more switch takes so much of a latency, at least.
+inline constexpr double kLeastStep = 0.02;
+
+/// Who is together with whom in one of `rounds_of_pairs(nodes)` rounds, in which every node meets
+/// every other one once; `nodes`: with nobody. `node` is below `nodes`, the round below the rounds.
+size_t partner_in_round(size_t nodes, size_t round, size_t node);
+size_t rounds_of_pairs(size_t nodes);
+
+}  // namespace stripline::suites
