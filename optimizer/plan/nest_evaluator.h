@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -301,7 +300,7 @@ class NestEvaluator {
     return steps.once_s + std::max({issue + cpu, t.strips * t.gap, held_pace(steps)});
   }
 
-  /// The smallest window that does not limit the pipeline, with slack; at most `limit`.
+  /// A window that does not limit the pipeline, with slack; at most `limit`.
   uint32_t window_for(Steps& steps, uint64_t limit) const {
     set_work(steps, Schedule::pipelined, 1);
     const StripTerms& t = steps.terms;
@@ -309,10 +308,9 @@ class NestEvaluator {
     const double cycle =
         std::max(t.o + t.round_trip + (steps.buffers.gets ? served_later(t.work) : 0) + t.r,
                  t.work + steps.put_issue + steps.put_round_trip + steps.put_retire);
-    const double enough = step > 0 ? kSlack * std::ceil(cycle / step) : 1;
-    const auto window =
-        static_cast<uint64_t>(std::clamp(enough, 1.0, static_cast<double>(kMostWindow)));
-    return static_cast<uint32_t>(std::min(std::bit_ceil(window), limit));
+    const double enough = step > 0 ? std::ceil(kSlack * std::max(1.0, cycle / step)) : 1;
+    const double window = std::min(enough, static_cast<double>(kMostWindow));
+    return static_cast<uint32_t>(std::min(static_cast<uint64_t>(window), limit));
   }
 
   /// What buffers, queue and number of steps allow; 0: none.

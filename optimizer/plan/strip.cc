@@ -234,7 +234,7 @@ class Search {
     } else {
       set_buffer(t, evaluator_.pipelined_buffer(strip, 1));
     }
-    uint32_t window = std::min(std::bit_ceil(kSlack * evaluator_.sufficient_window(t)), limit);
+    uint32_t window = std::min(evaluator_.ample_window(t), limit);
     if (request_.peers > 1 && request_.direction == Direction::get) {
       const uint32_t of_one_peer = evaluator_.strips_per_peer(count);
       if (of_one_peer < window) try_window(t, of_one_peer);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -254,16 +253,16 @@ class Evaluator {
     return std::max({cpu, first + compute, nic});
   }
 
-  /// The smallest window that does not limit the pipeline: within it a message comes back.
-  uint32_t sufficient_window(const StripTerms& t) const {
+  /// A window that does not limit the pipeline, with slack: more in flight would wait, and let
+  /// those of other ranks wait, for nothing.
+  uint32_t ample_window(const StripTerms& t) const {
+    constexpr uint32_t kMost = 65536;
     const double step = std::max(t.o + t.r + t.work, t.gap);
     double cycle = t.o + t.round_trip + t.r;
     if (request_.direction == Direction::put || waits_for_peers(request_)) cycle += t.work;
-    if (!(step > 0)) return 1;
-    const double window = cycle / step;
-    if (!(window < 65536)) return 65536;
-    const auto below = static_cast<uint32_t>(window);
-    return std::max<uint32_t>(below < window ? below + 1 : below, 1);
+    if (!(step > 0)) return kSlack;
+    const double window = kSlack * std::max(1.0, cycle / step);
+    return window < kMost ? static_cast<uint32_t>(std::ceil(window)) : kMost;
   }
 
   /// The strips of one rank's blocks: with more in flight than these, gets wait among those of

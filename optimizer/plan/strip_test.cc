@@ -315,6 +315,31 @@ TEST(PlanStrip, WindowsLeaveRoomForTheMessagesOfOthers) {
   EXPECT_LT(plan.predicted_s, 1.1 * alone);
 }
 
+// More than the slack that loops leave for others would hold these up.
+TEST(PlanStrip, WindowsAreNotWiderThanSlackAsksFor) {
+  const StripCosts costs = costs_of(model::example_model());
+  int pipelined = 0;
+  for (uint64_t block = kKiB / 2; block <= 64 * kKiB; block += kKiB / 2) {
+    const double compute_s = 1e-9 * static_cast<double>(15 * block);
+    StripRequest request = request_of(15 * block, compute_s);
+    request.blocks = request.peers = 15;
+    request.max_buffer_bytes = request.total_bytes - 1;  // not all at once
+    const StripPlan plan = plan_strip(request, &costs);
+    if (plan.schedule != Schedule::pipelined) continue;
+    ++pipelined;
+    const uint64_t strip = plan.strip_bytes;
+    const cost::MessageCosts& message = costs.get().at(strip);
+    const double bytes = static_cast<double>(strip);
+    const double cpu_s = message.o(bytes) + message.r(bytes) +
+                         compute_s * bytes / static_cast<double>(request.total_bytes) +
+                         costs.strip_overhead(Corner::nominal);
+    const double cycle_s = message.blocking(bytes);
+    const double strips = cycle_s / std::max(cpu_s, message.gap(bytes));
+    EXPECT_LE(plan.burst, std::ceil(2 * std::max(1.0, strips))) << block;
+  }
+  EXPECT_GT(pipelined, 20);
+}
+
 // Where peers have to make calls, and compute, a get that is issued before one computes is served
 // when the peer has computed as much.
 TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
