@@ -20,6 +20,7 @@
 #include "agent/link.h"
 #include "agent/worker_process.h"
 #include "base/exit_codes.h"
+#include "base/host_name.h"
 
 namespace stripline::agent {
 namespace {
@@ -67,10 +68,8 @@ bool is_node_name(const std::string& name) {
 }
 
 std::string default_node_name() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) return "node";
   std::string name;
-  for (const char c : std::string(host.data())) {
+  for (const char c : host_name()) {
     const char lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     name += is_segment_character(lower) ? lower : '-';
   }

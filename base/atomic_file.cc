@@ -17,10 +17,22 @@ Error write_error(const std::filesystem::path& path, int error) {
 }  // namespace
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& destination) {
-  std::filesystem::path temporary = destination.string() + ".tmp" + std::to_string(::getpid());
+  std::error_code ignored;
+  const auto there = std::filesystem::status(destination, ignored);
+  if (std::filesystem::is_directory(there)) return write_error(destination, EISDIR);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
+    return Error(ErrorCode::unavailable,
+                 "cannot write '" + destination.string() + "': it is no regular file");
+  }
+  std::filesystem::path target = destination;
+  if (std::filesystem::exists(there)) {
+    const auto linked = std::filesystem::canonical(destination, ignored);
+    if (!linked.empty()) target = linked;
+  }
+  std::filesystem::path temporary = target.string() + ".tmp" + std::to_string(::getpid());
   std::FILE* file = std::fopen(temporary.c_str(), "wbe");
   if (file == nullptr) return write_error(destination, errno);
-  return AtomicFile(destination, std::move(temporary), file);
+  return AtomicFile(std::move(target), std::move(temporary), file);
 }
 
 AtomicFile::~AtomicFile() {

@@ -11,10 +11,12 @@
 namespace stripline {
 
 /// A temporary file beside its destination, which commit() renames onto it. Without commit() the
-/// destination stays as it was and the temporary file is removed.
+/// destination stays as it was and the temporary file is removed. Where the destination is a
+/// symbolic link, what it points to is replaced.
 class AtomicFile {
  public:
-  /// Errors: unavailable when it cannot be created.
+  /// Errors: unavailable when it cannot be created, or the destination is no regular file (a
+  /// folder, a device).
   static Result<AtomicFile> create(const std::filesystem::path& destination);
   AtomicFile(AtomicFile&&) noexcept = default;
   AtomicFile& operator=(AtomicFile&&) = delete;

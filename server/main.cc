@@ -2,16 +2,14 @@
 #include <charconv>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string>
-#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
 
+#include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "server/log.h"
 #include "server/server.h"
@@ -160,16 +158,9 @@ Result<ServerOptions> make_options(const Arguments& arguments) {
 
 // Complete or not at all, so that a script may wait for the file to appear.
 Status write_port_file(const std::string& path, const std::string& address) {
-  const std::string temporary = path + ".new";
-  std::ofstream file(temporary);
-  file << address << "\n";
-  file.close();
-  std::error_code failure;
-  if (file) std::filesystem::rename(temporary, path, failure);
-  if (file && !failure) return {};
-  return Error(ErrorCode::unavailable, "cannot write --port-file '" + path +
-                                           "'; name a file in a folder in which this user may "
-                                           "write");
+  const Status written = stripline::write_atomically(path, address + "\n");
+  if (written.ok()) return {};
+  return Error(written.error().code(), "--port-file: " + written.error().message());
 }
 
 int fail(const Error& error) {

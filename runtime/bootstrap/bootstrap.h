@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "base/host_name.h"
 #include "base/result.h"
 #include "runtime/bootstrap/operation_record.h"
 

@@ -1,7 +1,6 @@
 #include "runtime/machine/job_table.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <fstream>
 #include <map>
@@ -9,6 +8,7 @@
 #include <set>
 #include <unistd.h>
 
+#include "base/host_name.h"
 #include "base/json.h"
 #include "base/quantity.h"
 
@@ -168,8 +168,7 @@ Result<RankDescription> RankDescription::decode(std::string_view text) {
 
 RankDescription describe_process(const fs::path& root) {
   RankDescription one;
-  std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) == 0) one.host = name.data();
+  one.host = host_name();
   one.boot_id = first_line(root / "proc/sys/kernel/random/boot_id");
   one.pid = ::getpid();
   const auto processors = allowed();

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/sha256.h"
 
@@ -111,19 +112,7 @@ Status prepare_compute_trace(const std::string& file) {
 }
 
 Status write_compute_trace(const std::string& file, const ComputeTrace& trace) {
-  const std::string temporary = file + ".tmp" + std::to_string(::getpid());
-  std::error_code error;
-  {
-    std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-    out << trace.to_bytes();
-    out.flush();
-    if (!out) error = std::make_error_code(std::errc::io_error);
-  }
-  if (!error) std::filesystem::rename(temporary, file, error);
-  if (!error) return {};
-  std::error_code ignored;
-  std::filesystem::remove(temporary, ignored);
-  return cannot_write(file, error.message());
+  return write_atomically(file, trace.to_bytes());
 }
 
 Result<ComputeTrace> read_compute_trace(const std::string& file, Rank rank, Rank ranks) {

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/host_name.h"
 namespace stripline::fabric::ofi {
 namespace {
 
@@ -123,8 +124,7 @@ std::string ip_text(const sockaddr* address) {
 
 Host Host::here() {
   Host host;
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) == 0) host.name = name.data();
+  host.name = host_name();
   std::ifstream("/proc/sys/kernel/random/boot_id") >> host.boot_id;
   host.net_namespace = link_target("/proc/self/ns/net");
   host.pid_namespace = link_target("/proc/self/ns/pid");
