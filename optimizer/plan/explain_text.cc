@@ -28,7 +28,7 @@ std::string reason_text(Reason reason, const Gain& gain) {
     case Reason::no_faster_plan:
       return "no decomposition is predicted to be faster than one blocking transfer";
     case Reason::below_margin:
-      return "the best decomposition gains " + likely + ", but no more than " + sure +
+      return "the best decomposition gains " + likely + ", or as little as " + sure +
              " within the model's intervals; more than " + margin + " is required";
     case Reason::tuned:
       return "gains " + likely + ", and at least " + sure +

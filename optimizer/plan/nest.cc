@@ -20,7 +20,6 @@ using access::Cut;
 using access::Nest;
 using cost::Corner;
 using detail::iterations;
-using detail::kMostWindow;
 using detail::NestEvaluator;
 using detail::saturating_add;
 using detail::saturating_multiply;
@@ -490,7 +489,7 @@ NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate) 
   while (tiles && !fits(request, evaluator.buffers(*tiles), allowed)) {
     if (allowed.schedule == Schedule::all_issued) {
       allowed.schedule = Schedule::pipelined;
-      allowed.window = static_cast<uint32_t>(std::min(tiles->steps, kMostWindow));
+      allowed.window = static_cast<uint32_t>(std::min<uint64_t>(tiles->steps, kMostWindow));
     } else if (allowed.schedule == Schedule::pipelined && allowed.window > 1) {
       allowed.window /= 2;
     } else if (allowed.cut.granule > 1) {

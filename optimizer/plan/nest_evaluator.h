@@ -21,8 +21,6 @@ namespace stripline::plan::detail {
 using cost::Corner;
 using cost::MessageCosts;
 
-inline constexpr uint64_t kMostWindow = 65536;
-
 // What one tile takes of CPU and network, in one direction.
 struct TileCosts {
   double issue = 0;
@@ -308,9 +306,7 @@ class NestEvaluator {
     const double cycle =
         std::max(t.o + t.round_trip + (steps.buffers.gets ? served_later(t.work) : 0) + t.r,
                  t.work + steps.put_issue + steps.put_round_trip + steps.put_retire);
-    const double enough = step > 0 ? std::ceil(kSlack * std::max(1.0, cycle / step)) : 1;
-    const double window = std::min(enough, static_cast<double>(kMostWindow));
-    return static_cast<uint32_t>(std::min(static_cast<uint64_t>(window), limit));
+    return static_cast<uint32_t>(std::min<uint64_t>(ample_window(cycle, step), limit));
   }
 
   /// What buffers, queue and number of steps allow; 0: none.
@@ -318,12 +314,13 @@ class NestEvaluator {
     const StepBuffers& buffers = steps.buffers;
     const uint64_t room =
         request_.max_buffer_bytes - std::min(request_.max_buffer_bytes, buffers.held_bytes);
-    const uint64_t slots = buffers.slot_bytes == 0 ? 2 * kMostWindow : room / buffers.slot_bytes;
+    const uint64_t slots =
+        buffers.slot_bytes == 0 ? uint64_t{2} * kMostWindow : room / buffers.slot_bytes;
     const uint64_t count = buffers.steps;
     const uint64_t each = buffers.gets && buffers.puts ? 2 : 1;
     const uint64_t held = slots >= count ? count - 1 : slots > 0 ? (slots - 1) / each : 0;
     const uint64_t queued = queue_ / std::max<uint64_t>(steps.messages, 1);
-    return std::min({held, count - 1, queued, kMostWindow});
+    return std::min({held, count - 1, queued, uint64_t{kMostWindow}});
   }
 
   /// Steps of which the first one's transfers, which are not hidden, take as long as issuing those
@@ -395,8 +392,6 @@ class NestEvaluator {
   double compute_s() const { return compute_s_; }
 
  private:
-  // A window is so many times what suffices on an idle network, as others' messages come between.
-  static constexpr double kSlack = 2;
   // However cheap data in a cache are, so much of the computation remains.
   static constexpr double kLeastCompute = 0.1;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -234,7 +233,7 @@ class Search {
     } else {
       set_buffer(t, evaluator_.pipelined_buffer(strip, 1));
     }
-    uint32_t window = std::min(evaluator_.ample_window(t), limit);
+    uint32_t window = std::min(evaluator_.window_for(t), limit);
     if (request_.peers > 1 && request_.direction == Direction::get) {
       const uint32_t of_one_peer = evaluator_.strips_per_peer(count);
       if (of_one_peer < window) try_window(t, of_one_peer);
@@ -243,7 +242,7 @@ class Search {
     // Smaller windows need smaller buffers, which may stay in a cache: halve while that saves work.
     while (buffers_matter_ && window > 1) {
       const double wider_s = t.work;
-      window = std::bit_ceil(window) / 2;
+      window = (window + 1) / 2;
       set_buffer(t, evaluator_.pipelined_buffer(strip, window));
       if (!(t.work < wider_s)) break;
       consider({Schedule::pipelined, strip, window}, evaluator_.pipelined(t, window));

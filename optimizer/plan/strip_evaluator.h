@@ -35,9 +35,6 @@ struct VectorisedTerms {
   }
 };
 
-// A window is so many times what suffices on an idle network, as others' messages come between.
-constexpr uint32_t kSlack = 2;
-
 // A request with everything resolved that does not depend on the candidate.
 class Evaluator {
  public:
@@ -253,22 +250,18 @@ class Evaluator {
     return std::max({cpu, first + compute, nic});
   }
 
-  /// A window that does not limit the pipeline, with slack: more in flight would wait, and let
-  /// those of other ranks wait, for nothing.
-  uint32_t ample_window(const StripTerms& t) const {
-    constexpr uint32_t kMost = 65536;
-    const double step = std::max(t.o + t.r + t.work, t.gap);
+  /// The window that does not limit the pipeline, with slack.
+  uint32_t window_for(const StripTerms& t) const {
     double cycle = t.o + t.round_trip + t.r;
     if (request_.direction == Direction::put || waits_for_peers(request_)) cycle += t.work;
-    if (!(step > 0)) return kSlack;
-    const double window = kSlack * std::max(1.0, cycle / step);
-    return window < kMost ? static_cast<uint32_t>(std::ceil(window)) : kMost;
+    return ample_window(cycle, std::max(t.o + t.r + t.work, t.gap));
   }
 
   /// The strips of one rank's blocks: with more in flight than these, gets wait among those of
   /// other ranks' loops.
   uint32_t strips_per_peer(uint64_t count) const {
-    return static_cast<uint32_t>(std::min<uint64_t>(count / blocks_ * blocks_per_peer_, 65536));
+    return static_cast<uint32_t>(
+        std::min<uint64_t>(count / blocks_ * blocks_per_peer_, kMostWindow));
   }
 
   /// The largest window that request and queue allow for a strip size; 0: none.
@@ -277,7 +270,7 @@ class Evaluator {
     uint64_t buffers = per_strip == 0 ? 0 : request_.max_buffer_bytes / per_strip;
     if (request_.direction == Direction::get) buffers -= buffers > 0 ? 1 : 0;  // being computed on
     return static_cast<uint32_t>(
-        std::min({buffers, count - 1, static_cast<uint64_t>(queue_depth()), uint64_t{65536}}));
+        std::min({buffers, count - 1, uint64_t{queue_depth()}, uint64_t{kMostWindow}}));
   }
 
   /// From here on `message`, a segment of link(), counts as `replacement` at the nominal corner.

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace stripline::plan {
@@ -47,6 +48,21 @@ struct StripTerms {
   /// The first message of schedule A for gets, which carries the halo.
   double o_first = 0, round_trip_first = 0, gap_first = 0;
 };
+
+/// A window is so many times what suffices on an idle network, as others' messages come between.
+inline constexpr uint32_t kSlack = 2;
+
+/// No window is wider.
+inline constexpr uint32_t kMostWindow = 65536;
+
+/// The window, in strips, that does not limit a pipeline, with slack: of strips that come back
+/// `cycle_s` after they were issued, while one is done every `step_s`. More in flight would wait,
+/// and let those of other ranks wait, for nothing.
+inline uint32_t ample_window(double cycle_s, double step_s) {
+  if (!(step_s > 0)) return kSlack;
+  const double window = kSlack * std::max(1.0, cycle_s / step_s);
+  return window < kMostWindow ? static_cast<uint32_t>(std::ceil(window)) : kMostWindow;
+}
 
 namespace strip_time {
 

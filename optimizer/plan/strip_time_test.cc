@@ -216,6 +216,16 @@ Errors errors_of(Kind kind, const With& with) {
   return errors;
 }
 
+TEST(StripTime, WindowsAreTwiceWhatSuffices) {
+  EXPECT_EQ(ample_window(1, 4), 2U) << "one strip suffices";
+  EXPECT_EQ(ample_window(4, 4), 2U);
+  EXPECT_EQ(ample_window(4.5, 4), 3U);
+  EXPECT_EQ(ample_window(9, 4), 5U) << "and not 8";
+  EXPECT_EQ(ample_window(40, 4), 20U);
+  EXPECT_EQ(ample_window(1, 1e-9), kMostWindow);
+  EXPECT_EQ(ample_window(1, 0), 2U);
+}
+
 TEST(StripTime, AllIssuedGetsAreExactWithinTheQueue) {
   for (const bool halo : {false, true}) {
     for (const bool own_work : {false, true}) {
