@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include "base/host_name.h"
+#include "base/whole_file.h"
 
 namespace stripline::fabric {
 namespace {
@@ -38,9 +37,10 @@ bool is_same_host(std::string_view one, std::string_view other) {
 
 constexpr std::string_view kBlanks = " \t\r";
 
-// Takes the first word off; empty at the end.
+// Takes the first word off; empty at the end, and at a remark.
 std::string_view next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+  if (line.starts_with('#')) line = {};
   const std::string_view word = line.substr(0, line.find_first_of(kBlanks));
   line.remove_prefix(word.size());
   return word;
@@ -52,37 +52,57 @@ bool are_switches(std::string_view path) {
          path.find("..") == std::string_view::npos;
 }
 
+struct Line {
+  std::string_view host;
+  std::string_view switches;
+};
+
 Result<std::string> switches_in_file(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    return Error(ErrorCode::not_found, "cannot read " + path +
-                                           " (STRIPLINE_SWITCHES_FILE), with the switches above "
-                                           "each host");
+  const auto text = read_whole_file(path);
+  if (!text.ok()) {
+    return Error(text.error().code(),
+                 text.error().message() +
+                     "; STRIPLINE_SWITCHES_FILE names it, with the switches above each host: let "
+                     "stripline-switches write it, or unset the variable");
   }
-  return switches_of_host(text.str(), host_name(), path);
+  return switches_of_host(*text, host_name(), path);
 }
 
 }  // namespace
 
 Result<std::string> switches_of_host(std::string_view text, std::string_view host,
                                      std::string_view what) {
-  std::string found;
+  Line exact;  // with the very name
+  Line loose;
+  std::optional<Error> ambiguous;
   for (size_t number = 1; !text.empty(); ++number) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const std::string_view name = next_word(line);
-    if (name.empty() || name.front() == '#') continue;
-    const std::string_view switches = next_word(line);
-    if (!are_switches(switches) || !next_word(line).empty()) {
+    std::string_view rest = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(rest.size() + 1, text.size()));
+    const std::string_view name = next_word(rest);
+    if (name.empty()) continue;
+    const Line line{name, next_word(rest)};
+    const auto error = [&](const std::string& why) {
       return Error(ErrorCode::failed_precondition,
-                   std::string(what) + ", line " + std::to_string(number) +
-                       ": expected a host and the switches above it, from the uppermost down, "
-                       "joined by dots, as \"node17 core.row3.leaf12\"");
+                   std::string(what) + ", line " + std::to_string(number) + ": " + why);
+    };
+    if (!are_switches(line.switches) || !next_word(rest).empty()) {
+      return error(
+          "expected a host and the switches above it, from the uppermost down, joined by "
+          "dots, as \"node17 core.row3.leaf12\"");
     }
-    if (found.empty() && is_same_host(name, host)) found = switches;
+    if (!is_same_host(name, host)) continue;
+    Line& found = name == host ? exact : loose;
+    if (found.host.empty()) {
+      found = line;
+    } else if (found.switches != line.switches) {
+      const Error either = error("'" + std::string(name) + "' is at other switches than '" +
+                                 std::string(found.host) + "' before, and either may be this host");
+      if (name == host) return either;
+      if (!ambiguous) ambiguous = either;
+    }
   }
-  return found;
+  if (exact.host.empty() && ambiguous) return *ambiguous;
+  return std::string(exact.host.empty() ? loose.switches : exact.switches);
 }
 
 std::optional<uint32_t> distance(const NetworkPlace& one, const NetworkPlace& other,
@@ -103,6 +123,12 @@ std::optional<uint32_t> distance(const NetworkPlace& one, const NetworkPlace& ot
 
 Result<std::string> switches_of_environment() {
   std::string said = variable("STRIPLINE_SWITCHES");
+  if (!said.empty() && !are_switches(said)) {
+    return Error(ErrorCode::invalid_argument,
+                 "STRIPLINE_SWITCHES: '" + said +
+                     "' is no path of switches; write those above this host, from the uppermost "
+                     "down, joined by dots, as core.row3.leaf12");
+  }
   if (!said.empty()) return said;
   const std::string file = variable("STRIPLINE_SWITCHES_FILE");
   if (!file.empty()) return switches_in_file(file);

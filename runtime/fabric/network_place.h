@@ -29,15 +29,16 @@ std::optional<uint32_t> distance(const NetworkPlace& one, const NetworkPlace& ot
                                  model::DistanceScale scale);
 
 /// The switches of a host in a text with a line for each: its name and, after blanks, its switches
-/// as NetworkPlace has them. Lines that begin with # and empty ones say nothing. A host of another
-/// domain is another one, but for who says none. Empty if there is no line for it.
-/// failed_precondition if a line is anything else; `what` names the text.
+/// as NetworkPlace has them. What follows a # and empty lines say nothing. A host of another domain
+/// is another one, but for who says none. Empty if there is no line for it. failed_precondition if
+/// a line is anything else, or two lines may be meant and differ; `what` names the text.
 Result<std::string> switches_of_host(std::string_view text, std::string_view host,
                                      std::string_view what);
 
 /// What tells the switches of this node: STRIPLINE_SWITCHES, else the file that
 /// STRIPLINE_SWITCHES_FILE names, else Slurm (SLURM_TOPOLOGY_ADDR without the node's own name).
-/// Empty if nobody does. Errors: those of switches_of_host(); not_found if there is no such file.
+/// Empty if nobody does. Errors: those of switches_of_host(); not_found if the file cannot be read;
+/// invalid_argument if the first one is none.
 Result<std::string> switches_of_environment();
 
 }  // namespace stripline::fabric

@@ -72,6 +72,8 @@ TEST(NetworkPlace, AsksTheEnvironment) {
   EXPECT_EQ(of_slurm("core.leaf2", "switch.switch.switch.node"), "core.leaf2");
   const bootstrap::ScopedEnvironment own(Variables{{"STRIPLINE_SWITCHES", "core.leaf3"}});
   EXPECT_EQ(*switches_of_environment(), "core.leaf3");
+  const bootstrap::ScopedEnvironment none_said(Variables{{"STRIPLINE_SWITCHES", "core..leaf3"}});
+  EXPECT_EQ(switches_of_environment().error().code(), ErrorCode::invalid_argument);
 }
 
 TEST(NetworkPlace, ReadsTheSwitchesOfHosts) {
@@ -80,7 +82,8 @@ TEST(NetworkPlace, ReadsTheSwitchesOfHosts) {
       "\n"
       "node1 core.leaf1\n"
       "  node2\tcore.leaf2 \r\n"
-      "node3.site.org core.leaf3";
+      "  # and farther away\n"
+      "node3.site.org core.leaf3 # by hand";
   const auto of = [&](std::string_view host) { return *switches_of_host(text, host, "the text"); };
   EXPECT_EQ(of("node1"), "core.leaf1");
   EXPECT_EQ(of("node2"), "core.leaf2");
@@ -90,6 +93,23 @@ TEST(NetworkPlace, ReadsTheSwitchesOfHosts) {
   EXPECT_EQ(of("node3.other.org"), "");
   EXPECT_EQ(of("node"), "");
   EXPECT_EQ(*switches_of_host("", "node1", "the text"), "");
+}
+
+TEST(NetworkPlace, PrefersALineWithTheVeryName) {
+  const auto of = [](std::string_view text, std::string_view host) {
+    return switches_of_host(text, host, "the text");
+  };
+  EXPECT_EQ(*of("n 0.1\nn.site.org 0.2", "n.site.org"), "0.2");
+  EXPECT_EQ(*of("n.site.org 0.2\nn 0.1", "n.site.org"), "0.2");
+  EXPECT_EQ(*of("n.a.org 0.1\nn.b.org 0.2\nn 0.3", "n"), "0.3");
+  EXPECT_EQ(*of("n.a.org 0.1\nn.b.org 0.1", "n"), "0.1") << "the same, whichever it is";
+  for (const char* text :
+       {"n.a.org 0.1\nn.b.org 0.2", "n 0.1\nn 0.2", "n 0.1\nn.a.org 0.3\nn 0.2"}) {
+    const auto switches = of(text, "n");
+    ASSERT_FALSE(switches.ok()) << text;
+    EXPECT_EQ(switches.error().code(), ErrorCode::failed_precondition);
+    EXPECT_NE(switches.error().message().find("either may be this host"), std::string::npos);
+  }
 }
 
 TEST(NetworkPlace, SaysWhichLineIsNone) {
@@ -106,9 +126,16 @@ TEST(NetworkPlace, ReadsTheFileThatTheEnvironmentNames) {
   const std::string path =
       testing::TempDir() + "stripline_switches_" + std::to_string(getpid()) + ".txt";
   std::ofstream(path) << "other 0.1\n" << host_name() << " 0.7\n";
-  const bootstrap::ScopedEnvironment file(
-      Variables{{"STRIPLINE_SWITCHES", {}}, {"STRIPLINE_SWITCHES_FILE", path}});
-  EXPECT_EQ(*switches_of_environment(), "0.7");
+  const bootstrap::ScopedEnvironment file(Variables{{"STRIPLINE_SWITCHES", {}},
+                                                    {"STRIPLINE_SWITCHES_FILE", path},
+                                                    {"SLURM_TOPOLOGY_ADDR", "core.leaf2.node17"}});
+  EXPECT_EQ(*switches_of_environment(), "0.7") << "rather than by Slurm";
+  {
+    const bootstrap::ScopedEnvironment own(Variables{{"STRIPLINE_SWITCHES", "core.leaf3"}});
+    EXPECT_EQ(*switches_of_environment(), "core.leaf3");
+  }
+  std::ofstream(path).flush();
+  EXPECT_EQ(*switches_of_environment(), "") << "a file without lines";
   std::ofstream(path) << "nothing\n";
   EXPECT_EQ(switches_of_environment().error().code(), ErrorCode::failed_precondition);
   std::filesystem::remove(path);

@@ -159,7 +159,8 @@ Benchmark load_benchmark() {
       {"scale",
        "",
        "What distances are: levels of switches beyond the first between two nodes, where "
-       "they are known (STRIPLINE_SWITCHES), or the highest bit in which the nodes' "
+       "they are known (STRIPLINE_SWITCHES, STRIPLINE_SWITCHES_FILE, Slurm), or the highest bit in "
+       "which the nodes' "
        "numbers differ.",
        {std::string("switches"), std::string("numbers")},
        {},

@@ -5,10 +5,13 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
+#include <set>
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -19,7 +22,9 @@
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "base/host_name.h"
+#include "optimizer/model/service_model.h"
 #include "runtime/fabric/fabric.h"
+#include "runtime/fabric/network_place.h"
 #include "runtime/rma/context_state.h"
 #include "suites/nodes.h"
 #include "suites/switches/switch_tree.h"
@@ -45,11 +50,13 @@ HostName name_of_host(Context& context) {
   return name;
 }
 
-// Of so many gets of a word: a quarter took less. The shortest one differs more from one
-// measurement to the next where the network's own times vary; the mean, where others disturb it.
+// Of so many gets of a word, after a first one: a quarter took less. The shortest one differs more
+// from one measurement to the next where the network's own times vary; the mean, where others
+// disturb it.
 double latency_to(Context& context, global_ptr<uint64_t> there, size_t repetitions) {
   std::vector<double> seconds(repetitions);
   uint64_t word = 0;
+  context.rget(there, &word, 1).wait();
   for (double& one_s : seconds) {
     const double start_s = context.now_s();
     context.rget(there, &word, 1).wait();
@@ -79,36 +86,32 @@ Result<Latencies> measure(Context& context, const Nodes& nodes, size_t repetitio
     }
   }
   context.barrier();
-  std::vector<double> of_ranks(context.rank_me() == 0 ? count * context.rank_n() : 0);
-  team::world(context).gather(from_here, of_ranks, 0);
   Latencies latencies(count);
-  if (context.rank_me() == 0) {
-    for (size_t from = 0; from < count; ++from) {
-      std::copy_n(of_ranks.begin() + static_cast<std::ptrdiff_t>(nodes.rank[from] * count), count,
-                  latencies.all().begin() + static_cast<std::ptrdiff_t>(from * count));
-    }
-  }
+  const bool measures = node < count;
+  const team firsts =
+      team::world(context).split(measures ? 0 : team::no_colour, static_cast<int64_t>(node));
+  if (measures) firsts.gather(from_here, latencies.all(), 0);
   context.delete_symmetric_array(words);
   return latencies;
 }
 
-// Pairs of nodes that are at another distance by latencies than what the job was told says, and how
-// many there are; none where it was told nothing.
-struct Contradictions {
-  size_t pairs = 0;
+// Pairs of nodes of whose switches the job was told, and those that are as far from each other by
+// latencies as by that.
+struct Comparison {
   size_t told = 0;
+  size_t alike = 0;
 };
 
-Contradictions contradictions(const Nodes& nodes, const SwitchTree& tree) {
-  Contradictions found;
+Comparison compare(const Nodes& nodes, const SwitchTree& tree) {
+  Comparison found;
   for (size_t a = 0; a < nodes.place.size(); ++a) {
     for (size_t b = 0; b < a; ++b) {
       constexpr auto kScale = model::DistanceScale::switches;
       const auto told = fabric::distance(nodes.place[a], nodes.place[b], kScale);
       if (!told) continue;
       ++found.told;
-      if (told != fabric::distance({0, tree.switches[a]}, {1, tree.switches[b]}, kScale)) {
-        ++found.pairs;
+      if (told == fabric::distance({0, tree.switches[a]}, {1, tree.switches[b]}, kScale)) {
+        ++found.alike;
       }
     }
   }
@@ -125,8 +128,9 @@ std::string text_of(const Nodes& nodes, const std::vector<HostName>& hosts,
     const SwitchTree::Level& level = tree.levels[distance];
     if (level.pairs == 0) continue;
     std::array<char, 128> line{};
-    std::snprintf(line.data(), line.size(), "# distance %zu: %zu pairs, %.3f to %.3f us\n",
-                  distance, level.pairs, level.least_s * 1e6, level.most_s * 1e6);
+    std::snprintf(line.data(), line.size(), "# distance %zu: %zu pair%s, %.3f to %.3f us\n",
+                  distance, level.pairs, level.pairs == 1 ? "" : "s", level.least_s * 1e6,
+                  level.most_s * 1e6);
     text << line.data();
   }
   for (size_t node = 0; node < nodes.rank.size(); ++node) {
@@ -142,10 +146,21 @@ Status tell(const Nodes& nodes, const std::vector<HostName>& hosts, const Latenc
     return Error(ErrorCode::invalid_argument,
                  "all ranks are on one node; start one on each of several nodes");
   }
+  std::set<std::string_view> names;
+  for (const rank_t rank : nodes.rank) {
+    if (!names.insert(hosts[rank].data()).second) {
+      return Error(ErrorCode::failed_precondition,
+                   "two nodes have the name '" + std::string(hosts[rank].data()) +
+                       "': programs could not tell which they are on; give each node its own, or "
+                       "set STRIPLINE_SWITCHES on each");
+    }
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const SwitchTree tree, switch_tree(latencies));
   const std::string text = text_of(nodes, hosts, tree);
   if (path.empty()) {
-    std::cout << text << std::flush;
+    if (!(std::cout << text << std::flush)) {
+      return Error(ErrorCode::unavailable, "cannot write to the output; is its disk full?");
+    }
   } else {
     STRIPLINE_RETURN_IF_ERROR(write_atomically(path, text));
   }
@@ -155,9 +170,9 @@ Status tell(const Nodes& nodes, const std::vector<HostName>& hosts, const Latenc
   } else {
     std::cerr << tree.levels.size() << " distances";
   }
-  const Contradictions found = contradictions(nodes, tree);
+  const Comparison found = compare(nodes, tree);
   if (found.told > 0) {
-    std::cerr << "; of " << found.told << " pairs, " << found.told - found.pairs
+    std::cerr << "; of " << found.told << " pairs, " << found.alike
               << " are as far from each other as what the job was told of its switches says";
   }
   std::cerr << '\n';
@@ -173,7 +188,7 @@ int main(int argc, char** argv) {
       "Tells from the latencies between nodes which of them are at the same switches, for\n"
       "clusters where neither STRIPLINE_SWITCHES nor Slurm says so. A program of ranks: start it\n"
       "like any other, one rank on each node, while nobody else uses the network:\n\n"
-      "  srun --ntasks-per-node=1 stripline-switches --out switches.txt\n"
+      "  srun --mpi=pmix --ntasks-per-node=1 stripline-switches --out switches.txt\n"
       "  export STRIPLINE_SWITCHES_FILE=$PWD/switches.txt      # of agents and programs");
   app.add_option("--repetitions", repetitions, "Gets of each pair, each way")
       ->capture_default_str()
@@ -181,13 +196,18 @@ int main(int argc, char** argv) {
   app.add_option("--out", path, "Write the hosts and their switches there (default: to the output)")
       ->type_name("FILE");
   app.footer(
-      "\nExit codes: 0, 2 wrong usage, 3 the latencies are not those of a tree of switches,\n"
-      "4 a peer cannot be reached or the file not written, 5 a rank died.");
+      "\nExit codes: 0, 2 wrong usage, 3 the latencies tell no tree of switches, or two nodes "
+      "have\n"
+      "one name, 4 a peer cannot be reached or the file not written, 5 a rank died, 6 ranks did "
+      "not\n"
+      "come, 7 stopped on request. STRIPLINE_SWITCHES_FILE is not read: this writes it.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
+  // What an earlier run found, or half of it, is no reason not to find it anew. No threads yet.
+  ::unsetenv("STRIPLINE_SWITCHES_FILE");  // NOLINT(concurrency-mt-unsafe)
   auto joined = Context::init();
   if (!joined.ok()) return report(joined.error());
   Context& context = **joined;

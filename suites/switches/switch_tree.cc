@@ -17,45 +17,70 @@ namespace {
 // Steps of latencies are so many times what is chance.
 constexpr double kNoises = 2.5;
 
-// Of all pairs, those that may have a latency of another level.
+// Of the pairs of a level, those that may have another latency.
 constexpr double kMostStrays = 0.05;
 
-// A link of the shortest tree that joins all nodes: the latency at which two groups of nodes, each
-// with nearer links, come together.
+// Two groups of nodes come together, whose mean latency is this; by a node of each.
 struct Link {
   size_t one = 0;
   size_t other = 0;
   double seconds = 0;
 };
 
-// In the order of latencies (Prim's algorithm).
-std::vector<Link> shortest_links(const Latencies& latencies) {
+// The groups that come together until all nodes are one, in the order of latencies: average
+// linkage by chains of nearest neighbours. A chain goes from a group to the nearest other one until
+// two are nearest to each other; joining these changes nobody else's nearest to them.
+std::vector<Link> links_of_groups(const Latencies& latencies) {
   const size_t nodes = latencies.nodes();
+  // Between groups, each by its first node.
+  std::vector<double> seconds(nodes * nodes);
+  for (size_t a = 0; a < nodes; ++a) {
+    for (size_t b = 0; b < nodes; ++b) seconds[a * nodes + b] = latencies.between(a, b);
+  }
+  std::vector<double> size(nodes, 1);
+  std::vector<size_t> groups(nodes);
+  std::iota(groups.begin(), groups.end(), size_t{0});
   std::vector<Link> links;
-  std::vector<bool> joined(nodes, false);
-  // How near each node is to those that are joined.
-  std::vector<Link> nearest(nodes, {0, 0, std::numeric_limits<double>::infinity()});
-  size_t last = 0;
-  joined[last] = true;
-  for (size_t count = 1; count < nodes; ++count) {
-    size_t next = nodes;
-    for (size_t node = 0; node < nodes; ++node) {
-      if (joined[node]) continue;
-      const double seconds = latencies.between(last, node);
-      if (seconds < nearest[node].seconds) nearest[node] = {last, node, seconds};
-      if (next == nodes || nearest[node].seconds < nearest[next].seconds) next = node;
+  std::vector<size_t> chain;
+  while (groups.size() > 1) {
+    if (chain.empty()) chain.push_back(groups.front());
+    const size_t last = chain.back();
+    const size_t before = chain.size() > 1 ? chain[chain.size() - 2] : nodes;
+    // The one before, where others are as near: chains end.
+    size_t nearest = before;
+    for (const size_t group : groups) {
+      if (group == last) continue;
+      if (nearest == nodes || seconds[last * nodes + group] < seconds[last * nodes + nearest]) {
+        nearest = group;
+      }
     }
-    links.push_back(nearest[next]);
-    joined[next] = true;
-    last = next;
+    if (nearest != before) {
+      chain.push_back(nearest);
+      continue;
+    }
+    const auto [one, other] = std::minmax(last, before);
+    links.push_back({one, other, seconds[one * nodes + other]});
+    for (const size_t group : groups) {
+      const double mean = (size[one] * seconds[one * nodes + group] +
+                           size[other] * seconds[other * nodes + group]) /
+                          (size[one] + size[other]);
+      seconds[one * nodes + group] = seconds[group * nodes + one] = mean;
+    }
+    size[one] += size[other];
+    std::erase(groups, other);
+    chain.resize(chain.size() - 2);
   }
   std::ranges::sort(links, {}, &Link::seconds);
   return links;
 }
 
-// The latencies up to which nodes are at each distance but the largest: where the links' latencies
-// rise by a step.
-std::vector<double> ends_of_levels(const std::vector<Link>& links, double least_step) {
+struct Levels {
+  std::vector<double> ends;  // latencies up to which nodes are at each distance but the largest
+  bool all = true;           // told apart; models have so many
+};
+
+// Where the latencies of links rise by a step.
+Levels levels_of(const std::vector<Link>& links, double least_step) {
   struct Rise {
     double factor;
     double end_s;
@@ -67,13 +92,14 @@ std::vector<double> ends_of_levels(const std::vector<Link>& links, double least_
       rises.push_back({factor, std::sqrt(links[i].seconds * links[i - 1].seconds)});
     }
   }
-  // Distances beyond the last one count as that: the largest steps matter most.
+  // Of more distances than models have, the largest steps matter most.
+  Levels levels;
+  levels.all = rises.size() < model::kDistances;
   std::ranges::sort(rises, std::greater(), &Rise::factor);
   rises.resize(std::min<size_t>(rises.size(), model::kDistances - 1));
-  std::vector<double> ends;
-  for (const Rise& rise : rises) ends.push_back(rise.end_s);
-  std::ranges::sort(ends);
-  return ends;
+  for (const Rise& rise : rises) levels.ends.push_back(rise.end_s);
+  std::ranges::sort(levels.ends);
+  return levels;
 }
 
 // The groups in which nodes are no farther from each other than links up to `end_s`, by node;
@@ -93,6 +119,17 @@ std::vector<size_t> groups_within(const std::vector<Link>& links, double end_s, 
   std::vector<size_t> group(nodes);
   for (size_t node = 0; node < nodes; ++node) group[node] = find(node);
   return group;
+}
+
+constexpr double kNoEnd = std::numeric_limits<double>::infinity();
+
+constexpr const char* kAgain =
+    "; measure again while nobody else uses the network, with more repetitions";
+
+std::string percent(double part) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", part * 100);
+  return text.data();
 }
 
 std::string in_microseconds(double seconds) {
@@ -125,38 +162,55 @@ Result<SwitchTree> switch_tree(const Latencies& latencies) {
   const size_t nodes = latencies.nodes();
   SwitchTree tree;
   tree.noise = latencies.noise();
-  const std::vector<Link> links = shortest_links(latencies);
-  const std::vector<double> ends =
-      ends_of_levels(links, std::max(kLeastStep, kNoises * tree.noise));
+  if (tree.noise > kMostNoise) {
+    return Error(ErrorCode::failed_precondition,
+                 "the latencies between the nodes tell nothing of switches: one way and the other "
+                 "differ by " +
+                     percent(tree.noise) + ", more than " + percent(kMostNoise) + kAgain);
+  }
+  const std::vector<Link> links = links_of_groups(latencies);
+  const double step = std::max(kLeastStep, kNoises * tree.noise);
+  const Levels told = levels_of(links, step);
+  const std::vector<double>& ends = told.ends;
   // Of each level but the uppermost, which joins all, from below.
   std::vector<std::vector<size_t>> group;
   for (const double end_s : ends) group.push_back(groups_within(links, end_s, nodes));
 
-  tree.levels.resize(ends.size() + 1);
-  size_t strays = 0;
+  std::vector<std::vector<double>> of_level(ends.size() + 1);
   for (size_t a = 0; a < nodes; ++a) {
     for (size_t b = 0; b < a; ++b) {
-      const double seconds = latencies.between(a, b);
       size_t distance = 0;
       while (distance < ends.size() && group[distance][a] != group[distance][b]) ++distance;
-      const auto by_itself =
-          static_cast<size_t>(std::ranges::lower_bound(ends, seconds) - ends.begin());
-      if (by_itself != distance) ++strays;
-      SwitchTree::Level& level = tree.levels[distance];
-      level.least_s = level.pairs == 0 ? seconds : std::min(level.least_s, seconds);
-      level.most_s = std::max(level.most_s, seconds);
-      ++level.pairs;
+      of_level[distance].push_back(latencies.between(a, b));
     }
   }
-  const size_t pairs = nodes * (nodes - 1) / 2;
-  if (static_cast<double>(strays) > kMostStrays * static_cast<double>(pairs)) {
-    return Error(ErrorCode::failed_precondition,
-                 "the latencies between the nodes are not those of a tree of switches: " +
-                     std::to_string(strays) + " of " + std::to_string(pairs) +
-                     " pairs are nearer or farther than their groups, of " +
-                     in_microseconds(links.front().seconds) + " to " +
-                     in_microseconds(links.back().seconds) +
-                     "; measure again while nobody else uses the network, with more repetitions");
+  for (size_t distance = 0; distance < of_level.size(); ++distance) {
+    std::vector<double>& seconds = of_level[distance];
+    std::ranges::sort(seconds);
+    if (seconds.empty()) {
+      tree.levels.emplace_back();
+      continue;
+    }
+    tree.levels.push_back({seconds.front(), seconds.back(), seconds.size()});
+    const double median_s = seconds[seconds.size() / 2];
+    // Of more levels than there are, some are together.
+    const double width = told.all ? 1 + std::max(kLevelWidth, step) : kNoEnd;
+    const double begin_s = distance > 0 ? ends[distance - 1] : 0;
+    const double end_s = distance < ends.size() ? ends[distance] : kNoEnd;
+    const double least_s = std::max(median_s / width, begin_s);
+    const double most_s = std::min(median_s * width, end_s);
+    const auto strays = std::ranges::count_if(
+        seconds, [&](double one_s) { return one_s < least_s || one_s > most_s; });
+    if (static_cast<double>(strays) > kMostStrays * static_cast<double>(seconds.size())) {
+      return Error(ErrorCode::failed_precondition,
+                   "the latencies between the nodes are not those of a tree of switches: " +
+                       std::to_string(strays) + " of " + std::to_string(seconds.size()) +
+                       " pairs at distance " + std::to_string(distance) +
+                       " are nearer or farther than its others, which are " +
+                       in_microseconds(median_s) + " from each other; all pairs at it are " +
+                       in_microseconds(seconds.front()) + " to " + in_microseconds(seconds.back()) +
+                       kAgain);
+    }
   }
 
   tree.switches.assign(nodes, "0");

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,14 +45,22 @@ struct SwitchTree {
 };
 
 /// The tree of switches that latencies follow from: nodes of one switch are as far from each other
-/// as from any other node at that switch, and nearer than all those beyond it. Levels are told
-/// apart where latencies rise by more than chance does, and by at least `kLeastStep`.
-/// failed_precondition if there is no such tree: the latencies of too many pairs are other ones
-/// than its levels have.
+/// as from any other node at that switch, and nearer than all those beyond it. Groups of nodes are
+/// joined in the order of their mean latencies (average linkage), so that a few long ones change
+/// nothing; levels are told apart where these rise by more than chance does, and by at least
+/// `kLeastStep`. failed_precondition if there is no such tree, or none to be seen: latencies differ
+/// by chance more than switches tell them apart, or too many pairs of a level have other latencies
+/// than it.
 Result<SwitchTree> switch_tree(const Latencies& latencies);
 
 /// A hop over one more switch takes so much of a latency, at least.
 inline constexpr double kLeastStep = 0.02;
+
+/// Where one way and the other differ by more than this, switches are not told apart.
+inline constexpr double kMostNoise = 0.04;
+
+/// The latencies of a level are so near their median.
+inline constexpr double kLevelWidth = 0.1;
 
 /// Who is together with whom in one of `rounds_of_pairs(nodes)` rounds, in which every node meets
 /// every other one once; `nodes`: with nobody. `node` is below `nodes`, the round below the rounds.

@@ -15,14 +15,19 @@ namespace {
 
 constexpr const char* kTree = "emulated:congested-tree,compute=declared";
 
-Finished job(int ranks, const std::string& fabric, const std::vector<std::string>& arguments,
-             const std::map<std::string, std::string>& environment = {}) {
+std::vector<std::string> command(int ranks, const std::string& fabric,
+                                 const std::vector<std::string>& arguments) {
   std::vector<std::string> argv = {program("stripline"),  "run",      "-n",
                                    std::to_string(ranks), "--fabric", fabric};
-  if (fabric == kTree) argv.insert(argv.end(), {"--clock", "virtual"});
+  if (fabric.starts_with("emulated:")) argv.insert(argv.end(), {"--clock", "virtual"});
   argv.insert(argv.end(), {"--", program("stripline-switches")});
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  return run_program(argv, 120, environment);
+  return argv;
+}
+
+Finished job(int ranks, const std::string& fabric, const std::vector<std::string>& arguments,
+             const std::map<std::string, std::string>& environment = {}) {
+  return run_program(command(ranks, fabric, arguments), 120, environment);
 }
 
 TEST(Switches, AreFoundByTheirLatencies) {
@@ -64,13 +69,29 @@ TEST(Switches, AreNotLostInSilence) {
             std::string::npos)
       << unwritten.err;
   EXPECT_EQ(job(1, kTree, {"--repetitions", "0"}).exit_code, kExitUsage);
+  std::vector<std::string> full = {"/bin/sh", "-c", "exec \"$0\" \"$@\" >/dev/full"};
+  for (const std::string& argument : command(2, kTree, {})) full.push_back(argument);
+  const Finished lost = run_program(full, 120);
+  EXPECT_EQ(lost.exit_code, kExitUnavailable);
+  EXPECT_NE(lost.err.find("cannot write to the output"), std::string::npos) << lost.err;
+}
+
+TEST(Switches, AreFoundAnewWhateverWasFoundBefore) {
+  const TempFolder folder;
+  const std::string path = folder / "switches.txt";
+  std::ofstream(path) << "half of\n a line";
+  const Finished anew = job(3, kTree, {"--out", path}, {{"STRIPLINE_SWITCHES_FILE", path}});
+  EXPECT_EQ(anew.exit_code, kExitOk) << anew.err;
+  EXPECT_NE(read_file(path).find("node2 0\n"), std::string::npos) << read_file(path);
 }
 
 TEST(Switches, AreReadWhenAJobStarts) {
   const TempFolder folder;
   const std::string path = folder / "switches.txt";
   std::ofstream(path) << "node1 0.0\nnode2\n";
-  const Finished malformed = job(2, "tcp", {}, {{"STRIPLINE_SWITCHES_FILE", path}});
+  const Finished malformed = run_program({program("stripline-bench"), "run", "micro.latency",
+                                          "--variant", "get", "--runs", "1", "--fabric", "tcp"},
+                                         120, {{"STRIPLINE_SWITCHES_FILE", path}});
   EXPECT_EQ(malformed.exit_code, kExitBadInput);
   EXPECT_NE(malformed.err.find(path + ", line 2: expected a host"), std::string::npos)
       << malformed.err;
