@@ -145,11 +145,12 @@ class Search {
         sink_(sink),
         halo_(halo_of(request)),
         buffers_matter_(evaluator.buffers_matter()),
-        crowding_(finds_others(request) ? margin : 0) {}
+        crowding_(finds_others(request) ? margin : 0),
+        out_of_step_(goes_in_step(request) ? kOutOfStep * margin : 0) {}
 
   void consider(const StripCandidate& candidate, double predicted_s) {
     sink_.considered(candidate, predicted_s);
-    const double counted_s = predicted_s * (1 + crowding_ * in_flight(candidate));
+    const double counted_s = predicted_s * (1 + disturbance(candidate));
     if (counted_s < least_s_) {
       least_s_ = counted_s;
       best_s_ = predicted_s;
@@ -179,6 +180,8 @@ class Search {
   double best_s() const { return best_s_; }
 
  private:
+  // What is predicted of loops out of step errs by so many margins of decisions.
+  static constexpr double kOutOfStep = 2;
   static constexpr double kFirstAbove = 1.5;  // the nearest of sizes that are a factor of two apart
 
   // Tries the sizes that `next` gives until it gives 0. None of them is sent by a protocol beyond
@@ -250,6 +253,20 @@ class Search {
     return bound_s;
   }
 
+  // What has to be gained by more that is under way.
+  double disturbance(const StripCandidate& candidate) const {
+    if (crowding_ > 0) return crowding_ * in_flight(candidate);
+    return out_of_step_ > 0 && leaves_step(candidate) ? out_of_step_ : 0;
+  }
+
+  // Whether strips of more than one peer are under way.
+  bool leaves_step(const StripCandidate& candidate) const {
+    if (candidate.schedule == Schedule::vectorised) return false;
+    const uint64_t count = strip_count(request_, candidate.strip_bytes);
+    const uint64_t strips = candidate.schedule == Schedule::all_issued ? count : candidate.window;
+    return strips > evaluator_.strips_per_peer(count);
+  }
+
   // The part of the data that is under way at a time.
   double in_flight(const StripCandidate& candidate) const {
     if (candidate.schedule == Schedule::all_issued) return 1;
@@ -275,6 +292,9 @@ class Search {
   // has everything under way has to gain the margin of all decisions over who has next to nothing;
   // so ranks whose loops differ a little do not choose plans that differ much.
   const double crowding_;
+  // Ranks whose loops are alike go in step, one at a peer at a time. With strips of a second peer
+  // under way they find each other there, strip after strip, and not only at first (set_lag()).
+  const double out_of_step_;
   StripCandidate best_;
   double best_s_ = std::numeric_limits<double>::infinity();
   double least_s_ = std::numeric_limits<double>::infinity();  // with what crowding adds

@@ -37,6 +37,11 @@ inline bool finds_others(const StripRequest& request) {
   return request.uneven && request.peers > 1 && request.direction == Direction::get;
 }
 
+// Whether the ranks of the loop get from different peers at a time.
+inline bool goes_in_step(const StripRequest& request) {
+  return !request.uneven && request.peers > 1 && request.direction == Direction::get;
+}
+
 // Whether gets wait for the peers' computation.
 inline bool waits_for_peers(const StripRequest& request) {
   return request.served_between_strips && request.direction == Direction::get;

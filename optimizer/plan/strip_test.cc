@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -732,6 +734,48 @@ TEST(PlanStripProperty, OfPlansThatTakeAboutAsLongTheOneWithLessUnderWayIsTaken)
   EXPECT_GT(not_the_fastest, 0);
 }
 
+// What is predicted of ranks that find each other at their targets is not sure.
+TEST(PlanStripProperty, StripsOfASecondPeerHaveToGainMoreThanTheMargin) {
+  struct InStep final : StripSink {
+    explicit InStep(const StripRequest& request) : peers(request.peers) {}
+    bool is(const StripCandidate& candidate, uint64_t count) const {
+      return candidate.schedule == Schedule::pipelined && candidate.window <= count / peers;
+    }
+    void considered(const StripCandidate& candidate, double predicted_s) override {
+      if (is(candidate, count_of(candidate))) best_s = std::min(best_s, predicted_s);
+    }
+    void pruned(uint64_t, double) override {}
+    void best(const StripCandidate&, double) override {}
+    void sensitivity(Source, bool, double) override {}
+    std::function<uint64_t(const StripCandidate&)> count_of;
+    uint64_t peers;
+    double best_s = std::numeric_limits<double>::infinity();
+  };
+  int left = 0;
+  int stayed = 0;
+  for (double compute_s = 1e-6; compute_s < 4e-3; compute_s *= 1.1) {
+    for (uint64_t block = kKiB; block <= 256 * kKiB; block *= 2) {
+      const StripCosts costs = costs_of(model::example_model());
+      StripRequest request = request_of(7 * block, compute_s);
+      request.blocks = request.peers = 7;
+      InStep in_step(request);
+      in_step.count_of = [&](const StripCandidate& candidate) {
+        return force_strip(request, &costs, candidate).count;
+      };
+      const StripPlan plan = explain_strip(request, &costs, in_step);
+      if (plan.reason != Reason::tuned) continue;
+      if (in_step.is({plan.schedule, plan.strip_bytes, plan.burst}, plan.count)) {
+        ++stayed;
+      } else {
+        ++left;
+        EXPECT_LT((1 + 2 * costs.minimum_gain()) * plan.predicted_s, in_step.best_s);
+      }
+    }
+  }
+  EXPECT_GT(left, 50);
+  EXPECT_GT(stayed, 50);
+}
+
 TEST(PlanStripProperty, ExplainingDecidesAsPlanning) {
   RandomCases cases(4);
   for (int i = 0; i < 500; ++i) {
@@ -746,6 +790,9 @@ TEST(PlanStripProperty, ExplainingDecidesAsPlanning) {
         // Others are to be spared.
         ASSERT_GE(plan.predicted_s, seen.best_s);
         ASSERT_LE(plan.predicted_s, (1 + costs.minimum_gain()) * seen.best_s);
+      } else if (request.peers > 1 && request.direction == Direction::get) {
+        ASSERT_GE(plan.predicted_s, seen.best_s);
+        ASSERT_LE(plan.predicted_s, (1 + 2 * costs.minimum_gain()) * seen.best_s);
       } else {
         ASSERT_DOUBLE_EQ(plan.predicted_s, seen.best_s);
       }
