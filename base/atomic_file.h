@@ -12,7 +12,7 @@ namespace stripline {
 
 /// A temporary file beside its destination, which commit() renames onto it. Without commit() the
 /// destination stays as it was and the temporary file is removed. Where the destination is a
-/// symbolic link, what it points to is replaced.
+/// symbolic link to a file, that one is replaced.
 class AtomicFile {
  public:
   /// Errors: unavailable when it cannot be created, or the destination is no regular file (a
