@@ -1,6 +1,7 @@
 #include "optimizer/plan/strip.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -553,6 +554,36 @@ TEST(PlanStrip, SmallBuffersAreWorthStripsWhereLargeOnesMissTheCache) {
               1e-9);
   cut = force_strip(request, &costs, all);
   EXPECT_NEAR(uncut_compute_s(request, costs, cut, measured_s), measured_s, 1e-9);
+}
+
+// As long as that makes buffers cheaper to read.
+TEST(PlanStrip, WindowsAreHalvedWhereBuffersMatter) {
+  struct Windows final : StripSink {
+    explicit Windows(int& count) : between_powers(count) {}
+    void considered(const StripCandidate& candidate, double) override {
+      if (candidate.schedule != Schedule::pipelined) return;
+      const bool halved = candidate.strip_bytes == last.strip_bytes;
+      if (halved) EXPECT_EQ(candidate.window, (last.window + 1) / 2) << candidate.strip_bytes;
+      if (halved && last.window > 4 && !std::has_single_bit(last.window)) ++between_powers;
+      last = candidate;
+    }
+    void pruned(uint64_t, double) override {}
+    void best(const StripCandidate&, double) override {}
+    void sensitivity(Source, bool, double) override {}
+    StripCandidate last{};
+    int& between_powers;
+  };
+  model::TunedModel with_buffers = model::example_model();
+  model::OperationModel& get = *with_buffers.network["inter-node"].get;
+  get.buffers = model::example_buffers();
+  int between_powers = 0;
+  for (int farther = 0; farther < 100; ++farther) {  // and wider windows
+    for (model::Segment& segment : get.segments) segment.L_s->value *= 1.05;
+    const StripCosts costs = costs_of(with_buffers);
+    Windows windows(between_powers);
+    explain_strip(request_of(8 * kMiB, 3e-3), &costs, windows);
+  }
+  EXPECT_GT(between_powers, 10);
 }
 
 TEST(PlanStrip, SeveralSweepsOfAStripFindItInTheCache) {

@@ -37,6 +37,9 @@ bool is_same_host(std::string_view one, std::string_view other) {
 
 constexpr std::string_view kBlanks = " \t\r";
 
+// Some editors begin a text in UTF-8 with it.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 // Takes the first word off; empty at the end, and at a remark.
 std::string_view next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
@@ -75,6 +78,7 @@ Result<std::string> switches_of_host(std::string_view text, std::string_view hos
   Line exact;  // with the very name
   Line loose;
   std::optional<Error> ambiguous;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   for (size_t number = 1; !text.empty(); ++number) {
     std::string_view rest = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(rest.size() + 1, text.size()));

@@ -29,9 +29,10 @@ std::optional<uint32_t> distance(const NetworkPlace& one, const NetworkPlace& ot
                                  model::DistanceScale scale);
 
 /// The switches of a host in a text with a line for each: its name and, after blanks, its switches
-/// as NetworkPlace has them. What follows a # and empty lines say nothing. A host of another domain
-/// is another one, but for who says none. Empty if there is no line for it. failed_precondition if
-/// a line is anything else, or two lines may be meant and differ; `what` names the text.
+/// as NetworkPlace has them. What follows a #, empty lines and a byte-order mark say nothing. A
+/// host of another domain is another one, but for who says none. Empty if there is no line for it.
+/// failed_precondition if a line is anything else, or two lines may be meant and differ; `what`
+/// names the text.
 Result<std::string> switches_of_host(std::string_view text, std::string_view host,
                                      std::string_view what);
 

@@ -93,6 +93,8 @@ TEST(NetworkPlace, ReadsTheSwitchesOfHosts) {
   EXPECT_EQ(of("node3.other.org"), "");
   EXPECT_EQ(of("node"), "");
   EXPECT_EQ(*switches_of_host("", "node1", "the text"), "");
+  EXPECT_EQ(*switches_of_host("\xEF\xBB\xBFnode1 core.leaf1", "node1", "the text"), "core.leaf1")
+      << "behind the mark that some editors write";
 }
 
 TEST(NetworkPlace, PrefersALineWithTheVeryName) {
