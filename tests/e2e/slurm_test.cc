@@ -86,6 +86,13 @@ TEST_F(Slurm, TasksWithoutPmixAreToldThatTheyAreAlone) {
   EXPECT_EQ(cluster_->srun({"--mpi=none", "-n", "1", program("hello")}).err, "");
 }
 
+// The line of docs/launching.md on one node: its ranks are of one job, and say what they miss.
+TEST_F(Slurm, SwitchesAreNotLookedForOnOneNode) {
+  const Finished job = run({"--ntasks-per-node=2", program("stripline-switches")});
+  EXPECT_EQ(job.exit_code, kExitUsage) << job.err;
+  EXPECT_EQ(lines_with(job.err, "all ranks are on one node"), 1U) << job.err;
+}
+
 TEST_F(Slurm, RanksEndWithTheirStepDaemon) {
   const TempFolder folder;
   const std::string copy = (folder / "hello").string();
