@@ -1,7 +1,9 @@
 #include "base/atomic_file.h"
 
 #include <cerrno>
+#include <optional>
 #include <string>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -14,6 +16,9 @@ Error write_error(const std::filesystem::path& path, int error) {
                                       "; check the folder and the space left"};
 }
 
+// Of files of this name that killed processes have left behind.
+constexpr int kMostLeftOver = 100;
+
 }  // namespace
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& destination) {
@@ -25,14 +30,23 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& destination) 
                                              "': it is no regular file; name one, or a new one");
   }
   std::filesystem::path target = destination;
+  std::optional<mode_t> mode;
   if (std::filesystem::exists(there)) {
     const auto linked = std::filesystem::canonical(destination, ignored);
     if (!linked.empty()) target = linked;
+    mode = static_cast<mode_t>(there.permissions() & std::filesystem::perms::all);
   }
-  std::filesystem::path temporary = target.string() + ".tmp" + std::to_string(::getpid());
-  std::FILE* file = std::fopen(temporary.c_str(), "wbe");
-  if (file == nullptr) return write_error(destination, errno);
-  return AtomicFile(std::move(target), std::move(temporary), file);
+  // Processes of other hosts have the same numbers.
+  const std::string prefix = target.string() + ".tmp" + std::to_string(::getpid()) + ".";
+  for (int number = 0;; ++number) {
+    std::filesystem::path temporary = prefix + std::to_string(number);
+    std::FILE* file = std::fopen(temporary.c_str(), "wbxe");
+    if (file == nullptr && errno == EEXIST && number < kMostLeftOver) continue;
+    if (file == nullptr) return write_error(destination, errno);
+    AtomicFile created(std::move(target), std::move(temporary), file);
+    if (mode && ::fchmod(::fileno(file), *mode) != 0) return write_error(destination, errno);
+    return created;
+  }
 }
 
 AtomicFile::~AtomicFile() {

@@ -11,8 +11,9 @@
 namespace stripline {
 
 /// A temporary file beside its destination, which commit() renames onto it. Without commit() the
-/// destination stays as it was and the temporary file is removed. Where the destination is a
-/// symbolic link to a file, that one is replaced.
+/// destination stays as it was and the temporary file is removed. A file that is replaced leaves
+/// who may read and write it to the new one; where the destination is a symbolic link to a file,
+/// that one is replaced.
 class AtomicFile {
  public:
   /// Errors: unavailable when it cannot be created, or the destination is no regular file (a

@@ -59,6 +59,31 @@ TEST(AtomicFile, FollowsLinks) {
   EXPECT_EQ(*read_whole_file(path), "after");
 }
 
+TEST(AtomicFile, LeavesRightsAsTheyWere) {
+  const TempFolder folder;
+  const fs::path path = folder / "file";
+  ASSERT_TRUE(write_atomically(path, "before").ok());
+  const auto mine = fs::perms::owner_read | fs::perms::owner_write;
+  fs::permissions(path, mine);
+  ASSERT_TRUE(write_atomically(path, "after").ok());
+  EXPECT_EQ(fs::status(path).permissions(), mine);
+}
+
+// As those of one number on two hosts that share a folder.
+TEST(AtomicFile, IsNotThatOfAnotherWriter) {
+  const TempFolder folder;
+  const fs::path path = folder / "file";
+  auto one = AtomicFile::create(path);
+  auto other = AtomicFile::create(path);
+  ASSERT_TRUE(one.ok() && other.ok());
+  ASSERT_TRUE(one->write("one").ok());
+  ASSERT_TRUE(other->write("the other").ok());
+  ASSERT_TRUE(other->commit().ok());
+  ASSERT_TRUE(one->commit().ok());
+  EXPECT_EQ(*read_whole_file(path), "one");
+  EXPECT_EQ(files_in(folder / ""), 1U);
+}
+
 TEST(AtomicFile, ReplacesFilesOnly) {
   const TempFolder folder;
   const fs::path pipe = folder / "pipe";
@@ -82,8 +107,19 @@ TEST(WholeFile, IsReadOrSaidWhyNot) {
   EXPECT_EQ(read_whole_file(path)->size(), 100000U);
   EXPECT_EQ(read_whole_file(path, 99999).error().code(), ErrorCode::data_loss);
   const auto reason = [](const fs::path& of) { return read_whole_file(of).error().message(); };
-  EXPECT_NE(reason(folder / "none").find("no such file"), std::string::npos);
+  EXPECT_NE(reason(folder / "none").find("No such file"), std::string::npos);
+  EXPECT_NE(reason(path / "in a file").find("Not a directory"), std::string::npos);
   EXPECT_NE(reason(folder / "").find("it is a folder"), std::string::npos);
+  // What cannot be read to its end is no shorter file: address 0 of this process.
+  EXPECT_NE(reason("/proc/self/mem").find("Input/output error"), std::string::npos);
+}
+
+TEST(WholeFile, HasAFirstLine) {
+  const TempFolder folder;
+  const fs::path path = folder / "file";
+  EXPECT_EQ(first_line(path), "");
+  ASSERT_TRUE(write_atomically(path, "one\ntwo\n").ok());
+  EXPECT_EQ(first_line(path), "one");
 }
 
 TEST(HostName, IsThatOfTheKernel) {

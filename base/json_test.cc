@@ -62,7 +62,7 @@ TEST(JsonFile, RoundTripsAndReportsMissing) {
   std::filesystem::remove(path);
   const auto missing = read_json_file(path);
   EXPECT_EQ(missing.error().code(), ErrorCode::not_found);
-  EXPECT_NE(missing.error().message().find("no such file"), std::string::npos);
+  EXPECT_NE(missing.error().message().find("No such file"), std::string::npos);
   const auto folder = read_json_file(path.parent_path());
   EXPECT_EQ(folder.error().code(), ErrorCode::not_found);
   EXPECT_NE(folder.error().message().find("it is a folder"), std::string::npos);

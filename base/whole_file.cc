@@ -1,32 +1,49 @@
 #include "base/whole_file.h"
 
 #include <array>
+#include <cerrno>
+#include <cstdio>
 #include <fstream>
+#include <memory>
+#include <system_error>
 
 namespace stripline {
+namespace {
+
+struct Close {
+  // The owner itself. NOLINTNEXTLINE(cppcoreguidelines-owning-memory)
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+Error read_error(const std::filesystem::path& path, int error) {
+  return {ErrorCode::not_found, "cannot read '" + path.string() + "': " +
+                                    (error == EISDIR ? "it is a folder; name a file in it"
+                                                     : std::generic_category().message(error))};
+}
+
+}  // namespace
 
 Result<std::string> read_whole_file(const std::filesystem::path& path, size_t max_bytes) {
-  std::ifstream in(path, std::ios::binary);
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    return Error(ErrorCode::not_found,
-                 "cannot read '" + path.string() + "': it is a folder; name a file in it");
-  }
-  if (!in) {
-    const bool exists = std::filesystem::exists(path, ignored);
-    return Error(ErrorCode::not_found, "cannot read '" + path.string() +
-                                           "': " + (exists ? "no permission" : "no such file"));
-  }
+  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
+  if (file == nullptr) return read_error(path, errno);
   std::string text;
   std::array<char, 65536> buffer{};
-  while (in.read(buffer.data(), buffer.size()) || in.gcount() > 0) {
-    text.append(buffer.data(), static_cast<size_t>(in.gcount()));
+  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
+    text.append(buffer.data(), count);
     if (text.size() > max_bytes) {
       return Error(ErrorCode::data_loss, "'" + path.string() + "' is larger than " +
                                              std::to_string(max_bytes) + " bytes; refused");
     }
   }
+  if (std::ferror(file.get()) != 0) return read_error(path, errno);
   return text;
+}
+
+std::string first_line(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
 }
 
 }  // namespace stripline

@@ -485,7 +485,7 @@ TEST_F(CommandsTest, NestsAreExplainedFromFilesAndFromTheCommandLine) {
   EXPECT_TRUE(printed("alternatives, the fastest first:")) << out_;
   explain.nest = (folder_ / "nest.json").string();
   EXPECT_EQ(run(explain), kExitUsage);
-  EXPECT_TRUE(complained("no such file")) << err_;
+  EXPECT_TRUE(complained("No such file")) << err_;
   std::ofstream(explain.nest) << text;
   global_.json = true;
   EXPECT_EQ(run(explain), kExitOk) << err_;

@@ -39,5 +39,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/striplineConfigVersion.cmak
 install(FILES ${CMAKE_BINARY_DIR}/striplineConfig.cmake
               ${CMAKE_BINARY_DIR}/striplineConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/stripline)
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The README and the public headers say where more is to be read.
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/stripline)

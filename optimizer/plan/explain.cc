@@ -75,21 +75,22 @@ std::string schedule_text(Schedule schedule, uint64_t count, uint64_t strip_byte
 
 std::string reason_text(const Explanation& e) {
   const double best_s = e.best ? e.best->predicted_s : e.plan.baseline_s;
-  std::string text =
-      reason_text(e.plan.reason, {e.plan.baseline_s, best_s, e.plan.gain_low, e.minimum_gain});
-  if (e.tie) {
-    text += "; too close to call: while the program runs, the loop's guard compares " +
-            schedule_text(e.tie->schedule, e.tie->count, e.tie->strip_bytes, e.tie->burst) +
-            ", predicted " + time_text(e.tie->predicted_s);
-  }
-  if (!e.best) return text;
   double fastest_s = best_s;
   for (const Explanation::Alternative& a : e.alternatives) {
     fastest_s = std::min(fastest_s, a.time.value_s);
   }
+  std::string text =
+      reason_text(e.plan.reason, {e.plan.baseline_s, best_s, e.plan.gain_low, e.minimum_gain});
   if (fastest_s < best_s) {
-    text += "; what is faster, by up to " + percent_text(1 - fastest_s / best_s) +
-            ", has more under way, which disturbs the gets of other ranks";
+    text += e.best ? "; what is faster, by up to " : ", but for what has to gain more than ";
+    text += percent_text(1 - fastest_s / best_s);
+    text += e.best ? ", has" : ", as it has";
+    text += " more under way, which disturbs the gets of other ranks";
+  }
+  if (e.tie) {
+    text += "; too close to call: while the program runs, the loop's guard compares " +
+            schedule_text(e.tie->schedule, e.tie->count, e.tie->strip_bytes, e.tie->burst) +
+            ", predicted " + time_text(e.tie->predicted_s);
   }
   return text;
 }

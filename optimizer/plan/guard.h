@@ -30,8 +30,8 @@ namespace stripline::plan {
 
 class Guard {
  public:
-  /// Time that checks may take longer than the executions would have, as a part of all (DESIGN
-  /// section 3, "Guard"); reached once the first checks are over.
+  /// Time that checks may take longer than the executions would have, as a part of all; reached
+  /// once the first checks are over.
   static constexpr double kBudget = 0.01;
 
   enum class Way : uint8_t { tuned, baseline };

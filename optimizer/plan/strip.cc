@@ -150,9 +150,9 @@ class Search {
 
   void consider(const StripCandidate& candidate, double predicted_s) {
     sink_.considered(candidate, predicted_s);
-    const double counted_s = predicted_s * (1 + disturbance(candidate));
-    if (counted_s < least_s_) {
-      least_s_ = counted_s;
+    const double s = counted_s(candidate, predicted_s);
+    if (s < least_s_) {
+      least_s_ = s;
       best_s_ = predicted_s;
       best_ = candidate;
     }
@@ -178,6 +178,13 @@ class Search {
 
   const StripCandidate& best() const { return best_; }
   double best_s() const { return best_s_; }
+
+  /// What is predicted, with what has to be gained by more that is under way.
+  double counted_s(const StripCandidate& candidate, double predicted_s) const {
+    return predicted_s * (1 + disturbance(candidate));
+  }
+  /// Of the best one.
+  double least_s() const { return least_s_; }
 
  private:
   // What is predicted of loops out of step errs by so many margins of decisions.
@@ -253,7 +260,6 @@ class Search {
     return bound_s;
   }
 
-  // What has to be gained by more that is under way.
   double disturbance(const StripCandidate& candidate) const {
     if (crowding_ > 0) return crowding_ * in_flight(candidate);
     return out_of_step_ > 0 && leaves_step(candidate) ? out_of_step_ : 0;
@@ -335,15 +341,19 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
   return plan;
 }
 
-// Of the candidates that are nearly as fast as the best one, that which parameters that err make
-// least slow.
+// Of the candidates that are nearly as fast as the best one of a search, that which parameters that
+// err make least slow.
 class SurestSink : public NoSink {
  public:
-  SurestSink(const Evaluator& evaluator, double compute_s, double most_s)
-      : evaluator_(evaluator), compute_s_(compute_s), most_s_(most_s) {}
+  SurestSink(const Evaluator& evaluator, double compute_s, const Search<NoSink>& search,
+             double margin)
+      : evaluator_(evaluator),
+        compute_s_(compute_s),
+        search_(search),
+        most_s_(search.least_s() * (1 + margin)) {}
 
   void considered(const StripCandidate& candidate, double predicted_s) {
-    if (predicted_s > most_s_) return;
+    if (search_.counted_s(candidate, predicted_s) > most_s_) return;
     const double high_s = evaluator_.predict(candidate, Corner::high, compute_s_);
     if (high_s >= least_high_s_) return;
     least_high_s_ = high_s;
@@ -356,6 +366,7 @@ class SurestSink : public NoSink {
  private:
   const Evaluator& evaluator_;
   const double compute_s_;
+  const Search<NoSink>& search_;
   const double most_s_;
   double least_high_s_ = std::numeric_limits<double>::infinity();
   StripCandidate surest_;
@@ -374,7 +385,7 @@ std::optional<StripPlan> find_tie(const StripRequest& request, const StripCosts&
   const double baseline_s = evaluator.predict({Schedule::vectorised, largest_piece(request), 1},
                                               Corner::nominal, compute_s);
   if (search.best_s() > baseline_s * (1 + margin)) return std::nullopt;
-  SurestSink near(evaluator, compute_s, search.best_s() * (1 + margin));
+  SurestSink near(evaluator, compute_s, search, margin);
   Search<SurestSink>(request, evaluator, compute_s, margin, near).run();
   StripPlan plan = plan_of(request, near.surest(), Reason::tied);
   plan.predicted_s = near.surest_s();

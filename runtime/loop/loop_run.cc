@@ -48,6 +48,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   uint64_t whole_bytes = 0;  // of buffers for all of it
   uint32_t peers = 0;        // as blocks follow one another
   rank_t peer = me;
+  bool uneven = false;
   std::optional<model::Path> path;
   uint64_t own_count = reading ? options.own_count : 0;
   uint64_t count = 0;
@@ -64,7 +65,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       if (reading) own_count += block.count;
     } else {
       if (remote_blocks++ == 0) first = block;
-      request_.uneven = request_.uneven || block.count != first.count;
+      uneven = uneven || block.count != first.count;
       whole_bytes += align_up(block.count * element_bytes + halo_bytes_);
       largest_bytes_ = std::max(largest_bytes_, block.count * element_bytes);
       placed_blocks += block.place != nullptr ? 1 : 0;
@@ -81,9 +82,10 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   request_.direction = direction;
   request_.total_bytes = count * element_bytes;
   request_.blocks = std::max<uint32_t>(remote_blocks, 1);
-  request_.peers = std::max<uint32_t>(peers, 1);
   const fabric::Info& network = context.state().fabric->info();
-  if (!options.alone) {
+  if (!options.alone) {  // others go through loops like this one
+    request_.peers = std::max<uint32_t>(peers, 1);
+    request_.uneven = uneven;
     request_.nic_ranks = network.nic_ranks;
     request_.served_between_strips =
         path == model::Path::network &&

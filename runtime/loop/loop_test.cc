@@ -441,6 +441,33 @@ TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+// Blocks of several ranks, and of different sizes: nobody else gets any from these ranks.
+TEST_P(LoopOnNetworks, WhoIsAloneFindsNobodyAtItsPeers) {
+  const ModelFile file("loop_test");
+  auto group = group_on(GetParam(), 3);
+  group.context.model_path = file.path();
+  on_ranks(group, [](Context& context) {
+    constexpr size_t kCount = 65536;
+    const auto mine = context.new_symmetric_array<double>(kCount);
+    ASSERT_TRUE(mine.ok());
+    if (context.rank_me() == 0) {
+      const LoopBlock<const double> blocks[] = {{context.on_rank(*mine, 1), kCount},
+                                                {context.on_rank(*mine, 2), kCount / 2}};
+      const LoopOptions options{.loop = {}, .compute_s = 1e-3, .alone = true};
+      const LoopPlan plan = strip_for_blocks<double>(
+          context, blocks, options, [] {}, [](size_t, size_t, size_t, const double*) {});
+      plan::StripRequest request;
+      request.total_bytes = (kCount + kCount / 2) * sizeof(double);
+      request.blocks = 2;
+      request.max_buffer_bytes = options.max_buffer_bytes;
+      request.compute_s = options.compute_s;
+      const plan::StripCosts costs = example_costs();
+      EXPECT_EQ(plan, plan::plan_strip(request, &costs));
+    }
+    context.barrier();
+  });
+}
+
 TEST_P(LoopOnNetworks, RefinesItsPlanByTheComputationItMeasures) {
   if (GetParam().clock != "virtual")
     GTEST_SKIP() << "needs a clock that other loads do not disturb";

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <map>
 #include <sched.h>
 #include <set>
@@ -11,6 +10,7 @@
 #include "base/host_name.h"
 #include "base/json.h"
 #include "base/quantity.h"
+#include "base/whole_file.h"
 
 namespace stripline::machine {
 namespace {
@@ -18,13 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Row = std::vector<std::string>;
-
-std::string first_line(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 std::vector<uint32_t> allowed() {
   cpu_set_t mask;

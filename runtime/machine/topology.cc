@@ -11,17 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/whole_file.h"
+
 namespace stripline::machine {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string first_line(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 std::optional<uint64_t> number_at_start(std::string_view text) {
   uint64_t value = 0;

@@ -2,9 +2,7 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/whole_file.h"
 
 namespace stripline::fabric {
 namespace {
@@ -116,18 +115,15 @@ Status write_compute_trace(const std::string& file, const ComputeTrace& trace) {
 }
 
 Result<ComputeTrace> read_compute_trace(const std::string& file, Rank rank, Rank ranks) {
-  std::ifstream in(file, std::ios::binary);
-  std::error_code ignored;
-  if (!in || std::filesystem::is_directory(file, ignored)) {
-    return Error(ErrorCode::not_found,
-                 "cannot read compute trace '" + file + "' of rank " + std::to_string(rank) +
+  constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();  // long runs have long ones
+  const auto bytes = read_whole_file(file, kNoLimit);
+  if (!bytes.ok()) {
+    return Error(bytes.error().code(),
+                 "compute trace of rank " + std::to_string(rank) + ": " + bytes.error().message() +
                      "; a run with as many ranks and compute=record:PATH writes it");
   }
-  std::ostringstream content;
-  content << in.rdbuf();
-  STRIPLINE_ASSIGN_OR_RETURN(
-      ComputeTrace trace,
-      ComputeTrace::parse(std::move(content).str(), "compute trace '" + file + "'"));
+  STRIPLINE_ASSIGN_OR_RETURN(ComputeTrace trace,
+                             ComputeTrace::parse(*bytes, "compute trace '" + file + "'"));
   if (trace.rank() != rank || trace.ranks() != ranks) {
     return Error(ErrorCode::failed_precondition,
                  "compute trace '" + file + "' is of rank " + std::to_string(trace.rank()) +

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <sstream>
 #include <utility>
 
 #include "base/json.h"
+#include "base/whole_file.h"
 #include "runtime/fabric/emulated/builtin_profiles.h"
 
 namespace stripline::fabric {
@@ -360,16 +360,13 @@ Result<ProfileRequest> resolve_profile(std::string_view fabric_name) {
   if (const std::string_view text = builtin_profile_text(name); !text.empty()) {
     STRIPLINE_ASSIGN_OR_RETURN(request.profile, parse_profile(text, "profile '" + name + "'"));
   } else {
-    std::ifstream file(name, std::ios::binary);
-    if (name.empty() || !file || std::filesystem::is_directory(name)) {
-      return Error(ErrorCode::invalid_argument, "unknown profile '" + name +
-                                                    "': neither built in (" + known_names() +
-                                                    ") nor a readable file");
+    const auto file = read_whole_file(name);
+    if (!file.ok()) {
+      return Error(ErrorCode::invalid_argument, "unknown profile '" + name + "': not built in (" +
+                                                    known_names() + "), and " +
+                                                    file.error().message());
     }
-    std::ostringstream content;
-    content << file.rdbuf();
-    STRIPLINE_ASSIGN_OR_RETURN(request.profile,
-                               parse_profile(content.str(), "profile '" + name + "'"));
+    STRIPLINE_ASSIGN_OR_RETURN(request.profile, parse_profile(*file, "profile '" + name + "'"));
   }
   while (!rest.empty()) {
     const size_t end = rest.find(',');

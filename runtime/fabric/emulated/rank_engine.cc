@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
+#include "base/whole_file.h"
 #include "runtime/fabric/atomic_apply.h"
 #include "runtime/fabric/emulated/uncached_copy.h"
 
@@ -13,12 +13,7 @@ namespace stripline::fabric {
 namespace {
 
 // Differs between hosts and between boots, the same in all containers of a host.
-std::string host_identity() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string identity;
-  std::getline(file, identity);
-  return identity;
-}
+std::string host_identity() { return first_line("/proc/sys/kernel/random/boot_id"); }
 
 }  // namespace
 

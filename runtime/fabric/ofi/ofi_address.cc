@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <ifaddrs.h>
 #include <map>
 #include <memory>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "base/host_name.h"
+#include "base/whole_file.h"
 namespace stripline::fabric::ofi {
 namespace {
 
@@ -125,7 +125,7 @@ std::string ip_text(const sockaddr* address) {
 Host Host::here() {
   Host host;
   host.name = host_name();
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> host.boot_id;
+  host.boot_id = first_line("/proc/sys/kernel/random/boot_id");
   host.net_namespace = link_target("/proc/self/ns/net");
   host.pid_namespace = link_target("/proc/self/ns/pid");
   host.pid = getpid();

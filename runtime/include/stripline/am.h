@@ -2,12 +2,13 @@
 // (Context::register_am and am_send), long ones data that are stored at the target before the
 // handler runs.
 //
-//   stripline::short_am<uint64_t> done(ctx, [&](rank_t from, uint64_t rows) { ... });  //
-//   collective done.send(0, rows);
+//   // Every rank makes the object. Here with one that counts rows:
+//   stripline::short_am<uint64_t> done(ctx, [&](rank_t from, uint64_t rows) { ... });
+//   done.send(0, rows);
 //
+//   // And one that is told what the data are, and where they lie:
 //   stripline::long_am halo(ctx, [&](rank_t from, std::span<const std::byte> what,
-//                                    std::span<std::byte> data) { ... });              //
-//                                    collective
+//                                    std::span<std::byte> data) { ... });
 //   halo.send(neighbour, what, data, there);
 //
 // Requests and replies. What a program sends is a request, what a handler sends a reply. Handlers

@@ -74,8 +74,9 @@ struct LoopOptions {
   /// strip_for_blocks only: elements that `own_work` goes through.
   size_t own_count = 0;
   /// Of the job's ranks only this one goes through such a loop now; the others wait, in calls of
-  /// the runtime. Otherwise all are taken to do the same, which shares NICs and links, and keeps
-  /// them from serving each other. It changes plans, and never results.
+  /// the runtime. Otherwise all are taken to do the same, which shares NICs and links, brings their
+  /// messages to the same peers, and keeps them from serving each other. It changes plans, and
+  /// never results.
   bool alone = false;
   /// Limit of the buffers of this loop, within what the pool of all has (Options).
   size_t max_buffer_bytes = size_t{64} << 20;

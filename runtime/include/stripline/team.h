@@ -18,7 +18,7 @@
 // Data are contiguous ranges (vector, span, array) of trivially copyable elements, or single
 // values. Small messages are sent at once; a rank that comes late to a collective keeps at most 64
 // KiB of each peer's for it. Larger ones wait for it; where it receives into its shared segment,
-// they are put there without a copy. Each rank has 2 MiB for collectives behind its segment. An
+// they are put there without a copy. Each rank has 3 MiB for collectives behind its segment. An
 // operation that needs more than 1 MiB of scratch memory, at most about twice the data of the call
 // (stated for each algorithm in runtime/sync/collectives.h), allocates it.
 #pragma once
