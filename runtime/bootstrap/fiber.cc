@@ -13,19 +13,15 @@
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define STRIPLINE_ASAN_FIBERS
-#elif __has_feature(thread_sanitizer)
-#define STRIPLINE_TSAN_FIBERS
 #endif
 #endif
 #if defined(__SANITIZE_ADDRESS__)
 #define STRIPLINE_ASAN_FIBERS
-#elif defined(__SANITIZE_THREAD__)
-#define STRIPLINE_TSAN_FIBERS
 #endif
 #if defined(STRIPLINE_ASAN_FIBERS)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
-#elif defined(STRIPLINE_TSAN_FIBERS)
+#elif defined(STRIPLINE_TSAN_FIBERS)  // by CMakeLists.txt: this file itself is not instrumented
 #include <sanitizer/tsan_interface.h>
 #endif
 

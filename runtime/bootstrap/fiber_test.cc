@@ -99,6 +99,20 @@ TEST(Fibers, HaveStacksOfTheirOwn) {
   }
 }
 
+// ThreadSanitizer, which keeps the calls of each fiber, must not take the last calls of those that
+// end for calls of the one that runs next.
+TEST(Fibers, TakeOverFromManyThatEnd) {
+  constexpr uint32_t kCount = 64;
+  const auto fibers = fibers_of(kCount);
+  std::vector<uint32_t> ended;
+  fibers->run([&](uint32_t fiber) {
+    for (uint32_t other = kCount - 1; fiber == 0 && other > 0; --other) fibers->resume(other);
+    ended.push_back(fiber);
+  });
+  ASSERT_EQ(ended.size(), kCount);
+  for (uint32_t i = 0; i < kCount; ++i) EXPECT_EQ(ended[i], kCount - 1 - i);
+}
+
 // Sanitizers mark frames of functions, and a fiber never returns from its first ones.
 TEST(Fibers, GiveTheirStacksBackWithoutMarks) {
   const auto page_bytes = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
