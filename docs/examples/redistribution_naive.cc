@@ -16,7 +16,7 @@ namespace {
 using stripline::rank_t;
 
 // What rank `from` has for rank `to`.
-double value(rank_t from, rank_t to, size_t i) {
+double value(size_t from, size_t to, size_t i) {
   return static_cast<double>((i * 31 + from * 7 + to * 3) % 1000);
 }
 

@@ -13,7 +13,6 @@
 
 namespace {
 
-using stripline::global_ptr;
 using stripline::rank_t;
 
 constexpr double kTwoPi = 6.283185307179586;

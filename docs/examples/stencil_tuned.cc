@@ -15,7 +15,6 @@
 
 namespace {
 
-using stripline::global_ptr;
 using stripline::rank_t;
 
 constexpr double kTwoPi = 6.283185307179586;
