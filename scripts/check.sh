@@ -50,6 +50,7 @@ case ${1:-} in
     done
     ;;
   tidy)
+    require_packages "${neighbour_packages[@]}"  # whose sources are not built without them
     configure_and_build release
     git ls-files '*.cc' | tidy 4
     ;;
