@@ -7,13 +7,14 @@
 #include <system_error>
 
 #include "base/atomic_file.h"
+#include "base/json_reader.h"
 #include "base/whole_file.h"
 
 namespace stripline {
 namespace {
 
 // Deeper than any document of ours, shallow enough for every stack.
-constexpr int kMaxDepth = 64;
+constexpr size_t kMaxDepth = 64;
 
 Status append_canonical(const Json& value, std::string& out) {
   switch (value.type()) {
@@ -82,28 +83,13 @@ Result<const Json*> find_member(const Json& object, std::string_view key, std::s
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, std::string_view what) {
-  bool too_deep = false;
-  const Json::parser_callback_t limit_depth = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return !too_deep;
-  };
-  // The recursive part of nlohmann's parser is the destructor and the dump, both bounded by the
-  // depth that the callback lets through; its parser itself keeps an explicit stack.
-  try {
-    Json value = Json::parse(text, limit_depth);
-    if (too_deep) {
-      return Error(ErrorCode::data_loss, std::string(what) + ": JSON is nested deeper than " +
-                                             std::to_string(kMaxDepth) + " levels");
-    }
-    return value;
-  } catch (const Json::parse_error& error) {
-    return Error(ErrorCode::data_loss, std::string(what) + ": not valid JSON at byte " +
-                                           std::to_string(error.byte) +
-                                           "; the file is malformed or truncated");
-  } catch (const Json::exception&) {  // a number such as 1e999
-    return Error(ErrorCode::data_loss,
-                 std::string(what) + ": not valid JSON: it holds a number that is out of range");
+  // The recursive part of nlohmann's library is the destructor and the dump, both bounded by the
+  // depth; its parser keeps an explicit stack.
+  JsonReader<Json> reader(kMaxDepth);
+  if (!Json::sax_parse(text, &reader)) {
+    return Error(ErrorCode::data_loss, std::string(what) + ": " + reader.problem());
   }
+  return std::move(reader).take();
 }
 
 Result<Json> read_json_file(const std::filesystem::path& path, size_t max_bytes) {

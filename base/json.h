@@ -14,8 +14,9 @@ namespace stripline {
 
 using Json = nlohmann::json;  // object keys are sorted (std::map)
 
-/// Parses `text`. Limits nesting so that hostile input cannot exhaust the stack. `what` names the
-/// input in the message. Errors: data_loss with the byte position.
+/// Parses `text`, in time proportional to its length. Limits nesting so that hostile input cannot
+/// exhaust the stack, and refuses an object that has a key twice. `what` names the input in the
+/// message. Errors: data_loss with the byte position or the key.
 Result<Json> parse_json(std::string_view text, std::string_view what);
 
 /// Reads and parses a file of at most `max_bytes`. Errors: not_found, data_loss.

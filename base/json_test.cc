@@ -4,11 +4,38 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/json_reader.h"
+
 namespace stripline {
 namespace {
+
+// An array that counts how often somebody begins to walk over it.
+size_t walks = 0;
+template <typename T, typename Allocator>
+class CountedVector : public std::vector<T, Allocator> {
+ public:
+  using std::vector<T, Allocator>::vector;
+  auto begin() {
+    ++walks;
+    return std::vector<T, Allocator>::begin();
+  }
+  auto begin() const {
+    ++walks;
+    return std::vector<T, Allocator>::begin();
+  }
+};
+using CountedJson = nlohmann::basic_json<std::map, CountedVector>;
+
+std::string list_of_objects(size_t count) {
+  std::string text = "[";
+  for (size_t i = 0; i < count; ++i) text += i == 0 ? "{}" : ",{}";
+  return text + "]";
+}
 
 TEST(CanonicalJson, SortsKeysAndWritesShortestDoubles) {
   const Json value = {{"b", 0.1}, {"a", {1, 2.5, 1e-9}}, {"c", nullptr}};
@@ -49,6 +76,46 @@ TEST(ParseJson, RefusesNumbersThatDoNotFitADouble) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code(), ErrorCode::data_loss);
   EXPECT_NE(result.error().message().find("out of range"), std::string::npos);
+}
+
+// Its time is the number of values as long as no value makes it walk over those before.
+TEST(ParseJson, NeverWalksOverWhatItHasRead) {
+  constexpr size_t kCount = 1000;
+  walks = 0;
+  JsonReader<CountedJson> reader(64);
+  ASSERT_TRUE(CountedJson::sax_parse(list_of_objects(kCount), &reader)) << reader.problem();
+  EXPECT_EQ(walks, 0U);
+  const CountedJson read = std::move(reader).take();
+  EXPECT_EQ(read.size(), kCount);
+
+  // What it replaced, to show that the count would tell.
+  const auto accept = [](int, CountedJson::parse_event_t, CountedJson&) { return true; };
+  walks = 0;
+  EXPECT_EQ(CountedJson::parse(list_of_objects(kCount), accept).size(), kCount);
+  EXPECT_GE(walks, kCount);
+}
+
+TEST(ParseJson, ReadsEveryKindOfValue) {
+  const std::string text =
+      R"({"a":[1,-2,2.5,"x",true,null,{"b":[[],{}]}],"c":18446744073709551615,"d":{"e":false}})";
+  const auto read = parse_json(text, "test");
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(read->dump(), text);
+  EXPECT_EQ(*parse_json("7", "test"), 7);
+}
+
+TEST(ParseJson, RefusesAKeyThatStandsTwice) {
+  const auto result = parse_json(R"({"a":{"k":1,"l":2,"k":1}})", "model 'x'");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code(), ErrorCode::data_loss);
+  EXPECT_NE(result.error().message().find("'k' stands twice"), std::string::npos)
+      << result.error().message();
+  EXPECT_TRUE(parse_json(R"([{"k":1},{"k":1}])", "test").ok());
+}
+
+TEST(ParseJson, RefusesWhatFollowsTheValue) {
+  EXPECT_FALSE(parse_json("{} {}", "test").ok());
+  EXPECT_FALSE(parse_json("", "test").ok());
 }
 
 TEST(ParseJson, RefusesDeepNesting) {
