@@ -52,8 +52,8 @@ struct RunnerLimits {
   double join_margin_s = 3;  ///< beyond the server's join timeout, should the server be gone
   double deadline_margin_s = 5;            ///< beyond the assignment's own deadline
   size_t batch_bytes = size_t{512} << 10;  ///< a batch is closed above this
-  /// A series above this fails the run: the server would refuse the message that holds it.
-  size_t max_series_bytes = size_t{32} << 20;
+  /// A series above this fails the run: the server would refuse the batch that holds it.
+  size_t max_series_bytes = size_t{3} << 20;
 };
 
 class AssignmentRunner {

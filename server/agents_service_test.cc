@@ -109,6 +109,70 @@ TEST_F(AgentsServiceTest, BatchesAreStoredOnceAndAcknowledgedInOrder) {
   EXPECT_EQ(exported(campaign_).size(), 3U);
 }
 
+// Each of them would take the name of a batch that the node of rank 0 is still to send.
+TEST_F(AgentsServiceTest, SamplesComeFromTheNodeOfRankZeroAlone) {
+  AgentClient stranger(address_, test_hello("x"));
+  ASSERT_TRUE(connected({"x"}));
+  give_out();
+  join_both();
+  stranger.batch(order_a_.name(), order_a_.fence(), 1, "[]");
+  const auto refused = stranger.receive(Message::kCancelAssignment);
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->cancel_assignment().message().find("only nodes/a may do"), std::string::npos)
+      << refused->cancel_assignment().message();
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
+  // Not when it is over, either.
+  stranger.update(order_a_, Update::CANCELLED);
+  stranger.batch(order_a_.name(), order_a_.fence(), 2, data_of(1, 7.0));
+  ASSERT_TRUE(stranger.receive(Message::kCancelAssignment));
+  ASSERT_EQ(exported(campaign_).size(), 1U);
+  EXPECT_EQ(exported(campaign_)[0].at("values"), Json::array({1e-6}));
+  EXPECT_FALSE(exported(campaign_)[0].at("orphan").get<bool>());
+}
+
+TEST_F(AgentsServiceTest, AMemberThatSendsSamplesOfAnotherNodeFailsTheRun) {
+  give_out();
+  join_both();
+  b_->batch(order_b_.name(), order_b_.fence(), 1, data_of(1, 7.0));
+  const auto cancel = a_->receive(Message::kCancelAssignment);
+  ASSERT_TRUE(cancel);
+  EXPECT_NE(cancel->cancel_assignment().message().find("only nodes/a may do"), std::string::npos)
+      << cancel->cancel_assignment().message();
+  ASSERT_TRUE(b_->receive(Message::kCancelAssignment));
+  a_->update(order_a_, Update::CANCELLED);
+  b_->update(order_b_, Update::CANCELLED);
+  receive_orders();
+  EXPECT_EQ(order_a_.fence(), 2U);
+  EXPECT_TRUE(exported(campaign_).empty());
+}
+
+TEST_F(AgentsServiceTest, ABatchThatComesAgainWithOtherSamplesIsNotAcknowledged) {
+  give_out();
+  join_both();
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  batch(1, 2e-6);
+  const auto cancel = a_->receive(Message::kCancelAssignment);
+  ASSERT_TRUE(cancel);
+  EXPECT_NE(cancel->cancel_assignment().message().find("with other samples"), std::string::npos)
+      << cancel->cancel_assignment().message();
+  ASSERT_EQ(exported(campaign_).size(), 1U);
+  EXPECT_EQ(exported(campaign_)[0].at("values"), Json::array({1e-6}));
+}
+
+TEST_F(AgentsServiceTest, BatchesAreLimited) {
+  give_out();
+  join_both();
+  a_->batch(order_a_.name(), order_a_.fence(), 1, "[" + std::string(5 << 20, ' ') + "]");
+  const auto cancel = a_->receive(Message::kCancelAssignment);
+  ASSERT_TRUE(cancel);
+  EXPECT_NE(cancel->cancel_assignment().message().find("at most 4194304"), std::string::npos)
+      << cancel->cancel_assignment().message();
+}
+
 TEST_F(AgentsServiceTest, SamplesOfAnOldFenceAreKeptAsOrphans) {
   give_out();
   join_both();

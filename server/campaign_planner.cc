@@ -24,7 +24,7 @@ constexpr double kBudgetShare = 0.6;
 constexpr double kMinPointS = 0.001;
 constexpr double kMaxPointS = 0.05;
 // Of all runs. A plan is held in memory and stored as one step.
-constexpr size_t kMaxPlannedPoints = 250'000;
+constexpr double kMaxPlannedPoints = 250'000;
 
 // What a campaign measures, and the coarser grid inside it to fall back to.
 struct Grids {
@@ -220,6 +220,8 @@ std::vector<experiment::Point> without(const std::vector<experiment::Point>& all
   return rest;
 }
 
+std::string whole(double value) { return std::to_string(std::llround(value)); }
+
 // On a virtual clock repetitions differ by the profile's jitter only, and each costs the host more
 // than it lasts, so fewer are made.
 StopRule stop_rule(const CampaignSpec& spec, double point_s) {
@@ -260,21 +262,22 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
 
   const Grids grids = grids_of(spec);
   const auto pruned = prune(*experiments, grids.all);
+  // Counted before they are made: agents declare grids of any size.
+  const double points_per_run = count_points(pruned);
+  if (points_per_run * spec.runs > kMaxPlannedPoints) {
+    return invalid_field("spec.runs", std::to_string(spec.runs) + " runs of " +
+                                          whole(points_per_run) + " points are more than " +
+                                          whole(kMaxPlannedPoints) +
+                                          " points in all; ask for fewer runs or experiments");
+  }
   const auto points = grid_points(pruned);
   // Samples that are asked for by name and fed to no model are all wanted.
   const auto core = plan.feeds_model ? grid_points(prune(pruned, grids.core)) : points;
-  if (points.size() * spec.runs > kMaxPlannedPoints) {
-    return invalid_field("spec.runs", std::to_string(spec.runs) + " runs of " +
-                                          std::to_string(points.size()) + " points are more than " +
-                                          std::to_string(kMaxPlannedPoints) +
-                                          " points in all; ask for fewer runs or experiments");
-  }
   const auto rest = without(points, core);
   plan.core_points = static_cast<uint32_t>(core.size());
-  const size_t declared = grid_points(*experiments).size();
-  if (points.size() < declared) {
-    plan.note = "pruned grid: " + std::to_string(points.size()) + " of " +
-                std::to_string(declared) + " declared points";
+  if (const double declared = count_points(*experiments); points_per_run < declared) {
+    plan.note =
+        "pruned grid: " + whole(points_per_run) + " of " + whole(declared) + " declared points";
   }
 
   const double share_s = kBudgetShare * spec.time_budget_s / spec.runs - kRunStartS;

@@ -6,7 +6,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include "base/json.h"
 #include "server/clock.h"
 
 namespace stripline::server {
@@ -269,8 +268,6 @@ Status Coordinator::commit(Draft& draft, const std::string& event) {
 Status Coordinator::place(const PlaceRun& place) {
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(place.campaign));
   RunRecord& run = d.run(place.run);
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, store_.run_plan(run.key));
-  STRIPLINE_ASSIGN_OR_RETURN(const Json plan, parse_json(text, "stored plan"));
   run.points_total = place.points;
   run.state = RunState::active;
   ++run.fence;
@@ -280,6 +277,8 @@ Status Coordinator::place(const PlaceRun& place) {
   for (uint32_t rank = 0; rank < d.campaign.spec.ranks; ++rank) {
     run.rank_nodes.push_back(place.nodes[rank % place.nodes.size()]);
   }
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string order, order_of(run.key, run.fence, place.points));
+  d.changes.attempts.push_back({run.key, run.fence, run.rank_nodes.front()});
   d.campaign.state = CampaignState::running;
   d.campaign.message = run_of(place.run, d.runs.size()) + " started on " + node_list(place.nodes);
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
@@ -298,7 +297,7 @@ Status Coordinator::place(const PlaceRun& place) {
   }
   const auto& placed = active_.insert_or_assign(place.campaign, std::move(active)).first->second;
   for (const std::string& node : placed.group.nodes()) {
-    send_order(session_of_node(node)->second, placed.group, place.points, plan);
+    send_order(session_of_node(node)->second, placed.group, order);
   }
   return {};
 }

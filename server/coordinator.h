@@ -21,6 +21,7 @@
 #include "base/json.h"
 #include "optimizer/experiment/experiment.h"
 #include "server/agent_messages.h"
+#include "server/campaign_planner.h"
 #include "server/campaign_view.h"
 #include "server/fit_job.h"
 #include "server/problem.h"
@@ -133,6 +134,11 @@ class Coordinator {
     Changes changes;
     RunRecord& run(uint32_t index);
   };
+  // What a batch says, read without the lock: batches have megabytes.
+  struct ReadBatch {
+    RunKey run;
+    Result<uint64_t> samples;  // how many values it holds, or why it is refused
+  };
   using Sessions = std::map<uint64_t, Session>;
 
   // coordinator.cc: steps
@@ -163,21 +169,28 @@ class Coordinator {
   std::optional<Problem> check_hello(const Hello& hello, Session& session) const;
   void drop_session(Sessions::iterator session, const std::optional<Problem>& why);
   void resume_assignment(const Hello& hello, Session& session);
-  void send_order(Session& session, const RunGroup& group, uint32_t points, Json plan);
+  Result<std::string> order_of(const RunKey& run, uint64_t fence, uint32_t points);
+  void send_order(Session& session, const RunGroup& group, const std::string& order);
   void send_ready(Session& session, const RunGroup& group);
   void send_cancel(Session& session, const RunKey& run, uint64_t fence, const std::string& why);
   ActiveRun* active_run(const RunKey& run, uint64_t fence, const std::string& node);
   std::string job_id(const RunGroup& group) const;
   bool handle(Session& session, const Heartbeat& heartbeat);
   bool handle(Session& session, const GroupJoin& join);
-  bool handle(Session& session, const SampleBatch& batch);
   bool handle(Session& session, const AssignmentUpdate& update);
-  Status store_batch(const SampleBatch& batch, const RunKey& run, ActiveRun* active,
-                     uint64_t samples);
+
+  // coordinator_samples.cc
+  static std::optional<ReadBatch> read_batch(const SampleBatch& batch);
+  bool handle(Session& session, const SampleBatch& batch, const ReadBatch& read);
+  bool refuse_samples(Session& session, const SampleBatch& batch, const RunKey& run,
+                      const Failure& why);
+  Status store_batch(const SampleBatch& batch, const ReadBatch& read, ActiveRun* active);
 
   // coordinator_campaigns.cc: users and fitting
   std::vector<NodeView> views_of(std::vector<NodeRecord> records);
   Answer<CampaignView> existing_campaign(const std::string& request_id, const std::string& digest);
+  Answer<std::vector<NodeOffer>> offers_for(const CampaignSpec& spec);
+  Answer<CampaignView> store_campaign(Draft& draft);
   void run_fitter();
   void fit(int64_t campaign);
   bool wait_for_storage(int64_t campaign, std::string_view task, const Error& error);
@@ -189,6 +202,7 @@ class Coordinator {
   const Fitter fitter_;
   const CoordinatorOptions options_;
 
+  std::mutex creating_;  // taken before mutex_: one campaign is planned at a time
   std::mutex mutex_;
   std::condition_variable timer_wakes_;
   std::condition_variable fitter_wakes_;

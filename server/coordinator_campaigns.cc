@@ -8,7 +8,6 @@
 
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
-#include "server/campaign_planner.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
 
@@ -63,26 +62,16 @@ Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
   const std::string digest =
       sha256_hex(to_json(asked).dump(-1, ' ', false, Json::error_handler_t::replace));
 
-  const std::lock_guard lock(mutex_);
+  // Plans have megabytes: they are made and written as text while agents are being served.
+  const std::lock_guard creating(creating_);
   if (!request_id.empty()) {
+    const std::lock_guard lock(mutex_);
     auto existing = existing_campaign(request_id, digest);
     if (!existing || !existing->name.empty()) return existing;
   }
-  if (!spec->model.empty()) {
-    const auto model = store_.model(*parse_model_name(spec->model));
-    if (!model.ok()) return model.error();
-    if (*model && (*model)->fabric != spec->fabric) {
-      return invalid_field("spec.model", "'" + spec->model + "' describes fabric '" +
-                                             (*model)->fabric + "', not '" + spec->fabric +
-                                             "'; name another model");
-    }
-  }
-  std::vector<NodeOffer> offers;
-  for (const auto& [id, session] : sessions_) {
-    offers.push_back({session.record.name, session.record.fabrics, session.experiments});
-  }
-  std::ranges::sort(offers, {}, &NodeOffer::node);
-  auto plan = plan_campaign(*spec, offers);
+  const auto offers = offers_for(*spec);
+  if (!offers) return offers.problem();
+  auto plan = plan_campaign(*spec, *offers);
   if (!plan) return plan.problem();
 
   Draft d;
@@ -101,28 +90,50 @@ Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
     if (!number.ok()) return number.error();
     d.campaign.number = *number;
   }
-  for (const experiment::Assignment& assignment : plan->runs) {
+  for (experiment::Assignment& assignment : plan->runs) {
     RunRecord run;
     run.key = {d.campaign.number, assignment.run};
     run.points_all = static_cast<uint32_t>(assignment.points.size());
     run.points_core = plan->core_points;
     run.points_total = run.points_all;
     d.runs.push_back(run);
-    experiment::Assignment stored = assignment;
-    stored.name = run_name(run.key);
-    d.changes.plans.push_back({run.key, experiment::to_json(stored).dump()});
+    if (validate_only) continue;
+    assignment.name = run_name(run.key);
+    d.changes.plans.push_back({run.key, experiment::to_json(assignment).dump()});
   }
-  if (!validate_only) {
-    const Status created = commit(d, "queued: " + d.campaign.message);
-    if (!created.ok()) return created.error();
-    spdlog::info("{} created: fabric {}, {}", campaign_name(d.campaign.number),
-                 d.campaign.spec.fabric, d.campaign.message);
-    step();
-    const auto now = draft(d.campaign.number);
-    if (!now.ok()) return now.error();
-    return view_of(now->campaign, now->runs, active_seconds(now->campaign.number));
+  return validate_only ? view_of(d.campaign, d.runs, std::nullopt) : store_campaign(d);
+}
+
+// What connected nodes offer, by name. Problems: the model is another fabric's.
+Answer<std::vector<NodeOffer>> Coordinator::offers_for(const CampaignSpec& spec) {
+  const std::lock_guard lock(mutex_);
+  if (!spec.model.empty()) {
+    const auto model = store_.model(*parse_model_name(spec.model));
+    if (!model.ok()) return model.error();
+    if (*model && (*model)->fabric != spec.fabric) {
+      return invalid_field("spec.model", "'" + spec.model + "' describes fabric '" +
+                                             (*model)->fabric + "', not '" + spec.fabric +
+                                             "'; name another model");
+    }
   }
-  return view_of(d.campaign, d.runs, std::nullopt);
+  std::vector<NodeOffer> offers;
+  for (const auto& [id, session] : sessions_) {
+    offers.push_back({session.record.name, session.record.fabrics, session.experiments});
+  }
+  std::ranges::sort(offers, {}, &NodeOffer::node);
+  return offers;
+}
+
+Answer<CampaignView> Coordinator::store_campaign(Draft& d) {
+  const std::lock_guard lock(mutex_);
+  const Status created = commit(d, "queued: " + d.campaign.message);
+  if (!created.ok()) return created.error();
+  spdlog::info("{} created: fabric {}, {}", campaign_name(d.campaign.number),
+               d.campaign.spec.fabric, d.campaign.message);
+  step();
+  const auto now = draft(d.campaign.number);
+  if (!now.ok()) return now.error();
+  return view_of(now->campaign, now->runs, active_seconds(now->campaign.number));
 }
 
 Answer<CampaignView> Coordinator::campaign(int64_t number) {
@@ -189,14 +200,13 @@ std::vector<NodeView> Coordinator::views_of(std::vector<NodeRecord> records) {
 }
 
 Answer<std::vector<NodeView>> Coordinator::nodes(const std::string& after, size_t limit) {
-  const std::lock_guard lock(mutex_);
   auto records = store_.nodes(after, limit);
   if (!records.ok()) return records.error();
+  const std::lock_guard lock(mutex_);
   return views_of(std::move(*records));
 }
 
 Answer<NodeView> Coordinator::node(const std::string& name) {
-  const std::lock_guard lock(mutex_);
   auto record = store_.node(name);
   if (!record.ok()) return record.error();
   if (!*record) {
@@ -206,6 +216,7 @@ Answer<NodeView> Coordinator::node(const std::string& name) {
                        "'; 'stripline nodes' lists those that have",
                    {{"name", node_name(name)}}};
   }
+  const std::lock_guard lock(mutex_);
   return views_of({std::move(**record)}).front();
 }
 

@@ -1,5 +1,6 @@
 // The coordinator's side of agents' sessions.
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -9,6 +10,7 @@
 #include "server/clock.h"
 #include "server/coordinator.h"
 #include "server/grid.h"
+#include "server/run_order.h"
 
 namespace stripline::server {
 namespace {
@@ -18,13 +20,12 @@ constexpr size_t kMaxListed = 4096;
 constexpr size_t kMaxTextBytes = size_t{1} << 20;
 constexpr size_t kMaxFactBytes = size_t{4} << 10;
 constexpr uint64_t kMaxDeclaredPoints = 100'000;
+// Of all its texts. An agent of ours sends some 100 KiB; it is kept for each session and each node.
+constexpr size_t kMaxHelloBytes = size_t{4} << 20;
 // libfabric's addresses have some tens of bytes.
 constexpr size_t kMaxAddressBytes = size_t{64} << 10;
 // For a person to read; it is stored with every event until the next one.
 constexpr size_t kMaxMessageBytes = 4000;
-// Far above what a run sends, far below where sequence numbers would overflow.
-constexpr uint64_t kMaxBatches = 1'000'000'000;
-constexpr double kProgressEventS = 0.5;
 
 // An error that another attempt will meet again.
 bool is_final_error(const std::string& code) {
@@ -37,33 +38,6 @@ bool is_final_error(const std::string& code) {
     default:
       return false;
   }
-}
-
-uint64_t count_samples(const std::vector<experiment::SampleSeries>& series) {
-  uint64_t samples = 0;
-  for (const auto& one : series) samples += one.values.size();
-  return samples;
-}
-
-// The series of a batch if it is what the run may send.
-Result<std::vector<experiment::SampleSeries>> read_batch(const SampleBatch& batch,
-                                                         const RunKey& run) {
-  if (batch.codec != "json") {
-    return Error(ErrorCode::unimplemented,
-                 "sample codec '" + batch.codec + "' is not known to this server; it reads 'json'");
-  }
-  if (batch.seq == 0 || batch.seq > kMaxBatches) {
-    return Error(ErrorCode::data_loss,
-                 "sample batches are numbered from 1 on, this one is " + std::to_string(batch.seq));
-  }
-  STRIPLINE_ASSIGN_OR_RETURN(auto series, series_of_batch(batch.data));
-  for (const auto& one : series) {
-    if (one.run != run.run) {
-      return Error(ErrorCode::data_loss, "sample series of run " + std::to_string(one.run) +
-                                             " in a batch of run " + std::to_string(run.run));
-    }
-  }
-  return series;
 }
 
 // At most so many bytes of it, cut between characters.
@@ -81,6 +55,14 @@ bool has_long_text(const Hello& hello) {
          std::ranges::any_of(hello.fingerprint, [&](const auto& entry) {
            return too_long(entry.first) || too_long(entry.second);
          });
+}
+
+size_t bytes_of(const Hello& hello) {
+  size_t bytes = hello.instance_id.size() + hello.agent_version.size() + hello.assignment.size();
+  for (const std::string& fabric : hello.fabrics) bytes += fabric.size();
+  for (const std::string& experiment : hello.experiments_json) bytes += experiment.size();
+  for (const auto& [key, value] : hello.fingerprint) bytes += key.size() + value.size();
+  return bytes;
 }
 
 }  // namespace
@@ -117,6 +99,11 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
     return invalid_field("hello", "a fabric, a fingerprint's field or another text has more than " +
                                       std::to_string(kMaxFactBytes) +
                                       " bytes; use an agent of this server's release");
+  }
+  if (const size_t bytes = bytes_of(hello); bytes > kMaxHelloBytes) {
+    return invalid_field("hello", "describes the node in " + std::to_string(bytes) +
+                                      " bytes, more than " + std::to_string(kMaxHelloBytes) +
+                                      "; use an agent of this server's release");
   }
   for (const std::string& text : hello.experiments_json) {
     if (text.size() > kMaxTextBytes) {
@@ -206,9 +193,8 @@ void Coordinator::resume_assignment(const Hello& hello, Session& session) {
     }
     if (same_agent && hello.assignment.empty() && !group.ready()) {
       // The order was lost with the old stream.
-      const auto text = store_.run_plan(group.run());
-      const auto plan = text.ok() ? parse_json(*text, "stored plan") : text.error();
-      if (plan.ok()) return send_order(session, group, active.points, *plan);
+      const auto order = order_of(group.run(), group.fence(), active.points);
+      if (order.ok()) return send_order(session, group, *order);
     }
     active.failure = Failure{node_name(node) + " came back without the assignment", false};
     break;
@@ -235,13 +221,24 @@ void Coordinator::drop_session(Sessions::iterator session, const std::optional<P
 }
 
 void Coordinator::receive(uint64_t id, const AgentMessage& message) {
+  const auto* batch = std::get_if<SampleBatch>(&message);
+  // Other sessions need not wait until megabytes have been read.
+  const std::optional<ReadBatch> read = batch != nullptr ? read_batch(*batch) : std::nullopt;
   const std::lock_guard lock(mutex_);
-  const auto session = sessions_.find(id);
-  if (session == sessions_.end()) return;
-  session->second.last_heard_s = steady_seconds();
-  session->second.record.last_seen_unix_s = unix_seconds();
-  const bool changed =
-      std::visit([&](const auto& content) { return handle(session->second, content); }, message);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  Session& session = found->second;
+  session.last_heard_s = steady_seconds();
+  session.record.last_seen_unix_s = unix_seconds();
+  const bool changed = std::visit(
+      [&](const auto& content) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(content)>, SampleBatch>) {
+          return read && handle(session, content, *read);
+        } else {
+          return handle(session, content);
+        }
+      },
+      message);
   if (changed) step();
 }
 
@@ -250,14 +247,15 @@ std::string Coordinator::job_id(const RunGroup& group) const {
          std::to_string(group.run().run) + "-f" + std::to_string(group.fence());
 }
 
-void Coordinator::send_order(Session& session, const RunGroup& group, uint32_t points, Json plan) {
-  const std::string name = run_name(group.run());
-  plan["name"] = name;
-  plan["fence"] = group.fence();
-  auto& list = plan["points"].get_ref<Json::array_t&>();
-  if (list.size() > points) list.resize(points);
+// What the ranks of a run are to do, as agents get it.
+Result<std::string> Coordinator::order_of(const RunKey& run, uint64_t fence, uint32_t points) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
+  return order_text(plan, fence, points);
+}
+
+void Coordinator::send_order(Session& session, const RunGroup& group, const std::string& order) {
   session.holding = Holding{group.run(), group.fence(), std::nullopt};
-  session.link->send(AssignmentOrder{name, group.fence(), options_.lease_s, plan.dump(),
+  session.link->send(AssignmentOrder{run_name(group.run()), group.fence(), options_.lease_s, order,
                                      group.ranks_of(session.record.name), group.rank_nodes(),
                                      options_.join_timeout_s, job_id(group)});
 }
@@ -335,78 +333,6 @@ bool Coordinator::handle(Session& session, const GroupJoin& join) {
     if (other != sessions_.end()) send_ready(other->second, group);
   }
   return false;
-}
-
-bool Coordinator::handle(Session& session, const SampleBatch& batch) {
-  const auto run = parse_run_name(batch.assignment);
-  if (!run) return false;
-  const std::string& node = session.record.name;
-  ActiveRun* active = active_run(*run, batch.fence, node);
-  // Not acknowledged, so the agent keeps the batch; ending the session makes it send it again.
-  const auto not_stored = [&](const Error& error) {
-    spdlog::error("{}: cannot store samples: {}", run_name(*run), error.message());
-    drop_session(sessions_.find(session.id),
-                 Problem{ErrorCode::unavailable, "STORAGE", error.message(), {}});
-    return true;
-  };
-  const auto runs = store_.runs(run->campaign);
-  if (!runs.ok()) return not_stored(runs.error());
-  const auto record = std::ranges::find_if(*runs, [&](const auto& r) { return r.key == *run; });
-  // Neither an attempt of this database's nor one that could have been: there is nowhere to put it.
-  if (record == runs->end() || batch.fence == 0 || batch.fence > record->fence) {
-    send_cancel(session, *run, batch.fence, "the server does not know this assignment");
-    return false;
-  }
-  const auto series = read_batch(batch, *run);
-  if (!series.ok()) {
-    const std::string why =
-        "malformed samples from " + node_name(node) + ": " + series.error().message();
-    spdlog::error("{}: {}", run_name(*run), why);
-    if (active == nullptr) {
-      send_cancel(session, *run, batch.fence, why);
-      return false;
-    }
-    active->failure = Failure{why, true};
-    return true;
-  }
-  const Status stored = store_batch(batch, *run, active, count_samples(*series));
-  if (!stored.ok()) return not_stored(stored.error());
-  const auto contiguous = store_.contiguous_batches(*run, batch.fence);
-  if (!contiguous.ok()) return not_stored(contiguous.error());
-  if (*contiguous > 0) {
-    session.link->send(SampleAck{batch.assignment, batch.fence, *contiguous});
-  }
-  if (active != nullptr) {
-    active->group.renew(node, steady_seconds());
-  } else {
-    send_cancel(session, *run, batch.fence, "the assignment was given to others");
-  }
-  return false;
-}
-
-// Stores a batch that is not stored yet; as an orphan unless it belongs to the active attempt.
-Status Coordinator::store_batch(const SampleBatch& batch, const RunKey& key, ActiveRun* active,
-                                uint64_t samples) {
-  STRIPLINE_ASSIGN_OR_RETURN(const bool duplicate, store_.has_batch(key, batch.fence, batch.seq));
-  if (duplicate) return {};
-  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(key.campaign));
-  d.changes.batches.push_back(
-      {0, key, batch.fence, batch.seq, active == nullptr, unix_seconds(), samples, batch.data});
-  d.campaign.samples += samples;
-  std::string event;
-  if (active != nullptr) {
-    RunRecord& run = d.run(key.run);
-    run.points_done = std::max(run.points_done, std::min(batch.points_done, run.points_total));
-    const double now_s = steady_seconds();
-    if (now_s >= active->last_progress_event_s + kProgressEventS ||
-        run.points_done == run.points_total) {
-      active->last_progress_event_s = now_s;
-      event = "run " + std::to_string(key.run) + " of " + std::to_string(d.runs.size()) + ": " +
-              std::to_string(run.points_done) + " of " + std::to_string(run.points_total) +
-              " points";
-    }
-  }
-  return commit(d, event);
 }
 
 bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {

@@ -136,6 +136,12 @@ double count_points(const Experiment& experiment) {
   return points;
 }
 
+double count_points(const std::vector<Experiment>& experiments) {
+  double points = 0;
+  for (const Experiment& experiment : experiments) points += count_points(experiment);
+  return points;
+}
+
 std::vector<Point> grid_points(const std::vector<Experiment>& experiments) {
   std::vector<Point> points;
   for (const Experiment& experiment : experiments) experiment::append_points(experiment, points);

@@ -27,8 +27,10 @@ struct GridLimits {
 std::vector<experiment::Experiment> prune(std::vector<experiment::Experiment> experiments,
                                           const GridLimits& limits);
 
-/// How many points an experiment has; as a number that cannot overflow, before they are made.
+/// How many points an experiment has, or all of them have; as a number that cannot overflow, before
+/// they are made.
 double count_points(const experiment::Experiment& experiment);
+double count_points(const std::vector<experiment::Experiment>& experiments);
 
 /// All points of these experiments, in declaration order.
 std::vector<experiment::Point> grid_points(const std::vector<experiment::Experiment>& experiments);

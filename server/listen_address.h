@@ -22,9 +22,4 @@ struct ListenAddress {
 /// Parses "HOST:PORT" or "[IPV6]:PORT"; the port may be 0. Errors: invalid_argument.
 Result<ListenAddress> parse_listen_address(std::string_view text);
 
-/// Tries to bind the address and lets it go again: gRPC itself does not say why it cannot. Errors:
-/// already_exists when another process listens there; unavailable when this user may not;
-/// invalid_argument when this machine has no such address.
-Status check_bindable(const ListenAddress& address);
-
 }  // namespace stripline::server

@@ -1,10 +1,13 @@
 // stripline-server: options, signals and exit codes. docs/server.md is the manual.
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <future>
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
@@ -173,7 +176,7 @@ int serve(const Arguments& arguments) {
       !logging.ok()) {
     return fail(logging.error());
   }
-  const auto options = make_options(arguments);
+  auto options = make_options(arguments);
   if (!options.ok()) return fail(options.error());
 
   // Blocked in every thread; the main thread waits for them below.
@@ -183,6 +186,11 @@ int serve(const Arguments& arguments) {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
+  std::promise<Error> lost;
+  options->failed = [&](const Error& why) {
+    lost.set_value(why);
+    ::kill(::getpid(), SIGTERM);  // ends the wait below
+  };
   auto server = stripline::server::Server::start(*options);
   if (!server.ok()) return fail(server.error());
   const std::string address = server->address().text();
@@ -199,9 +207,11 @@ int serve(const Arguments& arguments) {
 
   int received = 0;
   sigwait(&signals, &received);
-  spdlog::info("stopping on signal {}", received);
+  std::future<Error> why = lost.get_future();
+  const bool failed = why.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  if (!failed) spdlog::info("stopping on signal {}", received);
   server->stop();
-  return stripline::kExitOk;
+  return failed ? fail(why.get()) : stripline::kExitOk;
 }
 
 }  // namespace

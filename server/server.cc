@@ -1,6 +1,8 @@
 #include "server/server.h"
 
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -8,28 +10,35 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/service_type.h>
 
+#include "server/acceptor.h"
 #include "server/services.h"
 #include "server/sqlite_store.h"
 
 namespace stripline::server {
 namespace {
 
-// A sample batch is well below; a model file is sent in chunks.
-constexpr int kMaxMessageBytes = 64 << 20;
+// Twice what a sample batch or a Hello may have; a model file is sent in chunks.
+constexpr int kMaxMessageBytes = 8 << 20;
 constexpr int kKeepaliveMs = 20'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
 // Agents may ping this often without being told to go away.
 constexpr int kMinClientPingMs = 1'000;
+// A connection without a client's greeting, or without a call, does not keep its descriptor.
+constexpr int kHandshakeTimeoutMs = 10'000;
+constexpr int kMaxIdleMs = 300'000;
+// Calls at a time on one connection; others wait. A client of ours makes a few.
+constexpr int kMaxConcurrentCalls = 256;
 constexpr std::chrono::seconds kStopPatience{2};
 
 void configure(grpc::ServerBuilder& builder) {
-  // Two servers on one port would share its connections between them.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kMinClientPingMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kMaxIdleMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxConcurrentCalls);
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
 }
 
@@ -44,30 +53,30 @@ class Server::Impl {
         campaigns_(make_campaigns_service(coordinator_, *store_, hub_)),
         models_(make_models_service(*store_)),
         fleet_(make_fleet_service(coordinator_)),
-        address_(options.listen) {}
+        address_(options.listen),
+        failed_(options.failed) {}
 
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() { stop(); }
 
   Status start() {
-    STRIPLINE_RETURN_IF_ERROR(check_bindable(address_));
+    STRIPLINE_ASSIGN_OR_RETURN(Listener listener, Listener::open(address_));
     STRIPLINE_RETURN_IF_ERROR(coordinator_.start());
     grpc::EnableDefaultHealthCheckService(true);
     grpc::ServerBuilder builder;
     configure(builder);
-    int port = 0;
-    builder.AddListeningPort(address_.text(), grpc::InsecureServerCredentials(), &port);
+    connections_ = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        grpc::InsecureServerCredentials());
     for (auto* service : {agents_.get(), campaigns_.get(), models_.get(), fleet_.get()}) {
       builder.RegisterService(service);
     }
     server_ = builder.BuildAndStart();
-    if (!server_ || port == 0) {
-      return Error(ErrorCode::already_exists, "cannot listen on " + address_.text() +
-                                                  ": another program took the port just now; "
-                                                  "choose another one");
-    }
-    address_.port = static_cast<uint16_t>(port);
+    if (!server_) return Error(ErrorCode::internal, "gRPC could not start its server");
+    address_.port = listener.port();
+    acceptor_.emplace(
+        std::move(listener), [this](UniqueFd fd) { serve(std::move(fd)); }, failed_);
     return {};
   }
 
@@ -77,6 +86,7 @@ class Server::Impl {
     if (server_ && server_->GetHealthCheckService() != nullptr) {
       server_->GetHealthCheckService()->Shutdown();
     }
+    acceptor_.reset();
     hub_.shutdown();
     coordinator_.stop();
     if (server_) {
@@ -88,6 +98,12 @@ class Server::Impl {
   const ListenAddress& address() const { return address_; }
 
  private:
+  void serve(UniqueFd connection) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.fd = connection.release();
+    connections_->HandleNewConnection(&parameters);
+  }
+
   std::unique_ptr<Store> store_;
   WatchHub hub_;
   Coordinator coordinator_;
@@ -95,8 +111,11 @@ class Server::Impl {
   std::unique_ptr<grpc::Service> campaigns_;
   std::unique_ptr<grpc::Service> models_;
   std::unique_ptr<grpc::Service> fleet_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
   std::unique_ptr<grpc::Server> server_;
+  std::optional<Acceptor> acceptor_;
   ListenAddress address_;
+  std::function<void(const Error&)> failed_;
   bool stopped_ = false;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,13 +18,15 @@ struct ServerOptions {
   ListenAddress listen;            ///< Without encryption. Port 0: any free one.
   CoordinatorOptions coordinator;
   Fitter fitter = fit_campaign;
+  /// Called once, on a thread of the server's, should it lose its port: nobody reaches it any more.
+  std::function<void(const Error&)> failed = [](const Error& /*why*/) {};
 };
 
 class Server {
  public:
   /// Opens the database, takes up unfinished campaigns and serves. Errors: already_exists when the
   /// port or the database is in use by another server; those of open_sqlite_store() and
-  /// check_bindable().
+  /// Listener::open().
   static Result<Server> start(const ServerOptions& options);
 
   Server(Server&& other) noexcept;

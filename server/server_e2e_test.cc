@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <future>
 #include <map>
+#include <netinet/in.h>
 #include <set>
+#include <sys/socket.h>
 
 #include <grpcpp/generic/generic_stub.h>
 
@@ -17,14 +19,19 @@
 namespace stripline::server {
 namespace {
 
-// A stripline-server with its stderr in a file.
+// A stripline-server with its stderr in a file, and with so many descriptors if a limit is given.
 class ServerProcess {
  public:
-  ServerProcess(const std::filesystem::path& folder, std::vector<std::string> arguments)
+  ServerProcess(const std::filesystem::path& folder, std::vector<std::string> arguments,
+                const std::string& descriptors = "")
       : log_(folder / ("log" + std::to_string(++count_))),
         log_fd_(open(log_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)) {
     SubprocessOptions options;
     options.argv = {program("stripline-server")};
+    if (!descriptors.empty()) {
+      options.argv = {"sh", "-c", "ulimit -n " + descriptors + R"(; exec "$0" "$@")",
+                      program("stripline-server")};
+    }
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
     options.stdout_fd = log_fd_.get();
     options.stderr_fd = log_fd_.get();
@@ -67,9 +74,10 @@ class ServerE2eTest : public ServiceTest {
   std::filesystem::path port_file() const { return folder_.path() / "port"; }
 
   // Starts a server and connects to it.
-  std::unique_ptr<ServerProcess> serve(const std::string& listen) {
+  std::unique_ptr<ServerProcess> serve(const std::string& listen,
+                                       const std::string& descriptors = "") {
     std::filesystem::remove(port_file());
-    auto server = std::make_unique<ServerProcess>(folder_.path(), dev(listen, data()));
+    auto server = std::make_unique<ServerProcess>(folder_.path(), dev(listen, data()), descriptors);
     EXPECT_TRUE(
         eventually([&] { return std::filesystem::exists(port_file()) || !server->running(); }));
     EXPECT_TRUE(server->running()) << server->log();
@@ -121,6 +129,28 @@ TEST_F(ServerE2eTest, AnswersHealthChecks) {
   const grpc::Status status = done.get_future().get();
   ASSERT_TRUE(status.ok()) << status.error_message();
   EXPECT_EQ(response.code(), 1);
+}
+
+TEST_F(ServerE2eTest, ServesAgainAfterMoreConnectionsThanItHasDescriptors) {
+  const auto server = serve("127.0.0.1:0", "64");
+  const auto port = parse_listen_address(address_)->port;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::vector<UniqueFd> idle;
+  for (int i = 0; i < 200; ++i) {
+    idle.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+    ASSERT_EQ(::connect(idle.back().get(), generic, sizeof address), 0);
+  }
+  ASSERT_TRUE(eventually([&] {
+    return server->log().find("connections are refused") != std::string::npos;
+  })) << server->log();
+  idle.clear();
+  const AutoAgent agent(address_, "a");
+  EXPECT_TRUE(connected({"a"})) << server->log();
+  EXPECT_TRUE(server->running());
 }
 
 TEST_F(ServerE2eTest, ASecondServerOnThePortIsTurnedAway) {

@@ -120,6 +120,11 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
                                       [](SqliteStatement& s, const RunPlan& p) {
                                         s.bind(p.run.campaign, p.run.run, p.assignment_json);
                                       }));
+  STRIPLINE_RETURN_IF_ERROR(write_all(database, changes.attempts,
+                                      "INSERT INTO attempts VALUES (?, ?, ?, ?)",
+                                      [](SqliteStatement& s, const RunAttempt& a) {
+                                        s.bind(a.run.campaign, a.run.run, a.fence, a.sampling_node);
+                                      }));
   STRIPLINE_RETURN_IF_ERROR(write_all(
       database, changes.orphaned, "UPDATE batches SET orphan = 1 WHERE campaign = ? AND run = ?",
       [](SqliteStatement& s, const RunKey& key) { s.bind(key.campaign, key.run); }));

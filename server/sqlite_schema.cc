@@ -112,6 +112,21 @@ CREATE TRIGGER model_versions_are_immutable BEFORE UPDATE ON model_versions
 BEGIN SELECT RAISE(ABORT, 'model versions are immutable'); END;
 )sql";
 
+// Tables that databases of before do not have. An older server that opens the file again leaves
+// them alone, so that the version stays.
+constexpr std::string_view kAddedTables = R"sql(
+CREATE TABLE IF NOT EXISTS attempts (
+  campaign INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  fence INTEGER NOT NULL,
+  sampling_node TEXT NOT NULL,
+  PRIMARY KEY (campaign, run, fence)
+) STRICT, WITHOUT ROWID;
+INSERT OR IGNORE INTO attempts
+  SELECT campaign, run, fence, json_extract(rank_nodes, '$[0]') FROM runs
+  WHERE fence > 0 AND json_array_length(rank_nodes) > 0;
+)sql";
+
 // An existing, non-empty file must begin as every SQLite database does; SQLite itself would say no
 // more than "file is not a database".
 Status check_header(const std::filesystem::path& path) {
@@ -173,7 +188,8 @@ Result<SqliteDatabase> open_store_database(const std::filesystem::path& path) {
     if (*check != "ok") return Error(ErrorCode::data_loss, *check);
     STRIPLINE_RETURN_IF_ERROR(database.execute(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"));
-    return check_ours(database, path);
+    STRIPLINE_RETURN_IF_ERROR(check_ours(database, path));
+    return database.execute(std::string(kAddedTables));
   };
   if (Status status = prepare(); !status.ok()) {
     if (status.error().code() != ErrorCode::data_loss) return status.error();

@@ -71,14 +71,19 @@ class SqliteStore final : public Store {
                        "plan of " + run_name(run), run.campaign, run.run);
   }
 
-  Result<bool> has_batch(const RunKey& run, uint64_t fence, uint64_t seq) override {
-    const auto read = [](SqliteStatement&) -> Result<bool> { return true; };
-    STRIPLINE_ASSIGN_OR_RETURN(
-        const auto found,
-        select_one(read,
-                   "SELECT 1 FROM batches WHERE campaign = ? AND run = ? AND fence = ? AND seq = ?",
-                   run.campaign, run.run, fence, seq));
-    return found.has_value();
+  Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) override {
+    const auto read = [](SqliteStatement& row) -> Result<std::string> { return row.text(0); };
+    return select_one(
+        read, "SELECT sampling_node FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
+        run.campaign, run.run, fence);
+  }
+  Result<std::optional<bool>> has_batch(const RunKey& run, uint64_t fence, uint64_t seq,
+                                        const std::string& data) override {
+    const auto read = [](SqliteStatement& row) -> Result<bool> { return row.integer(0) != 0; };
+    return select_one(
+        read,
+        "SELECT data = ? FROM batches WHERE campaign = ? AND run = ? AND fence = ? AND seq = ?",
+        data, run.campaign, run.run, fence, seq);
   }
   Result<uint64_t> contiguous_batches(const RunKey& run, uint64_t fence) override {
     const auto read = [](SqliteStatement& row) -> Result<uint64_t> {

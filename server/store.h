@@ -21,6 +21,13 @@ struct RunPlan {
   std::string assignment_json;
 };
 
+/// A run has been given out under this fence.
+struct RunAttempt {
+  RunKey run;
+  uint64_t fence = 0;
+  std::string sampling_node;  ///< Where rank 0 is, which alone sends samples.
+};
+
 /// A version to publish. Its model comes into being with its first version.
 struct NewModelVersion {
   ModelVersionRecord record;
@@ -34,6 +41,7 @@ struct Changes {
   std::vector<CampaignRecord> campaigns;
   std::vector<RunRecord> runs;
   std::vector<RunPlan> plans;
+  std::vector<RunAttempt> attempts;
   std::vector<RunKey> orphaned;  ///< All batches stored so far for these runs become orphans.
   std::vector<BatchRecord> batches;
   std::vector<EventRecord> events;
@@ -71,7 +79,11 @@ class Store {
   /// The stored plan. Errors: not_found.
   virtual Result<std::string> run_plan(const RunKey& run) = 0;
 
-  virtual Result<bool> has_batch(const RunKey& run, uint64_t fence, uint64_t seq) = 0;
+  /// Where rank 0 of this attempt is or was; nullopt when the run was never given out so.
+  virtual Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) = 0;
+  /// Whether the stored batch of this name holds just this data; nullopt when none is stored.
+  virtual Result<std::optional<bool>> has_batch(const RunKey& run, uint64_t fence, uint64_t seq,
+                                                const std::string& data) = 0;
   /// The largest n such that the batches 1..n of this fence are stored; 0 if the first is missing.
   virtual Result<uint64_t> contiguous_batches(const RunKey& run, uint64_t fence) = 0;
   /// In order of arrival, those with an id above `after`.

@@ -193,15 +193,40 @@ TEST_F(StoreTest, BatchesAreStoredOncePerFenceAndSequence) {
   apply({.batches = {batch({1, 1}, 2, 1), batch({1, 2}, 1, 1)}});
   check([&] {
     EXPECT_EQ(store_->batches(1, 0, 10)->size(), 3U);
-    EXPECT_TRUE(*store_->has_batch({1, 1}, 1, 1));
-    EXPECT_FALSE(*store_->has_batch({1, 1}, 1, 2));
-    EXPECT_FALSE(*store_->has_batch({1, 1}, 3, 1));
+    const std::string data = "[{\"seq\":1}]";
+    EXPECT_EQ(*store_->has_batch({1, 1}, 1, 1, data), true);
+    EXPECT_EQ(*store_->has_batch({1, 1}, 1, 1, data + " "), false);
+    EXPECT_EQ(*store_->has_batch({1, 1}, 1, 2, data), std::nullopt);
+    EXPECT_EQ(*store_->has_batch({1, 1}, 3, 1, data), std::nullopt);
     const BatchRecord first = store_->batches(1, 0, 1)->front();
     EXPECT_EQ(first.data, "[{\"seq\":1}]");
     EXPECT_EQ(first.samples, 3U);
     EXPECT_FALSE(first.orphan);
     EXPECT_EQ(store_->batches(1, first.id, 10)->size(), 2U);
   });
+}
+
+TEST_F(StoreTest, EveryAttemptRemembersWhoseSamplesItTakes) {
+  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
+  apply({.attempts = {{{1, 1}, 1, "a"}}});
+  apply({.attempts = {{{1, 1}, 2, "b"}}});
+  check([&] {
+    EXPECT_EQ(*store_->sampling_node({1, 1}, 1), "a");
+    EXPECT_EQ(*store_->sampling_node({1, 1}, 2), "b");
+    EXPECT_EQ(*store_->sampling_node({1, 1}, 3), std::nullopt);
+  });
+}
+
+// A database of before there were attempts, with a run under way.
+TEST_F(StoreTest, AttemptsOfBeforeAreTakenFromTheRuns) {
+  RunRecord given = run(1, 1);
+  given.fence = 2;
+  given.rank_nodes = {"b", "a"};
+  apply({.campaigns = {campaign(1)}, .runs = {given, run(1, 2)}});
+  Saboteur(folder_.path()).run("DROP TABLE attempts");
+  reopen();
+  EXPECT_EQ(*store_->sampling_node({1, 1}, 2), "b");
+  EXPECT_EQ(*store_->sampling_node({1, 2}, 0), std::nullopt);
 }
 
 TEST_F(StoreTest, ContiguousBatchesStopAtTheFirstGap) {

@@ -1,0 +1,73 @@
+#include "server/run_order.h"
+
+#include <optional>
+
+namespace stripline::server {
+namespace {
+
+// Within a string a quotation mark has a backslash before it, so that these match members only.
+constexpr std::string_view kFence = R"("fence":0)";
+constexpr std::string_view kPoints = R"("points":[)";
+
+// Past the end of the string that begins at `at`.
+size_t skip_string(std::string_view text, size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at) {
+    if (text[at] == '\\') ++at;
+  }
+  return at + 1;
+}
+
+struct List {
+  size_t cut = 0;  // where the elements end that are kept
+  size_t end = 0;  // its closing bracket
+};
+
+// The list whose first element begins at `at`.
+std::optional<List> find_list(std::string_view text, size_t at, uint32_t kept) {
+  List list{at, at};
+  bool cut = kept == 0;
+  uint32_t elements = 0;
+  for (size_t depth = 0; at < text.size();) {
+    const char c = text[at];
+    if (c == '"') {
+      at = skip_string(text, at);
+      continue;
+    }
+    const bool boundary = depth == 0 && (c == ',' || c == ']');
+    if (boundary && !cut && (++elements == kept || c == ']')) {
+      list.cut = at;
+      cut = true;
+    }
+    if (boundary && c == ']') {
+      list.end = at;
+      return list;
+    }
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    ++at;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t points) {
+  const Error damaged(ErrorCode::data_loss, "a stored plan is damaged");
+  const size_t at_fence = plan.find(kFence);
+  const size_t at_points = plan.find(kPoints);
+  // The order of keys: "fence" stands before "points".
+  if (at_fence == std::string_view::npos || at_points == std::string_view::npos ||
+      at_points < at_fence) {
+    return damaged;
+  }
+  const auto list = find_list(plan, at_points + kPoints.size(), points);
+  if (!list) return damaged;
+  const size_t digits = at_fence + kFence.size() - 1;
+  std::string order(plan.substr(0, digits));
+  order += std::to_string(fence);
+  order += plan.substr(digits + 1, list->cut - (digits + 1));
+  order += plan.substr(list->end);
+  return order;
+}
+
+}  // namespace stripline::server

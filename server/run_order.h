@@ -1,0 +1,18 @@
+// The text of an order from the stored plan of its run, without reading the plan as a document:
+// plans have megabytes, and orders are made while the coordinator's lock is held. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace stripline::server {
+
+/// `plan` is what experiment::to_json(Assignment).dump() wrote, with fence 0. Returns it with this
+/// fence and the first `points` points of its list (all, if it has fewer). One pass over the text.
+/// Errors: data_loss when it is no such text.
+Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t points);
+
+}  // namespace stripline::server
