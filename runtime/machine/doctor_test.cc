@@ -41,7 +41,7 @@ Outcome doctor(const std::vector<std::string>& arguments) {
   return outcome;
 }
 
-TEST(DoctorTest, ExchangesBytesOverTcpAndShm) {
+TEST(DoctorTest, TriesEveryOperationOnEveryProvider) {
   const Outcome outcome = doctor({"--json"});
   EXPECT_EQ(outcome.exit_code, kExitOk) << outcome.output;
   std::istringstream lines(outcome.output);
@@ -53,7 +53,11 @@ TEST(DoctorTest, ExchangesBytesOverTcpAndShm) {
   }
   EXPECT_EQ(last, (Json{{"usable", true}}));
   EXPECT_TRUE(ok.contains("exchange.tcp")) << outcome.output;
+  EXPECT_NE(outcome.output.find("atomic operations, signals, notified puts, messages"),
+            std::string::npos)
+      << outcome.output;
   EXPECT_TRUE(ok.contains("exchange.shm")) << outcome.output;
+  EXPECT_TRUE(ok.contains("exchange.sockets")) << outcome.output;  // as every other that is usable
   EXPECT_TRUE(ok.contains("provider.tcp")) << outcome.output;
 }
 

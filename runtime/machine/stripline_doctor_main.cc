@@ -20,13 +20,15 @@ constexpr double kExchangeSeconds = 15;
 
 Finding check_exchange(const std::string& fabric) {
   Finding finding{.check = "exchange." + fabric};
-  const Result<double> seconds = exchange_between_processes(fabric, kExchangeSeconds);
-  if (seconds.ok()) {
-    finding.detail = "two processes exchanged and verified 1 KiB in " + seconds_text(*seconds);
+  const Result<Trial> trial = exchange_between_processes(fabric, kExchangeSeconds);
+  if (trial.ok()) {
+    finding.detail =
+        "two processes verified " + trial->operations + " in " + seconds_text(trial->seconds);
     return finding;
   }
   finding.severity = Severity::error;
-  finding.detail = "two processes could not exchange 1 KiB: " + seconds.error().message();
+  finding.detail =
+      "two processes could not do all that the runtime needs: " + trial.error().message();
   finding.fix = "do not use --fabric " + fabric +
                 " on this host until this passes; docs/fabrics.md lists causes";
   return finding;
@@ -55,8 +57,21 @@ void print_json(const std::vector<Finding>& findings, bool usable) {
   std::printf("%s\n", Json{{"usable", usable}}.dump().c_str());
 }
 
-int run(const std::vector<std::string>& fabrics, bool json) {
+/// Those that nearly every host has, and what else this one offers.
+std::vector<std::string> all_fabrics() {
+  std::vector<std::string> fabrics = {"tcp", "shm"};
+  // Without libfabric, the exchanges say so.
+  const auto usable = usable_fabrics(kExchangeSeconds);
+  if (!usable.ok()) return fabrics;
+  for (const std::string& fabric : *usable) {
+    if (std::ranges::find(fabrics, fabric) == fabrics.end()) fabrics.push_back(fabric);
+  }
+  return fabrics;
+}
+
+int run(std::vector<std::string> fabrics, bool json) {
   // First, while this process is a single thread without libfabric: the ranks are forked from it.
+  if (fabrics.empty()) fabrics = all_fabrics();
   std::vector<Finding> exchanges;
   exchanges.reserve(fabrics.size());
   for (const std::string& fabric : fabrics) exchanges.push_back(check_exchange(fabric));
@@ -88,10 +103,11 @@ int main(int argc, char** argv) {
       "limits, libfabric's providers, and whether two processes can really communicate."};
   app.name("stripline doctor");
   bool json = false;
-  std::vector<std::string> fabrics = {"tcp", "shm"};
+  std::vector<std::string> fabrics;
   app.add_flag("--json", json, "One JSON object per line: the findings, then {\"usable\": ...}");
   app.add_option("--fabric", fabrics,
-                 "Fabrics to try an exchange on; may be repeated. Default: tcp, shm")
+                 "Fabrics to try an exchange on; may be repeated. Default: tcp, shm, and\nall "
+                 "others that libfabric offers here")
       ->allow_extra_args(false);
   app.footer(
       "Exit status: 0 if at least one of the fabrics works, 4 if none does, 2 for wrong usage.");

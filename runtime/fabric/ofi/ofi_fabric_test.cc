@@ -311,11 +311,12 @@ class LandingSink final : public MessageSink {
   std::vector<std::pair<Rank, uint32_t>> landed;
 };
 
-TEST_P(TransferTest, PutsTellTheirTargetThatTheyHaveLanded) {
-  auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
+// Puts of rank 0 tell rank 1, and nobody else.
+void expect_landings(std::span<const std::unique_ptr<Fabric>> ranks) {
   Shortcuts& mine = *ranks[0]->shortcuts();
-  if (!mine.notifies()) GTEST_SKIP() << "no such puts of this provider with these settings";
+  LandingSink own_sink;
   LandingSink sink;
+  ranks[0]->set_message_sink(&own_sink);
   ranks[1]->set_message_sink(&sink);
   const auto head = pattern(48, 1);
   uint32_t tag = Shortcuts::kLandingTags;
@@ -335,6 +336,22 @@ TEST_P(TransferTest, PutsTellTheirTargetThatTheyHaveLanded) {
     EXPECT_TRUE(std::ranges::equal(head, there.first(head.size())));
     EXPECT_TRUE(std::ranges::equal(body, there.subspan(head.size(), bytes)));
   }
+  EXPECT_TRUE(own_sink.landed.empty());
+}
+
+TEST_P(TransferTest, PutsTellTheirTargetThatTheyHaveLanded) {
+  auto ranks = connected_ranks(GetParam().fabric, 2, kSegmentBytes, GetParam().settings);
+  if (!ranks[0]->shortcuts()->notifies()) {
+    GTEST_SKIP() << "no such puts of this provider with these settings";
+  }
+  expect_landings(ranks);
+}
+
+// Its completions at the initiator look like those at the target.
+TEST(OfiFabricTest, PutsOverSocketsTellOnlyTheirTarget) {
+  auto ranks = connected_ranks("sockets", 2, kSegmentBytes);
+  ASSERT_TRUE(ranks[0]->shortcuts()->notifies());
+  expect_landings(ranks);
 }
 
 INSTANTIATE_TEST_SUITE_P(Providers, TransferTest, testing::ValuesIn(variants()),

@@ -36,8 +36,13 @@ bool OfiRank::post(const OperationName& what, Patience patience, const Attempt& 
   if (code == 0) return true;
   // While closing, or when it has left, the peer is nobody's loss.
   if (closing_ || (what.kind == OperationKind::send && peers_[what.peer].left)) return false;
-  fail(Error(ErrorCode::aborted,
-             describe(what) + " failed: " + endpoint_.library().error_text(code)));
+  std::string reason = endpoint_.library().error_text(code);
+  if (code == -FI_ENOSYS || code == -FI_EOPNOTSUPP) {
+    reason += "; provider " + endpoint_.provider() +
+              " says that it offers this and does not; use another --fabric, which 'stripline "
+              "doctor' finds";
+  }
+  fail(Error(ErrorCode::aborted, describe(what) + " failed: " + reason));
   return false;
 }
 

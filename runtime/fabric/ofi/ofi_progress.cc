@@ -83,6 +83,13 @@ const char* verb(OperationKind kind) {
 
 }  // namespace
 
+// Whether a completion tells of a put of another rank. That there are data for the target does not
+// say so: sockets shows them to the initiator, too, on the completion of its own operation.
+bool OfiRank::is_landing(uint64_t flags, const Operation* operation) const {
+  if ((flags & FI_REMOTE_CQ_DATA) == 0 || (flags & FI_RECV) != 0) return false;
+  return (flags & FI_REMOTE_WRITE) != 0 || !operations_.owns(operation);
+}
+
 void OfiRank::drain() {
   if (!unposted_receives_.empty()) repost_receives();
   std::array<fi_cq_data_entry, kBatch> entries;
@@ -102,7 +109,7 @@ void OfiRank::drain() {
     completions_ += static_cast<uint64_t>(count);
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
       auto* operation = static_cast<Operation*>(entries[i].op_context);
-      if ((entries[i].flags & FI_REMOTE_CQ_DATA) != 0 && (entries[i].flags & FI_RECV) == 0) {
+      if (is_landing(entries[i].flags, operation)) {
         take_landing(entries[i].data);
         continue;
       }

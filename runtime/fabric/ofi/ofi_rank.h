@@ -201,6 +201,7 @@ class OfiRank final : public Fabric, public Shortcuts {
 
   // ofi_progress.cc
   void drain();
+  bool is_landing(uint64_t flags, const Operation* operation) const;
   void take_error_entry();
   void take_error(Operation* operation, const std::string& reason, bool peer_gone);
   void complete(Operation* operation);

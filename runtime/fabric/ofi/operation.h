@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -65,6 +66,12 @@ class OperationPool {
     --in_use_;
   }
   size_t in_use() const { return in_use_; }
+  /// Whether `operation`, which may point anywhere or be null, is one of these.
+  bool owns(const Operation* operation) const {
+    const std::less<const Operation*> before;
+    return !before(operation, operations_.data()) &&
+           before(operation, operations_.data() + operations_.size());
+  }
   /// All of them, free ones too.
   std::span<const Operation> all() const { return operations_; }
 
