@@ -22,7 +22,7 @@ bool asks_for_work(uint16_t handler) {
     case kVisGet:
       return true;
     default:
-      return handler >= kFirstProgramHandler;
+      return is_program(handler);
   }
 }
 
@@ -65,11 +65,12 @@ void ActiveMessages::set_reserved(ReservedHandler id, Handler handler) {
   handlers_[id] = std::move(handler);
 }
 
-void ActiveMessages::set_background(Background& work) {
-  if (background_ != nullptr) {
-    fail_(Error(ErrorCode::internal, "a second piece of background work would replace the first"));
+void ActiveMessages::add_background(Background& work) {
+  auto* const free = std::find(backgrounds_.begin(), backgrounds_.end(), nullptr);
+  if (free == backgrounds_.end()) {
+    fail_(Error(ErrorCode::internal, "no room for more work in the background of messages"));
   }
-  background_ = &work;
+  *free = &work;
 }
 
 uint32_t ActiveMessages::register_handler(Handler handler) {
@@ -129,6 +130,7 @@ void ActiveMessages::send(Rank target, uint32_t handler, std::span<const std::by
                 "am_send to rank " + std::to_string(target) + ": " + why));
   }
   const auto id = static_cast<uint16_t>(handler);
+  program_messages_ += is_program(handler) ? 1 : 0;
   if (in_handler_) {
     send_from_handler(target, id, head, body, out);
     return;
@@ -195,7 +197,7 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
   handler_source_ = source;
   if (handler_class_ == Class::request && asks_for_work(header.handler)) note_wait(peer);
   handler_hold_ = kNoHold;
-  program_handlers_ += header.handler >= kFirstProgramHandler ? 1 : 0;
+  program_handlers_ += is_program(header.handler) ? 1 : 0;
   handlers_[header.handler](source, message.subspan(sizeof header));
   in_handler_ = false;
   ++statistics_.served;
@@ -322,10 +324,7 @@ bool ActiveMessages::wait(const std::function<bool()>& condition, double deadlin
     const std::function<bool()>& condition;
     const ActiveMessages& messages;
     bool holds = false;
-    bool has_more() const {
-      return !messages.work_.empty() ||
-             (messages.has_background_work() && messages.background_->ready());
-    }
+    bool has_more() const { return !messages.work_.empty() || messages.ready(); }
   } watch{condition, *this};
   while (true) {
     // With nothing but a lack of room, only progress helps.
@@ -333,9 +332,9 @@ bool ActiveMessages::wait(const std::function<bool()>& condition, double deadlin
       if (condition()) return true;
       if (fabric_.now_s() > deadline_s) return false;
       fabric_.poll();
-      if (has_background_work()) background_->advance();  // to other peers
+      advance_background();  // to other peers
     }
-    if (has_background_work()) background_->advance();
+    advance_background();
     const bool woken = fabric_.wait(
         [&watch] {
           watch.holds = watch.condition();

@@ -63,8 +63,13 @@ enum ReservedHandler : uint16_t {
   kVisGet,
   kVisData,
   kCollectiveCheck,
-  kFirstProgramHandler = 16,
+  kAsyncCollective,
+  // What runs functions of the program; from here on, messages count as the program's.
+  kRpc = 14,
+  kRpcReply,
+  kFirstProgramHandler,
 };
+constexpr bool is_program(uint32_t handler) { return handler >= kRpc; }
 
 struct Config {
   /// Unserved messages of each kind that one rank may have at one peer. Enough to cover the round
@@ -127,8 +132,8 @@ class ActiveMessages final : public fabric::MessageSink {
   /// Whether a message to `target` outside of handlers would not wait for a credit.
   bool has_credit(Rank target) const { return peers_[target].credits[0] > 0; }
 
-  /// Before progress is made, once: there is room for one. `work` stays as long as this object.
-  void set_background(Background& work);
+  /// Before progress is made, at most kBackgrounds times. `work` stays as long as this object.
+  void add_background(Background& work);
 
   /// Polls the fabric once, sends what is kept, and advances the background work.
   void progress();
@@ -144,7 +149,7 @@ class ActiveMessages final : public fabric::MessageSink {
   /// when there is nothing. Call it after a wait that went to the fabric directly.
   void flush() {
     if (!work_.empty()) flush_work();
-    if (has_background_work()) background_->advance();
+    advance_background();
   }
 
   /// Fabric::wait_for, and meanwhile and afterwards as flush(): what peers asked for goes on.
@@ -157,8 +162,13 @@ class ActiveMessages final : public fabric::MessageSink {
     }
   }
 
-  /// Whether something that handlers began can go on.
-  bool ready() const { return has_background_work() && background_->ready(); }
+  /// Whether work in the background can go on.
+  bool ready() const {
+    for (const Background* work : backgrounds_) {
+      if (work != nullptr && work->has_work_ && work->ready()) return true;
+    }
+    return false;
+  }
 
   /// How long requests of this rank lately waited at `target` until it looked for them, smoothed,
   /// in seconds; 0 until it has told of any. An upper bound where the fabric knows no better
@@ -188,7 +198,9 @@ class ActiveMessages final : public fabric::MessageSink {
 
   const Statistics& statistics() const { return statistics_; }
 
-  /// Handlers of the program that have begun to run.
+  /// Messages that run code of the program at their target: sent, those that are kept here among
+  /// them, and the handlers of those that came, which have begun to run.
+  uint64_t program_messages() const { return program_messages_; }
   uint64_t program_handlers() const { return program_handlers_; }
 
   /// Bytes of waiting messages a rank must be ready to hold: the budget per peer, times peers.
@@ -253,7 +265,11 @@ class ActiveMessages final : public fabric::MessageSink {
     bool delay_news = false;
   };
 
-  bool has_background_work() const { return background_ != nullptr && background_->has_work_; }
+  void advance_background() {
+    for (Background* work : backgrounds_) {
+      if (work != nullptr && work->has_work_) work->advance();
+    }
+  }
   bool transmit(Rank target, uint16_t handler, Class kind, std::span<const std::byte> head,
                 std::span<const std::byte> body);
   void send_from_handler(Rank target, uint16_t handler, std::span<const std::byte> head,
@@ -269,7 +285,8 @@ class ActiveMessages final : public fabric::MessageSink {
   fabric::Fabric& fabric_;
   Config config_;
   fabric::FailureHandler fail_;
-  Background* background_ = nullptr;
+  static constexpr size_t kBackgrounds = 3;
+  std::array<Background*, kBackgrounds> backgrounds_{};
   bool started_ = false;
   size_t max_payload_bytes_ = 0;
   std::vector<std::byte> staging_;
@@ -286,6 +303,7 @@ class ActiveMessages final : public fabric::MessageSink {
   uint64_t held_messages_ = 0;  // over all peers
   double least_absence_s_ = std::numeric_limits<double>::infinity();
   fabric::Missed missed_;
+  uint64_t program_messages_ = 0;
   uint64_t program_handlers_ = 0;
   Statistics statistics_;
 };

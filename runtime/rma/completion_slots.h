@@ -23,9 +23,9 @@ class CompletionSlots {
 
   explicit CompletionSlots(uint32_t capacity = kDefaultCapacity);
 
-  /// `message` operations, and barriers, complete when active messages are served: a wait must
-  /// serve them. The others complete in the fabric.
-  enum class Kind : uint8_t { get, put, message, barrier };
+  /// `message` operations, and collective ones, complete when active messages are served: a wait
+  /// must serve them. The others complete in the fabric.
+  enum class Kind : uint8_t { get, put, message, collective };
 
   bool exhausted() const { return free_count_ == 0; }
 

@@ -57,7 +57,9 @@ void future::wait() const {
   const auto inside = state.exclusive();
   if (!state.slots.released(slot_, generation_)) {
     const bool traced = state.trace != nullptr && state.slots.counter(slot_).pending != 0;
-    if (const Kind kind = state.slots.kind(slot_); kind == Kind::message || kind == Kind::barrier) {
+    const auto may_run = state.continuations.allow();
+    if (const Kind kind = state.slots.kind(slot_);
+        kind == Kind::message || kind == Kind::collective) {
       state.wait_for_messages(state.slots.counter(slot_));
     } else {
       state.wait_for(state.slots.counter(slot_));
@@ -127,6 +129,14 @@ Result<std::unique_ptr<Context>> Context::init() {
   return detail::ContextState::join(*options, std::move(job));
 }
 
+Result<std::unique_ptr<Context>> Context::init(thread_mode threads) {
+  STRIPLINE_ASSIGN_OR_RETURN(auto job, bootstrap::from_environment());
+  auto options = Options::from_environment();
+  if (!options.ok()) return detail::ContextState::refuse(*job, options.error());
+  options->threads = threads;
+  return detail::ContextState::join(*options, std::move(job));
+}
+
 Result<std::unique_ptr<Context>> Context::init(const Options& options) {
   STRIPLINE_ASSIGN_OR_RETURN(auto job, bootstrap::from_environment());
   return detail::ContextState::join(options, std::move(job));
@@ -146,7 +156,9 @@ Result<uint64_t> Context::allocate_symmetric(size_t bytes, CallSite site) {
                            " bytes, but rank 0 asks for " + std::to_string(requested_by_root) +
                            "; symmetric arrays have the same size on every rank"));
   }
-  Result<uint64_t> offset = state_->heap.allocate(bytes);
+  // Where others have memory of their own, differs between ranks; the outcome must not.
+  const uint64_t below = reduce_all(state_->local_heap.free_below(), ReduceOp::min);
+  Result<uint64_t> offset = state_->heap.allocate(bytes, below);
   if (state_->debug != nullptr && offset.ok()) state_->debug->allocated(*offset, bytes, site);
   return offset;
 }
@@ -160,6 +172,43 @@ void Context::free_symmetric(uint64_t offset, CallSite site) {
   const Status freed = state_->heap.free(offset);
   if (!freed.ok()) state_->fail(freed.error());
   if (state_->debug != nullptr) state_->debug->freed(offset, site);
+}
+
+Result<uint64_t> Context::allocate_local_bytes(size_t bytes, CallSite site) {
+  const auto inside = state_->exclusive();
+  Result<uint64_t> offset = state_->local_heap.allocate(bytes, state_->heap.end());
+  if (state_->debug != nullptr && offset.ok()) state_->debug->allocated_local(*offset, bytes, site);
+  return offset;
+}
+
+void Context::free_local(uint64_t word, CallSite site) {
+  const auto inside = state_->exclusive();
+  const auto array = global_ptr<std::byte>::from_word(word);
+  if (array.is_null()) return;
+  if (array.where() != rank_me_) {
+    state_->fail(Error(ErrorCode::invalid_argument,
+                       "deallocate_local of memory of rank " + std::to_string(array.where()) +
+                           "; the rank that has allocated it gives it back"));
+  }
+  const Status freed = state_->local_heap.free(array.offset());
+  if (!freed.ok()) state_->fail(freed.error());
+  if (state_->debug != nullptr) state_->debug->freed_local(array.offset(), site);
+}
+
+global_ptr<std::byte> Context::find_global(const std::byte* object) const {
+  const auto address = reinterpret_cast<uintptr_t>(object);
+  const auto in = [&](rank_t rank) {
+    const auto begin = reinterpret_cast<uintptr_t>(reachable_[rank]);
+    return begin != 0 && address >= begin && address - begin < state_->segment.size();
+  };
+  const auto pointer = [&](rank_t rank) {
+    return global_ptr<std::byte>(rank, address - reinterpret_cast<uintptr_t>(reachable_[rank]));
+  };
+  if (in(rank_me_)) return pointer(rank_me_);
+  for (rank_t rank = 0; rank < rank_n_; ++rank) {
+    if (in(rank)) return pointer(rank);
+  }
+  return {};
 }
 
 // --- one-sided -----------------------------------------------------------------------------------
@@ -368,13 +417,42 @@ double Context::service_delay(rank_t target) const {
 
 size_t Context::am_max_bytes() const { return state_->messages.max_payload_bytes(); }
 
+// Each rank says how many messages it has sent and handled, at a moment of its own. That the sums
+// are equal proves nothing: a message that was counted where it arrived may have caused another
+// that is counted nowhere. If a second round, which no rank begins before all have ended the first
+// one, finds the same, then nothing happened in between.
+void Context::am_quiesce(CallSite site) {
+  const auto inside = state_->exclusive();
+  state_->enter("am_quiesce");
+  const rma::CollectiveScope scope(*state_, "am_quiesce", site);
+  struct Counts {
+    uint64_t sent = 0;
+    uint64_t handled = 0;
+    uint64_t waiting = 0;  // ranks where something is to follow
+    bool operator==(const Counts&) const = default;
+  };
+  const team all = team::world(*this);
+  Counts before{.sent = 0, .handled = 1};
+  while (true) {
+    progress();  // a rank that is alone waits for nobody in the reduction
+    const Counts mine{.sent = state_->messages.program_messages(),
+                      .handled = state_->messages.program_handlers(),
+                      .waiting = state_->continuations.idle() ? 0U : 1U};
+    const Counts now = all.allreduce(mine, [](const Counts& a, const Counts& b) {
+      return Counts{a.sent + b.sent, a.handled + b.handled, a.waiting + b.waiting};
+    });
+    if (now.sent == now.handled && now.waiting == 0 && now == before) return;
+    before = now;
+  }
+}
+
 // --- synchronisation and collectives -------------------------------------------------------------
 
 void Context::barrier(CallSite site) {
   const auto inside = state_->exclusive();
   state_->enter("barrier");
-  const rma::CollectiveScope scope(*state_, "barrier", site);
   state_->complete_puts();
+  const rma::CollectiveScope scope(*state_, "barrier", site);
   state_->operation = "barrier";
   state_->groups.world().barrier.wait(sync::Collective::barrier);
 }
@@ -384,10 +462,10 @@ future Context::barrier_async(CallSite site) { return start_barrier(state_->grou
 future Context::start_barrier(sync::Group& group, CallSite site) {
   detail::ContextState& state = *state_;
   const auto inside = state.exclusive();
-  const rma::CollectiveScope scope(state, "barrier", site);
   state.enter("barrier_async");
   state.complete_puts();
-  const uint32_t slot = state.acquire_slot(Kind::barrier);
+  const rma::CollectiveScope scope(state, "barrier", site);
+  const uint32_t slot = state.acquire_slot(Kind::collective);
   fabric::Counter& counter = state.slots.counter(slot);
   state.operation = "barrier_async";
   group.barrier.begin(sync::Collective::barrier, counter);
@@ -415,6 +493,7 @@ uint64_t Context::reduce_all(uint64_t value, ReduceOp op, CallSite site) {
 void Context::progress() {
   const auto inside = state_->exclusive();
   state_->enter("progress");
+  const auto may_run = state_->continuations.allow();
   state_->messages.progress();
 }
 
@@ -423,6 +502,7 @@ double Context::now_s() { return state_->fabric->now_s(); }
 bool Context::wait_until(const std::function<bool()>& condition, double timeout_s) {
   const auto inside = state_->exclusive();
   state_->enter("wait_until");
+  const auto may_run = state_->continuations.allow();
   const double deadline_s = std::isinf(timeout_s) ? timeout_s : now_s() + timeout_s;
   return state_->messages.wait(condition, deadline_s);
 }

@@ -65,25 +65,32 @@ ContextState::ContextState(const Options& options_in,
       checked_bytes(options.debug ? 0 : segment.size()),
       collective_memory(fabric->segment().subspan(collective_offset(options.segment_bytes, ranks))),
       reachable(ranks, nullptr),
+      exclusion(options.threads == thread_mode::serialized,
+                [this](const char* why) { fail_on_thread(why); }),
       implicit(ranks),
       bounces(rma::Tuning{}.buffered_budget_bytes),
       heap(segment.size()),
+      local_heap(segment.size()),
       messages(*fabric, ranks, am_config, [this](const Error& error) { fail(error); }),
       service_delays(messages, ranks),
       owner(messages, segment, [this](const Error& error) { fail(error); }),
       vis(messages, *fabric, segment, rank, ranks, [this](const Error& error) { fail(error); }),
       combiner(messages, *fabric, vis.landing_zone(), segment, ranks,
                [this](const Error& error) { fail(error); }),
+      continuations(*this),
+      rpc_calls(*this),
       groups(messages, rank, ranks, [this](const Error& error) { fail(error); }),
       transfers(messages, groups, *fabric,
                 collective_memory.subspan(kCollectivePart, kCollectivePart),
                 collective_memory.subspan(2 * kCollectivePart, kCollectivePart), rank, ranks,
                 [this](const Error& error) { fail(error); }),
       collectives(transfers, collective_memory.first(kCollectivePart),
-                  [this](const Error& error) { fail(error); }) {
+                  [this](const Error& error) { fail(error); }),
+      async_collectives(messages, groups, rank, [this](const Error& error) { fail(error); }) {
   fabric->set_failure_handler([this](const Error& error) { fail(as_lost_peer(error)); });
   fabric->set_message_sink(&messages);
   reachable[rank] = segment.data();
+  messages.add_background(continuations);
   operation.attach(bootstrap->operation_memory());
   if (options.debug) debug = std::make_unique<rma::DebugChecks>(*this);
 }
@@ -147,9 +154,11 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   const Status usable = state->use_model(*std::move(model));
   if (!usable.ok()) return refuse(usable.error());
   state->transfers.start();
-  state->groups.world().barrier.wait(sync::Collective::barrier);
-  const bool maps = *same_node == fabric::SameNode::mapped;
+  // Its RPCs can arrive as soon as one rank has left the barrier.
   std::unique_ptr<Context> context(new Context(std::move(state)));  // NOLINT(*-owning-memory)
+  context->state().rpc_calls.serve(*context);
+  context->state().groups.world().barrier.wait(sync::Collective::barrier);
+  const bool maps = *same_node == fabric::SameNode::mapped;
   context->state().find_reachable(*context, maps);
   if (options.verbose) rma::report_reach(*context, introduced->all_described);
   if (options.progress == kTuned) {
@@ -263,6 +272,7 @@ void ContextState::find_reachable(Context& context, bool maps) {
 }
 
 void ContextState::complete_all(rma::CompletionSlots::Kind kind) {
+  const auto undisturbed = continuations.forbid();
   const bool by_message = kind == rma::CompletionSlots::Kind::message;
   slots.for_each_pending(kind, [&](const fabric::Counter& counter) {
     if (by_message) {
@@ -282,12 +292,14 @@ void ContextState::complete(rank_t target, const fabric::Counter& counter) {
 }
 
 void ContextState::fence(rank_t target) {
+  const auto undisturbed = continuations.forbid();
   combiner.flush(target);
   complete(target, implicit.counter(target));
   if (debug != nullptr) debug->fenced(target);
 }
 
 void ContextState::fence() {
+  const auto undisturbed = continuations.forbid();
   combiner.flush();
   implicit.complete_each(
       [this](rank_t target, const fabric::Counter& counter) { complete(target, counter); });
@@ -296,6 +308,7 @@ void ContextState::fence() {
 
 const std::byte* ContextState::copy_to_bounce(const std::byte* source, size_t bytes,
                                               uint32_t slot) {
+  const auto undisturbed = continuations.forbid();
   const rma::BounceRing::Use use{slot, slots.generation(slot)};
   std::byte* copy = nullptr;
   while (true) {
@@ -350,6 +363,7 @@ void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* s
 }
 
 void ContextState::reclaim_slots() {
+  const auto undisturbed = continuations.forbid();
   if (!slots.sweep()) messages.wait([this] { return slots.sweep(); });
   if (debug != nullptr) debug->settle();
 }
@@ -361,6 +375,13 @@ void ContextState::complete_puts() {
 }
 
 void ContextState::leave() {
+  {
+    operation = "leaving the job";
+    const auto may_run = continuations.allow();
+    messages.wait([this] {
+      return rpc_calls.open() == 0 && !async_collectives.active() && continuations.idle();
+    });
+  }
   complete_puts();
   complete_all(rma::CompletionSlots::Kind::get);
   operation = "leaving the job";
@@ -417,7 +438,15 @@ void ContextState::fail_bounds(const char* name, rank_t target, uint64_t offset,
 void ContextState::fail_in_handler(const char* name) const {
   fail(Error(
       ErrorCode::invalid_argument,
-      std::string(name) + " inside an active message handler; handlers may only record and reply"));
+      std::string(name) +
+          (messages.in_handler()
+               ? " inside an active message handler; handlers may only record and reply"
+               : " inside of what follows a future; that may start operations, but not wait")));
+}
+
+void ContextState::fail_on_thread(const char* why) const {
+  fail(Error(ErrorCode::invalid_argument,
+             "thread " + std::to_string(::gettid()) + " of this rank " + why));
 }
 
 }  // namespace stripline::detail

@@ -23,18 +23,22 @@
 #include "runtime/rma/bounce_ring.h"
 #include "runtime/rma/call_trace.h"
 #include "runtime/rma/completion_slots.h"
+#include "runtime/rma/continuations.h"
 #include "runtime/rma/debug_checks.h"
 #include "runtime/rma/exclusion.h"
 #include "runtime/rma/implicit_operations.h"
+#include "runtime/rma/local_heap.h"
 #include "runtime/rma/owner_operations.h"
 #include "runtime/rma/progress_thread.h"
 #include "runtime/rma/put_combiner.h"
+#include "runtime/rma/rpc_calls.h"
 #include "runtime/rma/run_guard.h"
 #include "runtime/rma/service_delays.h"
 #include "runtime/rma/symmetric_heap.h"
 #include "runtime/rma/trace.h"
 #include "runtime/rma/tuning.h"
 #include "runtime/rma/vis_plans.h"
+#include "runtime/sync/async_collectives.h"
 #include "runtime/sync/collectives.h"
 #include "runtime/sync/group.h"
 #include "runtime/sync/transfers.h"
@@ -198,8 +202,7 @@ struct ContextState {
   /// Waits until the operations of `counter` are complete, making progress.
   void wait_for(const fabric::Counter& counter) {
     if (counter.pending == 0) return;
-    if (messages.in_handler()) [[unlikely]]
-      fail_in_handler("wait");
+    check_may_wait("wait");
     operation = "wait";
     messages.wait_for(counter);
   }
@@ -277,8 +280,11 @@ struct ContextState {
   /// exit code, without unwinding. The launcher ends the others.
   [[noreturn]] void fail(const Error& error) const;
 
-  /// fail() for a call that an active message handler must not make.
+  /// fail() for a call that a handler of active messages, or a continuation, must not make.
   [[noreturn]] void fail_in_handler(const char* name) const;
+
+  /// fail() for a call of a thread that must not make it.
+  [[noreturn]] void fail_on_thread(const char* why) const;
 
   /// Collective: completes everything this rank has started, waits for all ranks, and tells the
   /// launcher that this one has left.
@@ -311,15 +317,19 @@ struct ContextState {
   rma::ImplicitOperations implicit;
   rma::BounceRing bounces;
   rma::SymmetricHeap heap;
+  rma::LocalHeap local_heap;
   am::ActiveMessages messages;
   rma::ServiceDelays service_delays;
   rma::OwnerOperations owner;
   vis::Transfers vis;
   rma::PutCombiner combiner;
+  rma::Continuations continuations;
+  rma::RpcCalls rpc_calls;
   std::vector<std::byte> long_am_message;  ///< head and payload of the one being sent; kept
   sync::Groups groups;
   sync::Transfers transfers;
   sync::Collectives collectives;
+  sync::AsyncCollectives async_collectives;
   plan::CollectivePlanner collective_planner;  ///< by the model, once it is loaded
 
   /// The tuned model of options.model_path, which fits this machine; null without one.
@@ -340,9 +350,12 @@ struct ContextState {
  private:
   void begin(const char* name) {
     operation = name;
-    if (messages.in_handler()) [[unlikely]]
-      fail_in_handler(name);
+    check_may_wait(name);
     combiner.flush_old();
+  }
+  void check_may_wait(const char* name) const {
+    if (messages.in_handler() || continuations.running()) [[unlikely]]
+      fail_in_handler(name);
   }
   void consider_thread();
   void find_reachable(Context& context, bool maps);

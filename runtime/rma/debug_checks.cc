@@ -83,12 +83,23 @@ void DebugChecks::freed(uint64_t offset, CallSite site) {
   std::fill_n(state_.segment.data() + offset, bytes, kFill);
 }
 
+void DebugChecks::freed_local(uint64_t offset, CallSite site) {
+  const uint64_t bytes = local_heap_.freed(offset, site);
+  std::fill_n(state_.segment.data() + offset, bytes, kFill);
+}
+
+// What other ranks have allocated by themselves, nobody has told this one.
+std::string DebugChecks::complaint(rank_t target, uint64_t offset, size_t bytes) const {
+  if (target != state_.rank && offset >= state_.heap.end() + LocalHeap::kGap) return {};
+  const bool local = target == state_.rank && local_heap_.knows(offset);
+  return (local ? local_heap_ : heap_).complaint(offset, bytes);
+}
+
 void DebugChecks::check(const char* name, Access access, rank_t target, uint64_t offset,
                         size_t bytes) const {
   if (bytes == 0) return;
-  if (const std::string complaint = heap_.complaint(offset, bytes); !complaint.empty()) {
-    state_.fail(
-        mistake(std::string(name) + " of " + range(offset, bytes, target) + " " + complaint));
+  if (const std::string wrong = complaint(target, offset, bytes); !wrong.empty()) {
+    state_.fail(mistake(std::string(name) + " of " + range(offset, bytes, target) + " " + wrong));
   }
   if (access == Access::none) return;
   if (const OpenAccess* open = accesses_.conflict(access, target, offset, bytes)) {

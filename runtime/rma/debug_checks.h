@@ -19,6 +19,7 @@
 
 #include "runtime/fabric/fabric.h"
 #include "runtime/rma/access_log.h"
+#include "runtime/rma/continuations.h"
 #include "runtime/rma/heap_log.h"
 #include "runtime/sync/collective_check.h"
 
@@ -49,6 +50,11 @@ class DebugChecks {
   }
   /// Fills this rank's part.
   void freed(uint64_t offset, CallSite site);
+  /// The same of memory that this rank alone allocates.
+  void allocated_local(uint64_t offset, uint64_t bytes, CallSite site) {
+    local_heap_.allocated(offset, bytes, site);
+  }
+  void freed_local(uint64_t offset, CallSite site);
 
   /// Ends the job if these bytes, which are within the segment, are not within one array, or if
   /// `access` conflicts with an operation that is not complete.
@@ -92,6 +98,7 @@ class DebugChecks {
   const AccessLog& accesses() const { return accesses_; }
 
  private:
+  std::string complaint(rank_t target, uint64_t offset, size_t bytes) const;
   static Callers callers_from(void* caller);
   OpenAccess describe(const char* name, Access access, rank_t target, uint64_t offset, size_t bytes,
                       const std::byte* memory, void* caller) const;
@@ -103,19 +110,22 @@ class DebugChecks {
 
   detail::ContextState& state_;
   HeapLog heap_;
+  HeapLog local_heap_{"deallocate_local"};
   AccessLog accesses_;
   sync::CollectiveCheck collectives_;
   bool said_full_ = false;
 };
 
 /// While it lives, the collectives that a rank makes belong to this call of the program.
+/// Meanwhile what follows futures may run (continuations.h): all of it waits for other ranks.
 class CollectiveScope {
  public:
   /// `State` is ContextState. `detail`: what must agree beyond kind, root and length; may be the
   /// name of an instance of detail::reduction_of(), or null.
   template <typename State>
   CollectiveScope(State& state, const char* name, CallSite site, const char* detail = nullptr)
-      : check_(state.debug == nullptr ? nullptr : &state.debug->collectives()) {
+      : check_(state.debug == nullptr ? nullptr : &state.debug->collectives()),
+        may_run_(state.continuations.allow()) {
     if (check_ != nullptr) [[unlikely]]
       check_->enter(name, site, shortened(detail));
   }
@@ -130,6 +140,7 @@ class CollectiveScope {
   static std::string shortened(const char* detail);
 
   sync::CollectiveCheck* check_;
+  const Continuations::Permission may_run_;
 };
 
 }  // namespace stripline::rma

@@ -1,7 +1,8 @@
-// One thread at a time inside of a Context, where it has two: the program's, which calls it, and a
-// thread of the runtime that serves peers meanwhile (progress_thread.h). Without the second one, to
-// enter and to leave costs a branch each; while it is not decided whether there shall be one, a
-// count.
+// Which threads are inside of a Context. The program's is one at a time: the one that joined, or,
+// with thread_mode::serialized, any. A thread of the runtime may serve peers meanwhile
+// (progress_thread.h). Where there is only the one that joined, to enter costs a comparison and to
+// leave a branch; while it is not decided whether there shall be a thread of the runtime, a count.
+// A program that breaks its promise ends the job.
 #pragma once
 
 #include <atomic>
@@ -14,14 +15,24 @@ namespace stripline::rma {
 
 class Exclusion {
  public:
+  /// Of the thread that joins. `fail` ends the job with this message.
+  Exclusion(bool serialized, std::function<void(const char* why)> fail)
+      : serialized_(serialized), fail_(std::move(fail)), joined_(this_thread()) {
+    choose();
+  }
+
   /// Only while there is one thread, and not inside of a call.
-  void share(bool shared) { mode_ = shared ? Mode::shared : Mode::alone; }
+  void share(bool shared) {
+    mode_ = shared ? Mode::shared : Mode::alone;
+    choose();
+  }
 
   /// Counts calls from now on, and calls `at_end` when the program leaves a call that is not inside
   /// of another one; it may share(). Not inside of a call.
   void count(std::function<void()> at_end) {
     mode_ = Mode::counted;
     at_end_ = std::move(at_end);
+    choose();
   }
 
   /// Held during every call of the Context. May be nested: calls call each other, and handlers call
@@ -29,7 +40,7 @@ class Exclusion {
   class Guard {
    public:
     explicit Guard(Exclusion& exclusion)
-        : held_(exclusion.mode_ != Mode::alone ? &exclusion : nullptr) {
+        : held_(exclusion.free_for_ != this_thread() ? &exclusion : nullptr) {
       if (held_ != nullptr) [[unlikely]]
         held_->enter();
     }
@@ -46,11 +57,11 @@ class Exclusion {
 
   /// What a Guard does when it is made, and when it goes.
   void hold() {
-    if (mode_ != Mode::alone) [[unlikely]]
+    if (free_for_ != this_thread()) [[unlikely]]
       enter();
   }
   void release() {
-    if (mode_ != Mode::alone) [[unlikely]]
+    if (free_for_ != this_thread()) [[unlikely]]
       leave();
   }
 
@@ -60,37 +71,78 @@ class Exclusion {
 
   // --- for the thread of the runtime ------------------------------------------------------------
 
+  /// This thread is that one.
+  void serve_here() { runtime_.store(this_thread(), std::memory_order_relaxed); }
+  bool is_runtime_thread() const {
+    return runtime_.load(std::memory_order_relaxed) == this_thread();
+  }
+
   /// Enters unless the program is inside or wants to be. leave() after true.
   bool try_enter() { return !wanted_.load(std::memory_order_relaxed) && mutex_.try_lock(); }
   void leave() {
     if (mode_ == Mode::shared) {
       mutex_.unlock();
-    } else if (--depth_ == 0) {
-      at_end_();
+      return;
     }
+    if (--depth_ > 0) return;
+    if (mode_ == Mode::counted) at_end_();
+    if (serialized_) inside_.store(nullptr, std::memory_order_release);
   }
 
  private:
   enum class Mode : uint8_t { alone, counted, shared };
 
-  void enter() {
-    if (mode_ == Mode::counted) {
-      ++calls_;
-      ++depth_;
-      return;
-    }
-    // The mutex is not fair: the thread of the runtime keeps out while it is wanted.
-    if (!mutex_.try_lock()) {
-      wanted_.store(true, std::memory_order_relaxed);
-      mutex_.lock();
-      wanted_.store(false, std::memory_order_relaxed);
-    }
-    ++calls_;
+  // An address that no other living thread has.
+  static const void* this_thread() {
+    static thread_local const char here = 0;
+    return &here;
   }
 
+  void choose() { free_for_ = mode_ == Mode::alone && !serialized_ ? joined_ : nullptr; }
+
+  void enter() {
+    if (!serialized_ && joined_ != this_thread() && !is_runtime_thread()) {
+      fail_(
+          "calls the Context, but another one has joined the job: one thread of a rank "
+          "communicates, unless the program joins with "
+          "Context::init(stripline::thread_mode::serialized)");
+    }
+    if (mode_ == Mode::shared) {
+      // The mutex is not fair: the thread of the runtime keeps out while it is wanted.
+      if (!mutex_.try_lock()) {
+        wanted_.store(true, std::memory_order_relaxed);
+        mutex_.lock();
+        wanted_.store(false, std::memory_order_relaxed);
+      }
+      ++calls_;
+      return;
+    }
+    if (serialized_) take_turn();
+    ++depth_;
+    if (mode_ == Mode::counted) ++calls_;
+  }
+
+  void take_turn() {
+    const void* const me = this_thread();
+    const void* nobody = nullptr;
+    if (inside_.load(std::memory_order_relaxed) == me) return;
+    if (!inside_.compare_exchange_strong(nobody, me, std::memory_order_acquire)) {
+      fail_(
+          "calls the Context while another one is inside of a call: with "
+          "stripline::thread_mode::serialized the program sees to it, e.g. by a mutex, that one "
+          "thread calls at a time");
+    }
+  }
+
+  const bool serialized_;
+  const std::function<void(const char* why)> fail_;
+  const void* const joined_;
+  const void* free_for_ = nullptr;  // the thread that need not ask; null: all have to
   Mode mode_ = Mode::alone;
   std::atomic<bool> wanted_{false};
-  uint32_t depth_ = 0;  // counted: calls under way, one inside of another
+  std::atomic<const void*> runtime_{nullptr};
+  std::atomic<const void*> inside_{nullptr};  // serialized: the thread in a call
+  uint32_t depth_ = 0;                        // calls under way, one inside of another
   uint64_t calls_ = 0;
   std::function<void()> at_end_;
   std::recursive_mutex mutex_;

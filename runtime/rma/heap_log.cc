@@ -58,8 +58,8 @@ std::string HeapLog::complaint(uint64_t offset, uint64_t bytes) const {
   const auto gone = last_from(freed_, offset);
   if (gone != freed_.end() && offset < gone->second.end(gone->first)) {
     return "lies in memory that was freed: in an array of " + describe(*gone) +
-           ", and given back at " + text(gone->second.freed) +
-           "; nothing may use it after delete_symmetric_array";
+           ", and given back at " + text(gone->second.freed) + "; nothing may use it after " +
+           gives_back_;
   }
   std::string what = "lies in no symmetric array: ";
   if (before != live_.end()) {

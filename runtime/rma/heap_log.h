@@ -12,6 +12,9 @@ namespace stripline::rma {
 
 class HeapLog {
  public:
+  /// `gives_back` is the call that does, for messages.
+  explicit HeapLog(const char* gives_back = "delete_symmetric_array") : gives_back_(gives_back) {}
+
   /// An array of so many bytes, as the program asked for, is now at `offset`.
   void allocated(uint64_t offset, uint64_t bytes, CallSite site);
   /// The array that begins at `offset` is given back. Returns its size; 0: none begins there.
@@ -20,6 +23,11 @@ class HeapLog {
   /// Nothing if an access to these bytes stays within one array; else what is wrong with it, to
   /// follow a description of the access: "lies in memory that was freed: ...".
   std::string complaint(uint64_t offset, uint64_t bytes) const;
+
+  /// Whether something that begins at this offset or before it was ever allocated.
+  bool knows(uint64_t offset) const {
+    return last_from(live_, offset) != live_.end() || last_from(freed_, offset) != freed_.end();
+  }
 
  private:
   struct Array {
@@ -33,6 +41,7 @@ class HeapLog {
   static Arrays::const_iterator last_from(const Arrays& arrays, uint64_t offset);
   static std::string describe(const Arrays::value_type& array);
 
+  const char* gives_back_;
   Arrays live_;
   Arrays freed_;  // where nothing has been allocated since
 };

@@ -76,6 +76,7 @@ ProgressThread::~ProgressThread() {
 }
 
 void ProgressThread::run() {
+  state_.exclusion.serve_here();
   uint64_t calls = 0;   // of the program, when the thread looked last
   bool absent = false;  // the program has not called for a while
   bool armed = false;   // nothing is to be done before something arrives

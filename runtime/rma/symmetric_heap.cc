@@ -17,13 +17,22 @@ uint64_t SymmetricHeap::largest_free_block() const {
   return largest;
 }
 
-Result<uint64_t> SymmetricHeap::allocate(uint64_t bytes) {
+uint64_t SymmetricHeap::end() const {
+  return allocated_.empty() ? 0 : allocated_.rbegin()->first + allocated_.rbegin()->second;
+}
+
+Result<uint64_t> SymmetricHeap::allocate(uint64_t bytes, uint64_t below) {
+  const bool shared = below < segment_bytes_;  // with memory of single ranks
   const auto exhausted = [&] {
     return Error(ErrorCode::resource_exhausted,
-                 "cannot allocate " + std::to_string(bytes) + " bytes of shared memory per rank: " +
-                     std::to_string(free_bytes_) + " of " + std::to_string(segment_bytes_) +
-                     " bytes are free, " + std::to_string(largest_free_block()) +
-                     " of them in one piece; raise the segment with 'stripline run --segment SIZE' "
+                 "cannot allocate " + std::to_string(bytes) +
+                     " bytes of shared memory per rank: " + std::to_string(free_bytes_) + " of " +
+                     std::to_string(segment_bytes_) + " bytes are free, " +
+                     std::to_string(largest_free_block()) + " of them in one piece" +
+                     (shared ? ", of which ranks have taken by allocate_local() what lies above " +
+                                   std::to_string(below)
+                             : std::string()) +
+                     "; raise the segment with 'stripline run --segment SIZE' "
                      "or STRIPLINE_SEGMENT_BYTES");
   };
   if (bytes > segment_bytes_) return exhausted();
@@ -31,6 +40,7 @@ Result<uint64_t> SymmetricHeap::allocate(uint64_t bytes) {
   const auto block = std::find_if(free_.begin(), free_.end(),
                                   [&](const auto& entry) { return entry.second >= needed; });
   if (block == free_.end()) return exhausted();
+  if (shared && block->first + needed > below) return exhausted();
   const auto [offset, size] = *block;
   free_.erase(block);
   if (size > needed) free_.emplace(offset + needed, size - needed);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 
 #include "base/result.h"
@@ -17,15 +18,18 @@ class SymmetricHeap {
 
   explicit SymmetricHeap(uint64_t segment_bytes);
 
-  /// First fit by offset. Zero bytes take one unit of alignment, so that every array has an offset
-  /// of its own. Errors: resource_exhausted, with the room left and how to get more.
-  Result<uint64_t> allocate(uint64_t bytes);
+  /// First fit by offset, below `below`, where memory of single ranks begins (LocalHeap). Zero
+  /// bytes take one unit of alignment, so that every array has an offset of its own. Errors:
+  /// resource_exhausted, with the room left and how to get more.
+  Result<uint64_t> allocate(uint64_t bytes, uint64_t below = std::numeric_limits<uint64_t>::max());
 
   /// Gives back what allocate() returned; neighbouring free blocks become one.
   /// Errors: invalid_argument if no array starts at `offset`.
   Status free(uint64_t offset);
 
   uint64_t free_bytes() const { return free_bytes_; }
+  /// Where the last array ends.
+  uint64_t end() const;
   uint64_t largest_free_block() const;
 
  private:

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,8 +28,25 @@ static_assert(same(collective_algorithm::binomial, CollectiveAlgorithm::binomial
               same(collective_algorithm::bruck, CollectiveAlgorithm::bruck) &&
               same(collective_algorithm::direct, CollectiveAlgorithm::direct));
 
+[[noreturn]] void fail_algorithm(const detail::ContextState& state, std::string_view operation,
+                                 CollectiveAlgorithm algorithm,
+                                 std::span<const CollectiveAlgorithm> has) {
+  std::string list;
+  for (const CollectiveAlgorithm one : has) {
+    list += (list.empty() ? "" : ", ") + std::string(model::to_string(one));
+  }
+  state.fail(Error(ErrorCode::invalid_argument,
+                   std::string(operation) + " has no algorithm " +
+                       (static_cast<size_t>(algorithm) < model::kCollectiveAlgorithms
+                            ? "'" + std::string(model::to_string(algorithm)) + "'"
+                            : std::to_string(static_cast<int>(algorithm))) +
+                       "; it has " + list));
+}
+
+// `name`: of the call, where that is not the model's of the operation.
 CollectiveAlgorithm choose(const detail::ContextState& state, CollectiveOperation operation,
-                           rank_t ranks, uint64_t bytes, collective_algorithm asked) {
+                           rank_t ranks, uint64_t bytes, collective_algorithm asked,
+                           std::string_view name = {}) {
   if (asked == collective_algorithm::automatic) {
     return state.collective_planner.choose({.operation = operation,
                                             .ranks = ranks,
@@ -37,16 +56,24 @@ CollectiveAlgorithm choose(const detail::ContextState& state, CollectiveOperatio
   }
   const auto algorithm = static_cast<CollectiveAlgorithm>(asked);
   if (model::has_algorithm(operation, algorithm)) return algorithm;
-  std::string has;
-  for (const CollectiveAlgorithm one : model::algorithms_of(operation)) {
-    has += (has.empty() ? "" : ", ") + std::string(model::to_string(one));
+  fail_algorithm(state, name.empty() ? model::to_string(operation) : name, algorithm,
+                 model::algorithms_of(operation));
+}
+
+// For operations of which models do not speak: all messages at once, until they are long enough for
+// the ring's fewer waits to outweigh its rounds (the size at which broadcast cuts messages).
+CollectiveAlgorithm direct_or_ring(const detail::ContextState& state, std::string_view name,
+                                   uint64_t bytes, collective_algorithm asked) {
+  constexpr std::array kHas = {CollectiveAlgorithm::direct, CollectiveAlgorithm::ring};
+  if (asked == collective_algorithm::automatic) {
+    return bytes > model::CollectiveDefaults{}.whole_bytes ? CollectiveAlgorithm::ring
+                                                           : CollectiveAlgorithm::direct;
   }
-  state.fail(Error(ErrorCode::invalid_argument,
-                   std::string(model::to_string(operation)) + " has no algorithm " +
-                       (static_cast<size_t>(algorithm) < model::kCollectiveAlgorithms
-                            ? "'" + std::string(model::to_string(algorithm)) + "'"
-                            : std::to_string(static_cast<int>(algorithm))) +
-                       "; it has " + has));
+  const auto algorithm = static_cast<CollectiveAlgorithm>(asked);
+  if (std::find(kHas.begin(), kHas.end(), algorithm) == kHas.end()) {
+    fail_algorithm(state, name, algorithm, kHas);
+  }
+  return algorithm;
 }
 
 std::string name_of(const sync::Group& group) {
@@ -95,7 +122,9 @@ void team::destroy() noexcept {
   detail::ContextState& state = enter("destruction of a team");
   const rma::CollectiveScope scope(state, "destruction of a team", {});
   // A message of an earlier barrier that a handler has kept would find no team.
-  state.messages.wait([&state] { return state.messages.idle(); });
+  state.messages.wait([&state, this] {
+    return state.messages.idle() && !state.async_collectives.active(group_->id);
+  });
   group_->barrier.wait(sync::Collective::barrier);
   state.groups.remove(group_->id);
   group_ = nullptr;
@@ -154,8 +183,8 @@ team team::split(uint32_t colour, int64_t key, CallSite site) const {
 void team::barrier(CallSite site) const {
   const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("barrier");
-  const rma::CollectiveScope scope(state, "barrier", site);
   state.complete_puts();
+  const rma::CollectiveScope scope(state, "barrier", site);
   state.operation = "barrier";
   group_->barrier.wait(sync::Collective::barrier);
 }
@@ -166,11 +195,14 @@ future team::barrier_async(CallSite site) const { return context_->start_barrier
 
 void team::check_root(const char* name, rank_t root) const {
   if (root < rank_n_) return;
-  context_->state().fail(Error(
-      ErrorCode::invalid_argument,
-      std::string(name) + (std::string_view(name) == "broadcast" ? " from rank " : " to rank ") +
-          std::to_string(root) + ", but " + name_of(*group_) + " has ranks 0 to " +
-          std::to_string(rank_n_ - 1)));
+  context_->state().fail(
+      Error(ErrorCode::invalid_argument,
+            std::string(name) +
+                (std::string_view(name).starts_with("gather") || std::string_view(name) == "reduce"
+                     ? " to rank "
+                     : " from rank ") +
+                std::to_string(root) + ", but " + name_of(*group_) + " has ranks 0 to " +
+                std::to_string(rank_n_ - 1)));
 }
 
 void team::check_length(const char* name, size_t bytes, size_t expected) const {
@@ -180,7 +212,7 @@ void team::check_length(const char* name, size_t bytes, size_t expected) const {
                                    " bytes where " + std::to_string(expected) + " are needed"));
 }
 
-void team::check_blocks(const char* name, std::span<const size_t> counts,
+void team::check_blocks(const char* name, const char* of, std::span<const size_t> counts,
                         std::span<const size_t> offsets, size_t element_bytes, size_t bytes) const {
   const size_t elements = bytes / element_bytes;
   bool good = counts.size() == rank_n_ && offsets.size() == rank_n_;
@@ -189,10 +221,19 @@ void team::check_blocks(const char* name, std::span<const size_t> counts,
   }
   if (good) return;
   context_->state().fail(
-      Error(ErrorCode::invalid_argument, std::string("all_to_all_v: counts and offsets of the ") +
-                                             name + " do not name " + std::to_string(rank_n_) +
+      Error(ErrorCode::invalid_argument, std::string(name) + ": counts and offsets of the " + of +
+                                             " do not name " + std::to_string(rank_n_) +
                                              " blocks, one per rank, within its " +
                                              std::to_string(elements) + " elements"));
+}
+
+void team::check_own_block(const char* name, std::span<const size_t> counts, size_t element_bytes,
+                           size_t bytes) const {
+  if (bytes == counts[rank_me_] * element_bytes) return;
+  context_->state().fail(
+      Error(ErrorCode::invalid_argument,
+            std::string(name) + ": this rank's part has " + std::to_string(bytes / element_bytes) +
+                " elements, where its count says " + std::to_string(counts[rank_me_])));
 }
 
 // --- the collectives -----------------------------------------------------------------------------
@@ -243,6 +284,106 @@ void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algori
       choose(state, CollectiveOperation::gather, rank_n_, in.size(), algorithm));
 }
 
+void team::gather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> counts,
+                          std::span<const size_t> offsets, size_t element_bytes, rank_t root,
+                          CallSite site) const {
+  const auto inside = context_->state().exclusive();
+  detail::ContextState& state = enter("gather_v");
+  const rma::CollectiveScope scope(state, "gather_v", site);
+  check_root("gather_v", root);
+  if (rank_me_ == root) {
+    check_blocks("gather_v", "output", counts, offsets, element_bytes, out.size());
+    check_own_block("gather_v", counts, element_bytes, in.size());
+  }
+  state.collectives.gatherv(*group_, in, out, {counts, offsets, element_bytes}, root);
+}
+
+void team::scatter_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
+                         CallSite site) const {
+  const auto inside = context_->state().exclusive();
+  detail::ContextState& state = enter("scatter");
+  const rma::CollectiveScope scope(state, "scatter", site);
+  check_root("scatter", root);
+  if (rank_me_ == root && in.size() != out.size() * rank_n_) {
+    state.fail(Error(ErrorCode::invalid_argument,
+                     "scatter of an input of " + std::to_string(in.size()) + " bytes where " +
+                         std::to_string(out.size() * rank_n_) + " are needed"));
+  }
+  // The same tree as gather's, in the other direction.
+  state.collectives.scatter(
+      *group_, in, out, root,
+      choose(state, CollectiveOperation::gather, rank_n_, out.size(), algorithm, "scatter"));
+}
+
+void team::scatter_v_bytes(ConstBytes in, std::span<const size_t> counts,
+                           std::span<const size_t> offsets, Bytes out, size_t element_bytes,
+                           rank_t root, CallSite site) const {
+  const auto inside = context_->state().exclusive();
+  detail::ContextState& state = enter("scatter_v");
+  const rma::CollectiveScope scope(state, "scatter_v", site);
+  check_root("scatter_v", root);
+  if (rank_me_ == root) {
+    check_blocks("scatter_v", "input", counts, offsets, element_bytes, in.size());
+    check_own_block("scatter_v", counts, element_bytes, out.size());
+  }
+  state.collectives.scatterv(*group_, in, {counts, offsets, element_bytes}, out, root);
+}
+
+void team::allgather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> counts,
+                             std::span<const size_t> offsets, size_t element_bytes,
+                             collective_algorithm algorithm, CallSite site) const {
+  const auto inside = context_->state().exclusive();
+  detail::ContextState& state = enter("allgather_v");
+  const rma::CollectiveScope scope(state, "allgather_v", site);
+  check_blocks("allgather_v", "output", counts, offsets, element_bytes, out.size());
+  check_own_block("allgather_v", counts, element_bytes, in.size());
+  uint64_t elements = 0;
+  for (const size_t count : counts) elements += count;
+  state.collectives.allgatherv(
+      *group_, in, out, {counts, offsets, element_bytes},
+      direct_or_ring(state, "allgather_v", elements * element_bytes, algorithm));
+}
+
+void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
+                                collective_algorithm algorithm, CallSite site) const {
+  const auto inside = context_->state().exclusive();
+  detail::ContextState& state = enter("reduce_scatter");
+  const rma::CollectiveScope scope(state, "reduce_scatter", site, op.name);
+  if (in.size() % rank_n_ != 0) {
+    state.fail(Error(ErrorCode::invalid_argument,
+                     "reduce_scatter of " + std::to_string(in.size() / op.element_bytes) +
+                         " elements, which are not " + std::to_string(rank_n_) +
+                         " blocks of the same length"));
+  }
+  check_length("reduce_scatter", out.size(), in.size() / rank_n_);
+  state.collectives.reduce_scatter(*group_, in, out, op,
+                                   direct_or_ring(state, "reduce_scatter", in.size(), algorithm));
+}
+
+future team::start_broadcast(Bytes data, rank_t root, CallSite site) const {
+  const auto inside = context_->state().exclusive();
+  detail::ContextState& state = enter("broadcast_async");
+  const rma::CollectiveScope scope(state, "broadcast_async", site);
+  check_root("broadcast_async", root);
+  const uint32_t slot = state.acquire_slot(rma::CompletionSlots::Kind::collective);
+  const uint32_t generation = state.slots.generation(slot);
+  state.async_collectives.broadcast(*group_, data, root, state.slots.counter(slot));
+  return {context_, slot, generation};
+}
+
+future team::start_allreduce(ConstBytes in, Bytes out, const detail::Reduction& op,
+                             std::shared_ptr<const void> function, CallSite site) const {
+  const auto inside = context_->state().exclusive();
+  detail::ContextState& state = enter("allreduce_async");
+  const rma::CollectiveScope scope(state, "allreduce_async", site, op.name);
+  check_length("allreduce_async", out.size(), in.size());
+  const uint32_t slot = state.acquire_slot(rma::CompletionSlots::Kind::collective);
+  const uint32_t generation = state.slots.generation(slot);
+  state.async_collectives.allreduce(*group_, in, out, op, std::move(function),
+                                    state.slots.counter(slot));
+  return {context_, slot, generation};
+}
+
 void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm,
                            CallSite site) const {
   const auto inside = context_->state().exclusive();
@@ -279,8 +420,8 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
   const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("all_to_all_v");
   const rma::CollectiveScope scope(state, "all_to_all_v", site);
-  check_blocks("input", in_counts, in_offsets, element_bytes, in.size());
-  check_blocks("output", out_counts, out_offsets, element_bytes, out.size());
+  check_blocks("all_to_all_v", "input", in_counts, in_offsets, element_bytes, in.size());
+  check_blocks("all_to_all_v", "output", out_counts, out_offsets, element_bytes, out.size());
   size_t elements = 0;
   for (const size_t count : in_counts) elements += count;
   const size_t mean_bytes = elements * element_bytes / rank_n_;

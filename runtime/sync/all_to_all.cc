@@ -5,12 +5,6 @@
 namespace stripline::sync {
 namespace {
 
-template <typename Span>
-Span block_of(Span data, const Blocks& blocks, Rank rank) {
-  return data.subspan(blocks.offsets[rank] * blocks.element_bytes,
-                      blocks.counts[rank] * blocks.element_bytes);
-}
-
 Rank window_of(Algorithm algorithm) { return algorithm == Algorithm::direct ? kDirectWindow : 1; }
 
 }  // namespace
@@ -36,8 +30,8 @@ void Collectives::all_to_allv(Group& group, ConstBytes in, const Blocks& in_bloc
   // argument above holds for windows of any size: ranks need not agree.
   Round round(transfers_, group, {.kind = Collective::all_to_allv});
   exchange_all(
-      round, window_of(algorithm), [&](Rank rank) { return block_of(in, in_blocks, rank); },
-      [&](Rank rank) { return block_of(out, out_blocks, rank); });
+      round, window_of(algorithm), [&](Rank rank) { return in_blocks.of(in, rank); },
+      [&](Rank rank) { return out_blocks.of(out, rank); });
 }
 
 // Block i of `waiting` is for the rank i after the one where it started; in the round of bit b it

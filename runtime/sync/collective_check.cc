@@ -22,7 +22,18 @@ std::string_view tail_of(std::string_view text) {
 }
 
 bool has_root(Collective kind) {
-  return kind == Collective::broadcast || kind == Collective::reduce || kind == Collective::gather;
+  switch (kind) {
+    case Collective::broadcast:
+    case Collective::broadcast_async:
+    case Collective::reduce:
+    case Collective::gather:
+    case Collective::gatherv:
+    case Collective::scatter:
+    case Collective::scatterv:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace

@@ -34,6 +34,13 @@ enum class Collective : uint8_t {
   all_to_allv,
   inclusive_scan,
   exclusive_scan,
+  gatherv,
+  scatter,
+  scatterv,
+  allgatherv,
+  reduce_scatter,
+  broadcast_async,
+  allreduce_async,
 };
 
 /// The name of the operation as messages show it.

@@ -32,11 +32,16 @@ using Reduction = stripline::detail::Reduction;
 using Bytes = std::span<std::byte>;
 using ConstBytes = std::span<const std::byte>;
 
-/// Where the blocks of an all-to-allv lie in one rank's memory; in elements, by rank of the team.
+/// Where blocks of any length lie in one rank's memory; in elements, by rank of the team.
 struct Blocks {
   std::span<const size_t> counts;
   std::span<const size_t> offsets;
   size_t element_bytes = 1;
+
+  template <typename Span>
+  Span of(Span data, Rank rank) const {
+    return data.subspan(offsets[rank] * element_bytes, counts[rank] * element_bytes);
+  }
 };
 
 class Collectives {
@@ -68,11 +73,35 @@ class Collectives {
   /// direct: the root receives n - 1 messages. binomial: ceil(log2 n) rounds; scratch n m.
   void gather(Group& group, ConstBytes in, Bytes out, Rank root, Algorithm algorithm);
 
+  /// The same with blocks of any length; `blocks` is used on the root only. The root receives n - 1
+  /// messages.
+  void gatherv(Group& group, ConstBytes in, Bytes out, const Blocks& blocks, Rank root);
+
+  /// `in`, n m bytes, is used on the root only, where `out` may be its block of it.
+  /// direct: the root sends n - 1 messages. binomial: ceil(log2 n) rounds of at most n m / 2 bytes;
+  /// scratch n m.
+  void scatter(Group& group, ConstBytes in, Bytes out, Rank root, Algorithm algorithm);
+  /// The same with blocks of any length; `blocks` is used on the root only, which sends n - 1
+  /// messages.
+  void scatterv(Group& group, ConstBytes in, const Blocks& blocks, Bytes out, Rank root);
+
+  /// `in` has n m bytes: block r of `out`, m bytes, on rank r is op over all ranks' block r.
+  /// ring: n - 1 rounds of m bytes; scratch 2 m. direct: 1 round of n - 1 messages, up to
+  /// kDirectWindow at a time, combined by rank; scratch n m.
+  void reduce_scatter(Group& group, ConstBytes in, Bytes out, const Reduction& op,
+                      Algorithm algorithm);
+
   /// `out` has n m bytes; `in` may be this rank's block of it.
   /// ring: n - 1 rounds of m bytes. bruck: ceil(log2 n) rounds; scratch n m. direct: 1 round of
   /// n - 1 messages, up to kDirectWindow at a time. linear: through rank 0, which sends n m bytes
   /// to each.
   void allgather(Group& group, ConstBytes in, Bytes out, Algorithm algorithm);
+
+  /// The same with blocks of any length, M bytes together; the counts are the same on every rank.
+  /// ring: n - 1 rounds, which end when M bytes have gone around. direct: 1 round of n - 1
+  /// messages.
+  void allgatherv(Group& group, ConstBytes in, Bytes out, const Blocks& blocks,
+                  Algorithm algorithm);
 
   /// Both have n m bytes. pairwise: n - 1 rounds of m bytes. direct: the same messages, up to
   /// kDirectWindow at a time. bruck: ceil(log2 n) rounds of n m / 2 bytes; scratch 2 n m.
@@ -120,6 +149,8 @@ class Collectives {
   void reduce_scatter_allgather(Round& round, Bytes data, const Reduction& op);
   void binomial_gather(Round& round, ConstBytes in, Bytes out, Rank root);
   void direct_gather(Round& round, ConstBytes in, Bytes out, Rank root);
+  void binomial_scatter(Round& round, ConstBytes in, Bytes out, Rank root);
+  void ring_reduce_scatter(Round& round, ConstBytes in, Bytes out, const Reduction& op);
   void bruck_allgather(Round& round, ConstBytes in, Bytes out);
   void bruck_all_to_all(Round& round, ConstBytes in, Bytes out);
   void linear_scan(Round& round, ConstBytes in, Bytes out, const Reduction& op, bool exclusive);

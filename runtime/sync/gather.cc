@@ -34,6 +34,16 @@ void Collectives::direct_gather(Round& round, ConstBytes in, Bytes out, Rank roo
   receive_from_all(round, 0, [&](Rank source) { return block(out, in.size(), source); });
 }
 
+void Collectives::gatherv(Group& group, ConstBytes in, Bytes out, const Blocks& blocks, Rank root) {
+  Round round(transfers_, group, {.kind = Collective::gatherv, .root = root});
+  if (round.me != root) {
+    round.send(root, 0, in);
+    return;
+  }
+  copy(in, blocks.of(out, root));
+  receive_from_all(round, 0, [&](Rank source) { return blocks.of(out, source); });
+}
+
 // Ranks count from the root. The blocks of a subtree are consecutive.
 void Collectives::binomial_gather(Round& round, ConstBytes in, Bytes out, Rank root) {
   const size_t bytes = in.size();
@@ -82,6 +92,24 @@ void Collectives::allgather(Group& group, ConstBytes in, Bytes out, Algorithm al
   } else {
     copy(in, block(out, in.size(), round.me));
     ring_allgather(round, round.me, 0, [&](Rank rank) { return block(out, in.size(), rank); });
+  }
+}
+
+void Collectives::allgatherv(Group& group, ConstBytes in, Bytes out, const Blocks& blocks,
+                             Algorithm algorithm) {
+  size_t bytes = 0;
+  for (const size_t count : blocks.counts) bytes += count * blocks.element_bytes;
+  Round round(transfers_, group,
+              {.kind = Collective::allgatherv,
+               .algorithm = static_cast<uint8_t>(algorithm),
+               .bytes = bytes});
+  const auto block_of = [&](Rank rank) { return blocks.of(out, rank); };
+  if (algorithm == Algorithm::direct) {
+    exchange_all(
+        round, kDirectWindow, [&](Rank) { return in; }, block_of);
+  } else {
+    copy(in, block_of(round.me));
+    ring_allgather(round, round.me, 0, block_of);
   }
 }
 

@@ -23,7 +23,7 @@ void combine_by_rank(const Reduction& op, Rank ranks, Bytes out, const VectorOf&
 }
 
 // Block b starts at rank b and is complete at rank b - 1. `buffer` holds one block.
-void ring_reduce_scatter(Round& round, const Cut& blocks, Bytes buffer, const Reduction& op) {
+void reduce_around_ring(Round& round, const Cut& blocks, Bytes buffer, const Reduction& op) {
   for (Rank step = 0; step + 1 < round.size; ++step) {
     const Bytes mine = blocks[round.before(step + 1)];
     const Bytes other = buffer.first(mine.size());
@@ -92,7 +92,7 @@ void Collectives::reduce_scatter_gather(Round& round, ConstBytes in, Bytes out, 
   const Bytes data = is_root ? out : scratch.part(buffer_bytes, in.size());
   copy(in, data);
   const Cut blocks(data, op.element_bytes, round.size);
-  ring_reduce_scatter(round, blocks, scratch.part(0, buffer_bytes), op);
+  reduce_around_ring(round, blocks, scratch.part(0, buffer_bytes), op);
   const uint32_t step = round.size;
   if (!is_root) {
     round.send(root, step, blocks[round.after(1 % round.size)]);
@@ -129,6 +129,45 @@ void Collectives::allreduce(Group& group, ConstBytes in, Bytes out, const Reduct
   } else {
     recursive_doubling(round, in, out, op);
   }
+}
+
+void Collectives::reduce_scatter(Group& group, ConstBytes in, Bytes out, const Reduction& op,
+                                 Algorithm algorithm) {
+  Round round(transfers_, group,
+              {.kind = Collective::reduce_scatter,
+               .algorithm = static_cast<uint8_t>(algorithm),
+               .bytes = out.size()});
+  if (algorithm != Algorithm::direct) {
+    ring_reduce_scatter(round, in, out, op);
+    return;
+  }
+  const size_t bytes = out.size();
+  const size_t stride = padded(bytes);
+  const Scratch scratch(*this, stride * round.size);
+  const auto vector_of = [&](Rank rank) { return scratch.part(rank * stride, bytes); };
+  exchange_all(
+      round, kDirectWindow, [&](Rank rank) { return in.subspan(rank * bytes, bytes); }, vector_of);
+  combine_by_rank(op, round.size, out, vector_of);
+}
+
+// Block b starts at the rank behind b and goes around until it is complete at b.
+void Collectives::ring_reduce_scatter(Round& round, ConstBytes in, Bytes out, const Reduction& op) {
+  const size_t bytes = out.size();
+  const auto block = [&](Rank rank) { return in.subspan(rank * bytes, bytes); };
+  if (round.size == 1) {
+    copy(in, out);
+    return;
+  }
+  const Scratch scratch(*this, 2 * padded(bytes));
+  ConstBytes sum = block(round.before(1));
+  for (Rank step = 0; step + 1 < round.size; ++step) {
+    const bool last = step + 2 == round.size;
+    const Bytes next = scratch.part(step % 2 * padded(bytes), bytes);
+    round.exchange(round.after(1), sum, round.before(1), next, step);
+    combine(op, next, block(last ? round.me : round.before(step + 2)), false);
+    sum = next;
+  }
+  copy(sum, out);
 }
 
 // As Bruck's allgather, but what arrives is combined at the end, by rank.
@@ -216,7 +255,7 @@ void Collectives::reduce_scatter_allgather(Round& round, Bytes data, const Reduc
   if (round.size == 1) return;
   const Cut blocks(data, op.element_bytes, round.size);
   const Scratch scratch(*this, Cut::largest(data.size(), op.element_bytes, round.size));
-  ring_reduce_scatter(round, blocks, scratch.bytes(), op);
+  reduce_around_ring(round, blocks, scratch.bytes(), op);
   ring_allgather(round, round.after(1), round.size, [&](Rank block) { return blocks[block]; });
 }
 

@@ -33,7 +33,7 @@ Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
       Landed::vis_put, [this](Rank source, uint32_t slot) { take_landed_put(source, slot); });
   messages_.set_landing_handler(
       Landed::vis_data, [this](Rank source, uint32_t slot) { take_landed_data(source, slot); });
-  messages_.set_background(*this);
+  messages_.add_background(*this);
 }
 
 Transfers::Transfer& Transfers::create(Direction direction, Rank target, const plan::VisPlan& plan,

@@ -5,6 +5,7 @@
 //   stripline::atomic_domain<int64_t> counters(ctx);          // collective
 //   int64_t ticket = counters.fetch_add(next, 1);             // blocking
 //   counters.add(histogram + bin, 1);                         // a future; may be dropped
+//   counters.fetch_add_async(next, 1).then([](int64_t ticket) { ... });   // <stripline/future.h>
 //
 // Operations on variables that are Context::is_local() complete at once and make no progress: a
 // loop that waits for another rank's doing calls Context::progress().
@@ -20,6 +21,7 @@
 
 #include <stripline/atomic_operation.h>
 #include <stripline/context.h>
+#include <stripline/future.h>
 
 namespace stripline {
 
@@ -48,6 +50,7 @@ class AtomicDomain {
   AtomicDomain(Context& context, AtomicType type, AtomicPath path);
   static bool provider_has_all(Context& context, AtomicType type);
   AtomicPath path() const { return path_; }
+  Context& context() const { return *context_; }
   future start(AtomicOp op, rank_t target, uint64_t offset, uint64_t operand, uint64_t expected,
                void* previous) const;
 
@@ -128,6 +131,37 @@ class atomic_domain {
     return start(Op::bit_xor, variable, value, previous);
   }
 
+  // --- nonblocking, with a value: what the variable held before ---------------------------------
+
+  future_of<T> load_async(global_ptr<const T> variable) const {
+    return fetch(Op::load, variable, T{});
+  }
+  future_of<T> swap_async(global_ptr<T> variable, T value) const {
+    return fetch(Op::store, variable, value);
+  }
+  future_of<T> compare_swap_async(global_ptr<T> variable, T expected, T value) const
+      requires(kInteger) {
+    return fetch(Op::compare_swap, variable, value, expected);
+  }
+  future_of<T> fetch_add_async(global_ptr<T> variable, T value) const {
+    return fetch(Op::add, variable, value);
+  }
+  future_of<T> fetch_min_async(global_ptr<T> variable, T value) const {
+    return fetch(Op::min, variable, value);
+  }
+  future_of<T> fetch_max_async(global_ptr<T> variable, T value) const {
+    return fetch(Op::max, variable, value);
+  }
+  future_of<T> fetch_and_async(global_ptr<T> variable, T value) const requires(kInteger) {
+    return fetch(Op::bit_and, variable, value);
+  }
+  future_of<T> fetch_or_async(global_ptr<T> variable, T value) const requires(kInteger) {
+    return fetch(Op::bit_or, variable, value);
+  }
+  future_of<T> fetch_xor_async(global_ptr<T> variable, T value) const requires(kInteger) {
+    return fetch(Op::bit_xor, variable, value);
+  }
+
   // --- blocking: return what the variable held before -------------------------------------------
 
   T load(global_ptr<const T> variable) const {
@@ -189,6 +223,18 @@ class atomic_domain {
                T expected = T{}) const {
     return domain_.start(op, variable.where(), variable.offset(), bits(operand), bits(expected),
                          previous);
+  }
+
+  template <typename Pointed>
+  future_of<T> fetch(Op op, global_ptr<Pointed> variable, T operand, T expected = T{}) const {
+    if (path() == AtomicPath::message && domain_.context().is_local(variable)) {
+      T previous;
+      start(op, variable, operand, &previous, expected).wait();
+      return future_of<T>(previous);
+    }
+    auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(domain_.context());
+    state->settle_by(start(op, variable, operand, &state->value.emplace(), expected));
+    return detail::FutureAccess::make(std::move(state));
   }
 
   detail::AtomicDomain domain_;

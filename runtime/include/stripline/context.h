@@ -6,11 +6,11 @@
 //   auto mine = ctx.new_symmetric_array<double>(n);       // collective, same offset on every rank
 //   ctx.rget(ctx.on_rank(*mine, peer), buffer, n).wait();
 //
-// Threads: one thread per rank communicates. Progress (serving active messages, retiring
-// operations) happens inside calls; a rank that computes for long without calling is inattentive,
-// unless it has a thread for it (Options::progress).
-// Failures of communication end the job with a message and exit code 5 on every rank; calls that
-// can fail for another reason return a Result.
+// Threads: one thread per rank communicates, unless it joins with thread_mode::serialized.
+// Progress (serving active messages, retiring operations) happens inside calls; a rank that
+// computes for long without calling is inattentive, unless it has a thread for it
+// (Options::progress). Failures of communication end the job with a message and exit code 5 on
+// every rank; calls that can fail for another reason return a Result.
 #pragma once
 
 #include <cassert>
@@ -45,8 +45,19 @@ struct Group;
 namespace detail {
 struct ContextState;
 class AtomicDomain;
+class FutureState;
 class VisCalls;
 }  // namespace detail
+namespace rma {
+class Continuations;
+}
+
+/// Which threads of a rank may call its Context, and what belongs to it. Another thread that calls,
+/// or two that call at once, end the job with a message that says so.
+enum class thread_mode : uint8_t {
+  single,      ///< the one that joined
+  serialized,  ///< any, one at a time, which the program sees to. A call costs some 10 ns more
+};
 
 /// How to join a job. The defaults come from the environment that a launcher sets.
 struct Options {
@@ -83,6 +94,8 @@ struct Options {
   /// tuned plans have saved; "sites": also what was chosen, predicted and measured at each place in
   /// the program. The same on every rank.
   std::string trace = "off";
+  /// What the program promises; no variable of the environment says so.
+  thread_mode threads = thread_mode::single;
   /// STRIPLINE_LOOP_BUFFERS: what the buffers of all loops and nests of this rank may take together
   /// (docs/programming.md). At least 1.
   size_t loop_buffer_bytes = size_t{128} << 20;
@@ -111,9 +124,16 @@ class future {
   /// a transfer, is free long before the target's answer is back. Of anything else: wait().
   void wait_source() const;
 
+  /// What is to follow: <stripline/future.h>, which defines it.
+  template <typename F>
+  auto then(F function) const;
+
  private:
   friend class Context;
+  friend class detail::FutureState;
   friend class detail::VisCalls;
+  friend class rma::Continuations;
+  friend class team;
   friend size_t wait_any(std::span<const future> futures);
   bool is_complete() const;
   future(Context* context, uint32_t slot, uint32_t generation)
@@ -141,8 +161,11 @@ class Context {
   /// Joins the job described by the environment (or a job of one rank when there is none).
   static Result<std::unique_ptr<Context>> init();
   static Result<std::unique_ptr<Context>> init(const Options& options);
+  /// By the environment, with Options::threads as given.
+  static Result<std::unique_ptr<Context>> init(thread_mode threads);
 
-  /// Collective: waits for every rank, then leaves the job.
+  /// Collective: waits for every rank, then leaves the job. What this rank still expects comes
+  /// before: answers to its RPCs, and what is to follow its futures.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -168,6 +191,33 @@ class Context {
   template <typename T>
   void delete_symmetric_array(global_ptr<T> array, CallSite site = CallSite::current()) {
     free_symmetric(array.offset(), site);
+  }
+
+  /// One rank's own doing, which others do not notice: `count` elements in this rank's segment, not
+  /// zeroed, aligned to 64 bytes. The pointer may be sent to others, who use it as any other. Taken
+  /// from the end of the segment, so that symmetric arrays keep their offsets. Errors:
+  /// resource_exhausted, with the room left and how to raise it.
+  template <typename T>
+  Result<global_ptr<T>> allocate_local(size_t count, CallSite site = CallSite::current()) {
+    if (count > std::numeric_limits<size_t>::max() / sizeof(T)) {
+      return Error(ErrorCode::invalid_argument, "array size overflows");
+    }
+    Result<uint64_t> offset = allocate_local_bytes(count * sizeof(T), site);
+    if (!offset.ok()) return offset.error();
+    return global_ptr<T>(rank_me(), *offset);
+  }
+  /// Gives back what allocate_local() of this rank returned. Nobody may be using it.
+  template <typename T>
+  void deallocate_local(global_ptr<T> array, CallSite site = CallSite::current()) {
+    free_local(array.word(), site);
+  }
+
+  /// The global pointer to an object in this rank's segment, or in another one that is_local();
+  /// null for memory that is in none. Looks through the ranks of the node.
+  template <typename T>
+  global_ptr<T> try_global_ptr(T* object) const {
+    return find_global(reinterpret_cast<const std::byte*>(object))
+        .template reinterpret<std::remove_const_t<T>>();
   }
 
   /// Whether loads and stores reach the segment of a rank: this one's always, that of another rank
@@ -290,6 +340,12 @@ class Context {
   /// that must know counts or replies, and does so before it destroys the Context.
   void am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload);
   size_t am_max_bytes() const;
+  /// Collective: returns when all active messages and RPCs of all ranks have been handled, those
+  /// that handlers, and what follows futures, have sent meanwhile among them; nobody sends others
+  /// between. At least two reductions over all ranks; as many more as chains of messages outlast
+  /// (Mattern, Algorithms for distributed termination detection, 1987, section 4: the four-counter
+  /// method).
+  void am_quiesce(CallSite site = CallSite::current());
   /// How long what this rank asked of `target` lately waited there until that rank looked for it:
   /// active messages, packed transfers, combined puts, atomic operations by message. Seconds,
   /// smoothed, as last told by the target, with 9 % of rounding; 0 if it has told of none. An upper
@@ -352,6 +408,9 @@ class Context {
   explicit Context(std::unique_ptr<detail::ContextState> state);
   Result<uint64_t> allocate_symmetric(size_t bytes, CallSite site);
   void free_symmetric(uint64_t offset, CallSite site);
+  Result<uint64_t> allocate_local_bytes(size_t bytes, CallSite site);
+  void free_local(uint64_t word, CallSite site);
+  global_ptr<std::byte> find_global(const std::byte* object) const;
   // Where these bytes are in this process; null if they are not, or near or beyond the end of the
   // segment, or too many: all of which the longer way takes, which reports what is wrong.
   std::byte* reach(rank_t target, uint64_t offset, size_t bytes) const {

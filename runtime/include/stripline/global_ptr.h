@@ -47,6 +47,11 @@ class global_ptr {
   constexpr bool is_null() const { return word_ == 0; }
   constexpr explicit operator bool() const { return word_ != 0; }
   constexpr uint64_t word() const { return word_; }
+  static constexpr global_ptr from_word(uint64_t word) {
+    global_ptr pointer;
+    pointer.word_ = word;
+    return pointer;
+  }
 
   constexpr global_ptr& operator+=(std::ptrdiff_t n) {
     word_ += static_cast<uint64_t>(n * static_cast<std::ptrdiff_t>(sizeof(T)));

@@ -13,7 +13,9 @@
 //
 // A call returns when this rank's part is done: its output is complete and its input may be
 // changed. Collectives other than barriers order nothing else: puts and gets that others are to
-// rely on are completed, or followed by a barrier.
+// rely on are completed, or followed by a barrier. Those whose names end in _async return a future
+// that is ready then, and go on when this rank makes progress; other calls, and other collectives,
+// may come between. They count in the order of calls where they begin, and end before their team.
 //
 // Data are contiguous ranges (vector, span, array) of trivially copyable elements, or single
 // values. Small messages are sent at once; a rank that comes late to a collective keeps at most 64
@@ -26,13 +28,16 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <stripline/context.h>
+#include <stripline/future.h>
 #include <stripline/reduction.h>
 
 namespace stripline {
@@ -43,16 +48,17 @@ namespace stripline {
 /// runtime/sync/collectives.h.
 enum class collective_algorithm : uint8_t {
   automatic,
-  binomial,                  ///< broadcast, reduce, gather
+  binomial,                  ///< broadcast, reduce, gather, scatter
   scatter_allgather,         ///< broadcast
   reduce_scatter_gather,     ///< reduce
   recursive_doubling,        ///< allreduce, scans
   reduce_scatter_allgather,  ///< allreduce
   in_order,                  ///< allreduce; combines ((x0 op x1) op x2) ..., by rank
-  ring,                      ///< allgather
+  ring,                      ///< allgather, allgather_v, reduce_scatter
   bruck,                     ///< allgather, all_to_all
   pairwise,                  ///< all_to_all, all_to_all_v
-  direct,                    ///< all of them: every message straight to where it is needed
+  direct,                    ///< all of them: every message straight to where it is needed. The
+                             ///< only one of gather_v and scatter_v, which take no such argument
   linear,                    ///< scans; allreduce and allgather through rank 0
 };
 
@@ -128,6 +134,19 @@ class team {
     return value;
   }
 
+  /// The same in the background: down a tree, in messages. `data` stays until the future is ready;
+  /// the root's is not changed before.
+  template <detail::collective_range R>
+  future broadcast_async(R&& data, rank_t root, CallSite site = CallSite::current()) const {
+    return start_broadcast(writable(data), root, site);
+  }
+  template <detail::collective_value T>
+  future_of<T> broadcast_async(T value, rank_t root, CallSite site = CallSite::current()) const {
+    auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(*context_);
+    state->settle_by(broadcast_async(std::span(&state->value.emplace(value), 1), root, site));
+    return detail::FutureAccess::make(std::move(state));
+  }
+
   /// Element by element, out[i] = op over all ranks' in[i]; `out` is used on the root only, where
   /// it may be `in` and has its length. `op` (reduction.h) must be associative and commutative, up
   /// to rounding. With the same algorithm, ranks and length the result has the same bits every
@@ -157,6 +176,37 @@ class team {
     gather_bytes(readable(in), writable(out), root, algorithm, site);
   }
 
+  /// The same with blocks of any length: rank r's `in` becomes the counts[r] elements at
+  /// out + offsets[r] of root, where counts, offsets and `out` are used. They have rank_n()
+  /// entries.
+  template <typename In, typename Out>
+  requires detail::collective_pair<In, Out>
+  void gather_v(const In& in, Out&& out, std::span<const size_t> counts,
+                std::span<const size_t> offsets, rank_t root,
+                CallSite site = CallSite::current()) const {
+    gather_v_bytes(readable(in), writable(out), counts, offsets,
+                   sizeof(std::ranges::range_value_t<In>), root, site);
+  }
+
+  /// Block r of root's `in`, which is used on the root only, becomes rank r's `out`. The root's own
+  /// may lie there already.
+  template <typename In, typename Out>
+  requires detail::collective_pair<In, Out>
+  void scatter(const In& in, Out&& out, rank_t root,
+               collective_algorithm algorithm = collective_algorithm::automatic,
+               CallSite site = CallSite::current()) const {
+    scatter_bytes(readable(in), writable(out), root, algorithm, site);
+  }
+  /// The same with blocks of any length: the counts[r] elements at in + offsets[r] of root, where
+  /// counts, offsets and `in` are used, become rank r's `out`.
+  template <typename In, typename Out>
+  requires detail::collective_pair<In, Out>
+  void scatter_v(const In& in, std::span<const size_t> counts, std::span<const size_t> offsets,
+                 Out&& out, rank_t root, CallSite site = CallSite::current()) const {
+    scatter_v_bytes(readable(in), counts, offsets, writable(out),
+                    sizeof(std::ranges::range_value_t<In>), root, site);
+  }
+
   // --- all to all -----------------------------------------------------------------------------
 
   /// As reduce(), with the result on every rank: the same bits on all of them. `out` may be `in`.
@@ -175,6 +225,35 @@ class team {
     return value;
   }
 
+  /// The same in the background, by recursive doubling. `in` may be changed when it returns, and is
+  /// copied to `out` first; `out` stays until the future is ready. `op` is copied; it may be called
+  /// in any call that makes progress.
+  template <typename In, typename Out, typename Op>
+  requires detail::collective_pair<In, Out> future
+  allreduce_async(const In& in, Out&& out, const Op& op, CallSite site = CallSite::current())
+  const {
+    auto kept = std::make_shared<const Op>(op);
+    const detail::Reduction reduces = reduction<In>(*kept);
+    return start_allreduce(readable(in), writable(out), reduces, std::move(kept), site);
+  }
+  template <detail::collective_value T, typename Op>
+  future_of<T> allreduce_async(T value, const Op& op, CallSite site = CallSite::current()) const {
+    auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(*context_);
+    const std::span<T> place(&state->value.emplace(value), 1);
+    state->settle_by(allreduce_async(place, place, op, site));
+    return detail::FutureAccess::make(std::move(state));
+  }
+
+  /// `in` has rank_n() blocks as long as `out`: block r, combined over all ranks as by reduce(),
+  /// becomes rank r's `out`, which may be its block of `in`.
+  template <typename In, typename Out, typename Op>
+  requires detail::collective_pair<In, Out>
+  void reduce_scatter(const In& in, Out&& out, const Op& op,
+                      collective_algorithm algorithm = collective_algorithm::automatic,
+                      CallSite site = CallSite::current()) const {
+    reduce_scatter_bytes(readable(in), writable(out), reduction<In>(op), algorithm, site);
+  }
+
   /// Rank r's `in` becomes block r of everybody's `out`; it may lie there already.
   template <typename In, typename Out>
   requires detail::collective_pair<In, Out>
@@ -182,6 +261,18 @@ class team {
                  collective_algorithm algorithm = collective_algorithm::automatic,
                  CallSite site = CallSite::current()) const {
     allgather_bytes(readable(in), writable(out), algorithm, site);
+  }
+
+  /// The same with blocks of any length: the counts[r] elements at out + offsets[r]. All ranks give
+  /// the same counts; `in` has as many elements as this rank's says, and may lie there already.
+  template <typename In, typename Out>
+  requires detail::collective_pair<In, Out>
+  void allgather_v(const In& in, Out&& out, std::span<const size_t> counts,
+                   std::span<const size_t> offsets,
+                   collective_algorithm algorithm = collective_algorithm::automatic,
+                   CallSite site = CallSite::current()) const {
+    allgather_v_bytes(readable(in), writable(out), counts, offsets,
+                      sizeof(std::ranges::range_value_t<In>), algorithm, site);
   }
 
   /// Block r of rank s's `in` becomes block s of rank r's `out`. Both have rank_n() blocks of the
@@ -266,8 +357,26 @@ class team {
   detail::ContextState& enter(const char* name) const;
   void check_root(const char* name, rank_t root) const;
   void check_length(const char* name, size_t bytes, size_t expected) const;
-  void check_blocks(const char* name, std::span<const size_t> counts,
+  void check_blocks(const char* name, const char* of, std::span<const size_t> counts,
                     std::span<const size_t> offsets, size_t element_bytes, size_t bytes) const;
+  void check_own_block(const char* name, std::span<const size_t> counts, size_t element_bytes,
+                       size_t bytes) const;
+  future start_broadcast(Bytes data, rank_t root, CallSite site) const;
+  future start_allreduce(ConstBytes in, Bytes out, const detail::Reduction& op,
+                         std::shared_ptr<const void> function, CallSite site) const;
+  void gather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> counts,
+                      std::span<const size_t> offsets, size_t element_bytes, rank_t root,
+                      CallSite site) const;
+  void scatter_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
+                     CallSite site) const;
+  void scatter_v_bytes(ConstBytes in, std::span<const size_t> counts,
+                       std::span<const size_t> offsets, Bytes out, size_t element_bytes,
+                       rank_t root, CallSite site) const;
+  void allgather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> counts,
+                         std::span<const size_t> offsets, size_t element_bytes,
+                         collective_algorithm algorithm, CallSite site) const;
+  void reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reduction& op,
+                            collective_algorithm algorithm, CallSite site) const;
   void broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorithm,
                        CallSite site) const;
   void reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, rank_t root,

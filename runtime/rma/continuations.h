@@ -1,0 +1,74 @@
+// What is to follow futures (<stripline/future.h>): functions of the program that run inside of its
+// own calls, where these wait for other ranks. Not where a call only waits for room, in the middle
+// of its work, which a function that calls back in would disturb: who waits says that they may run.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <stripline/context.h>
+
+#include "runtime/am/active_messages.h"
+
+namespace stripline::detail {
+struct ContextState;
+}
+
+namespace stripline::rma {
+
+class Continuations final : public am::Background {
+ public:
+  explicit Continuations(detail::ContextState& state) : state_(state) {}
+
+  /// While it lives, waits run continuations, or do not.
+  class [[nodiscard]] Permission {
+   public:
+    Permission(Continuations& owner, bool allowed)
+        : owner_(owner), before_(std::exchange(owner.allowed_, allowed)) {}
+    ~Permission() { owner_.allowed_ = before_; }
+    Permission(const Permission&) = delete;
+    Permission& operator=(const Permission&) = delete;
+
+   private:
+    Continuations& owner_;
+    bool before_;
+  };
+  Permission allow() { return {*this, true}; }
+  Permission forbid() { return {*this, false}; }
+
+  /// To be run once this operation of this Context is complete. A look that finds none that is
+  /// costs a load for each of them.
+  void when_complete(const future& operation, std::function<void()> run);
+  /// To be run at the next opportunity, in this order. Also from handlers.
+  void run_soon(std::function<void()> run);
+
+  /// Whether one is running: it must not wait.
+  bool running() const { return running_; }
+  bool idle() const { return !running_ && due_.empty() && watched_.empty(); }
+
+  bool ready() const override;
+  /// Runs what is due, but not what becomes due by that.
+  void advance() override;
+
+ private:
+  struct Watched {
+    future operation;
+    std::function<void()> run;
+  };
+  bool may_run() const;
+  bool is_over(const future& operation) const;
+  bool find() const;
+  void take_over();
+
+  detail::ContextState& state_;
+  bool allowed_ = false;
+  bool running_ = false;
+  std::deque<std::function<void()>> due_;
+  std::vector<Watched> watched_;
+  mutable size_t next_ = 0;  // where the next look begins; after find(): what it has found
+};
+
+}  // namespace stripline::rma

@@ -1,0 +1,109 @@
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include <stripline/future.h>
+
+#include "runtime/rma/context_state.h"
+
+namespace stripline::detail {
+
+FutureState::~FutureState() {
+  if (error_ == nullptr || error_taken_) return;
+  std::string what = "something that is no std::exception";
+  try {
+    std::rethrow_exception(error_);
+  } catch (const std::exception& error) {
+    what = error.what();
+  } catch (...) {  // said so
+  }
+  const std::string message = "an exception that no future's owner has asked for: " + what +
+                              "; wait() throws it, and when_all() and then() hand it on";
+  if (context_ != nullptr) {
+    context_->state().fail(Error(ErrorCode::invalid_argument, message));
+  }
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  std::abort();
+}
+
+void FutureState::retire(std::unique_ptr<FutureState> state) {
+  if (!state->by_operation_ || state->settled()) return;
+  ContextState& context = state->context_->state();
+  const auto inside = context.exclusive();
+  const future operation = state->operation_;
+  // Nothing is to be done but to keep it so long.
+  context.continuations.when_complete(operation,
+                                      [kept = std::shared_ptr<FutureState>(std::move(state))] {});
+}
+
+void FutureState::run_followers() {
+  rma::Continuations& continuations = context_->state().continuations;
+  for (std::function<void()>& run : followers_) continuations.run_soon(std::move(run));
+  followers_.clear();
+}
+
+void FutureState::fulfil() {
+  settled_ = true;
+  if (!followers_.empty()) run_followers();
+}
+
+void FutureState::reject(std::exception_ptr error) {
+  error_ = std::move(error);
+  fulfil();
+}
+
+bool FutureState::settled() {
+  if (context_ == nullptr) return settled_;
+  const auto inside = context_->state().exclusive();  // an answer may come on another thread
+  if (!settled_ && by_operation_) settled_ = operation_.is_complete();
+  return settled_;
+}
+
+bool FutureState::is_ready() {
+  if (settled()) return true;
+  context_->progress();
+  return settled();
+}
+
+void FutureState::wait() {
+  if (!settled()) {
+    ContextState& state = context_->state();
+    const auto inside = state.exclusive();
+    if (by_operation_) {
+      operation_.wait();
+      settled_ = true;
+    } else {
+      state.enter("wait");
+      const auto may_run = state.continuations.allow();
+      state.messages.wait([this] { return settled_; });
+      state.synchronise();
+    }
+  }
+  if (error_ != nullptr) std::rethrow_exception(take_error());
+}
+
+std::exception_ptr FutureState::take_error() {
+  error_taken_ = true;
+  return error_;
+}
+
+void FutureState::follow(std::function<void()> run) {
+  ContextState& state = context_->state();
+  const auto inside = state.exclusive();
+  if (settled_) {
+    state.continuations.run_soon(std::move(run));
+  } else if (by_operation_) {
+    state.continuations.when_complete(operation_, std::move(run));
+  } else {
+    followers_.push_back(std::move(run));
+  }
+}
+
+void FutureState::follow(const future& operation, std::function<void()> run) {
+  ContextState& state = operation.context_->state();
+  const auto inside = state.exclusive();
+  state.continuations.when_complete(operation, std::move(run));
+}
+
+}  // namespace stripline::detail

@@ -1,0 +1,154 @@
+#include "runtime/rma/rpc_calls.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "runtime/rma/context_state.h"
+
+namespace stripline::rma {
+
+void RpcCalls::serve(Context& context) {
+  state_.messages.set_reserved(am::kRpc,
+                               [this, &context](rank_t source, std::span<const std::byte> message) {
+                                 run(context, source, message);
+                               });
+  state_.messages.set_reserved(am::kRpcReply,
+                               [this, &context](rank_t source, std::span<const std::byte> message) {
+                                 take_reply(context, source, message);
+                               });
+}
+
+size_t RpcCalls::max_bytes() const {
+  return state_.messages.max_payload_bytes() - std::max(sizeof(Request), sizeof(Reply));
+}
+
+void RpcCalls::fail_malformed(rank_t source) const {
+  state_.fail(Error(ErrorCode::data_loss,
+                    "rank " + std::to_string(source) +
+                        " sent an RPC that is not well formed; all ranks must run the same "
+                        "program and the same version"));
+}
+
+void RpcCalls::send(rank_t target, const detail::RpcEntry& entry,
+                    std::span<const std::byte> arguments, std::unique_ptr<detail::RpcCall> call) {
+  state_.operation.start("rpc", target, arguments.size());
+  if (arguments.size() > max_bytes()) {
+    state_.fail(Error(
+        ErrorCode::invalid_argument,
+        "rpc to rank " + std::to_string(target) + " with " + std::to_string(arguments.size()) +
+            " bytes of captures and arguments, more than rpc_max_bytes() = " +
+            std::to_string(max_bytes()) + "; put the data into a segment, and pass a global_ptr"));
+  }
+  Request request{.function = {}, .id = 0};
+  if (!images_.find(&entry, request.function)) {
+    state_.fail(Error(ErrorCode::internal,
+                      "the function of an rpc lies in no file that this process has loaded, so "
+                      "that other ranks cannot find it"));
+  }
+  if (call != nullptr) {
+    request.id = ++last_id_;
+    open_.emplace(request.id, std::move(call));
+  }
+  state_.messages.send(target, am::kRpc, std::as_bytes(std::span(&request, 1)), arguments);
+}
+
+void RpcCalls::run(Context& context, rank_t source, std::span<const std::byte> message) {
+  Request request{};
+  if (message.size() < sizeof request) fail_malformed(source);
+  std::memcpy(&request, message.data(), sizeof request);
+  const auto* entry =
+      static_cast<const detail::RpcEntry*>(images_.at(request.function, sizeof(detail::RpcEntry)));
+  if (entry == nullptr || reinterpret_cast<uintptr_t>(entry) % alignof(detail::RpcEntry) != 0 ||
+      entry->magic != detail::RpcEntry::kMagic) {
+    state_.fail(Error(ErrorCode::failed_precondition,
+                      "rank " + std::to_string(source) +
+                          " asks for an rpc to a function that this rank does not have: the ranks "
+                          "run different programs, or have loaded different libraries; start the "
+                          "same file on all"));
+  }
+  entry->run(context, source, message.subspan(sizeof request),
+             detail::RpcAnswer(context, source, request.id));
+}
+
+void RpcCalls::answer(rank_t caller, uint64_t id, bool failed, std::span<const std::byte> result) {
+  const Reply reply{.id = id, .failed = failed ? 1U : 0U};
+  state_.messages.send(caller, am::kRpcReply, std::as_bytes(std::span(&reply, 1)), result);
+}
+
+void RpcCalls::take_reply(Context& context, rank_t source, std::span<const std::byte> message) {
+  Reply reply{};
+  if (message.size() < sizeof reply) fail_malformed(source);
+  std::memcpy(&reply, message.data(), sizeof reply);
+  const auto found = open_.find(reply.id);
+  if (found == open_.end()) fail_malformed(source);
+  const std::unique_ptr<detail::RpcCall> call = std::move(found->second);
+  open_.erase(found);
+  const auto rest = message.subspan(sizeof reply);
+  if (reply.failed != 0) {
+    call->fail(std::string(reinterpret_cast<const char*>(rest.data()), rest.size()));
+  } else {
+    detail::RpcReader reader(context, source, rest);
+    call->succeed(reader);
+  }
+}
+
+}  // namespace stripline::rma
+
+namespace stripline {
+
+size_t rpc_max_bytes(const Context& context) {
+  return const_cast<Context&>(context).state().rpc_calls.max_bytes();
+}
+
+namespace detail {
+
+void RpcReader::malformed() const {
+  context_.state().fail(Error(ErrorCode::data_loss,
+                              "rank " + std::to_string(source_) +
+                                  " sent an RPC whose arguments are not what its function takes; "
+                                  "all ranks must run the same program"));
+}
+
+void RpcAnswer::send(std::vector<std::byte> result) const {
+  rma::RpcCalls& calls = context_->state().rpc_calls;
+  if (result.size() <= calls.max_bytes()) {
+    calls.answer(caller_, id_, false, result);
+    return;
+  }
+  const std::string what =
+      "the answer of an rpc of rank " + std::to_string(context_->rank_me()) + " has " +
+      std::to_string(result.size()) +
+      " bytes, more than rpc_max_bytes() = " + std::to_string(calls.max_bytes()) +
+      "; put it into a segment, and return a global_ptr";
+  calls.answer(caller_, id_, true, std::as_bytes(std::span(what)));
+}
+
+void RpcAnswer::send_error(const std::exception_ptr& error) const {
+  std::string what = "something that is no std::exception";
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& caught) {
+    what = caught.what();
+  } catch (...) {  // said so
+  }
+  ContextState& state = context_->state();
+  if (!expected()) {
+    state.fail(Error(ErrorCode::invalid_argument,
+                     "the function of an rpc_ff of rank " + std::to_string(caller_) +
+                         " has thrown: " + what + "; use rpc(), whose future throws that"));
+  }
+  what = "an rpc has thrown on rank " + std::to_string(state.rank) + ": " + what;
+  what.resize(std::min(what.size(), state.rpc_calls.max_bytes()));
+  state.rpc_calls.answer(caller_, id_, true, std::as_bytes(std::span(what)));
+}
+
+void send_rpc(Context& context, rank_t target, const RpcEntry& entry,
+              std::vector<std::byte> arguments, std::unique_ptr<RpcCall> call) {
+  const auto inside = context.state().exclusive();
+  context.state().rpc_calls.send(target, entry, arguments, std::move(call));
+}
+
+}  // namespace detail
+}  // namespace stripline

@@ -1,0 +1,54 @@
+// The messages of RPCs (<stripline/rpc.h>), and the calls of this rank that await an answer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <stripline/rpc.h>
+
+#include "runtime/am/active_messages.h"
+#include "runtime/rma/program_images.h"
+
+namespace stripline::rma {
+
+class RpcCalls {
+ public:
+  explicit RpcCalls(detail::ContextState& state) : state_(state) {}
+
+  /// Of the Context that runs what arrives. Before any rank can send.
+  void serve(Context& context);
+
+  void send(rank_t target, const detail::RpcEntry& entry, std::span<const std::byte> arguments,
+            std::unique_ptr<detail::RpcCall> call);
+  void answer(rank_t caller, uint64_t id, bool failed, std::span<const std::byte> result);
+
+  /// Calls whose answers are not here.
+  size_t open() const { return open_.size(); }
+  size_t max_bytes() const;
+
+ private:
+  struct Request {
+    ProgramImages::Place function;
+    uint64_t id;  // 0: no answer is expected
+  };
+  struct Reply {
+    uint64_t id;
+    uint64_t failed;  // the rest is a text
+  };
+
+  void run(Context& context, rank_t source, std::span<const std::byte> message);
+  void take_reply(Context& context, rank_t source, std::span<const std::byte> message);
+  [[noreturn]] void fail_malformed(rank_t source) const;
+
+  detail::ContextState& state_;
+  ProgramImages images_;
+  std::unordered_map<uint64_t, std::unique_ptr<detail::RpcCall>> open_;
+  uint64_t last_id_ = 0;
+};
+
+}  // namespace stripline::rma
