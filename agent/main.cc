@@ -13,6 +13,7 @@
 
 #include "agent/agent.h"
 #include "agent/description.h"
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/subprocess.h"
 
@@ -70,6 +71,7 @@ constexpr const char* kFooter =
 }  // namespace
 
 int main(int argc, char** argv) {
+  stripline::prepare_descriptors();
   stripline::agent::AgentOptions options;
   std::string server = "127.0.0.1:7411";
   options.node = stripline::agent::default_node_name();

@@ -1,5 +1,6 @@
 #include "base/quantity.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -39,8 +40,11 @@ constexpr auto kByteUnits = std::to_array<Unit>({{"", 1},
                                                  {"TiB", kTi},
                                                  {"TB", 1e12}});
 constexpr std::array kByteNames = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-constexpr std::array<Unit, 5> kTimeUnits = {
-    {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}};
+constexpr auto kTimeUnits = std::to_array<Unit>(
+    {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"min", 60}, {"h", 3600}});
+// In which times are written: the largest one that leaves a number of at least one.
+constexpr auto kSmallTimeUnits =
+    std::to_array<Unit>({{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}});
 
 // The number times its unit; NaN when it is neither.
 template <typename Units>
@@ -54,6 +58,46 @@ double scaled(std::string_view text, const Units& units) {
     if (known.name == unit) return value * known.scale;
   }
   return std::nan("");
+}
+
+// "3:05" and "1:02:03" as duration_text() writes them; NaN when it is neither.
+double clock_seconds(std::string_view text) {
+  constexpr double kSixty = 60;
+  double seconds = 0;
+  size_t parts = 0;
+  for (size_t at = 0; at <= text.size(); ++parts) {
+    const size_t end = std::min(text.find(':', at), text.size());
+    const std::string_view digits = text.substr(at, end - at);
+    unsigned value = 0;
+    const auto [parsed, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool whole = error == std::errc() && parsed == digits.data() + digits.size();
+    if (!whole || (parts > 0 && (digits.size() != 2 || value >= kSixty))) return std::nan("");
+    seconds = seconds * kSixty + value;
+    at = end + 1;
+  }
+  return parts == 2 || parts == 3 ? seconds : std::nan("");
+}
+
+Error out_of_range(std::string_view text, const TimeRange& range) {
+  const std::string least = exact_seconds_text(range.least_s);
+  const std::string most = exact_seconds_text(range.most_s);
+  const bool bounded = range.most_s < TimeRange().most_s;
+  return {ErrorCode::invalid_argument, "'" + std::string(text) +
+                                           "' is out of range; write a time " +
+                                           (range.least_s == 0 ? "of at most " + most
+                                            : bounded          ? "from " + least + " to " + most
+                                                               : "from " + least + " on")};
+}
+
+// The largest unit in which `seconds` times `carries` is at least one, else the last one.
+const Unit& unit_for(double seconds, double carries) {
+  size_t unit = 0;
+  while (unit + 1 < kSmallTimeUnits.size() &&
+         std::fabs(seconds) < kSmallTimeUnits[unit].scale * carries) {
+    ++unit;
+  }
+  return kSmallTimeUnits[unit];
 }
 
 std::string significant(double value, int digits) {
@@ -82,12 +126,15 @@ Result<uint64_t> parse_bytes(std::string_view text, std::string_view what) {
   return static_cast<uint64_t>(value);
 }
 
-Result<double> parse_seconds(std::string_view text) {
-  const double value = scaled(text, kTimeUnits);
-  if (!(value >= 0) || !std::isfinite(value)) {
-    return Error(ErrorCode::invalid_argument,
-                 "'" + std::string(text) + "' is no time; write e.g. 0.5, 120ms or 350us");
+Result<double> parse_seconds(std::string_view text, const TimeRange& range) {
+  const bool clock = text.find(':') != std::string_view::npos;
+  const double value = clock ? clock_seconds(text) : scaled(text, kTimeUnits);
+  if (std::isnan(value)) {
+    return Error(
+        ErrorCode::invalid_argument,
+        "'" + std::string(text) + "' is no time; write e.g. 0.5, 350us, 120ms, 2min, 1:30 or 1h");
   }
+  if (!(value >= range.least_s && value <= range.most_s)) return out_of_range(text, range);
   return value;
 }
 
@@ -115,12 +162,37 @@ std::string exact_bytes_text(uint64_t bytes) {
 
 std::string seconds_text(double seconds, int digits) {
   if (seconds == 0) return "0 s";
-  constexpr auto kUnits = std::to_array<Unit>({{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}});
   // Rounding may carry: with three digits, 999.96 us is 1.00 ms.
-  const double carries = 1 - 0.5 * std::pow(10, -digits);
-  size_t unit = 0;
-  while (unit + 1 < kUnits.size() && std::fabs(seconds) < kUnits[unit].scale * carries) ++unit;
-  return significant(seconds / kUnits[unit].scale, digits) + " " + std::string(kUnits[unit].name);
+  const Unit& unit = unit_for(seconds, 1 - 0.5 * std::pow(10, -digits));
+  return significant(seconds / unit.scale, digits) + " " + std::string(unit.name);
+}
+
+std::string exact_seconds_text(double seconds) {
+  if (seconds == 0) return "0 s";
+  const Unit& unit = unit_for(seconds, 1);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.10g", seconds / unit.scale);
+  return std::string(text.data()) + " " + std::string(unit.name);
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long>(std::llround(std::max(0.0, seconds)));
+  std::array<char, 32> text{};
+  if (whole < 60) {
+    std::snprintf(text.data(), text.size(), "%ld s", whole);
+  } else if (whole < 3600) {
+    std::snprintf(text.data(), text.size(), "%ld:%02ld", whole / 60, whole % 60);
+  } else {
+    std::snprintf(text.data(), text.size(), "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60,
+                  whole % 60);
+  }
+  return text.data();
+}
+
+std::string count_text(uint64_t count, std::string_view singular, std::string_view plural) {
+  std::string text = std::to_string(count) + " ";
+  if (count == 1) return text.append(singular);
+  return plural.empty() ? text.append(singular).append("s") : text.append(plural);
 }
 
 }  // namespace stripline

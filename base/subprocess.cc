@@ -1,5 +1,6 @@
 #include "base/subprocess.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
@@ -13,6 +14,8 @@
 #include <thread>
 #include <unistd.h>
 
+#include "base/descriptors.h"
+
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
 namespace stripline {
@@ -24,10 +27,42 @@ std::string errno_text(int error) {
   return std::error_code(error, std::generic_category()).message();
 }
 
+// A descriptor of this process, and the number under which the child is to see it. It is above all
+// such numbers: placing one overwrites none that is still to be placed, and none has its number
+// already, with which dup2() would leave it close-on-exec.
+struct Staged {
+  UniqueFd fd;
+  int target;
+};
+
+Error too_few_descriptors() {
+  return {ErrorCode::resource_exhausted, "cannot start a process: the limit of " +
+                                             std::to_string(descriptor_limit()) +
+                                             " open files is reached; raise 'ulimit -n'"};
+}
+
+// All that the child is to have besides what it inherits anyhow.
+Result<std::vector<Staged>> stage(const SubprocessOptions& options, int above_targets) {
+  std::vector<std::pair<int, int>> wanted = options.inherit;
+  if (options.stdout_fd) wanted.emplace_back(*options.stdout_fd, STDOUT_FILENO);
+  if (options.stderr_fd) wanted.emplace_back(*options.stderr_fd, STDERR_FILENO);
+  std::vector<Staged> staged;
+  for (const auto& [parent_fd, child_fd] : wanted) {
+    UniqueFd copy(::fcntl(parent_fd, F_DUPFD_CLOEXEC, above_targets));
+    if (!copy && errno == EBADF) {
+      return Error(ErrorCode::internal, "a child process is to inherit descriptor " +
+                                            std::to_string(parent_fd) + ", which is not open");
+    }
+    if (!copy) return too_few_descriptors();
+    staged.push_back({std::move(copy), child_fd});
+  }
+  return staged;
+}
+
 // Runs in the child between fork and exec: only async-signal-safe calls. Reports errno to the
 // parent through `error_fd`, which exec closes.
 [[noreturn]] void child_main(const SubprocessOptions& options, char* const* argv, char* const* env,
-                             const std::vector<int>& staged, pid_t parent, int error_fd) {
+                             const std::vector<Staged>& staged, pid_t parent, int error_fd) {
   const auto fail = [&] {
     const int error = errno;
     [[maybe_unused]] const ssize_t written = ::write(error_fd, &error, sizeof error);
@@ -43,12 +78,10 @@ std::string errno_text(int error) {
   sigset_t none;
   ::sigemptyset(&none);
   ::pthread_sigmask(SIG_SETMASK, &none, nullptr);
-  if (options.stdout_fd && ::dup2(*options.stdout_fd, STDOUT_FILENO) < 0) fail();
-  if (options.stderr_fd && ::dup2(*options.stderr_fd, STDERR_FILENO) < 0) fail();
-  for (size_t i = 0; i < staged.size(); ++i) {
-    const int target = options.inherit[i].second;
-    if (::dup2(staged[i], target) < 0) fail();
+  for (const Staged& one : staged) {
+    if (::dup2(one.fd.get(), one.target) < 0) fail();
   }
+  restore_descriptor_limit();
   ::execvpe(argv[0], argv, env);
   fail();
   ::_exit(127);
@@ -114,28 +147,17 @@ Result<Subprocess> Subprocess::spawn(const SubprocessOptions& options) {
   const std::vector<char*> argv = pointers(argv_strings);
   const std::vector<char*> env = pointers(env_strings);
 
-  int pipe_fds[2];
-  if (::pipe2(pipe_fds, O_CLOEXEC) != 0) {
-    return Error(ErrorCode::resource_exhausted, "cannot create a pipe: " + errno_text(errno));
-  }
-  UniqueFd error_read(pipe_fds[0]);
-  // Kept above every number the child wants, so that dup2 there cannot overwrite it.
-  constexpr int kAboveTargets = 100;
-  UniqueFd error_write(::fcntl(pipe_fds[1], F_DUPFD_CLOEXEC, kAboveTargets));
-  ::close(pipe_fds[1]);
-  if (!error_write) {
-    return Error(ErrorCode::resource_exhausted,
-                 "cannot start a process with so few descriptors; raise 'ulimit -n'");
-  }
-  std::vector<UniqueFd> staged_owner;
-  std::vector<int> staged;
+  int above_targets = STDERR_FILENO + 1;
   for (const auto& [parent_fd, child_fd] : options.inherit) {
-    staged_owner.emplace_back(::fcntl(parent_fd, F_DUPFD_CLOEXEC, kAboveTargets));
-    if (!staged_owner.back() || child_fd >= kAboveTargets) {
-      return Error(ErrorCode::internal, "cannot stage a descriptor for a child process");
-    }
-    staged.push_back(staged_owner.back().get());
+    above_targets = std::max(above_targets, child_fd + 1);
   }
+  int pipe_fds[2];
+  if (::pipe2(pipe_fds, O_CLOEXEC) != 0) return too_few_descriptors();
+  UniqueFd error_read(pipe_fds[0]);
+  UniqueFd error_write(::fcntl(pipe_fds[1], F_DUPFD_CLOEXEC, above_targets));
+  ::close(pipe_fds[1]);
+  if (!error_write) return too_few_descriptors();
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<Staged> staged, stage(options, above_targets));
 
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();

@@ -52,9 +52,13 @@ struct ExitStatus {
   std::string describe() const;
 };
 
-/// A child process. Destroying a running one kills its group and reaps it: nothing is left behind.
+/// A child process. It has the limit of open files that this process was started with
+/// (base/descriptors.h). Destroying a running one kills its group and reaps it: nothing is left
+/// behind.
 class Subprocess {
  public:
+  /// Errors: not_found and failed_precondition if the program cannot be started,
+  /// resource_exhausted without a free descriptor or process.
   static Result<Subprocess> spawn(const SubprocessOptions& options);
 
   Subprocess(Subprocess&& other) noexcept;

@@ -1,6 +1,7 @@
 #include "base/subprocess.h"
 
 #include <array>
+#include <fcntl.h>
 #include <signal.h>
 #include <string>
 #include <sys/resource.h>
@@ -35,15 +36,44 @@ TEST(Subprocess, MissingProgramIsAnError) {
   EXPECT_EQ(child.error().code(), ErrorCode::not_found);
 }
 
+// Wherever among the steps of a start they run out.
 TEST(Subprocess, TooFewDescriptorsAreAnError) {
   const auto starting_fails = [] {
-    rlimit few{};
-    few.rlim_cur = few.rlim_max = 50;
-    ::setrlimit(RLIMIT_NOFILE, &few);
-    const auto child = Subprocess::spawn({.argv = {"/nonexistent/program"}});
-    ::_exit(!child.ok() && child.error().code() == ErrorCode::resource_exhausted ? 0 : 1);
+    const int first_free = ::dup(STDIN_FILENO);
+    ::close(first_free);
+    for (rlim_t more = 0; more < 5; ++more) {
+      const rlimit few{.rlim_cur = static_cast<rlim_t>(first_free) + more, .rlim_max = 1024};
+      ::setrlimit(RLIMIT_NOFILE, &few);
+      const auto child = Subprocess::spawn(
+          {.argv = {"/nonexistent/program"}, .inherit = {{0, 3}, {0, 4}}, .stdout_fd = 1});
+      if (child.ok() || child.error().code() != ErrorCode::resource_exhausted) ::_exit(1);
+    }
+    ::_exit(0);
   };
   EXPECT_EXIT(starting_fails(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(Subprocess, ADescriptorThatIsNotOpenIsAnError) {
+  const auto child = Subprocess::spawn({.argv = {"true"}, .inherit = {{9999, 3}}});
+  ASSERT_FALSE(child.ok());
+  EXPECT_EQ(child.error().code(), ErrorCode::internal);
+}
+
+TEST(Subprocess, RedirectsToTheNumberItHas) {
+  const auto child_writes = [] {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) ::_exit(1);
+    if (::dup3(ends[1], STDOUT_FILENO, O_CLOEXEC) != STDOUT_FILENO) ::_exit(2);
+    // Both to what is this process's standard output, whichever of them is placed first.
+    auto child = Subprocess::spawn({.argv = {"sh", "-c", "printf o; printf e >&2"},
+                                    .stdout_fd = STDOUT_FILENO,
+                                    .stderr_fd = STDOUT_FILENO});
+    if (!child.ok() || !child->wait(10)->ok()) ::_exit(3);
+    std::array<char, 2> text{};
+    const ssize_t count = ::read(ends[0], text.data(), text.size());
+    ::_exit(count == 2 && text[0] == 'o' && text[1] == 'e' ? 0 : 4);
+  };
+  EXPECT_EXIT(child_writes(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(Subprocess, InheritsDescriptorsAndEnvironment) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/subprocess.h"
 #include "cli/campaign_commands.h"
@@ -27,6 +28,7 @@ int run(const Global& /*global*/, const ExecHelper& command) {
   arguments.reserve(strings.size() + 1);
   for (std::string& text : strings) arguments.push_back(text.data());
   arguments.push_back(nullptr);
+  restore_descriptor_limit();  // it raises its own, and gives this one to the ranks
   ::execv(path.c_str(), arguments.data());
   return print_error(
       "cannot start '" + path + "'; it is part of Stripline: build or install it again",
@@ -43,6 +45,7 @@ int run(const Global& global, const ShowVersion& /*command*/) {
 }  // namespace stripline::cli
 
 int main(int argc, char** argv) {
+  stripline::prepare_descriptors();
   using namespace stripline::cli;  // NOLINT(google-build-using-namespace): one function
   const Parsed parsed = parse_command_line({argv + 1, argv + argc});
   std::fputs(parsed.out.c_str(), stdout);

@@ -13,6 +13,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/atomic_file.h"
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "server/log.h"
 #include "server/server.h"
@@ -217,6 +218,7 @@ int serve(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  stripline::prepare_descriptors();
   CLI::App app(
       "Plans campaigns, hands their runs to agents, keeps every sample, and fits and publishes "
       "models.",

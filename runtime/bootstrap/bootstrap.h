@@ -64,10 +64,11 @@ class Bootstrap {
 /// The job that the environment describes: STRIPLINE_RANK, STRIPLINE_RANKS, STRIPLINE_JOB_ID and
 /// STRIPLINE_CONTROL_FD as in docs/worker-protocol.md; if STRIPLINE_RANK is not set, the job of
 /// mpirun or srun (PMIX_NAMESPACE and PMIX_RANK, pmix_bootstrap.h); else a job of this process
-/// alone. The control descriptor becomes close-on-exec, so that programs the rank starts do not
-/// keep it open. The kernel kills a rank with the process that started it, be it the launcher or a
-/// wrapper around the rank. Errors: invalid_argument if a variable is missing, does not parse, or
-/// names no open descriptor; those of join_pmix_job().
+/// alone. Prepares the descriptors of the process (base/descriptors.h). The control descriptor
+/// becomes close-on-exec, so that programs the rank starts do not keep it open. The kernel kills a
+/// rank with the process that started it, be it the launcher or a wrapper around the rank. Errors:
+/// invalid_argument if a variable is missing, does not parse, or names no open descriptor; those of
+/// join_pmix_job().
 Result<std::unique_ptr<Bootstrap>> from_environment();
 
 }  // namespace stripline::bootstrap

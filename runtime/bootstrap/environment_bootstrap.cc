@@ -10,6 +10,7 @@
 
 #include <stripline/global_ptr.h>
 
+#include "base/descriptors.h"
 #include "base/host_name.h"
 #include "base/json_channel.h"
 #include "runtime/bootstrap/bootstrap.h"
@@ -159,6 +160,7 @@ Result<uint32_t> number(const char* name) {
 }  // namespace
 
 Result<std::unique_ptr<Bootstrap>> from_environment() {
+  prepare_descriptors();  // of a program that is not ours, and may open one for each peer
   if (variable("STRIPLINE_RANK") == nullptr) {
     if (started_by_pmix()) return join_pmix_job();
     warn_of_lonely_tasks();

@@ -15,6 +15,7 @@
 #include <stripline/global_ptr.h>
 
 #include "base/cancel_signals.h"
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/quantity.h"
 #include "base/settings.h"
@@ -91,6 +92,7 @@ std::optional<size_t> find_separator(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  prepare_descriptors();
   CLI::App app(kDescription, "stripline-run");
   app.footer(kFooter);
   app.formatter(std::make_shared<HelpFormatter>());

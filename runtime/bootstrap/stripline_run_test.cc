@@ -109,6 +109,32 @@ TEST(StriplineRun, RanksOfOneHostReachEachOthersMemoryAsTheyAreTold) {
   }
 }
 
+TEST(StriplineRun, ClosedStandardDescriptorsAreNobodysSockets) {
+  std::string line = "exec 0<&- 1>&- 2>&-; exec " + program("stripline-run");
+  for (const auto& word : command({"-n", "3", "--same-node", "network"}, kTcp)) line += " " + word;
+  EXPECT_EQ(run_as({"sh", "-c", line}).exit_code, kExitOk);
+  // Of ranks only, as other launchers may start them.
+  const Finished job =
+      run({"-n", "3", "--same-node", "network", "--fabric", "tcp", "--segment", "1M", "--", "sh",
+           "-c", "exec " + program("hello") + " 0<&- 1>&- 2>&-"});
+  EXPECT_EQ(job.exit_code, kExitOk) << job.err;
+  EXPECT_EQ(job.out, "");
+}
+
+TEST(StriplineRun, LimitsOfOpenFilesAreRaisedOrRefuse) {
+  const auto under = [](const std::string& limits) {
+    std::string line = limits + "; exec " + program("stripline-run");
+    for (const auto& word : command({"-n", "8"}, kVirtual)) line += " " + word;
+    return run_as({"sh", "-c", line});
+  };
+  const Finished raised = under("ulimit -Sn 12");
+  EXPECT_EQ(raised.exit_code, kExitOk) << raised.err;
+  const Finished refused = under("ulimit -n 40");
+  EXPECT_EQ(refused.exit_code, kExitUnavailable) << refused.err;
+  EXPECT_NE(refused.err.find("8 ranks need 48 open files"), std::string::npos) << refused.err;
+  EXPECT_EQ(refused.out, "");
+}
+
 TEST(StriplineRun, AThreadServesPeersWhereOneIsAskedForAndCanBe) {
   const std::vector<std::string> options = {"-n", "2", "--progress", "thread"};
   for (const char* way : {"mapped", "network"}) {

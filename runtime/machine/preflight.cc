@@ -5,6 +5,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/descriptors.h"
 #include "base/host_memory.h"
 #include "base/quantity.h"
 #include "runtime/fabric/ofi/memory_limits.h"
@@ -38,6 +39,14 @@ std::string free_text(const std::optional<uint64_t>& bytes) {
   return bytes ? "has " + bytes_text(*bytes) + " free" : std::string("is not there");
 }
 
+// The launcher has a control channel and a process descriptor of each rank, a rank a connection to
+// and from each peer; the rest is for what else a process opens.
+uint64_t descriptors_of(uint32_t ranks) {
+  constexpr uint64_t kEach = 2;
+  constexpr uint64_t kOthers = 32;
+  return kEach * ranks + kOthers;
+}
+
 }  // namespace
 
 HostRoom HostRoom::read() {
@@ -47,6 +56,7 @@ HostRoom HostRoom::read() {
   room.shm_free_bytes = shared_memory_free_bytes();
   room.lockable_bytes = may_lock_all() ? std::nullopt : limits.lockable_bytes;
   room.processors = std::max(1U, std::thread::hardware_concurrency());
+  room.descriptors = descriptor_limit();
   return room;
 }
 
@@ -58,6 +68,14 @@ bool locks_memory(std::string_view fabric) {
 
 Preflight check_host(const JobPlan& plan, const HostRoom& room) {
   Preflight result;
+  if (const uint64_t needed = descriptors_of(plan.ranks); needed > room.descriptors) {
+    result.refusal = Error(ErrorCode::resource_exhausted,
+                           std::to_string(plan.ranks) + " ranks need " + std::to_string(needed) +
+                               " open files in each process, and this host allows " +
+                               std::to_string(room.descriptors) +
+                               "; raise 'ulimit -Hn', or ask for fewer ranks");
+    return result;
+  }
   const std::string smaller = "smaller segments (--segment, STRIPLINE_SEGMENT_BYTES)";
   // Without overflow: what does not fit into 64 bits fits nowhere.
   const auto exceeds = [&](uint64_t bytes) {

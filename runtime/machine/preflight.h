@@ -25,6 +25,7 @@ struct HostRoom {
   std::optional<uint64_t> shm_free_bytes;  ///< of /dev/shm; nullopt: not mounted
   std::optional<uint64_t> lockable_bytes;  ///< of a process; nullopt: unlimited, or CAP_IPC_LOCK
   uint32_t processors = 1;                 ///< of the host
+  uint64_t descriptors = 1024;             ///< that a process may have open
 
   static HostRoom read();
 };
@@ -34,9 +35,10 @@ struct Preflight {
   std::vector<std::string> warnings;  ///< it may fail, and what to change
 };
 
-/// Pure. Refuses emulated ranks whose segments /dev/shm cannot hold. Warns of the shm provider
-/// without the room that it asks for, of segments that exceed the memory, and of a limit of locked
-/// memory below a segment where the provider registers memory with a device.
+/// Pure. Refuses more ranks than a process may have descriptors for, and emulated ranks whose
+/// segments /dev/shm cannot hold. Warns of the shm provider without the room that it asks for, of
+/// segments that exceed the memory, and of a limit of locked memory below a segment where the
+/// provider registers memory with a device.
 Preflight check_host(const JobPlan& plan, const HostRoom& room);
 
 /// Whether a fabric registers memory with a device, which locks it: every provider but those that

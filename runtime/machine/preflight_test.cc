@@ -23,6 +23,21 @@ TEST(Preflight, RoomyHostIsFine) {
   }
 }
 
+TEST(Preflight, RanksThatNeedMoreOpenFilesThanAllowedAreRefused) {
+  HostRoom room = roomy();
+  room.descriptors = 256;
+  for (const char* fabric : {"tcp", "shm", "emulated:modern-rdma"}) {
+    JobPlan plan{.fabric = fabric, .ranks = 112, .segment_bytes = kMiB};
+    EXPECT_FALSE(check_host(plan, room).refusal.has_value()) << fabric;
+    plan.ranks = 128;
+    const auto refused = check_host(plan, room).refusal;
+    ASSERT_TRUE(refused.has_value()) << fabric;
+    EXPECT_EQ(refused->code(), ErrorCode::resource_exhausted);
+    EXPECT_NE(refused->message().find("128 ranks need 288 open files"), std::string::npos)
+        << refused->message();
+  }
+}
+
 TEST(Preflight, EmulatedSegmentsMustFitIntoSharedMemory) {
   HostRoom room = roomy();
   room.shm_free_bytes = 64 * kMiB;  // a container's default

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "base/quantity.h"
@@ -98,6 +99,7 @@ int run(std::vector<std::string> fabrics, bool json) {
 }  // namespace stripline::machine
 
 int main(int argc, char** argv) {
+  stripline::prepare_descriptors();
   CLI::App app{
       "Says what this host can do, what limits it, and what to fix: processors, memory and its\n"
       "limits, libfabric's providers, and whether two processes can really communicate."};

@@ -18,6 +18,7 @@
 
 #include <stripline/context.h>
 
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
@@ -219,6 +220,7 @@ int run(const Order& order) {
 }  // namespace stripline::suites::arrays
 
 int main(int argc, char** argv) {
+  stripline::prepare_descriptors();
   CLI::App app{"Measures what shared arrays cost where the data are local."};
   stripline::suites::arrays::Order order;
   app.add_option("--rounds", order.rounds, "paired batches of each variant")

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/cancel_signals.h"
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "suites/bench/command_line.h"
 #include "suites/bench/commands.h"
@@ -100,6 +101,7 @@ int finish(int exit_code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  prepare_descriptors();
   CLI::App app(kDescription, "stripline-bench");
   app.footer(kFooter);
   app.require_subcommand(1);

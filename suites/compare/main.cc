@@ -36,6 +36,7 @@
 
 #include <stripline/context.h>
 
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "runtime/bootstrap/bootstrap.h"
@@ -335,6 +336,7 @@ int run(const Order& order) {
 }  // namespace stripline::suites::compare
 
 int main(int argc, char** argv) {
+  stripline::prepare_descriptors();
   CLI::App app{"Compares the runtime with bare libfabric and a TCP socket on this host."};
   stripline::suites::compare::Order order;
   app.add_option("--fabric", order.fabric, "provider, e.g. tcp, net, shm")->capture_default_str();

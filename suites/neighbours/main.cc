@@ -23,6 +23,7 @@
 
 #include <stripline/context.h>
 
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "suites/neighbours/system.h"
@@ -237,6 +238,7 @@ int run(const Order& order) {
 }  // namespace stripline::suites::neighbours
 
 int main(int argc, char** argv) {
+  stripline::prepare_descriptors();
   CLI::App app{"Measures the runtime, bare libfabric, Open MPI and UCX in the same processes."};
   stripline::suites::neighbours::Order order;
   app.add_flag("--same-node", order.same_node, "shared memory of one node instead of TCP");

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "suites/neighbours/report.h"
 
@@ -25,6 +26,7 @@ Result<std::vector<Comparison>> read_comparisons(const std::string& file) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  prepare_descriptors();
   CLI::App app{"Shows what launches of stripline-neighbours measured, with verdicts."};
   std::string file;
   bool markdown = false;

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/cancel_signals.h"
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "suites/bench/command_line.h"
 #include "suites/results/analysis.h"
@@ -74,6 +75,7 @@ int report(const Error& error, const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  prepare_descriptors();
   Options options;
   std::string folder = "build/results";
   std::vector<std::string> models;

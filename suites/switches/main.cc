@@ -20,6 +20,7 @@
 #include <stripline/team.h>
 
 #include "base/atomic_file.h"
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/host_name.h"
 #include "optimizer/model/service_model.h"
@@ -182,6 +183,7 @@ Status tell(const Nodes& nodes, const std::vector<HostName>& hosts, const Latenc
 }  // namespace
 
 int main(int argc, char** argv) {
+  prepare_descriptors();
   size_t repetitions = 200;
   std::string path;
   CLI::App app(

@@ -14,6 +14,7 @@
 
 #include <stripline/context.h>
 
+#include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/json_channel.h"
 #include "optimizer/experiment/json.h"
@@ -170,6 +171,7 @@ int run_fibers() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  prepare_descriptors();
   if (argc == 2 && std::strcmp(argv[1], "--describe") == 0) {
     std::cout << describe().dump() << '\n';
     return kExitOk;
