@@ -219,7 +219,7 @@ class RunningAgent {
  private:
   static AgentOptions make_options(const std::string& server) {
     AgentOptions options;
-    options.server = *parse_server_address(server);
+    options.server = *parse_host_and_port(server);
     options.node = "a";
     options.worker = program("agent_scripted_worker");
     options.version = "0.1.0";

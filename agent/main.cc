@@ -13,6 +13,7 @@
 
 #include "agent/agent.h"
 #include "agent/description.h"
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/subprocess.h"
@@ -77,15 +78,10 @@ int main(int argc, char** argv) {
   options.node = stripline::agent::default_node_name();
   options.worker =
       (std::filesystem::path(stripline::executable_folder()) / "stripline-worker").string();
-  options.version = STRIPLINE_VERSION;
+  options.version = stripline::program_version();
 
   CLI::App app(kDescription, "stripline-agent");
   app.footer(kFooter);
-  app.set_version_flag("--version", "stripline-agent " STRIPLINE_VERSION, "Print the version");
-  app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {
-    return "stripline-agent: error: " + std::string(error.what()) +
-           "; see 'stripline-agent --help'\n";
-  });
   app.add_option("--server", server, "Address of the server")
       ->type_name("HOST:PORT")
       ->envname("STRIPLINE_SERVER")
@@ -105,18 +101,14 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   bool quiet = false;
   app.add_flag("--quiet", quiet, "Log warnings and errors only");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? stripline::kExitOk : stripline::kExitUsage;
-  }
+  if (const auto end = stripline::read_command_line(app, argc, argv)) return *end;
 
   spdlog::set_default_logger(
       std::make_shared<spdlog::logger>("agent", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z stripline-agent[%P] %l: %v");
   spdlog::set_level(quiet ? spdlog::level::warn : spdlog::level::info);
 
-  auto address = stripline::agent::parse_server_address(server);
+  auto address = stripline::parse_host_and_port(server);
   if (!address.ok()) return fail(address.error());
   options.server = std::move(*address);
   auto description = stripline::agent::describe_node(options.worker, kDescribeTimeout_s);

@@ -1,7 +1,6 @@
 #include "agent/server_address.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <mutex>
 #include <netdb.h>
@@ -36,32 +35,6 @@ Result<std::vector<SocketAddress>> look_up(const HostAndPort& server, int flags)
 }
 
 }  // namespace
-
-std::string HostAndPort::text() const {
-  const bool bare_ipv6 = host.find(':') != std::string::npos;
-  return (bare_ipv6 ? "[" + host + "]" : host) + ":" + port;
-}
-
-Result<HostAndPort> parse_server_address(std::string_view text) {
-  const size_t colon = text.rfind(':');
-  std::string_view host = text.substr(0, colon == std::string_view::npos ? 0 : colon);
-  const std::string_view port = colon == std::string_view::npos ? "" : text.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']')) {
-    host = host.substr(1, host.size() - 2);
-  } else if (host.find(':') != std::string_view::npos) {
-    host = "";  // an IPv6 address needs its brackets
-  }
-  unsigned number = 0;
-  const auto [end, ec] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (host.empty() || ec != std::errc() || end != port.data() + port.size() || number == 0 ||
-      number > 65535) {
-    return Error(ErrorCode::invalid_argument,
-                 "'" + std::string(text) +
-                     "' is no address of a server; write host:port, e.g. "
-                     "head:7411 or [::1]:7411");
-  }
-  return HostAndPort{std::string(host), std::string(port)};
-}
 
 std::vector<SocketAddress> in_turn(std::vector<SocketAddress> addresses, size_t attempt) {
   if (addresses.empty()) return addresses;

@@ -1,27 +1,18 @@
-// Where the server is: reading "host:port" and finding its addresses without waiting.
+// Where the server is: finding its addresses without waiting.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <sys/socket.h>
 #include <vector>
 
+#include "base/host_and_port.h"
 #include "base/result.h"
 #include "base/subprocess.h"
 
 namespace stripline::agent {
-
-struct HostAndPort {
-  std::string host;
-  std::string port;
-  std::string text() const;  ///< as it is written, with brackets around an IPv6 address
-};
-
-/// "head:7411", "10.0.0.1:7411", "[::1]:7411". Errors: invalid_argument.
-Result<HostAndPort> parse_server_address(std::string_view text);
 
 /// An address to connect to.
 struct SocketAddress {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "agent/messages.h"
+#include "base/quantity.h"
 
 namespace stripline::agent {
 
@@ -22,8 +23,8 @@ SessionStep Session::on_time(double now_s) {
       step.open_link = true;
       return step;
     case State::greeting:
-      step = lose(now_s, "it did not answer within " +
-                             std::to_string(static_cast<int>(limits_.greeting_timeout_s)) + " s");
+      step =
+          lose(now_s, "it did not answer within " + exact_seconds_text(limits_.greeting_timeout_s));
       step.close_link = true;
       return step;
     case State::live:
@@ -85,8 +86,8 @@ SessionStep Session::lose(double now_s, const std::string& why) {
     reported_lost_ = true;
     step.log_is_warning = true;
     step.log = (was_live ? "lost the server at " : "cannot reach the server at ") + server_ + ": " +
-               why + "; trying again, at most " +
-               std::to_string(static_cast<int>(limits_.backoff.max_s)) + " s apart";
+               why + "; trying again, at most " + exact_seconds_text(limits_.backoff.max_s) +
+               " apart";
   }
   return step;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/descriptors.h"
+#include "base/quantity.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration)
 
@@ -222,7 +223,7 @@ Result<ExitStatus> Subprocess::wait(double timeout_seconds) {
         std::chrono::duration<double>(Clock::now() - start).count() > timeout_seconds) {
       return Error(ErrorCode::deadline_exceeded, "process " + std::to_string(pid_) +
                                                      " still runs after " +
-                                                     std::to_string(timeout_seconds) + " s");
+                                                     exact_seconds_text(timeout_seconds));
     }
     std::this_thread::sleep_for(nap);
     nap = std::min(nap * 2, std::chrono::microseconds(10000));

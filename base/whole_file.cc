@@ -3,9 +3,13 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <fcntl.h>
 #include <fstream>
 #include <memory>
+#include <sys/stat.h>
 #include <system_error>
+
+#include "base/subprocess.h"
 
 namespace stripline {
 namespace {
@@ -24,8 +28,20 @@ Error read_error(const std::filesystem::path& path, int error) {
 }  // namespace
 
 Result<std::string> read_whole_file(const std::filesystem::path& path, size_t max_bytes) {
-  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rbe"));
+  // Opening a FIFO would wait for its writer.
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return read_error(path, errno);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0) return read_error(path, errno);
+  if (S_ISDIR(status.st_mode)) return read_error(path, EISDIR);
+  if (!S_ISREG(status.st_mode)) {
+    return Error(ErrorCode::failed_precondition,
+                 "cannot read '" + path.string() +
+                     "': it is a pipe or device, which may never end; write it to a file first");
+  }
+  const std::unique_ptr<std::FILE, Close> file(::fdopen(fd.get(), "rb"));
   if (file == nullptr) return read_error(path, errno);
+  [[maybe_unused]] const int owned_by_file = fd.release();
   std::string text;
   std::array<char, 65536> buffer{};
   while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {

@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
+#include "base/quantity.h"
 #include "cli/console.h"
 #include "cli/format.h"
 #include "cli/names.h"
@@ -52,9 +53,9 @@ std::string effort_text(v1::CampaignSpec::Effort effort) {
 
 std::string size_text(const v1::Campaign& campaign) {
   const v1::CampaignSpec& spec = campaign.spec();
-  return std::to_string(spec.ranks()) + " ranks on " + std::to_string(spec.nodes()) + " nodes, " +
-         std::to_string(campaign.runs_total()) + " runs, " +
-         std::to_string(campaign.points_total()) + " points, at most " +
+  return count_text(spec.ranks(), "rank") + " on " + count_text(spec.nodes(), "node") + ", " +
+         count_text(campaign.runs_total(), "run") + ", " +
+         count_text(campaign.points_total(), "point") + ", at most " +
          duration_text(spec.time_budget_s());
 }
 
@@ -111,7 +112,7 @@ int run(const Global& global, const CampaignList& command) {
                    campaign.spec().fabric(), effort_text(campaign.spec().effort()),
                    std::to_string(percent) + " %",
                    campaign.model_version().empty() ? "-" : short_name(campaign.model_version()),
-                   campaign.create_time()});
+                   date_text(campaign.create_time())});
       }
     }
     left -= std::min(left, static_cast<uint32_t>(page->campaigns_size()));
@@ -161,8 +162,8 @@ int run(const Global& global, const CampaignShow& command) {
   line("model", !campaign->model_version().empty() ? campaign->model_version()
                 : spec.model().empty()             ? "none asked for"
                                                    : spec.model());
-  line("created", campaign->create_time());
-  line("updated", campaign->update_time());
+  line("created", date_text(campaign->create_time()));
+  line("updated", date_text(campaign->update_time()));
   print(text);
   return kExitOk;
 }
@@ -179,7 +180,7 @@ int run(const Global& global, const CampaignCancel& command) {
 
 int run(const Global& global, const CampaignExport& command) {
   Service service(global);
-  if (command.output.empty()) {
+  if (command.output.empty() || command.output == "-") {
     const Status status = service.export_samples(command.name, [](std::string_view data) -> Status {
       print(data);
       return output_status();

@@ -52,7 +52,7 @@ struct CampaignCancel {
 };
 struct CampaignExport {
   std::string name;
-  std::string output;  ///< a file, or empty for standard output
+  std::string output;  ///< a file; empty or "-": standard output
 };
 struct ModelList {
   std::string model;  ///< list the versions of this one; empty: list models
@@ -62,7 +62,7 @@ struct ModelShow {
 };
 struct ModelFetch {
   std::string name;    ///< "models/m" or "models/m/versions/2"
-  std::string output;  ///< a file; empty: named after the model, here
+  std::string output;  ///< a file; "-": standard output; empty: named after the model, here
 };
 /// The members of plan::StripRequest that a user may set.
 struct ExplainLoop {

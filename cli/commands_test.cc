@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -421,6 +422,27 @@ TEST_F(CommandsTest, FetchWritesChecksAndRecognisesWhatIsCurrent) {
   EXPECT_EQ(read(file), models_.data);
   EXPECT_EQ(run(ModelFetch{"models/example", file.string()}), kExitOk);
   EXPECT_TRUE(printed("is current"));
+}
+
+TEST_F(CommandsTest, FetchAndExportWriteToStandardOutput) {
+  EXPECT_EQ(run(ModelFetch{"models/example", "-"}), kExitOk);
+  EXPECT_EQ(out_, models_.data);
+  EXPECT_EQ(run(CampaignExport{"campaigns/c1", "-"}), kExitOk);
+  EXPECT_NE(out_, "");
+  EXPECT_FALSE(std::filesystem::exists("-"));
+}
+
+TEST_F(CommandsTest, PipesAreNeitherReadNorWritten) {
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(run(ModelFetch{"models/example", pipe}), kExitUnavailable);
+  EXPECT_TRUE(complained("'-' for standard output")) << err_;
+  EXPECT_EQ(run(ModelShow{pipe}), kExitBadInput);
+  EXPECT_TRUE(complained("pipe or device")) << err_;
+  ExplainLoop loop;
+  loop.source = pipe;
+  loop.bytes = 8;
+  EXPECT_EQ(run(loop), kExitBadInput);
 }
 
 TEST_F(CommandsTest, FetchRefusesDamageAndKeepsWhatIsThere) {

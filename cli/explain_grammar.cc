@@ -51,7 +51,7 @@ void ExplainGrammar::define_loop(CLI::App& explain, Action& result) {
   CLI::App* loop = leaf_command(explain, "loop", "A loop that goes through remote data (strip_for)",
                                 loop_, result);
   add_model(*loop, loop_.source);
-  const CLI::Validator as_bytes = converts(bytes_as_text);
+  const CLI::Validator as_bytes = size_from(0);
   loop->add_option("--bytes", loop_.bytes, "Remote data of the whole loop, e.g. 1MiB")
       ->type_name("BYTES")
       ->required()
@@ -62,18 +62,22 @@ void ExplainGrammar::define_loop(CLI::App& explain, Action& result) {
                    "Computation of the whole loop, e.g. 400us (default: "
                    "estimated from the options below)")
       ->type_name("TIME")
-      ->transform(converts(seconds_as_text));
+      ->transform(time_within({}));
   loop->add_option("--fp-ops", loop_.fp_ops, "Floating-point operations per element")
       ->type_name("N")
+      ->transform(amount())
       ->capture_default_str();
   loop->add_option("--int-ops", loop_.int_ops, "Integer operations per element")
       ->type_name("N")
+      ->transform(amount())
       ->capture_default_str();
   loop->add_option("--divisions", loop_.divisions, "Divisions per element")
       ->type_name("N")
+      ->transform(amount())
       ->capture_default_str();
   loop->add_option("--local-refs", loop_.local_refs, "References to local memory per element")
       ->type_name("N")
+      ->transform(amount())
       ->capture_default_str();
   loop->add_option("--local-bytes", loop_.local_bytes, "Footprint of the local references")
       ->type_name("BYTES")
@@ -81,16 +85,15 @@ void ExplainGrammar::define_loop(CLI::App& explain, Action& result) {
       ->capture_default_str();
   loop->add_option("--sweeps", loop_.sweeps, "How often each element is used")
       ->type_name("N")
-      ->check(is_count())
+      ->transform(count())
       ->capture_default_str();
   loop->add_option("--element", loop_.element_bytes, "Bytes of an element")
       ->type_name("BYTES")
-      ->transform(as_bytes)
-      ->check(is_count())
+      ->transform(size_from(1))
       ->capture_default_str();
   loop->add_option("--granule", loop_.granule_elements, "Strips are a multiple of so many elements")
       ->type_name("N")
-      ->check(is_count())
+      ->transform(large_count())
       ->capture_default_str();
   loop->add_option("--halo", loop_.halo_bytes, "Bytes that a strip of a get needs beyond its end")
       ->type_name("BYTES")
@@ -102,26 +105,27 @@ void ExplainGrammar::define_loop(CLI::App& explain, Action& result) {
       ->transform(as_bytes);
   loop->add_option("--blocks", loop_.blocks, "Contiguous regions that the data are in")
       ->type_name("N")
-      ->check(is_count())
+      ->transform(count())
       ->capture_default_str();
   loop->add_option("--peers", loop_.peers, "Ranks that the blocks are of, one after the other")
       ->type_name("N")
-      ->check(is_count())
+      ->transform(count())
       ->capture_default_str();
   loop->add_flag("--uneven", loop_.uneven, "The blocks differ in size");
   loop->add_option("--nic-ranks", loop_.nic_ranks, "Ranks that share a NIC")
       ->type_name("N")
-      ->check(is_count())
+      ->transform(count())
       ->capture_default_str();
   loop->add_flag("--served-between-strips", loop_.served_between_strips,
                  "Peers go through such a loop, too, and serve this one between strips (tcp)");
   loop->add_option("--nodes", loop_.nodes, "Nodes that communicate at the same time")
       ->type_name("N")
-      ->check(is_count())
+      ->transform(count())
       ->capture_default_str();
   loop->add_option("--distances", loop_.distances,
                    "Of the peers, those at distance 0, 1, ... of the model's service levels")
       ->type_name("N,N,...")
+      ->transform(amount())
       ->delimiter(',')
       ->expected(1, static_cast<int>(model::kDistances));
   loop->add_option("--own", loop_.own_bytes,
@@ -161,16 +165,15 @@ void ExplainGrammar::define_call(CLI::App& explain, Action& result) {
   CLI::App* call = leaf_command(explain, "call", "A put or get of many regions (<stripline/vis.h>)",
                                 call_, result);
   add_model(*call, call_.source);
-  const CLI::Validator as_bytes = converts(bytes_as_text);
+  const CLI::Validator as_bytes = size_from(0);
   call->add_option("--regions", call_.regions, "Contiguous remote pieces")
       ->type_name("N")
       ->required()
-      ->check(is_count());
+      ->transform(large_count());
   call->add_option("--region-bytes", call_.region_bytes, "Bytes of each; the mean for lists")
       ->type_name("BYTES")
       ->required()
-      ->transform(as_bytes)
-      ->check(is_count());
+      ->transform(size_from(1));
   CLI::Option* stride =
       call->add_option("--stride", call_.stride_bytes,
                        "From region to region; the mean for lists (default: twice --region-bytes)")
@@ -179,8 +182,7 @@ void ExplainGrammar::define_call(CLI::App& explain, Action& result) {
   call->add_option("--extent", call_.extent_bytes,
                    "From the first byte of all regions to the last (default: by --stride)")
       ->type_name("BYTES")
-      ->transform(as_bytes)
-      ->check(is_count())
+      ->transform(size_from(1))
       ->excludes(stride);
   call->add_option("--kind", call_.kind,
                    "strided: one shape says where they are; indexed: a list of addresses")
@@ -189,13 +191,13 @@ void ExplainGrammar::define_call(CLI::App& explain, Action& result) {
       ->capture_default_str();
   call->add_option("--dimensions", call_.dimensions, "Of a shape, beside that within a region")
       ->type_name("N")
-      ->check(is_count())
+      ->transform(count())
       ->capture_default_str();
   add_direction(*call, call_.direction);
   add_path(*call, call_.path);
   call->add_option("--local-regions", call_.local_regions, "Contiguous local pieces")
       ->type_name("N")
-      ->check(is_count())
+      ->transform(large_count())
       ->capture_default_str();
   call->add_option("--class", call_.compute_class, "What the program computes meanwhile")
       ->type_name("CLASS")
@@ -206,16 +208,16 @@ void ExplainGrammar::define_call(CLI::App& explain, Action& result) {
   call->add_option("--iov-limit", call_.iov_limit,
                    "Remote pieces that one operation of the network takes")
       ->type_name("N")
-      ->check(is_count())
+      ->transform(count())
       ->capture_default_str();
   call->add_option("--peers", call_.peers, "Ranks that this rank has such transfers with at once")
       ->type_name("N")
-      ->check(is_count())
+      ->transform(count())
       ->capture_default_str();
   call->add_option("--service-delay", call_.service_delay_s,
                    "How long messages wait at the target until it looks for them")
       ->type_name("TIME")
-      ->transform(converts(seconds_as_text));
+      ->transform(time_within({}));
   call->add_flag("--needs-target", call_.needs_target,
                  "Operations of single regions wait for the target likewise (tcp)");
   CLI::Option* signal = call->add_flag(
@@ -239,20 +241,20 @@ void ExplainGrammar::define_sweep(CLI::App& explain, Action& result) {
   sweep->add_option("--stages", sweep_.stages, "Stages of the sweep, one after the other")
       ->type_name("N")
       ->required()
-      ->check(is_count());
-  sweep->add_option("--lines", sweep_.lines, "Lines of a stage, which do not need each other")
+      ->transform(count());
+  sweep->add_option("--lines", sweep_.lines, "Lines of a stage, of which none needs a later one")
       ->type_name("N")
       ->required()
-      ->check(is_count());
+      ->transform(large_count());
   sweep->add_option("--line-bytes", sweep_.line_bytes, "What a line leaves for the next stage")
       ->type_name("BYTES")
       ->required()
-      ->transform(converts(bytes_as_text));
+      ->transform(size_from(0));
   sweep
       ->add_option("--compute", sweep_.compute_s, "Computation of all lines of a stage, e.g. 100us")
       ->type_name("TIME")
       ->required()
-      ->transform(converts(seconds_as_text));
+      ->transform(time_within({}));
   sweep
       ->add_option("--kind", sweep_.kind,
                    "multipartition: every rank has a part of each stage; pipeline: each stage "
@@ -263,7 +265,7 @@ void ExplainGrammar::define_sweep(CLI::App& explain, Action& result) {
   add_path(*sweep, sweep_.path);
   sweep->add_option("--nic-ranks", sweep_.nic_ranks, "Ranks that share a NIC")
       ->type_name("N")
-      ->check(is_count())
+      ->transform(count())
       ->capture_default_str();
   sweep->add_flag("--flag-with-data", sweep_.flag_with_data,
                   "The network takes the flag of a piece along with its data, as emulated ones "

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
+#include <string_view>
 
 namespace stripline::cli {
 namespace {
@@ -24,18 +24,18 @@ std::string seconds_per_byte_text(double value) {
   return text.data();
 }
 
-std::string duration_text(double seconds) {
-  const auto whole = static_cast<long>(std::llround(std::max(0.0, seconds)));
-  std::array<char, 32> text{};
-  if (whole < 60) {
-    std::snprintf(text.data(), text.size(), "%ld s", whole);
-  } else if (whole < 3600) {
-    std::snprintf(text.data(), text.size(), "%ld:%02ld", whole / 60, whole % 60);
-  } else {
-    std::snprintf(text.data(), text.size(), "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60,
-                  whole % 60);
+std::string date_text(const std::string& rfc3339) {
+  constexpr std::string_view kPattern = "0000-00-00T00:00";
+  const auto alike = [](char pattern, char c) {
+    return pattern == '0' ? c >= '0' && c <= '9' : c == pattern;
+  };
+  if (rfc3339.size() <= kPattern.size() || !rfc3339.ends_with('Z') ||
+      !std::equal(kPattern.begin(), kPattern.end(), rfc3339.begin(), alike)) {
+    return rfc3339;
   }
-  return text.data();
+  std::string text = rfc3339.substr(0, kPattern.size());
+  text[text.find('T')] = ' ';
+  return text + " UTC";
 }
 
 std::string fit(const std::string& text, size_t width) {

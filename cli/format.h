@@ -11,8 +11,8 @@ namespace stripline::cli {
 /// Seconds per byte as "0.28 ns/B".
 std::string seconds_per_byte_text(double value);
 
-/// "58 s", "3:05", "1:02:03": for waiting people.
-std::string duration_text(double seconds);
+/// "2026-11-26 07:34 UTC" of a server's time stamp (RFC 3339, UTC); anything else as it is.
+std::string date_text(const std::string& rfc3339);
 
 /// `text` in at most `width` columns; what is cut off is shown as "..".
 std::string fit(const std::string& text, size_t width);

@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "base/result.h"
+#include "base/command_line.h"
 #include "cli/command.h"
 
 namespace stripline::cli {
@@ -14,24 +14,11 @@ namespace stripline::cli {
 inline constexpr const char* kServiceOptions =
     "\nOptions of every command: --server, --timeout, --json; see 'stripline --help'.\n";
 
-/// Transforms the text of an option into another one, or says why not.
-template <typename Function>
-CLI::Validator converts(Function convert) {
-  return {[convert](std::string& text) {
-            const auto value = convert(text);
-            if (!value.ok()) return value.error().message();
-            text = *value;
-            return std::string();
-          },
-          ""};
-}
-
-/// Accepts whole numbers from 1 on. (CLI11's own check quotes the largest double at the user.)
-CLI::Validator is_count();
-
-/// "1MiB" as bytes, "500ms" as seconds; for converts().
-Result<std::string> bytes_as_text(const std::string& text);
-Result<std::string> seconds_as_text(const std::string& text);
+/// For Option::transform(): numbers from 0 and from 1 on that uint32_t holds, and those from 1 on
+/// of which arithmetic in double loses none.
+inline CLI::Validator amount() { return whole_number_from<uint32_t>(0); }
+inline CLI::Validator count() { return whole_number_from<uint32_t>(1); }
+inline CLI::Validator large_count() { return whole_number(1, uint64_t{1} << 53); }
 
 /// A command without subcommands. Choosing it makes `action`, whose members are its options, the
 /// `result`; both must outlive the parsing.

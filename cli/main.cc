@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/subprocess.h"
@@ -15,6 +16,7 @@
 #include "cli/model_commands.h"
 #include "cli/node_commands.h"
 #include "cli/parse.h"
+#include "proto/grpc_log.h"
 
 namespace stripline::cli {
 namespace {
@@ -36,8 +38,8 @@ int run(const Global& /*global*/, const ExecHelper& command) {
 }
 
 int run(const Global& global, const ShowVersion& /*command*/) {
-  print(global.json ? "{\"version\":\"" STRIPLINE_VERSION "\"}\n"
-                    : "stripline " STRIPLINE_VERSION "\n");
+  const std::string version(program_version());
+  print(global.json ? "{\"version\":\"" + version + "\"}\n" : "stripline " + version + "\n");
   return kExitOk;
 }
 
@@ -46,14 +48,16 @@ int run(const Global& global, const ShowVersion& /*command*/) {
 
 int main(int argc, char** argv) {
   stripline::prepare_descriptors();
+  stripline::silence_grpc();
   using namespace stripline::cli;  // NOLINT(google-build-using-namespace): one function
   const Parsed parsed = parse_command_line({argv + 1, argv + argc});
-  std::fputs(parsed.out.c_str(), stdout);
+  print(parsed.out);
   std::fputs(parsed.err.c_str(), stderr);
-  if (!parsed.command) return parsed.exit_code;
   const int exit_code =
-      std::visit([&](const auto& action) { return run(parsed.command->global, action); },
-                 parsed.command->action);
+      parsed.command
+          ? std::visit([&](const auto& action) { return run(parsed.command->global, action); },
+                       parsed.command->action)
+          : parsed.exit_code;
   const stripline::Status output = output_status();
   if (exit_code != stripline::kExitOk || output.ok()) return exit_code;
   return print_error(output.error().message(), stripline::exit_code_for(output.error().code()));

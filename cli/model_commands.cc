@@ -37,6 +37,16 @@ Result<std::optional<std::string>> existing_sha256(const std::filesystem::path& 
                    existing.error().message() + "); remove it, or write elsewhere with --output");
 }
 
+// What a fetched model would overwrite is looked at before anything is fetched.
+Status check_destination(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const auto there = std::filesystem::status(path, ignored);
+  if (!std::filesystem::exists(there) || std::filesystem::is_regular_file(there)) return {};
+  return Error(ErrorCode::unavailable, "cannot write '" + path.string() +
+                                           "': it is no regular file; name one, a new one, or "
+                                           "'-' for standard output");
+}
+
 int list_versions(const Global& global, const std::string& name) {
   Service service(global);
   Table table(
@@ -54,7 +64,7 @@ int list_versions(const Global& global, const std::string& name) {
       for (const std::string& campaign : version.campaigns()) {
         campaigns += (campaigns.empty() ? "" : ", ") + short_name(campaign);
       }
-      table.add({short_name(version.name()), version.create_time(),
+      table.add({short_name(version.name()), date_text(version.create_time()),
                  bytes_text(version.size_bytes()), campaigns, version.summary()});
     }
     token = page->next_page_token();
@@ -79,7 +89,7 @@ int run(const Global& global, const ModelList& command) {
         print(json_line(model));
       } else {
         table.add({short_name(model.name()), model.fabric(), short_name(model.latest_version()),
-                   model.create_time()});
+                   date_text(model.create_time())});
       }
     }
     token = page->next_page_token();
@@ -107,8 +117,13 @@ int run(const Global& global, const ModelShow& command) {
 int run(const Global& global, const ModelFetch& command) {
   const std::filesystem::path path =
       command.output.empty() ? model_segment(command.name) + ".stripline.json" : command.output;
-  const auto have = existing_sha256(path);
-  if (!have.ok()) return print_error(have.error());
+  const bool to_output = command.output == "-";
+  Result<std::optional<std::string>> have = std::optional<std::string>();
+  if (!to_output) {
+    if (const Status good = check_destination(path); !good.ok()) return print_error(good.error());
+    have = existing_sha256(path);
+    if (!have.ok()) return print_error(have.error());
+  }
   Service service(global);
   const auto fetched = service.fetch_model(command.name, have->value_or(""));
   if (!fetched.ok()) return print_error(fetched.error());
@@ -137,6 +152,10 @@ int run(const Global& global, const ModelFetch& command) {
     return print_error(Error(ErrorCode::data_loss, fetched->version + " came with the hash " +
                                                        *sha256 + " instead of " + fetched->sha256 +
                                                        "; it was not written, fetch it again"));
+  }
+  if (to_output) {
+    print(fetched->data);
+    return kExitOk;
   }
   auto file = AtomicFile::create(path);
   if (!file.ok()) return print_error(file.error());

@@ -1,17 +1,17 @@
 #include "cli/parse.h"
 
-#include <algorithm>
 #include <map>
-#include <sstream>
+#include <optional>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
+#include "base/command_line.h"
 #include "base/exit_codes.h"
+#include "base/host_and_port.h"
 #include "cli/explain_grammar.h"
 #include "cli/grammar_parts.h"
 #include "cli/names.h"
-#include "cli/suggest.h"
 
 namespace stripline::cli {
 namespace {
@@ -25,33 +25,16 @@ const std::map<std::string, std::string>& helpers() {
   return kHelpers;
 }
 
-const std::vector<std::string>& commands() {
-  static const std::vector<std::string> kCommands = {"run",   "bench",   "doctor", "campaign",
-                                                     "model", "explain", "nodes",  "version"};
-  return kCommands;
-}
-// Those that have commands of their own.
-const std::map<std::string, std::vector<std::string>>& groups() {
-  static const std::map<std::string, std::vector<std::string>> kGroups = {
-      {"campaign", {"run", "watch", "list", "show", "cancel", "export"}},
-      {"model", {"list", "show", "fetch"}},
-      {"explain", {"loop", "nest", "call", "sweep"}}};
-  return kGroups;
-}
-
-// The first words that are not options of the program itself: where they are, up to two.
-std::vector<size_t> command_words(const std::vector<std::string>& arguments) {
-  std::vector<size_t> words;
-  for (size_t i = 0; i < arguments.size() && words.size() < 2; ++i) {
+// Where the first word is that is no option of the program itself.
+std::optional<size_t> command_word(const std::vector<std::string>& arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--server" || arguments[i] == "--timeout") {
       ++i;  // its value
     } else if (!arguments[i].starts_with('-')) {
-      words.push_back(i);
-    } else if (!words.empty()) {
-      break;  // an option of the command: a word after it may be its value
+      return i;
     }
   }
-  return words;
+  return std::nullopt;
 }
 
 Parsed usage_error(const std::string& message) {
@@ -59,27 +42,6 @@ Parsed usage_error(const std::string& message) {
   parsed.err = "stripline: error: " + message + "\n";
   parsed.exit_code = kExitUsage;
   return parsed;
-}
-
-// An unknown word in the place of a command, with the nearest known one.
-std::optional<Parsed> unknown_command(const std::string& word, const std::string& parent,
-                                      const std::vector<std::string>& known) {
-  if (std::find(known.begin(), known.end(), word) != known.end()) return std::nullopt;
-  const std::string prefix = parent.empty() ? "" : parent + " ";
-  const auto guess = nearest(word, known);
-  return usage_error("unknown command '" + prefix + word + "'" +
-                     (guess ? "; did you mean 'stripline " + prefix + *guess + "'?"
-                            : "; 'stripline " + prefix + "--help' lists the commands"));
-}
-
-// One line: what is wrong, and where to read what would be right.
-std::string failure_text(const CLI::App* app, const CLI::Error& error) {
-  std::string command = app->get_name();
-  while (!app->get_subcommands().empty()) {
-    app = app->get_subcommands().front();
-    command += " " + app->get_name();
-  }
-  return std::string(error.what()) + "; see '" + command + " --help'\n";
 }
 
 // Defines the grammar and remembers what was chosen.
@@ -102,15 +64,15 @@ class Grammar {
         "  3 bad or foreign file     8 a result was wrong\n"
         "  4 cannot be reached       9 conflict: the state forbids it\n");
     app_.require_subcommand(1);
-    app_.failure_message(failure_text);
+    add_version(app_);
     app_.add_option("--server", command_.global.server, "Address of the server")
         ->type_name("HOST:PORT")
         ->envname("STRIPLINE_SERVER")
         ->capture_default_str();
     app_.add_option("--timeout", command_.global.timeout_s,
-                    "Give up when the server has not answered for so long (e.g. 30, 500ms)")
+                    "Give up when the server has not answered for so long (e.g. 30, 500ms, 2min)")
         ->type_name("TIME")
-        ->transform(converts(seconds_as_text))
+        ->transform(time_within(kTimeLimits))
         ->capture_default_str();
     app_.add_flag("--json", command_.global.json,
                   "Write JSON, one object per line; messages stay on standard error");
@@ -138,12 +100,10 @@ class Grammar {
     try {
       app_.parse(reversed);
     } catch (const CLI::ParseError& error) {
-      std::ostringstream out;
-      std::ostringstream err;
-      const bool help = app_.exit(error, out, err) == 0;
-      parsed.out = out.str();
-      parsed.err = help ? "" : "stripline: error: " + err.str();
-      parsed.exit_code = help ? kExitOk : kExitUsage;
+      CommandLineEnd end = command_line_end(app_, error);
+      parsed.out = std::move(end.out);
+      parsed.err = std::move(end.err);
+      parsed.exit_code = end.exit_code;
       return parsed;
     }
     finish();
@@ -180,10 +140,10 @@ class Grammar {
         ->check(CLI::IsMember({"real", "virtual"}));
     run->add_option("--nodes", run_.nodes, "Nodes in the group (default 2)")
         ->type_name("N")
-        ->check(is_count());
+        ->transform(count());
     run->add_option("--ranks", run_.ranks, "Ranks in all, dealt to the nodes in turn (default 2)")
         ->type_name("N")
-        ->check(is_count());
+        ->transform(count());
     run->add_option("--effort", run_.effort,
                     "budgeted: pruned grids, about a minute; full: all of them, 12 runs")
         ->type_name("EFFORT")
@@ -192,11 +152,11 @@ class Grammar {
     run->add_option("--runs", run_.runs,
                     "Runs of fresh processes, at least 6 (default: 8 budgeted, 12 full)")
         ->type_name("N")
-        ->check(is_count());
+        ->transform(count());
     run->add_option("--time-budget", run_.time_budget_s,
-                    "Limit of the measuring, e.g. 90, 2.5s (default: 60 budgeted, 300 full)")
+                    "Limit of the measuring, e.g. 90, 1:30 (default: 60 budgeted, 300 full)")
         ->type_name("TIME")
-        ->transform(converts(seconds_as_text));
+        ->transform(time_within(kTimeLimits));
     run->add_option(
            "--experiment", run_.experiments,
            "Measure only this experiment; may be repeated (default: all that feed the model)")
@@ -213,7 +173,8 @@ class Grammar {
            "The model to publish (default: named after the fabric; none with --experiment)")
         ->type_name("NAME");
     run->add_option("--seed", run_.seed, "Order of the points, and jitter of an emulated fabric")
-        ->type_name("N");
+        ->type_name("N")
+        ->transform(whole_number_from<uint64_t>(0));
     run->add_flag("--detach", run_.detach, "Return once it is queued");
     run->add_flag("--validate-only", run_.validate_only, "Check the request; start nothing");
     run->footer(
@@ -242,7 +203,7 @@ class Grammar {
     CLI::App* list = leaf(*campaign, "list", "List campaigns, newest first", campaign_list_);
     list->add_option("--limit", campaign_list_.limit, "At most so many")
         ->type_name("N")
-        ->check(is_count())
+        ->transform(count())
         ->capture_default_str();
     list->footer(
         std::string("DONE is the share of the points measured, MODEL the version published.\n"
@@ -273,7 +234,8 @@ class Grammar {
         ->required()
         ->type_name("NAME");
     export_samples
-        ->add_option("-o,--output", export_.output, "File to write (default: standard output)")
+        ->add_option("-o,--output", export_.output,
+                     "File to write, - for standard output (default)")
         ->type_name("FILE");
     export_samples->footer(
         std::string(
@@ -318,7 +280,9 @@ class Grammar {
     fetch->add_option("model", fetch_.name, "Name, with a version or without: tcp, tcp@2")
         ->required()
         ->type_name("NAME[@VERSION]");
-    fetch->add_option("-o,--output", fetch_.output, "File to write (default: NAME.stripline.json)")
+    fetch
+        ->add_option("-o,--output", fetch_.output,
+                     "File to write, - for standard output (default: NAME.stripline.json)")
         ->type_name("FILE");
     fetch->footer(
         std::string(
@@ -340,6 +304,10 @@ class Grammar {
         failure_ = full.error();
       }
     };
+    if (!std::holds_alternative<ShowVersion>(command_.action)) {
+      const auto server = parse_host_and_port(command_.global.server);
+      if (!server.ok()) failure_ = server.error().with_context("--server (STRIPLINE_SERVER)");
+    }
     std::visit(
         [&](auto& action) {
           using Chosen = std::decay_t<decltype(action)>;
@@ -384,29 +352,20 @@ class Grammar {
 }  // namespace
 
 Parsed parse_command_line(const std::vector<std::string>& arguments) {
-  const std::vector<size_t> words = command_words(arguments);
-  if (!words.empty()) {
-    const std::string& first = arguments[words[0]];
-    if (helpers().contains(first)) {
-      if (words[0] != 0) {
-        return usage_error("options of '" + first + "' come after it; see 'stripline " + first +
-                           " --help'");
-      }
-      ExecHelper helper;
-      helper.program = "stripline-" + first;
-      helper.arguments.assign(arguments.begin() + 1, arguments.end());
-      Parsed parsed;
-      parsed.command.emplace();
-      parsed.command->action = std::move(helper);
-      return parsed;
+  const std::optional<size_t> word = command_word(arguments);
+  if (word && helpers().contains(arguments[*word])) {
+    const std::string& name = arguments[*word];
+    if (*word != 0) {
+      return usage_error("options of '" + name + "' come after it; see 'stripline " + name +
+                         " --help'");
     }
-    if (auto unknown = unknown_command(first, "", commands())) return *unknown;
-    const auto group = groups().find(first);
-    if (words.size() > 1 && group != groups().end()) {
-      if (auto unknown = unknown_command(arguments[words[1]], first, group->second)) {
-        return *unknown;
-      }
-    }
+    ExecHelper helper;
+    helper.program = "stripline-" + name;
+    helper.arguments.assign(arguments.begin() + 1, arguments.end());
+    Parsed parsed;
+    parsed.command.emplace();
+    parsed.command->action = std::move(helper);
+    return parsed;
   }
   return Grammar().parse(arguments);
 }

@@ -218,6 +218,38 @@ TEST(Parse, MistakesGetASuggestion) {
   EXPECT_NE(refuse({"zebra"}).err.find("--help"), std::string::npos);
 }
 
+TEST(Parse, UnknownOptionsNameTheNearestOne) {
+  EXPECT_NE(refuse({"campaign", "run", "--fabrik", "tcp"}).err.find("did you mean --fabric?"),
+            std::string::npos);
+  EXPECT_NE(refuse({"model", "list", "--jsn"}).err.find("did you mean --json?"), std::string::npos);
+}
+
+TEST(Parse, NumbersOutOfRangeAreRefused) {
+  const std::vector<std::string> run = {"campaign", "run", "--fabric", "tcp"};
+  for (const auto& [option, value] :
+       std::vector<std::pair<std::string, std::string>>{{"--time-budget", "0"},
+                                                        {"--seed", "-1"},
+                                                        {"--seed", "99999999999999999999"},
+                                                        {"--ranks", "4294967296"},
+                                                        {"--timeout", "0"}}) {
+    std::vector<std::string> arguments = run;
+    arguments.insert(arguments.end(), {option, value});
+    EXPECT_NE(refuse(arguments).err.find(option), std::string::npos) << option;
+  }
+  EXPECT_DOUBLE_EQ(
+      parse_as<CampaignRun>({"campaign", "run", "--fabric", "tcp", "--time-budget", "1:30"})
+          .time_budget_s,
+      90);
+  refuse({"explain", "loop", "tcp", "--bytes", "8", "--fp-ops", "-1"});
+  refuse({"explain", "loop", "tcp", "--bytes", "8", "--distances", "1,-1"});
+}
+
+TEST(Parse, TheAddressOfTheServerIsChecked) {
+  EXPECT_NE(refuse({"nodes", "--server", ""}).err.find("is empty"), std::string::npos);
+  EXPECT_NE(refuse({"nodes", "--server", "head"}).err.find("names no port"), std::string::npos);
+  parse_as<NodeList>({"nodes", "--server", "[::1]:7411"});
+}
+
 TEST(Parse, WrongValuesAreRefused) {
   refuse({"campaign", "run"});
   refuse({"campaign", "run", "--fabric", "tcp", "--effort", "huge"});
@@ -256,7 +288,7 @@ TEST(Parse, MistakesAreOneLineThatSaysWhatIsAccepted) {
   EXPECT_NE(refuse({"campaign", "run"}).err.find("see 'stripline campaign run --help'"),
             std::string::npos);
   EXPECT_NE(refuse({"campaign", "run", "--fabric", "tcp", "--ranks", "-3"})
-                .err.find("whole number from 1 on"),
+                .err.find("whole number from 1 to"),
             std::string::npos);
 }
 

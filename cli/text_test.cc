@@ -1,9 +1,8 @@
-// Names, suggestions, units, tables.
+// Names, units, tables.
 #include <gtest/gtest.h>
 
 #include "cli/format.h"
 #include "cli/names.h"
-#include "cli/suggest.h"
 
 namespace stripline::cli {
 namespace {
@@ -24,24 +23,12 @@ TEST(Names, ShortAndFullFormsMeanTheSame) {
   EXPECT_FALSE(campaign_resource("c3/runs/1").ok());
 }
 
-TEST(Suggest, FindsWhatWasMeant) {
-  const std::vector<std::string> commands = {"run",      "bench", "doctor",
-                                             "campaign", "model", "nodes"};
-  EXPECT_EQ(edit_distance("watch", "wtach"), 1U);
-  EXPECT_EQ(edit_distance("", "abc"), 3U);
-  EXPECT_EQ(nearest("campain", commands), "campaign");
-  EXPECT_EQ(nearest("camp", commands), "campaign");
-  EXPECT_EQ(nearest("node", commands), "nodes");
-  EXPECT_EQ(nearest("banch", commands), "bench");
-  EXPECT_EQ(nearest("zebra", commands), std::nullopt);
-  EXPECT_EQ(nearest("x", commands), std::nullopt);
-}
-
 TEST(Format, Units) {
   EXPECT_EQ(seconds_per_byte_text(0.28e-9), "0.28 ns/B");
-  EXPECT_EQ(duration_text(58.4), "58 s");
-  EXPECT_EQ(duration_text(185), "3:05");
-  EXPECT_EQ(duration_text(3723), "1:02:03");
+  EXPECT_EQ(date_text("2026-11-26T07:34:40.123Z"), "2026-11-26 07:34 UTC");
+  EXPECT_EQ(date_text("2026-11-26T07:34Z"), "2026-11-26 07:34 UTC");
+  EXPECT_EQ(date_text("yesterday"), "yesterday");
+  EXPECT_EQ(date_text(""), "");
 }
 
 TEST(Format, FitCutsVisibly) {

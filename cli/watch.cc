@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/exit_codes.h"
+#include "base/quantity.h"
 #include "cli/console.h"
 #include "cli/format.h"
 #include "cli/names.h"

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/suggest.h"
 #include "server/grid.h"
 #include "server/names.h"
 
@@ -88,11 +89,12 @@ Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
     if (contains(offer.fabrics, spec.fabric)) able.push_back(&offer);
   }
   if (able.empty() && connected > 0) {
-    return Problem{
-        ErrorCode::failed_precondition,
-        "UNSUPPORTED_FABRIC",
-        "no connected node can open fabric '" + spec.fabric + "'; they offer: " + join(fabrics),
-        {{"field", "spec.fabric"}, {"fabric", spec.fabric}}};
+    return Problem{ErrorCode::failed_precondition,
+                   "UNSUPPORTED_FABRIC",
+                   "no connected node can open fabric '" + spec.fabric + "'" +
+                       did_you_mean(spec.fabric, {fabrics.begin(), fabrics.end()}) +
+                       "; they offer: " + join(fabrics),
+                   {{"field", "spec.fabric"}, {"fabric", spec.fabric}}};
   }
   if (able.size() < spec.nodes) {
     return too_few(spec, able.size(), "that can open fabric '" + spec.fabric + "'");
@@ -134,7 +136,8 @@ Problem unknown_experiment(const std::string& name, const std::map<std::string, 
   for (const auto& [known, unused] : offered) names.insert(known);
   return {ErrorCode::invalid_argument,
           "UNKNOWN_EXPERIMENT",
-          "no connected node offers experiment '" + name + "'; they offer: " + join(names),
+          "no connected node offers experiment '" + name + "'" +
+              did_you_mean(name, {names.begin(), names.end()}) + "; they offer: " + join(names),
           {{"field", "spec.experiments"}, {"experiment", name}}};
 }
 

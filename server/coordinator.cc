@@ -6,6 +6,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/quantity.h"
 #include "server/clock.h"
 
 namespace stripline::server {
@@ -132,7 +133,7 @@ void Coordinator::close_silent_strangers(double now_s) {
     if (!link) continue;
     link->close(Problem{ErrorCode::unavailable,
                         "SESSION_TIMEOUT",
-                        "no Hello within " + std::to_string(silent_s()) + " s",
+                        "no Hello within " + exact_seconds_text(silent_s()),
                         {}});
   }
 }
@@ -146,7 +147,7 @@ bool Coordinator::close_silent_sessions(double now_s) {
     const bool stuck = session.holding && session.holding->cancel_deadline_s &&
                        now_s >= *session.holding->cancel_deadline_s;
     if (!silent && !stuck) continue;
-    const std::string why = silent ? "no heartbeat for " + std::to_string(silent_s()) + " s"
+    const std::string why = silent ? "no heartbeat for " + exact_seconds_text(silent_s())
                                    : "a cancelled assignment was not ended in time";
     spdlog::warn("closing the session of {}: {}", node_name(session.record.name), why);
     drop_session(current, Problem{ErrorCode::unavailable, "SESSION_TIMEOUT", why, {}});

@@ -1,11 +1,9 @@
 // stripline-server: options, signals and exit codes. docs/server.md is the manual.
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <future>
 #include <iostream>
-#include <sstream>
 #include <string>
 #include <unistd.h>
 
@@ -13,8 +11,10 @@
 #include <spdlog/spdlog.h>
 
 #include "base/atomic_file.h"
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
+#include "proto/grpc_log.h"
 #include "server/log.h"
 #include "server/server.h"
 
@@ -51,28 +51,7 @@ std::string default_data_dir() {
   return "stripline-data";
 }
 
-// A check that says what it accepts, and has no name to clutter the help.
-CLI::Validator in_range(double low, double high) {
-  return {[low, high](std::string& text) {
-            double value = 0;
-            const char* const end = text.data() + text.size();
-            const auto [parsed, error] = std::from_chars(text.data(), end, value);
-            if (error == std::errc{} && parsed == end && value >= low && value <= high) {
-              return std::string();
-            }
-            std::ostringstream out;
-            out << "'" << text << "' is not a number from " << low << " to " << high;
-            return out.str();
-          },
-          ""};
-}
-
 void declare(CLI::App& app, Arguments& arguments) {
-  app.failure_message([](const CLI::App* /*app*/, const CLI::Error& error) {
-    return "stripline-server: error: " + std::string(error.what()) +
-           "; see 'stripline-server --help'\n";
-  });
-  app.set_version_flag("--version", "stripline-server " STRIPLINE_VERSION, "Print the version");
   app.add_flag("--dev", arguments.dev, "Serve this machine only (loopback), without certificates");
   app.add_option("--listen", arguments.listen,
                  "With --dev: loopback address and port; port 0 takes any free one")
@@ -94,22 +73,22 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->type_name("LEVEL")
       ->capture_default_str();
   auto& times = arguments.coordinator;
-  const auto seconds = [&](const char* name, double& value, double low, const char* text) {
+  const auto time = [&](const char* name, double& value, double low, const char* text) {
     app.add_option(name, value, text)
-        ->type_name("SECONDS")
-        ->check(in_range(low, 3600))
+        ->type_name("TIME")
+        ->transform(stripline::time_within({.least_s = low, .most_s = 3600}))
         ->capture_default_str();
   };
-  seconds("--heartbeat", times.heartbeat_interval_s, 0.05,
-          "Agents' heartbeats; silent for three times as long, a session is closed");
-  seconds("--lease", times.lease_s, 0.1,
-          "A node that gives no sign of life for so long loses its run");
-  seconds("--join-timeout", times.join_timeout_s, 0.1,
-          "All ranks of a run must have started and joined by then");
+  time("--heartbeat", times.heartbeat_interval_s, 0.05,
+       "Agents' heartbeats; silent for three times as long, a session is closed");
+  time("--lease", times.lease_s, 0.1,
+       "A node that gives no sign of life for so long loses its run");
+  time("--join-timeout", times.join_timeout_s, 0.1,
+       "All ranks of a run must have started and joined by then");
   app.add_option("--max-failures", times.max_failures,
                  "A run lost or failed so often fails its campaign")
       ->type_name("N")
-      ->check(in_range(1, 1000))
+      ->transform(stripline::whole_number(1, 1000))
       ->capture_default_str();
   app.footer(
       "A server that others can reach should have certificates, and this version has none: it\n"
@@ -219,16 +198,13 @@ int serve(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   stripline::prepare_descriptors();
+  stripline::silence_grpc();
   CLI::App app(
       "Plans campaigns, hands their runs to agents, keeps every sample, and fits and publishes "
       "models.",
       "stripline-server");
   Arguments arguments;
   declare(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? stripline::kExitOk : stripline::kExitUsage;
-  }
+  if (const auto end = stripline::read_command_line(app, argc, argv)) return *end;
   return serve(arguments);
 }

@@ -1,33 +1,14 @@
 #include "suites/registry.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
+#include "base/suggest.h"
 #include "suites/kernels/kernels.h"
 #include "suites/micro/micro.h"
 #include "suites/repeat.h"
 
 namespace stripline::suites {
-namespace {
-
-// Levenshtein's distance, one row at a time.
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-}  // namespace
 
 const std::vector<Benchmark>& benchmarks() {
   static const std::vector<Benchmark> table = [] {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <system_error>
 
+#include "base/suggest.h"
+
 namespace stripline::experiment {
 namespace {
 
@@ -153,7 +155,8 @@ std::optional<std::string> complete_point(const Experiment& declaration, Point& 
   }
   const auto& variants = declaration.variants;
   if (std::find(variants.begin(), variants.end(), point.variant) == variants.end()) {
-    return where + "unknown variant '" + point.variant + "'; use one of " +
+    return where + "unknown variant '" + point.variant + "'" +
+           did_you_mean(point.variant, variants) + "; use one of " +
            join(variants, [](const std::string& name) { return name; });
   }
   for (const auto& param : point.params) {
@@ -161,7 +164,10 @@ std::optional<std::string> complete_point(const Experiment& declaration, Point& 
         std::any_of(declaration.factors.begin(), declaration.factors.end(),
                     [&](const Factor& factor) { return factor.name == param.first; });
     if (!known) {
-      return where + "unknown factor '" + param.first + "'; its factors are " +
+      std::vector<std::string> names;
+      for (const Factor& factor : declaration.factors) names.push_back(factor.name);
+      return where + "unknown factor '" + param.first + "'" + did_you_mean(param.first, names) +
+             "; its factors are " +
              join(declaration.factors, [](const Factor& factor) { return factor.name; });
     }
   }

@@ -29,7 +29,7 @@ inline constexpr uint32_t kMostWavefrontPieces = 64;
 /// Of the flag of a piece.
 inline constexpr uint64_t kWavefrontFlagBytes = 8;
 
-/// A stage on one rank: `lines` that do not need each other, of which each leaves `line_bytes` for
+/// A stage on one rank: `lines` of which none needs a later one, and each leaves `line_bytes` for
 /// the next stage.
 struct WavefrontRequest {
   uint64_t lines = 1;

@@ -124,8 +124,8 @@ TEST(FromEnvironment, PmixWithoutItsServerIsSaid) {
       << job.error().message();
 }
 
-TEST(FromEnvironment, JoinTimeoutMustBeSeconds) {
-  for (const char* wrong : {"0", "-3", "nan", "1 min", "soon", "99999999999"}) {
+TEST(FromEnvironment, JoinTimeoutMustBeATime) {
+  for (const char* wrong : {"0", "-3", "nan", "1 m", "soon", "99999999999"}) {
     const ScopedEnvironment environment(
         {{"PMIX_NAMESPACE", "none"}, {"PMIX_RANK", "0"}, {"STRIPLINE_JOIN_TIMEOUT", wrong}});
     const auto job = from_environment();

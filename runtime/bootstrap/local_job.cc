@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/host_name.h"
+#include "base/quantity.h"
 
 namespace stripline::bootstrap {
 namespace {
@@ -242,7 +243,7 @@ class LocalJob {
     return {kExitTimeout, some(deaf ? launcher_.unread() : missing) +
                               (deaf ? " have joined but not read who the others are within "
                                     : " have not joined within ") +
-                              seconds(options_.join_timeout_s) +
+                              exact_seconds_text(options_.join_timeout_s) +
                               (deaf ? "; they are stopped or hang in Context::init, or need longer "
                                     : "; they hang before or in Context::init, or need longer ") +
                               "('stripline run --join-timeout')"};
@@ -251,15 +252,8 @@ class LocalJob {
   JobOutcome time_limit() const {
     const std::vector<uint32_t> deaf = launcher_.unread();
     return {kExitTimeout,
-            "the job has reached its time limit of " + seconds(options_.time_limit_s) +
+            "the job has reached its time limit of " + exact_seconds_text(options_.time_limit_s) +
                 (deaf.empty() ? "" : "; " + some(deaf) + " do not read what the launcher sends")};
-  }
-
-  static std::string seconds(double value) {
-    std::string text = std::to_string(value);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-    return text + " s";
   }
 
   /// Ends every rank that still runs: a word, SIGTERM, SIGKILL.

@@ -1,7 +1,6 @@
 #include "runtime/bootstrap/pmix_bootstrap.h"
 
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -16,6 +15,7 @@
 
 #include "base/exit_codes.h"
 #include "base/host_name.h"
+#include "base/quantity.h"
 #include "runtime/bootstrap/pmix_library.h"
 
 namespace stripline::bootstrap {
@@ -31,14 +31,11 @@ const char* variable(const char* name) {
 Result<int> join_seconds() {
   const char* text = variable("STRIPLINE_JOIN_TIMEOUT");
   if (text == nullptr || *text == '\0') return kDefaultJoinSeconds;
-  const std::string_view view(text);
-  double seconds = 0;
-  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), seconds);
-  if (error != std::errc() || end != view.data() + view.size() || !(seconds > 0 && seconds < 1e6)) {
-    return Error(ErrorCode::invalid_argument, "STRIPLINE_JOIN_TIMEOUT='" + std::string(view) +
-                                                  "' is not a number of seconds above 0");
-  }
-  return static_cast<int>(std::ceil(seconds));  // what PMIx can tell
+  // More than a PMIx server counts would wrap there.
+  constexpr TimeRange kRange{.least_s = kTimeLimits.least_s, .most_s = 1e6};
+  const auto seconds = parse_seconds(text, kRange);
+  if (!seconds.ok()) return seconds.error().with_context("STRIPLINE_JOIN_TIMEOUT");
+  return static_cast<int>(std::ceil(*seconds));  // what PMIx can tell
 }
 
 /// One attribute of a PMIx call.
@@ -226,8 +223,8 @@ class PmixJob final : public Bootstrap {
     if (status == PMIX_ERR_TIMEOUT) {
       return Error(ErrorCode::deadline_exceeded,
                    "some of the " + std::to_string(ranks_) +
-                       " ranks have not joined the job within " + std::to_string(timeout_s_) +
-                       " s; they hang before or in Context::init, or need longer "
+                       " ranks have not joined the job within " + exact_seconds_text(timeout_s_) +
+                       "; they hang before or in Context::init, or need longer "
                        "(STRIPLINE_JOIN_TIMEOUT)");
     }
     return Error(ErrorCode::unavailable,

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include <stripline/global_ptr.h>
 
 #include "base/cancel_signals.h"
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/quantity.h"
@@ -58,7 +58,7 @@ class HelpFormatter : public CLI::Formatter {
 };
 
 int usage_error(const std::string& message) {
-  std::fprintf(stderr, "stripline-run: %s\nTry 'stripline-run --help'.\n", message.c_str());
+  std::fputs(usage_line("stripline-run", message).c_str(), stderr);
   return kExitUsage;
 }
 
@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
   std::optional<uint64_t> seed;
   app.add_option("-n,--ranks", job.launch.ranks, "Ranks to start")
       ->type_name("N")
-      ->check(CLI::Range(1U, kMaxRanks))
+      ->transform(whole_number(1, kMaxRanks))
       ->capture_default_str();
   app.add_option("--fabric", fabric,
                  "Network: a libfabric provider (tcp, shm, verbs, ...) or "
@@ -142,7 +142,8 @@ int main(int argc, char** argv) {
                  "Shared memory of each rank, with suffix K, M, G or T (default: 256M)")
       ->type_name("SIZE");
   app.add_option("--seed", seed, "Seed of the jitter of emulated fabrics (default: 0)")
-      ->type_name("N");
+      ->type_name("N")
+      ->transform(whole_number_from<uint64_t>(0));
   app.add_option("--bind", bind,
                  "core: each rank on a core of its own, spread over NUMA nodes, or on a hardware "
                  "thread of its own where ranks outnumber cores, beside other jobs of "
@@ -153,11 +154,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   CLI::Option* const join_timeout =
       app.add_option("--join-timeout", job.join_timeout_s,
-                     "Give up when a rank has not joined the job after so many seconds")
-          ->type_name("SECONDS")
-          ->check(CLI::PositiveNumber)
-          ->envname("STRIPLINE_JOIN_TIMEOUT")
-          ->capture_default_str();
+                     "Give up when a rank has not joined the job after so long (default: 60)")
+          ->type_name("TIME")
+          ->transform(time_within(kTimeLimits));
   bool debug = false;
   app.add_flag("--debug", debug,
                "Check what the program does: accesses to freed memory, conflicting accesses, "
@@ -173,19 +172,15 @@ int main(int argc, char** argv) {
                "what tuned plans saved; --trace=summary: only the latter")
       ->check(CLI::IsMember({"off", "summary", "sites"}));
   app.add_option("--timeout", job.time_limit_s,
-                 "End the job after so many seconds (default: no limit)")
-      ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+                 "End the job after so long, e.g. 90, 1:30, 2h (default: no limit)")
+      ->type_name("TIME")
+      ->transform(time_within(kTimeLimits));
 
   const auto separator = find_separator(argc, argv);
-  try {
-    app.parse(static_cast<int>(separator.value_or(static_cast<size_t>(argc))), argv);
-  } catch (const CLI::CallForHelp&) {
-    std::cout << app.help();
-    return kExitOk;
-  } catch (const CLI::ParseError& error) {
-    return usage_error(error.what());
-  }
+  const int options = static_cast<int>(separator.value_or(static_cast<size_t>(argc)));
+  constexpr const char* kProgramComesLast =
+      "write '--' before the program: stripline run -n 2 -- PROGRAM [ARGS...]";
+  if (const auto end = read_command_line(app, options, argv, kProgramComesLast)) return *end;
   if (!separator || *separator + 1 == static_cast<size_t>(argc)) {
     return usage_error("no program to start; name it after '--'");
   }
@@ -198,10 +193,16 @@ int main(int argc, char** argv) {
   if (!tuning.empty()) environment["STRIPLINE_TUNING"] = tuning;
   if (!progress.empty()) environment["STRIPLINE_PROGRESS"] = progress;
   if (!model.empty()) environment["STRIPLINE_MODEL"] = model;
-  // It may have come from there; ranks do not need it, but show it.
   const char* usual = std::getenv("STRIPLINE_JOIN_TIMEOUT");  // NOLINT(concurrency-mt-unsafe)
-  if (join_timeout->count() > 0 && (usual == nullptr || join_timeout->results().front() != usual)) {
-    environment["STRIPLINE_JOIN_TIMEOUT"] = join_timeout->results().front();
+  if (join_timeout->count() > 0) {
+    // Ranks do not need it, but show it.
+    environment["STRIPLINE_JOIN_TIMEOUT"] = join_timeout->as<std::string>();
+  } else if (usual != nullptr && *usual != '\0') {
+    const auto seconds = parse_seconds(usual, kTimeLimits);
+    if (!seconds.ok()) {
+      return usage_error(seconds.error().with_context("STRIPLINE_JOIN_TIMEOUT").message());
+    }
+    job.join_timeout_s = *seconds;
   }
   if (debug) environment["STRIPLINE_DEBUG"] = "1";
   if (verbose) environment["STRIPLINE_VERBOSE"] = "1";

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <signal.h>
 #include <string>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -384,11 +385,39 @@ TEST(StriplineRun, UsageErrorsSayWhatToDo) {
   refused({"-n", "2"}, "no program to start");
   refused({"-n", "2", "--"}, "no program to start");
   refused({"-n", "0", "--", "true"}, "--ranks");
-  refused({"--frabic", "tcp", "--", "true"}, "--frabic");
+  refused({"--frabic", "tcp", "--", "true"}, "unknown option --frabic; did you mean --fabric?");
+  refused({"-n", "2", "./p", "1"}, "write '--' before the program");
+  refused({"--seed", "-1", "--", "true"}, "--seed");
+  refused({"--seed", "99999999999999999999", "--", "true"}, "--seed");
+  refused({"--timeout", "0", "--", "true"}, "'0' is out of range; write a time from 1 ms on");
   refused({"--segment", "12Q", "--", "true"}, "write e.g. 4096, 64KiB");
   refused({"--segment", "0", "--", "true"}, "--segment is zero");
   refused({"--clock", "sundial", "--", "true"}, "--clock");
   refused({"--", "/nonexistent/program"}, "cannot start '/nonexistent/program'");
+}
+
+TEST(StriplineRun, AVariableThatIsNoTimeIsNamed) {
+  const Finished job = run_program({program("stripline-run"), "-n", "2", "--", "true"}, 60,
+                                   {{"STRIPLINE_JOIN_TIMEOUT", "abc"}});
+  EXPECT_EQ(job.exit_code, kExitUsage);
+  EXPECT_NE(job.err.find("STRIPLINE_JOIN_TIMEOUT: 'abc' is no time"), std::string::npos) << job.err;
+  EXPECT_EQ(job.err.find("--join-timeout"), std::string::npos) << job.err;
+}
+
+TEST(StriplineRun, TellsItsVersionAndThatOutputIsLost) {
+  EXPECT_TRUE(run({"--version"}).out.starts_with("stripline-run "));
+  EXPECT_EQ(
+      run_as({"sh", "-c", "exec " + program("stripline-run") + " --help >/dev/full"}).exit_code,
+      kExitUnavailable);
+}
+
+TEST(StriplineRun, AModelThatIsAPipeIsRefusedAtOnce) {
+  const TempFolder folder;
+  const std::string pipe = folder / "model.stripline.json";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const Finished job = run(command({"-n", "2", "--model", pipe}, kVirtual));
+  EXPECT_EQ(job.exit_code, kExitBadInput) << job.err;
+  EXPECT_NE(job.err.find("it is a pipe or device"), std::string::npos) << job.err;
 }
 
 TEST(StriplineRun, HelpNamesOptionsAndExitCodes) {
@@ -401,6 +430,9 @@ TEST(StriplineRun, HelpNamesOptionsAndExitCodes) {
 }
 
 TEST(StriplineRun, UnknownFabricAndProfileAreUsageErrors) {
+  const Finished near = run(
+      {"-n", "1", "--fabric", "emulated:opteron-vapy", "--segment", "1M", "--", program("hello")});
+  EXPECT_NE(near.err.find("did you mean 'opteron-vapi'?"), std::string::npos) << near.err;
   for (const char* fabric : {"carrier-pigeon", "emulated:carrier-pigeon"}) {
     const Finished job =
         run({"-n", "2", "--fabric", fabric, "--segment", "1M", "--", program("hello")});

@@ -45,6 +45,24 @@ class Loop : public bootstrap::RanksTest {};
 
 class LoopOnNetworks : public Loop {};
 
+TEST_P(Loop, OptionsMayBeLeftOut) {
+  on_ranks(2, [](Context& context) {
+    const auto mine = context.new_symmetric_array<double>(100);
+    ASSERT_TRUE(mine.ok());
+    const auto theirs = context.on_rank(*mine, 1 - context.rank_me());
+    strip_write(context, theirs, 100, [](size_t begin, size_t end, double* strip) {
+      for (size_t i = begin; i < end; ++i) strip[i - begin] = static_cast<double>(i);
+    });
+    context.barrier();
+    double sum = 0;
+    strip_for(context, theirs, 100, [&](size_t begin, size_t end, const double* strip) {
+      for (size_t i = 0; i < end - begin; ++i) sum += strip[i];
+    });
+    EXPECT_EQ(sum, 4950);
+    context.barrier();
+  });
+}
+
 TEST_P(LoopOnNetworks, ReadsEveryElementOnceInOrderUnderEveryDecomposition) {
   on_ranks(2, [](Context& context) {
     constexpr size_t kHalo = 5;

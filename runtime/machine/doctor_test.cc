@@ -61,6 +61,17 @@ TEST(DoctorTest, TriesEveryOperationOnEveryProvider) {
   EXPECT_TRUE(ok.contains("provider.tcp")) << outcome.output;
 }
 
+TEST(DoctorTest, OutputThatIsLostIsAnError) {
+  const std::string doctor = executable_folder() + "/stripline-doctor";
+  for (const char* arguments : {" --fabric tcp", " --help", " --version"}) {
+    auto process = Subprocess::spawn({.argv = {"sh", "-c", doctor + arguments + " >/dev/full"}});
+    ASSERT_TRUE(process.ok());
+    const auto status = process->wait(60);
+    ASSERT_TRUE(status.ok());
+    EXPECT_EQ(status->exit_code, kExitUnavailable) << arguments;
+  }
+}
+
 TEST(DoctorTest, SaysSoWhenNothingWorks) {
   const Outcome outcome = doctor({"--fabric", "nonsense"});
   EXPECT_EQ(outcome.exit_code, kExitUnavailable);

@@ -6,10 +6,12 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "base/quantity.h"
+#include "base/standard_output.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/machine/exchange.h"
 #include "runtime/machine/findings.h"
@@ -92,6 +94,10 @@ int run(std::vector<std::string> fabrics, bool json) {
     std::printf("\n%s\n", usable ? "This host is ready."
                                  : "This host is not ready: no fabric carried a message.");
   }
+  if (const Status written = flush_standard_output(); !written.ok()) {
+    std::fprintf(stderr, "stripline-doctor: error: %s\n", written.error().message().c_str());
+    return exit_code_for(written.error().code());
+  }
   return usable ? kExitOk : kExitUnavailable;
 }
 
@@ -103,7 +109,7 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Says what this host can do, what limits it, and what to fix: processors, memory and its\n"
       "limits, libfabric's providers, and whether two processes can really communicate."};
-  app.name("stripline doctor");
+  app.name("stripline-doctor");
   bool json = false;
   std::vector<std::string> fabrics;
   app.add_flag("--json", json, "One JSON object per line: the findings, then {\"usable\": ...}");
@@ -113,10 +119,6 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   app.footer(
       "Exit status: 0 if at least one of the fabrics works, 4 if none does, 2 for wrong usage.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? stripline::kExitOk : stripline::kExitUsage;
-  }
+  if (const auto end = stripline::read_command_line(app, argc, argv)) return *end;
   return stripline::machine::run(fabrics, json);
 }

@@ -8,13 +8,6 @@
 namespace stripline::suites::bench {
 namespace {
 
-TEST(CommandLine, SecondsAreNumbersAboveZero) {
-  for (const char* good : {"1", "0.001", "1e3", "10000000"}) EXPECT_EQ(check_seconds(good), "");
-  for (const char* bad : {"", "0", "-1", "nan", "inf", "1e8", "1e999", "5s", "five", " 1"}) {
-    EXPECT_NE(check_seconds(bad).find("is not a number of seconds"), std::string::npos) << bad;
-  }
-}
-
 TEST(CommandLine, AFileThatCannotBeWrittenIsToldFromOneThatCan) {
   const auto folder = std::filesystem::temp_directory_path() /
                       ("stripline-command-line-" + std::to_string(::getpid()));

@@ -1,13 +1,14 @@
 // stripline-bench: lists and runs the experiments. `stripline bench` is this program.
-#include <cstdio>
 #include <iostream>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "base/cancel_signals.h"
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
+#include "base/standard_output.h"
 #include "suites/bench/command_line.h"
 #include "suites/bench/commands.h"
 #include "suites/bench/failure.h"
@@ -46,7 +47,7 @@ void add_common(CLI::App& app, CommonOptions& options) {
       ->allow_extra_args(false);
   app.add_option("-n,--ranks", options.target.ranks, "Ranks to start")
       ->type_name("N")
-      ->check(CLI::Range(1U, 1024U))
+      ->transform(whole_number(1, 1024))
       ->capture_default_str();
   app.add_option("--fabric", options.target.fabric,
                  "Network: a libfabric provider (tcp, shm, ...) or "
@@ -72,29 +73,31 @@ void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option("--runs", options.runs,
                  "Runs: fresh ranks each, the unit over which intervals are taken")
       ->type_name("R")
-      ->check(CLI::Range(1U, 1000U))
+      ->transform(whole_number(1, 1000))
       ->capture_default_str();
   app.add_option("--reps", options.reps, "Most repetitions of a point within a run")
       ->type_name("N")
-      ->check(CLI::Range(1U, 1000000U))
+      ->transform(whole_number(1, 1000000))
       ->capture_default_str();
   app.add_option("--time-budget", options.time_budget_s,
-                 "Seconds that the whole command should take at most (a target, not a limit)")
-      ->type_name("S")
-      ->check(check_seconds);
+                 "Time that the whole command should take at most, e.g. 90, 1:30 (a target, not a "
+                 "limit)")
+      ->type_name("TIME")
+      ->transform(time_within(kMeasuringTimes));
   app.add_option("--timeout", options.target.time_limit_s, "End a run that lasts longer")
-      ->type_name("S")
-      ->check(check_seconds)
+      ->type_name("TIME")
+      ->transform(time_within(kMeasuringTimes))
       ->capture_default_str();
   app.add_option("--seed", options.target.seed,
                  "Seed of the order of points and of emulated jitter")
       ->type_name("N")
+      ->transform(whole_number_from<uint64_t>(0))
       ->capture_default_str();
 }
 
 // A result that did not reach its reader is none.
 int finish(int exit_code) {
-  const Status flushed = flush_output();
+  const Status flushed = flush_standard_output();
   return exit_code != kExitOk || flushed.ok() ? exit_code : report(flushed.error());
 }
 
@@ -136,14 +139,7 @@ int main(int argc, char** argv) {
       ->type_name("FILE");
   add_common(*table, table_options.common);
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& request) {
-    return app.exit(request);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "stripline-bench: %s\nTry 'stripline-bench --help'.\n", error.what());
-    return kExitUsage;
-  }
+  if (const auto end = read_command_line(app, argc, argv)) return *end;
 
   if (*list) {
     if (list_json) {

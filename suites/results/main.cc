@@ -9,8 +9,10 @@
 #include <CLI/CLI.hpp>
 
 #include "base/cancel_signals.h"
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
+#include "base/standard_output.h"
 #include "suites/bench/command_line.h"
 #include "suites/results/analysis.h"
 #include "suites/results/load.h"
@@ -93,19 +95,12 @@ int main(int argc, char** argv) {
       ->type_name("FABRIC=FILE")
       ->allow_extra_args(false);
   app.add_option("--search-budget", options.search_budget_s,
-                 "Seconds of the exhaustive search in each cell (quality)")
-      ->type_name("S")
-      ->check(bench::check_seconds)
+                 "Time of the exhaustive search in each cell (quality)")
+      ->type_name("TIME")
+      ->transform(time_within(bench::kMeasuringTimes))
       ->capture_default_str();
   for (const Command& command : kCommands) app.add_subcommand(command.name, command.help);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& request) {
-    return app.exit(request);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "stripline-results: %s\nTry 'stripline-results --help'.\n", error.what());
-    return kExitUsage;
-  }
+  if (const auto end = read_command_line(app, argc, argv)) return *end;
 
   options.folder = folder;
   options.worker = executable_folder() + "/stripline-worker";
@@ -128,7 +123,7 @@ int main(int argc, char** argv) {
   for (const Command& command : kCommands) {
     if (!app.got_subcommand(command.name)) continue;
     Status printed = command.print(options);
-    if (printed.ok()) printed = bench::flush_output();
+    if (printed.ok()) printed = flush_standard_output();
     return printed.ok() ? kExitOk : report(printed.error(), options);
   }
   return kExitUsage;

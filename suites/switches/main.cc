@@ -20,6 +20,7 @@
 #include <stripline/team.h>
 
 #include "base/atomic_file.h"
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/host_name.h"
@@ -191,10 +192,12 @@ int main(int argc, char** argv) {
       "clusters where neither STRIPLINE_SWITCHES nor Slurm says so. A program of ranks: start it\n"
       "like any other, one rank on each node, while nobody else uses the network:\n\n"
       "  srun --mpi=pmix --ntasks-per-node=1 stripline-switches --out switches.txt\n"
-      "  export STRIPLINE_SWITCHES_FILE=$PWD/switches.txt      # of agents and programs");
+      "  export STRIPLINE_SWITCHES_FILE=$PWD/switches.txt      # of agents and programs",
+      "stripline-switches");
   app.add_option("--repetitions", repetitions, "Gets of each pair, each way")
+      ->type_name("N")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->transform(whole_number(1, 1000000));
   app.add_option("--out", path, "Write the hosts and their switches there (default: to the output)")
       ->type_name("FILE");
   app.footer(
@@ -203,11 +206,7 @@ int main(int argc, char** argv) {
       "one name, 4 a peer cannot be reached or the file not written, 5 a rank died, 6 ranks did "
       "not\n"
       "come, 7 stopped on request. STRIPLINE_SWITCHES_FILE is not read: this writes it.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
-  }
+  if (const auto end = read_command_line(app, argc, argv)) return *end;
   // What an earlier run found, or half of it, is no reason not to find it anew. No threads yet.
   ::unsetenv("STRIPLINE_SWITCHES_FILE");  // NOLINT(concurrency-mt-unsafe)
   auto joined = Context::init();

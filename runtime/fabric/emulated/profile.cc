@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/suggest.h"
 #include "base/whole_file.h"
 #include "runtime/fabric/emulated/builtin_profiles.h"
 
@@ -362,9 +363,10 @@ Result<ProfileRequest> resolve_profile(std::string_view fabric_name) {
   } else {
     const auto file = read_whole_file(name);
     if (!file.ok()) {
-      return Error(ErrorCode::invalid_argument, "unknown profile '" + name + "': not built in (" +
-                                                    known_names() + "), and " +
-                                                    file.error().message());
+      return Error(ErrorCode::invalid_argument, "unknown profile '" + name + "'" +
+                                                    did_you_mean(name, builtin_profile_names()) +
+                                                    "; built in are " + known_names() +
+                                                    ", and as a file: " + file.error().message());
     }
     STRIPLINE_ASSIGN_OR_RETURN(request.profile, parse_profile(*file, "profile '" + name + "'"));
   }

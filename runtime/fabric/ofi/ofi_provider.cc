@@ -11,6 +11,7 @@
 #include <rdma/fi_errno.h>
 
 #include "base/host_memory.h"
+#include "base/suggest.h"
 #include "runtime/fabric/ofi/ofi_address.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
@@ -219,9 +220,10 @@ Result<InfoList> choose_provider(const Library& library, const std::string& fabr
     for (const std::string& name : offered) {
       if (is_selectable(name)) names.insert(fabric_name_of(name));
     }
-    return Error(ErrorCode::invalid_argument,
-                 "unknown fabric '" + fabric + "'; libfabric offers on this host: " + join(names) +
-                     "; or use 'emulated:PROFILE'");
+    return Error(
+        ErrorCode::invalid_argument,
+        "unknown fabric '" + fabric + "'" + did_you_mean(fabric, {names.begin(), names.end()}) +
+            "; libfabric offers on this host: " + join(names) + "; or use 'emulated:PROFILE'");
   }
   const std::string subject = "fabric '" + fabric + "' (provider " + provider + ")";
   const ProviderInfo described = describe_provider(library, provider);

@@ -1,8 +1,8 @@
 #include "runtime/fabric/ofi/ofi_settings.h"
 
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
+
+#include "base/quantity.h"
 
 namespace stripline::fabric::ofi {
 namespace {
@@ -20,14 +20,9 @@ Result<Settings> Settings::from_environment() {
   settings.interface = environment("STRIPLINE_IFACE");
 
   if (const std::string text = environment("STRIPLINE_PEER_TIMEOUT"); !text.empty()) {
-    double seconds = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(seconds) ||
-        seconds <= 0) {
-      return Error(ErrorCode::invalid_argument,
-                   "STRIPLINE_PEER_TIMEOUT is '" + text + "'; use a positive number of seconds");
-    }
-    settings.peer_timeout_s = seconds;
+    const auto seconds = parse_seconds(text, kTimeLimits);
+    if (!seconds.ok()) return seconds.error().with_context("STRIPLINE_PEER_TIMEOUT");
+    settings.peer_timeout_s = *seconds;
   }
   return settings;
 }

@@ -20,6 +20,7 @@
 // found in tens of nanoseconds. Threads: as Context. Bodies may communicate and contain such loops.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -267,6 +268,13 @@ LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, const Loo
   return run.plan();
 }
 
+/// The same with the usual options.
+template <typename T, std::invocable<size_t, size_t, const std::remove_const_t<T>*> Body>
+LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, Body&& body,
+                   CallSite site = CallSite::current()) {
+  return strip_for(context, data, count, LoopOptions{}, std::forward<Body>(body), site);
+}
+
 /// Runs `body(block, begin, end, T* strip)` over several remote blocks that it writes: it must set
 /// every element of the range; where a block has a place, `strip` is what is there, and the body
 /// may leave elements as they are. Blocks come in their order. Returns when everything is visible
@@ -302,6 +310,13 @@ LoopPlan strip_write(Context& context, global_ptr<T> data, size_t count, const L
     body(strip->begin, strip->end, reinterpret_cast<T*>(strip->data));
   }
   return run.plan();
+}
+
+/// The same with the usual options.
+template <typename T, std::invocable<size_t, size_t, T*> Body>
+LoopPlan strip_write(Context& context, global_ptr<T> data, size_t count, Body&& body,
+                     CallSite site = CallSite::current()) {
+  return strip_write(context, data, count, LoopOptions{}, std::forward<Body>(body), site);
 }
 
 }  // namespace stripline

@@ -60,7 +60,7 @@ class Wavefront {
   /// What this rank does of a stage.
   template <typename T>
   struct Stage {
-    size_t lines = 0;             ///< that do not need each other
+    size_t lines = 0;             ///< of which none needs a later one: ranges come in order
     size_t comes = kNoCrossing;   ///< this rank's crossing; kNoCrossing: the sweep begins here
     size_t leaves = kNoCrossing;  ///< the crossing of place's rank; kNoCrossing: it ends here
     size_t width = 0;             ///< elements that a line leaves

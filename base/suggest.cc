@@ -1,8 +1,8 @@
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <algorithm>
 
-namespace stripline::cli {
+namespace stripline {
 
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> before;
@@ -39,4 +39,9 @@ std::optional<std::string> nearest(std::string_view text, const std::vector<std:
   return best;
 }
 
-}  // namespace stripline::cli
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& choices) {
+  const auto guess = nearest(text, choices);
+  return guess ? "; did you mean '" + *guess + "'?" : std::string();
+}
+
+}  // namespace stripline

@@ -1,0 +1,172 @@
+#include "base/command_line.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <sstream>
+#include <vector>
+
+#include "base/exit_codes.h"
+#include "base/standard_output.h"
+#include "base/suggest.h"
+
+namespace stripline {
+namespace {
+
+// The command that was chosen, and how it is called from the shell.
+struct Chosen {
+  const CLI::App* app;
+  std::string name;
+};
+
+Chosen chosen_command(const CLI::App& program) {
+  Chosen chosen{&program, program.get_name()};
+  while (!chosen.app->get_subcommands().empty()) {
+    chosen.app = chosen.app->get_subcommands().front();
+    chosen.name += " " + chosen.app->get_name();
+  }
+  return chosen;
+}
+
+// Those of the command, and of the ones above it, which it takes as well.
+std::vector<std::string> known_options(const CLI::App* app) {
+  std::vector<std::string> names;
+  for (; app != nullptr; app = app->get_parent()) {
+    for (const CLI::Option* option : app->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+      for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> known_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return names;
+}
+
+bool looks_like_option(const std::string& argument) {
+  return argument.size() > 1 && argument.front() == '-' && argument != "--";
+}
+
+// About the first argument that nothing takes; nullopt: all are taken.
+std::optional<std::string> stray_argument(const CLI::App& program, const Chosen& chosen,
+                                          std::string_view hint) {
+  std::vector<std::string> left = program.remaining(true);
+  std::erase(left, "--");
+  if (left.empty()) return std::nullopt;
+  const std::string& first = left.front();
+  if (looks_like_option(first)) {
+    const std::string name = first.substr(0, first.find('='));
+    const auto known = known_options(chosen.app);
+    // Single dashes before long names are a habit of other programs.
+    auto guess = nearest(name, known);
+    if (!guess && !name.starts_with("--")) guess = nearest("-" + name, known);
+    return "unknown option " + name + (guess ? "; did you mean " + *guess + "?" : std::string());
+  }
+  if (const auto commands = known_commands(*chosen.app); !commands.empty()) {
+    const auto guess = nearest(first, commands);
+    return "unknown command '" + first + "'" +
+           (guess ? "; did you mean '" + chosen.name + " " + *guess + "'?" : std::string());
+  }
+  return "unexpected argument '" + first + "'" +
+         (hint.empty() ? std::string() : "; " + std::string(hint));
+}
+
+bool asks_for_text(const CLI::ParseError& error) {
+  return error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
+}
+
+}  // namespace
+
+CLI::Validator whole_number(uint64_t low, uint64_t high) {
+  return {[low, high](std::string& text) {
+            uint64_t value = 0;
+            const char* const end = text.data() + text.size();
+            const auto [parsed, error] = std::from_chars(text.data(), end, value);
+            if (error == std::errc() && parsed == end && value >= low && value <= high) {
+              text = std::to_string(value);
+              return std::string();
+            }
+            return "'" + text + "' is not a whole number from " + std::to_string(low) + " to " +
+                   std::to_string(high);
+          },
+          ""};
+}
+
+CLI::Validator size_from(uint64_t least) {
+  return {[least](std::string& text) {
+            const auto bytes = parse_bytes(text, "the size");
+            if (!bytes.ok()) return bytes.error().message();
+            if (*bytes < least) {
+              return "'" + text + "' is too small; it is " + exact_bytes_text(least) + " at least";
+            }
+            text = std::to_string(*bytes);
+            return std::string();
+          },
+          ""};
+}
+
+CLI::Validator time_within(const TimeRange& range) {
+  return {[range](std::string& text) {
+            const auto seconds = parse_seconds(text, range);
+            if (!seconds.ok()) return seconds.error().message();
+            std::ostringstream exact;
+            exact.precision(17);
+            exact << *seconds;
+            text = exact.str();
+            return std::string();
+          },
+          ""};
+}
+
+std::string usage_line(const std::string& program, const std::string& message) {
+  const std::string name = program.substr(0, program.find(' '));
+  const bool asks = message.ends_with('?');
+  return name + ": error: " + message + (asks ? " See '" : "; see '") + program + " --help'\n";
+}
+
+CommandLineEnd command_line_end(const CLI::App& app, const CLI::ParseError& error,
+                                std::string_view stray) {
+  CommandLineEnd end;
+  if (asks_for_text(error)) {
+    std::ostringstream out;
+    std::ostringstream none;
+    app.exit(error, out, none);
+    end.out = out.str();
+    return end;
+  }
+  end.exit_code = kExitUsage;
+  const Chosen chosen = chosen_command(app);
+  end.err = usage_line(chosen.name, stray_argument(app, chosen, stray).value_or(error.what()));
+  return end;
+}
+
+std::optional<int> read_command_line(CLI::App& app, int argc, const char* const* argv,
+                                     std::string_view stray) {
+  add_version(app);
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    const CommandLineEnd end = command_line_end(app, error, stray);
+    std::fputs(end.out.c_str(), stdout);
+    std::fputs(end.err.c_str(), stderr);
+    if (end.exit_code != kExitOk) return end.exit_code;
+  }
+  const Status written = flush_standard_output();
+  if (written.ok()) return kExitOk;
+  std::fprintf(stderr, "%s: error: %s\n", app.get_name().c_str(),
+               written.error().message().c_str());
+  return exit_code_for(written.error().code());
+}
+
+void add_version(CLI::App& app) {
+  app.set_version_flag("--version", app.get_name() + " " + std::string(program_version()),
+                       "Print the version");
+}
+
+std::string_view program_version() { return STRIPLINE_VERSION; }
+
+}  // namespace stripline

@@ -1,0 +1,62 @@
+// What the command lines of all programs have in common: numbers, sizes and times that are read
+// and refused alike, mistakes that are told in one line, and --version. A library of its own
+// (stripline_command_line), so that base itself needs no CLI11.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "base/quantity.h"
+
+namespace stripline {
+
+/// For Option::transform(): accepts decimal whole numbers from `low` to `high`. CLI11 itself wraps
+/// negative numbers, and reads 010 as 8.
+CLI::Validator whole_number(uint64_t low, uint64_t high);
+
+/// Those that a variable of this type can hold.
+template <std::unsigned_integral Number>
+CLI::Validator whole_number_from(Number low) {
+  return whole_number(low, std::numeric_limits<Number>::max());
+}
+
+/// For Option::transform() of a number of bytes: what parse_bytes() reads, from `least` on.
+CLI::Validator size_from(uint64_t least);
+
+/// For Option::transform() of a number of seconds: what parse_seconds() reads, within `range`.
+CLI::Validator time_within(const TimeRange& range);
+
+/// How a command line ends that starts nothing.
+struct CommandLineEnd {
+  int exit_code = 0;  ///< kExitOk, or kExitUsage
+  std::string out;    ///< for standard output: help, or the version
+  std::string err;    ///< for standard error: one line
+};
+
+/// Of the exception that `app` has thrown while parsing. An unknown option or command comes before
+/// what else is wrong, as it is mostly the reason, and names the nearest known one. `stray` is said
+/// of an argument where none is expected.
+CommandLineEnd command_line_end(const CLI::App& app, const CLI::ParseError& error,
+                                std::string_view stray = {});
+
+/// "PROGRAM: error: MESSAGE; see 'PROGRAM --help'\n"
+std::string usage_line(const std::string& program, const std::string& message);
+
+/// Adds --version and parses. Prints help, version or mistake, and returns the exit code of a
+/// program that ends there; nullopt: it goes on.
+std::optional<int> read_command_line(CLI::App& app, int argc, const char* const* argv,
+                                     std::string_view stray = {});
+
+/// Adds --version, which prints the name of the app and the version of this build.
+void add_version(CLI::App& app);
+
+/// "0.1.0"
+std::string_view program_version();
+
+}  // namespace stripline

@@ -1,0 +1,40 @@
+#include "base/host_and_port.h"
+
+#include <charconv>
+#include <system_error>
+
+namespace stripline {
+
+std::string HostAndPort::text() const {
+  const bool bare_ipv6 = host.find(':') != std::string::npos;
+  return (bare_ipv6 ? "[" + host + "]" : host) + ":" + port;
+}
+
+Result<HostAndPort> parse_host_and_port(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  std::string_view host = text.substr(0, colon == std::string_view::npos ? 0 : colon);
+  const std::string_view port = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    host = "";  // an IPv6 address needs its brackets
+  }
+  unsigned number = 0;
+  const auto [end, ec] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (!host.empty() && ec == std::errc() && end == port.data() + port.size() && number > 0 &&
+      number <= 65535) {
+    return HostAndPort{std::string(host), std::string(port)};
+  }
+  constexpr const char* kExamples = "; write HOST:PORT, e.g. head:7411 or [::1]:7411";
+  if (text.empty()) {
+    return Error(ErrorCode::invalid_argument,
+                 std::string("the address of the server is empty") + kExamples);
+  }
+  return Error(
+      ErrorCode::invalid_argument,
+      "'" + std::string(text) +
+          (colon == std::string_view::npos ? "' names no port" : "' is no address of a server") +
+          kExamples);
+}
+
+}  // namespace stripline

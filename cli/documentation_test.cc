@@ -1,0 +1,67 @@
+// That docs/cli.md and the grammar name the same options.
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "cli/parse.h"
+
+namespace stripline::cli {
+namespace {
+
+std::set<std::string> options_in(const std::string& text) {
+  const std::regex option("--[a-z][a-z-]*");
+  std::set<std::string> found;
+  for (auto match = std::sregex_iterator(text.begin(), text.end(), option);
+       match != std::sregex_iterator(); ++match) {
+    found.insert(match->str());
+  }
+  return found;
+}
+
+std::set<std::string> options_of_all_commands() {
+  const std::vector<std::vector<std::string>> commands = {{},
+                                                          {"campaign", "run"},
+                                                          {"campaign", "watch"},
+                                                          {"campaign", "list"},
+                                                          {"campaign", "show"},
+                                                          {"campaign", "cancel"},
+                                                          {"campaign", "export"},
+                                                          {"model", "list"},
+                                                          {"model", "show"},
+                                                          {"model", "fetch"},
+                                                          {"explain", "loop"},
+                                                          {"explain", "nest"},
+                                                          {"explain", "call"},
+                                                          {"explain", "sweep"},
+                                                          {"nodes"},
+                                                          {"version"}};
+  std::set<std::string> found;
+  for (std::vector<std::string> command : commands) {
+    command.emplace_back("--help");
+    found.merge(options_in(parse_command_line(command).out));
+  }
+  return found;
+}
+
+TEST(Documentation, NamesTheOptionsThatThereAre) {
+  const char* source = std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
+  if (source == nullptr) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
+  std::ostringstream text;
+  text << std::ifstream(std::string(source) + "/docs/cli.md").rdbuf();
+  std::set<std::string> documented = options_in(text.str());
+  // Of the agent, and of `stripline run`.
+  for (const char* other : {"--worker", "--quiet", "--trace", "--verbose"}) documented.erase(other);
+  std::set<std::string> known = options_of_all_commands();
+  // Examples in the help of a command may show those of `stripline run`.
+  known.erase("--trace");
+  EXPECT_EQ(documented, known);
+}
+
+}  // namespace
+}  // namespace stripline::cli

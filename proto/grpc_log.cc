@@ -1,0 +1,14 @@
+#include "proto/grpc_log.h"
+
+#include <cstdlib>
+#include <grpc/support/log.h>
+
+namespace stripline {
+
+void silence_grpc() {
+  // Before any thread is started. NOLINTNEXTLINE(concurrency-mt-unsafe)
+  if (std::getenv("GRPC_VERBOSITY") != nullptr) return;
+  gpr_set_log_function([](gpr_log_func_args* /*line*/) {});
+}
+
+}  // namespace stripline
