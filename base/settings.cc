@@ -41,7 +41,11 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_DATA_CACHE", "0",
              "1: loops and nests keep what they fetch until the rank's next synchronisation"},
     Variable{"STRIPLINE_PEER_TIMEOUT", "120",
-             "seconds without any completion after which a rank gives its peers up"},
+             "seconds after which a rank whose process is stopped, or that answers nothing that "
+             "is under way to it, ends the job"},
+    Variable{"STRIPLINE_STALL_NOTICE", "60",
+             "seconds without progress of any rank after which the launcher says where each of "
+             "them is; 0: never"},
     Variable{"STRIPLINE_JOIN_TIMEOUT", "60", "seconds in which all ranks have to join the job"},
     Variable{"STRIPLINE_DEBUG", "0",
              "1: checks what the program does: freed memory, conflicts, mismatched collectives"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -136,12 +137,14 @@ void ActiveMessages::send(Rank target, uint32_t handler, std::span<const std::by
     return;
   }
   Peer& peer = peers_[target];
+  std::optional<fabric::Waiting> waiting;
   while (true) {
     if (peer.credits[0] == 0) {
       ++statistics_.credit_stalls;
       wait([&peer] { return peer.credits[0] > 0; });
     }
     if (transmit(target, id, Class::request, head, body)) return;
+    if (!waiting) waiting.emplace(fabric_.wait_count());
     progress();
   }
 }
@@ -326,6 +329,7 @@ bool ActiveMessages::wait(const std::function<bool()>& condition, double deadlin
     bool holds = false;
     bool has_more() const { return !messages.work_.empty() || messages.ready(); }
   } watch{condition, *this};
+  const fabric::Waiting waiting(fabric_.wait_count());
   while (true) {
     // With nothing but a lack of room, only progress helps.
     while (!work_.empty() && !flush_work()) {

@@ -155,6 +155,7 @@ class ActiveMessages final : public fabric::MessageSink {
   /// Fabric::wait_for, and meanwhile and afterwards as flush(): what peers asked for goes on.
   void wait_for(const fabric::Counter& counter) {
     const auto done_or_ready = [this, &counter] { return counter.pending == 0 || ready(); };
+    const fabric::Waiting waiting(fabric_.wait_count());
     while (true) {
       fabric_.wait(done_or_ready, std::numeric_limits<double>::infinity());
       flush();

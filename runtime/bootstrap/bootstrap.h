@@ -57,6 +57,13 @@ class Bootstrap {
   /// Where the launcher wants to find what this rank did last; null if it does not ask.
   virtual OperationMemory* operation_memory() { return nullptr; }
 
+  /// Whether another rank is known to run its program, outside of waits: what it owes its peers may
+  /// still come. False where nothing is known of it.
+  virtual bool computes([[maybe_unused]] uint32_t rank) const { return false; }
+
+  /// Whether who started the ranks notices when one of their processes is stopped.
+  virtual bool notices_stopped() const { return false; }
+
   /// The fibers that this rank is one of; null if it is none.
   virtual fabric::Crew* crew() { return nullptr; }
 };

@@ -50,7 +50,7 @@ class Launched final : public Bootstrap {
         ranks_(ranks),
         job_id_(std::move(job_id)),
         channel_(UniqueFd(control_fd)),
-        operation_memory_(operation_memory_from_environment()) {}
+        records_(rank_records_from_environment()) {}
 
   uint32_t rank() const override { return rank_; }
   uint32_t ranks() const override { return ranks_; }
@@ -84,7 +84,11 @@ class Launched final : public Bootstrap {
 
   JsonChannel* control() override { return &channel_; }
 
-  OperationMemory* operation_memory() override { return operation_memory_; }
+  OperationMemory* operation_memory() override { return records_.own; }
+
+  // Who hands down records reads them (JobWatch).
+  bool notices_stopped() const override { return records_.own != nullptr; }
+  bool computes(uint32_t rank) const override { return records_.computes(rank_, rank); }
 
  private:
   Result<std::vector<std::string>> addresses_of(const Json& answer) const {
@@ -119,7 +123,7 @@ class Launched final : public Bootstrap {
   uint32_t ranks_;
   std::string job_id_;
   JsonChannel channel_;
-  OperationMemory* operation_memory_;
+  RankRecords records_;
 };
 
 // Read at start-up only, before the program has reason to change its environment.

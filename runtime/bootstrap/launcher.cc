@@ -14,6 +14,7 @@
 
 #include <stripline/global_ptr.h>
 
+#include "base/process_state.h"
 #include "runtime/bootstrap/hex.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
@@ -240,6 +241,10 @@ std::optional<RankEvent> Launcher::to_event(uint32_t rank, Json message) {
       event.error = Error(ErrorCode::data_loss, "its join message is malformed");
       return event;
     }
+    const Json pid = message.value("pid", Json());
+    if (pid.is_number_integer()) {
+      processes_[rank - first_rank_].joined_as = static_cast<pid_t>(pid.get<int64_t>());
+    }
     RankEvent event = event_of(RankEvent::Kind::joined, rank);
     event.address = *std::move(address);
     event.host = text("host");
@@ -313,6 +318,18 @@ void Launcher::send_abort(const Error& reason) {
     // A rank that does not read is killed anyhow.
     [[maybe_unused]] const Status sent = rank.channel.post(message);
   }
+}
+
+std::optional<Launcher::Process> Launcher::process(uint32_t rank) const {
+  const Rank& own = processes_.at(rank - first_rank_);
+  // Each rank leads a process group. Numbers of other PID namespaces mean other processes here.
+  if (own.joined_as > 0) {
+    const auto joined = process_state(own.joined_as);
+    if (joined && joined->group == own.process.pid()) return Process{own.joined_as, joined->state};
+  }
+  const auto started = process_state(own.process.pid());
+  if (!started) return std::nullopt;
+  return Process{own.process.pid(), started->state};
 }
 
 void Launcher::signal(int signal_number) {

@@ -107,6 +107,19 @@ class Launcher {
 
   /// The process of a rank (by its number in the job).
   pid_t pid(uint32_t rank) const { return processes_.at(rank - first_rank_).process.pid(); }
+  /// What the kernel says of a rank's process (by its number in the job): of the one that joined,
+  /// if that is a child of the one started here; nullopt where /proc cannot be read.
+  struct Process {
+    pid_t pid = 0;
+    char state = 0;  ///< ProcessState::state
+  };
+  std::optional<Process> process(uint32_t rank) const;
+  /// What the rank has recorded (OperationRecords).
+  std::string operation(uint32_t rank) const {
+    return operations_.last_operation(rank - first_rank_);
+  }
+  uint64_t waits(uint32_t rank) const { return operations_.waits(rank - first_rank_); }
+
   /// Ranks whose processes run.
   uint32_t running() const { return running_; }
   uint32_t first_rank() const { return first_rank_; }
@@ -120,6 +133,7 @@ class Launcher {
     Subprocess process;
     JsonChannel channel;
     UniqueFd exit_fd;      // pidfd: readable when the process has ended
+    pid_t joined_as = 0;   // the process that joined; a wrapper may have started it
     bool open = true;      // the channel
     bool done = false;     // its exit has been reported
     bool excused = false;  // it said how it ends: left or failed

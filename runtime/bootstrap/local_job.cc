@@ -40,7 +40,8 @@ class LocalJob {
       : options_(options),
         launcher_(std::move(launcher)),
         start_(Clock::now()),
-        records_(launcher_.ranks()) {}
+        records_(launcher_.ranks()),
+        watch_(launcher_.first_rank(), launcher_.ranks(), options.watch) {}
 
   JobOutcome run() {
     std::optional<JobOutcome> cause;
@@ -58,7 +59,10 @@ class LocalJob {
         cause = JobOutcome{kExitCancelled, "cancelled"};
         break;
       }
-      const auto event = launcher_.next(std::isinf(limit) ? -1 : limit - now, options_.cancel_fd);
+      if (now >= next_look_s_) cause = look(now);
+      if (cause) break;
+      const double wait_s = std::min(limit, next_look_s_) - elapsed();
+      const auto event = launcher_.next(std::max(wait_s, 0.0), options_.cancel_fd);
       if (!event) continue;
       if (handle(*event)) cause = settle();
     }
@@ -68,6 +72,7 @@ class LocalJob {
       if (!event) return regular_outcome();
       if (handle(*event)) cause = settle();
     }
+    if (tells_where(*cause)) cause->where = where();
     end(*cause);
     if (explained_by_) cause->message += others_alike(*explained_by_);
     return *cause;
@@ -80,6 +85,50 @@ class LocalJob {
     if (options_.cancel_fd < 0) return false;
     pollfd readable{options_.cancel_fd, POLLIN, 0};
     return ::poll(&readable, 1, 0) > 0;
+  }
+
+  /// What is seen of the ranks now; what they are in only if it is asked for.
+  std::vector<RankSight> sights(bool with_operations) const {
+    std::vector<RankSight> all(records_.size());
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      const uint32_t rank = launcher_.first_rank() + i;
+      RankSight& sight = all[i];
+      if (records_[i].joined) sight.stage = RankSight::Stage::joined;
+      if (records_[i].left) sight.stage = RankSight::Stage::left;
+      if (records_[i].exit) sight.stage = RankSight::Stage::ended;
+      if (records_[i].failed) sight.stage = RankSight::Stage::failed;
+      sight.waits = launcher_.waits(rank);
+      if (with_operations) sight.operation = launcher_.operation(rank);
+      if (records_[i].exit) continue;
+      if (const auto process = launcher_.process(rank)) {
+        sight.pid = process->pid;
+        sight.state = process->state;
+      }
+    }
+    return all;
+  }
+
+  /// Looks at the ranks. Returns the end of the job if one has been stopped for too long.
+  std::optional<JobOutcome> look(double now) {
+    next_look_s_ = now + watch_.interval_s();
+    const auto stopped = watch_.look(now, sights(false));
+    if (stopped) return JobOutcome{kExitRankDied, *stopped};
+    if (watch_.has_stalled() && options_.on_stall) options_.on_stall(watch_.where(sights(true)));
+    return std::nullopt;
+  }
+
+  std::string where() {
+    const std::vector<RankSight> now = sights(true);
+    [[maybe_unused]] const auto stopped = watch_.look(elapsed(), now);
+    return watch_.where(now);
+  }
+
+  /// Whether how the job ended leaves open what its ranks were waiting for.
+  bool tells_where(const JobOutcome& cause) const {
+    if (cause.exit_code == kExitTimeout || cause.exit_code == kExitCancelled) return true;
+    if (cause.exit_code != kExitRankDied) return false;
+    return std::ranges::none_of(
+        records_, [](const RankRecord& record) { return depth(record) < kDepthOfLostPeer; });
   }
 
   std::string name(size_t index) const {
@@ -174,6 +223,7 @@ class LocalJob {
   }
 
   /// How far a record explains the failure of others; smaller is deeper.
+  static constexpr int kDepthOfLostPeer = 4;
   static int depth(const RankRecord& record) {
     if (record.exit && record.exit->signal != 0) return 0;
     const bool lost_peer = record.failed && (record.failed->code() == ErrorCode::aborted ||
@@ -181,7 +231,7 @@ class LocalJob {
     if (record.failed && !lost_peer) return 1;
     if (record.exit && !record.left && !record.failed) return 2;
     if (record.closed && record.closed->code() != ErrorCode::unavailable) return 3;
-    if (lost_peer) return 4;
+    if (lost_peer) return kDepthOfLostPeer;
     if (record.closed) return 5;
     return 6;
   }
@@ -287,6 +337,8 @@ class LocalJob {
   Launcher launcher_;
   Clock::time_point start_;
   std::vector<RankRecord> records_;
+  JobWatch watch_;
+  double next_look_s_ = 0;
   size_t joined_ = 0;
   bool all_told_ = false;               // that they have
   bool introduced_ = false;             // and all have read it

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/exit_codes.h"
+#include "runtime/bootstrap/job_watch.h"
 #include "runtime/bootstrap/launcher.h"
 
 namespace stripline::bootstrap {
@@ -22,6 +23,10 @@ struct JobOptions {
   int cancel_fd = -1;
   /// How long ranks may take to end after SIGTERM, before SIGKILL.
   double grace_s = 0.3;
+  WatchSettings watch;
+  /// Called once with where the ranks are, for a person, when none has got on for
+  /// watch.stall_notice_s.
+  std::function<void(const std::string& where)> on_stall;
   /// Called when all ranks have joined and know each other.
   std::function<void(Launcher&)> on_ready;
   /// Called for each message of a rank that is not of the launch itself.
@@ -37,11 +42,16 @@ struct JobOutcome {
   /// For a person: who ended the job and why. Empty for kExitOk, and when a rank left in good order
   /// and then exited with a code of its own.
   std::string message;
+  /// For a person: where the ranks were (JobWatch::where()), if the job was ended because of a
+  /// time limit, a cancellation, or a rank that nobody hears. Else empty.
+  std::string where = {};
 };
 
 /// Runs the job to its end. When a rank dies, the others have been ended within `grace_s` plus 0.5
 /// s of it. Of several failures, the message names the one that explains the others: a rank that
-/// was killed before ranks that lost their peer. Ranks that failed alike are counted, not repeated.
+/// was killed before ranks that lost their peer. A rank whose process is stopped while others are
+/// not ends the job with kExitRankDied after watch.peer_timeout_s. Ranks that failed alike are
+/// counted, not repeated.
 JobOutcome run_job(const JobOptions& options);
 
 }  // namespace stripline::bootstrap

@@ -1,9 +1,12 @@
-// What a rank did last, where its launcher can still read it when the rank has been killed: memory
-// that the launcher hands down, written with plain stores.
+// What a rank is in and did last, where its launcher can read it at any time, also when the rank
+// has been killed: memory that the launcher hands down, written with plain stores.
 //
 // The rank names an operation by a string that lives as long as the program; each name is written
-// out once, and then referred to. An operation takes two words: what the rank is in, and what it
-// last started with which rank and how many bytes; each is stored at once, so that none is torn.
+// out once, and then referred to. An operation takes three words: what the rank is in, what it
+// last started with which rank and how many bytes, and where the call stands in the program; each
+// is stored at once, so that none is torn. A count of waits tells whoever looks now and then
+// whether the rank waits, and whether it is the wait of the last look; the rank need not read a
+// clock.
 #pragma once
 
 #include <array>
@@ -12,6 +15,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
+
+#include <stripline/call_site.h>
 
 #include "base/subprocess.h"
 
@@ -27,7 +32,9 @@ struct OperationMemory {
 
   std::atomic<uint64_t> current;  ///< number of the name of the operation that the rank is in
   std::atomic<uint64_t> started;  ///< with a peer: see OperationRecorder::pack()
-  std::array<uint64_t, 6> reserved;
+  std::atomic<uint64_t> site;     ///< of an operation: see OperationRecorder::pack_site()
+  std::atomic<uint64_t> waits;    ///< begun and ended: odd while the rank waits
+  std::array<uint64_t, 4> reserved;
   std::array<std::array<char, kNameBytes>, kNames> names;  ///< number 1 is the first
 };
 static_assert(sizeof(OperationMemory) == 8192);
@@ -58,12 +65,27 @@ class OperationRecorder {
     memory_->current.store(number, std::memory_order_relaxed);
   }
 
+  /// The operation of this name was called there last. String literals.
+  void at(const char* name, CallSite site) {
+    if (memory_ == nullptr || site.file == nullptr) return;
+    memory_->site.store(
+        pack_site(number_of(name), number_of(site.file), static_cast<uint32_t>(site.line)),
+        std::memory_order_relaxed);
+  }
+
   const char* name() const { return name_; }
+
+  /// Where to count waits, OperationMemory::waits, from attach() on.
+  std::atomic<uint64_t>& waits() { return memory_ != nullptr ? memory_->waits : own_waits_; }
 
   /// 8 bits of the name's number, 21 of the rank, 35 of the bytes, of which more are not told.
   static constexpr uint64_t kMostBytes = (uint64_t{1} << 35) - 1;
   static constexpr uint64_t pack(uint64_t number, uint32_t peer, uint64_t bytes) {
     return number << 56 | uint64_t{peer} << 35 | (bytes < kMostBytes ? bytes : kMostBytes);
+  }
+  /// 8 bits of the number of the operation's name, 8 of that of the file's, and the line.
+  static constexpr uint64_t pack_site(uint64_t number, uint64_t file, uint32_t line) {
+    return number << 56 | file << 48 | line;
   }
 
  private:
@@ -86,13 +108,25 @@ class OperationRecorder {
 
   const char* name_;
   OperationMemory* memory_ = nullptr;
+  std::atomic<uint64_t> own_waits_{0};
   std::array<Known, 256> known_{};  // a hash table by address; never full
   size_t known_names_ = 0;
 };
 
-/// The memory of this process that the environment names, mapped, for its whole life; null if there
-/// is none or it is not what a launcher hands down. The descriptor is closed.
-OperationMemory* operation_memory_from_environment();
+/// What a rank gets of its launcher's records.
+struct RankRecords {
+  OperationMemory* own = nullptr;            ///< this process's; null: there are none
+  std::span<const OperationMemory> started;  ///< of all ranks that the launcher has started here
+  size_t index = 0;                          ///< of `own` among them
+
+  /// Whether the rank `other` (numbers in the job; `rank` is this one) has recorded that it is not
+  /// in a wait: what it owes others may come when it has computed. False where nothing is known.
+  bool computes(uint32_t rank, uint32_t other) const;
+};
+
+/// The records that the environment names, mapped for the life of this process; none if there are
+/// none or it is not what a launcher hands down. The descriptor is closed.
+RankRecords rank_records_from_environment();
 
 /// The launcher's side: memory for some ranks in one descriptor.
 class OperationRecords {
@@ -104,9 +138,13 @@ class OperationRecords {
   /// What the rank at `index` gets as kOperationRecordVariable, with `descriptor` for file().
   static std::string variable(int descriptor, uint32_t index);
 
-  /// What the rank at `index` was in when it ended, to follow "its last operation was": e.g. "wait,
-  /// after rput of 8 bytes to rank 1". Empty if it has recorded nothing, or nonsense.
+  /// What the rank at `index` is in, or was in when it ended, to follow "its last operation was":
+  /// e.g. "wait, after rput of 8 bytes with rank 1", "barrier (solver.cc:40)". Empty if it has
+  /// recorded nothing, or nonsense.
   std::string last_operation(uint32_t index) const;
+
+  /// Waits that the rank at `index` has begun and ended: odd while it waits.
+  uint64_t waits(uint32_t index) const;
 
  private:
   UniqueFd file_;

@@ -14,11 +14,15 @@ namespace stripline::bootstrap {
 namespace {
 
 // Maps what a launcher has made, as a rank does.
-OperationMemory* map(const OperationRecords& records, uint32_t index) {
+RankRecords map_all(const OperationRecords& records, uint32_t index) {
   const int copy = ::dup(records.file());
   const ScopedEnvironment environment(
       {{kOperationRecordVariable, OperationRecords::variable(copy, index)}});
-  return operation_memory_from_environment();
+  return rank_records_from_environment();
+}
+
+OperationMemory* map(const OperationRecords& records, uint32_t index) {
+  return map_all(records, index).own;
 }
 
 TEST(OperationRecord, TheLauncherReadsWhatTheRankIsIn) {
@@ -42,11 +46,52 @@ TEST(OperationRecord, TheLauncherReadsWhatTheRankIsIn) {
   EXPECT_EQ(records.last_operation(3), "");
 }
 
+TEST(OperationRecord, TheLauncherSeesWhereTheCallStandsAndWhetherTheRankWaits) {
+  const OperationRecords records(2);
+  OperationRecorder operation("start-up");
+  operation.attach(map(records, 1));
+  operation.start("rput", 0, 8);
+  operation = "barrier";
+  operation.at("barrier",
+               {"/home/user/a/very/long/path/that/does/not/fit/into/a/name/solver.cc", 40});
+  EXPECT_EQ(records.last_operation(1), "barrier (solver.cc:40)");
+  // The place is that of one operation.
+  operation = "wait";
+  EXPECT_EQ(records.last_operation(1), "wait, after rput of 8 bytes with rank 0");
+  operation.at("wait", {});
+  EXPECT_EQ(records.last_operation(1), "wait, after rput of 8 bytes with rank 0");
+  EXPECT_EQ(records.waits(1), 0U);
+  operation.waits().store(3);
+  EXPECT_EQ(records.waits(1), 3U);
+  EXPECT_EQ(records.waits(0), 0U);
+  EXPECT_EQ(records.waits(2), 0U);
+}
+
+TEST(OperationRecord, RanksSeeWhichOthersOfTheirLauncherCompute) {
+  const OperationRecords records(3);
+  // Ranks 10 to 12 of a job.
+  const RankRecords seen = map_all(records, 1);
+  EXPECT_FALSE(seen.computes(11, 12)) << "it has recorded nothing yet";
+  OperationRecorder other("start-up");
+  other.attach(map(records, 2));
+  EXPECT_TRUE(seen.computes(11, 12));
+  other.waits().store(1);
+  EXPECT_FALSE(seen.computes(11, 12));
+  other.waits().store(2);
+  EXPECT_TRUE(seen.computes(11, 12));
+  EXPECT_FALSE(seen.computes(11, 13)) << "of another host";
+  EXPECT_FALSE(seen.computes(11, 9));
+  EXPECT_FALSE(seen.computes(11, 0));
+  EXPECT_FALSE(RankRecords().computes(0, 1));
+}
+
 TEST(OperationRecord, WithoutMemoryOnlyTheNameIsKept) {
   OperationRecorder operation("start-up");
   operation = "barrier";
   operation.start("rput", 1, 1);
+  operation.at("rput", CallSite::current());
   EXPECT_STREQ(operation.name(), "rput");
+  operation.waits().store(1);
 }
 
 TEST(OperationRecord, ManyAndLongNamesDoNoHarm) {
@@ -83,7 +128,7 @@ TEST(OperationRecord, OnlyWhatALauncherHandsDownIsMapped) {
         file + ":18446744073709543424", std::string("-1:0"), std::string("9999:0"),
         std::to_string(pipe_end) + ":0"}) {
     const ScopedEnvironment environment({{kOperationRecordVariable, text}});
-    EXPECT_EQ(operation_memory_from_environment(), nullptr) << text;
+    EXPECT_EQ(rank_records_from_environment().own, nullptr) << text;
   }
   ::close(pipe_end);
 }

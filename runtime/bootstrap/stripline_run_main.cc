@@ -236,11 +236,24 @@ int main(int argc, char** argv) {
     };
   }
 
+  const auto watch = bootstrap::watch_settings(environment);
+  if (!watch.ok()) return usage_error(watch.error().message());
+  job.watch = *watch;
+  job.on_stall = [&](const std::string& where) {
+    std::fprintf(stderr,
+                 "stripline-run: no rank has made progress for %g s; the job goes on. Where the "
+                 "ranks are:\n%s\n",
+                 job.watch.stall_notice_s, where.c_str());
+  };
+
   const UniqueFd signals = catch_cancel_signals();
   job.cancel_fd = signals.get();
   const bootstrap::JobOutcome outcome = bootstrap::run_job(job);
   if (!outcome.message.empty()) {
     std::fprintf(stderr, "stripline-run: %s\n", outcome.message.c_str());
+  }
+  if (!outcome.where.empty()) {
+    std::fprintf(stderr, "Where the ranks were:\n%s\n", outcome.where.c_str());
   }
   return outcome.exit_code;
 }

@@ -9,6 +9,7 @@
 // reported once through the FailureHandler, which does not return.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -154,6 +155,29 @@ using FailureHandler = std::function<void(const Error&)>;
 class Shortcuts;  // shortcuts.h
 class Crew;       // crew.h
 
+/// While it lives the rank waits, for whoever looks from outside: a count of waits begun and ended,
+/// to which only this rank writes, is odd. A wait within another one is the same wait.
+class Waiting {
+ public:
+  explicit Waiting(std::atomic<uint64_t>& count)
+      : count_(count), outer_((count.load(std::memory_order_relaxed) & 1) != 0) {
+    if (!outer_) add_one();
+  }
+  ~Waiting() {
+    if (!outer_) add_one();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  void add_one() {
+    count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  std::atomic<uint64_t>& count_;
+  bool outer_;
+};
+
 class Fabric {
  public:
   virtual ~Fabric() = default;
@@ -292,6 +316,12 @@ class Fabric {
   /// How another rank is reached; valid after connect().
   virtual SameNode way_to(Rank) const { return SameNode::network; }
 
+  /// From now on waits are counted there, those for room in a queue among them. Outlives the
+  /// fabric.
+  void count_waits(std::atomic<uint64_t>& count) { waits_ = &count; }
+  /// For Waiting, in those who wait by this fabric.
+  std::atomic<uint64_t>& wait_count() { return *waits_; }
+
   virtual Traffic traffic() const = 0;
 
   /// What this fabric offers beyond; null: nothing. Valid as long as the fabric.
@@ -302,6 +332,8 @@ class Fabric {
 
  private:
   Work* work_ = nullptr;
+  std::atomic<uint64_t> uncounted_waits_{0};
+  std::atomic<uint64_t>* waits_ = &uncounted_waits_;
 };
 
 /// What is asked for when opening.
@@ -316,6 +348,11 @@ struct OpenOptions {
   /// As far as the host permits; else the network. The emulated fabric stands between all ranks.
   SameNode same_node = SameNode::network;
   Progress progress = Progress::in_calls;
+  /// Whether a peer is known to compute outside of calls that wait, so that an operation of which
+  /// nothing is heard is not lost. Null: nothing is known of any.
+  std::function<bool(Rank)> computes;
+  /// Nobody else looks after processes of this host that are stopped.
+  bool watch_for_stopped = false;
   Crew* crew = nullptr;  ///< the ranks are fibers of one thread, on the virtual clock
 };
 

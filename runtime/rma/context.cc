@@ -149,7 +149,7 @@ Result<uint64_t> Context::allocate_symmetric(size_t bytes, CallSite site) {
       *state_, "new_symmetric_array", site,
       state_->debug != nullptr ? (std::to_string(bytes) + " bytes of each rank").c_str() : nullptr);
   // The offsets agree only if the requests do; a disagreement would corrupt data much later.
-  const uint64_t requested_by_root = broadcast(uint64_t{bytes}, 0);
+  const uint64_t requested_by_root = broadcast(uint64_t{bytes}, 0, site);
   if (requested_by_root != bytes) {
     state_->fail(Error(ErrorCode::invalid_argument,
                        "new_symmetric_array of " + std::to_string(bytes) +
@@ -168,7 +168,7 @@ void Context::free_symmetric(uint64_t offset, CallSite site) {
       *state_, "delete_symmetric_array", site,
       state_->debug != nullptr ? ("offset " + std::to_string(offset)).c_str() : nullptr);
   // Nobody may still be using it when the next allocation hands it out again.
-  barrier();
+  barrier(site);
   const Status freed = state_->heap.free(offset);
   if (!freed.ok()) state_->fail(freed.error());
   if (state_->debug != nullptr) state_->debug->freed(offset, site);
@@ -316,13 +316,8 @@ uint64_t Context::wait_signal(global_ptr<uint64_t> flag, uint64_t value) {
     state_->fail(Error(ErrorCode::invalid_argument,
                        "wait_signal on a flag of another rank; a rank waits on its own"));
   }
-  const std::atomic_ref<uint64_t> word(*local(flag));
-  uint64_t seen = 0;
-  wait_until([&] {
-    seen = word.load(std::memory_order_acquire);
-    return seen >= value;
-  });
-  return seen;
+  const auto inside = state_->exclusive();
+  return state_->wait_for_flag("wait_signal", *local(flag), value);
 }
 
 future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
@@ -391,7 +386,7 @@ uint32_t Context::register_am(AmHandler handler, CallSite site) {
   const auto inside = state_->exclusive();
   const rma::CollectiveScope scope(*state_, "register_am", site);
   const uint32_t id = state_->messages.register_handler(std::move(handler));
-  barrier();
+  barrier(site);
   return id;
 }
 

@@ -92,6 +92,7 @@ ContextState::ContextState(const Options& options_in,
   reachable[rank] = segment.data();
   messages.add_background(continuations);
   operation.attach(bootstrap->operation_memory());
+  fabric->count_waits(operation.waits());
   if (options.debug) debug = std::make_unique<rma::DebugChecks>(*this);
 }
 
@@ -132,6 +133,8 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
        .seed = options.seed,
        .same_node = *same_node,
        .progress = *progress,
+       .computes = [&job](fabric::Rank peer) { return job.computes(peer); },
+       .watch_for_stopped = !job.notices_stopped(),
        .crew = job.crew()});
   if (!fabric.ok()) return refuse(fabric.error());
 
@@ -289,6 +292,17 @@ void ContextState::complete(rank_t target, const fabric::Counter& counter) {
   if (combiner.unanswered(target) == 0) return;
   operation = "fence";
   messages.wait([this, target] { return combiner.unanswered(target) == 0; });
+}
+
+uint64_t ContextState::wait_for_flag(const char* name, uint64_t& flag, uint64_t value) {
+  enter(name);
+  const std::atomic_ref<uint64_t> word(flag);
+  uint64_t seen = 0;
+  messages.wait([&] {
+    seen = word.load(std::memory_order_acquire);
+    return seen >= value;
+  });
+  return seen;
 }
 
 void ContextState::fence(rank_t target) {

@@ -222,6 +222,10 @@ struct ContextState {
         [this, slot] { return slots.source_free(slot) || slots.counter(slot).pending == 0; });
   }
 
+  /// Waits, in the call of this name, until a word of this rank's segment that others raise is at
+  /// least `value`. Returns what it is then.
+  uint64_t wait_for_flag(const char* name, uint64_t& flag, uint64_t value);
+
   /// Begins a call that makes progress or waits, which handlers must not make. It synchronises.
   void enter(const char* name) {
     synchronise();

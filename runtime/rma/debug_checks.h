@@ -126,6 +126,7 @@ class CollectiveScope {
   CollectiveScope(State& state, const char* name, CallSite site, const char* detail = nullptr)
       : check_(state.debug == nullptr ? nullptr : &state.debug->collectives()),
         may_run_(state.continuations.allow()) {
+    state.operation.at(name, site);
     if (check_ != nullptr) [[unlikely]]
       check_->enter(name, site, shortened(detail));
   }

@@ -73,7 +73,8 @@ void global_lock::lock() {
   const uint64_t before = domain_.swap(tail_, uint64_t{me} + 1);
   if (before != 0) {
     raise(static_cast<rank_t>(before - 1), kNext, uint64_t{me} + 1);
-    context_->wait_signal(words_ + kGranted, 1);
+    context_->state().wait_for_flag("lock of a global_lock", *context_->local(words_ + kGranted),
+                                    1);
   }
   held_ = true;
 }
@@ -101,7 +102,9 @@ void global_lock::unlock() {
       domain_.compare_swap(tail_, me, 0) == me) {
     return;
   }
-  raise(static_cast<rank_t>(context_->wait_signal(next, 1) - 1), kGranted, 1);
+  const uint64_t successor =
+      context_->state().wait_for_flag("unlock of a global_lock", *context_->local(next), 1);
+  raise(static_cast<rank_t>(successor - 1), kGranted, 1);
 }
 
 }  // namespace stripline

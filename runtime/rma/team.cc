@@ -150,7 +150,7 @@ team team::split(uint32_t colour, int64_t key, CallSite site) const {
   const rma::CollectiveScope scope(state, "split", site);
   std::vector<Choice> choices(rank_n_);
   const Choice mine{.key = key, .colour = colour, .next_id = state.groups.next_id()};
-  allgather(std::span(&mine, 1), choices);
+  allgather(std::span(&mine, 1), choices, collective_algorithm::automatic, site);
 
   uint32_t first_id = 0;
   std::vector<uint32_t> colours;

@@ -92,6 +92,7 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
   }
   // More than the worker's own limit: this one is for workers that are stuck beyond signals.
   job.time_limit_s = target.time_limit_s + 10;
+  STRIPLINE_ASSIGN_OR_RETURN(job.watch, bootstrap::watch_settings(job.launch.environment));
   job.cancel_fd = target.cancel_fd;
   job.on_ready = [&](bootstrap::Launcher& launcher) {
     measuring = true;

@@ -85,6 +85,16 @@ TEST_F(Mpirun, ExitCodeOfAnErrorIsPassedOn) { expect_exit_code_is_passed_on(run)
 
 TEST_F(Mpirun, RankThatNeverJoinsEndsInATimeout) { expect_rank_that_never_joins_ends_the_job(run); }
 
+TEST_F(Mpirun, RankThatIsStoppedEndsTheJob) {
+  const Finished job =
+      run({"-n", "2", program("waits"), "barrier"}, {{"STRIPLINE_PEER_TIMEOUT", "0.5"}});
+  EXPECT_EQ(job.exit_code, kExitRankDied) << job.err;
+  EXPECT_NE(job.err.find("has lost rank 1 "), std::string::npos) << job.err;
+  EXPECT_NE(job.err.find("its process has been stopped (state T) for "), std::string::npos)
+      << job.err;
+  EXPECT_NE(job.err.find(", during barrier"), std::string::npos) << job.err;
+}
+
 TEST_F(Mpirun, HostsAreNamedAsTheyCallThemselves) {
   const std::string renamed = "hostname second && exec \"$0\"";
   if (run_program({"unshare", "--uts", "sh", "-c", renamed, "true"}).exit_code != 0) {

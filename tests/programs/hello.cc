@@ -8,6 +8,7 @@
 //   hello --return CODE     greet; every rank leaves the job and returns the code
 //   hello --sleep-before-join RANK   this rank never joins
 //   hello --wait            greet; then wait for ever, in the runtime
+//   hello --barrier         greet; then a barrier
 //   hello --stale           greet; then every rank reads its neighbour's memory after it was freed
 
 #include <cstdio>
@@ -78,6 +79,7 @@ int main(int argc, char** argv) {
     context.delete_symmetric_array(*gone);
     context.rget(context.on_rank(*gone, (context.rank_me() + 1) % context.rank_n()));
   }
+  if (mode == "--barrier") context.barrier();
   if (mode == "--wait") context.wait_until([] { return false; });
   return mode == "--return" ? static_cast<int>(number(1)) : 0;
 }

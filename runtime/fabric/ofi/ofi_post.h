@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include <rdma/fi_errno.h>
 
@@ -21,11 +22,13 @@ bool OfiRank::post(const OperationName& what, Patience patience, const Attempt& 
     return true;
   }
   uint64_t rounds = 0;
+  std::optional<Waiting> waiting;
   while (code == -FI_EAGAIN) {
     if (patience == Patience::none || (patience == Patience::brief && rounds > 0)) return false;
     drain();
     if (patience == Patience::until_accepted) {
       blocked_ = &what;
+      if (!waiting) waiting.emplace(wait_count());
       if (rounds % 256 == 255) check_on_peers();
       rest(rounds);
     }

@@ -35,6 +35,9 @@ constexpr uint64_t kNodePollsPerCq = 256;
 constexpr uint64_t kPollsPerAttention = 1024;
 constexpr double kAttentionSeconds = 0.02;
 
+/// The longest time between two looks at whether processes of peers are stopped.
+constexpr double kMostBetweenStatesSeconds = 2;
+
 /// Time that may pass between two looks and still count as waiting; more was computation.
 constexpr double kMaxGapSeconds = 0.5;
 
@@ -434,6 +437,9 @@ void OfiRank::check_on_peers() {
     return;
   }
 
+  awake_s_ += std::min(gap, kMaxGapSeconds);
+  if (watches_for_stopped_ && !connecting_) check_for_stopped_peers();
+
   const bool due = operations_.in_use() > 0 || blocked_ != nullptr || full_rings_ > 0;
   if (!due || completions_ != attended_completions_ || connecting_) {
     attended_completions_ = completions_;
@@ -442,11 +448,29 @@ void OfiRank::check_on_peers() {
   }
   stalled_s_ += std::min(gap, kMaxGapSeconds);
   if (stalled_s_ < settings_.peer_timeout_s) return;
+  stalled_s_ = 0;
+  const std::string silent = silent_peers();
+  if (silent.empty()) return;
   fail(Error(ErrorCode::aborted,
-             "rank " + std::to_string(rank_) + " waits for " + unresponsive_peers() +
+             "rank " + std::to_string(rank_) + " waits for " + silent +
                  ", and nothing has completed for " + seconds_text(settings_.peer_timeout_s) +
                  "; it hangs, is cut off, or computes without calling the library (raise "
                  "STRIPLINE_PEER_TIMEOUT if that is intended)"));
+}
+
+void OfiRank::check_for_stopped_peers() {
+  const double pause_s =
+      std::clamp(settings_.peer_timeout_s / 20, kAttentionSeconds, kMostBetweenStatesSeconds);
+  if (awake_s_ - looked_at_states_s_ < pause_s) return;
+  looked_at_states_s_ = awake_s_;
+  const auto stopped = watch_.stopped(awake_s_, settings_.peer_timeout_s);
+  if (!stopped) return;
+  const std::string pid = std::to_string(stopped->pid);
+  fail(Error(ErrorCode::aborted,
+             "rank " + std::to_string(rank_) + " has lost " + describe_peer(stopped->rank) +
+                 ": its process has been stopped (state T) for " +
+                 seconds_text(settings_.peer_timeout_s) + "; 'kill -CONT " + pid +
+                 "' lets it go on, and a longer STRIPLINE_PEER_TIMEOUT waits for that"));
 }
 
 void OfiRank::lose_peer(Rank rank, std::string reason) {
@@ -482,7 +506,7 @@ std::string OfiRank::describe(const OperationName& what) const {
          " of " + std::to_string(what.bytes) + " bytes";
 }
 
-std::string OfiRank::unresponsive_peers() const {
+std::string OfiRank::silent_peers() const {
   std::vector<bool> waited_for(ranks_, false);
   if (blocked_ != nullptr) waited_for[blocked_->peer] = true;
   if (full_rings_ > 0) waited_for[full_ring_] = true;
@@ -491,7 +515,8 @@ std::string OfiRank::unresponsive_peers() const {
   }
   std::string list;
   for (Rank rank = 0; rank < ranks_; ++rank) {
-    if (waited_for[rank]) list += (list.empty() ? "" : ", ") + describe_peer(rank);
+    if (!waited_for[rank] || (computes_ && computes_(rank))) continue;
+    list += (list.empty() ? "" : ", ") + describe_peer(rank);
   }
   return list;
 }

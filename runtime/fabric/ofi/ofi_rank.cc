@@ -28,6 +28,8 @@ OfiRank::OfiRank(const OpenOptions& options, const Settings& settings, Endpoint 
       job_(job_tag(options.job_id)),
       settings_(settings),
       ranks_(options.ranks),
+      computes_(options.computes),
+      watches_for_stopped_(options.watch_for_stopped),
       wanted_same_node_(options.same_node),
       same_node_(options.rank, options.ranks),
       endpoint_(std::move(endpoint)),

@@ -220,12 +220,14 @@ class OfiRank final : public Fabric, public Shortcuts {
   void note_absence();
   bool is_readable() const;
   void check_on_peers();
+  void check_for_stopped_peers();
   void rest(uint64_t fruitless_polls);
   void lose_peer(Rank rank, std::string reason);
   void fail(const Error& error);
   std::string describe_peer(Rank rank) const;
   std::string describe(const OperationName& what) const;
-  std::string unresponsive_peers() const;
+  /// Those that this rank waits for, unless they are known to compute; empty: all do.
+  std::string silent_peers() const;
 
   // Hot.
   std::vector<Peer> peers_;
@@ -263,6 +265,8 @@ class OfiRank final : public Fabric, public Shortcuts {
   const Rank ranks_ = 1;
   Info info_;
   Address address_;
+  const std::function<bool(Rank)> computes_;  ///< OpenOptions::computes
+  const bool watches_for_stopped_;
   FailureHandler failure_handler_;
   std::optional<Error> connect_error_;
   std::vector<Address> addresses_;  ///< of all ranks, for messages
@@ -278,6 +282,8 @@ class OfiRank final : public Fabric, public Shortcuts {
   std::vector<Operation*> unposted_receives_;  ///< that the provider did not take yet
   double start_s_ = 0;                         ///< of the monotonic clock, at connect()
   double attended_s_ = 0;                      ///< last check_on_peers(), on the same clock
+  double awake_s_ = 0;  ///< time attended, without that in which this process stood still
+  double looked_at_states_s_ = 0;  ///< of peers' processes, on that clock
   uint64_t attended_completions_ = 0;
   double stalled_s_ = 0;                    ///< time attended without a completion that is due
   const OperationName* blocked_ = nullptr;  ///< what post() is trying to issue

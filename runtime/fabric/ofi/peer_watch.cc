@@ -1,9 +1,12 @@
 #include "runtime/fabric/ofi/peer_watch.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/process_state.h"
 
 namespace stripline::fabric::ofi {
 
@@ -16,11 +19,12 @@ void PeerWatch::add(uint32_t rank, pid_t pid) {
     if (errno == ESRCH) ended_.push_back(rank);
     return;
   }
+  processes_.push_back({rank, pid});
   epoll_event event{};
   event.events = EPOLLIN | EPOLLONESHOT;
   event.data.u32 = rank;
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, process.get(), &event) == 0) {
-    processes_.push_back(std::move(process));
+    descriptors_.push_back(std::move(process));
   }
 }
 
@@ -30,11 +34,27 @@ std::optional<uint32_t> PeerWatch::poll() {
     ended_.pop_back();
     return rank;
   }
-  if (processes_.empty()) return std::nullopt;
+  if (descriptors_.empty()) return std::nullopt;
   epoll_event event{};
   if (epoll_wait(epoll_.get(), &event, 1, 0) != 1) return std::nullopt;
   const uint32_t rank = event.data.u32;  // the struct is packed
   return rank;
+}
+
+std::optional<PeerWatch::Stopped> PeerWatch::stopped(double now_s, double for_s) {
+  for (size_t looks = std::min(kLooks, processes_.size()); looks > 0; --looks) {
+    Process& process = processes_[next_];
+    if (++next_ == processes_.size()) next_ = 0;
+    const auto found = process_state(process.pid);
+    if (!found || !found->stopped()) {
+      process.stopped_at_s = kRuns;
+    } else if (process.stopped_at_s == kRuns) {
+      process.stopped_at_s = now_s;
+    } else if (now_s - process.stopped_at_s >= for_s) {
+      return Stopped{process.rank, process.pid};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace stripline::fabric::ofi

@@ -1,5 +1,5 @@
-// Notices that processes of this host have ended. Some providers (shm, udp) never report a dead
-// peer, and others only when something is sent to it.
+// Notices that processes of this host have ended, or are stopped. Some providers (shm, udp) never
+// report a dead peer, and others only when something is sent to it.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,30 @@ class PeerWatch {
   /// while something is watched.
   std::optional<uint32_t> poll();
 
+  /// A process that is stopped (state T).
+  struct Stopped {
+    uint32_t rank = 0;
+    pid_t pid = 0;
+  };
+  /// Looks at the states of the next kLooks processes. Returns one that was stopped at every look
+  /// for `for_s`; `now_s` is on a clock that stands still while this process does.
+  std::optional<Stopped> stopped(double now_s, double for_s);
+
+  /// So many, however many ranks a node has: each of them looks.
+  static constexpr size_t kLooks = 16;
+
  private:
+  struct Process {
+    uint32_t rank = 0;
+    pid_t pid = 0;
+    double stopped_at_s = kRuns;
+  };
+  static constexpr double kRuns = -1;
+
   UniqueFd epoll_;
-  std::vector<UniqueFd> processes_;
+  std::vector<UniqueFd> descriptors_;
+  std::vector<Process> processes_;
+  size_t next_ = 0;  ///< of processes_, to be looked at
   std::vector<uint32_t> ended_;
 };
 
