@@ -46,6 +46,8 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_STALL_NOTICE", "60",
              "seconds without progress of any rank after which the launcher says where each of "
              "them is; 0: never"},
+    Variable{"STRIPLINE_OVERCOMMIT", "0",
+             "1: ranks are started although the host has not the memory for all of them"},
     Variable{"STRIPLINE_JOIN_TIMEOUT", "60", "seconds in which all ranks have to join the job"},
     Variable{"STRIPLINE_DEBUG", "0",
              "1: checks what the program does: freed memory, conflicts, mismatched collectives"},

@@ -26,6 +26,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int kRankControlFd = 3;
 constexpr int kRankOperationFd = 4;
 
+/// Ranks that are started between two looks at whether to go on: some tens of milliseconds.
+constexpr uint32_t kStartsBetweenLooks = 16;
+
 std::string new_job_id() {
   return std::to_string(::getpid()) + "-" + std::to_string(Clock::now().time_since_epoch().count());
 }
@@ -108,6 +111,10 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
   }
   placement.resize(options.ranks);  // without places ranks stay unbound
   for (uint32_t i = 0; i < options.ranks; ++i) {
+    if (i % kStartsBetweenLooks == 0 && i > 0) {
+      if (options.interrupted && options.interrupted()) break;
+      if (launcher.has_bad_news()) break;
+    }
     STRIPLINE_ASSIGN_OR_RETURN(auto sockets, socket_pair());
     SubprocessOptions child;
     child.argv = options.argv;
@@ -137,6 +144,19 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
     ++launcher.running_;
   }
   return launcher;
+}
+
+// Whether a rank has failed or ended while others are being started. Keeps what it hears for next().
+bool Launcher::has_bad_news() {
+  std::deque<RankEvent> heard;
+  bool bad = false;
+  while (auto event = next(0)) {
+    bad = bad || event->kind == RankEvent::Kind::failed ||
+          event->kind == RankEvent::Kind::closed || event->kind == RankEvent::Kind::exited;
+    heard.push_back(*std::move(event));
+  }
+  events_ = std::move(heard);
+  return bad;
 }
 
 Launcher::~Launcher() {
@@ -321,7 +341,8 @@ void Launcher::send_abort(const Error& reason) {
 }
 
 std::optional<Launcher::Process> Launcher::process(uint32_t rank) const {
-  const Rank& own = processes_.at(rank - first_rank_);
+  if (rank - first_rank_ >= processes_.size()) return std::nullopt;
+  const Rank& own = processes_[rank - first_rank_];
   // Each rank leads a process group. Numbers of other PID namespaces mean other processes here.
   if (own.joined_as > 0) {
     const auto joined = process_state(own.joined_as);

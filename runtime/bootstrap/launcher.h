@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -40,6 +41,8 @@ struct LaunchOptions {
   Bind bind = Bind::core;
   std::string claims_folder = machine::kClaimsFolder;  ///< jobs with the same one keep off each
                                                        ///< other's processors
+  /// Asked now and then while ranks are being started; true: no more are.
+  std::function<bool()> interrupted;
   std::optional<int> stdout_fd;  ///< redirect the ranks' output; default: this process's
   std::optional<int> stderr_fd;
 };
@@ -67,7 +70,8 @@ struct RankEvent {
 
 class Launcher {
  public:
-  /// Starts all ranks. Errors: invalid_argument for impossible numbers, not_found and
+  /// Starts all ranks, or as many as it can before one of them fails or `options.interrupted`: then
+  /// running() is less than ranks(), and next() tells of the failure. Errors: invalid_argument for impossible numbers, not_found and
   /// failed_precondition if the program cannot be started, resource_exhausted.
   static Result<Launcher> start(const LaunchOptions& options);
 
@@ -108,7 +112,8 @@ class Launcher {
   /// The process of a rank (by its number in the job).
   pid_t pid(uint32_t rank) const { return processes_.at(rank - first_rank_).process.pid(); }
   /// What the kernel says of a rank's process (by its number in the job): of the one that joined,
-  /// if that is a child of the one started here; nullopt where /proc cannot be read.
+  /// if that is a child of the one started here; nullopt where /proc cannot be read, and if the rank
+  /// was not started.
   struct Process {
     pid_t pid = 0;
     char state = 0;  ///< ProcessState::state
@@ -123,7 +128,8 @@ class Launcher {
   /// Ranks whose processes run.
   uint32_t running() const { return running_; }
   uint32_t first_rank() const { return first_rank_; }
-  uint32_t ranks() const { return static_cast<uint32_t>(processes_.size()); }
+  /// That were to be started.
+  uint32_t ranks() const { return ranks_; }
   /// With Bind::core, why ranks are not bound all the same; empty if they are.
   const std::string& why_unbound() const { return why_unbound_; }
   const std::string& job_id() const { return job_id_; }
@@ -139,7 +145,8 @@ class Launcher {
     bool excused = false;  // it said how it ends: left or failed
   };
 
-  explicit Launcher(uint32_t ranks) : operations_(ranks) {}
+  explicit Launcher(uint32_t ranks) : operations_(ranks), ranks_(ranks) {}
+  bool has_bad_news();
   void read_channel(uint32_t index);
   void read_exit(uint32_t index);
   std::optional<RankEvent> to_event(uint32_t rank, Json message);
@@ -150,6 +157,7 @@ class Launcher {
   OperationRecords operations_;
   std::deque<RankEvent> events_;
   std::string job_id_;
+  uint32_t ranks_ = 0;
   uint32_t first_rank_ = 0;
   uint32_t running_ = 0;
 };

@@ -325,6 +325,35 @@ TEST(LocalJob, RankThatStopsBeforeItKnowsTheOthersEndsTheJoining) {
   EXPECT_FALSE(ready);
 }
 
+// A host that starts many ranks slowly must not make their user wait for all of them.
+TEST(LocalJob, AFailedRankEndsTheStartOfTheOthers) {
+  const TempFolder folder;
+  JobOptions job;
+  job.launch = {.argv = {"sh", "-c", "echo x >>" + (folder / "started").string() + "; exit 3"},
+                .ranks = 2000,
+                .bind = Bind::none};
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.message.find("exited with code 3 before it joined"), std::string::npos)
+      << outcome.message;
+  EXPECT_LT(lines_with(read_file(folder / "started"), "x"), 1000U);
+}
+
+TEST(LocalJob, ACancellationEndsTheStartOfRanks) {
+  const TempFolder folder;
+  const UniqueFd cancel(::eventfd(1, EFD_CLOEXEC));
+  JobOptions job;
+  job.launch = {.argv = {"sh", "-c", "echo x >>" + (folder / "started").string() + "; sleep 100"},
+                .ranks = 2000,
+                .bind = Bind::none};
+  job.cancel_fd = cancel.get();
+  EXPECT_EQ(run_job(job).exit_code, kExitCancelled);
+  job.cancel_fd = -1;
+  job.time_limit_s = 0.001;
+  EXPECT_EQ(run_job(job).exit_code, kExitTimeout);
+  EXPECT_LT(lines_with(read_file(folder / "started"), "x"), 1000U);
+}
+
 TEST(LocalJob, CancelDescriptorEndsTheJob) {
   const UniqueFd cancel(::eventfd(0, EFD_CLOEXEC));
   JobOptions job;

@@ -22,6 +22,12 @@ using Clock = std::chrono::steady_clock;
 // A peer may notice a death before this process does.
 constexpr double kSettleSeconds = 0.2;
 
+bool is_readable(int descriptor) {
+  if (descriptor < 0) return false;
+  pollfd readable{descriptor, POLLIN, 0};
+  return ::poll(&readable, 1, 0) > 0;
+}
+
 /// What is known of one rank.
 struct RankRecord {
   std::string host;
@@ -36,10 +42,11 @@ struct RankRecord {
 
 class LocalJob {
  public:
-  LocalJob(const JobOptions& options, Launcher launcher)
+  LocalJob(const JobOptions& options, Launcher launcher, Clock::time_point start)
       : options_(options),
         launcher_(std::move(launcher)),
-        start_(Clock::now()),
+        start_(start),
+        launched_s_(elapsed()),
         records_(launcher_.ranks()),
         watch_(launcher_.first_rank(), launcher_.ranks(), options.watch) {}
 
@@ -49,13 +56,14 @@ class LocalJob {
       const double now = elapsed();
       introduce();
       const bool joining = !introduced_;
-      const double limit = joining ? std::min(options_.join_timeout_s, options_.time_limit_s)
-                                   : options_.time_limit_s;
+      const double join_limit = launched_s_ + options_.join_timeout_s;
+      const double limit =
+          joining ? std::min(join_limit, options_.time_limit_s) : options_.time_limit_s;
       if (now >= limit) {
-        cause = joining && limit == options_.join_timeout_s ? join_timeout() : time_limit();
+        cause = joining && limit == join_limit ? join_timeout() : time_limit();
         break;
       }
-      if (cancelled()) {
+      if (is_readable(options_.cancel_fd)) {
         cause = JobOutcome{kExitCancelled, "cancelled"};
         break;
       }
@@ -80,12 +88,6 @@ class LocalJob {
 
  private:
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
-  bool cancelled() const {
-    if (options_.cancel_fd < 0) return false;
-    pollfd readable{options_.cancel_fd, POLLIN, 0};
-    return ::poll(&readable, 1, 0) > 0;
-  }
 
   /// What is seen of the ranks now; what they are in only if it is asked for.
   std::vector<RankSight> sights(bool with_operations) const {
@@ -336,6 +338,7 @@ class LocalJob {
   const JobOptions& options_;
   Launcher launcher_;
   Clock::time_point start_;
+  double launched_s_;  ///< from then until the ranks had been started
   std::vector<RankRecord> records_;
   JobWatch watch_;
   double next_look_s_ = 0;
@@ -348,12 +351,18 @@ class LocalJob {
 }  // namespace
 
 JobOutcome run_job(const JobOptions& options) {
-  auto launcher = Launcher::start(options.launch);
+  const auto start = Clock::now();
+  LaunchOptions launch = options.launch;
+  launch.interrupted = [&options, start] {
+    const double passed_s = std::chrono::duration<double>(Clock::now() - start).count();
+    return is_readable(options.cancel_fd) || passed_s >= options.time_limit_s;
+  };
+  auto launcher = Launcher::start(launch);
   if (!launcher.ok()) {
     return {.exit_code = exit_code_for(launcher.error().code()),
             .message = launcher.error().message()};
   }
-  return LocalJob(options, std::move(*launcher)).run();
+  return LocalJob(options, std::move(*launcher), start).run();
 }
 
 }  // namespace stripline::bootstrap

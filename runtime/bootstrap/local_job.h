@@ -14,7 +14,7 @@ namespace stripline::bootstrap {
 
 struct JobOptions {
   LaunchOptions launch;
-  /// Ranks that have not all joined by then end the job with kExitTimeout.
+  /// Ranks that have not all joined so long after they were started end the job with kExitTimeout.
   double join_timeout_s = 60;
   /// The whole job's limit; kExitTimeout.
   double time_limit_s = std::numeric_limits<double>::infinity();

@@ -78,6 +78,8 @@ machine::JobPlan plan_of(const bootstrap::LaunchOptions& launch) {
   // A value that does not parse is for the ranks to refuse.
   const auto bytes = parse_bytes(value_of("STRIPLINE_SEGMENT_BYTES"), "STRIPLINE_SEGMENT_BYTES");
   if (bytes.ok()) plan.segment_bytes = *bytes;
+  const std::string overcommit = value_of("STRIPLINE_OVERCOMMIT");
+  plan.overcommit = !overcommit.empty() && overcommit != "0";
   return plan;
 }
 
@@ -141,6 +143,10 @@ int main(int argc, char** argv) {
   app.add_option("--segment", segment,
                  "Shared memory of each rank, with suffix K, M, G or T (default: 256M)")
       ->type_name("SIZE");
+  bool overcommit = false;
+  app.add_flag("--overcommit", overcommit,
+               "Start the ranks although this host, or its control group, has not the memory for "
+               "all of them");
   app.add_option("--seed", seed, "Seed of the jitter of emulated fabrics (default: 0)")
       ->type_name("N")
       ->transform(whole_number_from<uint64_t>(0));
@@ -205,6 +211,7 @@ int main(int argc, char** argv) {
     job.join_timeout_s = *seconds;
   }
   if (debug) environment["STRIPLINE_DEBUG"] = "1";
+  if (overcommit) environment["STRIPLINE_OVERCOMMIT"] = "1";
   if (verbose) environment["STRIPLINE_VERBOSE"] = "1";
   if (!trace.empty()) environment["STRIPLINE_TRACE"] = trace;
   if (seed) environment["STRIPLINE_SEED"] = std::to_string(*seed);

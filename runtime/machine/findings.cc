@@ -5,8 +5,8 @@
 #include <sched.h>
 
 #include "base/host_memory.h"
+#include "base/memory_limits.h"
 #include "base/quantity.h"
-#include "runtime/fabric/ofi/memory_limits.h"
 #include "runtime/machine/preflight.h"
 
 namespace stripline::machine {
@@ -169,7 +169,7 @@ std::string_view to_string(Severity severity) {
 HostFacts HostFacts::read() {
   HostFacts facts;
   facts.topology = read_topology();
-  const auto limits = fabric::ofi::MemoryLimits::read();
+  const auto limits = MemoryLimits::read();
   facts.available_bytes = limits.allocatable_bytes();
   facts.lockable_bytes = limits.lockable_bytes;
   facts.shm_free_bytes = shared_memory_free_bytes();

@@ -7,8 +7,8 @@
 
 #include "base/descriptors.h"
 #include "base/host_memory.h"
+#include "base/job_memory.h"
 #include "base/quantity.h"
-#include "runtime/fabric/ofi/memory_limits.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
 namespace stripline::machine {
@@ -16,6 +16,14 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kSoftwareProviders = {"tcp", "net", "udp", "sockets",
                                                                 "shm"};
+
+/// Proportional set sizes of ranks of libfabric 1.17 without their segments: after a first exchange
+/// (2 to 64 ranks), and what each peer adds while all communicate with all. Most of the memory of
+/// ofi_rxm are buffers that it takes at once.
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kRankBytes = 18 * kMiB;
+constexpr uint64_t kRxmBytes = 80 * kMiB;
+constexpr uint64_t kPeerBytes = kMiB / 8;
 
 /// The number of the capability in <linux/capability.h>.
 constexpr int kCapIpcLock = 14;
@@ -50,14 +58,22 @@ uint64_t descriptors_of(uint32_t ranks) {
 }  // namespace
 
 HostRoom HostRoom::read() {
-  const auto limits = fabric::ofi::MemoryLimits::read();
+  const auto limits = MemoryLimits::read();
   HostRoom room;
-  room.memory_bytes = limits.allocatable_bytes();
+  room.memory = limits;
   room.shm_free_bytes = shared_memory_free_bytes();
   room.lockable_bytes = may_lock_all() ? std::nullopt : limits.lockable_bytes;
   room.processors = std::max(1U, std::thread::hardware_concurrency());
   room.descriptors = descriptor_limit();
   return room;
+}
+
+uint64_t runtime_bytes(std::string_view fabric, uint32_t ranks) {
+  const std::string_view provider = fabric.substr(0, fabric.find(';'));
+  const bool emulated = fabric.starts_with("emulated:");
+  const bool layered = !emulated && provider != "shm" && provider != "udp" &&
+                       provider != "sockets";
+  return kRankBytes + (layered ? kRxmBytes : 0) + kPeerBytes * (std::max(1U, ranks) - 1);
 }
 
 bool locks_memory(std::string_view fabric) {
@@ -81,6 +97,20 @@ Preflight check_host(const JobPlan& plan, const HostRoom& room) {
   const auto exceeds = [&](uint64_t bytes) {
     return plan.segment_bytes > bytes / std::max(1U, plan.ranks);
   };
+  if (const Status fits =
+          check_job_memory({.ranks = plan.ranks,
+                            .segment_bytes = plan.segment_bytes,
+                            .runtime_bytes = runtime_bytes(plan.fabric, plan.ranks)},
+                           room.memory);
+      !fits.ok()) {
+    const std::string& message = fits.error().message();
+    if (!plan.overcommit) {
+      result.refusal = Error(fits.error().code(),
+                             message + "; --overcommit (STRIPLINE_OVERCOMMIT=1) insists");
+      return result;
+    }
+    result.warnings.push_back(message);
+  }
   if (plan.fabric.starts_with("emulated:")) {
     if (exceeds(room.shm_free_bytes.value_or(0))) {
       result.refusal = Error(ErrorCode::resource_exhausted,
@@ -98,10 +128,6 @@ Preflight check_host(const JobPlan& plan, const HostRoom& room) {
                                 " of /dev/shm, which " + free_text(room.shm_free_bytes) + "; " +
                                 std::string(kEnlargeSharedMemory));
     }
-  }
-  if (exceeds(room.memory_bytes)) {
-    result.warnings.push_back(segments_text(plan) + " exceed the " + bytes_text(room.memory_bytes) +
-                              " of memory that this host has to give; ask for " + smaller);
   }
   if (locks_memory(plan.fabric) && room.lockable_bytes &&
       *room.lockable_bytes < plan.segment_bytes) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_limits.h"
 #include "base/result.h"
 
 namespace stripline::machine {
@@ -17,11 +18,12 @@ struct JobPlan {
   std::string fabric = "tcp";  ///< as the user writes it
   uint32_t ranks = 1;
   uint64_t segment_bytes = 0;  ///< of each
+  bool overcommit = false;     ///< memory that the host has not is only warned of
 };
 
 /// What this host has for them.
 struct HostRoom {
-  uint64_t memory_bytes = 0;               ///< that may still be allocated
+  MemoryLimits memory;
   std::optional<uint64_t> shm_free_bytes;  ///< of /dev/shm; nullopt: not mounted
   std::optional<uint64_t> lockable_bytes;  ///< of a process; nullopt: unlimited, or CAP_IPC_LOCK
   uint32_t processors = 1;                 ///< of the host
@@ -35,11 +37,16 @@ struct Preflight {
   std::vector<std::string> warnings;  ///< it may fail, and what to change
 };
 
-/// Pure. Refuses more ranks than a process may have descriptors for, and emulated ranks whose
-/// segments /dev/shm cannot hold. Warns of the shm provider without the room that it asks for, of
-/// segments that exceed the memory, and of a limit of locked memory below a segment where the
+/// Pure. Refuses more ranks than a process may have descriptors for, ranks that need more memory
+/// than the host has (unless the plan overcommits: then it warns), and emulated ranks whose segments
+/// /dev/shm cannot hold. Warns of the shm provider without the room that it asks for, and of a limit
+/// of locked memory below a segment where the
 /// provider registers memory with a device.
 Preflight check_host(const JobPlan& plan, const HostRoom& room);
+
+/// What a rank takes beside its segment in a job of so many, once they exchange data: the runtime,
+/// libfabric and its buffers. Measured; loops may take STRIPLINE_LOOP_BUFFERS in addition.
+uint64_t runtime_bytes(std::string_view fabric, uint32_t ranks);
 
 /// Whether a fabric registers memory with a device, which locks it: every provider but those that
 /// move data with loads, stores and sockets.

@@ -8,7 +8,9 @@ namespace {
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 HostRoom roomy() {
-  return {.memory_bytes = 65536 * kMiB,
+  MemoryLimits memory;
+  memory.total_bytes = memory.available_bytes = 65536 * kMiB;
+  return {.memory = memory,
           .shm_free_bytes = 32768 * kMiB,
           .lockable_bytes = std::nullopt,
           .processors = 8};
@@ -74,13 +76,29 @@ TEST(Preflight, ShmProviderWantsRoomPerRankAndPerProcessor) {
   EXPECT_FALSE(many.refusal.has_value());
 }
 
-TEST(Preflight, SegmentsBeyondTheMemoryAreWarnedOf) {
+TEST(Preflight, RanksThatNeedMoreMemoryThanThereIsAreRefused) {
   HostRoom room = roomy();
-  room.memory_bytes = 1024 * kMiB;
-  EXPECT_TRUE(check_host({.ranks = 4, .segment_bytes = 256 * kMiB}, room).warnings.empty());
-  const auto many = check_host({.ranks = 5, .segment_bytes = 256 * kMiB}, room);
-  ASSERT_EQ(many.warnings.size(), 1U);
-  EXPECT_NE(many.warnings[0].find("5 segments of 256 MiB exceed the 1 GiB"), std::string::npos);
+  room.memory.available_bytes = 1500 * kMiB;
+  JobPlan plan{.ranks = 4, .segment_bytes = 256 * kMiB};
+  EXPECT_FALSE(check_host(plan, room).refusal);
+  plan.ranks = 5;  // whose segments alone would fit
+  auto result = check_host(plan, room);
+  ASSERT_TRUE(result.refusal);
+  EXPECT_EQ(result.refusal->code(), ErrorCode::resource_exhausted);
+  EXPECT_NE(result.refusal->message().find("5 ranks need 1.7 GiB of memory, a segment of 256 MiB"),
+            std::string::npos)
+      << result.refusal->message();
+  EXPECT_NE(result.refusal->message().find("--overcommit"), std::string::npos);
+  EXPECT_FALSE(check_host({.fabric = "shm", .ranks = 5, .segment_bytes = 256 * kMiB}, room).refusal)
+      << "it takes less";
+  plan.overcommit = true;
+  result = check_host(plan, room);
+  EXPECT_FALSE(result.refusal);
+  ASSERT_EQ(result.warnings.size(), 1U);
+  EXPECT_NE(result.warnings[0].find("5 ranks need 1.7 GiB"), std::string::npos);
+  room.memory = {};
+  plan.overcommit = false;
+  EXPECT_FALSE(check_host(plan, room).refusal) << "nothing is known";
 }
 
 TEST(Preflight, LockLimitMattersWhereMemoryIsLocked) {
@@ -104,7 +122,7 @@ TEST(Preflight, LockLimitMattersWhereMemoryIsLocked) {
 
 TEST(Preflight, ReadsThisHost) {
   const HostRoom room = HostRoom::read();
-  EXPECT_GT(room.memory_bytes, 0U);
+  EXPECT_GT(room.memory.allocatable_bytes(), 0U);
   EXPECT_GE(room.processors, 1U);
 }
 

@@ -11,8 +11,8 @@
 #include <rdma/fi_errno.h>
 
 #include "base/host_memory.h"
+#include "base/memory_limits.h"
 #include "base/quantity.h"
-#include "runtime/fabric/ofi/memory_limits.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
 #include "runtime/fabric/ofi/segment.h"
 #include "runtime/fabric/shortcuts.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/host_memory.h"
+#include "base/memory_limits.h"
 #include "base/quantity.h"
-#include "runtime/fabric/ofi/memory_limits.h"
 
 namespace stripline::fabric::ofi {
 namespace {

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/fabric/ofi/memory_limits.h"
 
 namespace stripline::fabric::ofi {
 namespace {
@@ -47,13 +46,6 @@ TEST(SegmentTest, ReportsTheAddressSpaceLimit) {
   EXPECT_EQ(segment.error().code(), ErrorCode::resource_exhausted);
   EXPECT_NE(segment.error().message().find("64 MiB"), std::string::npos)
       << segment.error().message();
-}
-
-TEST(MemoryLimitsTest, AreThoseOfTheHost) {
-  const MemoryLimits limits = MemoryLimits::read();
-  EXPECT_GT(limits.total_bytes, uint64_t{64} << 20);
-  EXPECT_GT(limits.available_bytes, 0U);
-  EXPECT_LE(limits.allocatable_bytes(), limits.total_bytes);
 }
 
 }  // namespace

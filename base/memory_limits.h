@@ -1,0 +1,36 @@
+// How much memory this process may use and lock, from the kernel and its control groups.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace stripline {
+
+/// What a control group leaves.
+struct GroupRoom {
+  uint64_t free_bytes = 0;  ///< of its limit, page cache that the kernel would give up not counted
+  std::string folder;       ///< whose limit that is
+};
+
+struct MemoryLimits {
+  uint64_t total_bytes = 0;        ///< MemTotal; 0: /proc cannot be read
+  uint64_t available_bytes = 0;    ///< MemAvailable
+  std::optional<GroupRoom> group;  ///< the least of this process's groups, if one is limited
+  std::optional<uint64_t> lockable_bytes;  ///< RLIMIT_MEMLOCK; nullopt: unlimited
+
+  /// What an allocation may take at most now. The largest number there is where nothing is known.
+  uint64_t allocatable_bytes() const;
+  /// Whose limit that is, for messages: "this host", "the control group /sys/fs/cgroup/a".
+  std::string limited_by() const;
+
+  static MemoryLimits read();
+};
+
+/// The least room in the control groups (version 1 or 2) that `membership`, the text of
+/// /proc/PID/cgroup, names below `root`, and in those around them. nullopt: none has a limit.
+std::optional<GroupRoom> group_room(std::string_view membership,
+                                    const std::string& root = "/sys/fs/cgroup");
+
+}  // namespace stripline
