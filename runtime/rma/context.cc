@@ -459,7 +459,8 @@ future Context::start_barrier(sync::Group& group, CallSite site) {
   const auto inside = state.exclusive();
   state.enter("barrier_async");
   state.complete_puts();
-  const rma::CollectiveScope scope(state, "barrier", site);
+  rma::CollectiveScope scope(state, "barrier", site);
+  scope.returns_early();
   const uint32_t slot = state.acquire_slot(Kind::collective);
   fabric::Counter& counter = state.slots.counter(slot);
   state.operation = "barrier_async";

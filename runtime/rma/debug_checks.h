@@ -134,6 +134,11 @@ class CollectiveScope {
     if (check_ != nullptr) [[unlikely]]
       check_->leave();
   }
+  /// The call returns before the operation is complete.
+  void returns_early() {
+    if (check_ != nullptr) [[unlikely]]
+      check_->returns_early();
+  }
   CollectiveScope(const CollectiveScope&) = delete;
   CollectiveScope& operator=(const CollectiveScope&) = delete;
 

@@ -461,6 +461,21 @@ TEST_P(DebugDeathTest, CollectivesThatDoNotMatch) {
           },
           4),
       "of team [0-9]+: rank 1 is in barrier at .*, rank [23] is in allreduce of 4 bytes");
+  EXPECT_MISTAKE(
+      wrong(
+          [](Context& context) {
+            const team all = team::world(context);
+            const team first = all.split(0, 0);
+            const team second = all.split(0, 0);
+            const bool other_way = context.rank_me() == 1;
+            (other_way ? second : first).barrier();
+            (other_way ? first : second).barrier();
+          },
+          3),
+      "the ranks disagree on the order of collective operations of two teams: rank [0-2] is in "
+      "barrier at .*debug_test.cc:[0-9]+ .operation [0-9]+ of team [0-9]+., rank [0-2] is in "
+      "barrier at "
+      ".*debug_test.cc:[0-9]+ .operation [0-9]+ of team [0-9]+., and neither has come");
   // One has left.
   EXPECT_MISTAKE(wrong([](Context& context) {
                    if (context.rank_me() == 0) context.barrier();

@@ -363,7 +363,8 @@ void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reductio
 future team::start_broadcast(Bytes data, rank_t root, CallSite site) const {
   const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("broadcast_async");
-  const rma::CollectiveScope scope(state, "broadcast_async", site);
+  rma::CollectiveScope scope(state, "broadcast_async", site);
+  scope.returns_early();
   check_root("broadcast_async", root);
   const uint32_t slot = state.acquire_slot(rma::CompletionSlots::Kind::collective);
   const uint32_t generation = state.slots.generation(slot);
@@ -375,7 +376,8 @@ future team::start_allreduce(ConstBytes in, Bytes out, const detail::Reduction& 
                              std::shared_ptr<const void> function, CallSite site) const {
   const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("allreduce_async");
-  const rma::CollectiveScope scope(state, "allreduce_async", site, op.name);
+  rma::CollectiveScope scope(state, "allreduce_async", site, op.name);
+  scope.returns_early();
   check_length("allreduce_async", out.size(), in.size());
   const uint32_t slot = state.acquire_slot(rma::CompletionSlots::Kind::collective);
   const uint32_t generation = state.slots.generation(slot);

@@ -42,6 +42,8 @@ bool has_root(Collective kind) {
 struct CollectiveCheck::Header {
   uint64_t sequence;
   uint64_t bytes;
+  uint64_t other_sequence;  ///< of other_team, to which the sender has not come; 0: says nothing
+  uint32_t other_team;
   uint32_t team;
   uint32_t root;
   int32_t line;
@@ -50,7 +52,7 @@ struct CollectiveCheck::Header {
   uint8_t name_bytes;
   uint8_t detail_bytes;
   uint8_t file_bytes;
-  uint8_t reserved[7];
+  uint8_t reserved[3];
 };
 
 CollectiveCheck::CollectiveCheck(am::ActiveMessages& messages, Groups& groups, Rank me,
@@ -73,7 +75,10 @@ void CollectiveCheck::enter(const char* name, CallSite site, std::string_view de
 }
 
 void CollectiveCheck::leave() {
-  if (--depth_ == 0) current_ = {};
+  if (--depth_ > 0) return;
+  current_ = {};
+  returns_early_ = false;
+  waits_in_.reset();
 }
 
 void CollectiveCheck::entered(Group& group, uint64_t sequence, const Call& call) {
@@ -92,6 +97,45 @@ void CollectiveCheck::entered(Group& group, uint64_t sequence, const Call& call)
   }
   team.early.erase(team.early.begin(), team.early.upper_bound(sequence));
   if (group.size > 1) tell(group.world((group.me + 1) % group.size), group.id, sequence, record);
+  if (depth_ == 0 || returns_early_) return;
+  waits_in_ = Place{group.id, sequence};
+  for (const auto& [id, other] : teams_) {
+    if (id == group.id || other.early.empty()) continue;
+    const auto& [other_sequence, early] = *other.early.begin();
+    answer({id, other_sequence}, early.source);
+  }
+}
+
+// This rank waits in one operation, and `source` is in another one, to which this rank has not
+// come.
+void CollectiveCheck::answer(const Place& not_come_to, Rank source) {
+  const Group* group = groups_.find(waits_in_->team);
+  if (group == nullptr || !group->from_world(source)) return;
+  if (const Record* mine = find(waits_in_->team, waits_in_->sequence); mine != nullptr) {
+    tell(source, waits_in_->team, waits_in_->sequence, *mine, not_come_to);
+  }
+}
+
+// `source` waits in an operation, and has not come to another one of this rank.
+void CollectiveCheck::compare_order(const Place& theirs, const Record& record,
+                                    const Place& not_come_to, Rank source) {
+  const Group* group = groups_.find(theirs.team);
+  if (group == nullptr || theirs.sequence <= group->order.sequence()) return;
+  if (waits_in_ != not_come_to) return;
+  const Record* mine = find(not_come_to.team, not_come_to.sequence);
+  if (mine == nullptr) return;
+  const auto side = [](Rank rank, const Place& place, const Record& call) {
+    return "rank " + std::to_string(rank) + " is in " + describe(call, false) + " (operation " +
+           std::to_string(place.sequence) + " of " +
+           (place.team == 0 ? "all ranks" : "team " + std::to_string(place.team)) + ")";
+  };
+  const std::string my_side = side(me_, not_come_to, *mine);
+  const std::string their_side = side(source, theirs, record);
+  fail_(Error(ErrorCode::invalid_argument,
+              "the ranks disagree on the order of collective operations of two teams: " +
+                  (me_ < source ? my_side + ", " + their_side : their_side + ", " + my_side) +
+                  ", and neither has come to the other's; ranks that share two teams must make "
+                  "the collective calls of both in the same order"));
 }
 
 const CollectiveCheck::Record* CollectiveCheck::find(uint32_t team, uint64_t sequence) const {
@@ -114,8 +158,11 @@ void CollectiveCheck::stop_for(uint32_t team, uint64_t sequence, Rank source) {
   std::abort();  // the wait has no end of its own
 }
 
-void CollectiveCheck::tell(Rank target, uint32_t team, uint64_t sequence, const Record& record) {
+void CollectiveCheck::tell(Rank target, uint32_t team, uint64_t sequence, const Record& record,
+                           const Place& not_come_to) {
   Header header{};
+  header.other_sequence = not_come_to.sequence;
+  header.other_team = not_come_to.team;
   header.sequence = sequence;
   header.bytes = record.call.bytes;
   header.team = team;
@@ -153,6 +200,11 @@ void CollectiveCheck::take(Rank source, std::span<const std::byte> message) {
   theirs.name = take_text(header.name_bytes);
   theirs.detail = take_text(header.detail_bytes);
   theirs.file = take_text(header.file_bytes);
+  if (header.other_sequence != 0) {
+    compare_order({header.team, header.sequence}, theirs,
+                  {header.other_team, header.other_sequence}, source);
+    return;
+  }
   const Group* group = groups_.find(header.team);
   if (group == nullptr) {
     fail_malformed(fail_, source, me_);
@@ -162,6 +214,9 @@ void CollectiveCheck::take(Rank source, std::span<const std::byte> message) {
     Team& team = teams_[header.team];
     if (team.early.size() < kRemembered) {
       team.early[header.sequence] = {.source = source, .record = std::move(theirs)};
+    }
+    if (waits_in_ && waits_in_->team != header.team) {
+      answer({header.team, header.sequence}, source);
     }
     return;
   }

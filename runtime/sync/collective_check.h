@@ -7,6 +7,13 @@
 // CollectiveOrder (collective_order.h) finds most disagreements without this, from the messages of
 // the operations; it then leaves the report to this check, which knows both places.
 //
+// Two ranks that are members of two teams must also make the calls of both in one order: each would
+// wait in another one for ever. A rank that waits in an operation of one team and hears that its
+// predecessor is in one of another, to which it has not come, tells it so; if that one has not come
+// to the operation of the first team either, the job ends. Operations in two phases (barrier_async)
+// wait for nobody. Ranks that are no neighbours in either team, and circles of three teams, go
+// unnoticed.
+//
 // Kinds and arguments that differ end the job. Places that differ are correct if different branches
 // make the same call: this rank warns once.
 #pragma once
@@ -14,6 +21,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +54,8 @@ class CollectiveCheck {
   /// `detail`: more that must agree, for a person to read.
   void enter(const char* name, CallSite site, std::string_view detail);
   void leave();
+  /// The call that the program is in returns before the operation is complete.
+  void returns_early() { returns_early_ = true; }
 
   /// This rank begins operation `sequence` of the group. Sends a message and may make progress.
   void entered(Group& group, uint64_t sequence, const Call& call);
@@ -80,9 +90,19 @@ class CollectiveCheck {
     std::map<uint64_t, Early> early;  // from ranks that are ahead
   };
   struct Header;
+  /// An operation of a team.
+  struct Place {
+    uint32_t team;
+    uint64_t sequence;
+    bool operator==(const Place&) const = default;
+  };
 
   const Record* find(uint32_t team, uint64_t sequence) const;
-  void tell(Rank target, uint32_t team, uint64_t sequence, const Record& record);
+  void tell(Rank target, uint32_t team, uint64_t sequence, const Record& record,
+            const Place& not_come_to = {});
+  void answer(const Place& not_come_to, Rank source);
+  void compare_order(const Place& theirs, const Record& record, const Place& not_come_to,
+                     Rank source);
   void take(Rank source, std::span<const std::byte> message);
   void compare(uint32_t team, uint64_t sequence, const Record& mine, const Record& theirs,
                Rank source);
@@ -93,7 +113,9 @@ class CollectiveCheck {
   Rank me_;
   fabric::FailureHandler fail_;
   int depth_ = 0;  // of calls within calls
+  bool returns_early_ = false;
   Record current_;
+  std::optional<Place> waits_in_;  // of the call that the program is in
   std::map<uint32_t, Team> teams_;
   uint64_t different_places_ = 0;
 };
