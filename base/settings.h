@@ -4,6 +4,7 @@
 // (docs/worker-protocol.md).
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,5 +37,10 @@ std::vector<Setting> settings();
 /// The names, separated by spaces, that a launcher has set because of its options
 /// (docs/worker-protocol.md).
 inline constexpr const char* kOptionsVariable = "STRIPLINE_OPTIONS";
+
+/// The value that a variable has in processes which get `environment` beside this process's: from
+/// there, else from here, else the default; empty if there is none.
+std::string value_with(const std::map<std::string, std::string>& environment,
+                       const std::string& name);
 
 }  // namespace stripline

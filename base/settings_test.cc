@@ -55,6 +55,15 @@ TEST_F(SettingsTest, OriginSaysWhoSetAValue) {
   EXPECT_EQ(find(all, "STRIPLINE_FABRIC"), (Setting{"STRIPLINE_FABRIC", "tcp", "default"}));
 }
 
+TEST_F(SettingsTest, ValuesOfProcessesToBeStarted) {
+  EXPECT_EQ(value_with({}, "STRIPLINE_SEED"), "0");
+  set("STRIPLINE_SEED", "5");
+  EXPECT_EQ(value_with({}, "STRIPLINE_SEED"), "5");
+  EXPECT_EQ(value_with({{"STRIPLINE_SEED", "7"}}, "STRIPLINE_SEED"), "7");
+  EXPECT_EQ(value_with({{"STRIPLINE_SEED", ""}}, "STRIPLINE_SEED"), "0") << "like not set";
+  EXPECT_EQ(value_with({}, "STRIPLINE_NO_SUCH"), "");
+}
+
 TEST_F(SettingsTest, SpellingMistakesAreFound) {
   set("STRIPLINE_FABRICS", "shm");
   set("STRIPLINE_RANK", "1");

@@ -35,19 +35,13 @@ Result<double> seconds_of(const std::string& name, const std::string& text, bool
 }  // namespace
 
 Result<WatchSettings> watch_settings(const std::map<std::string, std::string>& environment) {
-  const std::vector<Setting> all = settings();
-  const auto value_of = [&](const std::string& name) {
-    const auto own = environment.find(name);
-    if (own != environment.end()) return own->second;
-    return std::ranges::find(all, name, &Setting::name)->value;
-  };
   WatchSettings watch;
-  STRIPLINE_ASSIGN_OR_RETURN(
-      watch.peer_timeout_s,
-      seconds_of("STRIPLINE_PEER_TIMEOUT", value_of("STRIPLINE_PEER_TIMEOUT"), false));
-  STRIPLINE_ASSIGN_OR_RETURN(
-      watch.stall_notice_s,
-      seconds_of("STRIPLINE_STALL_NOTICE", value_of("STRIPLINE_STALL_NOTICE"), true));
+  STRIPLINE_ASSIGN_OR_RETURN(watch.peer_timeout_s,
+                             seconds_of("STRIPLINE_PEER_TIMEOUT",
+                                        value_with(environment, "STRIPLINE_PEER_TIMEOUT"), false));
+  STRIPLINE_ASSIGN_OR_RETURN(watch.stall_notice_s,
+                             seconds_of("STRIPLINE_STALL_NOTICE",
+                                        value_with(environment, "STRIPLINE_STALL_NOTICE"), true));
   return watch;
 }
 

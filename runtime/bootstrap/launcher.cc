@@ -146,13 +146,14 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
   return launcher;
 }
 
-// Whether a rank has failed or ended while others are being started. Keeps what it hears for next().
+// Whether a rank has failed or ended while others are being started. Keeps what it hears for
+// next().
 bool Launcher::has_bad_news() {
   std::deque<RankEvent> heard;
   bool bad = false;
   while (auto event = next(0)) {
-    bad = bad || event->kind == RankEvent::Kind::failed ||
-          event->kind == RankEvent::Kind::closed || event->kind == RankEvent::Kind::exited;
+    bad = bad || event->kind == RankEvent::Kind::failed || event->kind == RankEvent::Kind::closed ||
+          event->kind == RankEvent::Kind::exited;
     heard.push_back(*std::move(event));
   }
   events_ = std::move(heard);

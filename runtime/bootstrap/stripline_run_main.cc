@@ -62,27 +62,6 @@ int usage_error(const std::string& message) {
   return kExitUsage;
 }
 
-/// The job as its ranks will see it: options before the environment before the defaults.
-machine::JobPlan plan_of(const bootstrap::LaunchOptions& launch) {
-  const auto value_of = [&](const std::string& name) {
-    const auto option = launch.environment.find(name);
-    if (option != launch.environment.end()) return option->second;
-    for (const Setting& setting : settings()) {
-      if (setting.name == name) return setting.value;
-    }
-    return std::string();
-  };
-  machine::JobPlan plan;
-  plan.fabric = value_of("STRIPLINE_FABRIC");
-  plan.ranks = launch.ranks;
-  // A value that does not parse is for the ranks to refuse.
-  const auto bytes = parse_bytes(value_of("STRIPLINE_SEGMENT_BYTES"), "STRIPLINE_SEGMENT_BYTES");
-  if (bytes.ok()) plan.segment_bytes = *bytes;
-  const std::string overcommit = value_of("STRIPLINE_OVERCOMMIT");
-  plan.overcommit = !overcommit.empty() && overcommit != "0";
-  return plan;
-}
-
 /// Options before "--", the command after it.
 std::optional<size_t> find_separator(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
@@ -225,8 +204,8 @@ int main(int argc, char** argv) {
   for (const auto& [name, value] : environment) by_option += name + " ";
   environment[kOptionsVariable] = by_option;
 
-  const machine::Preflight preflight =
-      machine::check_host(plan_of(job.launch), machine::HostRoom::read());
+  const machine::Preflight preflight = machine::check_host(
+      machine::plan_job(job.launch.ranks, environment), machine::HostRoom::read());
   for (const std::string& warning : preflight.warnings) {
     std::fprintf(stderr, "stripline-run: warning: %s\n", warning.c_str());
   }

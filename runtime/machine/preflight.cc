@@ -9,6 +9,7 @@
 #include "base/host_memory.h"
 #include "base/job_memory.h"
 #include "base/quantity.h"
+#include "base/settings.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
 namespace stripline::machine {
@@ -57,6 +58,19 @@ uint64_t descriptors_of(uint32_t ranks) {
 
 }  // namespace
 
+JobPlan plan_job(uint32_t ranks, const std::map<std::string, std::string>& environment) {
+  JobPlan plan;
+  plan.fabric = value_with(environment, "STRIPLINE_FABRIC");
+  plan.ranks = ranks;
+  // A value that does not parse is for the ranks to refuse.
+  const auto bytes =
+      parse_bytes(value_with(environment, "STRIPLINE_SEGMENT_BYTES"), "STRIPLINE_SEGMENT_BYTES");
+  if (bytes.ok()) plan.segment_bytes = *bytes;
+  const std::string overcommit = value_with(environment, "STRIPLINE_OVERCOMMIT");
+  plan.overcommit = !overcommit.empty() && overcommit != "0";
+  return plan;
+}
+
 HostRoom HostRoom::read() {
   const auto limits = MemoryLimits::read();
   HostRoom room;
@@ -71,8 +85,7 @@ HostRoom HostRoom::read() {
 uint64_t runtime_bytes(std::string_view fabric, uint32_t ranks) {
   const std::string_view provider = fabric.substr(0, fabric.find(';'));
   const bool emulated = fabric.starts_with("emulated:");
-  const bool layered = !emulated && provider != "shm" && provider != "udp" &&
-                       provider != "sockets";
+  const bool layered = !emulated && provider != "shm" && provider != "udp" && provider != "sockets";
   return kRankBytes + (layered ? kRxmBytes : 0) + kPeerBytes * (std::max(1U, ranks) - 1);
 }
 
@@ -105,8 +118,8 @@ Preflight check_host(const JobPlan& plan, const HostRoom& room) {
       !fits.ok()) {
     const std::string& message = fits.error().message();
     if (!plan.overcommit) {
-      result.refusal = Error(fits.error().code(),
-                             message + "; --overcommit (STRIPLINE_OVERCOMMIT=1) insists");
+      result.refusal =
+          Error(fits.error().code(), message + "; --overcommit (STRIPLINE_OVERCOMMIT=1) insists");
       return result;
     }
     result.warnings.push_back(message);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ struct JobPlan {
   uint64_t segment_bytes = 0;  ///< of each
   bool overcommit = false;     ///< memory that the host has not is only warned of
 };
+
+/// The job of so many ranks as they will see it, with `environment` beside this process's.
+JobPlan plan_job(uint32_t ranks, const std::map<std::string, std::string>& environment);
 
 /// What this host has for them.
 struct HostRoom {

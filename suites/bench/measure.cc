@@ -9,6 +9,7 @@
 #include "optimizer/experiment/json.h"
 #include "runtime/bootstrap/local_job.h"
 #include "runtime/fabric/emulated/profile.h"
+#include "runtime/machine/preflight.h"
 #include "suites/bench/failure.h"
 
 namespace stripline::suites::bench {
@@ -91,6 +92,10 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
     job.launch.environment["STRIPLINE_SEGMENT_BYTES"] = target.segment_bytes;
   }
   // More than the worker's own limit: this one is for workers that are stuck beyond signals.
+  // Fibers take what they touch.
+  const machine::JobPlan plan = machine::plan_job(target.ranks, job.launch.environment);
+  const auto refused = machine::check_host(plan, machine::HostRoom::read()).refusal;
+  if (refused && !fibers) return *refused;
   job.time_limit_s = target.time_limit_s + 10;
   STRIPLINE_ASSIGN_OR_RETURN(job.watch, bootstrap::watch_settings(job.launch.environment));
   job.cancel_fd = target.cancel_fd;
