@@ -214,6 +214,24 @@ TEST(StriplineRun, RankThatNeverJoinsEndsInATimeout) {
       << job.err;
 }
 
+TEST(StriplineRun, RanksThatTheHostHasNotTheMemoryForAreRefusedBeforeTheyStart) {
+  const std::vector<std::string> program = {"--", "sh", "-c", "echo started"};
+  std::vector<std::string> arguments = {"-n", "5000", "--segment", "1T"};
+  arguments.insert(arguments.end(), program.begin(), program.end());
+  const Finished refused = run(arguments);
+  EXPECT_EQ(refused.exit_code, kExitUnavailable);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_NE(refused.err.find("5000 ranks need 4.9 PiB of memory"), std::string::npos)
+      << refused.err;
+  EXPECT_NE(refused.err.find("--overcommit"), std::string::npos) << refused.err;
+  arguments = {"-n", "2", "--segment", "1T", "--overcommit"};
+  arguments.insert(arguments.end(), program.begin(), program.end());
+  const Finished insists = run(arguments);
+  EXPECT_EQ(lines_with(insists.out, "started"), 2U) << insists.err;
+  EXPECT_NE(insists.err.find("warning: 2 ranks need 2.0 TiB of memory"), std::string::npos)
+      << insists.err;
+}
+
 // A virtual clock would notice that everybody waits; a real one cannot.
 TEST(StriplineRun, SignalsCancelTheJob) {
   for (const int number : {SIGINT, SIGTERM}) {
