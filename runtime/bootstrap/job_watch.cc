@@ -32,6 +32,36 @@ Result<double> seconds_of(const std::string& name, const std::string& text, bool
                                                 (zero_is_never ? ", or 0 for never" : ""));
 }
 
+/// What a rank does, without the operation.
+std::string describe(const RankSight& rank, bool idle) {
+  std::string text;
+  switch (rank.stage) {
+    case RankSight::Stage::starting:
+      text = "not joined yet";
+      break;
+    case RankSight::Stage::left:
+      text = "left the job";
+      break;
+    case RankSight::Stage::ended:
+      return "ended";
+    case RankSight::Stage::failed:
+      text = rank.waiting() ? "gave up waiting" : "failed";
+      break;
+    case RankSight::Stage::joined:
+      if (rank.waiting()) {
+        text = "waiting";
+      } else {
+        text = rank.stopped() ? "between waits" : idle ? "sleeping" : "computing";
+      }
+      break;
+  }
+  const std::string process = "process " + std::to_string(rank.pid);
+  if (rank.stopped()) text = "stopped (state T, " + process + "), " + text;
+  if (rank.state == 't') text = "held by a debugger (state t, " + process + "), " + text;
+  if (rank.state == 'D') text = "in the kernel (state D, " + process + "), " + text;
+  return text;
+}
+
 }  // namespace
 
 Result<WatchSettings> watch_settings(const std::map<std::string, std::string>& environment) {
@@ -71,7 +101,10 @@ std::optional<std::string> JobWatch::look(double now_s, std::span<const RankSigh
     if (!lost && seen.stopped_s >= settings_.peer_timeout_s) lost = i;
     const bool out = rank.stage == RankSight::Stage::left || rank.stage == RankSight::Stage::ended;
     const bool held = rank.stopped() || rank.state == 't';
-    stalled = stalled && (out || held || (rank.waiting() && same));
+    seen.idle = rank.state == 'S' && rank.cpu_ticks == seen.cpu_ticks;
+    seen.cpu_ticks = rank.cpu_ticks;
+    const bool sleeps = rank.stage == RankSight::Stage::joined && seen.idle;
+    stalled = stalled && (out || held || (same && (rank.waiting() || sleeps)));
   }
   stalled_s_ = stalled ? stalled_s_ + passed_s : 0;
   if (!lost) return std::nullopt;
@@ -86,35 +119,6 @@ bool JobWatch::has_stalled() {
   return stalled_s_ >= settings_.stall_notice_s && !std::exchange(told_, true);
 }
 
-std::string JobWatch::describe(const RankSight& rank) const {
-  std::string text;
-  switch (rank.stage) {
-    case RankSight::Stage::starting:
-      text = "not joined yet";
-      break;
-    case RankSight::Stage::left:
-      text = "left the job";
-      break;
-    case RankSight::Stage::ended:
-      return "ended";
-    case RankSight::Stage::failed:
-      text = rank.waiting() ? "gave up waiting" : "failed";
-      break;
-    case RankSight::Stage::joined:
-      if (rank.waiting()) {
-        text = "waiting";
-      } else {
-        text = rank.stopped() ? "between waits" : "computing";
-      }
-      break;
-  }
-  const std::string process = "process " + std::to_string(rank.pid);
-  if (rank.stopped()) text = "stopped (state T, " + process + "), " + text;
-  if (rank.state == 't') text = "held by a debugger (state t, " + process + "), " + text;
-  if (rank.state == 'D') text = "in the kernel (state D, " + process + "), " + text;
-  return text;
-}
-
 std::string JobWatch::where(std::span<const RankSight> ranks) const {
   struct Line {
     std::string what;
@@ -127,7 +131,7 @@ std::string JobWatch::where(std::span<const RankSight> ranks) const {
   std::map<std::string, size_t> line_of;
   for (size_t i = 0; i < ranks.size(); ++i) {
     const RankSight& rank = ranks[i];
-    Line line{.what = describe(rank), .operation = "", .ranks = {}};
+    Line line{.what = describe(rank, seen_[i].idle), .operation = "", .ranks = {}};
     if (rank.in_job() && !rank.operation.empty()) {
       line.operation = (rank.waiting() ? " in " : ", last call ") + rank.operation;
     }

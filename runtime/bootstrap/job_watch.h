@@ -3,8 +3,9 @@
 //
 // What ends a job is decided by what cannot be mistaken. A rank that computes for hours without a
 // call is in order, and looks to its peers like one that hangs; but a stopped process (state T)
-// computes nothing. Ranks that all wait, each in one and the same wait, are mostly a mistake of the
-// program's; that is said, and the job goes on.
+// computes nothing. When all ranks wait, each in one and the same wait, or sleep outside of calls,
+// that is mostly a mistake of the program's, but may be a person whom it asks; it is said, and the
+// job goes on.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +42,11 @@ struct RankSight {
     ended,   ///< its process has
   };
   Stage stage = Stage::starting;
-  char state = 0;         ///< of its process (ProcessState::state); 0: not known
-  pid_t pid = 0;          ///< of its process
-  uint64_t waits = 0;     ///< begun and ended (OperationMemory::waits)
-  std::string operation;  ///< what it is in (OperationRecords::last_operation()); for where() only
+  char state = 0;          ///< of its process (ProcessState::state); 0: not known
+  pid_t pid = 0;           ///< of its process
+  uint64_t cpu_ticks = 0;  ///< ProcessState::cpu_ticks
+  uint64_t waits = 0;      ///< begun and ended (OperationMemory::waits)
+  std::string operation;   ///< what it is in (OperationRecords::last_operation()); for where() only
 
   bool stopped() const { return state == 'T'; }
   /// What `operation` is of is known.
@@ -68,8 +70,8 @@ class JobWatch {
   std::optional<std::string> look(double now_s, std::span<const RankSight> ranks);
 
   /// Whether, as of the last look, no rank has got on for the time after which that is said: all
-  /// that have neither left nor ended wait, or are stopped or held, and one at least waits. True
-  /// once.
+  /// that have neither left nor ended wait, are stopped or held, or use no processor time, and one
+  /// at least waits. True once.
   bool has_stalled();
 
   /// Where the ranks were at the last look, those alike on one line, e.g.
@@ -83,9 +85,9 @@ class JobWatch {
     uint64_t waits = 0;
     double same_s = 0;     ///< it has been in the same wait, or the same computation
     double stopped_s = 0;  ///< it has been stopped while others were not
+    uint64_t cpu_ticks = 0;
+    bool idle = false;  ///< has used no processor time since the look before
   };
-
-  std::string describe(const RankSight& rank) const;
 
   const uint32_t first_rank_;
   const WatchSettings settings_;

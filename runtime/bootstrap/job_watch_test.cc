@@ -81,6 +81,7 @@ TEST(JobWatch, AStallIsToldOnceWhenNoRankGetsOn) {
   EXPECT_EQ(stalls({joined('R', 1), joined('t', 6)}), 1);
   EXPECT_EQ(stalls({joined('R', 1), RankSight{.stage = RankSight::Stage::left}}), 1);
   EXPECT_EQ(stalls({joined('R', 1), joined('R', 6)}), 0) << "one computes";
+  EXPECT_EQ(stalls({joined('R', 1), joined('S', 6)}), 1) << "one sleeps outside of calls";
   EXPECT_EQ(stalls({joined('t', 6), joined('t', 6)}), 0) << "nobody waits";
   EXPECT_EQ(stalls({joined('R', 1), RankSight{}}), 0) << "one has not joined";
 }
@@ -91,6 +92,17 @@ TEST(JobWatch, AWaitThatEndsIsProgress) {
     (void)watch.look(now, std::vector{joined('R', 1 + 2 * static_cast<uint64_t>(now / 30))});
     EXPECT_FALSE(watch.has_stalled());
   }
+}
+
+TEST(JobWatch, ProcessorTimeIsProgress) {
+  JobWatch watch(0, 2, kSettings);
+  std::vector<RankSight> ranks = {joined('R', 1), joined('S', 6, "barrier")};
+  for (double now = 0; now < 100; now += 0.5) {
+    ++ranks[1].cpu_ticks;
+    (void)watch.look(now, ranks);
+    EXPECT_FALSE(watch.has_stalled());
+  }
+  EXPECT_NE(watch.where(ranks).find("rank 1: computing for "), std::string::npos);
 }
 
 TEST(JobWatch, WhereTheRanksAre) {
@@ -106,7 +118,7 @@ TEST(JobWatch, WhereTheRanksAre) {
   EXPECT_FALSE(watch.look(5, ranks));
   EXPECT_EQ(watch.where(ranks),
             "  ranks 0, 2, 5: waiting for 0 s to 5 s in barrier (solver.cc:40)\n"
-            "  rank 1: computing for 5 s, last call rget of 8 bytes with rank 0\n"
+            "  rank 1: sleeping for 5 s, last call rget of 8 bytes with rank 0\n"
             "  rank 3: stopped (state T, process 103), waiting for 5 s in fence\n"
             "  rank 4: not joined yet\n"
             "  rank 6: gave up waiting for 5 s in wait, after rget of 8 bytes with rank 0");

@@ -14,7 +14,6 @@
 
 #include <stripline/global_ptr.h>
 
-#include "base/process_state.h"
 #include "runtime/bootstrap/hex.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
@@ -347,11 +346,11 @@ std::optional<Launcher::Process> Launcher::process(uint32_t rank) const {
   // Each rank leads a process group. Numbers of other PID namespaces mean other processes here.
   if (own.joined_as > 0) {
     const auto joined = process_state(own.joined_as);
-    if (joined && joined->group == own.process.pid()) return Process{own.joined_as, joined->state};
+    if (joined && joined->group == own.process.pid()) return Process{own.joined_as, *joined};
   }
   const auto started = process_state(own.process.pid());
   if (!started) return std::nullopt;
-  return Process{own.process.pid(), started->state};
+  return Process{own.process.pid(), *started};
 }
 
 void Launcher::signal(int signal_number) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/json_channel.h"
+#include "base/process_state.h"
 #include "base/result.h"
 #include "base/subprocess.h"
 #include "runtime/bootstrap/operation_record.h"
@@ -71,8 +72,9 @@ struct RankEvent {
 class Launcher {
  public:
   /// Starts all ranks, or as many as it can before one of them fails or `options.interrupted`: then
-  /// running() is less than ranks(), and next() tells of the failure. Errors: invalid_argument for impossible numbers, not_found and
-  /// failed_precondition if the program cannot be started, resource_exhausted.
+  /// running() is less than ranks(), and next() tells of the failure. Errors: invalid_argument for
+  /// impossible numbers, not_found and failed_precondition if the program cannot be started,
+  /// resource_exhausted.
   static Result<Launcher> start(const LaunchOptions& options);
 
   Launcher(Launcher&&) noexcept = default;
@@ -112,11 +114,11 @@ class Launcher {
   /// The process of a rank (by its number in the job).
   pid_t pid(uint32_t rank) const { return processes_.at(rank - first_rank_).process.pid(); }
   /// What the kernel says of a rank's process (by its number in the job): of the one that joined,
-  /// if that is a child of the one started here; nullopt where /proc cannot be read, and if the rank
-  /// was not started.
+  /// if that is a child of the one started here; nullopt where /proc cannot be read, and if the
+  /// rank was not started.
   struct Process {
     pid_t pid = 0;
-    char state = 0;  ///< ProcessState::state
+    ProcessState state;
   };
   std::optional<Process> process(uint32_t rank) const;
   /// What the rank has recorded (OperationRecords).

@@ -104,7 +104,8 @@ class LocalJob {
       if (records_[i].exit) continue;
       if (const auto process = launcher_.process(rank)) {
         sight.pid = process->pid;
-        sight.state = process->state;
+        sight.state = process->state.state;
+        sight.cpu_ticks = process->state.cpu_ticks;
       }
     }
     return all;

@@ -105,6 +105,15 @@ TEST(Stalled, AJobInWhichNobodyGetsOnIsToldWhereItsRanksAreOnce) {
   EXPECT_NE(ended.err.find("Where the ranks were:"), std::string::npos) << ended.err;
 }
 
+// It may be right: a person may be asked. So the job goes on.
+TEST(Stalled, ARankThatSleepsOutsideOfCallsIsShown) {
+  const Finished job = run_job({"--timeout", "3"}, {"barrier", "pause"}, "0.5");
+  EXPECT_EQ(job.exit_code, kExitTimeout) << job.err;
+  EXPECT_EQ(lines_with(job.err, "no rank has made progress for 0.5 s"), 1U) << job.err;
+  EXPECT_EQ(lines_with(job.err, "rank 1: sleeping for "), 2U) << job.err;
+  EXPECT_NE(job.err.find(", last call barrier (waits.cc:"), std::string::npos) << job.err;
+}
+
 TEST(Cancelled, AJobSaysWhereItsRanksWere) {
   const TempFolder folder;
   Program job(folder, "job",
