@@ -45,6 +45,7 @@ Error too_few_descriptors() {
 // All that the child is to have besides what it inherits anyhow.
 Result<std::vector<Staged>> stage(const SubprocessOptions& options, int above_targets) {
   std::vector<std::pair<int, int>> wanted = options.inherit;
+  if (options.stdin_fd) wanted.emplace_back(*options.stdin_fd, STDIN_FILENO);
   if (options.stdout_fd) wanted.emplace_back(*options.stdout_fd, STDOUT_FILENO);
   if (options.stderr_fd) wanted.emplace_back(*options.stderr_fd, STDERR_FILENO);
   std::vector<Staged> staged;

@@ -39,7 +39,8 @@ struct SubprocessOptions {
   std::vector<std::pair<int, int>> inherit;  ///< {parent fd, child fd}
   bool new_process_group = true;             ///< So that terminate() reaches grandchildren, too.
   bool die_with_parent = true;               ///< The kernel kills the child if this process dies.
-  std::optional<int> stdout_fd;              ///< Redirect; default: inherit.
+  std::optional<int> stdin_fd;               ///< Redirect; default: inherit.
+  std::optional<int> stdout_fd;
   std::optional<int> stderr_fd;
 };
 

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -108,6 +109,10 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
                              : ", of which other jobs have " + std::to_string(places.taken));
     }
   }
+  // As under other launchers, rank 0 alone reads what the job is given. A terminal would stop it:
+  // ranks are in process groups of their own, in its background.
+  const UniqueFd no_input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const bool rank_0_reads = ::isatty(STDIN_FILENO) == 0;
   placement.resize(options.ranks);  // without places ranks stay unbound
   for (uint32_t i = 0; i < options.ranks; ++i) {
     if (i % kStartsBetweenLooks == 0 && i > 0) {
@@ -127,6 +132,8 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
       child.environment[kOperationRecordVariable] = OperationRecords::variable(kRankOperationFd, i);
       child.inherit.emplace_back(launcher.operations_.file(), kRankOperationFd);
     }
+    const bool reads = options.first_rank + i == 0 && rank_0_reads;
+    if (!reads && no_input) child.stdin_fd = no_input.get();
     child.stdout_fd = options.stdout_fd;
     child.stderr_fd = options.stderr_fd;
     const Binding binding(placement[i]);

@@ -232,6 +232,16 @@ TEST(StriplineRun, RanksThatTheHostHasNotTheMemoryForAreRefusedBeforeTheyStart) 
       << insists.err;
 }
 
+TEST(StriplineRun, StandardInputIsThatOfRank0) {
+  const Finished job =
+      run_as({"sh", "-c",
+              "echo given | " + program("stripline-run") +
+                  " -n 2 --segment 1M -- sh -c 'cat; exec " + program("hello") + "'"});
+  EXPECT_EQ(job.exit_code, kExitOk) << job.err;
+  EXPECT_EQ(lines_with(job.out, "given"), 1U) << job.out;
+  EXPECT_EQ(lines_with(job.out, "greeted by"), 2U) << job.out;
+}
+
 // A virtual clock would notice that everybody waits; a real one cannot.
 TEST(StriplineRun, SignalsCancelTheJob) {
   for (const int number : {SIGINT, SIGTERM}) {
