@@ -42,10 +42,9 @@ struct Preflight {
 };
 
 /// Pure. Refuses more ranks than a process may have descriptors for, ranks that need more memory
-/// than the host has (unless the plan overcommits: then it warns), and emulated ranks whose segments
-/// /dev/shm cannot hold. Warns of the shm provider without the room that it asks for, and of a limit
-/// of locked memory below a segment where the
-/// provider registers memory with a device.
+/// than the host has (unless the plan overcommits: then it warns), and emulated ranks whose
+/// segments /dev/shm cannot hold. Warns of the shm provider without the room that it asks for, and
+/// of a limit of locked memory below a segment where the provider registers memory with a device.
 Preflight check_host(const JobPlan& plan, const HostRoom& room);
 
 /// What a rank takes beside its segment in a job of so many, once they exchange data: the runtime,
