@@ -1,6 +1,10 @@
 #include "base/result.h"
 
 #include <array>
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/exit_codes.h"
 
 namespace stripline {
 namespace {
@@ -25,7 +29,22 @@ constexpr std::array kNames = {
     NamedCode{ErrorCode::internal, "internal"},
 };
 
+// As what it is: the program's stack says nothing that the message does not.
+[[noreturn]] void end(const std::string& message, ErrorCode code) {
+  std::fflush(stdout);  // what the program printed explains how far it came
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  std::_Exit(exit_code_for(code));
+}
+
 }  // namespace
+
+void detail::fail_without_value(const Error& error) {
+  end(error.message() + " (a Result was used without asking whether it is ok())", error.code());
+}
+
+void detail::fail_without_error() {
+  end("a Result that is ok() was asked for its error", ErrorCode::internal);
+}
 
 std::string_view to_string(ErrorCode code) {
   for (const NamedCode& entry : kNames) {

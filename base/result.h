@@ -59,7 +59,16 @@ class Error {
   bool shown_ = false;
 };
 
-/// A value of type T or an Error. Accessing the wrong one is a programming error and terminates.
+namespace detail {
+/// Ends the process because the program took the value of a Result that holds this error: prints
+/// its message, and exits with its exit code (exit_codes.h).
+[[noreturn]] void fail_without_value(const Error& error);
+/// The same for the error of one that holds a value, or of a Status that is success.
+[[noreturn]] void fail_without_error();
+}  // namespace detail
+
+/// A value of type T or an Error. Accessing the wrong one is a programming error, and ends the
+/// process with a message; that of the error, where it was to be a value.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -69,18 +78,34 @@ class [[nodiscard]] Result {
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  T& value() & { return std::get<0>(state_); }
-  const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& value() & {
+    require_value();
+    return *std::get_if<0>(&state_);
+  }
+  const T& value() const& {
+    require_value();
+    return *std::get_if<0>(&state_);
+  }
+  T&& value() && { return std::move(value()); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  const Error& error() const { return std::get<1>(state_); }
+  const Error& error() const {
+    const Error* const error = std::get_if<1>(&state_);
+    if (error == nullptr) [[unlikely]]
+      detail::fail_without_error();
+    return *error;
+  }
 
  private:
+  void require_value() const {
+    if (!ok()) [[unlikely]]
+      detail::fail_without_value(error());
+  }
+
   std::variant<T, Error> state_;
 };
 
@@ -93,7 +118,11 @@ class [[nodiscard]] Result<void> {
 
   bool ok() const { return !error_; }
   explicit operator bool() const { return ok(); }
-  const Error& error() const { return *error_; }
+  const Error& error() const {
+    if (!error_) [[unlikely]]
+      detail::fail_without_error();
+    return *error_;
+  }
 
  private:
   std::optional<Error> error_;

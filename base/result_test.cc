@@ -1,6 +1,7 @@
 #include "base/result.h"
 
 #include <string>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -40,6 +41,20 @@ TEST(Result, RemembersThatAnErrorIsShown) {
   EXPECT_FALSE(error.shown());
   EXPECT_TRUE(error.as_shown().with_context("rank 3").shown());
   EXPECT_EQ(error.as_shown().message(), "odd");
+}
+
+// What the program did not look at is what a person must see.
+TEST(ResultDeathTest, WithoutAValueItEndsWithItsMessage) {
+  EXPECT_EXIT(quarter(6).value(), ::testing::ExitedWithCode(kExitUsage),
+              "error: odd \\(a Result was used without");
+  EXPECT_EXIT([[maybe_unused]] const int value = *quarter(6), ::testing::ExitedWithCode(kExitUsage),
+              "error: odd");
+  EXPECT_EXIT(std::ignore = Result<std::string>(Error(ErrorCode::data_loss, "cut off"))->size(),
+              ::testing::ExitedWithCode(kExitBadInput), "error: cut off");
+  EXPECT_EXIT(std::ignore = quarter(8).error(), ::testing::ExitedWithCode(kExitFailure),
+              "asked for its error");
+  EXPECT_EXIT(std::ignore = Status().error(), ::testing::ExitedWithCode(kExitFailure),
+              "asked for its error");
 }
 
 TEST(ErrorCode, NamesRoundTrip) {

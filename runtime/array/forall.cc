@@ -32,8 +32,7 @@ uint64_t inverse(uint64_t value, uint64_t modulus) {
 }
 
 [[noreturn]] void fail(Context& context, const std::string& message) {
-  context.state().operation = "forall";
-  context.state().fail(Error(ErrorCode::invalid_argument, message));
+  context.state().fail(Error(ErrorCode::invalid_argument, "forall: " + message));
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ void copy_bytes(std::byte* destination, const std::byte* source, uint64_t bytes)
 /// One range of one array on its way.
 class Move {
  public:
-  Move(Context& context, const detail::ArrayShape& shape, uint64_t offset)
-      : context_(context), shape_(shape), offset_(offset) {}
+  Move(Context& context, const detail::ArrayShape& shape, uint64_t offset, CallSite site)
+      : context_(context), shape_(shape), offset_(offset), site_(site) {}
 
   void read(uint64_t first, uint64_t count, std::byte* destination) {
     const TransferPlan plan = plan_transfers(shape_, context_.rank_n(), first, count);
@@ -69,10 +69,12 @@ class Move {
     return {one.rank, offset_ + bytes(one.index)};
   }
   void get(const Transfer& one, std::byte* memory) {
-    started_.push_back(context_.rget(at(one), memory + bytes(one.position), bytes(one.count)));
+    started_.push_back(
+        context_.rget(at(one), memory + bytes(one.position), bytes(one.count), site_));
   }
   void put(const Transfer& one, const std::byte* memory) {
-    started_.push_back(context_.rput(memory + bytes(one.position), at(one), bytes(one.count)));
+    started_.push_back(
+        context_.rput(memory + bytes(one.position), at(one), bytes(one.count), site_));
   }
   void finish() {
     wait_all(started_);
@@ -95,17 +97,18 @@ class Move {
   Context& context_;
   const detail::ArrayShape& shape_;
   uint64_t offset_;
+  CallSite site_;
   std::vector<std::byte> buffer_;
   std::vector<future> started_;
 };
 
-void check_range(Context& context, const char* operation, const detail::ArrayShape& shape,
-                 uint64_t first, uint64_t count) {
+void check_range(Context& context, rma::Call call, const detail::ArrayShape& shape, uint64_t first,
+                 uint64_t count) {
   if (count <= shape.elements && first <= shape.elements - count) return;
-  context.state().operation = operation;
   context.state().fail(Error(ErrorCode::invalid_argument,
-                             std::to_string(count) + " elements from " + std::to_string(first) +
-                                 " on of a shared array of " + std::to_string(shape.elements)));
+                             text(call) + " of " + std::to_string(count) + " elements from " +
+                                 std::to_string(first) + " on of a shared array of " +
+                                 std::to_string(shape.elements)));
 }
 
 /// The largest part of a range that is moved at once.
@@ -149,20 +152,20 @@ TransferPlan plan_transfers(const detail::ArrayShape& shape, rank_t ranks, uint6
 namespace detail {
 
 void read_elements(Context& context, const ArrayShape& shape, uint64_t offset, uint64_t first,
-                   uint64_t count, std::byte* destination) {
-  array::check_range(context, "read_range", shape, first, count);
+                   uint64_t count, std::byte* destination, CallSite site) {
+  array::check_range(context, {"read_range", site}, shape, first, count);
   const uint64_t most = array::elements_at_once(shape, context.rank_n(), {});
-  array::Move move(context, shape, offset);
+  array::Move move(context, shape, offset, site);
   for (uint64_t done = 0; done < count; done += most) {
     move.read(first + done, std::min(most, count - done), destination + done * shape.element_bytes);
   }
 }
 
 void write_elements(Context& context, const ArrayShape& shape, uint64_t offset, uint64_t first,
-                    uint64_t count, const std::byte* source) {
-  array::check_range(context, "write_range", shape, first, count);
+                    uint64_t count, const std::byte* source, CallSite site) {
+  array::check_range(context, {"write_range", site}, shape, first, count);
   const uint64_t most = array::elements_at_once(shape, context.rank_n(), {});
-  array::Move move(context, shape, offset);
+  array::Move move(context, shape, offset, site);
   for (uint64_t done = 0; done < count; done += most) {
     move.write(first + done, std::min(most, count - done), source + done * shape.element_bytes);
   }

@@ -1,8 +1,11 @@
-#include <limits>
+#include <cstdio>
 #include <string>
+#include <unistd.h>
 
 #include <stripline/shared_array.h>
 
+#include "base/exit_codes.h"
+#include "optimizer/access/saturate.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
@@ -49,18 +52,16 @@ Result<uint64_t> create_shared_array(Context& context, const ArrayShape& shape, 
   // First, so that all ranks go on to the same checks.
   const ArrayShape of_root = context.broadcast(shape, 0, site);
   if (of_root != shape) {
-    context.state().operation = "shared_array::create";
-    context.state().fail(Error(ErrorCode::invalid_argument,
-                               "a shared array of " + text(shape) + ", but rank 0 asks for " +
-                                   text(of_root) + "; all ranks create the same"));
+    context.state().fail(
+        Error(ErrorCode::invalid_argument, text(rma::Call("shared_array::create", site)) + " of " +
+                                               text(shape) + ", but rank 0 asks for " +
+                                               text(of_root) + "; all ranks create the same"));
   }
   STRIPLINE_RETURN_IF_ERROR(check(shape, context.rank_n()));
   const uint64_t part = largest_part(shape, context.rank_n());
-  if (part > std::numeric_limits<uint64_t>::max() / shape.element_bytes) {
-    return Error(ErrorCode::invalid_argument, "array size overflows");
-  }
-  STRIPLINE_ASSIGN_OR_RETURN(
-      const auto memory, context.new_symmetric_array<std::byte>(part * shape.element_bytes, site));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto memory,
+                             context.new_symmetric_array<std::byte>(
+                                 access::saturating_multiply(part, shape.element_bytes), site));
   return memory.offset();
 }
 
@@ -71,8 +72,20 @@ bool packed_phase_fits(const ArrayShape& shape, uint64_t offset, rank_t ranks) {
          end + 1 < uint64_t{1} << kPackedRowBits;
 }
 
+void fail_element(Context* context, const char* name, uint64_t index, uint64_t size,
+                  CallSite site) {
+  const std::string what = text(rma::Call(name, site)) + " of element " + std::to_string(index);
+  if (context == nullptr) {
+    std::fprintf(stderr, "error: %s of a handle that refers to no array; create() makes one\n",
+                 what.c_str());
+    ::_exit(exit_code_for(ErrorCode::invalid_argument));
+  }
+  context->state().fail(Error(ErrorCode::invalid_argument,
+                              what + ", but the shared array has " + std::to_string(size) +
+                                  (size == 1 ? " element" : " elements, counted from 0")));
+}
+
 void fail_packed_pointer(Context& context) {
-  context.state().operation = "shared_array::ptr";
   context.state().fail(
       Error(ErrorCode::invalid_argument,
             "a packed pointer cannot name the elements of this shared array (at most " +

@@ -177,7 +177,7 @@ TEST_P(SharedArray, WrongShapesAreErrorsOnEveryRank) {
     fails_with(shared_array<double, block_cyclic<>>::create(ctx, 9, {0}), "in blocks of 0");
     fails_with(shared_array<double, indefinite>::create(ctx, 9, {2}), "ranks 0 to 1");
     fails_with(shared_array<double, cyclic, static_ranks<3>>::create(ctx, 9), "for 3 ranks");
-    fails_with(shared_array<double>::create(ctx, ~uint64_t{0}), "overflows");
+    fails_with(shared_array<double>::create(ctx, ~uint64_t{0}), "2^64 bytes or more");
     fails_with(shared_array<double>::create(ctx, uint64_t{1} << 40), "STRIPLINE_SEGMENT_BYTES");
     // A single block larger than the segment, of which little is used, needs little.
     auto sparse = shared_array<double, block_cyclic<>>::create(ctx, 10, {uint64_t{1} << 50});

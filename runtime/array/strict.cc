@@ -17,17 +17,13 @@ void strict_fence(Context& context) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
-void detail::before_strict(Context& context, rank_t target, uint64_t offset, size_t bytes) {
+void detail::before_strict(Context& context, rank_t target, uint64_t offset, size_t bytes,
+                           CallSite site) {
+  const rma::Call call("strict access", site);
   ContextState& state = context.state();
   const auto inside = state.exclusive();
-  state.check("strict access", target, offset, bytes);
-  if (offset % bytes != 0) {
-    state.operation = "strict access";
-    state.fail(Error(ErrorCode::invalid_argument, "a strict access of " + std::to_string(bytes) +
-                                                      " bytes at offset " + std::to_string(offset) +
-                                                      " of rank " + std::to_string(target) +
-                                                      ", which is not a multiple of its size"));
-  }
+  state.check(call, target, offset, bytes);
+  state.check_alignment(call, target, offset, bytes);
   strict_fence(context);
 }
 

@@ -20,6 +20,8 @@
 namespace stripline::bootstrap {
 namespace {
 
+constexpr const char* kControlVariable = "STRIPLINE_CONTROL_FD";
+
 /// A job of this process alone.
 class SingleProcess final : public Bootstrap {
  public:
@@ -161,6 +163,10 @@ Result<uint32_t> number(const char* name) {
   return value;
 }
 
+/// Where the number of the control channel was, once this process has taken it. With the process,
+/// so that a child which inherits the environment is told something else.
+std::string taken() { return "taken by process " + std::to_string(::getpid()); }
+
 }  // namespace
 
 Result<std::unique_ptr<Bootstrap>> from_environment() {
@@ -170,9 +176,14 @@ Result<std::unique_ptr<Bootstrap>> from_environment() {
     warn_of_lonely_tasks();
     return std::unique_ptr<Bootstrap>(std::make_unique<SingleProcess>());
   }
+  if (const char* control = variable(kControlVariable); control != nullptr && control == taken()) {
+    return Error(ErrorCode::failed_precondition,
+                 "this process is already initialised: it has joined its job, and can do so once; "
+                 "make one Context, and hand it to what needs it");
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const uint32_t rank, number("STRIPLINE_RANK"));
   STRIPLINE_ASSIGN_OR_RETURN(const uint32_t ranks, number("STRIPLINE_RANKS"));
-  STRIPLINE_ASSIGN_OR_RETURN(const uint32_t fd, number("STRIPLINE_CONTROL_FD"));
+  STRIPLINE_ASSIGN_OR_RETURN(const uint32_t fd, number(kControlVariable));
   if (ranks == 0 || ranks > kMaxRanks || rank >= ranks) {
     return Error(ErrorCode::invalid_argument,
                  "STRIPLINE_RANK=" + std::to_string(rank) + " of STRIPLINE_RANKS=" +
@@ -196,6 +207,7 @@ Result<std::unique_ptr<Bootstrap>> from_environment() {
   // The launcher has asked for this on behalf of the process that it started; that may be a wrapper
   // (a shell, a profiler), whose end must end the rank.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::setenv(kControlVariable, taken().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   return std::unique_ptr<Bootstrap>(std::make_unique<Launched>(rank, ranks, job_id, control_fd));
 }
 

@@ -42,6 +42,25 @@ class LaunchedRank : public ::testing::Test {
   std::unique_ptr<Bootstrap> rank_;
 };
 
+TEST(Launched, JoinsItsJobOnce) {
+  auto sockets = socket_pair();
+  ASSERT_TRUE(sockets.ok());
+  const ScopedEnvironment environment(
+      {{"STRIPLINE_RANK", "0"},
+       {"STRIPLINE_RANKS", "1"},
+       {"STRIPLINE_JOB_ID", "job-8"},
+       {"STRIPLINE_CONTROL_FD", std::to_string(sockets->second.get())}});
+  const auto first = from_environment();
+  ASSERT_TRUE(first.ok()) << first.error().message();
+  sockets->second.release();
+  const auto second = from_environment();
+  ASSERT_FALSE(second.ok());
+  EXPECT_NE(second.error().message().find("already initialised"), std::string::npos)
+      << second.error().message();
+  // The launcher has heard of nothing.
+  EXPECT_FALSE(JsonChannel(std::move(sockets->first)).read(0.01).ok());
+}
+
 TEST_F(LaunchedRank, KnowsItsPlace) {
   EXPECT_EQ(rank_->rank(), 1U);
   EXPECT_EQ(rank_->ranks(), 2U);

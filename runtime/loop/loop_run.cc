@@ -12,14 +12,15 @@
 
 namespace stripline::detail {
 
-void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes) {
+void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes,
+                      CallSite site) {
   ContextState& state = context.state();
   if (rank == state.rank) {
-    state.check_bounds("loop", rank, offset, bytes);
+    state.check_bounds({"loop", site}, rank, offset, bytes);
     return;
   }
   const auto inside = state.exclusive();
-  state.check("loop", rank, offset, bytes);
+  state.check({"loop", site}, rank, offset, bytes);
   state.make_progress();
 }
 
@@ -57,7 +58,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   for (size_t i = 0; i < block_count; ++i) {
     const RawBlock block = block_at(blocks, i);
     if (block.count != 0) {
-      context.state().check("loop", block.rank, block.offset,
+      context.state().check({"loop", site}, block.rank, block.offset,
                             loop_bytes(block.count, reading ? options.halo : 0, element_bytes));
     }
     if (caches) look_for_kept(i, block);
@@ -380,14 +381,14 @@ void LoopRun::issue_get() {
   const uint64_t skip = halo_is_there ? halo_bytes_ : 0;
   const uint64_t bytes = strip_end(at) - at.begin + halo_bytes_ - skip;
   context_.state().get(place_of(at) + skip, at.raw.rank, at.raw.offset + at.begin + skip, bytes,
-                       frame_.counters[slot_of(at)]);
+                       frame_.counters[slot_of(at)], {"loop", call_});
   advance(issue_);
 }
 
 void LoopRun::issue_put() {
   const Cursor& at = issue_;
   context_.state().put(at.raw.rank, at.raw.offset + at.begin, place_of(at),
-                       strip_end(at) - at.begin, frame_.counters[slot_of(at)]);
+                       strip_end(at) - at.begin, frame_.counters[slot_of(at)], {"loop", call_});
   advance(issue_);
 }
 

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <string>
 
+#include "base/quantity.h"
+
 namespace stripline::detail {
 
 LoopState::LoopState(ContextState& context)
@@ -84,8 +86,8 @@ void report_choices(Context& context) {
   const LoopState& loops = LoopState::of(context.state());
   const auto sum = [&](double value) { return context.reduce_all(value, Context::ReduceOp::sum); };
   const auto of_all_ranks = [&](const Savings& own) {
-    return Savings{sum(own.actual_s), sum(own.baseline_s), sum(own.squared_error), sum(own.sites),
-                   sum(own.demoted)};
+    return Savings{sum(own.actual_s), sum(own.baseline_s), sum(own.squared_error),
+                   sum(own.sites),    sum(own.demoted),    sum(own.checks)};
   };
   const Savings all = of_all_ranks(loops.savings());
   const auto& run_guard = context.state().run_guard;
@@ -105,10 +107,20 @@ void report_choices(Context& context) {
                  "stripline: loops, nests, stages of sweeps and transfers of many regions of rank "
                  "0, times of one execution:\n%s",
                  trace->empty() ? "(none)\n" : trace->text().c_str());
+    const double traced_s = context.now_s() - context.state().trace_begun_s;
+    if (const std::string text = context.state().operations.text(traced_s); !text.empty()) {
+      std::fprintf(stderr, "stripline: operations of rank 0 one by one, of %s:\n%s",
+                   seconds_text(traced_s).c_str(), text.c_str());
+    }
   }
   std::fprintf(stderr, "stripline: %s\n", savings_text(all).c_str());
   if (const std::string text = iterations_text(of_iterations); !text.empty()) {
     std::fprintf(stderr, "stripline: %s\n", text.c_str());
+  }
+  if (contradict(all, of_iterations)) {
+    std::fprintf(stderr,
+                 "stripline: iterations decide, where they repeat: the time of a loop by itself "
+                 "leaves out what it saves or costs elsewhere, and is only reported\n");
   }
   if (of_all.kept > 0) {
     std::fprintf(stderr, "stripline: %s\n", data_cache_text(of_all, evicted).c_str());

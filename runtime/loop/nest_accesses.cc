@@ -37,9 +37,9 @@ void NestEngine::move_elements(Direction direction) {
     std::byte* const element = memory_.memory() + r * layout_->slot_bytes;
     tile_.element[r] = element;
     if (direction == Direction::get && reads(reference.mode)) {
-      state_.get(element, owner, offset, reference.element_bytes, counter);
+      state_.get(element, owner, offset, reference.element_bytes, counter, {"nest", call_});
     } else if (direction == Direction::put && writes(reference.mode)) {
-      state_.put(owner, offset, element, reference.element_bytes, counter);
+      state_.put(owner, offset, element, reference.element_bytes, counter, {"nest", call_});
       state_.wait_for(counter);
     }
   }

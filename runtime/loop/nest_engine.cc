@@ -26,7 +26,7 @@ void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite ca
   out_ = false;
   computed_s_ = 0;
   compute_ = fetch_ = {};
-  check_bounds();
+  check_bounds(call);
   caches_ = loops_.caches(options.data_cache);
   served_ = 0;
   if (caches_ && !loops_.cache.empty()) look_for_kept();
@@ -49,12 +49,12 @@ access::Extent NestEngine::extent_of(const Reference& reference) const {
   return extent;
 }
 
-void NestEngine::check_bounds() const {
+void NestEngine::check_bounds(CallSite call) const {
   for (const Reference& reference : nest_.reference) {
     const access::Extent extent = extent_of(reference);
     const auto check = [&](rank_t owner, int64_t begin) {
       // What begins before the segment is out of bounds as an unsigned number.
-      state_.check("nest", owner,
+      state_.check({"nest", call}, owner,
                    static_cast<uint64_t>(access::saturating_add(extent.begin, begin)),
                    extent.bytes());
     };
@@ -337,9 +337,9 @@ void NestEngine::transfer(Direction direction, uint32_t g, const Place& place, s
     state_.operation = "nest";
     state_.vis.start(direction, owner, strided, memory, get ? methods.get : methods.put, counter);
   } else if (get) {
-    state_.get(memory, owner, static_cast<uint64_t>(base), of_tile.bytes, counter);
+    state_.get(memory, owner, static_cast<uint64_t>(base), of_tile.bytes, counter, {"nest", call_});
   } else {
-    state_.put(owner, static_cast<uint64_t>(base), memory, of_tile.bytes, counter);
+    state_.put(owner, static_cast<uint64_t>(base), memory, of_tile.bytes, counter, {"nest", call_});
   }
 }
 

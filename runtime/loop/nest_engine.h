@@ -72,7 +72,7 @@ class NestEngine {
   access::Extent extent_of(const access::Reference& reference) const;
   NestSite& site_for(const NestKey& key, const NestOptions& options);
   void find_layout(const NestOptions& options, CallSite call);
-  void check_bounds() const;
+  void check_bounds(CallSite call) const;
   void begin_tiles();
   void choose_methods(const access::Tiling& tiling,
                       const std::array<NestShape, access::kMaxReferences>& shapes,

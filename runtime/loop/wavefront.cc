@@ -94,12 +94,16 @@ global_ptr<uint64_t> Wavefront::flag(rank_t rank, size_t crossing, size_t piece)
 void Wavefront::begin(const Raw& stage) {
   for (const size_t crossing : {stage.comes, stage.leaves}) {
     if (crossing == kNoCrossing || crossing < sent_.size()) continue;
-    context_->state().fail(
-        Error(ErrorCode::invalid_argument,
-              "Wavefront::run at crossing " + std::to_string(crossing) +
-                  "; this one was made with " + std::to_string(sent_.size()) +
-                  " crossings, from 0 on: make it with more, or take kNoCrossing where nothing "
-                  "comes or leaves"));
+    context_->state().fail(Error(
+        ErrorCode::invalid_argument,
+        text(rma::Call("Wavefront::run", stage.call)) + " at crossing " + std::to_string(crossing) +
+            "; this one was made with " + std::to_string(sent_.size()) +
+            " crossings, from 0 on: make it with more, or take kNoCrossing where nothing "
+            "comes or leaves"));
+  }
+  if (stage.leaves != kNoCrossing && stage.lines != 0) {
+    context_->state().check({"Wavefront::run", stage.call}, stage.target, stage.offset,
+                            access::saturating_multiply(stage.lines, stage.line_bytes));
   }
   stage_ = stage;
   if (stage.lines == 0) stage_.comes = stage_.leaves = kNoCrossing;
@@ -178,7 +182,8 @@ void Wavefront::hand_on() {
   const Sent& sent = sent_[stage_.leaves];
   leaving_.push_back(context_->rput_signal(
       stage_.results + skipped, global_ptr<std::byte>(stage_.target, stage_.offset + skipped),
-      bytes, flag(stage_.target, stage_.leaves, out_piece_), flag_value(sent.round, out_pieces_)));
+      bytes, flag(stage_.target, stage_.leaves, out_piece_), flag_value(sent.round, out_pieces_),
+      stage_.call));
   ++out_piece_;
   // Retires what has come back, and raises the flags of what has arrived.
   context_->progress();
@@ -187,7 +192,7 @@ void Wavefront::hand_on() {
 void Wavefront::receive() {
   const uint64_t round = came_[stage_.comes];
   const uint64_t seen = context_->wait_signal(flag(context_->rank_me(), stage_.comes, in_piece_),
-                                              flag_value(round, 1));
+                                              flag_value(round, 1), stage_.call);
   if (seen >> kRoundShift != round) {
     context_->state().fail(
         Error(ErrorCode::invalid_argument,

@@ -53,20 +53,21 @@ const OpenAccess* AccessLog::local_conflict(bool writes, const std::byte* memory
 }
 
 void AccessLog::add(const OpenAccess& access) {
-  remote_.add(place(access), access);
+  if (access.at_target) remote_.add(place(access), access);
   if (access.memory != nullptr) local_.add(reinterpret_cast<uintptr_t>(access.memory), access);
 }
 
 void AccessLog::remove(const OpenAccess& access) {
-  remote_.remove(place(access), access);
+  if (access.at_target) remote_.remove(place(access), access);
   if (access.memory != nullptr) local_.remove(reinterpret_cast<uintptr_t>(access.memory), access);
 }
 
 // Checksums go on over the bytes that follow.
 bool AccessLog::merge(OpenAccess& last, const OpenAccess& next) {
-  if (last.access != Access::put || next.access != Access::put || last.name != next.name ||
-      last.target != next.target || last.offset + last.bytes != next.offset ||
-      last.memory == nullptr || next.memory == nullptr || last.memory + last.bytes != next.memory) {
+  if (last.access != Access::put || next.access != Access::put || last.call != next.call ||
+      last.observable != next.observable || last.target != next.target ||
+      last.offset + last.bytes != next.offset || last.memory == nullptr || next.memory == nullptr ||
+      last.memory + last.bytes != next.memory) {
     return false;
   }
   remove(last);
@@ -77,6 +78,9 @@ bool AccessLog::merge(OpenAccess& last, const OpenAccess& next) {
 }
 
 OpenAccess& AccessLog::open(Token token, OpenAccess&& access) {
+  if (access.observable && (observable_.empty() || observable_.back() != token)) {
+    observable_.push_back(token);
+  }
   std::list<OpenAccess>& same = open_[token];
   if (!same.empty() && merge(same.back(), access)) return same.back();
   fetched_bytes_ += access.fetched.size();

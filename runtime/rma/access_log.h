@@ -3,6 +3,10 @@
 //
 // An operation is open from its call until the program waits for its future, fences, or passes a
 // barrier, whatever the network has done by then: what is reported does not depend on timing.
+//
+// What others can have seen of this rank's operations may also come back to it: a flag that it
+// raised, an atomic operation. From whatever it hears of others it may have learnt that those are
+// complete, because who answers has seen them (release_observable()).
 #pragma once
 
 #include <array>
@@ -12,9 +16,12 @@
 #include <map>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <stripline/global_ptr.h>
+
+#include "runtime/rma/call.h"
 
 namespace stripline::rma {
 
@@ -22,13 +29,14 @@ namespace stripline::rma {
 /// other.
 enum class Access : uint8_t { none, get, put, atomic };
 
-/// Return addresses, the innermost first; ended by null.
-using Callers = std::array<void*, 4>;
-
 /// Contiguous memory that an open operation uses.
 struct OpenAccess {
-  const char* name = nullptr;  ///< of the call
+  Call call{nullptr};
   Access access = Access::none;
+  /// Others that see its effect know it to be complete: data and flag of a put that raises a flag,
+  /// an atomic operation.
+  bool observable = false;
+  bool at_target = true;  ///< the target's memory is still in use
   rank_t target = 0;
   uint64_t offset = 0;
   uint64_t bytes = 0;
@@ -37,7 +45,6 @@ struct OpenAccess {
   std::byte* memory = nullptr;
   uint64_t checksum = 0;           ///< of a put's memory at the call
   std::vector<std::byte> fetched;  ///< what a get has fetched, for `memory`; empty: it is there
-  Callers callers{};
 };
 
 /// Continues a checksum over more bytes (FNV-1a, 64 bits).
@@ -90,9 +97,38 @@ class AccessLog {
     }
   }
 
+  /// Of all observable accesses, the targets' memory is free, and so is what puts read; what
+  /// fetching atomic operations write here is not. `leave` sees each put before.
+  template <typename Leave>
+  void release_observable(const Leave& leave) {
+    for (const Token token : std::exchange(observable_, {})) {
+      const auto found = open_.find(token);
+      if (found == open_.end()) continue;
+      std::list<OpenAccess>& accesses = found->second;
+      for (auto access = accesses.begin(); access != accesses.end();) {
+        if (!access->observable) {
+          ++access;
+          continue;
+        }
+        remove(*access);
+        if (access->access == Access::atomic && access->memory != nullptr) {
+          access->observable = access->at_target = false;
+          add(*access);
+          ++access;
+          continue;
+        }
+        if (access->access == Access::put) leave(static_cast<const OpenAccess&>(*access));
+        access = accesses.erase(access);
+        --size_;
+      }
+      if (accesses.empty()) open_.erase(found);
+    }
+  }
+
   /// The tokens with open accesses.
   std::vector<Token> tokens() const;
   bool empty() const { return open_.empty(); }
+  bool is_open(Token token) const { return open_.contains(token); }
 
  private:
   // The top bit of a slot is never set.
@@ -120,6 +156,7 @@ class AccessLog {
   bool merge(OpenAccess& last, const OpenAccess& next);
 
   std::unordered_map<Token, std::list<OpenAccess>> open_;
+  std::vector<Token> observable_;  // with such accesses; may have been closed, or be named twice
   Ranges remote_;
   Ranges local_;
   size_t size_ = 0;

@@ -11,7 +11,7 @@ namespace {
 OpenAccess access(Access kind, rank_t target, uint64_t offset, uint64_t bytes,
                   std::byte* memory = nullptr) {
   OpenAccess one;
-  one.name = "test";
+  one.call = "test";
   one.access = kind;
   one.target = target;
   one.offset = offset;

@@ -35,9 +35,10 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
 }
 
 future AtomicDomain::start(AtomicOp op, rank_t target, uint64_t offset, uint64_t operand,
-                           uint64_t expected, void* previous) const {
+                           uint64_t expected, void* previous, CallSite site) const {
   const fabric::AtomicRequest request{op, type_, operand, expected};
-  return context_->start_atomic(request, target, offset, previous, path_ == AtomicPath::message);
+  return context_->start_atomic(request, target, offset, previous, path_ == AtomicPath::message,
+                                site);
 }
 
 }  // namespace stripline::detail

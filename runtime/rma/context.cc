@@ -12,6 +12,7 @@ namespace stripline {
 namespace {
 
 using Kind = rma::CompletionSlots::Kind;
+using OperationKind = rma::OperationTrace::Kind;
 
 template <typename T>
 T reduce_all_in_order(Context& context, T value, Context::ReduceOp op, CallSite site) {
@@ -27,7 +28,35 @@ T reduce_all_in_order(Context& context, T value, Context::ReduceOp op, CallSite 
   return value;
 }
 
+// Of an allocation.
+Status check_size(rma::Call call, size_t bytes) {
+  if (bytes != detail::kTooManyBytes) return {};
+  return Error(ErrorCode::invalid_argument,
+               text(call) + " of " + rma::byte_count_text(bytes) + "; the count is wrong");
+}
+
 }  // namespace
+
+// With Options::trace: an operation, its call, and the waiting for it.
+class detail::TracedCalls {
+ public:
+  /// Carries out the operation that `start` begins, as it would be without a trace.
+  template <typename Start>
+  static future run(ContextState& state, const rma::OperationTrace::Operation& operation,
+                    const Start& start, bool has_future = true) {
+    state.operations.enter();
+    const double begun_s = state.fabric->now_s();
+    const future started = start();
+    const double took_s = state.fabric->now_s() - begun_s;
+    state.operations.leave();
+    if (started.context_ == nullptr) {
+      state.operations.done(operation, took_s, has_future);
+    } else {
+      state.operations.begun(operation, took_s, started.slot_, started.generation_);
+    }
+    return started;
+  }
+};
 
 // --- future --------------------------------------------------------------------------------------
 
@@ -47,7 +76,7 @@ bool future::is_complete() const {
 
 bool future::is_ready() const {
   if (is_complete()) return true;
-  context_->progress();
+  context_->make_progress();
   return is_complete();
 }
 
@@ -57,6 +86,7 @@ void future::wait() const {
   const auto inside = state.exclusive();
   if (!state.slots.released(slot_, generation_)) {
     const bool traced = state.trace != nullptr && state.slots.counter(slot_).pending != 0;
+    const double begun_s = traced ? state.fabric->now_s() : 0;
     const auto may_run = state.continuations.allow();
     if (const Kind kind = state.slots.kind(slot_);
         kind == Kind::message || kind == Kind::collective) {
@@ -64,8 +94,10 @@ void future::wait() const {
     } else {
       state.wait_for(state.slots.counter(slot_));
     }
-    if (traced) [[unlikely]]
+    if (traced) [[unlikely]] {
       state.call_trace.waited(state, slot_, generation_);
+      state.operations.waited(slot_, generation_, state.fabric->now_s() - begun_s);
+    }
     state.slots.release(slot_);
   }
   state.synchronise();
@@ -112,7 +144,7 @@ Context::Context(std::unique_ptr<detail::ContextState> state)
     : state_(std::move(state)),
       rank_me_(state_->rank),
       rank_n_(state_->ranks),
-      short_ranks_(state_->checked_bytes < kShort ? 0 : rank_n_),
+      short_ranks_(state_->checked_bytes < kShort || state_->trace != nullptr ? 0 : rank_n_),
       short_end_(short_ranks_ == 0 ? 0 : state_->checked_bytes - kShort),
       reachable_(state_->reachable.data()) {}
 
@@ -145,6 +177,7 @@ Result<std::unique_ptr<Context>> Context::init(const Options& options) {
 // --- memory --------------------------------------------------------------------------------------
 
 Result<uint64_t> Context::allocate_symmetric(size_t bytes, CallSite site) {
+  const rma::Call call("new_symmetric_array", site);
   const rma::CollectiveScope scope(
       *state_, "new_symmetric_array", site,
       state_->debug != nullptr ? (std::to_string(bytes) + " bytes of each rank").c_str() : nullptr);
@@ -152,10 +185,11 @@ Result<uint64_t> Context::allocate_symmetric(size_t bytes, CallSite site) {
   const uint64_t requested_by_root = broadcast(uint64_t{bytes}, 0, site);
   if (requested_by_root != bytes) {
     state_->fail(Error(ErrorCode::invalid_argument,
-                       "new_symmetric_array of " + std::to_string(bytes) +
-                           " bytes, but rank 0 asks for " + std::to_string(requested_by_root) +
+                       text(call) + " of " + rma::byte_count_text(bytes) +
+                           ", but rank 0 asks for " + rma::byte_count_text(requested_by_root) +
                            "; symmetric arrays have the same size on every rank"));
   }
+  STRIPLINE_RETURN_IF_ERROR(check_size(call, bytes));
   // Where others have memory of their own, differs between ranks; the outcome must not.
   const uint64_t below = reduce_all(state_->local_heap.free_below(), ReduceOp::min);
   Result<uint64_t> offset = state_->heap.allocate(bytes, below);
@@ -176,6 +210,7 @@ void Context::free_symmetric(uint64_t offset, CallSite site) {
 
 Result<uint64_t> Context::allocate_local_bytes(size_t bytes, CallSite site) {
   const auto inside = state_->exclusive();
+  STRIPLINE_RETURN_IF_ERROR(check_size({"allocate_local", site}, bytes));
   Result<uint64_t> offset = state_->local_heap.allocate(bytes, state_->heap.end());
   if (state_->debug != nullptr && offset.ok()) state_->debug->allocated_local(*offset, bytes, site);
   return offset;
@@ -213,22 +248,27 @@ global_ptr<std::byte> Context::find_global(const std::byte* object) const {
 
 // --- one-sided -----------------------------------------------------------------------------------
 
-future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes) {
+future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes,
+                          CallSite site) {
   detail::ContextState& state = *state_;
   const auto inside = state.exclusive();
+  if (state.traces_operations()) [[unlikely]] {
+    return detail::TracedCalls::run(
+        state, {{"rget", site}, OperationKind::get, target, offset, bytes},
+        [&] { return get_bytes(target, offset, destination, bytes, site); });
+  }
   if (state.debug != nullptr) [[unlikely]] {
-    const auto use =
-        state.debug->get(destination, target, offset, bytes, __builtin_return_address(0));
+    const auto use = state.debug->get(destination, target, offset, bytes, site);
     return {this, use.slot, use.generation};
   }
   if (is_local(target)) {
     fabric::Counter none;
-    state.get(destination, target, offset, bytes, none);
+    state.get(destination, target, offset, bytes, none, {"rget", site});
     return {};
   }
   const uint32_t slot = state.acquire_slot(Kind::get);
   fabric::Counter& counter = state.slots.counter(slot);
-  state.get(destination, target, offset, bytes, counter);
+  state.get(destination, target, offset, bytes, counter, {"rget", site});
   if (counter.pending == 0) {
     state.synchronise();  // nobody waits for it
     state.slots.release(slot);
@@ -237,21 +277,27 @@ future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination
   return {this, slot, state.slots.generation(slot)};
 }
 
-future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes) {
+future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
+                          CallSite site) {
   detail::ContextState& state = *state_;
   const auto inside = state.exclusive();
+  if (state.traces_operations()) [[unlikely]] {
+    return detail::TracedCalls::run(state,
+                                    {{"rput", site}, OperationKind::put, target, offset, bytes},
+                                    [&] { return put_bytes(source, target, offset, bytes, site); });
+  }
   if (state.debug != nullptr) [[unlikely]] {
-    const auto use = state.debug->put(source, target, offset, bytes, __builtin_return_address(0));
+    const auto use = state.debug->put(source, target, offset, bytes, site);
     return {this, use.slot, use.generation};
   }
   if (is_local(target)) {
     fabric::Counter none;
-    state.put(target, offset, source, bytes, none);
+    state.put(target, offset, source, bytes, none, {"rput", site});
     return {};
   }
   const uint32_t slot = state.acquire_slot(Kind::put);
   fabric::Counter& counter = state.slots.counter(slot);
-  state.put(target, offset, source, bytes, counter);
+  state.put(target, offset, source, bytes, counter, {"rput", site});
   if (counter.pending == 0) {
     state.slots.release(slot);
     return {};
@@ -260,49 +306,61 @@ future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offse
 }
 
 future Context::put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset,
-                                   size_t bytes) {
+                                   size_t bytes, CallSite site) {
+  const rma::Call call("rput_buffered", site);
   detail::ContextState& state = *state_;
   const auto inside = state.exclusive();
+  if (state.traces_operations()) [[unlikely]] {
+    return detail::TracedCalls::run(state, {call, OperationKind::put, target, offset, bytes}, [&] {
+      return put_bytes_buffered(source, target, offset, bytes, site);
+    });
+  }
   if (bytes > state.tuning.buffered_put_bytes) {
-    put_bytes(source, target, offset, bytes).wait();
+    state.check(call, target, offset, bytes);
+    put_bytes(source, target, offset, bytes, site).wait();
     return {};
   }
   if (state.debug != nullptr) [[unlikely]] {
-    const auto use =
-        state.debug->put_buffered(source, target, offset, bytes, __builtin_return_address(0));
+    const auto use = state.debug->put_buffered(source, target, offset, bytes, site);
     return {this, use.slot, use.generation};
   }
-  state.check("rput_buffered", target, offset, bytes);
+  state.check(call, target, offset, bytes);
   if (state.reachable[target] == nullptr && bytes > 0) {
     const uint32_t slot = state.acquire_slot(Kind::put);
     fabric::Counter& counter = state.slots.counter(slot);
-    state.put(target, offset, state.copy_to_bounce(source, bytes, slot), bytes, counter);
+    state.put(target, offset, state.copy_to_bounce(source, bytes, slot), bytes, counter, call);
     state.slots.source_free(slot) = true;
     return {this, slot, state.slots.generation(slot)};
   }
   fabric::Counter none;
-  state.put(target, offset, source, bytes, none);
+  state.put(target, offset, source, bytes, none, call);
   return {};
 }
 
 future Context::put_bytes_signal(const std::byte* source, rank_t target, uint64_t offset,
-                                 size_t bytes, global_ptr<uint64_t> flag, uint64_t value) {
+                                 size_t bytes, global_ptr<uint64_t> flag, uint64_t value,
+                                 CallSite site) {
   detail::ContextState& state = *state_;
   const auto inside = state.exclusive();
+  if (state.traces_operations()) [[unlikely]] {
+    return detail::TracedCalls::run(
+        state, {{"rput_signal", site}, OperationKind::put, target, offset, bytes},
+        [&] { return put_bytes_signal(source, target, offset, bytes, flag, value, site); });
+  }
   if (flag.is_null() || flag.where() != target) {
     state.fail(Error(ErrorCode::invalid_argument,
-                     "rput_signal to rank " + std::to_string(target) +
+                     rma::text({"rput_signal", site}) + " to rank " + std::to_string(target) +
                          " with a flag that is not on that rank; data and flag have one target"));
   }
   if (state.debug != nullptr) [[unlikely]] {
-    const auto use = state.debug->put_signal(source, target, offset, bytes, {flag.offset(), value},
-                                             __builtin_return_address(0));
+    const auto use =
+        state.debug->put_signal(source, target, offset, bytes, {flag.offset(), value}, site);
     return {this, use.slot, use.generation};
   }
   const bool by_message = state.puts_signals_by_message(target, bytes);
   const uint32_t slot = state.acquire_slot(by_message ? Kind::message : Kind::put);
   fabric::Counter& counter = state.slots.counter(slot);
-  state.put_signal(target, offset, source, bytes, {flag.offset(), value}, counter);
+  state.put_signal(target, offset, source, bytes, {flag.offset(), value}, counter, site);
   if (counter.pending == 0) {
     state.slots.release(slot);
     return {};
@@ -311,33 +369,41 @@ future Context::put_bytes_signal(const std::byte* source, rank_t target, uint64_
   return {this, slot, state.slots.generation(slot)};
 }
 
-uint64_t Context::wait_signal(global_ptr<uint64_t> flag, uint64_t value) {
+uint64_t Context::wait_signal(global_ptr<uint64_t> flag, uint64_t value, CallSite site) {
+  const rma::Call call("wait_signal", site);
   if (flag.is_null() || flag.where() != rank_me_) {
     state_->fail(Error(ErrorCode::invalid_argument,
-                       "wait_signal on a flag of another rank; a rank waits on its own"));
+                       text(call) + " on a flag of another rank; a rank waits on its own"));
   }
+  state_->check_bounds(call, rank_me_, flag.offset(), sizeof(uint64_t));
+  state_->check_alignment(call, rank_me_, flag.offset(), sizeof(uint64_t));
   const auto inside = state_->exclusive();
   return state_->wait_for_flag("wait_signal", *local(flag), value);
 }
 
 future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
-                             void* previous, bool by_message) {
+                             void* previous, bool by_message, CallSite site) {
+  const rma::Call call("atomic operation", site);
   detail::ContextState& state = *state_;
   const auto inside = state.exclusive();
+  if (state.traces_operations()) [[unlikely]] {
+    return detail::TracedCalls::run(
+        state, {call, OperationKind::atomic, target, offset, fabric::bytes_of(request.type)},
+        [&] { return start_atomic(request, target, offset, previous, by_message, site); });
+  }
   state.synchronise();
   if (state.debug != nullptr) [[unlikely]] {
-    const auto use = state.debug->atomic(request, target, offset, previous, by_message,
-                                         __builtin_return_address(0));
+    const auto use = state.debug->atomic(request, target, offset, previous, by_message, site);
     return {this, use.slot, use.generation};
   }
   if (by_message && is_local(target)) {
     fabric::Counter none;
-    state.atomic(request, target, offset, previous, by_message, none);
+    state.atomic(request, target, offset, previous, by_message, none, call);
     return {};
   }
   const uint32_t slot = state.acquire_slot(by_message ? Kind::message : Kind::put);
   fabric::Counter& counter = state.slots.counter(slot);
-  state.atomic(request, target, offset, previous, by_message, counter);
+  state.atomic(request, target, offset, previous, by_message, counter, call);
   if (counter.pending == 0) {
     state.slots.release(slot);
     return {};
@@ -345,22 +411,44 @@ future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target
   return {this, slot, state.slots.generation(slot)};
 }
 
-void Context::get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes) {
+void Context::get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes,
+                            CallSite site) {
   const auto inside = state_->exclusive();
-  if (state_->debug != nullptr) [[unlikely]] {
-    state_->debug->get_nbi(destination, target, offset, bytes, __builtin_return_address(0));
+  if (state_->traces_operations()) [[unlikely]] {
+    detail::TracedCalls::run(
+        *state_, {{"rget_nbi", site}, OperationKind::get, target, offset, bytes},
+        [&] {
+          get_bytes_nbi(target, offset, destination, bytes, site);
+          return future();
+        },
+        false);
     return;
   }
-  state_->get_implicit(destination, target, offset, bytes);
+  if (state_->debug != nullptr) [[unlikely]] {
+    state_->debug->get_nbi(destination, target, offset, bytes, site);
+    return;
+  }
+  state_->get_implicit(destination, target, offset, bytes, {"rget_nbi", site});
 }
 
-void Context::put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes) {
+void Context::put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
+                            CallSite site) {
   const auto inside = state_->exclusive();
-  if (state_->debug != nullptr) [[unlikely]] {
-    state_->debug->put_nbi(source, target, offset, bytes, __builtin_return_address(0));
+  if (state_->traces_operations()) [[unlikely]] {
+    detail::TracedCalls::run(
+        *state_, {{"rput_nbi", site}, OperationKind::put, target, offset, bytes},
+        [&] {
+          put_bytes_nbi(source, target, offset, bytes, site);
+          return future();
+        },
+        false);
     return;
   }
-  state_->put_implicit(target, offset, source, bytes);
+  if (state_->debug != nullptr) [[unlikely]] {
+    state_->debug->put_nbi(source, target, offset, bytes, site);
+    return;
+  }
+  state_->put_implicit(target, offset, source, bytes, {"rput_nbi", site});
 }
 
 void Context::fence(rank_t target) {
@@ -390,12 +478,25 @@ uint32_t Context::register_am(AmHandler handler, CallSite site) {
   return id;
 }
 
-void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload) {
+void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload,
+                      CallSite site) {
   const auto inside = state_->exclusive();
+  if (state_->traces_operations()) [[unlikely]] {
+    detail::TracedCalls::run(
+        *state_, {{"am_send", site}, OperationKind::message, target, 0, payload.size()},
+        [&] {
+          am_send(target, handler, payload, site);
+          return future();
+        },
+        false);
+    return;
+  }
+  state_->check_target({"am_send", site}, target);
   state_->operation.start("am_send", target, payload.size());
   if (handler < am::kFirstProgramHandler) {  // those are the runtime's own
-    state_->fail(Error(ErrorCode::invalid_argument,
-                       "no handler " + std::to_string(handler) + " is registered"));
+    state_->fail(Error(ErrorCode::invalid_argument, rma::text({"am_send", site}) + ": no handler " +
+                                                        std::to_string(handler) +
+                                                        " is registered"));
   }
   state_->messages.send(target, handler, payload, {});
 }
@@ -488,6 +589,13 @@ uint64_t Context::reduce_all(uint64_t value, ReduceOp op, CallSite site) {
 
 void Context::progress() {
   const auto inside = state_->exclusive();
+  make_progress();
+  if (state_->debug != nullptr) [[unlikely]]
+    state_->debug->learnt();
+}
+
+void Context::make_progress() {
+  const auto inside = state_->exclusive();
   state_->enter("progress");
   const auto may_run = state_->continuations.allow();
   state_->messages.progress();
@@ -500,7 +608,10 @@ bool Context::wait_until(const std::function<bool()>& condition, double timeout_
   state_->enter("wait_until");
   const auto may_run = state_->continuations.allow();
   const double deadline_s = std::isinf(timeout_s) ? timeout_s : now_s() + timeout_s;
-  return state_->messages.wait(condition, deadline_s);
+  const bool holds = state_->messages.wait(condition, deadline_s);
+  if (state_->debug != nullptr) [[unlikely]]
+    state_->debug->learnt();
+  return holds;
 }
 
 handlers_paused::handlers_paused(Context& context) : context_(context) {

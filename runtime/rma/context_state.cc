@@ -192,6 +192,8 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to
   if (options.trace == "sites") {  // by this model from here on
     trace = std::make_unique<Trace>();
     call_trace = {};
+    operations = {};
+    trace_begun_s = fabric->now_s();
   }
   run_guard.reset();
   if (model != nullptr && options.guard) {
@@ -302,6 +304,7 @@ uint64_t ContextState::wait_for_flag(const char* name, uint64_t& flag, uint64_t 
     seen = word.load(std::memory_order_acquire);
     return seen >= value;
   });
+  if (debug != nullptr) debug->learnt();
   return seen;
 }
 
@@ -337,11 +340,12 @@ const std::byte* ContextState::copy_to_bounce(const std::byte* source, size_t by
 }
 
 void ContextState::atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
-                          void* previous, bool by_message, fabric::Counter& counter) {
+                          void* previous, bool by_message, fabric::Counter& counter,
+                          rma::Call call) {
   const size_t bytes = fabric::bytes_of(request.type);
-  check("atomic operation", target, offset, bytes, rma::Access::atomic);
-  operation.start("atomic operation", target, bytes);
-  check_alignment("atomic operation", target, offset, bytes);
+  check(call, target, offset, bytes, rma::Access::atomic);
+  operation.start(call.name, target, bytes);
+  check_alignment(call, target, offset, bytes);
   if (by_message && reachable[target] != nullptr) {
     fabric::apply_atomic(request, reachable[target] + offset, previous);
   } else if (by_message) {
@@ -357,10 +361,12 @@ bool ContextState::puts_signals_by_message(rank_t target, size_t bytes) const {
 }
 
 void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
-                              const fabric::Signal& signal, fabric::Counter& counter) {
-  check("rput_signal", target, offset, bytes, rma::Access::put);
-  check("flag of rput_signal", target, signal.offset, sizeof(uint64_t), rma::Access::atomic);
-  check_alignment("flag of rput_signal", target, signal.offset, sizeof(uint64_t));
+                              const fabric::Signal& signal, fabric::Counter& counter,
+                              CallSite site) {
+  const rma::Call flag("flag of rput_signal", site);
+  check({"rput_signal", site}, target, offset, bytes, rma::Access::put);
+  check(flag, target, signal.offset, sizeof(uint64_t), rma::Access::atomic);
+  check_alignment(flag, target, signal.offset, sizeof(uint64_t));
   operation.start("rput_signal", target, bytes);
   if (std::byte* const there = reachable[target]; there != nullptr) {
     if (bytes != 0) copy_here(there + offset, source, bytes);
@@ -407,9 +413,11 @@ void ContextState::leave() {
 }
 
 void ContextState::fail(const Error& error) const {
-  const Error located = on_this_rank(
-      *bootstrap,
-      Error(error.code(), error.message() + ", during " + std::string(operation.name())));
+  const bool names_call = error.code() == ErrorCode::invalid_argument;
+  const Error located =
+      on_this_rank(*bootstrap, names_call ? error
+                                          : Error(error.code(), error.message() + ", during " +
+                                                                    std::string(operation.name())));
   std::fflush(stdout);  // what the program printed explains how far it came
   if (!bootstrap->report_failure(located)) {
     std::fprintf(stderr, "error: %s\n", located.message().c_str());
@@ -417,25 +425,23 @@ void ContextState::fail(const Error& error) const {
   ::_exit(exit_code_for(error.code()));
 }
 
-void ContextState::check_alignment(const char* name, rank_t target, uint64_t offset,
+void ContextState::check_alignment(rma::Call call, rank_t target, uint64_t offset,
                                    size_t bytes) const {
   if (offset % bytes == 0) return;
-  fail(Error(ErrorCode::invalid_argument, std::string(name) + " of " + std::to_string(bytes) +
-                                              " bytes at offset " + std::to_string(offset) +
-                                              " of rank " + std::to_string(target) +
+  fail(Error(ErrorCode::invalid_argument, text(call) + " of " +
+                                              rma::range_text(offset, bytes, target) +
                                               ", which is not a multiple of its size"));
 }
 
-void ContextState::check_closely(const char* name, rank_t target, uint64_t offset, size_t bytes,
-                                 rma::Access access) const {
+void ContextState::check_closely(const char* name, CallSite site, rank_t target, uint64_t offset,
+                                 size_t bytes, rma::Access access) const {
   if (target >= ranks || bytes > segment.size() || offset > segment.size() - bytes) {
-    fail_bounds(name, target, offset, bytes);
+    fail_bounds({name, site}, target, offset, bytes);
   }
-  if (debug != nullptr) debug->check(name, access, target, offset, bytes);
+  if (debug != nullptr) debug->check({name, site}, access, target, offset, bytes);
 }
 
-void ContextState::fail_bounds(const char* name, rank_t target, uint64_t offset,
-                               size_t bytes) const {
+void ContextState::fail_bounds(rma::Call call, rank_t target, uint64_t offset, size_t bytes) const {
   std::string why;
   if (target >= ranks) {
     why = "the job has ranks 0 to " + std::to_string(ranks - 1);
@@ -443,16 +449,21 @@ void ContextState::fail_bounds(const char* name, rank_t target, uint64_t offset,
     why = "the segment has " + std::to_string(segment.size()) +
           " bytes; the global pointer or the count is wrong";
   }
-  fail(Error(ErrorCode::invalid_argument, std::string(name) + " of " + std::to_string(bytes) +
-                                              " bytes at offset " + std::to_string(offset) +
-                                              " of rank " + std::to_string(target) +
-                                              " is out of bounds: " + why));
-}
-
-void ContextState::fail_in_handler(const char* name) const {
   fail(Error(
       ErrorCode::invalid_argument,
-      std::string(name) +
+      text(call) + " of " + rma::range_text(offset, bytes, target) + " is out of bounds: " + why));
+}
+
+void ContextState::fail_target(rma::Call call, rank_t target) const {
+  fail(Error(ErrorCode::invalid_argument, text(call) + " names rank " + std::to_string(target) +
+                                              ", but the job has ranks 0 to " +
+                                              std::to_string(ranks - 1)));
+}
+
+void ContextState::fail_in_handler(const char* name, CallSite site) const {
+  fail(Error(
+      ErrorCode::invalid_argument,
+      text(rma::Call(name, site)) +
           (messages.in_handler()
                ? " inside an active message handler; handlers may only record and reply"
                : " inside of what follows a future; that may start operations, but not wait")));

@@ -21,6 +21,7 @@
 #include "runtime/bootstrap/operation_record.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/rma/bounce_ring.h"
+#include "runtime/rma/call.h"
 #include "runtime/rma/call_trace.h"
 #include "runtime/rma/completion_slots.h"
 #include "runtime/rma/continuations.h"
@@ -28,6 +29,7 @@
 #include "runtime/rma/exclusion.h"
 #include "runtime/rma/implicit_operations.h"
 #include "runtime/rma/local_heap.h"
+#include "runtime/rma/operation_trace.h"
 #include "runtime/rma/owner_operations.h"
 #include "runtime/rma/progress_thread.h"
 #include "runtime/rma/put_combiner.h"
@@ -71,11 +73,11 @@ struct ContextState {
     return (begin + kPageBytes - 1) / kPageBytes * kPageBytes;
   }
 
-  /// Joins the job that `bootstrap` knows: reads the model, opens the fabric, checks that the model
-  /// was made for this machine, swaps addresses, connects, and waits for every rank. Errors: those
-  /// of the model file (not_found, data_loss, failed_precondition if it is foreign), of
-  /// open_fabric(), of Bootstrap::exchange() and of Fabric::connect(). They have been reported to
-  /// the launcher.
+  /// Joins the job that `bootstrap` knows: reads the model, opens the fabric, checks that the
+  /// model was made for this machine, swaps addresses, connects, and waits for every rank.
+  /// Errors: those of the model file (not_found, data_loss, failed_precondition if it is
+  /// foreign), of open_fabric(), of Bootstrap::exchange() and of Fabric::connect(). They have
+  /// been reported to the launcher.
   static Result<std::unique_ptr<Context>> join(const Options& options,
                                                std::unique_ptr<bootstrap::Bootstrap> bootstrap,
                                                const am::Config& am_config = {});
@@ -87,8 +89,8 @@ struct ContextState {
                std::unique_ptr<fabric::Fabric> fabric, const am::Config& am_config);
 
   /// Plans by this model from now on, and makes its choices, but for what options.tuning says.
-  /// Null: the defaults. After messages.start(), while no operation is under way. Errors: those of
-  /// rma::tuning_of().
+  /// Null: the defaults. After messages.start(), while no operation is under way. Errors: those
+  /// of rma::tuning_of().
   Status use_model(std::shared_ptr<const model::TunedModel> model_to_use);
 
   /// To be held during a call of the public interface, so that no other thread is in another one.
@@ -112,23 +114,29 @@ struct ContextState {
   /// Ends the job unless the range lies within the target's segment and no handler is running.
   /// Debug mode's checks are behind the same branch (docs/debugging.md); `access` is what the
   /// operation does there, if it is to be checked against those under way.
-  void check(const char* name, rank_t target, uint64_t offset, size_t bytes,
+  void check(rma::Call call, rank_t target, uint64_t offset, size_t bytes,
              rma::Access access = rma::Access::none) const {
-    check_bounds(name, target, offset, bytes, access);
+    check_bounds(call, target, offset, bytes, access);
     if (messages.in_handler()) [[unlikely]]
-      fail_in_handler(name);
+      fail_in_handler(call.name, call.site());
   }
 
   /// The bounds alone: what only touches memory is allowed in active messages, too.
-  void check_bounds(const char* name, rank_t target, uint64_t offset, size_t bytes,
+  void check_bounds(rma::Call call, rank_t target, uint64_t offset, size_t bytes,
                     rma::Access access = rma::Access::none) const {
     if (target >= ranks || bytes > checked_bytes || offset > checked_bytes - bytes) [[unlikely]] {
-      check_closely(name, target, offset, bytes, access);
+      check_closely(call.name, call.site(), target, offset, bytes, access);
     }
   }
 
+  /// Ends the job unless there is such a rank: for calls that name no bytes of it.
+  void check_target(rma::Call call, rank_t target) const {
+    if (target >= ranks) [[unlikely]]
+      fail_target(call, target);
+  }
+
   /// Ends the job unless `offset` is a multiple of `bytes`.
-  void check_alignment(const char* name, rank_t target, uint64_t offset, size_t bytes) const;
+  void check_alignment(rma::Call call, rank_t target, uint64_t offset, size_t bytes) const;
 
   /// memmove() in memory that loads and stores reach.
   void copy_here(std::byte* to, const std::byte* from, size_t bytes) {
@@ -136,11 +144,11 @@ struct ContextState {
     count_copy(fabric->work(), 1, bytes);
   }
 
-  /// Fabric::get with its duties met: bounds are checked; the fabric is not asked for zero bytes or
-  /// for memory that loads and stores reach.
+  /// Fabric::get with its duties met: bounds are checked; the fabric is not asked for zero bytes
+  /// or for memory that loads and stores reach.
   void get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
-           fabric::Counter& counter) {
-    check("rget", target, offset, bytes, rma::Access::get);
+           fabric::Counter& counter, rma::Call call = "rget") {
+    check(call, target, offset, bytes, rma::Access::get);
     if (reachable[target] != nullptr || bytes == 0) {
       if (bytes != 0) copy_here(destination, reachable[target] + offset, bytes);
       return;
@@ -151,8 +159,8 @@ struct ContextState {
 
   /// Fabric::put, likewise.
   void put(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
-           fabric::Counter& counter) {
-    check("rput", target, offset, bytes, rma::Access::put);
+           fabric::Counter& counter, rma::Call call = "rput") {
+    check(call, target, offset, bytes, rma::Access::put);
     if (reachable[target] != nullptr || bytes == 0) {
       if (bytes != 0) copy_here(reachable[target] + offset, source, bytes);
       return;
@@ -163,17 +171,19 @@ struct ContextState {
   }
 
   /// A get that only fences complete.
-  void get_implicit(std::byte* destination, rank_t target, uint64_t offset, size_t bytes) {
-    check("rget", target, offset, bytes);  // before the target's counter is looked for
-    get(destination, target, offset, bytes, implicit.counter(target));
+  void get_implicit(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
+                    rma::Call call) {
+    check(call, target, offset, bytes);  // before the target's counter is looked for
+    get(destination, target, offset, bytes, implicit.counter(target), call);
   }
 
   /// A put that only fences complete. Small ones are combined.
-  void put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes) {
-    check("rput", target, offset, bytes, rma::Access::put);
+  void put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
+                    rma::Call call) {
+    check(call, target, offset, bytes, rma::Access::put);
     fabric::Counter& counter = implicit.counter(target);
     if (reachable[target] != nullptr || bytes == 0 || !combiner.takes(bytes)) {
-      put(target, offset, source, bytes, counter);
+      put(target, offset, source, bytes, counter, call);
       return;
     }
     stored(target, offset, bytes);
@@ -181,19 +191,19 @@ struct ContextState {
     combiner.put(target, offset, source, bytes);
   }
 
-  /// Copies what the put of `slot` is to send; waits for older copies to be sent while there is no
-  /// room. At most bounces.capacity() bytes.
+  /// Copies what the put of `slot` is to send; waits for older copies to be sent while there is
+  /// no room. At most bounces.capacity() bytes.
   const std::byte* copy_to_bounce(const std::byte* source, size_t bytes, uint32_t slot);
 
   /// An atomic operation, by the CPU or the owner (`by_message`), or by the fabric.
   void atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset, void* previous,
-              bool by_message, fabric::Counter& counter);
+              bool by_message, fabric::Counter& counter, rma::Call call);
 
-  /// A put that raises a flag at its target. Small ones go by message, and complete as such, where
-  /// the flag would only follow when the data have arrived.
+  /// A put that raises a flag at its target. Small ones go by message, and complete as such,
+  /// where the flag would only follow when the data have arrived.
   bool puts_signals_by_message(rank_t target, size_t bytes) const;
   void put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
-                  const fabric::Signal& signal, fabric::Counter& counter);
+                  const fabric::Signal& signal, fabric::Counter& counter, CallSite site);
 
   /// Completes the operations without handles to one rank, or to all.
   void fence(rank_t target);
@@ -207,8 +217,8 @@ struct ContextState {
     messages.wait_for(counter);
   }
 
-  /// The same for an operation that completes when messages are served: what handlers have kept is
-  /// sent meanwhile, because the peer may wait for it.
+  /// The same for an operation that completes when messages are served: what handlers have kept
+  /// is sent meanwhile, because the peer may wait for it.
   void wait_for_messages(const fabric::Counter& counter) {
     if (counter.pending == 0) return;
     begin("wait");
@@ -263,7 +273,11 @@ struct ContextState {
   /// No copy is kept of what lies from this offset on, of any rank. Set by who keeps copies.
   uint64_t kept_end = 0;
 
-  // --- completion slots -------------------------------------------------------------------------
+  /// Whether a call that has begun is to be told to `operations`.
+  bool traces_operations() const { return trace != nullptr && operations.outermost(); }
+
+  // --- completion slots
+  // -------------------------------------------------------------------------
 
   /// A slot for one more operation; waits for an earlier one to complete if all are in use.
   uint32_t acquire_slot(rma::CompletionSlots::Kind kind) {
@@ -278,14 +292,16 @@ struct ContextState {
   /// Waits until all operations of this kind with futures are complete.
   void complete_all(rma::CompletionSlots::Kind kind);
 
-  // --- the end ----------------------------------------------------------------------------------
+  // --- the end
+  // ----------------------------------------------------------------------------------
 
   /// Ends this rank: reports "rank R on HOST: WHAT, during OPERATION" and exits with the code's
-  /// exit code, without unwinding. The launcher ends the others.
+  /// exit code, without unwinding. The launcher ends the others. A mistake of the program
+  /// (invalid_argument) names its own call, which need not be what was recorded last.
   [[noreturn]] void fail(const Error& error) const;
 
   /// fail() for a call that a handler of active messages, or a continuation, must not make.
-  [[noreturn]] void fail_in_handler(const char* name) const;
+  [[noreturn]] void fail_in_handler(const char* name, CallSite site) const;
 
   /// fail() for a call of a thread that must not make it.
   [[noreturn]] void fail_on_thread(const char* why) const;
@@ -348,6 +364,8 @@ struct ContextState {
   std::unique_ptr<rma::DebugChecks> debug;  ///< null unless Options::debug
   std::unique_ptr<Trace> trace;             ///< null unless Options::trace is "sites"
   CallTrace call_trace;                     ///< with `trace`
+  rma::OperationTrace operations;           ///< likewise
+  double trace_begun_s = 0;
   /// With Options::progress "thread", or once it pays with "tuned".
   std::unique_ptr<rma::ProgressThread> progress_thread;
 
@@ -359,14 +377,15 @@ struct ContextState {
   }
   void check_may_wait(const char* name) const {
     if (messages.in_handler() || continuations.running()) [[unlikely]]
-      fail_in_handler(name);
+      fail_in_handler(name, {});
   }
   void consider_thread();
   void find_reachable(Context& context, bool maps);
-  void check_closely(const char* name, rank_t target, uint64_t offset, size_t bytes,
+  // Calls in their parts: compilers would put a Call together on the way that does not fail, too.
+  void check_closely(const char* name, CallSite site, rank_t target, uint64_t offset, size_t bytes,
                      rma::Access access) const;
-  [[noreturn]] void fail_bounds(const char* name, rank_t target, uint64_t offset,
-                                size_t bytes) const;
+  [[noreturn]] void fail_bounds(rma::Call call, rank_t target, uint64_t offset, size_t bytes) const;
+  [[noreturn]] void fail_target(rma::Call call, rank_t target) const;
   void reclaim_slots();
   bool is_complete(const rma::BounceRing::Use& use) const {
     return slots.released(use.slot, use.generation) || slots.counter(use.slot).pending == 0;

@@ -4,9 +4,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <dlfcn.h>
-#include <execinfo.h>
-#include <optional>
 #include <string_view>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -21,32 +18,12 @@ using Kind = CompletionSlots::Kind;
 
 Error mistake(const std::string& what) { return {ErrorCode::invalid_argument, what}; }
 
-std::string range(uint64_t offset, uint64_t bytes, rank_t target) {
-  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes") + " at offset " +
-         std::to_string(offset) + " of rank " + std::to_string(target);
-}
-
-/// As addr2line takes them: " (called from FILE+0xOFFSET, from FILE+0xOFFSET)".
-std::string text(const Callers& callers) {
-  std::string list;
-  for (void* const caller : callers) {
-    if (caller == nullptr) break;
-    Dl_info info{};
-    // The call is before the address that it returns to.
-    auto* const call = static_cast<char*>(caller) - 1;
-    if (dladdr(call, &info) == 0 || info.dli_fname == nullptr) break;
-    const std::string_view file(info.dli_fname);
-    if (file.find("/libc.so") != std::string_view::npos) break;
-    char offset[32];
-    std::snprintf(offset, sizeof offset, "+0x%tx", call - static_cast<char*>(info.dli_fbase));
-    list += (list.empty() ? " (called from " : ", from ") + std::string(file) + offset;
-  }
-  return list.empty() ? list : list + ")";
-}
-
+// Of an operation that another message is about.
 std::string text(const OpenAccess& access) {
-  return std::string(access.name) + " of " + range(access.offset, access.bytes, access.target) +
-         text(access.callers);
+  std::string what = std::string(access.call.name) + " of " +
+                     range_text(access.offset, access.bytes, access.target);
+  if (access.call.file != nullptr) what += " (" + rma::text(access.call.site()) + ")";
+  return what;
 }
 
 /// Visits this process's memory in pieces; false if it is no longer mapped. The kernel reads it,
@@ -95,59 +72,43 @@ std::string DebugChecks::complaint(rank_t target, uint64_t offset, size_t bytes)
   return (local ? local_heap_ : heap_).complaint(offset, bytes);
 }
 
-void DebugChecks::check(const char* name, Access access, rank_t target, uint64_t offset,
-                        size_t bytes) const {
+void DebugChecks::check(Call call, Access access, rank_t target, uint64_t offset, size_t bytes) {
   if (bytes == 0) return;
+  const auto what = [&] { return text(call) + " of " + range_text(offset, bytes, target); };
   if (const std::string wrong = complaint(target, offset, bytes); !wrong.empty()) {
-    state_.fail(mistake(std::string(name) + " of " + range(offset, bytes, target) + " " + wrong));
+    state_.fail(mistake(what() + " " + wrong));
   }
   if (access == Access::none) return;
+  notice_handlers();
   if (const OpenAccess* open = accesses_.conflict(access, target, offset, bytes)) {
-    state_.fail(mistake(std::string(name) + " of " + range(offset, bytes, target) +
-                        " conflicts with an earlier " + text(*open) +
+    state_.fail(mistake(what() + " conflicts with an earlier " + text(*open) +
                         ", which this rank does not know to be complete: they may take effect in "
                         "either order; wait for the future, fence or pass a barrier in between"));
   }
 }
 
-void DebugChecks::check_local(const char* name, bool writes, const std::byte* memory,
-                              size_t bytes) const {
+void DebugChecks::check_local(Call call, bool writes, const std::byte* memory, size_t bytes) const {
   if (memory == nullptr) return;
   const OpenAccess* open = accesses_.local_conflict(writes, memory, bytes);
   if (open == nullptr) return;
-  state_.fail(mistake(std::string(name) + " with a private buffer of " + std::to_string(bytes) +
-                      " bytes that overlaps the one of an earlier " + text(*open) +
+  state_.fail(mistake(text(call) + " with a private buffer of " + byte_count_text(bytes) +
+                      " that overlaps the one of an earlier " + text(*open) +
                       ", which this rank does not know to be complete; wait for it first"));
 }
 
 // --- operations ----------------------------------------------------------------------------------
 
-// The frames from `caller` outwards.
-Callers DebugChecks::callers_from(void* caller) {
-  std::array<void*, 16> frames{};
-  const auto count = static_cast<size_t>(::backtrace(frames.data(), frames.size()));
-  void** const end = frames.data() + count;
-  void** const found = std::find(frames.data(), end, caller);
-  Callers callers{caller};
-  if (found != end) {
-    std::copy(found, found + std::min<std::ptrdiff_t>(end - found, callers.size()),
-              callers.begin());
-  }
-  return callers;
-}
-
-OpenAccess DebugChecks::describe(const char* name, Access access, rank_t target, uint64_t offset,
-                                 size_t bytes, const std::byte* memory, void* caller) const {
-  check_local(name, access != Access::put, memory, bytes);
+OpenAccess DebugChecks::describe(Call call, Access access, rank_t target, uint64_t offset,
+                                 size_t bytes, const std::byte* memory) const {
+  check_local(call, access != Access::put, memory, bytes);
   OpenAccess open;
-  open.name = name;
+  open.call = call;
   open.access = access;
   open.target = target;
   open.offset = offset;
   open.bytes = bytes;
   // Puts only read it.
   open.memory = const_cast<std::byte*>(memory);
-  open.callers = callers_from(caller);
   if (access == Access::put && memory != nullptr) open.checksum = checksum({memory, bytes});
   return open;
 }
@@ -162,57 +123,62 @@ void DebugChecks::end_get(OpenAccess& access) const {
 }
 
 DebugChecks::Use DebugChecks::get(std::byte* destination, rank_t target, uint64_t offset,
-                                  size_t bytes, void* caller) {
-  state_.check("rget", target, offset, bytes, Access::get);
-  OpenAccess access = describe("rget", Access::get, target, offset, bytes, destination, caller);
+                                  size_t bytes, CallSite site) {
+  const Call call("rget", site);
+  state_.check(call, target, offset, bytes, Access::get);
+  OpenAccess access = describe(call, Access::get, target, offset, bytes, destination);
   begin_get(access);
   const uint32_t slot = state_.acquire_slot(Kind::get);
   const Use use{slot, state_.slots.generation(slot)};
   state_.get(access.fetched.empty() ? destination : access.fetched.data(), target, offset, bytes,
-             state_.slots.counter(slot));
+             state_.slots.counter(slot), call);
   end_get(access);
   open(AccessLog::of_future(use.slot, use.generation), std::move(access));
   return use;
 }
 
 DebugChecks::Use DebugChecks::put(const std::byte* source, rank_t target, uint64_t offset,
-                                  size_t bytes, void* caller) {
-  state_.check("rput", target, offset, bytes, Access::put);
-  OpenAccess access = describe("rput", Access::put, target, offset, bytes, source, caller);
+                                  size_t bytes, CallSite site) {
+  const Call call("rput", site);
+  state_.check(call, target, offset, bytes, Access::put);
+  OpenAccess access = describe(call, Access::put, target, offset, bytes, source);
   const uint32_t slot = state_.acquire_slot(Kind::put);
   const Use use{slot, state_.slots.generation(slot)};
-  state_.put(target, offset, source, bytes, state_.slots.counter(slot));
+  state_.put(target, offset, source, bytes, state_.slots.counter(slot), call);
   open(AccessLog::of_future(use.slot, use.generation), std::move(access));
   return use;
 }
 
 DebugChecks::Use DebugChecks::put_buffered(const std::byte* source, rank_t target, uint64_t offset,
-                                           size_t bytes, void* caller) {
-  state_.check("rput_buffered", target, offset, bytes, Access::put);
-  check_local("rput_buffered", false, source, bytes);
-  OpenAccess access =
-      describe("rput_buffered", Access::put, target, offset, bytes, nullptr, caller);
+                                           size_t bytes, CallSite site) {
+  const Call call("rput_buffered", site);
+  state_.check(call, target, offset, bytes, Access::put);
+  check_local(call, false, source, bytes);
+  OpenAccess access = describe(call, Access::put, target, offset, bytes, nullptr);
   const uint32_t slot = state_.acquire_slot(Kind::put);
   const Use use{slot, state_.slots.generation(slot)};
   const bool copied = state_.reachable[target] == nullptr && bytes > 0;
   state_.put(target, offset, copied ? state_.copy_to_bounce(source, bytes, slot) : source, bytes,
-             state_.slots.counter(slot));
+             state_.slots.counter(slot), call);
   open(AccessLog::of_future(use.slot, use.generation), std::move(access));
   return use;
 }
 
 DebugChecks::Use DebugChecks::put_signal(const std::byte* source, rank_t target, uint64_t offset,
-                                         size_t bytes, const fabric::Signal& signal, void* caller) {
-  constexpr const char* kName = "rput_signal";
-  state_.check(kName, target, offset, bytes, Access::put);
-  state_.check("flag of rput_signal", target, signal.offset, sizeof(uint64_t), Access::atomic);
-  OpenAccess data = describe(kName, Access::put, target, offset, bytes, source, caller);
-  OpenAccess flag = describe("flag of rput_signal", Access::atomic, target, signal.offset,
-                             sizeof(uint64_t), nullptr, caller);
+                                         size_t bytes, const fabric::Signal& signal,
+                                         CallSite site) {
+  const Call of_data("rput_signal", site);
+  const Call of_flag("flag of rput_signal", site);
+  state_.check(of_data, target, offset, bytes, Access::put);
+  state_.check(of_flag, target, signal.offset, sizeof(uint64_t), Access::atomic);
+  OpenAccess data = describe(of_data, Access::put, target, offset, bytes, source);
+  OpenAccess flag =
+      describe(of_flag, Access::atomic, target, signal.offset, sizeof(uint64_t), nullptr);
   const bool by_message = state_.puts_signals_by_message(target, bytes);
   const uint32_t slot = state_.acquire_slot(by_message ? Kind::message : Kind::put);
   const Use use{slot, state_.slots.generation(slot)};
-  state_.put_signal(target, offset, source, bytes, signal, state_.slots.counter(slot));
+  state_.put_signal(target, offset, source, bytes, signal, state_.slots.counter(slot), site);
+  data.observable = flag.observable = true;
   const AccessLog::Token token = AccessLog::of_future(use.slot, use.generation);
   open(token, std::move(data));
   open(token, std::move(flag));
@@ -221,48 +187,51 @@ DebugChecks::Use DebugChecks::put_signal(const std::byte* source, rank_t target,
 
 DebugChecks::Use DebugChecks::atomic(const fabric::AtomicRequest& request, rank_t target,
                                      uint64_t offset, void* previous, bool by_message,
-                                     void* caller) {
-  constexpr const char* kName = "atomic operation";
+                                     CallSite site) {
+  const Call call("atomic operation", site);
   const size_t bytes = fabric::bytes_of(request.type);
-  state_.check(kName, target, offset, bytes, Access::atomic);
-  OpenAccess access = describe(kName, Access::atomic, target, offset, bytes,
-                               static_cast<const std::byte*>(previous), caller);
+  state_.check(call, target, offset, bytes, Access::atomic);
+  OpenAccess access = describe(call, Access::atomic, target, offset, bytes,
+                               static_cast<const std::byte*>(previous));
   const uint32_t slot = state_.acquire_slot(by_message ? Kind::message : Kind::put);
   const Use use{slot, state_.slots.generation(slot)};
-  state_.atomic(request, target, offset, previous, by_message, state_.slots.counter(slot));
+  state_.atomic(request, target, offset, previous, by_message, state_.slots.counter(slot), call);
+  access.observable = true;
   open(AccessLog::of_future(use.slot, use.generation), std::move(access));
   return use;
 }
 
 void DebugChecks::get_nbi(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
-                          void* caller) {
-  state_.check("rget_nbi", target, offset, bytes, Access::get);
-  OpenAccess access = describe("rget_nbi", Access::get, target, offset, bytes, destination, caller);
+                          CallSite site) {
+  const Call call("rget_nbi", site);
+  state_.check(call, target, offset, bytes, Access::get);
+  OpenAccess access = describe(call, Access::get, target, offset, bytes, destination);
   begin_get(access);
   state_.get_implicit(access.fetched.empty() ? destination : access.fetched.data(), target, offset,
-                      bytes);
+                      bytes, call);
   end_get(access);
   open(AccessLog::of_target(target), std::move(access));
 }
 
 void DebugChecks::put_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
-                          void* caller) {
-  state_.check("rput_nbi", target, offset, bytes, Access::put);
-  OpenAccess access = describe("rput_nbi", Access::put, target, offset, bytes, source, caller);
-  state_.put_implicit(target, offset, source, bytes);
+                          CallSite site) {
+  const Call call("rput_nbi", site);
+  state_.check(call, target, offset, bytes, Access::put);
+  OpenAccess access = describe(call, Access::put, target, offset, bytes, source);
+  state_.put_implicit(target, offset, source, bytes, call);
   open(AccessLog::of_target(target), std::move(access));
 }
 
-void DebugChecks::open(const Use& use, const char* name, Access access, rank_t target,
-                       uint64_t offset, size_t bytes, std::byte* memory, void* caller) {
+void DebugChecks::open(const Use& use, Call call, Access access, rank_t target, uint64_t offset,
+                       size_t bytes, std::byte* memory, bool observable) {
   OpenAccess open_access;
-  open_access.name = name;
+  open_access.call = call;
   open_access.access = access;
   open_access.target = target;
   open_access.offset = offset;
   open_access.bytes = bytes;
   open_access.memory = memory;
-  open_access.callers = {caller};
+  open_access.observable = observable;
   if (access == Access::put) open_access.checksum = checksum({memory, bytes});
   open(AccessLog::of_future(use.slot, use.generation), std::move(open_access));
 }
@@ -311,12 +280,20 @@ void DebugChecks::conclude(const OpenAccess& access) const {
   }
 }
 
-void DebugChecks::close(AccessLog::Token token) {
-  for (const OpenAccess& access : accesses_.close(token)) conclude(access);
+// Whether it has brought something from others.
+bool DebugChecks::close(AccessLog::Token token) {
+  bool fetched = false;
+  for (const OpenAccess& access : accesses_.close(token)) {
+    conclude(access);
+    fetched = fetched || (access.access != Access::put && access.memory != nullptr);
+  }
+  return fetched;
 }
 
 void DebugChecks::completed(uint32_t slot, uint32_t generation) {
-  close(AccessLog::of_future(slot, generation));
+  const AccessLog::Token token = AccessLog::of_future(slot, generation);
+  // A future without an access is that of a collective.
+  if (!accesses_.is_open(token) || close(token)) learnt();
 }
 
 void DebugChecks::source_free(uint32_t slot, uint32_t generation) {
@@ -324,23 +301,42 @@ void DebugChecks::source_free(uint32_t slot, uint32_t generation) {
                            [this](const OpenAccess& access) { conclude(access); });
 }
 
-void DebugChecks::fenced(rank_t target) { close(AccessLog::of_target(target)); }
+void DebugChecks::fenced(rank_t target) {
+  if (close(AccessLog::of_target(target))) learnt();
+}
 
 void DebugChecks::fenced() {
+  bool fetched = false;
   for (const AccessLog::Token token : accesses_.tokens()) {
-    if (!AccessLog::is_future(token)) close(token);
+    if (!AccessLog::is_future(token)) fetched = close(token) || fetched;
   }
+  if (fetched) learnt();
 }
 
 void DebugChecks::settle() {
+  bool fetched = false;
   for (const AccessLog::Token token : accesses_.tokens()) {
     if (!AccessLog::is_future(token)) continue;
     const uint32_t slot = AccessLog::slot_of(token);
     if (state_.slots.released(slot, AccessLog::generation_of(token)) ||
         state_.slots.counter(slot).pending == 0) {
-      close(token);
+      fetched = close(token) || fetched;
     }
   }
+  if (fetched) learnt();
+}
+
+// --- what others have told -----------------------------------------------------------------------
+
+void DebugChecks::learnt() {
+  accesses_.release_observable([this](const OpenAccess& access) { conclude(access); });
+}
+
+// A handler may have changed what puts read, as soon as it knew them to be complete.
+void DebugChecks::notice_handlers() {
+  const uint64_t ran = state_.messages.program_handlers();
+  if (std::exchange(handlers_, ran) == ran) return;
+  accesses_.release_observable([](const OpenAccess&) {});
 }
 
 // --- collectives ---------------------------------------------------------------------------------

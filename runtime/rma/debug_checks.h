@@ -2,7 +2,8 @@
 // segments. Exists only when it is on; each call asks for that once.
 //
 //   * accesses to memory of the symmetric heap that was freed or never allocated (heap_log.h)
-//   * operations of this rank that conflict with one that is not complete (access_log.h)
+//   * operations of this rank that conflict with one that it does not know to be complete
+//     (access_log.h)
 //   * the private memory of operations: a put's source changes, a get's destination changes, before
 //     the operation is complete; a get delivers no earlier than it promises
 //   * collective calls that do not match (runtime/sync/collective_check.h)
@@ -58,29 +59,31 @@ class DebugChecks {
 
   /// Ends the job if these bytes, which are within the segment, are not within one array, or if
   /// `access` conflicts with an operation that is not complete.
-  void check(const char* name, Access access, rank_t target, uint64_t offset, size_t bytes) const;
+  void check(Call call, Access access, rank_t target, uint64_t offset, size_t bytes);
   /// Ends the job if this rank's memory is used by an operation that is not complete, and one of
   /// the two writes it.
-  void check_local(const char* name, bool writes, const std::byte* memory, size_t bytes) const;
+  void check_local(Call call, bool writes, const std::byte* memory, size_t bytes) const;
 
   // --- operations -----------------------------------------------------------------------------
   // Each is carried out as without debug mode, and stays open until the program knows that it is
-  // complete. `caller` is an address in the calling function, for messages.
+  // complete.
 
-  Use get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes, void* caller);
-  Use put(const std::byte* source, rank_t target, uint64_t offset, size_t bytes, void* caller);
+  Use get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes, CallSite site);
+  Use put(const std::byte* source, rank_t target, uint64_t offset, size_t bytes, CallSite site);
   Use put_buffered(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
-                   void* caller);
+                   CallSite site);
   Use put_signal(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
-                 const fabric::Signal& signal, void* caller);
+                 const fabric::Signal& signal, CallSite site);
   Use atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset, void* previous,
-             bool by_message, void* caller);
-  void get_nbi(std::byte* destination, rank_t target, uint64_t offset, size_t bytes, void* caller);
-  void put_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes, void* caller);
+             bool by_message, CallSite site);
+  void get_nbi(std::byte* destination, rank_t target, uint64_t offset, size_t bytes, CallSite site);
+  void put_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
+               CallSite site);
 
   /// One range of an operation that has been carried out under `use`: data that have been checked.
-  void open(const Use& use, const char* name, Access access, rank_t target, uint64_t offset,
-            size_t bytes, std::byte* memory, void* caller);
+  /// `observable`: as OpenAccess has it.
+  void open(const Use& use, Call call, Access access, rank_t target, uint64_t offset, size_t bytes,
+            std::byte* memory, bool observable);
 
   // --- completion -----------------------------------------------------------------------------
 
@@ -94,18 +97,27 @@ class DebugChecks {
   /// All operations with futures whose counters have drained are complete.
   void settle();
 
+  // --- what others have told --------------------------------------------------------------------
+
+  /// Something that others did may have come to the program's knowledge: a flag, the end of a
+  /// collective, what a get or an atomic operation has fetched, its own memory after progress.
+  /// Nobody can tell whose doing it was, and through how many ranks it has come, so that every
+  /// observable operation may be known to be complete by it: where that is not so, a conflict stays
+  /// unseen, but no correct program is stopped.
+  void learnt();
+
   sync::CollectiveCheck& collectives() { return collectives_; }
   const AccessLog& accesses() const { return accesses_; }
 
  private:
   std::string complaint(rank_t target, uint64_t offset, size_t bytes) const;
-  static Callers callers_from(void* caller);
-  OpenAccess describe(const char* name, Access access, rank_t target, uint64_t offset, size_t bytes,
-                      const std::byte* memory, void* caller) const;
+  OpenAccess describe(Call call, Access access, rank_t target, uint64_t offset, size_t bytes,
+                      const std::byte* memory) const;
   void begin_get(OpenAccess& access) const;
   void end_get(OpenAccess& access) const;
   void open(AccessLog::Token token, OpenAccess&& access);
-  void close(AccessLog::Token token);
+  bool close(AccessLog::Token token);
+  void notice_handlers();
   void conclude(const OpenAccess& access) const;
 
   detail::ContextState& state_;
@@ -114,6 +126,7 @@ class DebugChecks {
   AccessLog accesses_;
   sync::CollectiveCheck collectives_;
   bool said_full_ = false;
+  uint64_t handlers_ = 0;  // of the program, that had run when it was last asked
 };
 
 /// While it lives, the collectives that a rank makes belong to this call of the program.
@@ -124,20 +137,21 @@ class CollectiveScope {
   /// name of an instance of detail::reduction_of(), or null.
   template <typename State>
   CollectiveScope(State& state, const char* name, CallSite site, const char* detail = nullptr)
-      : check_(state.debug == nullptr ? nullptr : &state.debug->collectives()),
-        may_run_(state.continuations.allow()) {
+      : checks_(state.debug.get()), may_run_(state.continuations.allow()) {
     state.operation.at(name, site);
-    if (check_ != nullptr) [[unlikely]]
-      check_->enter(name, site, shortened(detail));
+    if (checks_ != nullptr) [[unlikely]]
+      checks_->collectives().enter(name, site, shortened(detail));
   }
   ~CollectiveScope() {
-    if (check_ != nullptr) [[unlikely]]
-      check_->leave();
+    if (checks_ == nullptr) [[likely]]
+      return;
+    checks_->collectives().leave();
+    checks_->learnt();
   }
   /// The call returns before the operation is complete.
   void returns_early() {
-    if (check_ != nullptr) [[unlikely]]
-      check_->returns_early();
+    if (checks_ != nullptr) [[unlikely]]
+      checks_->collectives().returns_early();
   }
   CollectiveScope(const CollectiveScope&) = delete;
   CollectiveScope& operator=(const CollectiveScope&) = delete;
@@ -145,7 +159,7 @@ class CollectiveScope {
  private:
   static std::string shortened(const char* detail);
 
-  sync::CollectiveCheck* check_;
+  DebugChecks* checks_;
   const Continuations::Permission may_run_;
 };
 

@@ -331,7 +331,7 @@ TEST_P(DebugDeathTest, ConflictsOfOneRank) {
         context.rput(values, there + 5, 1);
       }),
       "rput of 8 bytes at offset 40 of rank 1 conflicts with an earlier rput of 16 bytes "
-      "at offset 32 of rank 1 \\(called from .*\\), which this rank does not know to be "
+      "at offset 32 of rank 1 \\(.*debug_test.cc:[0-9]+\\), which this rank does not know to be "
       "complete");
   EXPECT_MISTAKE(wrong_access([](Context& context, global_ptr<uint64_t> there) {
                    const uint64_t value = 0;

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-namespace stripline::rma {
+#include "runtime/rma/call.h"
 
-std::string text(CallSite site) {
-  return site.file == nullptr ? "an unknown place"
-                              : std::string(site.file) + ":" + std::to_string(site.line);
-}
+namespace stripline::rma {
 
 // The last array that begins at `offset` or before it; end() if none does.
 HeapLog::Arrays::const_iterator HeapLog::last_from(const Arrays& arrays, uint64_t offset) {

@@ -46,7 +46,4 @@ class HeapLog {
   Arrays freed_;  // where nothing has been allocated since
 };
 
-/// "FILE:LINE".
-std::string text(CallSite site);
-
 }  // namespace stripline::rma

@@ -7,6 +7,12 @@
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
+namespace {
+
+// Of operations inside of a lock: its caller is mostly a std::lock_guard, whose place says nothing.
+constexpr CallSite kNoPlace{};
+
+}  // namespace
 
 Result<global_lock> global_lock::create(Context& context, rank_t home, CallSite site) {
   if (home >= context.rank_n()) {
@@ -60,7 +66,7 @@ void global_lock::begin(const char* name, bool held) const {
 
 void global_lock::raise(rank_t rank, std::ptrdiff_t word, uint64_t value) const {
   const global_ptr<uint64_t> flag = context_->on_rank(words_, rank) + word;
-  context_->rput_signal<uint64_t>(nullptr, flag, 0, flag, value);
+  context_->rput_signal<uint64_t>(nullptr, flag, 0, flag, value, kNoPlace);
 }
 
 void global_lock::lock() {
@@ -70,7 +76,7 @@ void global_lock::lock() {
   // Nobody writes to them before this rank is in the queue.
   *context_->local(words_ + kNext) = 0;
   *context_->local(words_ + kGranted) = 0;
-  const uint64_t before = domain_.swap(tail_, uint64_t{me} + 1);
+  const uint64_t before = domain_.swap(tail_, uint64_t{me} + 1, kNoPlace);
   if (before != 0) {
     raise(static_cast<rank_t>(before - 1), kNext, uint64_t{me} + 1);
     context_->state().wait_for_flag("lock of a global_lock", *context_->local(words_ + kGranted),
@@ -83,7 +89,7 @@ bool global_lock::try_lock() {
   const auto inside = context_->state().exclusive();
   begin("try_lock of a global_lock", false);
   *context_->local(words_ + kNext) = 0;
-  held_ = domain_.compare_swap(tail_, 0, uint64_t{context_->rank_me()} + 1) == 0;
+  held_ = domain_.compare_swap(tail_, 0, uint64_t{context_->rank_me()} + 1, kNoPlace) == 0;
   // A holder may need this rank's service to come to its end, and memory in reach needs no
   // progress.
   if (!held_) context_->state().messages.progress();
@@ -99,7 +105,7 @@ void global_lock::unlock() {
   const global_ptr<uint64_t> next = words_ + kNext;
   // Without a successor in sight the lock may be free; else the one that has come says so soon.
   if (std::atomic_ref(*context_->local(next)).load(std::memory_order_acquire) == 0 &&
-      domain_.compare_swap(tail_, me, 0) == me) {
+      domain_.compare_swap(tail_, me, 0, kNoPlace) == me) {
     return;
   }
   const uint64_t successor =

@@ -48,19 +48,22 @@ long_am::long_am(Context& context, Handler handler)
 size_t long_am::max_payload_bytes() const { return context_->am_max_bytes() - sizeof(Head); }
 
 void long_am::send_bytes(rank_t target, std::span<const std::byte> payload,
-                         std::span<const std::byte> data, global_ptr<std::byte> destination) const {
+                         std::span<const std::byte> data, global_ptr<std::byte> destination,
+                         CallSite site) const {
+  const rma::Call call("long_am::send", site);
   detail::ContextState& state = context_->state();
   const auto inside = state.exclusive();
-  state.operation.start("long_am::send", target, data.size());
+  state.operation.start(call.name, target, data.size());
+  state.check_target(call, target);
   if (destination.is_null() || destination.where() != target) {
     state.fail(Error(ErrorCode::invalid_argument,
-                     "long_am::send to rank " + std::to_string(target) +
+                     text(call) + " to rank " + std::to_string(target) +
                          " with data for another rank; handler and data have one target"));
   }
-  state.check("long_am::send", target, destination.offset(), data.size(), rma::Access::put);
+  state.check(call, target, destination.offset(), data.size(), rma::Access::put);
   if (payload.size() > max_payload_bytes()) {
     state.fail(Error(ErrorCode::invalid_argument,
-                     "long_am::send with a payload of " + std::to_string(payload.size()) +
+                     text(call) + " with a payload of " + std::to_string(payload.size()) +
                          " bytes exceeds max_payload_bytes() = " +
                          std::to_string(max_payload_bytes()) + "; send it as data"));
   }
@@ -69,8 +72,8 @@ void long_am::send_bytes(rank_t target, std::span<const std::byte> payload,
   if (carried) {
     state.stored(target, destination.offset(), data.size());
   } else {
-    context_->rput(data.data(), destination, data.size()).wait();
-    state.operation = "long_am::send";
+    context_->rput(data.data(), destination, data.size(), site).wait();
+    state.operation = call.name;
   }
   const Head head{destination.offset(), data.size(), static_cast<uint32_t>(payload.size()),
                   carried ? 1U : 0U};

@@ -12,6 +12,7 @@ struct Savings {
   double squared_error = 0;  ///< of the difference, squared seconds
   double sites = 0;          ///< that were compared at least once
   double demoted = 0;        ///< of these, carried out the simple way now
+  double checks = 0;         ///< pairs of times, one of each way, that all this goes by
 
   void add(const plan::Guard& guard) {
     if (guard.checks() == 0) return;
@@ -20,6 +21,7 @@ struct Savings {
     baseline_s += balance.baseline_s;
     squared_error += balance.error_s * balance.error_s;
     sites += 1;
+    checks += guard.checks();
     demoted += guard.in_use() == plan::Guard::Way::baseline ? 1 : 0;
   }
 };

@@ -7,6 +7,7 @@
 
 #include <stripline/team.h>
 
+#include "optimizer/access/saturate.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -206,10 +207,11 @@ void team::check_root(const char* name, rank_t root) const {
 }
 
 void team::check_length(const char* name, size_t bytes, size_t expected) const {
-  if (bytes == expected) return;
-  context_->state().fail(Error(ErrorCode::invalid_argument,
-                               std::string(name) + " with an output of " + std::to_string(bytes) +
-                                   " bytes where " + std::to_string(expected) + " are needed"));
+  if (bytes == expected && bytes != detail::kTooManyBytes) return;
+  context_->state().fail(
+      Error(ErrorCode::invalid_argument, std::string(name) + " with an output of " +
+                                             rma::byte_count_text(bytes) + " where " +
+                                             rma::byte_count_text(expected) + " are needed"));
 }
 
 void team::check_blocks(const char* name, const char* of, std::span<const size_t> counts,
@@ -244,6 +246,7 @@ void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorit
   detail::ContextState& state = enter("broadcast");
   const rma::CollectiveScope scope(state, "broadcast", site);
   check_root("broadcast", root);
+  check_length("broadcast", data.size(), data.size());
   state.collectives.broadcast(
       *group_, data, root,
       choose(state, CollectiveOperation::broadcast, rank_n_, data.size(), algorithm));
@@ -278,7 +281,8 @@ void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algori
   detail::ContextState& state = enter("gather");
   const rma::CollectiveScope scope(state, "gather", site);
   check_root("gather", root);
-  if (rank_me_ == root) check_length("gather", out.size(), in.size() * rank_n_);
+  if (rank_me_ == root)
+    check_length("gather", out.size(), access::saturating_multiply(in.size(), rank_n_));
   state.collectives.gather(
       *group_, in, out, root,
       choose(state, CollectiveOperation::gather, rank_n_, in.size(), algorithm));
@@ -391,7 +395,7 @@ void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algori
   const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("allgather");
   const rma::CollectiveScope scope(state, "allgather", site);
-  check_length("allgather", out.size(), in.size() * rank_n_);
+  check_length("allgather", out.size(), access::saturating_multiply(in.size(), rank_n_));
   state.collectives.allgather(
       *group_, in, out,
       choose(state, CollectiveOperation::allgather, rank_n_, in.size(), algorithm));
@@ -426,7 +430,7 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
   check_blocks("all_to_all_v", "output", out_counts, out_offsets, element_bytes, out.size());
   size_t elements = 0;
   for (const size_t count : in_counts) elements += count;
-  const size_t mean_bytes = elements * element_bytes / rank_n_;
+  const size_t mean_bytes = access::saturating_multiply(elements, element_bytes) / rank_n_;
   state.collectives.all_to_allv(
       *group_, in, {in_counts, in_offsets, element_bytes}, out,
       {out_counts, out_offsets, element_bytes},

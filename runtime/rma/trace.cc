@@ -36,8 +36,15 @@ std::string padded(std::string text, size_t width) {
 std::string saved_text(const Savings& savings) {
   const double saved = 1 - savings.actual_s / savings.baseline_s;
   const double error = std::sqrt(savings.squared_error) / savings.baseline_s;
+  const std::string checks = ", by " + format("%.0f", savings.checks) +
+                             (savings.checks == 1 ? " check" : " checks") + " of both ways";
+  // Of a loss, a percentage has no end.
+  if (saved < 0) {
+    return "tuned took " + format("%.2f", 1 - saved) + " +- " + format("%.2f", error) +
+           " times as long as the simple way" + checks;
+  }
   return "tuned saved " + format("%.1f", 100 * saved) + " % +- " + format("%.1f", 100 * error) +
-         " against the simple way";
+         " against the simple way" + checks;
 }
 
 // Why a stage is in so many pieces.
@@ -105,6 +112,11 @@ std::string iterations_text(const Savings& savings) {
   return "iterations of the program: " + saved_text(savings) + "; " +
          format("%.0f", savings.demoted) + " of " + format("%.0f", savings.sites) +
          " (of all ranks) carried out the simple way";
+}
+
+bool contradict(const Savings& one, const Savings& other) {
+  const auto gain_s = [](const Savings& of) { return of.baseline_s - of.actual_s; };
+  return one.sites > 0 && other.sites > 0 && gain_s(one) * gain_s(other) < 0;
 }
 
 void Trace::Times::add(double predicted, std::optional<double> seconds) {

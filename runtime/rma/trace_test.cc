@@ -139,17 +139,53 @@ TEST(Trace, EndsWithTheCommandsThatExplainTheLatestChoices) {
 
 TEST(Savings, AddUpOverSites) {
   EXPECT_NE(savings_text({}).find("no tuned plan"), std::string::npos);
-  Savings savings{
-      .actual_s = 8.88, .baseline_s = 10, .squared_error = 0.0196, .sites = 12, .demoted = 3};
+  Savings savings{.actual_s = 8.88,
+                  .baseline_s = 10,
+                  .squared_error = 0.0196,
+                  .sites = 12,
+                  .demoted = 3,
+                  .checks = 30};
   EXPECT_EQ(
       savings_text(savings),
-      "tuned saved 11.2 % +- 1.4 against the simple way, at 12 sites of all ranks; 3 demoted");
-  EXPECT_EQ(iterations_text(savings),
-            "iterations of the program: tuned saved 11.2 % +- 1.4 against the simple way; 3 of 12 "
-            "(of all ranks) carried out the simple way");
+      "tuned saved 11.2 % +- 1.4 against the simple way, by 30 checks of both ways, at 12 sites of "
+      "all ranks; 3 demoted");
+  EXPECT_EQ(
+      iterations_text(savings),
+      "iterations of the program: tuned saved 11.2 % +- 1.4 against the simple way, by 30 checks "
+      "of both ways; 3 of 12 "
+      "(of all ranks) carried out the simple way");
   EXPECT_EQ(iterations_text({}), "");
   savings.add(plan::Guard());  // never compared
   EXPECT_EQ(savings.sites, 12);
+  EXPECT_EQ(savings.checks, 30);
+  plan::Guard guard;
+  for (int i = 0; i < 8; ++i) {
+    const plan::Guard::Turn turn = guard.next();
+    if (turn.timed) guard.record(turn.way, 1e-3);
+  }
+  savings.add(guard);
+  EXPECT_EQ(savings.sites, 13);
+  EXPECT_EQ(savings.checks, 30 + guard.checks());
+  EXPECT_GT(guard.checks(), 0U);
+}
+
+// A loss is how many times as long it took, and what is told of loops and of iterations need not
+// have the same sign.
+TEST(Savings, SayWhatWasLost) {
+  const Savings lost{
+      .actual_s = 3.588, .baseline_s = 1, .squared_error = 0.01, .sites = 1, .checks = 4};
+  const Savings saved{
+      .actual_s = 8.86, .baseline_s = 10, .squared_error = 0.01, .sites = 2, .checks = 1};
+  EXPECT_EQ(savings_text(lost),
+            "tuned took 3.59 +- 0.10 times as long as the simple way, by 4 checks of both ways, at "
+            "1 site of all ranks; 0 demoted");
+  EXPECT_EQ(iterations_text(saved),
+            "iterations of the program: tuned saved 11.4 % +- 1.0 against the simple way, by 1 "
+            "check of both ways; 0 of 2 (of all ranks) carried out the simple way");
+  EXPECT_TRUE(contradict(lost, saved));
+  EXPECT_TRUE(contradict(saved, lost));
+  EXPECT_FALSE(contradict(saved, saved));
+  EXPECT_FALSE(contradict(lost, {}));
 }
 
 TEST(Choice, OfAStageIsSaidWithItsReason) {

@@ -38,10 +38,10 @@ plan::Direction direction_of(VisDirection direction) {
   state.fail(Error(ErrorCode::invalid_argument, what));
 }
 
-vis::Strided shape_of(const ContextState& state, const char* name, const VisStrided& transfer) {
+vis::Strided shape_of(const ContextState& state, rma::Call call, const VisStrided& transfer) {
   if (transfer.local_strides.size() != transfer.extents.size() ||
       transfer.remote_strides.size() != transfer.extents.size()) {
-    refuse(state, std::string(name) + " with " + std::to_string(transfer.local_strides.size()) +
+    refuse(state, text(call) + " with " + std::to_string(transfer.local_strides.size()) +
                       " local strides, " + std::to_string(transfer.remote_strides.size()) +
                       " remote strides and " + std::to_string(transfer.extents.size()) +
                       " extents; each dimension has one of each");
@@ -53,14 +53,14 @@ vis::Strided shape_of(const ContextState& state, const char* name, const VisStri
         {transfer.extents[i], transfer.remote_strides[i], transfer.local_strides[i]});
   }
   if (!vis::normalise(shape)) {
-    refuse(state, std::string(name) +
+    refuse(state, text(call) +
                       " of a shape that no memory holds; its strides are in bytes, and its extents "
                       "in elements");
   }
   const vis::Extent extent = vis::remote_extent(shape);
   if (shape.bytes != 0 &&
       (extent.low < 0 || static_cast<uint64_t>(extent.high) > state.segment.size())) {
-    refuse(state, std::string(name) + " of offsets " + std::to_string(extent.low) + " to " +
+    refuse(state, text(call) + " of offsets " + std::to_string(extent.low) + " to " +
                       std::to_string(extent.high) + " of rank " + std::to_string(transfer.target) +
                       " is out of bounds: the segment has " + std::to_string(state.segment.size()) +
                       " bytes; the global pointer, a stride or an extent is wrong");
@@ -107,7 +107,7 @@ void copy_here(const vis::Strided& shape, VisDirection direction, std::byte* seg
 }
 
 // Checks the pieces and pairs them.
-std::vector<vis::Region> regions_of(const ContextState& state, const char* name,
+std::vector<vis::Region> regions_of(const ContextState& state, rma::Call call,
                                     VisDirection direction, const VisPieces& pieces) {
   std::vector<vis::LocalPiece> local;
   std::vector<vis::RemotePiece> remote;
@@ -115,9 +115,9 @@ std::vector<vis::Region> regions_of(const ContextState& state, const char* name,
   remote.reserve(pieces.remote.size());
   for (const VisPieces::Local& piece : pieces.local) local.push_back({piece.memory, piece.bytes});
   for (const VisPieces::Remote& piece : pieces.remote) {
-    state.check(name, piece.target, piece.offset, piece.bytes, access_of(direction));
+    state.check(call, piece.target, piece.offset, piece.bytes, access_of(direction));
     if (piece.target != pieces.remote.front().target) {
-      refuse(state, std::string(name) + " of pieces on rank " +
+      refuse(state, text(call) + " of pieces on rank " +
                         std::to_string(pieces.remote.front().target) + " and on rank " +
                         std::to_string(piece.target) + "; one call is for one rank");
     }
@@ -125,10 +125,11 @@ std::vector<vis::Region> regions_of(const ContextState& state, const char* name,
   }
   const uint64_t local_bytes = vis::total_bytes(local);
   const uint64_t remote_bytes = vis::total_bytes(remote);
-  if (local_bytes != remote_bytes) {
-    refuse(state, std::string(name) + " of " + std::to_string(local_bytes) +
-                      " bytes of local and " + std::to_string(remote_bytes) +
-                      " bytes of remote pieces; both sides have the same elements");
+  if (local_bytes != remote_bytes || local_bytes == kTooManyBytes) {
+    refuse(state, text(call) + " of " + rma::byte_count_text(local_bytes) + " of local and " +
+                      rma::byte_count_text(remote_bytes) +
+                      " of remote pieces; both sides have the same elements, as many as memory "
+                      "holds");
   }
   std::vector<vis::Region> regions;
   regions.reserve(std::max(local.size(), remote.size()));
@@ -137,14 +138,14 @@ std::vector<vis::Region> regions_of(const ContextState& state, const char* name,
 }
 
 // Of a call with a signal.
-void check_flag(const ContextState& state, const char* name, rank_t target,
-                const VisSignal& signal) {
+void check_flag(const ContextState& state, rma::Call call, rank_t target, const VisSignal& signal) {
+  const rma::Call flag(signal.name, call.site());
   if (signal.flag.is_null() || signal.flag.where() != target) {
-    refuse(state, std::string(name) + " to rank " + std::to_string(target) +
+    refuse(state, text(call) + " to rank " + std::to_string(target) +
                       " with a flag that is not on that rank; data and flag have one target");
   }
-  state.check(signal.name, target, signal.flag.offset(), sizeof(uint64_t), rma::Access::atomic);
-  state.check_alignment(signal.name, target, signal.flag.offset(), sizeof(uint64_t));
+  state.check(flag, target, signal.flag.offset(), sizeof(uint64_t), rma::Access::atomic);
+  state.check_alignment(flag, target, signal.flag.offset(), sizeof(uint64_t));
 }
 
 std::optional<fabric::Signal> signal_of(const VisSignal* signal) {
@@ -222,57 +223,59 @@ future VisCalls::with_slot(Context& context, const std::optional<TracedCall>& tr
 
 // Debug mode: checks all regions, starts, and keeps them in mind under the future.
 template <typename Regions, typename Start>
-future VisCalls::checked(Context& context, const char* name, VisDirection direction, rank_t target,
+future VisCalls::checked(Context& context, rma::Call call, VisDirection direction, rank_t target,
                          const Regions& regions, std::byte* local, const VisSignal* signal,
-                         void* caller, const std::optional<TracedCall>& traced,
-                         const Start& start) {
+                         const std::optional<TracedCall>& traced, const Start& start) {
   ContextState& state = context.state();
   const rma::Access access = access_of(direction);
   for_each_region(regions, local, [&](uint64_t offset, std::byte* memory, uint64_t bytes) {
-    state.check(name, target, offset, bytes, access);
-    state.debug->check_local(name, direction == VisDirection::get, memory, bytes);
+    state.check(call, target, offset, bytes, access);
+    state.debug->check_local(call, direction == VisDirection::get, memory, bytes);
   });
   const future started = with_slot(context, traced, start);
   for_each_region(regions, local, [&](uint64_t offset, std::byte* memory, uint64_t bytes) {
-    state.debug->open({started.slot_, started.generation_}, name, access, target, offset, bytes,
-                      memory, caller);
+    state.debug->open({started.slot_, started.generation_}, call, access, target, offset, bytes,
+                      memory, signal != nullptr);
   });
   if (signal != nullptr) {
-    state.debug->open({started.slot_, started.generation_}, signal->name, rma::Access::atomic,
-                      target, signal->flag.offset(), sizeof(uint64_t), nullptr, caller);
+    state.debug->open({started.slot_, started.generation_}, {signal->name, call.site()},
+                      rma::Access::atomic, target, signal->flag.offset(), sizeof(uint64_t), nullptr,
+                      true);
   }
   return started;
 }
 
 future VisCalls::contiguous(Context& context, VisDirection direction, rank_t target,
                             uint64_t offset, std::byte* memory, size_t bytes,
-                            const VisSignal* signal) {
+                            const VisSignal* signal, CallSite site) {
   ++context.state().vis.statistics().contiguous;
   const global_ptr<std::byte> there(target, offset);
   if (signal != nullptr) {
-    return context.rput_signal(memory, there, bytes, signal->flag, signal->value);
+    return context.rput_signal(memory, there, bytes, signal->flag, signal->value, site);
   }
-  return direction == VisDirection::put ? context.rput(memory, there, bytes)
-                                        : context.rget(there, memory, bytes);
+  return direction == VisDirection::put ? context.rput(memory, there, bytes, site)
+                                        : context.rget(there, memory, bytes, site);
 }
 
 // Of transfers without a byte, only the signal is left.
-future VisCalls::nothing(Context& context, const VisSignal* signal) {
+future VisCalls::nothing(Context& context, const VisSignal* signal, CallSite site) {
   if (signal == nullptr) return {};
   return context.rput_signal<std::byte>(nullptr, signal->flag.reinterpret<std::byte>(), 0,
-                                        signal->flag, signal->value);
+                                        signal->flag, signal->value, site);
 }
 
 future VisCalls::start(Context& context, const char* name, VisDirection direction,
-                       const VisStrided& transfer, const VisOptions& options, CallSite call,
-                       const VisSignal* signal, void* caller) {
+                       const VisStrided& transfer, const VisOptions& options, CallSite site,
+                       const VisSignal* signal) {
+  const rma::Call call(name, site);
   ContextState& state = context.state();
   const auto inside = state.exclusive();
   state.operation = name;
-  const vis::Strided shape = shape_of(state, name, transfer);
-  state.check(name, transfer.target, 0, 0);
-  if (signal != nullptr) check_flag(state, name, transfer.target, *signal);
-  if (shape.bytes == 0) return nothing(context, signal);
+  state.check_target(call, transfer.target);
+  const vis::Strided shape = shape_of(state, call, transfer);
+  state.check(call, transfer.target, 0, 0);  // not in handlers
+  if (signal != nullptr) check_flag(state, call, transfer.target, *signal);
+  if (shape.bytes == 0) return nothing(context, signal, site);
   if (std::byte* const there = state.reachable[transfer.target]; there != nullptr) {
     ++state.vis.statistics().local;
     const auto copy = [&] {
@@ -280,15 +283,15 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
       raise_here(signal, there);
     };
     if (state.debug != nullptr) {
-      return checked(context, name, direction, transfer.target, shape, transfer.local, signal,
-                     caller, {}, [&](fabric::Counter&, bool&) { copy(); });
+      return checked(context, call, direction, transfer.target, shape, transfer.local, signal, {},
+                     [&](fabric::Counter&, bool&) { copy(); });
     }
     copy();
     return {};
   }
   if (shape.dimensions.empty()) {
     return contiguous(context, direction, transfer.target, static_cast<uint64_t>(shape.remote),
-                      transfer.local + shape.local, shape.bytes, signal);
+                      transfer.local + shape.local, shape.bytes, signal, site);
   }
   const vis::Extent extent = vis::remote_extent(shape);
   if (direction == VisDirection::put) {
@@ -311,29 +314,30 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
                                      transfer.target, transfer.offset});
   std::optional<TracedCall> traced;
   if (state.trace != nullptr) [[unlikely]]
-    traced = TracedCall{call, request, state.path_to(transfer.target), plan, true, begun_s};
+    traced = TracedCall{site, request, state.path_to(transfer.target), plan, true, begun_s};
   const auto begin = [&](fabric::Counter& counter, bool& source_free) {
     state.vis.start(request.direction, transfer.target, shape, transfer.local, plan, counter,
                     signal_of(signal), &source_free);
   };
   if (state.debug != nullptr) {
-    return checked(context, name, direction, transfer.target, shape, transfer.local, signal, caller,
-                   traced, begin);
+    return checked(context, call, direction, transfer.target, shape, transfer.local, signal, traced,
+                   begin);
   }
   return with_slot(context, traced, begin);
 }
 
 future VisCalls::start(Context& context, const char* name, VisDirection direction,
-                       const VisPieces& pieces, const VisOptions& options, CallSite call,
-                       const VisSignal* signal, void* caller) {
+                       const VisPieces& pieces, const VisOptions& options, CallSite site,
+                       const VisSignal* signal) {
+  const rma::Call call(name, site);
   ContextState& state = context.state();
   const auto inside = state.exclusive();
   state.operation = name;
-  std::vector<vis::Region> regions = regions_of(state, name, direction, pieces);
-  if (signal != nullptr && regions.empty()) check_flag(state, name, signal->flag.where(), *signal);
-  if (regions.empty()) return nothing(context, signal);
+  std::vector<vis::Region> regions = regions_of(state, call, direction, pieces);
+  if (signal != nullptr && regions.empty()) check_flag(state, call, signal->flag.where(), *signal);
+  if (regions.empty()) return nothing(context, signal, site);
   const rank_t target = pieces.remote.front().target;
-  if (signal != nullptr) check_flag(state, name, target, *signal);
+  if (signal != nullptr) check_flag(state, call, target, *signal);
   if (std::byte* const segment = state.reachable[target]; segment != nullptr) {
     ++state.vis.statistics().local;
     const auto copy = [&] {
@@ -345,7 +349,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
       raise_here(signal, segment);
     };
     if (state.debug != nullptr) {
-      return checked(context, name, direction, target, regions, nullptr, signal, caller, {},
+      return checked(context, call, direction, target, regions, nullptr, signal, {},
                      [&](fabric::Counter&, bool&) { copy(); });
     }
     copy();
@@ -354,7 +358,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   if (regions.size() == 1) {
     const vis::Region& region = regions.front();
     return contiguous(context, direction, target, region.offset, region.memory, region.bytes,
-                      signal);
+                      signal, site);
   }
   vis::Extent extent{static_cast<int64_t>(state.segment.size()), 0};
   uint64_t total = 0;
@@ -385,9 +389,9 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
       {.what = rma::call_id(direction), .rank = target, .loose_offset = pieces.remote[0].offset});
   std::optional<TracedCall> traced;
   if (state.trace != nullptr) [[unlikely]]
-    traced = TracedCall{call, request, state.path_to(target), plan, false, begun_s};
+    traced = TracedCall{site, request, state.path_to(target), plan, false, begun_s};
   if (state.debug != nullptr) {
-    return checked(context, name, direction, target, regions, nullptr, signal, caller, traced,
+    return checked(context, call, direction, target, regions, nullptr, signal, traced,
                    [&](fabric::Counter& counter, bool& source_free) {
                      state.vis.start(request.direction, target, regions, plan, counter,
                                      signal_of(signal), &source_free);
@@ -402,15 +406,13 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
 future start_strided(Context& context, const char* name, VisDirection direction,
                      const VisStrided& transfer, const VisOptions& options, CallSite call,
                      const VisSignal* signal) {
-  return VisCalls::start(context, name, direction, transfer, options, call, signal,
-                         __builtin_return_address(0));
+  return VisCalls::start(context, name, direction, transfer, options, call, signal);
 }
 
 future start_list(Context& context, const char* name, VisDirection direction,
                   const VisPieces& pieces, const VisOptions& options, CallSite call,
                   const VisSignal* signal) {
-  return VisCalls::start(context, name, direction, pieces, options, call, signal,
-                         __builtin_return_address(0));
+  return VisCalls::start(context, name, direction, pieces, options, call, signal);
 }
 
 }  // namespace stripline::detail

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "optimizer/access/saturate.h"
+
 namespace stripline::vis {
 namespace {
 
 template <typename Piece>
 uint64_t sum(std::span<const Piece> pieces) {
   uint64_t bytes = 0;
-  for (const Piece& piece : pieces) bytes += piece.bytes;
+  for (const Piece& piece : pieces) bytes = access::saturating_add(bytes, piece.bytes);
   return bytes;
 }
 

@@ -22,6 +22,7 @@ struct RemotePiece {
 /// Bytes that are contiguous on both sides.
 using Region = fabric::Piece;
 
+/// The most that 64 bits hold, if it is more.
 uint64_t total_bytes(std::span<const LocalPiece> pieces);
 uint64_t total_bytes(std::span<const RemotePiece> pieces);
 

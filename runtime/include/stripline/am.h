@@ -55,8 +55,8 @@ class short_am {
             })) {}
 
   /// As Context::am_send(); inside of handlers, too.
-  void send(rank_t target, const T& value) const {
-    context_->am_send(target, id_, std::as_bytes(std::span(&value, 1)));
+  void send(rank_t target, const T& value, CallSite site = CallSite::current()) const {
+    context_->am_send(target, id_, std::as_bytes(std::span(&value, 1)), site);
   }
 
  private:
@@ -81,16 +81,19 @@ class long_am {
   /// segment.
   template <typename T>
   void send(rank_t target, std::span<const std::byte> payload, std::span<const T> data,
-            global_ptr<std::type_identity_t<T>> destination) const {
+            global_ptr<std::type_identity_t<T>> destination,
+            CallSite site = CallSite::current()) const {
     static_assert(std::is_trivially_copyable_v<T>);
-    send_bytes(target, payload, std::as_bytes(data), destination.template reinterpret<std::byte>());
+    send_bytes(target, payload, detail::bytes_of(data),
+               destination.template reinterpret<std::byte>(), site);
   }
 
   size_t max_payload_bytes() const;
 
  private:
   void send_bytes(rank_t target, std::span<const std::byte> payload,
-                  std::span<const std::byte> data, global_ptr<std::byte> destination) const;
+                  std::span<const std::byte> data, global_ptr<std::byte> destination,
+                  CallSite site) const;
 
   Context* context_;
   uint32_t id_;

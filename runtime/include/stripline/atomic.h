@@ -10,6 +10,8 @@
 // Operations on variables that are Context::is_local() complete at once and make no progress: a
 // loop that waits for another rank's doing calls Context::progress().
 //
+// Each call has a last argument that need not be given: where it stands, for messages and --trace.
+//
 // Not atomic with puts, gets, loads and stores of the same variable: separate those by a barrier.
 // Operations of one rank on one variable take effect in any order unless it waits between them.
 #pragma once
@@ -52,7 +54,7 @@ class AtomicDomain {
   AtomicPath path() const { return path_; }
   Context& context() const { return *context_; }
   future start(AtomicOp op, rank_t target, uint64_t offset, uint64_t operand, uint64_t expected,
-               void* previous) const;
+               void* previous, CallSite site) const;
 
  private:
   Context* context_;
@@ -88,47 +90,65 @@ class atomic_domain {
 
   // --- nonblocking ----------------------------------------------------------------------------
 
-  future load(global_ptr<const T> variable, T* value) const {
-    return start(Op::load, variable, T{}, value);
+  future load(global_ptr<const T> variable, T* value, CallSite site = CallSite::current()) const {
+    return start(site, Op::load, variable, T{}, value);
   }
-  future store(global_ptr<T> variable, T value) const { return start(Op::store, variable, value); }
-  future swap(global_ptr<T> variable, T value, T* previous) const {
-    return start(Op::store, variable, value, previous);
+  future store(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
+    return start(site, Op::store, variable, value);
+  }
+  future swap(global_ptr<T> variable, T value, T* previous,
+              CallSite site = CallSite::current()) const {
+    return start(site, Op::store, variable, value, previous);
   }
   /// Stores `value` if the variable holds `expected`; whether it did, `previous` tells.
-  future compare_swap(global_ptr<T> variable, T expected, T value, T* previous) const
+  future compare_swap(global_ptr<T> variable, T expected, T value, T* previous,
+                      CallSite site = CallSite::current()) const requires(kInteger) {
+    return start(site, Op::compare_swap, variable, value, previous, expected);
+  }
+  future add(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
+    return start(site, Op::add, variable, value);
+  }
+  future min(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
+    return start(site, Op::min, variable, value);
+  }
+  future max(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
+    return start(site, Op::max, variable, value);
+  }
+  future bit_and(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
-    return start(Op::compare_swap, variable, value, previous, expected);
+    return start(site, Op::bit_and, variable, value);
   }
-  future add(global_ptr<T> variable, T value) const { return start(Op::add, variable, value); }
-  future min(global_ptr<T> variable, T value) const { return start(Op::min, variable, value); }
-  future max(global_ptr<T> variable, T value) const { return start(Op::max, variable, value); }
-  future bit_and(global_ptr<T> variable, T value) const requires(kInteger) {
-    return start(Op::bit_and, variable, value);
+  future bit_or(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
+      requires(kInteger) {
+    return start(site, Op::bit_or, variable, value);
   }
-  future bit_or(global_ptr<T> variable, T value) const requires(kInteger) {
-    return start(Op::bit_or, variable, value);
+  future bit_xor(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
+      requires(kInteger) {
+    return start(site, Op::bit_xor, variable, value);
   }
-  future bit_xor(global_ptr<T> variable, T value) const requires(kInteger) {
-    return start(Op::bit_xor, variable, value);
+  future fetch_add(global_ptr<T> variable, T value, T* previous,
+                   CallSite site = CallSite::current()) const {
+    return start(site, Op::add, variable, value, previous);
   }
-  future fetch_add(global_ptr<T> variable, T value, T* previous) const {
-    return start(Op::add, variable, value, previous);
+  future fetch_min(global_ptr<T> variable, T value, T* previous,
+                   CallSite site = CallSite::current()) const {
+    return start(site, Op::min, variable, value, previous);
   }
-  future fetch_min(global_ptr<T> variable, T value, T* previous) const {
-    return start(Op::min, variable, value, previous);
+  future fetch_max(global_ptr<T> variable, T value, T* previous,
+                   CallSite site = CallSite::current()) const {
+    return start(site, Op::max, variable, value, previous);
   }
-  future fetch_max(global_ptr<T> variable, T value, T* previous) const {
-    return start(Op::max, variable, value, previous);
+  future fetch_and(global_ptr<T> variable, T value, T* previous,
+                   CallSite site = CallSite::current()) const requires(kInteger) {
+    return start(site, Op::bit_and, variable, value, previous);
   }
-  future fetch_and(global_ptr<T> variable, T value, T* previous) const requires(kInteger) {
-    return start(Op::bit_and, variable, value, previous);
+  future fetch_or(global_ptr<T> variable, T value, T* previous,
+                  CallSite site = CallSite::current()) const requires(kInteger) {
+    return start(site, Op::bit_or, variable, value, previous);
   }
-  future fetch_or(global_ptr<T> variable, T value, T* previous) const requires(kInteger) {
-    return start(Op::bit_or, variable, value, previous);
-  }
-  future fetch_xor(global_ptr<T> variable, T value, T* previous) const requires(kInteger) {
-    return start(Op::bit_xor, variable, value, previous);
+  future fetch_xor(global_ptr<T> variable, T value, T* previous,
+                   CallSite site = CallSite::current()) const requires(kInteger) {
+    return start(site, Op::bit_xor, variable, value, previous);
   }
 
   // --- nonblocking, with a value: what the variable held before ---------------------------------
@@ -164,49 +184,53 @@ class atomic_domain {
 
   // --- blocking: return what the variable held before -------------------------------------------
 
-  T load(global_ptr<const T> variable) const {
+  T load(global_ptr<const T> variable, CallSite site = CallSite::current()) const {
     T value;
-    load(variable, &value).wait();
+    load(variable, &value, site).wait();
     return value;
   }
-  T swap(global_ptr<T> variable, T value) const {
+  T swap(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
-    swap(variable, value, &previous).wait();
+    swap(variable, value, &previous, site).wait();
     return previous;
   }
-  T compare_swap(global_ptr<T> variable, T expected, T value) const requires(kInteger) {
+  T compare_swap(global_ptr<T> variable, T expected, T value,
+                 CallSite site = CallSite::current()) const requires(kInteger) {
     T previous;
-    compare_swap(variable, expected, value, &previous).wait();
+    compare_swap(variable, expected, value, &previous, site).wait();
     return previous;
   }
-  T fetch_add(global_ptr<T> variable, T value) const {
+  T fetch_add(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
-    fetch_add(variable, value, &previous).wait();
+    fetch_add(variable, value, &previous, site).wait();
     return previous;
   }
-  T fetch_min(global_ptr<T> variable, T value) const {
+  T fetch_min(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
-    fetch_min(variable, value, &previous).wait();
+    fetch_min(variable, value, &previous, site).wait();
     return previous;
   }
-  T fetch_max(global_ptr<T> variable, T value) const {
+  T fetch_max(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
-    fetch_max(variable, value, &previous).wait();
+    fetch_max(variable, value, &previous, site).wait();
     return previous;
   }
-  T fetch_and(global_ptr<T> variable, T value) const requires(kInteger) {
+  T fetch_and(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
+      requires(kInteger) {
     T previous;
-    fetch_and(variable, value, &previous).wait();
+    fetch_and(variable, value, &previous, site).wait();
     return previous;
   }
-  T fetch_or(global_ptr<T> variable, T value) const requires(kInteger) {
+  T fetch_or(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
+      requires(kInteger) {
     T previous;
-    fetch_or(variable, value, &previous).wait();
+    fetch_or(variable, value, &previous, site).wait();
     return previous;
   }
-  T fetch_xor(global_ptr<T> variable, T value) const requires(kInteger) {
+  T fetch_xor(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
+      requires(kInteger) {
     T previous;
-    fetch_xor(variable, value, &previous).wait();
+    fetch_xor(variable, value, &previous, site).wait();
     return previous;
   }
 
@@ -219,10 +243,10 @@ class atomic_domain {
     return word;
   }
   template <typename Pointed>
-  future start(Op op, global_ptr<Pointed> variable, T operand, T* previous = nullptr,
+  future start(CallSite site, Op op, global_ptr<Pointed> variable, T operand, T* previous = nullptr,
                T expected = T{}) const {
     return domain_.start(op, variable.where(), variable.offset(), bits(operand), bits(expected),
-                         previous);
+                         previous, site);
   }
 
   template <typename Pointed>

@@ -26,6 +26,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <stripline/byte_count.h>
 #include <stripline/call_site.h>
 #include <stripline/global_ptr.h>
 #include <stripline/work.h>
@@ -47,6 +48,7 @@ struct ContextState;
 class AtomicDomain;
 class FutureState;
 class VisCalls;
+class TracedCalls;
 }  // namespace detail
 namespace rma {
 class Continuations;
@@ -92,7 +94,7 @@ struct Options {
   bool load_estimation = true;
   /// STRIPLINE_TRACE: what rank 0 says on standard error when the job ends. "off"; "summary": what
   /// tuned plans have saved; "sites": also what was chosen, predicted and measured at each place in
-  /// the program. The same on every rank.
+  /// the program, and what operations one by one have taken there. The same on every rank.
   std::string trace = "off";
   /// What the program promises; no variable of the environment says so.
   thread_mode threads = thread_mode::single;
@@ -132,6 +134,7 @@ class future {
   friend class Context;
   friend class detail::FutureState;
   friend class detail::VisCalls;
+  friend class detail::TracedCalls;
   friend class rma::Continuations;
   friend class team;
   friend size_t wait_any(std::span<const future> futures);
@@ -180,10 +183,7 @@ class Context {
   /// the room left and how to raise it; the same on every rank.
   template <typename T>
   Result<global_ptr<T>> new_symmetric_array(size_t count, CallSite site = CallSite::current()) {
-    if (count > std::numeric_limits<size_t>::max() / sizeof(T)) {
-      return Error(ErrorCode::invalid_argument, "array size overflows");
-    }
-    Result<uint64_t> offset = allocate_symmetric(count * sizeof(T), site);
+    Result<uint64_t> offset = allocate_symmetric(detail::byte_count<T>(count), site);
     if (!offset.ok()) return offset.error();
     return global_ptr<T>(rank_me(), *offset);
   }
@@ -199,10 +199,7 @@ class Context {
   /// resource_exhausted, with the room left and how to raise it.
   template <typename T>
   Result<global_ptr<T>> allocate_local(size_t count, CallSite site = CallSite::current()) {
-    if (count > std::numeric_limits<size_t>::max() / sizeof(T)) {
-      return Error(ErrorCode::invalid_argument, "array size overflows");
-    }
-    Result<uint64_t> offset = allocate_local_bytes(count * sizeof(T), site);
+    Result<uint64_t> offset = allocate_local_bytes(detail::byte_count<T>(count), site);
     if (!offset.ok()) return offset.error();
     return global_ptr<T>(rank_me(), *offset);
   }
@@ -245,64 +242,74 @@ class Context {
   //
   // What is_local() is copied at once, without progress: a program that waits for another rank's
   // doing waits with wait_until(), or calls progress().
+  //
+  // `site` is where the call stands, for messages and --trace to name; it need not be given.
+  // Memory beyond the segment, also by more elements than can be, ends the job with a message.
 
   /// Starts fetching `count` elements; `destination` may be any memory and must stay until the
   /// future is ready.
   template <typename T>
-  future rget(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count) {
+  future rget(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count,
+              CallSite site = CallSite::current()) {
     return get_bytes(source.where(), source.offset(), reinterpret_cast<std::byte*>(destination),
-                     count * sizeof(T));
+                     detail::byte_count<T>(count), site);
   }
   /// Starts storing; ready when the target's memory holds the data. `source` must stay unchanged
   /// until then.
   template <typename T>
-  future rput(const T* source, global_ptr<T> destination, size_t count) {
+  future rput(const T* source, global_ptr<T> destination, size_t count,
+              CallSite site = CallSite::current()) {
     return put_bytes(reinterpret_cast<const std::byte*>(source), destination.where(),
-                     destination.offset(), count * sizeof(T));
+                     destination.offset(), detail::byte_count<T>(count), site);
   }
   /// rput whose source may be changed as soon as it returns. Puts up to the size that the model
   /// says (64 KiB without one) are copied first, into at most 1 MiB together, and it waits for
   /// older ones while that is full; larger puts are waited for.
   template <typename T>
-  future rput_buffered(const T* source, global_ptr<T> destination, size_t count) {
+  future rput_buffered(const T* source, global_ptr<T> destination, size_t count,
+                       CallSite site = CallSite::current()) {
     return put_bytes_buffered(reinterpret_cast<const std::byte*>(source), destination.where(),
-                              destination.offset(), count * sizeof(T));
+                              destination.offset(), detail::byte_count<T>(count), site);
   }
   /// rput, and then `value` into the 8-byte word `flag` of the same rank: who sees the flag sees
   /// the data. Ready when both are visible. The owner waits with wait_signal(). (put_signal in
   /// OpenSHMEM 1.5.)
   template <typename T>
   future rput_signal(const T* source, global_ptr<T> destination, size_t count,
-                     global_ptr<uint64_t> flag, uint64_t value) {
+                     global_ptr<uint64_t> flag, uint64_t value,
+                     CallSite site = CallSite::current()) {
     return put_bytes_signal(reinterpret_cast<const std::byte*>(source), destination.where(),
-                            destination.offset(), count * sizeof(T), flag, value);
+                            destination.offset(), detail::byte_count<T>(count), flag, value, site);
   }
   /// Makes progress until this rank's own `flag` is at least `value`; returns it.
-  uint64_t wait_signal(global_ptr<uint64_t> flag, uint64_t value);
+  uint64_t wait_signal(global_ptr<uint64_t> flag, uint64_t value,
+                       CallSite site = CallSite::current());
   /// rget and rput without a handle (NBI in GASNet and OpenSHMEM): complete after the next fence()
   /// that covers `source`'s (`destination`'s) rank, or barrier(); private memory must stay until
   /// then. Cheaper than futures, and small puts to one rank travel together in one message: they
   /// leave at the fence, when a message is full, or when the first of them has reached the age that
   /// the model says (50 us without one) and this rank makes progress.
   template <typename T>
-  void rget_nbi(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count) {
-    const size_t bytes = count * sizeof(T);
+  void rget_nbi(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count,
+                CallSite site = CallSite::current()) {
+    const size_t bytes = detail::byte_count<T>(count);
     if (const std::byte* there = reach(source.where(), source.offset(), bytes)) {
       std::memmove(destination, there, bytes);
       return;
     }
-    get_bytes_nbi(source.where(), source.offset(), reinterpret_cast<std::byte*>(destination),
-                  bytes);
+    get_bytes_nbi(source.where(), source.offset(), reinterpret_cast<std::byte*>(destination), bytes,
+                  site);
   }
   template <typename T>
-  void rput_nbi(const T* source, global_ptr<T> destination, size_t count) {
-    const size_t bytes = count * sizeof(T);
+  void rput_nbi(const T* source, global_ptr<T> destination, size_t count,
+                CallSite site = CallSite::current()) {
+    const size_t bytes = detail::byte_count<T>(count);
     if (std::byte* there = reach(destination.where(), destination.offset(), bytes)) {
       std::memmove(there, source, bytes);
       return;
     }
     put_bytes_nbi(reinterpret_cast<const std::byte*>(source), destination.where(),
-                  destination.offset(), bytes);
+                  destination.offset(), bytes, site);
   }
   /// Returns when this rank's operations without handles to `target`, or to all ranks, are
   /// complete: what was fetched is here, what was stored is visible there.
@@ -310,20 +317,20 @@ class Context {
   void fence();
   /// Blocking single element forms.
   template <typename T>
-  std::remove_const_t<T> rget(global_ptr<T> source) {
+  std::remove_const_t<T> rget(global_ptr<T> source, CallSite site = CallSite::current()) {
     if (const std::byte* there = reach(source.where(), source.offset(), sizeof(T))) {
       std::remove_const_t<T> value;
       std::memcpy(&value, there, sizeof(T));
       return value;
     }
-    return fetch(source);
+    return fetch(source, site);
   }
   template <typename T>
-  void rput(const T& value, global_ptr<T> destination) {
+  void rput(const T& value, global_ptr<T> destination, CallSite site = CallSite::current()) {
     if (std::byte* there = reach(destination.where(), destination.offset(), sizeof(T))) {
       std::memcpy(there, &value, sizeof(T));
     } else {
-      store(value, destination);
+      store(value, destination, site);
     }
   }
 
@@ -338,7 +345,8 @@ class Context {
   /// making progress; inside of a handler it never blocks. Messages that a program sends to one
   /// target outside of handlers are served in that order. Delivery is not acknowledged: a program
   /// that must know counts or replies, and does so before it destroys the Context.
-  void am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload);
+  void am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload,
+               CallSite site = CallSite::current());
   size_t am_max_bytes() const;
   /// Collective: returns when all active messages and RPCs of all ranks have been handled, those
   /// that handlers, and what follows futures, have sent meanwhile among them; nobody sends others
@@ -421,32 +429,40 @@ class Context {
   }
   // The longer way, kept out of the loops of its callers.
   template <typename T>
-  [[gnu::noinline, gnu::cold]] std::remove_const_t<T> fetch(global_ptr<T> source) {
+  [[gnu::noinline, gnu::cold]] std::remove_const_t<T> fetch(global_ptr<T> source, CallSite site) {
     std::remove_const_t<T> value;
-    rget(source, &value, 1).wait();
+    rget(source, &value, 1, site).wait();
     return value;
   }
   template <typename T>
-  [[gnu::noinline, gnu::cold]] void store(const T& value, global_ptr<T> destination) {
-    rput(&value, destination, 1).wait();
+  [[gnu::noinline, gnu::cold]] void store(const T& value, global_ptr<T> destination,
+                                          CallSite site) {
+    rput(&value, destination, 1, site).wait();
   }
-  future get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
-  future put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
-  future put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
+  future get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes,
+                   CallSite site);
+  future put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
+                   CallSite site);
+  future put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
+                            CallSite site);
   future put_bytes_signal(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
-                          global_ptr<uint64_t> flag, uint64_t value);
+                          global_ptr<uint64_t> flag, uint64_t value, CallSite site);
   future start_barrier(sync::Group& group, CallSite site);
+  void make_progress();
   future start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
-                      void* previous, bool by_message);
-  void get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes);
-  void put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes);
+                      void* previous, bool by_message, CallSite site);
+  void get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes,
+                     CallSite site);
+  void put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
+                     CallSite site);
 
   std::unique_ptr<detail::ContextState> state_;
   // Of the state, where access to memory that is_local() finds them without a call.
   rank_t rank_me_;
   rank_t rank_n_;
   static constexpr size_t kShort = 64;
-  rank_t short_ranks_;           // ranks; 0 in debug mode and if a segment has no kShort bytes
+  rank_t
+      short_ranks_;  // ranks; 0 in debug mode, with a trace, and if a segment has no kShort bytes
   uint64_t short_end_;           // the last offset with kShort bytes behind it
   std::byte* const* reachable_;  // by rank
 };

@@ -43,7 +43,7 @@ class global_ptr {
   /// The rank whose segment holds the object. Undefined for null.
   constexpr rank_t where() const { return static_cast<rank_t>(word_ >> kOffsetBits); }
   /// Byte offset in that segment. Undefined for null.
-  constexpr uint64_t offset() const { return (word_ & ((uint64_t{1} << kOffsetBits) - 1)) - 1; }
+  constexpr uint64_t offset() const { return (word_ & kOffsetMask) - 1; }
   constexpr bool is_null() const { return word_ == 0; }
   constexpr explicit operator bool() const { return word_ != 0; }
   constexpr uint64_t word() const { return word_; }
@@ -53,8 +53,11 @@ class global_ptr {
     return pointer;
   }
 
+  /// What leads below offset 0, or beyond the last one, wraps around within the rank: it names an
+  /// offset that no segment has, so that its use is out of bounds there, and says how far.
   constexpr global_ptr& operator+=(std::ptrdiff_t n) {
-    word_ += static_cast<uint64_t>(n * static_cast<std::ptrdiff_t>(sizeof(T)));
+    const uint64_t moved = word_ + static_cast<uint64_t>(n) * sizeof(T);
+    word_ = (word_ & ~kOffsetMask) | (moved & kOffsetMask);
     return *this;
   }
   constexpr global_ptr& operator-=(std::ptrdiff_t n) { return *this += -n; }
@@ -65,8 +68,10 @@ class global_ptr {
   /// Elements between two pointers into the same rank.
   friend constexpr std::ptrdiff_t operator-(global_ptr a, global_ptr b) {
     assert(a.where() == b.where());
-    return (static_cast<std::ptrdiff_t>(a.word_) - static_cast<std::ptrdiff_t>(b.word_)) /
-           static_cast<std::ptrdiff_t>(sizeof(T));
+    // By the offsets alone, which may have wrapped around.
+    constexpr int kRankBits = 64 - kOffsetBits;
+    const auto bytes = static_cast<std::ptrdiff_t>((a.word_ - b.word_) << kRankBits) >> kRankBits;
+    return bytes / static_cast<std::ptrdiff_t>(sizeof(T));
   }
   friend constexpr bool operator==(global_ptr, global_ptr) = default;
   friend constexpr auto operator<=>(global_ptr, global_ptr) = default;
@@ -78,6 +83,8 @@ class global_ptr {
   }
 
  private:
+  static constexpr uint64_t kOffsetMask = (uint64_t{1} << kOffsetBits) - 1;
+
   // Offset plus one, so that offset 0 of rank 0 differs from null.
   uint64_t word_ = 0;
 };

@@ -214,7 +214,8 @@ inline uint64_t loop_bytes(uint64_t count, uint64_t halo, uint64_t element_bytes
 
 /// What a loop over memory in reach begins with: checks the range as a transfer would be, and makes
 /// progress if the memory is another rank's.
-void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes);
+void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes,
+                      CallSite site);
 
 /// The plan of a loop over memory that needs no transfer.
 inline constexpr LoopPlan kOwnMemoryPlan{.reason = plan::Reason::own_memory};
@@ -255,7 +256,7 @@ LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, const Loo
   if (context.is_local(data)) {
     if (count == 0) return detail::kOwnMemoryPlan;
     detail::begin_local_loop(context, data.where(), data.offset(),
-                             detail::loop_bytes(count, options.halo, sizeof(T)));
+                             detail::loop_bytes(count, options.halo, sizeof(T)), site);
     body(size_t{0}, count, static_cast<Element*>(context.local(data)));
     return detail::kOwnMemoryPlan;
   }
@@ -299,7 +300,7 @@ LoopPlan strip_write(Context& context, global_ptr<T> data, size_t count, const L
   if (context.is_local(data)) {
     if (count == 0) return detail::kOwnMemoryPlan;
     detail::begin_local_loop(context, data.where(), data.offset(),
-                             detail::loop_bytes(count, 0, sizeof(T)));
+                             detail::loop_bytes(count, 0, sizeof(T)), site);
     body(size_t{0}, count, context.local(data));
     return detail::kOwnMemoryPlan;
   }

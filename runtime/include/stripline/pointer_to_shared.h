@@ -58,12 +58,12 @@ class PhaselessWord {
       : word_((uint64_t{rank} << kOffsetBits) | (row + 1)) {}
   constexpr bool is_null() const { return word_ == 0; }
   constexpr rank_t rank() const { return static_cast<rank_t>(word_ >> kOffsetBits); }
-  constexpr uint64_t row() const { return (word_ & ((uint64_t{1} << kOffsetBits) - 1)) - 1; }
+  constexpr uint64_t row() const { return (word_ & kRowMask) - 1; }
   static constexpr uint64_t phase() { return 0; }
-  constexpr void add_row(int64_t bytes) { word_ += static_cast<uint64_t>(bytes); }
+  constexpr void add_row(int64_t bytes) { move(rank(), bytes, 0); }
+  // As a global_ptr moves: what leads out of the segment does not change the rank.
   constexpr void move(rank_t rank, int64_t bytes, uint64_t /*phase*/) {
-    word_ = (word_ & ((uint64_t{1} << kOffsetBits) - 1)) + static_cast<uint64_t>(bytes) +
-            (uint64_t{rank} << kOffsetBits);
+    word_ = ((word_ + static_cast<uint64_t>(bytes)) & kRowMask) | (uint64_t{rank} << kOffsetBits);
   }
   friend constexpr bool operator==(PhaselessWord, PhaselessWord) = default;
   friend constexpr auto operator<=>(PhaselessWord a, PhaselessWord b) {
@@ -71,6 +71,7 @@ class PhaselessWord {
   }
 
  private:
+  static constexpr uint64_t kRowMask = (uint64_t{1} << kOffsetBits) - 1;
   uint64_t word_ = 0;
 };
 
@@ -204,16 +205,16 @@ class pointer_to_shared {
   bool is_local(const Context& context) const { return where() == context.rank_me(); }
   T* local(Context& context) const { return is_local(context) ? context.local(global()) : nullptr; }
   /// The element: a load if it is this rank's own, a blocking get otherwise.
-  std::remove_const_t<T> get(Context& context) const {
+  std::remove_const_t<T> get(Context& context, CallSite site = CallSite::current()) const {
     if (const T* own = local(context)) return *own;
-    return context.rget(global());
+    return context.rget(global(), site);
   }
   /// Stores it: a store if it is this rank's own, a blocking put otherwise.
-  void put(Context& context, const T& value) const {
+  void put(Context& context, const T& value, CallSite site = CallSite::current()) const {
     if (T* own = local(context)) {
       *own = value;
     } else {
-      context.rput(value, global());
+      context.rput(value, global(), site);
     }
   }
 

@@ -54,9 +54,14 @@ bool packed_phase_fits(const ArrayShape& shape, uint64_t offset, rank_t ranks);
 
 /// Moves elements [first, first + count) of the array at `offset`; blocking.
 void read_elements(Context& context, const ArrayShape& shape, uint64_t offset, uint64_t first,
-                   uint64_t count, std::byte* destination);
+                   uint64_t count, std::byte* destination, CallSite site);
 void write_elements(Context& context, const ArrayShape& shape, uint64_t offset, uint64_t first,
-                    uint64_t count, const std::byte* source);
+                    uint64_t count, const std::byte* source, CallSite site);
+
+/// Ends the job: the call `name` is about an element that an array of `size` elements has not.
+/// `context` is null for a handle that refers to no array.
+[[noreturn]] void fail_element(Context* context, const char* name, uint64_t index, uint64_t size,
+                               CallSite site);
 
 [[noreturn]] void fail_packed_pointer(Context& context);
 
@@ -116,17 +121,17 @@ class shared_array {
   rank_t affinity(uint64_t index) const { return distribution_.affinity(index); }
   bool is_local(uint64_t index) const { return affinity(index) == me_; }
   /// Element `index` for Context's operations; `index` may be size(), of which only the address is
-  /// used.
-  global_ptr<T> global(uint64_t index) const {
-    assert(index <= size_);
-    const place at = distribution_.locate(index);
-    return global_ptr<T>(at.rank, offset_ + at.index * sizeof(T));
+  /// used. Ends the job if it is more.
+  global_ptr<T> global(uint64_t index, CallSite site = CallSite::current()) const {
+    check_place("shared_array::global", index, site);
+    return address(distribution_.locate(index));
   }
   /// A pointer that walks through the array, to element `index` or to the end. Ends the job if
-  /// packed pointers do not suffice; ptr<pointer_form::wide> always does.
+  /// there is no such element, or packed pointers do not suffice; ptr<pointer_form::wide> always
+  /// does.
   template <pointer_form Form = pointer_form::packed>
-  pointer<Form> ptr(uint64_t index) const {
-    assert(index <= size_);
+  pointer<Form> ptr(uint64_t index, CallSite site = CallSite::current()) const {
+    check_place("shared_array::ptr", index, site);
     if (Form == pointer_form::packed && !packed_fits_) [[unlikely]] {
       detail::fail_packed_pointer(*context_);
     }
@@ -154,31 +159,33 @@ class shared_array {
   // --- single elements
   // ----------------------------------------------------------------------------
 
+  // All of them end the job if there is no element `index`.
+
   /// A load if the element is this rank's own, a blocking get otherwise.
-  T read(uint64_t index) const {
-    assert(index < size_);
+  T read(uint64_t index, CallSite site = CallSite::current()) const {
+    check_element("shared_array::read", index, site);
     const place at = distribution_.locate(index);
     if (at.rank == me_) return local_[at.index];
-    return context_->rget(global_ptr<T>(at.rank, offset_ + at.index * sizeof(T)));
+    return context_->rget(address(at), site);
   }
   /// A store if the element is this rank's own, a blocking put otherwise.
-  void write(uint64_t index, const T& value) const {
-    assert(index < size_);
+  void write(uint64_t index, const T& value, CallSite site = CallSite::current()) const {
+    check_element("shared_array::write", index, site);
     const place at = distribution_.locate(index);
     if (at.rank == me_) {
       local_[at.index] = value;
     } else {
-      context_->rput(value, global_ptr<T>(at.rank, offset_ + at.index * sizeof(T)));
+      context_->rput(value, address(at), site);
     }
   }
   /// Nonblocking, as Context's: `destination` and `source` stay until the future is ready.
-  future rget(uint64_t index, T* destination) const {
-    assert(index < size_);
-    return context_->rget(global(index), destination, 1);
+  future rget(uint64_t index, T* destination, CallSite site = CallSite::current()) const {
+    check_element("shared_array::rget", index, site);
+    return context_->rget(address(distribution_.locate(index)), destination, 1, site);
   }
-  future rput(const T* source, uint64_t index) const {
-    assert(index < size_);
-    return context_->rput(source, global(index), 1);
+  future rput(const T* source, uint64_t index, CallSite site = CallSite::current()) const {
+    check_element("shared_array::rput", index, site);
+    return context_->rput(source, address(distribution_.locate(index)), 1, site);
   }
 
   // --- ranges
@@ -188,16 +195,31 @@ class shared_array {
   /// that has some of them, through a buffer where they are several blocks of it; blocks of 16 KiB
   /// and more are transferred one by one, straight to their place. Ends the job for a range that is
   /// not within the array.
-  void read_range(uint64_t first, uint64_t count, T* destination) const {
+  void read_range(uint64_t first, uint64_t count, T* destination,
+                  CallSite site = CallSite::current()) const {
     detail::read_elements(*context_, shape(), offset_, first, count,
-                          reinterpret_cast<std::byte*>(destination));
+                          reinterpret_cast<std::byte*>(destination), site);
   }
-  void write_range(uint64_t first, uint64_t count, const T* source) const {
+  void write_range(uint64_t first, uint64_t count, const T* source,
+                   CallSite site = CallSite::current()) const {
     detail::write_elements(*context_, shape(), offset_, first, count,
-                           reinterpret_cast<const std::byte*>(source));
+                           reinterpret_cast<const std::byte*>(source), site);
   }
 
  private:
+  global_ptr<T> address(const place& at) const {
+    return global_ptr<T>(at.rank, offset_ + at.index * sizeof(T));
+  }
+  // A comparison beside the division that finds the element: always there.
+  void check_element(const char* name, uint64_t index, CallSite site) const {
+    if (index >= size_) [[unlikely]]
+      detail::fail_element(context_, name, index, size_, site);
+  }
+  // The same where the end will do.
+  void check_place(const char* name, uint64_t index, CallSite site) const {
+    if (index > size_) [[unlikely]]
+      detail::fail_element(context_, name, index, size_, site);
+  }
   detail::ArrayShape shape() const {
     detail::ArrayShape shape{
         .elements = size_, .element_bytes = sizeof(T), .static_ranks = Ranks::kStatic};

@@ -22,7 +22,7 @@ namespace stripline {
 namespace detail {
 /// What comes before a strict access of so many bytes: strict_fence(), and the check that the
 /// variable is aligned to its size.
-void before_strict(Context& context, rank_t target, uint64_t offset, size_t bytes);
+void before_strict(Context& context, rank_t target, uint64_t offset, size_t bytes, CallSite site);
 }  // namespace detail
 
 /// Completes this rank's earlier reads, writes and atomic operations, those whose futures are still
@@ -34,23 +34,25 @@ void strict_fence(Context& context);
 /// Reads a variable of 1, 2, 4 or 8 bytes after everything that this rank did before. Later
 /// accesses of this rank come after it.
 template <typename T>
-std::remove_const_t<T> strict_read(Context& context, global_ptr<T> variable) {
+std::remove_const_t<T> strict_read(Context& context, global_ptr<T> variable,
+                                   CallSite site = CallSite::current()) {
   using Value = std::remove_const_t<T>;
   static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
-  detail::before_strict(context, variable.where(), variable.offset(), sizeof(T));
-  if (!context.is_local(variable)) return context.rget(variable);
+  detail::before_strict(context, variable.where(), variable.offset(), sizeof(T), site);
+  if (!context.is_local(variable)) return context.rget(variable, site);
   return std::atomic_ref<Value>(const_cast<Value&>(*context.local(variable))).load();
 }
 
 /// Writes it after everything that this rank did before; visible to all when it returns.
 template <typename T>
-void strict_write(Context& context, const std::type_identity_t<T>& value, global_ptr<T> variable) {
+void strict_write(Context& context, const std::type_identity_t<T>& value, global_ptr<T> variable,
+                  CallSite site = CallSite::current()) {
   static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
-  detail::before_strict(context, variable.where(), variable.offset(), sizeof(T));
+  detail::before_strict(context, variable.where(), variable.offset(), sizeof(T), site);
   if (context.is_local(variable)) {
     std::atomic_ref<T>(*context.local(variable)).store(value);
   } else {
-    context.rput(value, variable);
+    context.rput(value, variable, site);
   }
 }
 

@@ -342,11 +342,12 @@ class team {
 
   template <typename R>
   static Bytes writable(R&& range) {
-    return std::as_writable_bytes(std::span(std::ranges::data(range), std::ranges::size(range)));
+    return detail::writable_bytes_of(std::span(std::ranges::data(range), std::ranges::size(range)));
   }
   template <typename R>
   static ConstBytes readable(const R& range) {
-    return std::as_bytes(std::span(std::ranges::data(range), std::ranges::size(range)));
+    return detail::bytes_of(std::span<const std::ranges::range_value_t<R>>(
+        std::ranges::data(range), std::ranges::size(range)));
   }
   template <typename R, typename Op>
   static detail::Reduction reduction(const Op& op) {

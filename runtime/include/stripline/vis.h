@@ -93,19 +93,15 @@ struct VisPieces {
   std::vector<Local> local;
   std::vector<Remote> remote;
 
-  static size_t bytes_of(size_t count, size_t element_bytes) {
-    constexpr size_t kMost = std::numeric_limits<size_t>::max();
-    return count > kMost / element_bytes ? kMost : count * element_bytes;  // refused later
-  }
   template <typename T>
   void add(T* memory, size_t count) {
     // Puts only read it.
-    local.push_back({const_cast<std::byte*>(reinterpret_cast<const std::byte*>(memory)),
-                     bytes_of(count, sizeof(T))});
+    local.push_back(
+        {const_cast<std::byte*>(reinterpret_cast<const std::byte*>(memory)), byte_count<T>(count)});
   }
   template <typename T>
   void add(global_ptr<T> place, size_t count) {
-    remote.push_back({place.where(), place.offset(), bytes_of(count, sizeof(T))});
+    remote.push_back({place.where(), place.offset(), byte_count<T>(count)});
   }
 };
 

@@ -1,0 +1,231 @@
+// What is out of bounds ends the job with a message that says where the call stands, what it asked
+// for and why that cannot be: counts whose bytes no number holds, ranks that do not exist, null
+// pointers, and pointers that were moved out of their segment.
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/am.h>
+#include <stripline/atomic.h>
+#include <stripline/context.h>
+#include <stripline/loop.h>
+#include <stripline/shared_array.h>
+#include <stripline/strict.h>
+#include <stripline/team.h>
+#include <stripline/vis.h>
+#include <stripline/wavefront.h>
+
+#include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline {
+namespace {
+
+// Of 4 bytes each: one more than 2^64 bytes, or 4 bytes if the product wraps around.
+constexpr size_t kWraps = (size_t{1} << 62) + 1;
+
+class BoundsDeathTest : public bootstrap::RanksDeathTest {
+ protected:
+  // Rank 0 of two does it with its own part of an array of 8, the other one's, and memory.
+  using Body = std::function<void(Context&, global_ptr<int>, int*)>;
+  static void wrong(const Body& body, bool debug = false) {
+    auto options = bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2);
+    options.context.debug = debug;
+    const Status ran = bootstrap::run_ranks(options, [&body](Context& context) {
+      const auto array = context.new_symmetric_array<int>(8);
+      context.barrier();
+      std::array<int, 8> memory{};
+      if (context.rank_me() == 0) body(context, context.on_rank(*array, 1), memory.data());
+      context.barrier();
+    });
+    std::_Exit(ran.ok() ? 0 : 1);
+  }
+};
+
+#define EXPECT_WRONG(statement, message) \
+  EXPECT_EXIT(statement, ::testing::ExitedWithCode(2), message)
+
+TEST_F(BoundsDeathTest, CountsThatOverflow) {
+  const std::vector<std::pair<const char*, Body>> calls = {
+      {"rget", [](Context& c, auto there, int* mine) { c.rget(there, mine, kWraps); }},
+      {"rput", [](Context& c, auto there, int* mine) { c.rput(mine, there, kWraps); }},
+      {"rput_buffered",
+       [](Context& c, auto there, int* mine) { c.rput_buffered(mine, there, kWraps); }},
+      {"rput_signal",
+       [](Context& c, auto there, int* mine) {
+         c.rput_signal(mine, there, kWraps, there.template reinterpret<uint64_t>(), 1);
+       }},
+      {"rget_nbi", [](Context& c, auto there, int* mine) { c.rget_nbi(there, mine, kWraps); }},
+      {"rput_nbi", [](Context& c, auto there, int* mine) { c.rput_nbi(mine, there, kWraps); }},
+      {"loop", [](Context& c, auto there,
+                  int*) { strip_for(c, there, kWraps, {}, [](size_t, size_t, const int*) {}); }},
+  };
+  for (const auto& [name, call] : calls) {
+    const std::string message = std::string("bounds_test.cc:[0-9]+: ") + name +
+                                " of 2\\^64 bytes or more at offset 0 of rank 1 is out of bounds";
+    EXPECT_WRONG(wrong(call, false), message);
+    EXPECT_WRONG(wrong(call, true), message);
+  }
+}
+
+TEST_F(BoundsDeathTest, ListsWhoseBytesOverflow) {
+  EXPECT_WRONG(
+      wrong([](Context& context, auto there, int* mine) {
+        const std::vector<const int*> from = {mine};
+        const std::vector<global_ptr<int>> to = {there};
+        rput_regular(context, from.begin(), from.end(), kWraps, to.begin(), to.end(), 1);
+      }),
+      "bounds_test.cc:[0-9]+: rput_regular of 2\\^64 bytes or more of local and 4 bytes of "
+      "remote pieces");
+  EXPECT_WRONG(wrong([](Context& context, auto there, int* mine) {
+                 // Together 16 bytes, if the sum wraps around.
+                 constexpr size_t kHalf = size_t{1} << 63;
+                 const auto* bytes = reinterpret_cast<const std::byte*>(mine);
+                 const std::vector<std::pair<const std::byte*, size_t>> from = {
+                     {bytes, kHalf}, {bytes, kHalf}, {bytes, 16}};
+                 const std::vector<std::pair<global_ptr<std::byte>, size_t>> to = {
+                     {there.template reinterpret<std::byte>(), 16}};
+                 rput_irregular(context, from.begin(), from.end(), to.begin(), to.end());
+               }),
+               "rput_irregular of 2\\^64 bytes or more of local and 16 bytes of remote pieces");
+  EXPECT_WRONG(wrong([](Context& context, auto there, int* mine) {
+                 rput_strided<1>(context, mine, {4}, there, {4}, {kWraps});
+               }),
+               "bounds_test.cc:[0-9]+: rput_strided of a shape that no memory holds");
+}
+
+TEST_F(BoundsDeathTest, CollectivesWhoseBytesOverflow) {
+  const auto on_both = [](const std::function<void(const team&, std::span<int>)>& body) {
+    on_ranks(2, [&body](Context& context) {
+      std::array<int, 4> memory{};
+      body(team::world(context), std::span(memory.data(), kWraps));
+    });
+  };
+  EXPECT_WRONG(on_both([](const team& all, std::span<int> data) { all.broadcast(data, 0); }),
+               "broadcast with an output of 2\\^64 bytes or more");
+  EXPECT_WRONG(
+      on_both([](const team& all, std::span<int> data) { all.allreduce(data, data, op_add{}); }),
+      "allreduce with an output of 2\\^64 bytes or more");
+  EXPECT_WRONG(on_both([](const team& all, std::span<int> data) { all.allgather(data, data); }),
+               "allgather with an output of 2\\^64 bytes or more");
+}
+
+TEST(Bounds, AllocationsThatOverflowAreErrorsOfAllRanks) {
+  const Status ran = bootstrap::run_ranks(
+      bootstrap::group_on(bootstrap::fabrics_under_test()[1], 2), [](Context& context) {
+        const auto array = context.new_symmetric_array<int>(kWraps);
+        ASSERT_FALSE(array.ok());
+        EXPECT_EQ(array.error().code(), ErrorCode::invalid_argument);
+        EXPECT_NE(array.error().message().find("2^64 bytes or more; the count is wrong"),
+                  std::string::npos)
+            << array.error().message();
+        // In blocks of so many that the part of the first rank overflows.
+        const auto spread = shared_array<int, block_cyclic<>>::create(
+            context, uint64_t{1} << 63, block_cyclic<>{uint64_t{1} << 61});
+        ASSERT_FALSE(spread.ok());
+        EXPECT_EQ(spread.error().code(), ErrorCode::invalid_argument);
+        context.barrier();  // still usable
+      });
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+}
+
+TEST_F(BoundsDeathTest, RanksThatDoNotExist) {
+  const auto of_7 = [](const std::function<void(Context&, global_ptr<int>, int*)>& body) {
+    wrong([&body](Context& context, global_ptr<int> there, int* mine) {
+      body(context, context.on_rank(there, 7), mine);
+    });
+  };
+  EXPECT_WRONG(of_7([](Context& context, auto there, int* mine) {
+                 rput_strided<1>(context, mine, {4}, there, {8}, {2});
+               }),
+               ": rput_strided names rank 7, but the job has ranks 0 to 1");
+  EXPECT_WRONG(
+      of_7([](Context& context, auto there, int*) { atomic_domain<int>(context).add(there, 1); }),
+      ": atomic operation of 4 bytes at offset 0 of rank 7 is out of bounds: the job has "
+      "ranks 0 to 1");
+  EXPECT_WRONG(of_7([](Context& context, auto, int*) { context.am_send(7, 16, {}); }),
+               "bounds_test.cc:[0-9]+: am_send names rank 7, but the job has ranks 0 to 1");
+}
+
+TEST_F(BoundsDeathTest, PointersThatNameNothing) {
+  for (const bool debug : {false, true}) {
+    EXPECT_WRONG(
+        wrong([](Context& context, auto, int*) { std::ignore = context.rget(global_ptr<int>()); },
+              debug),
+        "bounds_test.cc:[0-9]+: rget of 4 bytes through a null pointer is out of bounds");
+    // Not into the memory of another rank.
+    EXPECT_WRONG(
+        wrong([](Context& context, auto there, int*) { context.rput(1, there - 2); }, debug),
+        "bounds_test.cc:[0-9]+: rput of 4 bytes at offset -8 of rank 1 is out of bounds");
+  }
+  EXPECT_WRONG(wrong([](Context& context, auto, int*) {
+                 context.wait_signal(global_ptr<uint64_t>(0, size_t{8} << 20), 1);
+               }),
+               "wait_signal of 8 bytes at offset 8388608 of rank 0 is out of bounds");
+  EXPECT_WRONG(wrong([](Context& context, auto there, int*) {
+                 std::ignore = strict_read(context, there.template reinterpret<char>() - 1);
+               }),
+               ": strict access of 1 byte at offset -1 of rank 1 is out of bounds");
+}
+
+TEST(Bounds, PointersKeepTheirRank) {
+  const global_ptr<double> start(3, 0);
+  EXPECT_EQ((start - 1).where(), 3U);
+  EXPECT_EQ(start - 1 + 1, start);
+  EXPECT_EQ((start - 1) - start, -1);
+  const global_ptr<double> last(3, (uint64_t{1} << kOffsetBits) - 16);
+  EXPECT_EQ((last + 2).where(), 3U);
+  EXPECT_EQ(last + 2 - 2, last);
+}
+
+// What was recorded last is not what is wrong.
+TEST_F(BoundsDeathTest, NoOtherOperationIsNamed) {
+  EXPECT_WRONG(wrong([](Context& context, auto there, int*) {
+                 context.barrier_async().is_ready();
+                 std::ignore = context.rget(there + (1 << 22));
+               }),
+               "the global pointer or the count is wrong\n");
+}
+
+TEST_F(BoundsDeathTest, ElementsOfSharedArrays) {
+  using Array = shared_array<int>;
+  EXPECT_WRONG(std::ignore = Array().read(0),
+               "bounds_test.cc:[0-9]+: shared_array::read of element 0 of a handle that refers to "
+               "no array");
+  const auto of_ten = [](const std::function<void(const Array&)>& body) {
+    on_ranks(2, [&body](Context& context) {
+      const auto array = Array::create(context, 10);
+      if (context.rank_me() == 0) body(*array);
+      context.barrier();
+    });
+  };
+  EXPECT_WRONG(of_ten([](const Array& array) { array.write(10, 1); }),
+               "bounds_test.cc:[0-9]+: shared_array::write of element 10, but the shared array has "
+               "10 elements, counted from 0");
+  EXPECT_WRONG(of_ten([](const Array& array) { std::ignore = array.read(uint64_t{1} << 28); }),
+               "shared_array::read of element 268435456");
+  EXPECT_WRONG(of_ten([](const Array& array) { array.read(uint64_t{1} << 63); }),
+               "shared_array::read of element 9223372036854775808");
+  EXPECT_WRONG(of_ten([](const Array& array) {
+                 int value = 0;
+                 array.rget(11, &value);
+               }),
+               "shared_array::rget of element 11");
+  EXPECT_WRONG(of_ten([](const Array& array) { std::ignore = array.global(11); }),
+               "shared_array::global of element 11");
+  EXPECT_WRONG(of_ten([](const Array& array) { std::ignore = array.ptr(11); }),
+               "shared_array::ptr of element 11");
+  EXPECT_WRONG(of_ten([](const Array& array) {
+                 std::array<int, 4> four{};
+                 array.read_range(8, 4, four.data());
+               }),
+               "bounds_test.cc:[0-9]+: read_range of 4 elements from 8 on of a shared array of 10");
+}
+
+}  // namespace
+}  // namespace stripline

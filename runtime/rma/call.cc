@@ -1,0 +1,34 @@
+#include "runtime/rma/call.h"
+
+#include <stripline/byte_count.h>
+#include <stripline/global_ptr.h>
+
+namespace stripline::rma {
+
+std::string text(CallSite site) {
+  return site.file == nullptr ? "an unknown place"
+                              : std::string(site.file) + ":" + std::to_string(site.line);
+}
+
+std::string text(Call call) {
+  return call.file == nullptr ? call.name : text(call.site()) + ": " + call.name;
+}
+
+std::string byte_count_text(size_t bytes) {
+  if (bytes == detail::kTooManyBytes) return "2^64 bytes or more";
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+std::string range_text(uint64_t offset, size_t bytes, uint32_t rank) {
+  if (global_ptr<std::byte>().where() == rank && global_ptr<std::byte>().offset() == offset) {
+    return byte_count_text(bytes) + " through a null pointer";
+  }
+  // The upper half of the offsets that pointers hold: no segment is so large.
+  constexpr uint64_t kOffsets = uint64_t{1} << kOffsetBits;
+  const auto place =
+      static_cast<int64_t>(offset > kOffsets / 2 && offset < kOffsets ? offset - kOffsets : offset);
+  return byte_count_text(bytes) + " at offset " + std::to_string(place) + " of rank " +
+         std::to_string(rank);
+}
+
+}  // namespace stripline::rma
