@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/suggest.h"
+#include "optimizer/experiment/requirements.h"
+#include "runtime/rma/context_state.h"
 #include "suites/kernels/kernels.h"
 #include "suites/micro/micro.h"
 #include "suites/repeat.h"
@@ -57,13 +59,10 @@ Result<experiment::SampleSeries> run_point(Session& session, experiment::Point p
     return Error(ErrorCode::invalid_argument, *problem);
   }
   STRIPLINE_RETURN_IF_ERROR(check_stop_rule(rule));
-  const rank_t ranks = session.context().rank_n();
-  if (ranks < declaration.min_ranks || ranks > declaration.max_ranks) {
-    return Error(ErrorCode::invalid_argument, "experiment '" + declaration.name + "' runs on " +
-                                                  std::to_string(declaration.min_ranks) + " to " +
-                                                  std::to_string(declaration.max_ranks) +
-                                                  " ranks, this job has " + std::to_string(ranks) +
-                                                  "; set their number with -n");
+  Context& context = session.context();
+  if (auto problem = experiment::unmet_requirement(
+          declaration, {context.rank_n(), context.state().options.fabric})) {
+    return Error(ErrorCode::invalid_argument, *problem);
   }
   auto series = benchmark->run(session, point, rule);
   if (series.ok()) {

@@ -139,6 +139,37 @@ std::optional<std::string> text_param(const Point& point, std::string_view name)
   return std::get<std::string>(it->second);
 }
 
+std::string_view to_string(RankCount count) {
+  switch (count) {
+    case RankCount::any:
+      return "any";
+    case RankCount::power_of_two:
+      return "power_of_two";
+    case RankCount::square:
+      return "square";
+  }
+  return "any";
+}
+
+std::optional<RankCount> rank_count_from_string(std::string_view name) {
+  for (const auto count : {RankCount::any, RankCount::power_of_two, RankCount::square}) {
+    if (to_string(count) == name) return count;
+  }
+  return std::nullopt;
+}
+
+std::string describe(RankCount count) {
+  switch (count) {
+    case RankCount::any:
+      return "any number";
+    case RankCount::power_of_two:
+      return "a power of two";
+    case RankCount::square:
+      return "a square";
+  }
+  return "any number";
+}
+
 bool is_on_node(const Experiment& experiment) {
   return std::any_of(experiment.factors.begin(), experiment.factors.end(),
                      [](const Factor& factor) { return factor.name == kSameNodeFactor; });

@@ -44,6 +44,13 @@ struct Metric {
   bool lower_is_better = true;
 };
 
+/// Which numbers of ranks, of those in its range, an experiment can divide its work among.
+enum class RankCount { any, power_of_two, square };
+std::string_view to_string(RankCount count);  ///< The enumerator's name.
+std::optional<RankCount> rank_count_from_string(std::string_view name);
+/// "any number", "a power of two", "a square".
+std::string describe(RankCount count);
+
 /// A registered experiment. Names are "micro.latency", "kernel.matvec".
 struct Experiment {
   std::string name;
@@ -55,6 +62,7 @@ struct Experiment {
   Metric metric;
   uint32_t min_ranks = 1;
   uint32_t max_ranks = 1;
+  RankCount rank_count = RankCount::any;
   std::string verification;        ///< How a result is checked, in a sentence.
   std::vector<std::string> feeds;  ///< Model parameters it informs, e.g. "network.get.L".
 };

@@ -246,6 +246,7 @@ Json to_json(const Experiment& experiment) {
             {"lower_is_better", experiment.metric.lower_is_better}}},
           {"min_ranks", experiment.min_ranks},
           {"max_ranks", experiment.max_ranks},
+          {"rank_count", to_string(experiment.rank_count)},
           {"verification", experiment.verification},
           {"feeds", experiment.feeds}};
 }
@@ -311,6 +312,13 @@ Result<Experiment> experiment_from_json(const Json& json) {
   reader.integer("min_ranks", experiment.min_ranks, 1, 1 << 20);
   reader.integer("max_ranks", experiment.max_ranks, 1, 1 << 20);
   if (experiment.max_ranks < experiment.min_ranks) reader.fail("max_ranks", "at least min_ranks");
+  std::string rank_count(to_string(experiment.rank_count));
+  reader.text("rank_count", rank_count, false);
+  if (const auto parsed = rank_count_from_string(rank_count)) {
+    experiment.rank_count = *parsed;
+  } else {
+    reader.fail("rank_count", "any, power_of_two or square");
+  }
   reader.text("verification", experiment.verification, false);
   reader.texts("feeds", experiment.feeds);
   return std::move(reader).finish(std::move(experiment));

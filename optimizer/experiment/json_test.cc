@@ -81,6 +81,7 @@ TEST(ExperimentJson, DeclarationRoundTrips) {
   e.metric = {"rate", "B/s", false};
   e.min_ranks = 2;
   e.max_ranks = 8;
+  e.rank_count = RankCount::power_of_two;
   e.feeds = {"network.get.o"};
   const Json json = to_json(e);
   const auto back = experiment_from_json(json);
@@ -104,6 +105,7 @@ TEST(ExperimentJson, RefusesDeclarationsThatNoPointCanSatisfy) {
   expect_refused(parse, json, Pointer("/factors/0/values"), Json::array(), "factors[0].values");
   expect_refused(parse, json, Pointer("/variants"), Json::array(), "experiment.variants");
   expect_refused(parse, json, Pointer("/min_ranks"), 2, "experiment.max_ranks");
+  expect_refused(parse, json, Pointer("/rank_count"), "prime", "experiment.rank_count");
   expect_refused(parse, json, Pointer("/metric/unit"), 1, "experiment.metric.unit");
 }
 

@@ -38,8 +38,10 @@ std::string grid_text(const Factor& factor) {
 }
 
 std::string ranks_text(const Experiment& e) {
-  if (e.min_ranks == e.max_ranks) return std::to_string(e.min_ranks);
-  return std::to_string(e.min_ranks) + " to " + std::to_string(e.max_ranks);
+  std::string text = std::to_string(e.min_ranks);
+  if (e.min_ranks != e.max_ranks) text += " to " + std::to_string(e.max_ranks);
+  if (e.rank_count != experiment::RankCount::any) text += ", " + describe(e.rank_count);
+  return text;
 }
 
 std::string metric_text(const Experiment& e) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/exit_codes.h"
+#include "optimizer/experiment/requirements.h"
 #include "suites/bench/budget.h"
 #include "suites/bench/commands.h"
 #include "suites/bench/failure.h"
@@ -156,6 +157,10 @@ int run_command(const RunOptions& options) {
   const auto declaration = find_experiment(options.common.experiment);
   if (!declaration.ok()) return report(declaration.error());
   const Experiment& e = **declaration;
+  const Target& target = options.common.target;
+  if (const auto problem = experiment::unmet_requirement(e, {target.ranks, target.fabric})) {
+    return report(Error(ErrorCode::invalid_argument, *problem));
+  }
   const auto points = points_from(e, variants_to_run(e, options), options.common.params);
   if (!points.ok()) return report(points.error());
   Samples samples(*points);

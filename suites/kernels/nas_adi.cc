@@ -72,6 +72,7 @@ Benchmark adi_benchmark(std::string name, std::string title, const std::string& 
   e.metric = {"time_per_iteration", "s", true};
   e.min_ranks = 1;
   e.max_ranks = kMostRanks;
+  e.rank_count = experiment::RankCount::square;
   e.verification =
       "Every repetition is a whole run of the benchmark, whose norms of residual and error are "
       "compared with the published ones, to 1e-8, and after three time steps with those that one "

@@ -164,6 +164,7 @@ Benchmark nas_cg_benchmark() {
   e.metric = {"time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;
+  e.rank_count = experiment::RankCount::power_of_two;
   e.verification =
       "Each sample is the whole benchmark, its time divided by its iterations: the NAS value of "
       "zeta to 1e-10, and the residual of every iteration.";

@@ -215,6 +215,7 @@ Benchmark nas_ft_benchmark() {
   e.metric = {"time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;
+  e.rank_count = experiment::RankCount::power_of_two;
   e.verification =
       "Each sample is all iterations of the benchmark, divided by their number: every checksum "
       "to 1e-12, and weighted sums over everything that left a rank and came to one.";

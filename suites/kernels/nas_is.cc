@@ -175,6 +175,7 @@ Benchmark nas_is_benchmark() {
   e.metric = {"time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;
+  e.rank_count = experiment::RankCount::power_of_two;
   e.verification =
       "Each sample is all iterations of the benchmark, divided by their number: the published "
       "ranks, the order of all keys, and that none was lost or changed on its way.";

@@ -62,6 +62,7 @@ Benchmark nas_mg_benchmark() {
   e.metric = {"time_per_iteration", "s", true};
   e.min_ranks = 1;
   e.max_ranks = kMostRanks;
+  e.rank_count = experiment::RankCount::power_of_two;
   e.verification =
       "Every repetition is a whole run of the benchmark, whose last norm of the residual is "
       "compared with the published one, to 1e-8.";

@@ -118,6 +118,7 @@ Benchmark prk_sparse_benchmark() {
   e.metric = {"time_per_iteration", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;
+  e.rank_count = experiment::RankCount::power_of_two;
   e.verification =
       "The sum of the result over all ranks is compared with its closed form, to 1e-8 of it, and "
       "each row with its own, to 1e-12, in every repetition; the vector begins with other values "
