@@ -186,7 +186,9 @@ class Agent::Impl {
                  assignment.ranks.size() == 1 ? "" : "s");
     done_since_s_.reset();
     job_id_ = assignment.job_id;
-    runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, options_.runner);
+    RunnerLimits limits = options_.runner;
+    if (limits.max_ranks == 0) limits.max_ranks = description_.max_ranks;
+    runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, limits);
     runner_->start(now_s());
     carry_out();
   }

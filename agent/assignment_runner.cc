@@ -14,6 +14,8 @@ constexpr int kConsequence = 1;
 constexpr int kCause = 2;
 constexpr int kDeath = 3;
 
+constexpr int kStartsPerTurn = 4;
+
 std::string member(const Json& message, const char* key) {
   const auto it = message.find(key);
   return it != message.end() && it->is_string() ? it->get<std::string>() : std::string();
@@ -60,6 +62,12 @@ Status AssignmentRunner::check(const Json& parsed) const {
                  "the assignment lists ranks {" + ranks_text(assignment_.ranks) +
                      "} for this node in a job of " + std::to_string(work->ranks));
   }
+  if (limits_.max_ranks > 0 && unique.size() > limits_.max_ranks) {
+    return Error(ErrorCode::resource_exhausted,
+                 "nodes/" + node_ + " has room for " + std::to_string(limits_.max_ranks) +
+                     " ranks, not for " + std::to_string(unique.size()) +
+                     "; ask for fewer ranks or for more nodes");
+  }
   return {};
 }
 
@@ -74,7 +82,17 @@ void AssignmentRunner::start(double now_s) {
   work_json_ = std::move(*parsed);
   work_ = *experiment::assignment_from_json(work_json_);
   deadline_s_ = now_s + assignment_.join_timeout_s + limits_.join_margin_s;
-  for (const uint32_t rank : assignment_.ranks) {
+  for (const uint32_t rank : assignment_.ranks) ranks_[rank];
+  unstarted_.assign(assignment_.ranks.begin(), assignment_.ranks.end());
+  send_update(AssignmentUpdate::State::running, "", "");
+  start_some();
+}
+
+// Few at a time: between two calls the agent beats, and hears of failures and of cancelling.
+void AssignmentRunner::start_some() {
+  for (int turn = 0; turn < kStartsPerTurn && may_start(); ++turn) {
+    const uint32_t rank = unstarted_.front();
+    unstarted_.pop_front();
     ranks_[rank].alive = true;
     actions_.emplace_back(StartWorker{rank,
                                       {{"STRIPLINE_RANK", std::to_string(rank)},
@@ -86,7 +104,11 @@ void AssignmentRunner::start(double now_s) {
                                        {"STRIPLINE_SAME_NODE", "network"},
                                        {"STRIPLINE_SEED", std::to_string(work_.seed)}}});
   }
-  send_update(AssignmentUpdate::State::running, "", "");
+}
+
+uint32_t AssignmentRunner::starting() const {
+  return static_cast<uint32_t>(std::ranges::count_if(
+      ranks_, [](const auto& entry) { return entry.second.alive && !entry.second.joined; }));
 }
 
 void AssignmentRunner::on_start_failed(double now_s, uint32_t rank, const Error& error) {
@@ -225,6 +247,7 @@ void AssignmentRunner::send_batch() {
 
 void AssignmentRunner::on_time(double now_s) {
   if (done()) return;
+  start_some();
   for (auto& [rank, state] : ranks_) {
     if (state.alive && state.kill_at_s && now_s >= *state.kill_at_s) {
       state.kill_at_s.reset();
@@ -253,6 +276,7 @@ void AssignmentRunner::on_time(double now_s) {
 
 std::optional<double> AssignmentRunner::next_event_s() const {
   if (done()) return std::nullopt;
+  if (may_start()) return 0;  // at once
   std::optional<double> next = deadline_s_;
   for (const auto& [rank, state] : ranks_) {
     if (state.alive && state.kill_at_s && (!next || *state.kill_at_s < *next)) {
@@ -280,6 +304,7 @@ void AssignmentRunner::begin_ending(double now_s, Phase phase, double grace_s,
                                     const Json& farewell) {
   phase_ = phase;
   deadline_s_.reset();
+  unstarted_.clear();
   tell_all(farewell);
   for (auto& [rank, state] : ranks_) {
     if (state.alive) state.kill_at_s = now_s + grace_s;
@@ -288,7 +313,7 @@ void AssignmentRunner::begin_ending(double now_s, Phase phase, double grace_s,
 
 // Moves on once no worker is left.
 void AssignmentRunner::settle() {
-  if (done() || any_alive()) return;
+  if (done() || any_alive() || !unstarted_.empty()) return;
   switch (phase_) {
     case Phase::joining:
     case Phase::working:

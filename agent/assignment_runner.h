@@ -54,6 +54,10 @@ struct RunnerLimits {
   size_t batch_bytes = size_t{512} << 10;  ///< a batch is closed above this
   /// A series above this fails the run: the server would refuse the batch that holds it.
   size_t max_series_bytes = size_t{3} << 20;
+  uint32_t max_ranks = 0;  ///< more on this node are refused; 0: no limit is known
+  /// Workers that have been started and have not joined: no more are started meanwhile, so that the
+  /// node can do other things, among them to hear that the run is cancelled.
+  uint32_t max_starting = 16;
 };
 
 class AssignmentRunner {
@@ -63,7 +67,8 @@ class AssignmentRunner {
   /// `node` is the name of this node, for messages.
   AssignmentRunner(Assignment assignment, std::string node, const RunnerLimits& limits);
 
-  /// Checks the assignment and starts the workers. A bad assignment fails at once.
+  /// Checks the assignment and starts the first workers; on_time() starts the others, a few at a
+  /// time. A bad assignment fails at once.
   void start(double now_s);
 
   void on_start_failed(double now_s, uint32_t rank, const Error& error);
@@ -119,6 +124,8 @@ class AssignmentRunner {
   };
 
   Status check(const Json& parsed) const;
+  void start_some();
+  uint32_t starting() const;
   void fail(double now_s, Failure failure);
   void begin_ending(double now_s, Phase phase, double grace_s, const Json& farewell);
   void settle();
@@ -130,6 +137,7 @@ class AssignmentRunner {
   void send_update(AssignmentUpdate::State state, std::string code, std::string message);
   std::string rank_name(uint32_t rank) const;
   bool any_alive() const;
+  bool may_start() const { return !unstarted_.empty() && starting() < limits_.max_starting; }
 
   Assignment assignment_;
   std::string node_;
@@ -138,6 +146,7 @@ class AssignmentRunner {
   Json work_json_;
   Phase phase_ = Phase::joining;
   std::map<uint32_t, Rank> ranks_;
+  std::deque<uint32_t> unstarted_;    ///< of them
   std::optional<double> deadline_s_;  ///< of the phase joining or working
   std::optional<Failure> failure_;
   std::string cancel_message_;

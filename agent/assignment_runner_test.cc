@@ -1,6 +1,7 @@
 #include "agent/assignment_runner.h"
 
 #include <algorithm>
+#include <numeric>
 #include <signal.h>
 
 #include <gtest/gtest.h>
@@ -371,6 +372,58 @@ TEST_F(RunnerTest, BadAssignmentsFailAtOnce) {
   AssignmentRunner runner(garbage, "a", RunnerLimits{});
   runner.start(0);
   EXPECT_EQ(runner.outcome().state, State::failed);
+}
+
+TEST_F(RunnerTest, ManyWorkersAreStartedAFewAtATimeAndNoneAfterAFailure) {
+  std::vector<uint32_t> ranks(100);
+  std::iota(ranks.begin(), ranks.end(), 0U);
+  AssignmentRunner runner(make_assignment(ranks, 100), "a", RunnerLimits{});
+  runner.start(0);
+  std::vector<uint32_t> started;
+  const auto take = [&] {
+    for (const Action& action : runner.take_actions()) {
+      if (const auto* start = std::get_if<StartWorker>(&action)) started.push_back(start->rank);
+    }
+  };
+  take();
+  EXPECT_GT(started.size(), 0U);
+  EXPECT_LE(started.size(), 8U);
+  EXPECT_EQ(runner.next_event_s(), 0.0);  // it goes on at once
+  for (int turn = 0; turn < 100; ++turn) {
+    runner.on_time(0.1);
+    take();
+  }
+  // No further ones until some have joined.
+  ASSERT_EQ(started.size(), 16U);
+  EXPECT_GT(*runner.next_event_s(), 0.1);
+  runner.on_worker_message(0.2, started[0], {{"type", "join"}, {"address", "a"}});
+  runner.on_time(0.2);
+  take();
+  EXPECT_EQ(started.size(), 17U);
+  // One dies: the others are ended, and the rest is never started.
+  runner.on_worker_exit(0.3, 1, killed(SIGKILL));
+  for (int turn = 0; turn < 100; ++turn) runner.on_time(5);
+  take();
+  EXPECT_EQ(started.size(), 17U);
+  for (const uint32_t rank : started) runner.on_worker_exit(6, rank, killed(SIGKILL));
+  EXPECT_TRUE(runner.done());
+  EXPECT_EQ(runner.outcome().state, AssignmentUpdate::State::failed);
+  EXPECT_NE(runner.outcome().message.find("rank 1 on nodes/a"), std::string::npos)
+      << runner.outcome().message;
+}
+
+TEST_F(RunnerTest, RefusesMoreRanksThanTheNodeHasRoomFor) {
+  RunnerLimits limits;
+  limits.max_ranks = 3;
+  AssignmentRunner runner(make_assignment({0, 1, 2, 3}, 4), "a", limits);
+  runner.start(0);
+  ASSERT_TRUE(runner.done());
+  EXPECT_EQ(runner.outcome().code, "resource_exhausted");
+  EXPECT_NE(runner.outcome().message.find("room for 3 ranks, not for 4"), std::string::npos)
+      << runner.outcome().message;
+  for (const Action& action : runner.take_actions()) {
+    EXPECT_FALSE(std::holds_alternative<StartWorker>(action));
+  }
 }
 
 TEST_F(RunnerTest, AWorkerThatCannotStartFailsTheAssignment) {

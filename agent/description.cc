@@ -1,5 +1,6 @@
 #include "agent/description.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -71,6 +72,11 @@ Result<Description> parse_description(std::string_view text) {
     const auto declaration = experiment::experiment_from_json(experiment);
     if (!declaration.ok()) return declaration.error().with_context(kWhere);
     description.experiments_json.push_back(experiment.dump());
+  }
+  // Workers of before do not say it.
+  if (json.contains("max_ranks")) {
+    STRIPLINE_ASSIGN_OR_RETURN(const int64_t ranks, get_integer(json, "max_ranks", kWhere));
+    description.max_ranks = static_cast<uint32_t>(std::clamp<int64_t>(ranks, 0, UINT32_MAX));
   }
   return description;
 }

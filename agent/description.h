@@ -1,6 +1,7 @@
 // What this node can do, as its worker tells it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ struct Description {
   std::vector<std::string> fabrics;                ///< "tcp", "emulated:opteron-vapi"
   std::map<std::string, std::string> fingerprint;  ///< the machine's
   std::vector<std::string> experiments_json;       ///< one declaration each
+  uint32_t max_ranks = 0;                          ///< that this node has room for; 0: unknown
 };
 
 /// Reads the JSON object that `stripline-worker --describe` prints. Errors: data_loss.

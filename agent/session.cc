@@ -73,10 +73,11 @@ SessionStep Session::on_closed(double now_s, const Error& error, const std::stri
     refusal_ = error;
     return {};
   }
-  return lose(now_s, error.message());
+  return lose(now_s, error.message(), !reason.empty());
 }
 
-SessionStep Session::lose(double now_s, const std::string& why) {
+// `answered`: it is the server that ended the session, and said why.
+SessionStep Session::lose(double now_s, const std::string& why, bool answered) {
   if (state_ == State::live && now_s - live_since_s_ >= limits_.stable_after_s) backoff_.reset();
   const bool was_live = state_ == State::live;
   state_ = State::offline;
@@ -85,9 +86,11 @@ SessionStep Session::lose(double now_s, const std::string& why) {
   if (!reported_lost_) {
     reported_lost_ = true;
     step.log_is_warning = true;
-    step.log = (was_live ? "lost the server at " : "cannot reach the server at ") + server_ + ": " +
-               why + "; trying again, at most " + exact_seconds_text(limits_.backoff.max_s) +
-               " apart";
+    const std::string what = was_live   ? "lost the server at " + server_
+                             : answered ? "the server at " + server_ + " turned this agent away"
+                                        : "cannot reach the server at " + server_;
+    step.log = what + ": " + why + "; trying again, at most " +
+               exact_seconds_text(limits_.backoff.max_s) + " apart";
   }
   return step;
 }

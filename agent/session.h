@@ -64,7 +64,7 @@ class Session {
   const std::optional<Error>& refusal() const { return refusal_; }
 
  private:
-  SessionStep lose(double now_s, const std::string& why);
+  SessionStep lose(double now_s, const std::string& why, bool answered = false);
 
   std::string server_;
   SessionLimits limits_;

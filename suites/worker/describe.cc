@@ -1,13 +1,36 @@
 #include "suites/worker/describe.h"
 
+#include <stripline/context.h>
+
 #include "optimizer/experiment/json.h"
 #include "runtime/fabric/emulated/profile.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/machine/fingerprint.h"
+#include "runtime/machine/preflight.h"
 #include "runtime/machine/topology.h"
 #include "suites/registry.h"
 
 namespace stripline::suites {
+namespace {
+
+// Far above what a node of ours runs.
+constexpr uint32_t kMostRanks = 1 << 16;
+
+// How many ranks of a campaign this host has room for at once; 0: for none.
+uint32_t ranks_with_room() {
+  const machine::HostRoom room = machine::HostRoom::read();
+  machine::JobPlan plan;
+  const auto options = Options::from_environment();
+  plan.segment_bytes = options.ok() ? options->segment_bytes : Options{}.segment_bytes;
+  uint32_t fits = 0;
+  for (uint32_t step = kMostRanks; step > 0; step /= 2) {
+    plan.ranks = fits + step;
+    if (plan.ranks <= kMostRanks && !machine::check_host(plan, room).refusal) fits += step;
+  }
+  return fits;
+}
+
+}  // namespace
 
 Json describe() {
   Json fabrics = Json::array();
@@ -26,6 +49,7 @@ Json describe() {
   return {{"version", STRIPLINE_VERSION},
           {"fabrics", std::move(fabrics)},
           {"fingerprint", machine::machine_facts(machine::read_topology())},
+          {"max_ranks", ranks_with_room()},
           {"experiments", std::move(experiments)}};
 }
 
