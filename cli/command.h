@@ -64,6 +64,10 @@ struct ModelFetch {
   std::string name;    ///< "models/m" or "models/m/versions/2"
   std::string output;  ///< a file; "-": standard output; empty: named after the model, here
 };
+struct ModelWithdraw {
+  std::string name;    ///< "models/m/versions/2"
+  std::string reason;  ///< for people
+};
 /// The members of plan::StripRequest that a user may set.
 struct ExplainLoop {
   std::string source;  ///< of the model: a file, or a name
@@ -134,8 +138,8 @@ struct ShowVersion {};
 
 using Action =
     std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
-                 CampaignExport, ModelList, ModelShow, ModelFetch, ExplainLoop, ExplainNest,
-                 ExplainCall, ExplainSweep, NodeList, ShowVersion>;
+                 CampaignExport, ModelList, ModelShow, ModelFetch, ModelWithdraw, ExplainLoop,
+                 ExplainNest, ExplainCall, ExplainSweep, NodeList, ShowVersion>;
 
 struct Command {
   Global global;

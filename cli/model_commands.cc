@@ -51,6 +51,14 @@ int list_versions(const Global& global, const std::string& name) {
   Service service(global);
   Table table(
       {{"VERSION"}, {"CREATED"}, {"SIZE", Table::Align::right}, {"CAMPAIGNS"}, {"SUMMARY"}});
+  const auto summary_of = [](const v1::ModelVersion& version) {
+    std::string text = version.summary();
+    if (!version.provisional().empty()) {
+      text = "PROVISIONAL, " + version.provisional() + "; " + text;
+    }
+    if (!version.withdrawn().empty()) text = "WITHDRAWN: " + version.withdrawn() + "; " + text;
+    return text;
+  };
   std::string token;
   do {
     const auto page = service.list_model_versions(name, kPageSize, token);
@@ -65,7 +73,7 @@ int list_versions(const Global& global, const std::string& name) {
         campaigns += (campaigns.empty() ? "" : ", ") + short_name(campaign);
       }
       table.add({short_name(version.name()), date_text(version.create_time()),
-                 bytes_text(version.size_bytes()), campaigns, version.summary()});
+                 bytes_text(version.size_bytes()), campaigns, summary_of(version)});
     }
     token = page->next_page_token();
   } while (!token.empty());
@@ -88,8 +96,10 @@ int run(const Global& global, const ModelList& command) {
       if (global.json) {
         print(json_line(model));
       } else {
-        table.add({short_name(model.name()), model.fabric(), short_name(model.latest_version()),
-                   date_text(model.create_time())});
+        table.add(
+            {short_name(model.name()), model.fabric(),
+             model.latest_version().empty() ? "all withdrawn" : short_name(model.latest_version()),
+             date_text(model.create_time())});
       }
     }
     token = page->next_page_token();
@@ -128,11 +138,18 @@ int run(const Global& global, const ModelFetch& command) {
   const auto fetched = service.fetch_model(command.name, have->value_or(""));
   if (!fetched.ok()) return print_error(fetched.error());
   const auto report = [&](const std::string& what, bool changed) {
+    if (!fetched->withdrawn.empty()) {
+      print_note("stripline: warning: " + short_name(fetched->version) +
+                 " was withdrawn: " + fetched->withdrawn + "\n");
+    }
+    if (!fetched->provisional.empty()) {
+      print_note("stripline: warning: " + short_name(fetched->version) +
+                 " is provisional: " + fetched->provisional + "\n");
+    }
     if (global.json) {
-      const Json line = {{"file", path.string()},
-                         {"version", fetched->version},
-                         {"sha256", fetched->sha256},
-                         {"changed", changed}};
+      const Json line = {{"file", path.string()},           {"version", fetched->version},
+                         {"sha256", fetched->sha256},       {"provisional", fetched->provisional},
+                         {"withdrawn", fetched->withdrawn}, {"changed", changed}};
       print(line.dump() + "\n");
     } else {
       print(what + "\n");
@@ -165,6 +182,16 @@ int run(const Global& global, const ModelFetch& command) {
   return report("wrote " + path.string() + ": " + short_name(fetched->version) + ", sha256 " +
                     fetched->sha256.substr(0, 12),
                 true);
+}
+
+int run(const Global& global, const ModelWithdraw& command) {
+  Service service(global);
+  const auto version = service.withdraw_model(command.name, command.reason);
+  if (!version.ok()) return print_error(version.error());
+  print(global.json
+            ? json_line(*version)
+            : short_name(version->name()) + " is withdrawn: " + version->withdrawn() + "\n");
+  return kExitOk;
 }
 
 }  // namespace stripline::cli

@@ -251,6 +251,9 @@ std::string model_text(const model::TunedModel& model) {
   text += "campaigns  " + list_text(model.provenance.campaigns) + "\n";
   text +=
       "fitted     " + model.provenance.fitted_at + " by " + model.provenance.fitter_version + "\n";
+  if (!model.provenance.provisional.empty()) {
+    text += "PROVISIONAL: " + model.provenance.provisional + "\n";
+  }
   text += "holds for  " + ranks_text(model.domain) + ", " + sizes_text(model.domain) + "\n";
   for (const auto& [path, operations] : model.network) {
     if (operations.get) text += operation_text(path + " get", *operations.get);

@@ -291,6 +291,22 @@ class Grammar {
             "Exit codes: 0 fetched or current, 2 no such model, 3 what came is damaged, 4 no\n"
             "server, 9 the file exists and is something else.\n") +
         kServiceOptions);
+
+    CLI::App* withdraw =
+        leaf(*model, "withdraw", "Say that a version is not to be used any more", withdraw_);
+    withdraw->add_option("model", withdraw_.name, "Name and version: tcp@2")
+        ->required()
+        ->type_name("NAME@VERSION");
+    withdraw->add_option("--reason", withdraw_.reason, "Why, for those who have it already")
+        ->type_name("TEXT")
+        ->capture_default_str();
+    withdraw->footer(
+        std::string(
+            "'model fetch NAME' then takes the newest version that is not withdrawn. The version\n"
+            "itself stays: it is listed with the reason, and 'model fetch NAME@VERSION' gets it.\n"
+            "Files that were fetched before are not changed.\n\n"
+            "Exit codes: 0, 2 no such version, 4 no server, 6 no answer in time.\n") +
+        kServiceOptions);
   }
 
   // What CLI11 cannot say: short names become resource names, optional values their members.
@@ -323,6 +339,14 @@ class Grammar {
             resolve(action.name, campaign_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelFetch>) {
             resolve(action.name, model_resource);
+          } else if constexpr (std::is_same_v<Chosen, ModelWithdraw>) {
+            resolve(action.name, model_resource);
+            if (!failure_ && action.name.find("/versions/") == std::string::npos) {
+              failure_ = Error(ErrorCode::invalid_argument,
+                               "'" + short_name(action.name) +
+                                   "' names no version; write NAME@VERSION, as 'stripline model "
+                                   "list NAME' lists them");
+            }
           } else if constexpr (std::is_same_v<Chosen, ModelList>) {
             resolve(action.model, model_resource);
           }
@@ -342,6 +366,7 @@ class Grammar {
   ModelList model_list_;
   ModelShow model_show_;
   ModelFetch fetch_;
+  ModelWithdraw withdraw_{"", "withdrawn on request"};
   ExplainGrammar explain_;
   NodeList node_list_;
   ShowVersion version_;

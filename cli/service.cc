@@ -312,6 +312,16 @@ Result<v1::ListModelVersionsResponse> Service::list_model_versions(const std::st
   });
 }
 
+Result<v1::ModelVersion> Service::withdraw_model(const std::string& version,
+                                                 const std::string& reason) {
+  return impl_->call<v1::ModelVersion>([&](auto* context, auto* response) {
+    v1::WithdrawModelVersionRequest request;
+    request.set_name(version);
+    request.set_reason(reason);
+    return impl_->models->WithdrawModelVersion(context, request, response);
+  });
+}
+
 Result<FetchedModel> Service::fetch_model(const std::string& name,
                                           const std::string& if_none_match) {
   grpc::ClientContext context;
@@ -326,6 +336,8 @@ Result<FetchedModel> Service::fetch_model(const std::string& name,
     if (chunk.has_version()) {
       fetched.version = chunk.version().name();
       fetched.sha256 = chunk.version().sha256();
+      fetched.provisional = chunk.version().provisional();
+      fetched.withdrawn = chunk.version().withdrawn();
     }
     fetched.data += chunk.data();
     if (fetched.data.size() > model::kMaxModelFileBytes) {

@@ -41,7 +41,9 @@ Error explained(const RpcError& error, const std::string& server);
 struct FetchedModel {
   std::string version;  ///< "models/m/versions/2"
   std::string sha256;
-  std::string data;  ///< empty when it is the one the client has
+  std::string provisional;  ///< why it is; empty: it is not
+  std::string withdrawn;    ///< why it was; empty: it was not
+  std::string data;         ///< empty when it is the one the client has
 };
 
 class Service {
@@ -74,6 +76,9 @@ class Service {
                                                             const std::string& page_token);
   /// `if_none_match`: a sha256, or empty. Errors: also data_loss when it exceeds the largest model.
   Result<FetchedModel> fetch_model(const std::string& name, const std::string& if_none_match);
+
+  /// Errors: also invalid_argument for a model without a version.
+  Result<v1::ModelVersion> withdraw_model(const std::string& version, const std::string& reason);
 
   Result<v1::ListNodesResponse> list_nodes(int page_size, const std::string& page_token);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <thread>
 
@@ -42,6 +43,7 @@ class Display {
       print(json_line(event));
       return;
     }
+    if (manner_ == Manner::redraw) advise(event.campaign());
     progress_ = progress_of(event.campaign());
     last_event_ = Clock::now();
     if (manner_ == Manner::redraw) {
@@ -79,6 +81,16 @@ class Display {
  private:
   enum class Manner { json, lines, redraw };
 
+  // Once: the figure changes with every run.
+  void advise(const v1::Campaign& campaign) {
+    if (advised_ || campaign.advised_budget_s() <= 0) return;
+    advised_ = true;
+    clear();
+    print_note("stripline: " + duration_text(campaign.spec().time_budget_s()) +
+               " are too few at this pace; '--time-budget " +
+               std::to_string(std::lround(campaign.advised_budget_s())) + "' would do\n");
+  }
+
   void draw() {
     Progress shown = *progress_;
     const double since = seconds_since(last_event_);
@@ -99,7 +111,25 @@ class Display {
   std::string line_;
   bool drawn_ = false;
   int last_tenth_ = -1;
+  bool advised_ = false;
 };
+
+// Ranks that `stripline run` starts share a node and reach each other through its memory, unless
+// they are told to use what was measured; an emulated network goes by the clock that it was
+// measured on.
+std::string run_line(const v1::CampaignSpec& spec, const std::string& file) {
+  std::string line = "stripline run -n " + std::to_string(std::max(2U, spec.ranks())) +
+                     " --fabric " + spec.fabric();
+  const auto& ways = spec.same_node();
+  if (spec.clock() == "virtual") {
+    line += " --clock virtual";
+  } else if (ways.empty() && !spec.fabric().starts_with("emulated:")) {
+    line += " --same-node network";
+  } else if (!ways.empty() && std::ranges::find(ways, "mapped") == ways.end()) {
+    line += " --same-node " + ways.Get(0);
+  }
+  return line + " --model " + file + " -- PROGRAM";
+}
 
 std::string detached_text(const std::string& name) {
   const std::string id = short_name(name);
@@ -166,9 +196,7 @@ std::string outcome_text(const v1::Campaign& campaign) {
                                    : campaign.message();
       return campaign.name() + " succeeded: " + what + "\n  fetch it:  stripline model fetch " +
              version + "\n  look:      stripline model show " + version +
-             "\n  use it:    stripline run -n " +
-             std::to_string(std::max(2U, campaign.spec().ranks())) + " --fabric " +
-             campaign.spec().fabric() + " --model " + file + " -- PROGRAM\n";
+             "\n  use it:    " + run_line(campaign.spec(), file) + "\n";
     }
     case v1::Campaign::CANCELLED:
       return campaign.name() + " was cancelled" + why + "; " + samples +

@@ -1,4 +1,5 @@
 // Agents.Session: one stream per agent, read one message at a time, written from a queue.
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <utility>
@@ -16,6 +17,10 @@ namespace {
 
 using SessionStream = grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessage>;
 
+// What may wait for an agent to read it: orders have megabytes, a node has few of them.
+constexpr size_t kMaxQueued = 1000;
+constexpr size_t kMaxQueuedBytes = size_t{64} << 20;
+
 // The writing half, shared with the coordinator, which may hold it longer than the stream lives.
 class StreamLink final : public AgentLink {
  public:
@@ -24,7 +29,16 @@ class StreamLink final : public AgentLink {
   void send(ServerMessage message) override {
     const std::lock_guard lock(mutex_);
     if (stream_ == nullptr || closing_) return;
-    queue_.push_back(to_wire(std::move(message)));
+    v1::ServerMessage wire = to_wire(std::move(message));
+    queued_bytes_ += wire.ByteSizeLong();
+    if (queue_.size() >= kMaxQueued || (!queue_.empty() && queued_bytes_ > kMaxQueuedBytes)) {
+      // It does not read. Nothing is read from it any more, either, so that its session ends.
+      queue_.resize(writing_ ? 1 : 0);
+      closing_ = true;
+      final_ = {grpc::StatusCode::RESOURCE_EXHAUSTED, "the agent does not read what it is sent"};
+    } else {
+      queue_.push_back(std::move(wire));
+    }
     advance();
   }
 
@@ -47,7 +61,10 @@ class StreamLink final : public AgentLink {
   void on_written(bool ok) {
     const std::lock_guard lock(mutex_);
     writing_ = false;
-    if (!queue_.empty()) queue_.pop_front();
+    if (!queue_.empty()) {
+      queued_bytes_ -= std::min<size_t>(queued_bytes_, queue_.front().ByteSizeLong());
+      queue_.pop_front();
+    }
     if (!ok) queue_.clear();  // The agent is gone; the failing read ends the stream.
     advance();
   }
@@ -73,6 +90,7 @@ class StreamLink final : public AgentLink {
   std::mutex mutex_;
   SessionStream* stream_;
   std::deque<v1::ServerMessage> queue_;  // front: being written
+  size_t queued_bytes_ = 0;
   bool writing_ = false;
   bool closing_ = false;
   bool finished_ = false;

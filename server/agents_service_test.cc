@@ -173,6 +173,23 @@ TEST_F(AgentsServiceTest, BatchesAreLimited) {
       << cancel->cancel_assignment().message();
 }
 
+TEST_F(AgentsServiceTest, ACampaignThatMeasuresNothingFailsAndSaysWhy) {
+  give_out(3);
+  join_both();
+  experiment::SampleSeries series;
+  series.point = {"kernel.loop", "tuned", {{"bytes", int64_t{8}}}};
+  series.run = 1;
+  series.note = "not measured: start a square number of ranks";
+  a_->batch(order_a_.name(), order_a_.fence(), 1,
+            Json::array({experiment::to_json(series)}).dump());
+  EXPECT_EQ(acknowledged(), 1U);
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::FAILED);
+  EXPECT_NE(end().message().find("kernel.loop/tuned?bytes=8 was not measured: start a square"),
+            std::string::npos)
+      << end().message();
+}
+
 TEST_F(AgentsServiceTest, SamplesOfAnOldFenceAreKeptAsOrphans) {
   give_out();
   join_both();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/suggest.h"
+#include "optimizer/experiment/requirements.h"
 #include "server/grid.h"
 #include "server/names.h"
 
@@ -27,10 +28,11 @@ constexpr double kMaxPointS = 0.05;
 // Of all runs. A plan is held in memory and stored as one step.
 constexpr double kMaxPlannedPoints = 250'000;
 
-// What a campaign measures, and the coarser grid inside it to fall back to.
+// What a campaign measures, and the coarser grids inside it to fall back to.
 struct Grids {
   GridLimits all;
   GridLimits core;
+  GridLimits least = {.sizes = 3, .counts = 2};
 };
 
 // A repetition that moves 16 MiB lasts about 10 ms at 1 GB/s: long against any overhead that the
@@ -127,10 +129,6 @@ std::map<std::string, Offered> usable_declarations(const std::vector<const NodeO
   return best;
 }
 
-bool accepts_ranks(const Experiment& experiment, uint32_t ranks) {
-  return experiment.min_ranks <= ranks && ranks <= experiment.max_ranks;
-}
-
 Problem unknown_experiment(const std::string& name, const std::map<std::string, Offered>& offered) {
   std::set<std::string> names;
   for (const auto& [known, unused] : offered) names.insert(known);
@@ -143,6 +141,7 @@ Problem unknown_experiment(const std::string& name, const std::map<std::string, 
 
 Answer<std::vector<Experiment>> choose(const CampaignSpec& spec,
                                        const std::map<std::string, Offered>& offered) {
+  const experiment::Surroundings surroundings{spec.ranks, spec.fabric};
   std::vector<Experiment> chosen;
   if (!spec.experiments.empty()) {
     for (const std::string& name : spec.experiments) {
@@ -152,17 +151,8 @@ Answer<std::vector<Experiment>> choose(const CampaignSpec& spec,
       if (found->second.nodes < spec.nodes) {
         return too_few(spec, found->second.nodes, "that offer '" + name + "'");
       }
-      if (!accepts_ranks(declaration, spec.ranks)) {
-        return invalid_field("spec.ranks", "experiment '" + name + "' takes " +
-                                               std::to_string(declaration.min_ranks) + " to " +
-                                               std::to_string(declaration.max_ranks) +
-                                               " ranks, not " + std::to_string(spec.ranks));
-      }
-      if (is_emulated(spec) && experiment::needs_progress_thread(declaration)) {
-        return invalid_field("spec.experiments",
-                             "experiment '" + name +
-                                 "' needs ranks that a thread can serve, which those of '" +
-                                 spec.fabric + "' are not");
+      if (auto problem = experiment::unmet_requirement(declaration, surroundings)) {
+        return invalid_field("spec.experiments", *problem);
       }
       chosen.push_back(declaration);
     }
@@ -170,9 +160,8 @@ Answer<std::vector<Experiment>> choose(const CampaignSpec& spec,
   }
   for (const auto& [name, offer] : offered) {
     if (offer.nodes >= spec.nodes && !offer.declaration->feeds.empty() &&
-        accepts_ranks(*offer.declaration, spec.ranks) &&
         (!spec.same_node.empty() || !experiment::is_on_node(*offer.declaration)) &&
-        !(is_emulated(spec) && experiment::needs_progress_thread(*offer.declaration))) {
+        !experiment::unmet_requirement(*offer.declaration, surroundings)) {
       chosen.push_back(*offer.declaration);
     }
   }
@@ -185,6 +174,12 @@ Answer<std::vector<Experiment>> choose(const CampaignSpec& spec,
                    {{"needed", std::to_string(spec.nodes)}}};
   }
   return chosen;
+}
+
+bool measures_network(const Experiment& experiment) {
+  return std::ranges::any_of(experiment.feeds, [](const std::string& parameter) {
+    return parameter.starts_with("network.");
+  });
 }
 
 // Of the ways between ranks of a node, those that are asked for.
@@ -250,12 +245,26 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
 
   if (!spec.same_node.empty()) restrict_ways(spec, *experiments);
   restrict_nodes(spec, *experiments);
+  for (const Experiment& experiment : *experiments) {
+    if (count_points(experiment) > 0 || spec.experiments.empty()) continue;
+    return invalid_field("spec.ranks", "experiment '" + experiment.name + "' has no point for " +
+                                           std::to_string(spec.ranks) +
+                                           " ranks; ask for another number of ranks");
+  }
 
   CampaignPlan plan;
   plan.spec = spec;
   for (const Experiment& experiment : *experiments) {
     plan.requirements[experiment.name] = experiment.version;
     plan.feeds_model = plan.feeds_model || (!spec.model.empty() && !experiment.feeds.empty());
+  }
+  if (plan.feeds_model && std::ranges::none_of(*experiments, measures_network)) {
+    return invalid_field(
+        spec.experiments.empty() ? "spec.ranks" : "spec.experiments",
+        std::string(spec.ranks == 1 ? "one rank has no network to measure"
+                                    : "none of the experiments measures a network") +
+            ", and a model without one decides nothing; ask for 2 ranks or more and all "
+            "experiments, or for samples alone: experiments by name, and no model");
   }
   if (plan.feeds_model && spec.runs < kMinRunsForIntervals) {
     return invalid_field("spec.runs", "a model needs at least " +
@@ -275,8 +284,12 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   }
   const auto points = grid_points(pruned);
   // Samples that are asked for by name and fed to no model are all wanted.
-  const auto core = plan.feeds_model ? grid_points(prune(pruned, grids.core)) : points;
+  const auto coarse = plan.feeds_model ? prune(pruned, grids.core) : pruned;
+  const auto core = grid_points(coarse);
+  const auto least = plan.feeds_model ? grid_points(prune(coarse, grids.least)) : core;
+  const auto core_rest = without(core, least);
   const auto rest = without(points, core);
+  plan.least_points = static_cast<uint32_t>(least.size());
   plan.core_points = static_cast<uint32_t>(core.size());
   if (const double declared = count_points(*experiments); points_per_run < declared) {
     plan.note =
@@ -288,7 +301,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   const double point_s = std::clamp(share_s / count, kMinPointS, kMaxPointS);
   plan.run_s = kRunStartS + count * point_s;
   const double least_s =
-      spec.runs * (kRunStartS + static_cast<double>(plan.core_points) * kMinPointS);
+      spec.runs * (kRunStartS + static_cast<double>(plan.least_points) * kMinPointS);
   if (least_s > spec.time_budget_s) {
     plan.note += std::string(plan.note.empty() ? "" : "; ") + "may not end in its time budget: " +
                  std::to_string(std::lround(std::ceil(least_s))) + " s are expected at least";
@@ -302,11 +315,10 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     assignment.seed = derive_seed(spec.seed, run);
     assignment.deadline_s = spec.time_budget_s;
     assignment.stop_rule = stop_rule(spec, point_s);
-    assignment.points = core;
-    shuffle_points(assignment.points, assignment.seed);
-    auto refinement = rest;
-    shuffle_points(refinement, assignment.seed);
-    assignment.points.insert(assignment.points.end(), refinement.begin(), refinement.end());
+    for (auto part : {least, core_rest, rest}) {
+      shuffle_points(part, assignment.seed);
+      assignment.points.insert(assignment.points.end(), part.begin(), part.end());
+    }
     plan.runs.push_back(std::move(assignment));
   }
   return plan;

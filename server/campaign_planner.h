@@ -26,9 +26,11 @@ struct CampaignPlan {
   std::map<std::string, int64_t> requirements;
   bool feeds_model = false;  ///< A model is asked for, and some experiment feeds it.
   /// One per run, with names and fences left empty. `run` counts from 1. Every run has the same
-  /// points, in an order of its own, but for the first `core_points`, which are the same coarse
-  /// grid in every run: what is measured when there is no time for more (scheduler.h).
+  /// points, in an order of its own within three parts: the first `least_points` are the coarsest
+  /// grid, the first `core_points` the coarse one: what is measured when there is no time for more
+  /// (scheduler.h).
   std::vector<experiment::Assignment> runs;
+  uint32_t least_points = 0;
   uint32_t core_points = 0;
   double run_s = 0;  ///< Estimate for one run.
   std::string note;  ///< For a person: how the grids were pruned, a hopeless budget; or empty.

@@ -101,6 +101,12 @@ TEST(CampaignPlanner, RunsMeasureTheSamePointsInOrdersOfTheirOwn) {
 TEST(CampaignPlanner, EveryRunBeginsWithTheSameCoarseGrid) {
   const auto planned = *plan({.fabric = "tcp", .seed = 5}, {offer("a"), offer("b")});
   const auto core = planned.core_points;
+  const auto least = planned.least_points;
+  EXPECT_GT(least, 10U);
+  EXPECT_LT(least, core);
+  EXPECT_TRUE(std::is_permutation(planned.runs[0].points.begin(),
+                                  planned.runs[0].points.begin() + least,
+                                  planned.runs[1].points.begin()));
   EXPECT_GT(core, 20U);
   EXPECT_LT(core, planned.runs[0].points.size() / 2);
   EXPECT_TRUE(std::is_permutation(planned.runs[0].points.begin(),
@@ -170,6 +176,38 @@ TEST(CampaignPlanner, AModelNeedsSixRuns) {
   EXPECT_EQ(planned.problem().metadata.at("field"), "spec.runs");
 }
 
+TEST(CampaignPlanner, AModelNeedsANetwork) {
+  std::vector<NodeOffer> offers{offer("a"), offer("b")};
+  for (NodeOffer& one : offers) {
+    one.experiments.push_back(
+        declared("micro.compute", {powers("bytes", "B", 8, 64)}, {"all"}, {"compute.red_in"}));
+    one.experiments.back().min_ranks = 1;
+  }
+  const auto alone = plan({.fabric = "tcp", .ranks = 1}, offers);
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.problem().metadata.at("field"), "spec.ranks");
+  EXPECT_NE(alone.problem().message.find("one rank has no network"), std::string::npos)
+      << alone.problem().message;
+  const auto named =
+      plan({.fabric = "tcp", .experiments = {"micro.compute"}, .model = "models/x"}, offers);
+  ASSERT_FALSE(named);
+  EXPECT_EQ(named.problem().metadata.at("field"), "spec.experiments");
+  EXPECT_TRUE(plan({.fabric = "tcp", .ranks = 1, .experiments = {"micro.compute"}}, offers));
+}
+
+TEST(CampaignPlanner, NamedExperimentsAreRefusedForWhatTheyNeed) {
+  std::vector<NodeOffer> offers{offer("a"), offer("b")};
+  for (NodeOffer& one : offers) {
+    one.experiments.push_back(declared("kernel.square", {}, {"all"}, {}));
+    one.experiments.back().rank_count = experiment::RankCount::square;
+  }
+  const auto two = plan({.fabric = "tcp", .ranks = 2, .experiments = {"kernel.square"}}, offers);
+  ASSERT_FALSE(two);
+  EXPECT_NE(two.problem().message.find("takes a square"), std::string::npos)
+      << two.problem().message;
+  EXPECT_TRUE(plan({.fabric = "tcp", .ranks = 4, .experiments = {"kernel.square"}}, offers));
+}
+
 TEST(CampaignPlanner, APlanHasALimit) {
   const auto planned = plan({.fabric = "tcp", .effort = Effort::full, .runs = 1000, .seed = 5},
                             {offer("a"), offer("b")});
@@ -201,7 +239,8 @@ TEST(CampaignPlanner, SaysWhatTheFleetLacks) {
   const auto ranks = plan({.fabric = "tcp", .ranks = 100, .experiments = {"micro.latency"}},
                           {offer("a"), offer("b")});
   ASSERT_FALSE(ranks);
-  EXPECT_EQ(ranks.problem().metadata.at("field"), "spec.ranks");
+  EXPECT_EQ(ranks.problem().metadata.at("field"), "spec.experiments");
+  EXPECT_NE(ranks.problem().message.find("takes 2 to 64 ranks, not 100"), std::string::npos);
 }
 
 TEST(CampaignPlanner, OnlyNodesRestrictsTheChoice) {

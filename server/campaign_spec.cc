@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "optimizer/experiment/requirements.h"
 #include "server/names.h"
 
 namespace stripline::server {
@@ -27,18 +28,16 @@ std::string at_most(uint32_t limit, uint32_t value) {
 
 }  // namespace
 
-bool is_emulated(const CampaignSpec& spec) { return spec.fabric.starts_with("emulated:"); }
-
 Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   if (spec.fabric.empty()) {
     return invalid_field("spec.fabric",
                          "name a fabric, for example 'tcp' or 'emulated:opteron-vapi'");
   }
-  if (spec.clock.empty()) spec.clock = is_emulated(spec) ? "virtual" : "real";
+  if (spec.clock.empty()) spec.clock = experiment::is_emulated(spec.fabric) ? "virtual" : "real";
   if (spec.clock != "real" && spec.clock != "virtual") {
     return invalid_field("spec.clock", "'real' or 'virtual' is accepted, not '" + spec.clock + "'");
   }
-  if (spec.clock == "virtual" && !is_emulated(spec)) {
+  if (spec.clock == "virtual" && !experiment::is_emulated(spec.fabric)) {
     return invalid_field(
         "spec.clock", "only emulated fabrics have a virtual clock; '" + spec.fabric + "' has not");
   }
@@ -99,7 +98,7 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
       return invalid_field("spec.same_node", "'" + way + "' is named twice");
     }
   }
-  if (!spec.same_node.empty() && is_emulated(spec)) {
+  if (!spec.same_node.empty() && experiment::is_emulated(spec.fabric)) {
     return invalid_field("spec.same_node", "'" + spec.fabric +
                                                "' stands between all ranks, also of one node; ask "
                                                "for 'tcp', for example");

@@ -13,6 +13,9 @@ namespace stripline::server {
 /// Runs that a published parameter needs at least (docs/measurement.md).
 inline constexpr uint32_t kMinRunsForIntervals = 6;
 
+/// Runs that a model of a campaign needs whose time budget was used up; it is provisional then.
+inline constexpr uint32_t kMinRunsForProvisional = 3;
+
 enum class Effort { unspecified, budgeted, full };
 
 /// See campaigns.proto for every member. A spec that complete_spec() returned has no zeros and no
@@ -32,9 +35,6 @@ struct CampaignSpec {
   std::vector<std::string> only_nodes;  ///< "nodes/{node}"
   std::vector<std::string> same_node;   ///< "mapped", "cma"
 };
-
-/// Whether its network is an emulated one.
-bool is_emulated(const CampaignSpec& spec);
 
 /// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks
 /// every field that can be checked without knowing the fleet. Problems: INVALID_FIELD.

@@ -63,6 +63,7 @@ Json to_json(const CampaignView& view) {
           {"runs_done", view.runs_done},
           {"runs_total", view.runs_total},
           {"seconds_left", view.seconds_left},
+          {"advised_budget_s", view.advised_budget_s},
           {"model_version", view.model_version},
           {"samples", view.samples}};
 }
@@ -83,6 +84,8 @@ Result<CampaignView> campaign_view_from_json(const Json& json) {
     json.at("runs_done").get_to(view.runs_done);
     json.at("runs_total").get_to(view.runs_total);
     json.at("seconds_left").get_to(view.seconds_left);
+    // Events of before there was an advice have none.
+    view.advised_budget_s = json.value("advised_budget_s", 0.0);
     json.at("model_version").get_to(view.model_version);
     json.at("samples").get_to(view.samples);
     return view;

@@ -23,6 +23,7 @@ struct CampaignView {
   uint32_t runs_done = 0;
   uint32_t runs_total = 0;
   double seconds_left = -1;
+  double advised_budget_s = 0;  ///< A time budget that would do; 0: its own will.
   std::string model_version;
   uint64_t samples = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -173,45 +174,70 @@ Result<Snapshot> Coordinator::take_snapshot(double now_s) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto campaigns, store_.unfinished_campaigns());
   for (const CampaignRecord& record : campaigns) {
     if (record.state == CampaignState::fitting) continue;
-    CampaignSnapshot campaign;
-    campaign.number = record.number;
-    campaign.state = record.state;
-    campaign.fabric = record.spec.fabric;
-    campaign.nodes = record.spec.nodes;
-    for (const std::string& node : record.spec.only_nodes) {
-      campaign.only_nodes.insert(*parse_node_name(node));
-    }
-    campaign.requirements = record.requirements;
-    campaign.feeds_model = record.feeds_model;
-    // With just enough runs none can be spared.
-    campaign.pilot = record.feeds_model && record.spec.effort != Effort::full &&
-                     record.spec.runs > kMinRunsForIntervals;
-    campaign.measured_s = record.measured_s + active_seconds(record.number).value_or(0);
-    campaign.time_budget_s = record.spec.time_budget_s;
-    const auto active = active_.find(record.number);
     STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(record.number));
-    for (const RunRecord& run : runs) {
-      RunSnapshot entry;
-      entry.run = run.key.run;
-      entry.state = run.state;
-      entry.failures = run.failures;
-      entry.duration_s = run.duration_s;
-      entry.points = run.points_total;
-      entry.points_core = run.points_core;
-      entry.points_all = run.points_all;
-      entry.rank_nodes = run.rank_nodes;
-      entry.message = run.message;
-      if (run.state == RunState::active && active != active_.end()) {
-        const ActiveRun& now = active->second;
-        entry.complete = now.group.all_finished();
-        entry.lost = now.failure ? now.failure->reason : now.group.lost(now_s);
-        entry.lost_for_good = now.failure && now.failure->for_good;
-      }
-      campaign.runs.push_back(std::move(entry));
-    }
-    snapshot.campaigns.push_back(std::move(campaign));
+    snapshot.campaigns.push_back(snapshot_of(record, runs, now_s));
   }
   return snapshot;
+}
+
+CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
+                                          const std::vector<RunRecord>& runs, double now_s) const {
+  CampaignSnapshot campaign;
+  campaign.number = record.number;
+  campaign.state = record.state;
+  campaign.fabric = record.spec.fabric;
+  campaign.nodes = record.spec.nodes;
+  for (const std::string& node : record.spec.only_nodes) {
+    campaign.only_nodes.insert(*parse_node_name(node));
+  }
+  campaign.requirements = record.requirements;
+  campaign.feeds_model = record.feeds_model;
+  // With just enough runs none can be spared.
+  campaign.pilot = record.feeds_model && record.spec.effort != Effort::full &&
+                   record.spec.runs > kMinRunsForIntervals;
+  campaign.measured_s = record.measured_s + active_seconds(record.number).value_or(0);
+  campaign.time_budget_s = record.spec.time_budget_s;
+  const auto active = active_.find(record.number);
+  for (const RunRecord& run : runs) {
+    RunSnapshot entry;
+    entry.run = run.key.run;
+    entry.state = run.state;
+    entry.failures = run.failures;
+    entry.duration_s = run.duration_s;
+    entry.points = run.points_total;
+    entry.points_least = run.points_least;
+    entry.points_core = run.points_core;
+    entry.points_all = run.points_all;
+    entry.rank_nodes = run.rank_nodes;
+    entry.message = run.message;
+    if (run.state == RunState::active && active != active_.end()) {
+      const ActiveRun& now = active->second;
+      entry.active_s = now_s - now.group.started_s();
+      entry.points_done = run.points_done;
+      entry.complete = now.group.all_finished();
+      entry.lost = now.failure ? now.failure->reason : now.group.lost(now_s);
+      entry.lost_for_good = now.failure && now.failure->for_good;
+    }
+    campaign.runs.push_back(std::move(entry));
+  }
+  return campaign;
+}
+
+// A time budget that would do for the campaign in this draft; nullopt when its own will.
+std::optional<double> Coordinator::advised_budget_s(const Draft& d) const {
+  const CampaignSnapshot campaign = snapshot_of(d.campaign, d.runs, steady_seconds());
+  const auto active = std::ranges::find(campaign.runs, RunState::active, &RunSnapshot::state);
+  if (active == campaign.runs.end()) return sufficient_budget_s(campaign, Pace{});
+  return sufficient_budget_s(campaign, Pace{active->active_s, active->points_done, active->points});
+}
+
+std::string Coordinator::budget_warning(const Draft& d) const {
+  const auto advice = advised_budget_s(d);
+  if (!advice) return "";
+  return "; " + std::to_string(std::lround(d.campaign.spec.time_budget_s)) +
+         " s are too few at this pace, a time budget of " + std::to_string(std::lround(*advice)) +
+         " s would do" +
+         (d.campaign.feeds_model ? " (a model of fewer runs will be provisional)" : "");
 }
 
 // Whether the decision changed anything.
@@ -255,8 +281,9 @@ Status Coordinator::commit(Draft& draft, const std::string& event) {
   if (!event.empty()) {
     const bool active = std::ranges::any_of(
         draft.runs, [](const RunRecord& run) { return run.state == RunState::active; });
-    const CampaignView view =
+    CampaignView view =
         view_of(campaign, draft.runs, active ? active_seconds(campaign.number) : std::nullopt);
+    if (!is_final(campaign.state)) view.advised_budget_s = advised_budget_s(draft).value_or(0);
     draft.changes.events.push_back(
         {0, campaign.number, campaign.updated_unix_s, event,
          to_json(view).dump(-1, ' ', false, Json::error_handler_t::replace)});
@@ -356,11 +383,19 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
     const bool again = run.failures + 1 < options_.max_failures;
     return give_up({complete.campaign, complete.run, "its ranks ended without a sample", again});
   }
+  const auto active = active_.find(complete.campaign);
+  if (active != active_.end() && active->second.samples == 0) {
+    return give_up(
+        {complete.campaign, complete.run,
+         "nothing could be measured: " +
+             (active->second.note.empty() ? "the ranks sent no sample" : active->second.note),
+         false});
+  }
   run.state = RunState::finished;
   run.points_done = run.points_total;
   run.duration_s = active_seconds(complete.campaign).value_or(0);
+  d.campaign.message = run_of(complete.run, d.runs.size()) + " finished" + budget_warning(d);
   d.campaign.measured_s += run.duration_s;
-  d.campaign.message = run_of(complete.run, d.runs.size()) + " finished";
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   active_.erase(complete.campaign);
   return {};

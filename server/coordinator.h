@@ -126,6 +126,8 @@ class Coordinator {
     std::map<std::string, std::string> instances;  // of the agent at each node
     double budget_end_s = 0;                       // when the campaign's time budget ends
     double last_progress_event_s = 0;
+    uint64_t samples = 0;   // stored
+    std::string note = {};  // why the first point without samples has none
   };
   // A campaign in the middle of a step: read, changed, written back.
   struct Draft {
@@ -136,8 +138,12 @@ class Coordinator {
   };
   // What a batch says, read without the lock: batches have megabytes.
   struct ReadBatch {
+    struct Content {
+      uint64_t samples = 0;  // how many values
+      std::string note;      // of the first series without any
+    };
     RunKey run;
-    Result<uint64_t> samples;  // how many values it holds, or why it is refused
+    Result<Content> content;  // or why it is refused
   };
   using Sessions = std::map<uint64_t, Session>;
 
@@ -149,6 +155,10 @@ class Coordinator {
   void close_silent_strangers(double now_s);
   double silent_s() const;
   Result<Snapshot> take_snapshot(double now_s);
+  CampaignSnapshot snapshot_of(const CampaignRecord& record, const std::vector<RunRecord>& runs,
+                               double now_s) const;
+  std::optional<double> advised_budget_s(const Draft& draft) const;
+  std::string budget_warning(const Draft& draft) const;
   Result<bool> carry_out(const Decision& decision);
   Status place(const PlaceRun& place);
   Status give_up(const LoseRun& lose);

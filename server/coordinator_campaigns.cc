@@ -94,6 +94,7 @@ Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
     RunRecord run;
     run.key = {d.campaign.number, assignment.run};
     run.points_all = static_cast<uint32_t>(assignment.points.size());
+    run.points_least = plan->least_points;
     run.points_core = plan->core_points;
     run.points_total = run.points_all;
     d.runs.push_back(run);
@@ -310,17 +311,20 @@ Status Coordinator::publish(int64_t number, const Result<FittedModel>& fitted) {
                             "published to it; samples are kept");
   }
   NewModelVersion version;
-  version.record.key = {model, existing ? existing->latest_version + 1 : 1};
+  version.record.key = {model, existing ? existing->last_number + 1 : 1};
   version.record.sha256 = fitted->sha256;
   version.record.campaigns = {campaign_name(number)};
   version.record.created_unix_s = unix_seconds();
   version.record.summary = fitted->summary;
+  version.record.provisional = fitted->provisional;
   version.fabric = d.campaign.spec.fabric;
   version.content = fitted->content;
   d.changes.versions.push_back(version);
   d.campaign.state = CampaignState::succeeded;
   d.campaign.model_version = version_name(version.record.key);
-  d.campaign.message = "published " + d.campaign.model_version + ": " + fitted->summary;
+  d.campaign.message = "published " + d.campaign.model_version +
+                       (fitted->provisional.empty() ? "" : ", PROVISIONAL") + ": " +
+                       fitted->summary;
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::info("{}: {}", campaign_name(number), d.campaign.message);
   return {};

@@ -16,8 +16,8 @@ constexpr uint64_t kMaxBatches = 1'000'000'000;
 constexpr size_t kMaxBatchBytes = size_t{4} << 20;
 constexpr double kProgressEventS = 0.5;
 
-// How many values a batch holds, if it is what the run may send.
-Result<uint64_t> count_samples(const SampleBatch& batch, const RunKey& run) {
+// The values of a batch and its first note, if it is what the run may send.
+Result<std::pair<uint64_t, std::string>> read_content(const SampleBatch& batch, const RunKey& run) {
   if (batch.codec != "json") {
     return Error(ErrorCode::unimplemented,
                  "sample codec '" + batch.codec + "' is not known to this server; it reads 'json'");
@@ -33,14 +33,16 @@ Result<uint64_t> count_samples(const SampleBatch& batch, const RunKey& run) {
   }
   STRIPLINE_ASSIGN_OR_RETURN(const auto series, series_of_batch(batch.data));
   uint64_t samples = 0;
+  std::string note;
   for (const auto& one : series) {
     if (one.run != run.run) {
       return Error(ErrorCode::data_loss, "sample series of run " + std::to_string(one.run) +
                                              " in a batch of run " + std::to_string(run.run));
     }
     samples += one.values.size();
+    if (one.values.empty() && note.empty()) note = point_key(one.point) + " was " + one.note;
   }
-  return samples;
+  return std::pair(samples, std::move(note));
 }
 
 }  // namespace
@@ -49,7 +51,9 @@ Result<uint64_t> count_samples(const SampleBatch& batch, const RunKey& run) {
 std::optional<Coordinator::ReadBatch> Coordinator::read_batch(const SampleBatch& batch) {
   const auto run = parse_run_name(batch.assignment);
   if (!run) return std::nullopt;
-  return ReadBatch{*run, count_samples(batch, *run)};
+  auto content = read_content(batch, *run);
+  if (!content.ok()) return ReadBatch{*run, content.error()};
+  return ReadBatch{*run, ReadBatch::Content{content->first, std::move(content->second)}};
 }
 
 // Samples come from the node of rank 0, and from no other: (run, fence, seq) names a batch, and
@@ -77,10 +81,10 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch, const ReadB
                                node_name(**sampler) + " may do, where its rank 0 is",
                            false});
   }
-  if (!read.samples.ok()) {
+  if (!read.content.ok()) {
     return refuse_samples(
         session, batch, run,
-        {"malformed samples from " + node_name(node) + ": " + read.samples.error().message(),
+        {"malformed samples from " + node_name(node) + ": " + read.content.error().message(),
          true});
   }
   const auto same = store_.has_batch(run, batch.fence, batch.seq, batch.data);
@@ -127,8 +131,8 @@ Status Coordinator::store_batch(const SampleBatch& batch, const ReadBatch& read,
   const RunKey& key = read.run;
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(key.campaign));
   d.changes.batches.push_back({0, key, batch.fence, batch.seq, active == nullptr, unix_seconds(),
-                               *read.samples, batch.data});
-  d.campaign.samples += *read.samples;
+                               read.content->samples, batch.data});
+  d.campaign.samples += read.content->samples;
   std::string event;
   if (active != nullptr) {
     RunRecord& run = d.run(key.run);
@@ -139,10 +143,15 @@ Status Coordinator::store_batch(const SampleBatch& batch, const ReadBatch& read,
       active->last_progress_event_s = now_s;
       event = "run " + std::to_string(key.run) + " of " + std::to_string(d.runs.size()) + ": " +
               std::to_string(run.points_done) + " of " + std::to_string(run.points_total) +
-              " points";
+              " points" + budget_warning(d);
     }
   }
-  return commit(d, event);
+  STRIPLINE_RETURN_IF_ERROR(commit(d, event));
+  if (active != nullptr) {
+    active->samples += read.content->samples;
+    if (active->note.empty()) active->note = read.content->note;
+  }
+  return {};
 }
 
 }  // namespace stripline::server

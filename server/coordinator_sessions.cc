@@ -322,11 +322,8 @@ bool Coordinator::handle(Session& session, const GroupJoin& join) {
                               true};
     return true;
   }
-  if (!group.ready()) return false;
-  if (was_ready) {
-    send_ready(session, group);
-    return false;
-  }
+  // Whoever comes back to a group that is ready has been told with its Hello.
+  if (was_ready || !group.ready()) return false;
   for (const std::string& member : group.nodes()) {
     const auto other = session_of_node(member);
     // A member whose stream is broken gets it when it comes back.

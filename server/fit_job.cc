@@ -24,6 +24,10 @@ bool counts(const experiment::SampleSeries& series) {
 
 // The series of points that enough runs measured. Where runs were cut down to the coarse grid, or
 // failed verification, what only some of them measured would give parameters of too few runs.
+uint32_t runs_needed(const FitInput& input) {
+  return std::clamp(input.runs, kMinRunsForProvisional, kMinRunsForIntervals);
+}
+
 std::vector<experiment::SampleSeries> usable_series(const FitInput& input) {
   std::map<std::string, std::set<uint32_t>> runs_of_point;
   for (const auto& series : input.series) {
@@ -31,7 +35,7 @@ std::vector<experiment::SampleSeries> usable_series(const FitInput& input) {
   }
   std::vector<experiment::SampleSeries> usable;
   for (const auto& series : input.series) {
-    if (counts(series) && runs_of_point[point_key(series.point)].size() >= kMinRunsForIntervals) {
+    if (counts(series) && runs_of_point[point_key(series.point)].size() >= runs_needed(input)) {
       usable.push_back(series);
     }
   }
@@ -80,7 +84,7 @@ std::string summarize(const FitInput& input, std::span<const experiment::SampleS
   }
   if (usable.size() < good) {
     text += ", " + std::to_string(good - usable.size()) + " series left out because fewer than " +
-            std::to_string(kMinRunsForIntervals) + " runs measured their points";
+            std::to_string(runs_needed(input)) + " runs measured their points";
   }
   if (wrong > 0) text += ", " + std::to_string(wrong) + " series failed verification";
   text += noise_text(fit::judge_noise(usable));
@@ -121,11 +125,17 @@ Result<FittedModel> fit_campaign(const FitInput& input) {
   request.fingerprint = std::move(joined.fingerprint);
   request.min_ranks = std::min<uint32_t>(2, spec.ranks);
   request.max_ranks = spec.ranks;
+  if (input.runs < kMinRunsForIntervals) {
+    request.provisional = "of " + std::to_string(input.runs) + " runs instead of " +
+                          std::to_string(kMinRunsForIntervals) +
+                          " or more: the time budget was used up";
+  }
   STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit::fit_model(series, request));
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, model::to_json(fitted.model));
   FittedModel result;
   STRIPLINE_ASSIGN_OR_RETURN(result.sha256, get_string(json, "sha256", "model"));
   result.content = json.dump(2) + "\n";
+  result.provisional = request.provisional;
   result.summary = summarize(input, series, fitted.report, joined.differing);
   return result;
 }

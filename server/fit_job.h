@@ -27,6 +27,8 @@ struct FittedModel {
   std::string content;  ///< The file: docs/model-file.md
   std::string sha256;
   std::string summary;  ///< For a person: runs, effort, what could not be identified.
+  /// Why it is provisional: fewer runs than kMinRunsForIntervals; empty: it is not.
+  std::string provisional;
 };
 
 using Fitter = std::function<Result<FittedModel>(const FitInput&)>;

@@ -57,6 +57,17 @@ TEST(FitJob, SaysHowNoisyTheMeasurementsWere) {
   EXPECT_NE(drifting->summary.find("times drifted by +2"), std::string::npos) << drifting->summary;
 }
 
+TEST(FitJob, AModelOfFewerRunsIsProvisional) {
+  EXPECT_EQ(fit_campaign(input_of(6))->provisional, "");
+  const auto fitted = fit_campaign(input_of(3));
+  ASSERT_TRUE(fitted.ok()) << fitted.error().message();
+  EXPECT_NE(fitted->provisional.find("of 3 runs instead of 6"), std::string::npos)
+      << fitted->provisional;
+  const auto model = model::parse_model(fitted->content, "the model");
+  ASSERT_TRUE(model.ok()) << model.error().message();
+  EXPECT_EQ(model->provenance.provisional, fitted->provisional);
+}
+
 TEST(FitJob, ParametersComeFromSixVerifiedRunsOrNone) {
   FitInput input = input_of(6);
   for (experiment::SampleSeries& series : input.series) {

@@ -1,7 +1,9 @@
 #include <algorithm>
 
 #include <grpcpp/grpcpp.h>
+#include <spdlog/spdlog.h>
 
+#include "server/clock.h"
 #include "server/page_token.h"
 #include "server/reactor_step.h"
 #include "server/rpc_status.h"
@@ -13,6 +15,7 @@ namespace stripline::server {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{256} << 10;
+constexpr size_t kMaxReasonBytes = 1000;
 
 Problem model_not_found(const std::string& name) {
   return {ErrorCode::not_found,
@@ -35,6 +38,13 @@ Answer<ModelVersionRecord> find_version(Store& store, const std::string& name) {
   const auto model = store.model(key->model);
   if (!model.ok()) return model.error();
   if (!*model) return model_not_found(model_name(key->model));
+  if ((*model)->latest_version == 0) {
+    return Problem{ErrorCode::not_found,
+                   "MODEL_VERSION_NOT_FOUND",
+                   "every version of '" + model_name(key->model) +
+                       "' is withdrawn; 'stripline model list NAME' says why",
+                   {{"name", name}}};
+  }
   return Problem{ErrorCode::not_found,
                  "MODEL_VERSION_NOT_FOUND",
                  "'" + name + "' does not exist; the latest is " +
@@ -131,6 +141,14 @@ class ModelsService final : public v1::Models::CallbackService {
     return reactor;
   }
 
+  grpc::ServerUnaryReactor* WithdrawModelVersion(grpc::CallbackServerContext* context,
+                                                 const v1::WithdrawModelVersionRequest* request,
+                                                 v1::ModelVersion* response) override {
+    auto* reactor = context->DefaultReactor();
+    reactor->Finish(withdraw(*request, *response));
+    return reactor;
+  }
+
   grpc::ServerWriteReactor<v1::ModelChunk>* FetchModelVersion(
       grpc::CallbackServerContext* /*context*/,
       const v1::FetchModelVersionRequest* request) override {
@@ -193,6 +211,32 @@ class ModelsService final : public v1::Models::CallbackService {
       response.set_next_page_token(
           make_page_token(list, std::to_string((*versions)[*limit - 1].key.version)));
     }
+    return grpc::Status::OK;
+  }
+
+  grpc::Status withdraw(const v1::WithdrawModelVersionRequest& request,
+                        v1::ModelVersion& response) {
+    const auto key = parse_version_name(request.name());
+    if (!key || key->version == 0) {
+      return rpc_status(invalid_field("name", "'" + request.name() +
+                                                  "' is not of the form "
+                                                  "models/NAME/versions/NUMBER"));
+    }
+    if (request.reason().empty() || request.reason().size() > kMaxReasonBytes) {
+      return rpc_status(invalid_field(
+          "reason", "1 to " + std::to_string(kMaxReasonBytes) + " bytes that say why are needed"));
+    }
+    const auto version = find_version(store_, request.name());
+    if (!version) return rpc_status(version.problem());
+    Changes changes;
+    changes.withdrawals.push_back({*key, request.reason(), unix_seconds()});
+    if (const Status stored = store_.apply(changes); !stored.ok()) {
+      return rpc_status(problem_from(stored.error()));
+    }
+    const auto withdrawn = find_version(store_, request.name());
+    if (!withdrawn) return rpc_status(withdrawn.problem());
+    spdlog::info("{} is withdrawn: {}", request.name(), withdrawn->withdrawn);
+    response = to_wire(*withdrawn);
     return grpc::Status::OK;
   }
 

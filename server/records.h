@@ -63,7 +63,8 @@ struct RunRecord {
   std::vector<std::string> rank_nodes;  ///< Of the last time it was given out.
   uint32_t points_done = 0;
   uint32_t points_total = 0;  ///< Of the last time it was given out, or as planned.
-  uint32_t points_core = 0;   ///< The plan's first points: enough for a coarse model.
+  uint32_t points_least = 0;  ///< The plan's first points: the fewest that make a model.
+  uint32_t points_core = 0;   ///< Its first points, those included: enough for a coarse model.
   uint32_t points_all = 0;    ///< All points of the plan.
   double duration_s = 0;      ///< Once finished.
   std::string message;
@@ -95,10 +96,11 @@ struct ModelRecord {
   std::string name;  ///< without "models/"
   std::string fabric;
   double created_unix_s = 0;
-  int64_t latest_version = 0;
+  int64_t latest_version = 0;  ///< The newest that is not withdrawn; 0: all are.
+  int64_t last_number = 0;     ///< The highest number given out.
 };
 
-/// Immutable once stored.
+/// Its content is immutable once stored.
 struct ModelVersionRecord {
   VersionKey key;
   std::string sha256;
@@ -106,6 +108,8 @@ struct ModelVersionRecord {
   double created_unix_s = 0;
   uint64_t size_bytes = 0;
   std::string summary;
+  std::string provisional;  ///< Why it is; empty: it is not.
+  std::string withdrawn;    ///< Why it must not be used any more; empty: it may.
 };
 
 }  // namespace stripline::server

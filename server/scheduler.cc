@@ -9,6 +9,13 @@ namespace {
 
 // Runs vary: a plan that would just fit will not.
 constexpr double kBudgetReserve = 0.9;
+// Of a run's time, what it takes to start its ranks however few points it measures; an allowance,
+// as in the planner.
+constexpr double kRunStartS = 1.0;
+// What is advised is a multiple of this, with the reserve.
+constexpr double kBudgetStepS = 10;
+// An advice from fewer seconds than this would be a guess.
+constexpr double kLeastEvidenceS = 5;
 
 size_t count(const CampaignSnapshot& campaign, RunState state) {
   return static_cast<size_t>(
@@ -48,12 +55,18 @@ std::optional<Decision> check_budget(const CampaignSnapshot& campaign) {
   const bool enough = finished >= enough_runs(campaign);
   if (campaign.measured_s >= campaign.time_budget_s) {
     if (enough) return FinishMeasuring{campaign.number, true};
+    if (finished >= fewest_runs(campaign)) return FinishMeasuring{campaign.number, true};
+    const RunSnapshot* active = first(campaign, RunState::active);
+    const auto advice = sufficient_budget_s(
+        campaign,
+        active == nullptr ? Pace{} : Pace{active->active_s, active->points_done, active->points});
     return FailCampaign{campaign.number,
                         "TIME_BUDGET: " + seconds(campaign.time_budget_s) + " passed after " +
                             std::to_string(finished) + " of " +
                             std::to_string(campaign.runs.size()) + " runs, and at least " +
-                            std::to_string(enough_runs(campaign)) +
-                            " are needed; ask for a larger time budget or fewer experiments"};
+                            std::to_string(fewest_runs(campaign)) +
+                            " are needed; ask for fewer experiments or a larger time budget" +
+                            (advice ? ": " + seconds(*advice) + " would do at this pace" : "")};
   }
   const bool idle = first(campaign, RunState::active) == nullptr;
   if (enough && idle && campaign.measured_s + typical_run_s(campaign) > campaign.time_budget_s) {
@@ -62,28 +75,45 @@ std::optional<Decision> check_budget(const CampaignSnapshot& campaign) {
   return std::nullopt;
 }
 
-// How many points of its plan the next run measures: all, if all runs that are left can do so in
-// the time that is left, else the coarse grid, and then for good, because points that are measured
-// in too few runs cannot be used.
-uint32_t points_of_next_run(const CampaignSnapshot& campaign, const RunSnapshot& next) {
+// The time that one point takes, by the finished runs; 0 without any.
+double point_s(const CampaignSnapshot& campaign) {
   double points = 0;
-  double duration_s = 0;
-  size_t whole = 0;
-  bool reduced = false;
+  double measuring_s = 0;
   for (const RunSnapshot& run : campaign.runs) {
     if (run.state != RunState::finished) continue;
     points += run.points;
-    duration_s += run.duration_s;
-    if (run.points >= run.points_all) ++whole;
-    const bool was_pilot = campaign.pilot && &run == &campaign.runs.front();
-    reduced = reduced || (run.points < run.points_all && !was_pilot);
+    measuring_s += std::max(run.duration_s - kRunStartS, run.duration_s / 2);
   }
-  if (points == 0) return campaign.pilot ? next.points_core : next.points_all;
+  return points == 0 ? 0 : measuring_s / points;
+}
+
+// The grid that a run falls back to when it cannot even measure the coarse one. Plans of before
+// there was one have none.
+uint32_t least_points(const RunSnapshot& run) {
+  return run.points_least > 0 ? run.points_least : run.points_core;
+}
+
+// How many points of its plan the next run measures: those of the finest grid that all runs which
+// are left can measure in the time that is left, and enough of them; never more than an earlier run
+// but the pilot, because points that are measured in too few runs cannot be used.
+uint32_t points_of_next_run(const CampaignSnapshot& campaign, const RunSnapshot& next) {
+  const double each_s = point_s(campaign);
+  if (each_s == 0) return campaign.pilot ? least_points(next) : next.points_all;
   const size_t left = campaign.runs.size() - count(campaign, RunState::finished);
-  const double needed_s = duration_s / points * next.points_all * static_cast<double>(left);
   const double left_s = kBudgetReserve * (campaign.time_budget_s - campaign.measured_s);
-  const bool worth_it = whole + left >= enough_runs(campaign);
-  return !reduced && worth_it && needed_s <= left_s ? next.points_all : next.points_core;
+  for (const uint32_t points : {next.points_all, next.points_core}) {
+    size_t measured = left;
+    bool reduced = false;
+    for (const RunSnapshot& run : campaign.runs) {
+      if (run.state != RunState::finished) continue;
+      const bool was_pilot = campaign.pilot && &run == &campaign.runs.front();
+      if (run.points >= points) ++measured;
+      reduced = reduced || (run.points < points && !was_pilot);
+    }
+    const double needed_s = (kRunStartS + each_s * points) * static_cast<double>(left);
+    if (!reduced && measured >= enough_runs(campaign) && needed_s <= left_s) return points;
+  }
+  return least_points(next);
 }
 
 struct Placement {
@@ -179,6 +209,28 @@ std::vector<Decision> decide(const Snapshot& snapshot, uint32_t max_failures) {
 uint32_t enough_runs(const CampaignSnapshot& campaign) {
   if (campaign.feeds_model) return kMinRunsForIntervals;
   return static_cast<uint32_t>(std::min<size_t>(kMinRunsForIntervals, campaign.runs.size()));
+}
+
+uint32_t fewest_runs(const CampaignSnapshot& campaign) {
+  return campaign.feeds_model ? std::min(kMinRunsForProvisional, enough_runs(campaign))
+                              : enough_runs(campaign);
+}
+
+std::optional<double> sufficient_budget_s(const CampaignSnapshot& campaign, const Pace& pace) {
+  const size_t finished = count(campaign, RunState::finished);
+  double run_s = 0;
+  if (finished > 0) {
+    const RunSnapshot& next = campaign.runs.back();
+    run_s = kRunStartS + point_s(campaign) * least_points(next);
+  } else if (pace.active_s >= kLeastEvidenceS && pace.points_done > 0) {
+    run_s = pace.active_s * pace.points_total / pace.points_done;
+  }
+  if (run_s == 0 || finished >= enough_runs(campaign)) return std::nullopt;
+  const double finished_s = campaign.measured_s - pace.active_s;
+  const double needed_s =
+      finished_s + run_s * static_cast<double>(enough_runs(campaign) - finished);
+  if (needed_s <= campaign.time_budget_s) return std::nullopt;
+  return std::ceil(needed_s / kBudgetReserve / kBudgetStepS) * kBudgetStepS;
 }
 
 }  // namespace stripline::server

@@ -5,7 +5,7 @@
 // at a time; a campaign runs one run at a time; the oldest campaign that connected nodes could
 // serve goes first and newer ones do not take the nodes it waits for, so that none starves.
 // Where the time budget does not allow whole plans at the pace of the runs so far, runs measure the
-// coarse grid.
+// coarse grid, or the coarsest.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +33,13 @@ struct RunSnapshot {
   RunState state = RunState::pending;
   uint32_t failures = 0;
   double duration_s = 0;                ///< When finished.
-  uint32_t points = 0;                  ///< When finished: that were measured.
-  uint32_t points_core = 0;             ///< Of the plan's coarse grid.
+  uint32_t points = 0;                  ///< That it measured, or is measuring.
+  uint32_t points_least = 0;            ///< Of the plan's coarsest grid.
+  uint32_t points_core = 0;             ///< Of its coarse grid, which holds the coarsest.
   uint32_t points_all = 0;              ///< Of the whole plan.
   std::vector<std::string> rank_nodes;  ///< Of the last time it was given out.
+  double active_s = 0;                  ///< When active: for how long.
+  uint32_t points_done = 0;             ///< When active.
   bool complete = false;                ///< Active, and every node's part has ended well.
   std::optional<std::string> lost;      ///< Active, and why it must be given up.
   bool lost_for_good = false;           ///< Another attempt would fail in the same way.
@@ -51,7 +54,7 @@ struct CampaignSnapshot {
   std::set<std::string> only_nodes;  ///< Without "nodes/"; empty: any.
   std::map<std::string, int64_t> requirements;
   bool feeds_model = true;
-  /// The first run measures the coarse grid only, to learn how long a point takes here.
+  /// The first run measures the coarsest grid only, to learn how long a point takes here.
   bool pilot = false;
   double measured_s = 0;  ///< Time during which a run was active, up to now.
   double time_budget_s = 0;
@@ -105,5 +108,19 @@ std::vector<Decision> decide(const Snapshot& snapshot, uint32_t max_failures);
 
 /// How many finished runs a campaign needs before its results may be used early.
 uint32_t enough_runs(const CampaignSnapshot& campaign);
+
+/// How many it needs when its time budget is used up: a model is provisional then.
+uint32_t fewest_runs(const CampaignSnapshot& campaign);
+
+/// A time budget that would do for enough runs at the pace so far, if the campaign's own will not:
+/// judged by the finished runs or, in the first one, by the points it has done in `active_s`
+/// seconds. In round figures, with a reserve. Nullopt when the budget will do, or nothing has been
+/// measured yet.
+struct Pace {
+  double active_s = 0;        ///< For how long the active run has been going on; 0: none is.
+  uint32_t points_done = 0;   ///< By it.
+  uint32_t points_total = 0;  ///< It is to do.
+};
+std::optional<double> sufficient_budget_s(const CampaignSnapshot& campaign, const Pace& pace);
 
 }  // namespace stripline::server

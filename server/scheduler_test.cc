@@ -170,12 +170,20 @@ TEST(Scheduler, NoRunIsStartedThatCannotEndInTime) {
   only<PlaceRun>({{node("b"), node("c")}, {few}});
 }
 
+TEST(Scheduler, TheTimeBudgetEndsACampaignThatHasEnoughForAProvisionalModel) {
+  CampaignSnapshot c = campaign(1);
+  finish(c, 3, 20);
+  EXPECT_TRUE(only<FinishMeasuring>({{}, {c}}).time_budget);
+}
+
 TEST(Scheduler, TheTimeBudgetFailsACampaignThatHasTooLittle) {
   CampaignSnapshot c = campaign(1);
-  finish(c, 5, 12);
+  finish(c, 2, 30);
   const auto fail = only<FailCampaign>({{}, {c}});
-  EXPECT_NE(fail.reason.find("TIME_BUDGET: 60 s passed after 5 of 8 runs"), std::string::npos)
+  EXPECT_NE(fail.reason.find("TIME_BUDGET: 60 s passed after 2 of 8 runs"), std::string::npos)
       << fail.reason;
+  // Four more of the coarse grid take 12.6 s each.
+  EXPECT_NE(fail.reason.find("130 s would do"), std::string::npos) << fail.reason;
   // Without a model nothing needs six runs.
   CampaignSnapshot samples = campaign(1, 2);
   samples.feeds_model = false;
@@ -212,6 +220,36 @@ TEST(Scheduler, WholePlansAreMadeOnlyIfEnoughRunsWillMakeThem) {
   finish(s.campaigns[0], 1, 0.1);
   s.campaigns[0].runs[0].points = 40;
   EXPECT_EQ(only<PlaceRun>(s).points, 40U);  // five more would not be six
+}
+
+TEST(Scheduler, WhatTheCoarseGridTakesTooLongForIsTheCoarsest) {
+  Snapshot s{{node("b"), node("c")}, {campaign(1)}};
+  CampaignSnapshot& c = s.campaigns[0];
+  c.pilot = true;
+  for (RunSnapshot& run : c.runs) run.points_least = 10;
+  EXPECT_EQ(only<PlaceRun>(s).points, 10U);
+  finish(c, 1, 4);
+  c.runs[0].points = 10;  // 0.3 s a point: seven coarse runs take 91 of the 56 s left
+  EXPECT_EQ(only<PlaceRun>(s).points, 10U);
+  c.runs[0].duration_s = c.measured_s = 2;  // 0.1 s a point: seven coarse runs take 35 s
+  EXPECT_EQ(only<PlaceRun>(s).points, 40U);
+  c.runs[0].duration_s = c.measured_s = 1.2;  // 0.06 s a point, by half its time
+  EXPECT_EQ(only<PlaceRun>(s).points, 100U);
+}
+
+TEST(Scheduler, AdvisesABudgetWhenItsOwnWillNotDo) {
+  CampaignSnapshot c = campaign(1);
+  for (RunSnapshot& run : c.runs) run.points_least = 10;
+  EXPECT_EQ(sufficient_budget_s(c, {}), std::nullopt);  // nothing is known
+  // In the first run, from what it has done so far: 10 s for half of it.
+  c.measured_s = 10;
+  EXPECT_EQ(sufficient_budget_s(c, {10, 5, 10}), 140);  // six of 20 s, with a reserve
+  EXPECT_EQ(sufficient_budget_s(c, {10, 0, 10}), std::nullopt);
+  EXPECT_EQ(sufficient_budget_s(c, {1, 1, 100}), std::nullopt);  // too early to tell
+  finish(c, 1, 3);
+  EXPECT_EQ(sufficient_budget_s(c, {}), std::nullopt);
+  c.measured_s = 58;
+  EXPECT_EQ(sufficient_budget_s(c, {}), 80);
 }
 
 TEST(Scheduler, FinishedCampaignsNeedNothing) {

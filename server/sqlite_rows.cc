@@ -14,15 +14,22 @@ const std::string_view kCampaignColumns =
     " requirements, feeds_model, planned_run_s, measured_s, samples, model_version";
 const std::string_view kRunColumns =
     "SELECT campaign, run, state, fence, failures, rank_nodes, points_done, points_total,"
-    " points_core, points_all, duration_s, message";
+    " points_core, points_all, duration_s, message, points_least";
 const std::string_view kBatchColumns =
     "SELECT id, campaign, run, fence, seq, orphan, received, samples, data";
 const std::string_view kEventColumns = "SELECT cursor, campaign, time, message, view";
 const std::string_view kModelColumns =
     "SELECT name, fabric, created,"
-    " (SELECT max(version) FROM model_versions WHERE model = name)";
+    " (SELECT coalesce(max(version), 0) FROM model_versions v WHERE v.model = name AND NOT EXISTS"
+    "  (SELECT 1 FROM version_marks m"
+    "   WHERE m.model = v.model AND m.version = v.version AND m.mark = 'withdrawn')),"
+    " (SELECT max(version) FROM model_versions v WHERE v.model = name)";
 const std::string_view kVersionColumns =
-    "SELECT model, version, sha256, campaigns, created, length(CAST(content AS BLOB)), summary";
+    "SELECT model, version, sha256, campaigns, created, length(CAST(content AS BLOB)), summary,"
+    " (SELECT reason FROM version_marks m WHERE m.model = model_versions.model"
+    "  AND m.version = model_versions.version AND m.mark = 'provisional'),"
+    " (SELECT reason FROM version_marks m WHERE m.model = model_versions.model"
+    "  AND m.version = model_versions.version AND m.mark = 'withdrawn')";
 
 namespace {
 
@@ -75,8 +82,8 @@ Status write_campaigns(SqliteDatabase& database, const std::vector<CampaignRecor
 Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& records) {
   return write_all(database, records, R"sql(
       INSERT INTO runs (campaign, run, state, fence, failures, rank_nodes, points_done,
-                        points_total, points_core, points_all, duration_s, message)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        points_total, points_core, points_all, duration_s, message, points_least)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (campaign, run) DO UPDATE SET
         state = excluded.state, fence = excluded.fence, failures = excluded.failures,
         rank_nodes = excluded.rank_nodes, points_done = excluded.points_done,
@@ -85,7 +92,7 @@ Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& record
                    [](SqliteStatement& s, const RunRecord& r) {
                      s.bind(r.key.campaign, r.key.run, to_string(r.state), r.fence, r.failures,
                             dump(Json(r.rank_nodes)), r.points_done, r.points_total, r.points_core,
-                            r.points_all, r.duration_s, r.message);
+                            r.points_all, r.duration_s, r.message, r.points_least);
                    });
 }
 
@@ -95,13 +102,32 @@ Status write_versions(SqliteDatabase& database, const std::vector<NewModelVersio
       [](SqliteStatement& s, const NewModelVersion& v) {
         s.bind(v.record.key.model, v.fabric, v.record.created_unix_s);
       }));
-  return write_all(database, versions,
-                   "INSERT INTO model_versions (model, version, sha256, campaigns, created,"
-                   " summary, content) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                   [](SqliteStatement& s, const NewModelVersion& v) {
-                     s.bind(v.record.key.model, v.record.key.version, v.record.sha256,
-                            dump(Json(v.record.campaigns)), v.record.created_unix_s,
-                            v.record.summary, v.content);
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, versions,
+                "INSERT INTO model_versions (model, version, sha256, campaigns, created,"
+                " summary, content) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [](SqliteStatement& s, const NewModelVersion& v) {
+                  s.bind(v.record.key.model, v.record.key.version, v.record.sha256,
+                         dump(Json(v.record.campaigns)), v.record.created_unix_s, v.record.summary,
+                         v.content);
+                }));
+  std::vector<ModelVersionRecord> provisional;
+  for (const NewModelVersion& version : versions) {
+    if (!version.record.provisional.empty()) provisional.push_back(version.record);
+  }
+  return write_all(database, provisional,
+                   "INSERT INTO version_marks VALUES (?, ?, 'provisional', ?, ?)",
+                   [](SqliteStatement& s, const ModelVersionRecord& v) {
+                     s.bind(v.key.model, v.key.version, v.provisional, v.created_unix_s);
+                   });
+}
+
+// Who withdraws it again keeps the first reason.
+Status write_withdrawals(SqliteDatabase& database, const std::vector<Withdrawal>& withdrawals) {
+  return write_all(database, withdrawals,
+                   "INSERT OR IGNORE INTO version_marks VALUES (?, ?, 'withdrawn', ?, ?)",
+                   [](SqliteStatement& s, const Withdrawal& w) {
+                     s.bind(w.key.model, w.key.version, w.reason, w.time_unix_s);
                    });
 }
 
@@ -142,7 +168,8 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
                 [](SqliteStatement& s, const EventRecord& r) {
                   s.bind(r.campaign, r.time_unix_s, r.message, r.view_json);
                 }));
-  return write_versions(database, changes.versions);
+  STRIPLINE_RETURN_IF_ERROR(write_versions(database, changes.versions));
+  return write_withdrawals(database, changes.withdrawals);
 }
 
 Result<NodeRecord> read_node(SqliteStatement& row) {
@@ -202,6 +229,7 @@ Result<RunRecord> read_run(SqliteStatement& row) {
   r.points_all = static_cast<uint32_t>(row.integer(9));
   r.duration_s = row.real(10);
   r.message = row.text(11);
+  r.points_least = static_cast<uint32_t>(row.integer(12));
   return r;
 }
 
@@ -224,7 +252,7 @@ Result<EventRecord> read_event(SqliteStatement& row) {
 }
 
 Result<ModelRecord> read_model(SqliteStatement& row) {
-  return ModelRecord{row.text(0), row.text(1), row.real(2), row.integer(3)};
+  return ModelRecord{row.text(0), row.text(1), row.real(2), row.integer(3), row.integer(4)};
 }
 
 Result<ModelVersionRecord> read_version(SqliteStatement& row) {
@@ -236,6 +264,8 @@ Result<ModelVersionRecord> read_version(SqliteStatement& row) {
   r.created_unix_s = row.real(4);
   r.size_bytes = row.unsigned_integer(5);
   r.summary = row.text(6);
+  r.provisional = row.text(7);
+  r.withdrawn = row.text(8);
   return r;
 }
 

@@ -122,10 +122,28 @@ CREATE TABLE IF NOT EXISTS attempts (
   sampling_node TEXT NOT NULL,
   PRIMARY KEY (campaign, run, fence)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS version_marks (
+  model TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  mark TEXT NOT NULL,          -- 'provisional' or 'withdrawn'
+  reason TEXT NOT NULL,
+  time REAL NOT NULL,
+  PRIMARY KEY (model, version, mark),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+) STRICT, WITHOUT ROWID;
 INSERT OR IGNORE INTO attempts
   SELECT campaign, run, fence, json_extract(rank_nodes, '$[0]') FROM runs
   WHERE fence > 0 AND json_array_length(rank_nodes) > 0;
 )sql";
+
+Status add_columns(SqliteDatabase& database) {
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::string present,
+      database.query_text(
+          "SELECT count(*) FROM pragma_table_info('runs') WHERE name = 'points_least'"));
+  if (present != "0") return {};
+  return database.execute("ALTER TABLE runs ADD COLUMN points_least INTEGER NOT NULL DEFAULT 0");
+}
 
 // An existing, non-empty file must begin as every SQLite database does; SQLite itself would say no
 // more than "file is not a database".
@@ -189,6 +207,7 @@ Result<SqliteDatabase> open_store_database(const std::filesystem::path& path) {
     STRIPLINE_RETURN_IF_ERROR(database.execute(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"));
     STRIPLINE_RETURN_IF_ERROR(check_ours(database, path));
+    STRIPLINE_RETURN_IF_ERROR(add_columns(database));
     return database.execute(std::string(kAddedTables));
   };
   if (Status status = prepare(); !status.ok()) {

@@ -13,6 +13,11 @@ namespace {
 
 constexpr int64_t kNoLimit = INT64_MAX;
 
+// Version ?2 of model ?1, or with 0 every version that is not withdrawn.
+constexpr std::string_view kWanted =
+    "(version = ?2 OR (?2 = 0 AND NOT EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
+    " AND m.version = model_versions.version AND m.mark = 'withdrawn')))";
+
 class SqliteStore final : public Store {
  public:
   SqliteStore(FileLock lock, SqliteDatabase database, std::string installation_id)
@@ -133,16 +138,14 @@ class SqliteStore final : public Store {
   }
   Result<std::optional<ModelVersionRecord>> model_version(const VersionKey& key) override {
     return select_one(read_version,
-                      std::string(kVersionColumns) +
-                          " FROM model_versions WHERE model = ?1 AND (version = ?2 OR ?2 = 0)"
-                          " ORDER BY version DESC LIMIT 1",
+                      std::string(kVersionColumns) + " FROM model_versions WHERE model = ?1 AND " +
+                          std::string(kWanted) + " ORDER BY version DESC LIMIT 1",
                       key.model, key.version);
   }
   Result<std::string> model_content(const VersionKey& key) override {
-    return select_text(
-        "SELECT content FROM model_versions WHERE model = ?1 AND (version = ?2 OR ?2 = 0)"
-        " ORDER BY version DESC LIMIT 1",
-        version_name(key), key.model, key.version);
+    return select_text("SELECT content FROM model_versions WHERE model = ?1 AND " +
+                           std::string(kWanted) + " ORDER BY version DESC LIMIT 1",
+                       version_name(key), key.model, key.version);
   }
 
  private:

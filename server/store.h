@@ -28,6 +28,13 @@ struct RunAttempt {
   std::string sampling_node;  ///< Where rank 0 is, which alone sends samples.
 };
 
+/// A published version is not to be used any more. Its content stays.
+struct Withdrawal {
+  VersionKey key;
+  std::string reason;
+  double time_unix_s = 0;
+};
+
 /// A version to publish. Its model comes into being with its first version.
 struct NewModelVersion {
   ModelVersionRecord record;
@@ -46,6 +53,7 @@ struct Changes {
   std::vector<BatchRecord> batches;
   std::vector<EventRecord> events;
   std::vector<NewModelVersion> versions;
+  std::vector<Withdrawal> withdrawals;
 };
 
 class Store {
@@ -100,7 +108,7 @@ class Store {
   /// Newest first, those below `before` (0: all).
   virtual Result<std::vector<ModelVersionRecord>> model_versions(const std::string& model,
                                                                  int64_t before, size_t limit) = 0;
-  /// `key.version` 0 is the latest.
+  /// `key.version` 0 is the newest that is not withdrawn.
   virtual Result<std::optional<ModelVersionRecord>> model_version(const VersionKey& key) = 0;
   /// The file. Errors: not_found.
   virtual Result<std::string> model_content(const VersionKey& key) = 0;

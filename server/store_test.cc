@@ -300,6 +300,39 @@ TEST_F(StoreTest, ModelVersionsAreImmutable) {
   });
 }
 
+TEST_F(StoreTest, WithdrawnVersionsStayAndAreNotTheLatest) {
+  std::vector<NewModelVersion> versions(2);
+  for (size_t i = 0; i < 2; ++i) {
+    versions[i].record.key = {"tcp", static_cast<int64_t>(i) + 1};
+    versions[i].record.provisional = i == 1 ? "of 3 runs" : "";
+    versions[i].fabric = "tcp";
+    versions[i].content = "{" + std::to_string(i + 1) + "}";
+  }
+  apply({.versions = versions});
+  const auto withdraw = [&](int64_t version, const std::string& reason) {
+    Changes changes;
+    changes.withdrawals.push_back({{"tcp", version}, reason, 9});
+    apply(changes);
+  };
+  withdraw(2, "measured on a busy host");
+  withdraw(2, "again");
+  check([&] {
+    EXPECT_EQ((*store_->model("tcp"))->latest_version, 1);
+    EXPECT_EQ((*store_->model("tcp"))->last_number, 2);
+    EXPECT_EQ(*store_->model_content({"tcp", 0}), "{1}");
+    EXPECT_EQ((*store_->model_version({"tcp", 0}))->key.version, 1);
+    EXPECT_EQ((*store_->model_version({"tcp", 1}))->withdrawn, "");
+    EXPECT_EQ((*store_->model_version({"tcp", 1}))->provisional, "");
+    const ModelVersionRecord second = **store_->model_version({"tcp", 2});
+    EXPECT_EQ(second.withdrawn, "measured on a busy host");
+    EXPECT_EQ(second.provisional, "of 3 runs");
+    EXPECT_EQ(*store_->model_content({"tcp", 2}), "{2}");
+  });
+  withdraw(1, "x");
+  EXPECT_EQ((*store_->model("tcp"))->latest_version, 0);
+  EXPECT_FALSE(store_->model_version({"tcp", 0})->has_value());
+}
+
 TEST_F(StoreTest, AStepIsAppliedCompletelyOrNotAtAll) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
   apply({.batches = {batch({1, 1}, 1, 1)}});

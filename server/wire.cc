@@ -189,6 +189,7 @@ v1::Campaign to_wire(const CampaignView& view) {
   message.set_seconds_left(view.seconds_left);
   message.set_model_version(view.model_version);
   message.set_samples(view.samples);
+  message.set_advised_budget_s(view.advised_budget_s);
   return message;
 }
 
@@ -218,7 +219,9 @@ v1::Model to_wire(const ModelRecord& record) {
   v1::Model message;
   message.set_name(model_name(record.name));
   message.set_fabric(record.fabric);
-  message.set_latest_version(version_name({record.name, record.latest_version}));
+  if (record.latest_version > 0) {
+    message.set_latest_version(version_name({record.name, record.latest_version}));
+  }
   message.set_create_time(rfc3339(record.created_unix_s));
   return message;
 }
@@ -231,6 +234,8 @@ v1::ModelVersion to_wire(const ModelVersionRecord& record) {
   message.set_create_time(rfc3339(record.created_unix_s));
   message.set_size_bytes(record.size_bytes);
   message.set_summary(record.summary);
+  message.set_provisional(record.provisional);
+  message.set_withdrawn(record.withdrawn);
   return message;
 }
 

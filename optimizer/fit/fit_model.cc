@@ -243,6 +243,7 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit.model.provenance.campaigns = request.campaigns;
   fit.model.provenance.fitter_version = kFitterVersion;
   fit.model.provenance.fitted_at = request.fitted_at;
+  fit.model.provenance.provisional = request.provisional;
   STRIPLINE_ASSIGN_OR_RETURN(fit.model.provenance.sample_sha256, hash_of(series, samples.used));
   STRIPLINE_RETURN_IF_ERROR(model::validate(fit.model));
   return fit;

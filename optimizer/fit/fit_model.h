@@ -24,6 +24,7 @@ struct FitRequest {
   std::string path = "inter-node";  ///< the path between ranks that was measured
   std::vector<std::string> campaigns;
   std::string fitted_at;           ///< RFC 3339; this folder reads no clock
+  std::string provisional;         ///< See model::Provenance.
   model::Fingerprint fingerprint;  ///< of the machine that was measured
   uint32_t min_ranks = 2;
   uint32_t max_ranks = 2;  ///< the ranks that collectives were measured with

@@ -86,10 +86,12 @@ Json collective_to_json(const CollectiveModel& collective) {
 }
 
 Json provenance_to_json(const Provenance& provenance) {
-  return {{"campaigns", provenance.campaigns},
-          {"sample_sha256", provenance.sample_sha256},
-          {"fitter_version", provenance.fitter_version},
-          {"fitted_at", provenance.fitted_at}};
+  Json json = {{"campaigns", provenance.campaigns},
+               {"sample_sha256", provenance.sample_sha256},
+               {"fitter_version", provenance.fitter_version},
+               {"fitted_at", provenance.fitted_at}};
+  if (!provenance.provisional.empty()) json["provisional"] = provenance.provisional;
+  return json;
 }
 
 Json network_to_json(const std::map<std::string, PathModel>& network) {
@@ -255,8 +257,8 @@ Status read_collective(const Json& document, std::optional<CollectiveModel>& out
 Result<Provenance> read_provenance(const Json& document) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json* json, get_object(document, "provenance", "model"));
   const std::string where = "provenance";
-  STRIPLINE_RETURN_IF_ERROR(
-      only_known(*json, where, {"campaigns", "sample_sha256", "fitter_version", "fitted_at"}));
+  STRIPLINE_RETURN_IF_ERROR(only_known(
+      *json, where, {"campaigns", "sample_sha256", "fitter_version", "fitted_at", "provisional"}));
   Provenance provenance;
   STRIPLINE_ASSIGN_OR_RETURN(const Json* campaigns, get_array(*json, "campaigns", where));
   for (const Json& campaign : *campaigns) {
@@ -266,6 +268,9 @@ Result<Provenance> read_provenance(const Json& document) {
   STRIPLINE_ASSIGN_OR_RETURN(provenance.sample_sha256, get_string(*json, "sample_sha256", where));
   STRIPLINE_ASSIGN_OR_RETURN(provenance.fitter_version, get_string(*json, "fitter_version", where));
   STRIPLINE_ASSIGN_OR_RETURN(provenance.fitted_at, get_string(*json, "fitted_at", where));
+  if (json->contains("provisional")) {
+    STRIPLINE_ASSIGN_OR_RETURN(provenance.provisional, get_string(*json, "provisional", where));
+  }
   return provenance;
 }
 

@@ -131,6 +131,8 @@ struct Provenance {
   std::string sample_sha256;  ///< over the canonical form of all series used
   std::string fitter_version;
   std::string fitted_at;  ///< RFC 3339; given to the fitter, which reads no clock
+  /// Why it is provisional, of fewer runs than its intervals should rest on; empty: it is not.
+  std::string provisional;
 };
 
 /// Where the model may be believed.

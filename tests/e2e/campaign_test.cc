@@ -1,5 +1,10 @@
 // The whole loop with real processes: agents measure, the server fits, a program runs with the
 // model.
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
@@ -8,6 +13,14 @@
 
 namespace stripline::e2e {
 namespace {
+
+// Those of the line that begins with `label`, behind it.
+std::vector<std::string> words_after(const std::string& text, const std::string& label) {
+  const size_t at = text.find(label);
+  if (at == std::string::npos) return {};
+  std::istringstream line(text.substr(at + label.size(), text.find('\n', at) - at - label.size()));
+  return {std::istream_iterator<std::string>(line), {}};
+}
 
 TEST(CampaignLoop, FromAgentsToAModelFileAndBack) {
   const TempFolder folder;
@@ -35,12 +48,28 @@ TEST(CampaignLoop, FromAgentsToAModelFileAndBack) {
   const Finished again = cli(server.address(), {"model", "fetch", "vapi", "-o", file});
   EXPECT_NE(again.out.find("is current"), std::string::npos) << again.out;
 
+  // What is withdrawn is not taken unless it is named.
+  const Finished withdrawn =
+      cli(server.address(), {"model", "withdraw", "vapi@1", "--reason", "x"});
+  EXPECT_EQ(withdrawn.exit_code, kExitOk) << withdrawn.err;
+  EXPECT_EQ(cli(server.address(), {"model", "fetch", "vapi", "-o", file}).exit_code, kExitUsage);
+  const Finished named = cli(server.address(), {"model", "fetch", "vapi@1", "-o", file});
+  EXPECT_EQ(named.exit_code, kExitOk) << named.err;
+  EXPECT_NE(named.err.find("withdrawn: x"), std::string::npos) << named.err;
+  const Finished listed = cli(server.address(), {"model", "list", "vapi"});
+  EXPECT_NE(listed.out.find("WITHDRAWN: x"), std::string::npos) << listed.out;
+
   const Finished explained = cli(server.address(), {"explain", "loop", file, "--bytes", "1MiB"});
   EXPECT_EQ(explained.exit_code, kExitOk) << explained.err;
-  const Finished hello =
-      run_program({program("stripline"), "run", "-n", "2", "--fabric", "emulated:opteron-vapi",
-                   "--clock", "virtual", "--model", file, "--", program("hello")});
-  EXPECT_EQ(hello.exit_code, kExitOk) << hello.err;
+  // As the campaign's last words say, beside the file that was fetched.
+  const auto words = words_after(campaign.out, "use it:");
+  ASSERT_GT(words.size(), 2U) << campaign.out;
+  std::string line = "cd '" + (folder / ".").string() + "' && '" + program("stripline") + "'";
+  for (size_t i = 1; i + 1 < words.size(); ++i) line += " " + words[i];
+  EXPECT_EQ(words.front(), "stripline");
+  EXPECT_EQ(words.back(), "PROGRAM");
+  const Finished hello = run_program({"sh", "-c", line + " '" + program("hello") + "'"});
+  EXPECT_EQ(hello.exit_code, kExitOk) << line << "\n" << hello.err;
 
   const std::vector<Json> series = cli_json(server.address(), {"campaign", "export", "c1"});
   const std::vector<Json> shown = cli_json(server.address(), {"campaign", "show", "c1"});

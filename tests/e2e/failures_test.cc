@@ -208,16 +208,29 @@ TEST_F(FailuresTest, WrongRequestsAreRefusedWithWhatToDo) {
     std::vector<std::string> arguments;
     int exit_code;
     const char* text;
-  } cases[] = {{{"campaign", "run", "--fabric", "warp"}, kExitUsage, "warp"},
-               {{"campaign", "run", "--fabric", "tcp", "--experiment", "micro.latncy"},
-                kExitUsage,
-                "micro.latncy"},
-               {{"campaign", "run", "--fabric", "tcp", "--nodes", "5", "--ranks", "5"},
-                kExitUnavailable,
-                "stripline-agent"},
-               {{"campaign", "show", "c77"}, kExitUsage, "campaign list"},
-               {{"campaign", "watch", "c77"}, kExitUsage, "campaign list"},
-               {{"model", "fetch", "nothing"}, kExitUsage, "model list"}};
+  } cases[] = {
+      {{"campaign", "run", "--fabric", "warp"}, kExitUsage, "warp"},
+      {{"campaign", "run", "--fabric", "tcp", "--experiment", "micro.latncy"},
+       kExitUsage,
+       "micro.latncy"},
+      {{"campaign", "run", "--fabric", "tcp", "--nodes", "5", "--ranks", "5"},
+       kExitUnavailable,
+       "stripline-agent"},
+      {{"campaign", "run", "--fabric", "tcp", "--experiment", "kernel.nas_bt", "--ranks", "2",
+        "--validate-only"},
+       kExitUsage,
+       "takes a square as its number of ranks, not 2"},
+      {{"campaign", "run", "--fabric", "emulated:opteron-vapi", "--experiment", "micro.node_flood"},
+       kExitUsage,
+       "stands between all ranks"},
+      {{"campaign", "run", "--fabric", "tcp", "--ranks", "1", "--validate-only"},
+       kExitUsage,
+       "one rank has no network to measure"},
+      {{"model", "withdraw", "nothing"}, kExitUsage, "NAME@VERSION"},
+      {{"model", "withdraw", "nothing@1"}, kExitUsage, "model list"},
+      {{"campaign", "show", "c77"}, kExitUsage, "campaign list"},
+      {{"campaign", "watch", "c77"}, kExitUsage, "campaign list"},
+      {{"model", "fetch", "nothing"}, kExitUsage, "model list"}};
   for (const auto& expected : cases) {
     const Finished finished = cli(server_->address(), expected.arguments);
     EXPECT_EQ(finished.exit_code, expected.exit_code) << finished.err;
@@ -245,6 +258,7 @@ TEST_F(FailuresTest, ASecondAgentOfTheSameNameWaitsForTheName) {
   EXPECT_TRUE(eventually(
       [&] { return second.err().find("choose another --node") != std::string::npos; }, 20))
       << second.err();
+  EXPECT_EQ(second.err().find("cannot reach"), std::string::npos) << second.err();
   EXPECT_TRUE(nodes_become_idle(server_->address(), {"a", "b"}, 10));
 }
 
