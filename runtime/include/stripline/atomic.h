@@ -153,33 +153,40 @@ class atomic_domain {
 
   // --- nonblocking, with a value: what the variable held before ---------------------------------
 
-  future_of<T> load_async(global_ptr<const T> variable) const {
-    return fetch(Op::load, variable, T{});
+  future_of<T> load_async(global_ptr<const T> variable, CallSite site = CallSite::current()) const {
+    return fetch(site, Op::load, variable, T{});
   }
-  future_of<T> swap_async(global_ptr<T> variable, T value) const {
-    return fetch(Op::store, variable, value);
+  future_of<T> swap_async(global_ptr<T> variable, T value,
+                          CallSite site = CallSite::current()) const {
+    return fetch(site, Op::store, variable, value);
   }
-  future_of<T> compare_swap_async(global_ptr<T> variable, T expected, T value) const
-      requires(kInteger) {
-    return fetch(Op::compare_swap, variable, value, expected);
+  future_of<T> compare_swap_async(global_ptr<T> variable, T expected, T value,
+                                  CallSite site = CallSite::current()) const requires(kInteger) {
+    return fetch(site, Op::compare_swap, variable, value, expected);
   }
-  future_of<T> fetch_add_async(global_ptr<T> variable, T value) const {
-    return fetch(Op::add, variable, value);
+  future_of<T> fetch_add_async(global_ptr<T> variable, T value,
+                               CallSite site = CallSite::current()) const {
+    return fetch(site, Op::add, variable, value);
   }
-  future_of<T> fetch_min_async(global_ptr<T> variable, T value) const {
-    return fetch(Op::min, variable, value);
+  future_of<T> fetch_min_async(global_ptr<T> variable, T value,
+                               CallSite site = CallSite::current()) const {
+    return fetch(site, Op::min, variable, value);
   }
-  future_of<T> fetch_max_async(global_ptr<T> variable, T value) const {
-    return fetch(Op::max, variable, value);
+  future_of<T> fetch_max_async(global_ptr<T> variable, T value,
+                               CallSite site = CallSite::current()) const {
+    return fetch(site, Op::max, variable, value);
   }
-  future_of<T> fetch_and_async(global_ptr<T> variable, T value) const requires(kInteger) {
-    return fetch(Op::bit_and, variable, value);
+  future_of<T> fetch_and_async(global_ptr<T> variable, T value,
+                               CallSite site = CallSite::current()) const requires(kInteger) {
+    return fetch(site, Op::bit_and, variable, value);
   }
-  future_of<T> fetch_or_async(global_ptr<T> variable, T value) const requires(kInteger) {
-    return fetch(Op::bit_or, variable, value);
+  future_of<T> fetch_or_async(global_ptr<T> variable, T value,
+                              CallSite site = CallSite::current()) const requires(kInteger) {
+    return fetch(site, Op::bit_or, variable, value);
   }
-  future_of<T> fetch_xor_async(global_ptr<T> variable, T value) const requires(kInteger) {
-    return fetch(Op::bit_xor, variable, value);
+  future_of<T> fetch_xor_async(global_ptr<T> variable, T value,
+                               CallSite site = CallSite::current()) const requires(kInteger) {
+    return fetch(site, Op::bit_xor, variable, value);
   }
 
   // --- blocking: return what the variable held before -------------------------------------------
@@ -250,14 +257,15 @@ class atomic_domain {
   }
 
   template <typename Pointed>
-  future_of<T> fetch(Op op, global_ptr<Pointed> variable, T operand, T expected = T{}) const {
+  future_of<T> fetch(Op op, global_ptr<Pointed> variable, T operand, T expected = T{},
+                     CallSite site = CallSite::current()) const {
     if (path() == AtomicPath::message && domain_.context().is_local(variable)) {
       T previous;
-      start(op, variable, operand, &previous, expected).wait();
+      start(site, op, variable, operand, &previous, expected).wait();
       return future_of<T>(previous);
     }
     auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(domain_.context());
-    state->settle_by(start(op, variable, operand, &state->value.emplace(), expected));
+    state->settle_by(start(site, op, variable, operand, &state->value.emplace(), expected));
     return detail::FutureAccess::make(std::move(state));
   }
 
