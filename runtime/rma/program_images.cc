@@ -17,6 +17,12 @@ uint64_t mix(uint64_t hash, const void* data, size_t bytes) {
 }
 constexpr uint64_t kStart = 0xcbf29ce484222325ULL;
 
+// The loader names memory by numbers.
+template <typename T>
+const T* address_of(uintptr_t address) {
+  return reinterpret_cast<const T*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
 size_t padded(size_t bytes) { return (bytes + 3) / 4 * 4; }
 
 // The build id, which the linker makes of the contents. 0: none.
@@ -24,7 +30,7 @@ uint64_t build_id(const dl_phdr_info& info) {
   for (size_t i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& header = info.dlpi_phdr[i];
     if (header.p_type != PT_NOTE) continue;
-    const auto* note = reinterpret_cast<const char*>(info.dlpi_addr + header.p_vaddr);
+    const auto* note = address_of<char>(info.dlpi_addr + header.p_vaddr);
     const char* const end = note + header.p_memsz;
     while (static_cast<size_t>(end - note) >= sizeof(ElfW(Nhdr))) {
       ElfW(Nhdr) head;
@@ -90,7 +96,7 @@ const void* ProgramImages::at(const Place& place, size_t bytes) {
       if (image.name != place.image) continue;
       const uintptr_t length = image.end - image.begin;
       if (place.offset > length || bytes > length - place.offset) return nullptr;
-      return reinterpret_cast<const void*>(image.begin + place.offset);  // NOLINT(*-int-to-ptr)
+      return address_of<char>(image.begin + place.offset);
     }
     look();
   }

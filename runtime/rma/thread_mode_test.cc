@@ -11,6 +11,7 @@
 #include <stripline/rpc.h>
 
 #include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/bootstrap/scoped_environment.h"
 
 namespace stripline {
 namespace {
@@ -63,6 +64,15 @@ TEST_P(ThreadMode, ThreadsTakeTurns) {
     for (uint64_t i = 0; i < 3 * kEach; ++i) EXPECT_EQ(context.local(*array)[i], i);
     EXPECT_EQ(answers, 3 * kEach * (kEach - 1) / 2);
   });
+}
+
+TEST(JoinAs, SerializedByTheEnvironmentOtherwise) {
+  const bootstrap::ScopedEnvironment alone(
+      {{"STRIPLINE_FABRIC", "tcp"}, {"STRIPLINE_SEGMENT_BYTES", "1M"}});
+  const auto context = Context::init(thread_mode::serialized);
+  ASSERT_TRUE(context.ok()) << context.error().message();
+  std::thread([&] { (*context)->progress(); }).join();
+  (*context)->progress();
 }
 
 INSTANTIATE_TEST_SUITE_P(Fabrics, ThreadMode, ::testing::ValuesIn(real_clocks()),

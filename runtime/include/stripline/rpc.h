@@ -26,7 +26,7 @@
 // future (rpc(...).then(...)), which is followed when the program of that rank waits.
 //
 // If it throws, wait() of the future throws rpc_error with what it said; an rpc_ff() that throws
-// ends the job. Arguments and the answer are at most rpc_max_bytes(): larger data are put, and the
+// ends the job. Arguments and the answer are at most rpc_max_bytes(ctx): larger data are put, and the
 // RPC is told where. Blocks while the target owes credits, as am_send().
 //
 // Ranks are processes with addresses of their own: the function is named by its place in the file
