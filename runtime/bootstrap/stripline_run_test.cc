@@ -232,6 +232,15 @@ TEST(StriplineRun, RanksThatTheHostHasNotTheMemoryForAreRefusedBeforeTheyStart) 
       << insists.err;
 }
 
+// Process numbers come again, and with them the names of what killed ranks have left.
+TEST(StriplineRun, SharedMemoryOfAnEarlierProcessIsNotTakenForTheRanksOwn) {
+  const Finished job =
+      run({"-n", "2", "--fabric", "shm", "--same-node", "network", "--segment", "1M", "--", "sh",
+           "-c", ": >/dev/shm/$$:0:0; exec " + program("hello")});
+  EXPECT_EQ(job.exit_code, kExitOk) << job.err;
+  EXPECT_EQ(lines_with(job.out, "greeted by"), 2U) << job.out;
+}
+
 TEST(StriplineRun, StandardInputIsThatOfRank0) {
   const Finished job =
       run_as({"sh", "-c",

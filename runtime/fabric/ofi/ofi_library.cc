@@ -7,9 +7,12 @@
 #include <dlfcn.h>
 #include <memory>
 #include <mutex>
+#include <unistd.h>
 
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
+
+#include "runtime/fabric/ofi/ofi_fabric.h"
 
 namespace stripline::fabric::ofi {
 namespace {
@@ -85,6 +88,9 @@ Result<const Library*> Library::load() {
   static const Result<const Library*> loaded = []() -> Result<const Library*> {
     const std::scoped_lock lock(library_mutex());
     static Library library;
+    // What shm has left under this process's number is of an earlier process, and would be taken
+    // for a region of this one; unless somebody else in this process (MPI) uses libfabric already.
+    if (dlopen(kLibraryName, RTLD_NOW | RTLD_NOLOAD) == nullptr) remove_ofi_leftovers(getpid());
     STRIPLINE_RETURN_IF_ERROR(library.look_up());
     return static_cast<const Library*>(&library);
   }();
