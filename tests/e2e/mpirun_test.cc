@@ -87,7 +87,7 @@ TEST_F(Mpirun, RankThatNeverJoinsEndsInATimeout) { expect_rank_that_never_joins_
 
 TEST_F(Mpirun, RankThatIsStoppedEndsTheJob) {
   const Finished job =
-      run({"-n", "2", program("waits"), "barrier"}, {{"STRIPLINE_PEER_TIMEOUT", "0.5"}});
+      run({"-n", "2", program("waits"), "barrier"}, {{"STRIPLINE_PEER_TIMEOUT", "1"}});
   EXPECT_EQ(job.exit_code, kExitRankDied) << job.err;
   EXPECT_NE(job.err.find("has lost rank 1 "), std::string::npos) << job.err;
   EXPECT_NE(job.err.find("its process has been stopped (state T) for "), std::string::npos)

@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// What a job of two ranks ends in, with a timeout of half a second for peers; `kind` and what
+/// What a job of two ranks ends in, with a timeout of a second for peers; `kind` and what
 /// follows are the arguments of tests/programs/waits.
 Finished run_job(const Words& options, const Words& arguments, const std::string& stall = "0") {
   Words argv = {program("stripline-run"), "-n", "2", "--segment", "1M"};
@@ -22,7 +22,7 @@ Finished run_job(const Words& options, const Words& arguments, const std::string
   argv.insert(argv.end(), {"--", program("waits")});
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   return run_program(argv, 60,
-                     {{"STRIPLINE_PEER_TIMEOUT", "0.5"}, {"STRIPLINE_STALL_NOTICE", stall}});
+                     {{"STRIPLINE_PEER_TIMEOUT", "1"}, {"STRIPLINE_STALL_NOTICE", stall}});
 }
 
 void expect_stopped_rank_is_named(const Finished& job, const std::string& waits_in) {
@@ -66,12 +66,9 @@ TEST_P(StoppedInWait, EndsTheJob) {
 
 INSTANTIATE_TEST_SUITE_P(
     Waits, StoppedInWait,
-    ::testing::Values(Wait{"team_barrier", "barrier (waits.cc:"},
-                      Wait{"all_to_all", "all_to_all (waits.cc:"},
-                      Wait{"split", "allgather (waits.cc:"}, Wait{"signal", "wait_signal"},
+    ::testing::Values(Wait{"all_to_all", "all_to_all (waits.cc:"}, Wait{"signal", "wait_signal"},
                       Wait{"message", "wait_until"}, Wait{"lock", "lock of a global_lock"},
                       Wait{"get", "wait, after rget of 8192 bytes with rank 1"},
-                      Wait{"put", "wait, after rput of 8192 bytes with rank 1"},
                       Wait{"flood", "am_send of 512 bytes with rank 1"},
                       Wait{"atomic", "wait, after atomic operation of 8 bytes with rank 1"}),
     [](const auto& test) { return test.param.kind; });
@@ -81,7 +78,7 @@ TEST(Silent, ARankThatComputesIsWaitedFor) {
   const Words cases[] = {{"mapped", "allreduce"}, {"network", "get"}};
   for (const Words& one : cases) {
     const Finished job =
-        run_job({"--fabric", "tcp", "--same-node", one[0]}, {one[1], "compute", "1.5"});
+        run_job({"--fabric", "tcp", "--same-node", one[0]}, {one[1], "compute", "2.5"});
     EXPECT_EQ(job.exit_code, kExitOk) << one[0] << ": " << job.err;
     EXPECT_EQ(job.err, "");
   }
