@@ -37,14 +37,15 @@ TEST_P(Futures, ElementsComeAsValues) {
   on_ranks(3, [](Context& context) {
     const auto array = context.new_symmetric_array<uint64_t>(64);
     ASSERT_TRUE(array.ok());
-    for (size_t i = 0; i < 64; ++i) context.local(*array)[i] = context.rank_me() * 100 + i;
+    for (size_t i = 0; i < 64; ++i)
+      context.local(*array)[i] = uint64_t{100} * context.rank_me() + i;
     context.barrier();
     const rank_t next = (context.rank_me() + 1) % 3;
     std::vector<future_of<uint64_t>> all;
     for (std::ptrdiff_t i = 0; i < 64; ++i) {
       all.push_back(rget_async(context, context.on_rank(*array, next) + i));
     }
-    for (size_t i = 64; i-- > 0;) EXPECT_EQ(all[i].wait(), next * 100 + i);
+    for (size_t i = 64; i-- > 0;) EXPECT_EQ(all[i].wait(), uint64_t{100} * next + i);
     EXPECT_TRUE(all[5].is_ready());
     // Of what is dropped the memory stays until it is there.
     for (std::ptrdiff_t i = 0; i < 64; ++i) {

@@ -257,8 +257,8 @@ class atomic_domain {
   }
 
   template <typename Pointed>
-  future_of<T> fetch(Op op, global_ptr<Pointed> variable, T operand, T expected = T{},
-                     CallSite site = CallSite::current()) const {
+  future_of<T> fetch(CallSite site, Op op, global_ptr<Pointed> variable, T operand,
+                     T expected = T{}) const {
     if (path() == AtomicPath::message && domain_.context().is_local(variable)) {
       T previous;
       start(site, op, variable, operand, &previous, expected).wait();

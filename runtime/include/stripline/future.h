@@ -41,6 +41,7 @@
 #include <variant>
 #include <vector>
 
+#include <stripline/call_site.h>
 #include <stripline/context.h>
 
 namespace stripline {
@@ -446,11 +447,12 @@ inline future_of<void> make_ready() { return {}; }
 
 /// Starts fetching one element. Its memory is the future's.
 template <typename T>
-future_of<std::remove_const_t<T>> rget_async(Context& context, global_ptr<T> source) {
+future_of<std::remove_const_t<T>> rget_async(Context& context, global_ptr<T> source,
+                                             CallSite site = CallSite::current()) {
   using Value = std::remove_const_t<T>;
-  if (context.is_local(source.where())) return future_of<Value>(context.rget(source));
+  if (context.is_local(source.where())) return future_of<Value>(context.rget(source, site));
   auto state = detail::FutureState::make_for_operation<detail::ValueState<Value>>(context);
-  state->settle_by(context.rget(source, &state->value.emplace(), 1));
+  state->settle_by(context.rget(source, &state->value.emplace(), 1, site));
   return detail::FutureAccess::make(std::move(state));
 }
 
