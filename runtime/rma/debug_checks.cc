@@ -291,12 +291,14 @@ bool DebugChecks::close(AccessLog::Token token) {
 }
 
 void DebugChecks::completed(uint32_t slot, uint32_t generation) {
+  notice_handlers();
   const AccessLog::Token token = AccessLog::of_future(slot, generation);
   // A future without an access is that of a collective.
   if (!accesses_.is_open(token) || close(token)) learnt();
 }
 
 void DebugChecks::source_free(uint32_t slot, uint32_t generation) {
+  notice_handlers();
   accesses_.release_memory(AccessLog::of_future(slot, generation),
                            [this](const OpenAccess& access) { conclude(access); });
 }
@@ -314,6 +316,7 @@ void DebugChecks::fenced() {
 }
 
 void DebugChecks::settle() {
+  notice_handlers();
   bool fetched = false;
   for (const AccessLog::Token token : accesses_.tokens()) {
     if (!AccessLog::is_future(token)) continue;
@@ -329,10 +332,12 @@ void DebugChecks::settle() {
 // --- what others have told -----------------------------------------------------------------------
 
 void DebugChecks::learnt() {
+  notice_handlers();
   accesses_.release_observable([this](const OpenAccess& access) { conclude(access); });
 }
 
-// A handler may have changed what puts read, as soon as it knew them to be complete.
+// Before anything is concluded: a handler may have changed what puts read, as soon as it knew them
+// to be complete.
 void DebugChecks::notice_handlers() {
   const uint64_t ran = state_.messages.program_handlers();
   if (std::exchange(handlers_, ran) == ran) return;

@@ -60,6 +60,7 @@ TEST_P(HappensBefore, PingPong) {
       if (context.rank_me() == 0) context.wait_signal(mine, round);
       EXPECT_EQ(context.local(mine)[11], round);
     }
+    context.barrier();  // the last put still reads
   });
 }
 
@@ -74,6 +75,7 @@ TEST_P(HappensBefore, RoundAndRound) {
       rput_strided_signal<1>(context, data.data(), {16}, next + 8, {16}, {2}, next, round);
       if (context.rank_me() == 0) context.wait_signal(mine, round);
     }
+    context.barrier();
   });
 }
 
@@ -95,6 +97,7 @@ TEST_P(HappensBefore, ARingOfSlotsWithCredits) {
         context.rput_signal<uint64_t>(nullptr, theirs, 0, theirs, item);
       }
     }
+    context.barrier();
   });
 }
 
@@ -179,6 +182,7 @@ TEST_P(HappensBefore, FlagsThatAreLookedAtAfterProgress) {
       context.rput_signal(&data, theirs + 8, 1, theirs, round);
       if (context.rank_me() == 0) wait_for(round);
     }
+    context.barrier();
   });
 }
 
