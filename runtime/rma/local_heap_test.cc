@@ -67,14 +67,15 @@ TEST_P(LocalMemory, IsReachedByOthersAndLeavesArraysSymmetric) {
   on_ranks(3, [](Context& context) {
     const auto slots = context.new_symmetric_array<global_ptr<uint64_t>>(1);
     ASSERT_TRUE(slots.ok());
-    const size_t count = 100 * (context.rank_me() + 1);
+    const size_t count = size_t{100} * (context.rank_me() + 1);
     std::vector<global_ptr<uint64_t>> spare;
     for (rank_t i = 0; i < context.rank_me(); ++i) {
       spare.push_back(*context.allocate_local<uint64_t>(1000));
     }
     const auto mine = context.allocate_local<uint64_t>(count);
     ASSERT_TRUE(mine.ok()) << mine.error().message();
-    for (size_t i = 0; i < count; ++i) context.local(*mine)[i] = context.rank_me() * 1000 + i;
+    for (size_t i = 0; i < count; ++i)
+      context.local(*mine)[i] = uint64_t{1000} * context.rank_me() + i;
     *context.local(*slots) = *mine;
     const auto later = context.new_symmetric_array<uint64_t>(10);
     ASSERT_TRUE(later.ok());
