@@ -22,12 +22,13 @@ bool counts(const experiment::SampleSeries& series) {
   return series.verified && !series.values.empty();
 }
 
-// The series of points that enough runs measured. Where runs were cut down to the coarse grid, or
-// failed verification, what only some of them measured would give parameters of too few runs.
+// How many runs must have measured a point.
 uint32_t runs_needed(const FitInput& input) {
-  return std::clamp(input.runs, kMinRunsForProvisional, kMinRunsForIntervals);
+  return input.runs < kMinRunsForIntervals ? kMinRunsForProvisional : kMinRunsForIntervals;
 }
 
+// The series of points that enough runs measured. Where runs were cut down to the coarse grid, or
+// failed verification, what only some of them measured would give parameters of too few runs.
 std::vector<experiment::SampleSeries> usable_series(const FitInput& input) {
   std::map<std::string, std::set<uint32_t>> runs_of_point;
   for (const auto& series : input.series) {
