@@ -1,7 +1,5 @@
 #include "suites/worker/describe.h"
 
-#include <stripline/context.h>
-
 #include "optimizer/experiment/json.h"
 #include "runtime/fabric/emulated/profile.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
@@ -19,9 +17,7 @@ constexpr uint32_t kMostRanks = 1 << 16;
 // How many ranks of a campaign this host has room for at once; 0: for none.
 uint32_t ranks_with_room() {
   const machine::HostRoom room = machine::HostRoom::read();
-  machine::JobPlan plan;
-  const auto options = Options::from_environment();
-  plan.segment_bytes = options.ok() ? options->segment_bytes : Options{}.segment_bytes;
+  machine::JobPlan plan = machine::plan_job(1, {});
   uint32_t fits = 0;
   for (uint32_t step = kMostRanks; step > 0; step /= 2) {
     plan.ranks = fits + step;
