@@ -46,8 +46,8 @@ std::optional<std::string> unmet_requirement(const Experiment& experiment,
            surroundings.fabric + "' stands between all ranks; take a fabric such as tcp";
   }
   if (needs_progress_thread(experiment)) {
-    return what + "needs ranks that a thread can serve, which those of '" + surroundings.fabric +
-           "' are not; take a fabric such as tcp";
+    return what + "needs a thread that serves ranks, and no thread can serve those of '" +
+           surroundings.fabric + "'; take a fabric such as tcp";
   }
   return std::nullopt;
 }

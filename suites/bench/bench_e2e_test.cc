@@ -153,7 +153,7 @@ TEST_F(Bench, UsageErrorsSayWhatToDo) {
                "opteron-vapi");
   expect_usage({"run", "micro.latency", "--runs", "1", "-n", "1", "--fabric", kEmulated, "--clock",
                 "virtual"},
-               "set their number with -n");
+               "ranks, not 1");
   expect_usage({"run", "kernel.matvec", "--runs", "1", "--variant", "tuned", "--fabric", kEmulated,
                 "--clock", "virtual"},
                "--model");
