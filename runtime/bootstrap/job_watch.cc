@@ -15,6 +15,9 @@ constexpr double kLooks = 20;
 constexpr double kShortestSeconds = 0.1;
 constexpr double kLongestSeconds = 2;
 
+/// Time between two looks that counts, on a host that is slow to let the launcher look.
+constexpr double kMostUnseenSeconds = 1;
+
 /// Groups of ranks that where() shows.
 constexpr size_t kMostLines = 40;
 
@@ -84,8 +87,8 @@ double JobWatch::interval_s() const {
 }
 
 std::optional<std::string> JobWatch::look(double now_s, std::span<const RankSight> ranks) {
-  const double passed_s =
-      looked_s_ ? std::min(std::max(now_s - *looked_s_, 0.0), 2 * interval_s()) : 0;
+  const double passed_s = looked_s_ ? std::max(now_s - *looked_s_, 0.0) : 0;
+  const double seen_s = std::min(passed_s, std::max(2 * interval_s(), kMostUnseenSeconds));
   looked_s_ = now_s;
   const bool all_stopped = std::ranges::all_of(ranks, &RankSight::stopped);
   bool stalled = std::ranges::any_of(ranks, &RankSight::waiting);
@@ -97,7 +100,7 @@ std::optional<std::string> JobWatch::look(double now_s, std::span<const RankSigh
     seen.waits = rank.waits;
     seen.same_s = same ? seen.same_s + passed_s : 0;
     if (!rank.stopped()) seen.stopped_s = 0;
-    if (rank.stopped() && !all_stopped) seen.stopped_s += passed_s;
+    if (rank.stopped() && !all_stopped) seen.stopped_s += seen_s;
     if (!lost && seen.stopped_s >= settings_.peer_timeout_s) lost = i;
     const bool out = rank.stage == RankSight::Stage::left || rank.stage == RankSight::Stage::ended;
     const bool held = rank.stopped() || rank.state == 't';
@@ -106,7 +109,7 @@ std::optional<std::string> JobWatch::look(double now_s, std::span<const RankSigh
     const bool sleeps = rank.stage == RankSight::Stage::joined && seen.idle;
     stalled = stalled && (out || held || (same && (rank.waiting() || sleeps)));
   }
-  stalled_s_ = stalled ? stalled_s_ + passed_s : 0;
+  stalled_s_ = stalled ? stalled_s_ + seen_s : 0;
   if (!lost) return std::nullopt;
   const std::string pid = std::to_string(ranks[*lost].pid);
   return "rank " + std::to_string(first_rank_ + *lost) + " has been stopped for " +

@@ -54,8 +54,9 @@ struct RankSight {
   bool waiting() const { return in_job() && (waits & 1) != 0; }
 };
 
-/// Times are seconds on any clock that does not go back. Between two looks at most twice
-/// interval_s() counts: a launcher that was stopped itself has seen nothing.
+/// Times are seconds on any clock that does not go back. Of the time between two looks, at most a
+/// second or twice interval_s() counts against ranks: a launcher that was stopped itself has seen
+/// nothing.
 class JobWatch {
  public:
   /// `first_rank` is the number of the first of `ranks`, for messages.
