@@ -182,6 +182,12 @@ bool measures_network(const Experiment& experiment) {
   });
 }
 
+// Without the others a model has fewer sections; without these it is none.
+std::vector<Experiment> of_the_network(std::vector<Experiment> experiments) {
+  std::erase_if(experiments, [](const Experiment& e) { return !measures_network(e); });
+  return experiments;
+}
+
 // Of the ways between ranks of a node, those that are asked for.
 void restrict_ways(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
   for (Experiment& experiment : experiments) {
@@ -286,7 +292,8 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   // Samples that are asked for by name and fed to no model are all wanted.
   const auto coarse = plan.feeds_model ? prune(pruned, grids.core) : pruned;
   const auto core = grid_points(coarse);
-  const auto least = plan.feeds_model ? grid_points(prune(coarse, grids.least)) : core;
+  const auto least =
+      plan.feeds_model ? grid_points(prune(of_the_network(coarse), grids.least)) : core;
   const auto core_rest = without(core, least);
   const auto rest = without(points, core);
   plan.least_points = static_cast<uint32_t>(least.size());

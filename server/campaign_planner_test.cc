@@ -195,6 +195,19 @@ TEST(CampaignPlanner, AModelNeedsANetwork) {
   EXPECT_TRUE(plan({.fabric = "tcp", .ranks = 1, .experiments = {"micro.compute"}}, offers));
 }
 
+TEST(CampaignPlanner, TheCoarsestGridIsOfTheNetworkAlone) {
+  std::vector<NodeOffer> offers{offer("a"), offer("b")};
+  for (NodeOffer& one : offers) {
+    one.experiments.push_back(
+        declared("micro.pack", {powers("bytes", "B", 8, 64)}, {"all"}, {"pack.pack"}));
+  }
+  const auto planned = *plan({.fabric = "tcp"}, offers);
+  EXPECT_TRUE(experiments_of(planned.runs[0]).contains("micro.pack"));
+  for (uint32_t i = 0; i < planned.least_points; ++i) {
+    EXPECT_NE(planned.runs[0].points[i].experiment, "micro.pack");
+  }
+}
+
 TEST(CampaignPlanner, NamedExperimentsAreRefusedForWhatTheyNeed) {
   std::vector<NodeOffer> offers{offer("a"), offer("b")};
   for (NodeOffer& one : offers) {
