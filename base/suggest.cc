@@ -41,7 +41,7 @@ std::optional<std::string> nearest(std::string_view text, const std::vector<std:
 
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& choices) {
   const auto guess = nearest(text, choices);
-  return guess ? "; did you mean '" + *guess + "'?" : std::string();
+  return guess ? " (did you mean '" + *guess + "'?)" : std::string();
 }
 
 }  // namespace stripline

@@ -16,7 +16,7 @@ size_t edit_distance(std::string_view a, std::string_view b);
 /// than half of the characters, or a choice that begins with `text`.
 std::optional<std::string> nearest(std::string_view text, const std::vector<std::string>& choices);
 
-/// "; did you mean 'tcp'?", to go on with in a message that names `text`; empty if nothing is near.
+/// " (did you mean 'tcp'?)", for after `text` in a message; empty if nothing is near.
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& choices);
 
 }  // namespace stripline

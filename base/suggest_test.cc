@@ -16,7 +16,7 @@ TEST(Suggest, FindsWhatWasMeant) {
   EXPECT_EQ(nearest("banch", commands), "bench");
   EXPECT_EQ(nearest("zebra", commands), std::nullopt);
   EXPECT_EQ(nearest("x", commands), std::nullopt);
-  EXPECT_EQ(did_you_mean("campain", commands), "; did you mean 'campaign'?");
+  EXPECT_EQ(did_you_mean("campain", commands), " (did you mean 'campaign'?)");
   EXPECT_EQ(did_you_mean("zebra", commands), "");
 }
 

@@ -170,6 +170,11 @@ struct FakeModels final : v1::Models::Service {
     }
     return grpc::Status::OK;
   }
+  grpc::Status ListModels(grpc::ServerContext*, const v1::ListModelsRequest*,
+                          v1::ListModelsResponse* response) override {
+    response->add_models()->set_name("models/example");
+    return grpc::Status::OK;
+  }
   void serve(std::string new_data, std::string new_sha256) {
     const std::lock_guard lock(mutex);
     data = std::move(new_data);
@@ -422,6 +427,13 @@ TEST_F(CommandsTest, FetchWritesChecksAndRecognisesWhatIsCurrent) {
   EXPECT_EQ(read(file), models_.data);
   EXPECT_EQ(run(ModelFetch{"models/example", file.string()}), kExitOk);
   EXPECT_TRUE(printed("is current"));
+}
+
+TEST_F(CommandsTest, AModelThatIsNotThereNamesTheNearestOne) {
+  EXPECT_EQ(run(ModelFetch{"models/exampel", (folder_ / "m").string()}), kExitUsage);
+  EXPECT_TRUE(complained("did you mean 'example'?")) << err_;
+  EXPECT_EQ(run(ModelShow{"zebra"}), kExitUsage);
+  EXPECT_FALSE(complained("did you mean")) << err_;
 }
 
 TEST_F(CommandsTest, FetchAndExportWriteToStandardOutput) {

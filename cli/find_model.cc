@@ -1,10 +1,13 @@
 #include "cli/find_model.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <vector>
 
+#include "base/suggest.h"
 #include "cli/names.h"
-#include "cli/service.h"
 #include "optimizer/model/model_json.h"
+#include "stripline/v1/models.pb.h"
 
 namespace stripline::cli {
 
@@ -17,8 +20,21 @@ Result<model::TunedModel> find_model(const Global& global, const std::string& so
   }
   STRIPLINE_ASSIGN_OR_RETURN(const std::string name, model_resource(source));
   Service service(global);
-  STRIPLINE_ASSIGN_OR_RETURN(const FetchedModel fetched, service.fetch_model(name, ""));
-  return model::parse_model(fetched.data, fetched.version);
+  const Result<FetchedModel> fetched = service.fetch_model(name, "");
+  if (!fetched.ok()) return with_nearest_model(service, name, fetched.error());
+  return model::parse_model(fetched->data, fetched->version);
+}
+
+Error with_nearest_model(Service& service, const std::string& name, const Error& error) {
+  constexpr int kMostNames = 1000;
+  if (error.code() != ErrorCode::not_found) return error;
+  const auto models = service.list_models(kMostNames, "");
+  if (!models.ok()) return error;
+  std::vector<std::string> names;
+  for (const v1::Model& model : models->models()) names.push_back(short_name(model.name()));
+  const std::string wanted = model_segment(name);
+  if (std::ranges::find(names, wanted) != names.end()) return error;
+  return {error.code(), error.message() + did_you_mean(wanted, names)};
 }
 
 }  // namespace stripline::cli

@@ -5,11 +5,16 @@
 
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/service.h"
 #include "optimizer/model/tuned_model.h"
 
 namespace stripline::cli {
 
 /// The model behind "FILE|NAME": a file if there is one or it looks like one, else the server's.
 Result<model::TunedModel> find_model(const Global& global, const std::string& source);
+
+/// `error`, which the server gave for the model `name`; if there is none of the name, with the
+/// nearest one that there is.
+Error with_nearest_model(Service& service, const std::string& name, const Error& error);
 
 }  // namespace stripline::cli

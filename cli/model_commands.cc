@@ -62,7 +62,7 @@ int list_versions(const Global& global, const std::string& name) {
   std::string token;
   do {
     const auto page = service.list_model_versions(name, kPageSize, token);
-    if (!page.ok()) return print_error(page.error());
+    if (!page.ok()) return print_error(with_nearest_model(service, name, page.error()));
     for (const v1::ModelVersion& version : page->versions()) {
       if (global.json) {
         print(json_line(version));
@@ -136,7 +136,9 @@ int run(const Global& global, const ModelFetch& command) {
   }
   Service service(global);
   const auto fetched = service.fetch_model(command.name, have->value_or(""));
-  if (!fetched.ok()) return print_error(fetched.error());
+  if (!fetched.ok()) {
+    return print_error(with_nearest_model(service, command.name, fetched.error()));
+  }
   const auto report = [&](const std::string& what, bool changed) {
     if (!fetched->withdrawn.empty()) {
       print_note("stripline: warning: " + short_name(fetched->version) +
