@@ -74,6 +74,14 @@ std::optional<std::string> stray_argument(const CLI::App& program, const Chosen&
          (hint.empty() ? std::string() : "; " + std::string(hint));
 }
 
+// CLI11 counts: "--fabric: 1 required F missing".
+std::string mistake_text(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const bool no_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr &&
+                        text.find(" required ") != std::string::npos;
+  return no_value ? text.substr(0, text.find(':')) + " needs a value" : text;
+}
+
 bool asks_for_text(const CLI::ParseError& error) {
   return error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
 }
@@ -139,7 +147,8 @@ CommandLineEnd command_line_end(const CLI::App& app, const CLI::ParseError& erro
   }
   end.exit_code = kExitUsage;
   const Chosen chosen = chosen_command(app);
-  end.err = usage_line(chosen.name, stray_argument(app, chosen, stray).value_or(error.what()));
+  end.err =
+      usage_line(chosen.name, stray_argument(app, chosen, stray).value_or(mistake_text(error)));
   return end;
 }
 

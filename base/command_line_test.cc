@@ -88,6 +88,11 @@ TEST(CommandLine, UnknownOptionsComeBeforeWhatElseIsWrong) {
             std::string::npos);
 }
 
+TEST(CommandLine, AValueThatIsMissingIsSaidSo) {
+  EXPECT_EQ(mistake({"--fabric"}),
+            "example: error: --fabric needs a value; see 'example --help'\n");
+}
+
 TEST(CommandLine, UnknownCommandsAndArgumentsAreNamed) {
   EXPECT_NE(mistake({"--fabric", "tcp", "maesure"}).find("did you mean 'example measure'?"),
             std::string::npos);
