@@ -18,6 +18,9 @@ constexpr std::array kVariables = {
              "ranks of one node reach each other by mapped memory, cma or network"},
     Variable{"STRIPLINE_TUNING", "", "in place of the model's choices: NAME=VALUE,..."},
     Variable{"STRIPLINE_SEGMENT_BYTES", "256M", "shared memory of each rank, with suffix K, M, G"},
+    Variable{
+        "STRIPLINE_POPULATE", "0",
+        "1: the segment's pages are made when the job starts, not when they are first touched"},
     Variable{"STRIPLINE_SEED", "0", "seed of the jitter of emulated fabrics"},
     Variable{"STRIPLINE_ADDRESS", "", "IP address of this host to communicate from"},
     Variable{"STRIPLINE_IFACE", "", "network interface to communicate through"},

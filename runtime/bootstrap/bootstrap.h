@@ -64,6 +64,10 @@ class Bootstrap {
   /// Whether who started the ranks notices when one of their processes is stopped.
   virtual bool notices_stopped() const { return false; }
 
+  /// Whether who started the ranks has made sure of room for the segments of all of them on this
+  /// host, or was told that it does not matter.
+  virtual bool room_is_known() const { return false; }
+
   /// The fibers that this rank is one of; null if it is none.
   virtual fabric::Crew* crew() { return nullptr; }
 };

@@ -39,6 +39,8 @@ class SingleProcess final : public Bootstrap {
   bool report_failure(const Error&) override { return false; }
   void left() override {}
   JsonChannel* control() override { return nullptr; }
+  // There is one segment, and who allocates it looks whether it fits.
+  bool room_is_known() const override { return true; }
 
  private:
   std::string job_id_;
@@ -87,6 +89,9 @@ class Launched final : public Bootstrap {
   JsonChannel* control() override { return &channel_; }
 
   OperationMemory* operation_memory() override { return records_.own; }
+
+  // What starts ranks so asks machine::check_host() before.
+  bool room_is_known() const override { return true; }
 
   // Who hands down records reads them (JobWatch).
   bool notices_stopped() const override { return records_.own != nullptr; }

@@ -344,6 +344,9 @@ struct OpenOptions {
   Rank ranks = 1;
   std::string job_id;  ///< unique per job and host; names shared memory
   size_t segment_bytes = 0;
+  /// Whether the segment's pages are made at once, or when they are first touched. An emulated
+  /// fabric's always are: /dev/shm may be full by then.
+  bool populate = true;
   uint64_t seed = 0;  ///< jitter of the emulated fabric
   /// As far as the host permits; else the network. The emulated fabric stands between all ranks.
   SameNode same_node = SameNode::network;

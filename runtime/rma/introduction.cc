@@ -25,6 +25,7 @@ void note_program_options(const Options& options, std::vector<Setting>& settings
   note("STRIPLINE_MODEL", options.model_path != expected.model_path, options.model_path);
   note("STRIPLINE_SEGMENT_BYTES", options.segment_bytes != expected.segment_bytes,
        std::to_string(options.segment_bytes));
+  note("STRIPLINE_POPULATE", options.populate != expected.populate, options.populate ? "1" : "0");
   note("STRIPLINE_SEED", options.seed != expected.seed, std::to_string(options.seed));
   note("STRIPLINE_DEBUG", options.debug != expected.debug, options.debug ? "1" : "0");
   note("STRIPLINE_SAME_NODE", options.same_node != expected.same_node, options.same_node);

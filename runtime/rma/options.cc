@@ -66,6 +66,7 @@ Result<Options> Options::from_environment() {
                    "STRIPLINE_SEED='" + std::string(text) + "' is not a non-negative integer");
     }
   }
+  STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_POPULATE", options.populate));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_DEBUG", options.debug));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_GUARD", options.guard));
   STRIPLINE_RETURN_IF_ERROR(read_switch("STRIPLINE_LOAD_ESTIMATION", options.load_estimation));

@@ -25,6 +25,7 @@
 #include "suites/arrays/pointer_costs.h"
 #include "suites/arrays/triad.h"
 #include "suites/bench/text_table.h"
+#include "suites/join_to_measure.h"
 #include "suites/results/markdown.h"
 
 namespace stripline::suites::arrays {
@@ -202,7 +203,7 @@ Result<bool> measure_pointers(Context& ctx, const Order& order) {
 }
 
 int run(const Order& order) {
-  auto context = Context::init();
+  auto context = suites::join_to_measure();
   if (!context.ok()) return report(context.error());
   Context& ctx = **context;
   bool good = true;

@@ -9,6 +9,7 @@
 #include <stripline/team.h>
 
 #include "suites/compare/collective_times.h"
+#include "suites/join_to_measure.h"
 
 namespace {
 
@@ -76,7 +77,7 @@ class Ours {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto context = stripline::Context::init();
+  const auto context = stripline::suites::join_to_measure();
   if (!context.ok()) return stripline::report(context.error());
   const int repetitions = argc > 1 ? std::atoi(argv[1]) : 500;
   Ours ours(**context, argc > 2 && std::string_view(argv[2]) == "segment");

@@ -28,6 +28,7 @@
 #include "runtime/fabric/fabric.h"
 #include "runtime/fabric/network_place.h"
 #include "runtime/rma/context_state.h"
+#include "suites/join_to_measure.h"
 #include "suites/nodes.h"
 #include "suites/switches/switch_tree.h"
 
@@ -209,7 +210,7 @@ int main(int argc, char** argv) {
   if (const auto end = read_command_line(app, argc, argv)) return *end;
   // What an earlier run found, or half of it, is no reason not to find it anew. No threads yet.
   ::unsetenv("STRIPLINE_SWITCHES_FILE");  // NOLINT(concurrency-mt-unsafe)
-  auto joined = Context::init();
+  auto joined = join_to_measure();
   if (!joined.ok()) return report(joined.error());
   Context& context = **joined;
   const Nodes nodes = nodes_of(context);

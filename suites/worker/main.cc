@@ -21,6 +21,7 @@
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/fiber_group.h"
 #include "runtime/rma/context_state.h"
+#include "suites/join_to_measure.h"
 #include "suites/worker/assignment.h"
 #include "suites/worker/describe.h"
 
@@ -120,7 +121,7 @@ Status work(Context& context, const experiment::Assignment& assignment, JsonChan
 }
 
 int run_rank() {
-  auto context = Context::init();
+  auto context = join_to_measure();
   if (!context.ok()) return report(context.error());
   detail::ContextState& state = (*context)->state();
   JsonChannel* channel = state.bootstrap->control();

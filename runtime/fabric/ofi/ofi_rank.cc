@@ -53,24 +53,26 @@ Result<std::unique_ptr<Fabric>> OfiRank::open(const OpenOptions& options,
   STRIPLINE_ASSIGN_OR_RETURN(Endpoint endpoint,
                              Endpoint::open(*library, options.fabric, options.ranks, settings));
   std::unique_ptr<OfiRank> rank(new OfiRank(options, settings, std::move(endpoint)));
-  STRIPLINE_RETURN_IF_ERROR(rank->allocate(options.segment_bytes, options.same_node));
+  STRIPLINE_RETURN_IF_ERROR(rank->allocate(options));
   rank->find_atomics();
   rank->describe(options.fabric);
   STRIPLINE_ASSIGN_OR_RETURN(rank->address_.switches, switches_of_environment());
   return std::unique_ptr<Fabric>(std::move(rank));
 }
 
-Status OfiRank::allocate(size_t segment_bytes, SameNode same_node) {
+Status OfiRank::allocate(const OpenOptions& options) {
   const Limits& limits = endpoint_.limits();
-  const auto kind =
-      same_node == SameNode::mapped ? Segment::Kind::shared : Segment::Kind::exclusive;
-  STRIPLINE_ASSIGN_OR_RETURN(segment_, Segment::allocate(segment_bytes, kind));
+  const bool maps = options.same_node == SameNode::mapped;
+  STRIPLINE_ASSIGN_OR_RETURN(
+      segment_, Segment::allocate(options.segment_bytes,
+                                  maps ? Segment::Kind::shared : Segment::Kind::exclusive,
+                                  options.populate ? Pages::now : Pages::when_touched));
   // Rings carry all messages to a rank or none: they arrive in the order sent.
-  if (same_node == SameNode::mapped && settings_.message_bytes <= RingMemory::kLargest) {
+  if (maps && settings_.message_bytes <= RingMemory::kLargest) {
     // Without one, messages go through the provider.
     if (auto mailbox = Mailbox::create(ranks_); mailbox.ok()) mailbox_ = std::move(*mailbox);
   }
-  if (segment_bytes > 0) {
+  if (options.segment_bytes > 0) {
     STRIPLINE_ASSIGN_OR_RETURN(segment_registration_,
                                endpoint_.register_memory(segment_.bytes(), true));
   }

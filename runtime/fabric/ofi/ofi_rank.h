@@ -160,7 +160,7 @@ class OfiRank final : public Fabric, public Shortcuts {
   static constexpr double kNotNoted = -1;
 
   OfiRank(const OpenOptions& options, const Settings& settings, Endpoint endpoint);
-  Status allocate(size_t segment_bytes, SameNode same_node);
+  Status allocate(const OpenOptions& options);
   void describe(const std::string& fabric);
 
   // ofi_connect.cc

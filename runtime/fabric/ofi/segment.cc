@@ -54,7 +54,7 @@ Segment::~Segment() {
   if (base_ != nullptr) munmap(base_, mapped_);
 }
 
-Result<Segment> Segment::allocate(size_t bytes, Kind kind) {
+Result<Segment> Segment::allocate(size_t bytes, Kind kind, Pages pages) {
   Segment segment;
   segment.bytes_ = bytes;
   if (bytes == 0) return segment;
@@ -84,7 +84,7 @@ Result<Segment> Segment::allocate(size_t bytes, Kind kind) {
   segment.mapped_ = mapped;
   // Fewer faults and TLB misses; where huge pages are off, small ones do.
   if (mapped >= kHugePageBytes) madvise(base, mapped, MADV_HUGEPAGE);
-  if (!populate(segment.base_, mapped)) {
+  if (pages == Pages::now && !populate(segment.base_, mapped)) {
     return does_not_fit(bytes, "populating it: " + std::generic_category().message(errno));
   }
   return segment;

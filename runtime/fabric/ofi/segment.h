@@ -12,10 +12,19 @@
 
 namespace stripline::fabric::ofi {
 
+/// When the pages of a segment are made.
+enum class Pages {
+  /// At once: a job that does not fit fails when it starts and not in the middle, and no first
+  /// touch is slower than those after it.
+  now,
+  /// When they are first touched, so that what a program never uses costs neither memory nor time;
+  /// for those who know that there is room (base/job_memory.h).
+  when_touched,
+};
+
 /// Zeroed memory, aligned to pages and, if it is large enough for some, to huge pages (part of
-/// which would be small ones otherwise: gets of 64 KiB over shm took 7 % longer), whose pages are
-/// really there, so that a job that does not fit fails when it starts and not in the middle.
-/// Unmapped on destruction.
+/// which would be small ones otherwise: gets of 64 KiB over shm took 7 % longer). Unmapped on
+/// destruction.
 ///
 /// A shared one is a file without a name (memfd): it takes no room in /dev/shm, leaves nothing
 /// behind when the process is killed, and others of this user map it through /proc (same_node.h).
@@ -40,7 +49,8 @@ class Segment {
 
   /// A host that gives no such file gives an exclusive segment instead, whose file() is -1. Errors:
   /// resource_exhausted, with what is available and how to ask for less.
-  static Result<Segment> allocate(size_t bytes, Kind kind = Kind::exclusive);
+  static Result<Segment> allocate(size_t bytes, Kind kind = Kind::exclusive,
+                                  Pages pages = Pages::now);
 
   std::span<std::byte> bytes() const { return {base_, bytes_}; }
 

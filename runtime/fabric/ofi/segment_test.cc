@@ -24,6 +24,23 @@ TEST(SegmentTest, IsZeroedAlignedAndPresent) {
       std::ranges::all_of(segment->bytes(), [](std::byte value) { return value == std::byte{0}; }));
 }
 
+TEST(SegmentTest, PagesMayComeWhenTouched) {
+  constexpr size_t kBytes = size_t{8} << 20;
+  for (const auto kind : {Segment::Kind::exclusive, Segment::Kind::shared}) {
+    auto segment = Segment::allocate(kBytes, kind, Pages::when_touched);
+    ASSERT_TRUE(segment.ok()) << segment.error().message();
+    std::vector<unsigned char> present(kBytes / 4096);
+    const auto is_present = [](unsigned char page) { return (page & 1) != 0; };
+    ASSERT_EQ(mincore(segment->bytes().data(), kBytes, present.data()), 0);
+    EXPECT_TRUE(std::ranges::none_of(present, is_present));
+    segment->bytes().front() = std::byte{1};
+    ASSERT_EQ(mincore(segment->bytes().data(), kBytes, present.data()), 0);
+    EXPECT_TRUE(is_present(present.front()));
+    EXPECT_FALSE(is_present(present.back()));
+    EXPECT_EQ(segment->bytes().back(), std::byte{0});
+  }
+}
+
 TEST(SegmentTest, MayBeEmpty) {
   auto segment = Segment::allocate(0);
   ASSERT_TRUE(segment.ok());

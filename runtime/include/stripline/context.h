@@ -67,8 +67,12 @@ struct Options {
   std::string clock = "real";                ///< STRIPLINE_CLOCK
   std::string model_path;                    ///< STRIPLINE_MODEL; empty: no tuned model
   size_t segment_bytes = size_t{256} << 20;  ///< STRIPLINE_SEGMENT_BYTES, per rank
-  uint64_t seed = 0;                         ///< STRIPLINE_SEED, jitter of the emulated fabric
-  bool verbose = false;                      ///< STRIPLINE_VERBOSE: rank 0 shows ranks and settings
+  /// STRIPLINE_POPULATE: the pages of the segment are made when the job starts, as they are where
+  /// the launcher has not asked whether there is room for them (mpirun, srun). Else when they are
+  /// first touched: what a program does not use costs nothing.
+  bool populate = false;
+  uint64_t seed = 0;     ///< STRIPLINE_SEED, jitter of the emulated fabric
+  bool verbose = false;  ///< STRIPLINE_VERBOSE: rank 0 shows ranks and settings
   /// STRIPLINE_SAME_NODE: how ranks of one node reach each other's segments. "mapped": by loads and
   /// stores; "cma": the kernel copies from process to process; "network": through the fabric, as
   /// between nodes. What the host does not permit goes through the fabric.
