@@ -58,7 +58,8 @@ TEST(Launched, JoinsItsJobOnce) {
   EXPECT_NE(second.error().message().find("already initialised"), std::string::npos)
       << second.error().message();
   // The launcher has heard of nothing.
-  EXPECT_FALSE(JsonChannel(std::move(sockets->first)).read(0.01).ok());
+  const auto heard = JsonChannel(std::move(sockets->first)).read(0.01);
+  EXPECT_FALSE(heard.ok() && heard->has_value());
 }
 
 TEST_F(LaunchedRank, KnowsItsPlace) {

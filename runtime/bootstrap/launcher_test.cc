@@ -270,7 +270,7 @@ TEST(LocalJob, TimeLimitEndsRanksThatIgnoreSigterm) {
   const auto start = Clock::now();
   const JobOutcome outcome = run_job(job);
   EXPECT_EQ(outcome.exit_code, kExitTimeout);
-  EXPECT_NE(outcome.message.find("time limit of 0.3 s"), std::string::npos) << outcome.message;
+  EXPECT_NE(outcome.message.find("time limit of 300 ms"), std::string::npos) << outcome.message;
   EXPECT_LT(seconds_since(start), 20);
 }
 
