@@ -1,7 +1,7 @@
 // The exchange of ghost cells between ranks that hold the parts of a regular grid.
 //
-//   // 64 x 64 x 64 cells on each of 2 x 2 x 2 ranks, one layer of ghosts, edges and corners as
-//   well: auto halo = stripline::halo_exchange<double, 3>::create(
+//   // 64 x 64 x 64 cells on each of 2 x 2 x 2 ranks, one layer of ghosts, with edges and corners:
+//   auto halo = stripline::halo_exchange<double, 3>::create(
 //       ctx, {.interior = {64, 64, 64}, .width = {1, 1, 1}, .grid = {2, 2, 2},
 //             .neighbours = stripline::halo_neighbours::all});
 //   if (!halo.ok()) return stripline::report(halo.error());

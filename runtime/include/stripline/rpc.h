@@ -10,8 +10,8 @@
 //       },
 //       array, 0.5);
 //   size_t count = above.wait();
-//   stripline::rpc_ff(ctx, 3, [](uint32_t from) { ++heard_of[from]; }, ctx.rank_me());  // no
-//   answer
+//   // Without an answer:
+//   stripline::rpc_ff(ctx, 3, [](uint32_t from) { ++heard_of[from]; }, ctx.rank_me());
 //
 // The function is a lambda or another function object of this program (or of a library that all
 // ranks have loaded). What it captures, and its arguments, are copied to the target:
