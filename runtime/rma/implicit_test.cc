@@ -385,7 +385,8 @@ TEST_F(ImplicitDeathTest, PutsAreChecked) {
                          const double value = 0;
                          context.rput_nbi(&value, global_ptr<double>(1, (8U << 20) - 4), 1);
                        }),
-              ::testing::ExitedWithCode(2), "rput of 8 bytes at offset 8388604 of rank 1 is out");
+              ::testing::ExitedWithCode(2),
+              "rput_nbi of 8 bytes at offset 8388604 of rank 1 is out");
 }
 
 TEST_F(ImplicitDeathTest, AccessToARankThatDoesNotExist) {
