@@ -1,4 +1,5 @@
-# Install rules and the exported CMake package: find_package(stripline) gives stripline::runtime.
+# Install rules, the exported CMake package (find_package(stripline) gives stripline::runtime) and
+# stripline.pc for pkg-config.
 # The package needs neither JSON nor libfabric nor gRPC headers; libfabric is loaded at run time.
 include(CMakePackageConfigHelpers)
 
@@ -28,6 +29,7 @@ install(DIRECTORY optimizer/access optimizer/cost optimizer/plan DESTINATION ${i
         FILES_MATCHING PATTERN "*.h" PATTERN "explain*.h" EXCLUDE PATTERN "nest_json.h" EXCLUDE
         PATTERN "*_fixture.h" EXCLUDE)
 
+add_dependencies(installed ${exported})
 install(TARGETS ${exported} EXPORT striplineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT striplineTargets NAMESPACE stripline::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/stripline)
@@ -39,6 +41,9 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/striplineConfigVersion.cmak
 install(FILES ${CMAKE_BINARY_DIR}/striplineConfig.cmake
               ${CMAKE_BINARY_DIR}/striplineConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/stripline)
+file(RELATIVE_PATH STRIPLINE_PREFIX_FROM_PC /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(${CMAKE_SOURCE_DIR}/cmake/stripline.pc.in ${CMAKE_BINARY_DIR}/stripline.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/stripline.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 # The README and the public headers say where more is to be read.
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})

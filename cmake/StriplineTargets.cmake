@@ -6,6 +6,8 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(stripline_options INTERFACE)
+# Who links the installed package compiles its headers, which are C++20.
+target_compile_features(stripline_options INTERFACE cxx_std_20)
 target_compile_options(stripline_options INTERFACE
   $<BUILD_INTERFACE:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Wsuggest-override -fno-math-errno>
   # Designated initializers leave the rest to the defaults on purpose.
@@ -53,12 +55,16 @@ function(stripline_clears_small_values target)
   endif()
 endfunction()
 
+# All that `cmake --install` installs: build it, and nothing is missing.
+add_custom_target(installed)
+
 # stripline_program(NAME SOURCES main.cc [DEPS ...]): an installed executable in bin/.
 function(stripline_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE stripline_options ${ARG_DEPS})
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  add_dependencies(installed ${name})
 endfunction()
 
 # stripline_test(NAME SOURCES a_test.cc [DEPS ...] [LABELS fast] [TIMEOUT seconds])

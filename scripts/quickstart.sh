@@ -36,8 +36,7 @@ done
 
 require_packages "${build_packages[@]}"
 echo "== building"
-configure_and_build release stripline stripline-server stripline-agent stripline-run \
-  stripline-bench stripline-worker stripline-doctor
+configure_and_build release installed
 bin=$repository/build/release/bin
 
 if [ -n "$keep" ]; then

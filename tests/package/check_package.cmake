@@ -1,4 +1,6 @@
-# Installs the build into WORK_DIR/prefix, builds the consumer against it, and runs two ranks of it.
+# Installs the build into WORK_DIR/prefix and uses it as its users would: the consumer and the first
+# program of docs/programming.md through find_package(), that program and all other C++ of the
+# documents (documents.awk) through pkg-config; and runs two ranks of each.
 file(REMOVE_RECURSE ${WORK_DIR})
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output
@@ -10,13 +12,64 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+function(run_ranks program)
+  run(${LAUNCHER} -n 2 --segment 20M --timeout 60 --fabric emulated:opteron-vapi --clock virtual --
+      ${program})
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+function(expect text)
+  if(NOT output MATCHES "${text}")
+    message(FATAL_ERROR "'${text}' is missing in:\n${output}")
+  endif()
+endfunction()
+
+function(build_with_cmake folder)
+  run(${CMAKE_COMMAND} -G Ninja -S ${folder} -B ${folder}/build
+      -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}")
+  run(${CMAKE_COMMAND} --build ${folder}/build)
+endfunction()
+
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
-run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE_DIR} -B ${WORK_DIR}/build -DCMAKE_BUILD_TYPE=Release
-    -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}")
-run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
-run(${LAUNCHER} -n 2 --segment 1M --timeout 60 --fabric emulated:opteron-vapi --clock virtual --
-    ${WORK_DIR}/build/neighbour)
-if(NOT output MATCHES "rank 0 sums 2000 from rank 1" OR NOT
-   output MATCHES "rank 1 sums 1000 from rank 0")
-  message(FATAL_ERROR "the consumer printed:\n${output}")
+
+file(COPY ${SOURCE_DIR}/consumer DESTINATION ${WORK_DIR})
+build_with_cmake(${WORK_DIR}/consumer)
+run_ranks(${WORK_DIR}/consumer/build/neighbour)
+expect("rank 0 sums 2000 from rank 1")
+expect("rank 1 sums 1000 from rank 0")
+
+set(documents ${WORK_DIR}/documents)
+file(MAKE_DIRECTORY ${documents}/program)
+file(GLOB pages RELATIVE ${ROOT_DIR} ${ROOT_DIR}/README.md ${ROOT_DIR}/docs/*.md)
+execute_process(COMMAND awk -v folder=${documents} -f ${SOURCE_DIR}/documents.awk ${pages}
+                WORKING_DIRECTORY ${ROOT_DIR} COMMAND_ERROR_IS_FATAL ANY)
+
+# The page's own lines for CMake, and for the command line.
+file(GLOB cmake_lists ${documents}/docs_programming_md-*.cmake)
+file(GLOB programs ${documents}/*.cc)
+list(REMOVE_ITEM programs ${documents}/fragments.cc)
+list(FILTER programs INCLUDE REGEX "docs_programming_md")
+list(LENGTH cmake_lists found)
+if(NOT found EQUAL 1 OR NOT programs)
+  message(FATAL_ERROR "docs/programming.md has no program with lines for CMake any more")
 endif()
+list(GET programs 0 program)
+file(COPY_FILE ${cmake_lists} ${documents}/program/CMakeLists.txt)
+file(COPY_FILE ${program} ${documents}/program/program.cc)
+build_with_cmake(${documents}/program)
+run_ranks(${documents}/program/build/program)
+
+set(ENV{PKG_CONFIG_PATH} ${WORK_DIR}/prefix/${LIBDIR}/pkgconfig)
+file(STRINGS ${documents}/commands commands)
+if(NOT commands)
+  message(FATAL_ERROR "no document says how to compile with pkg-config any more")
+endif()
+list(GET commands 0 command)
+file(GLOB programs ${documents}/*.cc)
+foreach(program IN LISTS programs)
+  # Optimising would take longer than all the rest.
+  string(REPLACE "-O2 program.cc -o program" "${CXX_FLAGS} -I ${SOURCE_DIR} ${program} -o ${program}.out"
+         compile "${command}")
+  run(sh -c "${compile}")
+  run_ranks(${program}.out)
+endforeach()
