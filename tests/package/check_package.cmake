@@ -1,6 +1,6 @@
 # Installs the build into WORK_DIR/prefix and uses it as its users would: the consumer and the first
 # program of docs/programming.md through find_package(), that program and all other C++ of the
-# documents (documents.awk) through pkg-config; and runs two ranks of each.
+# documents (documents.awk) through pkg-config; and runs each.
 file(REMOVE_RECURSE ${WORK_DIR})
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output
@@ -12,8 +12,8 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-function(run_ranks program)
-  run(${LAUNCHER} -n 2 --segment 20M --timeout 60 --fabric emulated:opteron-vapi --clock virtual --
+function(run_ranks ranks program)
+  run(${LAUNCHER} -n ${ranks} --segment 20M --timeout 60 --fabric emulated:opteron-vapi --clock virtual --
       ${program})
   set(output "${output}" PARENT_SCOPE)
 endfunction()
@@ -34,7 +34,7 @@ run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/prefix)
 
 file(COPY ${SOURCE_DIR}/consumer DESTINATION ${WORK_DIR})
 build_with_cmake(${WORK_DIR}/consumer)
-run_ranks(${WORK_DIR}/consumer/build/neighbour)
+run_ranks(2 ${WORK_DIR}/consumer/build/neighbour)
 expect("rank 0 sums 2000 from rank 1")
 expect("rank 1 sums 1000 from rank 0")
 
@@ -57,7 +57,7 @@ list(GET programs 0 program)
 file(COPY_FILE ${cmake_lists} ${documents}/program/CMakeLists.txt)
 file(COPY_FILE ${program} ${documents}/program/program.cc)
 build_with_cmake(${documents}/program)
-run_ranks(${documents}/program/build/program)
+run_ranks(2 ${documents}/program/build/program)
 
 set(ENV{PKG_CONFIG_PATH} ${WORK_DIR}/prefix/${LIBDIR}/pkgconfig)
 file(STRINGS ${documents}/commands commands)
@@ -71,5 +71,5 @@ foreach(program IN LISTS programs)
   string(REPLACE "-O2 program.cc -o program" "${CXX_FLAGS} -I ${SOURCE_DIR} ${program} -o ${program}.out"
          compile "${command}")
   run(sh -c "${compile}")
-  run_ranks(${program}.out)
+  run_ranks(4 ${program}.out)  # one fragment has a grid of 2 x 2
 endforeach()
