@@ -35,6 +35,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"model", "list"},
                                                           {"model", "show"},
                                                           {"model", "fetch"},
+                                                          {"model", "withdraw"},
                                                           {"explain", "loop"},
                                                           {"explain", "nest"},
                                                           {"explain", "call"},
