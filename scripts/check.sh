@@ -14,6 +14,8 @@
 #   scripts/check.sh simgrid         the emulated fat tree beside SimGrid's fluid model: a table of patterns
 #   scripts/check.sh neighbours      every system of the comparison with neighbours delivers right data,
 #                                    in two short launches of each kind
+#   scripts/check.sh libfabric DIR   what was built, with the libfabric in DIR (or DIR/lib) instead of the
+#                                    installed one: the doctor, and the tests that use a network
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -88,12 +90,29 @@ case ${1:-} in
     rm -rf build/neighbours
     scripts/compare_neighbours.sh build/release build/neighbours 2 1
     ;;
+  libfabric)
+    folder=${2:-}
+    [ -e "$folder/libfabric.so.1" ] || folder=$folder/lib
+    [ -e "$folder/libfabric.so.1" ] || {
+      echo "check.sh libfabric: neither '${2:-}' nor its lib has a libfabric.so.1" >&2
+      exit 2
+    }
+    [ -x build/release/bin/stripline-doctor ] || {
+      echo "check.sh libfabric: nothing is built in build/release; 'cmake --preset release' and 'cmake --build --preset release' build it" >&2
+      exit 2
+    }
+    LD_LIBRARY_PATH=$(realpath "$folder")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+    build/release/bin/stripline-doctor
+    ctest --preset release -j 2 --timeout 600 \
+      -R '^(ofi_.*|doctor|bootstrap|am|rma|sync|vis|array|litmus|loop)_test$'
+    ;;
   coverage)
     configure_and_build release fit_coverage
     build/release/bin/fit_coverage --seeds 1000
     ;;
   *)
-    sed -n '2,18s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,20s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -84,6 +84,9 @@ int run(std::vector<std::string> fabrics, bool json) {
   const auto providers = fabric::list_ofi_providers();
   std::vector<Finding> findings =
       judge_host(HostFacts::read(), providers.ok() && any_registering(*providers));
+  if (const auto version = fabric::ofi_version(); version.ok()) {
+    findings.push_back({.check = "libfabric", .detail = "version " + *version});
+  }
   for (Finding& finding : judge_providers(providers)) findings.push_back(std::move(finding));
   for (Finding& finding : exchanges) findings.push_back(std::move(finding));
 

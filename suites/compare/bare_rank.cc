@@ -28,13 +28,9 @@ Status check(int64_t code, const char* call) {
 
 }  // namespace
 
-Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t bytes) {
-  BareRank bare;
-  STRIPLINE_ASSIGN_OR_RETURN(bare.memory_, fabric::ofi::Segment::allocate(bytes));
-  bare.contexts_.resize(kContexts + 1);
-  const std::string provider = fabric::ofi::provider_of(fabric);
+Status BareRank::describe(const std::string& provider) {
   fi_info* hints = fi_allocinfo();
-  hints->caps = FI_MSG | FI_RMA | FI_ATOMIC;
+  hints->caps = FI_MSG | FI_RMA | (fabric::ofi::lacks_atomics(provider) ? 0 : FI_ATOMIC);
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
@@ -42,10 +38,30 @@ Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t
   hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
   const bool sockets = fabric::ofi::uses_sockets(provider);
-  const int found = fi_getinfo(FI_VERSION(1, 17), sockets ? "127.0.0.1" : nullptr, nullptr,
-                               sockets ? FI_SOURCE : 0, hints, &bare.info_);
+  fi_info* found = nullptr;
+  const int code = fi_getinfo(FI_VERSION(1, 17), sockets ? "127.0.0.1" : nullptr, nullptr,
+                              sockets ? FI_SOURCE : 0, hints, &found);
   fi_freeinfo(hints);
-  STRIPLINE_RETURN_IF_ERROR(check(found, ("fi_getinfo for provider '" + provider + "'").c_str()));
+  STRIPLINE_RETURN_IF_ERROR(check(code, ("fi_getinfo for provider '" + provider + "'").c_str()));
+  if (found->fabric_attr->prov_name == provider) {
+    info_ = found;
+    return {};
+  }
+  fi_freeinfo(found);
+  return Error(ErrorCode::unavailable, "libfabric offers no provider '" + provider + "'");
+}
+
+Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t bytes) {
+  BareRank bare;
+  STRIPLINE_ASSIGN_OR_RETURN(bare.memory_, fabric::ofi::Segment::allocate(bytes));
+  bare.contexts_.resize(kContexts + 1);
+  // That which the runtime takes.
+  Status described = Error(ErrorCode::unavailable, "no provider");
+  for (const std::string& provider : fabric::ofi::providers_of(fabric)) {
+    described = bare.describe(provider);
+    if (described.ok()) break;
+  }
+  STRIPLINE_RETURN_IF_ERROR(described);
   fi_info* info = bare.info_;
   STRIPLINE_RETURN_IF_ERROR(
       check(fi_fabric(info->fabric_attr, &bare.fabric_, nullptr), "fi_fabric"));

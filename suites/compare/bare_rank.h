@@ -53,6 +53,7 @@ class BareRank {
 
  private:
   BareRank() = default;
+  Status describe(const std::string& provider);
   template <typename Attempt>
   void post(const Attempt& attempt);
   void write(const std::byte* source, size_t offset, size_t bytes, uint64_t flags);

@@ -80,7 +80,7 @@ void OfiRank::find_atomics() {
   own_atomics_in_calls_ =
       served_in_calls(endpoint_.provider()) && !endpoint_.limits().automatic_progress;
   atomics_must_fetch_ = atomics_must_fetch(endpoint_.provider());
-  if (atomics_crash(endpoint_.provider())) return;
+  if (!endpoint_.limits().atomics || atomics_crash(endpoint_.provider())) return;
   for (size_t i = 0; i < kAtomicOps; ++i) {
     for (size_t j = 0; j < kAtomicTypes; ++j) {
       const auto op = static_cast<AtomicOp>(i);

@@ -37,6 +37,7 @@ Limits limits_of(const fi_info& info, const Settings& settings) {
   limits.virtual_addresses = (mode & FI_MR_VIRT_ADDR) != 0;
   limits.provider_keys = (mode & FI_MR_PROV_KEY) != 0;
   limits.endpoint_registration = (mode & FI_MR_ENDPOINT) != 0;
+  limits.atomics = (info.caps & FI_ATOMIC) != 0;
   limits.automatic_progress = info.domain_attr->data_progress == FI_PROGRESS_AUTO;
   // Pieces of private memory would have to be registered one by one.
   if (!limits.local_registration) {

@@ -56,6 +56,7 @@ struct Limits {
   bool provider_keys = false;          ///< FI_MR_PROV_KEY
   bool endpoint_registration = false;  ///< FI_MR_ENDPOINT: bind a region before it is enabled
   bool automatic_progress = false;
+  bool atomics = false;        ///< FI_ATOMIC
   bool notified_puts = false;  ///< of two pieces, with 32 bits for the target (FI_REMOTE_CQ_DATA)
 };
 

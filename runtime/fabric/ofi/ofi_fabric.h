@@ -23,8 +23,12 @@ struct ProviderInfo {
 /// that ask pay for it. Errors: unavailable if libfabric cannot be loaded.
 Result<std::vector<ProviderInfo>> list_ofi_providers();
 
-/// Opens options.fabric as a libfabric provider ("tcp" means "tcp;ofi_rxm", "net" "net;ofi_rxm",
-/// "verbs" "verbs;ofi_rxm", "udp" "udp;ofi_rxd"; other names are passed on as they are). The
+/// The version of the libfabric that is loaded, e.g. "1.17". Errors: as above.
+Result<std::string> ofi_version();
+
+/// Opens options.fabric as a libfabric provider ("tcp" means the provider's own reliable datagram
+/// endpoints where libfabric has them, else "tcp;ofi_rxm"; "net" "net;ofi_rxm", "verbs"
+/// "verbs;ofi_rxm", "udp" "udp;ofi_rxd"; other names are passed on as they are). The
 /// environment variables of docs/fabrics.md apply.
 Result<std::unique_ptr<Fabric>> open_ofi_fabric(const OpenOptions& options);
 

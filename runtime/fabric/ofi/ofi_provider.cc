@@ -23,11 +23,16 @@ struct LayeredName {
   std::string_view provider;
 };
 
-/// Providers whose own endpoints are not FI_EP_RDM, or lack atomics, with the layer that adds it.
+/// Providers whose own endpoints are not FI_EP_RDM, or were not always, with the layer that adds
+/// it.
 constexpr std::array<LayeredName, 4> kLayered = {{{"tcp", "tcp;ofi_rxm"},
                                                   {"net", "net;ofi_rxm"},
                                                   {"verbs", "verbs;ofi_rxm"},
                                                   {"udp", "udp;ofi_rxd"}}};
+
+/// Those that are preferred without it where they can do without. (net, an earlier form of the same
+/// endpoints, says that it has atomic operations and has none.)
+constexpr std::string_view kOwnEndpoints = "tcp";
 
 /// Fabrics a user may look for in vain; the list says so instead of leaving them out.
 constexpr std::array<std::string_view, 7> kWellKnown = {"tcp", "shm",  "verbs", "efa",
@@ -49,7 +54,7 @@ bool set_provider_name(fi_info* hints, const std::string& provider) {
 InfoList make_hints(const Library& library, const std::string& provider, bool automatic_progress) {
   InfoList hints(&library, library.allocate_info());
   if (hints.get() == nullptr || !set_provider_name(hints.get(), provider)) return {};
-  hints->caps = FI_MSG | FI_RMA | FI_ATOMIC;
+  hints->caps = FI_MSG | FI_RMA | (lacks_atomics(provider) ? 0 : FI_ATOMIC);
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
@@ -143,10 +148,24 @@ std::string join(const std::set<std::string>& names) {
   return text;
 }
 
-/// Entries whose name belongs to a layer or a utility and not to a network.
+/// Entries whose name belongs to a network, and not to a layer, a utility or what needs a layer.
 bool is_selectable(const std::string& provider) {
-  return !provider.empty() && !provider.starts_with("ofi_") && !provider.starts_with("off_") &&
-         provider_of(provider) == provider;
+  if (provider.empty() || provider.starts_with("ofi_") || provider.starts_with("off_"))
+    return false;
+  return std::ranges::count(providers_of(fabric_name_of(provider)), provider) > 0;
+}
+
+/// What libfabric offers of exactly this provider, for these hints; an empty list if nothing.
+/// `code` gets libfabric's answer.
+InfoList exactly(const Library& library, const std::string& provider, const std::string& node,
+                 const InfoList& hints, int& code) {
+  fi_info* found = nullptr;
+  code = library.get_info(node.empty() ? nullptr : node.c_str(), node.empty() ? 0 : FI_SOURCE,
+                          hints.get(), &found);
+  InfoList list(&library, found);
+  // A hint names providers loosely; what was returned must be the one asked for.
+  if (code == 0 && text_or_empty(list->fabric_attr->prov_name) == provider) return list;
+  return {};
 }
 
 std::string describe_usable(const fi_info& info) {
@@ -165,23 +184,47 @@ ProviderInfo describe_provider(const Library& library, const std::string& provid
   result.provider = provider;
   result.name = fabric_name_of(provider);
   const InfoList hints = make_hints(library, provider, false);
-  fi_info* found = nullptr;
-  const int code =
-      hints.get() != nullptr ? library.get_info(nullptr, 0, hints.get(), &found) : -FI_ENOMEM;
-  const InfoList list(&library, found);
-  result.usable = code == 0;
+  int code = -FI_ENOMEM;
+  InfoList list;
+  if (hints.get() != nullptr) list = exactly(library, provider, "", hints, code);
+  result.usable = list.get() != nullptr;
   result.detail = result.usable ? describe_usable(*list.get())
                                 : "does not offer " + missing_feature(library, provider);
   return result;
 }
 
+/// The first of a fabric's providers that can be used, with a word about the others that can; or
+/// why the last one cannot.
+ProviderInfo describe_fabric(const Library& library, const std::string& fabric) {
+  ProviderInfo result;
+  for (const std::string& provider : providers_of(fabric)) {
+    ProviderInfo one = describe_provider(library, provider);
+    if (!result.usable) {
+      result = std::move(one);
+    } else if (one.usable) {
+      result.detail += "; also --fabric '" + provider + "'";
+    }
+  }
+  result.name = fabric;
+  return result;
+}
+
+bool offers_any(const std::set<std::string>& offered, std::string_view fabric) {
+  return std::ranges::any_of(providers_of(fabric), [&](const std::string& provider) {
+    return offered.contains(provider);
+  });
+}
+
 }  // namespace
 
-std::string provider_of(std::string_view fabric) {
+std::vector<std::string> providers_of(std::string_view fabric) {
+  std::vector<std::string> providers;
+  if (fabric == kOwnEndpoints) providers.emplace_back(fabric);
   for (const LayeredName& name : kLayered) {
-    if (name.fabric == fabric) return std::string(name.provider);
+    if (name.fabric == fabric) providers.emplace_back(name.provider);
   }
-  return std::string(fabric);
+  if (providers.empty()) providers.emplace_back(fabric);
+  return providers;
 }
 
 std::string fabric_name_of(std::string_view provider) {
@@ -191,6 +234,8 @@ std::string fabric_name_of(std::string_view provider) {
   return std::string(provider);
 }
 
+bool lacks_atomics(std::string_view provider) { return provider == kOwnEndpoints; }
+
 bool uses_sockets(std::string_view provider) {
   const std::string_view core = provider.substr(0, provider.find(';'));
   return core == "tcp" || core == "net" || core == "udp" || core == "sockets";
@@ -198,20 +243,19 @@ bool uses_sockets(std::string_view provider) {
 
 Result<InfoList> choose_provider(const Library& library, const std::string& fabric,
                                  const Settings& settings) {
-  const std::string provider = provider_of(fabric);
+  const std::vector<std::string> providers = providers_of(fabric);
+  const std::string& provider = providers.back();
   STRIPLINE_ASSIGN_OR_RETURN(const std::string node, local_node(provider, settings));
-  const InfoList hints = make_hints(library, provider, settings.automatic_progress);
-  if (hints.get() == nullptr) return Error(ErrorCode::resource_exhausted, "out of memory");
-
-  fi_info* found = nullptr;
-  const int code = library.get_info(node.empty() ? nullptr : node.c_str(),
-                                    node.empty() ? 0 : FI_SOURCE, hints.get(), &found);
-  InfoList list(&library, found);
-  // A hint names providers loosely; what was returned must be the one asked for.
-  if (code == 0 && text_or_empty(list->fabric_attr->prov_name) == provider) return list;
+  int code = 0;
+  for (const std::string& one : providers) {
+    const InfoList hints = make_hints(library, one, settings.automatic_progress);
+    if (hints.get() == nullptr) return Error(ErrorCode::resource_exhausted, "out of memory");
+    InfoList list = exactly(library, one, node, hints, code);
+    if (list.get() != nullptr) return list;
+  }
 
   STRIPLINE_ASSIGN_OR_RETURN(const std::set<std::string> offered, offered_providers(library));
-  if (!offered.contains(provider)) {
+  if (!offers_any(offered, fabric)) {
     if (provider == "shm") {
       const uint64_t wanted = kShmProviderBytes * std::max(1U, std::thread::hardware_concurrency());
       STRIPLINE_RETURN_IF_ERROR(check_shared_memory(wanted, "The queues of libfabric's shm"));
@@ -226,7 +270,7 @@ Result<InfoList> choose_provider(const Library& library, const std::string& fabr
             "; libfabric offers on this host: " + join(names) + "; or use 'emulated:PROFILE'");
   }
   const std::string subject = "fabric '" + fabric + "' (provider " + provider + ")";
-  const ProviderInfo described = describe_provider(library, provider);
+  const ProviderInfo described = describe_fabric(library, fabric);
   if (!described.usable) {
     return Error(ErrorCode::unavailable, subject + " cannot be used: it " + described.detail +
                                              "; 'stripline doctor' shows those that can");
@@ -244,19 +288,27 @@ Result<InfoList> choose_provider(const Library& library, const std::string& fabr
 
 namespace stripline::fabric {
 
+Result<std::string> ofi_version() {
+  STRIPLINE_ASSIGN_OR_RETURN(const ofi::Library* library, ofi::Library::load());
+  return library->version_text();
+}
+
 Result<std::vector<ProviderInfo>> list_ofi_providers() {
   using namespace ofi;
   STRIPLINE_ASSIGN_OR_RETURN(const Library* library, Library::load());
   STRIPLINE_ASSIGN_OR_RETURN(const std::set<std::string> offered, offered_providers(*library));
-  std::vector<ProviderInfo> providers;
+  std::set<std::string> fabrics;
   for (const std::string& provider : offered) {
-    if (is_selectable(provider)) providers.push_back(describe_provider(*library, provider));
+    if (is_selectable(provider)) fabrics.insert(fabric_name_of(provider));
+  }
+  std::vector<ProviderInfo> providers;
+  for (const std::string& fabric : fabrics) {
+    providers.push_back(describe_fabric(*library, fabric));
   }
   for (const std::string_view fabric : kWellKnown) {
-    const std::string provider = provider_of(fabric);
-    if (offered.contains(provider)) continue;
+    if (offers_any(offered, fabric)) continue;
     providers.push_back({.name = std::string(fabric),
-                         .provider = provider,
+                         .provider = providers_of(fabric).back(),
                          .usable = false,
                          .detail = "not offered: no such device, or this libfabric was built "
                                    "without it"});
