@@ -13,6 +13,9 @@ namespace {
 // (Jacobson, Congestion avoidance and control, 1988).
 constexpr double kNewestWait = 1.0 / 8;
 
+// Answers in a row that nobody waits for until they are asked for again.
+constexpr uint32_t kForgetWaits = 8;
+
 // Whether a message asks its target for something that its sender may have asked for another way.
 bool asks_for_work(uint16_t handler) {
   switch (handler) {
@@ -88,13 +91,15 @@ size_t ActiveMessages::buffer_bytes_per_peer() const {
 }
 
 bool ActiveMessages::transmit(Rank target, uint16_t handler, Class kind,
-                              std::span<const std::byte> head, std::span<const std::byte> body) {
+                              std::span<const std::byte> head, std::span<const std::byte> body,
+                              bool ask) {
   Peer& peer = peers_[target];
-  const Header header{.handler = handler,
-                      .flags = static_cast<uint16_t>((kind == Class::reply ? kReplyFlag : 0) |
-                                                     peer.untold_delay << kDelayShift),
-                      .request_credits = static_cast<uint16_t>(peer.owed[0]),
-                      .reply_credits = static_cast<uint16_t>(peer.owed[1])};
+  const Header header{
+      .handler = handler,
+      .flags = static_cast<uint16_t>((kind == Class::reply ? kReplyFlag : 0) |
+                                     (ask ? kAskFlag : 0) | peer.untold_delay << kDelayShift),
+      .request_credits = static_cast<uint16_t>(peer.owed[0]),
+      .reply_credits = static_cast<uint16_t>(peer.owed[1])};
   std::byte* out = staging_.data();
   std::memcpy(out, &header, sizeof header);
   out += sizeof header;
@@ -106,36 +111,48 @@ bool ActiveMessages::transmit(Rank target, uint16_t handler, Class kind,
   peer.owed[0] -= header.request_credits;
   peer.owed[1] -= header.reply_credits;
   peer.untold_delay = kNoDelayCode;
+  if (peer.first_hold == kNone) peer.asks = false;
   if (handler != kCreditsOnly) {
     --peer.credits[static_cast<size_t>(kind)];
+    if (kind == Class::request) ++peer.requests;
     ++statistics_.sent;
   }
   return true;
 }
 
+void ActiveMessages::check_send(Rank target, uint32_t handler, size_t bytes) const {
+  if (target < peers_.size() && handler < handlers_.size() && handlers_[handler] &&
+      bytes <= max_payload_bytes_) [[likely]] {
+    return;
+  }
+  std::string why;
+  if (target >= peers_.size()) {
+    why = "the job has ranks 0 to " + std::to_string(peers_.size() - 1);
+  } else if (handler >= handlers_.size() || !handlers_[handler]) {
+    why = "no handler " + std::to_string(handler) + " is registered";
+  } else {
+    why = "a payload of " + std::to_string(bytes) +
+          " bytes exceeds am_max_bytes() = " + std::to_string(max_payload_bytes_) +
+          "; split it, or use rput";
+  }
+  fail_(
+      Error(ErrorCode::invalid_argument, "am_send to rank " + std::to_string(target) + ": " + why));
+}
+
 void ActiveMessages::send(Rank target, uint32_t handler, std::span<const std::byte> head,
                           std::span<const std::byte> body, fabric::Counter* out) {
-  if (target >= peers_.size() || handler >= handlers_.size() || !handlers_[handler] ||
-      head.size() + body.size() > max_payload_bytes_) {
-    std::string why;
-    if (target >= peers_.size()) {
-      why = "the job has ranks 0 to " + std::to_string(peers_.size() - 1);
-    } else if (handler >= handlers_.size() || !handlers_[handler]) {
-      why = "no handler " + std::to_string(handler) + " is registered";
-    } else {
-      why = "a payload of " + std::to_string(head.size() + body.size()) +
-            " bytes exceeds am_max_bytes() = " + std::to_string(max_payload_bytes_) +
-            "; split it, or use rput";
-    }
-    fail_(Error(ErrorCode::invalid_argument,
-                "am_send to rank " + std::to_string(target) + ": " + why));
-  }
+  check_send(target, handler, head.size() + body.size());
   const auto id = static_cast<uint16_t>(handler);
   program_messages_ += is_program(handler) ? 1 : 0;
   if (in_handler_) {
     send_from_handler(target, id, head, body, out);
-    return;
+  } else {
+    send_request(target, id, head, body, false);
   }
+}
+
+void ActiveMessages::send_request(Rank target, uint16_t handler, std::span<const std::byte> head,
+                                  std::span<const std::byte> body, bool ask) {
   Peer& peer = peers_[target];
   std::optional<fabric::Waiting> waiting;
   while (true) {
@@ -143,10 +160,87 @@ void ActiveMessages::send(Rank target, uint32_t handler, std::span<const std::by
       ++statistics_.credit_stalls;
       wait([&peer] { return peer.credits[0] > 0; });
     }
-    if (transmit(target, id, Class::request, head, body)) return;
+    if (transmit(target, handler, Class::request, head, body, ask)) return;
     if (!waiting) waiting.emplace(fabric_.wait_count());
     progress();
   }
+}
+
+void ActiveMessages::send_noted(Rank target, uint32_t handler, std::span<const std::byte> head,
+                                std::span<const std::byte> body, fabric::Counter& served) {
+  check_send(target, handler, head.size() + body.size());
+  Peer& peer = peers_[target];
+  const bool ask = peer.answers_at_once;
+  send_request(target, static_cast<uint16_t>(handler), head, body, ask);
+  // Credits come in only while progress is made, so that none of its own has come yet.
+  if (ask) peer.asked = peer.requests;
+  if (free_noted_ == kNone) {
+    free_noted_ = static_cast<uint32_t>(noted_.size());
+    noted_.emplace_back();
+  }
+  const uint32_t place = free_noted_;
+  free_noted_ = noted_[place].next;
+  noted_[place] = {.number = peer.requests, .served = &served};
+  (peer.first_noted == kNone ? peer.first_noted : noted_[peer.last_noted].next) = place;
+  peer.last_noted = place;
+  ++served.pending;
+  ++unasked_;
+  if (!peer.lists_noted) {
+    peer.lists_noted = true;
+    noting_.push_back(target);
+  }
+}
+
+void ActiveMessages::take_served(Peer& peer, uint32_t requests) {
+  peer.served += requests;
+  while (peer.first_noted != kNone && noted_[peer.first_noted].number <= peer.served) {
+    Noted& one = noted_[peer.first_noted];
+    --one.served->pending;
+    if (one.waited_for) {
+      peer.not_waited_for = 0;
+    } else {
+      --unasked_;
+      if (++peer.not_waited_for >= kForgetWaits) peer.answers_at_once = false;
+    }
+    const uint32_t next = one.next;
+    one.next = free_noted_;
+    free_noted_ = std::exchange(peer.first_noted, next);
+  }
+}
+
+// Null: for all.
+void ActiveMessages::ask_for(const fabric::Counter* served) {
+  for (size_t i = 0; i < noting_.size();) {
+    const Rank target = noting_[i];
+    Peer& peer = peers_[target];
+    if (peer.first_noted == kNone) {
+      peer.lists_noted = false;
+      noting_[i] = noting_.back();
+      noting_.pop_back();
+      continue;
+    }
+    ++i;
+    bool concerned = served == nullptr;
+    for (uint32_t one = peer.first_noted; one != kNone && !concerned; one = noted_[one].next) {
+      concerned = noted_[one].served == served;
+    }
+    if (concerned) ask_target(target);
+  }
+}
+
+void ActiveMessages::ask_target(Rank target) {
+  Peer& peer = peers_[target];
+  for (uint32_t one = peer.first_noted; one != kNone; one = noted_[one].next) {
+    if (noted_[one].waited_for) continue;
+    noted_[one].waited_for = true;
+    --unasked_;
+  }
+  peer.answers_at_once = true;
+  if (peer.asked >= noted_[peer.last_noted].number) return;
+  peer.asked = peer.requests;
+  if (transmit(target, kCreditsOnly, Class::request, {}, {}, true)) return;
+  peer.ask_unsent = true;
+  add_work(target);
 }
 
 void ActiveMessages::send_from_handler(Rank target, uint16_t handler,
@@ -161,7 +255,7 @@ void ActiveMessages::send_from_handler(Rank target, uint16_t handler,
   ++held_messages_;
   if (out != nullptr) ++out->pending;
   if (handler_class_ == Class::request) {
-    if (handler_hold_ == kNoHold) handler_hold_ = new_hold(handler_source_);
+    if (handler_hold_ == kNone) handler_hold_ = new_hold(handler_source_);
     ++holds_[handler_hold_].remaining;
   }
   Deferred& message = peer.deferred.emplace_back(Deferred{handler, handler_hold_, out, {}});
@@ -182,12 +276,20 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
   Peer& peer = peers_[source];
   peer.credits[0] += header.request_credits;
   peer.credits[1] += header.reply_credits;
+  if (header.request_credits > 0) take_served(peer, header.request_credits);
   if (const auto delay = static_cast<uint8_t>(header.flags >> kDelayShift); delay != kNoDelayCode) {
     peer.told_delay = delay;
     peer.delay_news = true;
   }
   if (header.reply_credits > 0 && !peer.deferred.empty()) add_work(source);
-  if (header.handler == kCreditsOnly) return;
+  const bool asks = (header.flags & kAskFlag) != 0;
+  if (header.handler == kCreditsOnly) {
+    if (asks) {
+      peer.asks = true;
+      give_back(source);
+    }
+    return;
+  }
   if (header.handler >= handlers_.size() || !handlers_[header.handler]) {
     fail_(Error(ErrorCode::invalid_argument,
                 "rank " + std::to_string(source) + " sent an active message for handler " +
@@ -199,12 +301,17 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
   handler_class_ = (header.flags & kReplyFlag) != 0 ? Class::reply : Class::request;
   handler_source_ = source;
   if (handler_class_ == Class::request && asks_for_work(header.handler)) note_wait(peer);
-  handler_hold_ = kNoHold;
+  handler_hold_ = kNone;
   program_handlers_ += is_program(header.handler) ? 1 : 0;
   handlers_[header.handler](source, message.subspan(sizeof header));
   in_handler_ = false;
   ++statistics_.served;
-  if (handler_hold_ == kNoHold) owe(source, handler_class_);
+  peer.asks = peer.asks || asks;
+  if (handler_class_ == Class::request) {
+    if (handler_hold_ == kNone) owe_request(source);
+  } else {
+    owe(source, Class::reply);
+  }
 }
 
 void ActiveMessages::note_wait(Peer& peer) {
@@ -226,7 +333,7 @@ void ActiveMessages::on_landed(Rank source, uint32_t tag) {
   in_handler_ = true;
   handler_class_ = Class::reply;
   handler_source_ = source;
-  handler_hold_ = kNoHold;
+  handler_hold_ = kNone;
   if (asks_for_work(static_cast<Landed>(kind))) note_wait(peers_[source]);
   landing_handlers_.at(kind)(source, tag % kLandingValues);
   in_handler_ = false;
@@ -234,21 +341,52 @@ void ActiveMessages::on_landed(Rank source, uint32_t tag) {
 }
 
 void ActiveMessages::owe(Rank source, Class kind) {
+  ++peers_[source].owed[static_cast<size_t>(kind)];
+  give_back(source);
+}
+
+// In the order of the requests.
+void ActiveMessages::owe_request(Rank source) {
   Peer& peer = peers_[source];
-  ++peer.owed[static_cast<size_t>(kind)];
-  if (!credits_due(peer)) return;
-  // Given back at once where possible: the sender may be waiting for it.
-  if (started_ && transmit(source, kCreditsOnly, Class::request, {}, {})) {
+  if (peer.last_hold != kNone) {
+    ++holds_[peer.last_hold].behind;
+  } else {
+    owe(source, Class::request);
+  }
+}
+
+// Everything that its handler sent is out.
+void ActiveMessages::release_hold(uint32_t hold) {
+  const Rank source = holds_[hold].source;
+  Peer& peer = peers_[source];
+  while (peer.first_hold != kNone && holds_[peer.first_hold].remaining == 0) {
+    const Hold& first = holds_[peer.first_hold];
+    peer.owed[0] += 1 + first.behind;
+    free_holds_.push_back(peer.first_hold);
+    peer.first_hold = first.next;
+  }
+  if (peer.first_hold == kNone) peer.last_hold = kNone;
+  give_back(source);
+}
+
+// Credits that are due: at once where possible, since the sender may be waiting for them.
+void ActiveMessages::give_back(Rank rank) {
+  Peer& peer = peers_[rank];
+  if (!credits_due(peer)) {
+    if (peer.first_hold == kNone) peer.asks = false;  // they are on their way
+    return;
+  }
+  if (started_ && transmit(rank, kCreditsOnly, Class::request, {}, {})) {
     ++statistics_.credit_messages;
   } else {
-    add_work(source);
+    add_work(rank);
   }
 }
 
 bool ActiveMessages::credits_due(const Peer& peer) const {
   // At half, one message serves many credits and the sender still holds the other half. A sender
   // that has none left is owed all of them, so this cannot strand it.
-  return peer.owed[0] >= std::max<uint32_t>(1, config_.request_credits / 2U) ||
+  return peer.owed[0] >= (peer.asks ? 1 : std::max<uint32_t>(1, config_.request_credits / 2U)) ||
          peer.owed[1] >= std::max<uint32_t>(1, config_.reply_credits / 2U);
 }
 
@@ -265,7 +403,10 @@ uint32_t ActiveMessages::new_hold(Rank source) {
   }
   const uint32_t hold = free_holds_.back();
   free_holds_.pop_back();
-  holds_[hold] = Hold{.source = source, .remaining = 0};
+  holds_[hold] = Hold{.source = source};
+  Peer& peer = peers_[source];
+  (peer.first_hold == kNone ? peer.first_hold : holds_[peer.last_hold].next) = hold;
+  peer.last_hold = hold;
   return hold;
 }
 
@@ -280,10 +421,11 @@ bool ActiveMessages::serve_peer(Rank rank) {
     if (message.out != nullptr) --message.out->pending;
     peer.deferred.pop_front();
     --held_messages_;
-    if (hold != kNoHold && --holds_[hold].remaining == 0) {
-      free_holds_.push_back(hold);
-      owe(holds_[hold].source, Class::request);
-    }
+    if (hold != kNone && --holds_[hold].remaining == 0) release_hold(hold);
+  }
+  if (peer.ask_unsent) {
+    if (!transmit(rank, kCreditsOnly, Class::request, {}, {}, true)) return false;
+    peer.ask_unsent = false;
   }
   if (credits_due(peer)) {
     if (!transmit(rank, kCreditsOnly, Class::request, {}, {})) return false;

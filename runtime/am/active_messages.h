@@ -20,6 +20,12 @@
 // Order: messages of the program to one target are served in the order sent; so are messages of
 // handlers to one target.
 //
+// Credits of requests come back in the order of the requests, also where one is held back: so many
+// as have come back, so many of the first ones are served. A message whose sender has to learn
+// nothing else therefore needs no answer (send_noted). Credits travel with what the target sends
+// anyway; whoever waits for them asks for them, with a message of its own or, where that is the
+// habit, with the message in question.
+//
 // Service delay. A rank learns from its fabric how long a message that asks for work (of the
 // program, of transfers of many regions, atomic operations, small puts) waited until it looked for
 // it. It smooths that by sender, and says so in whatever it sends there next.
@@ -126,6 +132,22 @@ class ActiveMessages final : public fabric::MessageSink {
   void send(Rank target, uint32_t handler, std::span<const std::byte> head,
             std::span<const std::byte> body, fabric::Counter* out = nullptr);
 
+  /// send() of a message whose handler sends nothing: `served` counts it until this rank learns
+  /// that the handler has run, which without ask() is when the target next sends something here, or
+  /// after some dozens of messages. Not inside of handlers.
+  void send_noted(Rank target, uint32_t handler, std::span<const std::byte> head,
+                  std::span<const std::byte> body, fabric::Counter& served);
+
+  /// To be called before waiting for `served` to drain, as often as one likes: the targets of its
+  /// messages are asked to say when they have served them. Never blocks.
+  void ask(const fabric::Counter& served) {
+    if (unasked_ > 0 && served.pending > 0) ask_for(&served);
+  }
+  /// The same for all noted messages.
+  void ask() {
+    if (unasked_ > 0) ask_for(nullptr);
+  }
+
   /// The largest payload. Valid after start().
   size_t max_payload_bytes() const { return max_payload_bytes_; }
 
@@ -229,14 +251,15 @@ class ActiveMessages final : public fabric::MessageSink {
 
   struct Header {
     uint16_t handler;
-    uint16_t flags;  // bit 0: reply; from bit 8: a delay code
+    uint16_t flags;  // bit 0: reply; bit 1: asks for credits; from bit 8: a delay code
     uint16_t request_credits;
     uint16_t reply_credits;
   };
   static_assert(sizeof(Header) == 8);
   static constexpr uint16_t kReplyFlag = 1;
+  static constexpr uint16_t kAskFlag = 2;
   static constexpr unsigned kDelayShift = 8;
-  static constexpr uint32_t kNoHold = std::numeric_limits<uint32_t>::max();
+  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
   // A message of a handler that could not go out yet.
   struct Deferred {
@@ -246,10 +269,21 @@ class ActiveMessages final : public fabric::MessageSink {
     std::vector<std::byte> payload;
   };
 
-  // A served request whose credit is held back until `remaining` deferred messages are out.
+  // A served request whose credit is held back until `remaining` deferred messages are out, and
+  // those of the requests behind it with it.
   struct Hold {
     Rank source = 0;
     uint32_t remaining = 0;
+    uint32_t behind = 0;
+    uint32_t next = kNone;  // of the same source
+  };
+
+  // A message of which `served` is to be told.
+  struct Noted {
+    uint64_t number = 0;  // among the requests to its target
+    fabric::Counter* served = nullptr;
+    bool waited_for = false;
+    uint32_t next = kNone;  // to the same target, or free
   };
 
   struct Peer {
@@ -257,6 +291,19 @@ class ActiveMessages final : public fabric::MessageSink {
     uint32_t owed[2] = {0, 0};     // by Class: what was served and not given back yet
     std::list<Deferred> deferred;
     bool has_work = false;  // listed in work_
+    uint32_t first_hold = kNone;
+    uint32_t last_hold = kNone;
+    bool asks = false;  // it wants the credits that it is owed
+    // Of the requests to it.
+    uint64_t requests = 0;
+    uint64_t served = 0;  // as far as it has said
+    uint32_t first_noted = kNone;
+    uint32_t last_noted = kNone;
+    uint64_t asked = 0;            // up to this one, it has been asked for all
+    bool ask_unsent = false;       // for lack of room
+    bool lists_noted = false;      // listed in noting_
+    bool answers_at_once = false;  // because answers were waited for lately
+    uint32_t not_waited_for = 0;   // in a row
     // How long its requests wait here, smoothed; negative: not known. And the code of that, until
     // it was told.
     float wait_s = -1;
@@ -272,11 +319,20 @@ class ActiveMessages final : public fabric::MessageSink {
     }
   }
   bool transmit(Rank target, uint16_t handler, Class kind, std::span<const std::byte> head,
-                std::span<const std::byte> body);
+                std::span<const std::byte> body, bool ask = false);
+  void check_send(Rank target, uint32_t handler, size_t bytes) const;
+  void send_request(Rank target, uint16_t handler, std::span<const std::byte> head,
+                    std::span<const std::byte> body, bool ask);
   void send_from_handler(Rank target, uint16_t handler, std::span<const std::byte> head,
                          std::span<const std::byte> body, fabric::Counter* out);
   void note_wait(Peer& peer);
   void owe(Rank source, Class kind);
+  void owe_request(Rank source);
+  void release_hold(uint32_t hold);
+  void give_back(Rank rank);
+  void take_served(Peer& peer, uint32_t requests);
+  void ask_for(const fabric::Counter* served);
+  void ask_target(Rank target);
   bool credits_due(const Peer& peer) const;
   bool serve_peer(Rank rank);
   bool flush_work();
@@ -297,10 +353,14 @@ class ActiveMessages final : public fabric::MessageSink {
   std::vector<Rank> work_;  // peers with something to send that only lacks room
   std::vector<Hold> holds_;
   std::vector<uint32_t> free_holds_;
+  std::vector<Noted> noted_;
+  uint32_t free_noted_ = kNone;
+  std::vector<Rank> noting_;  // targets that may have some
+  uint64_t unasked_ = 0;      // of them: not waited for yet
   bool in_handler_ = false;
   Class handler_class_ = Class::request;
   Rank handler_source_ = 0;
-  uint32_t handler_hold_ = kNoHold;
+  uint32_t handler_hold_ = kNone;
   uint64_t held_messages_ = 0;  // over all peers
   double least_absence_s_ = std::numeric_limits<double>::infinity();
   fabric::Missed missed_;

@@ -169,6 +169,41 @@ TEST_P(ActiveMessagesTest, CreditsBoundWhatWaitsAtAnInattentiveRank) {
   });
 }
 
+// Nobody answers a noted message; its sender learns by the way that it was served, or asks.
+TEST_P(ActiveMessagesTest, NotedMessagesAreToldOfByTheWayOrWhenAsked) {
+  static constexpr uint64_t kNoted = 10;
+  on_ranks(2, 64, [](Context& context) {
+    am::ActiveMessages& messages = context.state().messages;
+    uint64_t served = 0;
+    const uint32_t handler =
+        context.register_am([&](rank_t, std::span<const std::byte>) { ++served; });
+    context.barrier();
+    fabric::Counter noted;
+    const auto note = [&] { messages.send_noted(1, handler, {}, {}, noted); };
+    const auto drained = [&] { return noted.pending == 0; };
+    if (context.rank_me() == 0) {
+      for (uint64_t i = 0; i < kNoted; ++i) note();
+      EXPECT_EQ(noted.pending, kNoted);
+      EXPECT_TRUE(context.wait_until([&] { return served == 1; }, 60));
+      EXPECT_TRUE(drained());  // by the message of rank 1
+      for (int i = 0; i < 3; ++i) {
+        note();
+        messages.ask(noted);  // from the second on, the message itself has asked
+        messages.ask();
+        EXPECT_TRUE(messages.wait(drained, 60));
+      }
+      context.am_send(1, handler, {});
+    } else {
+      const uint64_t before = messages.statistics().credit_messages;
+      EXPECT_TRUE(context.wait_until([&] { return served == kNoted; }, 60));
+      EXPECT_EQ(messages.statistics().credit_messages, before);
+      context.am_send(0, handler, {});
+      EXPECT_TRUE(context.wait_until([&] { return served == kNoted + 4; }, 60));
+    }
+    context.barrier();
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Fabrics, ActiveMessagesTest, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 

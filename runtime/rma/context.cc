@@ -65,7 +65,10 @@ bool future::is_complete() const {
   detail::ContextState& state = *context_->state_;
   const auto inside = state.exclusive();
   if (!state.slots.released(slot_, generation_)) {
-    if (state.slots.counter(slot_).pending != 0) return false;
+    if (const fabric::Counter& counter = state.slots.counter(slot_); counter.pending != 0) {
+      state.messages.ask(counter);
+      return false;
+    }
     state.slots.release(slot_);
   }
   state.synchronise();

@@ -77,6 +77,7 @@ ContextState::ContextState(const Options& options_in,
       vis(messages, *fabric, segment, rank, ranks, [this](const Error& error) { fail(error); }),
       combiner(messages, *fabric, vis.landing_zone(), segment, ranks,
                [this](const Error& error) { fail(error); }),
+      get_combiner(vis, *fabric, ranks),
       continuations(*this),
       rpc_calls(*this),
       groups(messages, rank, ranks, [this](const Error& error) { fail(error); }),
@@ -280,6 +281,7 @@ void ContextState::find_reachable(Context& context, bool maps) {
 void ContextState::complete_all(rma::CompletionSlots::Kind kind) {
   const auto undisturbed = continuations.forbid();
   const bool by_message = kind == rma::CompletionSlots::Kind::message;
+  if (by_message) messages.ask();
   slots.for_each_pending(kind, [&](const fabric::Counter& counter) {
     if (by_message) {
       wait_for_messages(counter);
@@ -312,6 +314,7 @@ uint64_t ContextState::wait_for_flag(const char* name, uint64_t& flag, uint64_t 
 void ContextState::fence(rank_t target) {
   const auto undisturbed = continuations.forbid();
   combiner.flush(target);
+  get_combiner.flush(target);
   complete(target, implicit.counter(target));
   if (debug != nullptr) debug->fenced(target);
 }
@@ -319,6 +322,7 @@ void ContextState::fence(rank_t target) {
 void ContextState::fence() {
   const auto undisturbed = continuations.forbid();
   combiner.flush();
+  get_combiner.flush();
   implicit.complete_each(
       [this](rank_t target, const fabric::Counter& counter) { complete(target, counter); });
   if (debug != nullptr) debug->fenced();
@@ -385,6 +389,7 @@ void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* s
 
 void ContextState::reclaim_slots() {
   const auto undisturbed = continuations.forbid();
+  messages.ask();
   if (!slots.sweep()) messages.wait([this] { return slots.sweep(); });
   if (debug != nullptr) debug->settle();
 }

@@ -27,6 +27,7 @@
 #include "runtime/rma/continuations.h"
 #include "runtime/rma/debug_checks.h"
 #include "runtime/rma/exclusion.h"
+#include "runtime/rma/get_combiner.h"
 #include "runtime/rma/implicit_operations.h"
 #include "runtime/rma/local_heap.h"
 #include "runtime/rma/operation_trace.h"
@@ -170,11 +171,19 @@ struct ContextState {
     fabric->put(target, offset, source, bytes, counter);
   }
 
-  /// A get that only fences complete.
+  /// A get that only fences complete. Of many outstanding small ones, most are combined.
   void get_implicit(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
                     rma::Call call) {
     check(call, target, offset, bytes);  // before the target's counter is looked for
-    get(destination, target, offset, bytes, implicit.counter(target), call);
+    fabric::Counter& counter = implicit.counter(target);
+    if (reachable[target] != nullptr || bytes == 0 || bytes > rma::GetCombiner::kMaxGetBytes ||
+        !get_combiner.takes(target)) {
+      get(destination, target, offset, bytes, counter, call);
+      return;
+    }
+    check_bounds(call, target, offset, bytes, rma::Access::get);
+    operation.start("rget", target, bytes);
+    get_combiner.get(target, offset, destination, bytes, counter);
   }
 
   /// A put that only fences complete. Small ones are combined.
@@ -222,6 +231,7 @@ struct ContextState {
   void wait_for_messages(const fabric::Counter& counter) {
     if (counter.pending == 0) return;
     begin("wait");
+    messages.ask(counter);
     messages.wait([&counter] { return counter.pending == 0; });
   }
 
@@ -343,6 +353,7 @@ struct ContextState {
   rma::OwnerOperations owner;
   vis::Transfers vis;
   rma::PutCombiner combiner;
+  rma::GetCombiner get_combiner;
   rma::Continuations continuations;
   rma::RpcCalls rpc_calls;
   std::vector<std::byte> long_am_message;  ///< head and payload of the one being sent; kept
@@ -374,6 +385,7 @@ struct ContextState {
     operation = name;
     check_may_wait(name);
     combiner.flush_old();
+    get_combiner.flush_old();
   }
   void check_may_wait(const char* name) const {
     if (messages.in_handler() || continuations.running()) [[unlikely]]

@@ -7,6 +7,7 @@
 namespace stripline::rma {
 
 void Continuations::when_complete(const future& operation, std::function<void()> run) {
+  if (!is_over(operation)) state_.messages.ask(state_.slots.counter(operation.slot_));
   watched_.push_back({operation, std::move(run)});
   has_work_ = true;
 }

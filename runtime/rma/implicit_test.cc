@@ -28,10 +28,45 @@ std::byte value_at(size_t place, rank_t writer, int epoch) {
       (place * 31 + size_t{writer} * 7 + static_cast<size_t>(epoch) * 13 + 1) & 0xff);
 }
 
-// Every rank owns a part of every segment and writes it in pieces of random sizes, small and large,
-// to all ranks at once; after the fence a get sees all of it, after the barrier the owner does.
 class ImplicitOnNetworks : public Implicit {};
 
+// Gets of all sizes and orders; small ones travel together where the target has to serve them.
+TEST_P(ImplicitOnNetworks, ManySmallGetsTravelTogether) {
+  constexpr size_t kWords = 3000;
+  on_ranks(3, [](Context& context) {
+    const auto there = context.new_symmetric_array<uint64_t>(kWords);
+    ASSERT_TRUE(there.ok());
+    for (size_t i = 0; i < kWords; ++i) {
+      context.local(*there)[i] = i * 10 + context.rank_me();
+    }
+    context.barrier();
+    const fabric::Traffic before = context.state().fabric->traffic();
+    std::vector<uint64_t> in(kWords);
+    const auto owner = [&](size_t i) { return static_cast<rank_t>(i * 7 % 3); };
+    const auto place = [](size_t i) { return i * 17 % kWords; };
+    for (const bool all : {true, false}) {
+      std::fill(in.begin(), in.end(), 0);
+      for (size_t i = 0; i < kWords; ++i) {
+        context.rget_nbi(context.on_rank(*there, owner(i)) + static_cast<std::ptrdiff_t>(place(i)),
+                         &in[i], 1);
+      }
+      if (all) {
+        context.fence();
+      } else {
+        for (rank_t rank = 0; rank < 3; ++rank) context.fence(rank);
+      }
+      for (size_t i = 0; i < kWords; ++i) ASSERT_EQ(in[i], place(i) * 10 + owner(i)) << i;
+    }
+    const fabric::Traffic after = context.state().fabric->traffic();
+    if (context.state().fabric->needs_target((context.rank_me() + 1) % 3, false)) {
+      EXPECT_LT(after.gets - before.gets, kWords / 10);
+    }
+    context.barrier();
+  });
+}
+
+// Every rank owns a part of every segment and writes it in pieces of random sizes, small and large,
+// to all ranks at once; after the fence a get sees all of it, after the barrier the owner does.
 TEST_P(Implicit, EverythingIsVisibleAfterAFence) {
   constexpr rank_t kRanks = 3;
   constexpr size_t kPart = 20000;

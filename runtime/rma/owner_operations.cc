@@ -76,9 +76,9 @@ void OwnerOperations::serve_atomic(fabric::Rank source, std::span<const std::byt
 void OwnerOperations::put_signal(fabric::Rank target, uint64_t offset, const std::byte* source,
                                  size_t bytes, const fabric::Signal& signal,
                                  fabric::Counter& counter) {
-  const PutRequest message{offset, signal.offset, signal.value,
-                           expect_reply({nullptr, &counter, 0})};
-  messages_.send(target, am::kSignalledPut, std::as_bytes(std::span(&message, 1)), {source, bytes});
+  const PutRequest message{offset, signal.offset, signal.value};
+  messages_.send_noted(target, am::kSignalledPut, std::as_bytes(std::span(&message, 1)),
+                       {source, bytes}, counter);
 }
 
 void OwnerOperations::serve_put(fabric::Rank source, std::span<const std::byte> payload) {
@@ -93,7 +93,6 @@ void OwnerOperations::serve_put(fabric::Rank source, std::span<const std::byte> 
   }
   if (!data.empty()) std::memcpy(segment_.data() + message.offset, data.data(), data.size());
   fabric::raise_flag(segment_.data() + message.flag_offset, message.value);
-  reply(source, message.token, 0);
 }
 
 void OwnerOperations::take_reply(fabric::Rank source, std::span<const std::byte> payload) {

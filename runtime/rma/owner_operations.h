@@ -1,5 +1,6 @@
-// Operations by active message, which the owner of the memory carries out when it makes progress
-// and answers: atomic ones, and puts that raise a flag.
+// Operations by active message, which the owner of the memory carries out when it makes progress:
+// atomic ones, which it answers, and puts that raise a flag, of which it says that they are done
+// when it is asked or writes anyway (ActiveMessages::send_noted).
 #pragma once
 
 #include <cstddef>
@@ -49,7 +50,6 @@ class OwnerOperations {
     uint64_t offset;
     uint64_t flag_offset;
     uint64_t value;
-    uint64_t token;
   };
   struct Reply {
     uint64_t previous;

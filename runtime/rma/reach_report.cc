@@ -27,7 +27,7 @@ MemoryUse memory_use(Context& context) {
   MemoryUse use;
   use.segment_bytes = state.segment.size();
   use.runtime_bytes = behind_segment + packing + info.buffer_bytes + state.combiner.budget_bytes() +
-                      state.bounces.capacity() +
+                      rma::GetCombiner::kMostBytes + state.bounces.capacity() +
                       state.slots.capacity() * rma::CompletionSlots::kBytesPerSlot;
   use.per_peer_bytes = info.peer_bytes + state.messages.buffer_bytes_per_peer() +
                        state.transfers.buffer_bytes_per_peer();
@@ -76,7 +76,11 @@ void report_reach(Context& context, bool together) {
   facts.runtime_bytes = memory.runtime_bytes;
   facts.per_peer_bytes = memory.per_peer_bytes;
   facts.loop_bytes = memory.loop_bytes;
-  copy_text(state.fabric->info().provider, facts.provider);
+  const fabric::Info& info = state.fabric->info();
+  const auto version = info.attributes.find("libfabric.version");
+  copy_text(version == info.attributes.end() ? info.provider
+                                             : info.provider + ", libfabric " + version->second,
+            facts.provider);
   copy_text(state.fabric->info().same_node, facts.same_node);
   if (!together) {
     std::fputs(machine::reach_line(state.rank, reach_of(facts, ways)).c_str(), stderr);

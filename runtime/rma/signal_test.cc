@@ -1,4 +1,6 @@
 // Puts with a signal.
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -6,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <stripline/context.h>
+#include <stripline/vis.h>
 
 #include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
@@ -77,6 +80,38 @@ TEST_P(SignalledPut, ManyAtOnceAndToOneself) {
       }
       context.barrier();
     }
+  });
+}
+
+// The target of small puts sends nothing until their writer wants to know.
+TEST_P(SignalledPut, SmallOnesAreOneMessageEach) {
+  static constexpr uint64_t kPuts = 20;
+  on_ranks(2, [](Context& context) {
+    const auto data = context.new_symmetric_array<uint64_t>(2 * kPuts);
+    const auto flag = context.new_symmetric_array<uint64_t>(1);
+    ASSERT_TRUE(data.ok() && flag.ok());
+    const fabric::Fabric& fabric = *context.state().fabric;
+    const uint64_t before = fabric.traffic().messages;
+    if (context.rank_me() == 0) {
+      const std::vector<uint64_t> values(2 * kPuts, 7);
+      std::vector<future> puts;
+      for (uint64_t i = 1; i <= kPuts; ++i) {
+        puts.push_back(context.rput_signal(values.data(), context.on_rank(*data, 1), i,
+                                           context.on_rank(*flag, 1), i));
+      }
+      const std::array<std::ptrdiff_t, 1> two = {2 * sizeof(uint64_t)};
+      puts.push_back(rput_strided_signal(context, values.data(), two, context.on_rank(*data, 1),
+                                         two, std::array{size_t{kPuts}}, context.on_rank(*flag, 1),
+                                         kPuts + 1));
+      wait_all(puts);
+      EXPECT_EQ(context.state().slots.in_use(), 0U);
+    } else {
+      EXPECT_EQ(context.wait_signal(*flag, kPuts + 1), kPuts + 1);
+      // That it is asked has perhaps come with the last of them.
+      EXPECT_LE(fabric.traffic().messages - before, 1U);
+      EXPECT_EQ(context.local(*data)[2 * kPuts - 2], 7U);
+    }
+    context.barrier();
   });
 }
 

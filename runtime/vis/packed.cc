@@ -106,11 +106,21 @@ bool Transfers::step_packed(Transfer& transfer) {
   }
   if (transfer.begun < transfer.total) return false;
   if (transfer.direction == Direction::put) tell_source_free(transfer);
+  // The rest is known from when the message is served.
+  if (is_one_message(transfer)) complete(transfer);
   return true;
+}
+
+// A put with a signal that one message carries is not answered: its initiator is told of the flag
+// by what the target does then, and asks if it has to know more. (Several messages need the answer,
+// before which their token must not be used again.)
+bool Transfers::is_one_message(const Transfer& transfer) {
+  return transfer.signal && transfer.pieces == 1 && transfer.begun == transfer.total;
 }
 
 // Asks for an answer where one is due.
 void Transfers::announce(Transfer& transfer, wire::Head& head) {
+  if (is_one_message(transfer)) return;
   ++transfer.unannounced;
   if (transfer.begun < transfer.total && transfer.unannounced < (transfer.window + 1) / 2 &&
       transfer.unannounced < UINT16_MAX) {
@@ -124,7 +134,12 @@ void Transfers::announce(Transfer& transfer, wire::Head& head) {
 void Transfers::send(Transfer& transfer, am::ReservedHandler handler, wire::Head head,
                      size_t head_bytes, std::span<const std::byte> body) {
   write_head(transfer, head, transfer.begun, outgoing_.data());
-  messages_.send(transfer.target, handler, {outgoing_.data(), head_bytes}, body);
+  const std::span<const std::byte> first(outgoing_.data(), head_bytes);
+  if (is_one_message(transfer)) {
+    messages_.send_noted(transfer.target, handler, first, body, *transfer.done);
+  } else {
+    messages_.send(transfer.target, handler, first, body);
+  }
 }
 
 wire::Head Transfers::strided_head(const Transfer& transfer, uint8_t flags) {

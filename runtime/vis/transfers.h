@@ -222,6 +222,7 @@ class Transfers final : public am::Background {
   void send_list_get(Transfer& transfer);
   void send(Transfer& transfer, am::ReservedHandler handler, wire::Head head, size_t head_bytes,
             std::span<const std::byte> body);
+  static bool is_one_message(const Transfer& transfer);
   void announce(Transfer& transfer, wire::Head& head);
   void unpack(Transfer& transfer, std::span<const std::byte> data);
 

@@ -94,6 +94,7 @@ class LibfabricSystem final : public System {
           }
           bare_.wait_until_in_flight(0);
         });
+      case Operation::get_fenced:
       case Operation::get_flood:
         return batch_s(row, [&] {
           for (size_t i = 0; i < row.count; ++i) {

@@ -113,6 +113,10 @@ class OneSided final : public System {
       const size_t at = row.offset(i);
       MPI_Put(source + at, n, words(), kTarget, static_cast<MPI_Aint>(at), n, words(), window_);
     };
+    const auto get = [&](size_t i) {
+      const size_t at = row.offset(i);
+      MPI_Get(sink + at, n, words(), kTarget, static_cast<MPI_Aint>(at), n, words(), window_);
+    };
     switch (row.operation) {
       case Operation::put:
         return blocking_s(row, [&](size_t i) {
@@ -121,9 +125,15 @@ class OneSided final : public System {
         });
       case Operation::get:
         return blocking_s(row, [&](size_t i) {
-          const size_t at = row.offset(i);
-          MPI_Get(sink + at, n, words(), kTarget, static_cast<MPI_Aint>(at), n, words(), window_);
+          get(i);
           flush();
+        });
+      case Operation::get_fenced:
+        return batch_s(row, [&] {
+          for (size_t i = 0; i < row.count;) {
+            for (size_t last = i + row.window; i < last; ++i) get(i);
+            flush();
+          }
         });
       case Operation::fetch_add: {
         const uint64_t addend = kAddend;
@@ -218,7 +228,9 @@ class Messages : public System {
 class TwoSided final : public Messages {
  public:
   const char* way() const override { return "two-sided"; }
-  bool offers(const Row& row) const override { return row.operation != Operation::put_many; }
+  bool offers(const Row& row) const override {
+    return row.operation != Operation::put_many && row.operation != Operation::get_fenced;
+  }
 
   double initiate(const Row& row, Data& data) override {
     std::byte* const source = data.source.data();
@@ -291,6 +303,7 @@ class TwoSided final : public Messages {
         });
       }
       case Operation::put_many:
+      case Operation::get_fenced:
         break;
     }
     return 0;
@@ -374,6 +387,7 @@ class TwoSided final : public Messages {
         return;
       }
       case Operation::put_many:
+      case Operation::get_fenced:
         return;
     }
   }

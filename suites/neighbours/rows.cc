@@ -45,6 +45,8 @@ std::string Row::name() const {
       return "put " + size + ", fence every " + std::to_string(window);
     case Operation::put_many:
       return "put " + size + ", one fence";
+    case Operation::get_fenced:
+      return "get " + size + ", fence every " + std::to_string(window);
     case Operation::put_flood:
       return "put " + size + ", window " + std::to_string(window);
     case Operation::get_flood:
@@ -67,6 +69,7 @@ const char* Row::metric() const {
     case Operation::put_window:
     case Operation::put_fenced:
     case Operation::put_many:
+    case Operation::get_fenced:
       return "rate";
     default:
       return "bandwidth";
@@ -95,6 +98,7 @@ std::vector<Row> all_rows(bool same_node) {
       {Operation::put_window, 8, rate, 1, 64},
       {Operation::put_fenced, 8, same_node ? rate : 6400, 1, 64},
       {Operation::put_many, 8, 20000, 1, 20000},
+      {Operation::get_fenced, 8, rate, 1, 64},
   };
   struct Flood {
     size_t bytes;

@@ -23,6 +23,7 @@ enum class Operation : uint8_t {
   put_window,   ///< so many unfinished at a time, each with a handle that says when it is in place
   put_fenced,   ///< so many between two fences (flushes)
   put_many,     ///< all of the batch until the fence
+  get_fenced,   ///< so many between two fences (flushes)
   put_flood,    ///< large ones, so many unfinished at a time
   get_flood,    ///< likewise
   strided_put,  ///< blocking; pieces at a density of 50 % on both sides
@@ -47,8 +48,8 @@ struct Row {
            operation == Operation::put_flood || operation == Operation::strided_put;
   }
   bool is_get() const {
-    return operation == Operation::get || operation == Operation::get_flood ||
-           operation == Operation::strided_get;
+    return operation == Operation::get || operation == Operation::get_fenced ||
+           operation == Operation::get_flood || operation == Operation::strided_get;
   }
   /// "latency", "rate" or "bandwidth", and how much of the latter an operation is.
   const char* metric() const;

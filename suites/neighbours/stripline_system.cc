@@ -85,6 +85,16 @@ class StriplineSystem final : public System {
             context.fence(1);
           }
         });
+      case Operation::get_fenced:
+        return batch_s(row, [&] {
+          for (size_t i = 0; i < row.count;) {
+            for (size_t last = i + row.window; i < last; ++i) {
+              const size_t at = row.offset(i);
+              context.rget_nbi(there(at), data.sink.data() + at, row.bytes);
+            }
+            context.fence(1);
+          }
+        });
       case Operation::strided_put:
       case Operation::strided_get:
         return strided_s(row, data);

@@ -118,6 +118,15 @@ class UcxSystem final : public System {
             flush();
           }
         });
+      case Operation::get_fenced:
+        return batch_s(row, [&] {
+          for (size_t i = 0; i < row.count;) {
+            for (size_t last = i + row.window; i < last; ++i) {
+              drop(get(sink, row.offset(i), row.bytes));
+            }
+            flush();
+          }
+        });
       case Operation::strided_put:
         if (by_pieces_) return by_pieces_s(row, data);
         return blocking_s(row, [&](size_t) {
