@@ -55,7 +55,8 @@ class Ours {
       const auto there = static_cast<stripline::rank_t>(face.rank);
       sent_[d] = stripline::rput_strided_signal(
           context_, mine + halo_index(n_, face.from), strides,
-          cubes_.on_rank(there) + static_cast<std::ptrdiff_t>(i * room() + halo_index(n_, face.to)),
+          context_.on_rank(cubes_, there) +
+              static_cast<std::ptrdiff_t>(i * room() + halo_index(n_, face.to)),
           strides, face.extents, flag(there, d, i), rounds_[i]);
     }
     for (size_t d = 0; d < faces_.size(); ++d) {
@@ -70,7 +71,7 @@ class Ours {
   static constexpr size_t kDirections = 26;
   static constexpr size_t room() { return halo_cells(kHaloCells.back()); }
   global_ptr<uint64_t> flag(stripline::rank_t rank, size_t direction, size_t i) const {
-    return flags_.on_rank(rank) + static_cast<std::ptrdiff_t>(direction * kHaloCubes + i);
+    return context_.on_rank(flags_, rank) + static_cast<std::ptrdiff_t>(direction * kHaloCubes + i);
   }
 
   stripline::Context& context_;
