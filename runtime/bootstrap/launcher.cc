@@ -1,5 +1,6 @@
 #include "runtime/bootstrap/launcher.h"
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -16,6 +17,7 @@
 #include <stripline/global_ptr.h>
 
 #include "runtime/bootstrap/hex.h"
+#include "runtime/bootstrap/labelled_output.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 
 namespace stripline::bootstrap {
@@ -136,6 +138,16 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
     if (!reads && no_input) child.stdin_fd = no_input.get();
     child.stdout_fd = options.stdout_fd;
     child.stderr_fd = options.stderr_fd;
+    std::array<UniqueFd, 2> labelled;  // closed here when the rank has them
+    if (options.labels != nullptr) {
+      const uint32_t rank = options.first_rank + i;
+      STRIPLINE_ASSIGN_OR_RETURN(
+          labelled[0], options.labels->pipe_of(rank, child.stdout_fd.value_or(STDOUT_FILENO)));
+      STRIPLINE_ASSIGN_OR_RETURN(
+          labelled[1], options.labels->pipe_of(rank, child.stderr_fd.value_or(STDERR_FILENO)));
+      child.stdout_fd = labelled[0].get();
+      child.stderr_fd = labelled[1].get();
+    }
     const Binding binding(placement[i]);
     STRIPLINE_ASSIGN_OR_RETURN(Subprocess process, Subprocess::spawn(child));
     UniqueFd exit_fd = watch_exit(process.pid());

@@ -24,6 +24,8 @@
 
 namespace stripline::bootstrap {
 
+class LabelledOutput;
+
 /// Where ranks may run.
 enum class Bind {
   none,  ///< wherever the scheduler puts them
@@ -46,6 +48,8 @@ struct LaunchOptions {
   std::function<bool()> interrupted;
   std::optional<int> stdout_fd;  ///< redirect the ranks' output; default: this process's
   std::optional<int> stderr_fd;
+  /// Puts the rank's number in front of each line of that (labelled_output.h). Outlives the ranks.
+  LabelledOutput* labels = nullptr;
 };
 
 /// Something that happened to one rank.

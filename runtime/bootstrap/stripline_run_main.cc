@@ -19,6 +19,7 @@
 #include "base/exit_codes.h"
 #include "base/quantity.h"
 #include "base/settings.h"
+#include "runtime/bootstrap/labelled_output.h"
 #include "runtime/bootstrap/local_job.h"
 #include "runtime/machine/preflight.h"
 
@@ -146,6 +147,10 @@ int main(int argc, char** argv) {
   app.add_flag("--debug", debug,
                "Check what the program does: accesses to freed memory, conflicting accesses, "
                "collective calls that do not match (docs/debugging.md)");
+  bool label = false;
+  app.add_flag("--label", label,
+               "Put the rank's number in front of each line that ranks print, and write lines as a "
+               "whole");
   bool verbose = false;
   app.add_flag(
       "-v,--verbose", verbose,
@@ -232,9 +237,21 @@ int main(int argc, char** argv) {
                  job.watch.stall_notice_s, where.c_str());
   };
 
+  std::optional<bootstrap::LabelledOutput> labels;
+  if (label) {
+    auto started = bootstrap::LabelledOutput::start(job.launch.ranks);
+    if (!started.ok()) {
+      std::fprintf(stderr, "stripline-run: %s\n", started.error().message().c_str());
+      return exit_code_for(started.error().code());
+    }
+    labels.emplace(*std::move(started));
+    job.launch.labels = &*labels;
+  }
+
   const UniqueFd signals = catch_cancel_signals();
   job.cancel_fd = signals.get();
   const bootstrap::JobOutcome outcome = bootstrap::run_job(job);
+  labels.reset();  // what ranks have said comes before what is said of them
   if (!outcome.message.empty()) {
     std::fprintf(stderr, "stripline-run: %s\n", outcome.message.c_str());
   }

@@ -91,6 +91,22 @@ TEST_P(OnFabric, EveryRankGreets) {
   EXPECT_EQ(job.err, "");
 }
 
+TEST(StriplineRun, LabelsSayWhoPrinted) {
+  const Finished job = run(command({"-n", "3", "--label"}, kVirtual));
+  EXPECT_EQ(job.exit_code, kExitOk) << job.err;
+  for (const char* greeting :
+       {"0: hello from rank 0 of 3", "1: hello from rank 1 of 3", "2: hello from rank 2 of 3"}) {
+    EXPECT_EQ(lines_with(job.out, greeting), 1U) << job.out;
+  }
+  EXPECT_EQ(lines_with(job.out, ""), 3U) << job.out;
+  EXPECT_EQ(job.err, "");
+  // The launcher's own account comes last, as it is.
+  const Finished dead = run(command({"-n", "2", "--label"}, kVirtual, {"--kill", "1"}));
+  EXPECT_EQ(dead.exit_code, kExitRankDied);
+  EXPECT_EQ(lines_with(dead.out, ": hello from rank "), 2U) << dead.out;
+  EXPECT_NE(dead.err.find("stripline-run: rank 1 on "), std::string::npos) << dead.err;
+}
+
 TEST(StriplineRun, RanksOfOneHostReachEachOthersMemoryAsTheyAreTold) {
   struct Case {
     std::vector<std::string> options;
