@@ -508,6 +508,28 @@ TEST_F(CommandsTest, ShowAndExplainTakeFilesAndNames) {
   EXPECT_TRUE(complained("--peers 2")) << err_;
 }
 
+TEST_F(CommandsTest, AModelWithoutPathsExplainsNoTransfer) {
+  model::TunedModel without = model::example_model();
+  without.network.clear();
+  without.vis.clear();
+  without.service_levels.reset();
+  const std::filesystem::path file = folder_ / "lonely.stripline.json";
+  ASSERT_TRUE(model::save_model(without, file).ok());
+  ExplainLoop loop;
+  loop.source = file.string();
+  loop.bytes = 1024;
+  EXPECT_EQ(run(loop), kExitBadInput);
+  EXPECT_TRUE(complained("has no path between ranks")) << err_;
+  loop.path = "inter-node";
+  EXPECT_EQ(run(loop), kExitBadInput);
+  ExplainCall call;
+  call.source = file.string();
+  EXPECT_EQ(run(call), kExitBadInput);
+  ExplainSweep sweep;
+  sweep.source = file.string();
+  EXPECT_EQ(run(sweep), kExitBadInput);
+}
+
 TEST_F(CommandsTest, NestsAreExplainedFromFilesAndFromTheCommandLine) {
   const std::string text =
       R"({"loops":[{"count":256},{"count":1024}],"compute_s":1e-3,"references":[)"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/quantity.h"
+#include "runtime/rma/model_use.h"
 
 namespace stripline::detail {
 
@@ -103,10 +104,11 @@ void report_choices(Context& context) {
   if (context.rank_me() != 0) return;
   if (Trace* const trace = context.state().trace.get(); trace != nullptr) {
     context.state().call_trace.end(context.state());
-    std::fprintf(stderr,
-                 "stripline: loops, nests, stages of sweeps and transfers of many regions of rank "
-                 "0, times of one execution:\n%s",
-                 trace->empty() ? "(none)\n" : trace->text().c_str());
+    std::fprintf(
+        stderr,
+        "stripline: loops, nests, stages of sweeps and transfers of many regions of rank "
+        "0, times of one execution:\n%s",
+        trace->empty() ? rma::nothing_traced_text(context.state()).c_str() : trace->text().c_str());
     const double traced_s = context.now_s() - context.state().trace_begun_s;
     if (const std::string text = context.state().operations.text(traced_s); !text.empty()) {
       std::fprintf(stderr, "stripline: operations of rank 0 one by one, of %s:\n%s",

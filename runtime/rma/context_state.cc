@@ -14,6 +14,7 @@
 #include "runtime/machine/fingerprint.h"
 #include "runtime/rma/introduction.h"
 #include "runtime/rma/load_model.h"
+#include "runtime/rma/model_use.h"
 #include "runtime/rma/options.h"
 #include "runtime/rma/reach_report.h"
 
@@ -166,6 +167,9 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   const bool maps = *same_node == fabric::SameNode::mapped;
   context->state().find_reachable(*context, maps);
   if (options.verbose) rma::report_reach(*context, introduced->all_described);
+  if (context->rank_me() == 0) {
+    std::fputs(rma::model_use_text(context->state()).c_str(), stderr);
+  }
   if (options.progress == kTuned) {
     ContextState& joined = context->state();
     if (joined.fabric->watch()) {

@@ -21,6 +21,14 @@ std::string begin_of_command(const ContextState& state, const char* what) {
   return std::string("stripline explain ") + what + " " + shell_word(state.options.model_path);
 }
 
+// Of a command about one path. Empty also where the model has none, and decided nothing.
+std::string begin_on_path(const ContextState& state, const char* what, model::Path path) {
+  if (!can_be_named(state)) return {};
+  const auto* const entry = model::find_path(*state.model, path);
+  if (entry == nullptr) return {};
+  return begin_of_command(state, what) + " --path " + shell_word(entry->first);
+}
+
 }  // namespace
 
 std::string shell_word(const std::string& text) {
@@ -42,12 +50,11 @@ std::string shell_word(const std::string& text) {
 
 std::string explain_command(const ContextState& state, const plan::StripRequest& request,
                             model::Path path) {
-  if (!can_be_named(state)) return {};
-  std::string command = begin_of_command(state, "loop");
+  std::string command = begin_on_path(state, "loop", path);
+  if (command.empty()) return {};
   const auto add = [&](const char* option, uint64_t value, uint64_t usual) {
     if (value != usual) command += " " + std::string(option) + " " + std::to_string(value);
   };
-  command += " --path " + shell_word(model::find_path(*state.model, path)->first);
   command += " --direction " + std::string(plan::to_string(request.direction));
   command += " --bytes " + std::to_string(request.total_bytes);
   add("--element", request.element_bytes, 8);
@@ -87,9 +94,8 @@ std::string explain_command(const ContextState& state, const plan::NestRequest& 
 
 std::string explain_command(const ContextState& state, const plan::WavefrontRequest& request,
                             model::Path path) {
-  if (!can_be_named(state)) return {};
-  std::string command = begin_of_command(state, "sweep");
-  command += " --path " + shell_word(model::find_path(*state.model, path)->first);
+  std::string command = begin_on_path(state, "sweep", path);
+  if (command.empty()) return {};
   command += " --stages " + std::to_string(std::max(request.stages, 1U));
   command += " --lines " + std::to_string(request.lines);
   command += " --line-bytes " + std::to_string(request.line_bytes);
@@ -103,9 +109,8 @@ std::string explain_command(const ContextState& state, const plan::WavefrontRequ
 
 std::string explain_command(const ContextState& state, const plan::VisRequest& request,
                             bool strided, model::Path path) {
-  if (!can_be_named(state)) return {};
-  std::string command = begin_of_command(state, "call");
-  command += " --path " + shell_word(model::find_path(*state.model, path)->first);
+  std::string command = begin_on_path(state, "call", path);
+  if (command.empty()) return {};
   command += " --direction " + std::string(plan::to_string(request.direction));
   command += " --regions " + std::to_string(request.regions);
   command += " --region-bytes " + std::to_string(request.region_bytes);

@@ -193,6 +193,24 @@ TEST(ExplainCommand, OfATransferSaysWhatIsNotUsual) {
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 
+TEST(ExplainCommand, IsNoneAboutAPathOfAModelWithoutAny) {
+  model::TunedModel without = model::example_model();
+  without.network.clear();
+  const ModelFile file("explain_command_test", without);
+  auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);
+  group.context.model_path = file.path();
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    const ContextState& state = context.state();
+    for (const auto path : {model::Path::network, model::Path::mapped, model::Path::cma}) {
+      EXPECT_EQ(explain_command(state, plan::StripRequest{}, path), "");
+      EXPECT_EQ(explain_command(state, plan::WavefrontRequest{}, path), "");
+      EXPECT_EQ(explain_command(state, plan::VisRequest{}, true, path), "");
+    }
+    EXPECT_NE(explain_command(state, plan::NestRequest{}), "");
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
 // As in a worker, which gets its model with its assignment.
 TEST(ExplainCommand, IsNoneForAModelThatIsInNoFile) {
   auto group = bootstrap::group_on({"", "emulated:opteron-vapi,compute=none", "virtual"}, 1);

@@ -1,0 +1,96 @@
+#include "runtime/rma/model_use.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <stripline/vis.h>
+
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/loop/model_file.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline::rma {
+namespace {
+
+model::TunedModel without_paths() {
+  model::TunedModel m = model::example_model();
+  m.network.clear();
+  m.vis.clear();
+  m.service_levels.reset();
+  return m;
+}
+
+// What a job of two ranks writes to standard error; each gets a column of the other's.
+std::string said_by(const bootstrap::FabricUnderTest& fabric, const model::TunedModel& m,
+                    const std::string& trace = {}) {
+  const ModelFile file("model_use_test", m);
+  auto group = bootstrap::group_on(fabric, 2);
+  group.context.model_path = file.path();
+  if (!trace.empty()) group.context.trace = trace;
+  ::testing::internal::CaptureStderr();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) {
+    const auto array = *context.new_symmetric_array<double>(64);
+    std::array<double, 8> column{};
+    context.barrier();
+    const auto there = global_ptr<const double>(context.on_rank(array, 1 - context.rank_me()));
+    rget_strided<1>(context, there, {64}, column.data(), {8}, {8}).wait();
+    context.barrier();
+  });
+  std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+  return said;
+}
+
+size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+const bootstrap::FabricUnderTest kEmulated{"", "emulated:opteron-vapi,compute=none", "virtual"};
+const bootstrap::FabricUnderTest kMapped{"", "tcp", "real", "mapped"};
+
+TEST(ModelUse, NothingIsSaidOfAModelThatDecides) {
+  EXPECT_EQ(said_by(kEmulated, model::example_model()), "");
+}
+
+TEST(ModelUse, LoadsAndStoresNeedNoPlan) {
+  const std::string said = said_by(kMapped, model::example_model(), "sites");
+  EXPECT_EQ(count_of(said, "plans no loops, nests and transfers here"), 1U) << said;
+  EXPECT_NE(said.find("(none: rank 0 carried out no such call, or only where loads and stores "
+                      "reach; 'stripline run --same-node network' takes"),
+            std::string::npos)
+      << said;
+}
+
+TEST(ModelUse, AModelWithoutPathsIsNamedAndHarmsNothing) {
+  const std::string said = said_by(kEmulated, without_paths(), "sites");
+  EXPECT_EQ(count_of(said, "has no path between ranks"), 1U) << said;
+  // What was done is shown, without a command that could not explain it.
+  EXPECT_NE(said.find("get, 8 x 8 B"), std::string::npos) << said;
+  EXPECT_EQ(said.find("stripline explain"), std::string::npos) << said;
+}
+
+TEST(ModelUse, AnotherPathsEntryIsNamed) {
+  const std::string said = said_by({"", "tcp", "real", "cma"}, model::example_model());
+  EXPECT_EQ(count_of(said,
+                     "has no path intra-node-cma, by which rank 0 reaches rank 1; it plans "
+                     "by inter-node instead"),
+            1U)
+      << said;
+}
+
+TEST(ModelUse, NothingTracedIsExplained) {
+  auto group = bootstrap::group_on(kEmulated, 2);
+  group.context.trace = "sites";
+  ::testing::internal::CaptureStderr();
+  const Status ran = bootstrap::run_ranks(group, [](Context& context) { context.barrier(); });
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(ran.ok()) << ran.error().message();
+  EXPECT_NE(said.find("(none: rank 0 carried out no such call)\n"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace stripline::rma
