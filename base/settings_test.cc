@@ -96,7 +96,7 @@ TEST_F(SettingsTest, DocumentationListsEveryVariable) {
 
 TEST_F(SettingsTest, WhatTheRuntimeReadsIsListed) {
   if (source().empty()) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
-  const std::regex reads(R"re((variable|environment|getenv|number)\("(STRIPLINE_[A-Z_]+)"\))re");
+  const std::regex reads(R"re((?:variable|environment|getenv|number|read_switch|value_with)\((?:environment, )?"(STRIPLINE_[A-Z_]+)"[,)])re");
   const std::set<std::string> protocol = {"STRIPLINE_RANK", "STRIPLINE_RANKS", "STRIPLINE_JOB_ID",
                                           "STRIPLINE_CONTROL_FD"};
   std::set<std::string> known;
@@ -109,7 +109,7 @@ TEST_F(SettingsTest, WhatTheRuntimeReadsIsListed) {
     for (auto match = std::sregex_iterator(text.begin(), text.end(), reads);
          match != std::sregex_iterator(); ++match) {
       ++found;
-      const std::string variable = (*match)[2];
+      const std::string variable = (*match)[1];
       EXPECT_TRUE(known.contains(variable) || protocol.contains(variable))
           << entry.path() << " reads " << variable << ", which base/settings.cc does not list";
     }

@@ -661,7 +661,7 @@ TEST_F(TeamDeathTest, WrongArguments) {
                 all.allgather(in, out);
               }),
               ::testing::ExitedWithCode(2),
-              "allgather with an output of 16 bytes where 12 are needed");
+              "allgather with an output of 16 bytes where 12 bytes are needed");
   EXPECT_EXIT(
       on_ranks(2,
                [](Context& context) {

@@ -354,9 +354,9 @@ TEST(NasVariants, RefuseWhatTheyCannotDo) {
          {"kernel.nas_mg", "hand", {{"method", std::string("packed")}}});
   expect("only variants 'hand' and 'forced' take pieces", 4,
          {"kernel.nas_sp", "packed", {{"pieces", int64_t{2}}}});
-  expect("start a square number", 3, {"kernel.nas_sp", "hand", {}});
+  expect("takes a square", 3, {"kernel.nas_sp", "hand", {}});
   expect("fewer than 4", 16, {"kernel.nas_bt", "hand", {}});
-  expect("use a power of two", 3, {"kernel.nas_mg", "hand", {}});
+  expect("takes a power of two", 3, {"kernel.nas_mg", "hand", {}});
   expect("segment", 2, {"kernel.nas_mg", "hand", {{"class", std::string("B")}}});
 }
 
