@@ -41,6 +41,8 @@ struct Timing {
 class LoopTime : public ::testing::TestWithParam<std::string> {
  protected:
   static constexpr size_t kCount = 65536;  // doubles
+  // Longer than a collective operation takes on any of the networks.
+  static constexpr double kPauseSeconds = 1e-2;
 
   // The measured and the predicted time of each case, on rank 0. `both`: rank 1 does the same.
   static std::vector<Timing> run(const std::string& profile, const std::vector<Case>& cases,
@@ -56,7 +58,10 @@ class LoopTime : public ::testing::TestWithParam<std::string> {
       const auto mine = context.new_symmetric_array<double>(kCount);
       ASSERT_TRUE(mine.ok());
       for (size_t i = 0; i < cases.size(); ++i) {
-        context.barrier();
+        // All at the same time, whatever the way in which they leave a collective operation.
+        const double begin_s =
+            context.reduce_all(context.now_s(), Context::ReduceOp::max) + kPauseSeconds;
+        context.compute_for(begin_s - context.now_s());
         if (context.rank_me() == 0) timings[i] = time_of(context, *mine, costs, cases[i]);
         if (context.rank_me() != 0 && both) time_of(context, *mine, costs, cases[i]);
         context.barrier();
@@ -175,9 +180,9 @@ TEST_P(LoopTime, OfPeersThatServeBetweenStripsAgreesWithThePrediction) {
                                std::to_string(c.compute_s) + " s, own " + std::to_string(c.own_s) +
                                " s: " + std::to_string(t.measured_s) + " s, predicted " +
                                std::to_string(t.predicted_s) + " s";
-      // Requests that come behind the replies to the peer's take longer. Ranks that get out of step
-      // find each other waiting more often.
-      EXPECT_LT(t.measured_s, 1.07 * t.predicted_s + t.overhead_s) << what;
+      // Requests that come behind the replies to the peer's take longer. Ranks in step ask when the
+      // other one begins to compute; those that get out of step find each other waiting more often.
+      EXPECT_LT(t.measured_s, 1.15 * t.predicted_s + t.overhead_s) << what;
       EXPECT_GT(t.measured_s, 0.97 * t.alone_s - t.overhead_s) << what;
       error += std::abs(std::log(t.measured_s / t.predicted_s));
       error_alone += std::abs(std::log(t.measured_s / t.alone_s));
