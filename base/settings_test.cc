@@ -96,7 +96,8 @@ TEST_F(SettingsTest, DocumentationListsEveryVariable) {
 
 TEST_F(SettingsTest, WhatTheRuntimeReadsIsListed) {
   if (source().empty()) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
-  const std::regex reads(R"re((?:variable|environment|getenv|number|read_switch|value_with)\((?:environment, )?"(STRIPLINE_[A-Z_]+)"[,)])re");
+  const std::regex reads(
+      R"re((?:variable|environment|getenv|number|read_switch|value_with)\((?:environment, )?"(STRIPLINE_[A-Z_]+)"[,)])re");
   const std::set<std::string> protocol = {"STRIPLINE_RANK", "STRIPLINE_RANKS", "STRIPLINE_JOB_ID",
                                           "STRIPLINE_CONTROL_FD"};
   std::set<std::string> known;

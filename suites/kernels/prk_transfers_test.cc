@@ -175,7 +175,7 @@ TEST(PrkPoints, AreRefusedWithAReason) {
       {"kernel.triad", "hand", {{"window", int64_t{2}}}}};
   const std::vector<std::string> reasons = {"at most 4096",          "does not divide the 3 ranks",
                                             "only variant 'forced'", "not a multiple",
-                                            "takes a power of two", "takes a power of two",
+                                            "takes a power of two",  "takes a power of two",
                                             "nothing to fetch",      "only variant 'forced'"};
   const auto all = measure(3, kEmulated, points);
   ASSERT_EQ(all.size(), reasons.size());
