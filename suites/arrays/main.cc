@@ -18,6 +18,7 @@
 
 #include <stripline/context.h>
 
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "optimizer/stats/interval.h"
@@ -222,16 +223,16 @@ int run(const Order& order) {
 
 int main(int argc, char** argv) {
   stripline::prepare_descriptors();
-  CLI::App app{"Measures what shared arrays cost where the data are local."};
+  CLI::App app("Measures what shared arrays cost where the data are local.", "stripline-arrays");
   stripline::suites::arrays::Order order;
   app.add_option("--rounds", order.rounds, "paired batches of each variant")
-      ->check(CLI::Range(6, 100000))
+      ->transform(stripline::whole_number(6, 100000))
       ->capture_default_str();
   app.add_option("--elements", order.elements, "of each array per rank, separated by commas")
       ->delimiter(',')
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 32))
+      ->transform(stripline::whole_number(1, uint64_t{1} << 32))
       ->capture_default_str();
   app.add_flag("--markdown", order.markdown, "print the tables as Markdown");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto end = stripline::read_command_line(app, argc, argv)) return *end;
   return stripline::suites::arrays::run(order);
 }

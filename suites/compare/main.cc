@@ -36,6 +36,7 @@
 
 #include <stripline/context.h>
 
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
@@ -337,24 +338,25 @@ int run(const Order& order) {
 
 int main(int argc, char** argv) {
   stripline::prepare_descriptors();
-  CLI::App app{"Compares the runtime with bare libfabric and a TCP socket on this host."};
+  CLI::App app("Compares the runtime with bare libfabric and a TCP socket on this host.",
+               "stripline-compare");
   stripline::suites::compare::Order order;
   app.add_option("--fabric", order.fabric, "provider, e.g. tcp, net, shm")->capture_default_str();
   app.add_flag("--same-node", order.same_node,
                "compare operations through mapped segments with plain loads, stores and memcpy");
   app.add_option("--rounds", order.rounds, "paired batches of each row")
-      ->check(CLI::Range(6, 100000))
+      ->transform(stripline::whole_number(6, 100000))
       ->capture_default_str();
   auto* launches = app.add_option("--launches", order.launches,
                                   "pairs of processes, one after another: where memory lies "
                                   "differs between them, and figures with it")
-                       ->check(CLI::Range(1, 1000))
+                       ->transform(stripline::whole_number(1, 1000))
                        ->capture_default_str();
   app.add_flag("--vis", order.vis, "compare strided transfers instead, in one launch")
       ->excludes(launches);
   app.add_option("--model", order.model_path, "tuned model of the runtime's planners");
   app.add_flag("--markdown", order.markdown, "print the table as Markdown");
   app.add_option("--json", order.json_path, "write the rows as JSON lines, too");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto end = stripline::read_command_line(app, argc, argv)) return *end;
   return stripline::suites::compare::run(order);
 }

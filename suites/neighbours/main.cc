@@ -23,6 +23,7 @@
 
 #include <stripline/context.h>
 
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
@@ -239,17 +240,18 @@ int run(const Order& order) {
 
 int main(int argc, char** argv) {
   stripline::prepare_descriptors();
-  CLI::App app{"Measures the runtime, bare libfabric, Open MPI and UCX in the same processes."};
+  CLI::App app("Measures the runtime, bare libfabric, Open MPI and UCX in the same processes.",
+               "stripline-neighbours");
   stripline::suites::neighbours::Order order;
   app.add_flag("--same-node", order.same_node, "shared memory of one node instead of TCP");
   app.add_option("--rounds", order.rounds, "batches of each row and system")
-      ->check(CLI::Range(1, 100000))
+      ->transform(stripline::whole_number(1, 100000))
       ->capture_default_str();
   app.add_option("--mpi-settings", order.mpi_settings, "what the settings of Open MPI are called");
   app.add_option("--ucx-settings", order.ucx_settings, "what the settings of UCX are called");
   app.add_option("--launch", order.launch, "name of this launch");
   app.add_option("--only", order.only, "rows whose name contains this");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto end = stripline::read_command_line(app, argc, argv)) return *end;
   MPI_Init(nullptr, nullptr);
   const int code = stripline::suites::neighbours::run(order);
   // The other rank may wait for what will never come.

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/command_line.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "suites/neighbours/report.h"
@@ -27,12 +28,13 @@ Result<std::vector<Comparison>> read_comparisons(const std::string& file) {
 
 int main(int argc, char** argv) {
   prepare_descriptors();
-  CLI::App app{"Shows what launches of stripline-neighbours measured, with verdicts."};
+  CLI::App app("Shows what launches of stripline-neighbours measured, with verdicts.",
+               "stripline-neighbours-report");
   std::string file;
   bool markdown = false;
   app.add_option("FILE", file, "lines of all launches")->required();
   app.add_flag("--markdown", markdown, "print the tables as Markdown");
-  CLI11_PARSE(app, argc, argv);
+  if (const auto end = read_command_line(app, argc, argv)) return *end;
   const auto comparisons = read_comparisons(file);
   if (!comparisons.ok()) {
     std::cerr << "stripline-neighbours-report: " << comparisons.error().message() << "\n";
