@@ -4,6 +4,8 @@
 #   scripts/check.sh tsan            build with ThreadSanitizer and run the tests without processes of their own
 #   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for so long (default 60)
 #   scripts/check.sh tidy            clang-tidy over every source file
+#   scripts/check.sh plans           record anew what the planners decide (tests/plans), and list every
+#                                    decision that is another one than was recorded
 #   scripts/check.sh mixed [SEEDS]   a million mixed operations per seed (default 20) and fabric against
 #                                    an oracle
 #   scripts/check.sh kills [TRIES]   ranks killed at random moments, so often on each of five paths
@@ -55,6 +57,10 @@ case ${1:-} in
     require_packages "${neighbour_packages[@]}"  # whose sources are not built without them
     configure_and_build release
     git ls-files '*.cc' | tidy 4
+    ;;
+  plans)
+    configure_and_build release plan_corpus_test
+    STRIPLINE_TEST_SOURCE=$repository STRIPLINE_TEST_WRITE_PLANS=1 build/release/bin/plan_corpus_test
     ;;
   mixed)
     configure_and_build release rma_test

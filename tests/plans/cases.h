@@ -1,0 +1,36 @@
+// Random requests to the planners, and what is decided about them as text.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "tests/plans/models.h"
+
+namespace stripline::plan_corpus {
+
+/// One request on a network.
+struct Case {
+  /// What was decided, everything that the runtime goes by and the predicted times, on one line.
+  std::string decision;
+  /// The request and the decision with its reasons, for people; only if asked for.
+  std::string explanation;
+};
+
+/// The planners.
+struct Mechanism {
+  const char* name;
+  /// The request number `number`, always the same one. Fails the test where the explained decision
+  /// is not that of the planner (`explain`).
+  Case (*make)(const Network& network, uint64_t number, bool explain);
+};
+
+Case strip_case(const Network& network, uint64_t number, bool explain);
+Case nest_case(const Network& network, uint64_t number, bool explain);
+Case vis_case(const Network& network, uint64_t number, bool explain);
+Case wavefront_case(const Network& network, uint64_t number, bool explain);
+
+inline constexpr std::array<Mechanism, 4> kMechanisms = {
+    {{"strip", strip_case}, {"nest", nest_case}, {"vis", vis_case}, {"wavefront", wavefront_case}}};
+
+}  // namespace stripline::plan_corpus
