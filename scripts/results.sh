@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures and prints the tables of docs/results.md, and writes them there.
+# Measures and prints the tables of docs/results, and writes them there.
 #
-#   scripts/results.sh NAME [--out DIR] [--quick] [--only TEXT] [--model FABRIC=FILE]...
+#   scripts/results.sh NAME [--print] [--out DIR] [--quick] [--only TEXT] [--model FABRIC=FILE]...
 #
 #   coverage     how often intervals contain the truth, over 1000 synthetic campaigns
 #   recovery     whether fits find the true parameters of the emulated networks
@@ -28,9 +28,14 @@
 #
 #   --out DIR    keep measurements in DIR (default: build/results). An interrupted command continues
 #                from there; remove the folder to measure anew
-#   --quick      few seeds, sizes and cells: shows that all works. Leaves docs/results.md alone
+#   --print      leave docs/results alone
+#   --quick      few seeds, sizes and cells: shows that all works; with --print
 #   --only TEXT  only networks whose name contains TEXT
 #   --model FABRIC=FILE   a model to use on a network instead of measuring one (quality)
+#
+# A table goes to where docs/results/NAME.md has marks for its command, which names the options that
+# change it, and is only printed where there are none. It says which sources it is from, so that none
+# is written from a working tree with uncommitted changes.
 #
 # Do not run anything beside it: tcp and everything timed shares the host's cores.
 set -euo pipefail
@@ -41,9 +46,9 @@ names=(coverage recovery prediction overlap quality scale strips untuned analysi
   neighbours clocks arrays campaign)
 what=${1:-}
 case " ${names[*]} all " in
-  *" $what "*) [ -n "$what" ] || { sed -n '2,35s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+  *" $what "*) [ -n "$what" ] || { sed -n '2,/^set -/s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
   *)
-    sed -n '2,35s/^# \{0,1\}//p' "$0"
+    sed -n '2,/^set -/s/^# \{0,1\}//p' "$0"
     case $what in -h | --help) exit 0 ;; *) exit 2 ;; esac
     ;;
 esac
@@ -52,25 +57,29 @@ cd "$repository"
 bin=build/release/bin
 out=build/results
 quick=
+print_only=
 only=
-passed=()     # to stripline-results
-described=()  # what is not the default, for the command that the page names
+passed=()     # to stripline-results, besides --only
+described=()  # what changes a table, besides --only
 while [ $# -gt 0 ]; do
   case $1 in
     --out)
       out=${2:?--out needs a folder}
       shift 2
       ;;
+    --print)
+      print_only=1
+      shift
+      ;;
     --quick)
       quick=1
+      print_only=1
       passed+=(--quick)
       described+=(--quick)
       shift
       ;;
     --only)
       only=${2:?--only needs a text}
-      passed+=(--only "$only")
-      described+=(--only "$only")
       shift 2
       ;;
     --model)
@@ -86,6 +95,20 @@ while [ $# -gt 0 ]; do
 done
 kept=$out/full
 [ -z "$quick" ] || kept=$out/quick
+
+# changed_sources: tracked files with uncommitted changes, but for the tables themselves.
+changed_sources() { git status --porcelain --untracked-files=no -- . ':!docs/results'; }
+
+sources=$(git describe --always)
+if [ -n "$(changed_sources)" ]; then
+  [ -n "$print_only" ] || {
+    changed_sources >&2
+    echo "results.sh: these changes are not committed, so that nobody could make the table again." \
+      "Commit them, or measure with --print, which leaves docs/results alone." >&2
+    exit 1
+  }
+  sources+=-dirty
+fi
 mkdir -p "$kept"
 
 require_packages "${build_packages[@]}"
@@ -116,7 +139,7 @@ selected() { case $1 in *"$only"*) return 0 ;; *) return 1 ;; esac; }
 # on_networks COMMAND: one of stripline-results. Status 2: it knows no network of that name.
 on_networks() {
   configure_and_build release stripline-results stripline-worker >&2 || return 1
-  "$bin/stripline-results" --out "$out" "${passed[@]}" "$1"
+  "$bin/stripline-results" --out "$out" ${only:+--only "$only"} "${passed[@]}" "$1"
 }
 
 print_coverage() {
@@ -372,21 +395,31 @@ print_campaign() {
       n / s, s, n / s < 1 ? "met" : "NOT MET" }'
 }
 
-# write_block NAME FILE: replaces what docs/results.md holds between the marks of NAME.
+# blocks PAGE: the commands that a page has marks for.
+blocks() { sed -n 's/^<!-- begin \(.*\) -->$/\1/p' "$1"; }
+
+# write_block PAGE COMMAND FILE: replaces what the page holds between the marks of the command.
 write_block() {
-  awk -v name="$1" -v file="$2" '
+  awk -v name="$2" -v file="$3" '
     $0 == "<!-- begin " name " -->" { print; print ""
       while ((getline line < file) > 0) print line
-      print ""; skip = 1; found = 1; next }
+      print ""; skip = 1; next }
     $0 == "<!-- end " name " -->" { skip = 0 }
-    !skip { print }
-    END { if (!found) exit 1 }' docs/results.md >"$scratch/page" ||
-    { echo "docs/results.md has no marks for $1" >&2; return 1; }
-  cat "$scratch/page" >docs/results.md
+    !skip { print }' "$1" >"$scratch/page"
+  cat "$scratch/page" >"$1"
 }
 
+# table NAME: one table, under --only if it is set.
 table() {
-  local name=$1 status=0
+  local name=$1 status=0 page=docs/results/$1.md
+  local command="$name${only:+ --only $only}${described[*]:+ ${described[*]}}" write=
+  if [ -z "$print_only" ]; then
+    if blocks "$page" | grep -qxF -e "$command"; then
+      write=1
+    else
+      echo "results.sh: $page has no marks for '$command'; the table is only printed" >&2
+    fi
+  fi
   case $name in
     recovery | prediction | overlap | quality | scale | strips | untuned | analysis | load | robust | vis)
       on_networks "$name" >"$scratch/$name" || status=$?
@@ -399,18 +432,35 @@ table() {
     *) "print_$name" >"$scratch/$name" ;;
   esac
   {
-    echo "Command: \`scripts/results.sh $name${described[*]:+ ${described[*]}}\`,"
-    echo "$(date -u +%F), $(git describe --always --dirty), on $(host_text)."
+    echo "Command: \`scripts/results.sh $command\`,"
+    echo "$(date -u +%F), $sources, on $(host_text)."
     echo
     cat "$scratch/$name"
   } >"$scratch/block"
   cat "$scratch/block"
   echo
-  [ -n "$quick" ] || write_block "$name" "$scratch/block"
+  [ -n "$write" ] || return 0
+  if [ -n "$(changed_sources)" ] || [ "$(git describe --always)" != "$sources" ]; then
+    echo "results.sh: the sources have changed since the command began; $page is left alone" >&2
+    exit 1
+  fi
+  write_block "$page" "$command" "$scratch/block"
+}
+
+# tables NAME: the table, or one for each --only that the page has marks for.
+tables() {
+  local parts=()
+  [ -n "$only" ] || mapfile -t parts < <(blocks "docs/results/$1.md" | sed -n "s/^$1 --only //p")
+  if [ ${#parts[@]} -eq 0 ]; then
+    table "$1"
+    return
+  fi
+  for only in "${parts[@]}"; do table "$1"; done
+  only=
 }
 
 if [ "$what" = all ]; then
-  for name in "${names[@]}"; do table "$name"; done
+  for name in "${names[@]}"; do tables "$name"; done
 else
-  table "$what"
+  tables "$what"
 fi

@@ -1,5 +1,5 @@
-// stripline-results: measures and prints the tables of docs/results.md that are about measurements
-// on networks. scripts/results.sh calls it.
+// stripline-results: measures and prints the tables of docs/results that are about measurements on
+// networks. scripts/results.sh calls it.
 #include <cstdio>
 #include <filesystem>
 #include <string>

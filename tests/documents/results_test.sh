@@ -1,0 +1,62 @@
+#!/bin/bash
+# results_test.sh SCRIPT: what scripts/results.sh writes, and when it writes nothing. Nothing is
+# measured: the program that it calls is a stand-in, in a repository made for this.
+set -euo pipefail
+script=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+fail() {
+  echo "$1"
+  exit 1
+}
+
+mkdir -p scripts docs/results build/release/bin
+cp "$script" scripts/results.sh
+cat >scripts/common.sh <<'END'
+repository=$PWD
+build_packages=()
+require_packages() { :; }
+configure_and_build() { :; }
+END
+program=build/release/bin/stripline-run  # what 'arrays' calls
+printf '#!/bin/sh\necho "| measured |"\n' >"$program"
+chmod +x "$program"
+page=docs/results/arrays.md
+printf '# Arrays\n\nWhy.\n\n<!-- begin arrays -->\n\n| old |\n\n<!-- end arrays -->\n\nAfter.\n' >"$page"
+echo build >.gitignore
+export GIT_AUTHOR_NAME=test GIT_AUTHOR_EMAIL=test@localhost GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@localhost
+git init -q .
+git add .
+git commit -q -m test
+commit=$(git describe --always)
+
+scripts/results.sh arrays >out
+grep -q "$commit, on " "$page" || fail "the page does not say which sources the table is from"
+grep -q '^| measured |$' "$page" || fail "the table was not written"
+grep -q old "$page" && fail "the old table is still there"
+[ "$(grep -c -e Why -e After "$page")" = 2 ] || fail "text around the table is gone"
+
+# Tables that were written before are no reason not to write the next one.
+git diff --quiet && fail "the page did not change"
+scripts/results.sh arrays >out || fail "a new table counts as changed sources"
+
+git checkout -q "$page"
+scripts/results.sh arrays --model net=FILE >out 2>err
+grep -q "has no marks for 'arrays --model net=FILE'" err || fail "nobody said that the table has no place"
+git diff --quiet || fail "a table was written where no marks are"
+
+echo "# changed" >>scripts/common.sh
+if scripts/results.sh arrays >out 2>err; then fail "a table was written from changed sources"; fi
+grep -q "scripts/common.sh" err || fail "the message does not say what has changed"
+grep -q -e --print err || fail "the message does not say what to do"
+scripts/results.sh arrays --print >out || fail "--print does not work with changed sources"
+grep -q "$commit-dirty, on " out || fail "the printed table does not say that the sources were changed"
+git checkout -q scripts/common.sh
+git diff --quiet || fail "--print wrote a table"
+
+# Sources that change while it measures.
+printf '#!/bin/sh\necho "# changed" >>scripts/common.sh\necho "| measured |"\n' >"$program"
+if scripts/results.sh arrays >out 2>err; then fail "a table was written from sources that changed meanwhile"; fi
+git checkout -q scripts/common.sh
+git diff --quiet || fail "a table was written from sources that changed meanwhile"
