@@ -1,8 +1,12 @@
 #include "suites/bench/reference.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/requirements.h"
 #include "suites/bench/points.h"
 #include "suites/registry.h"
 
@@ -68,6 +72,59 @@ std::string wrapped(const std::string& text, const std::string& indent) {
   return out + indent + line + "\n";
 }
 
+// What is decided by a section of the model.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kDecides = {{
+    {"network", "loops, sweeps, transfers of many regions"},
+    {"compute", "loops"},
+    {"strip", "loops, sweeps"},
+    {"service_levels", "loops where other nodes communicate"},
+    {"pack", "transfers of many regions"},
+    {"vis", "transfers of many regions"},
+    {"rma", "single operations"},
+    {"collective", "collective operations"},
+}};
+
+std::string decides(std::string_view section) {
+  for (const auto& [name, what] : kDecides) {
+    if (name == section) return std::string(what);
+  }
+  return "";
+}
+
+// Of the feeds, one section, as the first dots divide them: "`network`: L, segments". Which
+// operation of a network is in the experiment's variants.
+std::string feeds_of(const Experiment& e, const std::string& section) {
+  std::vector<std::string> parameters;
+  for (const std::string& feed : e.feeds) {
+    if (!feed.starts_with(section + ".")) continue;
+    const size_t dot = section == "network" ? feed.rfind('.') : section.size();
+    std::string parameter = feed.substr(dot + 1);
+    if (std::ranges::find(parameters, parameter) == parameters.end()) {
+      parameters.push_back(std::move(parameter));
+    }
+  }
+  return "`" + section + "`: " + joined(parameters);
+}
+
+std::string overview_row(const Experiment& e) {
+  std::vector<std::string> sections;
+  std::vector<std::string> texts;
+  std::vector<std::string> plans;
+  for (const std::string& feed : e.feeds) {
+    const std::string section = feed.substr(0, feed.find('.'));
+    if (std::ranges::find(sections, section) != sections.end()) continue;
+    sections.push_back(section);
+    texts.push_back(feeds_of(e, section));
+    plans.push_back(decides(section));
+  }
+  std::string anchor = e.name;
+  std::erase(anchor, '.');
+  const bool emulated =
+      !experiment::unmet_requirement(e, {.ranks = e.min_ranks, .fabric = "emulated:modern-rdma"});
+  return "| [`" + e.name + "`](#" + anchor + ") | " + e.title + " | " + joined(texts, "; ") +
+         " | " + joined(plans, "; ") + " | " + (emulated ? "all" : "not emulated ones") + " |\n";
+}
+
 }  // namespace
 
 std::string reference_text() {
@@ -100,7 +157,12 @@ std::string reference_markdown() {
       "out\n"
       "takes the first value of its grid; `--param NAME=all` takes the whole grid, "
       "`--param NAME=V1,V2`\n"
-      "some values. How samples become a model is in [measurement.md](measurement.md).\n";
+      "some values. How samples become a model is in [measurement.md](measurement.md).\n\n"
+      "Experiments that feed a section of the model are what campaigns measure; the others compare "
+      "ways to\n"
+      "do something, and feed nothing.\n\n"
+      "| experiment | measures | feeds | for plans of | fabrics |\n|---|---|---|---|---|\n";
+  for (const Benchmark& benchmark : benchmarks()) out += overview_row(benchmark.declaration);
   for (const Benchmark& benchmark : benchmarks()) {
     const Experiment& e = benchmark.declaration;
     out += "\n## `" + e.name + "`\n\n" + e.title + " (version " + std::to_string(e.version) +

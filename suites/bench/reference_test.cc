@@ -36,6 +36,19 @@ TEST(Reference, NamesEveryExperimentVariantAndFactor) {
   }
 }
 
+TEST(Reference, TheTableSaysWhatEachExperimentDecides) {
+  const std::string page = reference_markdown();
+  for (const Benchmark& benchmark : benchmarks()) {
+    const experiment::Experiment& e = benchmark.declaration;
+    const size_t row = page.find("| [`" + e.name + "`](#");
+    ASSERT_NE(row, std::string::npos) << e.name;
+    const std::string line = page.substr(row, page.find('\n', row) - row);
+    // Whoever feeds the model says for which plans; whoever does not leaves both cells empty.
+    EXPECT_EQ(line.find("|  |") != std::string::npos, e.feeds.empty()) << line;
+    EXPECT_EQ(line.find("|  |  |") != std::string::npos, e.feeds.empty()) << line;
+  }
+}
+
 TEST(Reference, JsonIsReadableByWhoeverPlans) {
   const Json json = reference_json();
   ASSERT_EQ(json.size(), benchmarks().size());
