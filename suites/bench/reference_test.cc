@@ -43,7 +43,7 @@ TEST(Reference, TheTableSaysWhatEachExperimentDecides) {
     const size_t row = page.find("| [`" + e.name + "`](#");
     ASSERT_NE(row, std::string::npos) << e.name;
     const std::string line = page.substr(row, page.find('\n', row) - row);
-    // Whoever feeds the model says for which plans; whoever does not leaves both cells empty.
+    // What feeds the model says for which plans; both cells are empty otherwise.
     EXPECT_EQ(line.find("|  |") != std::string::npos, e.feeds.empty()) << line;
     EXPECT_EQ(line.find("|  |  |") != std::string::npos, e.feeds.empty()) << line;
   }
