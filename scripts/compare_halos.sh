@@ -1,9 +1,10 @@
 #!/bin/sh
-# The runtime's halo exchange (27-point stencil, 26 neighbours, doubles) and Open MPI's, by subarray
-# types, over TCP in alternating jobs:
+# A halo exchange (27-point stencil, 26 neighbours, doubles) over TCP, in alternating jobs: the
+# runtime's halo_exchange, a put with a signal for each neighbour, messages of bare libfabric (one
+# for each rank, or for each neighbour) and Open MPI's Isend and Irecv of subarray types:
 #   scripts/compare_halos.sh [BUILD_DIR] [ROUNDS] [BATCHES]
-# Prints, per size and number of ranks, both medians over the rounds and the geometric mean of the
-# ratios (ours / Open MPI) with its 95 % interval. Below 1 the runtime is faster. Takes a minute.
+# Prints, per size and number of ranks, the medians over the rounds, and the geometric mean of
+# ratios of times with its 95 % interval. Below 1 the first named is faster. Takes a minute.
 set -eu
 bin=${1:-build/release}/bin
 rounds=${2:-6}
@@ -34,17 +35,22 @@ for line in open(sys.argv[1]):
         times[key] = {}
         order.append(key)
     times[key].setdefault(one["round"], {})[one["system"]] = one["median_s"]
-print("| ranks | cells | ours [us] | Open MPI [us] | ratio |")
-print("|---|---|---|---|---|")
-for key in order:
-    rounds = [r for r in times[key].values() if len(r) == 2]
-    logs = [math.log(r["ours"] / r["mpi"]) for r in rounds]
+def ratio(key, first, second):
+    logs = [math.log(r[first] / r[second]) for r in times[key].values() if first in r and second in r]
     mean = statistics.mean(logs)
     half = 0.0
     if len(logs) > 1:
         half = t95.get(len(logs) - 1, 2.0) * statistics.stdev(logs) / math.sqrt(len(logs))
-    ours = statistics.median(r["ours"] for r in rounds) * 1e6
-    mpi = statistics.median(r["mpi"] for r in rounds) * 1e6
-    print(f"| {key[0]} | {key[1]}^3 | {ours:.1f} | {mpi:.1f} | "
-          f"{math.exp(mean):.2f} [{math.exp(mean - half):.2f}, {math.exp(mean + half):.2f}] |")
+    return f"{math.exp(mean):.2f} [{math.exp(mean - half):.2f}, {math.exp(mean + half):.2f}]"
+systems = ["ours", "ours, 26 puts", "libfabric", "libfabric, 26 messages", "mpi"]
+ratios = [("ours", "mpi"), ("ours", "libfabric"), ("ours, 26 puts", "mpi"),
+          ("ours, 26 puts", "libfabric, 26 messages")]
+heads = ["ranks", "cells"] + [f"{s} [us]" for s in systems] + [f"{a} / {b}" for a, b in ratios]
+print("| " + " | ".join(heads) + " |")
+print("|---" * len(heads) + "|")
+for key in order:
+    rounds = times[key].values()
+    cells = [f"{statistics.median(r[s] for r in rounds if s in r) * 1e6:.1f}" for s in systems]
+    cells += [ratio(key, a, b) for a, b in ratios]
+    print(f"| {key[0]} | {key[1]}^3 | " + " | ".join(cells) + " |")
 PY

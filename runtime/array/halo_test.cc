@@ -11,6 +11,7 @@
 #include <stripline/team.h>
 
 #include "runtime/bootstrap/rank_fixtures.h"
+#include "runtime/rma/context_state.h"
 
 namespace stripline {
 namespace {
@@ -159,6 +160,33 @@ TEST_P(Halo, LargeBorders) {
         context,
         {.base = {3, 60000}, .shape = {.width = {2, 1}, .grid = {2, 1}, .periodic = {true, false}}},
         3, false);
+  });
+}
+
+// All that goes to one rank is one message: 18 of the 26 borders here, the others stay.
+TEST_P(Halo, BordersToOneRankAreOneMessage) {
+  if (GetParam().same_node == "mapped") GTEST_SKIP() << "no messages";
+  on_ranks(2, [](Context& context) {
+    constexpr uint64_t kRounds = 6;
+    auto halo = halo_exchange<double, 3>::create(context, {.interior = {8, 8, 8},
+                                                           .width = {1, 1, 1},
+                                                           .grid = {1, 1, 2},
+                                                           .periodic = {true, true, true},
+                                                           .neighbours = halo_neighbours::all});
+    ASSERT_TRUE(halo.ok()) << halo.error().message();
+    EXPECT_EQ(halo->neighbours(), 26U);
+    std::vector<double> array(halo->elements(), context.rank_me());
+    context.barrier();
+    const auto started = [&] {
+      const detail::ContextState& state = context.state();
+      return state.fabric->info().flag_with_data ? state.fabric->traffic().puts
+                                                 : state.messages.statistics().sent;
+    };
+    const uint64_t before = started();
+    for (uint64_t round = 0; round < kRounds; ++round) halo->exchange(array.data());
+    EXPECT_EQ(started() - before, kRounds);
+    EXPECT_EQ(array.front(), 1 - context.rank_me());
+    context.barrier();
   });
 }
 

@@ -363,12 +363,12 @@ future Context::put_bytes_signal(const std::byte* source, rank_t target, uint64_
   const bool by_message = state.puts_signals_by_message(target, bytes);
   const uint32_t slot = state.acquire_slot(by_message ? Kind::message : Kind::put);
   fabric::Counter& counter = state.slots.counter(slot);
-  state.put_signal(target, offset, source, bytes, {flag.offset(), value}, counter, site);
+  state.put_signal(target, offset, source, bytes, {flag.offset(), value}, counter,
+                   state.slots.source_free(slot), site);
   if (counter.pending == 0) {
     state.slots.release(slot);
     return {};
   }
-  state.slots.source_free(slot) = by_message;  // which has copied it
   return {this, slot, state.slots.generation(slot)};
 }
 

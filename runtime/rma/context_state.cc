@@ -365,13 +365,13 @@ void ContextState::atomic(const fabric::AtomicRequest& request, rank_t target, u
 }
 
 bool ContextState::puts_signals_by_message(rank_t target, size_t bytes) const {
-  return reachable[target] == nullptr && bytes <= owner.largest_signalled_put() &&
-         !fabric->info().flag_with_data;
+  return reachable[target] == nullptr && !fabric->info().flag_with_data &&
+         (bytes <= owner.largest_signalled_put() || vis.takes_signalled_chunk(target, bytes));
 }
 
 void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
                               const fabric::Signal& signal, fabric::Counter& counter,
-                              CallSite site) {
+                              bool& source_free, CallSite site) {
   const rma::Call flag("flag of rput_signal", site);
   check({"rput_signal", site}, target, offset, bytes, rma::Access::put);
   check(flag, target, signal.offset, sizeof(uint64_t), rma::Access::atomic);
@@ -384,10 +384,14 @@ void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* s
   }
   stored(target, offset, bytes);
   stored(target, signal.offset, sizeof(uint64_t));
-  if (puts_signals_by_message(target, bytes)) {
-    owner.put_signal(target, offset, source, bytes, signal, counter);
-  } else {
+  if (!puts_signals_by_message(target, bytes)) {
     fabric->put_signal(target, offset, source, bytes, signal, counter);
+  } else if (bytes <= owner.largest_signalled_put()) {
+    owner.put_signal(target, offset, source, bytes, signal, counter);
+    source_free = true;
+  } else {
+    vis.put_signalled_chunk(target, {offset, const_cast<std::byte*>(source), bytes}, signal,
+                            counter, source_free);
   }
 }
 

@@ -208,11 +208,17 @@ struct ContextState {
   void atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset, void* previous,
               bool by_message, fabric::Counter& counter, rma::Call call);
 
-  /// A put that raises a flag at its target. Small ones go by message, and complete as such,
-  /// where the flag would only follow when the data have arrived.
+  /// A put that raises a flag at its target. Where the flag would only follow when the data have
+  /// arrived, small ones go by message, and those of a landing slot's size through one; both
+  /// complete as messages do. `source_free` becomes true when the data have been copied.
   bool puts_signals_by_message(rank_t target, size_t bytes) const;
   void put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
-                  const fabric::Signal& signal, fabric::Counter& counter, CallSite site);
+                  const fabric::Signal& signal, fabric::Counter& counter, bool& source_free,
+                  CallSite site);
+  /// The largest put with a signal that takes one way over the network.
+  size_t one_way_signalled_bytes() const {
+    return std::max(owner.largest_signalled_put(), vis.largest_signalled_chunk());
+  }
 
   /// Completes the operations without handles to one rank, or to all.
   void fence(rank_t target);

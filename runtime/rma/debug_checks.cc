@@ -177,7 +177,8 @@ DebugChecks::Use DebugChecks::put_signal(const std::byte* source, rank_t target,
   const bool by_message = state_.puts_signals_by_message(target, bytes);
   const uint32_t slot = state_.acquire_slot(by_message ? Kind::message : Kind::put);
   const Use use{slot, state_.slots.generation(slot)};
-  state_.put_signal(target, offset, source, bytes, signal, state_.slots.counter(slot), site);
+  state_.put_signal(target, offset, source, bytes, signal, state_.slots.counter(slot),
+                    state_.slots.source_free(slot), site);
   data.observable = flag.observable = true;
   const AccessLog::Token token = AccessLog::of_future(use.slot, use.generation);
   open(token, std::move(data));

@@ -115,6 +115,38 @@ TEST_P(SignalledPut, SmallOnesAreOneMessageEach) {
   });
 }
 
+// More than a message holds: where puts tell their target that they have landed, one does, and the
+// flag does not wait until the initiator knows.
+TEST_P(SignalledPut, LargerOnesLandWithTheirFlag) {
+  constexpr size_t kWords = 4000;
+  on_ranks(2, [](Context& context) {
+    if (!context.state().vis.notifies() || GetParam().same_node == "mapped") return;
+    ASSERT_GE(context.state().one_way_signalled_bytes(), kWords * sizeof(uint64_t));
+    const auto data = context.new_symmetric_array<uint64_t>(kWords);
+    const auto flag = context.new_symmetric_array<uint64_t>(1);
+    ASSERT_TRUE(data.ok() && flag.ok());
+    const fabric::Fabric& fabric = *context.state().fabric;
+    const fabric::Traffic before = fabric.traffic();
+    if (context.rank_me() == 0) {
+      std::vector<uint64_t> values(kWords, 7);
+      const future put = context.rput_signal(values.data(), context.on_rank(*data, 1), kWords,
+                                             context.on_rank(*flag, 1), 1);
+      EXPECT_EQ(fabric.traffic().puts - before.puts, 1U);
+      EXPECT_EQ(fabric.traffic().messages, before.messages);
+      put.wait_source();
+      values.assign(kWords, 8);  // it has been copied
+      put.wait();
+      EXPECT_EQ(context.state().slots.in_use(), 0U);
+    } else {
+      EXPECT_EQ(context.wait_signal(*flag, 1), 1U);
+      EXPECT_EQ(context.local(*data)[0], 7U);
+      EXPECT_EQ(context.local(*data)[kWords - 1], 7U);
+      EXPECT_EQ(fabric.traffic().puts, before.puts);
+    }
+    context.barrier();
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Fabrics, SignalledPut, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 

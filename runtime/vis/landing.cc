@@ -14,6 +14,7 @@ bool Transfers::lands(const Transfer& transfer) const {
   const uint64_t message = largest_message();
   if (landing_.slot_bytes() <= message || transfer.chunk_bytes <= message) return false;
   if (transfer.one_place) return true;
+  if (transfer.signal && notifies(transfer.target)) return transfer.total > message;
   if (transfer.total <= plan::kLandingFromMessages * message) return false;
   return transfer.strided || transfer.direction == Direction::put ||
          transfer.total / transfer.regions.size() >= plan::kLandingListRegion;
@@ -104,6 +105,12 @@ void Transfers::begin_chunk_put(Transfer& transfer) {
         write_list(transfer.list, scratch, scratch + transfer.chunk_bytes, fabric_.work());
     chunk.bytes = transfer.list.position() - chunk.begin;
     data = {scratch, static_cast<size_t>(end - scratch)};
+  }
+  if (lead > 0 && transfer.signal && data.data() != scratch) {
+    // Whoever waits until the source is free does not wait for the target.
+    std::memcpy(scratch, data.data(), data.size());
+    count_copy(fabric_.work(), 1, data.size());
+    data = {scratch, data.size()};
   }
   chunk.length = static_cast<uint32_t>(data.size());
   if (data.data() != scratch) transfer.source_free = nullptr;  // sent from where it is

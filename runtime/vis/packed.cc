@@ -70,8 +70,11 @@ void Transfers::prepare_packed(Transfer& transfer) {
     transfer.local_at.start(transfer.local_side);
     head = head_bytes(transfer) + wire::strided_places_bytes(transfer.remote_side);
   }
+  // A signal with the data in a slot takes one way over the network, where one behind data at
+  // their place takes another.
   transfer.one_place =
-      transfer.strided ? transfer.remote_side.dimensions.empty() : in_one_place(transfer.regions);
+      !(transfer.signal && notifies(transfer.target)) &&
+      (transfer.strided ? transfer.remote_side.dimensions.empty() : in_one_place(transfer.regions));
   transfer.place = transfer.strided ? static_cast<uint64_t>(transfer.remote_side.base)
                                     : transfer.regions.front().offset;
   transfer.lands = lands(transfer);

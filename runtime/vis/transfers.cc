@@ -89,6 +89,12 @@ void Transfers::start(Direction direction, Rank target, std::vector<Region> regi
   begin(transfer);
 }
 
+void Transfers::put_signalled_chunk(Rank target, const Region& region, const fabric::Signal& signal,
+                                    fabric::Counter& done, bool& source_free) {
+  const plan::VisPlan plan{.method = VisMethod::packed, .chunk_bytes = max_chunk_bytes()};
+  start(Direction::put, target, std::vector<Region>{region}, plan, done, signal, &source_free);
+}
+
 void Transfers::begin(Transfer& transfer) {
   const bool box_fits =
       transfer.direction == Direction::get &&

@@ -102,6 +102,20 @@ class Transfers final : public am::Background {
              const plan::VisPlan& plan, fabric::Counter& done,
              const std::optional<fabric::Signal>& signal = {}, bool* source_free = nullptr);
 
+  /// A put with a signal, of one region, that a landing slot has room for: one way over the network
+  /// where puts tell their target that they have landed.
+  size_t largest_signalled_chunk() const {
+    constexpr size_t kLead =
+        sizeof(wire::Head) + sizeof(wire::Signal) + sizeof(wire::Landing) + wire::kWordBytes;
+    return notifies_ ? landing_.slot_bytes() - std::min(landing_.slot_bytes(), kLead) : 0;
+  }
+  bool takes_signalled_chunk(Rank target, size_t bytes) const {
+    return bytes <= largest_signalled_chunk() && notifies(target);
+  }
+  /// Starts one that it takes, as start().
+  void put_signalled_chunk(Rank target, const Region& region, const fabric::Signal& signal,
+                           fabric::Counter& done, bool& source_free);
+
   /// Whether puts may tell their target that they have landed. The same on every rank, between the
   /// same transfers.
   void use_notified_puts(bool use) { notifies_ = use && shortcuts_ != nullptr; }

@@ -18,7 +18,8 @@
 namespace stripline::suites::compare {
 namespace {
 
-constexpr size_t kContexts = 256;  // more than any window here
+constexpr size_t kContexts = 256;                      // more than any window here
+constexpr size_t kRegionBytes = 2 * sizeof(uint64_t);  // of an address, before the endpoint's name
 
 Status check(int64_t code, const char* call) {
   if (code == 0) return {};
@@ -54,7 +55,7 @@ Status BareRank::describe(const std::string& provider) {
 Result<BareRank> BareRank::open(const std::string& fabric, uint32_t rank, size_t bytes) {
   BareRank bare;
   STRIPLINE_ASSIGN_OR_RETURN(bare.memory_, fabric::ofi::Segment::allocate(bytes));
-  bare.contexts_.resize(kContexts + 1);
+  bare.contexts_.resize(kContexts + 1 + kReceives);
   // That which the runtime takes.
   Status described = Error(ErrorCode::unavailable, "no provider");
   for (const std::string& provider : fabric::ofi::providers_of(fabric)) {
@@ -107,7 +108,9 @@ BareRank::BareRank(BareRank&& other) noexcept
       memory_(std::move(other.memory_)),
       address_(std::move(other.address_)),
       contexts_(std::move(other.contexts_)),
+      filled_(std::move(other.filled_)),
       peer_(other.peer_),
+      peers_(std::move(other.peers_)),
       peer_key_(other.peer_key_),
       peer_base_(other.peer_base_),
       started_(other.started_),
@@ -130,16 +133,23 @@ BareRank::~BareRank() {
 }
 
 Status BareRank::set_peer(const std::string& address) {
-  constexpr size_t kRegionBytes = 2 * sizeof(uint64_t);
+  STRIPLINE_ASSIGN_OR_RETURN(const size_t peer, add_peer(address));
+  peer_ = peers_[peer - 1];
+  std::memcpy(&peer_key_, address.data(), sizeof peer_key_);
+  std::memcpy(&peer_base_, address.data() + sizeof peer_key_, sizeof peer_base_);
+  return {};
+}
+
+Result<size_t> BareRank::add_peer(const std::string& address) {
   if (address.size() <= kRegionBytes) {
     return Error(ErrorCode::unavailable, "the peer could not open its endpoint");
   }
-  std::memcpy(&peer_key_, address.data(), sizeof peer_key_);
-  std::memcpy(&peer_base_, address.data() + sizeof peer_key_, sizeof peer_base_);
-  if (fi_av_insert(av_, address.data() + kRegionBytes, 1, &peer_, 0, nullptr) != 1) {
+  fi_addr_t peer = 0;
+  if (fi_av_insert(av_, address.data() + kRegionBytes, 1, &peer, 0, nullptr) != 1) {
     return Error(ErrorCode::unavailable, "fi_av_insert failed");
   }
-  return {};
+  peers_.push_back(peer);
+  return peers_.size();
 }
 
 void BareRank::poll() {
@@ -151,7 +161,12 @@ void BareRank::poll() {
       ++told_;
       continue;
     }
-    ++(entry.op_context == &contexts_[kContexts] ? received_ : completed_);
+    const auto* context = static_cast<const fi_context2*>(entry.op_context);
+    if (context > &contexts_[kContexts]) {
+      filled_.push_back(static_cast<size_t>(context - &contexts_[kContexts + 1]));
+      continue;
+    }
+    ++(context == &contexts_[kContexts] ? received_ : completed_);
   }
   if (count < 0 && count != -FI_EAGAIN) {
     (void)std::fprintf(stderr, "bare libfabric: reading completions failed: %s\n",
@@ -224,6 +239,24 @@ void BareRank::send(const std::byte* source, size_t bytes) {
   }
   post([&](fi_context2*) { return fi_inject(ep_, source, bytes, peer_); });
   ++completed_;  // injected messages report nothing
+}
+
+void BareRank::start_send(size_t peer, const std::byte* source, size_t bytes) {
+  const fi_addr_t there = peers_[peer - 1];
+  if (bytes > info_->tx_attr->inject_size) {
+    post(
+        [&](fi_context2* context) { return fi_send(ep_, source, bytes, nullptr, there, context); });
+    return;
+  }
+  post([&](fi_context2*) { return fi_inject(ep_, source, bytes, there); });
+  ++completed_;
+}
+
+void BareRank::post_receive(size_t buffer, std::byte* destination, size_t bytes) {
+  while (fi_recv(ep_, destination, bytes, nullptr, FI_ADDR_UNSPEC,
+                 &contexts_[kContexts + 1 + buffer]) == -FI_EAGAIN) {
+    poll();
+  }
 }
 
 void BareRank::receive(std::byte* destination, size_t bytes) {

@@ -26,9 +26,12 @@ class BareRank {
   BareRank& operator=(BareRank&&) = delete;
   ~BareRank();
 
-  /// What the peer needs: key, base, endpoint name.
+  /// What a peer needs: key, base, endpoint name.
   std::string address() const { return address_; }
+  /// The peer that operations go to unless they name another one.
   Status set_peer(const std::string& address);
+  /// One more that messages can be sent to; returns its number, 1 and up.
+  Result<size_t> add_peer(const std::string& address);
 
   std::byte* memory() { return memory_.bytes().data(); }
   void poll();
@@ -44,8 +47,15 @@ class BareRank {
   void fetch_add(uint64_t* operand, uint64_t* previous, size_t offset);
   /// A message to the peer; returns when `source` may be changed.
   void send(const std::byte* source, size_t bytes);
+  /// Starts a message to a peer, by its number; complete when `source` may be changed.
+  void start_send(size_t peer, const std::byte* source, size_t bytes);
   /// Posts the buffer for the next message and polls until it is there.
   void receive(std::byte* destination, size_t bytes);
+  /// Posts one of at most kReceives buffers, which is then not posted already.
+  static constexpr size_t kReceives = 128;
+  void post_receive(size_t buffer, std::byte* destination, size_t bytes);
+  /// Buffers that have been filled since; to be emptied by the caller.
+  std::vector<size_t>& filled() { return filled_; }
   /// Polls until at most `most` operations are in flight.
   void wait_until_in_flight(uint64_t most) {
     while (started_ - completed_ > most) poll();
@@ -67,10 +77,12 @@ class BareRank {
   fid_mr* mr_ = nullptr;
   fabric::ofi::Segment memory_;  // of pages like those of a segment of the runtime
   std::string address_;
-  // Of operations in flight, in turn: a program with a window needs no more. The last one is that
-  // of the message that is awaited.
+  // Of operations in flight, in turn: a program with a window needs no more. Behind them that of
+  // the message that is awaited, and those of posted buffers.
   std::vector<fi_context2> contexts_;
+  std::vector<size_t> filled_;
   fi_addr_t peer_ = 0;
+  std::vector<fi_addr_t> peers_;
   uint64_t peer_key_ = 0;
   uint64_t peer_base_ = 0;
   uint64_t started_ = 0;

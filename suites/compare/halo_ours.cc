@@ -1,43 +1,83 @@
-// Times of the runtime's halo exchange: stripline run -n N -- stripline-halo [BATCHES].
+// Times of the runtime's halo exchange: stripline run -n N -- stripline-halo [BATCHES [SYSTEM]]. By
+// the exchange that the runtime offers for that, and by a put with a signal in each direction; then
+// by bare libfabric.
+#include <array>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include <stripline/halo.h>
 #include <stripline/team.h>
 #include <stripline/vis.h>
 
+#include "suites/compare/halo_bare.h"
+#include "suites/compare/halo_job.h"
 #include "suites/compare/halo_times.h"
 
 namespace {
 
 using stripline::future;
 using stripline::global_ptr;
+using stripline::halo_exchange;
+using stripline::rank_t;
+using stripline::suites::compare::BareHalo;
 using stripline::suites::compare::halo_cells;
+using stripline::suites::compare::halo_grid;
 using stripline::suites::compare::halo_index;
 using stripline::suites::compare::HaloFace;
+using stripline::suites::compare::HaloJob;
 using stripline::suites::compare::kHaloCells;
 using stripline::suites::compare::kHaloCubes;
 
-/// A put with a signal in each direction, each with a flag of its own.
-class Ours {
+constexpr size_t room() { return halo_cells(kHaloCells.back()); }
+
+/// Ends the program where memory is short.
+template <typename T>
+T or_exit(stripline::Result<T> result) {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  if (!result.ok()) std::exit(stripline::report(result.error()));
+  return std::move(*result);
+}
+
+/// By halo_exchange.
+class Exchange final : public HaloJob {
  public:
-  explicit Ours(stripline::Context& context)
-      : context_(context), all_(stripline::team::world(context)) {
-    const auto cubes = context.new_symmetric_array<double>(kHaloCubes * room());
-    const auto flags = context.new_symmetric_array<uint64_t>(kDirections * kHaloCubes);
-    if (!cubes.ok() || !flags.ok()) {
-      // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
-      std::exit(stripline::report(cubes.ok() ? flags.error() : cubes.error()));
-    }
-    cubes_ = *cubes;
-    flags_ = *flags;
+  explicit Exchange(stripline::Context& context) : HaloJob(context) {
+    for (auto& cube : cubes_) cube.resize(room());
   }
 
-  size_t rank() const { return all_.rank_me(); }
-  size_t ranks() const { return all_.rank_n(); }
-  double now_s() { return context_.now_s(); }
-  void barrier() { context_.barrier(); }
+  std::span<double> cube(size_t i) { return std::span(cubes_[i]).first(halo_cells(n_)); }
+  void prepare(size_t n, std::span<const HaloFace> /*faces*/) {
+    n_ = n;
+    halo_.reset();
+    const auto grid = halo_grid(ranks());  // whose first index runs fastest, here the last one does
+    halo_.emplace(or_exit(halo_exchange<double, 3>::create(
+        context_, {.interior = {n, n, n},
+                   .width = {1, 1, 1},
+                   .grid = {static_cast<rank_t>(grid[2]), static_cast<rank_t>(grid[1]),
+                            static_cast<rank_t>(grid[0])},
+                   .periodic = {true, true, true},
+                   .neighbours = stripline::halo_neighbours::all})));
+  }
+  void exchange(size_t i) { halo_->exchange(cubes_[i].data()); }
+
+ private:
+  std::array<std::vector<double>, kHaloCubes> cubes_;
+  std::optional<halo_exchange<double, 3>> halo_;
+};
+
+/// By a put with a signal in each direction, each with a flag of its own.
+class Puts final : public HaloJob {
+ public:
+  explicit Puts(stripline::Context& context)
+      : HaloJob(context),
+        cubes_(or_exit(context.new_symmetric_array<double>(kHaloCubes * room()))),
+        flags_(or_exit(context.new_symmetric_array<uint64_t>(kDirections * kHaloCubes))) {}
+
   std::span<double> cube(size_t i) { return {context_.local(cubes_) + i * room(), halo_cells(n_)}; }
   void prepare(size_t n, std::span<const HaloFace> faces) {
     n_ = n;
@@ -52,7 +92,7 @@ class Ours {
     const double* const mine = cube(i).data();
     for (size_t d = 0; d < faces_.size(); ++d) {
       const HaloFace& face = faces_[d];
-      const auto there = static_cast<stripline::rank_t>(face.rank);
+      const auto there = static_cast<rank_t>(face.rank);
       sent_[d] = stripline::rput_strided_signal(
           context_, mine + halo_index(n_, face.from), strides,
           context_.on_rank(cubes_, there) +
@@ -65,20 +105,14 @@ class Ours {
     for (const future& one : sent_) one.wait_source();
   }
 
-  void longest(std::span<double> times) { all_.reduce(times, times, stripline::op_max{}, 0); }
-
  private:
   static constexpr size_t kDirections = 26;
-  static constexpr size_t room() { return halo_cells(kHaloCells.back()); }
-  global_ptr<uint64_t> flag(stripline::rank_t rank, size_t direction, size_t i) const {
+  global_ptr<uint64_t> flag(rank_t rank, size_t direction, size_t i) const {
     return context_.on_rank(flags_, rank) + static_cast<std::ptrdiff_t>(direction * kHaloCubes + i);
   }
 
-  stripline::Context& context_;
-  stripline::team all_;
   global_ptr<double> cubes_;
   global_ptr<uint64_t> flags_;
-  size_t n_ = 0;
   std::vector<HaloFace> faces_;
   std::array<future, kDirections> sent_;
   std::array<uint64_t, kHaloCubes> rounds_{};
@@ -90,6 +124,16 @@ int main(int argc, char** argv) {
   const auto context = stripline::Context::init();
   if (!context.ok()) return stripline::report(context.error());
   const int batches = argc > 1 ? std::atoi(argv[1]) : 50;
-  Ours ours(**context);
-  return stripline::suites::compare::print_halo_times(ours, batches, "ours") ? 0 : 1;
+  const std::string_view only = argc > 2 ? argv[2] : "";
+  bool right = true;
+  const auto measure = [&](const char* name, const auto& make) {
+    if (!only.empty() && only != name) return;
+    auto system = make();
+    right = stripline::suites::compare::print_halo_times(*system, batches, name) && right;
+  };
+  measure("ours", [&] { return std::make_unique<Exchange>(**context); });
+  measure("ours, 26 puts", [&] { return std::make_unique<Puts>(**context); });
+  measure("libfabric", [&] { return std::make_unique<BareHalo>(**context, true); });
+  measure("libfabric, 26 messages", [&] { return std::make_unique<BareHalo>(**context, false); });
+  return right ? 0 : 1;
 }

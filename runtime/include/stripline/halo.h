@@ -19,11 +19,15 @@
 // order, the last dimension fastest. Where a dimension is not periodic, the ghosts at its ends are
 // not touched.
 //
-// Each border travels as one strided put with a signal (<stripline/vis.h>), into memory that the
-// neighbour keeps for it, and is copied to the ghosts by wait(). There are two such places for each
-// neighbour, used in turn: a neighbour's data of the next exchange, for which wait() has waited,
-// say that it has read those of the last one, so that nothing is overwritten that is not read, and
-// no message is needed to say so. Ranks may be one exchange apart.
+// What goes to one neighbour, which may lie in many directions, is packed and travels as one put
+// with a signal; as several of them if it is more than one that takes a single way over the
+// network (about 64 KiB over tcp). A border larger than that goes by itself, as a strided put with
+// a signal (<stripline/vis.h>). They land in memory that the neighbour keeps for them, and are
+// copied to the ghosts by wait(). There are two such places for each neighbour, used in turn: a
+// neighbour's data of the next exchange, for which wait() has waited, say that it has read those of
+// the last one, so that nothing is overwritten that is not read, and no message is needed to say
+// so. Ranks may be one exchange apart. Borders of a rank that are its own ghosts, in a periodic
+// dimension of one rank, are copied by wait().
 //
 // No barrier, and no synchronisation with ranks that are no neighbours. A call makes progress.
 #pragma once
