@@ -1,11 +1,12 @@
 # Checks what Markdown pages refer to: each relative link leads to a file or folder that is there, and
 # its #anchor to a heading of that page; each path in a code span that begins at a folder of the
-# repository's root is there, too.
+# repository's root is there, too; and each source file that one names is somewhere in the repository.
 #
 #   awk -f links.awk PAGE...      (from the root of the repository; status 1 if anything is dead)
 #
 # Code blocks and comments are skipped. A code span counts as a path if its first part names a folder of the root and
-# it has no place holders (capitals, blanks, * and braces).
+# it has no place holders (capitals, blanks, * and braces); source files may be named by the end of their
+# path alone.
 
 # The anchor that a heading gets: as GitHub makes them.
 function slug(text) {
@@ -78,6 +79,7 @@ hidden { if (/-->/) hidden = 0; next }
   rest = $0
   while (match(rest, /`[^`]+`/)) {
     span = substr(rest, RSTART + 1, RLENGTH - 2)
+    if (span ~ /^[a-z][a-z0-9_\/]*\.(h|cc|proto|awk|sh)$/) source_span[span] = FILENAME ":" FNR
     if (span ~ /^[a-z]+\/[a-z0-9_.\/-]+$/) {
       root = span
       sub(/\/.*/, "", root)
@@ -117,6 +119,16 @@ END {
   for (i = 1; i <= spans; ++i) {
     if (root_of[i] != "" && exists(root_of[i]) && !exists(span_of[i])) {
       print span_page[i] ":" span_line[i] ": there is no " span_of[i]
+      failed = 1
+    }
+  }
+  # Every end of the path of every source file.
+  while (("find . -path './build*' -prune -o -type f -print" | getline path) > 0) {
+    while (sub(/^[^\/]*\//, "", path)) ends[path] = 1
+  }
+  for (span in source_span) {
+    if (!(span in ends)) {
+      print source_span[span] ": there is no " span
       failed = 1
     }
   }

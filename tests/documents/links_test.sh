@@ -15,7 +15,7 @@ END
 cat >page.md <<'END'
 # A page
 Lives: [a](pages/other.md), [b](pages/other.md#the-same-title-twice), [c](pages/other.md#again-1), [d](#a-page),
-[e](https://example.org/gone), [f](base), [g](./pages/../base/result.h), `base/result.h`, `base/NAME.h`, `name/other`.
+[e](https://example.org/gone), [f](base), [g](./pages/../base/result.h), `base/result.h`, `result.h`, `base/NAME.h`, `name/other`.
 <!-- [h](comment.md) -->
 
     [i](code.md)
@@ -26,7 +26,7 @@ Lives: [a](pages/other.md), [b](pages/other.md#the-same-title-twice), [c](pages/
 END
 awk -f "$program" page.md pages/other.md
 cat >pages/dead.md <<'END'
-[a](gone.md), [b](other.md#again-2), [c](#nothing), `base/gone.h`,
+[a](gone.md), [b](other.md#again-2), [c](#nothing), `base/gone.txt`, `gone.h`,
 [d](../gone/)
 END
 if awk -f "$program" page.md pages/other.md pages/dead.md >found; then
@@ -38,6 +38,7 @@ pages/dead.md:1: 'gone.md' leads nowhere: there is no pages/gone.md
 pages/dead.md:1: 'other.md#again-2' leads nowhere: pages/other.md has no heading with the anchor #again-2
 pages/dead.md:1: '#nothing' leads nowhere: pages/dead.md has no heading with the anchor #nothing
 pages/dead.md:2: '../gone/' leads nowhere: there is no gone/
-pages/dead.md:1: there is no base/gone.h
+pages/dead.md:1: there is no base/gone.txt
+pages/dead.md:1: there is no gone.h
 END
 diff expected found
