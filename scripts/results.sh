@@ -35,7 +35,8 @@
 #
 # A table goes to where docs/results/NAME.md has marks for its command, which names the options that
 # change it, and is only printed where there are none. It says which sources it is from, so that none
-# is written from a working tree with uncommitted changes.
+# is written from a working tree with uncommitted changes, or from measurements that other sources left
+# in DIR.
 #
 # Do not run anything beside it: tcp and everything timed shares the host's cores.
 set -euo pipefail
@@ -96,10 +97,12 @@ done
 kept=$out/full
 [ -z "$quick" ] || kept=$out/quick
 
-# changed_sources: tracked files with uncommitted changes, but for the tables themselves.
+# changed_sources: tracked files with uncommitted changes; last_sources: the last commit of any. The
+# tables themselves are no sources.
 changed_sources() { git status --porcelain --untracked-files=no -- . ':!docs/results'; }
+last_sources() { git log -1 --format=%h -- . ':!docs/results'; }
 
-sources=$(git describe --always)
+sources=$(last_sources)
 if [ -n "$(changed_sources)" ]; then
   [ -n "$print_only" ] || {
     changed_sources >&2
@@ -108,6 +111,24 @@ if [ -n "$(changed_sources)" ]; then
     exit 1
   }
   sources+=-dirty
+fi
+
+# keeps NAME: whether its measurements are kept, or it uses those of another name.
+keeps() {
+  case $1 in
+    coverage | cost | serial | compare | collectives | clocks | arrays) return 1 ;;
+    *) return 0 ;;
+  esac
+}
+if keeps "$what"; then
+  mkdir -p "$kept"
+  if [ -z "$(ls -A "$kept")" ]; then echo "$sources" >"$kept/sources"; fi
+  begun=$(cat "$kept/sources" 2>/dev/null || echo "sources that it does not name")
+  if [ "$begun" != "$sources" ]; then
+    echo "results.sh: $kept holds measurements from $begun, and these are $sources." \
+      "Remove it to measure anew, or take another --out." >&2
+    [ -n "$print_only" ] || exit 1
+  fi
 fi
 mkdir -p "$kept"
 
@@ -440,7 +461,7 @@ table() {
   cat "$scratch/block"
   echo
   [ -n "$write" ] || return 0
-  if [ -n "$(changed_sources)" ] || [ "$(git describe --always)" != "$sources" ]; then
+  if [ -n "$(changed_sources)" ] || [ "$(last_sources)" != "$sources" ]; then
     echo "results.sh: the sources have changed since the command began; $page is left alone" >&2
     exit 1
   fi
