@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/quantity.h"
 #include "optimizer/experiment/json.h"
 
 namespace stripline::agent {
@@ -258,8 +259,8 @@ void AssignmentRunner::on_time(double now_s) {
   if (deadline_s_ && now_s >= *deadline_s_) {
     deadline_s_.reset();
     std::string message = "the run on nodes/" + node_ + " was not over " +
-                          std::to_string(static_cast<int>(work_.deadline_s)) +
-                          " s after its start; measure fewer points or give it more time";
+                          exact_seconds_text(work_.deadline_s) +
+                          " after its start; measure fewer points or give it more time";
     if (phase_ == Phase::joining) {
       std::vector<uint32_t> missing;
       for (const auto& [rank, state] : ranks_) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/quantity.h"
 #include "base/subprocess.h"
 #include "optimizer/experiment/json.h"
 
@@ -27,9 +28,8 @@ Result<std::string> read_all(int fd, double timeout_s) {
   while (true) {
     const double left = std::chrono::duration<double>(deadline - Clock::now()).count();
     if (left <= 0) {
-      return Error(ErrorCode::deadline_exceeded, "the worker did not describe this node within " +
-                                                     std::to_string(static_cast<int>(timeout_s)) +
-                                                     " s");
+      return Error(ErrorCode::deadline_exceeded,
+                   "the worker did not describe this node within " + exact_seconds_text(timeout_s));
     }
     pollfd wait{fd, POLLIN, 0};
     if (::poll(&wait, 1, static_cast<int>(left * 1e3) + 1) <= 0) continue;

@@ -1,5 +1,8 @@
 // The session protocol, message by message: what the server does with agents that vanish, repeat
 // themselves, come late or come twice.
+#include <atomic>
+#include <utility>
+
 #include "optimizer/experiment/json.h"
 #include "server/testing/experiments.h"
 #include "server/testing/saboteur.h"
@@ -11,14 +14,27 @@ namespace {
 using Message = v1::ServerMessage;
 using Update = v1::AssignmentUpdate;
 
-std::string data_of(uint32_t run, double value) {
+constexpr size_t kPoints = 8;  // of small_spec()
+
+// Samples of one of the points that small_spec() asks for.
+experiment::SampleSeries series_of(uint32_t run, size_t place, double value) {
   experiment::SampleSeries series;
-  series.point = {"kernel.loop", "tuned", {{"bytes", int64_t{8}}}};
+  series.point = {"kernel.loop",
+                  place < kPoints / 2 ? "tuned" : "blocking",
+                  {{"bytes", int64_t{8} << (place % (kPoints / 2))}}};
   series.run = run;
   series.values = {value};
   series.timestamps_s = {0.5};
   series.verified = true;
-  return Json::array({experiment::to_json(series)}).dump();
+  return series;
+}
+
+std::string data_of(uint32_t run, double value, size_t first = 0, size_t count = 1) {
+  Json data = Json::array();
+  for (size_t place = first; place < first + count; ++place) {
+    data.push_back(experiment::to_json(series_of(run, place, value)));
+  }
+  return data.dump();
 }
 
 class AgentsServiceTest : public ServiceTest {
@@ -42,6 +58,7 @@ class AgentsServiceTest : public ServiceTest {
     ASSERT_TRUE(at_a && at_b);
     order_a_ = at_a->assignment();
     order_b_ = at_b->assignment();
+    sent_ = 0;
   }
 
   void join_both() {
@@ -51,27 +68,46 @@ class AgentsServiceTest : public ServiceTest {
     ASSERT_TRUE(b_->receive(Message::kGroupReady));
   }
 
+  // Batch n holds point n.
   void batch(uint64_t seq, double value) {
-    a_->batch(order_a_.name(), order_a_.fence(), seq, data_of(1, value));
+    a_->batch(order_a_.name(), order_a_.fence(), seq, data_of(1, value, seq - 1));
+    sent_ = std::max<size_t>(sent_, seq);
+  }
+
+  // All points that have not been sent, in one batch.
+  void send_rest() {
+    const uint64_t seq = sent_ + 1;
+    a_->batch(order_a_.name(), order_a_.fence(), seq, data_of(1, 1e-6, sent_, kPoints - sent_));
+    while (acknowledged() != seq) ASSERT_FALSE(HasFailure());
   }
 
   uint64_t acknowledged() {
     const auto ack = a_->receive(Message::kSampleAck);
+    EXPECT_TRUE(ack);
     return ack ? ack->sample_ack().seq() : 0;
   }
 
   void finish_both() {
+    if (sent_ > 0 && sent_ < kPoints) send_rest();
     a_->update(order_a_, Update::FINISHED);
     b_->update(order_b_, Update::FINISHED);
   }
 
   v1::Campaign end() { return watch(campaign_).back().campaign(); }
 
+  // What has happened so far to a campaign that has not ended.
+  std::vector<v1::CampaignEvent> events_so_far() {
+    v1::Campaign campaign;
+    EXPECT_TRUE(cancel(campaign_, campaign).ok());
+    return watch(campaign_);
+  }
+
   std::unique_ptr<AgentClient> a_;
   std::unique_ptr<AgentClient> b_;
   std::string campaign_;
   v1::Assignment order_a_;
   v1::Assignment order_b_;
+  size_t sent_ = 0;  // points
 };
 
 TEST_F(AgentsServiceTest, AnOrderSaysWhatToDo) {
@@ -105,8 +141,8 @@ TEST_F(AgentsServiceTest, BatchesAreStoredOnceAndAcknowledgedInOrder) {
   EXPECT_EQ(acknowledged(), 3U);
   finish_both();
   EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
-  EXPECT_EQ(end().samples(), 3U);
-  EXPECT_EQ(exported(campaign_).size(), 3U);
+  EXPECT_EQ(end().samples(), kPoints);
+  EXPECT_EQ(exported(campaign_).size(), kPoints);
 }
 
 // Each of them would take the name of a batch that the node of rank 0 is still to send.
@@ -128,9 +164,11 @@ TEST_F(AgentsServiceTest, SamplesComeFromTheNodeOfRankZeroAlone) {
   stranger.update(order_a_, Update::CANCELLED);
   stranger.batch(order_a_.name(), order_a_.fence(), 2, data_of(1, 7.0));
   ASSERT_TRUE(stranger.receive(Message::kCancelAssignment));
-  ASSERT_EQ(exported(campaign_).size(), 1U);
-  EXPECT_EQ(exported(campaign_)[0].at("values"), Json::array({1e-6}));
-  EXPECT_FALSE(exported(campaign_)[0].at("orphan").get<bool>());
+  ASSERT_EQ(exported(campaign_).size(), kPoints);
+  for (const Json& series : exported(campaign_)) {
+    EXPECT_EQ(series.at("values"), Json::array({1e-6}));
+    EXPECT_FALSE(series.at("orphan").get<bool>());
+  }
 }
 
 TEST_F(AgentsServiceTest, AMemberThatSendsSamplesOfAnotherNodeFailsTheRun) {
@@ -176,18 +214,73 @@ TEST_F(AgentsServiceTest, BatchesAreLimited) {
 TEST_F(AgentsServiceTest, ACampaignThatMeasuresNothingFailsAndSaysWhy) {
   give_out(3);
   join_both();
-  experiment::SampleSeries series;
-  series.point = {"kernel.loop", "tuned", {{"bytes", int64_t{8}}}};
-  series.run = 1;
-  series.note = "not measured: start a square number of ranks";
-  a_->batch(order_a_.name(), order_a_.fence(), 1,
-            Json::array({experiment::to_json(series)}).dump());
+  Json none = Json::array();
+  for (size_t place = 0; place < kPoints; ++place) {
+    experiment::SampleSeries series = series_of(1, place, 0);
+    series.values = {};
+    series.timestamps_s = {};
+    series.note = "not measured: start a square number of ranks";
+    none.push_back(experiment::to_json(series));
+  }
+  a_->batch(order_a_.name(), order_a_.fence(), 1, none.dump());
   EXPECT_EQ(acknowledged(), 1U);
   finish_both();
   EXPECT_EQ(end().state(), v1::Campaign::FAILED);
   EXPECT_NE(end().message().find("kernel.loop/tuned?bytes=8 was not measured: start a square"),
             std::string::npos)
       << end().message();
+}
+
+TEST_F(AgentsServiceTest, TimesOfZeroAreNoSamples) {
+  give_out(3);
+  join_both();
+  a_->batch(order_a_.name(), order_a_.fence(), 1, data_of(1, 0, 0, kPoints));
+  EXPECT_EQ(acknowledged(), 1U);
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::FAILED);
+  EXPECT_NE(end().message().find("kernel.loop/tuned?bytes=8 took no time in any repetition"),
+            std::string::npos)
+      << end().message();
+}
+
+TEST_F(AgentsServiceTest, ARunWithoutAllItsPointsIsNotFinished) {
+  give_out();
+  join_both();
+  a_->batch(order_a_.name(), order_a_.fence(), 1, data_of(1, 1e-6, 0, kPoints - 1), kPoints);
+  EXPECT_EQ(acknowledged(), 1U);
+  finish_both();
+  receive_orders();
+  EXPECT_EQ(order_a_.fence(), 2U);
+  EXPECT_TRUE(std::ranges::any_of(events_so_far(), [](const auto& event) {
+    return event.message().find("samples of 7 of its 8 points") != std::string::npos;
+  }));
+}
+
+TEST_F(AgentsServiceTest, PointsThatWereNotPlannedAreRefused) {
+  give_out();
+  join_both();
+  experiment::SampleSeries foreign = series_of(1, 0, 1e-6);
+  foreign.point.params["bytes"] = int64_t{24};
+  a_->batch(order_a_.name(), order_a_.fence(), 1,
+            Json::array({experiment::to_json(foreign)}).dump());
+  EXPECT_EQ(end().state(), v1::Campaign::FAILED);
+  EXPECT_NE(end().message().find("kernel.loop/tuned?bytes=24, which is not in the run's plan"),
+            std::string::npos)
+      << end().message();
+  EXPECT_TRUE(exported(campaign_).empty());
+}
+
+TEST_F(AgentsServiceTest, APointThatComesTwiceIsRefused) {
+  give_out();
+  join_both();
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  a_->batch(order_a_.name(), order_a_.fence(), 2, data_of(1, 1e-6, 0));
+  const auto cancel = a_->receive(Message::kCancelAssignment);
+  ASSERT_TRUE(cancel);
+  EXPECT_NE(cancel->cancel_assignment().message().find("a point twice"), std::string::npos)
+      << cancel->cancel_assignment().message();
+  EXPECT_EQ(exported(campaign_).size(), 1U);
 }
 
 TEST_F(AgentsServiceTest, SamplesOfAnOldFenceAreKeptAsOrphans) {
@@ -407,6 +500,72 @@ TEST_F(AgentsServiceTest, ABatchThatMeetsABrokenDatabaseIsSentAgain) {
   saboteur.run("ALTER TABLE away RENAME TO runs");
 }
 
+// Each would queue all addresses again.
+TEST_F(AgentsServiceTest, JoiningAgainIsAnsweredOnce) {
+  give_out();
+  join_both();
+  for (int i = 0; i < 500; ++i) a_->join(order_a_, 0);
+  batch(1, 1e-6);
+  const auto next = a_->receive();
+  ASSERT_TRUE(next);
+  EXPECT_TRUE(next->has_sample_ack()) << next->ShortDebugString();
+}
+
+// It is told something with each message, and takes none of it.
+TEST_F(AgentsServiceTest, AnAgentThatDoesNotReadIsDropped) {
+  server_.reset();
+  options_.coordinator.lease_s = kTestPatienceS;  // what it is told to end may wait
+  options_.coordinator.heartbeat_interval_s = 1;
+  start();
+  grpc::ClientContext context;
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);  // keeps its window at 64 KiB
+  const auto channel =
+      grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), arguments);
+  const auto stream = v1::Agents::NewStub(channel)->Session(&context);
+  v1::AgentMessage message;
+  *message.mutable_hello() = test_hello("x");
+  ASSERT_TRUE(stream->Write(message));
+  std::atomic<uint64_t> written = 0;
+  std::thread writer([&] {
+    message.mutable_heartbeat()->set_assignment("campaigns/c9/runs/1");
+    while (written < 20'000 && stream->Write(message)) {
+      message.mutable_heartbeat()->set_fence(++written);
+    }
+  });
+  // The server takes nothing any more once it has given up; the agent falls silent.
+  EXPECT_TRUE(
+      eventually([&] { return written > 0 && node_state("nodes/x") == v1::Node::OFFLINE; }));
+  v1::ServerMessage ignored;
+  while (stream->Read(&ignored)) {
+  }
+  const grpc::Status status = stream->Finish();
+  writer.join();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_NE(status.error_message().find("does not read"), std::string::npos)
+      << status.error_message();
+}
+
+TEST_F(AgentsServiceTest, AConnectionHasALimitOfCallsAtATime) {
+  campaign_ = created(small_spec()).name();
+  v1::WatchCampaignRequest request;
+  request.set_name(campaign_);
+  constexpr size_t kLimit = 256;
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<v1::CampaignEvent>>> calls;
+  const auto call = [&](double patience_s) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    contexts.back()->set_deadline(std::chrono::system_clock::now() +
+                                  std::chrono::milliseconds(static_cast<int>(1000 * patience_s)));
+    calls.push_back(campaigns_->WatchCampaign(contexts.back().get(), request));
+    v1::CampaignEvent event;
+    return calls.back()->Read(&event);
+  };
+  for (size_t i = 0; i < kLimit; ++i) ASSERT_TRUE(call(kTestPatienceS * 3)) << i;
+  EXPECT_FALSE(call(0.3));  // it waits for another to end
+  for (const auto& context : contexts) context->TryCancel();
+}
+
 TEST_F(AgentsServiceTest, ARunWithoutSamplesIsNotFinished) {
   give_out();
   join_both();
@@ -447,6 +606,16 @@ TEST_F(AgentsServiceTest, HelloIsChecked) {
   (*verbose.mutable_fingerprint())["cpu.model"] = std::string(5000, 'x');
   AgentClient talker(address_, verbose);
   EXPECT_EQ(reason_of(talker.finish()), "INVALID_FIELD");
+
+  v1::Hello long_winded = test_hello("c");
+  for (int i = 0; i < 1500; ++i) {
+    (*long_winded.mutable_fingerprint())["field" + std::to_string(i)] = std::string(4000, 'x');
+  }
+  AgentClient novelist(address_, long_winded);
+  const grpc::Status too_long = novelist.finish();
+  EXPECT_EQ(reason_of(too_long), "INVALID_FIELD");
+  EXPECT_NE(too_long.error_message().find("more than 4194304"), std::string::npos)
+      << too_long.error_message();
 
   v1::Hello endless = test_hello("c");
   experiment::Experiment huge = test_experiments().front();

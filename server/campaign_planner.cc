@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/quantity.h"
 #include "base/suggest.h"
 #include "optimizer/experiment/requirements.h"
 #include "server/grid.h"
@@ -310,8 +311,9 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   const double least_s =
       spec.runs * (kRunStartS + static_cast<double>(plan.least_points) * kMinPointS);
   if (least_s > spec.time_budget_s) {
-    plan.note += std::string(plan.note.empty() ? "" : "; ") + "may not end in its time budget: " +
-                 std::to_string(std::lround(std::ceil(least_s))) + " s are expected at least";
+    plan.note += std::string(plan.note.empty() ? "" : "; ") +
+                 "may not end in its time budget: " + exact_seconds_text(std::ceil(least_s)) +
+                 " are expected at least";
   }
   for (uint32_t run = 1; run <= spec.runs; ++run) {
     Assignment assignment;

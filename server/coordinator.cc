@@ -122,7 +122,8 @@ void Coordinator::step() {
 
 void Coordinator::report(const Status& status) {
   if (status.ok()) return;
-  spdlog::error("{}; trying again in {} s", status.error().message(), options_.storage_retry_s);
+  spdlog::error("{}; trying again in {}", status.error().message(),
+                exact_seconds_text(options_.storage_retry_s));
   retry_s_ = steady_seconds() + options_.storage_retry_s;
 }
 
@@ -204,6 +205,7 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
     entry.state = run.state;
     entry.failures = run.failures;
     entry.duration_s = run.duration_s;
+    entry.start_s = run.start_s;
     entry.points = run.points_total;
     entry.points_least = run.points_least;
     entry.points_core = run.points_core;
@@ -213,7 +215,7 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
     if (run.state == RunState::active && active != active_.end()) {
       const ActiveRun& now = active->second;
       entry.active_s = now_s - now.group.started_s();
-      entry.points_done = run.points_done;
+      entry.pace = now.pace.pace();
       entry.complete = now.group.all_finished();
       entry.lost = now.failure ? now.failure->reason : now.group.lost(now_s);
       entry.lost_for_good = now.failure && now.failure->for_good;
@@ -225,18 +227,15 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
 
 // A time budget that would do for the campaign in this draft; nullopt when its own will.
 std::optional<double> Coordinator::advised_budget_s(const Draft& d) const {
-  const CampaignSnapshot campaign = snapshot_of(d.campaign, d.runs, steady_seconds());
-  const auto active = std::ranges::find(campaign.runs, RunState::active, &RunSnapshot::state);
-  if (active == campaign.runs.end()) return sufficient_budget_s(campaign, Pace{});
-  return sufficient_budget_s(campaign, Pace{active->active_s, active->points_done, active->points});
+  return sufficient_budget_s(snapshot_of(d.campaign, d.runs, steady_seconds()));
 }
 
 std::string Coordinator::budget_warning(const Draft& d) const {
   const auto advice = advised_budget_s(d);
   if (!advice) return "";
-  return "; " + std::to_string(std::lround(d.campaign.spec.time_budget_s)) +
-         " s are too few at this pace, a time budget of " + std::to_string(std::lround(*advice)) +
-         " s would do" +
+  return "; " + exact_seconds_text(d.campaign.spec.time_budget_s) +
+         " are too few at this pace, a time budget of " + exact_seconds_text(*advice) +
+         " would do" +
          (d.campaign.feeds_model ? " (a model of fewer runs will be provisional)" : "");
 }
 
@@ -319,7 +318,12 @@ Status Coordinator::place(const PlaceRun& place) {
                    std::nullopt,
                    {},
                    now_s + std::max(0.0, d.campaign.spec.time_budget_s - d.campaign.measured_s),
-                   now_s};
+                   now_s,
+                   RunPace(now_s),
+                   nullptr,
+                   {},
+                   0,
+                   {}};
   for (const std::string& node : active.group.nodes()) {
     active.instances[node] = session_of_node(node)->second.instance_id;
   }
@@ -376,28 +380,32 @@ Status Coordinator::give_up(const LoseRun& lose) {
 }
 
 Status Coordinator::complete_run(const CompleteRun& complete) {
+  const auto found = active_.find(complete.campaign);
+  if (found == active_.end()) {
+    return Error(ErrorCode::internal, campaign_name(complete.campaign) + " has no active run");
+  }
+  const ActiveRun& active = found->second;
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(complete.campaign));
   RunRecord& run = d.run(complete.run);
-  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t batches, store_.contiguous_batches(run.key, run.fence));
-  if (batches == 0) {
+  if (active.measured.size() < active.points) {
     const bool again = run.failures + 1 < options_.max_failures;
-    return give_up({complete.campaign, complete.run, "its ranks ended without a sample", again});
+    return give_up({complete.campaign, complete.run,
+                    "its ranks ended with samples of " + std::to_string(active.measured.size()) +
+                        " of its " + count_text(active.points, "point"),
+                    again});
   }
-  const auto active = active_.find(complete.campaign);
-  if (active != active_.end() && active->second.samples == 0) {
+  if (active.samples == 0) {
     return give_up(
-        {complete.campaign, complete.run,
-         "nothing could be measured: " +
-             (active->second.note.empty() ? "the ranks sent no sample" : active->second.note),
-         false});
+        {complete.campaign, complete.run, "nothing could be measured: " + active.note, false});
   }
   run.state = RunState::finished;
   run.points_done = run.points_total;
   run.duration_s = active_seconds(complete.campaign).value_or(0);
+  run.start_s = active.pace.start_s();
   d.campaign.message = run_of(complete.run, d.runs.size()) + " finished" + budget_warning(d);
   d.campaign.measured_s += run.duration_s;
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
-  active_.erase(complete.campaign);
+  active_.erase(found);
   return {};
 }
 

@@ -24,8 +24,10 @@
 #include "server/campaign_planner.h"
 #include "server/campaign_view.h"
 #include "server/fit_job.h"
+#include "server/planned_points.h"
 #include "server/problem.h"
 #include "server/run_group.h"
+#include "server/run_pace.h"
 #include "server/scheduler.h"
 #include "server/store.h"
 #include "server/watch_hub.h"
@@ -126,8 +128,11 @@ class Coordinator {
     std::map<std::string, std::string> instances;  // of the agent at each node
     double budget_end_s = 0;                       // when the campaign's time budget ends
     double last_progress_event_s = 0;
-    uint64_t samples = 0;   // stored
-    std::string note = {};  // why the first point without samples has none
+    RunPace pace;
+    std::shared_ptr<const PlannedPoints> planned;  // once its first samples have come
+    PointSet measured;                             // of the points planned
+    uint64_t samples = 0;                          // stored
+    std::string note;                              // why the first point without samples has none
   };
   // A campaign in the middle of a step: read, changed, written back.
   struct Draft {
@@ -138,12 +143,13 @@ class Coordinator {
   };
   // What a batch says, read without the lock: batches have megabytes.
   struct ReadBatch {
-    struct Content {
-      uint64_t samples = 0;  // how many values
-      std::string note;      // of the first series without any
-    };
     RunKey run;
-    Result<Content> content;  // or why it is refused
+    std::optional<std::string> sampler;            // the node that may send it; nullopt: none
+    std::shared_ptr<const PlannedPoints> planned;  // nullptr: of no active run
+    std::vector<uint32_t> places;                  // of its points in it
+    uint64_t samples = 0;                          // how many values
+    std::string note;                              // of the first series without any
+    std::optional<Error> refusal;                  // why it is not accepted
   };
   using Sessions = std::map<uint64_t, Session>;
 
@@ -176,6 +182,7 @@ class Coordinator {
 
   // coordinator_sessions.cc: agents
   Sessions::iterator session_of_node(const std::string& node);
+  Session* heard(uint64_t session);
   std::optional<Problem> check_hello(const Hello& hello, Session& session) const;
   void drop_session(Sessions::iterator session, const std::optional<Problem>& why);
   void resume_assignment(const Hello& hello, Session& session);
@@ -190,7 +197,13 @@ class Coordinator {
   bool handle(Session& session, const AssignmentUpdate& update);
 
   // coordinator_samples.cc
-  static std::optional<ReadBatch> read_batch(const SampleBatch& batch);
+  void receive_samples(uint64_t session, const SampleBatch& batch);
+  Result<ReadBatch> read_batch(const SampleBatch& batch, const RunKey& run,
+                               const std::string& node);
+  static Status read_content(const SampleBatch& batch, ReadBatch& read);
+  bool not_stored(Session& session, const RunKey& run, const Error& error);
+  Result<std::shared_ptr<const PlannedPoints>> planned_points(const RunKey& run, uint64_t fence,
+                                                              const std::string& node);
   bool handle(Session& session, const SampleBatch& batch, const ReadBatch& read);
   bool refuse_samples(Session& session, const SampleBatch& batch, const RunKey& run,
                       const Failure& why);

@@ -6,6 +6,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/quantity.h"
 #include "base/sha256.h"
 #include "optimizer/experiment/json.h"
 #include "server/clock.h"
@@ -244,7 +245,8 @@ void Coordinator::fit(int64_t campaign) {
   }
   const double start_s = steady_seconds();
   const Result<FittedModel> fitted = input.ok() ? fitter_(*input) : input.error();
-  spdlog::info("{}: fitting took {:.3f} s", campaign_name(campaign), steady_seconds() - start_s);
+  spdlog::info("{}: fitting took {}", campaign_name(campaign),
+               seconds_text(steady_seconds() - start_s));
   while (true) {
     std::unique_lock lock(mutex_);
     if (stopping_) return;
@@ -256,8 +258,8 @@ void Coordinator::fit(int64_t campaign) {
 
 // False if the server stops: the campaign stays in FITTING, and the next start fits it again.
 bool Coordinator::wait_for_storage(int64_t campaign, std::string_view task, const Error& error) {
-  spdlog::error("{}: cannot {}: {}; trying again in {} s", campaign_name(campaign), task,
-                error.message(), options_.storage_retry_s);
+  spdlog::error("{}: cannot {}: {}; trying again in {}", campaign_name(campaign), task,
+                error.message(), exact_seconds_text(options_.storage_retry_s));
   std::unique_lock lock(mutex_);
   return !fitter_wakes_.wait_for(lock, std::chrono::duration<double>(options_.storage_retry_s),
                                  [&] { return stopping_; });

@@ -4,6 +4,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/quantity.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
 
@@ -16,8 +17,60 @@ constexpr uint64_t kMaxBatches = 1'000'000'000;
 constexpr size_t kMaxBatchBytes = size_t{4} << 20;
 constexpr double kProgressEventS = 0.5;
 
-// The values of a batch and its first note, if it is what the run may send.
-Result<std::pair<uint64_t, std::string>> read_content(const SampleBatch& batch, const RunKey& run) {
+}  // namespace
+
+void Coordinator::receive_samples(uint64_t id, const SampleBatch& batch) {
+  std::string node;
+  {
+    const std::lock_guard lock(mutex_);
+    const Session* session = heard(id);
+    if (session == nullptr) return;
+    node = session->record.name;
+  }
+  const auto run = parse_run_name(batch.assignment);
+  if (!run) return;
+  // Other sessions need not wait until megabytes have been read.
+  const auto read = read_batch(batch, *run, node);
+  const std::lock_guard lock(mutex_);
+  Session* session = heard(id);
+  if (session == nullptr) return;
+  const bool changed =
+      read.ok() ? handle(*session, batch, *read) : not_stored(*session, *run, read.error());
+  if (changed) step();
+}
+
+// Without the lock. Errors: the store's.
+Result<Coordinator::ReadBatch> Coordinator::read_batch(const SampleBatch& batch, const RunKey& run,
+                                                       const std::string& node) {
+  ReadBatch read;
+  read.run = run;
+  STRIPLINE_ASSIGN_OR_RETURN(read.sampler, store_.sampling_node(run, batch.fence));
+  if (read.sampler != node) return read;  // Nobody asks what is in it.
+  STRIPLINE_ASSIGN_OR_RETURN(read.planned, planned_points(run, batch.fence, node));
+  if (const Status status = read_content(batch, read); !status.ok()) read.refusal = status.error();
+  return read;
+}
+
+// What the active run is to measure; nullptr when it is not this one. A plan has megabytes, too: it
+// is read once, without the lock, when the first samples have come.
+Result<std::shared_ptr<const PlannedPoints>> Coordinator::planned_points(const RunKey& run,
+                                                                         uint64_t fence,
+                                                                         const std::string& node) {
+  uint32_t points = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const ActiveRun* active = active_run(run, fence, node);
+    if (active == nullptr) return std::shared_ptr<const PlannedPoints>();
+    if (active->planned) return active->planned;
+    points = active->points;
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
+  STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints read, PlannedPoints::read(plan, points));
+  return std::make_shared<const PlannedPoints>(std::move(read));
+}
+
+// Errors: what makes the batch one that the run may not send.
+Status Coordinator::read_content(const SampleBatch& batch, ReadBatch& read) {
   if (batch.codec != "json") {
     return Error(ErrorCode::unimplemented,
                  "sample codec '" + batch.codec + "' is not known to this server; it reads 'json'");
@@ -32,28 +85,28 @@ Result<std::pair<uint64_t, std::string>> read_content(const SampleBatch& batch, 
                                            " are accepted");
   }
   STRIPLINE_ASSIGN_OR_RETURN(const auto series, series_of_batch(batch.data));
-  uint64_t samples = 0;
-  std::string note;
   for (const auto& one : series) {
-    if (one.run != run.run) {
+    if (one.run != read.run.run) {
       return Error(ErrorCode::data_loss, "sample series of run " + std::to_string(one.run) +
-                                             " in a batch of run " + std::to_string(run.run));
+                                             " in a batch of run " + std::to_string(read.run.run));
     }
-    samples += one.values.size();
-    if (one.values.empty() && note.empty()) note = point_key(one.point) + " was " + one.note;
+    const bool none = is_without_time(one);
+    if (!none) read.samples += one.values.size();
+    if (!none || !read.note.empty()) continue;
+    read.note = point_key(one.point) +
+                (one.values.empty() ? " was " + one.note : " took no time in any repetition");
   }
-  return std::pair(samples, std::move(note));
+  if (!read.planned) return {};
+  STRIPLINE_ASSIGN_OR_RETURN(read.places, read.planned->find(series));
+  return {};
 }
 
-}  // namespace
-
-// Nullopt where it names no run.
-std::optional<Coordinator::ReadBatch> Coordinator::read_batch(const SampleBatch& batch) {
-  const auto run = parse_run_name(batch.assignment);
-  if (!run) return std::nullopt;
-  auto content = read_content(batch, *run);
-  if (!content.ok()) return ReadBatch{*run, content.error()};
-  return ReadBatch{*run, ReadBatch::Content{content->first, std::move(content->second)}};
+// A batch is not acknowledged, so the agent keeps it; ending the session makes it send it again.
+bool Coordinator::not_stored(Session& session, const RunKey& run, const Error& error) {
+  spdlog::error("{}: cannot store samples: {}", run_name(run), error.message());
+  drop_session(sessions_.find(session.id),
+               Problem{ErrorCode::unavailable, "STORAGE", error.message(), {}});
+  return true;
 }
 
 // Samples come from the node of rank 0, and from no other: (run, fence, seq) names a batch, and
@@ -62,45 +115,44 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch, const ReadB
   const RunKey& run = read.run;
   const std::string& node = session.record.name;
   ActiveRun* active = active_run(run, batch.fence, node);
-  // Not acknowledged, so the agent keeps the batch; ending the session makes it send it again.
-  const auto not_stored = [&](const Error& error) {
-    spdlog::error("{}: cannot store samples: {}", run_name(run), error.message());
-    drop_session(sessions_.find(session.id),
-                 Problem{ErrorCode::unavailable, "STORAGE", error.message(), {}});
-    return true;
-  };
-  const auto sampler = store_.sampling_node(run, batch.fence);
-  if (!sampler.ok()) return not_stored(sampler.error());
-  if (!*sampler) {
+  if (!read.sampler) {
     send_cancel(session, run, batch.fence, "the server does not know this assignment");
     return false;
   }
-  if (**sampler != node) {
+  if (*read.sampler != node) {
     return refuse_samples(session, batch, run,
                           {node_name(node) + " sent samples of it, which only " +
-                               node_name(**sampler) + " may do, where its rank 0 is",
+                               node_name(*read.sampler) + " may do, where its rank 0 is",
                            false});
   }
-  if (!read.content.ok()) {
+  if (read.refusal) {
     return refuse_samples(
         session, batch, run,
-        {"malformed samples from " + node_name(node) + ": " + read.content.error().message(),
-         true});
+        {"malformed samples from " + node_name(node) + ": " + read.refusal->message(), true});
+  }
+  if (active != nullptr && !read.planned) {
+    return not_stored(session, run, Error(ErrorCode::unavailable, "it has just been given out"));
   }
   const auto same = store_.has_batch(run, batch.fence, batch.seq, batch.data);
-  if (!same.ok()) return not_stored(same.error());
+  if (!same.ok()) return not_stored(session, run, same.error());
   if (*same && !**same) {
     return refuse_samples(session, batch, run,
                           {node_name(node) + " sent batch " + std::to_string(batch.seq) +
                                " again, with other samples than before",
                            false});
   }
+  if (!*same && active != nullptr && active->measured.contains_any(read.places)) {
+    return refuse_samples(session, batch, run,
+                          {node_name(node) + " sent samples of a point twice, the second time in " +
+                               "batch " + std::to_string(batch.seq),
+                           false});
+  }
   if (!*same) {
     const Status stored = store_batch(batch, read, active);
-    if (!stored.ok()) return not_stored(stored.error());
+    if (!stored.ok()) return not_stored(session, run, stored.error());
   }
   const auto contiguous = store_.contiguous_batches(run, batch.fence);
-  if (!contiguous.ok()) return not_stored(contiguous.error());
+  if (!contiguous.ok()) return not_stored(session, run, contiguous.error());
   if (*contiguous > 0) {
     session.link->send(SampleAck{batch.assignment, batch.fence, *contiguous});
   }
@@ -131,26 +183,28 @@ Status Coordinator::store_batch(const SampleBatch& batch, const ReadBatch& read,
   const RunKey& key = read.run;
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(key.campaign));
   d.changes.batches.push_back({0, key, batch.fence, batch.seq, active == nullptr, unix_seconds(),
-                               read.content->samples, batch.data});
-  d.campaign.samples += read.content->samples;
+                               read.samples, batch.data});
+  d.campaign.samples += read.samples;
+  if (active == nullptr) return commit(d, "");
+
+  const double now_s = steady_seconds();
+  const auto measured = static_cast<uint32_t>(active->measured.size() + read.places.size());
+  active->pace.report(now_s, measured);
+  RunRecord& run = d.run(key.run);
+  run.points_done = measured;
   std::string event;
-  if (active != nullptr) {
-    RunRecord& run = d.run(key.run);
-    run.points_done = std::max(run.points_done, std::min(batch.points_done, run.points_total));
-    const double now_s = steady_seconds();
-    if (now_s >= active->last_progress_event_s + kProgressEventS ||
-        run.points_done == run.points_total) {
-      active->last_progress_event_s = now_s;
-      event = "run " + std::to_string(key.run) + " of " + std::to_string(d.runs.size()) + ": " +
-              std::to_string(run.points_done) + " of " + std::to_string(run.points_total) +
-              " points" + budget_warning(d);
-    }
+  if (now_s >= active->last_progress_event_s + kProgressEventS ||
+      run.points_done == run.points_total) {
+    active->last_progress_event_s = now_s;
+    event = "run " + std::to_string(key.run) + " of " + std::to_string(d.runs.size()) + ": " +
+            std::to_string(run.points_done) + " of " + count_text(run.points_total, "point") +
+            budget_warning(d);
   }
   STRIPLINE_RETURN_IF_ERROR(commit(d, event));
-  if (active != nullptr) {
-    active->samples += read.content->samples;
-    if (active->note.empty()) active->note = read.content->note;
-  }
+  active->planned = read.planned;
+  active->measured.add(read.places);
+  active->samples += read.samples;
+  if (active->note.empty()) active->note = read.note;
   return {};
 }
 

@@ -221,25 +221,29 @@ void Coordinator::drop_session(Sessions::iterator session, const std::optional<P
 }
 
 void Coordinator::receive(uint64_t id, const AgentMessage& message) {
-  const auto* batch = std::get_if<SampleBatch>(&message);
-  // Other sessions need not wait until megabytes have been read.
-  const std::optional<ReadBatch> read = batch != nullptr ? read_batch(*batch) : std::nullopt;
+  if (const auto* batch = std::get_if<SampleBatch>(&message)) return receive_samples(id, *batch);
   const std::lock_guard lock(mutex_);
-  const auto found = sessions_.find(id);
-  if (found == sessions_.end()) return;
-  Session& session = found->second;
-  session.last_heard_s = steady_seconds();
-  session.record.last_seen_unix_s = unix_seconds();
+  Session* session = heard(id);
+  if (session == nullptr) return;
   const bool changed = std::visit(
       [&](const auto& content) {
         if constexpr (std::is_same_v<std::decay_t<decltype(content)>, SampleBatch>) {
-          return read && handle(session, content, *read);
+          return false;
         } else {
-          return handle(session, content);
+          return handle(*session, content);
         }
       },
       message);
   if (changed) step();
+}
+
+// The session, which has given a sign of life; nullptr when it has been closed.
+Coordinator::Session* Coordinator::heard(uint64_t id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return nullptr;
+  found->second.last_heard_s = steady_seconds();
+  found->second.record.last_seen_unix_s = unix_seconds();
+  return &found->second;
 }
 
 std::string Coordinator::job_id(const RunGroup& group) const {
@@ -324,6 +328,7 @@ bool Coordinator::handle(Session& session, const GroupJoin& join) {
   }
   // Whoever comes back to a group that is ready has been told with its Hello.
   if (was_ready || !group.ready()) return false;
+  active->pace.joined(steady_seconds());
   for (const std::string& member : group.nodes()) {
     const auto other = session_of_node(member);
     // A member whose stream is broken gets it when it comes back.

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/quantity.h"
 #include "optimizer/experiment/json.h"
 #include "optimizer/fit/fit_model.h"
 #include "optimizer/fit/noise.h"
@@ -19,7 +20,7 @@ namespace {
 
 // What can be fitted. A series without values is a point that this fabric cannot measure.
 bool counts(const experiment::SampleSeries& series) {
-  return series.verified && !series.values.empty();
+  return series.verified && !is_without_time(series);
 }
 
 // How many runs must have measured a point.
@@ -70,10 +71,12 @@ std::string summarize(const FitInput& input, std::span<const experiment::SampleS
   const CampaignSpec& spec = input.campaign.spec;
   uint64_t samples = 0;
   size_t wrong = 0;
+  size_t zero = 0;
   size_t good = 0;
   for (const auto& series : input.series) {
     samples += series.values.size();
     if (!series.verified && !series.values.empty()) ++wrong;
+    if (series.verified && !series.values.empty() && is_without_time(series)) ++zero;
     if (counts(series)) ++good;
   }
   std::string text = std::to_string(input.runs) + " runs, " + std::to_string(samples) +
@@ -88,6 +91,7 @@ std::string summarize(const FitInput& input, std::span<const experiment::SampleS
             std::to_string(runs_needed(input)) + " runs measured their points";
   }
   if (wrong > 0) text += ", " + std::to_string(wrong) + " series failed verification";
+  if (zero > 0) text += ", " + count_text(zero, "series", "series") + " left out that took no time";
   text += noise_text(fit::judge_noise(usable));
   for (const std::string& note : report.notes) text += "; " + note;
   for (const auto& [operation, fit] : report.operations) {
@@ -101,6 +105,10 @@ std::string summarize(const FitInput& input, std::span<const experiment::SampleS
 }
 
 }  // namespace
+
+bool is_without_time(const experiment::SampleSeries& series) {
+  return std::ranges::all_of(series.values, [](double value) { return value == 0; });
+}
 
 Result<std::vector<experiment::SampleSeries>> series_of_batch(const std::string& data) {
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(data, "sample batch"));

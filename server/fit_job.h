@@ -37,6 +37,9 @@ using Fitter = std::function<Result<FittedModel>(const FitInput&)>;
 /// why; invalid_argument as optimizer/fit.
 Result<FittedModel> fit_campaign(const FitInput& input);
 
+/// Whether it holds no time at all: no value, or zeros alone, which no operation takes.
+bool is_without_time(const experiment::SampleSeries& series);
+
 /// The series of a stored batch. Errors: data_loss.
 Result<std::vector<experiment::SampleSeries>> series_of_batch(const std::string& data);
 

@@ -67,6 +67,7 @@ struct RunRecord {
   uint32_t points_core = 0;   ///< Its first points, those included: enough for a coarse model.
   uint32_t points_all = 0;    ///< All points of the plan.
   double duration_s = 0;      ///< Once finished.
+  double start_s = 0;         ///< Once finished: of it, before the first point.
   std::string message;
 };
 

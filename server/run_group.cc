@@ -1,19 +1,11 @@
 #include "server/run_group.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "base/quantity.h"
+
 namespace stripline::server {
-namespace {
-
-std::string seconds(double value) {
-  const auto rounded = static_cast<long>(std::lround(value * 10));
-  return std::to_string(rounded / 10) + "." + std::to_string(rounded % 10) + " s";
-}
-
-}  // namespace
-
 RunGroup::RunGroup(const RunKey& run, uint64_t fence, std::vector<std::string> rank_nodes,
                    const Times& times, double now_s)
     : run_(run),
@@ -66,7 +58,7 @@ bool RunGroup::all_finished() const {
 std::optional<std::string> RunGroup::lost(double now_s) const {
   for (const std::string& node : nodes_) {
     if (lease(node) && *lease(node) <= now_s) {
-      return node_name(node) + " was not heard of for " + seconds(times_.lease_s);
+      return node_name(node) + " was not heard of for " + exact_seconds_text(times_.lease_s);
     }
   }
   if (ready() || now_s < started_s_ + times_.join_timeout_s) return std::nullopt;
@@ -76,7 +68,8 @@ std::optional<std::string> RunGroup::lost(double now_s) const {
     missing += (missing.empty() ? "" : ", ") + std::to_string(rank) + " on " +
                node_name(rank_nodes_[rank]);
   }
-  return "not every rank joined within " + seconds(times_.join_timeout_s) + ": missing " + missing;
+  return "not every rank joined within " + exact_seconds_text(times_.join_timeout_s) +
+         ": missing " + missing;
 }
 
 std::optional<double> RunGroup::next_deadline_s() const {

@@ -44,7 +44,7 @@ TEST(RunGroup, IsLostWhenRanksDoNotJoin) {
   EXPECT_EQ(g.next_deadline_s(), 104);
   EXPECT_FALSE(g.lost(103.9));
   ASSERT_TRUE(g.lost(104));
-  EXPECT_EQ(*g.lost(104), "not every rank joined within 4.0 s: missing 1 on nodes/b");
+  EXPECT_EQ(*g.lost(104), "not every rank joined within 4 s: missing 1 on nodes/b");
   g.join("b", 1, "x");
   EXPECT_FALSE(g.lost(104));
 }
@@ -56,7 +56,7 @@ TEST(RunGroup, IsLostWhenALeaseRunsOut) {
   EXPECT_EQ(g.next_deadline_s(), 110);
   EXPECT_FALSE(g.lost(109.9));
   ASSERT_TRUE(g.lost(110));
-  EXPECT_EQ(*g.lost(110), "nodes/b was not heard of for 10.0 s");
+  EXPECT_EQ(*g.lost(110), "nodes/b was not heard of for 10 s");
   g.renew("b", 111);
   EXPECT_FALSE(g.lost(117));
   ASSERT_TRUE(g.lost(118));

@@ -4,18 +4,18 @@
 #include <cmath>
 #include <utility>
 
+#include "base/quantity.h"
+
 namespace stripline::server {
 namespace {
 
 // Runs vary: a plan that would just fit will not.
 constexpr double kBudgetReserve = 0.9;
-// Of a run's time, what it takes to start its ranks however few points it measures; an allowance,
-// as in the planner.
+// What it takes to start the ranks of a run, where that has not been measured; an allowance, as in
+// the planner.
 constexpr double kRunStartS = 1.0;
 // What is advised is a multiple of this, with the reserve.
 constexpr double kBudgetStepS = 10;
-// An advice from fewer seconds than this would be a guess.
-constexpr double kLeastEvidenceS = 5;
 
 size_t count(const CampaignSnapshot& campaign, RunState state) {
   return static_cast<size_t>(
@@ -40,8 +40,6 @@ double typical_run_s(const CampaignSnapshot& campaign) {
   return finished == 0 ? 0 : sum / static_cast<double>(finished);
 }
 
-std::string seconds(double value) { return std::to_string(std::lround(value)) + " s"; }
-
 bool serves(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
   if (!campaign.only_nodes.empty() && !campaign.only_nodes.contains(node.name)) return false;
   if (!node.fabrics.contains(campaign.fabric)) return false;
@@ -56,17 +54,14 @@ std::optional<Decision> check_budget(const CampaignSnapshot& campaign) {
   if (campaign.measured_s >= campaign.time_budget_s) {
     if (enough) return FinishMeasuring{campaign.number, true};
     if (finished >= fewest_runs(campaign)) return FinishMeasuring{campaign.number, true};
-    const RunSnapshot* active = first(campaign, RunState::active);
-    const auto advice = sufficient_budget_s(
-        campaign,
-        active == nullptr ? Pace{} : Pace{active->active_s, active->points_done, active->points});
-    return FailCampaign{campaign.number,
-                        "TIME_BUDGET: " + seconds(campaign.time_budget_s) + " passed after " +
-                            std::to_string(finished) + " of " +
-                            std::to_string(campaign.runs.size()) + " runs, and at least " +
-                            std::to_string(fewest_runs(campaign)) +
-                            " are needed; ask for fewer experiments or a larger time budget" +
-                            (advice ? ": " + seconds(*advice) + " would do at this pace" : "")};
+    const auto advice = sufficient_budget_s(campaign);
+    return FailCampaign{
+        campaign.number,
+        "TIME_BUDGET: " + exact_seconds_text(campaign.time_budget_s) + " passed after " +
+            std::to_string(finished) + " of " + std::to_string(campaign.runs.size()) +
+            " runs, and at least " + std::to_string(fewest_runs(campaign)) +
+            " are needed; ask for fewer experiments or a larger time budget" +
+            (advice ? ": " + exact_seconds_text(*advice) + " would do at this pace" : "")};
   }
   const bool idle = first(campaign, RunState::active) == nullptr;
   if (enough && idle && campaign.measured_s + typical_run_s(campaign) > campaign.time_budget_s) {
@@ -75,16 +70,30 @@ std::optional<Decision> check_budget(const CampaignSnapshot& campaign) {
   return std::nullopt;
 }
 
-// The time that one point takes, by the finished runs; 0 without any.
-double point_s(const CampaignSnapshot& campaign) {
+double start_of(const RunSnapshot& finished) {
+  return finished.start_s > 0 ? finished.start_s : std::min(kRunStartS, finished.duration_s / 2);
+}
+
+// The mean pace of the finished runs; nullopt without any.
+std::optional<Pace> typical_pace(const CampaignSnapshot& campaign) {
+  double runs = 0;
   double points = 0;
+  double starts_s = 0;
   double measuring_s = 0;
   for (const RunSnapshot& run : campaign.runs) {
     if (run.state != RunState::finished) continue;
+    const double start_s = start_of(run);
+    ++runs;
     points += run.points;
-    measuring_s += std::max(run.duration_s - kRunStartS, run.duration_s / 2);
+    starts_s += start_s;
+    measuring_s += run.duration_s - start_s;
   }
-  return points == 0 ? 0 : measuring_s / points;
+  if (points == 0) return std::nullopt;
+  return Pace{starts_s / runs, measuring_s / points};
+}
+
+double run_seconds(const Pace& pace, uint32_t points) {
+  return pace.start_s + pace.point_s * points;
 }
 
 // The grid that a run falls back to when it cannot even measure the coarse one. Plans of before
@@ -97,8 +106,8 @@ uint32_t least_points(const RunSnapshot& run) {
 // are left can measure in the time that is left, and enough of them; never more than an earlier run
 // but the pilot, because points that are measured in too few runs cannot be used.
 uint32_t points_of_next_run(const CampaignSnapshot& campaign, const RunSnapshot& next) {
-  const double each_s = point_s(campaign);
-  if (each_s == 0) return campaign.pilot ? least_points(next) : next.points_all;
+  const auto pace = typical_pace(campaign);
+  if (!pace) return campaign.pilot ? least_points(next) : next.points_all;
   const size_t left = campaign.runs.size() - count(campaign, RunState::finished);
   const double left_s = kBudgetReserve * (campaign.time_budget_s - campaign.measured_s);
   for (const uint32_t points : {next.points_all, next.points_core}) {
@@ -110,7 +119,7 @@ uint32_t points_of_next_run(const CampaignSnapshot& campaign, const RunSnapshot&
       if (run.points >= points) ++measured;
       reduced = reduced || (run.points < points && !was_pilot);
     }
-    const double needed_s = (kRunStartS + each_s * points) * static_cast<double>(left);
+    const double needed_s = run_seconds(*pace, points) * static_cast<double>(left);
     if (!reduced && measured >= enough_runs(campaign) && needed_s <= left_s) return points;
   }
   return least_points(next);
@@ -216,19 +225,20 @@ uint32_t fewest_runs(const CampaignSnapshot& campaign) {
                               : enough_runs(campaign);
 }
 
-std::optional<double> sufficient_budget_s(const CampaignSnapshot& campaign, const Pace& pace) {
+std::optional<double> sufficient_budget_s(const CampaignSnapshot& campaign) {
   const size_t finished = count(campaign, RunState::finished);
-  double run_s = 0;
-  if (finished > 0) {
-    const RunSnapshot& next = campaign.runs.back();
-    run_s = kRunStartS + point_s(campaign) * least_points(next);
-  } else if (pace.active_s >= kLeastEvidenceS && pace.points_done > 0) {
-    run_s = pace.active_s * pace.points_total / pace.points_done;
+  if (finished >= enough_runs(campaign)) return std::nullopt;
+  const RunSnapshot* active = first(campaign, RunState::active);
+  auto pace = typical_pace(campaign);
+  uint32_t points = least_points(campaign.runs.back());
+  if (!pace && active != nullptr) {
+    pace = active->pace;
+    points = active->points;
   }
-  if (run_s == 0 || finished >= enough_runs(campaign)) return std::nullopt;
-  const double finished_s = campaign.measured_s - pace.active_s;
-  const double needed_s =
-      finished_s + run_s * static_cast<double>(enough_runs(campaign) - finished);
+  if (!pace) return std::nullopt;
+  const double finished_s = campaign.measured_s - (active == nullptr ? 0 : active->active_s);
+  const double needed_s = finished_s + run_seconds(*pace, points) *
+                                           static_cast<double>(enough_runs(campaign) - finished);
   if (needed_s <= campaign.time_budget_s) return std::nullopt;
   return std::ceil(needed_s / kBudgetReserve / kBudgetStepS) * kBudgetStepS;
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "server/records.h"
+#include "server/run_pace.h"
 
 namespace stripline::server {
 
@@ -32,14 +33,15 @@ struct RunSnapshot {
   uint32_t run = 0;
   RunState state = RunState::pending;
   uint32_t failures = 0;
-  double duration_s = 0;                ///< When finished.
-  uint32_t points = 0;                  ///< That it measured, or is measuring.
-  uint32_t points_least = 0;            ///< Of the plan's coarsest grid.
-  uint32_t points_core = 0;             ///< Of its coarse grid, which holds the coarsest.
-  uint32_t points_all = 0;              ///< Of the whole plan.
+  double duration_s = 0;      ///< When finished.
+  double start_s = 0;         ///< When finished: of it, before the first point; 0: unknown.
+  uint32_t points = 0;        ///< That it measured, or is measuring.
+  uint32_t points_least = 0;  ///< Of the plan's coarsest grid.
+  uint32_t points_core = 0;   ///< Of its coarse grid, which holds the coarsest.
+  uint32_t points_all = 0;    ///< Of the whole plan.
   std::vector<std::string> rank_nodes;  ///< Of the last time it was given out.
   double active_s = 0;                  ///< When active: for how long.
-  uint32_t points_done = 0;             ///< When active.
+  std::optional<Pace> pace;             ///< When active, once it is known.
   bool complete = false;                ///< Active, and every node's part has ended well.
   std::optional<std::string> lost;      ///< Active, and why it must be given up.
   bool lost_for_good = false;           ///< Another attempt would fail in the same way.
@@ -113,14 +115,8 @@ uint32_t enough_runs(const CampaignSnapshot& campaign);
 uint32_t fewest_runs(const CampaignSnapshot& campaign);
 
 /// A time budget that would do for enough runs at the pace so far, if the campaign's own will not:
-/// judged by the finished runs or, in the first one, by the points it has done in `active_s`
-/// seconds. In round figures, with a reserve. Nullopt when the budget will do, or nothing has been
-/// measured yet.
-struct Pace {
-  double active_s = 0;        ///< For how long the active run has been going on; 0: none is.
-  uint32_t points_done = 0;   ///< By it.
-  uint32_t points_total = 0;  ///< It is to do.
-};
-std::optional<double> sufficient_budget_s(const CampaignSnapshot& campaign, const Pace& pace);
+/// judged by the finished runs or, in the first one, by the pace of its points. In round figures,
+/// with a reserve. Nullopt when the budget will do, or nothing has been measured yet.
+std::optional<double> sufficient_budget_s(const CampaignSnapshot& campaign);
 
 }  // namespace stripline::server

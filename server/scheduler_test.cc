@@ -240,16 +240,39 @@ TEST(Scheduler, WhatTheCoarseGridTakesTooLongForIsTheCoarsest) {
 TEST(Scheduler, AdvisesABudgetWhenItsOwnWillNotDo) {
   CampaignSnapshot c = campaign(1);
   for (RunSnapshot& run : c.runs) run.points_least = 10;
-  EXPECT_EQ(sufficient_budget_s(c, {}), std::nullopt);  // nothing is known
-  // In the first run, from what it has done so far: 10 s for half of it.
-  c.measured_s = 10;
-  EXPECT_EQ(sufficient_budget_s(c, {10, 5, 10}), 140);  // six of 20 s, with a reserve
-  EXPECT_EQ(sufficient_budget_s(c, {10, 0, 10}), std::nullopt);
-  EXPECT_EQ(sufficient_budget_s(c, {1, 1, 100}), std::nullopt);  // too early to tell
+  EXPECT_EQ(sufficient_budget_s(c), std::nullopt);  // nothing is known
+  // In the first run, from the points it has measured so far.
+  c.runs[0].state = RunState::active;
+  c.runs[0].points = 10;
+  c.runs[0].active_s = c.measured_s = 10;
+  EXPECT_EQ(sufficient_budget_s(c), std::nullopt);
+  c.runs[0].pace = Pace{0, 2};
+  EXPECT_EQ(sufficient_budget_s(c), 140);  // six of 20 s, with a reserve
+  // A start of eight seconds is not the pace of its few points.
+  c.runs[0].pace = Pace{8, 0.3};
+  EXPECT_EQ(sufficient_budget_s(c), 80);  // six of 11 s
+  c.runs[0].pace = Pace{2, 0.3};
+  EXPECT_EQ(sufficient_budget_s(c), std::nullopt);
+  c.measured_s = 0;
   finish(c, 1, 3);
-  EXPECT_EQ(sufficient_budget_s(c, {}), std::nullopt);
+  EXPECT_EQ(sufficient_budget_s(c), std::nullopt);
   c.measured_s = 58;
-  EXPECT_EQ(sufficient_budget_s(c, {}), 80);
+  EXPECT_EQ(sufficient_budget_s(c), 80);
+}
+
+TEST(Scheduler, TheStartOfARunCountsOnceARun) {
+  Snapshot s{{node("b"), node("c")}, {campaign(1)}};
+  CampaignSnapshot& c = s.campaigns[0];
+  c.pilot = true;
+  for (RunSnapshot& run : c.runs) run.points_least = 10;
+  finish(c, 1, 5);
+  c.runs[0].points = 10;
+  c.runs[0].start_s =
+      4;  // 0.1 s a point: seven coarse runs take 56 s of the 55 left, with a reserve
+  EXPECT_EQ(only<PlaceRun>(s).points, 10U);
+  EXPECT_EQ(sufficient_budget_s(c), std::nullopt);  // five more of 5 s
+  c.time_budget_s = 70;
+  EXPECT_EQ(only<PlaceRun>(s).points, 40U);
 }
 
 TEST(Scheduler, FinishedCampaignsNeedNothing) {

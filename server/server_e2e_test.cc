@@ -6,7 +6,9 @@
 #include <map>
 #include <netinet/in.h>
 #include <set>
+#include <sstream>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <grpcpp/generic/generic_stub.h>
 
@@ -19,19 +21,17 @@
 namespace stripline::server {
 namespace {
 
-// A stripline-server with its stderr in a file, and with so many descriptors if a limit is given.
+// A stripline-server with its output in a file, started by a shell if a command that does so is
+// given.
 class ServerProcess {
  public:
   ServerProcess(const std::filesystem::path& folder, std::vector<std::string> arguments,
-                const std::string& descriptors = "")
+                const std::string& shell = "")
       : log_(folder / ("log" + std::to_string(++count_))),
         log_fd_(open(log_.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)) {
     SubprocessOptions options;
     options.argv = {program("stripline-server")};
-    if (!descriptors.empty()) {
-      options.argv = {"sh", "-c", "ulimit -n " + descriptors + R"(; exec "$0" "$@")",
-                      program("stripline-server")};
-    }
+    if (!shell.empty()) options.argv = {"sh", "-c", shell, program("stripline-server")};
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
     options.stdout_fd = log_fd_.get();
     options.stderr_fd = log_fd_.get();
@@ -46,6 +46,7 @@ class ServerProcess {
     return status.ok() ? status->exit_code : -1;
   }
   bool running() { return !process_->poll(); }
+  pid_t pid() const { return process_->pid(); }
   void signal(int number) { process_->signal(number); }
   void kill() {
     signal(SIGKILL);
@@ -71,13 +72,27 @@ class ServerE2eTest : public ServiceTest {
             port_file(), "--heartbeat", "0.3",  "--lease",    "1.0"};
   }
 
+  // A connection on which nothing has been said.
+  UniqueFd connect_raw() const {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(parse_listen_address(address_)->port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+    EXPECT_EQ(::connect(fd.get(), generic, sizeof address), 0);
+    return fd;
+  }
+
   std::filesystem::path port_file() const { return folder_.path() / "port"; }
 
   // Starts a server and connects to it.
-  std::unique_ptr<ServerProcess> serve(const std::string& listen,
-                                       const std::string& descriptors = "") {
+  std::unique_ptr<ServerProcess> serve(const std::string& listen, const std::string& shell = "",
+                                       const std::vector<std::string>& more = {}) {
     std::filesystem::remove(port_file());
-    auto server = std::make_unique<ServerProcess>(folder_.path(), dev(listen, data()), descriptors);
+    auto arguments = dev(listen, data());
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    auto server = std::make_unique<ServerProcess>(folder_.path(), std::move(arguments), shell);
     EXPECT_TRUE(
         eventually([&] { return std::filesystem::exists(port_file()) || !server->running(); }));
     EXPECT_TRUE(server->running()) << server->log();
@@ -132,18 +147,9 @@ TEST_F(ServerE2eTest, AnswersHealthChecks) {
 }
 
 TEST_F(ServerE2eTest, ServesAgainAfterMoreConnectionsThanItHasDescriptors) {
-  const auto server = serve("127.0.0.1:0", "64");
-  const auto port = parse_listen_address(address_)->port;
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const auto server = serve("127.0.0.1:0", R"(ulimit -n 64; exec "$0" "$@")");
   std::vector<UniqueFd> idle;
-  for (int i = 0; i < 200; ++i) {
-    idle.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-    ASSERT_EQ(::connect(idle.back().get(), generic, sizeof address), 0);
-  }
+  for (int i = 0; i < 200; ++i) idle.push_back(connect_raw());
   ASSERT_TRUE(eventually([&] {
     return server->log().find("connections are refused") != std::string::npos;
   })) << server->log();
@@ -151,6 +157,37 @@ TEST_F(ServerE2eTest, ServesAgainAfterMoreConnectionsThanItHasDescriptors) {
   const AutoAgent agent(address_, "a");
   EXPECT_TRUE(connected({"a"})) << server->log();
   EXPECT_TRUE(server->running());
+}
+
+// What it opens must not become its standard output.
+TEST_F(ServerE2eTest, StartsWithoutStandardStreams) {
+  const auto server = serve("127.0.0.1:0", R"(exec "$0" "$@" <&- >&- 2>&-)");
+  const AutoAgent agent(address_, "a");
+  EXPECT_TRUE(connected({"a"}));
+  EXPECT_EQ(read_file(data() / "stripline.db.lock"), std::to_string(server->pid()) + "\n");
+}
+
+TEST_F(ServerE2eTest, NothingButItsOwnLinesReachesTheLog) {
+  const auto server = serve("127.0.0.1:0", "", {"--log-format", "json"});
+  // gRPC has something to say about a Hello that is none, and about streams that break.
+  {
+    const AutoAgent agent(address_, "a");
+    EXPECT_TRUE(connected({"a"}));
+  }
+  const auto connection = connect_raw();
+  const std::string noise = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + std::string(100, '\xff');
+  EXPECT_EQ(::write(connection.get(), noise.data(), noise.size()),
+            static_cast<ssize_t>(noise.size()));
+  char ignored = 0;
+  while (::read(connection.get(), &ignored, 1) > 0) {
+  }
+  server->signal(SIGTERM);
+  EXPECT_EQ(server->exit_code(), kExitOk);
+  std::istringstream log(server->log());
+  for (std::string line; std::getline(log, line);) {
+    if (line.starts_with("stripline-server listening on ")) continue;  // on stdout
+    EXPECT_TRUE(parse_json(line, "log").ok()) << line;
+  }
 }
 
 TEST_F(ServerE2eTest, ASecondServerOnThePortIsTurnedAway) {

@@ -24,7 +24,7 @@ Error sqlite_error(int code, const std::string& message) {
       return {ErrorCode::resource_exhausted, text + "; free disk space"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return {ErrorCode::already_exists, text + "; another program is using the file"};
+      return {ErrorCode::unavailable, text + "; another program is using the file, try again"};
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
     case SQLITE_READONLY:

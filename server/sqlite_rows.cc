@@ -14,9 +14,10 @@ const std::string_view kCampaignColumns =
     " requirements, feeds_model, planned_run_s, measured_s, samples, model_version";
 const std::string_view kRunColumns =
     "SELECT campaign, run, state, fence, failures, rank_nodes, points_done, points_total,"
-    " points_core, points_all, duration_s, message, points_least";
+    " points_core, points_all, duration_s, message, points_least, start_s";
 const std::string_view kBatchColumns =
-    "SELECT id, campaign, run, fence, seq, orphan, received, samples, data";
+    "SELECT id, campaign, run, fence, seq, orphan, received, samples,"
+    " (SELECT data FROM payloads WHERE batch = id)";
 const std::string_view kEventColumns = "SELECT cursor, campaign, time, message, view";
 const std::string_view kModelColumns =
     "SELECT name, fabric, created,"
@@ -25,7 +26,7 @@ const std::string_view kModelColumns =
     "   WHERE m.model = v.model AND m.version = v.version AND m.mark = 'withdrawn')),"
     " (SELECT max(version) FROM model_versions v WHERE v.model = name)";
 const std::string_view kVersionColumns =
-    "SELECT model, version, sha256, campaigns, created, length(CAST(content AS BLOB)), summary,"
+    "SELECT model, version, sha256, campaigns, created, size_bytes, summary,"
     " (SELECT reason FROM version_marks m WHERE m.model = model_versions.model"
     "  AND m.version = model_versions.version AND m.mark = 'provisional'),"
     " (SELECT reason FROM version_marks m WHERE m.model = model_versions.model"
@@ -82,18 +83,48 @@ Status write_campaigns(SqliteDatabase& database, const std::vector<CampaignRecor
 Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& records) {
   return write_all(database, records, R"sql(
       INSERT INTO runs (campaign, run, state, fence, failures, rank_nodes, points_done,
-                        points_total, points_core, points_all, duration_s, message, points_least)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        points_total, points_core, points_all, duration_s, message, points_least,
+                        start_s)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (campaign, run) DO UPDATE SET
         state = excluded.state, fence = excluded.fence, failures = excluded.failures,
         rank_nodes = excluded.rank_nodes, points_done = excluded.points_done,
         points_total = excluded.points_total, duration_s = excluded.duration_s,
-        message = excluded.message)sql",
+        message = excluded.message, start_s = excluded.start_s)sql",
                    [](SqliteStatement& s, const RunRecord& r) {
                      s.bind(r.key.campaign, r.key.run, to_string(r.state), r.fence, r.failures,
                             dump(Json(r.rank_nodes)), r.points_done, r.points_total, r.points_core,
-                            r.points_all, r.duration_s, r.message, r.points_least);
+                            r.points_all, r.duration_s, r.message, r.points_least, r.start_s);
                    });
+}
+
+// The attempt remembers up to where its batches are complete: asking for that, at each batch, must
+// not count those that are stored already.
+Status write_batches(SqliteDatabase& database, const std::vector<BatchRecord>& batches) {
+  STRIPLINE_RETURN_IF_ERROR(write_all(
+      database, batches,
+      "INSERT INTO batches (campaign, run, fence, seq, orphan, received, samples)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?)",
+      [](SqliteStatement& s, const BatchRecord& r) {
+        s.bind(r.run.campaign, r.run.run, r.fence, r.seq, r.orphan, r.received_unix_s, r.samples);
+      }));
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, batches,
+                "INSERT INTO payloads SELECT id, ?5 FROM batches"
+                " WHERE campaign = ?1 AND run = ?2 AND fence = ?3 AND seq = ?4",
+                [](SqliteStatement& s, const BatchRecord& r) {
+                  s.bind(r.run.campaign, r.run.run, r.fence, r.seq, r.data);
+                }));
+  return write_all(
+      database, batches, R"sql(
+      WITH RECURSIVE present(seq) AS (
+        SELECT stored FROM attempts WHERE campaign = ?1 AND run = ?2 AND fence = ?3
+        UNION ALL
+        SELECT b.seq FROM present JOIN batches b
+          ON b.campaign = ?1 AND b.run = ?2 AND b.fence = ?3 AND b.seq = present.seq + 1)
+      UPDATE attempts SET stored = (SELECT max(seq) FROM present)
+      WHERE campaign = ?1 AND run = ?2 AND fence = ?3)sql",
+      [](SqliteStatement& s, const BatchRecord& r) { s.bind(r.run.campaign, r.run.run, r.fence); });
 }
 
 Status write_versions(SqliteDatabase& database, const std::vector<NewModelVersion>& versions) {
@@ -105,11 +136,11 @@ Status write_versions(SqliteDatabase& database, const std::vector<NewModelVersio
   STRIPLINE_RETURN_IF_ERROR(
       write_all(database, versions,
                 "INSERT INTO model_versions (model, version, sha256, campaigns, created,"
-                " summary, content) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                " summary, content, size_bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 [](SqliteStatement& s, const NewModelVersion& v) {
                   s.bind(v.record.key.model, v.record.key.version, v.record.sha256,
                          dump(Json(v.record.campaigns)), v.record.created_unix_s, v.record.summary,
-                         v.content);
+                         v.content, v.content.size());
                 }));
   std::vector<ModelVersionRecord> provisional;
   for (const NewModelVersion& version : versions) {
@@ -147,21 +178,15 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
                                         s.bind(p.run.campaign, p.run.run, p.assignment_json);
                                       }));
   STRIPLINE_RETURN_IF_ERROR(write_all(database, changes.attempts,
-                                      "INSERT INTO attempts VALUES (?, ?, ?, ?)",
+                                      "INSERT INTO attempts (campaign, run, fence, sampling_node)"
+                                      " VALUES (?, ?, ?, ?)",
                                       [](SqliteStatement& s, const RunAttempt& a) {
                                         s.bind(a.run.campaign, a.run.run, a.fence, a.sampling_node);
                                       }));
   STRIPLINE_RETURN_IF_ERROR(write_all(
       database, changes.orphaned, "UPDATE batches SET orphan = 1 WHERE campaign = ? AND run = ?",
       [](SqliteStatement& s, const RunKey& key) { s.bind(key.campaign, key.run); }));
-  STRIPLINE_RETURN_IF_ERROR(
-      write_all(database, changes.batches,
-                "INSERT INTO batches (campaign, run, fence, seq, orphan, received, samples, data)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                [](SqliteStatement& s, const BatchRecord& r) {
-                  s.bind(r.run.campaign, r.run.run, r.fence, r.seq, r.orphan, r.received_unix_s,
-                         r.samples, r.data);
-                }));
+  STRIPLINE_RETURN_IF_ERROR(write_batches(database, changes.batches));
   STRIPLINE_RETURN_IF_ERROR(
       write_all(database, changes.events,
                 "INSERT INTO events (campaign, time, message, view) VALUES (?, ?, ?, ?)",
@@ -230,6 +255,7 @@ Result<RunRecord> read_run(SqliteStatement& row) {
   r.duration_s = row.real(10);
   r.message = row.text(11);
   r.points_least = static_cast<uint32_t>(row.integer(12));
+  r.start_s = row.real(13);
   return r;
 }
 

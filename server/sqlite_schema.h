@@ -8,10 +8,8 @@
 
 namespace stripline::server {
 
-/// The version of the tables that this build writes and reads.
-inline constexpr int kStoreSchemaVersion = 1;
-
-/// Opens the file, creating the tables in a new or empty one, and checks that it is sound and ours.
+/// Opens the file, creating the tables in a new or empty one, and checks that it is sound and ours;
+/// tables of an older Stripline are brought up to date (sqlite_migrations.h), once and for good.
 /// Write-ahead log, foreign keys on, every commit synced. Errors: data_loss when it is damaged or
 /// truncated; failed_precondition when another program made it or a newer Stripline did;
 /// unavailable when it cannot be opened.

@@ -85,25 +85,20 @@ class SqliteStore final : public Store {
   Result<std::optional<bool>> has_batch(const RunKey& run, uint64_t fence, uint64_t seq,
                                         const std::string& data) override {
     const auto read = [](SqliteStatement& row) -> Result<bool> { return row.integer(0) != 0; };
-    return select_one(
-        read,
-        "SELECT data = ? FROM batches WHERE campaign = ? AND run = ? AND fence = ? AND seq = ?",
-        data, run.campaign, run.run, fence, seq);
+    return select_one(read,
+                      "SELECT (SELECT data FROM payloads WHERE batch = id) = ? FROM batches"
+                      " WHERE campaign = ? AND run = ? AND fence = ? AND seq = ?",
+                      data, run.campaign, run.run, fence, seq);
   }
   Result<uint64_t> contiguous_batches(const RunKey& run, uint64_t fence) override {
     const auto read = [](SqliteStatement& row) -> Result<uint64_t> {
       return row.unsigned_integer(0);
     };
-    // The first number, from 0 on, whose successor is missing.
-    STRIPLINE_ASSIGN_OR_RETURN(const auto last, select_one(read, R"sql(
-          WITH own(seq) AS (
-            SELECT 0 UNION ALL
-            SELECT seq FROM batches WHERE campaign = ?1 AND run = ?2 AND fence = ?3)
-          SELECT min(seq) FROM own o WHERE NOT EXISTS (
-            SELECT 1 FROM batches
-            WHERE campaign = ?1 AND run = ?2 AND fence = ?3 AND seq = o.seq + 1))sql",
-                                                           run.campaign, run.run, fence));
-    return *last;
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto last,
+        select_one(read, "SELECT stored FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
+                   run.campaign, run.run, fence));
+    return last.value_or(0);
   }
   Result<std::vector<BatchRecord>> batches(int64_t campaign, int64_t after, size_t limit) override {
     return select(read_batch,

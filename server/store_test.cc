@@ -3,6 +3,7 @@
 #include "server/store.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -217,21 +218,10 @@ TEST_F(StoreTest, EveryAttemptRemembersWhoseSamplesItTakes) {
   });
 }
 
-// A database of before there were attempts, with a run under way.
-TEST_F(StoreTest, AttemptsOfBeforeAreTakenFromTheRuns) {
-  RunRecord given = run(1, 1);
-  given.fence = 2;
-  given.rank_nodes = {"b", "a"};
-  apply({.campaigns = {campaign(1)}, .runs = {given, run(1, 2)}});
-  Saboteur(folder_.path()).run("DROP TABLE attempts");
-  reopen();
-  EXPECT_EQ(*store_->sampling_node({1, 1}, 2), "b");
-  EXPECT_EQ(*store_->sampling_node({1, 2}, 0), std::nullopt);
-}
-
 TEST_F(StoreTest, ContiguousBatchesStopAtTheFirstGap) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
   EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 0U);
+  apply({.attempts = {{{1, 1}, 1, "a"}, {{1, 1}, 2, "b"}}});
   apply({.batches = {batch({1, 1}, 1, 2)}});
   EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 0U);
   apply({.batches = {batch({1, 1}, 1, 1), batch({1, 1}, 1, 4), batch({1, 1}, 2, 3)}});
@@ -241,6 +231,15 @@ TEST_F(StoreTest, ContiguousBatchesStopAtTheFirstGap) {
   });
   apply({.batches = {batch({1, 1}, 1, 3)}});
   check([&] { EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 4U); });
+}
+
+// A run may send ten thousands of batches: each must not count those before it.
+TEST_F(StoreTest, WhatIsStoredIsNotCountedAgain) {
+  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}, .attempts = {{{1, 1}, 1, "a"}}});
+  apply({.batches = {batch({1, 1}, 1, 1), batch({1, 1}, 1, 2)}});
+  Saboteur(folder_.path()).run("DELETE FROM payloads; DELETE FROM batches");
+  apply({.batches = {batch({1, 1}, 1, 3)}});
+  EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 3U);
 }
 
 TEST_F(StoreTest, OrphaningARunLeavesLaterBatchesAlone) {
@@ -410,6 +409,62 @@ void execute(const std::filesystem::path& path, const char* sql) {
   ASSERT_EQ(sqlite3_open(path.c_str(), &raw), SQLITE_OK);
   EXPECT_EQ(sqlite3_exec(raw, sql, nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(raw);
+}
+
+// The databases that servers have left behind since the first one, each without what came later.
+class StoreMigrationTest : public StoreTest, public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    const char* source = std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
+    if (source == nullptr) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
+    const auto dump = std::filesystem::path(source) / "server/testing/databases/version1.sql";
+    execute(path_, read_file(dump).c_str());
+    execute(path_, GetParam());
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Version1, StoreMigrationTest,
+    testing::Values("SELECT 1",
+                    "DROP TABLE version_marks; ALTER TABLE runs DROP COLUMN points_least",
+                    "DROP TABLE version_marks; DROP TABLE attempts;"
+                    "ALTER TABLE runs DROP COLUMN points_least",
+                    "DROP TABLE version_marks; DROP TABLE attempts;"
+                    "ALTER TABLE runs DROP COLUMN points_least;"
+                    "ALTER TABLE runs DROP COLUMN points_core;"
+                    "ALTER TABLE runs DROP COLUMN points_all"));
+
+TEST_P(StoreMigrationTest, LosesNothing) {
+  reopen();
+  check([&] {
+    EXPECT_EQ(store_->installation_id(), "28ae4a58");
+    EXPECT_EQ(store_->nodes("", 10)->size(), 2U);
+    EXPECT_EQ(store_->campaigns(0, 10)->size(), 2U);
+    EXPECT_EQ(store_->runs(2)->size(), 8U);
+    EXPECT_EQ(store_->runs(2)->front().points_total, 64U);
+    EXPECT_GE(store_->runs(2)->front().points_all, 64U);
+    EXPECT_EQ(*store_->sampling_node({2, 8}, 1), "a");
+    EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 2U);
+    const auto batches = *store_->batches(1, 0, 10);
+    ASSERT_EQ(batches.size(), 2U);
+    EXPECT_EQ(batches[0].data.size(), 26660U);
+    EXPECT_EQ(*store_->has_batch({1, 1}, 1, 2, "[]"), true);
+    const ModelVersionRecord version = **store_->model_version({"tcp", 0});
+    EXPECT_EQ(version.size_bytes, store_->model_content({"tcp", 1})->size());
+    EXPECT_EQ(store_->events(2, 0, 10)->size(), 2U);
+  });
+  // It goes on: what is new is stored beside it.
+  apply({.attempts = {{{1, 1}, 2, "b"}}, .batches = {batch({1, 1}, 2, 1)}});
+  EXPECT_EQ(*store_->contiguous_batches({1, 1}, 2), 1U);
+}
+
+TEST_P(StoreMigrationTest, ADatabaseThatCannotBeMigratedIsLeftAsItIs) {
+  execute(path_, "CREATE TABLE payloads (x)");
+  const auto opened = open_sqlite_store(path_);
+  ASSERT_FALSE(opened.ok());
+  execute(path_, "DROP TABLE payloads");
+  reopen();
+  EXPECT_EQ(store_->batches(1, 0, 10)->size(), 2U);
 }
 
 TEST_F(StoreTest, AnotherProgramsDatabaseIsRefused) {

@@ -1,6 +1,12 @@
 #include "server/watch_hub.h"
 
+#include <utility>
+
 namespace stripline::server {
+
+WatchHub::WatchHub() : teller_([this] { run(); }) {}
+
+WatchHub::~WatchHub() { shutdown(); }
 
 bool WatchHub::add(int64_t campaign, EventListener* listener) {
   const std::lock_guard lock(mutex_);
@@ -18,6 +24,26 @@ void WatchHub::remove(int64_t campaign, EventListener* listener) {
 }
 
 void WatchHub::notify(int64_t campaign) {
+  {
+    const std::lock_guard lock(news_mutex_);
+    news_.insert(campaign);
+  }
+  has_news_.notify_one();
+}
+
+void WatchHub::run() {
+  std::unique_lock lock(news_mutex_);
+  while (true) {
+    has_news_.wait(lock, [&] { return stopping_ || !news_.empty(); });
+    if (stopping_) return;
+    const std::set<int64_t> news = std::exchange(news_, {});
+    lock.unlock();
+    for (const int64_t campaign : news) tell(campaign);
+    lock.lock();
+  }
+}
+
+void WatchHub::tell(int64_t campaign) {
   const std::lock_guard lock(mutex_);
   const auto found = listeners_.find(campaign);
   if (found == listeners_.end()) return;
@@ -25,8 +51,14 @@ void WatchHub::notify(int64_t campaign) {
 }
 
 void WatchHub::shutdown() {
+  {
+    const std::lock_guard lock(news_mutex_);
+    stopping_ = true;
+  }
+  has_news_.notify_one();
+  if (teller_.joinable()) teller_.join();
   const std::lock_guard lock(mutex_);
-  down_ = true;
+  if (std::exchange(down_, true)) return;
   for (const auto& [campaign, listeners] : listeners_) {
     for (EventListener* listener : listeners) listener->on_shutdown();
   }

@@ -1,10 +1,12 @@
 // Tells watchers of campaigns that there may be new events in the store.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
+#include <thread>
 
 namespace stripline::server {
 
@@ -12,25 +14,43 @@ namespace stripline::server {
 class EventListener {
  public:
   virtual ~EventListener() = default;
-  /// There may be new events. Called from any thread; must neither block for long nor call the hub.
+  /// There may be new events. Must neither block for long nor call the hub.
   virtual void on_event() = 0;
   /// The server is stopping: end the stream.
   virtual void on_shutdown() = 0;
 };
 
-/// Thread-safe. No callback runs after remove() has returned.
+/// Thread-safe. Listeners are told on a thread of the hub's, one after the other, so that whoever
+/// has news to tell need not wait for them. No callback runs after remove() has returned.
 class WatchHub {
  public:
+  WatchHub();
+  ~WatchHub();
+  WatchHub(const WatchHub&) = delete;
+  WatchHub& operator=(const WatchHub&) = delete;
+
   /// False when the hub has been shut down: the listener is not added.
   bool add(int64_t campaign, EventListener* listener);
   void remove(int64_t campaign, EventListener* listener);
+  /// The campaign's listeners are told soon; once for several calls in a row.
   void notify(int64_t campaign);
+  /// All listeners have been told when it returns.
   void shutdown();
 
  private:
-  std::mutex mutex_;
+  void run();
+  void tell(int64_t campaign);
+
+  std::mutex news_mutex_;
+  std::condition_variable has_news_;
+  std::set<int64_t> news_;  // campaigns
+  bool stopping_ = false;
+
+  std::mutex mutex_;  // while listeners are told; never taken beside the other
   bool down_ = false;
   std::map<int64_t, std::set<EventListener*>> listeners_;
+
+  std::thread teller_;
 };
 
 }  // namespace stripline::server

@@ -1,0 +1,43 @@
+// Which points a run is to measure, and which of them it has sent. Pure; not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::server {
+
+/// The points of a plan by their keys.
+class PlannedPoints {
+ public:
+  /// The first `count` points of a stored plan. Errors: data_loss.
+  static Result<PlannedPoints> read(std::string_view plan_json, uint32_t count);
+
+  size_t size() const { return index_.size(); }
+  /// The places of these series' points in the plan. Errors: data_loss if one is not in it, or is
+  /// there twice.
+  Result<std::vector<uint32_t>> find(const std::vector<experiment::SampleSeries>& series) const;
+
+ private:
+  std::unordered_map<std::string, uint32_t> index_;
+};
+
+/// Marks points by their places.
+class PointSet {
+ public:
+  size_t size() const { return size_; }
+  bool contains_any(const std::vector<uint32_t>& places) const;
+  void add(const std::vector<uint32_t>& places);
+
+ private:
+  std::vector<bool> present_;
+  size_t size_ = 0;
+};
+
+}  // namespace stripline::server

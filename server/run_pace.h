@@ -1,0 +1,43 @@
+// How fast a run goes: when it was given out, when its ranks had joined, and which points it has
+// reported since. What passes before the first point is its start, which comes once in each run
+// however many points it measures. Pure: the caller passes the time. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace stripline::server {
+
+struct Pace {
+  double start_s = 0;  ///< From giving the run out to its first point.
+  double point_s = 0;  ///< Of each point.
+};
+
+class RunPace {
+ public:
+  explicit RunPace(double placed_s) : placed_s_(placed_s) {}
+
+  /// All ranks have joined. Only the first call counts.
+  void joined(double now_s);
+  /// So many points have been measured by now.
+  void report(double now_s, uint32_t points);
+
+  /// Nullopt until points have been measured for so long that an estimate is no guess.
+  std::optional<Pace> pace() const;
+
+  /// From giving it out to the first point, as far as it is known by now.
+  double start_s() const;
+
+ private:
+  struct Report {
+    double time_s = 0;
+    uint32_t points = 0;
+  };
+
+  double placed_s_;
+  std::optional<double> joined_s_;
+  std::optional<Report> first_;
+  std::optional<Report> last_;
+};
+
+}  // namespace stripline::server

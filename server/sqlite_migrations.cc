@@ -1,0 +1,209 @@
+#include "server/sqlite_migrations.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace stripline::server {
+namespace {
+
+// "STLN": marks our files for sqlite3 and file(1).
+constexpr std::string_view kApplicationId = "0x53544c4e";
+
+// Version 1, never to be changed: databases of it are out there.
+constexpr std::string_view kFirstTables = R"sql(
+CREATE TABLE meta (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE nodes (
+  name TEXT PRIMARY KEY,
+  agent_version TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,   -- JSON object
+  fabrics TEXT NOT NULL,       -- JSON array
+  experiments TEXT NOT NULL,   -- JSON array of declarations as text
+  last_seen REAL NOT NULL
+) STRICT;
+
+CREATE TABLE campaigns (
+  number INTEGER PRIMARY KEY,
+  spec TEXT NOT NULL,          -- JSON object
+  state TEXT NOT NULL,
+  message TEXT NOT NULL,
+  created REAL NOT NULL,
+  updated REAL NOT NULL,
+  request_id TEXT NOT NULL,
+  request_sha256 TEXT NOT NULL,
+  requirements TEXT NOT NULL,  -- JSON object
+  feeds_model INTEGER NOT NULL,
+  planned_run_s REAL NOT NULL,
+  measured_s REAL NOT NULL,
+  samples INTEGER NOT NULL,
+  model_version TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX campaigns_by_request ON campaigns (request_id) WHERE request_id <> '';
+CREATE INDEX campaigns_by_state ON campaigns (state);
+
+CREATE TABLE runs (
+  campaign INTEGER NOT NULL REFERENCES campaigns (number),
+  run INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  fence INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  rank_nodes TEXT NOT NULL,    -- JSON array
+  points_done INTEGER NOT NULL,
+  points_total INTEGER NOT NULL,
+  points_core INTEGER NOT NULL,
+  points_all INTEGER NOT NULL,
+  duration_s REAL NOT NULL,
+  message TEXT NOT NULL,
+  PRIMARY KEY (campaign, run)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE plans (
+  campaign INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  assignment TEXT NOT NULL,    -- JSON object
+  PRIMARY KEY (campaign, run),
+  FOREIGN KEY (campaign, run) REFERENCES runs (campaign, run)
+) STRICT;
+
+CREATE TABLE batches (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  campaign INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  fence INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  orphan INTEGER NOT NULL,
+  received REAL NOT NULL,
+  samples INTEGER NOT NULL,
+  data TEXT NOT NULL,          -- JSON array of SampleSeries
+  UNIQUE (campaign, run, fence, seq),
+  FOREIGN KEY (campaign, run) REFERENCES runs (campaign, run)
+) STRICT;
+CREATE INDEX batches_by_campaign ON batches (campaign, id);
+
+CREATE TABLE events (
+  cursor INTEGER PRIMARY KEY AUTOINCREMENT,
+  campaign INTEGER NOT NULL REFERENCES campaigns (number),
+  time REAL NOT NULL,
+  message TEXT NOT NULL,
+  view TEXT NOT NULL           -- JSON object
+) STRICT;
+CREATE INDEX events_by_campaign ON events (campaign, cursor);
+
+CREATE TABLE models (
+  name TEXT PRIMARY KEY,
+  fabric TEXT NOT NULL,
+  created REAL NOT NULL
+) STRICT;
+
+CREATE TABLE model_versions (
+  model TEXT NOT NULL REFERENCES models (name),
+  version INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  campaigns TEXT NOT NULL,     -- JSON array
+  created REAL NOT NULL,
+  summary TEXT NOT NULL,
+  content TEXT NOT NULL,
+  PRIMARY KEY (model, version)
+) STRICT;
+CREATE TRIGGER model_versions_are_immutable BEFORE UPDATE ON model_versions
+BEGIN SELECT RAISE(ABORT, 'model versions are immutable'); END;
+)sql";
+
+// Databases of version 1 may lack these: they came without a version of their own.
+constexpr std::string_view kLaterFirstTables = R"sql(
+CREATE TABLE IF NOT EXISTS attempts (
+  campaign INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  fence INTEGER NOT NULL,
+  sampling_node TEXT NOT NULL,
+  PRIMARY KEY (campaign, run, fence)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS version_marks (
+  model TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  mark TEXT NOT NULL,          -- 'provisional' or 'withdrawn'
+  reason TEXT NOT NULL,
+  time REAL NOT NULL,
+  PRIMARY KEY (model, version, mark),
+  FOREIGN KEY (model, version) REFERENCES model_versions (model, version)
+) STRICT, WITHOUT ROWID;
+INSERT OR IGNORE INTO attempts
+  SELECT campaign, run, fence, json_extract(rank_nodes, '$[0]') FROM runs
+  WHERE fence > 0 AND json_array_length(rank_nodes) > 0;
+)sql";
+
+// `stored`: the batches 1 to so many of the attempt are there. What samples are is apart from what
+// is known of them, so that making them orphans does not write them again.
+constexpr std::string_view kSecondTables = R"sql(
+ALTER TABLE runs ADD COLUMN start_s REAL NOT NULL DEFAULT 0;
+
+ALTER TABLE attempts ADD COLUMN stored INTEGER NOT NULL DEFAULT 0;
+UPDATE attempts SET stored = (
+  WITH own(seq) AS (
+    SELECT 0 UNION ALL
+    SELECT seq FROM batches b WHERE b.campaign = attempts.campaign AND b.run = attempts.run
+                                AND b.fence = attempts.fence)
+  SELECT min(seq) FROM own WHERE NOT EXISTS (
+    SELECT 1 FROM batches b WHERE b.campaign = attempts.campaign AND b.run = attempts.run
+                              AND b.fence = attempts.fence AND b.seq = own.seq + 1));
+
+CREATE TABLE payloads (
+  batch INTEGER PRIMARY KEY REFERENCES batches (id),
+  data TEXT NOT NULL           -- JSON array of SampleSeries
+) STRICT;
+INSERT INTO payloads SELECT id, data FROM batches;
+ALTER TABLE batches DROP COLUMN data;
+
+DROP TRIGGER model_versions_are_immutable;
+ALTER TABLE model_versions ADD COLUMN size_bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE model_versions SET size_bytes = length(CAST(content AS BLOB));
+CREATE TRIGGER model_versions_are_immutable BEFORE UPDATE ON model_versions
+BEGIN SELECT RAISE(ABORT, 'model versions are immutable'); END;
+)sql";
+
+Status add_run_column(SqliteDatabase& database, const std::string& name, const std::string& value) {
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::string present,
+      database.query_text("SELECT count(*) FROM pragma_table_info('runs') WHERE name = '" + name +
+                          "'"));
+  if (present != "0") return {};
+  return database.execute("ALTER TABLE runs ADD COLUMN " + name +
+                          " INTEGER NOT NULL DEFAULT 0; UPDATE runs SET " + name + " = " + value);
+}
+
+Status to_second(SqliteDatabase& database) {
+  STRIPLINE_RETURN_IF_ERROR(add_run_column(database, "points_core", "points_total"));
+  STRIPLINE_RETURN_IF_ERROR(add_run_column(database, "points_all", "points_total"));
+  STRIPLINE_RETURN_IF_ERROR(add_run_column(database, "points_least", "0"));
+  STRIPLINE_RETURN_IF_ERROR(database.execute(std::string(kLaterFirstTables)));
+  return database.execute(std::string(kSecondTables));
+}
+
+// The one at place n takes version n + 1 to n + 2.
+constexpr std::array kMigrations = {&to_second};
+static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
+
+}  // namespace
+
+Status create_first_tables(SqliteDatabase& database) {
+  STRIPLINE_RETURN_IF_ERROR(database.execute(std::string(kFirstTables)));
+  return database.execute(
+      "PRAGMA application_id = " + std::string(kApplicationId) + ";" +
+      "INSERT INTO meta VALUES ('schema_version', '1');" +
+      "INSERT INTO meta VALUES ('installation_id', lower(hex(randomblob(4))));");
+}
+
+Status migrate(SqliteDatabase& database, int version) {
+  if (version == kStoreSchemaVersion) return {};
+  for (auto step = static_cast<size_t>(version) - 1; step < kMigrations.size(); ++step) {
+    STRIPLINE_RETURN_IF_ERROR(kMigrations[step](database));
+  }
+  return database.execute("UPDATE meta SET value = '" + std::to_string(kStoreSchemaVersion) +
+                          "' WHERE key = 'schema_version'");
+}
+
+}  // namespace stripline::server
