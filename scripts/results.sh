@@ -45,12 +45,23 @@ source "$(dirname "$0")/common.sh"
 
 names=(coverage recovery prediction overlap quality scale strips untuned analysis load robust vis strided cost serial compare collectives
   neighbours clocks arrays campaign)
+usage() { sed -n '2,/^set -/s/^# \{0,1\}//p' "$0"; }
 what=${1:-}
+case $what in
+  '')
+    usage >&2
+    exit 2
+    ;;
+  -h | --help)
+    usage
+    exit 0
+    ;;
+esac
 case " ${names[*]} all " in
-  *" $what "*) [ -n "$what" ] || { sed -n '2,/^set -/s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+  *" $what "*) ;;
   *)
-    sed -n '2,/^set -/s/^# \{0,1\}//p' "$0"
-    case $what in -h | --help) exit 0 ;; *) exit 2 ;; esac
+    echo "results.sh: there is no table '$what'; see --help" >&2
+    exit 2
     ;;
 esac
 shift
