@@ -477,6 +477,7 @@ table() {
     exit 1
   fi
   write_block "$page" "$command" "$scratch/block"
+  echo "results.sh: $page is written; see whether what it says above the table, and docs/results.md, still holds" >&2
 }
 
 # tables NAME: the table, or one for each --only that the page has marks for.
