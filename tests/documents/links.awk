@@ -1,6 +1,7 @@
 # Checks what Markdown pages refer to: each relative link leads to a file or folder that is there, and
 # its #anchor to a heading of that page; each path in a code span that begins at a folder of the
-# repository's root is there, too; and each source file that one names is somewhere in the repository.
+# repository's root is there, too; each source file that one names is somewhere in the repository; and to
+# each page of docs another one leads.
 #
 #   awk -f links.awk PAGE...      (from the root of the repository; status 1 if anything is dead)
 #
@@ -110,10 +111,17 @@ END {
     folder = page
     if (!sub(/\/[^\/]*$/, "/", folder)) folder = ""
     path = target == "" ? page : normal(folder target)
+    if (path != page) led_to[path] = 1
     if (!exists(path)) {
       complain(i, "'" target_of[i] "' leads nowhere: there is no " path)
     } else if (anchor != "" && (path in pages) && !((path, anchor) in anchors)) {
       complain(i, "'" target_of[i] "' leads nowhere: " path " has no heading with the anchor #" anchor)
+    }
+  }
+  for (page in pages) {
+    if (page ~ /^docs\// && !(page in led_to)) {
+      print page ": no page leads here"
+      failed = 1
     }
   }
   for (i = 1; i <= spans; ++i) {

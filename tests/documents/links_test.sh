@@ -42,3 +42,12 @@ pages/dead.md:1: there is no base/gone.txt
 pages/dead.md:1: there is no gone.h
 END
 diff expected found
+
+mkdir docs
+lonely=docs/lonely
+echo "[itself](lonely.md)" >"$lonely.md"
+if awk -f "$program" page.md pages/other.md "$lonely.md" >found; then
+  echo "a page to which nothing leads was not found"
+  exit 1
+fi
+grep -q "^docs/lonely[.]md: no page leads here" found
