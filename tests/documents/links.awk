@@ -75,7 +75,7 @@ hidden { if (/-->/) hidden = 0; next }
   sub(/^#+ +/, "", text)
   add_anchor(FILENAME, slug(text))
 }
-/^\[[^\]]+\]: / { refer($2) }
+/^\[[^\]]+\]: [^ ]+$/ { refer($2) }
 {
   rest = $0
   while (match(rest, /`[^`]+`/)) {
