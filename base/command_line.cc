@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdio>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "base/exit_codes.h"
@@ -127,6 +128,16 @@ CLI::Validator time_within(const TimeRange& range) {
             return std::string();
           },
           ""};
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  std::string list;
+  for (const std::string& word : words) list += (list.empty() ? "" : ", ") + word;
+  return {[words = std::move(words), list](std::string& text) {
+            if (std::ranges::find(words, text) != words.end()) return std::string();
+            return "'" + text + "'" + did_you_mean(text, words) + " is none of " + list;
+          },
+          "{" + list + "}"};
 }
 
 std::string usage_line(const std::string& program, const std::string& message) {

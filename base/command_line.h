@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -31,6 +32,9 @@ CLI::Validator size_from(uint64_t least);
 
 /// For Option::transform() of a number of seconds: what parse_seconds() reads, within `range`.
 CLI::Validator time_within(const TimeRange& range);
+
+/// For Option::check(): accepts these words only, and names the nearest of them.
+CLI::Validator one_of(std::vector<std::string> words);
 
 /// How a command line ends that starts nothing.
 struct CommandLineEnd {

@@ -20,6 +20,7 @@ struct Example {
     app.add_option("--seed", seed, "")->transform(whole_number_from<uint64_t>(0));
     app.add_option("--segment", bytes, "")->transform(size_from(1));
     app.add_option("--timeout", seconds, "")->transform(time_within(kTimeLimits));
+    app.add_option("--clock", clock, "Time")->check(one_of({"real", "virtual"}));
     app.add_subcommand("measure", "");
     add_version(app);
   }
@@ -37,6 +38,7 @@ struct Example {
 
   CLI::App app{"An example", "example"};
   std::string fabric;
+  std::string clock;
   uint32_t ranks = 0;
   uint64_t seed = 0;
   uint64_t bytes = 0;
@@ -48,6 +50,19 @@ std::string mistake(std::vector<std::string> arguments) {
   EXPECT_EQ(end.exit_code, kExitUsage);
   EXPECT_EQ(end.out, "");
   return end.err;
+}
+
+TEST(CommandLine, WordsOfAListAreNamed) {
+  Example example;
+  EXPECT_EQ(example.parse({"--fabric", "tcp", "--clock", "virtual"}).exit_code, -1);
+  EXPECT_EQ(example.clock, "virtual");
+  EXPECT_EQ(mistake({"--fabric", "tcp", "--clock", "foo"}),
+            "example: error: --clock: 'foo' is none of real, virtual; see 'example --help'\n");
+  EXPECT_EQ(
+      mistake({"--fabric", "tcp", "--clock", "vitrual"}),
+      "example: error: --clock: 'vitrual' (did you mean 'virtual'?) is none of real, virtual; "
+      "see 'example --help'\n");
+  EXPECT_NE(Example().parse({"--help"}).out.find("{real, virtual}"), std::string::npos);
 }
 
 TEST(CommandLine, QuantitiesAreReadAsTheyAreWritten) {

@@ -1,5 +1,6 @@
 #include "cli/explain_grammar.h"
 
+#include "base/command_line.h"
 #include "cli/grammar_parts.h"
 #include "optimizer/model/service_model.h"
 
@@ -14,7 +15,7 @@ void add_model(CLI::App& command, std::string& source) {
 void add_direction(CLI::App& command, std::string& direction) {
   command.add_option("--direction", direction, "Of the transfers")
       ->type_name("DIRECTION")
-      ->check(CLI::IsMember({"get", "put"}))
+      ->check(one_of({"get", "put"}))
       ->capture_default_str();
 }
 void add_path(CLI::App& command, std::string& path) {
@@ -187,7 +188,7 @@ void ExplainGrammar::define_call(CLI::App& explain, Action& result) {
   call->add_option("--kind", call_.kind,
                    "strided: one shape says where they are; indexed: a list of addresses")
       ->type_name("KIND")
-      ->check(CLI::IsMember({"strided", "indexed"}))
+      ->check(one_of({"strided", "indexed"}))
       ->capture_default_str();
   call->add_option("--dimensions", call_.dimensions, "Of a shape, beside that within a region")
       ->type_name("N")
@@ -201,7 +202,7 @@ void ExplainGrammar::define_call(CLI::App& explain, Action& result) {
       ->capture_default_str();
   call->add_option("--class", call_.compute_class, "What the program computes meanwhile")
       ->type_name("CLASS")
-      ->check(CLI::IsMember({"communication_only", "light", "heavy"}))
+      ->check(one_of({"communication_only", "light", "heavy"}))
       ->capture_default_str();
   call->add_flag("--bounding-box", call_.bounding_box,
                  "Gets may read what lies between the regions");
@@ -260,7 +261,7 @@ void ExplainGrammar::define_sweep(CLI::App& explain, Action& result) {
                    "multipartition: every rank has a part of each stage; pipeline: each stage "
                    "is another rank's")
       ->type_name("KIND")
-      ->check(CLI::IsMember({"multipartition", "pipeline"}))
+      ->check(one_of({"multipartition", "pipeline"}))
       ->capture_default_str();
   add_path(*sweep, sweep_.path);
   sweep->add_option("--nic-ranks", sweep_.nic_ranks, "Ranks that share a NIC")

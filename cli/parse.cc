@@ -137,7 +137,7 @@ class Grammar {
         ->required();
     run->add_option("--clock", run_.clock, "Clock of an emulated fabric (default virtual)")
         ->type_name("CLOCK")
-        ->check(CLI::IsMember({"real", "virtual"}));
+        ->check(one_of({"real", "virtual"}));
     run->add_option("--nodes", run_.nodes, "Nodes in the group (default 2)")
         ->type_name("N")
         ->transform(count());
@@ -147,7 +147,7 @@ class Grammar {
     run->add_option("--effort", run_.effort,
                     "budgeted: pruned grids, about a minute; full: all of them, 12 runs")
         ->type_name("EFFORT")
-        ->check(CLI::IsMember({"budgeted", "full"}))
+        ->check(one_of({"budgeted", "full"}))
         ->capture_default_str();
     run->add_option("--runs", run_.runs,
                     "Runs of fresh processes, at least 6 (default: 8 budgeted, 12 full)")
@@ -165,7 +165,7 @@ class Grammar {
                     "Measure this way between ranks of one node, too; may be repeated (default: "
                     "only the fabric)")
         ->type_name("WAY")
-        ->check(CLI::IsMember({"mapped", "cma"}));
+        ->check(one_of({"mapped", "cma"}));
     run->add_option("--node", nodes_, "Use only this node; may be repeated (default: any)")
         ->type_name("NAME");
     run->add_option(

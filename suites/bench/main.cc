@@ -58,14 +58,14 @@ void add_common(CLI::App& app, CommonOptions& options) {
   app.add_option("--clock", options.target.clock, "real, or virtual (emulated fabrics only)")
       ->type_name("C")
       ->envname("STRIPLINE_CLOCK")
-      ->check(CLI::IsMember({"real", "virtual"}))
+      ->check(one_of({"real", "virtual"}))
       ->capture_default_str();
   app.add_option(
          "--same-node", options.target.same_node,
          "How ranks of one node reach each other: network, mapped (loads and stores) or cma")
       ->type_name("WAY")
       ->envname("STRIPLINE_SAME_NODE")
-      ->check(CLI::IsMember({"network", "mapped", "cma"}))
+      ->check(one_of({"network", "mapped", "cma"}))
       ->capture_default_str();
   app.add_option("--model", options.target.model_path, "Tuned model file; default: none")
       ->type_name("FILE")
