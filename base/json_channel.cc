@@ -3,9 +3,11 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
 
 namespace stripline {
@@ -24,10 +26,16 @@ std::shared_ptr<const std::string> line_of(const Json& message) {
 
 }  // namespace
 
+JsonChannel::JsonChannel(UniqueFd in, UniqueFd out) : in_(std::move(in)), out_(std::move(out)) {
+  for (const int fd : {in_.get(), out_.get()}) {
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);  // NOLINT(*-vararg)
+  }
+}
+
 Status JsonChannel::write(const Json& message) {
   STRIPLINE_RETURN_IF_ERROR(post(message));
   while (unwritten()) {
-    pollfd wait{fd_.get(), POLLOUT, 0};
+    pollfd wait{write_fd(), POLLOUT, 0};
     ::poll(&wait, 1, -1);
     STRIPLINE_RETURN_IF_ERROR(flush());
   }
@@ -54,8 +62,10 @@ Status JsonChannel::post_line(Line line) {
 Status JsonChannel::flush() {
   while (!kept_.empty()) {
     const std::string& line = *kept_.front();
-    const ssize_t n = ::send(fd_.get(), line.data() + written_, line.size() - written_,
-                             MSG_NOSIGNAL | MSG_DONTWAIT);
+    const char* rest = line.data() + written_;
+    const size_t bytes = line.size() - written_;
+    const ssize_t n = out_ ? ::write(out_.get(), rest, bytes)
+                           : ::send(in_.get(), rest, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return {};
     if (n < 0) {
@@ -102,7 +112,7 @@ Result<std::optional<Json>> JsonChannel::read(double timeout_seconds) {
       const auto left = std::chrono::duration<double>(deadline - Clock::now()).count();
       wait_ms = left > 0 ? static_cast<int>(left * 1e3) + 1 : 0;
     }
-    pollfd wait{fd_.get(), POLLIN, 0};
+    pollfd wait{in_.get(), POLLIN, 0};
     const int ready = ::poll(&wait, 1, wait_ms);
     if (ready < 0 && errno != EINTR) {
       return Error(ErrorCode::internal,
@@ -113,7 +123,8 @@ Result<std::optional<Json>> JsonChannel::read(double timeout_seconds) {
       continue;
     }
     std::array<char, 65536> chunk{};
-    const ssize_t n = ::recv(fd_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+    const ssize_t n = out_ ? ::read(in_.get(), chunk.data(), chunk.size())
+                           : ::recv(in_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (n == 0) return closed_error();
     if (n < 0) {
       if (errno == EINTR || errno == EAGAIN) continue;

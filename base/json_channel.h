@@ -1,5 +1,5 @@
-// JSON lines over a stream socket: one object per line, in both directions. How launchers, agents
-// and ranks talk (docs/worker-protocol.md).
+// JSON lines over a stream socket or two pipes: one object per line, in both directions. How
+// launchers, agents and ranks talk (docs/worker-protocol.md).
 #pragma once
 
 #include <deque>
@@ -18,9 +18,15 @@ namespace stripline {
 /// another needs a lock of the caller's around write().
 class JsonChannel {
  public:
-  explicit JsonChannel(UniqueFd fd) : fd_(std::move(fd)) {}
+  explicit JsonChannel(UniqueFd socket) : in_(std::move(socket)) {}
+  /// Over two descriptors of any kind, e.g. pipes; makes both non-blocking. The caller blocks or
+  /// ignores SIGPIPE.
+  JsonChannel(UniqueFd in, UniqueFd out);
 
-  int fd() const { return fd_.get(); }
+  /// Readable when there may be something to read().
+  int fd() const { return in_.get(); }
+  /// Writable when flush() may get on.
+  int write_fd() const { return out_ ? out_.get() : in_.get(); }
 
   /// Writes the object and a newline; blocks while the socket is full. A closed peer gives
   /// unavailable, never SIGPIPE.
@@ -51,7 +57,8 @@ class JsonChannel {
   Status post_line(Line line);
   std::optional<Result<std::optional<Json>>> take_line();
 
-  UniqueFd fd_;
+  UniqueFd in_;            // a socket for both ways unless there is out_
+  UniqueFd out_;           // for writing
   std::deque<Line> kept_;  // not written yet
   size_t written_ = 0;     // bytes of the first of them that are
   std::string buffer_;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <poll.h>
 #include <signal.h>
+#include <sstream>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -247,6 +249,19 @@ ExitStatus Subprocess::terminate(double grace_seconds) {
   ::kill(pid_, SIGKILL);  // in case it had not reached setpgid yet
   const auto status = wait();
   return *status;
+}
+
+std::filesystem::path find_in_path(const std::string& name) {
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::filesystem::path file = std::filesystem::path(folder) / name;
+    std::error_code none;
+    if (std::filesystem::is_regular_file(file, none) && ::access(file.c_str(), X_OK) == 0) {
+      return file;
+    }
+  }
+  return {};
 }
 
 std::string executable_folder() {

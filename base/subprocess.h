@@ -1,6 +1,7 @@
 // Starting, watching and ending child processes.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -86,6 +87,9 @@ class Subprocess {
   bool group_ = false;
   std::optional<ExitStatus> status_;
 };
+
+/// The file that a shell would run for a name without slashes; empty if it is not in PATH.
+std::filesystem::path find_in_path(const std::string& name);
 
 /// The folder of the running executable; helper programs are looked for there.
 std::string executable_folder();

@@ -57,7 +57,8 @@ TEST(Documentation, NamesTheOptionsThatThereAre) {
   text << std::ifstream(std::string(source) + "/docs/cli.md").rdbuf();
   std::set<std::string> documented = options_in(text.str());
   // Of the agent, and of `stripline run`.
-  for (const char* other : {"--worker", "--quiet", "--trace", "--verbose", "--label"})
+  for (const char* other : {"--worker", "--quiet", "--trace", "--verbose", "--label", "--hosts",
+                            "--hosts-file", "--ssh"})
     documented.erase(other);
   std::set<std::string> known = options_of_all_commands();
   // Examples in the help of a command may show those of `stripline run`.

@@ -15,7 +15,7 @@ build_packages=(
   libcli11-dev libspdlog-dev
   libhwloc-dev libpmix-dev libssl-dev libgtest-dev libbenchmark-dev)
 check_packages=(
-  clang-format-14 clang-tidy-14 git iproute2 procps util-linux
+  clang-format-14 clang-tidy-14 git iproute2 openssh-client openssh-server procps util-linux
   openmpi-bin libopenmpi-dev slurm-wlm munge)
 # What the runtime is compared with (scripts/compare_neighbours.sh).
 neighbour_packages=(openmpi-bin libopenmpi-dev libucx-dev)

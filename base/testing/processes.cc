@@ -99,16 +99,6 @@ std::vector<pid_t> processes_of(const std::string& path) {
   return pids;
 }
 
-std::filesystem::path find_in_path(const std::string& name) {
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe)
-  std::istringstream folders(path != nullptr ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    std::filesystem::path file = std::filesystem::path(folder) / name;
-    if (::access(file.c_str(), X_OK) == 0) return file;
-  }
-  return {};
-}
-
 size_t lines_with(const std::string& text, const std::string& part) {
   std::istringstream lines(text);
   size_t count = 0;

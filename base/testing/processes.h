@@ -66,9 +66,6 @@ std::vector<pid_t> children_of(pid_t pid);
 /// The ids of all processes that were started as `path`.
 std::vector<pid_t> processes_of(const std::string& path);
 
-/// The file that a shell would run for this name; empty if it is not in PATH.
-std::filesystem::path find_in_path(const std::string& name);
-
 /// Lines of `text` that contain `part`.
 size_t lines_with(const std::string& text, const std::string& part);
 

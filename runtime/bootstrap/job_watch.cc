@@ -35,6 +35,10 @@ Result<double> seconds_of(const std::string& name, const std::string& text, bool
                                                 (zero_is_never ? ", or 0 for never" : ""));
 }
 
+std::string process_text(const RankSight& rank) {
+  return "process " + std::to_string(rank.pid) + (rank.host.empty() ? "" : " on " + rank.host);
+}
+
 /// What a rank does, without the operation.
 std::string describe(const RankSight& rank, bool idle) {
   std::string text;
@@ -58,7 +62,7 @@ std::string describe(const RankSight& rank, bool idle) {
       }
       break;
   }
-  const std::string process = "process " + std::to_string(rank.pid);
+  const std::string process = process_text(rank);
   if (rank.stopped()) text = "stopped (state T, " + process + "), " + text;
   if (rank.state == 't') text = "held by a debugger (state t, " + process + "), " + text;
   if (rank.state == 'D') text = "in the kernel (state D, " + process + "), " + text;
@@ -111,11 +115,12 @@ std::optional<std::string> JobWatch::look(double now_s, std::span<const RankSigh
   }
   stalled_s_ = stalled ? stalled_s_ + seen_s : 0;
   if (!lost) return std::nullopt;
-  const std::string pid = std::to_string(ranks[*lost].pid);
+  const RankSight& rank = ranks[*lost];
   return "rank " + std::to_string(first_rank_ + *lost) + " has been stopped for " +
-         whole_seconds(seen_[*lost].stopped_s) + " (state T, process " + pid +
-         ") while others were not; 'kill -CONT " + pid +
-         "' lets it go on, and a longer STRIPLINE_PEER_TIMEOUT waits for that";
+         whole_seconds(seen_[*lost].stopped_s) + " (state T, " + process_text(rank) +
+         ") while others were not; 'kill -CONT " + std::to_string(rank.pid) + "'" +
+         (rank.host.empty() ? "" : " there") +
+         " lets it go on, and a longer STRIPLINE_PEER_TIMEOUT waits for that";
 }
 
 bool JobWatch::has_stalled() {

@@ -44,6 +44,7 @@ struct RankSight {
   Stage stage = Stage::starting;
   char state = 0;          ///< of its process (ProcessState::state); 0: not known
   pid_t pid = 0;           ///< of its process
+  std::string host;        ///< that has numbered the process; empty: this one
   uint64_t cpu_ticks = 0;  ///< ProcessState::cpu_ticks
   uint64_t waits = 0;      ///< begun and ended (OperationMemory::waits)
   std::string operation;   ///< what it is in (OperationRecords::last_operation()); for where() only

@@ -16,6 +16,8 @@
 
 #include <stripline/global_ptr.h>
 
+#include "base/host_name.h"
+#include "base/process_state.h"
 #include "runtime/bootstrap/hex.h"
 #include "runtime/bootstrap/labelled_output.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
@@ -114,7 +116,7 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
   // As under other launchers, rank 0 alone reads what the job is given. A terminal would stop it:
   // ranks are in process groups of their own, in its background.
   const UniqueFd no_input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const bool rank_0_reads = ::isatty(STDIN_FILENO) == 0;
+  const bool rank_0_reads = options.stdin_fd || ::isatty(STDIN_FILENO) == 0;
   placement.resize(options.ranks);  // without places ranks stay unbound
   for (uint32_t i = 0; i < options.ranks; ++i) {
     if (i % kStartsBetweenLooks == 0 && i > 0) {
@@ -135,6 +137,7 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
       child.inherit.emplace_back(launcher.operations_.file(), kRankOperationFd);
     }
     const bool reads = options.first_rank + i == 0 && rank_0_reads;
+    if (reads) child.stdin_fd = options.stdin_fd;
     if (!reads && no_input) child.stdin_fd = no_input.get();
     child.stdout_fd = options.stdout_fd;
     child.stderr_fd = options.stderr_fd;
@@ -359,18 +362,35 @@ void Launcher::send_abort(const Error& reason) {
   }
 }
 
-std::optional<Launcher::Process> Launcher::process(uint32_t rank) const {
-  if (rank - first_rank_ >= processes_.size()) return std::nullopt;
-  const Rank& own = processes_[rank - first_rank_];
+// What the kernel says of the process that joined, if that is a child of the one started here.
+void Launcher::see_process(uint32_t index, RankSight& sight) const {
+  const Rank& rank = processes_[index];
+  if (rank.done) return;
+  const auto show = [&sight](pid_t pid, const ProcessState& state) {
+    sight.pid = pid;
+    sight.state = state.state;
+    sight.cpu_ticks = state.cpu_ticks;
+  };
   // Each rank leads a process group. Numbers of other PID namespaces mean other processes here.
-  if (own.joined_as > 0) {
-    const auto joined = process_state(own.joined_as);
-    if (joined && joined->group == own.process.pid()) return Process{own.joined_as, *joined};
+  if (rank.joined_as > 0) {
+    const auto joined = process_state(rank.joined_as);
+    if (joined && joined->group == rank.process.pid()) return show(rank.joined_as, *joined);
   }
-  const auto started = process_state(own.process.pid());
-  if (!started) return std::nullopt;
-  return Process{own.process.pid(), *started};
+  const auto started = process_state(rank.process.pid());
+  if (started) show(rank.process.pid(), *started);
 }
+
+std::vector<RankSight> Launcher::look(bool with_operations) {
+  std::vector<RankSight> sights(ranks_);
+  for (uint32_t i = 0; i < ranks_; ++i) {
+    sights[i].waits = operations_.waits(i);
+    if (with_operations) sights[i].operation = operations_.last_operation(i);
+    if (i < processes_.size()) see_process(i, sights[i]);
+  }
+  return sights;
+}
+
+std::string Launcher::host_of(uint32_t) const { return host_name(); }
 
 void Launcher::signal(int signal_number) {
   for (Rank& rank : processes_) rank.process.signal(signal_number);

@@ -18,7 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testing/processes.h"
-#include "runtime/bootstrap/local_job.h"
+#include "runtime/bootstrap/job.h"
 
 namespace stripline::bootstrap {
 namespace {
@@ -150,20 +150,20 @@ TEST(Launcher, RefusesImpossibleNumbersAndMissingPrograms) {
             ErrorCode::not_found);
 }
 
-TEST(LocalJob, ForwardsMessagesAndCallsReadyOnce) {
+TEST(Job, ForwardsMessagesAndCallsReadyOnce) {
   JobOptions job;
   job.launch = scripted(3, std::string(R"(read order <&3
     say "{\"type\":\"samples\",\"got\":$order}"
     )") + kLeave);
   int ready = 0;
   std::map<uint32_t, Json> got;
-  job.on_ready = [&](Launcher& launcher) {
+  job.on_ready = [&](StartedRanks& launcher) {
     ++ready;
     for (uint32_t rank = 0; rank < 3; ++rank) {
       EXPECT_TRUE(launcher.send(rank, {{"type", "work"}, {"for", rank}}).ok());
     }
   };
-  job.on_message = [&](uint32_t rank, const Json& message, Launcher&) { got[rank] = message; };
+  job.on_message = [&](uint32_t rank, const Json& message, StartedRanks&) { got[rank] = message; };
   const JobOutcome outcome = run_job(job);
   EXPECT_EQ(outcome.exit_code, kExitOk) << outcome.message;
   EXPECT_EQ(ready, 1);
@@ -171,7 +171,7 @@ TEST(LocalJob, ForwardsMessagesAndCallsReadyOnce) {
   for (const auto& [rank, message] : got) EXPECT_EQ(message["got"]["for"], rank);
 }
 
-TEST(LocalJob, ProgramThatIsNotOfTheRuntime) {
+TEST(Job, ProgramThatIsNotOfTheRuntime) {
   JobOptions job;
   job.launch = {.argv = {"true"}, .ranks = 2, .bind = Bind::none};
   const JobOutcome outcome = run_job(job);
@@ -180,7 +180,7 @@ TEST(LocalJob, ProgramThatIsNotOfTheRuntime) {
   EXPECT_NE(outcome.message.find("'true' a Stripline program?"), std::string::npos);
 }
 
-TEST(LocalJob, OwnAccountOfAFailureIsPassedOn) {
+TEST(Job, OwnAccountOfAFailureIsPassedOn) {
   JobOptions job;
   job.launch = scripted(2, R"(if [ $STRIPLINE_RANK = 1 ]; then
       say '{"type":"failed","code":"failed_precondition","message":"the model is of another machine"}'
@@ -192,7 +192,7 @@ TEST(LocalJob, OwnAccountOfAFailureIsPassedOn) {
   EXPECT_EQ(outcome.message, "the model is of another machine");
 }
 
-TEST(LocalJob, RanksThatFailAlikeAreCounted) {
+TEST(Job, RanksThatFailAlikeAreCounted) {
   JobOptions job;
   job.grace_s = 20;
   // Ranks that ignore SIGTERM are heard however slow the host is.
@@ -210,7 +210,7 @@ TEST(LocalJob, RanksThatFailAlikeAreCounted) {
   EXPECT_EQ(failing_with("$STRIPLINE_RANK"), "rank 0 on here: 0");
 }
 
-TEST(LocalJob, EndingWithoutLeavingIsDying) {
+TEST(Job, EndingWithoutLeavingIsDying) {
   JobOptions job;
   job.launch = scripted(2, "[ $STRIPLINE_RANK = 0 ] || sleep 100");
   const JobOutcome outcome = run_job(job);
@@ -220,7 +220,7 @@ TEST(LocalJob, EndingWithoutLeavingIsDying) {
       << outcome.message;
 }
 
-TEST(LocalJob, ClosedOrGarbledChannelEndsTheJob) {
+TEST(Job, ClosedOrGarbledChannelEndsTheJob) {
   JobOptions job;
   job.launch = scripted(2, "[ $STRIPLINE_RANK = 0 ] && exec 3>&-; sleep 100");
   auto start = Clock::now();
@@ -237,7 +237,7 @@ TEST(LocalJob, ClosedOrGarbledChannelEndsTheJob) {
 }
 
 // The deepest cause is named: a rank that was killed, not its peer that noticed first.
-TEST(LocalJob, KilledRankExplainsItsPeersFailure) {
+TEST(Job, KilledRankExplainsItsPeersFailure) {
   JobOptions job;
   job.launch = scripted(2, R"(if [ $STRIPLINE_RANK = 1 ]; then sleep 0.05; kill -9 $$; fi
     say '{"type":"failed","code":"aborted","message":"lost rank 1"}'
@@ -247,7 +247,7 @@ TEST(LocalJob, KilledRankExplainsItsPeersFailure) {
   EXPECT_EQ(outcome.message, "rank 1 on here was killed by signal 9 (SIGKILL)");
 }
 
-TEST(LocalJob, RanksHearOfTheAbort) {
+TEST(Job, RanksHearOfTheAbort) {
   const Capture output;
   JobOptions job;
   job.launch = scripted(2, R"([ $STRIPLINE_RANK = 1 ] && exit 9
@@ -263,7 +263,7 @@ TEST(LocalJob, RanksHearOfTheAbort) {
   EXPECT_NE((*abort)["message"].get<std::string>().find("rank 1"), std::string::npos);
 }
 
-TEST(LocalJob, TimeLimitEndsRanksThatIgnoreSigterm) {
+TEST(Job, TimeLimitEndsRanksThatIgnoreSigterm) {
   JobOptions job;
   job.launch = scripted(1, "trap '' TERM; while :; do sleep 0.05; done");
   job.time_limit_s = 0.3;
@@ -275,7 +275,7 @@ TEST(LocalJob, TimeLimitEndsRanksThatIgnoreSigterm) {
 }
 
 // What does not fit the sockets of a stopped rank holds up neither the launcher nor other ranks.
-TEST(LocalJob, StoppedRankHoldsUpNobody) {
+TEST(Job, StoppedRankHoldsUpNobody) {
   const UniqueFd cancel(::eventfd(0, EFD_CLOEXEC));
   const Json large = {{"type", "work"}, {"points", std::string(1'000'000, 'x')}};
   JobOptions job;
@@ -283,12 +283,12 @@ TEST(LocalJob, StoppedRankHoldsUpNobody) {
     head -n 1 <&3 >/dev/null
     say '{"type":"samples"}'
     sleep 100)");
-  job.on_ready = [&](Launcher& launcher) {
+  job.on_ready = [&](StartedRanks& launcher) {
     EXPECT_TRUE(launcher.send_to_all(large).ok());
     EXPECT_TRUE(launcher.send(1, large).ok());
   };
   uint32_t served = 0;
-  job.on_message = [&](uint32_t rank, const Json&, Launcher& launcher) {
+  job.on_message = [&](uint32_t rank, const Json&, StartedRanks& launcher) {
     EXPECT_NE(rank, 1U);
     if (++served < 2) return;
     EXPECT_EQ(launcher.unread(), std::vector<uint32_t>{1});
@@ -308,7 +308,7 @@ TEST(LocalJob, StoppedRankHoldsUpNobody) {
       << outcome.message;
 }
 
-TEST(LocalJob, RankThatStopsBeforeItKnowsTheOthersEndsTheJoining) {
+TEST(Job, RankThatStopsBeforeItKnowsTheOthersEndsTheJoining) {
   JobOptions job;
   job.launch = scripted(2, kLeave);
   // Too much for a socket at once.
@@ -317,7 +317,7 @@ TEST(LocalJob, RankThatStopsBeforeItKnowsTheOthersEndsTheJoining) {
     kill -STOP $$)";
   job.join_timeout_s = 1.5;
   bool ready = false;
-  job.on_ready = [&](Launcher&) { ready = true; };
+  job.on_ready = [&](StartedRanks&) { ready = true; };
   const JobOutcome outcome = run_job(job);
   EXPECT_EQ(outcome.exit_code, kExitTimeout);
   EXPECT_NE(outcome.message.find("2 of 2 ranks (0, 1) have joined but not read"), std::string::npos)
@@ -326,7 +326,7 @@ TEST(LocalJob, RankThatStopsBeforeItKnowsTheOthersEndsTheJoining) {
 }
 
 // A host that starts many ranks slowly must not make their user wait for all of them.
-TEST(LocalJob, AFailedRankEndsTheStartOfTheOthers) {
+TEST(Job, AFailedRankEndsTheStartOfTheOthers) {
   const TempFolder folder;
   JobOptions job;
   job.launch = {.argv = {"sh", "-c", "echo x >>" + (folder / "started").string() + "; exit 3"},
@@ -339,7 +339,7 @@ TEST(LocalJob, AFailedRankEndsTheStartOfTheOthers) {
   EXPECT_LT(lines_with(read_file(folder / "started"), "x"), 1000U);
 }
 
-TEST(LocalJob, ACancellationEndsTheStartOfRanks) {
+TEST(Job, ACancellationEndsTheStartOfRanks) {
   const TempFolder folder;
   const UniqueFd cancel(::eventfd(1, EFD_CLOEXEC));
   JobOptions job;
@@ -354,19 +354,19 @@ TEST(LocalJob, ACancellationEndsTheStartOfRanks) {
   EXPECT_LT(lines_with(read_file(folder / "started"), "x"), 1000U);
 }
 
-TEST(LocalJob, CancelDescriptorEndsTheJob) {
+TEST(Job, CancelDescriptorEndsTheJob) {
   const UniqueFd cancel(::eventfd(0, EFD_CLOEXEC));
   JobOptions job;
   job.launch = scripted(2, "sleep 100");
   job.cancel_fd = cancel.get();
-  job.on_ready = [&](Launcher&) {
+  job.on_ready = [&](StartedRanks&) {
     const uint64_t one = 1;
     ASSERT_EQ(::write(cancel.get(), &one, sizeof one), 8);
   };
   EXPECT_EQ(run_job(job).exit_code, kExitCancelled);
 }
 
-TEST(LocalJob, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
+TEST(Job, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
   // Where no other job of this host looks.
   const TempFolder folder;
   std::string why_unbound;
@@ -378,7 +378,7 @@ TEST(LocalJob, RanksGetCoresOfTheirOwnWhileThereAreEnough) {
     job.launch.stdout_fd = output.fd();
     job.launch.bind = bind;
     job.launch.claims_folder = folder.path().string();
-    job.on_ready = [&](const Launcher& launcher) { why_unbound = launcher.why_unbound(); };
+    job.on_ready = [&](const StartedRanks& launcher) { why_unbound = launcher.why_unbound(); };
     EXPECT_EQ(run_job(job).exit_code, kExitOk);
     std::istringstream lines(output.text());
     std::vector<std::string> cores;

@@ -1,12 +1,15 @@
-// stripline-run: starts the ranks of a job on this host. `stripline run` is this program.
+// stripline-run: starts the ranks of a job, on this host or on several through ssh. `stripline run`
+// is this program.
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -19,8 +22,11 @@
 #include "base/exit_codes.h"
 #include "base/quantity.h"
 #include "base/settings.h"
+#include "runtime/bootstrap/host_share.h"
+#include "runtime/bootstrap/hosts_command.h"
+#include "runtime/bootstrap/hosts_launcher.h"
+#include "runtime/bootstrap/job.h"
 #include "runtime/bootstrap/labelled_output.h"
-#include "runtime/bootstrap/local_job.h"
 #include "runtime/machine/preflight.h"
 
 namespace {
@@ -28,9 +34,11 @@ namespace {
 using namespace stripline;  // NOLINT(google-build-using-namespace)
 
 constexpr const char* kDescription =
-    "Starts RANKS copies of PROGRAM on this host as the ranks of one job, introduces them to each\n"
-    "other, and ends all of them as soon as one fails.\n\n"
+    "Starts RANKS copies of PROGRAM on this host, or on several, as the ranks of one job, "
+    "introduces\n"
+    "them to each other, and ends all of them as soon as one fails.\n\n"
     "  stripline-run -n 2 -- ./transpose 4096\n"
+    "  stripline-run -n 8 --hosts node1,node2 -- ./transpose 4096\n"
     "  stripline-run -n 8 --fabric emulated:opteron-vapi --clock virtual -- ./transpose 4096\n"
     "  stripline-run -n 2 --model cluster.stripline.json -- ./transpose 4096\n";
 
@@ -44,8 +52,8 @@ constexpr const char* kFooter =
     "  0  every rank left the job and exited with 0\n"
     "  2  wrong usage: unknown option, fabric or profile; an access out of bounds\n"
     "  3  the model file is malformed or of another machine; the host cannot reproduce a profile\n"
-    "  4  the provider cannot be used, or resources are exhausted\n"
-    "  5  a rank was killed, lost a peer, or ended without leaving the job\n"
+    "  4  the provider cannot be used, a host not be reached, or resources are exhausted\n"
+    "  5  a rank was killed, lost a peer, or ended without leaving the job; a host was lost\n"
     "  6  a time limit passed\n"
     "  7  cancelled by SIGINT or SIGTERM, or SIGHUP without nohup\n"
     "  any other: that of the first rank, by number, that exited with one of its own";
@@ -71,10 +79,69 @@ std::optional<size_t> find_separator(int argc, char** argv) {
   return std::nullopt;
 }
 
+/// What runs on each host of a job of several; in the place of a command line.
+int serve_launcher() {
+  if (::isatty(STDIN_FILENO) != 0) {
+    return usage_error(std::string(bootstrap::kHostShareArgument) +
+                       " is for launchers; to start a job on several hosts use --hosts");
+  }
+  UniqueFd in(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  // Whatever else is read or printed here is none of the launcher's messages.
+  const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ::dup2(nothing.get(), STDIN_FILENO);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  return bootstrap::serve_host_share(std::move(in), std::move(out));
+}
+
+void warn(const std::string& what) {
+  std::fprintf(stderr, "stripline-run: warning: %s\n", what.c_str());
+}
+
+int refuse(const Error& error) {
+  std::fprintf(stderr, "stripline-run: %s\n", error.message().c_str());
+  return exit_code_for(error.code());
+}
+
+/// Looks whether the ranks can be started on this host. Returns the exit code if not.
+std::optional<int> check_this_host(const bootstrap::HostsCommand& command,
+                                   const bootstrap::LaunchOptions& launch) {
+  if (!command.ssh.empty() || !command.exported.empty()) {
+    return usage_error("--ssh and --export are for several hosts; name these with --hosts");
+  }
+  const machine::Preflight preflight = machine::check_host(
+      machine::plan_job(launch.ranks, launch.environment), machine::HostRoom::read());
+  for (const std::string& warning : preflight.warnings) warn(warning);
+  if (preflight.refusal) return refuse(*preflight.refusal);
+  return std::nullopt;
+}
+
+/// Makes of the job one on several hosts, of which each looks for itself. Likewise.
+std::optional<int> check_hosts(const bootstrap::HostsCommand& command, bool ranks_given,
+                               bootstrap::LaunchOptions& launch, bootstrap::HostsOptions& hosts) {
+  auto options =
+      bootstrap::hosts_options(command, ranks_given ? std::optional(launch.ranks) : std::nullopt);
+  if (!options.ok()) return usage_error(options.error().message());
+  hosts = *std::move(options);
+  launch.ranks = hosts.shares.back().first_rank + hosts.shares.back().ranks;
+  launch.argv.front() = bootstrap::program_for_hosts(launch.argv.front(), hosts.folder);
+  const Status added = bootstrap::add_environment_for_hosts(command.exported, launch.environment);
+  if (!added.ok()) return usage_error(added.error().message());
+  if (hosts.shares.size() > 1 &&
+      value_with(launch.environment, "STRIPLINE_FABRIC").starts_with("emulated:")) {
+    return usage_error("emulated networks exist within one host; leave --hosts out");
+  }
+  hosts.warn = warn;
+  return std::nullopt;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   prepare_descriptors();
+  if (argc == 2 && std::strcmp(argv[1], bootstrap::kHostShareArgument) == 0) {
+    return serve_launcher();
+  }
   CLI::App app(kDescription, "stripline-run");
   app.footer(kFooter);
   app.formatter(std::make_shared<HelpFormatter>());
@@ -86,12 +153,20 @@ int main(int argc, char** argv) {
   std::string same_node;
   std::string tuning;
   std::string progress;
+  std::string interface;
   std::string bind = "core";
   std::optional<uint64_t> seed;
-  app.add_option("-n,--ranks", job.launch.ranks, "Ranks to start")
-      ->type_name("N")
-      ->transform(whole_number(1, kMaxRanks))
-      ->capture_default_str();
+  const auto* ranks =
+      app.add_option("-n,--ranks", job.launch.ranks,
+                     "Ranks to start (default: 1, and with --hosts one for each slot)")
+          ->type_name("N")
+          ->transform(whole_number(1, kMaxRanks));
+  bootstrap::HostsCommand hosts;
+  bootstrap::add_hosts_options(app, hosts);
+  app.add_option("--iface", interface,
+                 "Network interface through which ranks communicate on IP networks (default: this "
+                 "host's loopback; with --hosts, the addresses by which ssh reaches the hosts)")
+      ->type_name("NAME");
   app.add_option("--fabric", fabric,
                  "Network: a libfabric provider (tcp, shm, verbs, ...) or "
                  "emulated:PROFILE[,key=value...] (default: tcp)")
@@ -100,7 +175,7 @@ int main(int argc, char** argv) {
                  "real, or virtual (emulated fabrics only): time is computed, results repeat "
                  "exactly (default: real)")
       ->type_name("C")
-      ->check(CLI::IsMember({"real", "virtual"}));
+      ->check(one_of({"real", "virtual"}));
   app.add_option("--model", model, "Tuned model file (NAME.stripline.json); default: none")
       ->type_name("FILE");
   app.add_option(
@@ -109,7 +184,7 @@ int main(int argc, char** argv) {
          "(copied by the kernel) or network (through the fabric; for measuring it); default: "
          "mapped")
       ->type_name("WAY")
-      ->check(CLI::IsMember({"mapped", "cma", "network"}));
+      ->check(one_of({"mapped", "cma", "network"}));
   app.add_option("--tuning", tuning,
                  "Replace choices of the model, or defaults, to measure others: "
                  "NAME=VALUE,... (docs/programming.md, \"Models\")")
@@ -119,7 +194,7 @@ int main(int argc, char** argv) {
                  "runtime while it computes), auto (also the provider's thread) or tuned (a thread "
                  "from where it pays by the model); default: manual")
       ->type_name("HOW")
-      ->check(CLI::IsMember({"manual", "thread", "auto", "tuned"}));
+      ->check(one_of({"manual", "thread", "auto", "tuned"}));
   app.add_option("--segment", segment,
                  "Shared memory of each rank, with suffix K, M, G or T (default: 256M)")
       ->type_name("SIZE");
@@ -136,7 +211,7 @@ int main(int argc, char** argv) {
                  "stripline-run; none: as "
                  "the scheduler likes")
       ->type_name("B")
-      ->check(CLI::IsMember({"core", "none"}))
+      ->check(one_of({"core", "none"}))
       ->capture_default_str();
   CLI::Option* const join_timeout =
       app.add_option("--join-timeout", job.join_timeout_s,
@@ -160,7 +235,7 @@ int main(int argc, char** argv) {
   app.add_flag("--trace{sites}", trace,
                "Say at the end what was chosen for loops and nests, predicted and measured, and "
                "what tuned plans saved; --trace=summary: only the latter")
-      ->check(CLI::IsMember({"off", "summary", "sites"}));
+      ->check(one_of({"off", "summary", "sites"}));
   app.add_option("--timeout", job.time_limit_s,
                  "End the job after so long, e.g. 90, 1:30, 2h (default: no limit)")
       ->type_name("TIME")
@@ -182,6 +257,7 @@ int main(int argc, char** argv) {
   if (!same_node.empty()) environment["STRIPLINE_SAME_NODE"] = same_node;
   if (!tuning.empty()) environment["STRIPLINE_TUNING"] = tuning;
   if (!progress.empty()) environment["STRIPLINE_PROGRESS"] = progress;
+  if (!interface.empty()) environment["STRIPLINE_IFACE"] = interface;
   if (!model.empty()) environment["STRIPLINE_MODEL"] = model;
   const char* usual = std::getenv("STRIPLINE_JOIN_TIMEOUT");  // NOLINT(concurrency-mt-unsafe)
   if (join_timeout->count() > 0) {
@@ -209,21 +285,17 @@ int main(int argc, char** argv) {
   for (const auto& [name, value] : environment) by_option += name + " ";
   environment[kOptionsVariable] = by_option;
 
-  const machine::Preflight preflight = machine::check_host(
-      machine::plan_job(job.launch.ranks, environment), machine::HostRoom::read());
-  for (const std::string& warning : preflight.warnings) {
-    std::fprintf(stderr, "stripline-run: warning: %s\n", warning.c_str());
-  }
-  if (preflight.refusal) {
-    std::fprintf(stderr, "stripline-run: %s\n", preflight.refusal->message().c_str());
-    return exit_code_for(preflight.refusal->code());
+  bootstrap::HostsOptions elsewhere;
+  if (const auto end = hosts.given() ? check_hosts(hosts, ranks->count() > 0, job.launch, elsewhere)
+                                     : check_this_host(hosts, job.launch)) {
+    return *end;
   }
 
   if (verbose) {
-    job.on_ready = [](const bootstrap::Launcher& launcher) {
-      if (launcher.why_unbound().empty()) return;
+    job.on_ready = [](const bootstrap::StartedRanks& started) {
+      if (started.why_unbound().empty()) return;
       std::fprintf(stderr, "stripline-run: ranks are not bound: %s\n",
-                   launcher.why_unbound().c_str());
+                   started.why_unbound().c_str());
     };
   }
 
@@ -238,12 +310,16 @@ int main(int argc, char** argv) {
   };
 
   std::optional<bootstrap::LabelledOutput> labels;
-  if (label) {
+  if (hosts.given()) {
+    elsewhere.label = label;
+    elsewhere.answer_limit_s = job.join_timeout_s;
+    elsewhere.silence_limit_s = job.watch.peer_timeout_s;
+    job.start = [&elsewhere](const bootstrap::LaunchOptions& launch) {
+      return bootstrap::HostsLauncher::start(launch, elsewhere);
+    };
+  } else if (label) {
     auto started = bootstrap::LabelledOutput::start(job.launch.ranks);
-    if (!started.ok()) {
-      std::fprintf(stderr, "stripline-run: %s\n", started.error().message().c_str());
-      return exit_code_for(started.error().code());
-    }
+    if (!started.ok()) return refuse(started.error());
     labels.emplace(*std::move(started));
     job.launch.labels = &*labels;
   }

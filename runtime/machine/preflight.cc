@@ -50,10 +50,10 @@ std::string free_text(const std::optional<uint64_t>& bytes) {
 
 // The launcher has a control channel and a process descriptor of each rank, a rank a connection to
 // and from each peer; the rest is for what else a process opens.
-uint64_t descriptors_of(uint32_t ranks) {
+uint64_t descriptors_of(uint32_t job_ranks) {
   constexpr uint64_t kEach = 2;
   constexpr uint64_t kOthers = 32;
-  return kEach * ranks + kOthers;
+  return kEach * job_ranks + kOthers;
 }
 
 }  // namespace
@@ -97,9 +97,10 @@ bool locks_memory(std::string_view fabric) {
 
 Preflight check_host(const JobPlan& plan, const HostRoom& room) {
   Preflight result;
-  if (const uint64_t needed = descriptors_of(plan.ranks); needed > room.descriptors) {
+  const uint32_t job_ranks = std::max(plan.job_ranks, plan.ranks);
+  if (const uint64_t needed = descriptors_of(job_ranks); needed > room.descriptors) {
     result.refusal = Error(ErrorCode::resource_exhausted,
-                           std::to_string(plan.ranks) + " ranks need " + std::to_string(needed) +
+                           std::to_string(job_ranks) + " ranks need " + std::to_string(needed) +
                                " open files in each process, and this host allows " +
                                std::to_string(room.descriptors) +
                                "; raise 'ulimit -Hn', or ask for fewer ranks");
@@ -110,11 +111,10 @@ Preflight check_host(const JobPlan& plan, const HostRoom& room) {
   const auto exceeds = [&](uint64_t bytes) {
     return plan.segment_bytes > bytes / std::max(1U, plan.ranks);
   };
-  if (const Status fits =
-          check_job_memory({.ranks = plan.ranks,
-                            .segment_bytes = plan.segment_bytes,
-                            .runtime_bytes = runtime_bytes(plan.fabric, plan.ranks)},
-                           room.memory);
+  if (const Status fits = check_job_memory({.ranks = plan.ranks,
+                                            .segment_bytes = plan.segment_bytes,
+                                            .runtime_bytes = runtime_bytes(plan.fabric, job_ranks)},
+                                           room.memory);
       !fits.ok()) {
     const std::string& message = fits.error().message();
     if (!plan.overcommit) {

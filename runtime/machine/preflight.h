@@ -18,6 +18,7 @@ namespace stripline::machine {
 struct JobPlan {
   std::string fabric = "tcp";  ///< as the user writes it
   uint32_t ranks = 1;
+  uint32_t job_ranks = 0;      ///< of all hosts of the job; 0: `ranks`
   uint64_t segment_bytes = 0;  ///< of each
   bool overcommit = false;     ///< memory that the host has not is only warned of
 };

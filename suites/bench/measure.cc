@@ -7,7 +7,7 @@
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "optimizer/experiment/json.h"
-#include "runtime/bootstrap/local_job.h"
+#include "runtime/bootstrap/job.h"
 #include "runtime/fabric/emulated/profile.h"
 #include "runtime/machine/preflight.h"
 #include "suites/bench/failure.h"
@@ -99,12 +99,12 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
   job.time_limit_s = target.time_limit_s + 10;
   STRIPLINE_ASSIGN_OR_RETURN(job.watch, bootstrap::watch_settings(job.launch.environment));
   job.cancel_fd = target.cancel_fd;
-  job.on_ready = [&](bootstrap::Launcher& launcher) {
+  job.on_ready = [&](bootstrap::StartedRanks& ranks) {
     measuring = true;
     // If a rank is gone, the job ends with that.
-    [[maybe_unused]] const Status sent = launcher.send_to_all(work);
+    [[maybe_unused]] const Status sent = ranks.send_to_all(work);
   };
-  job.on_message = [&](uint32_t, const Json& message, bootstrap::Launcher&) {
+  job.on_message = [&](uint32_t, const Json& message, bootstrap::StartedRanks&) {
     collected.take(message);
   };
   const bootstrap::JobOutcome outcome = bootstrap::run_job(job);

@@ -13,6 +13,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+#include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
 
 namespace stripline::suites::compare {
@@ -38,7 +39,7 @@ Status BareRank::describe(const std::string& provider) {
   hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
   hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
-  const bool sockets = fabric::ofi::uses_sockets(provider);
+  const bool sockets = fabric::uses_sockets(provider);
   fi_info* found = nullptr;
   const int code = fi_getinfo(FI_VERSION(1, 17), sockets ? "127.0.0.1" : nullptr, nullptr,
                               sockets ? FI_SOURCE : 0, hints, &found);

@@ -11,7 +11,7 @@
 #include "optimizer/experiment/json.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
-#include "runtime/bootstrap/local_job.h"
+#include "runtime/bootstrap/job.h"
 
 namespace stripline::suites {
 namespace {
@@ -50,16 +50,16 @@ Heard run(const experiment::Assignment& assignment, Ranks ranks, const Json& aft
   job.launch.environment = {{"STRIPLINE_FABRIC", kFabric}, {"STRIPLINE_CLOCK", "virtual"}};
   if (ranks == Ranks::fibers) job.launch.environment["STRIPLINE_FIBERS"] = "1";
   job.time_limit_s = 60;
-  job.on_ready = [&](bootstrap::Launcher& launcher) {
+  job.on_ready = [&](bootstrap::StartedRanks& started) {
     for (uint32_t rank = 0; rank < job.launch.ranks; ++rank) {
       EXPECT_TRUE(
-          launcher.send(rank, {{"type", "work"}, {"assignment", experiment::to_json(assignment)}})
+          started.send(rank, {{"type", "work"}, {"assignment", experiment::to_json(assignment)}})
               .ok());
       if (after_work.is_null()) continue;
-      EXPECT_TRUE(launcher.send(rank, after_work).ok());
+      EXPECT_TRUE(started.send(rank, after_work).ok());
     }
   };
-  job.on_message = [&](uint32_t rank, const Json& message, bootstrap::Launcher&) {
+  job.on_message = [&](uint32_t rank, const Json& message, bootstrap::StartedRanks&) {
     EXPECT_EQ(rank, 0u);
     if (message["type"] == "finished") heard.finished = message["reason"];
     if (message["type"] == "progress") {

@@ -1,57 +1,17 @@
 // Two agents in two networks that share nothing but a cable: the ranks must find each other by the
 // addresses that travel through the server.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
 #include "tests/e2e/processes.h"
+#include "tests/e2e/two_networks.h"
 
 namespace stripline::e2e {
 namespace {
 
-/// Two network namespaces, joined by a veth pair. Removed with its object.
-class TwoNetworks {
- public:
-  TwoNetworks() {
-    const std::string id = std::to_string(::getpid());
-    for (const char* side : {"a", "b"}) names_.push_back("stripline-e2e-" + id + side);
-    const std::string cable = "se" + id;
-    usable_ = ip({"netns", "add", names_[0]}) && ip({"netns", "add", names_[1]}) &&
-              ip({"link", "add", cable + "a", "netns", names_[0], "type", "veth", "peer", "name",
-                  cable + "b", "netns", names_[1]});
-    for (size_t side = 0; side < 2 && usable_; ++side) {
-      const std::string device = cable + (side == 0 ? "a" : "b");
-      usable_ = ip({"-n", names_[side], "link", "set", "lo", "up"}) &&
-                ip({"-n", names_[side], "addr", "add", address(side) + "/24", "dev", device}) &&
-                ip({"-n", names_[side], "link", "set", device, "up"});
-    }
-  }
-  ~TwoNetworks() {
-    for (const std::string& name : names_) ip({"netns", "del", name});
-  }
-  TwoNetworks(const TwoNetworks&) = delete;
-  TwoNetworks& operator=(const TwoNetworks&) = delete;
-
-  bool usable() const { return usable_; }
-  static std::string address(size_t side) { return side == 0 ? "10.214.9.1" : "10.214.9.2"; }
-  std::vector<std::string> inside(size_t side) const {
-    return {"ip", "netns", "exec", names_[side]};
-  }
-
- private:
-  static bool ip(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "ip");
-    return run_program(std::move(arguments), 10).exit_code == 0;
-  }
-  std::vector<std::string> names_;
-  bool usable_ = false;
-};
-
 TEST(Namespaces, ACampaignOnTcpBetweenTwoNetworks) {
   const TwoNetworks networks;
-  if (!networks.usable()) GTEST_SKIP() << "network namespaces need root and iproute2's 'ip netns'";
+  if (!networks.usable()) GTEST_SKIP() << kNoNetworks;
   const TempFolder folder;
   ServerSetup setup;
   setup.prefix = networks.inside(0);

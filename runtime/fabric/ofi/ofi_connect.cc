@@ -4,6 +4,7 @@
 
 #include "base/quantity.h"
 #include "runtime/fabric/ofi/monotonic_clock.h"
+#include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
 #include "runtime/fabric/ofi/ofi_rank.h"
 

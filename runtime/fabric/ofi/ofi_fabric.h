@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <sys/types.h>
 #include <vector>
 
@@ -31,6 +32,13 @@ Result<std::string> ofi_version();
 /// "verbs;ofi_rxm", "udp" "udp;ofi_rxd"; other names are passed on as they are). The
 /// environment variables of docs/fabrics.md apply.
 Result<std::unique_ptr<Fabric>> open_ofi_fabric(const OpenOptions& options);
+
+/// Whether a fabric or a provider communicates over IP sockets, so that an unset address means
+/// loopback.
+inline bool uses_sockets(std::string_view name) {
+  const std::string_view core = name.substr(0, name.find(';'));
+  return core == "tcp" || core == "net" || core == "udp" || core == "sockets";
+}
 
 /// What the shm provider takes of /dev/shm per endpoint (libfabric 1.17 with its default queues of
 /// 1024). It hides from hosts that have not so much for each of their processors.

@@ -236,11 +236,6 @@ std::string fabric_name_of(std::string_view provider) {
 
 bool lacks_atomics(std::string_view provider) { return provider == kOwnEndpoints; }
 
-bool uses_sockets(std::string_view provider) {
-  const std::string_view core = provider.substr(0, provider.find(';'));
-  return core == "tcp" || core == "net" || core == "udp" || core == "sockets";
-}
-
 Result<InfoList> choose_provider(const Library& library, const std::string& fabric,
                                  const Settings& settings) {
   const std::vector<std::string> providers = providers_of(fabric);

@@ -25,9 +25,6 @@ std::string fabric_name_of(std::string_view provider);
 /// asked for of every other one.
 bool lacks_atomics(std::string_view provider);
 
-/// Whether the provider communicates over IP sockets, so that an unset address means loopback.
-bool uses_sockets(std::string_view provider);
-
 /// The endpoint description to open for `fabric`: FI_EP_RDM with messages, RMA, atomics (but for
 /// lacks_atomics()), ordered sends and writes that complete when they are visible at the target, of
 /// the first of providers_of() that this libfabric offers so. Errors: invalid_argument

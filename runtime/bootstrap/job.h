@@ -1,9 +1,10 @@
-// A job whose ranks all run on this host: starts them, introduces them to each other, watches them,
-// and ends all of them as soon as one cannot go on.
+// A job: starts its ranks, introduces them to each other, watches them, and ends all of them as
+// soon as one cannot go on.
 #pragma once
 
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "base/exit_codes.h"
@@ -14,6 +15,8 @@ namespace stripline::bootstrap {
 
 struct JobOptions {
   LaunchOptions launch;
+  /// Starts the ranks, elsewhere than on this host. Default: Launcher::start().
+  std::function<Result<std::unique_ptr<StartedRanks>>(const LaunchOptions&)> start;
   /// Ranks that have not all joined so long after they were started end the job with kExitTimeout.
   double join_timeout_s = 60;
   /// The whole job's limit; kExitTimeout.
@@ -28,9 +31,9 @@ struct JobOptions {
   /// watch.stall_notice_s.
   std::function<void(const std::string& where)> on_stall;
   /// Called when all ranks have joined and know each other.
-  std::function<void(Launcher&)> on_ready;
+  std::function<void(StartedRanks&)> on_ready;
   /// Called for each message of a rank that is not of the launch itself.
-  std::function<void(uint32_t rank, const Json& message, Launcher&)> on_message;
+  std::function<void(uint32_t rank, const Json& message, StartedRanks&)> on_message;
 };
 
 /// How a job ended.

@@ -1,8 +1,9 @@
-#include "runtime/bootstrap/local_job.h"
+#include "runtime/bootstrap/job.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <poll.h>
 #include <signal.h>
@@ -10,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/host_name.h"
 #include "base/quantity.h"
 
 namespace stripline::bootstrap {
@@ -28,6 +28,17 @@ bool is_readable(int descriptor) {
   return ::poll(&readable, 1, 0) > 0;
 }
 
+constexpr const char* kCancelled = "cancelled";
+
+std::string time_limit_text(const JobOptions& options) {
+  return "the job has reached its time limit of " + exact_seconds_text(options.time_limit_s);
+}
+
+Result<std::unique_ptr<StartedRanks>> start_here(const LaunchOptions& options) {
+  STRIPLINE_ASSIGN_OR_RETURN(Launcher launcher, Launcher::start(options));
+  return std::unique_ptr<StartedRanks>(std::make_unique<Launcher>(std::move(launcher)));
+}
+
 /// What is known of one rank.
 struct RankRecord {
   std::string host;
@@ -36,23 +47,24 @@ struct RankRecord {
   bool left = false;
   std::optional<Error> failed;     // its own account
   std::optional<Error> closed;     // what was wrong with its channel
+  std::optional<Error> lost;       // why nothing is known of it any more
   std::optional<ExitStatus> exit;  // how its process ended
   std::string last_operation;      // if it was killed
 };
 
-class LocalJob {
+class Job {
  public:
-  LocalJob(const JobOptions& options, Launcher launcher, Clock::time_point start)
+  Job(const JobOptions& options, std::unique_ptr<StartedRanks> ranks, Clock::time_point start)
       : options_(options),
-        launcher_(std::move(launcher)),
+        ranks_(std::move(ranks)),
         start_(start),
         launched_s_(elapsed()),
-        records_(launcher_.ranks()),
-        watch_(launcher_.first_rank(), launcher_.ranks(), options.watch) {}
+        records_(ranks_->ranks()),
+        watch_(ranks_->first_rank(), ranks_->ranks(), options.watch) {}
 
   JobOutcome run() {
     std::optional<JobOutcome> cause;
-    while (launcher_.running() > 0 && !cause) {
+    while (ranks_->running() > 0 && !cause) {
       const double now = elapsed();
       introduce();
       const bool joining = !introduced_;
@@ -64,19 +76,19 @@ class LocalJob {
         break;
       }
       if (is_readable(options_.cancel_fd)) {
-        cause = JobOutcome{kExitCancelled, "cancelled"};
+        cause = JobOutcome{kExitCancelled, kCancelled};
         break;
       }
       if (now >= next_look_s_) cause = look(now);
       if (cause) break;
       const double wait_s = std::min(limit, next_look_s_) - elapsed();
-      const auto event = launcher_.next(std::max(wait_s, 0.0), options_.cancel_fd);
+      const auto event = ranks_->next(std::max(wait_s, 0.0), options_.cancel_fd);
       if (!event) continue;
       if (handle(*event)) cause = settle();
     }
     // The last events of ranks that have all ended by now.
     while (!cause) {
-      const auto event = launcher_.next(0);
+      const auto event = ranks_->next(0);
       if (!event) return regular_outcome();
       if (handle(*event)) cause = settle();
     }
@@ -90,23 +102,13 @@ class LocalJob {
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   /// What is seen of the ranks now; what they are in only if it is asked for.
-  std::vector<RankSight> sights(bool with_operations) const {
-    std::vector<RankSight> all(records_.size());
-    for (uint32_t i = 0; i < all.size(); ++i) {
-      const uint32_t rank = launcher_.first_rank() + i;
-      RankSight& sight = all[i];
-      if (records_[i].joined) sight.stage = RankSight::Stage::joined;
-      if (records_[i].left) sight.stage = RankSight::Stage::left;
-      if (records_[i].exit) sight.stage = RankSight::Stage::ended;
-      if (records_[i].failed) sight.stage = RankSight::Stage::failed;
-      sight.waits = launcher_.waits(rank);
-      if (with_operations) sight.operation = launcher_.operation(rank);
-      if (records_[i].exit) continue;
-      if (const auto process = launcher_.process(rank)) {
-        sight.pid = process->pid;
-        sight.state = process->state.state;
-        sight.cpu_ticks = process->state.cpu_ticks;
-      }
+  std::vector<RankSight> sights(bool with_operations) {
+    std::vector<RankSight> all = ranks_->look(with_operations);
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (records_[i].joined) all[i].stage = RankSight::Stage::joined;
+      if (records_[i].left) all[i].stage = RankSight::Stage::left;
+      if (records_[i].exit || records_[i].lost) all[i].stage = RankSight::Stage::ended;
+      if (records_[i].failed) all[i].stage = RankSight::Stage::failed;
     }
     return all;
   }
@@ -136,19 +138,19 @@ class LocalJob {
 
   std::string name(size_t index) const {
     const RankRecord& record = records_[index];
-    // A rank that has not joined yet runs here, too.
-    return "rank " + std::to_string(launcher_.first_rank() + index) + " on " +
-           (record.host.empty() ? host_name() : record.host);
+    const auto rank = static_cast<uint32_t>(ranks_->first_rank() + index);
+    return "rank " + std::to_string(rank) + " on " +
+           (record.host.empty() ? ranks_->host_of(rank) : record.host);
   }
 
   /// Notes an event. True if the job cannot go on.
   bool handle(const RankEvent& event) {
-    RankRecord& record = records_[event.rank - launcher_.first_rank()];
+    RankRecord& record = records_[event.rank - ranks_->first_rank()];
     switch (event.kind) {
       case RankEvent::Kind::joined:
         return !join(record, event);
       case RankEvent::Kind::message:
-        if (options_.on_message) options_.on_message(event.rank, event.message, launcher_);
+        if (options_.on_message) options_.on_message(event.rank, event.message, *ranks_);
         return false;
       case RankEvent::Kind::left:
         record.left = true;
@@ -164,6 +166,9 @@ class LocalJob {
         record.last_operation = event.last_operation;
         // After leaving, an exit code is the program's own affair; a crash is not.
         return event.status.signal != 0 || !record.left;
+      case RankEvent::Kind::lost:
+        record.lost = event.error;
+        return true;
     }
     return false;
   }
@@ -180,34 +185,34 @@ class LocalJob {
     std::vector<std::string> addresses;
     for (const RankRecord& member : records_) addresses.push_back(member.address);
     // A rank that is gone by now shows up as an event of its own.
-    all_told_ = launcher_.send_ready(addresses).ok();
+    all_told_ = ranks_->send_ready(addresses).ok();
     introduce();
     return true;
   }
 
   /// Once all ranks have joined and read that they have: calls on_ready.
   void introduce() {
-    if (introduced_ || joined_ < records_.size() || !launcher_.unread().empty()) return;
+    if (introduced_ || joined_ < records_.size() || !ranks_->unread().empty()) return;
     introduced_ = true;
-    if (all_told_ && options_.on_ready) options_.on_ready(launcher_);
+    if (all_told_ && options_.on_ready) options_.on_ready(*ranks_);
   }
 
   /// Something failed: hears the others for a moment, then says what it was.
   JobOutcome settle() {
     const auto until = Clock::now() + std::chrono::duration<double>(kSettleSeconds);
-    while (launcher_.running() > 0) {
+    while (ranks_->running() > 0) {
       const double left = std::chrono::duration<double>(until - Clock::now()).count();
       if (left <= 0) break;
-      if (const auto event = launcher_.next(left)) handle(*event);
+      if (const auto event = ranks_->next(left)) handle(*event);
     }
-    while (const auto event = launcher_.next(0)) handle(*event);
+    while (const auto event = ranks_->next(0)) handle(*event);
     return failure();
   }
 
   /// What a rank says of its failure, without its own name in front.
   std::string_view account(size_t index) const {
     const std::string_view message = records_[index].failed->message();
-    if (!message.starts_with("rank " + std::to_string(launcher_.first_rank() + index) + " ")) {
+    if (!message.starts_with("rank " + std::to_string(ranks_->first_rank() + index) + " ")) {
       return message;
     }
     const size_t name_end = message.find(": ");
@@ -228,7 +233,7 @@ class LocalJob {
   /// How far a record explains the failure of others; smaller is deeper.
   static constexpr int kDepthOfLostPeer = 4;
   static int depth(const RankRecord& record) {
-    if (record.exit && record.exit->signal != 0) return 0;
+    if (record.lost || (record.exit && record.exit->signal != 0)) return 0;
     const bool lost_peer = record.failed && (record.failed->code() == ErrorCode::aborted ||
                                              record.failed->code() == ErrorCode::unavailable);
     if (record.failed && !lost_peer) return 1;
@@ -245,6 +250,7 @@ class LocalJob {
         [](const RankRecord& a, const RankRecord& b) { return depth(a) < depth(b); });
     const auto index = static_cast<size_t>(deepest - records_.begin());
     const RankRecord& record = *deepest;
+    if (record.lost) return {exit_code_for(record.lost->code()), record.lost->message()};
     if (record.exit && record.exit->signal != 0) {
       return {kExitRankDied, name(index) + " " + record.exit->describe() +
                                  (record.last_operation.empty()
@@ -289,11 +295,11 @@ class LocalJob {
   JobOutcome join_timeout() const {
     std::vector<uint32_t> missing;
     for (uint32_t i = 0; i < records_.size(); ++i) {
-      if (!records_[i].joined) missing.push_back(launcher_.first_rank() + i);
+      if (!records_[i].joined) missing.push_back(ranks_->first_rank() + i);
     }
     // All have joined, but not all have read that they are complete.
     const bool deaf = missing.empty();
-    return {kExitTimeout, some(deaf ? launcher_.unread() : missing) +
+    return {kExitTimeout, some(deaf ? ranks_->unread() : missing) +
                               (deaf ? " have joined but not read who the others are within "
                                     : " have not joined within ") +
                               exact_seconds_text(options_.join_timeout_s) +
@@ -303,9 +309,9 @@ class LocalJob {
   }
 
   JobOutcome time_limit() const {
-    const std::vector<uint32_t> deaf = launcher_.unread();
+    const std::vector<uint32_t> deaf = ranks_->unread();
     return {kExitTimeout,
-            "the job has reached its time limit of " + exact_seconds_text(options_.time_limit_s) +
+            time_limit_text(options_) +
                 (deaf.empty() ? "" : "; " + some(deaf) + " do not read what the launcher sends")};
   }
 
@@ -314,16 +320,16 @@ class LocalJob {
     const ErrorCode code = cause.exit_code == kExitCancelled ? ErrorCode::cancelled
                            : cause.exit_code == kExitTimeout ? ErrorCode::deadline_exceeded
                                                              : ErrorCode::aborted;
-    launcher_.send_abort(Error(code, cause.message));
-    launcher_.signal(SIGTERM);
+    ranks_->send_abort(Error(code, cause.message));
+    ranks_->signal(SIGTERM);
     const auto until = Clock::now() + std::chrono::duration<double>(options_.grace_s);
-    while (launcher_.running() > 0) {
+    while (ranks_->running() > 0) {
       const double left = std::chrono::duration<double>(until - Clock::now()).count();
       if (left <= 0) break;
-      if (const auto event = launcher_.next(left)) handle(*event);
+      if (const auto event = ranks_->next(left)) handle(*event);
     }
-    launcher_.signal(SIGKILL);
-    while (launcher_.running() > 0) launcher_.next(-1);
+    ranks_->signal(SIGKILL);
+    while (ranks_->running() > 0) ranks_->next(-1);
   }
 
   /// All ranks have left and exited.
@@ -337,7 +343,7 @@ class LocalJob {
   }
 
   const JobOptions& options_;
-  Launcher launcher_;
+  std::unique_ptr<StartedRanks> ranks_;
   Clock::time_point start_;
   double launched_s_;  ///< from then until the ranks had been started
   std::vector<RankRecord> records_;
@@ -358,12 +364,11 @@ JobOutcome run_job(const JobOptions& options) {
     const double passed_s = std::chrono::duration<double>(Clock::now() - start).count();
     return is_readable(options.cancel_fd) || passed_s >= options.time_limit_s;
   };
-  auto launcher = Launcher::start(launch);
-  if (!launcher.ok()) {
-    return {.exit_code = exit_code_for(launcher.error().code()),
-            .message = launcher.error().message()};
-  }
-  return LocalJob(options, std::move(*launcher), start).run();
+  auto ranks = options.start ? options.start(launch) : start_here(launch);
+  if (ranks.ok()) return Job(options, std::move(*ranks), start).run();
+  if (is_readable(options.cancel_fd)) return {kExitCancelled, kCancelled};
+  if (launch.interrupted()) return {kExitTimeout, time_limit_text(options)};
+  return {.exit_code = exit_code_for(ranks.error().code()), .message = ranks.error().message()};
 }
 
 }  // namespace stripline::bootstrap
