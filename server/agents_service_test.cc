@@ -147,10 +147,10 @@ TEST_F(AgentsServiceTest, BatchesAreStoredOnceAndAcknowledgedInOrder) {
 
 // Each of them would take the name of a batch that the node of rank 0 is still to send.
 TEST_F(AgentsServiceTest, SamplesComeFromTheNodeOfRankZeroAlone) {
-  AgentClient stranger(address_, test_hello("x"));
-  ASSERT_TRUE(connected({"x"}));
   give_out();
   join_both();
+  AgentClient stranger(address_, test_hello("x"));
+  ASSERT_TRUE(connected({"x"}));
   stranger.batch(order_a_.name(), order_a_.fence(), 1, "[]");
   const auto refused = stranger.receive(Message::kCancelAssignment);
   ASSERT_TRUE(refused);
@@ -368,6 +368,73 @@ TEST_F(AgentsServiceTest, AnOrderLostWithItsStreamIsSentAgain) {
   join_both();
 }
 
+// Runs follow each other in a moment: the agent still names the one before.
+TEST_F(AgentsServiceTest, AnOrderOfALaterRunLostWithItsStreamIsSentAgain) {
+  give_out(2);
+  join_both();
+  batch(1, 1e-6);
+  finish_both();
+  const v1::Assignment before = order_b_;
+  receive_orders();
+  ASSERT_EQ(order_b_.name(), campaign_ + "/runs/2");
+  b_->vanish();
+  v1::Hello hello = test_hello("b");
+  hello.set_assignment(before.name());
+  hello.set_fence(before.fence());
+  b_ = std::make_unique<AgentClient>(address_, hello);
+  const auto again = b_->receive(Message::kAssignment);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->assignment().name(), order_b_.name());
+  EXPECT_EQ(again->assignment().fence(), 1U);
+  join_both();
+}
+
+// Whatever is due when the server can act again has had no chance to be heard.
+TEST_F(AgentsServiceTest, AServerThatWasHeldUpGivesNobodyUp) {
+  give_out(2);
+  join_both();
+  a_->batch(order_a_.name(), order_a_.fence(), 1, data_of(1, 1e-6, 0, kPoints));
+  EXPECT_EQ(acknowledged(), 1U);
+  b_->update(order_b_, Update::FINISHED);
+  Saboteur saboteur(options_.data_dir);
+  saboteur.run("BEGIN IMMEDIATE");  // the server waits for it
+  a_->update(order_a_, Update::FINISHED);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1600));
+  saboteur.run("COMMIT");
+  receive_orders();
+  EXPECT_EQ(order_a_.name(), campaign_ + "/runs/2");
+  join_both();
+}
+
+// What cannot be stored now is sent again later, and agents are not given up meanwhile.
+TEST_F(AgentsServiceTest, AnOutageOfTheDiskCostsNoRun) {
+  server_.reset();
+  options_.coordinator.storage_retry_s = 0.1;
+  start();
+  a_ = std::make_unique<AgentClient>(address_, test_hello("a"));
+  b_ = std::make_unique<AgentClient>(address_, test_hello("b"));
+  ASSERT_TRUE(connected({"a", "b"}));
+  give_out();
+  join_both();
+  {
+    Saboteur saboteur(options_.data_dir);
+    saboteur.run("ALTER TABLE nodes RENAME TO away; ALTER TABLE payloads RENAME TO away2");
+    batch(1, 1e-6);
+    EXPECT_EQ(reason_of(a_->finish()), "STORAGE");
+    v1::Hello hello = test_hello("a");
+    hello.set_assignment(order_a_.name());
+    hello.set_fence(order_a_.fence());
+    a_ = std::make_unique<AgentClient>(address_, hello);
+    EXPECT_TRUE(a_->receive(Message::kGroupReady));
+    saboteur.run("ALTER TABLE away RENAME TO nodes; ALTER TABLE away2 RENAME TO payloads");
+  }
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
+  for (const Json& series : exported(campaign_)) EXPECT_EQ(series.at("fence"), 1);
+}
+
 TEST_F(AgentsServiceTest, ARestartedAgentHasLostItsRun) {
   give_out();
   join_both();
@@ -439,6 +506,28 @@ TEST_F(AgentsServiceTest, AnErrorThatWouldComeBackFailsTheCampaignAtOnce) {
   b_->update(order_b_, Update::FAILED, "not_found", "no such profile");
   EXPECT_EQ(end().state(), v1::Campaign::FAILED);
   EXPECT_EQ(end().message(), "run 1 failed: nodes/b: no such profile");
+}
+
+TEST_F(AgentsServiceTest, AnErrorOfOneNodeIsNotThatOfTheCampaign) {
+  give_out();
+  AgentClient c(address_, test_hello("c"));
+  ASSERT_TRUE(connected({"c"}));
+  b_->update(order_b_, Update::FAILED, "invalid_argument", "no such address");
+  ASSERT_TRUE(a_->receive(Message::kCancelAssignment));
+  a_->update(order_a_, Update::CANCELLED);
+  const auto at_a = a_->receive(Message::kAssignment);
+  const auto at_c = c.receive(Message::kAssignment);
+  ASSERT_TRUE(at_a && at_c);
+  EXPECT_EQ(at_c->assignment().fence(), 2U);
+}
+
+TEST_F(AgentsServiceTest, ARunHasNoMoreBatchesThanPoints) {
+  give_out();
+  join_both();
+  a_->batch(order_a_.name(), order_a_.fence(), 1000, "[]");
+  EXPECT_EQ(end().state(), v1::Campaign::FAILED);
+  EXPECT_NE(end().message().find("batch 1000 of a run of 8 points"), std::string::npos)
+      << end().message();
 }
 
 TEST_F(AgentsServiceTest, AFailureNamesItsNodeOnce) {

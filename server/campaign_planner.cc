@@ -259,6 +259,19 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
                                            " ranks; ask for another number of ranks");
   }
 
+  // Each experiment may be offered by other nodes than the next.
+  const auto offers_all = [&](const NodeOffer* node) {
+    return std::ranges::all_of(*experiments, [&](const Experiment& wanted) {
+      return std::ranges::any_of(node->experiments, [&](const Experiment& offer) {
+        return offer.name == wanted.name && offer.version == wanted.version;
+      });
+    });
+  };
+  if (const auto able = static_cast<size_t>(std::ranges::count_if(*nodes, offers_all));
+      able < spec.nodes) {
+    return too_few(spec, able, "that offer all of its experiments in the same versions");
+  }
+
   CampaignPlan plan;
   plan.spec = spec;
   for (const Experiment& experiment : *experiments) {

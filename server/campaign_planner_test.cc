@@ -276,5 +276,18 @@ TEST(CampaignPlanner, TakesTheNewestVersionThatEnoughNodesOffer) {
   EXPECT_EQ(three.problem().reason, "NOT_ENOUGH_NODES");
 }
 
+// Every experiment is offered by two nodes, but no two offer all of them.
+TEST(CampaignPlanner, NodesMustOfferAllExperimentsTogether) {
+  std::vector<NodeOffer> offers = {offer("a"), offer("b"), offer("c"), offer("d")};
+  for (size_t i = 0; i < 2; ++i) {
+    std::erase_if(offers[i].experiments, [](const auto& e) { return e.name == "micro.latency"; });
+    std::erase_if(offers[i + 2].experiments, [](const auto& e) { return e.name == "kernel.loop"; });
+  }
+  const auto planned =
+      plan({.fabric = "tcp", .experiments = {"micro.latency", "kernel.loop"}}, offers);
+  ASSERT_FALSE(planned);
+  EXPECT_EQ(planned.problem().reason, "NOT_ENOUGH_NODES");
+}
+
 }  // namespace
 }  // namespace stripline::server

@@ -177,6 +177,10 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
 
  private:
   void advance(ReactorStep& step) {
+    if (sent_ == lines_.size()) {
+      lines_.clear();
+      sent_ = 0;
+    }
     while (lines_.empty()) {
       const auto batches = store_.batches(campaign_, after_, kBatchPage);
       if (!batches.ok()) return Finish(rpc_status(problem_from(batches.error())));
@@ -187,9 +191,8 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
         if (!status.ok()) return Finish(rpc_status(problem_from(status.error())));
       }
     }
-    const size_t size = std::min(kChunkBytes, lines_.size());
-    chunk_.set_data(lines_.substr(0, size));
-    lines_.erase(0, size);
+    chunk_.set_data(lines_.substr(sent_, kChunkBytes));
+    sent_ += chunk_.data().size();
     step.hand_over();
     StartWrite(&chunk_);
   }
@@ -210,6 +213,7 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
   const int64_t campaign_;
   int64_t after_ = 0;
   std::string lines_;
+  size_t sent_ = 0;  // of them
   v1::SampleChunk chunk_;
 };
 

@@ -14,6 +14,8 @@ namespace stripline::server {
 namespace {
 
 constexpr double kSilentIntervals = 3;
+// What is due is seen to at once, unless the process was stopped or starved.
+constexpr double kStallS = 0.25;
 
 std::string node_list(const std::vector<std::string>& nodes) {
   std::string text;
@@ -78,8 +80,8 @@ void Coordinator::run_timer() {
   }
 }
 
-std::optional<double> Coordinator::next_deadline_s() const {
-  if (retry_s_) return retry_s_;  // Until then nothing can be decided, whatever is due.
+// When agents are next given up, unless they are heard of before.
+std::optional<double> Coordinator::end_of_patience_s() const {
   std::optional<double> next;
   const auto consider = [&](double time_s) { next = next ? std::min(*next, time_s) : time_s; };
   for (const auto& [id, session] : sessions_) {
@@ -90,19 +92,47 @@ std::optional<double> Coordinator::next_deadline_s() const {
   }
   if (!strangers_.empty()) consider(strangers_.front().deadline_s);
   for (const auto& [campaign, active] : active_) {
-    consider(active.budget_end_s);
     if (const auto deadline_s = active.group.next_deadline_s()) consider(*deadline_s);
   }
   return next;
+}
+
+std::optional<double> Coordinator::next_deadline_s() const {
+  if (retry_s_) return retry_s_;  // Until then nothing can be decided, whatever is due.
+  std::optional<double> next = end_of_patience_s();
+  for (const auto& [campaign, active] : active_) {
+    next = next ? std::min(*next, active.budget_end_s) : active.budget_end_s;
+  }
+  return next;
+}
+
+// While this process was held up (a stopped or starved host, a slow disk) agents may have spoken
+// without being heard: they get as much longer, and another heartbeat.
+void Coordinator::be_patient_after_a_stall(double now_s) {
+  const auto due_s = end_of_patience_s();
+  if (!due_s || now_s - *due_s < kStallS) return;
+  const double longer_s = now_s - *due_s + options_.heartbeat_interval_s;
+  spdlog::warn("nothing was seen to for {} or longer; agents get as much more time",
+               seconds_text(now_s - *due_s));
+  for (auto& [id, session] : sessions_) {
+    session.last_heard_s += longer_s;
+    if (session.holding && session.holding->cancel_deadline_s) {
+      *session.holding->cancel_deadline_s += longer_s;
+    }
+  }
+  for (Stranger& stranger : strangers_) stranger.deadline_s += longer_s;
+  for (auto& [campaign, active] : active_) active.group.postpone(longer_s);
 }
 
 // Decides and acts until nothing is left to do. The caller holds the lock.
 void Coordinator::step() {
   if (stopping_) return;
   retry_s_.reset();
+  report(save_nodes());
   bool progress = true;
   while (progress) {
     const double now_s = steady_seconds();
+    be_patient_after_a_stall(now_s);
     close_silent_strangers(now_s);
     progress = close_silent_sessions(now_s);
     const Result<Snapshot> snapshot = take_snapshot(now_s);
@@ -116,15 +146,40 @@ void Coordinator::step() {
       progress = progress || (done.ok() && *done);
     }
   }
+  if (!retry_s_) end_outage(steady_seconds());
   timer_changed_ = true;
   timer_wakes_.notify_all();
+}
+
+// Nodes are stored when that is possible: agents are served without.
+Status Coordinator::save_nodes() {
+  if (unsaved_nodes_.empty()) return {};
+  Changes changes;
+  for (const auto& [name, record] : unsaved_nodes_) changes.nodes.push_back(record);
+  STRIPLINE_RETURN_IF_ERROR(store_.apply(changes));
+  unsaved_nodes_.clear();
+  return {};
+}
+
+// Everything can be stored again. Campaigns are not charged for the time in which it could not.
+void Coordinator::end_outage(double now_s) {
+  if (!outage_since_s_) return;
+  for (auto& [campaign, active] : active_) {
+    if (active.ended_s) continue;
+    const double lost_s = now_s - std::max(*outage_since_s_, active.group.started_s());
+    active.outage_s += lost_s;
+    active.budget_end_s += lost_s;
+  }
+  outage_since_s_.reset();
 }
 
 void Coordinator::report(const Status& status) {
   if (status.ok()) return;
   spdlog::error("{}; trying again in {}", status.error().message(),
                 exact_seconds_text(options_.storage_retry_s));
-  retry_s_ = steady_seconds() + options_.storage_retry_s;
+  const double now_s = steady_seconds();
+  retry_s_ = now_s + options_.storage_retry_s;
+  if (!outage_since_s_) outage_since_s_ = now_s;
 }
 
 double Coordinator::silent_s() const { return kSilentIntervals * options_.heartbeat_interval_s; }
@@ -164,6 +219,7 @@ Result<Snapshot> Coordinator::take_snapshot(double now_s) {
     NodeSnapshot node;
     node.name = session.record.name;
     node.free = !session.holding;
+    node.failures = health_.failures(node.name, now_s);
     node.fabrics.insert(session.record.fabrics.begin(), session.record.fabrics.end());
     for (const auto& experiment : session.experiments) {
       node.experiments.emplace(experiment.name, experiment.version);
@@ -191,6 +247,9 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
   for (const std::string& node : record.spec.only_nodes) {
     campaign.only_nodes.insert(*parse_node_name(node));
   }
+  campaign.seed = record.spec.seed;
+  campaign.suspects = health_.suspects(record.number);
+  campaign.unfit = health_.unfit(record.number);
   campaign.requirements = record.requirements;
   campaign.feeds_model = record.feeds_model;
   // With just enough runs none can be spared.
@@ -214,11 +273,12 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
     entry.message = run.message;
     if (run.state == RunState::active && active != active_.end()) {
       const ActiveRun& now = active->second;
-      entry.active_s = now_s - now.group.started_s();
+      entry.active_s = active_seconds(record.number).value_or(0);
       entry.pace = now.pace.pace();
       entry.complete = now.group.all_finished();
       entry.lost = now.failure ? now.failure->reason : now.group.lost(now_s);
       entry.lost_for_good = now.failure && now.failure->for_good;
+      if (now.failure) entry.lost_at = now.failure->node;
     }
     campaign.runs.push_back(std::move(entry));
   }
@@ -319,6 +379,8 @@ Status Coordinator::place(const PlaceRun& place) {
                    {},
                    now_s + std::max(0.0, d.campaign.spec.time_budget_s - d.campaign.measured_s),
                    now_s,
+                   std::nullopt,
+                   0,
                    RunPace(now_s),
                    nullptr,
                    {},
@@ -337,7 +399,16 @@ Status Coordinator::place(const PlaceRun& place) {
 std::optional<double> Coordinator::active_seconds(int64_t campaign) const {
   const auto found = active_.find(campaign);
   if (found == active_.end()) return std::nullopt;
-  return steady_seconds() - found->second.group.started_s();
+  const ActiveRun& active = found->second;
+  const double end_s = active.ended_s.value_or(outage_since_s_.value_or(steady_seconds()));
+  return std::max(0.0, end_s - active.group.started_s() - active.outage_s);
+}
+
+// The next step gives the run up. The first failure counts.
+void Coordinator::fail(ActiveRun& active, Failure failure) {
+  if (active.failure) return;
+  active.failure = std::move(failure);
+  active.ended_s = steady_seconds();
 }
 
 // Ends the campaign's active group: nodes that still work on it are told to stop.
@@ -375,6 +446,7 @@ Status Coordinator::give_up(const LoseRun& lose) {
   }
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::warn("{}: {}", campaign_name(key.campaign), d.campaign.message);
+  if (lose.blamed) health_.failed(key.campaign, *lose.blamed, lose.for_good, steady_seconds());
   release_group(key.campaign, lose.reason);
   return {};
 }
@@ -392,7 +464,7 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
     return give_up({complete.campaign, complete.run,
                     "its ranks ended with samples of " + std::to_string(active.measured.size()) +
                         " of its " + count_text(active.points, "point"),
-                    again});
+                    again, std::nullopt, false});
   }
   if (active.samples == 0) {
     return give_up(
@@ -439,6 +511,7 @@ Status Coordinator::finish_measuring(const FinishMeasuring& finish) {
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::info("{}: {}", campaign_name(finish.campaign), d.campaign.message);
   release_group(finish.campaign, "the campaign's time budget is used up");
+  health_.forget(finish.campaign);
   if (d.campaign.state == CampaignState::fitting) {
     to_fit_.push_back(finish.campaign);
     fitter_wakes_.notify_all();
@@ -454,6 +527,7 @@ Status Coordinator::end_campaign(int64_t number, CampaignState state, const std:
   STRIPLINE_RETURN_IF_ERROR(commit(d, message));
   spdlog::info("{}: {}: {}", campaign_name(number), to_string(state), message);
   release_group(number, "the campaign ended: " + message);
+  health_.forget(number);
   return {};
 }
 

@@ -24,6 +24,7 @@
 #include "server/campaign_planner.h"
 #include "server/campaign_view.h"
 #include "server/fit_job.h"
+#include "server/node_health.h"
 #include "server/planned_points.h"
 #include "server/problem.h"
 #include "server/run_group.h"
@@ -119,7 +120,8 @@ class Coordinator {
   };
   struct Failure {
     std::string reason;
-    bool for_good = false;  // another attempt would fail in the same way
+    bool for_good = false;            // another attempt there would fail in the same way
+    std::optional<std::string> node;  // to blame
   };
   struct ActiveRun {
     RunGroup group;
@@ -128,6 +130,8 @@ class Coordinator {
     std::map<std::string, std::string> instances;  // of the agent at each node
     double budget_end_s = 0;                       // when the campaign's time budget ends
     double last_progress_event_s = 0;
+    std::optional<double> ended_s;  // its part is over; storing that may take longer
+    double outage_s = 0;            // of that, nothing could be stored
     RunPace pace;
     std::shared_ptr<const PlannedPoints> planned;  // once its first samples have come
     PointSet measured;                             // of the points planned
@@ -155,8 +159,11 @@ class Coordinator {
 
   // coordinator.cc: steps
   void run_timer();
+  std::optional<double> end_of_patience_s() const;
   std::optional<double> next_deadline_s() const;
+  void be_patient_after_a_stall(double now_s);
   void step();
+  void end_outage(double now_s);
   bool close_silent_sessions(double now_s);
   void close_silent_strangers(double now_s);
   double silent_s() const;
@@ -178,6 +185,8 @@ class Coordinator {
   void close_open_runs(Draft& draft);
   void release_group(int64_t campaign, const std::string& message);
   std::optional<double> active_seconds(int64_t campaign) const;
+  void fail(ActiveRun& active, Failure failure);
+  Status save_nodes();
   void report(const Status& status);
 
   // coordinator_sessions.cc: agents
@@ -231,7 +240,10 @@ class Coordinator {
   std::condition_variable fitter_wakes_;
   bool stopping_ = false;
   bool timer_changed_ = false;
-  std::optional<double> retry_s_;  // after a storage failure
+  std::optional<double> retry_s_;         // after a storage failure
+  std::optional<double> outage_since_s_;  // nothing can be stored
+  std::map<std::string, NodeRecord> unsaved_nodes_;
+  NodeHealth health_;
   uint64_t next_session_ = 1;
   Sessions sessions_;
   std::deque<Stranger> strangers_;       // by deadline

@@ -15,6 +15,10 @@ namespace {
 constexpr uint64_t kMaxBatches = 1'000'000'000;
 // Agents close a batch at 512 KiB.
 constexpr size_t kMaxBatchBytes = size_t{4} << 20;
+// Batches hold points; the last may hold none.
+constexpr uint64_t kSpareBatches = 16;
+// Samples of a campaign that ended longer ago are not waited for by anybody.
+constexpr double kLateS = 3600;
 constexpr double kProgressEventS = 0.5;
 
 }  // namespace
@@ -97,6 +101,10 @@ Status Coordinator::read_content(const SampleBatch& batch, ReadBatch& read) {
                 (one.values.empty() ? " was " + one.note : " took no time in any repetition");
   }
   if (!read.planned) return {};
+  if (batch.seq > read.planned->size() + kSpareBatches) {
+    return Error(ErrorCode::data_loss, "batch " + std::to_string(batch.seq) + " of a run of " +
+                                           count_text(read.planned->size(), "point"));
+  }
   STRIPLINE_ASSIGN_OR_RETURN(read.places, read.planned->find(series));
   return {};
 }
@@ -123,12 +131,13 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch, const ReadB
     return refuse_samples(session, batch, run,
                           {node_name(node) + " sent samples of it, which only " +
                                node_name(*read.sampler) + " may do, where its rank 0 is",
-                           false});
+                           false, std::nullopt});
   }
   if (read.refusal) {
     return refuse_samples(
         session, batch, run,
-        {"malformed samples from " + node_name(node) + ": " + read.refusal->message(), true});
+        {"malformed samples from " + node_name(node) + ": " + read.refusal->message(), true,
+         std::nullopt});
   }
   if (active != nullptr && !read.planned) {
     return not_stored(session, run, Error(ErrorCode::unavailable, "it has just been given out"));
@@ -139,13 +148,25 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch, const ReadB
     return refuse_samples(session, batch, run,
                           {node_name(node) + " sent batch " + std::to_string(batch.seq) +
                                " again, with other samples than before",
-                           false});
+                           false, std::nullopt});
   }
   if (!*same && active != nullptr && active->measured.contains_any(read.places)) {
     return refuse_samples(session, batch, run,
                           {node_name(node) + " sent samples of a point twice, the second time in " +
                                "batch " + std::to_string(batch.seq),
-                           false});
+                           false, std::nullopt});
+  }
+  if (!*same && active == nullptr) {
+    const auto campaign = store_.campaign(run.campaign);
+    const auto runs = store_.runs(run.campaign);
+    if (!campaign.ok()) return not_stored(session, run, campaign.error());
+    if (!runs.ok()) return not_stored(session, run, runs.error());
+    const auto record = std::ranges::find(*runs, run, &RunRecord::key);
+    if ((is_final((*campaign)->state) && unix_seconds() > (*campaign)->updated_unix_s + kLateS) ||
+        batch.seq > record->points_all + kSpareBatches) {
+      send_cancel(session, run, batch.fence, "it ended long ago, and its samples come too late");
+      return false;
+    }
   }
   if (!*same) {
     const Status stored = store_batch(batch, read, active);
@@ -170,7 +191,7 @@ bool Coordinator::refuse_samples(Session& session, const SampleBatch& batch, con
                                  const Failure& why) {
   spdlog::error("{}: {}", run_name(run), why.reason);
   if (ActiveRun* active = active_run(run, batch.fence, session.record.name)) {
-    active->failure = why;
+    fail(*active, {why.reason, why.for_good, session.record.name});
     return true;
   }
   send_cancel(session, run, batch.fence, why.reason);

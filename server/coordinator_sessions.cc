@@ -161,10 +161,7 @@ Answer<uint64_t> Coordinator::open_session(const Hello& hello, std::shared_ptr<A
         Problem{
             ErrorCode::aborted, "SESSION_REPLACED", "the agent has opened a newer session", {}});
   }
-  Changes changes;
-  changes.nodes.push_back(session.record);
-  if (const Status status = store_.apply(changes); !status.ok()) return status.error();
-
+  unsaved_nodes_[hello.node] = session.record;
   session.last_heard_s = steady_seconds();
   const uint64_t id = next_session_++;
   session.id = id;
@@ -185,18 +182,20 @@ void Coordinator::resume_assignment(const Hello& hello, Session& session) {
     RunGroup& group = active.group;
     if (!group.has_node(node) || group.finished(node)) continue;
     const bool same_agent = active.instances[node] == hello.instance_id;
-    if (same_agent && named && *named == group.run() && hello.fence == group.fence()) {
+    const bool works_on_it = named && *named == group.run() && hello.fence == group.fence();
+    if (same_agent && works_on_it) {
       session.holding = Holding{group.run(), group.fence(), std::nullopt};
       group.renew(node, steady_seconds());
       if (group.ready()) send_ready(session, group);
       return;
     }
-    if (same_agent && hello.assignment.empty() && !group.ready()) {
-      // The order was lost with the old stream.
+    if (same_agent && !group.ready()) {
+      // The order was lost with the old stream. What the agent names is what it had before.
       const auto order = order_of(group.run(), group.fence(), active.points);
+      group.renew(node, steady_seconds());
       if (order.ok()) return send_order(session, group, *order);
     }
-    active.failure = Failure{node_name(node) + " came back without the assignment", false};
+    fail(active, {node_name(node) + " came back without the assignment", false, node});
     break;
   }
   if (named) send_cancel(session, *named, hello.fence, "the assignment is not valid any more");
@@ -214,9 +213,7 @@ void Coordinator::close_session(uint64_t id) {
 // Forgets the session, ending its stream if a reason is given.
 void Coordinator::drop_session(Sessions::iterator session, const std::optional<Problem>& why) {
   if (why) session->second.link->close(*why);
-  Changes changes;
-  changes.nodes.push_back(session->second.record);
-  report(store_.apply(changes));
+  unsaved_nodes_[session->second.record.name] = session->second.record;
   sessions_.erase(session);
 }
 
@@ -314,16 +311,16 @@ bool Coordinator::handle(Session& session, const GroupJoin& join) {
   const bool was_ready = group.ready();
   group.renew(node, steady_seconds());
   if (join.address.size() > kMaxAddressBytes) {
-    active->failure = Failure{"the address of rank " + std::to_string(join.rank) + " on " +
-                                  node_name(node) + " has " + std::to_string(join.address.size()) +
-                                  " bytes; no fabric's is that long",
-                              true};
+    fail(*active,
+         {"the address of rank " + std::to_string(join.rank) + " on " + node_name(node) + " has " +
+              std::to_string(join.address.size()) + " bytes; no fabric's is that long",
+          true, node});
     return true;
   }
   if (!group.join(node, join.rank, join.address)) {
-    active->failure = Failure{node_name(node) + " joined as rank " + std::to_string(join.rank) +
-                                  ", which is not one of its ranks",
-                              true};
+    fail(*active, {node_name(node) + " joined as rank " + std::to_string(join.rank) +
+                       ", which is not one of its ranks",
+                   true, node});
     return true;
   }
   // Whoever comes back to a group that is ready has been told with its Hello.
@@ -357,13 +354,14 @@ bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
   switch (update.state) {
     case UpdateState::finished:
       active->group.finish(node);
+      if (active->group.all_finished()) active->ended_s = steady_seconds();
       break;
     case UpdateState::failed:
-      active->failure =
-          Failure{named ? message : node_name(node) + ": " + message, is_final_error(update.code)};
+      fail(*active,
+           {named ? message : node_name(node) + ": " + message, is_final_error(update.code), node});
       break;
     case UpdateState::cancelled:
-      active->failure = Failure{node_name(node) + " stopped it: " + message, false};
+      fail(*active, {node_name(node) + " stopped it: " + message, false, node});
       break;
     case UpdateState::running:
     case UpdateState::unspecified:

@@ -159,11 +159,14 @@ int serve(const Arguments& arguments) {
   auto options = make_options(arguments);
   if (!options.ok()) return fail(options.error());
 
+  // A log that nobody reads any more is no reason to end.
+  std::signal(SIGPIPE, SIG_IGN);
   // Blocked in every thread; the main thread waits for them below.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
   std::promise<Error> lost;

@@ -13,6 +13,7 @@ RunGroup::RunGroup(const RunKey& run, uint64_t fence, std::vector<std::string> r
       rank_nodes_(std::move(rank_nodes)),
       times_(times),
       started_s_(now_s),
+      join_end_s_(now_s + times.join_timeout_s),
       addresses_(rank_nodes_.size()) {
   for (const std::string& node : rank_nodes_) {
     if (leases_.emplace(node, now_s + times_.lease_s).second) nodes_.push_back(node);
@@ -46,6 +47,13 @@ std::vector<std::string> RunGroup::addresses() const {
   return addresses;
 }
 
+void RunGroup::postpone(double delay_s) {
+  join_end_s_ += delay_s;
+  for (auto& [node, end_s] : leases_) {
+    if (end_s) *end_s += delay_s;
+  }
+}
+
 void RunGroup::finish(const std::string& node) {
   const auto found = leases_.find(node);
   if (found != leases_.end()) found->second.reset();
@@ -61,7 +69,7 @@ std::optional<std::string> RunGroup::lost(double now_s) const {
       return node_name(node) + " was not heard of for " + exact_seconds_text(times_.lease_s);
     }
   }
-  if (ready() || now_s < started_s_ + times_.join_timeout_s) return std::nullopt;
+  if (ready() || now_s < join_end_s_) return std::nullopt;
   std::string missing;
   for (size_t rank = 0; rank < addresses_.size(); ++rank) {
     if (addresses_[rank]) continue;
@@ -78,7 +86,7 @@ std::optional<double> RunGroup::next_deadline_s() const {
   for (const auto& [node, end_s] : leases_) {
     if (end_s) consider(*end_s);
   }
-  if (!ready()) consider(started_s_ + times_.join_timeout_s);
+  if (!ready()) consider(join_end_s_);
   return next;
 }
 

@@ -46,6 +46,9 @@ class RunGroup {
   /// By rank. Only when ready.
   std::vector<std::string> addresses() const;
 
+  /// Everybody gets so much longer: nobody looked for a while.
+  void postpone(double delay_s);
+
   /// The node's part has ended well; it needs no lease any more.
   void finish(const std::string& node);
   bool finished(const std::string& node) const { return leases_.count(node) > 0 && !lease(node); }
@@ -66,6 +69,7 @@ class RunGroup {
   std::vector<std::string> nodes_;
   Times times_;
   double started_s_;
+  double join_end_s_;
   std::map<std::string, std::optional<double>> leases_;  // end of each node's; nullopt: finished
   std::vector<std::optional<std::string>> addresses_;
   size_t joined_ = 0;

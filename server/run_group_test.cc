@@ -76,5 +76,16 @@ TEST(RunGroup, ANodeThatFinishedNeedsNoLease) {
   EXPECT_FALSE(g.next_deadline_s());
 }
 
+TEST(RunGroup, CanBeGivenMoreTime) {
+  RunGroup g({1, 1}, 1, {"a", "b"}, {10, 4}, 100);
+  g.postpone(20);
+  EXPECT_EQ(g.lost(123), std::nullopt);
+  EXPECT_EQ(g.next_deadline_s(), 124);
+  g.finish("a");
+  g.postpone(1);
+  EXPECT_TRUE(g.lost(125));
+  EXPECT_TRUE(g.finished("a"));
+}
+
 }  // namespace
 }  // namespace stripline::server

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "base/quantity.h"
+#include "server/grid.h"
 
 namespace stripline::server {
 namespace {
@@ -41,6 +43,7 @@ double typical_run_s(const CampaignSnapshot& campaign) {
 }
 
 bool serves(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
+  if (campaign.unfit.contains(node.name)) return false;
   if (!campaign.only_nodes.empty() && !campaign.only_nodes.contains(node.name)) return false;
   if (!node.fabrics.contains(campaign.fabric)) return false;
   return std::ranges::all_of(campaign.requirements,
@@ -130,23 +133,26 @@ struct Placement {
   std::string waits_for;
 };
 
-// Chooses nodes for a run; those of its campaign's previous run first, then by name. While it waits
+// Of the run's order of nodes. FNV-1a, so that every platform agrees.
+uint64_t place_in_order(const CampaignSnapshot& campaign, uint32_t run, const std::string& node) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : node) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return derive_seed(derive_seed(campaign.seed, run), hash);
+}
+
+// Chooses nodes for a run: where nothing has failed, in an order of the run's own. While it waits
 // for busy nodes it reserves all it could use, so that newer campaigns leave them alone.
-Placement place(const CampaignSnapshot& campaign, const std::vector<NodeSnapshot>& nodes,
-                std::set<std::string>& taken) {
-  std::set<std::string> preferred;
-  for (const RunSnapshot& run : campaign.runs) {
-    if (run.state == RunState::finished) {
-      preferred.insert(run.rank_nodes.begin(), run.rank_nodes.end());
-    }
-  }
+Placement place(const CampaignSnapshot& campaign, uint32_t run,
+                const std::vector<NodeSnapshot>& nodes, std::set<std::string>& taken) {
   std::vector<const NodeSnapshot*> able;
   for (const NodeSnapshot& node : nodes) {
     if (serves(node, campaign)) able.push_back(&node);
   }
-  std::ranges::stable_sort(able, [&](const NodeSnapshot* a, const NodeSnapshot* b) {
-    return preferred.contains(a->name) > preferred.contains(b->name);
-  });
+  const auto rank = [&](const NodeSnapshot* node) {
+    return std::tuple(campaign.suspects.contains(node->name), node->failures,
+                      place_in_order(campaign, run, node->name));
+  };
+  std::ranges::stable_sort(able, {}, rank);
 
   std::vector<std::string> chosen;
   for (const NodeSnapshot* node : able) {
@@ -171,6 +177,17 @@ Placement place(const CampaignSnapshot& campaign, const std::vector<NodeSnapshot
                             (chosen.size() == 1 ? " is" : " are") + " free"};
 }
 
+// Whether what failed for good on one node is worth trying on others: there are enough of them, and
+// no other node has said the same before.
+bool others_may_do(const CampaignSnapshot& campaign, const RunSnapshot& lost,
+                   const std::vector<NodeSnapshot>& nodes) {
+  if (!lost.lost_at || !campaign.unfit.empty()) return false;
+  const auto others = std::ranges::count_if(nodes, [&](const NodeSnapshot& node) {
+    return node.name != *lost.lost_at && serves(node, campaign);
+  });
+  return others >= static_cast<std::ptrdiff_t>(campaign.nodes);
+}
+
 std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
                                    const std::vector<NodeSnapshot>& nodes, uint32_t max_failures,
                                    std::set<std::string>& taken) {
@@ -180,8 +197,10 @@ std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
   }
   const RunSnapshot* active = first(campaign, RunState::active);
   if (active != nullptr && active->lost) {
-    const bool again = !active->lost_for_good && active->failures + 1 < max_failures;
-    return LoseRun{campaign.number, active->run, *active->lost, again};
+    const bool hopeless = active->lost_for_good && !others_may_do(campaign, *active, nodes);
+    const bool again = !hopeless && active->failures + 1 < max_failures;
+    return LoseRun{campaign.number, active->run,     *active->lost,
+                   again,           active->lost_at, active->lost_for_good};
   }
   if (active != nullptr && active->complete) return CompleteRun{campaign.number, active->run};
   if (count(campaign, RunState::finished) == campaign.runs.size()) {
@@ -191,7 +210,7 @@ std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
   if (active != nullptr) return std::nullopt;
   const RunSnapshot* pending = first(campaign, RunState::pending);
   if (pending == nullptr) return std::nullopt;
-  Placement placement = place(campaign, nodes, taken);
+  Placement placement = place(campaign, pending->run, nodes, taken);
   if (placement.nodes) {
     return PlaceRun{campaign.number, pending->run, std::move(*placement.nodes),
                     points_of_next_run(campaign, *pending)};

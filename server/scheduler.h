@@ -3,9 +3,11 @@
 //
 // Rules: a group is placed when all its nodes are free, or not at all; a node runs one assignment
 // at a time; a campaign runs one run at a time; the oldest campaign that connected nodes could
-// serve goes first and newer ones do not take the nodes it waits for, so that none starves.
-// Where the time budget does not allow whole plans at the pace of the runs so far, runs measure the
-// coarse grid, or the coarsest.
+// serve goes first and newer ones do not take the nodes it waits for, so that none starves. Each
+// run of a campaign takes other nodes where there are more than it needs, so that intervals hold
+// what lies between nodes; those on which runs have failed come last, and those that cannot do what
+// the campaign asks are left out. Where the time budget does not allow whole plans at the pace of
+// the runs so far, runs measure the coarse grid, or the coarsest.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +29,7 @@ struct NodeSnapshot {
   bool free = true;  ///< Holds no assignment, nor is it still ending one.
   std::set<std::string> fabrics;
   std::set<std::pair<std::string, int64_t>> experiments;  ///< Name and version.
+  double failures = 0;                                    ///< Of runs there, lately.
 };
 
 struct RunSnapshot {
@@ -44,7 +47,8 @@ struct RunSnapshot {
   std::optional<Pace> pace;             ///< When active, once it is known.
   bool complete = false;                ///< Active, and every node's part has ended well.
   std::optional<std::string> lost;      ///< Active, and why it must be given up.
-  bool lost_for_good = false;           ///< Another attempt would fail in the same way.
+  bool lost_for_good = false;           ///< Another attempt there would fail in the same way.
+  std::optional<std::string> lost_at;   ///< The node to blame, if one is.
   std::string message;                  ///< When failed.
 };
 
@@ -54,6 +58,9 @@ struct CampaignSnapshot {
   std::string fabric;
   uint32_t nodes = 0;
   std::set<std::string> only_nodes;  ///< Without "nodes/"; empty: any.
+  uint64_t seed = 0;                 ///< Of the order in which its runs take nodes.
+  std::set<std::string> suspects;    ///< Nodes on which a run of it has failed.
+  std::set<std::string> unfit;       ///< Of them, where it would fail again.
   std::map<std::string, int64_t> requirements;
   bool feeds_model = true;
   /// The first run measures the coarsest grid only, to learn how long a point takes here.
@@ -86,6 +93,8 @@ struct LoseRun {
   uint32_t run = 0;
   std::string reason;
   bool again = true;
+  std::optional<std::string> blamed;  ///< The node.
+  bool for_good = false;              ///< It would fail again there.
 };
 /// No further run is made: cancel an active one and use what is there.
 struct FinishMeasuring {

@@ -50,7 +50,7 @@ Kind only(const Snapshot& snapshot) {
 }
 
 TEST(Scheduler, PlacesAGroupWhenAllNodesAreFree) {
-  const auto place = only<PlaceRun>({{node("a"), node("b"), node("c")}, {campaign(1)}});
+  const auto place = only<PlaceRun>({{node("a"), node("b"), node("c", false)}, {campaign(1)}});
   EXPECT_EQ(place.campaign, 1);
   EXPECT_EQ(place.run, 1U);
   EXPECT_EQ(place.nodes, (std::vector<std::string>{"a", "b"}));
@@ -89,8 +89,12 @@ TEST(Scheduler, CampaignsRunBesideEachOtherOnTheirOwnNodes) {
   const auto all =
       decisions({{node("a"), node("b"), node("c"), node("d")}, {campaign(1), campaign(2)}});
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(std::get<PlaceRun>(all[0]).nodes, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(std::get<PlaceRun>(all[1]).nodes, (std::vector<std::string>{"c", "d"}));
+  std::set<std::string> taken;
+  for (const Decision& decision : all) {
+    const auto& nodes = std::get<PlaceRun>(decision).nodes;
+    taken.insert(nodes.begin(), nodes.end());
+  }
+  EXPECT_EQ(taken.size(), 4U);
 }
 
 TEST(Scheduler, NewerCampaignsDoNotStarveAnOlderOne) {
@@ -109,12 +113,54 @@ TEST(Scheduler, AnOlderCampaignThatCannotRunDoesNotBlock) {
   EXPECT_EQ(std::get<PlaceRun>(all[1]).campaign, 2);
 }
 
-TEST(Scheduler, LaterRunsPreferTheNodesOfTheFirst) {
-  CampaignSnapshot c = campaign(1);
-  finish(c, 1, 2);
-  const auto place = only<PlaceRun>({{node("a"), node("b"), node("c")}, {c}});
-  EXPECT_EQ(place.run, 2U);
-  EXPECT_EQ(place.nodes, (std::vector<std::string>{"b", "c"}));
+// What lies between pairs of nodes must show in the intervals.
+TEST(Scheduler, RunsTakeDifferentNodes) {
+  Snapshot s{{node("a"), node("b"), node("c"), node("d")}, {campaign(1, 12)}};
+  CampaignSnapshot& c = s.campaigns[0];
+  c.time_budget_s = 600;
+  std::set<std::vector<std::string>> pairs;
+  for (size_t finished = 0; finished < 12; ++finished) {
+    c.measured_s = 0;
+    finish(c, finished, 2);
+    const auto place = only<PlaceRun>(s);
+    EXPECT_TRUE(pairs.size() < 6 || pairs.contains(place.nodes));
+    pairs.insert(place.nodes);
+    EXPECT_EQ(only<PlaceRun>(s).nodes, place.nodes);  // the same run, the same nodes
+  }
+  EXPECT_GE(pairs.size(), 3U);
+}
+
+TEST(Scheduler, NodesThatFailedComeLast) {
+  Snapshot s{{node("a"), node("b"), node("c")}, {campaign(1)}};
+  s.campaigns[0].suspects = {"b"};
+  EXPECT_EQ(only<PlaceRun>(s).nodes, (std::vector<std::string>{"a", "c"}));
+  s.campaigns[0].suspects = {};
+  s.nodes[0].failures = 0.5;
+  EXPECT_EQ(only<PlaceRun>(s).nodes, (std::vector<std::string>{"b", "c"}));
+  // It is better than none.
+  s.nodes.pop_back();
+  EXPECT_EQ(only<PlaceRun>(s).nodes, (std::vector<std::string>{"a", "b"}));
+  s.campaigns[0].unfit = {"b"};
+  only<Wait>(s);
+}
+
+TEST(Scheduler, WhatFailsForGoodOnOneNodeIsTriedOnOthers) {
+  Snapshot s{{node("a"), node("b"), node("c")}, {campaign(1)}};
+  CampaignSnapshot& c = s.campaigns[0];
+  c.state = CampaignState::running;
+  c.runs[0].state = RunState::active;
+  c.runs[0].lost = "nodes/a: no such address";
+  c.runs[0].lost_for_good = true;
+  c.runs[0].lost_at = "a";
+  const auto lose = only<LoseRun>(s);
+  EXPECT_TRUE(lose.again);
+  EXPECT_EQ(lose.blamed, "a");
+  EXPECT_TRUE(lose.for_good);
+  c.unfit = {"c"};  // another one has said so before
+  EXPECT_FALSE(only<LoseRun>(s).again);
+  c.unfit = {};
+  s.nodes.pop_back();
+  EXPECT_FALSE(only<LoseRun>(s).again);
 }
 
 TEST(Scheduler, ALostRunIsGivenUpAndTriedAgain) {

@@ -221,6 +221,24 @@ TEST_F(ServerE2eTest, ADamagedDatabaseIsRefused) {
   EXPECT_NE(server.log().find("damaged or truncated"), std::string::npos) << server.log();
 }
 
+// Its agents have beaten all the while.
+TEST_F(ServerE2eTest, AServerThatWasStoppedForAWhileGivesNobodyUp) {
+  const auto server = serve("127.0.0.1:0");
+  AutoAgent::Options slow;
+  slow.batch_delay_s = 0.2;
+  slow.series_per_batch = 1;
+  const AutoAgent a(address_, "a", slow);
+  const AutoAgent b(address_, "b", slow);
+  ASSERT_TRUE(connected({"a", "b"}));
+  const std::string name = created(small_spec()).name();
+  ASSERT_TRUE(eventually([&] { return get(name).state() == v1::Campaign::RUNNING; }));
+  server->signal(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(3));  // lease and silence are a second
+  server->signal(SIGCONT);
+  EXPECT_EQ(watch(name).back().campaign().state(), v1::Campaign::SUCCEEDED);
+  for (const Json& series : exported(name)) EXPECT_EQ(series.at("fence"), 1);
+}
+
 TEST_F(ServerE2eTest, KillingTheServerLosesNoAcknowledgedSample) {
   auto server = serve("127.0.0.1:0");
   AutoAgent::Options slow;
