@@ -110,7 +110,7 @@ std::vector<Setting> settings() {
 std::string value_with(const std::map<std::string, std::string>& environment,
                        const std::string& name) {
   const auto given = environment.find(name);
-  const std::string value = given != environment.end() ? given->second : variable(name);
+  std::string value = given != environment.end() ? given->second : variable(name);
   if (!value.empty()) return value;
   const auto known = std::ranges::find(kVariables, std::string_view(name), &Variable::name);
   return known != kVariables.end() ? std::string(known->fallback) : std::string();
