@@ -453,7 +453,7 @@ TEST_F(CommandsTest, PipesAreNeitherReadNorWritten) {
   EXPECT_TRUE(complained("pipe or device")) << err_;
   ExplainLoop loop;
   loop.source = pipe;
-  loop.bytes = 8;
+  loop.request.total_bytes = 8;
   EXPECT_EQ(run(loop), kExitBadInput);
 }
 
@@ -486,7 +486,7 @@ TEST_F(CommandsTest, ShowAndExplainTakeFilesAndNames) {
   EXPECT_EQ(run(ModelShow{file.string()}), kExitOk);
   ExplainLoop explain;
   explain.source = file.string();
-  explain.bytes = 1 << 20;
+  explain.request.total_bytes = 1 << 20;
   EXPECT_EQ(run(explain), kExitOk) << err_;
   EXPECT_TRUE(printed("inter-node")) << out_;
   global_.json = true;
@@ -497,13 +497,13 @@ TEST_F(CommandsTest, ShowAndExplainTakeFilesAndNames) {
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("inter-node")) << err_;
   explain.path.clear();
-  explain.bytes = 1001;
+  explain.request.total_bytes = 1001;
   EXPECT_EQ(run(explain), kExitUsage);
-  explain.bytes = 0;
+  explain.request.total_bytes = 0;
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("--bytes 0")) << err_;
-  explain.bytes = 1024;
-  explain.peers = 2;
+  explain.request.total_bytes = 1024;
+  explain.request.peers = 2;
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("--peers 2")) << err_;
 }
@@ -517,7 +517,7 @@ TEST_F(CommandsTest, AModelWithoutPathsExplainsNoTransfer) {
   ASSERT_TRUE(model::save_model(without, file).ok());
   ExplainLoop loop;
   loop.source = file.string();
-  loop.bytes = 1024;
+  loop.request.total_bytes = 1024;
   EXPECT_EQ(run(loop), kExitBadInput);
   EXPECT_TRUE(complained("has no path between ranks")) << err_;
   loop.path = "inter-node";
@@ -553,44 +553,51 @@ TEST_F(CommandsTest, NestsAreExplainedFromFilesAndFromTheCommandLine) {
 }
 
 TEST_F(CommandsTest, CallsAreExplained) {
-  ExplainCall explain{.source = "example", .regions = 256, .region_bytes = 64};
+  ExplainCall explain;
+  explain.source = "example";
+  explain.request.regions = 256;
+  explain.request.region_bytes = 64;
   EXPECT_EQ(run(explain), kExitOk) << err_;
   EXPECT_TRUE(printed("get of 256 regions of 64 B within 32704 B")) << out_;
   EXPECT_TRUE(printed("  * ")) << out_;
   explain.kind = "indexed";
-  explain.direction = "put";
+  explain.request.direction = plan::Direction::put;
   global_.json = true;
   EXPECT_EQ(run(explain), kExitOk) << err_;
   EXPECT_EQ(Json::parse(out_)["plan"]["reason"], "tuned") << out_;
   global_.json = false;
-  explain.extent_bytes = 63;
+  explain.request.extent_bytes = 63;
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("--extent 63 does not hold one region")) << err_;
-  explain.extent_bytes = 20000;
+  explain.request.extent_bytes = 20000;
   EXPECT_EQ(run(explain), kExitOk) << err_;
   EXPECT_TRUE(printed("within 20000 B")) << out_;
-  explain.extent_bytes = 0;
+  explain.request.extent_bytes = 0;
   explain.stride_bytes = 63;
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("--stride 63")) << err_;
   explain.stride_bytes = uint64_t{1} << 40;
-  explain.regions = (uint64_t{1} << 24) + 1;  // the extent would be that of one, in 64 bits
+  explain.request.regions = (uint64_t{1} << 24) + 1;  // the extent would be that of one, in 64 bits
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("more than 16 TiB")) << err_;
   explain.stride_bytes = 0;
-  explain.regions = 1;
-  explain.region_bytes = uint64_t{1} << 63;
+  explain.request.regions = 1;
+  explain.request.region_bytes = uint64_t{1} << 63;
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("more than 16 TiB")) << err_;
 }
 
 TEST_F(CommandsTest, CallsWithASignalAreExplained) {
-  ExplainCall explain{
-      .source = "example", .regions = 256, .region_bytes = 64, .direction = "put", .peers = 2};
-  explain.signalled = true;
+  ExplainCall explain;
+  explain.source = "example";
+  explain.request.regions = 256;
+  explain.request.region_bytes = 64;
+  explain.request.direction = plan::Direction::put;
+  explain.request.peers = 2;
+  explain.request.signalled = true;
   EXPECT_EQ(run(explain), kExitOk) << err_;
   EXPECT_TRUE(printed("until the target sees a flag that follows, with 2 ranks")) << out_;
-  explain.regions = 1;
+  explain.request.regions = 1;
   global_.json = true;
   const auto predicted_s = [&] {
     out_.clear();
@@ -598,31 +605,35 @@ TEST_F(CommandsTest, CallsWithASignalAreExplained) {
     return Json::parse(out_)["plan"]["predicted_s"].get<double>();
   };
   const double follows_s = predicted_s();
-  explain.flag_with_data = true;
+  explain.request.surroundings.flag_with_data = true;
   EXPECT_LT(predicted_s(), follows_s);
-  explain.direction = "get";
+  explain.request.direction = plan::Direction::get;
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("gets raise no flag")) << err_;
 }
 
 TEST_F(CommandsTest, SweepsAreExplained) {
-  ExplainSweep explain{
-      .source = "example", .stages = 80, .lines = 64, .line_bytes = 320, .compute_s = 1e-4};
+  ExplainSweep explain;
+  explain.source = "example";
+  explain.request.stages = 80;
+  explain.request.lines = 64;
+  explain.request.line_bytes = 320;
+  explain.request.compute_s = 1e-4;
   EXPECT_EQ(run(explain), kExitOk) << err_;
   EXPECT_TRUE(printed("example, path inter-node\nstage of 64 lines of 320 B, 20 KiB in all"))
       << out_;
   EXPECT_TRUE(printed("sweep of 80 stages, every rank has a part of each, flags follow")) << out_;
   EXPECT_TRUE(printed("  * ")) << out_;
-  explain.kind = "pipeline";
-  explain.flag_with_data = true;
-  explain.served_between_pieces = true;
-  explain.nic_ranks = 2;
+  explain.request.all_busy = false;
+  explain.request.surroundings.flag_with_data = true;
+  explain.request.surroundings.target_polls_only = true;
+  explain.request.surroundings.nic_ranks = 2;
   global_.json = true;
   EXPECT_EQ(run(explain), kExitOk) << err_;
   const Json json = Json::parse(out_);
-  EXPECT_EQ(json["all_busy"], false);
+  EXPECT_EQ(json["kind"], "pipeline");
   EXPECT_EQ(json["flag_with_data"], true);
-  EXPECT_EQ(json["served_between_pieces"], true);
+  EXPECT_EQ(json["target_polls_only"], true);
   EXPECT_EQ(json["nic_ranks"], 2);
   EXPECT_EQ(json["alternatives"].size(), 12U);
   global_.json = false;
@@ -630,8 +641,8 @@ TEST_F(CommandsTest, SweepsAreExplained) {
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("no path 'moon'; it has: ")) << err_;
   explain.path.clear();
-  explain.line_bytes = uint64_t{1} << 40;
-  explain.lines = uint64_t{1} << 24;  // nothing in all, in 64 bits
+  explain.request.line_bytes = uint64_t{1} << 40;
+  explain.request.lines = uint64_t{1} << 24;  // nothing in all, in 64 bits
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("more than 16 TiB")) << err_;
 }

@@ -1,9 +1,6 @@
 #include "cli/explain_commands.h"
 
 #include <algorithm>
-#include <array>
-#include <limits>
-#include <optional>
 #include <string>
 
 #include "base/exit_codes.h"
@@ -11,6 +8,7 @@
 #include "cli/console.h"
 #include "cli/find_model.h"
 #include "optimizer/model/paths.h"
+#include "optimizer/plan/compiled_model.h"
 #include "optimizer/plan/explain.h"
 #include "optimizer/plan/explain_nest.h"
 #include "optimizer/plan/explain_vis.h"
@@ -42,15 +40,6 @@ Result<const NamedPath*> path_of(const model::TunedModel& model, const std::stri
                "model " + model.name + " has no path '" + name + "'; it has: " + known);
 }
 
-const model::VisModel* vis_of(const model::TunedModel& model, const std::string& path) {
-  const auto vis = model.vis.find(path);
-  return vis == model.vis.end() ? nullptr : &vis->second;
-}
-
-plan::Direction direction_of(const std::string& name) {
-  return name == "put" ? plan::Direction::put : plan::Direction::get;
-}
-
 template <typename Explanation>
 int show(const Global& global, const std::string& about, const Explanation& explanation) {
   if (global.json) {
@@ -61,72 +50,42 @@ int show(const Global& global, const std::string& about, const Explanation& expl
   return kExitOk;
 }
 
-// What the paths of a model cost.
-struct PathCosts {
-  std::array<std::optional<plan::StripCosts>, model::kPaths> strip;
-  std::array<std::optional<plan::VisCosts>, model::kPaths> vis;
-
-  explicit PathCosts(const model::TunedModel& model) {
-    for (size_t i = 0; i < model::kPaths; ++i) {
-      const auto* const path = model::find_path(model, static_cast<model::Path>(i));
-      if (path == nullptr) return;
-      strip.at(i).emplace(path->second, model.compute, model.strip,
-                          model::service_on(model, path->first));
-      vis.at(i).emplace(path->second, model.pack, vis_of(model, path->first));
-    }
-  }
+// The path that a command is about, and its name and the model's for people.
+struct Known {
+  plan::CompiledPath path;
+  std::string about;
 };
+template <typename Request>
+Result<Known> look_up(const Global& global, const Explain<Request>& command) {
+  STRIPLINE_ASSIGN_OR_RETURN(const model::TunedModel model, find_model(global, command.source));
+  STRIPLINE_ASSIGN_OR_RETURN(const NamedPath* const path, path_of(model, command.path));
+  return Known{plan::CompiledPath(model, *path), model.name + ", path " + path->first};
+}
 
 }  // namespace
 
 int run(const Global& global, const ExplainLoop& command) {
-  const auto model = find_model(global, command.source);
-  if (!model.ok()) return print_error(model.error());
-  const auto path = path_of(*model, command.path);
-  if (!path.ok()) return print_error(path.error());
-  if (command.bytes == 0) {
+  const auto known = look_up(global, command);
+  if (!known.ok()) return print_error(known.error());
+  const plan::StripRequest& request = command.request;
+  if (request.total_bytes == 0) {
     return print_error(
         Error(ErrorCode::invalid_argument,
               "--bytes 0 leaves nothing to transfer; write the loop's remote data, e.g. 1MiB"));
   }
-  if (command.element_bytes == 0 || command.bytes % command.element_bytes != 0) {
+  if (request.element_bytes == 0 || request.total_bytes % request.element_bytes != 0) {
     return print_error(
-        Error(ErrorCode::invalid_argument, "--bytes " + std::to_string(command.bytes) +
+        Error(ErrorCode::invalid_argument, "--bytes " + std::to_string(request.total_bytes) +
                                                " is no multiple of the element, " +
-                                               std::to_string(command.element_bytes) + " bytes"));
+                                               std::to_string(request.element_bytes) + " bytes"));
   }
-  if (command.peers > command.blocks) {
+  if (request.peers > request.blocks) {
     return print_error(
-        Error(ErrorCode::invalid_argument, "--peers " + std::to_string(command.peers) +
+        Error(ErrorCode::invalid_argument, "--peers " + std::to_string(request.peers) +
                                                " have a block each at least; --blocks says " +
-                                               std::to_string(command.blocks)));
+                                               std::to_string(request.blocks)));
   }
-  plan::StripRequest request;
-  request.direction = direction_of(command.direction);
-  request.total_bytes = command.bytes;
-  request.blocks = command.blocks;
-  request.peers = command.peers;
-  request.uneven = command.uneven;
-  request.nic_ranks = command.nic_ranks;
-  request.served_between_strips = command.served_between_strips;
-  request.load.nodes = command.nodes;
-  for (size_t distance = 0; distance < command.distances.size(); ++distance) {
-    request.load.at_distance.at(distance) = static_cast<uint16_t>(
-        std::min<uint32_t>(command.distances[distance], std::numeric_limits<uint16_t>::max()));
-  }
-  request.element_bytes = command.element_bytes;
-  request.granule_elements = command.granule_elements;
-  request.halo_bytes = command.halo_bytes;
-  request.placed = command.placed;
-  request.max_buffer_bytes = command.buffer_bytes.value_or(std::numeric_limits<uint64_t>::max());
-  request.own_bytes = command.own_bytes;
-  request.compute_s = command.compute_s.value_or(-1);
-  request.loop = {command.local_refs, command.int_ops, command.fp_ops, command.divisions};
-  request.sweeps = command.sweeps;
-  request.local_bytes = command.local_bytes;
-  const plan::StripCosts costs((*path)->second, model->compute, model->strip,
-                               model::service_on(*model, (*path)->first));
-  return show(global, model->name + ", path " + (*path)->first, plan::explain(request, &costs));
+  return show(global, known->about, plan::explain(request, &known->path.strip));
 }
 
 int run(const Global& global, const ExplainNest& command) {
@@ -138,61 +97,48 @@ int run(const Global& global, const ExplainNest& command) {
   if (!json.ok()) return print_error(json.error());
   auto nest = plan::nest_from_json(*json, what);
   if (!nest.ok()) return print_error(nest.error());
-  const PathCosts costs(*model);
+  const plan::CompiledModel compiled(*model);
   for (size_t i = 0; i < model::kPaths; ++i) {
-    plan::NestLink& link = nest->request.links.at(plan::link_by(static_cast<model::Path>(i)));
-    if (costs.strip.at(i)) link.strip = &*costs.strip.at(i);
-    if (costs.vis.at(i)) link.vis = &*costs.vis.at(i);
+    const auto path = static_cast<model::Path>(i);
+    plan::NestLink& link = nest->request.links.at(plan::link_by(path));
+    link.strip = compiled.strip(path);
+    link.vis = compiled.vis(path);
   }
   return show(global, model->name, plan::explain(nest->request));
 }
 
 int run(const Global& global, const ExplainCall& command) {
-  const auto model = find_model(global, command.source);
-  if (!model.ok()) return print_error(model.error());
-  const auto path = path_of(*model, command.path);
-  if (!path.ok()) return print_error(path.error());
+  const auto known = look_up(global, command);
+  if (!known.ok()) return print_error(known.error());
+  plan::VisRequest request = command.request;
   const uint64_t stride =
-      command.stride_bytes == 0 ? 2 * command.region_bytes : command.stride_bytes;
-  if (command.region_bytes > kMostExtent || command.extent_bytes > kMostExtent ||
-      command.regions > kMostExtent / std::max(stride, command.region_bytes)) {
+      command.stride_bytes == 0 ? 2 * request.region_bytes : command.stride_bytes;
+  if (request.region_bytes > kMostExtent || request.extent_bytes > kMostExtent ||
+      request.regions > kMostExtent / std::max(stride, request.region_bytes)) {
     return print_error(Error(ErrorCode::invalid_argument,
                              "the regions span more than 16 TiB, which is the most that a segment "
                              "has; take fewer --regions, or a smaller --region-bytes, --stride "
                              "or --extent"));
   }
-  if (command.extent_bytes > 0 && command.extent_bytes < command.region_bytes) {
+  if (request.extent_bytes > 0 && request.extent_bytes < request.region_bytes) {
     return print_error(Error(ErrorCode::invalid_argument,
-                             "--extent " + std::to_string(command.extent_bytes) +
+                             "--extent " + std::to_string(request.extent_bytes) +
                                  " does not hold one region; it is at least --region-bytes, " +
-                                 std::to_string(command.region_bytes)));
+                                 std::to_string(request.region_bytes)));
   }
-  if (stride < command.region_bytes) {
+  if (stride < request.region_bytes) {
     return print_error(Error(ErrorCode::invalid_argument,
                              "--stride " + std::to_string(stride) +
                                  " makes regions overlap; it is at least --region-bytes, " +
-                                 std::to_string(command.region_bytes)));
+                                 std::to_string(request.region_bytes)));
   }
-  if (command.signalled && command.direction != "put") {
+  if (request.signalled && request.direction == plan::Direction::get) {
     return print_error(Error(ErrorCode::invalid_argument,
                              "gets raise no flag; --signal goes with --direction put"));
   }
-  plan::VisRequest request;
-  request.direction = direction_of(command.direction);
-  request.regions = command.regions;
-  request.region_bytes = command.region_bytes;
-  request.extent_bytes = command.extent_bytes > 0
-                             ? command.extent_bytes
-                             : (command.regions - 1) * stride + command.region_bytes;
-  request.local_regions = command.local_regions;
-  request.bounding_box_allowed = command.bounding_box;
-  request.iov_limit = command.iov_limit;
-  request.max_buffer_bytes = plan::kUsualBoxBytes;
-  request.medium_bytes = plan::kLandingSlotBytes;
-  request.message_bytes = plan::kUsualMessageBytes;
-  request.compute = command.compute_class == "light"   ? plan::ComputeClass::light
-                    : command.compute_class == "heavy" ? plan::ComputeClass::heavy
-                                                       : plan::ComputeClass::communication_only;
+  if (request.extent_bytes == 0) {
+    request.extent_bytes = (request.regions - 1) * stride + request.region_bytes;
+  }
   if (command.kind == "strided") {
     request.message_header_bytes =
         plan::kStridedHeaderBytes + command.dimensions * plan::kDimensionHeaderBytes;
@@ -200,38 +146,20 @@ int run(const Global& global, const ExplainCall& command) {
     request.message_header_bytes = plan::kListHeaderBytes;
     request.region_header_bytes = plan::kListRegionHeaderBytes;
   }
-  if (command.signalled) request.message_header_bytes += plan::kSignalHeaderBytes;
-  request.peers = command.peers;
-  request.service_delay_s = command.service_delay_s;
-  request.needs_target = command.needs_target;
-  request.signalled = command.signalled;
-  request.flag_with_data = command.flag_with_data;
-  const plan::VisCosts costs((*path)->second, model->pack, vis_of(*model, (*path)->first));
-  return show(global, model->name + ", path " + (*path)->first, plan::explain(request, &costs));
+  if (request.signalled) request.message_header_bytes += plan::kSignalHeaderBytes;
+  return show(global, known->about, plan::explain(request, &known->path.vis));
 }
 
 int run(const Global& global, const ExplainSweep& command) {
-  const auto model = find_model(global, command.source);
-  if (!model.ok()) return print_error(model.error());
-  const auto path = path_of(*model, command.path);
-  if (!path.ok()) return print_error(path.error());
-  if (command.lines > kMostExtent / std::max<uint64_t>(command.line_bytes, 1)) {
+  const auto known = look_up(global, command);
+  if (!known.ok()) return print_error(known.error());
+  const plan::WavefrontRequest& request = command.request;
+  if (request.lines > kMostExtent / std::max<uint64_t>(request.line_bytes, 1)) {
     return print_error(Error(ErrorCode::invalid_argument,
                              "a stage leaves more than 16 TiB, which is the most that a segment "
                              "has; take fewer --lines, or smaller --line-bytes"));
   }
-  plan::WavefrontRequest request;
-  request.lines = command.lines;
-  request.line_bytes = command.line_bytes;
-  request.compute_s = command.compute_s;
-  request.stages = command.stages;
-  request.all_busy = command.kind == "multipartition";
-  request.nic_ranks = command.nic_ranks;
-  request.flag_with_data = command.flag_with_data;
-  request.served_between_pieces = command.served_between_pieces;
-  const plan::StripCosts costs((*path)->second, model->compute, model->strip,
-                               model::service_on(*model, (*path)->first));
-  return show(global, model->name + ", path " + (*path)->first, plan::explain(request, &costs));
+  return show(global, known->about, plan::explain(request, &known->path.strip));
 }
 
 }  // namespace stripline::cli

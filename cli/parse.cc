@@ -1,5 +1,6 @@
 #include "cli/parse.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -376,6 +377,19 @@ class Grammar {
 
 }  // namespace
 
+namespace {
+
+// Options that were called otherwise: commands that earlier versions wrote are still read.
+std::string todays_name(const std::string& argument) {
+  for (const char* const earlier :
+       {"--served-between-strips", "--served-between-pieces", "--needs-target"}) {
+    if (argument == earlier) return "--target-polls-only";
+  }
+  return argument;
+}
+
+}  // namespace
+
 Parsed parse_command_line(const std::vector<std::string>& arguments) {
   const std::optional<size_t> word = command_word(arguments);
   if (word && helpers().contains(arguments[*word])) {
@@ -392,7 +406,9 @@ Parsed parse_command_line(const std::vector<std::string>& arguments) {
     parsed.command->action = std::move(helper);
     return parsed;
   }
-  return Grammar().parse(arguments);
+  std::vector<std::string> today = arguments;
+  std::ranges::transform(today, today.begin(), todays_name);
+  return Grammar().parse(today);
 }
 
 }  // namespace stripline::cli

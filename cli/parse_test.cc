@@ -105,27 +105,31 @@ TEST(Parse, ExplainLoop) {
                              "2",           "--blocks",    "4",        "--peers",
                              "2",           "--own",       "1k",       "--placed",
                              "--nic-ranks", "3",           "--nodes",  "16",
-                             "--distances", "1,0,2",       "--uneven", "--served-between-strips"});
+                             "--distances", "1,0,2",       "--uneven", "--target-polls-only"});
   EXPECT_EQ(explain.source, "tcp");
-  EXPECT_EQ(explain.bytes, 524288U);
-  EXPECT_EQ(explain.direction, "put");
-  EXPECT_DOUBLE_EQ(explain.compute_s.value_or(0), 400e-6);
-  EXPECT_EQ(explain.buffer_bytes, 65536U);
-  EXPECT_EQ(explain.fp_ops, 2U);
-  EXPECT_EQ(explain.blocks, 4U);
-  EXPECT_EQ(explain.peers, 2U);
-  EXPECT_EQ(explain.own_bytes, 1024U);
-  EXPECT_EQ(explain.nic_ranks, 3U);
-  EXPECT_EQ(explain.nodes, 16U);
-  EXPECT_EQ(explain.distances, (std::vector<uint32_t>{1, 0, 2}));
-  EXPECT_TRUE(explain.placed);
-  EXPECT_TRUE(explain.uneven);
-  EXPECT_TRUE(explain.served_between_strips);
+  EXPECT_EQ(explain.request.total_bytes, 524288U);
+  EXPECT_EQ(explain.request.direction, plan::Direction::put);
+  EXPECT_DOUBLE_EQ(explain.request.compute_s, 400e-6);
+  EXPECT_EQ(explain.request.max_buffer_bytes, 65536U);
+  EXPECT_EQ(explain.request.loop.n_fp_alu, 2U);
+  EXPECT_EQ(explain.request.blocks, 4U);
+  EXPECT_EQ(explain.request.peers, 2U);
+  EXPECT_EQ(explain.request.own_bytes, 1024U);
+  EXPECT_EQ(explain.request.surroundings.nic_ranks, 3U);
+  EXPECT_EQ(explain.request.surroundings.load.nodes, 16U);
+  EXPECT_EQ(explain.request.surroundings.load.at_distance[2], 2U);
+  EXPECT_TRUE(explain.request.placed);
+  EXPECT_TRUE(explain.request.uneven);
+  EXPECT_TRUE(explain.request.surroundings.target_polls_only);
   const auto defaults = parse_as<ExplainLoop>({"explain", "loop", "tcp", "--bytes", "8"});
-  EXPECT_FALSE(defaults.compute_s);
-  EXPECT_FALSE(defaults.buffer_bytes);
-  EXPECT_FALSE(defaults.uneven);
-  EXPECT_FALSE(defaults.served_between_strips);
+  EXPECT_LT(defaults.request.compute_s, 0);
+  EXPECT_EQ(defaults.request.max_buffer_bytes, UINT64_MAX);
+  EXPECT_FALSE(defaults.request.uneven);
+  EXPECT_EQ(defaults.request.loop.n_fp_alu, 1U);
+  const auto earlier =
+      parse_as<ExplainLoop>({"explain", "loop", "tcp", "--bytes", "8", "--served-between-strips"});
+  EXPECT_TRUE(earlier.request.surroundings.target_polls_only);
+  EXPECT_EQ(defaults.request.surroundings, plan::Surroundings());
 }
 
 TEST(Parse, ExplainNestAndCall) {
@@ -135,22 +139,22 @@ TEST(Parse, ExplainNestAndCall) {
   const auto call = parse_as<ExplainCall>(
       {"explain", "call", "tcp", "--regions", "256", "--region-bytes", "64", "--stride", "1k",
        "--kind", "indexed", "--class", "light", "--bounding-box", "--service-delay", "5us"});
-  EXPECT_EQ(call.regions, 256U);
-  EXPECT_EQ(call.region_bytes, 64U);
+  EXPECT_EQ(call.request.regions, 256U);
+  EXPECT_EQ(call.request.region_bytes, 64U);
   EXPECT_EQ(call.stride_bytes, 1024U);
   EXPECT_EQ(call.kind, "indexed");
-  EXPECT_EQ(call.compute_class, "light");
-  EXPECT_TRUE(call.bounding_box);
-  EXPECT_DOUBLE_EQ(call.service_delay_s, 5e-6);
-  EXPECT_FALSE(call.signalled);
+  EXPECT_EQ(call.request.compute, plan::ComputeClass::light);
+  EXPECT_TRUE(call.request.bounding_box_allowed);
+  EXPECT_DOUBLE_EQ(call.request.surroundings.service_delay_s, 5e-6);
+  EXPECT_FALSE(call.request.signalled);
   const auto signalled = parse_as<ExplainCall>(
       {"explain", "call", "tcp", "--regions", "2", "--region-bytes", "64", "--direction", "put",
        "--signal", "--flag-with-data", "--extent", "4k", "--dimensions", "3", "--needs-target"});
-  EXPECT_EQ(signalled.extent_bytes, 4096U);
+  EXPECT_EQ(signalled.request.extent_bytes, 4096U);
   EXPECT_EQ(signalled.dimensions, 3U);
-  EXPECT_TRUE(signalled.needs_target);
-  EXPECT_TRUE(signalled.signalled);
-  EXPECT_TRUE(signalled.flag_with_data);
+  EXPECT_TRUE(signalled.request.surroundings.target_polls_only);
+  EXPECT_TRUE(signalled.request.signalled);
+  EXPECT_TRUE(signalled.request.surroundings.flag_with_data);
 }
 
 TEST(Parse, ExplainSweep) {
@@ -159,21 +163,20 @@ TEST(Parse, ExplainSweep) {
        "--compute", "1.25e-05", "--kind", "pipeline", "--path", "inter-node", "--nic-ranks", "3",
        "--flag-with-data", "--served-between-pieces"});
   EXPECT_EQ(sweep.source, "tcp");
-  EXPECT_EQ(sweep.stages, 80U);
-  EXPECT_EQ(sweep.lines, 64U);
-  EXPECT_EQ(sweep.line_bytes, 1024U);
-  EXPECT_DOUBLE_EQ(sweep.compute_s, 12.5e-6);
-  EXPECT_EQ(sweep.kind, "pipeline");
+  EXPECT_EQ(sweep.request.stages, 80U);
+  EXPECT_EQ(sweep.request.lines, 64U);
+  EXPECT_EQ(sweep.request.line_bytes, 1024U);
+  EXPECT_DOUBLE_EQ(sweep.request.compute_s, 12.5e-6);
+  EXPECT_FALSE(sweep.request.all_busy);
   EXPECT_EQ(sweep.path, "inter-node");
-  EXPECT_EQ(sweep.nic_ranks, 3U);
-  EXPECT_TRUE(sweep.flag_with_data);
-  EXPECT_TRUE(sweep.served_between_pieces);
+  EXPECT_EQ(sweep.request.surroundings.nic_ranks, 3U);
+  EXPECT_TRUE(sweep.request.surroundings.flag_with_data);
+  EXPECT_TRUE(sweep.request.surroundings.target_polls_only);
   const auto defaults =
       parse_as<ExplainSweep>({"explain", "sweep", "tcp", "--stages", "2", "--lines", "1",
                               "--line-bytes", "8", "--compute", "0"});
-  EXPECT_EQ(defaults.kind, "multipartition");
-  EXPECT_FALSE(defaults.flag_with_data);
-  EXPECT_FALSE(defaults.served_between_pieces);
+  EXPECT_TRUE(defaults.request.all_busy);
+  EXPECT_EQ(defaults.request.surroundings, plan::Surroundings());
 }
 
 // Each of its options is needed, and has to be what it says.

@@ -4,6 +4,8 @@
 #   scripts/check.sh tsan            build with ThreadSanitizer and run the tests without processes of their own
 #   scripts/check.sh fuzz [SECONDS]  build the fuzzers and run each for so long (default 60)
 #   scripts/check.sh tidy            clang-tidy over every source file
+#   scripts/check.sh includes        folders include what docs/architecture.md allows, and none in a circle;
+#                                    part of every test run
 #   scripts/check.sh plans           record anew what the planners decide (tests/plans), and list every
 #                                    decision that is another one than was recorded
 #   scripts/check.sh mixed [SEEDS]   a million mixed operations per seed (default 20) and fabric against
@@ -57,6 +59,9 @@ case ${1:-} in
     require_packages "${neighbour_packages[@]}"  # whose sources are not built without them
     configure_and_build release
     git ls-files '*.cc' | tidy 4
+    ;;
+  includes)
+    git ls-files '*.h' '*.cc' | xargs awk -f scripts/check_includes.awk docs/architecture.md
     ;;
   plans)
     configure_and_build release plan_corpus_test
@@ -118,7 +123,7 @@ case ${1:-} in
     build/release/bin/fit_coverage --seeds 1000
     ;;
   *)
-    sed -n '2,20s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,26s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

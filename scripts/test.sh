@@ -54,6 +54,8 @@ run_tests() {
 
 if [ "$what" != asan ]; then
   check_format
+  echo "== includes"
+  scripts/check.sh includes
   echo "== release build"
   configure_and_build release
   run_tests release "fast tests" -L fast

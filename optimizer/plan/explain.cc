@@ -1,9 +1,12 @@
 #include "optimizer/plan/explain.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 #include "base/quantity.h"
 #include "optimizer/plan/explain_text.h"
+#include "optimizer/plan/fields_json.h"
 
 namespace stripline::plan {
 namespace {
@@ -110,7 +113,106 @@ Json plan_json(const StripPlan& plan) {
           {"baseline_s", plan.baseline_s}};
 }
 
+constexpr uint64_t kMostNumber = uint64_t{1} << 53;  // of which a double loses none
+constexpr uint64_t kAnyBytes = std::numeric_limits<uint64_t>::max();
+constexpr std::array<std::string_view, 2> kDirections = {"get", "put"};
+
+using Strip = StripRequest;
+constexpr std::array<Field<Strip>, 18> kFields = {
+    field<Strip, &Strip::direction>({.name = "direction",
+                                     .option = "--direction",
+                                     .help = "Of the transfers",
+                                     .unit = Unit::choice,
+                                     .choices = kDirections}),
+    field<Strip, &Strip::total_bytes>({.name = "total_bytes",
+                                       .option = "--bytes",
+                                       .help = "Remote data of the whole loop, e.g. 1MiB",
+                                       .unit = Unit::bytes,
+                                       .most = kAnyBytes,
+                                       .required = true}),
+    field<Strip, &Strip::compute_s>({.name = "compute_s",
+                                     .option = "--compute",
+                                     .help = "Computation of the whole loop, e.g. 400us (default: "
+                                             "estimated from the options below)",
+                                     .unit = Unit::seconds}),
+    field<Strip, &Strip::loop, &cost::LoopClass::n_fp_alu>(
+        {.name = "fp_ops", .option = "--fp-ops", .help = "Floating-point operations per element"}),
+    field<Strip, &Strip::loop, &cost::LoopClass::n_int_alu>(
+        {.name = "int_ops", .option = "--int-ops", .help = "Integer operations per element"}),
+    field<Strip, &Strip::loop, &cost::LoopClass::n_div>(
+        {.name = "divisions", .option = "--divisions", .help = "Divisions per element"}),
+    field<Strip, &Strip::loop, &cost::LoopClass::n_local_ref>(
+        {.name = "local_refs",
+         .option = "--local-refs",
+         .help = "References to local memory per element"}),
+    field<Strip, &Strip::local_bytes>({.name = "local_bytes",
+                                       .option = "--local-bytes",
+                                       .help = "Footprint of the local references",
+                                       .unit = Unit::bytes,
+                                       .most = kAnyBytes}),
+    field<Strip, &Strip::sweeps>({.name = "sweeps",
+                                  .option = "--sweeps",
+                                  .help = "How often each element is used",
+                                  .least = 1}),
+    field<Strip, &Strip::element_bytes>({.name = "element_bytes",
+                                         .option = "--element",
+                                         .help = "Bytes of an element",
+                                         .unit = Unit::bytes,
+                                         .least = 1,
+                                         .most = kAnyBytes}),
+    field<Strip, &Strip::granule_elements>({.name = "granule_elements",
+                                            .option = "--granule",
+                                            .help = "Strips are a multiple of so many elements",
+                                            .least = 1,
+                                            .most = kMostNumber}),
+    field<Strip, &Strip::halo_bytes>({.name = "halo_bytes",
+                                      .option = "--halo",
+                                      .help = "Bytes that a strip of a get needs beyond its end",
+                                      .unit = Unit::bytes,
+                                      .most = kAnyBytes}),
+    field<Strip, &Strip::max_buffer_bytes>(
+        {.name = "max_buffer_bytes",
+         .option = "--buffer",
+         .help = "Memory that the plan may use (default: no limit)",
+         .unit = Unit::bytes,
+         .most = kAnyBytes}),
+    field<Strip, &Strip::blocks>({.name = "blocks",
+                                  .option = "--blocks",
+                                  .help = "Contiguous regions that the data are in",
+                                  .least = 1}),
+    field<Strip, &Strip::peers>({.name = "peers",
+                                 .option = "--peers",
+                                 .help = "Ranks that the blocks are of, one after the other",
+                                 .least = 1}),
+    field<Strip, &Strip::uneven>({.name = "uneven",
+                                  .option = "--uneven",
+                                  .help = "The blocks differ in size",
+                                  .unit = Unit::flag}),
+    field<Strip, &Strip::own_bytes>({.name = "own_bytes",
+                                     .option = "--own",
+                                     .help = "Local data that the loop goes through while the "
+                                             "first transfers are under way",
+                                     .unit = Unit::bytes,
+                                     .most = kAnyBytes}),
+    field<Strip, &Strip::placed>({.name = "placed",
+                                  .option = "--placed",
+                                  .help = "The data have a place in the program's memory",
+                                  .unit = Unit::flag}),
+};
+
 }  // namespace
+
+template <>
+std::span<const Field<StripRequest>> fields_of() {
+  return kFields;
+}
+
+template <>
+StripRequest usual_request() {
+  StripRequest usual;
+  usual.loop.n_fp_alu = 1;
+  return usual;
+}
 
 Explanation explain(const StripRequest& request, const StripCosts* costs) {
   Explanation e;
@@ -132,7 +234,7 @@ Explanation explain(const StripRequest& request, const StripCosts* costs) {
   e.strip_overhead_s = costs->strip_overhead(cost::Corner::nominal);
   const cost::LoadCosts& load =
       request.direction == Direction::get ? costs->get_load() : costs->put_load();
-  e.slowdown = load.slowdown(request.load, request.total_bytes / request.blocks);
+  e.slowdown = load.slowdown(request.surroundings.load, request.total_bytes / request.blocks);
   e.minimum_gain = costs->minimum_gain();
   const auto add_entry = [&](uint64_t bytes, const StripCandidate& candidate) {
     Explanation::Entry entry{bytes, link.at(bytes), std::nullopt};
@@ -161,13 +263,9 @@ std::string to_text(const Explanation& e) {
     if (request.peers > 1) out += " of " + std::to_string(request.peers) + " ranks";
     if (request.uneven) out += ", of different sizes";
   }
-  if (request.nic_ranks > 1) {
-    out += ", " + std::to_string(request.nic_ranks) + " ranks sharing a NIC";
-  }
-  if (request.served_between_strips) out += ", served between strips";
+  out += surroundings_text(request.surroundings, StripRequest::kFacts);
   if (e.slowdown > 1) {
-    out += ", while " + std::to_string(request.load.nodes) + " nodes communicate, a byte " +
-           format("%.3g", e.slowdown) + " times as long under way as alone";
+    out += ", a byte " + format("%.3g", e.slowdown) + " times as long under way as alone";
   }
   if (request.own_bytes > 0)
     out += ", beside " + exact_bytes_text(request.own_bytes) + " of its own";
@@ -209,7 +307,8 @@ std::string to_text(const Explanation& e) {
   }
   out += "model entries:\n";
   for (const Explanation::Entry& entry : e.entries) {
-    out += "    " + entry_text(entry.bytes, entry.message, e.request.served_between_strips) + "\n";
+    out += "    " +
+           entry_text(entry.bytes, entry.message, e.request.surroundings.target_polls_only) + "\n";
     if (entry.buffer) {
       out += "      in a buffer of " + exact_bytes_text(entry.buffer->bytes) + ": r more by " +
              format("%.3g ns/B", entry.buffer->retire_s_per_byte * 1e9) + ", first read " +
@@ -224,20 +323,8 @@ std::string to_text(const Explanation& e) {
 }
 
 Json to_json(const Explanation& e) {
-  Json json = {{"direction", to_string(e.request.direction)},
-               {"total_bytes", e.request.total_bytes},
-               {"element_bytes", e.request.element_bytes},
-               {"halo_bytes", e.request.halo_bytes},
-               {"blocks", e.request.blocks},
-               {"peers", e.request.peers},
-               {"uneven", e.request.uneven},
-               {"nic_ranks", e.request.nic_ranks},
-               {"served_between_strips", e.request.served_between_strips},
-               {"nodes", e.request.load.nodes},
-               {"slowdown", e.slowdown},
-               {"own_bytes", e.request.own_bytes},
-               {"plan", plan_json(e.plan)},
-               {"why", reason_text(e)}};
+  Json json = {{"slowdown", e.slowdown}, {"plan", plan_json(e.plan)}, {"why", reason_text(e)}};
+  add_fields(json, e.request);
   json["plan"]["gain_low"] = e.plan.gain_low;
   if (!e.has_model) return json;
   if (e.tie) json["tie"] = plan_json(*e.tie);
@@ -266,7 +353,7 @@ Json to_json(const Explanation& e) {
   json["entries"] = Json::array();
   for (const Explanation::Entry& entry : e.entries) {
     json["entries"].push_back(
-        detail::entry_json(entry.bytes, entry.message, e.request.served_between_strips));
+        detail::entry_json(entry.bytes, entry.message, e.request.surroundings.target_polls_only));
     if (!entry.buffer) continue;
     json["entries"].back()["buffer"] = {{"bytes", entry.buffer->bytes},
                                         {"retire_s_per_byte", entry.buffer->retire_s_per_byte},

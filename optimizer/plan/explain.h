@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "optimizer/plan/request_fields.h"
 #include "optimizer/plan/strip.h"
 
 namespace stripline::plan {
@@ -67,6 +68,11 @@ struct Explanation {
   double strip_overhead_s = 0;
   double minimum_gain = 0;
 };
+
+template <>
+std::span<const Field<StripRequest>> fields_of();
+template <>
+StripRequest usual_request();
 
 /// Plans as plan_strip does and collects the reasons. `costs` may be null.
 Explanation explain(const StripRequest& request, const StripCosts* costs);

@@ -10,6 +10,7 @@
 #include "optimizer/plan/explain_text.h"
 #include "optimizer/plan/nest_evaluator.h"
 #include "optimizer/plan/nest_json.h"
+#include "optimizer/plan/request_fields.h"
 
 namespace stripline::plan {
 namespace {
@@ -287,14 +288,7 @@ std::string to_text(const NestExplanation& e) {
     out += (loop > 0 ? " x " : "") + std::to_string(nest.counts[loop]);
   }
   out += " iterations";
-  if (e.request.nic_ranks > 1) {
-    out += ", " + std::to_string(e.request.nic_ranks) + " ranks sharing a NIC";
-  }
-  if (e.request.served_between_steps) out += ", served between steps";
-  if (e.request.alone) out += ", no other rank does the same";
-  if (e.request.load.nodes > 1) {
-    out += ", while " + std::to_string(e.request.load.nodes) + " nodes communicate";
-  }
+  out += surroundings_text(e.request.surroundings, NestRequest::kFacts);
   if (e.has_model) {
     out += ", computation " + time_text(e.compute_s) +
            (e.request.compute_s >= 0 ? " (given)" : " (estimated from the operations)");
@@ -322,8 +316,10 @@ std::string to_text(const NestExplanation& e) {
   }
   if (!e.entries.empty()) out += "model entries:\n";
   for (const NestExplanation::Entry& entry : e.entries) {
-    out += "    " + path_text(entry.link) + " " + std::string(to_string(entry.direction)) + " of " +
-           detail::entry_text(entry.bytes, entry.message, e.request.served_between_steps) + "\n";
+    out +=
+        "    " + path_text(entry.link) + " " + std::string(to_string(entry.direction)) + " of " +
+        detail::entry_text(entry.bytes, entry.message, e.request.surroundings.target_polls_only) +
+        "\n";
   }
   return out;
 }
@@ -366,7 +362,8 @@ Json to_json(const NestExplanation& e) {
   }
   json["entries"] = Json::array();
   for (const NestExplanation::Entry& entry : e.entries) {
-    Json one = detail::entry_json(entry.bytes, entry.message, e.request.served_between_steps);
+    Json one =
+        detail::entry_json(entry.bytes, entry.message, e.request.surroundings.target_polls_only);
     one["path"] = path_text(entry.link);
     one["direction"] = to_string(entry.direction);
     json["entries"].push_back(std::move(one));

@@ -1,7 +1,11 @@
 #include "optimizer/plan/explain_vis.h"
 
+#include <array>
+#include <limits>
+
 #include "base/quantity.h"
 #include "optimizer/plan/explain_text.h"
+#include "optimizer/plan/fields_json.h"
 
 namespace stripline::plan {
 namespace {
@@ -47,7 +51,83 @@ std::string reason_text(const VisExplanation& e) {
          runner_up;
 }
 
+constexpr uint64_t kMostNumber = uint64_t{1} << 53;  // of which a double loses none
+constexpr uint64_t kAnyBytes = std::numeric_limits<uint64_t>::max();
+constexpr std::array<std::string_view, 2> kDirections = {"get", "put"};
+constexpr std::array<std::string_view, kComputeClasses> kClasses = {"communication_only", "light",
+                                                                    "heavy"};
+
+using Vis = VisRequest;
+constexpr std::array<Field<Vis>, 10> kFields = {
+    field<Vis, &Vis::direction>({.name = "direction",
+                                 .option = "--direction",
+                                 .help = "Of the transfers",
+                                 .unit = Unit::choice,
+                                 .choices = kDirections}),
+    field<Vis, &Vis::regions>({.name = "regions",
+                               .option = "--regions",
+                               .help = "Contiguous remote pieces",
+                               .least = 1,
+                               .most = kMostNumber,
+                               .required = true}),
+    field<Vis, &Vis::region_bytes>({.name = "region_bytes",
+                                    .option = "--region-bytes",
+                                    .help = "Bytes of each; the mean for lists",
+                                    .unit = Unit::bytes,
+                                    .least = 1,
+                                    .most = kAnyBytes,
+                                    .required = true}),
+    field<Vis, &Vis::extent_bytes>(
+        {.name = "extent_bytes",
+         .option = "--extent",
+         .help = "From the first byte of all regions to the last (default: by --stride)",
+         .unit = Unit::bytes,
+         .least = 1,
+         .most = kAnyBytes}),
+    field<Vis, &Vis::local_regions>({.name = "local_regions",
+                                     .option = "--local-regions",
+                                     .help = "Contiguous local pieces",
+                                     .least = 1,
+                                     .most = kMostNumber}),
+    field<Vis, &Vis::compute>({.name = "compute",
+                               .option = "--class",
+                               .help = "What the program computes meanwhile",
+                               .unit = Unit::choice,
+                               .choices = kClasses}),
+    field<Vis, &Vis::bounding_box_allowed>({.name = "bounding_box_allowed",
+                                            .option = "--bounding-box",
+                                            .help = "Gets may read what lies between the regions",
+                                            .unit = Unit::flag}),
+    field<Vis, &Vis::iov_limit>({.name = "iov_limit",
+                                 .option = "--iov-limit",
+                                 .help = "Remote pieces that one operation of the network takes",
+                                 .least = 1}),
+    field<Vis, &Vis::peers>({.name = "peers",
+                             .option = "--peers",
+                             .help = "Ranks that this rank has such transfers with at once",
+                             .least = 1}),
+    field<Vis, &Vis::signalled>({.name = "signalled",
+                                 .option = "--signal",
+                                 .help = "The put raises a flag at the target when its data are "
+                                         "visible",
+                                 .unit = Unit::flag}),
+};
+
 }  // namespace
+
+template <>
+std::span<const Field<VisRequest>> fields_of() {
+  return kFields;
+}
+
+template <>
+VisRequest usual_request() {
+  VisRequest usual;
+  usual.max_buffer_bytes = kUsualBoxBytes;
+  usual.medium_bytes = kLandingSlotBytes;
+  usual.message_bytes = kUsualMessageBytes;
+  return usual;
+}
 
 VisExplanation explain(const VisRequest& request, const VisCosts* costs) {
   VisExplanation e;
@@ -69,13 +149,12 @@ std::string to_text(const VisExplanation& e) {
       " regions of " + exact_bytes_text(request.region_bytes) + " within " +
       exact_bytes_text(request.extent_bytes) + ", " + std::string(to_string(request.compute));
   if (request.signalled) {
-    out += request.flag_with_data ? ", until the target sees a flag that the network takes along"
-                                  : ", until the target sees a flag that follows";
+    out += request.surroundings.flag_with_data
+               ? ", until the target sees a flag that the network takes along"
+               : ", until the target sees a flag that follows";
   }
   if (request.peers > 1) out += ", with " + std::to_string(request.peers) + " ranks at once";
-  if (request.service_delay_s > 0) {
-    out += ", peers answer after " + time_text(request.service_delay_s);
-  }
+  out += surroundings_text(request.surroundings, VisRequest::kFacts);
   out += "\nplan: " + way_text(request, e.plan.method, e.plan.window, e.plan.chunk_bytes);
   if (e.has_model) out += ", predicted " + time_text(e.plan.predicted_s);
   out += "\nwhy: " + reason_text(e) + "\n";
@@ -95,24 +174,14 @@ std::string to_text(const VisExplanation& e) {
 }
 
 Json to_json(const VisExplanation& e) {
-  const VisRequest& request = e.request;
-  Json json = {{"direction", to_string(request.direction)},
-               {"regions", request.regions},
-               {"region_bytes", request.region_bytes},
-               {"extent_bytes", request.extent_bytes},
-               {"local_regions", request.local_regions},
-               {"compute", to_string(request.compute)},
-               {"peers", request.peers},
-               {"service_delay_s", request.service_delay_s},
-               {"signalled", request.signalled},
-               {"flag_with_data", request.flag_with_data},
-               {"plan",
+  Json json = {{"plan",
                 {{"method", to_string(e.plan.method)},
                  {"reason", to_string(e.plan.reason)},
                  {"window", e.plan.window},
                  {"chunk_bytes", e.plan.chunk_bytes}}},
                {"why", reason_text(e)},
                {"excluded", Json::array()}};
+  add_fields(json, e.request);
   for (const VisMethod method : e.excluded) json["excluded"].push_back(to_string(method));
   if (!e.has_model) return json;
   json["plan"]["predicted_s"] = e.plan.predicted_s;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "optimizer/plan/request_fields.h"
 #include "optimizer/plan/vis.h"
 #include "optimizer/plan/vis_costs.h"
 
@@ -28,6 +29,13 @@ struct VisExplanation {
   std::vector<Alternative> alternatives;  ///< as considered
   std::vector<VisMethod> excluded;        ///< that the request does not allow
 };
+
+/// Without those that the shape of the regions makes: headers, extent.
+template <>
+std::span<const Field<VisRequest>> fields_of();
+/// In a job whose settings are the defaults.
+template <>
+VisRequest usual_request();
 
 /// Plans as plan_vis does and collects the reasons. `costs` may be null.
 VisExplanation explain(const VisRequest& request, const VisCosts* costs);

@@ -1,9 +1,12 @@
 #include "optimizer/plan/explain_wavefront.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 #include "base/quantity.h"
 #include "optimizer/plan/explain_text.h"
+#include "optimizer/plan/fields_json.h"
 
 namespace stripline::plan {
 namespace {
@@ -59,15 +62,64 @@ std::string request_text(const WavefrontRequest& request) {
                     time_text(request.compute_s) + "\nsweep of " + std::to_string(request.stages) +
                     " stages, " +
                     (request.all_busy ? "every rank has a part of each" : "each is another rank's");
-  if (request.nic_ranks > 1) {
-    out += ", " + std::to_string(request.nic_ranks) + " ranks sharing a NIC";
-  }
-  if (request.served_between_pieces) out += ", served between pieces";
-  return out +
-         (request.flag_with_data ? ", flags travel with their data" : ", flags follow their data");
+  return out + surroundings_text(request.surroundings, WavefrontRequest::kFacts) +
+         (request.surroundings.flag_with_data ? ", flags travel with their data"
+                                              : ", flags follow their data");
 }
 
+using Stage = WavefrontRequest;
+constexpr std::array<std::string_view, 2> kKinds = {"multipartition", "pipeline"};
+
+constexpr Field<Stage> kind_field() {
+  return {{.name = "kind",
+           .option = "--kind",
+           .help = "multipartition: every rank has a part of each stage; pipeline: each stage is "
+                   "another rank's",
+           .unit = Unit::choice,
+           .choices = kKinds},
+          [](const Stage& stage) -> FieldValue { return kKinds[stage.all_busy ? 0 : 1]; },
+          [](Stage& stage, const FieldValue& kind) {
+            stage.all_busy = std::get<std::string_view>(kind) == kKinds[0];
+          }};
+}
+
+constexpr std::array<Field<Stage>, 5> kFields = {
+    field<Stage, &Stage::stages>({.name = "stages",
+                                  .option = "--stages",
+                                  .help = "Stages of the sweep, one after the other",
+                                  .least = 1,
+                                  .required = true}),
+    field<Stage, &Stage::lines>({.name = "lines",
+                                 .option = "--lines",
+                                 .help = "Lines of a stage, of which none needs a later one",
+                                 .least = 1,
+                                 .most = uint64_t{1} << 53,
+                                 .required = true}),
+    field<Stage, &Stage::line_bytes>({.name = "line_bytes",
+                                      .option = "--line-bytes",
+                                      .help = "What a line leaves for the next stage",
+                                      .unit = Unit::bytes,
+                                      .most = std::numeric_limits<uint64_t>::max(),
+                                      .required = true}),
+    field<Stage, &Stage::compute_s>({.name = "compute_s",
+                                     .option = "--compute",
+                                     .help = "Computation of all lines of a stage, e.g. 100us",
+                                     .unit = Unit::seconds,
+                                     .required = true}),
+    kind_field(),
+};
+
 }  // namespace
+
+template <>
+std::span<const Field<WavefrontRequest>> fields_of() {
+  return kFields;
+}
+
+template <>
+WavefrontRequest usual_request() {
+  return {};
+}
 
 WavefrontExplanation explain(const WavefrontRequest& request, const StripCosts* costs) {
   WavefrontExplanation e;
@@ -83,7 +135,7 @@ WavefrontExplanation explain(const WavefrontRequest& request, const StripCosts* 
   };
   add_entry(e.alternatives.front().piece_bytes);
   if (fastest(e).pieces > 1) add_entry(fastest(e).piece_bytes);
-  if (!request.flag_with_data) add_entry(kWavefrontFlagBytes);
+  if (!request.surroundings.flag_with_data) add_entry(kWavefrontFlagBytes);
   return e;
 }
 
@@ -111,28 +163,23 @@ std::string to_text(const WavefrontExplanation& e) {
   }
   out += "model entries, of puts:\n";
   for (const WavefrontExplanation::Entry& entry : e.entries) {
-    out += "    " +
-           detail::entry_text(entry.bytes, entry.message, e.request.served_between_pieces) + "\n";
+    out +=
+        "    " +
+        detail::entry_text(entry.bytes, entry.message, e.request.surroundings.target_polls_only) +
+        "\n";
   }
   return out + "    overhead per piece " + time_text(e.overhead_s) + "\n";
 }
 
 Json to_json(const WavefrontExplanation& e) {
-  Json json = {{"lines", e.request.lines},
-               {"line_bytes", e.request.line_bytes},
-               {"compute_s", e.request.compute_s},
-               {"stages", e.request.stages},
-               {"all_busy", e.request.all_busy},
-               {"nic_ranks", e.request.nic_ranks},
-               {"flag_with_data", e.request.flag_with_data},
-               {"served_between_pieces", e.request.served_between_pieces},
-               {"plan",
+  Json json = {{"plan",
                 {{"pieces", e.plan.pieces},
                  {"reason", to_string(e.plan.reason)},
                  {"predicted_s", e.plan.predicted_s},
                  {"baseline_s", e.plan.baseline_s},
                  {"gain_low", e.plan.gain_low}}},
                {"why", reason_text(e)}};
+  add_fields(json, e.request);
   if (!e.has_model) return json;
   json["minimum_gain"] = e.minimum_gain;
   json["overhead_s"] = e.overhead_s;
@@ -154,7 +201,7 @@ Json to_json(const WavefrontExplanation& e) {
   json["entries"] = Json::array();
   for (const WavefrontExplanation::Entry& entry : e.entries) {
     json["entries"].push_back(
-        detail::entry_json(entry.bytes, entry.message, e.request.served_between_pieces));
+        detail::entry_json(entry.bytes, entry.message, e.request.surroundings.target_polls_only));
   }
   return json;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "optimizer/plan/request_fields.h"
 #include "optimizer/plan/wavefront.h"
 
 namespace stripline::plan {
@@ -41,6 +42,11 @@ struct WavefrontExplanation {
   double overhead_s = 0;  ///< of the engine, for each piece
   double minimum_gain = 0;
 };
+
+template <>
+std::span<const Field<WavefrontRequest>> fields_of();
+template <>
+WavefrontRequest usual_request();
 
 /// Plans as plan_wavefront does and collects the reasons. `costs` may be null.
 WavefrontExplanation explain(const WavefrontRequest& request, const StripCosts* costs);

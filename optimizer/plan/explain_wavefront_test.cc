@@ -39,8 +39,8 @@ WavefrontRequest random_request(RandomCases& draw) {
   request.compute_s = draw.log_uniform(1e-7, 1e-2);
   request.stages = static_cast<uint32_t>(1 + draw.below(100));
   request.all_busy = draw.below(2) == 0;
-  request.nic_ranks = static_cast<uint32_t>(1 + draw.below(4));
-  request.flag_with_data = draw.below(2) == 0;
+  request.surroundings.nic_ranks = static_cast<uint32_t>(1 + draw.below(4));
+  request.surroundings.flag_with_data = draw.below(2) == 0;
   return request;
 }
 
@@ -113,13 +113,13 @@ TEST(ExplainWavefront, ShowsWhichParametersMatter) {
   // Only where calls serve pieces, and not surely.
   for (const bool served : {false, true}) {
     WavefrontRequest request = stage_of(1e-4);
-    request.served_between_pieces = served;
+    request.surroundings.target_polls_only = served;
     const StripCosts costs = costs_of(m);
     const WavefrontExplanation e = explain(request, &costs);
     EXPECT_EQ(std::ranges::count(e.sensitivities, Source::serve,
                                  &WavefrontExplanation::Sensitivity::source),
               served ? 1 : 0);
-    EXPECT_EQ(to_text(e).find("served between pieces") != std::string::npos, served);
+    EXPECT_EQ(to_text(e).find("targets only poll") != std::string::npos, served);
     EXPECT_EQ(to_json(e)["entries"][0].contains("s_s"), served);
   }
   const StripCosts sure = sure_costs();
@@ -132,7 +132,7 @@ TEST(ExplainWavefront, ShowsWhichParametersMatter) {
 TEST(ExplainWavefront, TextNamesPlanReasonAlternativesAndParameters) {
   const StripCosts costs = sure_costs();
   WavefrontRequest request = stage_of(1e-4);
-  request.nic_ranks = 2;
+  request.surroundings.nic_ranks = 2;
   const std::string text = to_text(explain(request, &costs));
   for (const char* part :
        {"stage of 64 lines of 320 B, 20 KiB in all, computation 100.0 us\n",
@@ -143,7 +143,7 @@ TEST(ExplainWavefront, TextNamesPlanReasonAlternativesAndParameters) {
         "    8 B: o ", "    overhead per piece "}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
   }
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   request.all_busy = false;
   const std::string chain = to_text(explain(request, &costs));
   EXPECT_NE(chain.find("each is another rank's"), std::string::npos) << chain;

@@ -52,16 +52,9 @@ struct NestRequest {
   /// all. The others take the way that `link` says.
   std::array<double, access::kMaxReferences> in_reach_part{};
   std::array<NestLink, kNestLinks> links{};
-  /// Ranks that share a NIC, whose nests are taken to move as much at the same time.
-  uint32_t nic_ranks = 1;
-  /// The network needs calls of the ranks that data are of, and those go through a nest like this
-  /// one, and make them between steps (StripRequest::served_between_strips).
-  bool served_between_steps = false;
-  /// No other rank goes through a nest at the time, whose messages this one would serve.
-  bool alone = false;
-  /// What else is under way in the network: all nodes do the same. The shares are those of all
-  /// references together (Iancu et al., section 6.2).
-  cost::NetworkLoad load;
+  static constexpr Fact kFacts =
+      Fact::nic_ranks | Fact::target_polls_only | Fact::alone | Fact::load;
+  Surroundings surroundings;
   uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
   /// Seconds of computation of all iterations, if the nest is not cut; negative: estimated from
   /// `loop`, what an iteration does beside its first remote reference, and `local_bytes`.

@@ -341,7 +341,7 @@ class NestEvaluator {
   uint32_t queue_depth() const { return queue_; }
 
   /// Whether this rank serves as many transfers as it makes.
-  bool serves() const { return request_.served_between_steps; }
+  bool serves() const { return request_.surroundings.target_polls_only; }
 
   void perturb(const Perturbation& perturbation) {
     const Corner before = perturbation_.of(Source::compute);
@@ -423,7 +423,7 @@ class NestEvaluator {
 
   // How much later a get is served because the peer computes, which goes through a nest like this.
   double served_later(double work_s) const {
-    if (!request_.served_between_steps || !costs_->has_get()) return 0;
+    if (!request_.surroundings.target_polls_only || !costs_->has_get()) return 0;
     return std::max(0.0, work_s - costs_->get().at(0).L);
   }
 
@@ -439,7 +439,7 @@ class NestEvaluator {
 
   TileCosts moved_tile_costs(const Tile& tile, const TileTransfer& transfer,
                              const Steps& steps) const {
-    const double ranks = request_.nic_ranks;
+    const double ranks = request_.surroundings.nic_ranks;
     if (!transfer.many_regions) {
       const double size = transfer.full * static_cast<double>(tile.run_bytes);
       const MessageCosts m = message(transfer);
@@ -456,8 +456,8 @@ class NestEvaluator {
                                                    : nominal;
     const double part = transfer.full * factor;
     // Messages need their target on any network.
-    const double serve =
-        (request_.alone ? 0.0 : stage.serve) + (serves() ? stage.serve_operations : 0.0);
+    const double serve = (request_.surroundings.alone ? 0.0 : stage.serve) +
+                         (serves() ? stage.serve_operations : 0.0);
     return {part * stage.issue, part * stage.retire, part * serve,
             factor * (stage.round_trip + (transfer.slowdown - 1) * stage.gap),
             part * ranks * transfer.slowdown * stage.gap};
@@ -467,7 +467,7 @@ class NestEvaluator {
     if (link.strip == nullptr) return 1;
     const cost::LoadCosts& load =
         direction == Direction::get ? link.strip->get_load() : link.strip->put_load();
-    return load.empty() ? 1 : load.slowdown(request_.load, bytes);
+    return load.empty() ? 1 : load.slowdown(request_.surroundings.load, bytes);
   }
 
   MessageCosts message(const TileTransfer& transfer) const {

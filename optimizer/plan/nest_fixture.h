@@ -64,8 +64,8 @@ inline NestRequest random_nest(RandomCases& draw, const Network& network) {
     }
     request.nest.add(reference);
   }
-  request.served_between_steps = request.nest.counts[0] % 4 == 0;
-  request.alone = request.nest.counts[0] % 4 == 1;
+  request.surroundings.target_polls_only = request.nest.counts[0] % 4 == 0;
+  request.surroundings.alone = request.nest.counts[0] % 4 == 1;
   request.compute_s = static_cast<double>(iterations) * draw.log_uniform(0.2e-9, 100e-9);
   return request;
 }

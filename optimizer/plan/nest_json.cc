@@ -6,10 +6,12 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "optimizer/model/paths.h"
+#include "optimizer/plan/fields_json.h"
 
 namespace stripline::plan {
 namespace {
@@ -28,11 +30,12 @@ constexpr uint64_t kMostIterations = uint64_t{1} << 53;
 constexpr uint64_t kMostElementBytes = uint64_t{1} << 20;
 constexpr size_t kMostPieces = size_t{1} << 20;
 constexpr double kMostSeconds = 1e9;
-constexpr int64_t kMostAtDistance = std::numeric_limits<uint16_t>::max();
 
 constexpr std::array<std::pair<Mode, std::string_view>, 3> kModes = {
     {{Mode::read, "read"}, {Mode::write, "write"}, {Mode::update, "update"}}};
 constexpr std::string_view kLocal = "local";
+// What target_polls_only was called; documents that were kept have it.
+constexpr const char* kEarlierPolling = "served_between_steps";
 
 std::string names_of_paths() {
   std::string names = "'" + std::string(kLocal) + "'";
@@ -47,6 +50,10 @@ std::string names_of_paths() {
 class Members {
  public:
   Members(const Json& object, std::string where, std::initializer_list<std::string_view> known)
+      : Members(object, std::move(where), std::span(known.begin(), known.size()), {}) {}
+  // `earlier`: a name that is read, and not told of.
+  Members(const Json& object, std::string where, std::span<const std::string_view> known,
+          std::string_view earlier)
       : object_(object), where_(std::move(where)) {
     if (!object_.is_object()) {
       error_ = Error(ErrorCode::data_loss, where_ + ": expected an object");
@@ -54,6 +61,7 @@ class Members {
     }
     for (const auto& [key, ignored] : object_.items()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      if (key == earlier) continue;
       std::string names;
       for (const std::string_view name : known) {
         names += (names.empty() ? "" : ", ") + std::string(name);
@@ -285,6 +293,33 @@ Status read_reference(const Json& json, const std::string& where,
   return {};
 }
 
+// A member by its table.
+void read_field(Members& members, const Field<Surroundings>& field, Surroundings& out) {
+  const FieldText& text = field.text;
+  const auto most = static_cast<int64_t>(text.most);
+  FieldValue value = field.get(out);
+  if (auto* flag = std::get_if<bool>(&value)) {
+    members.flag(text.name, *flag);
+  } else if (auto* seconds = std::get_if<double>(&value)) {
+    members.number(text.name, *seconds, kMostSeconds);
+  } else if (auto* number = std::get_if<uint64_t>(&value)) {
+    members.integer(text.name, *number, static_cast<int64_t>(text.least), most);
+  } else if (auto* numbers = std::get_if<std::vector<uint64_t>>(&value)) {
+    size_t next = 0;
+    members.array(text.name, 0, numbers->size(), false,
+                  [&](const Json& element, const std::string& where) -> Status {
+                    const auto count = Members::integer_of(element, 0, most);
+                    if (!count) {
+                      return Error(ErrorCode::data_loss,
+                                   where + ": expected " + Members::between(0, most));
+                    }
+                    numbers->at(next++) = static_cast<uint64_t>(*count);
+                    return {};
+                  });
+  }
+  field.set(out, value);
+}
+
 Status read_operations(const Json& json, const std::string& where, cost::LoopClass& loop) {
   Members members(json, where, {"local_refs", "int_ops", "fp_ops", "divisions"});
   members.integer("local_refs", loop.n_local_ref, 0, 1000000);
@@ -316,10 +351,13 @@ Result<DescribedNest> parse_nest(std::string_view text, std::string_view what) {
 Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   DescribedNest nest;
   NestRequest& request = nest.request;
-  Members members(json, std::string(what),
-                  {"loops", "references", "arrays", "compute_s", "operations", "local_bytes",
-                   "max_buffer_bytes", "nic_ranks", "served_between_steps", "alone", "nodes",
-                   "distances", "job"});
+  std::vector<std::string_view> names = {
+      "loops",      "references",  "arrays",           "compute_s",
+      "operations", "local_bytes", "max_buffer_bytes", "job"};
+  for (const auto& [fact, field] : surroundings_fields()) {
+    if (has(NestRequest::kFacts, fact)) names.emplace_back(field.text.name);
+  }
+  Members members(json, std::string(what), names, kEarlierPolling);
   std::vector<LoopRange> loops;
   uint64_t iterations = 1;
   members.array("loops", 1, access::kMaxDepth, true,
@@ -352,21 +390,10 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   }
   members.integer("local_bytes", request.local_bytes, 0, kFarthest);
   members.integer("max_buffer_bytes", request.max_buffer_bytes, 0, kFarthest);
-  members.integer("nic_ranks", request.nic_ranks, 1, 1 << 20);
-  members.flag("served_between_steps", request.served_between_steps);
-  members.flag("alone", request.alone);
-  members.integer("nodes", request.load.nodes, 1, 1 << 20);
-  size_t distance = 0;
-  members.array("distances", 0, model::kDistances, false,
-                [&](const Json& shown, const std::string& where) -> Status {
-                  const auto count = Members::integer_of(shown, 0, kMostAtDistance);
-                  if (!count) {
-                    return Error(ErrorCode::data_loss, where + ": expected an integer from 0 to " +
-                                                           std::to_string(kMostAtDistance));
-                  }
-                  request.load.at_distance.at(distance++) = static_cast<uint16_t>(*count);
-                  return {};
-                });
+  members.flag(kEarlierPolling, request.surroundings.target_polls_only);
+  for (const auto& [fact, field] : surroundings_fields()) {
+    if (has(NestRequest::kFacts, fact)) read_field(members, field, request.surroundings);
+  }
   VisRequest many;
   many.max_buffer_bytes = kUsualBoxBytes;
   many.medium_bytes = kLandingSlotBytes;
@@ -386,13 +413,13 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
 
 Json to_json(const NestRequest& request) {
   const Nest& nest = request.nest;
-  Json json = {
-      {"loops", Json::array()}, {"references", Json::array()}, {"nic_ranks", request.nic_ranks}};
-  if (request.served_between_steps) json["served_between_steps"] = true;
-  if (request.alone) json["alone"] = true;
-  if (request.load.nodes > 1) {
-    json["nodes"] = request.load.nodes;
-    json["distances"] = request.load.at_distance;
+  Json json = {{"loops", Json::array()}, {"references", Json::array()}};
+  const Surroundings usual;
+  for (const auto& [fact, field] : surroundings_fields()) {
+    const FieldValue value = field.get(request.surroundings);
+    if (has(NestRequest::kFacts, fact) && value != field.get(usual)) {
+      json[field.text.name] = json_of(value);
+    }
   }
   for (uint32_t loop = 0; loop < nest.depth; ++loop) {
     json["loops"].push_back({{"count", nest.counts[loop]}});

@@ -103,8 +103,11 @@ TEST(NestJson, SaysWhatIsWrongAndWhatWouldBeRight) {
   EXPECT_EQ(refused_with("/nic_ranks", 1.5),
             "the nest.nic_ranks: expected an integer from 1 to 1048576");
   EXPECT_EQ(refused_with("/alone", 1), "the nest.alone: expected true or false");
-  EXPECT_EQ(refused_with("/served_between_steps", 1),
-            "the nest.served_between_steps: expected true or false");
+  EXPECT_EQ(refused_with("/target_polls_only", 1),
+            "the nest.target_polls_only: expected true or false");
+  EXPECT_EQ(refused_with("/nodes", 0), "the nest.nodes: expected an integer from 1 to 1048576");
+  EXPECT_EQ(refused_with("/distances", {1, 65536}),
+            "the nest.distances[1]: expected an integer from 0 to 65535");
   EXPECT_EQ(refused_with("/distances", Json::array({1, -2})),
             "the nest.distances[1]: expected an integer from 0 to 65535");
   EXPECT_EQ(refused_with("/operations", Json::parse(R"({"flops":1})"))

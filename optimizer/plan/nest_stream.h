@@ -49,9 +49,7 @@ inline std::optional<Stream> stream_of(const NestRequest& request) {
   strips.direction = reads(reference.mode) ? Direction::get : Direction::put;
   strips.element_bytes = reference.element_bytes;
   strips.total_bytes = saturating_multiply(inside, reference.element_bytes);
-  strips.nic_ranks = request.nic_ranks;
-  strips.served_between_strips = request.served_between_steps;
-  strips.load = request.load;
+  strips.surroundings = request.surroundings;
   strips.max_buffer_bytes = request.max_buffer_bytes;
   strips.compute_s = request.compute_s;
   strips.loop = request.loop;

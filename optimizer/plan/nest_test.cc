@@ -117,9 +117,9 @@ TEST(PlanNest, ServesAsManyTilesAsItMoves) {
   const NestCandidate whole{Schedule::vectorised, {0, 64}, 1};
   const NestCandidate cut{Schedule::pipelined, {0, 4}, 2};
   for (const auto& [candidate, steps] : {std::pair(whole, 1), std::pair(cut, 16)}) {
-    request.served_between_steps = false;
+    request.surroundings.target_polls_only = false;
     const double alone_s = force_nest(request, candidate).predicted_s;
-    request.served_between_steps = true;
+    request.surroundings.target_polls_only = true;
     const NestPlan plan = force_nest(request, candidate);
     const uint64_t bytes = plan.transfer[0].bytes;
     const double serve_s = network.strip.put().at(bytes).s(static_cast<double>(bytes));
@@ -155,7 +155,7 @@ TEST(PlanNest, ServesAllTilesOfAStepWhileItWaitsForThem) {
   const NestCandidate whole{Schedule::vectorised, {0, kKiB}, 1};
   ASSERT_LT(3 * message.s(8 * kKiB), message.round_trip(8 * kKiB) + 2 * message.gap(8 * kKiB));
   const double alone_s = force_nest(request, whole).predicted_s;
-  request.served_between_steps = true;
+  request.surroundings.target_polls_only = true;
   EXPECT_NEAR(force_nest(request, whole).predicted_s, alone_s, 1e-12);
 }
 
@@ -171,9 +171,9 @@ TEST(PlanNest, ServesTilesOfManyRegions) {
   request.compute_s = 20e-3;  // which hides what the network takes
   const NestCandidate cut{Schedule::pipelined, {0, 4}, 2};
   const auto serving_s = [&](const NestCandidate& candidate) {
-    request.served_between_steps = false;
+    request.surroundings.target_polls_only = false;
     const double alone_s = force_nest(request, candidate).predicted_s;
-    request.served_between_steps = true;
+    request.surroundings.target_polls_only = true;
     return force_nest(request, candidate).predicted_s - alone_s;
   };
   // Small regions are packed.
@@ -195,13 +195,13 @@ TEST(PlanNest, ServesTilesOfManyRegions) {
   tile.region_bytes = 32;
   tile.extent_bytes = 511 * kKiB + 32;
   const double serve_messages_s = detail::choose_vis(tile, network.vis).stage.serve;
-  request.served_between_steps = false;
+  request.surroundings.target_polls_only = false;
   const double with_peers_s = force_nest(request, cut).predicted_s;
-  request.alone = true;
+  request.surroundings.alone = true;
   EXPECT_GT(with_peers_s - force_nest(request, cut).predicted_s, 14.99 * serve_messages_s);
   EXPECT_LT(with_peers_s - force_nest(request, cut).predicted_s, 16.01 * serve_messages_s);
   EXPECT_GT(serve_messages_s, 1e-6);
-  request.alone = false;
+  request.surroundings.alone = false;
   // Without room for messages, nor for all that lies between them, they travel by themselves.
   request.links[link_by(model::Path::network)].many.max_buffer_bytes = 0;
   ASSERT_EQ(force_nest(request, cut).transfer[0].method, VisMethod::pipelined);
@@ -226,7 +226,7 @@ TEST(PlanNest, AStreamTakesWhatPlanStripSays) {
     strips.direction = direction;
     strips.total_bytes = 8 * elements;
     strips.compute_s = request.compute_s;
-    strips.served_between_strips = request.served_between_steps = i % 3 == 0;
+    strips.surroundings.target_polls_only = request.surroundings.target_polls_only = i % 3 == 0;
     const uint64_t granule = elements >> (1 + draw.below(5));
     const auto window = static_cast<uint32_t>(1 + draw.below(4));
     const NestPlan plan = force_nest(request, {Schedule::pipelined, {0, granule}, window});
@@ -361,7 +361,8 @@ class Simulation {
     now_ = std::max(now_ + serve(bytes, link), arrived) + link.r(bytes);
   }
   double serve(uint64_t bytes, const cost::LinkCosts& link) const {
-    return request_.served_between_steps ? link.at(bytes).s(static_cast<double>(bytes)) : 0;
+    return request_.surroundings.target_polls_only ? link.at(bytes).s(static_cast<double>(bytes))
+                                                   : 0;
   }
 
   struct Put {
@@ -400,7 +401,7 @@ TEST(PlanNest, PredictsWhatAnExactScheduleTakes) {
                                      [](const NestTransfer& t) { return t.many_regions; });
     if (regions) continue;
     const double exact = Simulation(request, network.strip).run(plan);
-    (request.served_between_steps ? errors_serving : errors)
+    (request.surroundings.target_polls_only ? errors_serving : errors)
         .push_back(plan.predicted_s / exact - 1);
   }
   ASSERT_GT(errors.size(), 600U);

@@ -22,18 +22,20 @@ inline uint64_t hash_of(uint64_t site, const StripRequest& request) {
       std::rotl(request.own_bytes, 24));
   mix(request.halo_bytes ^ std::rotl(request.granule_elements, 20) ^
       std::rotl(request.max_buffer_bytes, 40));
-  if (request.load.nodes > 1) {
-    uint64_t distances = request.load.nodes;
-    for (const uint16_t count : request.load.at_distance) distances = distances * 31 + count;
+  if (request.surroundings.load.nodes > 1) {
+    uint64_t distances = request.surroundings.load.nodes;
+    for (const uint16_t count : request.surroundings.load.at_distance)
+      distances = distances * 31 + count;
     mix(distances);
   }
   mix((uint64_t{request.loop.n_local_ref} << 32 | request.loop.n_fp_alu) ^
       std::rotl(uint64_t{request.loop.n_int_alu} << 32 | request.loop.n_div, 16) ^
       std::rotl(uint64_t{request.sweeps}, 8) ^ std::rotl(uint64_t{request.blocks}, 32) ^
-      std::rotl(uint64_t{request.peers}, 48) ^ std::rotl(uint64_t{request.nic_ranks}, 56) ^
-      request.element_bytes ^ static_cast<uint64_t>(request.direction) ^
-      (request.placed ? uint64_t{1} << 40 : 0) ^ (request.uneven ? uint64_t{1} << 41 : 0) ^
-      (request.served_between_strips ? uint64_t{1} << 42 : 0));
+      std::rotl(uint64_t{request.peers}, 48) ^
+      std::rotl(uint64_t{request.surroundings.nic_ranks}, 56) ^ request.element_bytes ^
+      static_cast<uint64_t>(request.direction) ^ (request.placed ? uint64_t{1} << 40 : 0) ^
+      (request.uneven ? uint64_t{1} << 41 : 0) ^
+      (request.surroundings.target_polls_only ? uint64_t{1} << 42 : 0));
   return hash ^ (hash >> 32);
 }
 

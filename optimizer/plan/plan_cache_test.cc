@@ -36,8 +36,8 @@ TEST(PlanCache, EveryMemberOfARequestCounts) {
   others[10].blocks = 2;
   others[11].own_bytes = 512;
   others[12].peers = 2;
-  others[13].nic_ranks = 2;
-  others[14].served_between_strips = true;
+  others[13].surroundings.nic_ranks = 2;
+  others[14].surroundings.target_polls_only = true;
   PlanCache<int> cache;
   cache.insert(1, base, 1);
   for (const StripRequest& other : others) {

@@ -75,7 +75,7 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
     squares += loss * loss;
     sink.sensitivity(source, of_baseline, loss);
   };
-  if (request.nic_ranks > 1 && finds_others(request)) {
+  if (request.surroundings.nic_ranks > 1 && finds_others(request)) {
     add(Source::turns, false,
         1 - evaluator.time(best, after) / evaluator.vectorised_in_turns(before));
   }
@@ -105,7 +105,7 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
       add(source, which == 1, lowest);
     };
     for (const Source source : kMessageSources) lower(source);
-    if (request.served_between_strips && (high.s_base > 0 || high.s_per_byte > 0)) {
+    if (request.surroundings.target_polls_only && (high.s_base > 0 || high.s_per_byte > 0)) {
       lower(Source::serve);
     }
   }

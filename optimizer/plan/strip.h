@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "optimizer/cost/compute_costs.h"
-#include "optimizer/cost/load_costs.h"
 #include "optimizer/plan/strip_costs.h"
+#include "optimizer/plan/surroundings.h"
 
 namespace stripline::plan {
 
@@ -49,16 +49,8 @@ struct StripRequest {
   /// Blocks differ in size. Ranks whose loops have equal ones go in step with each other, one at a
   /// peer at a time; others drift, and find each other's messages before theirs.
   bool uneven = false;
-  /// Ranks that share a NIC. Their loops are taken to move as much at the same time.
-  uint32_t nic_ranks = 1;
-  /// The network needs calls of the ranks that the data are of, and those go through a loop like
-  /// this one, in which they make them between strips. A get that is asked of them while they
-  /// compute waits for the end of a strip, or of their own data; and every rank serves as many
-  /// messages as it sends, at s(S) each.
-  bool served_between_strips = false;
-  /// What else is under way in the network: all nodes do the same. The shares are those of the
-  /// blocks' ranks.
-  cost::NetworkLoad load;
+  static constexpr Fact kFacts = Fact::nic_ranks | Fact::target_polls_only | Fact::load;
+  Surroundings surroundings;
   uint64_t element_bytes = 8;     ///< at least 1
   uint64_t granule_elements = 1;  ///< strips hold a multiple of so many elements, e.g. a row
   /// A strip of a get also needs so many bytes beyond its end (Chen's k); 0 for puts.

@@ -48,7 +48,7 @@ class Evaluator {
         blocks_per_peer_(blocks_per_peer(request)),
         block_(block_bytes(request)),
         halo_(halo_of(request)),
-        nic_ranks_(request.nic_ranks),
+        nic_ranks_(request.surroundings.nic_ranks),
         piece_(largest_piece(request)),
         piece_touch_(touch(piece_, piece_ + halo_, Corner::nominal)) {}
 
@@ -195,10 +195,10 @@ class Evaluator {
   /// issuing all of them: the sum of both is least there.
   double balanced_strip() const {
     const MessageCosts& message = link_.at(block_ + halo_);
-    const double serve = request_.served_between_strips ? message.s_base : 0;
+    const double serve = request_.surroundings.target_polls_only ? message.s_base : 0;
     const double each =
         message.o_base + message.r_base + serve + costs_.strip_overhead(Corner::nominal);
-    const double served_per_byte = request_.served_between_strips ? message.s_per_byte : 0;
+    const double served_per_byte = request_.surroundings.target_polls_only ? message.s_per_byte : 0;
     const double per_byte = sharing(static_cast<double>(block_)) * message.G - served_per_byte;
     const auto all = static_cast<double>(block_);
     return each < all * per_byte ? std::sqrt(static_cast<double>(total_) * each / per_byte) : all;
@@ -341,7 +341,7 @@ class Evaluator {
   // With each message of its own a rank serves one of a peer's, where that takes its calls; if it
   // has to wait for its own one, then meanwhile.
   double serve(const MessageCosts& message, double bytes) const {
-    return request_.served_between_strips ? message.s(bytes) : 0;
+    return request_.surroundings.target_polls_only ? message.s(bytes) : 0;
   }
   double retire(const MessageCosts& message, double bytes) const {
     return message.r(bytes) + serve(message, bytes);
@@ -363,7 +363,7 @@ class Evaluator {
   }
   double sharing(double bytes) const {
     if (load_.empty()) return nic_ranks_;
-    return nic_ranks_ * load_.slowdown(request_.load, static_cast<uint64_t>(bytes));
+    return nic_ranks_ * load_.slowdown(request_.surroundings.load, static_cast<uint64_t>(bytes));
   }
 
   // Of `in_flight` strips, those of the second and later ranks may be served first.
@@ -373,7 +373,7 @@ class Evaluator {
   void set_lag(CandidateTerms& t, double in_flight) const {
     t.lag = t.others = 0;
     if (request_.direction == Direction::put) return;
-    if (request_.served_between_strips) {
+    if (request_.surroundings.target_polls_only) {
       t.lag = t.own_work;
       t.others = std::max(0.0, t.work - at(t.message_bytes, Corner::nominal).L);
     }

@@ -71,14 +71,14 @@ class RandomCases {
       if (r.direction == Direction::get) r.own_bytes = r.total_bytes / r.blocks * below(2);
     }
     if (below(3) == 0) r.max_buffer_bytes = granule + r.halo_bytes + below(2 * r.total_bytes);
-    if (below(4) == 0) r.nic_ranks = static_cast<uint32_t>(1 + below(8));
+    if (below(4) == 0) r.surroundings.nic_ranks = static_cast<uint32_t>(1 + below(8));
     if (loads_() % 4 == 0) {
-      r.load.nodes = static_cast<uint32_t>(2 + loads_() % 30);
+      r.surroundings.load.nodes = static_cast<uint32_t>(2 + loads_() % 30);
       for (uint32_t peer = 0; peer < r.peers; ++peer) {
-        r.load.add(static_cast<uint32_t>(loads_() % 3));
+        r.surroundings.load.add(static_cast<uint32_t>(loads_() % 3));
       }
     }
-    if (r.direction == Direction::get) r.served_between_strips = served_() % 4 == 0;
+    if (r.direction == Direction::get) r.surroundings.target_polls_only = served_() % 4 == 0;
     // From much cheaper to much dearer than the transfer.
     r.compute_s = static_cast<double>(r.total_bytes) * log_uniform(0.01e-9, 50e-9);
     return r;

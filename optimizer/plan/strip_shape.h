@@ -44,7 +44,7 @@ inline bool goes_in_step(const StripRequest& request) {
 
 // Whether gets wait for the peers' computation.
 inline bool waits_for_peers(const StripRequest& request) {
-  return request.served_between_strips && request.direction == Direction::get;
+  return request.surroundings.target_polls_only && request.direction == Direction::get;
 }
 
 // Bytes of one of the contiguous regions, the largest if they differ.

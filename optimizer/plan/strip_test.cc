@@ -358,7 +358,7 @@ TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
     return StripCandidate{Schedule::pipelined, 65536, window};
   };
   const double alone[] = {time(whole), time(all), time(ahead(1)), time(ahead(8))};
-  request.served_between_strips = true;
+  request.surroundings.target_polls_only = true;
   // Of the strips that a peer asks for, one is served while this rank waits for its own first one.
   const double serve_strips_s = 15 * costs.get().at(65536).s(65536);
   EXPECT_DOUBLE_EQ(time(whole), alone[0]);
@@ -372,14 +372,14 @@ TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
   EXPECT_NEAR(time({Schedule::all_issued, kMiB, 1}), time(whole), 0.01 * transfer_s);
   const double both_s = time(all);
   EXPECT_NEAR(both_s, alone[1] + transfer_s, 0.1 * transfer_s);
-  request.served_between_strips = false;
+  request.surroundings.target_polls_only = false;
   EXPECT_LT(time(whole), alone[0] + 0.1 * transfer_s);
   EXPECT_LT(time(all), both_s - costs.get().at(65536).round_trip(65536) / 2);
   // Puts leave by themselves, but have to be served.
   request = request_of(kMiB, 4 * transfer_s);
   request.direction = Direction::put;
   const double put_s = time(ahead(2));
-  request.served_between_strips = true;
+  request.surroundings.target_polls_only = true;
   EXPECT_NEAR(time(ahead(2)) - put_s, serve_strips_s, 0.1 * serve_strips_s);
 }
 
@@ -399,7 +399,7 @@ TEST(PlanStrip, WhereServingIsAllOfATransferStripsHideNothing) {
   const double computed_s =
       whole_s() - message.o(kMiB) - message.round_trip(kMiB) - message.r(kMiB);
   EXPECT_LT(plan_strip(request, &costs).predicted_s, 0.9 * whole_s());
-  request.served_between_strips = true;
+  request.surroundings.target_polls_only = true;
   EXPECT_NEAR(whole_s(), message.o(kMiB) + message.s(kMiB) + message.r(kMiB) + computed_s, 1e-9);
   EXPECT_EQ(plan_strip(request, &costs).schedule, Schedule::vectorised);
 }
@@ -420,7 +420,7 @@ TEST(PlanStrip, WaitsForTheQueueAreFilledByServing) {
   };
   const double alone_s = all_s();
   EXPECT_GT(alone_s, 7 * 2e-3 + 32e-3) << "seven strips are waited for, one after the other";
-  request.served_between_strips = true;
+  request.surroundings.target_polls_only = true;
   EXPECT_NEAR(all_s() - alone_s, 2 * 100e-6, 1e-9) << "of the last two strips";
 }
 
@@ -432,7 +432,7 @@ TEST(PlanStrip, WhatServingAStripCostsMakesStripsLarger) {
       segment.s_base_s = model::example_parameter(serve_s);
     }
     StripRequest request = request_of(kMiB, 1e-3);
-    request.served_between_strips = true;
+    request.surroundings.target_polls_only = true;
     const StripCosts costs = costs_of(m);
     return plan_strip(request, &costs);
   };
@@ -447,7 +447,7 @@ TEST(PlanStrip, WhatServingAStripCostsMakesStripsLarger) {
 TEST(PlanStrip, WhatServingCostsMayErr) {
   model::TunedModel m = model::example_model();
   StripRequest request = request_of(kMiB, 1e-3);
-  request.served_between_strips = true;
+  request.surroundings.target_polls_only = true;
   const auto gain_low = [&] {
     const StripCosts costs = costs_of(m);
     return plan_strip(request, &costs).gain_low;
@@ -457,7 +457,7 @@ TEST(PlanStrip, WhatServingCostsMayErr) {
     if (segment.s_base_s) segment.s_base_s->ci_high = 20 * segment.s_base_s->value;
   }
   EXPECT_LT(gain_low(), sure);
-  request.served_between_strips = false;
+  request.surroundings.target_polls_only = false;
   const double unserved = gain_low();
   m = model::example_model();
   EXPECT_EQ(gain_low(), unserved);
@@ -492,7 +492,7 @@ TEST(PlanStrip, RanksThatShareANicShareItsBandwidth) {
   const StripCandidate all{Schedule::all_issued, 65536, 1};
   const StripCandidate ahead{Schedule::pipelined, 65536, 4};
   const double alone[] = {time(whole), time(all), time(ahead)};
-  request.nic_ranks = 4;
+  request.surroundings.nic_ranks = 4;
   const double wire_s = costs.get().at(kMiB).G * static_cast<double>(kMiB);
   EXPECT_NEAR(time(whole) - alone[0], 3 * wire_s, 1e-9);
   EXPECT_NEAR(time(all) - alone[1], 3 * wire_s, 0.1 * wire_s);
@@ -508,7 +508,7 @@ TEST(PlanStrip, RanksThatShareANicMayTakeTurns) {
   const double wire_s = costs.get().at(kMiB).G * static_cast<double>(64 * kMiB);
   request.compute_s = wire_s;
   ASSERT_EQ(plan_strip(request, &costs).reason, Reason::tuned);
-  request.nic_ranks = 4;
+  request.surroundings.nic_ranks = 4;
   EXPECT_EQ(plan_strip(request, &costs).reason, Reason::tuned);
   request.uneven = true;
   const StripPlan shared = plan_strip(request, &costs);

@@ -54,18 +54,16 @@ struct VisRequest {
   uint32_t region_header_bytes = 0;
   /// Ranks with which transfers like this one are under way at the same time.
   uint32_t peers = 1;
-  /// How long messages were seen to wait at the target until it looked for them; 0: not at all, or
-  /// not known. Counts where it exceeds what was measured for the class. In few different values,
-  /// if plans are to be remembered.
-  double service_delay_s = 0;
-  /// Contiguous operations, too, wait until the target makes progress.
-  bool needs_target = false;
+  /// The service delay counts where it exceeds what was measured for the class; of contiguous
+  /// operations, where the target only polls. Whether the flag travels with the data matters for
+  /// contiguous puts with a signal.
+  static constexpr Fact kFacts =
+      Fact::target_polls_only | Fact::flag_with_data | Fact::service_delay;
+  Surroundings surroundings;
   /// A put that raises a flag when its data are visible. Predicted times end when the target sees
-  /// the flag, not when the initiator knows. The target is taken to wait for it: neither
-  /// `service_delay_s` nor the delay of `compute` counts.
+  /// the flag, not when the initiator knows. The target is taken to wait for it: neither the
+  /// service delay nor that of `compute` counts.
   bool signalled = false;
-  /// Signalled contiguous puts: the flag travels with the data.
-  bool flag_with_data = false;
   bool operator==(const VisRequest&) const = default;
 };
 

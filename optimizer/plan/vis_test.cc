@@ -125,7 +125,7 @@ TEST(PlanVis, TunedChunksGiveWayToThosePutToTheirPlace) {
   request.message_bytes = 8192;
   request.local_regions = 256;
   request.signalled = true;
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   EXPECT_EQ(plan_vis(request, &costs).chunk_bytes, 4000U);
   request.regions = 1;
   request.region_bytes = 4096;
@@ -335,10 +335,10 @@ TEST(PlanVis, ATargetThatWasSeenToBeBusySpeaksAgainstMessages) {
   const VisCosts costs = costs_of();
   VisRequest request = request_of(256, 8, Direction::put);
   EXPECT_EQ(plan_vis(request, &costs).method, VisMethod::packed);
-  request.service_delay_s = 5e-3;
+  request.surroundings.service_delay_s = 5e-3;
   EXPECT_EQ(plan_vis(request, &costs).method, VisMethod::pipelined);
   // Unless the others wait for it as well.
-  request.needs_target = true;
+  request.surroundings.target_polls_only = true;
   EXPECT_EQ(plan_vis(request, &costs).method, VisMethod::packed);
 }
 

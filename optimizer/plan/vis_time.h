@@ -50,13 +50,15 @@ inline uint64_t local_span(const VisRequest& request) { return vis_bytes(request
 /// What the target lets a request for its attention wait beyond what was measured for the class.
 inline double unexpected_delay(const VisRequest& request, const VisTuning& tuning) {
   if (request.signalled) return 0.0;
-  return std::max(
-      0.0, request.service_delay_s - tuning.service_delay_s[static_cast<size_t>(request.compute)]);
+  return std::max(0.0, request.surroundings.service_delay_s -
+                           tuning.service_delay_s[static_cast<size_t>(request.compute)]);
 }
 
 /// The same of contiguous operations, which only some networks make wait for it.
 inline double contiguous_delay(const VisRequest& request, const VisCosts& costs) {
-  return request.needs_target ? unexpected_delay(request, costs.tuning(request.direction)) : 0.0;
+  return request.surroundings.target_polls_only
+             ? unexpected_delay(request, costs.tuning(request.direction))
+             : 0.0;
 }
 
 /// `count` contiguous operations of `bytes` each, at most `window` in flight, each of which waits
@@ -163,7 +165,7 @@ struct PackedParts {
 
 /// Whether the flag is with the data of one put that goes to its place at once.
 inline bool takes_flag_along(const VisRequest& request, uint64_t pieces) {
-  return request.signalled && request.flag_with_data && pieces == 1;
+  return request.signalled && request.surroundings.flag_with_data && pieces == 1;
 }
 
 /// Chunks that go through a landing zone: a put of the data and a message that says so, answered

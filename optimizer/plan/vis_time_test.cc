@@ -172,7 +172,7 @@ TEST(VisTime, WhatWasSeenOfTheTargetAddsToWhatNeedsItsAttention) {
   const VisCosts costs = costs_with(1e-3);  // of the heavy class
   VisRequest idle = request_of(16, 100);
   VisRequest busy = idle;
-  busy.service_delay_s = 3e-3;
+  busy.surroundings.service_delay_s = 3e-3;
   const auto grows_by = [&](const VisCandidate& candidate) {
     return model_time(busy, costs, candidate) - model_time(idle, costs, candidate);
   };
@@ -186,12 +186,12 @@ TEST(VisTime, WhatWasSeenOfTheTargetAddsToWhatNeedsItsAttention) {
   // Only what exceeds the delay that was measured for the class, which the residuals know.
   idle.compute = busy.compute = ComputeClass::heavy;
   EXPECT_NEAR(grows_by(packed), 2e-3, 1e-12);
-  busy.service_delay_s = 0.5e-3;
+  busy.surroundings.service_delay_s = 0.5e-3;
   EXPECT_EQ(grows_by(packed), 0.0);
 
   // A network that makes everything wait for the target.
-  busy.service_delay_s = 3e-3;
-  idle.needs_target = busy.needs_target = true;
+  busy.surroundings.service_delay_s = 3e-3;
+  idle.surroundings.target_polls_only = busy.surroundings.target_polls_only = true;
   for (const VisCandidate& direct : {pipelined, native, box}) {
     EXPECT_NEAR(grows_by(direct), 2e-3, 1e-12);
   }
@@ -269,7 +269,7 @@ TEST(VisTime, AFlagTravelsWithTheOnlyPutWhereTheNetworkCan) {
   ASSERT_TRUE(vis_lands(request, 64000));
   const double follows = packed_time(request, costs, 64000, 1, 0);
   const double several = packed_time(request, costs, 5000, 1, 0);
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   // Packed, and one way.
   const cost::MessageCosts& put = costs.link(Direction::put).at(6400);
   EXPECT_NEAR(packed_time(request, costs, 64000, 1, 0),
@@ -286,9 +286,9 @@ TEST(VisTime, WhatATargetLetsWaitDoesNotCountWhereItWaitsForTheFlag) {
   idle.direction = Direction::put;
   idle.signalled = true;
   VisRequest busy = idle;
-  busy.service_delay_s = 3e-3;
+  busy.surroundings.service_delay_s = 3e-3;
   busy.compute = ComputeClass::heavy;
-  busy.needs_target = true;
+  busy.surroundings.target_polls_only = true;
   for (const VisCandidate& any :
        {VisCandidate{VisMethod::pipelined, 2, 0}, {VisMethod::packed, 1, 2000}}) {
     EXPECT_EQ(model_time(busy, costs, any), model_time(idle, costs, any));

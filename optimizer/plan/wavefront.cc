@@ -54,7 +54,7 @@ WavefrontTime time_of(const WavefrontRequest& request, const StripCosts& costs, 
   double travel = put.L + put.G * bytes;
   double gap = put.gap(bytes);
   double serve = put.s(bytes);
-  if (!request.flag_with_data) {
+  if (!request.surroundings.flag_with_data) {
     // It leaves when the put has returned.
     const MessageCosts flag = put_at(costs, kWavefrontFlagBytes, ends);
     busy += flag.o(kWavefrontFlagBytes) + flag.r(kWavefrontFlagBytes);
@@ -63,11 +63,11 @@ WavefrontTime time_of(const WavefrontRequest& request, const StripCosts& costs, 
     gap += flag.gap(kWavefrontFlagBytes);
     serve += flag.s(kWavefrontFlagBytes);
   }
-  if (!request.served_between_pieces) serve = 0;
+  if (!request.surroundings.target_polls_only) serve = 0;
   // Of a stage to which so many pieces come that the rank has not waited for.
   const auto busy_with = [&](double served) {
     return std::max(request.compute_s + k * busy + served * serve,
-                    k * gap * std::max(request.nic_ranks, 1U));
+                    k * gap * std::max(request.surroundings.nic_ranks, 1U));
   };
   const uint32_t handovers = std::max(request.stages, 1U) - 1;
   WavefrontTime time;
@@ -112,7 +112,7 @@ void tell_sensitivities(const WavefrontRequest& request, const StripCosts& costs
     sink.sensitivity(source, nominal - lowest);
   };
   for (const Source source : detail::kMessageSources) tell(source);
-  if (request.served_between_pieces) tell(Source::serve);
+  if (request.surroundings.target_polls_only) tell(Source::serve);
   tell(Source::overhead);
 }
 

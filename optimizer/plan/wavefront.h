@@ -34,15 +34,13 @@ inline constexpr uint64_t kWavefrontFlagBytes = 8;
 struct WavefrontRequest {
   uint64_t lines = 1;
   uint64_t line_bytes = 8;
-  double compute_s = 0;    ///< C, of all lines
-  uint32_t stages = 2;     ///< N; at least 1
-  bool all_busy = true;    ///< every rank has a part of each stage
-  uint32_t nic_ranks = 1;  ///< ranks that share a NIC, and do the same
-  /// Whether the flag of a piece travels with its data. Otherwise it follows when they are visible.
-  bool flag_with_data = false;
-  /// Whether calls of the target serve puts: of the next stage's rank, while it waits for a piece
-  /// and between its own ones.
-  bool served_between_pieces = false;
+  double compute_s = 0;  ///< C, of all lines
+  uint32_t stages = 2;   ///< N; at least 1
+  bool all_busy = true;  ///< every rank has a part of each stage
+  /// The flags are those of pieces. Where the target, the next stage's rank, only polls, it does
+  /// while it waits for a piece and between its own ones.
+  static constexpr Fact kFacts = Fact::nic_ranks | Fact::flag_with_data | Fact::target_polls_only;
+  Surroundings surroundings;
   bool operator==(const WavefrontRequest&) const = default;
 };
 

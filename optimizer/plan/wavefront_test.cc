@@ -46,7 +46,7 @@ double swept_s(const WavefrontRequest& request, const StripCosts& costs, uint32_
   for (uint32_t stage = 0; stage < request.stages; ++stage) {
     if (!request.all_busy) now = 0;  // another rank, which has been waiting
     for (double& piece : arrived) {
-      if (request.served_between_pieces && stage > 0) now += put.s(bytes);
+      if (request.surroundings.target_polls_only && stage > 0) now += put.s(bytes);
       now = std::max(now, piece) + request.compute_s / pieces + put.o(bytes);
       piece = now + put.L + put.G * bytes;
       now += put.r(bytes);
@@ -64,7 +64,7 @@ TEST(PlanWavefront, WithoutAModelItIsOnePiece) {
 TEST(PlanWavefront, PredictsSweeps) {
   const StripCosts costs = costs_of();
   WavefrontRequest request = request_of(0);
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   int compared = 0;
   for (const double compute_s : {1e-6, 1e-5, 1e-4}) {
     request.compute_s = compute_s;
@@ -73,7 +73,7 @@ TEST(PlanWavefront, PredictsSweeps) {
       for (const auto& [all_busy, served] :
            {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
         request.all_busy = all_busy;
-        request.served_between_pieces = served;
+        request.surroundings.target_polls_only = served;
         for (const uint32_t pieces : {1U, 2U, 4U, 16U}) {
           const auto bytes = static_cast<uint64_t>(64.0 * 80 / pieces);
           if (pieces * costs.put().gap(bytes) > compute_s) continue;
@@ -94,7 +94,7 @@ TEST(PlanWavefront, PredictsSweeps) {
 TEST(PlanWavefront, TwoPiecesHideALatencyThatIsShorterThanHalfTheStage) {
   const StripCosts costs = costs_of();
   WavefrontRequest request = request_of(0);
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   const double latency = costs.put().L(2560) + costs.put().at(2560).G * 2560;
   request.stages = 50;
   request.compute_s = 4 * latency;
@@ -112,7 +112,7 @@ TEST(PlanWavefront, TwoPiecesHideALatencyThatIsShorterThanHalfTheStage) {
 TEST(PlanWavefront, LongChainsWantSmallPieces) {
   const StripCosts costs = costs_of();
   WavefrontRequest request = request_of(1e-4);
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   request.all_busy = false;
   uint32_t before = 0;
   for (const uint32_t stages : {1U, 2U, 9U, 65U}) {
@@ -157,7 +157,7 @@ TEST(PlanWavefront, AFlagThatFollowsCostsTime) {
   const StripCosts costs = costs_of();
   WavefrontRequest request = request_of(1e-5);
   const double follows = predict_wavefront(request, costs, 2).sweep_s;
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   EXPECT_LT(predict_wavefront(request, costs, 2).sweep_s, follows);
 }
 
@@ -165,15 +165,15 @@ TEST(PlanWavefront, AFlagThatFollowsCostsTime) {
 TEST(PlanWavefront, WhatServingAPieceCostsMakesPiecesLarger) {
   StripCosts costs = costs_of();
   WavefrontRequest request = request_of(1e-3);
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   request.stages = 10;
   const auto sweep_s = [&](uint32_t pieces) {
     return predict_wavefront(request, costs, pieces).sweep_s;
   };
   const auto serving_s = [&](uint32_t pieces) {
-    request.served_between_pieces = false;
+    request.surroundings.target_polls_only = false;
     const double alone_s = sweep_s(pieces);
-    request.served_between_pieces = true;
+    request.surroundings.target_polls_only = true;
     return (sweep_s(pieces) - alone_s) / costs.put().at(5120 / pieces).s(5120.0 / pieces);
   };
   EXPECT_NEAR(serving_s(4), 9 * 4, 1e-6);
@@ -186,14 +186,14 @@ TEST(PlanWavefront, WhatServingAPieceCostsMakesPiecesLarger) {
   costs = costs_of(0, 40e-6);
   const WavefrontPlan dear = plan_wavefront(request, &costs);
   EXPECT_LT(dear.pieces, cheap);
-  request.served_between_pieces = false;
+  request.surroundings.target_polls_only = false;
   EXPECT_EQ(plan_wavefront(request, &costs).pieces, cheap);
 }
 
 TEST(PlanWavefront, DoesNotPromiseMoreThanIsPredicted) {
   const StripCosts costs = costs_of(0.1);
   WavefrontRequest request = request_of(0);
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   request.line_bytes = 8;
   int tuned = 0;
   for (const double compute_s : {1e-6, 1e-5, 1e-4, 1e-3}) {
@@ -213,7 +213,7 @@ TEST(PlanWavefront, DoesNotPromiseMoreThanIsPredicted) {
 // The gain is the latency: where that may be nearly none, one piece it is.
 TEST(PlanWavefront, WideIntervalsSpeakForOnePiece) {
   WavefrontRequest request = request_of(0);
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   const StripCosts sure = costs_of();
   request.stages = 50;
   request.compute_s = 10 * sure.put().L(5120);

@@ -203,7 +203,7 @@ class Fabric {
   virtual std::span<std::byte> reachable_segment(Rank target) = 0;
 
   /// How operations of this rank reach another one; of itself: mapped. Constant after connect().
-  virtual SameNode way(Rank target) = 0;
+  virtual SameNode way(Rank target) const = 0;
 
   /// Where a rank's node is in the network. Constant after connect(). Not on the hot path.
   virtual NetworkPlace place(Rank rank) const = 0;
@@ -312,9 +312,6 @@ class Fabric {
   /// whoever computes adds to it, and it has taken its time at the next call. Null on all other
   /// clocks. Constant, and not for the thread of a progress thread.
   Work* work() { return work_; }
-
-  /// How another rank is reached; valid after connect().
-  virtual SameNode way_to(Rank) const { return SameNode::network; }
 
   /// From now on waits are counted there, those for room in a queue among them. Outlives the
   /// fabric.

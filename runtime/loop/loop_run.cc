@@ -6,6 +6,7 @@
 #include <stripline/loop.h>
 
 #include "base/quantity.h"
+#include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/explain_command.h"
@@ -54,7 +55,8 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   uint64_t own_count = reading ? options.own_count : 0;
   uint64_t count = 0;
   const bool loaded = !state_.loads.empty() && !options.alone;
-  if (loaded) request_.load = state_.loads.begin();
+  cost::NetworkLoad load;
+  if (loaded) load = state_.loads.begin();
   for (size_t i = 0; i < block_count; ++i) {
     const RawBlock block = block_at(blocks, i);
     if (block.count != 0) {
@@ -73,7 +75,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
       count += block.count;
       if (block.rank != peer) {
         ++peers;
-        if (loaded) state_.loads.add(request_.load, block.rank);
+        if (loaded) state_.loads.add(load, block.rank);
       }
       peer = block.rank;
       // Where some blocks come over the network, it decides.
@@ -83,15 +85,17 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   request_.direction = direction;
   request_.total_bytes = count * element_bytes;
   request_.blocks = std::max<uint32_t>(remote_blocks, 1);
-  const fabric::Info& network = context.state().fabric->info();
   if (!options.alone) {  // others go through loops like this one
     request_.peers = std::max<uint32_t>(peers, 1);
     request_.uneven = uneven;
-    request_.nic_ranks = network.nic_ranks;
-    request_.served_between_strips =
-        path == model::Path::network &&
-        (reading ? network.gets_need_target : network.puts_need_target);
   }
+  request_.surroundings =
+      decide::surroundings_of(context.state().fabric->info(), plan::StripRequest::kFacts,
+                              {.path = path.value_or(model::Path::mapped),
+                               .gets = reading,
+                               .puts = !reading,
+                               .alone = options.alone});
+  request_.surroundings.load = load;
   request_.element_bytes = element_bytes;
   request_.granule_elements = std::max<size_t>(options.granule, 1);
   request_.halo_bytes = halo_bytes_;
@@ -117,7 +121,8 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
     plan_ = kOwnMemoryPlan;
     return;
   }
-  costs_ = state_.costs(*path);
+  path_ = *path;
+  costs_ = state_.costs(path_);
   const plan::StripCosts* costs = options.use_model ? costs_ : nullptr;
   if (options.force) {
     plan_ = plan::force_strip(request_, costs, *options.force);
@@ -127,7 +132,7 @@ LoopRun::LoopRun(Context& context, plan::Direction direction, const void* blocks
   } else {
     guarded_ = options.self_check && context.state().run_guard != nullptr;
     // A place that is reached otherwise is another one to the cache.
-    site_ = site_of(options.site, site) + static_cast<uint64_t>(*path);
+    site_ = site_of(options.site, site) + static_cast<uint64_t>(path_);
     LoopSite* known = state_.sites.find(site_, request_);
     if (known == nullptr) {
       if (const LoopSite* old = state_.sites.displaced_by(site_, request_)) {
@@ -258,7 +263,7 @@ std::string LoopRun::explain() const {
   if (known == nullptr) return {};
   plan::StripRequest request = request_;
   if (request.compute_s < 0) request.compute_s = known->planned_compute_s;
-  return explain_command(context_.state(), request, state_.path_of(costs_));
+  return explain_command(context_.state(), request, path_);
 }
 
 LoopRun::~LoopRun() {

@@ -12,25 +12,12 @@ LoopState::LoopState(ContextState& context)
     : loads(context),
       pool(context.options.loop_buffer_bytes),
       cache(context, pool),
-      caches_(context.options.data_cache) {
-  if (context.model == nullptr) return;
-  for (size_t i = 0; i < model::kPaths; ++i) {
-    const auto* entry = model::find_path(*context.model, static_cast<model::Path>(i));
-    if (entry == nullptr) return;
-    costs_.at(i).emplace(entry->second, context.model->compute, context.model->strip,
-                         model::service_on(*context.model, entry->first));
-  }
-}
+      compiled_(context.compiled),
+      caches_(context.options.data_cache) {}
 
 LoopState& LoopState::of(ContextState& context) {
   if (context.loop == nullptr) context.loop = std::make_unique<LoopState>(context);
   return static_cast<LoopState&>(*context.loop);
-}
-
-model::Path LoopState::path_of(const plan::StripCosts* costs) const {
-  size_t path = 0;
-  while (this->costs(static_cast<model::Path>(path)) != costs) ++path;
-  return static_cast<model::Path>(path);
 }
 
 LoopFrame& LoopState::enter_frame() {

@@ -1,7 +1,6 @@
 // What the loop engine keeps for the life of a Context: compiled costs, plans, buffers, counters.
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -119,13 +118,7 @@ struct LoopState : MechanismState {
   void leave_nest() { --nest_depth_; }
 
   /// Of a path; null without a model.
-  const plan::StripCosts* costs(model::Path path) const {
-    const auto& costs = costs_[static_cast<size_t>(path)];
-    return costs ? &*costs : nullptr;
-  }
-
-  /// The path of costs() that are not null.
-  model::Path path_of(const plan::StripCosts* costs) const;
+  const plan::StripCosts* costs(model::Path path) const { return compiled_.strip(path); }
 
   void stored(rank_t target, uint64_t offset, uint64_t bytes) override {
     cache.stored(target, offset, bytes);
@@ -158,7 +151,7 @@ struct LoopState : MechanismState {
                     const access::Failure& obstacle);
 
  private:
-  std::array<std::optional<plan::StripCosts>, model::kPaths> costs_;
+  const plan::CompiledModel& compiled_;  // of the context
   std::vector<std::unique_ptr<LoopFrame>> frames_;
   size_t depth_ = 0;
   bool caches_;  // Options::data_cache

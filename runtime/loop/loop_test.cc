@@ -436,16 +436,16 @@ TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
     request.max_buffer_bytes = options.max_buffer_bytes;
     request.compute_s = 1.3e-3;
     const fabric::Info& network = context.state().fabric->info();
-    request.nic_ranks = network.nic_ranks;
-    request.served_between_strips = network.gets_need_target;
+    request.surroundings.nic_ranks = network.nic_ranks;
+    request.surroundings.target_polls_only = network.gets_need_target;
     const plan::StripCosts costs = example_costs();
     EXPECT_EQ(plan, plan::plan_strip(request, &costs));
 
     // Who is alone has the NIC to itself, and peers that serve at once.
     LoopOptions by_itself = options;
     by_itself.alone = true;
-    request.nic_ranks = 1;
-    request.served_between_strips = false;
+    request.surroundings.nic_ranks = 1;
+    request.surroundings.target_polls_only = false;
     EXPECT_EQ(strip_for(context, remote, kCount, by_itself, body),
               plan::plan_strip(request, &costs));
 

@@ -80,7 +80,7 @@ class LoopTime : public ::testing::TestWithParam<std::string> {
     request.direction = c.direction;
     request.total_bytes = kCount * sizeof(double);
     request.compute_s = c.compute_s;
-    request.served_between_strips = context.state().fabric->info().gets_need_target;
+    request.surroundings.target_polls_only = context.state().fabric->info().gets_need_target;
     if (c.own_s > 0) {
       request.own_bytes =
           static_cast<uint64_t>(c.own_s / c.compute_s * static_cast<double>(request.total_bytes));
@@ -94,7 +94,7 @@ class LoopTime : public ::testing::TestWithParam<std::string> {
     timing.predicted_s = plan.predicted_s;
     timing.overhead_s =
         static_cast<double>(plan.count) * costs.strip_overhead(cost::Corner::nominal);
-    request.served_between_strips = false;
+    request.surroundings.target_polls_only = false;
     timing.alone_s = plan::force_strip(request, &costs, c.candidate).predicted_s;
     const double begin_s = context.now_s();
     if (c.direction == Direction::get) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "optimizer/access/saturate.h"
+#include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/vis/wire.h"
 
@@ -214,12 +215,18 @@ void NestEngine::choose_methods(const Tiling& tiling,
     request.message_header_bytes =
         static_cast<uint32_t>(sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead) +
                               shapes[g].strided.dimensions.size() * 2 * sizeof(uint64_t));
-    request.service_delay_s = state_.service_delays.expected_s(owner);
+    const model::Path path = state_.path_to(owner);
     const auto best = [&](Direction direction) {
       request.direction = direction;
       request.bounding_box_allowed = direction == Direction::get;
-      request.needs_target = state_.fabric->needs_target(owner, direction == Direction::put);
-      const rma::VisPlans::Plans& plans = state_.vis_plans->plans(request, state_.path_to(owner));
+      request.surroundings =
+          decide::surroundings_of(state_.fabric->info(), plan::VisRequest::kFacts,
+                                  {.path = path,
+                                   .gets = direction == Direction::get,
+                                   .puts = direction == Direction::put,
+                                   .signals = false});
+      request.surroundings.service_delay_s = state_.service_delays.expected_s(owner);
+      const rma::VisPlans::Plans& plans = state_.vis_plans->plans(request, path);
       if (!plans.same && site_ != nullptr && state_.run_guard != nullptr) {
         state_.run_guard->differs(number_of(site_->guard));
       }

@@ -5,6 +5,7 @@
 #include <span>
 #include <variant>
 
+#include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/vis/wire.h"
 
@@ -313,19 +314,17 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, const Nest
   const fabric::Info& info = state.fabric->info();
   plan::NestRequest request;
   request.nest = key.nest;
+  decide::Operations by_network{.alone = key.alone};
   for (uint32_t r = 0; r < key.nest.references(); ++r) {
     request.link[r] = key.way[r].link;
     request.in_reach_part[r] = key.way[r].in_reach_part;
-    // Between ranks of a node the kernel may copy, which needs nobody.
-    const bool by_network = key.way[r].link == plan::link_by(model::Path::network);
-    if (!by_network || key.alone) continue;
+    if (key.way[r].link != plan::link_by(model::Path::network)) continue;
     const access::Mode mode = key.nest.reference[r].mode;
-    request.served_between_steps |=
-        (reads(mode) && info.gets_need_target) || (writes(mode) && info.puts_need_target);
+    by_network.gets = by_network.gets || reads(mode);
+    by_network.puts = by_network.puts || writes(mode);
   }
-  request.alone = key.alone;
-  request.nic_ranks = key.alone ? 1 : info.nic_ranks;
-  request.load = key.load;
+  request.surroundings = decide::surroundings_of(info, plan::NestRequest::kFacts, by_network);
+  request.surroundings.load = key.load;
   request.max_buffer_bytes = key.max_buffer_bytes;
   request.compute_s = compute_s;
   request.loop = options.loop;

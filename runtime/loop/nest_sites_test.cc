@@ -325,15 +325,15 @@ TEST_P(NestSites, AreAskedForAsRanksThatDoTheSameOrAlone) {
           return detail::request_of(context.state(), key, options, 1e-4);
         };
         const plan::NestRequest get = asked(Mode::read, false);
-        EXPECT_EQ(get.served_between_steps, by_network && network.gets_need_target);
-        EXPECT_EQ(get.nic_ranks, network.nic_ranks);
-        EXPECT_EQ(asked(Mode::write, false).served_between_steps,
+        EXPECT_EQ(get.surroundings.target_polls_only, by_network && network.gets_need_target);
+        EXPECT_EQ(get.surroundings.nic_ranks, network.nic_ranks);
+        EXPECT_EQ(asked(Mode::write, false).surroundings.target_polls_only,
                   by_network && network.puts_need_target);
         const plan::NestRequest alone = asked(Mode::update, true);
-        EXPECT_FALSE(alone.served_between_steps);
-        EXPECT_TRUE(alone.alone);
-        EXPECT_FALSE(get.alone);
-        EXPECT_EQ(alone.nic_ranks, 1U);
+        EXPECT_FALSE(alone.surroundings.target_polls_only);
+        EXPECT_TRUE(alone.surroundings.alone);
+        EXPECT_FALSE(get.surroundings.alone);
+        EXPECT_EQ(alone.surroundings.nic_ranks, 1U);
         context.barrier();
       });
   ASSERT_TRUE(ran.ok()) << ran.error().message();

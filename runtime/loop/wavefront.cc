@@ -8,6 +8,7 @@
 #include <stripline/wavefront.h>
 
 #include "base/quantity.h"
+#include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/explain_command.h"
@@ -31,10 +32,8 @@ plan::WavefrontRequest request_of(const detail::ContextState& state,
   request.compute_s = compute_s;
   request.stages = options.stages;
   request.all_busy = options.all_busy;
-  request.nic_ranks = state.fabric->info().nic_ranks;
-  request.flag_with_data = state.fabric->info().flag_with_data;
-  request.served_between_pieces =
-      path == model::Path::network && state.fabric->info().puts_need_target;
+  request.surroundings = decide::surroundings_of(
+      state.fabric->info(), plan::WavefrontRequest::kFacts, {.path = path, .puts = true});
   return request;
 }
 
@@ -250,7 +249,7 @@ void Wavefront::trace() {
     if (choice.reason != plan::Reason::no_model) {
       plan::WavefrontRequest of_rank = request;
       // Nothing comes to the first rank of a pipeline, which therefore serves nobody.
-      of_rank.served_between_pieces &= takes_over || options_.all_busy;
+      of_rank.surroundings.target_polls_only &= takes_over || options_.all_busy;
       const plan::WavefrontTime time = plan::predict_wavefront(of_rank, *costs, sent.pieces);
       choice.predicted_s = takes_over && options_.all_busy ? time.step_s : time.busy_s;
     }

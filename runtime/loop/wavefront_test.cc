@@ -204,7 +204,7 @@ TEST(PlannedWavefront, HidesTheLatencyWhereThatPays) {
   request.lines = 64;
   request.line_bytes = kDoubles / 64 * sizeof(double);
   request.stages = kStages;
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   const plan::StripCosts costs = exact_costs(kFabric);
   for (const double compute_s : {10e-6, 30e-6, 100e-6}) {
     request.compute_s = compute_s;
@@ -237,8 +237,8 @@ TEST(PlannedWavefront, CountsWhatServingPiecesTakes) {
   request.lines = 64;
   request.line_bytes = kDoubles / 64 * sizeof(double);
   request.stages = kStages;
-  request.flag_with_data = true;
-  request.served_between_pieces = true;
+  request.surroundings.flag_with_data = true;
+  request.surroundings.target_polls_only = true;
   request.compute_s = 100e-6;
   for (const uint32_t pieces : {1U, 4U, 8U, 16U}) {
     const double forced_s =
@@ -294,7 +294,7 @@ TEST(TracedWavefront, ShowsPiecesWhyAndTheTimesOfAStage) {
     request.lines = 64;
     request.line_bytes = kDoubles / 64 * sizeof(double);
     request.stages = kStages;
-    request.flag_with_data = true;
+    request.surroundings.flag_with_data = true;
     request.compute_s = compute_s;
     const plan::StripCosts costs = exact_costs(kFabric);
     const uint32_t pieces = plan::plan_wavefront(request, &costs).pieces;
@@ -333,7 +333,7 @@ TEST(TracedWavefront, ShowsTheCommandThatExplains) {
   request.line_bytes = 320;
   request.stages = 80;
   request.compute_s = *parse_seconds(rest.substr(0, rest.find(' ')));
-  request.flag_with_data = true;
+  request.surroundings.flag_with_data = true;
   EXPECT_NEAR(request.compute_s, 30e-6, 1e-6);
   const plan::StripCosts costs = exact_costs(kFabric);
   EXPECT_EQ(plan::plan_wavefront(request, &costs).pieces, pieces);
@@ -348,7 +348,7 @@ TEST(TracedWavefront, ShowsTheCommandThatExplains) {
   go_round(file.path(), 30e-6, {.stages = kStages, .self_check = false}, "sites",
            "emulated:" + profile.path() + ",compute=none,jitter=off");
   EXPECT_NE(
-      ::testing::internal::GetCapturedStderr().find(" --flag-with-data --served-between-pieces\n"),
+      ::testing::internal::GetCapturedStderr().find(" --target-polls-only --flag-with-data\n"),
       std::string::npos);
 }
 

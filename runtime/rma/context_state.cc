@@ -194,7 +194,9 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to
   collective_planner = model != nullptr && model->collective
                            ? plan::CollectivePlanner(*model->collective)
                            : plan::CollectivePlanner();
-  vis_plans = std::make_unique<rma::VisPlans>(model.get());
+  vis_plans.reset();
+  compiled = model != nullptr ? plan::CompiledModel(*model) : plan::CompiledModel();
+  vis_plans = std::make_unique<rma::VisPlans>(compiled);
   if (options.trace == "sites") {  // by this model from here on
     trace = std::make_unique<Trace>();
     call_trace = {};

@@ -16,6 +16,7 @@
 #include "optimizer/model/paths.h"
 #include "optimizer/model/tuned_model.h"
 #include "optimizer/plan/collective.h"
+#include "optimizer/plan/compiled_model.h"
 #include "runtime/am/active_messages.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/operation_record.h"
@@ -101,7 +102,7 @@ struct ContextState {
 
   /// The path to another rank, as models have it.
   model::Path path_to(rank_t target) const {
-    switch (fabric->way_to(target)) {
+    switch (fabric->way(target)) {
       case fabric::SameNode::mapped:
         return model::Path::mapped;
       case fabric::SameNode::cma:
@@ -371,7 +372,8 @@ struct ContextState {
 
   /// The tuned model of options.model_path, which fits this machine; null without one.
   std::shared_ptr<const model::TunedModel> model;
-  rma::Tuning tuning;  ///< choices for single operations
+  plan::CompiledModel compiled;  ///< of the model; knows no path without one
+  rma::Tuning tuning;            ///< choices for single operations
   /// Facts about this machine and fabric (runtime/machine/fingerprint.h).
   std::map<std::string, std::string> fingerprint;
   std::unique_ptr<MechanismState> loop;      ///< of the loop engine

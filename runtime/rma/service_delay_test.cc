@@ -165,7 +165,7 @@ TEST_P(ServiceDelay, DecidesHowTransfersOfManyRegionsTravel) {
     model::TunedModel model = model::example_model();
     model.pack = model::example_pack();
     detail::ContextState& state = context.state();
-    state.vis_plans = std::make_unique<rma::VisPlans>(&model);
+    state.compiled = plan::CompiledModel(model);
     Asking asking(context);
     constexpr size_t kRows = 256;
     const auto there = context.on_rank(*context.new_symmetric_array<double>(4 * kRows), 1);

@@ -294,8 +294,7 @@ TEST(TracedRun, SaysHowManyRegionsWereMoved) {
   EXPECT_EQ(measured_of("put + flag, 32 x 64 B"), "-") << said;
   EXPECT_NE(said.find("trace_test.cc:"), std::string::npos) << said;
   EXPECT_NE(said.find("stripline explain call " + file.path() +
-                      " --path inter-node --direction get "
-                      "--regions 16 --region-bytes 64 --extent 7744 "),
+                      " --path inter-node --regions 16 --region-bytes 64 --extent 7744 "),
             std::string::npos)
       << said;
 }

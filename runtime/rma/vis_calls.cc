@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/decide/surroundings.h"
 #include "runtime/fabric/atomic_apply.h"
 #include "runtime/vis/copy_rows.h"
 
@@ -171,12 +172,15 @@ plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection directi
   request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
   request.compute = static_cast<plan::ComputeClass>(options.compute);
   request.signalled = signalled;
-  request.flag_with_data = signalled && state.fabric->info().flag_with_data;
   request.message_header_bytes =
       static_cast<uint32_t>(sizeof(vis::wire::Head) + (signalled ? sizeof(vis::wire::Signal) : 0));
+  request.surroundings = decide::surroundings_of(state.fabric->info(), plan::VisRequest::kFacts,
+                                                 {.path = state.path_to(target),
+                                                  .gets = direction == VisDirection::get,
+                                                  .puts = direction == VisDirection::put,
+                                                  .signals = signalled});
   // Plans of puts with a signal do not depend on it.
-  if (!signalled) request.service_delay_s = state.service_delays.expected_s(target);
-  request.needs_target = state.fabric->needs_target(target, direction == VisDirection::put);
+  if (!signalled) request.surroundings.service_delay_s = state.service_delays.expected_s(target);
   return request;
 }
 

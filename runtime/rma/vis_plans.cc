@@ -13,23 +13,14 @@ uint64_t hash_of(const plan::VisRequest& request) {
   mix(request.local_regions ^ std::rotl(static_cast<uint64_t>(request.compute), 40) ^
       std::rotl(static_cast<uint64_t>(request.direction), 48) ^
       std::rotl(uint64_t{request.message_header_bytes}, 52));
-  mix(std::bit_cast<uint64_t>(request.service_delay_s));
+  mix(std::bit_cast<uint64_t>(request.surroundings.service_delay_s));
   return hash >> 32;
 }
 
 }  // namespace
 
-VisPlans::VisPlans(const model::TunedModel* model)
-    : entries_(std::make_unique<std::array<Entry, kPlaces>>()) {
-  if (model == nullptr) return;
-  for (size_t i = 0; i < model::kPaths; ++i) {
-    const auto* entry = model::find_path(*model, static_cast<model::Path>(i));
-    if (entry == nullptr) return;
-    const auto measured = model->vis.find(entry->first);
-    costs_.at(i).emplace(entry->second, model->pack,
-                         measured != model->vis.end() ? &measured->second : nullptr);
-  }
-}
+VisPlans::VisPlans(const plan::CompiledModel& compiled)
+    : compiled_(compiled), entries_(std::make_unique<std::array<Entry, kPlaces>>()) {}
 
 const VisPlans::Plans& VisPlans::plans(const plan::VisRequest& request, model::Path path) {
   Entry& entry = (*entries_)[(hash_of(request) + static_cast<uint64_t>(path)) % kPlaces];

@@ -4,12 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "optimizer/model/paths.h"
-#include "optimizer/model/tuned_model.h"
+#include "optimizer/plan/compiled_model.h"
 #include "optimizer/plan/vis.h"
-#include "optimizer/plan/vis_costs.h"
 
 namespace stripline::rma {
 
@@ -17,8 +15,8 @@ namespace stripline::rma {
 /// shapes.
 class VisPlans {
  public:
-  /// `model` may be null, and need not stay.
-  explicit VisPlans(const model::TunedModel* model);
+  /// `compiled` must outlive this object.
+  explicit VisPlans(const plan::CompiledModel& compiled);
 
   /// By the model, and as without one.
   struct Plans {
@@ -35,10 +33,7 @@ class VisPlans {
   }
 
   /// Null without a model.
-  const plan::VisCosts* costs(model::Path path) const {
-    const auto& costs = costs_[static_cast<size_t>(path)];
-    return costs ? &*costs : nullptr;
-  }
+  const plan::VisCosts* costs(model::Path path) const { return compiled_.vis(path); }
 
  private:
   static constexpr size_t kPlaces = 64;  // a power of two
@@ -49,7 +44,7 @@ class VisPlans {
     Plans plans;
   };
 
-  std::array<std::optional<plan::VisCosts>, model::kPaths> costs_;
+  const plan::CompiledModel& compiled_;
   std::unique_ptr<std::array<Entry, kPlaces>> entries_;
 };
 

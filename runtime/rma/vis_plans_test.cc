@@ -30,7 +30,8 @@ TEST(VisPlans, EachPathHasItsOwn) {
     segment.o_per_byte_s = segment.G_s_per_byte = model::example_parameter(1e-12);
     segment.g_s.reset();
   }
-  VisPlans plans(&model);
+  const plan::CompiledModel compiled(model);
+  VisPlans plans(compiled);
   const plan::VisRequest request = many_small_regions();
   for (int again = 0; again < 2; ++again) {
     EXPECT_EQ(plans.best(request, Path::network).method, plan::VisMethod::packed);
@@ -38,7 +39,8 @@ TEST(VisPlans, EachPathHasItsOwn) {
   }
   // What was not measured is planned as the network.
   EXPECT_EQ(plans.best(request, Path::mapped).method, plan::VisMethod::packed);
-  EXPECT_EQ(VisPlans(nullptr).costs(Path::network), nullptr);
+  const plan::CompiledModel none;
+  EXPECT_EQ(VisPlans(none).costs(Path::network), nullptr);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/quantity.h"
+#include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
 #include "suites/grids.h"
@@ -81,8 +82,9 @@ double strided_decisions_s(Context& context, uint64_t transfers) {
   request.iov_limit = state.fabric->info().iov_limit;
   request.message_bytes = state.messages.max_payload_bytes();
   request.medium_bytes = state.vis.max_chunk_bytes();
-  request.needs_target = state.fabric->needs_target(target, true);
   const model::Path path = state.path_to(target);
+  request.surroundings = decide::surroundings_of(state.fabric->info(), plan::VisRequest::kFacts,
+                                                 {.path = path, .puts = true, .signals = false});
   const double known_s = seconds_of([&] { return state.vis_plans->best(request, path); });
   const double planned_s =
       seconds_of([&] { return plan::plan_vis(request, state.vis_plans->costs(path)); });

@@ -4,6 +4,7 @@
 
 #include "base/quantity.h"
 #include "optimizer/plan/explain.h"
+#include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
 
@@ -32,17 +33,14 @@ plan::StripRequest request_of(Context& context, const EngineLoop& loop) {
   request.total_bytes = loop.transfer.block_bytes * loop.transfer.blocks;
   request.blocks = static_cast<uint32_t>(loop.transfer.blocks);
   request.peers = request.blocks;  // one from each rank
-  const fabric::Info& network = context.state().fabric->info();
   const detail::NetworkLoads& loads = detail::LoopState::of(context.state()).loads;
-  if (!loop.options.alone) {
-    request.nic_ranks = network.nic_ranks;
-    request.served_between_strips =
-        context.state().path_to(1) == model::Path::network && network.gets_need_target;
-  }
+  request.surroundings = decide::surroundings_of(
+      context.state().fabric->info(), plan::StripRequest::kFacts,
+      {.path = context.state().path_to(1), .gets = true, .alone = loop.options.alone});
   if (!loads.empty() && !loop.options.alone) {
-    request.load = loads.begin();
+    request.surroundings.load = loads.begin();
     for (rank_t i = 1; i <= request.blocks; ++i) {
-      loads.add(request.load, (context.rank_me() + i) % context.rank_n());
+      loads.add(request.surroundings.load, (context.rank_me() + i) % context.rank_n());
     }
   }
   request.element_bytes = loop.element_bytes;

@@ -99,9 +99,9 @@ plan::StripRequest draw_strip(Draw& draw) {
   }
   if (draw.one_in(3)) r.max_buffer_bytes = granule + r.halo_bytes + draw.below(2 * r.total_bytes);
   r.placed = draw.one_in(8);
-  r.nic_ranks = draw_nic_ranks(draw);
-  r.served_between_strips = draw.one_in(3);
-  r.load = draw_load(draw);
+  r.surroundings.nic_ranks = draw_nic_ranks(draw);
+  r.surroundings.target_polls_only = draw.one_in(3);
+  r.surroundings.load = draw_load(draw);
   r.loop = draw_loop(draw);
   r.sweeps = draw.one_in(4) ? static_cast<uint32_t>(draw.between(2, 5)) : 1;
   if (draw.one_in(3)) r.local_bytes = draw.size(24);
@@ -180,10 +180,10 @@ void draw_nest(Draw& draw, const Network& network, DrawnNest& drawn) {
                                  : plan::link_by(model::Path::network);
     if (r.nest.reference[i].in_pieces() && draw.one_in(2)) r.in_reach_part[i] = 0.25;
   }
-  r.nic_ranks = draw_nic_ranks(draw);
-  r.served_between_steps = draw.one_in(3);
-  r.alone = draw.one_in(6);
-  r.load = draw_load(draw);
+  r.surroundings.nic_ranks = draw_nic_ranks(draw);
+  r.surroundings.target_polls_only = draw.one_in(3);
+  r.surroundings.alone = draw.one_in(6);
+  r.surroundings.load = draw_load(draw);
   if (draw.one_in(3)) r.max_buffer_bytes = draw.size(26);
   r.loop = draw_loop(draw);
   if (draw.one_in(3)) r.local_bytes = draw.size(24);
@@ -245,11 +245,11 @@ plan::VisRequest draw_vis(Draw& draw) {
     r.region_header_bytes = plan::kListRegionHeaderBytes;
   }
   if (draw.one_in(3)) r.peers = static_cast<uint32_t>(draw.between(2, 40));
-  if (draw.one_in(3)) r.service_delay_s = draw.scaled(1e-6, 8);
-  r.needs_target = draw.one_in(3);
+  if (draw.one_in(3)) r.surroundings.service_delay_s = draw.scaled(1e-6, 8);
+  r.surroundings.target_polls_only = draw.one_in(3);
   if (r.direction == plan::Direction::put && draw.one_in(3)) {
     r.signalled = true;
-    r.flag_with_data = draw.one_in(2);
+    r.surroundings.flag_with_data = draw.one_in(2);
   }
   return r;
 }
@@ -272,9 +272,9 @@ plan::WavefrontRequest draw_wavefront(Draw& draw) {
   r.compute_s = draw.one_in(10) ? 0 : draw.scaled(1e-6, 14);
   r.stages = static_cast<uint32_t>(draw.between(1, 64));
   r.all_busy = draw.one_in(2);
-  r.nic_ranks = draw_nic_ranks(draw);
-  r.flag_with_data = draw.one_in(2);
-  r.served_between_pieces = draw.one_in(3);
+  r.surroundings.nic_ranks = draw_nic_ranks(draw);
+  r.surroundings.flag_with_data = draw.one_in(2);
+  r.surroundings.target_polls_only = draw.one_in(3);
   return r;
 }
 

@@ -54,7 +54,7 @@ class OfiRank final : public Fabric, public Shortcuts {
   std::span<std::byte> reachable_segment(Rank target) override {
     return target == rank_ ? segment() : same_node_.mapped(target);
   }
-  SameNode way(Rank target) override {
+  SameNode way(Rank target) const override {
     return target == rank_ ? SameNode::mapped : same_node_.way(target);
   }
   NetworkPlace place(Rank rank) const override;
@@ -82,7 +82,6 @@ class OfiRank final : public Fabric, public Shortcuts {
   bool wait(const std::function<bool()>& condition, double deadline_s) override;
   void wait_for(const Counter& counter) override;
   void compute_for(double seconds) override;
-  SameNode way_to(Rank target) const override { return same_node_.way(target); }
   Traffic traffic() const override { return traffic_; }
   Shortcuts* shortcuts() override { return this; }
 

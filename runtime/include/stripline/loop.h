@@ -35,6 +35,7 @@
 
 #include "optimizer/access/saturate.h"
 #include "optimizer/cost/compute_costs.h"
+#include "optimizer/model/paths.h"
 #include "optimizer/plan/strip.h"
 
 namespace stripline {
@@ -183,6 +184,7 @@ class LoopRun {
   uint64_t halo_bytes_ = 0;
   plan::StripRequest request_;
   plan::StripPlan plan_;
+  model::Path path_ = model::Path::network;  // to the blocks
   const plan::StripCosts* costs_ = nullptr;  // of the path to the blocks
   uint64_t site_ = 0;
   bool placed_ = false;           // by the program: no buffer

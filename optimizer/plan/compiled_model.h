@@ -1,0 +1,55 @@
+// What the planners need of a tuned model, compiled once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "optimizer/model/paths.h"
+#include "optimizer/model/tuned_model.h"
+#include "optimizer/plan/strip_costs.h"
+#include "optimizer/plan/vis_costs.h"
+
+namespace stripline::plan {
+
+/// One path of a model, by its name there.
+struct CompiledPath {
+  std::string name;
+  StripCosts strip;
+  VisCosts vis;
+
+  /// `entry` is one of the model's TunedModel::network. Of the other sections those that hold on
+  /// this path count.
+  CompiledPath(const model::TunedModel& model,
+               const decltype(model::TunedModel::network)::value_type& entry);
+};
+
+/// Immutable; what it points to stays where it is when it is moved. Safe to share between threads.
+class CompiledModel {
+ public:
+  /// Of no model: every path is null.
+  CompiledModel() = default;
+  explicit CompiledModel(const model::TunedModel& model);
+
+  /// The entry to plan a path by (model::find_path); null without a model, or if it has no path.
+  const CompiledPath* path(model::Path path) const {
+    const size_t entry = entry_of_[static_cast<size_t>(path)];
+    return entry < paths_.size() ? &paths_[entry] : nullptr;
+  }
+  const StripCosts* strip(model::Path path) const {
+    const CompiledPath* const known = this->path(path);
+    return known == nullptr ? nullptr : &known->strip;
+  }
+  const VisCosts* vis(model::Path path) const {
+    const CompiledPath* const known = this->path(path);
+    return known == nullptr ? nullptr : &known->vis;
+  }
+
+ private:
+  std::vector<CompiledPath> paths_;  // those that path() may give
+  std::array<size_t, model::kPaths> entry_of_{};
+};
+
+}  // namespace stripline::plan
