@@ -1,5 +1,6 @@
 #include "base/json_channel.h"
 
+#include <csignal>
 #include <string>
 #include <thread>
 #include <unistd.h>
@@ -84,6 +85,30 @@ TEST(JsonChannel, AClosedOneIsAnErrorAfterTheOthersHaveTheirs) {
   JsonChannel* const all[] = {&gone.a, &here.a};
   EXPECT_EQ(JsonChannel::post_to_all(all, {{"n", 1}}).error().code(), ErrorCode::unavailable);
   EXPECT_EQ((**here.b.read(1))["n"], 1);
+}
+
+TEST(JsonChannel, PipesDoAsWell) {
+  ::signal(SIGPIPE, SIG_IGN);
+  int there[2];
+  int back[2];
+  ASSERT_EQ(::pipe(there), 0);
+  ASSERT_EQ(::pipe(back), 0);
+  JsonChannel a{UniqueFd(back[0]), UniqueFd(there[1])};
+  const std::string big(1'000'000, 'x');
+  {
+    JsonChannel b{UniqueFd(there[0]), UniqueFd(back[1])};
+    EXPECT_FALSE(b.read(0)->has_value());
+    ASSERT_TRUE(a.post({{"s", big}}).ok());
+    EXPECT_TRUE(a.unwritten());
+    std::thread writer([&] { EXPECT_TRUE(a.write({{"n", 2}}).ok()); });
+    EXPECT_EQ((**b.read(20))["s"].get<std::string>().size(), big.size());
+    EXPECT_EQ((**b.read(20))["n"], 2);
+    writer.join();
+    ASSERT_TRUE(b.write({{"n", 3}}).ok());
+  }
+  EXPECT_EQ((**a.read(1))["n"], 3);
+  EXPECT_EQ(a.read(1).error().code(), ErrorCode::unavailable);
+  EXPECT_EQ(a.write({{"n", 4}}).error().code(), ErrorCode::unavailable);
 }
 
 TEST(JsonChannel, EndOfStreamAndGarbageAreErrors) {

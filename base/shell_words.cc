@@ -1,6 +1,7 @@
 #include "base/shell_words.h"
 
 #include <optional>
+#include <utility>
 
 namespace stripline {
 namespace {
@@ -25,8 +26,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
-      if (word) words.push_back(*std::move(word));
-      word.reset();
+      if (auto whole = std::exchange(word, std::nullopt)) words.push_back(*std::move(whole));
     } else if (c == quote) {
       quote = 0;
     } else if (quote == 0 && (c == '\'' || c == '"')) {

@@ -43,6 +43,21 @@ TEST(JobWatch, AStoppedProcessEndsTheJobAfterThePeerTimeout) {
             "-CONT 105' lets it go on, and a longer STRIPLINE_PEER_TIMEOUT waits for that");
 }
 
+TEST(JobWatch, AProcessOfAnotherHostIsNamedWithIt) {
+  JobWatch watch(0, 2, kSettings);
+  std::vector<RankSight> ranks = {joined('R', 2), joined('T', 5, "fence")};
+  ranks[1].host = "node7";
+  EXPECT_FALSE(watch.look(0, ranks));
+  for (double now = 0.5; now < 10; now += 0.5) EXPECT_FALSE(watch.look(now, ranks));
+  EXPECT_EQ(
+      watch.look(10, ranks),
+      "rank 1 has been stopped for 10 s (state T, process 105 on node7) while others were not; "
+      "'kill -CONT 105' there lets it go on, and a longer STRIPLINE_PEER_TIMEOUT waits for "
+      "that");
+  EXPECT_NE(watch.where(ranks).find("rank 1: stopped (state T, process 105 on node7), waiting"),
+            std::string::npos);
+}
+
 TEST(JobWatch, AStoppedProcessEndsTheJobAlsoWhenTheOthersHaveEnded) {
   JobWatch watch(0, 2, kSettings);
   EXPECT_EQ(end_of(watch, {RankSight{.stage = RankSight::Stage::ended}, joined('T', 5)}, 0, 50),

@@ -40,6 +40,19 @@ TEST(Preflight, RanksThatNeedMoreOpenFilesThanAllowedAreRefused) {
   }
 }
 
+// A rank has a connection to each peer, wherever that runs.
+TEST(Preflight, RanksOfOtherHostsCountAsPeers) {
+  HostRoom room = roomy();
+  room.descriptors = 256;
+  JobPlan plan{.ranks = 2, .job_ranks = 112, .segment_bytes = kMiB};
+  EXPECT_FALSE(check_host(plan, room).refusal.has_value());
+  plan.job_ranks = 128;
+  const auto refused = check_host(plan, room).refusal;
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_NE(refused->message().find("128 ranks need 288 open files"), std::string::npos)
+      << refused->message();
+}
+
 TEST(Preflight, EmulatedSegmentsMustFitIntoSharedMemory) {
   HostRoom room = roomy();
   room.shm_free_bytes = 64 * kMiB;  // a container's default
