@@ -78,9 +78,9 @@ void report_reach(Context& context, bool together) {
   facts.loop_bytes = memory.loop_bytes;
   const fabric::Info& info = state.fabric->info();
   const auto version = info.attributes.find("libfabric.version");
-  copy_text(version == info.attributes.end() ? info.provider
-                                             : info.provider + ", libfabric " + version->second,
-            facts.provider);
+  std::string provider = info.provider;
+  if (version != info.attributes.end()) provider += ", libfabric " + version->second;
+  copy_text(provider, facts.provider);
   copy_text(state.fabric->info().same_node, facts.same_node);
   if (!together) {
     std::fputs(machine::reach_line(state.rank, reach_of(facts, ways)).c_str(), stderr);
