@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sstream>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -72,7 +73,13 @@ Result<std::vector<Staged>> stage(const SubprocessOptions& options, int above_ta
     [[maybe_unused]] const ssize_t written = ::write(error_fd, &error, sizeof error);
     ::_exit(127);
   };
-  if (options.new_process_group) ::setpgid(0, 0);
+  if (options.new_process_group) {
+    ::setpgid(0, 0);
+    // In the background of a terminal, reading it, and writing to it after `stty tostop`, would
+    // stop the child for ever. Ignored, the first fails and the second works.
+    ::signal(SIGTTIN, SIG_IGN);
+    ::signal(SIGTTOU, SIG_IGN);
+  }
   if (options.die_with_parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);  // the parent died before prctl took effect
@@ -265,9 +272,14 @@ std::filesystem::path find_in_path(const std::string& name) {
 }
 
 std::string executable_folder() {
-  std::error_code ec;
-  const auto path = std::filesystem::read_symlink("/proc/self/exe", ec);
-  return ec ? std::string(".") : path.parent_path().string();
+  std::error_code error;
+  auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) {  // without /proc; what the kernel was given may be relative
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    const auto* given = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    path = std::filesystem::absolute(given != nullptr ? given : ".", error);
+  }
+  return path.parent_path().string();
 }
 
 }  // namespace stripline

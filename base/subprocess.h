@@ -38,9 +38,11 @@ struct SubprocessOptions {
   std::map<std::string, std::string> environment;  ///< Added to, or replacing, the parent's.
   /// Descriptors of the parent that the child sees under the given number (>= 3).
   std::vector<std::pair<int, int>> inherit;  ///< {parent fd, child fd}
-  bool new_process_group = true;             ///< So that terminate() reaches grandchildren, too.
-  bool die_with_parent = true;               ///< The kernel kills the child if this process dies.
-  std::optional<int> stdin_fd;               ///< Redirect; default: inherit.
+  /// So that terminate() reaches grandchildren, too. A terminal does not stop such a child: its
+  /// reads of it fail.
+  bool new_process_group = true;
+  bool die_with_parent = true;  ///< The kernel kills the child if this process dies.
+  std::optional<int> stdin_fd;  ///< Redirect; default: inherit.
   std::optional<int> stdout_fd;
   std::optional<int> stderr_fd;
 };

@@ -90,6 +90,29 @@ TEST(Subprocess, InheritsDescriptorsAndEnvironment) {
   EXPECT_TRUE(child->wait(10).ok());
 }
 
+// A child in the background of a terminal that reads it, or writes to it after `stty tostop`.
+TEST(Subprocess, ATerminalDoesNotStopAGroupOfItsOwn) {
+  constexpr uint64_t kBoth = uint64_t{1} << (SIGTTIN - 1) | uint64_t{1} << (SIGTTOU - 1);
+  for (const bool own_group : {true, false}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::pipe(ends.data()), 0);
+    const UniqueFd reading(ends[0]);
+    UniqueFd writing(ends[1]);
+    SubprocessOptions options;
+    options.argv = {"sed", "-n", "s/^SigIgn:[^0-9a-f]*//p", "/proc/self/status"};
+    options.stdout_fd = writing.get();
+    options.new_process_group = own_group;
+    auto child = Subprocess::spawn(options);
+    ASSERT_TRUE(child.ok());
+    writing.reset();
+    std::array<char, 64> text{};
+    ASSERT_GT(::read(reading.get(), text.data(), text.size() - 1), 0);
+    const uint64_t ignored = std::stoull(text.data(), nullptr, 16);
+    EXPECT_EQ((ignored & kBoth) == kBoth, own_group) << text.data();
+    ASSERT_TRUE(child->wait(10).ok());
+  }
+}
+
 TEST(Subprocess, DestructionKillsTheGroup) {
   pid_t pid = 0;
   {

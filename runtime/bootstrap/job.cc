@@ -3,15 +3,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <poll.h>
 #include <signal.h>
 #include <string>
 #include <string_view>
+#include <sys/epoll.h>
 #include <vector>
 
+#include "base/cancel_signals.h"
 #include "base/quantity.h"
+#include "base/subprocess.h"
 
 namespace stripline::bootstrap {
 namespace {
@@ -26,6 +30,18 @@ bool is_readable(int descriptor) {
   if (descriptor < 0) return false;
   pollfd readable{descriptor, POLLIN, 0};
   return ::poll(&readable, 1, 0) > 0;
+}
+
+/// A descriptor that is readable when one of these is; -1 is none.
+UniqueFd wakes_on(std::initializer_list<int> descriptors) {
+  UniqueFd all(::epoll_create1(EPOLL_CLOEXEC));
+  for (const int descriptor : descriptors) {
+    if (descriptor < 0) continue;
+    epoll_event readable{};
+    readable.events = EPOLLIN;
+    ::epoll_ctl(all.get(), EPOLL_CTL_ADD, descriptor, &readable);
+  }
+  return all;
 }
 
 constexpr const char* kCancelled = "cancelled";
@@ -60,7 +76,8 @@ class Job {
         start_(start),
         launched_s_(elapsed()),
         records_(ranks_->ranks()),
-        watch_(ranks_->first_rank(), ranks_->ranks(), options.watch) {}
+        watch_(ranks_->first_rank(), ranks_->ranks(), options.watch),
+        wake_(wakes_on({options.cancel_fd, options.suspend_fd})) {}
 
   JobOutcome run() {
     std::optional<JobOutcome> cause;
@@ -79,10 +96,11 @@ class Job {
         cause = JobOutcome{kExitCancelled, kCancelled};
         break;
       }
+      if (is_readable(options_.suspend_fd)) suspend();
       if (now >= next_look_s_) cause = look(now);
       if (cause) break;
       const double wait_s = std::min(limit, next_look_s_) - elapsed();
-      const auto event = ranks_->next(std::max(wait_s, 0.0), options_.cancel_fd);
+      const auto event = ranks_->next(std::max(wait_s, 0.0), wake_.get());
       if (!event) continue;
       if (handle(*event)) cause = settle();
     }
@@ -100,6 +118,12 @@ class Job {
 
  private:
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  void suspend() {
+    ranks_->signal(SIGSTOP);
+    suspend_process(options_.suspend_fd);
+    ranks_->signal(SIGCONT);
+  }
 
   /// What is seen of the ranks now; what they are in only if it is asked for.
   std::vector<RankSight> sights(bool with_operations) {
@@ -175,7 +199,10 @@ class Job {
 
   bool join(RankRecord& record, const RankEvent& event) {
     if (record.joined) {
-      record.closed = Error(ErrorCode::data_loss, "it joined twice");
+      record.closed = Error(
+          ErrorCode::failed_precondition,
+          "a second program has joined in its place; a rank is one program, so start the next one "
+          "by another 'stripline run'");
       return false;
     }
     record.joined = true;
@@ -275,6 +302,9 @@ class Job {
       return {record.exit->exit_code != kExitOk ? record.exit->exit_code : kExitRankDied,
               what + " before it left the job; destroy the Context on every rank before main ends"};
     }
+    if (record.closed && record.closed->code() == ErrorCode::failed_precondition) {
+      return {kExitRankDied, name(index) + ": " + record.closed->message()};
+    }
     return {kExitRankDied,
             name(index) + " broke its control channel: " +
                 (record.closed ? record.closed->message() : std::string("reason unknown"))};
@@ -348,6 +378,7 @@ class Job {
   double launched_s_;  ///< from then until the ranks had been started
   std::vector<RankRecord> records_;
   JobWatch watch_;
+  UniqueFd wake_;  // readable when the job is to be cancelled or suspended
   double next_look_s_ = 0;
   size_t joined_ = 0;
   bool all_told_ = false;               // that they have

@@ -24,6 +24,9 @@ struct JobOptions {
   /// Descriptor (a signalfd, an eventfd) that becomes readable when the job is to be cancelled: the
   /// ranks get SIGTERM and end with kExitCancelled. -1: none.
   int cancel_fd = -1;
+  /// Descriptor that becomes readable when the job is to be suspended (catch_suspend_signal()): the
+  /// ranks are stopped, then this process, and they go on with it. -1: none.
+  int suspend_fd = -1;
   /// How long ranks may take to end after SIGTERM, before SIGKILL.
   double grace_s = 0.3;
   WatchSettings watch;

@@ -236,6 +236,18 @@ TEST(Job, ClosedOrGarbledChannelEndsTheJob) {
   EXPECT_LT(seconds_since(start), 30);
 }
 
+TEST(Job, ASecondProgramInTheSameSlotIsNamed) {
+  JobOptions job;
+  const std::string join =
+      R"(say "{\"type\":\"join\",\"rank\":0,\"address\":\"00\",\"host\":\"here\",\"pid\":$$}")";
+  job.launch = scripted(1, join + "; sleep 100");
+  const JobOutcome outcome = run_job(job);
+  EXPECT_EQ(outcome.exit_code, kExitRankDied);
+  EXPECT_NE(outcome.message.find("rank 0 on here: a second program has joined in its place"),
+            std::string::npos)
+      << outcome.message;
+}
+
 // The deepest cause is named: a rank that was killed, not its peer that noticed first.
 TEST(Job, KilledRankExplainsItsPeersFailure) {
   JobOptions job;

@@ -326,6 +326,9 @@ int main(int argc, char** argv) {
 
   const UniqueFd signals = catch_cancel_signals();
   job.cancel_fd = signals.get();
+  // Hosts that are not heard of for long count as lost.
+  const UniqueFd suspend = hosts.given() ? UniqueFd() : catch_suspend_signal();
+  job.suspend_fd = suspend.get();
   const bootstrap::JobOutcome outcome = bootstrap::run_job(job);
   labels.reset();  // what ranks have said comes before what is said of them
   if (!outcome.message.empty()) {

@@ -1,6 +1,8 @@
 // stripline-run from the outside, with a real program on real fabrics.
+#include <algorithm>
 #include <filesystem>
 #include <signal.h>
+#include <sstream>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/exit_codes.h"
+#include "base/process_state.h"
 #include "base/testing/processes.h"
 #include "optimizer/model/model_fixture.h"
 #include "optimizer/model/model_json.h"
@@ -39,6 +42,7 @@ class Job {
   explicit Job(std::vector<std::string> argv) : program_(folder_, "job", std::move(argv)) {}
 
   pid_t pid() { return program_.process().pid(); }
+  std::string out() const { return program_.out(); }
 
   /// Waits until `count` lines with `text` have been printed.
   bool printed(const std::string& text, size_t count, double within_s) const {
@@ -256,6 +260,30 @@ TEST(StriplineRun, SharedMemoryOfAnEarlierProcessIsNotTakenForTheRanksOwn) {
            "-c", ": >/dev/shm/$$:0:0; exec " + program("hello")});
   EXPECT_EQ(job.exit_code, kExitOk) << job.err;
   EXPECT_EQ(lines_with(job.out, "greeted by"), 2U) << job.out;
+}
+
+TEST(StriplineRun, ATerminalSuspendsTheWholeJob) {
+  Job job(launcher({"-n", "2", "--fabric", "tcp", "--segment", "1M", "--", "sh", "-c",
+                    "echo $$; exec sleep 100"}));
+  ASSERT_TRUE(job.printed("", 2, 30));
+  std::vector<pid_t> processes = {job.pid()};
+  std::istringstream numbers(job.out());
+  for (pid_t pid = 0; numbers >> pid;) processes.push_back(pid);
+  ASSERT_EQ(processes.size(), 3U);
+  const auto all_stopped = [&](bool stopped) {
+    return std::ranges::all_of(processes, [&](pid_t pid) {
+      const auto state = process_state(pid);
+      return state && state->stopped() == stopped;
+    });
+  };
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_EQ(::kill(job.pid(), SIGTSTP), 0);
+    EXPECT_TRUE(eventually([&] { return all_stopped(true); }, 30)) << "round " << round;
+    ASSERT_EQ(::kill(job.pid(), SIGCONT), 0);
+    EXPECT_TRUE(eventually([&] { return all_stopped(false); }, 30)) << "round " << round;
+  }
+  ASSERT_EQ(::kill(job.pid(), SIGTERM), 0);
+  EXPECT_EQ(job.finish().exit_code, kExitCancelled);
 }
 
 TEST(StriplineRun, StandardInputIsThatOfRank0) {

@@ -152,6 +152,8 @@ int main(int argc, char** argv) {
   const UniqueFd signals = catch_cancel_signals();
   CommonOptions& common = *run ? run_options.common : table_options.common;
   common.target.cancel_fd = signals.get();
+  const UniqueFd suspend = catch_suspend_signal();
+  common.target.suspend_fd = suspend.get();
   common.target.worker = executable_folder() + "/stripline-worker";
   return finish(*run ? run_command(run_options) : table_command(table_options));
 }

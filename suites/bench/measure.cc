@@ -99,6 +99,7 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
   job.time_limit_s = target.time_limit_s + 10;
   STRIPLINE_ASSIGN_OR_RETURN(job.watch, bootstrap::watch_settings(job.launch.environment));
   job.cancel_fd = target.cancel_fd;
+  job.suspend_fd = target.suspend_fd;
   job.on_ready = [&](bootstrap::StartedRanks& ranks) {
     measuring = true;
     // If a rank is gone, the job ends with that.

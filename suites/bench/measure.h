@@ -25,6 +25,7 @@ struct Target {
   std::string worker;         ///< path of stripline-worker
   std::string segment_bytes;  ///< STRIPLINE_SEGMENT_BYTES; empty: as inherited
   int cancel_fd = -1;         ///< readable when the user wants to stop
+  int suspend_fd = -1;        ///< readable when the user wants to pause (JobOptions::suspend_fd)
 
   /// What was measured, as results name it: "tcp", or "tcp,same_node=mapped".
   std::string path() const {
