@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -138,18 +140,47 @@ const char* variable(const char* name) {
   return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
 }
 
-/// srun starts many tasks without PMIx, too, and each is then a job of its own: mostly a mistake.
+/// A launcher that can start tasks without PMIx, and says to each which of how many it is.
+struct OtherLauncher {
+  const char* name;
+  const char* mark;  // a variable that only it sets
+  const char* task;
+  const char* tasks;
+  const char* way;  // how it starts one job
+};
+
+constexpr const char* kOtherWays =
+    "'stripline run' (--hosts for several hosts), Open MPI's mpirun or 'srun --mpi=pmix'";
+
+/// Flux and PALS speak PMI-1, too: those that are told apart by a mark come first.
+constexpr std::array<OtherLauncher, 6> kOtherLaunchers = {{
+    {"Flux", "FLUX_TASK_RANK", "FLUX_TASK_RANK", "FLUX_JOB_SIZE",
+     "'flux run -o pmi=pmix', where the plug-in is installed, or 'stripline run' (--hosts for "
+     "several hosts)"},
+    {"PALS", "PALS_RANKID", "PALS_RANKID", "PMI_SIZE", "'mpiexec --pmi=pmix'"},
+    {"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", kOtherWays},
+    {"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+     "the mpirun of Open MPI 4 or newer, or 'stripline run' (--hosts for several hosts)"},
+    {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "'srun --mpi=pmix'"},
+    {"a launcher of the MPICH family", "PMI_RANK", "PMI_RANK", "PMI_SIZE", kOtherWays},
+}};
+
+/// Many tasks without PMIx are each a job of their own, which is mostly a mistake: the first says
+/// so.
 void warn_of_lonely_tasks() {
-  const char* tasks = variable("SLURM_STEP_NUM_TASKS");
-  const char* task = variable("SLURM_PROCID");
+  const auto* launcher = std::ranges::find_if(
+      kOtherLaunchers, [](const OtherLauncher& one) { return variable(one.mark) != nullptr; });
+  if (launcher == kOtherLaunchers.end()) return;
+  const char* tasks = variable(launcher->tasks);
+  const char* task = variable(launcher->task);
   if (tasks == nullptr || task == nullptr || std::string_view(tasks) == "1" ||
       std::string_view(task) != "0") {
     return;
   }
   std::fprintf(stderr,
-               "warning: srun has started %s tasks without PMIx, so that each is a job of one "
-               "rank; for one job of all start them with 'srun --mpi=pmix'\n",
-               tasks);
+               "warning: %s has started %s tasks without PMIx, so that each is a job of one rank; "
+               "for one job of all start them with %s\n",
+               launcher->name, tasks, launcher->way);
 }
 
 Result<uint32_t> number(const char* name) {

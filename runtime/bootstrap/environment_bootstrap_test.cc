@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fcntl.h>
 #include <map>
 #include <string>
@@ -125,6 +126,43 @@ TEST(FromEnvironment, WithoutLauncherItIsAJobOfOne) {
   EXPECT_EQ((*job)->control(), nullptr);
   EXPECT_EQ(*(*job)->exchange("x"), std::vector<std::string>{"x"});
   EXPECT_NE((*from_environment())->job_id(), (*job)->job_id());
+}
+
+/// What this process says when it makes a job of its own in such an environment.
+std::string said_alone(const std::map<std::string, std::string>& variables) {
+  const ScopedEnvironment environment(variables);
+  ::testing::internal::CaptureStderr();
+  const auto job = from_environment();
+  EXPECT_TRUE(job.ok() && (*job)->ranks() == 1);
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(FromEnvironment, TheFirstTaskOfALauncherWithoutPmixNamesIt) {
+  struct Case {
+    const char* launcher;
+    const char* rank;
+    const char* size;
+    const char* way;
+  };
+  for (const Case& one :
+       {Case{"Flux", "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "flux run -o pmi=pmix"},
+        Case{"PALS", "PALS_RANKID", "PMI_SIZE", "mpiexec --pmi=pmix"},
+        Case{"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "stripline run"},
+        Case{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "Open MPI 4"},
+        Case{"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "srun --mpi=pmix"},
+        Case{"MPICH", "PMI_RANK", "PMI_SIZE", "stripline run"}}) {
+    const std::string said = said_alone({{one.rank, "0"}, {one.size, "12"}});
+    EXPECT_NE(said.find(one.launcher), std::string::npos) << said;
+    EXPECT_NE(said.find("has started 12 tasks without PMIx"), std::string::npos) << said;
+    EXPECT_NE(said.find(one.way), std::string::npos) << said;
+    EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+    EXPECT_EQ(said_alone({{one.rank, "3"}, {one.size, "12"}}), "") << "one task says it";
+    EXPECT_EQ(said_alone({{one.rank, "0"}, {one.size, "1"}}), "") << "a job of one is right";
+  }
+  // Both speak PMI-1 as well.
+  const std::string flux = said_alone(
+      {{"FLUX_TASK_RANK", "0"}, {"FLUX_JOB_SIZE", "2"}, {"PMI_RANK", "0"}, {"PMI_SIZE", "2"}});
+  EXPECT_NE(flux.find("Flux"), std::string::npos) << flux;
 }
 
 TEST(FromEnvironment, LauncherOfRanksComesBeforePmix) {

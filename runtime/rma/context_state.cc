@@ -107,6 +107,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
                                                     const am::Config& am_config) {
   bootstrap::Bootstrap& job = *bootstrap;
   const auto refuse = [&job](const Error& error) { return ContextState::refuse(job, error); };
+  if (job.rank() == 0) rma::warn_of_unknown_variables();
   if (options.segment_bytes >= (uint64_t{1} << kOffsetBits)) {
     return refuse(Error(ErrorCode::invalid_argument,
                         "a segment of " + std::to_string(options.segment_bytes) +

@@ -5,11 +5,14 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <stripline/context.h>
 
 #include "base/exit_codes.h"
 #include "base/quantity.h"
+#include "base/settings.h"
+#include "base/suggest.h"
 
 namespace stripline {
 namespace {
@@ -38,6 +41,16 @@ Status rma::check_trace(std::string_view trace) {
   if (trace == "off" || trace == "summary" || trace == "sites") return {};
   return Error(ErrorCode::invalid_argument,
                "STRIPLINE_TRACE='" + std::string(trace) + "' is none of 'off', 'summary', 'sites'");
+}
+
+void rma::warn_of_unknown_variables() {
+  std::vector<std::string> names;
+  for (const Variable& known : variables()) names.emplace_back(known.name);
+  for (const Setting& setting : settings()) {
+    if (setting.origin != "unknown") continue;
+    std::fprintf(stderr, "warning: %s is no variable of Stripline%s; it has no effect\n",
+                 setting.name.c_str(), did_you_mean(setting.name, names).c_str());
+  }
 }
 
 Result<Options> Options::from_environment() {

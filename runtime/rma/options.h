@@ -10,4 +10,8 @@ namespace stripline::rma {
 /// Whether Options::trace is one of its words. Errors: invalid_argument.
 Status check_trace(std::string_view trace);
 
+/// Says on standard error which variables begin with STRIPLINE_ and mean nothing, mostly by a
+/// spelling mistake. For one rank of a job.
+void warn_of_unknown_variables();
+
 }  // namespace stripline::rma

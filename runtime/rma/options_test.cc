@@ -1,3 +1,5 @@
+#include "runtime/rma/options.h"
+
 #include <string>
 
 #include <gtest/gtest.h>
@@ -60,6 +62,16 @@ TEST(Options, ValuesThatDoNotParseAreNamed) {
     EXPECT_NE(options.error().message().find(name), std::string::npos);
     EXPECT_NE(options.error().message().find(value), std::string::npos);
   }
+}
+
+TEST(Options, NamesThatMeanNothingAreWarnedOf) {
+  const ScopedEnvironment environment(std::map<std::string, std::string>{
+      {"STRIPLINE_FABRC", "tcp"}, {"STRIPLINE_FABRIC", "tcp"}, {"STRIPLINE_RANK", "0"}});
+  ::testing::internal::CaptureStderr();
+  rma::warn_of_unknown_variables();
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "warning: STRIPLINE_FABRC is no variable of Stripline (did you mean "
+            "'STRIPLINE_FABRIC'?); it has no effect\n");
 }
 
 TEST(Report, PrintsTheRankAndGivesTheExitCode) {

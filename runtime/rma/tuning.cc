@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include "base/quantity.h"
@@ -118,6 +119,7 @@ Result<Tuning> tuning_of(const model::TunedModel* model, const std::string& sett
   Tuning tuning;
   if (model != nullptr && model->rma) follow(*model->rma, tuning);
   std::string_view rest = settings;
+  std::set<std::string_view> given;
   while (!rest.empty()) {
     const std::string_view setting = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(setting.size() + 1, rest.size()));
@@ -127,6 +129,11 @@ Result<Tuning> tuning_of(const model::TunedModel* model, const std::string& sett
     if (known == kSettings.end()) return unusable(setting, "is not known");
     if (name.size() == setting.size() || !known->set(tuning, setting.substr(name.size() + 1))) {
       return unusable(setting, "has no such value");
+    }
+    if (!given.insert(name).second) {
+      return Error(ErrorCode::invalid_argument, "STRIPLINE_TUNING: '" + settings + "' says '" +
+                                                    std::string(name) +
+                                                    "' twice; leave one of them");
     }
   }
   tuning.buffered_put_bytes = std::min(tuning.buffered_put_bytes, tuning.buffered_budget_bytes);

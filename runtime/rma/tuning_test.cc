@@ -44,6 +44,14 @@ TEST(Tuning, CombinesPutsByTheModelUnlessTold) {
   }
 }
 
+TEST(Tuning, RefusesTwoValuesOfOneName) {
+  const auto twice = tuning_of(nullptr, "atomic.way=message,progress.call_s=1,atomic.way=provider");
+  ASSERT_FALSE(twice.ok());
+  EXPECT_EQ(twice.error().code(), ErrorCode::invalid_argument);
+  EXPECT_NE(twice.error().message().find("'atomic.way' twice"), std::string::npos)
+      << twice.error().message();
+}
+
 TEST(Tuning, JudgesProgressThreadsByTheModelUnlessTold) {
   model::TunedModel model = model::example_model();
   EXPECT_EQ(tuning_of(&model, "")->progress.call_s, 40e-9);
