@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <limits>
-#include <sstream>
 #include <sys/resource.h>
+
+#include "base/control_groups.h"
 
 namespace stripline {
 namespace {
@@ -52,41 +52,14 @@ std::optional<uint64_t> room_in(const std::string& folder, const Version& versio
   return *limit > kept ? *limit - kept : 0;
 }
 
-/// Whether "cpu,memory" lists the memory controller.
-bool lists_memory(std::string_view controllers) {
-  std::istringstream list{std::string(controllers)};
-  for (std::string one; std::getline(list, one, ',');) {
-    if (one == "memory") return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::optional<GroupRoom> group_room(std::string_view membership, const std::string& root) {
   std::optional<GroupRoom> least;
-  // From the group up to the root. In a container the root is its own group, and the path that the
-  // host gives it is not there.
-  const auto climb = [&](const std::string& top, std::string path, const Version& version) {
-    while (true) {
-      const auto room = room_in(top + path, version);
-      if (room && (!least || *room < least->free_bytes)) least = GroupRoom{*room, top + path};
-      if (path.empty()) return;
-      path.erase(path.rfind('/'));
-    }
-  };
-  std::istringstream lines{std::string(membership)};
-  // "NUMBER:CONTROLLERS:/PATH", of version 2 without controllers.
-  for (std::string line; std::getline(lines, line);) {
-    const size_t first = line.find(':');
-    const size_t second = line.find(":/", first == std::string::npos ? 0 : first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    std::string path = line.substr(second + 1);
-    if (path == "/") path.clear();
-    if (controllers.empty()) climb(root, path, kSecond);
-    if (lists_memory(controllers)) climb(root + "/memory", path, kFirst);
-  }
+  for_each_group(membership, "memory", root, [&](const std::string& folder, GroupVersion version) {
+    const auto room = room_in(folder, version == GroupVersion::first ? kFirst : kSecond);
+    if (room && (!least || *room < least->free_bytes)) least = GroupRoom{*room, folder};
+  });
   return least;
 }
 
@@ -109,8 +82,7 @@ MemoryLimits MemoryLimits::read() {
     if (key == "MemTotal:") limits.total_bytes = kibibytes << 10;
     if (key == "MemAvailable:") limits.available_bytes = kibibytes << 10;
   }
-  std::ifstream membership("/proc/self/cgroup");
-  limits.group = group_room(std::string(std::istreambuf_iterator<char>(membership), {}));
+  limits.group = group_room(group_membership());
   rlimit lock{};
   if (getrlimit(RLIMIT_MEMLOCK, &lock) == 0 && lock.rlim_cur != RLIM_INFINITY) {
     limits.lockable_bytes = lock.rlim_cur;

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/control_groups.h"
+
 namespace stripline {
 
 /// What a control group leaves.
@@ -31,6 +33,6 @@ struct MemoryLimits {
 /// The least room in the control groups (version 1 or 2) that `membership`, the text of
 /// /proc/PID/cgroup, names below `root`, and in those around them. nullopt: none has a limit.
 std::optional<GroupRoom> group_room(std::string_view membership,
-                                    const std::string& root = "/sys/fs/cgroup");
+                                    const std::string& root = kControlGroupRoot);
 
 }  // namespace stripline

@@ -1,5 +1,6 @@
 // The program as users run it.
 #include <array>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -19,7 +20,8 @@ struct Outcome {
   std::string output;
 };
 
-Outcome doctor(const std::vector<std::string>& arguments) {
+Outcome doctor(const std::vector<std::string>& arguments,
+               const std::map<std::string, std::string>& environment = {}) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) return {};
   const UniqueFd reading(ends[0]);
@@ -27,6 +29,7 @@ Outcome doctor(const std::vector<std::string>& arguments) {
   SubprocessOptions options;
   options.argv = {executable_folder() + "/stripline-doctor"};
   options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+  options.environment = environment;
   options.stdout_fd = writing.get();
   auto process = Subprocess::spawn(options);
   if (!process.ok()) return {};
@@ -59,6 +62,18 @@ TEST(DoctorTest, TriesEveryOperationOnEveryProvider) {
   EXPECT_TRUE(ok.contains("exchange.shm")) << outcome.output;
   EXPECT_TRUE(ok.contains("exchange.sockets")) << outcome.output;  // as every other that is usable
   EXPECT_TRUE(ok.contains("provider.tcp")) << outcome.output;
+}
+
+TEST(DoctorTest, NamesWhatLibfabricsVariablesDo) {
+  const Outcome outcome =
+      doctor({"--fabric", "tcp"}, {{"FI_PROVIDER", "^tcp"}, {"FI_UNIVERSE_SIZE", "99"}});
+  EXPECT_EQ(outcome.exit_code, kExitUnavailable) << outcome.output;
+  for (const char* text :
+       {"in force: FI_PROVIDER=^tcp, FI_UNIVERSE_SIZE=99", "measure without FI_UNIVERSE_SIZE=99",
+        "not offered: excluded by FI_PROVIDER=^tcp",
+        "the fabric 'tcp' is excluded by FI_PROVIDER=^tcp, which leaves"}) {
+    EXPECT_NE(outcome.output.find(text), std::string::npos) << text << "\n" << outcome.output;
+  }
 }
 
 TEST(DoctorTest, OutputThatIsLostIsAnError) {

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sched.h>
 
+#include "base/control_groups.h"
 #include "base/host_memory.h"
 #include "base/memory_limits.h"
 #include "base/quantity.h"
@@ -49,7 +50,19 @@ Finding judge_processors(const HostFacts& facts) {
       facts.topology.cpu_model + ": " + std::to_string(facts.topology.sockets) + " sockets, " +
       std::to_string(facts.topology.cores) + " cores, " + std::to_string(facts.topology.threads) +
       " threads, of which this shell may use " + std::to_string(facts.allowed_processors);
-  if (facts.allowed_processors < 2) {
+  const double quota = facts.topology.processor_quota;
+  const bool limited = quota > 0 && quota < facts.allowed_processors;
+  if (limited) {
+    finding.detail += "; a control group's quota is worth " + quota_text(quota) +
+                      " of them, and more ranks than "
+                      "that count as too many for the processors";
+  }
+  if (limited && quota < 2) {
+    finding.severity = Severity::warning;
+    finding.fix =
+        "the kernel halts two ranks for parts of each period; allow more (cpu.max, "
+        "cpu.cfs_quota_us, --cpus)";
+  } else if (facts.allowed_processors < 2) {
     finding.severity = Severity::warning;
     finding.fix =
         "two ranks share one processor and measure its scheduler; allow more (taskset, cpuset, "
@@ -60,6 +73,14 @@ Finding judge_processors(const HostFacts& facts) {
 
 Finding judge_memory(const HostFacts& facts) {
   Finding finding{.check = "memory"};
+  if (facts.topology.memory_bytes == 0) {
+    finding.severity = Severity::warning;
+    finding.detail =
+        "unknown, because /proc cannot be read; ranks of one host do not know that "
+        "they are";
+    finding.fix = "mount -t proc proc /proc";
+    return finding;
+  }
   finding.detail = bytes_text(facts.available_bytes) + " available of " +
                    bytes_text(facts.topology.memory_bytes) + "; room for " +
                    std::to_string(facts.available_bytes / kSegmentBytes) + " segments of " +
@@ -199,6 +220,19 @@ bool any_registering(const std::vector<fabric::ProviderInfo>& providers) {
   return std::ranges::any_of(providers, [](const fabric::ProviderInfo& provider) {
     return provider.usable && locks_memory(provider.name);
   });
+}
+
+std::vector<Finding> judge_variables(const fabric::LibfabricVariables& variables) {
+  if (variables.empty()) return {};
+  Finding finding{.check = "libfabric.variables",
+                  .severity = Severity::info,
+                  .detail = "in force: " + fabric::to_text(variables)};
+  if (const auto changing = fabric::that_change_speed(variables); !changing.empty()) {
+    finding.severity = Severity::warning;
+    finding.fix =
+        "measure without " + fabric::to_text(changing) + " unless production runs have the same";
+  }
+  return {finding};
 }
 
 std::vector<Finding> judge_providers(const Result<std::vector<fabric::ProviderInfo>>& providers) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/fabric/ofi/ofi_fabric.h"
+#include "runtime/fabric/ofi/ofi_variables.h"
 #include "runtime/machine/topology.h"
 
 namespace stripline::machine {
@@ -49,6 +50,9 @@ std::vector<Finding> judge_host(const HostFacts& facts, bool registering_provide
 
 /// One finding per provider, pure.
 std::vector<Finding> judge_providers(const Result<std::vector<fabric::ProviderInfo>>& providers);
+
+/// The variables of libfabric that are in force, pure; nothing if there are none.
+std::vector<Finding> judge_variables(const fabric::LibfabricVariables& variables);
 
 /// Whether any usable provider registers memory with a device.
 bool any_registering(const std::vector<fabric::ProviderInfo>& providers);

@@ -57,6 +57,41 @@ TEST(FindingsTest, EachLackIsNamedWithItsFix) {
   EXPECT_NE(finding_of(findings, "tcp.receive_buffer").fix.find("1048576"), std::string::npos);
 }
 
+TEST(FindingsTest, QuotasOfControlGroupsAreNamed) {
+  HostFacts facts = healthy_host();
+  facts.topology.processor_quota = 1.5;
+  const Finding less = finding_of(judge_host(facts, true), "processors");
+  EXPECT_EQ(less.severity, Severity::warning);
+  EXPECT_NE(less.detail.find("quota is worth 1.5 of them"), std::string::npos) << less.detail;
+  EXPECT_NE(less.fix.find("cpu.max"), std::string::npos) << less.fix;
+  facts.topology.processor_quota = 4;
+  EXPECT_EQ(finding_of(judge_host(facts, true), "processors").severity, Severity::ok);
+  facts.topology.processor_quota = 100;
+  EXPECT_EQ(finding_of(judge_host(facts, true), "processors").detail.find("quota"),
+            std::string::npos);
+}
+
+TEST(FindingsTest, WithoutProcNothingIsSaidOfMemory) {
+  HostFacts facts = healthy_host();
+  facts.topology.memory_bytes = 0;
+  const Finding memory = finding_of(judge_host(facts, true), "memory");
+  EXPECT_EQ(memory.severity, Severity::warning);
+  EXPECT_NE(memory.detail.find("/proc cannot be read"), std::string::npos) << memory.detail;
+}
+
+TEST(FindingsTest, VariablesOfLibfabricAreShown) {
+  EXPECT_TRUE(judge_variables({}).empty());
+  const auto choice = judge_variables({{"FI_PROVIDER", "tcp"}});
+  ASSERT_EQ(choice.size(), 1U);
+  EXPECT_EQ(choice[0].severity, Severity::info);
+  EXPECT_NE(choice[0].detail.find("FI_PROVIDER=tcp"), std::string::npos);
+  const auto slow = judge_variables({{"FI_LOG_LEVEL", "debug"}, {"FI_PROVIDER", "tcp"}});
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_EQ(slow[0].severity, Severity::warning);
+  EXPECT_NE(slow[0].fix.find("FI_LOG_LEVEL=debug"), std::string::npos);
+  EXPECT_EQ(slow[0].fix.find("FI_PROVIDER"), std::string::npos);
+}
+
 TEST(FindingsTest, AReceiveBufferThatIsNotKnownIsNoFault) {
   HostFacts facts = healthy_host();
   facts.tcp_receive_bytes.reset();

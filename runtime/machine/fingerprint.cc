@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/control_groups.h"
+
 namespace stripline::machine {
 namespace {
 
@@ -24,6 +26,7 @@ std::map<std::string, std::string> machine_facts(const Topology& topology) {
       {"memory_bytes", std::to_string(rounded_memory(topology.memory_bytes))},
       {"kernel", topology.kernel},
   };
+  if (topology.processor_quota > 0) facts["cpu.quota"] = quota_text(topology.processor_quota);
   for (const auto& [name, bytes] : topology.cache_bytes) {
     facts["cache." + name + "_bytes"] = std::to_string(bytes);
   }

@@ -13,6 +13,7 @@ namespace stripline::machine {
 ///   cpu.architecture  "x86_64"
 ///   cpu.model         as the processor calls itself
 ///   cpu.sockets, cpu.cores, cpu.threads, numa.nodes   counts
+///   cpu.quota         processors that a control group's quota is worth ("1.5"), where there is one
 ///   cache.l1d_bytes, cache.l1i_bytes, cache.l2_bytes, cache.l3_bytes   of one cache, where known
 ///   memory_bytes      rounded to whole GiB (half GiB below 4), since firmware and kernels reserve
 ///                     a little that varies between equal nodes

@@ -7,10 +7,12 @@
 #include <set>
 #include <unistd.h>
 
+#include "base/control_groups.h"
 #include "base/host_name.h"
 #include "base/json.h"
 #include "base/quantity.h"
 #include "base/whole_file.h"
+#include "runtime/fabric/ofi/ofi_variables.h"
 
 namespace stripline::machine {
 namespace {
@@ -87,13 +89,17 @@ std::string ranks_table(std::span<const RankDescription> ranks) {
          ranks[0].clock + " clock\n" + aligned(rows);
 }
 
+std::string meaning_of(const std::string& name) {
+  const auto known = std::ranges::find(variables(), name, &Variable::name);
+  if (known != variables().end()) return std::string(known->meaning);
+  return name.starts_with("FI_") ? "a variable of libfabric" : "no variable of Stripline";
+}
+
 std::string settings_table(std::span<const RankDescription> ranks) {
   std::vector<Row> rows = {{"variable", "value", "from", "meaning"}};
   for (const Setting& setting : ranks[0].settings) {
-    const auto known = std::ranges::find(variables(), setting.name, &Variable::name);
-    rows.push_back({setting.name, or_dash(setting.value), setting.origin,
-                    known != variables().end() ? std::string(known->meaning)
-                                               : std::string("no variable of Stripline")});
+    rows.push_back(
+        {setting.name, or_dash(setting.value), setting.origin, meaning_of(setting.name)});
   }
   std::string text = aligned(rows);
   for (uint32_t rank = 1; rank < ranks.size(); ++rank) {
@@ -166,8 +172,15 @@ RankDescription describe_process(const fs::path& root) {
   one.pid = ::getpid();
   const auto processors = allowed();
   one.processors = list_text(processors);
+  const auto quota = processor_quota(group_membership(root), root / "sys/fs/cgroup");
+  if (quota && quota->processors < static_cast<double>(processors.size())) {
+    one.processors += " (quota " + quota_text(quota->processors) + ")";
+  }
   one.numa_nodes = list_text(nodes_of(processors, root));
   one.settings = settings();
+  for (const auto& [name, value] : fabric::libfabric_variables()) {
+    one.settings.push_back({name, value, "environment"});
+  }
   return one;
 }
 

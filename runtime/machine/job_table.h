@@ -19,7 +19,7 @@ struct RankDescription {
   std::string host;
   std::string boot_id;  ///< equal for ranks of one node
   int64_t pid = 0;
-  std::string processors;  ///< that it may use: "0-3,8"
+  std::string processors;  ///< that it may use: "0-3,8", "0-3 (quota 1.5)"
   std::string numa_nodes;  ///< of these: "0", "0-1"; empty: unknown
   std::string fabric;      ///< as the user wrote it
   std::string provider;

@@ -1,5 +1,6 @@
 #include "runtime/machine/job_table.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <sched.h>
 #include <unistd.h>
@@ -85,6 +86,27 @@ TEST(RankDescription, DescribesThisProcess) {
   ASSERT_EQ(sched_getaffinity(0, sizeof mask, &mask), 0);
   EXPECT_EQ(list_numbers(one.processors).size(), static_cast<size_t>(CPU_COUNT(&mask)));
   EXPECT_GE(one.settings.size(), variables().size());
+}
+
+TEST(RankDescription, SaysTheQuotaOfItsProcessors) {
+  const fs::path root = fs::temp_directory_path() / ("quota-" + std::to_string(::getpid()));
+  fs::create_directories(root / "proc/self");
+  fs::create_directories(root / "sys/fs/cgroup/job");
+  std::ofstream(root / "proc/self/cgroup") << "0::/job\n";
+  std::ofstream(root / "sys/fs/cgroup/job/cpu.max") << "50000 100000\n";
+  const RankDescription one = describe_process(root);
+  fs::remove_all(root);
+  EXPECT_TRUE(one.processors.ends_with(" (quota 0.5)")) << one.processors;
+}
+
+TEST(JobTable, ShowsVariablesOfLibfabric) {
+  ::setenv("FI_TCP_IFACE", "lo", 1);  // NOLINT(concurrency-mt-unsafe)
+  const std::vector<RankDescription> ranks = {describe_process()};
+  ::unsetenv("FI_TCP_IFACE");  // NOLINT(concurrency-mt-unsafe)
+  const std::string table = job_table(ranks);
+  const size_t row = table.find("FI_TCP_IFACE");
+  ASSERT_NE(row, std::string::npos) << table;
+  EXPECT_NE(table.find("a variable of libfabric", row), std::string::npos) << table;
 }
 
 TEST(JobTable, ShowsRanksAndWhoShareANode) {

@@ -87,6 +87,9 @@ int run(std::vector<std::string> fabrics, bool json) {
   if (const auto version = fabric::ofi_version(); version.ok()) {
     findings.push_back({.check = "libfabric", .detail = "version " + *version});
   }
+  for (Finding& finding : judge_variables(fabric::libfabric_variables())) {
+    findings.push_back(std::move(finding));
+  }
   for (Finding& finding : judge_providers(providers)) findings.push_back(std::move(finding));
   for (Finding& finding : exchanges) findings.push_back(std::move(finding));
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/control_groups.h"
 #include "base/whole_file.h"
 
 namespace stripline::machine {
@@ -114,6 +115,9 @@ Topology read_topology(const fs::path& root) {
   read_processors(root, topology);
   topology.numa_nodes =
       static_cast<uint32_t>(numbered_entries(root / "sys/devices/system/node", "node").size());
+  if (const auto quota = processor_quota(group_membership(root), root / "sys/fs/cgroup")) {
+    topology.processor_quota = quota->processors;
+  }
   topology.memory_bytes = memory_bytes(root);
   topology.kernel = first_line(root / "proc/sys/kernel/osrelease");
   utsname name{};

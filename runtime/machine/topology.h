@@ -15,6 +15,8 @@ struct Topology {
   uint32_t sockets = 0;
   uint32_t cores = 0;    ///< physical ones
   uint32_t threads = 0;  ///< online logical processors
+  /// Processors that the quota of this process's control groups is worth; 0: no limit.
+  double processor_quota = 0;
   uint32_t numa_nodes = 0;
   /// Bytes of one cache as the first processor sees it, by name: "l1d", "l1i", "l2", "l3".
   std::map<std::string, uint64_t> cache_bytes;

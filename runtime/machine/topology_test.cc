@@ -90,6 +90,13 @@ TEST(TopologyTest, OfThisMachineMakesSense) {
   EXPECT_FALSE(topology.kernel.empty());
 }
 
+TEST(FingerprintTest, NamesTheQuotaOfProcessors) {
+  Topology topology;
+  EXPECT_FALSE(machine_facts(topology).contains("cpu.quota"));
+  topology.processor_quota = 1.5;
+  EXPECT_EQ(machine_facts(topology).at("cpu.quota"), "1.5");
+}
+
 TEST(FingerprintTest, JoinsMachineAndFabric) {
   fabric::Info info;
   info.name = "tcp";

@@ -4,11 +4,13 @@
 #include <arpa/inet.h>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <ifaddrs.h>
 #include <map>
 #include <memory>
 #include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <optional>
 #include <sched.h>
@@ -18,13 +20,14 @@
 #include <unistd.h>
 #include <vector>
 
+#include "base/control_groups.h"
 #include "base/host_name.h"
 #include "base/whole_file.h"
 namespace stripline::fabric::ofi {
 namespace {
 
 /// Leads the encoded form; changes whenever the members do.
-constexpr std::string_view kFormat = "stripline-ofi-4";
+constexpr std::string_view kFormat = "stripline-ofi-5";
 
 class Writer {
  public:
@@ -106,18 +109,27 @@ Interfaces interfaces_of_host() {
   return {list, &freeifaddrs};
 }
 
-/// The IP address of a socket address without its port; "" for other families.
+/// The IP address of a socket address without its port, with the scope of a link-local one; "" for
+/// other families.
 std::string ip_text(const sockaddr* address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  const void* ip = nullptr;
-  if (address->sa_family == AF_INET) {
-    ip = &reinterpret_cast<const sockaddr_in*>(address)->sin_addr;
-  } else if (address->sa_family == AF_INET6) {
-    ip = &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
-  } else {
-    return {};
+  std::array<char, NI_MAXHOST> text{};
+  socklen_t size = 0;
+  if (address->sa_family == AF_INET) size = sizeof(sockaddr_in);
+  if (address->sa_family == AF_INET6) size = sizeof(sockaddr_in6);
+  if (size == 0) return {};
+  const int code = getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  return code == 0 ? text.data() : "";
+}
+
+/// The socket address in these bytes if it is a link-local one of IPv6.
+std::optional<sockaddr_in6> link_local(std::string_view bytes) {
+  sockaddr_in6 address{};
+  if (bytes.size() != sizeof(address)) return std::nullopt;
+  std::memcpy(&address, bytes.data(), sizeof(address));
+  if (address.sin6_family != AF_INET6 || !IN6_IS_ADDR_LINKLOCAL(&address.sin6_addr)) {
+    return std::nullopt;
   }
-  return inet_ntop(address->sa_family, ip, text.data(), text.size()) != nullptr ? text.data() : "";
+  return address;
 }
 
 }  // namespace
@@ -130,6 +142,9 @@ Host Host::here() {
   host.pid_namespace = link_target("/proc/self/ns/pid");
   host.pid = getpid();
   host.cores = allowed_cores();
+  if (const auto quota = processor_quota()) {
+    host.quota_thousandths = static_cast<uint64_t>(std::ceil(quota->processors * 1000));
+  }
   return host;
 }
 
@@ -162,6 +177,7 @@ std::string Address::encode() const {
   writer.text(host.pid_namespace);
   writer.number(static_cast<uint64_t>(host.pid));
   writer.text(host.cores);
+  writer.number(host.quota_thousandths);
   writer.text(switches);
   return writer.take();
 }
@@ -194,6 +210,7 @@ Result<Address> Address::decode(std::string_view bytes) {
   address.host.pid_namespace = reader.text();
   address.host.pid = static_cast<int64_t>(reader.number());
   address.host.cores = reader.text();
+  address.host.quota_thousandths = reader.number();
   address.switches = reader.text();
   if (!reader.complete()) {
     return Error(ErrorCode::invalid_argument, "its bytes are truncated or changed");
@@ -204,11 +221,13 @@ Result<Address> Address::decode(std::string_view bytes) {
 bool share_cores(std::span<const Address> addresses, const Host& machine) {
   std::string together;
   size_t ranks = 0;
+  size_t contained = 0;
   for (const Address& address : addresses) {
     const Host& host = address.host;
     if (!host.same_machine(machine)) continue;
     if (host.cores.empty()) return true;
     ++ranks;
+    if (host.same_process_numbers(machine)) ++contained;
     together.resize(std::max(together.size(), host.cores.size()));
     for (size_t i = 0; i < host.cores.size(); ++i) together[i] |= host.cores[i];
   }
@@ -216,7 +235,8 @@ bool share_cores(std::span<const Address> addresses, const Host& machine) {
   for (const char bits : together) {
     cores += static_cast<size_t>(std::popcount(static_cast<unsigned char>(bits)));
   }
-  return ranks > cores;
+  const uint64_t quota = machine.quota_thousandths;
+  return ranks > cores || (quota > 0 && 1000 * contained > quota);
 }
 
 uint32_t ranks_behind_nic(std::span<const Address> addresses, const Host& machine) {
@@ -258,7 +278,8 @@ std::string describe_socket_address(std::string_view bytes, bool& loopback) {
   return std::to_string(bytes.size()) + "-byte address";
 }
 
-Result<std::string> address_of_interface(const std::string& interface) {
+Result<std::string> address_of_interface(const std::string& interface,
+                                         const std::string& variable) {
   const Interfaces interfaces = interfaces_of_host();
   std::optional<std::string> ipv6;
   std::set<std::string> names;
@@ -273,16 +294,37 @@ Result<std::string> address_of_interface(const std::string& interface) {
   for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
   return Error(ErrorCode::invalid_argument,
                "network interface '" + interface + "' " +
-                   (names.contains(interface) ? "has no IP address" : "does not exist") +
-                   "; STRIPLINE_IFACE takes one of: " + list);
+                   (names.contains(interface) ? "has no IP address" : "does not exist") + "; " +
+                   variable + " takes one of: " + list);
 }
 
 std::string interface_of_address(std::string_view address) {
   const Interfaces interfaces = interfaces_of_host();
   for (const ifaddrs* entry = interfaces.get(); entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr != nullptr && ip_text(entry->ifa_addr) == address) return entry->ifa_name;
+    if (entry->ifa_addr == nullptr) continue;
+    const std::string here = ip_text(entry->ifa_addr);
+    if (!here.empty() && (here == address || here.substr(0, here.find('%')) == address)) {
+      return entry->ifa_name;
+    }
   }
   return {};
+}
+
+std::string with_scope(const std::string& address) {
+  in6_addr parsed{};
+  // With a scope it does not parse as an address alone.
+  if (inet_pton(AF_INET6, address.c_str(), &parsed) != 1) return address;
+  if (!IN6_IS_ADDR_LINKLOCAL(&parsed)) return address;
+  const std::string interface = interface_of_address(address);
+  return interface.empty() ? address : address + "%" + interface;
+}
+
+void adopt_scope(std::string& peer, std::string_view own) {
+  auto theirs = link_local(peer);
+  const auto ours = link_local(own);
+  if (!theirs || !ours) return;
+  theirs->sin6_scope_id = ours->sin6_scope_id;
+  std::memcpy(peer.data(), &*theirs, sizeof(*theirs));
 }
 
 }  // namespace stripline::fabric::ofi

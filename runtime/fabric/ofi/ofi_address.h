@@ -20,6 +20,8 @@ struct Host {
   std::string pid_namespace;  ///< one numbering of its processes
   int64_t pid = 0;
   std::string cores;  ///< one bit per core, from the first: whether the process may run there
+  /// Processor time that its control group allows, in thousandths of a processor; 0: no limit.
+  uint64_t quota_thousandths = 0;
 
   /// The calling process.
   static Host here();
@@ -71,7 +73,8 @@ struct Address {
 };
 
 /// Whether the ranks on `machine` outnumber the cores that they may run on together, or the cores
-/// are not known. A rank that waits must then leave its core to the others soon.
+/// are not known, or those of a container outnumber the processors that its quota is worth. A rank
+/// that waits must then leave its core to the others soon.
 bool share_cores(std::span<const Address> addresses, const Host& machine);
 
 /// How many ranks are on `machine` if there are others elsewhere, whom they reach through its NIC
@@ -86,11 +89,22 @@ std::vector<uint32_t> nodes_of(std::span<const Address> addresses);
 /// give their length: "32-byte address".
 std::string describe_socket_address(std::string_view bytes, bool& loopback);
 
-/// The first IPv4 (or else IPv6) address of a network interface of this host. Errors:
-/// invalid_argument, listing the interfaces there are.
-Result<std::string> address_of_interface(const std::string& interface);
+/// The first IPv4 (or else IPv6) address of a network interface of this host, a link-local one with
+/// its scope ("fe80::1%eth0"). Errors: invalid_argument, listing the interfaces that `variable`, in
+/// which the name was given, could name.
+Result<std::string> address_of_interface(const std::string& interface,
+                                         const std::string& variable = "STRIPLINE_IFACE");
 
-/// The interface that carries an IP address of this host, or "" if none does.
+/// The interface that carries an IP address of this host, or "" if none does. A link-local address
+/// may lack its scope.
 std::string interface_of_address(std::string_view address);
+
+/// `address` as a socket can be bound to it: a link-local one of this host gets the scope that it
+/// lacks.
+std::string with_scope(const std::string& address);
+
+/// Gives the socket address of a peer the scope that its interface has on this host: the number in
+/// the peer's own address is one of its host. Without effect unless both are link-local.
+void adopt_scope(std::string& peer, std::string_view own);
 
 }  // namespace stripline::fabric::ofi

@@ -1,5 +1,10 @@
 #include "runtime/fabric/ofi/ofi_address.h"
 
+#include <cstdint>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace stripline::fabric::ofi {
@@ -87,6 +92,19 @@ TEST(OfiAddressTest, KnowsWhichRanksShareCores) {
   EXPECT_FALSE(share_cores(addresses, addresses[0].host));
 }
 
+TEST(OfiAddressTest, RanksAboveTheQuotaOfTheirContainerShareCores) {
+  std::vector<Address> addresses = ranks_on({"\x01", "\x02", "\x04"});
+  for (Address& address : addresses) address.host.pid_namespace = "container";
+  Host here = addresses[0].host;
+  here.quota_thousandths = 3000;
+  EXPECT_FALSE(share_cores(addresses, here));
+  here.quota_thousandths = 2500;
+  EXPECT_TRUE(share_cores(addresses, here));
+  // One in another container has a quota of its own.
+  addresses[2].host.pid_namespace = "another";
+  EXPECT_FALSE(share_cores(addresses, here));
+}
+
 TEST(OfiAddressTest, CountsTheRanksThatReachOthersThroughOneNic) {
   std::vector<Address> addresses = ranks_on({"\x01", "\x02", "\x04"});
   EXPECT_EQ(ranks_behind_nic(addresses, addresses[0].host), 1U);  // nobody is elsewhere
@@ -114,6 +132,36 @@ TEST(OfiAddressTest, DescribesSocketAddresses) {
             "10.1.2.3:8080");
   EXPECT_FALSE(loopback);
   EXPECT_EQ(describe_socket_address("xyz", loopback), "3-byte address");
+}
+
+/// fe80::1, port 8080, as a socket address of the interface with this number.
+std::string link_local_address(uint32_t scope) {
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_port = htons(8080);
+  address.sin6_addr.s6_addr[0] = 0xfe;
+  address.sin6_addr.s6_addr[1] = 0x80;
+  address.sin6_addr.s6_addr[15] = 1;
+  address.sin6_scope_id = scope;
+  return {reinterpret_cast<const char*>(&address), sizeof(address)};
+}
+
+TEST(OfiAddressTest, LinkLocalAddressesKeepTheirScope) {
+  const uint32_t lo = if_nametoindex("lo");
+  if (lo == 0) GTEST_SKIP() << "no interface lo here";
+  bool loopback = true;
+  EXPECT_EQ(describe_socket_address(link_local_address(lo), loopback), "[fe80::1%lo]:8080");
+  EXPECT_FALSE(loopback);
+  EXPECT_EQ(with_scope("fe80::1:2:3"), "fe80::1:2:3") << "no interface has it";
+  EXPECT_EQ(with_scope("fe80::1%lo"), "fe80::1%lo");
+  EXPECT_EQ(with_scope("127.0.0.1"), "127.0.0.1");
+
+  std::string peer = link_local_address(7);
+  adopt_scope(peer, link_local_address(lo));
+  EXPECT_EQ(peer, link_local_address(lo));
+  const std::string ipv4("\x02\x00\x1f\x90\x7f\x00\x00\x01\0\0\0\0\0\0\0\0", 16);
+  adopt_scope(peer, ipv4);
+  EXPECT_EQ(peer, link_local_address(lo));
 }
 
 TEST(OfiAddressTest, NumbersMachinesInTheOrderOfTheirFirstRanks) {

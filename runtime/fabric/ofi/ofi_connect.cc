@@ -7,6 +7,7 @@
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
 #include "runtime/fabric/ofi/ofi_rank.h"
+#include "runtime/fabric/ofi/ofi_variables.h"
 
 namespace stripline::fabric::ofi {
 namespace {
@@ -32,12 +33,22 @@ std::string obstacle(const Address& mine, const Address& peer) {
   }
   if (uses_sockets(mine.provider) && !mine.host.same_network(peer.host) &&
       (mine.loopback || peer.loopback)) {
+    if (mine.host.boot_id.empty()) {
+      return "/proc cannot be read here, which tells ranks of this host from others; mount it, or "
+             "set STRIPLINE_ADDRESS or STRIPLINE_IFACE for every rank";
+    }
     return std::string(peer.loopback ? "it" : "this rank") + " listens on the loopback address " +
            (peer.loopback ? peer.endpoint_text : mine.endpoint_text) +
            ", which does not reach another host or network namespace; set STRIPLINE_ADDRESS or "
            "STRIPLINE_IFACE for every rank";
   }
   return {};
+}
+
+/// What may be the reason where nothing else is.
+std::string in_force() {
+  const std::string variables = to_text(that_change_speed(libfabric_variables()));
+  return variables.empty() ? std::string() : "; variables of libfabric in force: " + variables;
 }
 
 }  // namespace
@@ -120,7 +131,8 @@ Status OfiRank::exchange_hellos(double timeout_s) {
                        missing_peers(greeted) + " after " + seconds_text(timeout_s) +
                        "; they have ended, have not reached the same point, or the network "
                        "between the hosts drops their traffic ('stripline doctor' on both hosts "
-                       "shows more)");
+                       "shows more)" +
+                       in_force());
     }
     rest(++rounds);
   }

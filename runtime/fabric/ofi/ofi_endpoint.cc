@@ -13,6 +13,7 @@
 #include "base/host_memory.h"
 #include "base/memory_limits.h"
 #include "base/quantity.h"
+#include "runtime/fabric/ofi/ofi_address.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
 #include "runtime/fabric/ofi/segment.h"
 #include "runtime/fabric/shortcuts.h"
@@ -186,8 +187,10 @@ Result<uint64_t> Endpoint::insert_address(const std::string& endpoint_address) {
                  "its address is of another format than this rank's; give all ranks addresses of "
                  "one kind, IPv4 or IPv6, with STRIPLINE_ADDRESS or STRIPLINE_IFACE");
   }
+  std::string reachable = endpoint_address;
+  adopt_scope(reachable, name_);
   fi_addr_t handle = FI_ADDR_NOTAVAIL;
-  const int inserted = fi_av_insert(av_.get(), endpoint_address.data(), 1, &handle, 0, nullptr);
+  const int inserted = fi_av_insert(av_.get(), reachable.data(), 1, &handle, 0, nullptr);
   if (inserted != 1) return failure("fi_av_insert", inserted < 0 ? inserted : -FI_EADDRNOTAVAIL);
   return handle;
 }

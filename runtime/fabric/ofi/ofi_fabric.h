@@ -49,4 +49,9 @@ inline constexpr uint64_t kShmProviderBytes = uint64_t{16} << 20;
 /// processes. Does not load libfabric.
 void remove_ofi_leftovers(pid_t ended);
 
+/// Removes what ranks of the shm provider have left whose launcher was killed with them: this
+/// user's files of processes that are no more. Where this process does not see all processes of the
+/// host, those of the last minute stay: they may be of one that it does not see.
+void remove_ofi_leftovers_of_the_dead();
+
 }  // namespace stripline::fabric

@@ -609,6 +609,12 @@ TEST(OfiConnectTest, BadAddressesAreRefused) {
   ASSERT_FALSE(loopback.ok());
   EXPECT_NE(loopback.error().message().find("STRIPLINE_ADDRESS"), std::string::npos);
 
+  Address unseen = *Address::decode(own);
+  unseen.host.boot_id = "";
+  const std::string without =
+      (*first)->connect(std::vector<std::string>{own, unseen.encode()}, 1).error().message();
+  EXPECT_NE(without.find("loopback"), std::string::npos) << without;
+
   Address ipv6 = *Address::decode(own);
   ipv6.endpoint.resize(28, '\0');
   const Status format = (*first)->connect(std::vector<std::string>{own, ipv6.encode()}, 1);

@@ -91,6 +91,7 @@ Result<const Library*> Library::load() {
     // What shm has left under this process's number is of an earlier process, and would be taken
     // for a region of this one; unless somebody else in this process (MPI) uses libfabric already.
     if (dlopen(kLibraryName, RTLD_NOW | RTLD_NOLOAD) == nullptr) remove_ofi_leftovers(getpid());
+    remove_ofi_leftovers_of_the_dead();
     STRIPLINE_RETURN_IF_ERROR(library.look_up());
     return static_cast<const Library*>(&library);
   }();

@@ -275,6 +275,22 @@ TEST(OfiLeftoversTest, RemovesOnlyThoseOfTheProcess) {
   EXPECT_TRUE(std::filesystem::remove(other));
 }
 
+TEST(OfiLeftoversTest, RemovesThoseOfTheDead) {
+  const std::filesystem::path folder = "/dev/shm";
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::minutes(5);
+  // No process has a number so large.
+  const std::filesystem::path dead = folder / "999999998:0:1";
+  const std::filesystem::path alive = folder / (std::to_string(getpid()) + ":0:99");
+  const std::filesystem::path another = folder / "999999998:of-another-program";
+  for (const auto& path : {dead, alive, another}) std::ofstream(path) << "x";
+  for (const auto& path : {dead, alive, another}) std::filesystem::last_write_time(path, old);
+  remove_ofi_leftovers_of_the_dead();
+  EXPECT_FALSE(std::filesystem::exists(dead));
+  for (const auto& path : {alive, another}) {
+    EXPECT_TRUE(std::filesystem::remove(path)) << path;
+  }
+}
+
 /// Two network namespaces with a cable between them; removed on destruction.
 class Namespaces {
  public:

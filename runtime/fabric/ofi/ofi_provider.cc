@@ -14,6 +14,7 @@
 #include "base/suggest.h"
 #include "runtime/fabric/ofi/ofi_address.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
+#include "runtime/fabric/ofi/ofi_variables.h"
 
 namespace stripline::fabric::ofi {
 namespace {
@@ -72,7 +73,14 @@ InfoList make_hints(const Library& library, const std::string& provider, bool au
 Result<std::string> local_node(const std::string& provider, const Settings& settings) {
   if (!settings.address.empty()) {
     // fi_getinfo() takes any address; opening would fail later and say less.
-    if (!interface_of_address(settings.address).empty()) return settings.address;
+    const std::string interface = interface_of_address(settings.address);
+    if (!interface.empty() && !settings.interface.empty() && interface != settings.interface) {
+      return Error(ErrorCode::invalid_argument, "STRIPLINE_ADDRESS is '" + settings.address +
+                                                    "', which the interface " + interface +
+                                                    " has, and STRIPLINE_IFACE is '" +
+                                                    settings.interface + "'; unset one of them");
+    }
+    if (!interface.empty()) return with_scope(settings.address);
     return Error(ErrorCode::invalid_argument,
                  "STRIPLINE_ADDRESS is '" + settings.address +
                      "', which no interface of this host has; use one that 'ip address' lists, or "
@@ -80,13 +88,14 @@ Result<std::string> local_node(const std::string& provider, const Settings& sett
   }
   if (!settings.interface.empty()) return address_of_interface(settings.interface);
   if (!uses_sockets(provider)) return std::string();
-  // The provider has its own variable, e.g. FI_TCP_IFACE; whoever sets it wants it obeyed.
+  // The provider has its own variable, e.g. FI_TCP_IFACE, and takes any other interface if the one
+  // that it names is not there.
   std::string variable = "FI_" + fabric_name_of(provider) + "_IFACE";
   std::transform(variable.begin(), variable.end(), variable.begin(),
                  [](char c) { return static_cast<char>(std::toupper(c)); });
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing calls setenv
   if (const char* value = std::getenv(variable.c_str()); value != nullptr && *value != '\0') {
-    return std::string();
+    return address_of_interface(value, variable);
   }
   if (interface_of_address(kLoopback).empty()) {
     return Error(ErrorCode::unavailable,
@@ -103,8 +112,10 @@ Result<std::set<std::string>> offered_providers(const Library& library) {
   const int code = library.get_info(nullptr, 0, nullptr, &head);
   const InfoList list(&library, head);
   if (code != 0) {
+    const std::string variables = to_text(libfabric_variables());
     return Error(ErrorCode::unavailable,
-                 "libfabric offers no provider at all: " + library.error_text(code));
+                 "libfabric offers no provider at all: " + library.error_text(code) +
+                     (variables.empty() ? "" : "; its variables in force: " + variables));
   }
   std::set<std::string> names;
   for (const fi_info* info = list.get(); info != nullptr; info = info->next) {
@@ -209,6 +220,17 @@ ProviderInfo describe_fabric(const Library& library, const std::string& fabric) 
   return result;
 }
 
+/// FI_PROVIDER=..., if that is why libfabric offers none of the fabric's providers; else "".
+std::string excluding_filter(std::string_view fabric) {
+  const LibfabricVariables variables = libfabric_variables();
+  const auto filter = variables.find("FI_PROVIDER");
+  if (filter == variables.end()) return {};
+  const bool excluded = std::ranges::all_of(providers_of(fabric), [&](const std::string& provider) {
+    return excludes_provider(filter->second, provider);
+  });
+  return excluded ? "FI_PROVIDER=" + filter->second : std::string();
+}
+
 bool offers_any(const std::set<std::string>& offered, std::string_view fabric) {
   return std::ranges::any_of(providers_of(fabric), [&](const std::string& provider) {
     return offered.contains(provider);
@@ -259,6 +281,12 @@ Result<InfoList> choose_provider(const Library& library, const std::string& fabr
     for (const std::string& name : offered) {
       if (is_selectable(name)) names.insert(fabric_name_of(name));
     }
+    if (const std::string filter = excluding_filter(fabric); !filter.empty()) {
+      return Error(ErrorCode::invalid_argument, "the fabric '" + fabric + "' is excluded by " +
+                                                    filter +
+                                                    ", which leaves on this host: " + join(names) +
+                                                    "; unset it, or change what it excludes");
+    }
     return Error(
         ErrorCode::invalid_argument,
         "unknown fabric '" + fabric + "'" + did_you_mean(fabric, {names.begin(), names.end()}) +
@@ -302,11 +330,13 @@ Result<std::vector<ProviderInfo>> list_ofi_providers() {
   }
   for (const std::string_view fabric : kWellKnown) {
     if (offers_any(offered, fabric)) continue;
+    const std::string filter = excluding_filter(fabric);
     providers.push_back({.name = std::string(fabric),
                          .provider = providers_of(fabric).back(),
                          .usable = false,
-                         .detail = "not offered: no such device, or this libfabric was built "
-                                   "without it"});
+                         .detail = filter.empty() ? "not offered: no such device, or this "
+                                                    "libfabric was built without it"
+                                                  : "not offered: excluded by " + filter});
   }
   return providers;
 }

@@ -6,6 +6,7 @@
 #include "runtime/fabric/ofi/monotonic_clock.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
+#include "runtime/fabric/ofi/ofi_variables.h"
 
 namespace stripline::fabric::ofi {
 namespace {
@@ -136,6 +137,9 @@ void OfiRank::describe(const std::string& fabric) {
       {"fabric.inject_bytes", std::to_string(limits.inject_bytes)},
       {"fabric.queue_depth", std::to_string(limits.transmit_depth)},
   };
+  if (const auto variables = libfabric_variables(); !variables.empty()) {
+    info_.attributes["libfabric.variables"] = to_text(variables);
+  }
 }
 
 OfiRank::~OfiRank() {

@@ -1,7 +1,14 @@
 #include "runtime/fabric/ofi/same_node.h"
 
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <functional>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,6 +137,34 @@ TEST_F(SameNodeTest, TheKernelCopiesFromProcessToProcess) {
     return copy_to_process(address_.host.pid, address_.segment_address, {&one, 1}).ok();
   }));
   EXPECT_EQ(segment_.bytes()[0], std::byte{1});
+}
+
+/// Has the kernel refuse process_vm_writev to the calling process from now on, as filters of
+/// containers do.
+bool forbid_writing() {
+  std::array<sock_filter, 4> code = {
+      {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
+  const sock_fprog program{code.size(), code.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(SameNodeTest, WhereOnlyReadingIsAllowedCopiesAreLeftToTheNetwork) {
+  allocate(Segment::Kind::exclusive);
+  EXPECT_TRUE(holds_in_child([&] {
+    if (!forbid_writing()) return false;
+    Address mine = address_;
+    mine.host.pid = getpid();
+    SameNodePeers peers(0, 2);
+    peers.add(1, SameNode::cma, mine, address_);
+    const std::string text = peers.describe(SameNode::cma);
+    return peers.way(1) == SameNode::network &&
+           text.find("writing to process") != std::string::npos &&
+           text.find("Operation not permitted") != std::string::npos;
+  }));
 }
 
 TEST_F(SameNodeTest, ACopyToAProcessThatHasEndedFails) {
