@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <utility>
@@ -446,6 +447,14 @@ TEST(OfiFabricTest, DescribesItself) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>((*opened)->segment().data()) % 4096, 0U);
   EXPECT_TRUE(std::ranges::all_of((*opened)->segment(),
                                   [](std::byte value) { return value == std::byte{0}; }));
+}
+
+TEST(OfiFabricTest, KeepsTheVariablesOfLibfabric) {
+  setenv("FI_OFI_RXM_EAGER_LIMIT", "16384", 1);  // NOLINT(concurrency-mt-unsafe): one thread
+  auto opened = open_rank("tcp", 0, 1, 0, {});
+  unsetenv("FI_OFI_RXM_EAGER_LIMIT");  // NOLINT(concurrency-mt-unsafe)
+  ASSERT_TRUE(opened.ok()) << opened.error().message();
+  EXPECT_EQ((*opened)->info().attributes.at("libfabric.variables"), "FI_OFI_RXM_EAGER_LIMIT=16384");
 }
 
 TEST(OfiFabricTest, NamesItsInterfaceForIpv6) {
