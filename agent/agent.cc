@@ -18,16 +18,13 @@
 
 #include "agent/leftovers.h"
 #include "agent/link.h"
+#include "agent/order_check.h"
 #include "agent/worker_process.h"
 #include "base/exit_codes.h"
 #include "base/host_name.h"
 
 namespace stripline::agent {
 namespace {
-
-// While a real-time measurement runs, samples are collected this often instead of at once, so that
-// the agent and its connection stay off the processors.
-constexpr double kQuietInterval_s = 0.25;
 
 // An outcome that was sent over a session which ended soon after may not have arrived: it is said
 // again in the next session.
@@ -99,11 +96,12 @@ class Agent::Impl {
         carry_out();
       }
       end_when_stopped(now);
+      if (link_.take_received()) session_.on_received(now);
       const std::vector<LinkEvent> events = link_.take_events();
       for (const LinkEvent& event : events) on_link_event(event);
       if (exit_code_) break;
       // What an event has changed may be due now.
-      wait(now, events.empty() ? timeout_ms(now) : 0);
+      wait(events.empty() ? timeout_ms(now) : 0);
     }
     end_workers();
     return *exit_code_;
@@ -117,7 +115,6 @@ class Agent::Impl {
  private:
   struct Worker {
     WorkerProcess process;
-    double read_not_before_s = 0;
   };
 
   bool measuring() const { return runner_ && !runner_->done(); }
@@ -186,10 +183,13 @@ class Agent::Impl {
                  assignment.ranks.size() == 1 ? "" : "s");
     done_since_s_.reset();
     job_id_ = assignment.job_id;
-    RunnerLimits limits = options_.runner;
-    if (limits.max_ranks == 0) limits.max_ranks = description_.max_ranks;
-    runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, limits);
-    runner_->start(now_s());
+    runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, options_.runner);
+    const Status may_do = check_order(assignment, options_.node, description_, Room::read());
+    if (may_do.ok()) {
+      runner_->start(now_s());
+    } else {
+      runner_->refuse(may_do.error());
+    }
     carry_out();
   }
 
@@ -308,9 +308,6 @@ class Agent::Impl {
     }
     runner_->flush();
     carry_out();
-    const bool keep_quiet =
-        runner_->phase() == AssignmentRunner::Phase::working && runner_->measures_host_time();
-    worker.read_not_before_s = keep_quiet ? now_s() + kQuietInterval_s : 0;
   }
 
   void on_worker_end(uint32_t rank, Worker& worker) {
@@ -357,23 +354,17 @@ class Agent::Impl {
     };
     if (runner_) include(runner_->next_event_s());
     include(farewell_until_s_);
-    for (const auto& [rank, worker] : workers_) {
-      if (worker.read_not_before_s > now) include(worker.read_not_before_s);
-    }
     if (!next) return -1;
     return static_cast<int>(std::ceil(std::clamp(*next - now, 0.0, 3600.0) * 1e3));
   }
 
-  void wait(double now, int limit_ms) {
+  void wait(int limit_ms) {
     std::vector<pollfd> fds = {{stop_fd_.get(), POLLIN, 0}, {link_.fd(), link_.poll_events(), 0}};
     std::vector<uint32_t> owners;
     for (const auto& [rank, worker] : workers_) {
-      const short read = worker.read_not_before_s > now ? short{0} : short{POLLIN};
       const short write = worker.process.wants_write() ? short{POLLOUT} : short{0};
       fds.push_back({worker.process.exit_fd(), POLLIN, 0});
-      // A descriptor without events would still report POLLHUP, at once and for ever.
-      const auto events = static_cast<short>(read | write);
-      fds.push_back({events != 0 ? worker.process.channel_fd() : -1, events, 0});
+      fds.push_back({worker.process.channel_fd(), static_cast<short>(POLLIN | write), 0});
       owners.push_back(rank);
     }
     if (::poll(fds.data(), fds.size(), limit_ms) <= 0) return;

@@ -270,7 +270,7 @@ TEST(Agent, IntroducesItselfAndBeats) {
   EXPECT_EQ(hello.node(), "a");
   EXPECT_EQ(hello.instance_id().size(), 32U);
   EXPECT_EQ(hello.protocol_min(), 1);
-  EXPECT_EQ(hello.fabrics_size(), 2);
+  EXPECT_EQ(hello.fabrics_size(), 10);
   EXPECT_EQ(hello.experiments_json_size(), 1);
   EXPECT_EQ(hello.fingerprint().at("cpu.model"), "scripted");
   EXPECT_EQ(hello.assignment(), "");

@@ -53,40 +53,23 @@ std::string AssignmentRunner::rank_name(uint32_t rank) const {
   return "rank " + std::to_string(rank) + " on nodes/" + node_;
 }
 
-Status AssignmentRunner::check(const Json& parsed) const {
-  const Result<experiment::Assignment> work = experiment::assignment_from_json(parsed);
-  if (!work.ok()) return work.error().with_context("the assignment cannot be read");
-  const std::set<uint32_t> unique(assignment_.ranks.begin(), assignment_.ranks.end());
-  if (unique.empty() || unique.size() != assignment_.ranks.size() ||
-      *unique.rbegin() >= work->ranks) {
-    return Error(ErrorCode::data_loss,
-                 "the assignment lists ranks {" + ranks_text(assignment_.ranks) +
-                     "} for this node in a job of " + std::to_string(work->ranks));
-  }
-  if (limits_.max_ranks > 0 && unique.size() > limits_.max_ranks) {
-    return Error(ErrorCode::resource_exhausted,
-                 "nodes/" + node_ + " has room for " + std::to_string(limits_.max_ranks) +
-                     " ranks, not for " + std::to_string(unique.size()) +
-                     "; ask for fewer ranks or for more nodes");
-  }
-  return {};
-}
-
 void AssignmentRunner::start(double now_s) {
   Result<Json> parsed =
       parse_json(assignment_.assignment_json, "assignment " + assignment_.id.name);
-  const Status status = parsed.ok() ? check(*parsed) : Status(parsed.error());
-  if (!status.ok()) {
-    finish(AssignmentUpdate::State::failed, status.error().code(), status.error().message());
-    return;
-  }
+  if (!parsed.ok()) return refuse(parsed.error());
+  auto work = experiment::assignment_from_json(*parsed);
+  if (!work.ok()) return refuse(work.error().with_context("the assignment cannot be read"));
   work_json_ = std::move(*parsed);
-  work_ = *experiment::assignment_from_json(work_json_);
+  work_ = std::move(*work);
   deadline_s_ = now_s + assignment_.join_timeout_s + limits_.join_margin_s;
   for (const uint32_t rank : assignment_.ranks) ranks_[rank];
   unstarted_.assign(assignment_.ranks.begin(), assignment_.ranks.end());
   send_update(AssignmentUpdate::State::running, "", "");
   start_some();
+}
+
+void AssignmentRunner::refuse(const Error& why) {
+  finish(AssignmentUpdate::State::failed, why.code(), why.message());
 }
 
 // Few at a time: between two calls the agent beats, and hears of failures and of cancelling.
@@ -95,8 +78,16 @@ void AssignmentRunner::start_some() {
     const uint32_t rank = unstarted_.front();
     unstarted_.pop_front();
     ranks_[rank].alive = true;
+    // What would change the figures unrecorded is not taken from the agent's environment.
     actions_.emplace_back(StartWorker{rank,
-                                      {{"STRIPLINE_RANK", std::to_string(rank)},
+                                      {{"STRIPLINE_MODEL", ""},
+                                       {"STRIPLINE_TUNING", ""},
+                                       {"STRIPLINE_PROGRESS", ""},
+                                       {"STRIPLINE_GUARD", ""},
+                                       {"STRIPLINE_LOAD_ESTIMATION", ""},
+                                       {"STRIPLINE_TRACE", ""},
+                                       {"STRIPLINE_DEBUG", ""},
+                                       {"STRIPLINE_RANK", std::to_string(rank)},
                                        {"STRIPLINE_RANKS", std::to_string(work_.ranks)},
                                        {"STRIPLINE_JOB_ID", assignment_.job_id},
                                        {"STRIPLINE_CONTROL_FD", "3"},
@@ -141,6 +132,14 @@ void AssignmentRunner::on_worker_message(double now_s, uint32_t rank, const Json
       }
       add_series(text);
     }
+    waits_for_answer_ = true;
+  } else if (type == "facts") {
+    const auto facts = message.find("facts");
+    if (!facts_.empty() || facts == message.end() || !facts->is_object()) return;
+    for (const auto& [field, value] : facts->items()) {
+      if (value.is_string()) facts_[field] = value.get<std::string>();
+    }
+    if (!done()) send_update(AssignmentUpdate::State::running, "", "");
   } else if (type == "progress") {
     if (const auto count = count_member(message, "done")) points_done_ = *count;
     if (const auto count = count_member(message, "total")) points_total_ = *count;
@@ -190,7 +189,7 @@ void AssignmentRunner::on_group_ready(double now_s, const std::vector<std::strin
   phase_ = Phase::working;
   deadline_s_ = now_s + work_.deadline_s + limits_.deadline_margin_s;
   tell_all({{"type", "ready"}, {"addresses", addresses}});
-  tell_all({{"type", "work"}, {"assignment", work_json_}});
+  tell_all({{"type", "work"}, {"assignment", work_json_}, {"answers", true}});
 }
 
 void AssignmentRunner::on_ack(uint64_t seq) {
@@ -234,6 +233,9 @@ void AssignmentRunner::on_reconnected() {
 
 void AssignmentRunner::flush() {
   if (!batch_.empty()) send_batch();
+  if (std::exchange(waits_for_answer_, false)) {
+    actions_.emplace_back(TellWorker{0, {{"type", "taken"}}});
+  }
 }
 
 void AssignmentRunner::send_batch() {
@@ -351,7 +353,8 @@ void AssignmentRunner::finish(AssignmentUpdate::State state, ErrorCode code,
 
 void AssignmentRunner::send_update(AssignmentUpdate::State state, std::string code,
                                    std::string message) {
-  outcome_ = {assignment_.id, state, std::move(code), std::move(message)};
+  outcome_ = {assignment_.id, state, std::move(code), std::move(message), {}};
+  if (state == AssignmentUpdate::State::running) outcome_.facts = facts_;
   send(outcome_);
 }
 

@@ -54,7 +54,6 @@ struct RunnerLimits {
   size_t batch_bytes = size_t{512} << 10;  ///< a batch is closed above this
   /// A series above this fails the run: the server would refuse the batch that holds it.
   size_t max_series_bytes = size_t{3} << 20;
-  uint32_t max_ranks = 0;  ///< more on this node are refused; 0: no limit is known
   /// Workers that have been started and have not joined: no more are started meanwhile, so that the
   /// node can do other things, among them to hear that the run is cancelled.
   uint32_t max_starting = 16;
@@ -67,9 +66,12 @@ class AssignmentRunner {
   /// `node` is the name of this node, for messages.
   AssignmentRunner(Assignment assignment, std::string node, const RunnerLimits& limits);
 
-  /// Checks the assignment and starts the first workers; on_time() starts the others, a few at a
-  /// time. A bad assignment fails at once.
+  /// Starts the first workers; on_time() starts the others, a few at a time. An assignment that
+  /// cannot be read fails at once; whether it asks for what the node has is for order_check.h.
   void start(double now_s);
+
+  /// In place of start(): the order is not carried out.
+  void refuse(const Error& why);
 
   void on_start_failed(double now_s, uint32_t rank, const Error& error);
   void on_worker_message(double now_s, uint32_t rank, const Json& message);
@@ -88,7 +90,8 @@ class AssignmentRunner {
   /// The session is up again: repeats what the server may have missed.
   void on_reconnected();
 
-  /// Closes the batch under construction. Call it when nothing more is waiting to be read.
+  /// Closes the batch under construction, and lets a worker go on that waits until its samples are
+  /// sent. Call it when nothing more is waiting to be read.
   void flush();
 
   /// Call it when next_event_s() has come.
@@ -103,8 +106,6 @@ class AssignmentRunner {
   bool done() const { return phase_ == Phase::done; }
   /// The last update, once done.
   const AssignmentUpdate& outcome() const { return outcome_; }
-  /// Whether host time matters to the samples (the real clock).
-  bool measures_host_time() const { return work_.clock == "real"; }
   size_t unacknowledged_batches() const { return batches_.size(); }
 
  private:
@@ -123,7 +124,6 @@ class AssignmentRunner {
     std::string message;
   };
 
-  Status check(const Json& parsed) const;
   void start_some();
   uint32_t starting() const;
   void fail(double now_s, Failure failure);
@@ -151,7 +151,9 @@ class AssignmentRunner {
   std::optional<Failure> failure_;
   std::string cancel_message_;
   std::optional<std::string> agent_stop_;
+  std::map<std::string, std::string> facts_;  ///< of the first rank that told them
   bool ready_sent_ = false;
+  bool waits_for_answer_ = false;  ///< rank 0's worker, until its samples are sent
 
   std::string batch_;  ///< JSON array under construction, without its closing bracket
   uint32_t points_done_ = 0;

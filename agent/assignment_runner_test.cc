@@ -359,14 +359,6 @@ TEST_F(RunnerTest, ARankThatLeftButStaysIsKilledAndHasFinished) {
 }
 
 TEST_F(RunnerTest, BadAssignmentsFailAtOnce) {
-  for (const Assignment& bad :
-       {make_assignment({}), make_assignment({0, 0}), make_assignment({2})}) {
-    AssignmentRunner runner(bad, "a", RunnerLimits{});
-    runner.start(0);
-    EXPECT_TRUE(runner.done());
-    EXPECT_EQ(runner.outcome().state, State::failed);
-    EXPECT_EQ(runner.outcome().code, "data_loss");
-  }
   Assignment garbage = make_assignment({0});
   garbage.assignment_json = "{";
   AssignmentRunner runner(garbage, "a", RunnerLimits{});
@@ -412,17 +404,58 @@ TEST_F(RunnerTest, ManyWorkersAreStartedAFewAtATimeAndNoneAfterAFailure) {
       << runner.outcome().message;
 }
 
-TEST_F(RunnerTest, RefusesMoreRanksThanTheNodeHasRoomFor) {
-  RunnerLimits limits;
-  limits.max_ranks = 3;
-  AssignmentRunner runner(make_assignment({0, 1, 2, 3}, 4), "a", limits);
-  runner.start(0);
+TEST_F(RunnerTest, ARefusedOrderStartsNothing) {
+  AssignmentRunner runner(make_assignment({0, 1}), "a", RunnerLimits{});
+  runner.refuse(Error(ErrorCode::resource_exhausted, "no room"));
   ASSERT_TRUE(runner.done());
   EXPECT_EQ(runner.outcome().code, "resource_exhausted");
-  EXPECT_NE(runner.outcome().message.find("room for 3 ranks, not for 4"), std::string::npos)
-      << runner.outcome().message;
+  EXPECT_EQ(runner.outcome().message, "no room");
   for (const Action& action : runner.take_actions()) {
     EXPECT_FALSE(std::holds_alternative<StartWorker>(action));
+  }
+}
+
+// Nothing is parsed or sent while a point is timed: the worker waits for that between two.
+TEST_F(RunnerTest, ARealTimeWorkerWaitsUntilItsSamplesAreSent) {
+  bring_to_work({0, 1});
+  runner_->on_worker_message(2, 0, {{"type", "samples"}, {"series", {series(8)}}});
+  take();
+  EXPECT_TRUE(told(0).empty());
+  runner_->flush();
+  take();
+  EXPECT_EQ(of_kind<SampleBatch>().size(), 1U);
+  EXPECT_EQ(told(0), std::vector<std::string>{"taken"});
+  EXPECT_TRUE(std::holds_alternative<TellWorker>(actions_.back()));
+  runner_->flush();
+  take();
+  EXPECT_TRUE(told(0).empty());
+}
+
+// The network is known to ranks that have opened it, and to nobody before.
+TEST_F(RunnerTest, TellsWhatRanksKnowOfTheFabric) {
+  bring_to_work({0, 1});
+  const Json facts = {{"type", "facts"}, {"facts", {{"fabric.provider", "tcp"}, {"odd", 1}}}};
+  runner_->on_worker_message(2, 1, facts);
+  runner_->on_worker_message(2, 0, facts);
+  take();
+  auto updates = of_kind<AssignmentUpdate>();
+  ASSERT_EQ(updates.size(), 1U);
+  EXPECT_EQ(updates[0].state, State::running);
+  EXPECT_EQ(updates[0].facts, (std::map<std::string, std::string>{{"fabric.provider", "tcp"}}));
+  runner_->on_reconnected();
+  take();
+  updates = of_kind<AssignmentUpdate>();
+  ASSERT_EQ(updates.size(), 1U);
+  EXPECT_EQ(updates[0].facts.size(), 1U);
+}
+
+// They would change what is measured, and nobody would know.
+TEST_F(RunnerTest, SettingsOfTheAgentsEnvironmentDoNotReachFigures) {
+  make({0});
+  const auto starts = of_kind<StartWorker>();
+  ASSERT_EQ(starts.size(), 1U);
+  for (const char* name : {"STRIPLINE_MODEL", "STRIPLINE_TUNING", "STRIPLINE_PROGRESS"}) {
+    EXPECT_EQ(starts[0].environment.at(name), "") << name;
   }
 }
 

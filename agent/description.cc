@@ -46,6 +46,22 @@ Result<std::string> read_all(int fd, double timeout_s) {
   }
 }
 
+Result<RankMemory> parse_memory(const Json& json) {
+  constexpr std::string_view kMemory = "worker description.memory";
+  const auto bytes = [&](const Json& from, const char* key) -> Result<uint64_t> {
+    STRIPLINE_ASSIGN_OR_RETURN(const int64_t value, get_integer(from, key, kMemory));
+    return static_cast<uint64_t>(std::max<int64_t>(0, value));
+  };
+  RankMemory memory;
+  STRIPLINE_ASSIGN_OR_RETURN(memory.segment_bytes, bytes(json, "segment_bytes"));
+  STRIPLINE_ASSIGN_OR_RETURN(memory.peer_bytes, bytes(json, "peer_bytes"));
+  STRIPLINE_ASSIGN_OR_RETURN(const Json* fabrics, get_object(json, "runtime_bytes", kMemory));
+  for (const auto& [fabric, value] : fabrics->items()) {
+    STRIPLINE_ASSIGN_OR_RETURN(memory.runtime_bytes[fabric], bytes(*fabrics, fabric.c_str()));
+  }
+  return memory;
+}
+
 }  // namespace
 
 Result<Description> parse_description(std::string_view text) {
@@ -72,11 +88,15 @@ Result<Description> parse_description(std::string_view text) {
     const auto declaration = experiment::experiment_from_json(experiment);
     if (!declaration.ok()) return declaration.error().with_context(kWhere);
     description.experiments_json.push_back(experiment.dump());
+    description.experiments.push_back(*declaration);
   }
   // Workers of before do not say it.
   if (json.contains("max_ranks")) {
     STRIPLINE_ASSIGN_OR_RETURN(const int64_t ranks, get_integer(json, "max_ranks", kWhere));
     description.max_ranks = static_cast<uint32_t>(std::clamp<int64_t>(ranks, 0, UINT32_MAX));
+  }
+  if (json.contains("memory")) {
+    STRIPLINE_ASSIGN_OR_RETURN(description.memory, parse_memory(json["memory"]));
   }
   return description;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.h"
+
 namespace stripline::agent {
 namespace {
 
@@ -20,6 +22,19 @@ TEST(Description, KeepsDeclarationsWithUnknownMembers) {
   EXPECT_EQ(description->fingerprint.at("cpu.model"), "x");
   ASSERT_EQ(description->experiments_json.size(), 1U);
   EXPECT_NE(description->experiments_json[0].find("added_later"), std::string::npos);
+}
+
+TEST(Description, SaysWhatARankTakes) {
+  Json text = Json::parse(kGood);
+  EXPECT_FALSE(parse_description(kGood)->memory);
+  text["memory"] = {{"segment_bytes", 256}, {"runtime_bytes", {{"tcp", 98}}}, {"peer_bytes", 1}};
+  const auto description = parse_description(text.dump());
+  ASSERT_TRUE(description.ok()) << description.error().message();
+  EXPECT_EQ(description->memory->segment_bytes, 256U);
+  EXPECT_EQ(description->memory->runtime_bytes.at("tcp"), 98U);
+  EXPECT_EQ(description->experiments.at(0).name, "micro.latency");
+  text["memory"]["runtime_bytes"]["tcp"] = "much";
+  EXPECT_FALSE(parse_description(text.dump()).ok());
 }
 
 TEST(Description, RefusesWhatIsNotOne) {

@@ -53,6 +53,8 @@ class Link::Connection {
 
   GrpcCall& call() { return call_; }
 
+  bool take_received() { return std::exchange(received_, false); }
+
   int fd() const { return lookup_ ? lookup_->event_fd() : socket_.get(); }
   short poll_events() const {
     if (lookup_) return POLLIN;
@@ -129,6 +131,7 @@ class Link::Connection {
     while (!call_.status()) {
       const ssize_t got = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
       if (got > 0) {
+        received_ = true;
         call_.receive(std::span(bytes).first(static_cast<size_t>(got)));
       } else if (got == 0) {
         call_.connection_lost("the server closed the connection");
@@ -146,6 +149,7 @@ class Link::Connection {
   size_t next_address_ = 0;
   UniqueFd socket_;
   bool connecting_ = false;
+  bool received_ = false;
   bool blocked_ = false;  // the socket takes no more for now
   GrpcCall call_;
 };
@@ -159,6 +163,8 @@ short Link::poll_events() const { return connection_ ? connection_->poll_events(
 void Link::on_ready() {
   if (connection_) pump();
 }
+
+bool Link::take_received() { return connection_ && connection_->take_received(); }
 
 std::vector<LinkEvent> Link::take_events() { return std::exchange(events_, {}); }
 

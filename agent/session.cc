@@ -1,5 +1,6 @@
 #include "agent/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "agent/messages.h"
@@ -28,6 +29,11 @@ SessionStep Session::on_time(double now_s) {
       step.close_link = true;
       return step;
     case State::live:
+      if (now_s - last_received_s_ >= limits_.silence_timeout_s) {
+        step = lose(now_s, "it sent nothing for " + exact_seconds_text(limits_.silence_timeout_s));
+        step.close_link = true;
+        return step;
+      }
       next_s_ = now_s + heartbeat_interval_s_;
       step.heartbeat = true;
       return step;
@@ -52,7 +58,9 @@ SessionStep Session::on_hello_ack(double now_s, int protocol, double heartbeat_i
   }
   state_ = State::live;
   live_since_s_ = now_s;
-  heartbeat_interval_s_ = heartbeat_interval_s > 0 ? heartbeat_interval_s : 1;
+  last_received_s_ = now_s;
+  heartbeat_interval_s_ =
+      heartbeat_interval_s > 0 ? std::max(heartbeat_interval_s, kLeastHeartbeat_s) : 1;
   next_s_ = now_s + heartbeat_interval_s_;
   reported_lost_ = false;
   name_in_use_since_s_.reset();

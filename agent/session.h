@@ -18,11 +18,17 @@
 
 namespace stripline::agent {
 
+/// Servers that want heartbeats more often get them so often.
+inline constexpr double kLeastHeartbeat_s = 0.01;
+
 struct SessionLimits {
   Backoff::Limits backoff;
   double greeting_timeout_s = 10;  ///< from connecting to HelloAck
   /// A session that lived at least this long ended by an accident: the backoff starts over.
   double stable_after_s = 5;
+  /// A server pings its sessions (gRPC's keepalive, every 20 s): one that sends nothing for so long
+  /// hangs, though its kernel still acknowledges what it is sent.
+  double silence_timeout_s = 60;
   /// How long a node name in use is tried again: the session of an agent that was killed lives on
   /// at the server until its heartbeats are missed.
   double name_in_use_patience_s = 60;
@@ -48,7 +54,11 @@ class Session {
   /// To be called at start, and again when next_event_s() has come.
   SessionStep on_time(double now_s);
 
-  /// HelloAck arrived. A heartbeat interval that is not positive is treated as one second.
+  /// Something has come from the server.
+  void on_received(double now_s) { last_received_s_ = now_s; }
+
+  /// HelloAck arrived. A heartbeat interval that is not positive is treated as one second, one that
+  /// would keep the agent busy as kLeastHeartbeat_s.
   SessionStep on_hello_ack(double now_s, int protocol, double heartbeat_interval_s);
 
   /// The link has ended. `reason` is the server's machine-readable one, or empty.
@@ -73,6 +83,7 @@ class Session {
   State state_ = State::offline;
   double next_s_ = 0;
   double live_since_s_ = 0;
+  double last_received_s_ = 0;
   double heartbeat_interval_s_ = 1;
   bool reported_lost_ = false;
   std::optional<double> name_in_use_since_s_;

@@ -97,5 +97,28 @@ TEST(Session, OtherProtocolIsFinal) {
   EXPECT_NE(newer.refusal()->message().find("version 2"), std::string::npos);
 }
 
+// Its kernel acknowledges heartbeats as long as there is room for them.
+TEST(Session, AServerThatSendsNothingIsGivenUp) {
+  SessionLimits limits;
+  Session session("head:7411", limits, 1);
+  session.on_time(0);
+  session.on_hello_ack(0, 1, 25);
+  EXPECT_TRUE(session.on_time(25).heartbeat);
+  session.on_received(30);
+  EXPECT_TRUE(session.on_time(50).heartbeat);
+  EXPECT_TRUE(session.on_time(75).heartbeat);
+  const SessionStep step = session.on_time(100);
+  EXPECT_TRUE(step.close_link);
+  EXPECT_FALSE(session.live());
+  EXPECT_NE(step.log->find("it sent nothing for 60 s"), std::string::npos) << *step.log;
+}
+
+TEST(Session, NoServerKeepsAnAgentBusy) {
+  Session session("head:7411", {}, 1);
+  session.on_time(0);
+  session.on_hello_ack(0, 1, 1e-9);
+  EXPECT_EQ(session.next_event_s(), kLeastHeartbeat_s);
+}
+
 }  // namespace
 }  // namespace stripline::agent

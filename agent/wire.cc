@@ -70,6 +70,7 @@ void fill(const AssignmentUpdate& update, v1::AgentMessage& out) {
   wire.set_state(state_to_wire(update.state));
   wire.set_code(update.code);
   wire.set_message(update.message);
+  for (const auto& [field, value] : update.facts) (*wire.mutable_facts())[field] = value;
 }
 
 }  // namespace

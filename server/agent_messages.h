@@ -60,6 +60,7 @@ struct AssignmentUpdate {
   UpdateState state = UpdateState::unspecified;
   std::string code;
   std::string message;
+  std::map<std::string, std::string> facts;
 };
 
 /// What may follow Hello.

@@ -98,6 +98,8 @@ TEST_F(CampaignsServiceTest, ACampaignEndsInAModelThatDescribesTheMachine) {
   EXPECT_EQ(model->fingerprint.at("fabric").value, "tcp");
   EXPECT_EQ(model->fingerprint.at("fabric").rule, model::MatchRule::hard);
   EXPECT_EQ(model->fingerprint.at("cpu.model").value, "synthetic");
+  EXPECT_EQ(model->fingerprint.at("fabric.provider").value, "synthetic");
+  EXPECT_EQ(model->fingerprint.at("fabric.provider").rule, model::MatchRule::hard);
   EXPECT_EQ(model->fingerprint.at("host").value, "*");
   EXPECT_EQ(model->provenance.campaigns, std::vector<std::string>{campaign.name()});
   const auto& get = model->network.at("inter-node").get;
@@ -424,6 +426,22 @@ TEST_F(CampaignsServiceTest, SamplesThatCannotBeReadAreFittedWhenThatIsPossibleA
   EXPECT_EQ(get(name).state(), v1::Campaign::FITTING);
   saboteur.run("ALTER TABLE away RENAME TO batches");
   EXPECT_TRUE(eventually([&] { return get(name).state() == v1::Campaign::SUCCEEDED; }));
+}
+
+TEST_F(CampaignsServiceTest, TwoNetworksDoNotMakeAModel) {
+  AutoAgent::Options other;
+  other.provider = "other";
+  const AutoAgent a(address_, "a");
+  const AutoAgent b(address_, "b", other);
+  ASSERT_TRUE(connected({"a", "b"}));
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  const v1::Campaign end = watch(created(spec).name()).back().campaign();
+  EXPECT_EQ(end.state(), v1::Campaign::FAILED);
+  EXPECT_NE(
+      end.message().find("fabric.provider was 'other' on nodes/b in run 1 and 'synthetic' on"),
+      std::string::npos)
+      << end.message();
 }
 
 TEST_F(CampaignsServiceTest, StoppingEndsWatchers) {

@@ -377,6 +377,7 @@ Status Coordinator::place(const PlaceRun& place) {
                    place.points,
                    std::nullopt,
                    {},
+                   {},
                    now_s + std::max(0.0, d.campaign.spec.time_budget_s - d.campaign.measured_s),
                    now_s,
                    std::nullopt,
@@ -387,7 +388,9 @@ Status Coordinator::place(const PlaceRun& place) {
                    0,
                    {}};
   for (const std::string& node : active.group.nodes()) {
-    active.instances[node] = session_of_node(node)->second.instance_id;
+    const Session& session = session_of_node(node)->second;
+    active.instances[node] = session.instance_id;
+    active.facts[node] = session.record.fingerprint;
   }
   const auto& placed = active_.insert_or_assign(place.campaign, std::move(active)).first->second;
   for (const std::string& node : placed.group.nodes()) {
@@ -476,6 +479,9 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
   run.start_s = active.pace.start_s();
   d.campaign.message = run_of(complete.run, d.runs.size()) + " finished" + budget_warning(d);
   d.campaign.measured_s += run.duration_s;
+  for (const auto& [node, facts] : active.facts) {
+    d.changes.facts.push_back({run.key, run.fence, node, facts});
+  }
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   active_.erase(found);
   return {};

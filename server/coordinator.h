@@ -128,6 +128,7 @@ class Coordinator {
     uint32_t points = 0;             // the first so many of the plan
     std::optional<Failure> failure;  // reported or seen; the next step gives the run up
     std::map<std::string, std::string> instances;  // of the agent at each node
+    MeasuredFacts facts;                           // of each node
     double budget_end_s = 0;                       // when the campaign's time budget ends
     double last_progress_event_s = 0;
     std::optional<double> ended_s;  // its part is over; storing that may take longer
@@ -201,6 +202,8 @@ class Coordinator {
   void send_cancel(Session& session, const RunKey& run, uint64_t fence, const std::string& why);
   ActiveRun* active_run(const RunKey& run, uint64_t fence, const std::string& node);
   std::string job_id(const RunGroup& group) const;
+  bool take_facts(ActiveRun& active, const std::string& node,
+                  const std::map<std::string, std::string>& facts);
   bool handle(Session& session, const Heartbeat& heartbeat);
   bool handle(Session& session, const GroupJoin& join);
   bool handle(Session& session, const AssignmentUpdate& update);

@@ -277,9 +277,14 @@ Result<FitInput> Coordinator::collect(int64_t number) {
   for (const RunRecord& run : runs) {
     if (run.state != RunState::finished) continue;
     finished.insert(run.key.run);
+    const std::string in_run = " in run " + std::to_string(run.key.run);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto attempt, store_.attempt_facts(run.key, run.fence));
+    for (const AttemptFacts& one : attempt) input.facts[node_name(one.node) + in_run] = one.facts;
+    if (!attempt.empty()) continue;
+    // Measured before attempts had facts.
     for (const std::string& node : run.rank_nodes) {
       STRIPLINE_ASSIGN_OR_RETURN(const auto record, store_.node(node));
-      if (record) input.fingerprints[node] = record->fingerprint;
+      if (record) input.facts[node_name(node) + in_run] = record->fingerprint;
     }
   }
   input.runs = static_cast<uint32_t>(finished.size());

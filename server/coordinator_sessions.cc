@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kMaxListed = 4096;
 constexpr size_t kMaxTextBytes = size_t{1} << 20;
 constexpr size_t kMaxFactBytes = size_t{4} << 10;
+constexpr size_t kMaxFacts = 256;
 constexpr uint64_t kMaxDeclaredPoints = 100'000;
 // Of all its texts. An agent of ours sends some 100 KiB; it is kept for each session and each node.
 constexpr size_t kMaxHelloBytes = size_t{4} << 20;
@@ -334,14 +335,31 @@ bool Coordinator::handle(Session& session, const GroupJoin& join) {
   return false;
 }
 
+// What a node's ranks know of the fabric, beside what its agent said of the machine.
+bool Coordinator::take_facts(ActiveRun& active, const std::string& node,
+                             const std::map<std::string, std::string>& facts) {
+  const auto too_long = [](const auto& entry) {
+    return entry.first.size() > kMaxFactBytes || entry.second.size() > kMaxFactBytes;
+  };
+  if (facts.size() > kMaxFacts || std::ranges::any_of(facts, too_long)) {
+    fail(active, {node_name(node) + " describes itself in more than " + std::to_string(kMaxFacts) +
+                      " facts, or in one of more than " + std::to_string(kMaxFactBytes) + " bytes",
+                  true, node});
+    return true;
+  }
+  for (const auto& [field, value] : facts) active.facts[node].insert_or_assign(field, value);
+  return false;
+}
+
 bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
   const auto run = parse_run_name(update.assignment);
   if (!run) return false;
   const std::string& node = session.record.name;
   ActiveRun* active = active_run(*run, update.fence, node);
   if (update.state == UpdateState::running || update.state == UpdateState::unspecified) {
-    if (active != nullptr) active->group.renew(node, steady_seconds());
-    return false;
+    if (active == nullptr) return false;
+    active->group.renew(node, steady_seconds());
+    return take_facts(*active, node, update.facts);
   }
   // Whatever it says beyond that, the node is free again.
   if (session.holding && session.holding->run == *run && session.holding->fence == update.fence) {

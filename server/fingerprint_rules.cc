@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 
 namespace stripline::server {
@@ -26,25 +27,35 @@ model::MatchRule fingerprint_rule(std::string_view field) {
   return std::ranges::any_of(kIgnored, ignored) ? model::MatchRule::ignore : model::MatchRule::soft;
 }
 
-JoinedFingerprint join_fingerprints(
-    const std::map<std::string, std::map<std::string, std::string>>& by_node,
-    const std::string& fabric, const std::string& clock) {
+Result<JoinedFingerprint> join_fingerprints(const MeasuredFacts& measured,
+                                            const std::string& fabric, const std::string& clock) {
   JoinedFingerprint joined;
   std::set<std::string> fields;
-  for (const auto& [node, fingerprint] : by_node) {
-    for (const auto& [field, value] : fingerprint) fields.insert(field);
+  for (const auto& [where, facts] : measured) {
+    for (const auto& [field, value] : facts) fields.insert(field);
   }
   for (const std::string& field : fields) {
-    std::set<std::string> values;
+    std::map<std::string, std::string> places;  // the first place of each value
     bool everywhere = true;
-    for (const auto& [node, fingerprint] : by_node) {
-      const auto found = fingerprint.find(field);
-      everywhere = everywhere && found != fingerprint.end();
-      if (found != fingerprint.end()) values.insert(found->second);
+    for (const auto& [where, facts] : measured) {
+      const auto found = facts.find(field);
+      everywhere = everywhere && found != facts.end();
+      if (found != facts.end()) places.emplace(found->second, where);
     }
-    const bool alike = everywhere && values.size() == 1;
+    const model::MatchRule rule = fingerprint_rule(field);
+    // The campaign's own fabric and clock are added below.
+    if (places.size() > 1 && rule == model::MatchRule::hard && field != "fabric") {
+      const auto& [value, where] = *places.begin();
+      const auto& [other_value, elsewhere] = *std::next(places.begin());
+      return Error(ErrorCode::failed_precondition,
+                   field + " was '" + value + "' on " + where + " and '" + other_value + "' on " +
+                       elsewhere +
+                       ": what was measured is not one network; measure each with a "
+                       "campaign of its own, on nodes that are alike");
+    }
+    const bool alike = everywhere && places.size() == 1;
     if (!alike) joined.differing.push_back(field);
-    joined.fingerprint[field] = {alike ? *values.begin() : "*", fingerprint_rule(field)};
+    joined.fingerprint[field] = {alike ? places.begin()->first : "*", rule};
   }
   joined.fingerprint["fabric"] = {fabric, fingerprint_rule("fabric")};
   joined.fingerprint["clock"] = {clock, fingerprint_rule("clock")};

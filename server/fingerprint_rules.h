@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "optimizer/model/tuned_model.h"
 
 namespace stripline::server {
@@ -15,16 +16,20 @@ namespace stripline::server {
 /// where it was measured, soft for everything else, unknown fields included.
 model::MatchRule fingerprint_rule(std::string_view field);
 
+/// The facts of each machine at each measurement; the key says which, for messages: "nodes/a in run
+/// 1".
+using MeasuredFacts = std::map<std::string, std::map<std::string, std::string>>;
+
 struct JoinedFingerprint {
   model::Fingerprint fingerprint;
-  std::vector<std::string> differing;  ///< Fields in which the nodes differ.
+  std::vector<std::string> differing;  ///< Fields in which they differ.
 };
 
-/// A field that all nodes report alike keeps its value; one in which they differ, or that some do
-/// not report, gets the value "*", which matches any machine. Fabric and clock as the campaign
-/// asked for them are added, under the names that runtime/machine/fingerprint.h gives them.
-JoinedFingerprint join_fingerprints(
-    const std::map<std::string, std::map<std::string, std::string>>& by_node,
-    const std::string& fabric, const std::string& clock);
+/// A field that all report alike keeps its value; one in which they differ, or that some do not
+/// report, gets the value "*", which matches any machine. Fabric and clock as the campaign asked
+/// for them are added, under the names that runtime/machine/fingerprint.h gives them. Errors:
+/// failed_precondition when they differ in a hard field, which no model can hold.
+Result<JoinedFingerprint> join_fingerprints(const MeasuredFacts& measured,
+                                            const std::string& fabric, const std::string& clock);
 
 }  // namespace stripline::server

@@ -18,7 +18,7 @@ TEST(FingerprintRules, FollowTheTable) {
 }
 
 TEST(FingerprintRules, NodesThatAgreeKeepTheirValues) {
-  const auto joined = join_fingerprints(
+  const auto joined = *join_fingerprints(
       {{"a", {{"cpu.model", "x"}, {"memory", "8"}}}, {"b", {{"cpu.model", "x"}, {"memory", "8"}}}},
       "tcp", "real");
   EXPECT_TRUE(joined.differing.empty());
@@ -29,11 +29,23 @@ TEST(FingerprintRules, NodesThatAgreeKeepTheirValues) {
 }
 
 TEST(FingerprintRules, WhatDiffersMatchesAnything) {
-  const auto joined = join_fingerprints(
+  const auto joined = *join_fingerprints(
       {{"a", {{"cpu.model", "x"}, {"gpu", "1"}}}, {"b", {{"cpu.model", "y"}}}}, "tcp", "real");
   EXPECT_EQ(joined.differing, (std::vector<std::string>{"cpu.model", "gpu"}));
   EXPECT_EQ(joined.fingerprint.at("cpu.model").value, "*");
   EXPECT_EQ(joined.fingerprint.at("gpu").value, "*");
+}
+
+// "*" would match any network.
+TEST(FingerprintRules, TwoNetworksAreNoModel) {
+  const auto joined = join_fingerprints({{"nodes/a in run 1", {{"fabric.provider", "tcp"}}},
+                                         {"nodes/b in run 1", {{"fabric.provider", "verbs"}}}},
+                                        "tcp", "real");
+  ASSERT_FALSE(joined.ok());
+  EXPECT_EQ(joined.error().code(), ErrorCode::failed_precondition);
+  EXPECT_TRUE(joined.error().message().starts_with(
+      "fabric.provider was 'tcp' on nodes/a in run 1 and 'verbs' on nodes/b in run 1"))
+      << joined.error().message();
 }
 
 }  // namespace

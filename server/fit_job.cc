@@ -13,7 +13,6 @@
 #include "optimizer/fit/fit_model.h"
 #include "optimizer/fit/noise.h"
 #include "optimizer/model/model_json.h"
-#include "server/fingerprint_rules.h"
 
 namespace stripline::server {
 namespace {
@@ -125,7 +124,8 @@ Result<std::vector<experiment::SampleSeries>> series_of_batch(const std::string&
 
 Result<FittedModel> fit_campaign(const FitInput& input) {
   const CampaignSpec& spec = input.campaign.spec;
-  JoinedFingerprint joined = join_fingerprints(input.fingerprints, spec.fabric, spec.clock);
+  STRIPLINE_ASSIGN_OR_RETURN(JoinedFingerprint joined,
+                             join_fingerprints(input.facts, spec.fabric, spec.clock));
   const auto series = usable_series(input);
   fit::FitRequest request;
   request.name = *parse_model_name(spec.model);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "optimizer/experiment/experiment.h"
+#include "server/fingerprint_rules.h"
 #include "server/records.h"
 
 namespace stripline::server {
@@ -17,9 +18,8 @@ struct FitInput {
   CampaignRecord campaign;
   /// Of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;
-  uint32_t runs = 0;  ///< How many finished.
-  /// What each node that took part said of itself, by node.
-  std::map<std::string, std::map<std::string, std::string>> fingerprints;
+  uint32_t runs = 0;      ///< How many finished.
+  MeasuredFacts facts;    ///< Of each node in each run, as they were when it measured.
   std::string fitted_at;  ///< RFC 3339
 };
 

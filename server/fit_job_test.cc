@@ -17,7 +17,7 @@ FitInput input_of(uint32_t runs) {
   input.campaign.spec.ranks = 2;
   input.runs = runs;
   input.fitted_at = "2026-01-01T00:00:00Z";
-  input.fingerprints["a"] = {{"cpu.model", "synthetic"}};
+  input.facts["nodes/a in run 1"] = {{"cpu.model", "synthetic"}};
   const SyntheticMachine machine;
   for (uint32_t run = 1; run <= runs; ++run) {
     for (int64_t bytes = 8; bytes <= 1 << 20; bytes *= 4) {

@@ -5,8 +5,11 @@
 namespace stripline::server {
 namespace {
 
-// Reports come about once a second: after so long there have been two, or one point is slow.
+// An estimate from less would be a guess: so many points between two reports, or, where they are
+// slow, points measured for so long.
 constexpr double kLeastEvidenceS = 2;
+constexpr uint32_t kLeastEvidencePoints = 4;
+constexpr double kSlowEvidenceS = 6;
 
 }  // namespace
 
@@ -22,9 +25,12 @@ void RunPace::report(double now_s, uint32_t points) {
 
 std::optional<Pace> RunPace::pace() const {
   const double began_s = joined_s_.value_or(placed_s_);
-  if (!last_ || last_->time_s - began_s < kLeastEvidenceS) return std::nullopt;
+  if (!last_) return std::nullopt;
+  const double measured_s = last_->time_s - began_s;
+  const bool enough = last_->points - first_->points >= kLeastEvidencePoints;
+  if (measured_s < (enough ? kLeastEvidenceS : kSlowEvidenceS)) return std::nullopt;
   if (last_->points == first_->points) {
-    return Pace{began_s - placed_s_, (last_->time_s - began_s) / last_->points};
+    return Pace{began_s - placed_s_, measured_s / last_->points};
   }
   // Between two reports nothing but points takes time: connections are made before the first.
   const double point_s = (last_->time_s - first_->time_s) / (last_->points - first_->points);

@@ -18,7 +18,7 @@ TEST(RunPace, CountsTheStartOnce) {
   EXPECT_DOUBLE_EQ(run.start_s(), 8);
 }
 
-TEST(RunPace, OneSlowReportIsEnough) {
+TEST(RunPace, FewPointsAreEnoughWhenTheyAreSlow) {
   RunPace run(100);
   run.joined(101);
   run.report(101.5, 2);
@@ -26,6 +26,10 @@ TEST(RunPace, OneSlowReportIsEnough) {
   RunPace slow(100);
   slow.joined(101);
   slow.report(105, 2);
+  EXPECT_EQ(slow.pace(), std::nullopt);
+  slow = RunPace(100);
+  slow.joined(101);
+  slow.report(107, 3);
   ASSERT_TRUE(slow.pace());
   EXPECT_DOUBLE_EQ(slow.pace()->start_s, 1);
   EXPECT_DOUBLE_EQ(slow.pace()->point_s, 2);

@@ -165,6 +165,26 @@ CREATE TRIGGER model_versions_are_immutable BEFORE UPDATE ON model_versions
 BEGIN SELECT RAISE(ABORT, 'model versions are immutable'); END;
 )sql";
 
+// What nodes were when they took part in an attempt, each set of facts once.
+constexpr std::string_view kThirdTables = R"sql(
+CREATE TABLE fingerprints (
+  sha256 TEXT PRIMARY KEY,
+  facts TEXT NOT NULL          -- JSON object
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER fingerprints_are_immutable BEFORE UPDATE ON fingerprints
+BEGIN SELECT RAISE(ABORT, 'fingerprints are immutable'); END;
+CREATE TABLE attempt_nodes (
+  campaign INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  fence INTEGER NOT NULL,
+  node TEXT NOT NULL,
+  fingerprint TEXT NOT NULL REFERENCES fingerprints (sha256),
+  PRIMARY KEY (campaign, run, fence, node),
+  FOREIGN KEY (campaign, run, fence) REFERENCES attempts (campaign, run, fence)
+) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('fence_base', '0');
+)sql";
+
 Status add_run_column(SqliteDatabase& database, const std::string& name, const std::string& value) {
   STRIPLINE_ASSIGN_OR_RETURN(
       const std::string present,
@@ -183,8 +203,10 @@ Status to_second(SqliteDatabase& database) {
   return database.execute(std::string(kSecondTables));
 }
 
+Status to_third(SqliteDatabase& database) { return database.execute(std::string(kThirdTables)); }
+
 // The one at place n takes version n + 1 to n + 2.
-constexpr std::array kMigrations = {&to_second};
+constexpr std::array kMigrations = {&to_second, &to_third};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

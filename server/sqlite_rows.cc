@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/sha256.h"
 
 namespace stripline::server {
 
@@ -18,6 +19,9 @@ const std::string_view kRunColumns =
 const std::string_view kBatchColumns =
     "SELECT id, campaign, run, fence, seq, orphan, received, samples,"
     " (SELECT data FROM payloads WHERE batch = id)";
+const std::string_view kFactsColumns =
+    "SELECT campaign, run, fence, node,"
+    " (SELECT facts FROM fingerprints WHERE sha256 = fingerprint)";
 const std::string_view kEventColumns = "SELECT cursor, campaign, time, message, view";
 const std::string_view kModelColumns =
     "SELECT name, fabric, created,"
@@ -95,6 +99,20 @@ Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& record
                      s.bind(r.key.campaign, r.key.run, to_string(r.state), r.fence, r.failures,
                             dump(Json(r.rank_nodes)), r.points_done, r.points_total, r.points_core,
                             r.points_all, r.duration_s, r.message, r.points_least, r.start_s);
+                   });
+}
+
+Status write_facts(SqliteDatabase& database, const std::vector<AttemptFacts>& facts) {
+  STRIPLINE_RETURN_IF_ERROR(write_all(database, facts,
+                                      "INSERT OR IGNORE INTO fingerprints VALUES (?, ?)",
+                                      [](SqliteStatement& s, const AttemptFacts& r) {
+                                        const std::string text = dump(Json(r.facts));
+                                        s.bind(sha256_hex(text), text);
+                                      }));
+  return write_all(database, facts, "INSERT OR IGNORE INTO attempt_nodes VALUES (?, ?, ?, ?, ?)",
+                   [](SqliteStatement& s, const AttemptFacts& r) {
+                     s.bind(r.run.campaign, r.run.run, r.fence, r.node,
+                            sha256_hex(dump(Json(r.facts))));
                    });
 }
 
@@ -183,6 +201,7 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
                                       [](SqliteStatement& s, const RunAttempt& a) {
                                         s.bind(a.run.campaign, a.run.run, a.fence, a.sampling_node);
                                       }));
+  STRIPLINE_RETURN_IF_ERROR(write_facts(database, changes.facts));
   STRIPLINE_RETURN_IF_ERROR(write_all(
       database, changes.orphaned, "UPDATE batches SET orphan = 1 WHERE campaign = ? AND run = ?",
       [](SqliteStatement& s, const RunKey& key) { s.bind(key.campaign, key.run); }));
@@ -269,6 +288,16 @@ Result<BatchRecord> read_batch(SqliteStatement& row) {
   r.received_unix_s = row.real(6);
   r.samples = row.unsigned_integer(7);
   r.data = row.text(8);
+  return r;
+}
+
+Result<AttemptFacts> read_facts(SqliteStatement& row) {
+  AttemptFacts r;
+  r.run = {row.integer(0), static_cast<uint32_t>(row.integer(1))};
+  r.fence = row.unsigned_integer(2);
+  r.node = row.text(3);
+  STRIPLINE_ASSIGN_OR_RETURN(
+      r.facts, (stored<std::map<std::string, std::string>>(row.text(4), "stored fingerprint")));
   return r;
 }
 

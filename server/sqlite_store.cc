@@ -82,6 +82,13 @@ class SqliteStore final : public Store {
         read, "SELECT sampling_node FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
         run.campaign, run.run, fence);
   }
+  Result<std::vector<AttemptFacts>> attempt_facts(const RunKey& run, uint64_t fence) override {
+    return select(read_facts,
+                  std::string(kFactsColumns) +
+                      " FROM attempt_nodes WHERE campaign = ? AND run = ? AND fence = ?"
+                      " ORDER BY node",
+                  run.campaign, run.run, fence);
+  }
   Result<std::optional<bool>> has_batch(const RunKey& run, uint64_t fence, uint64_t seq,
                                         const std::string& data) override {
     const auto read = [](SqliteStatement& row) -> Result<bool> { return row.integer(0) != 0; };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,14 @@ struct RunAttempt {
   RunKey run;
   uint64_t fence = 0;
   std::string sampling_node;  ///< Where rank 0 is, which alone sends samples.
+};
+
+/// What a node was when it took part in an attempt. Never changed.
+struct AttemptFacts {
+  RunKey run;
+  uint64_t fence = 0;
+  std::string node;
+  std::map<std::string, std::string> facts;
 };
 
 /// A published version is not to be used any more. Its content stays.
@@ -49,6 +58,7 @@ struct Changes {
   std::vector<RunRecord> runs;
   std::vector<RunPlan> plans;
   std::vector<RunAttempt> attempts;
+  std::vector<AttemptFacts> facts;
   std::vector<RunKey> orphaned;  ///< All batches stored so far for these runs become orphans.
   std::vector<BatchRecord> batches;
   std::vector<EventRecord> events;
@@ -89,6 +99,8 @@ class Store {
 
   /// Where rank 0 of this attempt is or was; nullopt when the run was never given out so.
   virtual Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) = 0;
+  /// Of the nodes that took part in it, in order of name; none for attempts of before there were.
+  virtual Result<std::vector<AttemptFacts>> attempt_facts(const RunKey& run, uint64_t fence) = 0;
   /// Whether the stored batch of this name holds just this data; nullopt when none is stored.
   virtual Result<std::optional<bool>> has_batch(const RunKey& run, uint64_t fence, uint64_t seq,
                                                 const std::string& data) = 0;

@@ -218,6 +218,20 @@ TEST_F(StoreTest, EveryAttemptRemembersWhoseSamplesItTakes) {
   });
 }
 
+TEST_F(StoreTest, FactsOfAnAttemptStay) {
+  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}, .attempts = {{{1, 1}, 1, "a"}}});
+  const std::map<std::string, std::string> facts = {{"fabric.provider", "tcp"}};
+  apply({.facts = {{{1, 1}, 1, "b", facts}, {{1, 1}, 1, "a", facts}}});
+  apply({.facts = {{{1, 1}, 1, "a", {{"fabric.provider", "shm"}}}}});
+  check([&] {
+    const auto stored = *store_->attempt_facts({1, 1}, 1);
+    ASSERT_EQ(stored.size(), 2U);
+    EXPECT_EQ(stored[0].node, "a");
+    EXPECT_EQ(stored[0].facts, facts);
+    EXPECT_TRUE(store_->attempt_facts({1, 1}, 2)->empty());
+  });
+}
+
 TEST_F(StoreTest, ContiguousBatchesStopAtTheFirstGap) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
   EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 0U);

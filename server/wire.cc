@@ -141,8 +141,9 @@ std::optional<AgentMessage> from_wire(v1::AgentMessage& message) {
     }
     case v1::AgentMessage::kAssignmentUpdate: {
       const v1::AssignmentUpdate& update = message.assignment_update();
-      return AssignmentUpdate{update.assignment(), update.fence(), from_wire(update.state()),
-                              update.code(), update.message()};
+      return AssignmentUpdate{
+          update.assignment(), update.fence(),   from_wire(update.state()),
+          update.code(),       update.message(), {update.facts().begin(), update.facts().end()}};
     }
     default:
       return std::nullopt;

@@ -34,7 +34,13 @@ int describe() {
                            {"version", 1},
                            {"title", "Latency"},
                            {"description", "made up"},
-                           {"factors", Json::array()},
+                           {"factors",
+                            {{{"name", "bytes"},
+                              {"unit", "B"},
+                              {"description", "made up"},
+                              {"values", {8}},
+                              {"minimum", 0},
+                              {"maximum", 1 << 30}}}},
                            {"variants", {"get"}},
                            {"metric", {{"name", "t"}, {"unit", "s"}, {"lower_is_better", true}}},
                            {"min_ranks", 1},
@@ -42,7 +48,9 @@ int describe() {
                            {"verification", "none"},
                            {"feeds", Json::array()}};
   const Json description = {{"version", "0.1.0"},
-                            {"fabrics", {"good", "slow"}},
+                            {"fabrics",
+                             {"good", "slow", "no-join", "die-early", "die-0", "die-1", "fail",
+                              "exit", "stubborn", "garbage"}},
                             {"fingerprint", {{"cpu.model", "scripted"}}},
                             {"experiments", {experiment}}};
   std::printf("%s\n", description.dump().c_str());

@@ -181,7 +181,13 @@ void AutoAgent::serve(AgentClient& client) {
 }
 
 void AutoAgent::work_on(AgentClient& client, const v1::Assignment& assignment) {
-  client.update(assignment, v1::AssignmentUpdate::RUNNING);
+  v1::AgentMessage running;
+  v1::AssignmentUpdate& update = *running.mutable_assignment_update();
+  update.set_assignment(assignment.name());
+  update.set_fence(assignment.fence());
+  update.set_state(v1::AssignmentUpdate::RUNNING);
+  (*update.mutable_facts())["fabric.provider"] = options_.provider;
+  client.send(running);
   bool streams = false;
   for (const uint32_t rank : assignment.ranks()) {
     client.join(assignment, rank);

@@ -69,7 +69,8 @@ class AutoAgent {
  public:
   struct Options {
     SyntheticMachine machine;
-    double batch_delay_s = 0;  ///< Before each batch.
+    double batch_delay_s = 0;            ///< Before each batch.
+    std::string provider = "synthetic";  ///< Of its fabric.
     size_t series_per_batch = 64;
   };
   /// (assignment, fence, seq)

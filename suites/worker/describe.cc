@@ -26,6 +26,20 @@ uint32_t ranks_with_room() {
   return fits;
 }
 
+// What a rank takes, by fabric; null where the user insists on more than there is.
+Json rank_memory(const Json& fabrics) {
+  const machine::JobPlan plan = machine::plan_job(1, {});
+  if (plan.overcommit) return nullptr;
+  Json runtime = Json::object();
+  for (const Json& fabric : fabrics) {
+    const auto name = fabric.get<std::string>();
+    runtime[name] = machine::runtime_bytes(name, 1);
+  }
+  return {{"segment_bytes", plan.segment_bytes},
+          {"runtime_bytes", std::move(runtime)},
+          {"peer_bytes", machine::runtime_bytes("shm", 2) - machine::runtime_bytes("shm", 1)}};
+}
+
 }  // namespace
 
 Json describe() {
@@ -42,11 +56,14 @@ Json describe() {
   for (const Benchmark& benchmark : benchmarks()) {
     experiments.push_back(experiment::to_json(benchmark.declaration));
   }
-  return {{"version", STRIPLINE_VERSION},
-          {"fabrics", std::move(fabrics)},
-          {"fingerprint", machine::machine_facts(machine::read_topology())},
-          {"max_ranks", ranks_with_room()},
-          {"experiments", std::move(experiments)}};
+  Json memory = rank_memory(fabrics);
+  Json described{{"version", STRIPLINE_VERSION},
+                 {"fabrics", std::move(fabrics)},
+                 {"fingerprint", machine::machine_facts(machine::read_topology())},
+                 {"max_ranks", ranks_with_room()},
+                 {"experiments", std::move(experiments)}};
+  if (!memory.is_null()) described["memory"] = std::move(memory);
+  return described;
 }
 
 }  // namespace stripline::suites

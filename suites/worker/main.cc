@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <optional>
 #include <signal.h>
 #include <string>
 #include <string_view>
@@ -44,15 +45,10 @@ constexpr const char* kUsage =
 /// Speaks with the launcher between points.
 class ChannelReporter final : public Reporter {
  public:
-  explicit ChannelReporter(JsonChannel& channel) : channel_(channel) {}
+  ChannelReporter(JsonChannel& channel, bool answers) : channel_(channel), answers_(answers) {}
 
   bool cancelled() override {
-    while (!cancelled_) {
-      const auto message = channel_.read(0);
-      // A launcher that is gone cannot be told anything; the kernel ends this process with it.
-      if (!message.ok() || !message->has_value()) break;
-      const auto type = get_string(**message, "type", "message");
-      cancelled_ = type.ok() && *type == "cancel";
+    while (!cancelled_ && next(0)) {
     }
     return cancelled_;
   }
@@ -64,11 +60,32 @@ class ChannelReporter final : public Reporter {
       for (const experiment::SampleSeries& one : series) list.push_back(experiment::to_json(one));
       STRIPLINE_RETURN_IF_ERROR(channel_.write({{"type", "samples"}, {"series", std::move(list)}}));
     }
-    return channel_.write({{"type", "progress"}, {"done", done}, {"total", total}});
+    STRIPLINE_RETURN_IF_ERROR(
+        channel_.write({{"type", "progress"}, {"done", done}, {"total", total}}));
+    // Until the launcher is idle again.
+    while (answers_ && !series.empty() && !cancelled_) {
+      const auto type = next(kAnswerTimeoutS);
+      if (!type || *type == "taken") break;
+    }
+    return {};
   }
 
  private:
+  static constexpr double kAnswerTimeoutS = 5;
+
+  // The type of the launcher's next message, if one comes in time. A launcher that is gone cannot
+  // be told anything; the kernel ends this process with it.
+  std::optional<std::string> next(double timeout_s) {
+    const auto message = channel_.read(timeout_s);
+    if (!message.ok() || !message->has_value()) return std::nullopt;
+    const auto type = get_string(**message, "type", "message");
+    if (!type.ok()) return std::string();
+    cancelled_ = cancelled_ || *type == "cancel";
+    return *type;
+  }
+
   JsonChannel& channel_;
+  bool answers_;  // the launcher says when it has taken samples
   bool cancelled_ = false;
 };
 
@@ -89,7 +106,12 @@ void end_after(double seconds) {
   ::alarm(static_cast<unsigned>(std::ceil(std::clamp(seconds, 1.0, kMostSeconds))));
 }
 
-Result<experiment::Assignment> receive_work(JsonChannel& channel) {
+struct Work {
+  experiment::Assignment assignment;
+  bool answers = false;
+};
+
+Result<Work> receive_work(JsonChannel& channel) {
   STRIPLINE_ASSIGN_OR_RETURN(auto message, channel.read(-1));
   const Json& json = *message;
   STRIPLINE_ASSIGN_OR_RETURN(const std::string type, get_string(json, "type", "message"));
@@ -105,15 +127,22 @@ Result<experiment::Assignment> receive_work(JsonChannel& channel) {
     return Error(ErrorCode::data_loss, "expected 'work' of the launcher, not '" + type + "'");
   }
   STRIPLINE_ASSIGN_OR_RETURN(const Json* assignment, get_object(json, "assignment", "work"));
-  return experiment::assignment_from_json(*assignment);
+  STRIPLINE_ASSIGN_OR_RETURN(auto read, experiment::assignment_from_json(*assignment));
+  const auto answers = json.find("answers");
+  return Work{std::move(read), answers != json.end() && *answers == true};
 }
 
-Status work(Context& context, const experiment::Assignment& assignment, JsonChannel& channel) {
+Status carry_out(Context& context, const Work& work, JsonChannel& channel) {
+  const experiment::Assignment& assignment = work.assignment;
   if (!assignment.model_json.empty()) {
     STRIPLINE_RETURN_IF_ERROR(adopt_model(context, assignment.model_json));
   }
   Session session(context, assignment.run);
-  ChannelReporter reporter(channel);
+  if (work.answers) {
+    STRIPLINE_RETURN_IF_ERROR(
+        channel.write({{"type", "facts"}, {"facts", context.state().fingerprint}}));
+  }
+  ChannelReporter reporter(channel, work.answers);
   STRIPLINE_ASSIGN_OR_RETURN(const RunEnd end, run_assignment(session, assignment, &reporter));
   if (context.rank_me() != 0) return {};
   return channel.write(
@@ -129,11 +158,11 @@ int run_rank() {
     std::fputs(kUsage, stderr);
     return kExitUsage;
   }
-  const auto assignment = receive_work(*channel);
+  const auto work = receive_work(*channel);
   // The other ranks may be anywhere; the launcher ends them.
-  if (!assignment.ok()) state.fail(assignment.error());
-  end_after(assignment->deadline_s);
-  const Status done = work(**context, *assignment, *channel);
+  if (!work.ok()) state.fail(work.error());
+  end_after(work->assignment.deadline_s);
+  const Status done = carry_out(**context, *work, *channel);
   if (!done.ok()) state.fail(done.error());
   return kExitOk;
 }
@@ -141,12 +170,12 @@ int run_rank() {
 // All ranks of the assignment.
 Status run_all_ranks(bootstrap::Bootstrap& process, JsonChannel& channel) {
   STRIPLINE_ASSIGN_OR_RETURN(const auto alone, process.exchange(std::string()));
-  STRIPLINE_ASSIGN_OR_RETURN(const experiment::Assignment assignment, receive_work(channel));
-  end_after(assignment.deadline_s);
-  bootstrap::FiberGroupOptions group{.ranks = assignment.ranks, .process = &process};
+  STRIPLINE_ASSIGN_OR_RETURN(const Work work, receive_work(channel));
+  end_after(work.assignment.deadline_s);
+  bootstrap::FiberGroupOptions group{.ranks = work.assignment.ranks, .process = &process};
   STRIPLINE_ASSIGN_OR_RETURN(group.context, Options::from_environment());
   return bootstrap::run_fibers(group, [&](Context& context) {
-    const Status done = work(context, assignment, channel);
+    const Status done = carry_out(context, work, channel);
     if (!done.ok()) context.state().fail(done.error());
   });
 }
