@@ -357,7 +357,7 @@ Status Coordinator::place(const PlaceRun& place) {
   RunRecord& run = d.run(place.run);
   run.points_total = place.points;
   run.state = RunState::active;
-  ++run.fence;
+  run.fence = std::max(run.fence, store_.fence_base()) + 1;
   run.points_done = 0;
   run.message.clear();
   run.rank_nodes.clear();

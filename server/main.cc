@@ -2,6 +2,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <iostream>
 #include <string>
@@ -15,8 +16,10 @@
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "proto/grpc_log.h"
+#include "server/backup.h"
 #include "server/log.h"
 #include "server/server.h"
+#include "server/sqlite_store.h"
 
 namespace {
 
@@ -33,7 +36,9 @@ struct Arguments {
   std::string listen;
   std::string insecure_listen;
   std::string data_dir;
+  bool allow_network_disk = false;
   std::string port_file;
+  std::string backup;
   std::string log_format = "text";
   std::string log_level = "info";
   stripline::server::CoordinatorOptions coordinator;
@@ -63,6 +68,11 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_option("--data-dir", arguments.data_dir, "Folder of the database; created if missing")
       ->type_name("DIR")
       ->default_str(default_data_dir());
+  app.add_flag("--allow-network-disk", arguments.allow_network_disk,
+               "Accept a data folder on a network file system, where a database may be damaged");
+  app.add_option("--backup", arguments.backup,
+                 "Copy the database of --data-dir to this file and exit; a server may be running")
+      ->type_name("FILE");
   app.add_option("--port-file", arguments.port_file,
                  "Write HOST:PORT to this file once the server is ready")
       ->type_name("FILE");
@@ -104,13 +114,15 @@ void declare(CLI::App& app, Arguments& arguments) {
       "  9  the port or the database is in use by another server\n\n"
       "Examples:\n"
       "  stripline-server --dev\n"
-      "  stripline-server --insecure-listen 0.0.0.0:7411 --data-dir /srv/stripline\n\n"
+      "  stripline-server --insecure-listen 0.0.0.0:7411 --data-dir /srv/stripline\n"
+      "  stripline-server --data-dir /srv/stripline --backup /backup/stripline.db\n\n"
       "Manual: docs/server.md\n");
 }
 
 Result<ServerOptions> make_options(const Arguments& arguments) {
   ServerOptions options;
   options.coordinator = arguments.coordinator;
+  options.allow_network_disk = arguments.allow_network_disk;
   options.data_dir = arguments.data_dir.empty() ? default_data_dir() : arguments.data_dir;
   if (arguments.dev == !arguments.insecure_listen.empty()) {
     return Error(ErrorCode::invalid_argument,
@@ -149,6 +161,16 @@ Status write_port_file(const std::string& path, const std::string& address) {
 int fail(const Error& error) {
   std::cerr << "stripline-server: error: " << error.message() << "\n";
   return stripline::exit_code_for(error.code());
+}
+
+int back_up(const Arguments& arguments) {
+  const std::filesystem::path folder =
+      arguments.data_dir.empty() ? default_data_dir() : arguments.data_dir;
+  const Status done =
+      stripline::server::back_up(folder / stripline::server::kDatabaseFile, arguments.backup);
+  if (!done.ok()) return fail(done.error());
+  std::cout << "copied to " << arguments.backup << std::endl;
+  return stripline::kExitOk;
 }
 
 int serve(const Arguments& arguments) {
@@ -209,5 +231,5 @@ int main(int argc, char** argv) {
   Arguments arguments;
   declare(app, arguments);
   if (const auto end = stripline::read_command_line(app, argc, argv)) return *end;
-  return serve(arguments);
+  return arguments.backup.empty() ? serve(arguments) : back_up(arguments);
 }

@@ -11,6 +11,7 @@
 #include <grpcpp/impl/service_type.h>
 
 #include "server/acceptor.h"
+#include "server/network_disk.h"
 #include "server/services.h"
 #include "server/sqlite_store.h"
 
@@ -133,7 +134,10 @@ Result<Server> Server::start(const ServerOptions& options) {
                                              "': " + failure.message() +
                                              "; choose another --data-dir");
   }
-  STRIPLINE_ASSIGN_OR_RETURN(auto store, open_sqlite_store(options.data_dir / "stripline.db"));
+  if (!options.allow_network_disk) {
+    STRIPLINE_RETURN_IF_ERROR(check_local_disk(options.data_dir));
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(auto store, open_sqlite_store(options.data_dir / kDatabaseFile));
   auto impl = std::make_unique<Impl>(std::move(store), options);
   STRIPLINE_RETURN_IF_ERROR(impl->start());
   return Server(std::move(impl));

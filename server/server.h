@@ -14,8 +14,10 @@
 namespace stripline::server {
 
 struct ServerOptions {
-  std::filesystem::path data_dir;  ///< Created if it does not exist. Holds stripline.db.
-  ListenAddress listen;            ///< Without encryption. Port 0: any free one.
+  std::filesystem::path data_dir;
+  bool allow_network_disk = false;  ///< The data folder may be on a disk that hosts share.  ///<
+                                    ///< Created if it does not exist. Holds stripline.db.
+  ListenAddress listen;             ///< Without encryption. Port 0: any free one.
   CoordinatorOptions coordinator;
   Fitter fitter = fit_campaign;
   /// Called once, on a thread of the server's, should it lose its port: nobody reaches it any more.

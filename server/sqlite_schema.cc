@@ -2,9 +2,11 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
 #include <string>
 
+#include "base/subprocess.h"
 #include "server/sqlite_migrations.h"
 
 namespace stripline::server {
@@ -56,6 +58,11 @@ Status prepare_tables(SqliteDatabase& database, const std::filesystem::path& pat
                                                      "; start the stripline-server that wrote it");
   }
   STRIPLINE_RETURN_IF_ERROR(migrate(database, version));
+  // A backup was put in place: what has been given out since then is not in it (Store::fence_base).
+  STRIPLINE_RETURN_IF_ERROR(database.execute(
+      "UPDATE meta SET value = CAST(value AS INTEGER) + 4294967296 WHERE key = 'fence_base'"
+      " AND EXISTS (SELECT 1 FROM meta WHERE key = 'is_backup');"
+      "DELETE FROM meta WHERE key = 'is_backup'"));
   return transaction.commit();
 }
 
@@ -63,13 +70,23 @@ Status prepare_tables(SqliteDatabase& database, const std::filesystem::path& pat
 
 Result<SqliteDatabase> open_store_database(const std::filesystem::path& path) {
   STRIPLINE_RETURN_IF_ERROR(check_header(path));
+  // Samples are nobody else's business; the log gets the rights of the database.
+  UniqueFd(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)).reset();
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::open(path.string()));
   const auto prepare = [&]() -> Status {
     const Result<std::string> check = database.query_text("PRAGMA quick_check(1)");
     if (!check.ok()) return check.error();
     if (*check != "ok") return Error(ErrorCode::data_loss, *check);
-    STRIPLINE_RETURN_IF_ERROR(database.execute(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"));
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string mode,
+                               database.query_text("PRAGMA journal_mode = WAL"));
+    if (mode != "wal") {
+      return Error(ErrorCode::unavailable, "'" + path.string() +
+                                               "' cannot have a write-ahead log on this disk (it "
+                                               "stays in mode '" +
+                                               mode + "'); choose a --data-dir on a local disk");
+    }
+    STRIPLINE_RETURN_IF_ERROR(
+        database.execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"));
     return prepare_tables(database, path);
   };
   if (Status status = prepare(); !status.ok()) {

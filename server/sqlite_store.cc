@@ -20,14 +20,17 @@ constexpr std::string_view kWanted =
 
 class SqliteStore final : public Store {
  public:
-  SqliteStore(FileLock lock, SqliteDatabase database, std::string installation_id)
+  SqliteStore(FileLock lock, SqliteDatabase database, std::string installation_id,
+              uint64_t fence_base)
       : lock_(std::move(lock)),
         database_(std::move(database)),
-        installation_id_(std::move(installation_id)) {}
+        installation_id_(std::move(installation_id)),
+        fence_base_(fence_base) {}
 
   Status apply(const Changes& changes) override;
 
   std::string installation_id() const override { return installation_id_; }
+  uint64_t fence_base() const override { return fence_base_; }
 
   Result<std::vector<NodeRecord>> nodes(const std::string& after, size_t limit) override {
     return select(read_node,
@@ -189,6 +192,7 @@ class SqliteStore final : public Store {
   FileLock lock_;
   SqliteDatabase database_;
   const std::string installation_id_;
+  const uint64_t fence_base_;
 };
 
 Status SqliteStore::apply(const Changes& changes) {
@@ -213,8 +217,11 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& pa
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase database, open_store_database(path));
   STRIPLINE_ASSIGN_OR_RETURN(
       std::string id, database.query_text("SELECT value FROM meta WHERE key = 'installation_id'"));
-  return std::unique_ptr<Store>(
-      std::make_unique<SqliteStore>(std::move(*lock), std::move(database), std::move(id)));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::string base,
+      database.query_text("SELECT value FROM meta WHERE key = 'fence_base'"));
+  return std::unique_ptr<Store>(std::make_unique<SqliteStore>(
+      std::move(*lock), std::move(database), std::move(id), std::stoull("0" + base)));
 }
 
 }  // namespace stripline::server

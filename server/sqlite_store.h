@@ -8,6 +8,9 @@
 
 namespace stripline::server {
 
+/// Its name in the data folder.
+inline constexpr const char* kDatabaseFile = "stripline.db";
+
 /// Opens the database in `path`, creating it if it does not exist; its folder must exist. Errors:
 /// already_exists when another server uses it, naming that process; data_loss, failed_precondition
 /// and unavailable as in sqlite_schema.h.

@@ -78,6 +78,10 @@ class Store {
   /// Random, chosen when the database was created: tells one server's jobs from another's.
   virtual std::string installation_id() const = 0;
 
+  /// Fences are above this. It grows when a backup is put in place, so that what agents still send
+  /// of attempts after the backup is not taken for what is given out now.
+  virtual uint64_t fence_base() const = 0;
+
   /// Nodes in order of name, from the first after `after` on.
   virtual Result<std::vector<NodeRecord>> nodes(const std::string& after, size_t limit) = 0;
   virtual Result<std::optional<NodeRecord>> node(const std::string& name) = 0;

@@ -2,6 +2,7 @@
 // closed and opened, because that is what a crash between two steps amounts to.
 #include "server/store.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <sqlite3.h>
 
 #include "base/testing/processes.h"
+#include "server/backup.h"
 #include "server/sqlite_store.h"
 #include "server/testing/saboteur.h"
 
@@ -423,6 +425,48 @@ void execute(const std::filesystem::path& path, const char* sql) {
   ASSERT_EQ(sqlite3_open(path.c_str(), &raw), SQLITE_OK);
   EXPECT_EQ(sqlite3_exec(raw, sql, nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(raw);
+}
+
+TEST_F(StoreTest, ABackupIsWhole) {
+  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}, .attempts = {{{1, 1}, 1, "a"}}});
+  apply({.batches = {batch({1, 1}, 1, 1)}});
+  const auto target = folder_ / "it's a copy.db";
+  // While the server has it open.
+  ASSERT_TRUE(back_up(path_, target).ok());
+  EXPECT_EQ(std::filesystem::status(target).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_FALSE(std::filesystem::exists(target.string() + ".part"));
+  apply({.batches = {batch({1, 1}, 1, 2)}});
+  EXPECT_EQ(back_up(path_, target).error().code(), ErrorCode::already_exists);
+  EXPECT_EQ(back_up(folder_ / "none", folder_ / "b").error().code(), ErrorCode::not_found);
+  EXPECT_EQ(store_->fence_base(), 0U);
+  path_ = target;
+  reopen();
+  check([&] {
+    EXPECT_EQ(store_->batches(1, 0, 10)->size(), 1U);
+    // Once: agents may still work on what was given out after it.
+    EXPECT_EQ(store_->fence_base(), uint64_t{1} << 32);
+  });
+}
+
+// Whoever writes meanwhile does not make it begin again.
+TEST_F(StoreTest, ABackupEndsUnderLoad) {
+  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}, .attempts = {{{1, 1}, 1, "a"}}});
+  BatchRecord big = batch({1, 1}, 1, 1);
+  big.data = std::string(1 << 20, ' ');
+  for (; big.seq <= 16; ++big.seq) apply({.batches = {big}});
+  std::atomic<bool> stop = false;
+  std::thread writer([&] {
+    for (uint64_t seq = 100; !stop; ++seq) apply({.batches = {batch({1, 1}, 1, seq)}});
+  });
+  EXPECT_TRUE(back_up(path_, folder_ / "copy.db").ok());
+  stop = true;
+  writer.join();
+}
+
+TEST_F(StoreTest, TheDatabaseIsItsOwnersAlone) {
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(path_).permissions(), perms::owner_read | perms::owner_write);
 }
 
 // The databases that servers have left behind since the first one, each without what came later.

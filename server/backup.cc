@@ -1,0 +1,80 @@
+#include "server/backup.h"
+
+#include <fcntl.h>
+#include <string>
+#include <system_error>
+#include <unistd.h>
+
+#include "base/subprocess.h"
+#include "server/sqlite.h"
+#include "server/sqlite_migrations.h"
+
+namespace stripline::server {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string sql = "'";
+  for (const char c : text) sql += c == '\'' ? std::string("''") : std::string(1, c);
+  return sql + "'";
+}
+
+Status copy_to(const std::filesystem::path& database, const std::filesystem::path& target) {
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase source, SqliteDatabase::open(database.string()));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::string version,
+      source.query_text("SELECT value FROM meta WHERE key = 'schema_version'"));
+  if (version != std::to_string(kStoreSchemaVersion)) {
+    return Error(ErrorCode::failed_precondition,
+                 "'" + database.string() + "' has table version " + version +
+                     "; start this stripline-server on it once, or use the one that wrote it");
+  }
+  // Reads one snapshot: what a server commits meanwhile does not disturb it.
+  STRIPLINE_RETURN_IF_ERROR(source.execute("VACUUM INTO " + quoted(target.string())));
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase copy, SqliteDatabase::open(target.string()));
+  STRIPLINE_RETURN_IF_ERROR(copy.execute("INSERT OR REPLACE INTO meta VALUES ('is_backup', '1')"));
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string check, copy.query_text("PRAGMA integrity_check(1)"));
+  if (check != "ok") return Error(ErrorCode::data_loss, "the copy is damaged: " + check);
+  return {};
+}
+
+Status sync(const std::filesystem::path& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd && ::fsync(fd.get()) == 0) return {};
+  return Error(ErrorCode::unavailable,
+               "cannot write '" + path.string() + "': " + std::generic_category().message(errno));
+}
+
+}  // namespace
+
+Status back_up(const std::filesystem::path& database, const std::filesystem::path& target) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(database, ignored)) {
+    return Error(ErrorCode::not_found, "there is no database '" + database.string() +
+                                           "'; name its folder with --data-dir");
+  }
+  if (std::filesystem::exists(target, ignored)) {
+    return Error(ErrorCode::already_exists,
+                 "'" + target.string() + "' exists; choose another file, or remove it");
+  }
+  std::filesystem::path part = target;
+  part += ".part";
+  std::filesystem::remove(part, ignored);
+  {
+    // Samples are nobody else's business. SQLite takes an empty file for a new one.
+    const UniqueFd created(::open(part.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+    if (!created) {
+      return Error(ErrorCode::unavailable, "cannot create '" + part.string() +
+                                               "': " + std::generic_category().message(errno));
+    }
+  }
+  Status status = copy_to(database, part);
+  if (status.ok()) status = sync(part);
+  if (status.ok() && ::rename(part.c_str(), target.c_str()) != 0) {
+    status = Error(ErrorCode::unavailable, "cannot rename '" + part.string() +
+                                               "': " + std::generic_category().message(errno));
+  }
+  if (!status.ok()) std::filesystem::remove(part, ignored);
+  return status;
+}
+
+}  // namespace stripline::server
