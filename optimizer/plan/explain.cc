@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "base/quantity.h"
 #include "optimizer/plan/explain_text.h"
@@ -17,45 +18,29 @@ using detail::percent_text;
 using detail::reason_text;
 using detail::time_text;
 
-class Recorder : public StripSink {
- public:
-  Recorder(const StripRequest& request, const StripCosts* costs, Explanation& out)
-      : request_(request), costs_(costs), out_(out) {}
+Explanation::Alternative alternative_of(const StripRequest& request, const StripCosts& costs,
+                                        const StripCandidate& candidate, double predicted_s) {
+  return {candidate,
+          force_strip(request, nullptr, candidate).count,
+          {predicted_s, predict_strip(request, costs, candidate, cost::Corner::low),
+           predict_strip(request, costs, candidate, cost::Corner::high)}};
+}
 
-  void considered(const StripCandidate& candidate, double predicted_s) override {
-    const double low = predict_strip(request_, *costs_, candidate, cost::Corner::low);
-    const double high = predict_strip(request_, *costs_, candidate, cost::Corner::high);
-    const uint64_t count = force_strip(request_, nullptr, candidate).count;
-    out_.alternatives.push_back({candidate, count, {predicted_s, low, high}});
+// Shows a plan that ties: what was passed over as surely slower may.
+void add_tie(const StripCosts& costs, Explanation& e) {
+  const StripPlan& tie = *e.tie;
+  const bool known = std::ranges::any_of(e.alternatives, [&](const auto& alternative) {
+    const StripCandidate& other = alternative.candidate;
+    return other.schedule == tie.schedule && other.strip_bytes == tie.strip_bytes &&
+           (tie.schedule != Schedule::pipelined || other.window == tie.burst);
+  });
+  if (!known) {
+    e.alternatives.push_back(alternative_of(
+        e.request, costs, {tie.schedule, tie.strip_bytes, tie.burst}, tie.predicted_s));
   }
-  void pruned(uint64_t strip_bytes, double bound_s) override {
-    out_.pruned.push_back({strip_bytes, bound_s});
-  }
-  void best(const StripCandidate& candidate, double predicted_s) override {
-    out_.best = {candidate, predicted_s};
-  }
-  void sensitivity(Source source, bool of_baseline, double gain_loss) override {
-    out_.sensitivities.push_back({source, of_baseline, gain_loss});
-  }
-
-  // What was passed over as surely slower may tie.
-  void add_tie(const StripPlan& tie) {
-    const StripCandidate candidate{tie.schedule, tie.strip_bytes, tie.burst};
-    const bool known = std::ranges::any_of(out_.alternatives, [&](const auto& alternative) {
-      const StripCandidate& other = alternative.candidate;
-      return other.schedule == tie.schedule && other.strip_bytes == tie.strip_bytes &&
-             (tie.schedule != Schedule::pipelined || other.window == tie.burst);
-    });
-    if (!known) considered(candidate, tie.predicted_s);
-    std::erase_if(out_.pruned,
-                  [&](const auto& pruned) { return pruned.strip_bytes == tie.strip_bytes; });
-  }
-
- private:
-  const StripRequest& request_;
-  const StripCosts* costs_;
-  Explanation& out_;
-};
+  std::erase_if(e.pruned,
+                [&](const StripPruned& pruned) { return pruned.strip_bytes == tie.strip_bytes; });
+}
 
 std::string interval_text(const Explanation::Time& time) {
   return time_text(time.value_s) + " [" + time_text(time.low_s) + ", " + time_text(time.high_s) +
@@ -103,14 +88,13 @@ Json time_json(const Explanation::Time& time) {
 }
 
 Json plan_json(const StripPlan& plan) {
-  return {{"schedule", to_string(plan.schedule)},
-          {"reason", to_string(plan.reason)},
-          {"strip_bytes", plan.strip_bytes},
-          {"count", plan.count},
-          {"burst", plan.burst},
-          {"sync_burst", plan.sync_burst},
-          {"predicted_s", plan.predicted_s},
-          {"baseline_s", plan.baseline_s}};
+  Json json = detail::verdict_json(plan);
+  json["schedule"] = to_string(plan.schedule);
+  json["strip_bytes"] = plan.strip_bytes;
+  json["count"] = plan.count;
+  json["burst"] = plan.burst;
+  json["sync_burst"] = plan.sync_burst;
+  return json;
 }
 
 constexpr uint64_t kMostNumber = uint64_t{1} << 53;  // of which a double loses none
@@ -217,12 +201,18 @@ StripRequest usual_request() {
 Explanation explain(const StripRequest& request, const StripCosts* costs) {
   Explanation e;
   e.request = request;
-  Recorder recorder(request, costs, e);
-  e.plan = explain_strip(request, costs, recorder);
+  StripRecord record;
+  e.plan = plan_strip(request, costs, record);
   e.has_model = e.plan.reason != Reason::no_model;
   if (!e.has_model) return e;
   if (e.plan.reason != Reason::tuned) e.tie = tie_of_strip(request, costs);
-  if (e.tie) recorder.add_tie(*e.tie);
+  for (const auto& [candidate, predicted_s] : record.alternatives) {
+    e.alternatives.push_back(alternative_of(request, *costs, candidate, predicted_s));
+  }
+  e.pruned = std::move(record.pruned);
+  e.best = record.best;
+  e.sensitivities = std::move(record.sensitivities);
+  if (e.tie) add_tie(*costs, e);
 
   for (auto [corner, value] : {std::pair(cost::Corner::nominal, &e.compute.value_s),
                                {cost::Corner::low, &e.compute.low_s},
@@ -293,18 +283,11 @@ std::string to_text(const Explanation& e) {
         schedule_text(a.candidate.schedule, a.count, a.candidate.strip_bytes, a.candidate.window) +
         ": " + interval_text(a.time) + "\n";
   }
-  for (const Explanation::Pruned& p : e.pruned) {
+  for (const StripPruned& p : e.pruned) {
     out += "    strips of " + exact_bytes_text(p.strip_bytes) + ": at least " +
            time_text(p.bound_s) + ", not considered further\n";
   }
-  if (!e.sensitivities.empty()) {
-    out += "the gain may be smaller by, if a parameter errs within its interval:\n";
-    for (const Explanation::Sensitivity& s : e.sensitivities) {
-      out += "    " + std::string(to_string(s.source)) +
-             (s.of_baseline ? " (of the whole message): " : ": ") +
-             format("%.3g %%", 100 * s.gain_loss) + "\n";
-    }
-  }
+  out += detail::sensitivities_text(e.sensitivities);
   out += "model entries:\n";
   for (const Explanation::Entry& entry : e.entries) {
     out += "    " +
@@ -325,7 +308,6 @@ std::string to_text(const Explanation& e) {
 Json to_json(const Explanation& e) {
   Json json = {{"slowdown", e.slowdown}, {"plan", plan_json(e.plan)}, {"why", reason_text(e)}};
   add_fields(json, e.request);
-  json["plan"]["gain_low"] = e.plan.gain_low;
   if (!e.has_model) return json;
   if (e.tie) json["tie"] = plan_json(*e.tie);
   json["compute"] = time_json(e.compute);
@@ -341,15 +323,10 @@ Json to_json(const Explanation& e) {
                                     {"time", time_json(a.time)}});
   }
   json["pruned"] = Json::array();
-  for (const Explanation::Pruned& p : e.pruned) {
+  for (const StripPruned& p : e.pruned) {
     json["pruned"].push_back({{"strip_bytes", p.strip_bytes}, {"bound_s", p.bound_s}});
   }
-  json["sensitivities"] = Json::array();
-  for (const Explanation::Sensitivity& s : e.sensitivities) {
-    json["sensitivities"].push_back({{"source", to_string(s.source)},
-                                     {"of_baseline", s.of_baseline},
-                                     {"gain_loss", s.gain_loss}});
-  }
+  json["sensitivities"] = detail::sensitivities_json(e.sensitivities);
   json["entries"] = Json::array();
   for (const Explanation::Entry& entry : e.entries) {
     json["entries"].push_back(

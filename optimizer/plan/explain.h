@@ -24,21 +24,6 @@ struct Explanation {
     uint64_t count = 1;
     Time time;
   };
-  struct Pruned {
-    uint64_t strip_bytes = 0;
-    double bound_s = 0;  ///< no schedule of this size is faster
-  };
-  /// The decomposition whose gain decides.
-  struct Best {
-    StripCandidate candidate;
-    double predicted_s = 0;
-  };
-  /// A parameter and how much of the relative gain its interval may cost.
-  struct Sensitivity {
-    Source source = Source::issue;
-    bool of_baseline = false;  ///< as it holds for the whole message, not for strips
-    double gain_loss = 0;
-  };
   /// The parameters that hold for messages of one size.
   struct Entry {
     uint64_t bytes = 0;
@@ -57,8 +42,9 @@ struct Explanation {
   bool has_model = false;
   Time compute;                           ///< computation of the whole loop
   std::vector<Alternative> alternatives;  ///< the vectorised loop first, then as considered
-  std::vector<Pruned> pruned;
-  std::optional<Best> best;  ///< nullopt: none is faster than the vectorised loop
+  std::vector<StripPruned> pruned;
+  /// The decomposition whose gain decides; nullopt: none is faster than the vectorised loop.
+  std::optional<StripRecord::Alternative> best;
   /// Of a plan that vectorises: what the site's guard compares it with (tie_of_strip()).
   std::optional<StripPlan> tie;
   std::vector<Sensitivity> sensitivities;  ///< of its gain

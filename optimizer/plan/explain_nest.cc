@@ -24,23 +24,6 @@ using detail::time_text;
 // Lines of alternatives that a person reads.
 constexpr size_t kMostAlternatives = 20;
 
-class Recorder : public NestSink {
- public:
-  Recorder(const NestRequest& request, NestExplanation& out) : request_(request), out_(out) {}
-
-  void considered(const NestCandidate& candidate, double predicted_s) override {
-    out_.alternatives.push_back({candidate, predicted_s, unfold_nest(request_, candidate)});
-  }
-  void pruned(const Cut& cut, double bound_s) override { out_.pruned.push_back({cut, bound_s}); }
-  void sensitivity(Source source, double gain_loss) override {
-    out_.sensitivities.push_back({source, gain_loss});
-  }
-
- private:
-  const NestRequest& request_;
-  NestExplanation& out_;
-};
-
 // The loops whose smallest steps have no tiles.
 void add_closed_loops(NestExplanation& e) {
   const access::Nest& nest = e.request.nest;
@@ -198,7 +181,7 @@ std::string pruned_text(const NestExplanation& e) {
   for (uint32_t loop = 0; loop < e.request.nest.depth; ++loop) {
     size_t count = 0;
     double least_s = std::numeric_limits<double>::infinity();
-    for (const NestExplanation::Pruned& p : e.pruned) {
+    for (const NestPruned& p : e.pruned) {
       if (p.cut.loop != loop) continue;
       ++count;
       least_s = std::min(least_s, p.bound_s);
@@ -267,8 +250,13 @@ Json plan_json(const access::Nest& nest, const NestPlan& plan) {
 NestExplanation explain(const NestRequest& request) {
   NestExplanation e;
   e.request = request;
-  Recorder recorder(request, e);
-  e.plan = explain_nest(request, recorder);
+  NestRecord record;
+  e.plan = plan_nest(request, record);
+  for (const auto& [candidate, predicted_s] : record.alternatives) {
+    e.alternatives.push_back({candidate, predicted_s, unfold_nest(request, candidate)});
+  }
+  e.pruned = std::move(record.pruned);
+  e.sensitivities = std::move(record.sensitivities);
   if (e.plan.obstacle) return e;
   add_closed_loops(e);
   const detail::NestEvaluator evaluator(request);
@@ -308,12 +296,7 @@ std::string to_text(const NestExplanation& e) {
   }
   if (!e.has_model) return out;
   out += alternatives_text(e);
-  if (!e.sensitivities.empty()) {
-    out += "the gain may be smaller by, if a parameter errs within its interval:\n";
-    for (const NestExplanation::Sensitivity& s : e.sensitivities) {
-      out += "    " + std::string(to_string(s.source)) + ": " + percent_text(s.gain_loss) + "\n";
-    }
-  }
+  out += detail::sensitivities_text(e.sensitivities);
   if (!e.entries.empty()) out += "model entries:\n";
   for (const NestExplanation::Entry& entry : e.entries) {
     out +=
@@ -352,14 +335,11 @@ Json to_json(const NestExplanation& e) {
     json["alternatives"].back()["predicted_s"] = a.predicted_s;
   }
   json["pruned"] = Json::array();
-  for (const NestExplanation::Pruned& p : e.pruned) {
+  for (const NestPruned& p : e.pruned) {
     json["pruned"].push_back(
         {{"cut", {{"loop", p.cut.loop}, {"granule", p.cut.granule}}}, {"bound_s", p.bound_s}});
   }
-  json["sensitivities"] = Json::array();
-  for (const NestExplanation::Sensitivity& s : e.sensitivities) {
-    json["sensitivities"].push_back({{"source", to_string(s.source)}, {"gain_loss", s.gain_loss}});
-  }
+  json["sensitivities"] = detail::sensitivities_json(e.sensitivities);
   json["entries"] = Json::array();
   for (const NestExplanation::Entry& entry : e.entries) {
     Json one =

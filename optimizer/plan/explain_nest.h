@@ -17,20 +17,10 @@ struct NestExplanation {
     double predicted_s = 0;
     NestPlan plan;  ///< that runs it: its steps, tiles, methods and buffers
   };
-  /// A cut that no schedule makes faster than the best one at that time.
-  struct Pruned {
-    access::Cut cut;
-    double bound_s = 0;
-  };
   /// A loop that the nest cannot be cut at.
   struct Closed {
     uint32_t loop = 0;
     access::Failure why;
-  };
-  /// A parameter and how much of the relative gain its interval may cost.
-  struct Sensitivity {
-    Source source = Source::issue;
-    double gain_loss = 0;
   };
   /// The parameters for the contiguous tiles of the chosen plan.
   struct Entry {
@@ -46,7 +36,7 @@ struct NestExplanation {
   bool has_model = false;                 ///< the times below are known
   double compute_s = 0;                   ///< computation of the whole nest
   std::vector<Alternative> alternatives;  ///< the vectorised nest first, then as considered
-  std::vector<Pruned> pruned;
+  std::vector<NestPruned> pruned;
   std::vector<Closed> closed;
   std::vector<Sensitivity> sensitivities;  ///< of the fastest decomposition's gain
   std::vector<Entry> entries;

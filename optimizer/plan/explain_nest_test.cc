@@ -42,7 +42,7 @@ TEST(ExplainNest, ShowsWhatIsChosenAmongAllThatWasConsidered) {
     EXPECT_EQ(e.alternatives.front().predicted_s, plan.baseline_s);
     const auto best =
         std::ranges::min_element(e.alternatives, {}, [](const auto& a) { return a.predicted_s; });
-    for (const NestExplanation::Pruned& p : e.pruned) EXPECT_GE(p.bound_s, best->predicted_s);
+    for (const NestPruned& p : e.pruned) EXPECT_GE(p.bound_s, best->predicted_s);
     if (plan.reason == Reason::tuned) {
       ++tuned;
       EXPECT_EQ(best->predicted_s, plan.predicted_s);

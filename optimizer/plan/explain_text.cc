@@ -45,6 +45,27 @@ std::string reason_text(Reason reason, const Gain& gain) {
   return {};
 }
 
+std::string sensitivities_text(std::span<const Sensitivity> sensitivities) {
+  if (sensitivities.empty()) return {};
+  std::string out = "the gain may be smaller by, if a parameter errs within its interval:\n";
+  for (const Sensitivity& one : sensitivities) {
+    out += "    " + std::string(to_string(one.source)) +
+           (one.of_baseline ? " (of the whole message): " : ": ") + percent_text(one.gain_loss) +
+           "\n";
+  }
+  return out;
+}
+
+Json sensitivities_json(std::span<const Sensitivity> sensitivities) {
+  Json json = Json::array();
+  for (const Sensitivity& one : sensitivities) {
+    json.push_back({{"source", to_string(one.source)},
+                    {"of_baseline", one.of_baseline},
+                    {"gain_loss", one.gain_loss}});
+  }
+  return json;
+}
+
 std::string entry_text(uint64_t bytes, const cost::MessageCosts& message, bool serves) {
   const auto size = static_cast<double>(bytes);
   std::string text = exact_bytes_text(bytes) + ": o " + time_text(message.o(size)) + ", L " +

@@ -1,11 +1,12 @@
 // What the explanations of loops, nests and calls say alike. For the files of this folder.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "base/json.h"
 #include "optimizer/cost/link_costs.h"
-#include "optimizer/plan/strip.h"
+#include "optimizer/plan/decision.h"
 
 namespace stripline::plan::detail {
 
@@ -24,6 +25,19 @@ struct Gain {
   double minimum_gain = 0;  ///< more is required
 };
 std::string reason_text(Reason reason, const Gain& gain);
+
+/// What every plan against a baseline has: reason, predicted_s, baseline_s, gain_low.
+template <typename Plan>
+Json verdict_json(const Plan& plan) {
+  return {{"reason", to_string(plan.reason)},
+          {"predicted_s", plan.predicted_s},
+          {"baseline_s", plan.baseline_s},
+          {"gain_low", plan.gain_low}};
+}
+
+/// Lines of what each source of doubt may cost of the gain; nothing without any.
+std::string sensitivities_text(std::span<const Sensitivity> sensitivities);
+Json sensitivities_json(std::span<const Sensitivity> sensitivities);
 
 /// The parameters that hold for messages of one size, on one line without its end. `serves`: those
 /// of serving them, too.

@@ -13,18 +13,6 @@ namespace {
 using detail::format;
 using detail::time_text;
 
-class Recorder : public VisSink {
- public:
-  explicit Recorder(VisExplanation& out) : out_(out) {}
-  void considered(const VisCandidate& candidate, double model_s, double residual, double low,
-                  double high) override {
-    out_.alternatives.push_back({candidate, model_s, residual, low, high});
-  }
-
- private:
-  VisExplanation& out_;
-};
-
 std::string way_text(const VisRequest& request, VisMethod method, uint32_t window,
                      uint64_t chunk_bytes) {
   std::string out(to_string(method));
@@ -132,8 +120,11 @@ VisRequest usual_request() {
 VisExplanation explain(const VisRequest& request, const VisCosts* costs) {
   VisExplanation e;
   e.request = request;
-  Recorder recorder(e);
-  e.plan = explain_vis(request, costs, recorder);
+  VisRecord record;
+  e.plan = plan_vis(request, costs, record);
+  for (const auto& alternative : record.alternatives) {
+    e.alternatives.push_back(alternative.candidate);
+  }
   e.has_model = e.plan.reason != Reason::no_model;
   for (size_t i = 0; i < kVisMethods; ++i) {
     const auto method = static_cast<VisMethod>(i);

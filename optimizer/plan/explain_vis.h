@@ -14,14 +14,7 @@
 namespace stripline::plan {
 
 struct VisExplanation {
-  struct Alternative {
-    VisCandidate candidate;
-    double model_s = 0;   ///< by the cost model
-    double residual = 1;  ///< measured over that, with the ends of its interval
-    double residual_low = 1;
-    double residual_high = 1;
-    double predicted_s() const { return model_s * residual; }
-  };
+  using Alternative = VisAlternative;
 
   VisRequest request;
   VisPlan plan;

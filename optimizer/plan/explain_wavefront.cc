@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "base/quantity.h"
 #include "optimizer/plan/explain_text.h"
@@ -12,28 +13,6 @@ namespace stripline::plan {
 namespace {
 
 using detail::time_text;
-
-class Recorder : public WavefrontSink {
- public:
-  Recorder(const WavefrontRequest& request, const StripCosts* costs, WavefrontExplanation& out)
-      : request_(request), costs_(costs), out_(out) {}
-
-  void considered(uint32_t pieces, const WavefrontTime& predicted) override {
-    const auto at = [&](cost::Corner corner) {
-      return predict_wavefront(request_, *costs_, pieces, corner).sweep_s;
-    };
-    out_.alternatives.push_back({pieces, request_.lines * request_.line_bytes / pieces, predicted,
-                                 at(cost::Corner::low), at(cost::Corner::high)});
-  }
-  void sensitivity(Source source, double gain_loss) override {
-    out_.sensitivities.push_back({source, gain_loss});
-  }
-
- private:
-  const WavefrontRequest& request_;
-  const StripCosts* costs_;
-  WavefrontExplanation& out_;
-};
 
 const WavefrontExplanation::Alternative& fastest(const WavefrontExplanation& e) {
   return *std::ranges::min_element(
@@ -124,10 +103,19 @@ WavefrontRequest usual_request() {
 WavefrontExplanation explain(const WavefrontRequest& request, const StripCosts* costs) {
   WavefrontExplanation e;
   e.request = request;
-  Recorder recorder(request, costs, e);
-  e.plan = explain_wavefront(request, costs, recorder);
+  WavefrontRecord record;
+  e.plan = plan_wavefront(request, costs, record);
   e.has_model = e.plan.reason != Reason::no_model;
   if (!e.has_model) return e;
+  for (const auto& [pieces, predicted_s] : record.alternatives) {
+    const auto at = [&](cost::Corner corner) {
+      return predict_wavefront(request, *costs, pieces, corner);
+    };
+    e.alternatives.push_back({pieces, request.lines * request.line_bytes / pieces,
+                              at(cost::Corner::nominal), at(cost::Corner::low).sweep_s,
+                              at(cost::Corner::high).sweep_s});
+  }
+  e.sensitivities = std::move(record.sensitivities);
   e.overhead_s = costs->strip_overhead(cost::Corner::nominal);
   e.minimum_gain = costs->minimum_gain();
   const auto add_entry = [&](uint64_t bytes) {
@@ -154,13 +142,7 @@ std::string to_text(const WavefrontExplanation& e) {
            time_text(a.low_s) + ", " + time_text(a.high_s) + "], F " + time_text(a.time.first_s) +
            ", B " + time_text(a.time.busy_s) + "\n";
   }
-  if (!e.sensitivities.empty()) {
-    out += "the gain may be smaller by, if a parameter errs within its interval:\n";
-    for (const WavefrontExplanation::Sensitivity& s : e.sensitivities) {
-      out += "    " + std::string(to_string(s.source)) + ": " + detail::percent_text(s.gain_loss) +
-             "\n";
-    }
-  }
+  out += detail::sensitivities_text(e.sensitivities);
   out += "model entries, of puts:\n";
   for (const WavefrontExplanation::Entry& entry : e.entries) {
     out +=
@@ -172,13 +154,8 @@ std::string to_text(const WavefrontExplanation& e) {
 }
 
 Json to_json(const WavefrontExplanation& e) {
-  Json json = {{"plan",
-                {{"pieces", e.plan.pieces},
-                 {"reason", to_string(e.plan.reason)},
-                 {"predicted_s", e.plan.predicted_s},
-                 {"baseline_s", e.plan.baseline_s},
-                 {"gain_low", e.plan.gain_low}}},
-               {"why", reason_text(e)}};
+  Json json = {{"plan", detail::verdict_json(e.plan)}, {"why", reason_text(e)}};
+  json["plan"]["pieces"] = e.plan.pieces;
   add_fields(json, e.request);
   if (!e.has_model) return json;
   json["minimum_gain"] = e.minimum_gain;
@@ -194,10 +171,7 @@ Json to_json(const WavefrontExplanation& e) {
                                     {"low_s", a.low_s},
                                     {"high_s", a.high_s}});
   }
-  json["sensitivities"] = Json::array();
-  for (const WavefrontExplanation::Sensitivity& s : e.sensitivities) {
-    json["sensitivities"].push_back({{"source", to_string(s.source)}, {"gain_loss", s.gain_loss}});
-  }
+  json["sensitivities"] = detail::sensitivities_json(e.sensitivities);
   json["entries"] = Json::array();
   for (const WavefrontExplanation::Entry& entry : e.entries) {
     json["entries"].push_back(

@@ -20,11 +20,6 @@ struct WavefrontExplanation {
     double low_s = 0;  ///< bounds of the sweep's time over the parameters' intervals
     double high_s = 0;
   };
-  /// A parameter and how much of the relative gain its interval may cost.
-  struct Sensitivity {
-    Source source = Source::issue;
-    double gain_loss = 0;
-  };
   /// The parameters that hold for puts of one size.
   struct Entry {
     uint64_t bytes = 0;
@@ -34,9 +29,8 @@ struct WavefrontExplanation {
   WavefrontRequest request;
   WavefrontPlan plan;
   bool has_model = false;
-  std::vector<Alternative> alternatives;  ///< as considered: one piece first
-  std::vector<Sensitivity>
-      sensitivities;  ///< of the gain of the fastest; none if that is one piece
+  std::vector<Alternative> alternatives;   ///< as considered: one piece first
+  std::vector<Sensitivity> sensitivities;  ///< of the fastest's gain; none if that is one piece
   /// For a stage in one piece, for a piece of the fastest, and for a flag that follows.
   std::vector<Entry> entries;
   double overhead_s = 0;  ///< of the engine, for each piece

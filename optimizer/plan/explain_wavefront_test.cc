@@ -85,7 +85,7 @@ TEST(ExplainWavefront, DecidesAsPlanningDoes) {
         EXPECT_EQ(best_s, plan.baseline_s);
     }
     EXPECT_EQ(e.sensitivities.empty(), plan.reason == Reason::no_faster_plan);
-    for (const WavefrontExplanation::Sensitivity& s : e.sensitivities) EXPECT_GE(s.gain_loss, 0);
+    for (const Sensitivity& s : e.sensitivities) EXPECT_GE(s.gain_loss, 0);
     EXPECT_TRUE(canonical_json(to_json(e)).ok());
   }
   EXPECT_GT(tuned, 50);
@@ -98,8 +98,7 @@ TEST(ExplainWavefront, ShowsWhichParametersMatter) {
   const auto loss = [&](Source source, double compute_s) {
     const StripCosts costs = costs_of(m);
     const WavefrontExplanation e = explain(stage_of(compute_s), &costs);
-    const auto found =
-        std::ranges::find(e.sensitivities, source, &WavefrontExplanation::Sensitivity::source);
+    const auto found = std::ranges::find(e.sensitivities, source, &Sensitivity::source);
     EXPECT_NE(found, e.sensitivities.end());
     return found == e.sensitivities.end() ? -1 : found->gain_loss;
   };
@@ -116,8 +115,7 @@ TEST(ExplainWavefront, ShowsWhichParametersMatter) {
     request.surroundings.target_polls_only = served;
     const StripCosts costs = costs_of(m);
     const WavefrontExplanation e = explain(request, &costs);
-    EXPECT_EQ(std::ranges::count(e.sensitivities, Source::serve,
-                                 &WavefrontExplanation::Sensitivity::source),
+    EXPECT_EQ(std::ranges::count(e.sensitivities, Source::serve, &Sensitivity::source),
               served ? 1 : 0);
     EXPECT_EQ(to_text(e).find("targets only poll") != std::string::npos, served);
     EXPECT_EQ(to_json(e)["entries"][0].contains("s_s"), served);

@@ -27,18 +27,10 @@ using detail::StepBuffers;
 using detail::Steps;
 using detail::Stream;
 using detail::stream_of;
-using detail::StreamSink;
 using detail::Tile;
 using detail::TileGrowth;
 using detail::Tiles;
 using detail::tiles_of;
-
-// Sinks of plan_nest: nothing, at no cost.
-struct NoSink {
-  void considered(const NestCandidate&, double) {}
-  void pruned(const Cut&, double) {}
-  void sensitivity(Source, double) {}
-};
 
 // The nest in as few steps as its buffers allow; one iteration of all loops always fits. The first
 // obstacle where it cannot be tiled at all.
@@ -105,11 +97,11 @@ NestPlan plan_of(const NestEvaluator& evaluator, const Tiles& tiles, const Steps
 }
 
 // Looks for the fastest candidate.
-template <typename Sink>
+template <typename Recorder>
 class Search {
  public:
-  Search(const NestRequest& request, const NestEvaluator& evaluator, Sink& sink)
-      : request_(request), evaluator_(evaluator), sink_(sink) {}
+  Search(const NestRequest& request, const NestEvaluator& evaluator, Recorder& record)
+      : request_(request), evaluator_(evaluator), record_(record) {}
 
   /// Cuts at every loop. Of a loop, sizes of about as many steps as are expected to be best come
   /// first, then smaller and larger ones: once some in a row were worse than the best, and ever
@@ -265,7 +257,7 @@ class Search {
     evaluator_.look_up(tried().tiles, steps);
     const double bound_s = evaluator_.bound(steps);
     if (bound_s >= best_s_) {
-      sink_.pruned(cut, bound_s);
+      record_.prune(NestPruned{cut, bound_s});
       return bound_s;
     }
     double fastest_s = kNever;
@@ -291,7 +283,7 @@ class Search {
 
   // Whether the cut that is tried is the best so far, this way.
   bool consider(Schedule schedule, uint32_t window, double predicted_s) {
-    sink_.considered({schedule, tried().tiles.cut, window}, predicted_s);
+    record_.consider(NestCandidate{schedule, tried().tiles.cut, window}, predicted_s);
     if (!(predicted_s < best_s_)) return false;
     best_s_ = predicted_s;
     schedule_ = schedule;
@@ -308,7 +300,7 @@ class Search {
 
   const NestRequest& request_;
   const NestEvaluator& evaluator_;
-  Sink& sink_;
+  Recorder& record_;
   double expected_steps_ = 1;        // of the best cut
   double one_iteration_s_ = kNever;  // of steps of one iteration of the loop that was tried last
   std::array<Way, 2> ways_;          // the best one so far, and what is tried
@@ -338,12 +330,11 @@ struct Perturbed {
   }
 };
 
-// Propagates the parameters' intervals to the gain of one way over another.
-template <typename Sink>
-double lower_gain(NestEvaluator& evaluator, Perturbed before, Perturbed after, Sink& sink) {
+// Calls visit(source, of_baseline, lowest gain of one way over another) for every source of doubt.
+template <typename Visit>
+void each_doubt(NestEvaluator& evaluator, Perturbed before, Perturbed after, const Visit& visit) {
   const double nominal_gain = 1 - after.nominal_s / before.nominal_s;
-  double squares = 0;
-  const auto add = [&](Source source) {
+  const auto doubt = [&](Source source) {
     const auto of_before = before.dependence(evaluator, source);
     const auto of_after = after.dependence(evaluator, source);
     double lowest = nominal_gain;
@@ -355,33 +346,31 @@ double lower_gain(NestEvaluator& evaluator, Perturbed before, Perturbed after, S
         lowest = std::min(lowest, before_s > 0 ? 1 - after_s / before_s : 0.0);
       }
     }
-    const double loss = nominal_gain - lowest;
-    squares += loss * loss;
-    sink.sensitivity(source, loss);
+    visit(source, false, lowest);
   };
-  for (const Source source : {Source::buffers, Source::overhead}) add(source);
-  if (evaluator.estimates_compute()) add(Source::compute);
-  for (const Source source : detail::kMessageSources) add(source);
-  if (evaluator.serves()) add(Source::serve);
+  for (const Source source : {Source::buffers, Source::overhead}) doubt(source);
+  if (evaluator.estimates_compute()) doubt(Source::compute);
+  for (const Source source : detail::kMessageSources) doubt(source);
+  if (evaluator.serves()) doubt(Source::serve);
   if (before.dependence(evaluator, Source::regions).any ||
       after.dependence(evaluator, Source::regions).any) {
-    add(Source::regions);
+    doubt(Source::regions);
   }
-  return nominal_gain - std::sqrt(squares);
 }
 
-void report(const Nest&, const Stream&, const StripCosts*, NoSink&) {}
-void report(const Nest& nest, const Stream& stream, const StripCosts* costs, NestSink& sink) {
-  StreamSink strips(sink, nest, stream);
-  explain_strip(stream.strips, costs, strips);
+void report(const Nest&, const Stream&, const StripCosts*, NoRecord&) {}
+void report(const Nest& nest, const Stream& stream, const StripCosts* costs, NestRecord& record) {
+  StripRecord strips;
+  plan_strip(stream.strips, costs, strips);
+  detail::add_as_nests(strips, nest, stream, record);
 }
 
 // The plan of the strip loop that the nest is (optimizer/plan/strip.h): the same time, found
 // sooner. None where parts of a row may be better, or no cut has steps like these strips; nor where
 // rows are not the outermost loop's, and no strips of them are surely faster: other steps may be.
-template <typename Sink>
+template <typename Recorder>
 std::optional<NestPlan> decide_stream(const NestRequest& request, const NestEvaluator& evaluator,
-                                      const Stream& stream, Sink& sink) {
+                                      const Stream& stream, Recorder& record) {
   const StripCosts* const costs = request.links[request.link[0]].strip;
   const StripPlan strip = plan_strip(stream.strips, costs);
   const uint64_t rows = stream.rows_of(strip.strip_bytes);
@@ -389,7 +378,7 @@ std::optional<NestPlan> decide_stream(const NestRequest& request, const NestEval
   const Cut cut = cut_of(request.nest, stream, rows);
   if (!is_exact(request.nest, stream, cut, rows)) return std::nullopt;
   if (stream.loop > 0 && strip.reason != Reason::tuned) return std::nullopt;
-  report(request.nest, stream, costs, sink);
+  report(request.nest, stream, costs, record);
   const auto tiles = tiles_of(request.nest, cut);
   NestPlan plan = plan_of(evaluator, *tiles, nullptr, strip.schedule, strip.burst, strip.reason);
   plan.predicted_s = strip.predicted_s;
@@ -405,45 +394,48 @@ NestPlan uncut_for(const access::Failure& obstacle) {
 }
 
 // Cut or not. With a model of all that moves. (Functions that return one plan only do not copy it.)
-template <typename Sink>
+template <typename Recorder>
 NestPlan decide_cut(const NestRequest& request, NestEvaluator& evaluator, const Tiles& baseline,
-                    Sink& sink) {
+                    Recorder& record) {
   Steps uncut = evaluator.steps(baseline);
   const double baseline_s = evaluator.time(uncut, Schedule::vectorised, 1);
-  Search<Sink> search(request, evaluator, sink);
+  Search<Recorder> search(request, evaluator, record);
   search.run(baseline, uncut, baseline_s);
-  const bool cut = search.schedule() != Schedule::vectorised;
-  double gain_low = 0;
-  if (cut && baseline_s > 0) {
-    gain_low = lower_gain(
-        evaluator, {baseline, uncut, Schedule::vectorised, 1, baseline_s},
-        {search.best(), search.steps(), search.schedule(), search.window(), search.best_s()}, sink);
+  Verdict verdict = keep_baseline(baseline_s);
+  if (search.schedule() != Schedule::vectorised) {
+    record.take(NestCandidate{search.schedule(), search.best().cut, search.window()},
+                search.best_s());
+    verdict = weigh(
+        baseline_s, search.best_s(), evaluator.minimum_gain(), record, [&](const auto& visit) {
+          each_doubt(
+              evaluator, {baseline, uncut, Schedule::vectorised, 1, baseline_s},
+              {search.best(), search.steps(), search.schedule(), search.window(), search.best_s()},
+              visit);
+        });
   }
-  const bool sure = cut && gain_low > evaluator.minimum_gain();
-  const Reason reason = sure ? Reason::tuned : cut ? Reason::below_margin : Reason::no_faster_plan;
-  NestPlan plan = sure ? plan_of(evaluator, search.best(), &search.steps(), search.schedule(),
-                                 search.window(), reason)
-                       : plan_of(evaluator, baseline, &uncut, Schedule::vectorised, 1, reason);
-  plan.predicted_s = sure ? search.best_s() : baseline_s;
-  plan.baseline_s = baseline_s;
-  plan.gain_low = gain_low;
+  NestPlan plan =
+      verdict.takes_candidate()
+          ? plan_of(evaluator, search.best(), &search.steps(), search.schedule(), search.window(),
+                    verdict.reason)
+          : plan_of(evaluator, baseline, &uncut, Schedule::vectorised, 1, verdict.reason);
+  set_verdict(plan, verdict);
   return plan;
 }
 
-template <typename Sink>
-NestPlan decide(const NestRequest& request, Sink& sink) {
+template <typename Recorder>
+NestPlan decide(const NestRequest& request, Recorder& record) {
   if (const auto obstacle = access::dependence_of(request.nest)) return uncut_for(*obstacle);
   NestEvaluator evaluator(request);
   const bool predictable = evaluator.moves() && evaluator.known();
   if (predictable) {
     if (const auto stream = stream_of(request)) {
-      if (const auto found = decide_stream(request, evaluator, *stream, sink)) return *found;
+      if (const auto found = decide_stream(request, evaluator, *stream, record)) return *found;
     }
   }
   const auto whole = vectorised(request, evaluator);
   if (const auto* failure = std::get_if<access::Failure>(&whole)) return uncut_for(*failure);
   const Tiles& baseline = std::get<Tiles>(whole);
-  if (predictable) return decide_cut(request, evaluator, baseline, sink);
+  if (predictable) return decide_cut(request, evaluator, baseline, record);
   return plan_of(evaluator, baseline, nullptr, Schedule::vectorised, 1,
                  evaluator.moves() ? Reason::no_model : Reason::own_memory);
 }
@@ -457,11 +449,13 @@ bool fits(const NestRequest& request, const StepBuffers& buffers, const NestCand
 }  // namespace
 
 NestPlan plan_nest(const NestRequest& request) noexcept {
-  NoSink sink;
-  return decide(request, sink);
+  NoRecord record;
+  return decide(request, record);
 }
 
-NestPlan explain_nest(const NestRequest& request, NestSink& sink) { return decide(request, sink); }
+NestPlan plan_nest(const NestRequest& request, NestRecord& record) {
+  return decide(request, record);
+}
 
 NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate) noexcept {
   const auto tiles = tiles_of(request.nest, candidate.cut);

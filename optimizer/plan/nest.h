@@ -102,15 +102,12 @@ struct NestCandidate {
   uint32_t window = 1;
 };
 
-/// Receives what the evaluator considers, in order.
-class NestSink {
- public:
-  virtual ~NestSink() = default;
-  virtual void considered(const NestCandidate& candidate, double predicted_s) = 0;
-  /// A cut whose fastest schedule cannot be below `bound_s`, which is not below the best so far.
-  virtual void pruned(const access::Cut& cut, double bound_s) = 0;
-  virtual void sensitivity(Source source, double gain_loss) = 0;
+/// A cut whose fastest schedule cannot be below `bound_s`, which is not below the best so far.
+struct NestPruned {
+  access::Cut cut;
+  double bound_s = 0;
 };
+using NestRecord = Record<NestCandidate, NestPruned>;
 
 /// Slots for what moves from step to step: for the one that is computed on, those under way to this
 /// rank and, where a nest gets and puts, as many under way from it.
@@ -126,10 +123,10 @@ inline uint64_t nest_slots(Schedule schedule, uint64_t window, uint64_t steps, b
 /// nothing.
 NestPlan plan_nest(const NestRequest& request) noexcept;
 
-/// The same evaluator, telling `sink` about every alternative.
-NestPlan explain_nest(const NestRequest& request, NestSink& sink);
+/// The same, with a record of what it considered.
+NestPlan plan_nest(const NestRequest& request, NestRecord& record);
 
-/// The plan that runs a candidate that explain_nest() has told of, without its times.
+/// The plan that runs a candidate of a record, without its times.
 NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate) noexcept;
 
 /// The plan that runs a given candidate, adjusted to what nest and buffers allow.

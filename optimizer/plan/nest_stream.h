@@ -77,33 +77,25 @@ inline bool is_exact(const Nest& nest, const Stream& stream, const Cut& cut, uin
   return in_step == rows && (cut.loop == 0 || nest.counts[cut.loop] % cut.granule == 0);
 }
 
-// What the planner of strips considers, as nests.
-class StreamSink : public StripSink {
- public:
-  StreamSink(NestSink& sink, const Nest& nest, const Stream& stream)
-      : sink_(sink), nest_(nest), stream_(stream) {}
-  void considered(const StripCandidate& candidate, double predicted_s) override {
+// What the planner of strips considered, as nests.
+inline void add_as_nests(const StripRecord& strips, const Nest& nest, const Stream& stream,
+                         NestRecord& record) {
+  const auto cut_into = [&](uint64_t strip_bytes) {
+    return cut_of(nest, stream, stream.rows_of(strip_bytes));
+  };
+  const auto as_nest = [&](const StripCandidate& candidate) {
     // Strips of equal size.
-    const StripPlan plan = force_strip(stream_.strips, nullptr, candidate);
-    sink_.considered({candidate.schedule, cut_into(plan.strip_bytes), candidate.window},
-                     predicted_s);
+    const StripPlan plan = force_strip(stream.strips, nullptr, candidate);
+    return NestCandidate{candidate.schedule, cut_into(plan.strip_bytes), candidate.window};
+  };
+  for (const auto& [candidate, predicted_s] : strips.alternatives) {
+    record.consider(as_nest(candidate), predicted_s);
   }
-  void pruned(uint64_t strip_bytes, double bound_s) override {
-    sink_.pruned(cut_into(strip_bytes), bound_s);
+  for (const StripPruned& pruned : strips.pruned) {
+    record.prune({cut_into(pruned.strip_bytes), pruned.bound_s});
   }
-  void best(const StripCandidate&, double) override {}
-  void sensitivity(Source source, bool, double gain_loss) override {
-    sink_.sensitivity(source, gain_loss);
-  }
-
- private:
-  Cut cut_into(uint64_t strip_bytes) const {
-    return cut_of(nest_, stream_, stream_.rows_of(strip_bytes));
-  }
-
-  NestSink& sink_;
-  const Nest& nest_;
-  const Stream& stream_;
-};
+  if (strips.best) record.take(as_nest(strips.best->candidate), strips.best->predicted_s);
+  for (const Sensitivity& sensitivity : strips.sensitivities) record.doubt(sensitivity);
+}
 
 }  // namespace stripline::plan::detail

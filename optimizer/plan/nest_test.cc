@@ -494,32 +494,26 @@ TEST(PlanNest, UncertainParametersCostGain) {
   EXPECT_GT(compared, 20);
 }
 
-struct Considered : NestSink {
-  void considered(const NestCandidate&, double predicted_s) override {
-    best_s = std::min(best_s, predicted_s);
-  }
-  void pruned(const access::Cut&, double bound_s) override { EXPECT_GE(bound_s, best_s); }
-  void sensitivity(Source, double gain_loss) override { squares += gain_loss * gain_loss; }
-  double best_s = std::numeric_limits<double>::infinity();
-  double squares = 0;
-};
-
 TEST(PlanNest, ExplainingChangesNothing) {
   RandomCases draw(8);
   for (int i = 0; i < 50; ++i) {
     const Network network(draw.network(0.05));
     const NestRequest request = random_nest(draw, network);
-    Considered sink;
-    const NestPlan told = explain_nest(request, sink);
+    NestRecord record;
+    const NestPlan told = plan_nest(request, record);
     const NestPlan plan = plan_nest(request);
     if (plan.obstacle) continue;
     EXPECT_EQ(told.predicted_s, plan.predicted_s);
     EXPECT_EQ(told.cut.granule, plan.cut.granule);
     EXPECT_EQ(told.window, plan.window);
     if (plan.reason == Reason::tuned) {
-      EXPECT_EQ(sink.best_s, plan.predicted_s);
-      EXPECT_NEAR(plan.gain_low, 1 - plan.predicted_s / plan.baseline_s - std::sqrt(sink.squares),
-                  1e-9);
+      ASSERT_TRUE(record.best);
+      EXPECT_EQ(record.best->predicted_s, plan.predicted_s);
+      for (const auto& one : record.alternatives) EXPECT_GE(one.predicted_s, plan.predicted_s);
+      for (const NestPruned& one : record.pruned) EXPECT_GE(one.bound_s, plan.predicted_s);
+      double squares = 0;
+      for (const Sensitivity& one : record.sensitivities) squares += one.gain_loss * one.gain_loss;
+      EXPECT_NEAR(plan.gain_low, 1 - plan.predicted_s / plan.baseline_s - std::sqrt(squares), 1e-9);
     }
   }
 }

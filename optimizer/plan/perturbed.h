@@ -4,7 +4,7 @@
 #include <array>
 
 #include "optimizer/cost/link_costs.h"
-#include "optimizer/plan/strip.h"
+#include "optimizer/plan/decision.h"
 
 namespace stripline::plan::detail {
 

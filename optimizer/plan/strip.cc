@@ -40,19 +40,11 @@ StripPlan plan_of(const StripRequest& request, const StripCandidate& candidate, 
   return plan;
 }
 
-// Sinks of plan_strip: nothing, at no cost.
-struct NoSink {
-  void considered(const StripCandidate&, double) {}
-  void pruned(uint64_t, double) {}
-  void best(const StripCandidate&, double) {}
-  void sensitivity(Source, bool, double) {}
-};
-
-// Propagates the parameters' intervals to the gain of `best` over `baseline`.
-template <typename Sink>
-double lower_gain(Evaluator& evaluator, const StripRequest& request, const StripCosts& costs,
-                  VectorisedTerms before, const StripCandidate& best, double compute_s,
-                  double nominal_gain, Sink& sink) {
+// Calls visit(source, of_baseline, lowest gain of `best` over `before`) for every source of doubt.
+template <typename Visit>
+void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCosts& costs,
+                VectorisedTerms before, const StripCandidate& best, double compute_s,
+                double nominal_gain, const Visit& visit) {
   CandidateTerms after = evaluator.terms(best, Corner::nominal, compute_s);
   const uint64_t buffer_bytes = evaluator.buffer_bytes(best);
   const auto gain = [&] {
@@ -69,15 +61,9 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
     evaluator.set_work(after, buffer_bytes, Corner::nominal, with_compute_s);
     return gain();
   };
-  double squares = 0;
-  const auto add = [&](Source source, bool of_baseline, double lowest_gain) {
-    const double loss = std::max(0.0, nominal_gain - lowest_gain);
-    squares += loss * loss;
-    sink.sensitivity(source, of_baseline, loss);
-  };
   if (request.surroundings.nic_ranks > 1 && finds_others(request)) {
-    add(Source::turns, false,
-        1 - evaluator.time(best, after) / evaluator.vectorised_in_turns(before));
+    visit(Source::turns, false,
+          1 - evaluator.time(best, after) / evaluator.vectorised_in_turns(before));
   }
 
   const uint64_t halo = halo_of(request);
@@ -102,7 +88,7 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
         evaluator.replace(nominal, perturbed(nominal, low, source));
         lowest = std::min(lowest, gain_with_messages());
       }
-      add(source, which == 1, lowest);
+      visit(source, which == 1, lowest);
     };
     for (const Source source : kMessageSources) lower(source);
     if (request.surroundings.target_polls_only && (high.s_base > 0 || high.s_per_byte > 0)) {
@@ -120,36 +106,35 @@ double lower_gain(Evaluator& evaluator, const StripRequest& request, const Strip
       lowest = std::min(lowest, gain_with_work(compute_s));
     }
     evaluator.set_buffers(Corner::nominal);
-    add(Source::buffers, false, lowest);
+    visit(Source::buffers, false, lowest);
   }
   evaluator.set_overhead(Corner::high);
-  add(Source::overhead, false, gain_with_work(compute_s));
+  visit(Source::overhead, false, gain_with_work(compute_s));
   evaluator.set_overhead(Corner::nominal);
   if (request.compute_s < 0) {
-    add(Source::compute, false,
-        std::min(gain_with_work(strip_compute_s(request, costs, Corner::low)),
-                 gain_with_work(strip_compute_s(request, costs, Corner::high))));
+    visit(Source::compute, false,
+          std::min(gain_with_work(strip_compute_s(request, costs, Corner::low)),
+                   gain_with_work(strip_compute_s(request, costs, Corner::high))));
   }
-  return nominal_gain - std::sqrt(squares);
 }
 
 // Looks for the fastest candidate.
-template <typename Sink>
+template <typename Recorder>
 class Search {
  public:
   Search(const StripRequest& request, const Evaluator& evaluator, double compute_s, double margin,
-         Sink& sink)
+         Recorder& record)
       : request_(request),
         evaluator_(evaluator),
         compute_s_(compute_s),
-        sink_(sink),
+        record_(record),
         halo_(halo_of(request)),
         buffers_matter_(evaluator.buffers_matter()),
         crowding_(finds_others(request) ? margin : 0),
         out_of_step_(goes_in_step(request) ? kOutOfStep * margin : 0) {}
 
   void consider(const StripCandidate& candidate, double predicted_s) {
-    sink_.considered(candidate, predicted_s);
+    record_.consider(candidate, predicted_s);
     const double s = counted_s(candidate, predicted_s);
     if (s < least_s_) {
       least_s_ = s;
@@ -225,7 +210,7 @@ class Search {
                                         Corner::nominal, compute_s_);
     const double bound_s = evaluator_.bound(t);
     if (bound_s >= least_s_) {
-      sink_.pruned(strip, bound_s);
+      record_.prune(StripPruned{strip, bound_s});
       return bound_s;
     }
     const auto count = static_cast<uint64_t>(t.strips);
@@ -291,7 +276,7 @@ class Search {
   const StripRequest& request_;
   const Evaluator& evaluator_;
   const double compute_s_;
-  Sink& sink_;
+  Recorder& record_;
   const uint64_t halo_;
   const bool buffers_matter_;
   // Uneven gets from several ranks disturb those of other ranks, which choose for themselves. Who
@@ -306,8 +291,8 @@ class Search {
   double least_s_ = std::numeric_limits<double>::infinity();  // with what crowding adds
 };
 
-template <typename Sink>
-StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& sink) {
+template <typename Recorder>
+StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Recorder& record) {
   const StripCandidate baseline{Schedule::vectorised, largest_piece(request), 1};
   if (!knows(costs, request.direction) || request.total_bytes == 0) {
     return plan_of(request, baseline, Reason::no_model);
@@ -317,42 +302,37 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Sink& s
   const VectorisedTerms uncut =
       evaluator.vectorised(baseline.strip_bytes, Corner::nominal, compute_s);
   const double baseline_s = uncut.time();
-  Search<Sink> search(request, evaluator, compute_s, costs->minimum_gain(), sink);
+  Search<Recorder> search(request, evaluator, compute_s, costs->minimum_gain(), record);
   search.consider(baseline, baseline_s);
   search.run();
   const StripCandidate& best = search.best();
   const double best_s = search.best_s();
 
-  if (best.schedule == Schedule::vectorised) {
-    StripPlan plan = plan_of(request, baseline, Reason::no_faster_plan);
-    plan.predicted_s = plan.baseline_s = baseline_s;
-    return plan;
+  Verdict verdict = keep_baseline(baseline_s);
+  if (best.schedule != Schedule::vectorised) {
+    record.take(best, best_s);
+    verdict = weigh(baseline_s, best_s, costs->minimum_gain(), record, [&](const auto& visit) {
+      each_doubt(evaluator, request, *costs, uncut, best, compute_s, 1 - best_s / baseline_s,
+                 visit);
+    });
   }
-
-  sink.best(best, best_s);
-  const double gain_low =
-      lower_gain(evaluator, request, *costs, uncut, best, compute_s, 1 - best_s / baseline_s, sink);
-  const bool sure = gain_low > costs->minimum_gain();
-  StripPlan plan = sure ? plan_of(request, best, Reason::tuned)
-                        : plan_of(request, baseline, Reason::below_margin);
-  plan.predicted_s = sure ? best_s : baseline_s;
-  plan.baseline_s = baseline_s;
-  plan.gain_low = gain_low;
+  StripPlan plan = plan_of(request, verdict.takes_candidate() ? best : baseline, verdict.reason);
+  set_verdict(plan, verdict);
   return plan;
 }
 
 // Of the candidates that are nearly as fast as the best one of a search, that which parameters that
 // err make least slow.
-class SurestSink : public NoSink {
+class Surest : public NoRecord {
  public:
-  SurestSink(const Evaluator& evaluator, double compute_s, const Search<NoSink>& search,
-             double margin)
+  Surest(const Evaluator& evaluator, double compute_s, const Search<NoRecord>& search,
+         double margin)
       : evaluator_(evaluator),
         compute_s_(compute_s),
         search_(search),
         most_s_(search.least_s() * (1 + margin)) {}
 
-  void considered(const StripCandidate& candidate, double predicted_s) {
+  void consider(const StripCandidate& candidate, double predicted_s) {
     if (search_.counted_s(candidate, predicted_s) > most_s_) return;
     const double high_s = evaluator_.predict(candidate, Corner::high, compute_s_);
     if (high_s >= least_high_s_) return;
@@ -366,7 +346,7 @@ class SurestSink : public NoSink {
  private:
   const Evaluator& evaluator_;
   const double compute_s_;
-  const Search<NoSink>& search_;
+  const Search<NoRecord>& search_;
   const double most_s_;
   double least_high_s_ = std::numeric_limits<double>::infinity();
   StripCandidate surest_;
@@ -378,15 +358,15 @@ std::optional<StripPlan> find_tie(const StripRequest& request, const StripCosts&
   const Evaluator evaluator(request, costs);
   const double compute_s = strip_compute_s(request, costs, Corner::nominal);
   const double margin = costs.minimum_gain();
-  NoSink sink;
-  Search<NoSink> search(request, evaluator, compute_s, margin, sink);
+  NoRecord record;
+  Search<NoRecord> search(request, evaluator, compute_s, margin, record);
   search.run();
   if (search.best().schedule == Schedule::vectorised) return std::nullopt;
   const double baseline_s = evaluator.predict({Schedule::vectorised, largest_piece(request), 1},
                                               Corner::nominal, compute_s);
   if (search.best_s() > baseline_s * (1 + margin)) return std::nullopt;
-  SurestSink near(evaluator, compute_s, search, margin);
-  Search<SurestSink>(request, evaluator, compute_s, margin, near).run();
+  Surest near(evaluator, compute_s, search, margin);
+  Search<Surest>(request, evaluator, compute_s, margin, near).run();
   StripPlan plan = plan_of(request, near.surest(), Reason::tied);
   plan.predicted_s = near.surest_s();
   plan.baseline_s = baseline_s;
@@ -402,12 +382,12 @@ std::optional<StripPlan> tie_of_strip(const StripRequest& request,
 }
 
 StripPlan plan_strip(const StripRequest& request, const StripCosts* costs) noexcept {
-  NoSink sink;
-  return evaluate(request, costs, sink);
+  NoRecord record;
+  return evaluate(request, costs, record);
 }
 
-StripPlan explain_strip(const StripRequest& request, const StripCosts* costs, StripSink& sink) {
-  return evaluate(request, costs, sink);
+StripPlan plan_strip(const StripRequest& request, const StripCosts* costs, StripRecord& record) {
+  return evaluate(request, costs, record);
 }
 
 StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
@@ -517,56 +497,6 @@ std::string_view to_string(Schedule schedule) {
       return "B";
   }
   return "vectorised";
-}
-
-std::string_view to_string(Reason reason) {
-  switch (reason) {
-    case Reason::no_model:
-      return "no_model";
-    case Reason::no_faster_plan:
-      return "no_faster_plan";
-    case Reason::below_margin:
-      return "below_margin";
-    case Reason::tuned:
-      return "tuned";
-    case Reason::forced:
-      return "forced";
-    case Reason::own_memory:
-      return "own_memory";
-    case Reason::tied:
-      return "tied";
-    case Reason::guarded:
-      return "guarded";
-  }
-  return "no_model";
-}
-
-std::string_view to_string(Source source) {
-  switch (source) {
-    case Source::issue:
-      return "o";
-    case Source::latency:
-      return "L";
-    case Source::gap:
-      return "g";
-    case Source::bandwidth:
-      return "G";
-    case Source::retire:
-      return "r";
-    case Source::serve:
-      return "s";
-    case Source::buffers:
-      return "buffers";
-    case Source::overhead:
-      return "strip overhead";
-    case Source::compute:
-      return "computation";
-    case Source::regions:
-      return "many regions";
-    case Source::turns:
-      return "turns at the NIC";
-  }
-  return "o";
 }
 
 }  // namespace stripline::plan

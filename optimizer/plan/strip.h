@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "optimizer/cost/compute_costs.h"
+#include "optimizer/plan/decision.h"
 #include "optimizer/plan/strip_costs.h"
 #include "optimizer/plan/surroundings.h"
 
@@ -21,18 +22,6 @@ enum class Schedule : uint8_t {
   vectorised,  ///< blocking; in one piece unless the buffer is smaller than the data
   all_issued,  ///< A: all strips issued up front and retired strip by strip
   pipelined,   ///< B: strip i + burst is issued before strip i is computed on
-};
-
-/// Why a plan is what it is.
-enum class Reason : uint8_t {
-  no_model,        ///< nothing is known of the operation: vectorise
-  no_faster_plan,  ///< no decomposition is predicted to be faster
-  below_margin,    ///< one is, but not surely by more than the margin
-  tuned,           ///< surely faster by more than the margin
-  forced,          ///< the caller asked for it
-  own_memory,      ///< nothing to move: loads and stores reach the data
-  tied,            ///< tie_of_strip(): the site's guard found it to be faster, or compares
-  guarded,         ///< the simple way, by the site's guard (guard.h): it is faster, or compared
 };
 
 /// The loop: `total_bytes` of remote data, in order, each element used by the computation. The data
@@ -96,39 +85,14 @@ struct StripCandidate {
   uint32_t window = 1;       ///< operations in flight; schedule B only
 };
 
-/// What may be otherwise than predicted, and matters for a decision: a parameter; many regions as a
-/// whole; whether ranks that share a NIC, and get blocks of different sizes, compute at different
-/// times, so that vectorised loops hide each other's transfers.
-enum class Source : uint8_t {
-  issue,
-  latency,
-  gap,
-  bandwidth,
-  retire,
-  serve,
-  buffers,
-  overhead,
-  compute,
-  regions,
-  turns,
+/// A strip size whose cheapest schedule cannot be below `bound_s`, which exceeds the best so far.
+struct StripPruned {
+  uint64_t strip_bytes = 0;
+  double bound_s = 0;
 };
-
-/// Receives what the evaluator considers, in order. explain_strip passes one; plan_strip none.
-class StripSink {
- public:
-  virtual ~StripSink() = default;
-  /// A candidate and its predicted time at the nominal parameters.
-  virtual void considered(const StripCandidate& candidate, double predicted_s) = 0;
-  /// A strip size whose cheapest schedule cannot be below `bound_s`, which exceeds the best so far.
-  virtual void pruned(uint64_t strip_bytes, double bound_s) = 0;
-  /// The decomposition whose gain decides. Gets from several ranks may pass over faster candidates
-  /// that have more under way.
-  virtual void best(const StripCandidate& candidate, double predicted_s) = 0;
-  /// How far the gain of the best candidate may fall when one parameter errs within its
-  /// interval. `of_baseline`: as it holds for the whole message, where strips have a segment of
-  /// their own.
-  virtual void sensitivity(Source source, bool of_baseline, double gain_loss) = 0;
-};
+/// The best is the decomposition whose gain decides. Gets from several ranks may pass over faster
+/// candidates that have more under way.
+using StripRecord = Record<StripCandidate, StripPruned>;
 
 /// The plan for a loop. `costs` may be null (no model): vectorise. A decomposition is chosen only
 /// if the lower end of its predicted gain exceeds the margin of the model. Pure, allocates
@@ -145,8 +109,8 @@ StripPlan plan_strip(const StripRequest& request, const StripCosts* costs) noexc
 std::optional<StripPlan> tie_of_strip(const StripRequest& request,
                                       const StripCosts* costs) noexcept;
 
-/// The same evaluator, telling `sink` about every alternative.
-StripPlan explain_strip(const StripRequest& request, const StripCosts* costs, StripSink& sink);
+/// The same, with a record of what it considered.
+StripPlan plan_strip(const StripRequest& request, const StripCosts* costs, StripRecord& record);
 
 /// The plan that runs a given candidate, with its predicted time (0 without a model). Strip size
 /// and window are adjusted to what the request allows: granule, buffer, number of strips.
@@ -171,7 +135,5 @@ uint64_t strip_buffer_bytes(const StripRequest& request, const StripCandidate& c
 
 std::string_view to_string(Direction direction);
 std::string_view to_string(Schedule schedule);
-std::string_view to_string(Reason reason);
-std::string_view to_string(Source source);
 
 }  // namespace stripline::plan

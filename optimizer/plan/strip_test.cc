@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -55,18 +54,13 @@ double exhaustive_best(const StripRequest& request, const StripCosts& costs) {
   return best;
 }
 
-struct BestSeen : StripSink {
-  void considered(const StripCandidate&, double predicted_s) override {
-    best_s = std::min(best_s, predicted_s);
-    ++count;
-  }
-  void pruned(uint64_t, double) override {}
-  void best(const StripCandidate&, double) override {}
-  void sensitivity(Source, bool, double gain_loss) override { squares += gain_loss * gain_loss; }
+double best_seen_s(const StripRecord& record) {
   double best_s = std::numeric_limits<double>::infinity();
-  double squares = 0;
-  int count = 0;
-};
+  for (const auto& alternative : record.alternatives) {
+    best_s = std::min(best_s, alternative.predicted_s);
+  }
+  return best_s;
+}
 
 // Whether the strips cover each block, none of them empty.
 bool covers(const StripRequest& request, const StripPlan& plan) {
@@ -558,23 +552,6 @@ TEST(PlanStrip, SmallBuffersAreWorthStripsWhereLargeOnesMissTheCache) {
 
 // As long as that makes buffers cheaper to read.
 TEST(PlanStrip, WindowsAreHalvedWhereBuffersMatter) {
-  struct Windows final : StripSink {
-    explicit Windows(int& count) : between_powers(count) {}
-    void considered(const StripCandidate& candidate, double) override {
-      if (candidate.schedule != Schedule::pipelined) return;
-      const bool halved = candidate.strip_bytes == last.strip_bytes;
-      if (halved) {
-        EXPECT_EQ(candidate.window, (last.window + 1) / 2) << candidate.strip_bytes;
-        between_powers += last.window > 4 && !std::has_single_bit(last.window) ? 1 : 0;
-      }
-      last = candidate;
-    }
-    void pruned(uint64_t, double) override {}
-    void best(const StripCandidate&, double) override {}
-    void sensitivity(Source, bool, double) override {}
-    StripCandidate last{};
-    int& between_powers;
-  };
   model::TunedModel with_buffers = model::example_model();
   model::OperationModel& get = *with_buffers.network["inter-node"].get;
   get.buffers = model::example_buffers();
@@ -582,8 +559,17 @@ TEST(PlanStrip, WindowsAreHalvedWhereBuffersMatter) {
   for (int farther = 0; farther < 100; ++farther) {  // and wider windows
     for (model::Segment& segment : get.segments) segment.L_s->value *= 1.05;
     const StripCosts costs = costs_of(with_buffers);
-    Windows windows(between_powers);
-    explain_strip(request_of(8 * kMiB, 3e-3), &costs, windows);
+    StripRecord record;
+    plan_strip(request_of(8 * kMiB, 3e-3), &costs, record);
+    StripCandidate last{};
+    for (const auto& [candidate, predicted_s] : record.alternatives) {
+      if (candidate.schedule != Schedule::pipelined) continue;
+      if (candidate.strip_bytes == last.strip_bytes) {
+        EXPECT_EQ(candidate.window, (last.window + 1) / 2) << candidate.strip_bytes;
+        between_powers += last.window > 4 && !std::has_single_bit(last.window) ? 1 : 0;
+      }
+      last = candidate;
+    }
   }
   EXPECT_GT(between_powers, 10);
 }
@@ -637,9 +623,9 @@ TEST(PlanStripProperty, PruningLosesLittleAgainstExhaustiveSearch) {
     for (int i = 0; i < 150; ++i) {
       const StripCosts costs = costs_of(cases.network(0.02));
       const StripRequest request = cases.request();
-      BestSeen seen;
-      explain_strip(request, &costs, seen);
-      ratios.push_back(seen.best_s / exhaustive_best(request, costs));
+      StripRecord record;
+      plan_strip(request, &costs, record);
+      ratios.push_back(best_seen_s(record) / exhaustive_best(request, costs));
     }
   }
   std::ranges::sort(ratios);
@@ -649,16 +635,6 @@ TEST(PlanStripProperty, PruningLosesLittleAgainstExhaustiveSearch) {
   EXPECT_LT(ratios[ratios.size() * 99 / 100], 1.02);
   EXPECT_LT(ratios.back(), 1.2);
 }
-
-struct AllConsidered : StripSink {
-  void considered(const StripCandidate& candidate, double predicted_s) override {
-    if (candidate.schedule != Schedule::vectorised) all.emplace_back(candidate, predicted_s);
-  }
-  void pruned(uint64_t, double) override {}
-  void best(const StripCandidate&, double) override {}
-  void sensitivity(Source, bool, double) override {}
-  std::vector<std::pair<StripCandidate, double>> all;
-};
 
 TEST(TieOfStripProperty, IsTheSurestOfThoseThatAreNearlyTheBest) {
   RandomCases cases(21);
@@ -675,9 +651,12 @@ TEST(TieOfStripProperty, IsTheSurestOfThoseThatAreNearlyTheBest) {
     const StripRequest request = cases.request();
     const auto tie = tie_of_strip(request, &costs);
     if (!tie) continue;
-    AllConsidered seen;
-    explain_strip(request, &costs, seen);
-    if (seen.all.empty()) continue;  // none may be faster than the vectorised loop
+    StripRecord seen;
+    plan_strip(request, &costs, seen);
+    std::erase_if(seen.alternatives, [](const auto& alternative) {
+      return alternative.candidate.schedule == Schedule::vectorised;
+    });
+    if (seen.alternatives.empty()) continue;  // none may be faster than the vectorised loop
     double best_s = std::numeric_limits<double>::infinity();
     double best_high_s = 0;
     const auto high_of = [&](const StripCandidate& candidate) {
@@ -694,7 +673,7 @@ TEST(TieOfStripProperty, IsTheSurestOfThoseThatAreNearlyTheBest) {
           count / request.blocks * (request.blocks / std::min(request.peers, request.blocks));
       return in_step && under_way > of_one_peer ? s * (1 + 2 * costs.minimum_gain()) : s;
     };
-    for (const auto& [candidate, predicted_s] : seen.all) {
+    for (const auto& [candidate, predicted_s] : seen.alternatives) {
       const double s = counted(candidate, predicted_s);
       if (s < best_s) best_high_s = high_of(candidate);
       best_s = std::min(best_s, s);
@@ -747,23 +726,14 @@ TEST(PlanStripProperty, TheLowerGainCoversErrorsOfTheModel) {
 
 // Having more under way than keeps the NIC busy gains nothing, and disturbs other ranks.
 TEST(PlanStripProperty, OfPlansThatTakeAboutAsLongTheOneWithLessUnderWayIsTaken) {
-  struct AllSeen final : StripSink {
-    void considered(const StripCandidate& candidate, double predicted_s) override {
-      seen.emplace_back(candidate, predicted_s);
-    }
-    void pruned(uint64_t, double) override {}
-    void best(const StripCandidate&, double) override {}
-    void sensitivity(Source, bool, double) override {}
-    std::vector<std::pair<StripCandidate, double>> seen;
-  };
   RandomCases cases(11);
   int not_the_fastest = 0;
   for (int i = 0; i < 1000; ++i) {
     const StripCosts costs = costs_of(cases.network(0));
     const StripRequest request = cases.request();
     if (request.peers < 2 || !request.uneven || request.direction == Direction::put) continue;
-    AllSeen all;
-    const StripPlan plan = explain_strip(request, &costs, all);
+    StripRecord all;
+    const StripPlan plan = plan_strip(request, &costs, all);
     if (plan.schedule != Schedule::pipelined) continue;
     const auto counted = [&](const StripCandidate& candidate, double predicted_s) {
       const double bytes = static_cast<double>(candidate.strip_bytes) * candidate.window;
@@ -774,7 +744,7 @@ TEST(PlanStripProperty, OfPlansThatTakeAboutAsLongTheOneWithLessUnderWayIsTaken)
     };
     const double chosen = counted({plan.schedule, plan.strip_bytes, plan.burst}, plan.predicted_s);
     bool fastest = true;
-    for (const auto& [candidate, predicted_s] : all.seen) {
+    for (const auto& [candidate, predicted_s] : all.alternatives) {
       EXPECT_LE(chosen, 1.0000001 * counted(candidate, predicted_s));
       fastest = fastest && plan.predicted_s <= predicted_s;
     }
@@ -785,21 +755,6 @@ TEST(PlanStripProperty, OfPlansThatTakeAboutAsLongTheOneWithLessUnderWayIsTaken)
 
 // What is predicted of ranks that find each other at their targets is not sure.
 TEST(PlanStripProperty, StripsOfASecondPeerHaveToGainMoreThanTheMargin) {
-  struct InStep final : StripSink {
-    explicit InStep(const StripRequest& request) : peers(request.peers) {}
-    bool is(const StripCandidate& candidate, uint64_t count) const {
-      return candidate.schedule == Schedule::pipelined && candidate.window <= count / peers;
-    }
-    void considered(const StripCandidate& candidate, double predicted_s) override {
-      if (is(candidate, count_of(candidate))) best_s = std::min(best_s, predicted_s);
-    }
-    void pruned(uint64_t, double) override {}
-    void best(const StripCandidate&, double) override {}
-    void sensitivity(Source, bool, double) override {}
-    std::function<uint64_t(const StripCandidate&)> count_of;
-    uint64_t peers;
-    double best_s = std::numeric_limits<double>::infinity();
-  };
   int left = 0;
   int stayed = 0;
   for (double compute_s = 1e-6; compute_s < 4e-3; compute_s *= 1.1) {
@@ -807,17 +762,21 @@ TEST(PlanStripProperty, StripsOfASecondPeerHaveToGainMoreThanTheMargin) {
       const StripCosts costs = costs_of(model::example_model());
       StripRequest request = request_of(7 * block, compute_s);
       request.blocks = request.peers = 7;
-      InStep in_step(request);
-      in_step.count_of = [&](const StripCandidate& candidate) {
-        return force_strip(request, &costs, candidate).count;
+      const auto in_step = [&](const StripCandidate& candidate, uint64_t count) {
+        return candidate.schedule == Schedule::pipelined &&
+               candidate.window <= count / request.peers;
       };
-      const StripPlan plan = explain_strip(request, &costs, in_step);
+      StripRecord record;
+      const StripPlan plan = plan_strip(request, &costs, record);
       if (plan.reason != Reason::tuned) continue;
-      if (in_step.is({plan.schedule, plan.strip_bytes, plan.burst}, plan.count)) {
+      if (in_step({plan.schedule, plan.strip_bytes, plan.burst}, plan.count)) {
         ++stayed;
       } else {
         ++left;
-        EXPECT_LT((1 + 2 * costs.minimum_gain()) * plan.predicted_s, in_step.best_s);
+        std::erase_if(record.alternatives, [&](const auto& one) {
+          return !in_step(one.candidate, force_strip(request, &costs, one.candidate).count);
+        });
+        EXPECT_LT((1 + 2 * costs.minimum_gain()) * plan.predicted_s, best_seen_s(record));
       }
     }
   }
@@ -830,22 +789,25 @@ TEST(PlanStripProperty, ExplainingDecidesAsPlanning) {
   for (int i = 0; i < 500; ++i) {
     const StripCosts costs = costs_of(cases.network(0.02));
     const StripRequest request = cases.request();
-    BestSeen seen;
+    StripRecord record;
     const StripPlan plan = plan_strip(request, &costs);
-    ASSERT_EQ(explain_strip(request, &costs, seen), plan);
-    ASSERT_GE(seen.count, 1);
+    ASSERT_EQ(plan_strip(request, &costs, record), plan);
+    ASSERT_FALSE(record.alternatives.empty());
+    const double best_s = best_seen_s(record);
+    double squares = 0;
+    for (const Sensitivity& one : record.sensitivities) squares += one.gain_loss * one.gain_loss;
     if (plan.reason == Reason::tuned) {
       if (request.uneven && request.peers > 1 && request.direction == Direction::get) {
         // Others are to be spared.
-        ASSERT_GE(plan.predicted_s, seen.best_s);
-        ASSERT_LE(plan.predicted_s, (1 + costs.minimum_gain()) * seen.best_s);
+        ASSERT_GE(plan.predicted_s, best_s);
+        ASSERT_LE(plan.predicted_s, (1 + costs.minimum_gain()) * best_s);
       } else if (request.peers > 1 && request.direction == Direction::get) {
-        ASSERT_GE(plan.predicted_s, seen.best_s);
-        ASSERT_LE(plan.predicted_s, (1 + 2 * costs.minimum_gain()) * seen.best_s);
+        ASSERT_GE(plan.predicted_s, best_s);
+        ASSERT_LE(plan.predicted_s, (1 + 2 * costs.minimum_gain()) * best_s);
       } else {
-        ASSERT_DOUBLE_EQ(plan.predicted_s, seen.best_s);
+        ASSERT_DOUBLE_EQ(plan.predicted_s, best_s);
       }
-      ASSERT_NEAR(plan.gain_low, 1 - plan.predicted_s / plan.baseline_s - std::sqrt(seen.squares),
+      ASSERT_NEAR(plan.gain_low, 1 - plan.predicted_s / plan.baseline_s - std::sqrt(squares),
                   1e-12);
       const StripCandidate chosen{plan.schedule, plan.strip_bytes, plan.burst};
       ASSERT_DOUBLE_EQ(predict_strip(request, costs, chosen, Corner::nominal), plan.predicted_s);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <type_traits>
 #include <utility>
 
 #include "optimizer/access/few.h"
@@ -279,18 +278,6 @@ struct Judged {
 // Of logarithms, which are neither huge nor tiny: std::hypot() takes care of such.
 double length(double a, double b) { return std::sqrt(a * a + b * b); }
 
-struct NoSink {
-  void considered(const VisCandidate&, double, double, double, double) {}
-};
-
-struct Adapter {
-  VisSink& sink;
-  void considered(const VisCandidate& candidate, double model_s, double residual, double low,
-                  double high) {
-    sink.considered(candidate, model_s, residual, low, high);
-  }
-};
-
 // Without a model.
 VisPlan blind(const VisRequest& request) {
   const uint64_t pieces = vis_pieces(request);
@@ -305,15 +292,16 @@ VisPlan blind(const VisRequest& request) {
 // The method that is chosen, and what it was chosen before. As long as the methods live.
 class Decision {
  public:
-  template <typename Sink>
-  Decision(const Methods& methods, const Place& place, Sink sink) {
+  template <typename Recorder>
+  Decision(const Methods& methods, const Place& place, Recorder& record) {
     // The two fastest; of methods that take equally long the simpler one, which comes first.
     for (size_t i = 0; i < methods.all().size(); ++i) {
       const Judged& judged = judged_.add([&] { return Judged(methods.all()[i], place); });
-      if constexpr (!std::is_same_v<Sink, NoSink>) {
-        sink.considered(judged.prepared->candidate, judged.prepared->model_s,
-                        std::exp(judged.residual.value), std::exp(judged.residual.low),
-                        std::exp(judged.residual.high));
+      if constexpr (Recorder::kRecords) {
+        const VisAlternative alternative{
+            judged.prepared->candidate, judged.prepared->model_s, std::exp(judged.residual.value),
+            std::exp(judged.residual.low), std::exp(judged.residual.high)};
+        record.consider(alternative, alternative.predicted_s());
       }
       if (judged.log_s < chosen().log_s) {
         other_ = std::exchange(chosen_, i);
@@ -352,11 +340,11 @@ cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,
   return Place(request).in(of_method[lands ? 1 : 0]);
 }
 
-template <typename Sink>
-VisPlan plan_with(const VisRequest& request, const VisCosts* costs, Sink sink) {
+template <typename Recorder>
+VisPlan plan_with(const VisRequest& request, const VisCosts* costs, Recorder& record) {
   if (!predictable(request, costs)) return blind(request);
   const Methods methods(request, *costs);
-  const Decision decision(methods, Place(request), sink);
+  const Decision decision(methods, Place(request), record);
   VisPlan plan = plan_of(decision.chosen().prepared->candidate, Reason::tuned);
   plan.predicted_s = decision.chosen().predicted_s();
   plan.runner_up = decision.other().prepared->candidate.method;
@@ -393,11 +381,12 @@ bool vis_allowed(const VisRequest& request, VisMethod method) noexcept {
 }
 
 VisPlan plan_vis(const VisRequest& request, const VisCosts* costs) noexcept {
-  return plan_with(request, costs, NoSink{});
+  NoRecord record;
+  return plan_with(request, costs, record);
 }
 
-VisPlan explain_vis(const VisRequest& request, const VisCosts* costs, VisSink& sink) {
-  return plan_with(request, costs, Adapter{sink});
+VisPlan plan_vis(const VisRequest& request, const VisCosts* costs, VisRecord& record) {
+  return plan_with(request, costs, record);
 }
 
 VisChoice detail::choose_vis(const VisRequest& request, const VisCosts& costs) noexcept {
@@ -421,7 +410,8 @@ VisChoice detail::choose_vis(const VisRequest& request, const VisCosts& costs) n
   if (const Methods::One* const fastest = methods.clearly_fastest()) {
     return with_stage(fastest->prepared->candidate, place.in(*fastest->residuals));
   }
-  const Decision decision(methods, place, NoSink{});
+  NoRecord record;
+  const Decision decision(methods, place, record);
   return with_stage(decision.chosen().prepared->candidate, decision.chosen().residual);
 }
 

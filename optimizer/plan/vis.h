@@ -132,16 +132,19 @@ struct VisCandidate {
   bool operator==(const VisCandidate&) const = default;
 };
 
-/// Receives what the planner considers, in order. explain_vis passes one; plan_vis none.
-class VisSink {
- public:
-  virtual ~VisSink() = default;
-  /// A possible method with its window and chunk; the time by the cost model alone, and the factor
-  /// that corrects it, with the ends of its interval (plan::kUnmeasuredFactor where nothing was
-  /// measured).
-  virtual void considered(const VisCandidate& candidate, double model_s, double residual,
-                          double residual_low, double residual_high) = 0;
+/// A possible method with its window and chunk: the time by the cost model alone, and the factor
+/// that corrects it, with the ends of its interval (plan::kUnmeasuredFactor where nothing was
+/// measured).
+struct VisAlternative {
+  VisCandidate candidate;
+  double model_s = 0;
+  double residual = 1;
+  double residual_low = 1;
+  double residual_high = 1;
+  double predicted_s() const { return model_s * residual; }
 };
+/// None is pruned.
+using VisRecord = Record<VisAlternative, VisMethod>;
 
 /// Whether the request and its buffers allow a method. `pipelined` always is.
 bool vis_allowed(const VisRequest& request, VisMethod method) noexcept;
@@ -152,8 +155,8 @@ bool vis_allowed(const VisRequest& request, VisMethod method) noexcept;
 /// pipelined. Pure, allocates nothing.
 VisPlan plan_vis(const VisRequest& request, const VisCosts* costs) noexcept;
 
-/// The same, telling `sink` about every possible method.
-VisPlan explain_vis(const VisRequest& request, const VisCosts* costs, VisSink& sink);
+/// The same, with a record of every possible method.
+VisPlan plan_vis(const VisRequest& request, const VisCosts* costs, VisRecord& record);
 
 /// The plan that runs a given method, with its predicted time (0 without a model). A chunk or
 /// window of 0 means the one plan_vis would use; both are reduced to what the request allows. If it

@@ -35,18 +35,20 @@ VisCosts costs_of(const model::VisModel* vis = nullptr) {
   return {model::example_model().network.at("inter-node"), model::example_pack(), vis};
 }
 
-struct Considered : VisSink {
+struct Considered {
   struct One {
     VisCandidate candidate;
     double time_s = 0;
     double low = 0;  // of the residual, relative
     double high = 0;
   };
-  void considered(const VisCandidate& candidate, double model_s, double residual, double low,
-                  double high) override {
-    EXPECT_LE(low, residual);
-    EXPECT_GE(high, residual);
-    all.push_back({candidate, model_s * residual, low / residual, high / residual});
+  explicit Considered(const VisRecord& record) {
+    for (const auto& [one, predicted_s] : record.alternatives) {
+      EXPECT_LE(one.residual_low, one.residual);
+      EXPECT_GE(one.residual_high, one.residual);
+      all.push_back({one.candidate, predicted_s, one.residual_low / one.residual,
+                     one.residual_high / one.residual});
+    }
   }
   const One* of(VisMethod method) const {
     const auto it = std::find_if(all.begin(), all.end(),
@@ -215,8 +217,9 @@ TEST(PlanVis, PropertiesOfRandomPlans) {
     const VisCosts costs = cases.costs();
     const VisRequest request = cases.request();
     const VisPlan plan = plan_vis(request, &costs);
-    Considered sink;
-    ASSERT_EQ(explain_vis(request, &costs, sink), plan);
+    VisRecord record;
+    ASSERT_EQ(plan_vis(request, &costs, record), plan);
+    Considered seen(record);
     const detail::VisChoice choice = detail::choose_vis(request, costs);
     ASSERT_EQ(choice.candidate, (VisCandidate{plan.method, plan.window, plan.chunk_bytes}));
     ASSERT_EQ(choice.stage.retire, detail::vis_stage(request, costs, choice.candidate).retire);
@@ -234,20 +237,20 @@ TEST(PlanVis, PropertiesOfRandomPlans) {
     } else {
       ASSERT_EQ(plan.chunk_bytes, 0U);
     }
-    ASSERT_FALSE(sink.all.empty());
-    for (const Considered::One& one : sink.all) {
+    ASSERT_FALSE(seen.all.empty());
+    for (const Considered::One& one : seen.all) {
       ASSERT_TRUE(vis_allowed(request, one.candidate.method));
     }
-    std::sort(sink.all.begin(), sink.all.end(),
+    std::sort(seen.all.begin(), seen.all.end(),
               [](const auto& a, const auto& b) { return a.time_s < b.time_s; });
     chosen[plan.method] += 1;
-    if (sink.all.size() == 1) {
+    if (seen.all.size() == 1) {
       ASSERT_EQ(plan.runner_up, plan.method);
       ASSERT_FALSE(plan.uncertain);
       continue;
     }
-    const Considered::One& best = sink.all[0];
-    const Considered::One& next = sink.all[1];
+    const Considered::One& best = seen.all[0];
+    const Considered::One& next = seen.all[1];
     uncertain += plan.uncertain ? 1 : 0;
     const bool first = plan.method == best.candidate.method;
     ASSERT_TRUE(first || (plan.uncertain && plan.method == next.candidate.method));
@@ -270,10 +273,11 @@ TEST(PlanVis, ChoosesWhatLosesLeastWhereItIsNotSure) {
   model::VisModel vis;
   vis.get.emplace();
   const VisCosts plain = costs_of();
-  Considered sink;
+  VisRecord record;
   const VisRequest request = request_of(50, 1000);
-  explain_vis(request, &plain, sink);
-  const double ratio = sink.of(VisMethod::packed)->time_s / sink.of(VisMethod::pipelined)->time_s;
+  plan_vis(request, &plain, record);
+  const Considered seen(record);
+  const double ratio = seen.of(VisMethod::packed)->time_s / seen.of(VisMethod::pipelined)->time_s;
   model::Parameter risky = example_parameter(0.98 * ratio);
   risky.ci_high = 2 * ratio;
   vis.get->communication_only.pipelined.compact = {{1000, 50, risky}};

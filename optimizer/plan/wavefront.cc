@@ -18,31 +18,17 @@ static_assert(kPieces.back() == kMostWavefrontPieces);
 
 // At which ends of their intervals the parameters are taken.
 struct Ends {
-  Corner cpu = Corner::nominal;      // overheads, and what the engine does
-  Corner network = Corner::nominal;  // all else
-  std::optional<Source> only;        // the others are nominal
+  Corner corner = Corner::nominal;
+  std::optional<Source> only;  // the others are nominal
+
+  Corner of(Source source) const { return only && *only != source ? Corner::nominal : corner; }
 };
 
 constexpr Ends kNominal{};
-// The least favourable ones.
-constexpr Ends kDoubtful{Corner::high, Corner::low, std::nullopt};
 
 MessageCosts put_at(const StripCosts& costs, uint64_t bytes, const Ends& ends) {
-  const MessageCosts& cpu = costs.put().at(bytes, ends.cpu);
-  if (ends.only) return detail::perturbed(costs.put().at(bytes), cpu, *ends.only);
-  MessageCosts put = costs.put().at(bytes, ends.network);
-  put.o_base = cpu.o_base;
-  put.o_per_byte = cpu.o_per_byte;
-  put.r_base = cpu.r_base;
-  put.r_per_byte = cpu.r_per_byte;
-  put.s_base = cpu.s_base;
-  put.s_per_byte = cpu.s_per_byte;
-  return put;
-}
-
-double overhead_at(const StripCosts& costs, const Ends& ends) {
-  const bool nominal = ends.only && *ends.only != Source::overhead;
-  return costs.strip_overhead(nominal ? Corner::nominal : ends.cpu);
+  const MessageCosts& at_end = costs.put().at(bytes, ends.corner);
+  return ends.only ? detail::perturbed(costs.put().at(bytes), at_end, *ends.only) : at_end;
 }
 
 WavefrontTime time_of(const WavefrontRequest& request, const StripCosts& costs, uint32_t pieces,
@@ -50,7 +36,7 @@ WavefrontTime time_of(const WavefrontRequest& request, const StripCosts& costs, 
   const auto k = static_cast<double>(pieces);
   const double bytes = static_cast<double>(request.lines * request.line_bytes) / k;
   const MessageCosts put = put_at(costs, static_cast<uint64_t>(bytes), ends);
-  double busy = put.o(bytes) + put.r(bytes) + overhead_at(costs, ends);
+  double busy = put.o(bytes) + put.r(bytes) + costs.strip_overhead(ends.of(Source::overhead));
   double travel = put.L + put.G * bytes;
   double gap = put.gap(bytes);
   double serve = put.s(bytes);
@@ -88,59 +74,44 @@ double gain_of(const WavefrontRequest& request, const StripCosts& costs, uint32_
   return baseline_s > 0 ? 1 - time_of(request, costs, pieces, ends).sweep_s / baseline_s : 0;
 }
 
-// The sink of plan_wavefront: nothing, at no cost.
-struct NoSink {
-  void considered(uint32_t, const WavefrontTime&) {}
-  static constexpr bool kSensitivities = false;
-};
-
-struct Telling {
-  WavefrontSink& sink;
-  void considered(uint32_t pieces, const WavefrontTime& time) { sink.considered(pieces, time); }
-  static constexpr bool kSensitivities = true;
-};
-
-// What each parameter alone may cost of the gain, at either end of its interval.
-void tell_sensitivities(const WavefrontRequest& request, const StripCosts& costs, uint32_t pieces,
-                        WavefrontSink& sink) {
-  const double nominal = gain_of(request, costs, pieces, kNominal);
-  const auto tell = [&](Source source) {
-    double lowest = nominal;
-    for (const Corner end : {Corner::low, Corner::high}) {
-      lowest = std::min(lowest, gain_of(request, costs, pieces, {end, end, source}));
-    }
-    sink.sensitivity(source, nominal - lowest);
+// Calls visit(source, of_baseline, lowest gain of so many pieces) for every source of doubt.
+template <typename Visit>
+void each_doubt(const WavefrontRequest& request, const StripCosts& costs, uint32_t pieces,
+                const Visit& visit) {
+  const auto doubt = [&](Source source) {
+    visit(source, false,
+          std::min(gain_of(request, costs, pieces, {Corner::low, source}),
+                   gain_of(request, costs, pieces, {Corner::high, source})));
   };
-  for (const Source source : detail::kMessageSources) tell(source);
-  if (request.surroundings.target_polls_only) tell(Source::serve);
-  tell(Source::overhead);
+  for (const Source source : detail::kMessageSources) doubt(source);
+  if (request.surroundings.target_polls_only) doubt(Source::serve);
+  doubt(Source::overhead);
 }
 
-template <typename Sink>
-WavefrontPlan decide(const WavefrontRequest& request, const StripCosts* costs, Sink sink) {
+template <typename Recorder>
+WavefrontPlan decide(const WavefrontRequest& request, const StripCosts* costs, Recorder& record) {
   WavefrontPlan plan;
   if (costs == nullptr || !costs->has_put()) return plan;
-  plan.reason = Reason::no_faster_plan;
   uint32_t best = 1;
+  double baseline_s = 0;
   double best_s = 0;
   for (const uint32_t pieces : kPieces) {
     if (pieces > std::max<uint64_t>(request.lines, 1)) break;
-    const WavefrontTime time = time_of(request, *costs, pieces, kNominal);
-    sink.considered(pieces, time);
-    if (pieces == 1) plan.baseline_s = plan.predicted_s = best_s = time.sweep_s;
-    if (time.sweep_s >= best_s) continue;
+    const double sweep_s = time_of(request, *costs, pieces, kNominal).sweep_s;
+    record.consider(pieces, sweep_s);
+    if (pieces == 1) baseline_s = best_s = sweep_s;
+    if (sweep_s >= best_s) continue;
     best = pieces;
-    best_s = time.sweep_s;
+    best_s = sweep_s;
   }
-  if (best == 1) return plan;
-  // Parameters that are in doubt may favour pieces.
-  plan.gain_low = std::min(gain_of(request, *costs, best, kDoubtful), 1 - best_s / plan.baseline_s);
-  if constexpr (Sink::kSensitivities) tell_sensitivities(request, *costs, best, sink.sink);
-  const bool sure = plan.gain_low > costs->minimum_gain();
-  plan.reason = sure ? Reason::tuned : Reason::below_margin;
-  if (!sure) return plan;
-  plan.pieces = best;
-  plan.predicted_s = best_s;
+  Verdict verdict = keep_baseline(baseline_s);
+  if (best > 1) {
+    record.take(best, best_s);
+    verdict = weigh(baseline_s, best_s, costs->minimum_gain(), record,
+                    [&](const auto& visit) { each_doubt(request, *costs, best, visit); });
+  }
+  set_verdict(plan, verdict);
+  if (verdict.takes_candidate()) plan.pieces = best;
   return plan;
 }
 
@@ -148,16 +119,17 @@ WavefrontPlan decide(const WavefrontRequest& request, const StripCosts* costs, S
 
 WavefrontTime predict_wavefront(const WavefrontRequest& request, const StripCosts& costs,
                                 uint32_t pieces, Corner corner) noexcept {
-  return time_of(request, costs, pieces, {corner, corner, std::nullopt});
+  return time_of(request, costs, pieces, {corner, std::nullopt});
 }
 
 WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* costs) noexcept {
-  return decide(request, costs, NoSink());
+  NoRecord record;
+  return decide(request, costs, record);
 }
 
-WavefrontPlan explain_wavefront(const WavefrontRequest& request, const StripCosts* costs,
-                                WavefrontSink& sink) {
-  return decide(request, costs, Telling{sink});
+WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* costs,
+                             WavefrontRecord& record) {
+  return decide(request, costs, record);
 }
 
 }  // namespace stripline::plan

@@ -19,8 +19,9 @@
 
 #include <cstdint>
 
-#include "optimizer/plan/strip.h"
+#include "optimizer/plan/decision.h"
 #include "optimizer/plan/strip_costs.h"
+#include "optimizer/plan/surroundings.h"
 
 namespace stripline::plan {
 
@@ -50,9 +51,7 @@ struct WavefrontPlan {
   Reason reason = Reason::no_model;
   double predicted_s = 0;  ///< 0 without a model
   double baseline_s = 0;   ///< in one piece; 0 without a model
-  /// The relative gain if overheads are at the upper and all else at the lower end of its interval.
-  /// Exceeds the margin in a tuned plan.
-  double gain_low = 0;
+  double gain_low = 0;     ///< as StripPlan's
   bool operator==(const WavefrontPlan&) const = default;
 };
 
@@ -74,18 +73,11 @@ WavefrontTime predict_wavefront(const WavefrontRequest& request, const StripCost
                                 uint32_t pieces,
                                 cost::Corner corner = cost::Corner::nominal) noexcept;
 
-/// Receives what the planner considers, in order.
-class WavefrontSink {
- public:
-  virtual ~WavefrontSink() = default;
-  /// A number of pieces, with what they take at the nominal parameters.
-  virtual void considered(uint32_t pieces, const WavefrontTime& predicted) = 0;
-  /// How far the gain of the fastest number may fall when one parameter errs within its interval.
-  virtual void sensitivity(Source source, double gain_loss) = 0;
-};
+/// Numbers of pieces; none is pruned.
+using WavefrontRecord = Record<uint32_t, uint32_t>;
 
-/// Plans as plan_wavefront() does, telling `sink` about every alternative.
-WavefrontPlan explain_wavefront(const WavefrontRequest& request, const StripCosts* costs,
-                                WavefrontSink& sink);
+/// The same plan, with a record of what was considered.
+WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* costs,
+                             WavefrontRecord& record);
 
 }  // namespace stripline::plan

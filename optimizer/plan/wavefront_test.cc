@@ -216,7 +216,8 @@ TEST(PlanWavefront, WideIntervalsSpeakForOnePiece) {
   request.surroundings.flag_with_data = true;
   const StripCosts sure = costs_of();
   request.stages = 50;
-  request.compute_s = 10 * sure.put().L(5120);
+  request.line_bytes = 1;
+  request.compute_s = 10 * sure.put().L(request.lines);
   ASSERT_EQ(plan_wavefront(request, &sure).reason, Reason::tuned);
   const StripCosts unsure = costs_of(1.0);
   EXPECT_EQ(plan_wavefront(request, &unsure).reason, Reason::below_margin);

@@ -81,19 +81,14 @@ struct Tables {
 Status write_cells(const std::filesystem::path& file, const VisRegret& regret,
                    const fit::VisSamples& samples, const plan::VisCosts& costs,
                    const model::VisModel& tuned) {
-  struct Expected : plan::VisSink {
-    std::array<double, plan::kVisMethods> seconds{};
-    std::array<double, plan::kVisMethods> factors{};
-    void considered(const plan::VisCandidate& candidate, double model_s, double residual,
-                    double /*low*/, double /*high*/) override {
-      seconds[static_cast<size_t>(candidate.method)] = model_s * residual;
-      factors[static_cast<size_t>(candidate.method)] = residual;
-    }
-  };
   std::ofstream out(file);
   for (const CellRegret& one : regret.cells) {
-    Expected expected;
-    (void)plan::explain_vis(request_of_cell(one.cell, tuned), &costs, expected);
+    plan::VisRecord record;
+    (void)plan::plan_vis(request_of_cell(one.cell, tuned), &costs, record);
+    std::array<plan::VisAlternative, plan::kVisMethods> expected{};
+    for (const auto& [alternative, predicted_s] : record.alternatives) {
+      expected[static_cast<size_t>(alternative.candidate.method)] = alternative;
+    }
     Json line = {{"cell", one.cell.text()},
                  {"chosen", to_string(one.chosen)},
                  {"best", to_string(one.best)},
@@ -107,8 +102,8 @@ Status write_cells(const std::filesystem::path& file, const VisRegret& regret,
       if (times.methods[m].empty()) continue;
       line["methods"][std::string(to_string(static_cast<VisMethod>(m)))] = {
           {"measured_s", fit::across_runs(times.methods[m].begin()->second)},
-          {"expected_s", expected.seconds[m]},
-          {"residual", expected.factors[m]}};
+          {"expected_s", expected[m].predicted_s()},
+          {"residual", expected[m].residual}};
     }
     out << line.dump() << "\n";
   }

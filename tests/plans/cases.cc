@@ -132,7 +132,7 @@ access::Reference draw_reference(Draw& draw, const DrawnNest& drawn, uint32_t nu
   reference.base = static_cast<int64_t>(draw.one_in(5) ? 0 : number) << 40;
   reference.base += 8 * static_cast<int64_t>(draw.below(3));
   // By row, by column, or by row with gaps; some loops do not move it.
-  auto stride = static_cast<int64_t>(reference.element_bytes * (draw.one_in(4) ? 16 : 1));
+  int64_t stride = int64_t{reference.element_bytes} * (draw.one_in(4) ? 16 : 1);
   const bool by_column = draw.one_in(4);
   for (uint32_t i = 0; i < nest.depth; ++i) {
     const uint32_t loop = by_column ? i : nest.depth - 1 - i;

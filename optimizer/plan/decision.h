@@ -1,0 +1,143 @@
+// The frame of every decision. A planner knows its request, the baseline that is taken without a
+// model, its candidates and what they take; what follows from that is here, once: by how much a
+// candidate must be faster, what doubts about parameters count, why the plan is what it is, and the
+// record of what was considered, which explanations are made of.
+//
+// There are two kinds of decisions.
+//
+// * Against a baseline (strips, nests, wavefronts): the fastest candidate is taken if its gain
+//   exceeds the margin of the model even at the lower end of its interval. Every source of doubt is
+//   put to the ends of its interval by itself; what that costs of the gain are independent losses,
+//   which add as squares (weigh()).
+// * Among equals (noncontiguous transfers): no method is the baseline. The one is taken that loses
+//   least if the times of the two fastest err, by their residuals, which add as squares likewise
+//   (vis.cc).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace stripline::plan {
+
+/// Why a plan is what it is.
+enum class Reason : uint8_t {
+  no_model,        ///< nothing is known of the operation: the baseline
+  no_faster_plan,  ///< no candidate is predicted to be faster than the baseline
+  below_margin,    ///< one is, but not surely by more than the margin
+  tuned,           ///< surely faster by more than the margin
+  forced,          ///< the caller asked for it
+  own_memory,      ///< nothing to move: loads and stores reach the data
+  tied,            ///< tie_of_strip(): the site's guard found it to be faster, or compares
+  guarded,         ///< the baseline, by the site's guard (guard.h): it is faster, or compared
+};
+std::string_view to_string(Reason reason);
+
+/// What may be otherwise than predicted, and matters for a decision: a parameter; many regions as a
+/// whole; whether ranks that share a NIC, and get blocks of different sizes, compute at different
+/// times, so that vectorised loops hide each other's transfers.
+enum class Source : uint8_t {
+  issue,
+  latency,
+  gap,
+  bandwidth,
+  retire,
+  serve,
+  buffers,
+  overhead,
+  compute,
+  regions,
+  turns,
+};
+std::string_view to_string(Source source);
+
+/// How far the gain of the best candidate may fall when one source errs within its interval.
+struct Sensitivity {
+  Source source = Source::issue;
+  bool of_baseline = false;  ///< as it holds for the baseline, whose message has other parameters
+  double gain_loss = 0;
+};
+
+/// What a planner considered, in order. `Candidate` is one way to carry out the request; `Pruned`
+/// is what was found to be no faster than the best so far, with a `bound_s` that shows it.
+template <typename Candidate, typename Pruned>
+struct Record {
+  static constexpr bool kRecords = true;
+  struct Alternative {
+    Candidate candidate;
+    double predicted_s = 0;  ///< at the nominal parameters
+  };
+  std::vector<Alternative> alternatives;
+  std::vector<Pruned> pruned;
+  /// The candidate whose gain decides; none: none is faster than the baseline.
+  std::optional<Alternative> best;
+  std::vector<Sensitivity> sensitivities;  ///< of its gain
+
+  void consider(const Candidate& candidate, double predicted_s) {
+    alternatives.push_back({candidate, predicted_s});
+  }
+  void prune(const Pruned& one) { pruned.push_back(one); }
+  void take(const Candidate& candidate, double predicted_s) { best = {candidate, predicted_s}; }
+  void doubt(const Sensitivity& sensitivity) { sensitivities.push_back(sensitivity); }
+};
+
+/// The record of a planner that is only asked for its plan: nothing, at no cost.
+struct NoRecord {
+  static constexpr bool kRecords = false;
+  template <typename Candidate>
+  void consider(const Candidate&, double) {}
+  template <typename Pruned>
+  void prune(const Pruned&) {}
+  template <typename Candidate>
+  void take(const Candidate&, double) {}
+  void doubt(const Sensitivity&) {}
+};
+
+/// What came of a candidate against the baseline.
+struct Verdict {
+  Reason reason = Reason::no_faster_plan;
+  double predicted_s = 0;  ///< of what is taken
+  double baseline_s = 0;
+  double gain_low = 0;  ///< lower end of the interval of the candidate's relative gain
+  bool takes_candidate() const { return reason == Reason::tuned; }
+};
+
+/// Of a request that no candidate is faster for.
+inline Verdict keep_baseline(double baseline_s) {
+  return {.predicted_s = baseline_s, .baseline_s = baseline_s};
+}
+
+/// Whether a candidate is taken that is predicted to take `best_s`. `each_doubt(visit)` calls
+/// visit(source, of_baseline, lowest_gain) for every source of doubt: the lowest gain, at either
+/// end of the source's interval, all others being nominal.
+template <typename Recorder, typename EachDoubt>
+Verdict weigh(double baseline_s, double best_s, double minimum_gain, Recorder& record,
+              const EachDoubt& each_doubt) {
+  Verdict verdict = keep_baseline(baseline_s);
+  const double gain = baseline_s > 0 ? 1 - best_s / baseline_s : 0;
+  double squares = 0;
+  each_doubt([&](Source source, bool of_baseline, double lowest_gain) {
+    const double loss = std::max(0.0, gain - lowest_gain);
+    squares += loss * loss;
+    record.doubt({source, of_baseline, loss});
+  });
+  verdict.gain_low = gain - std::sqrt(squares);
+  const bool sure = verdict.gain_low > minimum_gain;
+  verdict.reason = sure ? Reason::tuned : Reason::below_margin;
+  if (sure) verdict.predicted_s = best_s;
+  return verdict;
+}
+
+/// Sets what all plans of this kind say alike.
+template <typename Plan>
+void set_verdict(Plan& plan, const Verdict& verdict) {
+  plan.reason = verdict.reason;
+  plan.predicted_s = verdict.predicted_s;
+  plan.baseline_s = verdict.baseline_s;
+  plan.gain_low = verdict.gain_low;
+}
+
+}  // namespace stripline::plan

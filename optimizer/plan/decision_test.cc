@@ -1,0 +1,51 @@
+#include "optimizer/plan/decision.h"
+
+#include <gtest/gtest.h>
+
+namespace stripline::plan {
+namespace {
+
+using Tried = Record<int, int>;
+
+TEST(Weigh, LossesOfIndependentSourcesAddAsSquares) {
+  Tried record;
+  const Verdict verdict = weigh(1.0, 0.8, 0.02, record, [](const auto& visit) {
+    visit(Source::latency, false, 0.17);
+    visit(Source::gap, true, 0.16);
+    visit(Source::bandwidth, false, 0.3);  // errs in its favour, which does not count
+  });
+  EXPECT_NEAR(verdict.gain_low, 0.2 - 0.05, 1e-12);
+  EXPECT_EQ(verdict.reason, Reason::tuned);
+  EXPECT_TRUE(verdict.takes_candidate());
+  EXPECT_EQ(verdict.predicted_s, 0.8);
+  EXPECT_EQ(verdict.baseline_s, 1.0);
+  ASSERT_EQ(record.sensitivities.size(), 3U);
+  EXPECT_NEAR(record.sensitivities[0].gain_loss, 0.03, 1e-12);
+  EXPECT_TRUE(record.sensitivities[1].of_baseline);
+  EXPECT_EQ(record.sensitivities[2].gain_loss, 0);
+}
+
+TEST(Weigh, TheMarginHasToBeExceeded) {
+  NoRecord record;
+  const auto reason = [&](double minimum_gain) {
+    return weigh(1.0, 0.8, minimum_gain, record,
+                 [](const auto& visit) { visit(Source::latency, false, 0.1); })
+        .reason;
+  };
+  EXPECT_EQ(reason(0.09), Reason::tuned);
+  EXPECT_EQ(reason(0.11), Reason::below_margin);
+  const Verdict unsure = weigh(1.0, 0.8, 0.5, record, [](const auto&) {});
+  EXPECT_FALSE(unsure.takes_candidate());
+  EXPECT_EQ(unsure.predicted_s, 1.0);
+  EXPECT_EQ(weigh(0.0, 0.0, 0.02, record, [](const auto&) {}).reason, Reason::below_margin);
+}
+
+TEST(Weigh, KeepsTheBaselineWhereNothingIsFaster) {
+  const Verdict verdict = keep_baseline(3);
+  EXPECT_EQ(verdict.reason, Reason::no_faster_plan);
+  EXPECT_EQ(verdict.predicted_s, 3);
+  EXPECT_EQ(verdict.gain_low, 0);
+}
+
+}  // namespace
+}  // namespace stripline::plan
