@@ -23,8 +23,8 @@
 // Credits of requests come back in the order of the requests, also where one is held back: so many
 // as have come back, so many of the first ones are served. A message whose sender has to learn
 // nothing else therefore needs no answer (send_noted). Credits travel with what the target sends
-// anyway; whoever waits for them asks for them, with a message of its own or, where that is the
-// habit, with the message in question.
+// anyway; whoever waits for them asks for them, with a message of its own or, after answers that
+// were waited for, with the message in question.
 //
 // Service delay. A rank learns from its fabric how long a message that asks for work (of the
 // program, of transfers of many regions, atomic operations, small puts) waited until it looked for

@@ -204,6 +204,43 @@ TEST_P(ActiveMessagesTest, NotedMessagesAreToldOfByTheWayOrWhenAsked) {
   });
 }
 
+// After one that was waited for, messages ask in advance, until two answers in a row were for
+// nobody: what those cost, asking late would have.
+TEST_P(ActiveMessagesTest, AnswersForNobodyAreNotAskedForAgain) {
+  static constexpr uint64_t kUnawaited = 12;
+  on_ranks(2, 64, [](Context& context) {
+    am::ActiveMessages& messages = context.state().messages;
+    uint64_t served = 0;
+    uint64_t told = 0;
+    const uint32_t handler =
+        context.register_am([&](rank_t, std::span<const std::byte>) { ++served; });
+    const uint32_t tell = context.register_am(
+        [&](rank_t, std::span<const std::byte> answers) { told = answers.size(); });
+    const uint64_t before = messages.statistics().credit_messages;
+    context.barrier();
+    fabric::Counter noted;
+    if (context.rank_me() == 0) {
+      messages.send_noted(1, handler, {}, {}, noted);
+      messages.ask(noted);
+      EXPECT_TRUE(messages.wait([&] { return noted.pending == 0; }, 60));
+      // Each comes back by itself or with the last one's answer; nobody asks for them.
+      for (uint64_t i = 0; i < kUnawaited; ++i) {
+        messages.send_noted(1, handler, {}, {}, noted);
+        if (i < 2) {
+          EXPECT_TRUE(messages.wait([&] { return noted.pending == 0; }, 60));
+        }
+      }
+      EXPECT_TRUE(context.wait_until([&] { return told > 0; }, 60));
+      EXPECT_EQ(told, 3U);
+    } else {
+      EXPECT_TRUE(context.wait_until([&] { return served == kUnawaited + 1; }, 60));
+      const uint64_t answers = messages.statistics().credit_messages - before;
+      context.am_send(0, tell, std::vector<std::byte>(answers));
+    }
+    context.barrier();
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Fabrics, ActiveMessagesTest, ::testing::ValuesIn(fabrics_under_test()),
                          bootstrap::FabricLabel());
 

@@ -76,6 +76,21 @@ TEST(DoctorTest, NamesWhatLibfabricsVariablesDo) {
   }
 }
 
+// It offers all that the runtime asks for, and shows ranks their own puts as arrivals.
+TEST(DoctorTest, RefusesAProviderThatLiesByItsName) {
+  const Outcome outcome =
+      doctor({"--fabric", "lying"}, {{"FI_PROVIDER_PATH", executable_folder() + "/providers"}});
+  if (outcome.output.find("unknown fabric") != std::string::npos) {
+    GTEST_SKIP() << "this libfabric loads no providers from folders";
+  }
+  EXPECT_EQ(outcome.exit_code, kExitUnavailable) << outcome.output;
+  EXPECT_NE(outcome.output.find("a put of 8 B that tells its target was told of to the rank that "
+                                "made it: provider lying shows own operations as arrivals"),
+            std::string::npos)
+      << outcome.output;
+  EXPECT_NE(outcome.output.find("do not use --fabric lying"), std::string::npos) << outcome.output;
+}
+
 TEST(DoctorTest, OutputThatIsLostIsAnError) {
   const std::string doctor = executable_folder() + "/stripline-doctor";
   for (const char* arguments : {" --fabric tcp", " --help", " --version"}) {

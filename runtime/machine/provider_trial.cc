@@ -269,10 +269,19 @@ class ProviderTrial {
       const auto data = std::span(sent);
       Counter counter;
       shortcuts->put_notify(other_, kNotifiedAt, data.first(4), data.subspan(4), --tag, counter);
-      const bool landed = mine_.wait([this] { return !sink_.landed.empty(); }, deadline_s_);
-      if (!landed) return late(what);
-      STRIPLINE_RETURN_IF_ERROR(await(counter, what));
-      const bool told = !sink_.landed_from_itself && sink_.landed == std::vector<uint32_t>{tag};
+      // Whoever takes an own operation for an arrival does not complete it.
+      const bool done = mine_.wait(
+          [&] {
+            return sink_.landed_from_itself || (!sink_.landed.empty() && counter.pending == 0);
+          },
+          deadline_s_);
+      if (!done) return late(what);
+      if (sink_.landed_from_itself) {
+        return Error(ErrorCode::data_loss,
+                     what + " was told of to the rank that made it: provider " +
+                         mine_.info().provider + " shows own operations as arrivals");
+      }
+      const bool told = sink_.landed == std::vector<uint32_t>{tag};
       if (!told || !std::ranges::equal(here(kNotifiedAt, bytes), pattern(other_, 2, bytes))) {
         return changed(what);
       }

@@ -48,6 +48,7 @@ class NetworkRows final : public RowWork {
   std::vector<Row> rows() override {
     std::vector<Row> all;
     latencies(all);
+    atomics(all);
     rates(all);
     bandwidths(all);
     return all;
@@ -90,6 +91,18 @@ class NetworkRows final : public RowWork {
                            });
                          },
                          [this] { return bare_holds(8); }}});
+    rows.push_back(
+        {"get 8 B", "latency", 1, "s", 0, "TCP ping-pong",
+         Side{System::ours,
+              [this] { return latency_s([this] { ours_.rget(there_, sink_.data(), 8).wait(); }); },
+              [] { return true; }},
+         Side{System::sockets, [this] { return latency_s([this] { sockets_.ping(); }); },
+              [] { return true; }}});
+  }
+
+  // Without atomic operations of the provider there is nothing to compare with.
+  void atomics(std::vector<Row>& rows) {
+    if (!bare_.has_atomics()) return;
     const auto counter = there_.reinterpret<uint64_t>() + kMemoryBytes / 8;
     for (const AtomicPath path : {AtomicPath::provider, AtomicPath::message}) {
       const atomic_domain<uint64_t> domain(ours_, path);
@@ -121,13 +134,6 @@ class NetworkRows final : public RowWork {
                              return now == before_ + 3 * kLatencyOperations;
                            }}});
     }
-    rows.push_back(
-        {"get 8 B", "latency", 1, "s", 0, "TCP ping-pong",
-         Side{System::ours,
-              [this] { return latency_s([this] { ours_.rget(there_, sink_.data(), 8).wait(); }); },
-              [] { return true; }},
-         Side{System::sockets, [this] { return latency_s([this] { sockets_.ping(); }); },
-              [] { return true; }}});
   }
 
   Side bare_put_rate(size_t bytes, size_t operations, size_t window) {

@@ -20,7 +20,9 @@ class LibfabricSystem final : public System {
 
   const char* family() const override { return "libfabric"; }
   const char* way() const override { return ""; }
-  bool offers(const Row&) const override { return true; }
+  bool offers(const Row& row) const override {
+    return row.operation != Operation::fetch_add || bare_.has_atomics();
+  }
   std::byte* memory() override { return bare_.memory(); }
 
   void attend(const Row& row, const Turns& turns) override {

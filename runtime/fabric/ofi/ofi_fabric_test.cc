@@ -289,8 +289,9 @@ TEST_P(TransferTest, MessagesStayInOrderWhenTheQueueIsFull) {
       ranks[0]->poll();
     }
   }
-  // With automatic progress the provider's thread takes messages off the queue for the target.
-  if (!GetParam().settings.automatic_progress) {
+  // With automatic progress the provider's thread takes messages off the queue for the target. The
+  // tcp provider's own endpoints queue what a socket does not take, as much as there is.
+  if (!GetParam().settings.automatic_progress && ranks[0]->info().provider != "tcp") {
     EXPECT_EQ(refused, 100U) << "the queue never filled";
   }
   while (sent < kCount) {
