@@ -2,9 +2,13 @@
 
 #include <stripline/atomic.h>
 
+#include "runtime/fabric/atomic_apply.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/operation.h"
 
 namespace stripline::detail {
+
+using Kind = rma::CompletionSlots::Kind;
 
 // Every operation that a domain of this type offers.
 bool AtomicDomain::provider_has_all(Context& context, AtomicType type) {
@@ -34,11 +38,42 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
   }
 }
 
-future AtomicDomain::start(AtomicOp op, rank_t target, uint64_t offset, uint64_t operand,
+future AtomicDomain::start(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand,
                            uint64_t expected, void* previous, CallSite site) const {
   const fabric::AtomicRequest request{op, type_, operand, expected};
-  return context_->start_atomic(request, target, offset, previous, path_ == AtomicPath::message,
-                                site);
+  if (path_ == AtomicPath::message) {
+    ContextState& state = context_->state();
+    const size_t bytes = fabric::bytes_of(type_);
+    std::byte* const there = state.at_hand(variable, bytes);
+    if (there != nullptr && variable.offset() % bytes == 0) {
+      state.synchronise();
+      fabric::apply_atomic(request, there, previous);
+      return {};
+    }
+  }
+  return start(request, variable, previous, site);
+}
+
+future AtomicDomain::start(const fabric::AtomicRequest& request, global_ptr<std::byte> variable,
+                           void* previous, CallSite site) const {
+  ContextState& state = context_->state();
+  const rma::Call call("atomic operation", site);
+  const size_t bytes = fabric::bytes_of(request.type);
+  rma::Operation operation(*context_, call, rma::Access::atomic, variable, bytes,
+                           static_cast<const std::byte*>(previous));
+  state.synchronise();
+  state.check_alignment(call, operation.target(), operation.offset(), bytes);
+  state.operation.start(call.name, operation.target(), bytes);
+  if (path_ != AtomicPath::message) {
+    state.fabric->atomic(request, operation.target(), operation.offset(), previous,
+                         operation.counter(Kind::put));
+  } else if (std::byte* const there = operation.there(); there != nullptr) {
+    fabric::apply_atomic(request, there, previous);
+  } else {
+    state.owner.atomic(request, operation.target(), operation.offset(), previous,
+                       operation.counter(Kind::message));
+  }
+  return operation.finish();
 }
 
 }  // namespace stripline::detail

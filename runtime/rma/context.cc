@@ -1,4 +1,3 @@
-#include <atomic>
 #include <cmath>
 #include <string>
 
@@ -7,13 +6,12 @@
 #include <stripline/team.h>
 
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/operation.h"
 
 namespace stripline {
 namespace {
 
 using Kind = rma::CompletionSlots::Kind;
-using OperationKind = rma::OperationTrace::Kind;
-
 template <typename T>
 T reduce_all_in_order(Context& context, T value, Context::ReduceOp op, CallSite site) {
   const team all = team::world(context);
@@ -37,117 +35,13 @@ Status check_size(rma::Call call, size_t bytes) {
 
 }  // namespace
 
-// With Options::trace: an operation, its call, and the waiting for it.
-class detail::TracedCalls {
- public:
-  /// Carries out the operation that `start` begins, as it would be without a trace.
-  template <typename Start>
-  static future run(ContextState& state, const rma::OperationTrace::Operation& operation,
-                    const Start& start, bool has_future = true) {
-    state.operations.enter();
-    const double begun_s = state.fabric->now_s();
-    const future started = start();
-    const double took_s = state.fabric->now_s() - begun_s;
-    state.operations.leave();
-    if (started.context_ == nullptr) {
-      state.operations.done(operation, took_s, has_future);
-    } else {
-      state.operations.begun(operation, took_s, started.slot_, started.generation_);
-    }
-    return started;
-  }
-};
-
-// --- future --------------------------------------------------------------------------------------
-
-bool future::is_complete() const {
-  if (context_ == nullptr) return true;
-  detail::ContextState& state = *context_->state_;
-  const auto inside = state.exclusive();
-  if (!state.slots.released(slot_, generation_)) {
-    if (const fabric::Counter& counter = state.slots.counter(slot_); counter.pending != 0) {
-      state.messages.ask(counter);
-      return false;
-    }
-    state.slots.release(slot_);
-  }
-  state.synchronise();
-  if (state.debug != nullptr) [[unlikely]]
-    state.debug->completed(slot_, generation_);
-  return true;
-}
-
-bool future::is_ready() const {
-  if (is_complete()) return true;
-  context_->make_progress();
-  return is_complete();
-}
-
-void future::wait() const {
-  if (context_ == nullptr) return;
-  detail::ContextState& state = *context_->state_;
-  const auto inside = state.exclusive();
-  if (!state.slots.released(slot_, generation_)) {
-    const bool traced = state.trace != nullptr && state.slots.counter(slot_).pending != 0;
-    const double begun_s = traced ? state.fabric->now_s() : 0;
-    const auto may_run = state.continuations.allow();
-    if (const Kind kind = state.slots.kind(slot_);
-        kind == Kind::message || kind == Kind::collective) {
-      state.wait_for_messages(state.slots.counter(slot_));
-    } else {
-      state.wait_for(state.slots.counter(slot_));
-    }
-    if (traced) [[unlikely]] {
-      state.call_trace.waited(state, slot_, generation_);
-      state.operations.waited(slot_, generation_, state.fabric->now_s() - begun_s);
-    }
-    state.slots.release(slot_);
-  }
-  state.synchronise();
-  if (state.debug != nullptr) [[unlikely]]
-    state.debug->completed(slot_, generation_);
-}
-
-void future::wait_source() const {
-  if (context_ == nullptr) return;
-  detail::ContextState& state = *context_->state_;
-  const auto inside = state.exclusive();
-  if (state.slots.released(slot_, generation_)) return wait();
-  if (!state.slots.source_free(slot_)) {
-    if (state.slots.kind(slot_) != Kind::message) return wait();
-    state.wait_for_source(slot_);
-    if (!state.slots.source_free(slot_)) return wait();
-    state.synchronise();
-  }
-  if (state.debug != nullptr) [[unlikely]]
-    state.debug->source_free(slot_, generation_);
-}
-
-void wait_all(std::span<const future> futures) {
-  for (const future& one : futures) one.wait();
-}
-
-size_t wait_any(std::span<const future> futures) {
-  Context* context = nullptr;
-  size_t ready = futures.size();
-  const auto find = [&] {
-    for (size_t i = 0; i < futures.size() && ready == futures.size(); ++i) {
-      if (futures[i].is_complete()) ready = i;
-      context = futures[i].context_;
-    }
-    return ready < futures.size();
-  };
-  if (!find() && context != nullptr) context->wait_until(find);
-  return ready;
-}
-
 // --- joining and leaving -------------------------------------------------------------------------
 
 Context::Context(std::unique_ptr<detail::ContextState> state)
     : state_(std::move(state)),
       rank_me_(state_->rank),
       rank_n_(state_->ranks),
-      short_ranks_(state_->checked_bytes < kShort || state_->trace != nullptr ? 0 : rank_n_),
+      short_ranks_(state_->checked_bytes < kShort ? 0 : rank_n_),
       short_end_(short_ranks_ == 0 ? 0 : state_->checked_bytes - kShort),
       reachable_(state_->reachable.data()) {}
 
@@ -249,228 +143,6 @@ global_ptr<std::byte> Context::find_global(const std::byte* object) const {
   return {};
 }
 
-// --- one-sided -----------------------------------------------------------------------------------
-
-future Context::get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes,
-                          CallSite site) {
-  detail::ContextState& state = *state_;
-  const auto inside = state.exclusive();
-  if (state.traces_operations()) [[unlikely]] {
-    return detail::TracedCalls::run(
-        state, {{"rget", site}, OperationKind::get, target, offset, bytes},
-        [&] { return get_bytes(target, offset, destination, bytes, site); });
-  }
-  if (state.debug != nullptr) [[unlikely]] {
-    const auto use = state.debug->get(destination, target, offset, bytes, site);
-    return {this, use.slot, use.generation};
-  }
-  if (is_local(target)) {
-    fabric::Counter none;
-    state.get(destination, target, offset, bytes, none, {"rget", site});
-    return {};
-  }
-  const uint32_t slot = state.acquire_slot(Kind::get);
-  fabric::Counter& counter = state.slots.counter(slot);
-  state.get(destination, target, offset, bytes, counter, {"rget", site});
-  if (counter.pending == 0) {
-    state.synchronise();  // nobody waits for it
-    state.slots.release(slot);
-    return {};
-  }
-  return {this, slot, state.slots.generation(slot)};
-}
-
-future Context::put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
-                          CallSite site) {
-  detail::ContextState& state = *state_;
-  const auto inside = state.exclusive();
-  if (state.traces_operations()) [[unlikely]] {
-    return detail::TracedCalls::run(state,
-                                    {{"rput", site}, OperationKind::put, target, offset, bytes},
-                                    [&] { return put_bytes(source, target, offset, bytes, site); });
-  }
-  if (state.debug != nullptr) [[unlikely]] {
-    const auto use = state.debug->put(source, target, offset, bytes, site);
-    return {this, use.slot, use.generation};
-  }
-  if (is_local(target)) {
-    fabric::Counter none;
-    state.put(target, offset, source, bytes, none, {"rput", site});
-    return {};
-  }
-  const uint32_t slot = state.acquire_slot(Kind::put);
-  fabric::Counter& counter = state.slots.counter(slot);
-  state.put(target, offset, source, bytes, counter, {"rput", site});
-  if (counter.pending == 0) {
-    state.slots.release(slot);
-    return {};
-  }
-  return {this, slot, state.slots.generation(slot)};
-}
-
-future Context::put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset,
-                                   size_t bytes, CallSite site) {
-  const rma::Call call("rput_buffered", site);
-  detail::ContextState& state = *state_;
-  const auto inside = state.exclusive();
-  if (state.traces_operations()) [[unlikely]] {
-    return detail::TracedCalls::run(state, {call, OperationKind::put, target, offset, bytes}, [&] {
-      return put_bytes_buffered(source, target, offset, bytes, site);
-    });
-  }
-  if (bytes > state.tuning.buffered_put_bytes) {
-    state.check(call, target, offset, bytes);
-    put_bytes(source, target, offset, bytes, site).wait();
-    return {};
-  }
-  if (state.debug != nullptr) [[unlikely]] {
-    const auto use = state.debug->put_buffered(source, target, offset, bytes, site);
-    return {this, use.slot, use.generation};
-  }
-  state.check(call, target, offset, bytes);
-  if (state.reachable[target] == nullptr && bytes > 0) {
-    const uint32_t slot = state.acquire_slot(Kind::put);
-    fabric::Counter& counter = state.slots.counter(slot);
-    state.put(target, offset, state.copy_to_bounce(source, bytes, slot), bytes, counter, call);
-    state.slots.source_free(slot) = true;
-    return {this, slot, state.slots.generation(slot)};
-  }
-  fabric::Counter none;
-  state.put(target, offset, source, bytes, none, call);
-  return {};
-}
-
-future Context::put_bytes_signal(const std::byte* source, rank_t target, uint64_t offset,
-                                 size_t bytes, global_ptr<uint64_t> flag, uint64_t value,
-                                 CallSite site) {
-  detail::ContextState& state = *state_;
-  const auto inside = state.exclusive();
-  if (state.traces_operations()) [[unlikely]] {
-    return detail::TracedCalls::run(
-        state, {{"rput_signal", site}, OperationKind::put, target, offset, bytes},
-        [&] { return put_bytes_signal(source, target, offset, bytes, flag, value, site); });
-  }
-  if (flag.is_null() || flag.where() != target) {
-    state.fail(Error(ErrorCode::invalid_argument,
-                     rma::text({"rput_signal", site}) + " to rank " + std::to_string(target) +
-                         " with a flag that is not on that rank; data and flag have one target"));
-  }
-  if (state.debug != nullptr) [[unlikely]] {
-    const auto use =
-        state.debug->put_signal(source, target, offset, bytes, {flag.offset(), value}, site);
-    return {this, use.slot, use.generation};
-  }
-  const bool by_message = state.puts_signals_by_message(target, bytes);
-  const uint32_t slot = state.acquire_slot(by_message ? Kind::message : Kind::put);
-  fabric::Counter& counter = state.slots.counter(slot);
-  state.put_signal(target, offset, source, bytes, {flag.offset(), value}, counter,
-                   state.slots.source_free(slot), site);
-  if (counter.pending == 0) {
-    state.slots.release(slot);
-    return {};
-  }
-  return {this, slot, state.slots.generation(slot)};
-}
-
-uint64_t Context::wait_signal(global_ptr<uint64_t> flag, uint64_t value, CallSite site) {
-  const rma::Call call("wait_signal", site);
-  if (flag.is_null() || flag.where() != rank_me_) {
-    state_->fail(Error(ErrorCode::invalid_argument,
-                       text(call) + " on a flag of another rank; a rank waits on its own"));
-  }
-  state_->check_bounds(call, rank_me_, flag.offset(), sizeof(uint64_t));
-  state_->check_alignment(call, rank_me_, flag.offset(), sizeof(uint64_t));
-  const auto inside = state_->exclusive();
-  return state_->wait_for_flag("wait_signal", *local(flag), value);
-}
-
-future Context::start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
-                             void* previous, bool by_message, CallSite site) {
-  const rma::Call call("atomic operation", site);
-  detail::ContextState& state = *state_;
-  const auto inside = state.exclusive();
-  if (state.traces_operations()) [[unlikely]] {
-    return detail::TracedCalls::run(
-        state, {call, OperationKind::atomic, target, offset, fabric::bytes_of(request.type)},
-        [&] { return start_atomic(request, target, offset, previous, by_message, site); });
-  }
-  state.synchronise();
-  if (state.debug != nullptr) [[unlikely]] {
-    const auto use = state.debug->atomic(request, target, offset, previous, by_message, site);
-    return {this, use.slot, use.generation};
-  }
-  if (by_message && is_local(target)) {
-    fabric::Counter none;
-    state.atomic(request, target, offset, previous, by_message, none, call);
-    return {};
-  }
-  const uint32_t slot = state.acquire_slot(by_message ? Kind::message : Kind::put);
-  fabric::Counter& counter = state.slots.counter(slot);
-  state.atomic(request, target, offset, previous, by_message, counter, call);
-  if (counter.pending == 0) {
-    state.slots.release(slot);
-    return {};
-  }
-  return {this, slot, state.slots.generation(slot)};
-}
-
-void Context::get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes,
-                            CallSite site) {
-  const auto inside = state_->exclusive();
-  if (state_->traces_operations()) [[unlikely]] {
-    detail::TracedCalls::run(
-        *state_, {{"rget_nbi", site}, OperationKind::get, target, offset, bytes},
-        [&] {
-          get_bytes_nbi(target, offset, destination, bytes, site);
-          return future();
-        },
-        false);
-    return;
-  }
-  if (state_->debug != nullptr) [[unlikely]] {
-    state_->debug->get_nbi(destination, target, offset, bytes, site);
-    return;
-  }
-  state_->get_implicit(destination, target, offset, bytes, {"rget_nbi", site});
-}
-
-void Context::put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
-                            CallSite site) {
-  const auto inside = state_->exclusive();
-  if (state_->traces_operations()) [[unlikely]] {
-    detail::TracedCalls::run(
-        *state_, {{"rput_nbi", site}, OperationKind::put, target, offset, bytes},
-        [&] {
-          put_bytes_nbi(source, target, offset, bytes, site);
-          return future();
-        },
-        false);
-    return;
-  }
-  if (state_->debug != nullptr) [[unlikely]] {
-    state_->debug->put_nbi(source, target, offset, bytes, site);
-    return;
-  }
-  state_->put_implicit(target, offset, source, bytes, {"rput_nbi", site});
-}
-
-void Context::fence(rank_t target) {
-  const auto inside = state_->exclusive();
-  state_->enter("fence");
-  if (target >= state_->ranks) {
-    state_->fail(Error(ErrorCode::invalid_argument, "fence of rank " + std::to_string(target) +
-                                                        ", but the job has ranks 0 to " +
-                                                        std::to_string(state_->ranks - 1)));
-  }
-  state_->fence(target);
-}
-
-void Context::fence() {
-  const auto inside = state_->exclusive();
-  state_->enter("fence");
-  state_->fence();
-}
-
 // --- active messages -----------------------------------------------------------------------------
 
 uint32_t Context::register_am(AmHandler handler, CallSite site) {
@@ -483,18 +155,7 @@ uint32_t Context::register_am(AmHandler handler, CallSite site) {
 
 void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload,
                       CallSite site) {
-  const auto inside = state_->exclusive();
-  if (state_->traces_operations()) [[unlikely]] {
-    detail::TracedCalls::run(
-        *state_, {{"am_send", site}, OperationKind::message, target, 0, payload.size()},
-        [&] {
-          am_send(target, handler, payload, site);
-          return future();
-        },
-        false);
-    return;
-  }
-  state_->check_target({"am_send", site}, target);
+  rma::Operation operation(*this, {"am_send", site}, target, payload.size());
   state_->operation.start("am_send", target, payload.size());
   if (handler < am::kFirstProgramHandler) {  // those are the runtime's own
     state_->fail(Error(ErrorCode::invalid_argument, rma::text({"am_send", site}) + ": no handler " +
@@ -502,15 +163,12 @@ void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte
                                                         " is registered"));
   }
   state_->messages.send(target, handler, payload, {});
+  operation.finish_without_future();
 }
 
 double Context::service_delay(rank_t target) const {
   const auto inside = state_->exclusive();
-  if (target >= rank_n_) {
-    state_->fail(Error(ErrorCode::invalid_argument,
-                       "service_delay of rank " + std::to_string(target) +
-                           ", but the job has ranks 0 to " + std::to_string(rank_n_ - 1)));
-  }
+  state_->check_target("service_delay", target);
   return state_->messages.service_delay_s(target);
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/exit_codes.h"
 #include "base/host_name.h"
-#include "runtime/fabric/atomic_apply.h"
 #include "runtime/fabric/shortcuts.h"
 #include "runtime/machine/fingerprint.h"
 #include "runtime/rma/introduction.h"
@@ -26,6 +25,9 @@ constexpr double kConnectTimeoutSeconds = 60;
 
 // Of Options::progress: with a thread from where it pays.
 constexpr const char* kTuned = "tuned";
+
+// Of Options::trace: what each place in the program has done.
+constexpr const char* kSites = "sites";
 
 // Whatever the fabric says of a failure: this rank has lost its peers (Context's promise).
 Error as_lost_peer(const Error& error) { return {ErrorCode::aborted, error.message()}; }
@@ -63,7 +65,7 @@ ContextState::ContextState(const Options& options_in,
       ranks(bootstrap->ranks()),
       fabric(std::move(fabric_in)),
       segment(fabric->segment().first(options.segment_bytes)),
-      checked_bytes(options.debug ? 0 : segment.size()),
+      checked_bytes(options.debug || options.trace == kSites ? 0 : segment.size()),
       collective_memory(fabric->segment().subspan(collective_offset(options.segment_bytes, ranks))),
       reachable(ranks, nullptr),
       exclusion(options.threads == thread_mode::serialized,
@@ -198,7 +200,7 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to
   vis_plans.reset();
   compiled = model != nullptr ? plan::CompiledModel(*model) : plan::CompiledModel();
   vis_plans = std::make_unique<rma::VisPlans>(compiled);
-  if (options.trace == "sites") {  // by this model from here on
+  if (options.trace == kSites) {  // by this model from here on
     trace = std::make_unique<Trace>();
     call_trace = {};
     operations = {};
@@ -351,40 +353,14 @@ const std::byte* ContextState::copy_to_bounce(const std::byte* source, size_t by
   return copy;
 }
 
-void ContextState::atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
-                          void* previous, bool by_message, fabric::Counter& counter,
-                          rma::Call call) {
-  const size_t bytes = fabric::bytes_of(request.type);
-  check(call, target, offset, bytes, rma::Access::atomic);
-  operation.start(call.name, target, bytes);
-  check_alignment(call, target, offset, bytes);
-  if (by_message && reachable[target] != nullptr) {
-    fabric::apply_atomic(request, reachable[target] + offset, previous);
-  } else if (by_message) {
-    owner.atomic(request, target, offset, previous, counter);
-  } else {
-    fabric->atomic(request, target, offset, previous, counter);
-  }
-}
-
 bool ContextState::puts_signals_by_message(rank_t target, size_t bytes) const {
   return reachable[target] == nullptr && !fabric->info().flag_with_data &&
          (bytes <= owner.largest_signalled_put() || vis.takes_signalled_chunk(target, bytes));
 }
 
-void ContextState::put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
-                              const fabric::Signal& signal, fabric::Counter& counter,
-                              bool& source_free, CallSite site) {
-  const rma::Call flag("flag of rput_signal", site);
-  check({"rput_signal", site}, target, offset, bytes, rma::Access::put);
-  check(flag, target, signal.offset, sizeof(uint64_t), rma::Access::atomic);
-  check_alignment(flag, target, signal.offset, sizeof(uint64_t));
-  operation.start("rput_signal", target, bytes);
-  if (std::byte* const there = reachable[target]; there != nullptr) {
-    if (bytes != 0) copy_here(there + offset, source, bytes);
-    fabric::raise_flag(there + signal.offset, signal.value);
-    return;
-  }
+void ContextState::start_put_signal(rank_t target, uint64_t offset, const std::byte* source,
+                                    size_t bytes, const fabric::Signal& signal,
+                                    fabric::Counter& counter, bool& source_free) {
   stored(target, offset, bytes);
   stored(target, signal.offset, sizeof(uint64_t));
   if (!puts_signals_by_message(target, bytes)) {

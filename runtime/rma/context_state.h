@@ -140,60 +140,92 @@ struct ContextState {
   /// Ends the job unless `offset` is a multiple of `bytes`.
   void check_alignment(rma::Call call, rank_t target, uint64_t offset, size_t bytes) const;
 
-  /// memmove() in memory that loads and stores reach.
-  void copy_here(std::byte* to, const std::byte* from, size_t bytes) {
-    std::memmove(to, from, bytes);
-    count_copy(fabric->work(), 1, bytes);
+  /// The one check of an operation, and where loads and stores reach the range; null: the fabric
+  /// has to carry it out.
+  std::byte* locate(rma::Call call, rank_t target, uint64_t offset, size_t bytes,
+                    rma::Access access) const {
+    check(call, target, offset, bytes, access);
+    std::byte* const base = reachable[target];
+    return base == nullptr ? nullptr : base + offset;
   }
 
-  /// Fabric::get with its duties met: bounds are checked; the fabric is not asked for zero bytes
-  /// or for memory that loads and stores reach.
-  void get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
-           fabric::Counter& counter, rma::Call call = "rget") {
-    check(call, target, offset, bytes, rma::Access::get);
-    if (reachable[target] != nullptr || bytes == 0) {
-      if (bytes != 0) copy_here(destination, reachable[target] + offset, bytes);
-      return;
+  /// The same for calls that are nothing but a copy, in fewer steps: null for all that needs more,
+  /// be it that another thread calls, that somebody observes it, or that it is wrong. Then
+  /// rma::Operation asks again, and says what is wrong.
+  std::byte* at_hand(global_ptr<const std::byte> place, size_t bytes) const {
+    const rank_t target = place.where();
+    const uint64_t offset = place.offset();
+    // 0 bytes wrap around. Debug mode and a trace have no checked bytes.
+    if (!exclusion.is_free_here() || target >= ranks || bytes - 1 >= checked_bytes ||
+        offset > checked_bytes - bytes || messages.in_handler()) {
+      return nullptr;
     }
+    std::byte* const base = reachable[target];
+    return base == nullptr ? nullptr : base + offset;
+  }
+
+  /// memmove() in memory that loads and stores reach.
+  void copy_here(std::byte* to, const std::byte* from, size_t bytes) {
+    if (bytes == 0) return;
+    count_copy(fabric->work(), 1, bytes);
+    if (bytes == sizeof(uint64_t)) {  // the most frequent size, without a call
+      std::memcpy(to, from, sizeof(uint64_t));
+    } else {
+      std::memmove(to, from, bytes);
+    }
+  }
+
+  /// A get of this rank, checked, wherever the memory is.
+  void get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
+           fabric::Counter& counter, rma::Call call) {
+    if (std::byte* const there = locate(call, target, offset, bytes, rma::Access::get)) {
+      copy_here(destination, there, bytes);
+    } else if (bytes != 0) {
+      start_get(destination, target, offset, bytes, counter);
+    }
+  }
+
+  /// A put, likewise.
+  void put(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
+           fabric::Counter& counter, rma::Call call) {
+    if (std::byte* const there = locate(call, target, offset, bytes, rma::Access::put)) {
+      copy_here(there, source, bytes);
+    } else if (bytes != 0) {
+      start_put(target, offset, source, bytes, counter);
+    }
+  }
+
+  // Those that the fabric carries out: checked, not empty, and out of reach of loads and stores.
+
+  void start_get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
+                 fabric::Counter& counter) {
     operation.start("rget", target, bytes);
     fabric->get(destination, target, offset, bytes, counter);
   }
 
-  /// Fabric::put, likewise.
-  void put(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
-           fabric::Counter& counter, rma::Call call = "rput") {
-    check(call, target, offset, bytes, rma::Access::put);
-    if (reachable[target] != nullptr || bytes == 0) {
-      if (bytes != 0) copy_here(reachable[target] + offset, source, bytes);
-      return;
-    }
+  void start_put(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
+                 fabric::Counter& counter) {
     stored(target, offset, bytes);
     operation.start("rput", target, bytes);
     fabric->put(target, offset, source, bytes, counter);
   }
 
   /// A get that only fences complete. Of many outstanding small ones, most are combined.
-  void get_implicit(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
-                    rma::Call call) {
-    check(call, target, offset, bytes);  // before the target's counter is looked for
+  void start_get_implicit(std::byte* destination, rank_t target, uint64_t offset, size_t bytes) {
     fabric::Counter& counter = implicit.counter(target);
-    if (reachable[target] != nullptr || bytes == 0 || bytes > rma::GetCombiner::kMaxGetBytes ||
-        !get_combiner.takes(target)) {
-      get(destination, target, offset, bytes, counter, call);
+    if (bytes > rma::GetCombiner::kMaxGetBytes || !get_combiner.takes(target)) {
+      start_get(destination, target, offset, bytes, counter);
       return;
     }
-    check_bounds(call, target, offset, bytes, rma::Access::get);
     operation.start("rget", target, bytes);
     get_combiner.get(target, offset, destination, bytes, counter);
   }
 
   /// A put that only fences complete. Small ones are combined.
-  void put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
-                    rma::Call call) {
-    check(call, target, offset, bytes, rma::Access::put);
-    fabric::Counter& counter = implicit.counter(target);
-    if (reachable[target] != nullptr || bytes == 0 || !combiner.takes(bytes)) {
-      put(target, offset, source, bytes, counter, call);
+  void start_put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes) {
+    fabric::Counter& counter = implicit.counter(target);  // a fence waits for combined ones, too
+    if (!combiner.takes(bytes)) {
+      start_put(target, offset, source, bytes, counter);
       return;
     }
     stored(target, offset, bytes);
@@ -205,17 +237,12 @@ struct ContextState {
   /// no room. At most bounces.capacity() bytes.
   const std::byte* copy_to_bounce(const std::byte* source, size_t bytes, uint32_t slot);
 
-  /// An atomic operation, by the CPU or the owner (`by_message`), or by the fabric.
-  void atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset, void* previous,
-              bool by_message, fabric::Counter& counter, rma::Call call);
-
   /// A put that raises a flag at its target. Where the flag would only follow when the data have
   /// arrived, small ones go by message, and those of a landing slot's size through one; both
   /// complete as messages do. `source_free` becomes true when the data have been copied.
   bool puts_signals_by_message(rank_t target, size_t bytes) const;
-  void put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
-                  const fabric::Signal& signal, fabric::Counter& counter, bool& source_free,
-                  CallSite site);
+  void start_put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
+                        const fabric::Signal& signal, fabric::Counter& counter, bool& source_free);
   /// The largest put with a signal that takes one way over the network.
   size_t one_way_signalled_bytes() const {
     return std::max(owner.largest_signalled_put(), vis.largest_signalled_chunk());
@@ -290,6 +317,8 @@ struct ContextState {
   /// No copy is kept of what lies from this offset on, of any rank. Set by who keeps copies.
   uint64_t kept_end = 0;
 
+  /// Whether somebody watches what the program does: debug mode, a trace.
+  bool observed() const { return debug != nullptr || trace != nullptr; }
   /// Whether a call that has begun is to be told to `operations`.
   bool traces_operations() const { return trace != nullptr && operations.outermost(); }
 
@@ -336,7 +365,8 @@ struct ContextState {
   bootstrap::OperationRecorder operation{"start-up"};
   const std::unique_ptr<fabric::Fabric> fabric;
   const std::span<std::byte> segment;  ///< the program's
-  const size_t checked_bytes;          ///< its size; 0 in debug mode, so that check() looks closely
+  /// Its size; 0 in debug mode and with a trace, so that all calls go the way that is observed.
+  const size_t checked_bytes;
   const std::span<std::byte> collective_memory;  ///< beyond it, where collectives receive
   /// By rank: its segment where loads and stores reach it, or null. This rank's own from the
   /// beginning, others' from connecting on.

@@ -14,8 +14,6 @@
 namespace stripline::rma {
 namespace {
 
-using Kind = CompletionSlots::Kind;
-
 Error mistake(const std::string& what) { return {ErrorCode::invalid_argument, what}; }
 
 // Of an operation that another message is about.
@@ -98,129 +96,26 @@ void DebugChecks::check_local(Call call, bool writes, const std::byte* memory, s
 
 // --- operations ----------------------------------------------------------------------------------
 
-OpenAccess DebugChecks::describe(Call call, Access access, rank_t target, uint64_t offset,
-                                 size_t bytes, const std::byte* memory) const {
+OpenAccess DebugChecks::begin(const Call& call, Access access, rank_t target, uint64_t offset,
+                              size_t bytes, std::byte* memory) const {
   check_local(call, access != Access::put, memory, bytes);
   OpenAccess open;
   open.call = call;
   open.access = access;
+  open.observable = access == Access::atomic;
   open.target = target;
   open.offset = offset;
   open.bytes = bytes;
-  // Puts only read it.
-  open.memory = const_cast<std::byte*>(memory);
+  open.memory = memory;
   if (access == Access::put && memory != nullptr) open.checksum = checksum({memory, bytes});
+  if (access == Access::get && accesses_.has_room_for(bytes)) open.fetched.resize(bytes);
   return open;
 }
 
-void DebugChecks::begin_get(OpenAccess& access) const {
-  if (accesses_.has_room_for(access.bytes)) access.fetched.resize(access.bytes);
-}
-
-// After the data have been asked for: where they are copied from may be where they go to.
-void DebugChecks::end_get(OpenAccess& access) const {
+void DebugChecks::begun(AccessLog::Token token, OpenAccess&& access) {
+  // After the data have been asked for: where they are copied from may be where they go to.
   if (!access.fetched.empty()) std::fill_n(access.memory, access.bytes, kFill);
-}
-
-DebugChecks::Use DebugChecks::get(std::byte* destination, rank_t target, uint64_t offset,
-                                  size_t bytes, CallSite site) {
-  const Call call("rget", site);
-  state_.check(call, target, offset, bytes, Access::get);
-  OpenAccess access = describe(call, Access::get, target, offset, bytes, destination);
-  begin_get(access);
-  const uint32_t slot = state_.acquire_slot(Kind::get);
-  const Use use{slot, state_.slots.generation(slot)};
-  state_.get(access.fetched.empty() ? destination : access.fetched.data(), target, offset, bytes,
-             state_.slots.counter(slot), call);
-  end_get(access);
-  open(AccessLog::of_future(use.slot, use.generation), std::move(access));
-  return use;
-}
-
-DebugChecks::Use DebugChecks::put(const std::byte* source, rank_t target, uint64_t offset,
-                                  size_t bytes, CallSite site) {
-  const Call call("rput", site);
-  state_.check(call, target, offset, bytes, Access::put);
-  OpenAccess access = describe(call, Access::put, target, offset, bytes, source);
-  const uint32_t slot = state_.acquire_slot(Kind::put);
-  const Use use{slot, state_.slots.generation(slot)};
-  state_.put(target, offset, source, bytes, state_.slots.counter(slot), call);
-  open(AccessLog::of_future(use.slot, use.generation), std::move(access));
-  return use;
-}
-
-DebugChecks::Use DebugChecks::put_buffered(const std::byte* source, rank_t target, uint64_t offset,
-                                           size_t bytes, CallSite site) {
-  const Call call("rput_buffered", site);
-  state_.check(call, target, offset, bytes, Access::put);
-  check_local(call, false, source, bytes);
-  OpenAccess access = describe(call, Access::put, target, offset, bytes, nullptr);
-  const uint32_t slot = state_.acquire_slot(Kind::put);
-  const Use use{slot, state_.slots.generation(slot)};
-  const bool copied = state_.reachable[target] == nullptr && bytes > 0;
-  state_.put(target, offset, copied ? state_.copy_to_bounce(source, bytes, slot) : source, bytes,
-             state_.slots.counter(slot), call);
-  open(AccessLog::of_future(use.slot, use.generation), std::move(access));
-  return use;
-}
-
-DebugChecks::Use DebugChecks::put_signal(const std::byte* source, rank_t target, uint64_t offset,
-                                         size_t bytes, const fabric::Signal& signal,
-                                         CallSite site) {
-  const Call of_data("rput_signal", site);
-  const Call of_flag("flag of rput_signal", site);
-  state_.check(of_data, target, offset, bytes, Access::put);
-  state_.check(of_flag, target, signal.offset, sizeof(uint64_t), Access::atomic);
-  OpenAccess data = describe(of_data, Access::put, target, offset, bytes, source);
-  OpenAccess flag =
-      describe(of_flag, Access::atomic, target, signal.offset, sizeof(uint64_t), nullptr);
-  const bool by_message = state_.puts_signals_by_message(target, bytes);
-  const uint32_t slot = state_.acquire_slot(by_message ? Kind::message : Kind::put);
-  const Use use{slot, state_.slots.generation(slot)};
-  state_.put_signal(target, offset, source, bytes, signal, state_.slots.counter(slot),
-                    state_.slots.source_free(slot), site);
-  data.observable = flag.observable = true;
-  const AccessLog::Token token = AccessLog::of_future(use.slot, use.generation);
-  open(token, std::move(data));
-  open(token, std::move(flag));
-  return use;
-}
-
-DebugChecks::Use DebugChecks::atomic(const fabric::AtomicRequest& request, rank_t target,
-                                     uint64_t offset, void* previous, bool by_message,
-                                     CallSite site) {
-  const Call call("atomic operation", site);
-  const size_t bytes = fabric::bytes_of(request.type);
-  state_.check(call, target, offset, bytes, Access::atomic);
-  OpenAccess access = describe(call, Access::atomic, target, offset, bytes,
-                               static_cast<const std::byte*>(previous));
-  const uint32_t slot = state_.acquire_slot(by_message ? Kind::message : Kind::put);
-  const Use use{slot, state_.slots.generation(slot)};
-  state_.atomic(request, target, offset, previous, by_message, state_.slots.counter(slot), call);
-  access.observable = true;
-  open(AccessLog::of_future(use.slot, use.generation), std::move(access));
-  return use;
-}
-
-void DebugChecks::get_nbi(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
-                          CallSite site) {
-  const Call call("rget_nbi", site);
-  state_.check(call, target, offset, bytes, Access::get);
-  OpenAccess access = describe(call, Access::get, target, offset, bytes, destination);
-  begin_get(access);
-  state_.get_implicit(access.fetched.empty() ? destination : access.fetched.data(), target, offset,
-                      bytes, call);
-  end_get(access);
-  open(AccessLog::of_target(target), std::move(access));
-}
-
-void DebugChecks::put_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
-                          CallSite site) {
-  const Call call("rput_nbi", site);
-  state_.check(call, target, offset, bytes, Access::put);
-  OpenAccess access = describe(call, Access::put, target, offset, bytes, source);
-  state_.put_implicit(target, offset, source, bytes, call);
-  open(AccessLog::of_target(target), std::move(access));
+  open(token, std::move(access));
 }
 
 void DebugChecks::open(const Use& use, Call call, Access access, rank_t target, uint64_t offset,
@@ -243,7 +138,7 @@ void DebugChecks::open(AccessLog::Token token, OpenAccess&& access) {
     accesses_.open(token, std::move(access));
     return;
   }
-  // Without a place in the log nobody would deliver it; begin_get() has seen to that.
+  // Without a place in the log nobody would deliver what was fetched; begin() has seen to that.
   if (std::exchange(said_full_, true)) return;
   std::fprintf(stderr,
                "warning: rank %u: more than %zu operations without a wait, fence or barrier; debug "

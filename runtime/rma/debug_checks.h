@@ -65,20 +65,16 @@ class DebugChecks {
   void check_local(Call call, bool writes, const std::byte* memory, size_t bytes) const;
 
   // --- operations -----------------------------------------------------------------------------
-  // Each is carried out as without debug mode, and stays open until the program knows that it is
-  // complete.
+  // Each is carried out as without debug mode (operation.h, vis_calls.h), and stays open until the
+  // program knows that it is complete.
 
-  Use get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes, CallSite site);
-  Use put(const std::byte* source, rank_t target, uint64_t offset, size_t bytes, CallSite site);
-  Use put_buffered(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
-                   CallSite site);
-  Use put_signal(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
-                 const fabric::Signal& signal, CallSite site);
-  Use atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset, void* previous,
-             bool by_message, CallSite site);
-  void get_nbi(std::byte* destination, rank_t target, uint64_t offset, size_t bytes, CallSite site);
-  void put_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
-               CallSite site);
+  /// What an operation is about to do, after check(). `memory`: this rank's side, if it must stay;
+  /// the job ends if that is used by an operation that is not complete. What is to be fetched goes
+  /// to `fetched` of what is returned, unless it is empty.
+  OpenAccess begin(const Call& call, Access access, rank_t target, uint64_t offset, size_t bytes,
+                   std::byte* memory) const;
+  /// The operation has been started; `access` is from begin().
+  void begun(AccessLog::Token token, OpenAccess&& access);
 
   /// One range of an operation that has been carried out under `use`: data that have been checked.
   /// `observable`: as OpenAccess has it.
@@ -111,10 +107,6 @@ class DebugChecks {
 
  private:
   std::string complaint(rank_t target, uint64_t offset, size_t bytes) const;
-  OpenAccess describe(Call call, Access access, rank_t target, uint64_t offset, size_t bytes,
-                      const std::byte* memory) const;
-  void begin_get(OpenAccess& access) const;
-  void end_get(OpenAccess& access) const;
   void open(AccessLog::Token token, OpenAccess&& access);
   bool close(AccessLog::Token token);
   void notice_handlers();

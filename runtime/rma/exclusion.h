@@ -39,8 +39,7 @@ class Exclusion {
   /// back in.
   class Guard {
    public:
-    explicit Guard(Exclusion& exclusion)
-        : held_(exclusion.free_for_ != this_thread() ? &exclusion : nullptr) {
+    explicit Guard(Exclusion& exclusion) : held_(!exclusion.is_free_here() ? &exclusion : nullptr) {
       if (held_ != nullptr) [[unlikely]]
         held_->enter();
     }
@@ -55,13 +54,17 @@ class Exclusion {
     Exclusion* held_;
   };
 
+  /// Whether this thread may do without a Guard: what it does makes no progress, and the program
+  /// has one thread.
+  bool is_free_here() const { return free_for_ == this_thread(); }
+
   /// What a Guard does when it is made, and when it goes.
   void hold() {
-    if (free_for_ != this_thread()) [[unlikely]]
+    if (!is_free_here()) [[unlikely]]
       enter();
   }
   void release() {
-    if (free_for_ != this_thread()) [[unlikely]]
+    if (!is_free_here()) [[unlikely]]
       leave();
   }
 

@@ -442,7 +442,7 @@ TEST_F(ImplicitDeathTest, AccessToARankThatDoesNotExist) {
 
 TEST_F(ImplicitDeathTest, FenceOfARankThatDoesNotExist) {
   EXPECT_EXIT(on_ranks(2, [](Context& context) { context.fence(2); }), ::testing::ExitedWithCode(2),
-              "fence of rank 2, but the job has ranks 0 to 1");
+              "fence names rank 2, but the job has ranks 0 to 1");
 }
 
 // What no sender of ours makes.

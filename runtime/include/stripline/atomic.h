@@ -27,6 +27,10 @@
 
 namespace stripline {
 
+namespace fabric {
+struct AtomicRequest;
+}
+
 /// How a domain's operations are carried out.
 enum class AtomicPath : uint8_t {
   automatic,  ///< message where segments of other ranks are mapped, or the provider lacks an
@@ -53,10 +57,13 @@ class AtomicDomain {
   static bool provider_has_all(Context& context, AtomicType type);
   AtomicPath path() const { return path_; }
   Context& context() const { return *context_; }
-  future start(AtomicOp op, rank_t target, uint64_t offset, uint64_t operand, uint64_t expected,
+  future start(AtomicOp op, global_ptr<std::byte> variable, uint64_t operand, uint64_t expected,
                void* previous, CallSite site) const;
 
  private:
+  future start(const fabric::AtomicRequest& request, global_ptr<std::byte> variable, void* previous,
+               CallSite site) const;
+
   Context* context_;
   AtomicType type_;
   AtomicPath path_;
@@ -252,8 +259,8 @@ class atomic_domain {
   template <typename Pointed>
   future start(CallSite site, Op op, global_ptr<Pointed> variable, T operand, T* previous = nullptr,
                T expected = T{}) const {
-    return domain_.start(op, variable.where(), variable.offset(), bits(operand), bits(expected),
-                         previous, site);
+    return domain_.start(op, global_ptr<std::byte>::from_word(variable.word()), bits(operand),
+                         bits(expected), previous, site);
   }
 
   template <typename Pointed>

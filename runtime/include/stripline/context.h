@@ -37,22 +37,18 @@ namespace stripline {
 
 class Context;
 class team;
-namespace fabric {
-struct AtomicRequest;
-}
 namespace sync {
 struct Group;
 }
 namespace detail {
 struct ContextState;
-class AtomicDomain;
 class FutureState;
 class VisCalls;
-class TracedCalls;
 }  // namespace detail
 namespace rma {
 class Continuations;
-}
+class Operation;
+}  // namespace rma
 
 /// Which threads of a rank may call its Context, and what belongs to it. Another thread that calls,
 /// or two that call at once, end the job with a message that says so.
@@ -123,7 +119,9 @@ class future {
   /// Whether it is complete. Makes progress once if not.
   bool is_ready() const;
   /// Returns when it is complete. Makes progress meanwhile.
-  void wait() const;
+  void wait() const {
+    if (context_ != nullptr) wait_for_slot();
+  }
 
   /// Of a put: returns when the memory that it reads may be written again (source completion), at
   /// the latest when it is complete. What the runtime has copied, as it does to pack the regions of
@@ -138,11 +136,12 @@ class future {
   friend class Context;
   friend class detail::FutureState;
   friend class detail::VisCalls;
-  friend class detail::TracedCalls;
   friend class rma::Continuations;
+  friend class rma::Operation;
   friend class team;
   friend size_t wait_any(std::span<const future> futures);
   bool is_complete() const;
+  void wait_for_slot() const;
   future(Context* context, uint32_t slot, uint32_t generation)
       : context_(context), slot_(slot), generation_(generation) {}
   Context* context_ = nullptr;
@@ -255,7 +254,7 @@ class Context {
   template <typename T>
   future rget(global_ptr<T> source, std::remove_const_t<T>* destination, size_t count,
               CallSite site = CallSite::current()) {
-    return get_bytes(source.where(), source.offset(), reinterpret_cast<std::byte*>(destination),
+    return get_bytes(bytes_at(source), reinterpret_cast<std::byte*>(destination),
                      detail::byte_count<T>(count), site);
   }
   /// Starts storing; ready when the target's memory holds the data. `source` must stay unchanged
@@ -263,8 +262,8 @@ class Context {
   template <typename T>
   future rput(const T* source, global_ptr<T> destination, size_t count,
               CallSite site = CallSite::current()) {
-    return put_bytes(reinterpret_cast<const std::byte*>(source), destination.where(),
-                     destination.offset(), detail::byte_count<T>(count), site);
+    return put_bytes(reinterpret_cast<const std::byte*>(source), bytes_at(destination),
+                     detail::byte_count<T>(count), site);
   }
   /// rput whose source may be changed as soon as it returns. Puts up to the size that the model
   /// says (64 KiB without one) are copied first, into at most 1 MiB together, and it waits for
@@ -272,8 +271,8 @@ class Context {
   template <typename T>
   future rput_buffered(const T* source, global_ptr<T> destination, size_t count,
                        CallSite site = CallSite::current()) {
-    return put_bytes_buffered(reinterpret_cast<const std::byte*>(source), destination.where(),
-                              destination.offset(), detail::byte_count<T>(count), site);
+    return put_bytes_buffered(reinterpret_cast<const std::byte*>(source), bytes_at(destination),
+                              detail::byte_count<T>(count), site);
   }
   /// rput, and then `value` into the 8-byte word `flag` of the same rank: who sees the flag sees
   /// the data. Ready when both are visible. The owner waits with wait_signal(). (put_signal in
@@ -282,8 +281,8 @@ class Context {
   future rput_signal(const T* source, global_ptr<T> destination, size_t count,
                      global_ptr<uint64_t> flag, uint64_t value,
                      CallSite site = CallSite::current()) {
-    return put_bytes_signal(reinterpret_cast<const std::byte*>(source), destination.where(),
-                            destination.offset(), detail::byte_count<T>(count), flag, value, site);
+    return put_bytes_signal(reinterpret_cast<const std::byte*>(source), bytes_at(destination),
+                            detail::byte_count<T>(count), flag, value, site);
   }
   /// Makes progress until this rank's own `flag` is at least `value`; returns it.
   uint64_t wait_signal(global_ptr<uint64_t> flag, uint64_t value,
@@ -301,8 +300,7 @@ class Context {
       std::memmove(destination, there, bytes);
       return;
     }
-    get_bytes_nbi(source.where(), source.offset(), reinterpret_cast<std::byte*>(destination), bytes,
-                  site);
+    get_bytes_nbi(bytes_at(source), reinterpret_cast<std::byte*>(destination), bytes, site);
   }
   template <typename T>
   void rput_nbi(const T* source, global_ptr<T> destination, size_t count,
@@ -312,8 +310,7 @@ class Context {
       std::memmove(there, source, bytes);
       return;
     }
-    put_bytes_nbi(reinterpret_cast<const std::byte*>(source), destination.where(),
-                  destination.offset(), bytes, site);
+    put_bytes_nbi(reinterpret_cast<const std::byte*>(source), bytes_at(destination), bytes, site);
   }
   /// Returns when this rank's operations without handles to `target`, or to all ranks, are
   /// complete: what was fetched is here, what was stored is visible there.
@@ -415,7 +412,6 @@ class Context {
   friend class future;
   friend size_t wait_any(std::span<const future> futures);
   friend struct detail::ContextState;
-  friend class detail::AtomicDomain;
   friend class team;
   explicit Context(std::unique_ptr<detail::ContextState> state);
   Result<uint64_t> allocate_symmetric(size_t bytes, CallSite site);
@@ -443,21 +439,24 @@ class Context {
                                           CallSite site) {
     rput(&value, destination, 1, site).wait();
   }
-  future get_bytes(rank_t target, uint64_t offset, std::byte* destination, size_t bytes,
+  // The longer ways of all forms. Pointers go in one word, so that arguments stay in registers.
+  template <typename T>
+  static global_ptr<std::byte> bytes_at(global_ptr<T> place) {
+    return global_ptr<std::byte>::from_word(place.word());
+  }
+  future get_bytes(global_ptr<const std::byte> source, std::byte* destination, size_t bytes,
                    CallSite site);
-  future put_bytes(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
+  future put_bytes(const std::byte* source, global_ptr<std::byte> destination, size_t bytes,
                    CallSite site);
-  future put_bytes_buffered(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
-                            CallSite site);
-  future put_bytes_signal(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
+  future put_bytes_buffered(const std::byte* source, global_ptr<std::byte> destination,
+                            size_t bytes, CallSite site);
+  future put_bytes_signal(const std::byte* source, global_ptr<std::byte> destination, size_t bytes,
                           global_ptr<uint64_t> flag, uint64_t value, CallSite site);
   future start_barrier(sync::Group& group, CallSite site);
   void make_progress();
-  future start_atomic(const fabric::AtomicRequest& request, rank_t target, uint64_t offset,
-                      void* previous, bool by_message, CallSite site);
-  void get_bytes_nbi(rank_t target, uint64_t offset, std::byte* destination, size_t bytes,
+  void get_bytes_nbi(global_ptr<const std::byte> source, std::byte* destination, size_t bytes,
                      CallSite site);
-  void put_bytes_nbi(const std::byte* source, rank_t target, uint64_t offset, size_t bytes,
+  void put_bytes_nbi(const std::byte* source, global_ptr<std::byte> destination, size_t bytes,
                      CallSite site);
 
   std::unique_ptr<detail::ContextState> state_;
@@ -465,8 +464,8 @@ class Context {
   rank_t rank_me_;
   rank_t rank_n_;
   static constexpr size_t kShort = 64;
-  rank_t
-      short_ranks_;  // ranks; 0 in debug mode, with a trace, and if a segment has no kShort bytes
+  // The ranks; 0 in debug mode, with a trace, and if a segment has no kShort bytes.
+  rank_t short_ranks_;
   uint64_t short_end_;           // the last offset with kShort bytes behind it
   std::byte* const* reachable_;  // by rank
 };

@@ -1,0 +1,83 @@
+// A one-sided operation of the program from the call until the call returns: what all of them begin
+// and end with. One thread at a time, one check of the bounds, one answer to the question whether
+// loads and stores reach the target, a completion slot if the fabric completes it later. Debug mode
+// and --trace watch operations here, and nowhere else.
+//
+//   rma::Operation operation(context, {"rput", site}, rma::Access::put, destination, bytes,
+//   source); if (std::byte* const there = operation.there()) {
+//     ... copy ...
+//   } else {
+//     ... start it, with operation.counter(Kind::put) ...
+//   }
+//   return operation.finish();
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <stripline/context.h>
+
+#include "runtime/rma/context_state.h"
+
+namespace stripline::rma {
+
+class Operation {
+ public:
+  /// Ends the job unless `bytes` from `place` on are in their rank's segment and no handler is
+  /// running. `memory` is this rank's side: what a put reads, or what a get or a fetching atomic
+  /// operation writes; null if there is none, or it may change at once.
+  Operation(Context& context, const Call& call, Access access, global_ptr<const std::byte> place,
+            size_t bytes, const std::byte* memory);
+  /// A message, which is of no memory of the target. Ends the job unless there is such a rank.
+  Operation(Context& context, const Call& call, rank_t target, size_t bytes);
+  ~Operation();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// It is about this word of the same rank, too, with an atomic access. Who sees the word knows
+  /// all of the operation to be complete. Ends the job as the constructor does, or if the word is
+  /// not aligned.
+  void raises(const Call& call, uint64_t offset);
+
+  rank_t target() const { return target_; }
+  uint64_t offset() const { return offset_; }
+
+  /// Where loads and stores reach the first byte; null: the fabric has to carry it out.
+  std::byte* there() const { return there_; }
+
+  /// Where what is fetched goes: `memory`, or where debug mode keeps it until it is complete.
+  std::byte* destination() const;
+
+  /// What the fabric is to count, in a slot of this kind. At most once.
+  fabric::Counter& counter(CompletionSlots::Kind kind);
+  /// The slot of counter().
+  uint32_t slot() const { return slot_; }
+
+  /// It has been started. The future is ready if it is complete.
+  future finish();
+  /// The same for one without a future, which a fence completes, or nothing.
+  void finish_without_future();
+
+ private:
+  struct Observed;
+
+  void observe(const Call& call, OperationTrace::Kind kind);
+  double end_trace();
+  void open(AccessLog::Token token);
+
+  detail::ContextState& state_;
+  const Exclusion::Guard inside_;
+  Context& context_;
+  const rank_t target_;
+  const uint64_t offset_;
+  const size_t bytes_;
+  std::byte* there_ = nullptr;
+  std::byte* const memory_;
+  const bool is_get_;
+  bool has_slot_ = false;
+  uint32_t slot_ = 0;
+  std::unique_ptr<Observed> observed_;  // null in most programs
+};
+
+}  // namespace stripline::rma
