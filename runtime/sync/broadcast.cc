@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/sync/collectives.h"
+#include "runtime/sync/exchange_all.h"
 #include "runtime/sync/ring.h"
 
 namespace stripline::sync {
@@ -44,8 +45,7 @@ void Collectives::direct_broadcast(Round& round, uint32_t step, Bytes data, Rank
     round.receive(root, step, data);
     return;
   }
-  for (Rank i = 1; i < round.size; ++i) round.announce(round.after(i), step, data);
-  for (Rank i = 1; i < round.size; ++i) round.send(round.after(i), step, data);
+  send_to_all(round, step, [&](Rank) { return data; });
 }
 
 void Collectives::binomial_broadcast(Round& round, Bytes data, Rank root) {

@@ -1,6 +1,7 @@
 // Gather to a root and to all.
 #include <algorithm>
 
+#include "runtime/sync/binomial_tree.h"
 #include "runtime/sync/collectives.h"
 #include "runtime/sync/exchange_all.h"
 #include "runtime/sync/ring.h"
@@ -54,20 +55,18 @@ void Collectives::binomial_gather(Round& round, ConstBytes in, Bytes out, Rank r
     round.send(absolute(self - 1), 0, in);
     return;
   }
-  uint64_t top = 1;  // lowest set bit of self: my subtree has at most so many blocks
-  while (top < n && (self & top) == 0) top *= 2;
-  const auto mine = static_cast<Rank>(std::min<uint64_t>(top, n - self));
+  const Subtree mine(self, n);
   // Root 0 gathers in place.
   const bool in_place = self == 0 && root == 0;
-  const Scratch scratch(*this, in_place ? 0 : mine * bytes);
+  const Scratch scratch(*this, in_place ? 0 : mine.ranks * bytes);
   const Bytes all = in_place ? out : scratch.bytes();
   copy(in, block(all, bytes, 0));
-  for (uint64_t bit = 1; bit < top && self + bit < n; bit *= 2) {
+  for (uint64_t bit = 1; bit < mine.top && self + bit < n; bit *= 2) {
     const uint64_t count = std::min<uint64_t>(bit, n - self - bit);
     round.receive(absolute(self + bit), 0, all.subspan(bit * bytes, count * bytes));
   }
   if (self != 0) {
-    round.send(absolute(self - top), 0, all);
+    round.send(absolute(self - mine.top), 0, all);
   } else if (!in_place) {
     const size_t before_end = size_t{n - root} * bytes;
     copy(all.first(before_end), out.subspan(root * bytes));

@@ -1,7 +1,9 @@
 // From a root to all, to each its own.
 #include <algorithm>
 
+#include "runtime/sync/binomial_tree.h"
 #include "runtime/sync/collectives.h"
+#include "runtime/sync/exchange_all.h"
 
 namespace stripline::sync {
 
@@ -20,8 +22,7 @@ void Collectives::scatter(Group& group, ConstBytes in, Bytes out, Rank root, Alg
     return;
   }
   const auto block = [&](Rank rank) { return in.subspan(rank * out.size(), out.size()); };
-  for (Rank i = 1; i < round.size; ++i) round.announce(round.after(i), 0, block(round.after(i)));
-  for (Rank i = 1; i < round.size; ++i) round.send(round.after(i), 0, block(round.after(i)));
+  send_to_all(round, 0, block);
   copy(block(root), out);
 }
 
@@ -36,20 +37,18 @@ void Collectives::binomial_scatter(Round& round, ConstBytes in, Bytes out, Rank 
     round.receive(absolute(self - 1), 0, out);
     return;
   }
-  uint64_t top = 1;  // lowest set bit of self: my subtree has at most so many blocks
-  while (top < n && (self & top) == 0) top *= 2;
-  const auto mine = static_cast<Rank>(std::min<uint64_t>(top, n - self));
+  const Subtree mine(self, n);
   const bool in_place = self == 0 && root == 0;
-  const Scratch scratch(*this, in_place ? 0 : mine * bytes);
+  const Scratch scratch(*this, in_place ? 0 : mine.ranks * bytes);
   ConstBytes all = in_place ? in : scratch.bytes();
   if (self != 0) {
-    round.receive(absolute(self - top), 0, scratch.bytes());
+    round.receive(absolute(self - mine.top), 0, scratch.bytes());
   } else if (!in_place) {
     const size_t before_end = size_t{n - root} * bytes;
     copy(in.subspan(root * bytes, before_end), scratch.bytes());
     copy(in.first(root * bytes), scratch.bytes().subspan(before_end));
   }
-  for (uint64_t bit = top / 2; bit > 0; bit /= 2) {
+  for (uint64_t bit = mine.top / 2; bit > 0; bit /= 2) {
     if (self + bit >= n) continue;
     const uint64_t count = std::min<uint64_t>(bit, n - self - bit);
     round.send(absolute(self + bit), 0, all.subspan(bit * bytes, count * bytes));
@@ -64,12 +63,7 @@ void Collectives::scatterv(Group& group, ConstBytes in, const Blocks& blocks, By
     round.receive(root, 0, out);
     return;
   }
-  for (Rank i = 1; i < round.size; ++i) {
-    round.announce(round.after(i), 0, blocks.of(in, round.after(i)));
-  }
-  for (Rank i = 1; i < round.size; ++i) {
-    round.send(round.after(i), 0, blocks.of(in, round.after(i)));
-  }
+  send_to_all(round, 0, [&](Rank rank) { return blocks.of(in, rank); });
   copy(blocks.of(in, root), out);
 }
 

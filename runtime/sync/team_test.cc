@@ -622,8 +622,9 @@ TEST_F(TeamDeathTest, DifferentArguments) {
                                                                out_counts, out_offsets);
                            }),
                   ::testing::ExitedWithCode(2),
-                  "rank 1 sent " + std::to_string(sent * 4) +
-                      " bytes to rank 0, which expected|blocks of different lengths");
+                  "all_to_allv with blocks of different lengths: rank 1 sent " +
+                      std::to_string(sent * 4) + " bytes to rank 0, which expected " +
+                      std::to_string(sent == 1 ? 36000 : 4));
     }
   }
 }

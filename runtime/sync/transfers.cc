@@ -109,12 +109,12 @@ void Transfers::post(const Call& call, const Key& key, Rank source, std::span<st
   const auto found =
       std::find_if(early.begin(), early.end(), [&key](const Early& one) { return one.key == key; });
   if (!is_eager(data.size()) && found != early.end()) {
-    fail_lengths(source, found->data.size(), data.size());
+    fail_lengths(call, source, found->data.size(), me_, data.size());
     return;
   }
   const bool announced = peer.offer.total != 0 && peer.announced == key;
   if (announced && peer.offer.total != data.size()) {
-    fail_lengths(source, peer.offer.total, data.size());
+    fail_lengths(call, source, peer.offer.total, me_, data.size());
     return;
   }
   for (Placed& placed : peer.placed) {
@@ -177,7 +177,7 @@ void Transfers::wait(Receive& receive) {
 
 void Transfers::put_in_place(Rank source, Receive& receive, std::span<const std::byte> data) {
   if (data.size() != receive.data.size()) {
-    fail_lengths(source, data.size(), receive.data.size());
+    fail_lengths(receive.call, source, data.size(), me_, receive.data.size());
     return;
   }
   if (!data.empty()) std::memcpy(receive.data.data(), data.data(), data.size());
@@ -217,7 +217,7 @@ void Transfers::take_part(Rank source, const Key& key, uint64_t offset,
 void Transfers::take_announce(Rank source, const Key& key, const Offer& offer) {
   Receive* const receive = find(source, key);
   if (receive != nullptr && receive->data.size() != offer.total) {
-    fail_lengths(source, offer.total, receive->data.size());
+    fail_lengths(receive->call, source, offer.total, me_, receive->data.size());
     return;
   }
   if (receive != nullptr && reads(source)) {
@@ -389,11 +389,12 @@ void Transfers::on_message(Rank source, std::span<const std::byte> payload) {
   }
 }
 
-void Transfers::fail_lengths(Rank source, size_t theirs, size_t mine) const {
+void Transfers::fail_lengths(const Call& call, Rank source, size_t sent, Rank target,
+                             size_t expected) const {
   fail_(Error(ErrorCode::invalid_argument,
-              "collective operation with blocks of different lengths: rank " +
-                  std::to_string(source) + " sent " + std::to_string(theirs) + " bytes to rank " +
-                  std::to_string(me_) + ", which expected " + std::to_string(mine)));
+              std::string(to_string(call.kind)) + " with blocks of different lengths: rank " +
+                  std::to_string(source) + " sent " + std::to_string(sent) + " bytes to rank " +
+                  std::to_string(target) + ", which expected " + std::to_string(expected)));
 }
 
 // --- sending -------------------------------------------------------------------------------------
@@ -497,7 +498,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
     peer.ready[0] = peer.ready[--peer.ready_count];
     const Request& request = ready.request;
     if (request.total != data.size()) {
-      fail_lengths(target, request.total, data.size());
+      fail_lengths(call, me_, data.size(), target, request.total);
       return;
     }
     const auto flight = std::find_if_not(flights.begin(), flights.end(), under_way);

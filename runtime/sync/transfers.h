@@ -244,7 +244,7 @@ class Transfers {
   Receive* find(Rank source, const Key& key);
   void finish(Receive& receive);
   uint64_t place_of(std::span<std::byte> data) const;
-  void fail_lengths(Rank source, size_t theirs, size_t mine) const;
+  void fail_lengths(const Call& call, Rank source, size_t sent, Rank target, size_t expected) const;
   void malformed(Rank source) const { fail_malformed(fail_, source, me_); }
 
   am::ActiveMessages& messages_;
