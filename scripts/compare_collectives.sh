@@ -35,28 +35,11 @@ for path in "$@"; do
     done
   done
 done
-python3 - "$times" <<'PY'
-import json, math, statistics, sys
-t95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}
-times, order = {}, []
-for line in open(sys.argv[1]):
-    one = json.loads(line)
-    key = (one["path"], one["operation"], one["bytes"], one["ranks"])
-    if key not in times:
-        times[key] = {}
-        order.append(key)
-    times[key].setdefault(one["round"], {})[one["system"]] = one["median_s"]
-print("| path | operation | bytes | ranks | ours [us] | Open MPI [us] | ratio |")
-print("|---|---|---|---|---|---|---|")
-for key in order:
-    rounds = [r for r in times[key].values() if len(r) == 2]
-    logs = [math.log(r["ours"] / r["mpi"]) for r in rounds]
-    mean = statistics.mean(logs)
-    half = 0.0
-    if len(logs) > 1:
-        half = t95.get(len(logs) - 1, 2.0) * statistics.stdev(logs) / math.sqrt(len(logs))
-    ours = statistics.median(r["ours"] for r in rounds) * 1e6
-    mpi = statistics.median(r["mpi"] for r in rounds) * 1e6
-    print(f"| {key[0]} | {key[1]} | {key[2]} | {key[3]} | {ours:.1f} | {mpi:.1f} | "
-          f"{math.exp(mean):.2f} [{math.exp(mean - half):.2f}, {math.exp(mean + half):.2f}] |")
+PYTHONPATH=$(dirname "$0") python3 -B - "$times" <<'PY'
+import sys
+from compare_times import median_us, print_table, ratio, read_rounds
+cases = read_rounds(sys.argv[1], ["path", "operation", "bytes", "ranks"])
+print_table(["path", "operation", "bytes", "ranks", "ours [us]", "Open MPI [us]", "ratio"],
+            [[*key, median_us(rounds, "ours"), median_us(rounds, "mpi"),
+              ratio(rounds, "ours", "mpi")] for key, rounds in cases.items()])
 PY

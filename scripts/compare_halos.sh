@@ -24,33 +24,15 @@ for round in $(seq "$rounds"); do
       "$bin/stripline-halo-mpi" "$batches" | sed "$tag" >>"$times"
   done
 done
-python3 - "$times" <<'PY'
-import json, math, statistics, sys
-t95 = {1: 12.71, 2: 4.30, 3: 3.18, 4: 2.78, 5: 2.57, 6: 2.45, 7: 2.36, 8: 2.31, 9: 2.26}
-times, order = {}, []
-for line in open(sys.argv[1]):
-    one = json.loads(line)
-    key = (one["ranks"], one["cells"])
-    if key not in times:
-        times[key] = {}
-        order.append(key)
-    times[key].setdefault(one["round"], {})[one["system"]] = one["median_s"]
-def ratio(key, first, second):
-    logs = [math.log(r[first] / r[second]) for r in times[key].values() if first in r and second in r]
-    mean = statistics.mean(logs)
-    half = 0.0
-    if len(logs) > 1:
-        half = t95.get(len(logs) - 1, 2.0) * statistics.stdev(logs) / math.sqrt(len(logs))
-    return f"{math.exp(mean):.2f} [{math.exp(mean - half):.2f}, {math.exp(mean + half):.2f}]"
+PYTHONPATH=$(dirname "$0") python3 -B - "$times" <<'PY'
+import sys
+from compare_times import median_us, print_table, ratio, read_rounds
+cases = read_rounds(sys.argv[1], ["ranks", "cells"])
 systems = ["ours", "ours, 26 puts", "libfabric", "libfabric, 26 messages", "mpi"]
 ratios = [("ours", "mpi"), ("ours", "libfabric"), ("ours, 26 puts", "mpi"),
           ("ours, 26 puts", "libfabric, 26 messages")]
-heads = ["ranks", "cells"] + [f"{s} [us]" for s in systems] + [f"{a} / {b}" for a, b in ratios]
-print("| " + " | ".join(heads) + " |")
-print("|---" * len(heads) + "|")
-for key in order:
-    rounds = times[key].values()
-    cells = [f"{statistics.median(r[s] for r in rounds if s in r) * 1e6:.1f}" for s in systems]
-    cells += [ratio(key, a, b) for a, b in ratios]
-    print(f"| {key[0]} | {key[1]}^3 | " + " | ".join(cells) + " |")
+print_table(["ranks", "cells"] + [f"{s} [us]" for s in systems] + [f"{a} / {b}" for a, b in ratios],
+            [[ranks, f"{cells}^3"] + [median_us(rounds, s) for s in systems]
+             + [ratio(rounds, a, b) for a, b in ratios]
+             for (ranks, cells), rounds in cases.items()])
 PY

@@ -1,30 +1,25 @@
 // Times of MPI's collective operations: mpirun -n N stripline-collectives-mpi [REPS].
-#include <cstdlib>
 #include <mpi.h>
 #include <span>
 #include <vector>
 
 #include "suites/compare/collective_times.h"
+#include "suites/compare/mpi_ranks.h"
 
 namespace {
 
+using stripline::suites::compare::MpiRanks;
 using stripline::suites::compare::TimedCollective;
 
-class Mpi {
+class Mpi : public MpiRanks {
  public:
   Mpi() {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
     input_.resize(stripline::suites::compare::kTimedBytes.back() / sizeof(double) * ranks());
     output_.resize(input_.size());
   }
 
-  size_t rank() const { return static_cast<size_t>(rank_); }
-  size_t ranks() const { return static_cast<size_t>(ranks_); }
-  double now_s() { return MPI_Wtime(); }
   std::span<double> input() { return input_; }
   std::span<double> output() { return output_; }
-  void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
 
   void perform(TimedCollective operation, std::span<double> in, std::span<double> out,
                size_t elements) {
@@ -60,18 +55,7 @@ class Mpi {
     }
   }
 
-  void longest(std::span<double> times) {
-    const int n = static_cast<int>(times.size());
-    if (rank_ == 0) {
-      MPI_Reduce(MPI_IN_PLACE, times.data(), n, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    } else {
-      MPI_Reduce(times.data(), nullptr, n, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    }
-  }
-
  private:
-  int rank_ = 0;
-  int ranks_ = 0;
   std::vector<double> input_;
   std::vector<double> output_;
 };
@@ -79,10 +63,7 @@ class Mpi {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  Mpi mpi;
-  const int repetitions = argc > 1 ? std::atoi(argv[1]) : 500;
-  const bool good = stripline::suites::compare::print_collective_times(mpi, repetitions, "mpi");
-  MPI_Finalize();
-  return good ? 0 : 1;
+  return stripline::suites::compare::mpi_main<Mpi>(argc, argv, 500, [](Mpi& mpi, int n) {
+    return stripline::suites::compare::print_collective_times(mpi, n, "mpi");
+  });
 }

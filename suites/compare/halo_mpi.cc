@@ -1,10 +1,10 @@
 // Times of MPI's halo exchange by subarray types: mpirun -n N stripline-halo-mpi [BATCHES].
-#include <cstdlib>
 #include <mpi.h>
 #include <span>
 #include <vector>
 
 #include "suites/compare/halo_times.h"
+#include "suites/compare/mpi_ranks.h"
 
 namespace {
 
@@ -12,6 +12,7 @@ using stripline::suites::compare::halo_cells;
 using stripline::suites::compare::HaloFace;
 using stripline::suites::compare::kHaloCells;
 using stripline::suites::compare::kHaloCubes;
+using stripline::suites::compare::MpiRanks;
 using stripline::suites::compare::Triple;
 
 /// A committed type for cells of a cube.
@@ -31,18 +32,12 @@ MPI_Datatype subarray(size_t n, const Triple& extents, const Triple& first) {
 }
 
 /// A receive and a send in each direction.
-class Mpi {
+class Mpi : public MpiRanks {
  public:
   Mpi() {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
     for (auto& cube : cubes_) cube.resize(halo_cells(kHaloCells.back()));
   }
 
-  size_t rank() const { return static_cast<size_t>(rank_); }
-  size_t ranks() const { return static_cast<size_t>(ranks_); }
-  double now_s() { return MPI_Wtime(); }
-  void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
   std::span<double> cube(size_t i) { return std::span(cubes_[i]).first(halo_cells(n_)); }
   void prepare(size_t n, std::span<const HaloFace> faces) {
     n_ = n;
@@ -72,18 +67,7 @@ class Mpi {
     MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
 
-  void longest(std::span<double> times) {
-    const int n = static_cast<int>(times.size());
-    if (rank_ == 0) {
-      MPI_Reduce(MPI_IN_PLACE, times.data(), n, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    } else {
-      MPI_Reduce(times.data(), nullptr, n, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    }
-  }
-
  private:
-  int rank_ = 0;
-  int ranks_ = 0;
   size_t n_ = 0;
   std::array<std::vector<double>, kHaloCubes> cubes_;
   std::vector<HaloFace> faces_;
@@ -95,13 +79,7 @@ class Mpi {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  bool good = false;
-  {
-    Mpi mpi;
-    const int batches = argc > 1 ? std::atoi(argv[1]) : 50;
-    good = stripline::suites::compare::print_halo_times(mpi, batches, "mpi");
-  }
-  MPI_Finalize();
-  return good ? 0 : 1;
+  return stripline::suites::compare::mpi_main<Mpi>(argc, argv, 50, [](Mpi& mpi, int n) {
+    return stripline::suites::compare::print_halo_times(mpi, n, "mpi");
+  });
 }
