@@ -20,7 +20,7 @@
 #include <stripline/team.h>
 #include <stripline/vis.h>
 
-#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
@@ -250,17 +250,20 @@ INSTANTIATE_TEST_SUITE_P(Fabrics, Debug, ::testing::ValuesIn(fabrics_under_test(
                          bootstrap::FabricLabel());
 
 // --- what is wrong: the process ends with exit code 2
-// ---------------------------------------------
 
-class DebugDeath : public ::testing::TestWithParam<FabricUnderTest> {
+[[noreturn]] void run_wrong(const FabricUnderTest& fabric, rank_t ranks,
+                            const std::function<void(Context&)>& body) {
+  const Status ran = run(fabric, ranks, body);
+  if (!ran.ok()) std::fprintf(stderr, "%s\n", ran.error().message().c_str());
+  std::_Exit(0);
+}
+
+// Mistakes with memory, which either the fabric reaches, or loads and stores: one fabric each.
+class DebugDeathTest : public ::testing::TestWithParam<FabricUnderTest> {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
-  static void wrong(const std::function<void(Context&)>& body, rank_t ranks = 2) {
-    const Status ran = run(GetParam(), ranks, body);
-    if (!ran.ok()) std::fprintf(stderr, "%s\n", ran.error().message().c_str());
-    std::_Exit(0);
-  }
+  static void wrong(const std::function<void(Context&)>& body) { run_wrong(GetParam(), 2, body); }
 
   // Rank 0 does it with the part of rank 1 of an array of 100 integers at offset 0 or 64.
   static void wrong_access(const std::function<void(Context&, global_ptr<uint64_t>)>& body) {
@@ -272,8 +275,6 @@ class DebugDeath : public ::testing::TestWithParam<FabricUnderTest> {
     });
   }
 };
-
-using DebugDeathTest = DebugDeath;
 
 #define EXPECT_MISTAKE(statement, message) \
   EXPECT_EXIT(statement, ::testing::ExitedWithCode(2), message)
@@ -416,7 +417,19 @@ TEST_P(DebugDeathTest, PrivateMemory) {
                  "rput with a private buffer of 8 bytes that overlaps the one of an earlier rget");
 }
 
-TEST_P(DebugDeathTest, CollectivesThatDoNotMatch) {
+INSTANTIATE_TEST_SUITE_P(Fabrics, DebugDeathTest,
+                         ::testing::Values(fabrics_under_test()[1], fabrics_under_test()[3]),
+                         bootstrap::FabricLabel());
+
+// Mistakes with messages, which are the same on all fabrics.
+class DebugMessagesDeathTest : public bootstrap::RanksDeathTest {
+ protected:
+  static void wrong(const std::function<void(Context&)>& body, rank_t ranks = 2) {
+    run_wrong(fabrics_under_test()[1], ranks, body);
+  }
+};
+
+TEST_F(DebugMessagesDeathTest, CollectivesThatDoNotMatch) {
   EXPECT_MISTAKE(wrong([](Context& context) {
                    const team all = team::world(context);
                    if (context.rank_me() == 1) {
@@ -483,7 +496,7 @@ TEST_P(DebugDeathTest, CollectivesThatDoNotMatch) {
                  "rank 0 is in barrier at .*, rank 1 is in the end of its Context");
 }
 
-TEST_P(DebugDeathTest, MalformedMessagesOfTheCheck) {
+TEST_F(DebugMessagesDeathTest, MalformedMessagesOfTheCheck) {
   const auto sends = [](std::vector<std::byte> message) {
     wrong([&message](Context& context) {
       if (context.rank_me() == 0) {
@@ -504,9 +517,6 @@ TEST_P(DebugDeathTest, MalformedMessagesOfTheCheck) {
     EXPECT_EXIT(sends(message), ::testing::ExitedWithCode(3), "malformed") << message.size();
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(Fabrics, DebugDeathTest, ::testing::ValuesIn(fabrics_under_test()),
-                         bootstrap::FabricLabel());
 
 }  // namespace
 }  // namespace stripline
