@@ -27,7 +27,7 @@ struct AgentOptions {
 /// The host name as a resource name segment: lower case, other characters as '-', cut to 63.
 std::string default_node_name();
 
-/// Whether `name` matches [a-z0-9][a-z0-9._-]{0,62}.
+/// True if `name` matches [a-z0-9][a-z0-9._-]{0,62}.
 bool is_node_name(const std::string& name);
 
 class Agent {

@@ -25,7 +25,7 @@ struct AssignmentId {
 
 // --- agent to server -----------------------------------------------------------------------------
 
-/// Who the agent is and what it can do; the first message of every session.
+/// The agent's identity and abilities; the first message of every session.
 struct Hello {
   std::string node;  ///< without "nodes/"
   std::string

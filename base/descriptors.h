@@ -8,7 +8,7 @@ namespace stripline {
 /// First thing in every program, and before a rank joins its job; again does no harm. No other
 /// thread may open or close descriptors meanwhile.
 ///
-/// Of descriptors 0 to 2 those that are closed are opened on /dev/null: the next socket or file
+/// Opens those of descriptors 0 to 2 that are closed on /dev/null: the next socket or file
 /// would get the number otherwise, and what is printed would go into it.
 ///
 /// The soft limit of open descriptors (`ulimit -n`) is raised to the hard one, at most to 2^20:

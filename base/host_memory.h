@@ -10,7 +10,7 @@
 
 namespace stripline {
 
-/// Of usual hosts: where huge pages may begin. On others alignment to it is in vain, and harmless.
+/// Where huge pages may begin on usual hosts. On others alignment to it is in vain, and harmless.
 inline constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
 
 /// How to get more of it, for the end of a message.
@@ -24,8 +24,8 @@ inline constexpr std::string_view kRaiseLockedMemory =
 /// Bytes that can still be put into /dev/shm; nullopt if no such file system is there.
 std::optional<uint64_t> shared_memory_free_bytes(const char* folder = "/dev/shm");
 
-/// Whether `bytes` more fit into /dev/shm now. `what` names them at the start of a sentence: "4
-/// segments of 256 MiB". Call it before creating them: a file there may be larger than the file
+/// Checks whether `bytes` more fit into /dev/shm now. `what` names them at the start of a sentence:
+/// "4 segments of 256 MiB". Call it before creating them: a file there may be larger than the file
 /// system, and a process that then writes to it is killed by SIGBUS. (Whoever creates one makes
 /// sure of its pages with posix_fallocate(), too: others may be creating theirs.) Errors:
 /// resource_exhausted, with the room there is and how to get more; unavailable if /dev/shm is not

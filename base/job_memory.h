@@ -1,5 +1,5 @@
-// Whether a host has the memory for the ranks of a job, asked before they start: a host that runs
-// out of it thrashes or kills at random, and takes long to recover.
+// Tells whether a host has the memory for the ranks of a job, asked before they start: a host that
+// runs out of it thrashes or kills at random, and takes long to recover.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ struct ProcessState {
   bool stopped() const { return state == 'T'; }
 };
 
-/// Of a process of this PID namespace; nullopt if there is none, or where /proc cannot be read. One
-/// open, read and close; allocates nothing.
+/// The state of a process of this PID namespace; nullopt if there is none, or where /proc cannot be
+/// read. One open, read and close; allocates nothing.
 std::optional<ProcessState> process_state(pid_t pid);
 
 }  // namespace stripline

@@ -1,4 +1,4 @@
-// Whether what a program prints arrives.
+// Tells whether what a program prints arrives.
 #pragma once
 
 #include "base/result.h"

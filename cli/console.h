@@ -23,7 +23,7 @@ int print_error(const Error& error);
 /// A line for a person on standard error, which leaves standard output to data.
 void print_note(std::string_view text);
 
-/// Whether standard error is a terminal that understands being drawn over.
+/// True if standard error is a terminal that understands being drawn over.
 bool can_redraw();
 
 /// Its width in columns; 80 if it does not say.

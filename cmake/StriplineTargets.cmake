@@ -6,7 +6,7 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(stripline_options INTERFACE)
-# Who links the installed package compiles its headers, which are C++20.
+# Programs that link the installed package compile its headers, which are C++20.
 target_compile_features(stripline_options INTERFACE cxx_std_20)
 target_compile_options(stripline_options INTERFACE
   $<BUILD_INTERFACE:-Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor -Wsuggest-override -fno-math-errno>

@@ -16,7 +16,7 @@ namespace stripline::server {
 
 struct FitInput {
   CampaignRecord campaign;
-  /// Of finished runs, under their last fence; unverified ones are left out of the fit.
+  /// Series of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;
   uint32_t runs = 0;      ///< How many finished.
   MeasuredFacts facts;    ///< Of each node in each run, as they were when it measured.

@@ -39,7 +39,7 @@ struct CampaignRecord {
   double created_unix_s = 0;
   double updated_unix_s = 0;
   std::string request_id;      ///< Empty: none. Unique otherwise.
-  std::string request_sha256;  ///< Of the spec as the client sent it.
+  std::string request_sha256;  ///< The hash of the spec as the client sent it.
   /// Experiment name to version that a node must offer to take part.
   std::map<std::string, int64_t> requirements;
   bool feeds_model = true;    ///< Some experiment feeds a model parameter.
@@ -58,11 +58,11 @@ std::optional<RunState> run_state_from_string(std::string_view name);
 struct RunRecord {
   RunKey key;
   RunState state = RunState::pending;
-  uint64_t fence = 0;                   ///< Of the last time it was given out; 0: never.
+  uint64_t fence = 0;                   ///< From the last time it was given out; 0: never.
   uint32_t failures = 0;                ///< How often it was lost or failed.
-  std::vector<std::string> rank_nodes;  ///< Of the last time it was given out.
+  std::vector<std::string> rank_nodes;  ///< From the last time it was given out.
   uint32_t points_done = 0;
-  uint32_t points_total = 0;  ///< Of the last time it was given out, or as planned.
+  uint32_t points_total = 0;  ///< From the last time it was given out, or as planned.
   uint32_t points_least = 0;  ///< The plan's first points: the fewest that make a model.
   uint32_t points_core = 0;   ///< Its first points, those included: enough for a coarse model.
   uint32_t points_all = 0;    ///< All points of the plan.

@@ -171,7 +171,7 @@ Status write_versions(SqliteDatabase& database, const std::vector<NewModelVersio
                    });
 }
 
-// Who withdraws it again keeps the first reason.
+// A second withdrawal keeps the first reason.
 Status write_withdrawals(SqliteDatabase& database, const std::vector<Withdrawal>& withdrawals) {
   return write_all(database, withdrawals,
                    "INSERT OR IGNORE INTO version_marks VALUES (?, ?, 'withdrawn', ?, ?)",

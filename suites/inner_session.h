@@ -26,7 +26,7 @@ class InnerSession {
   InnerSession(const InnerSession&) = delete;
   InnerSession& operator=(const InnerSession&) = delete;
 
-  /// Of the ranks it has, in their order; null on other ranks.
+  /// The session of the ranks it has, in their order; null on other ranks.
   Session* session() { return session_.get(); }
 
  private:

@@ -60,7 +60,7 @@ struct Term {
   int64_t most = 0;
 };
 
-// Whether some sum of the terms, each with an index of its range, lies in [low, high].
+// Tells whether some sum of the terms, each with an index of its range, lies in [low, high].
 class SumSearch {
  public:
   SumSearch(int64_t low, int64_t high) : low_(low), high_(high) {}
@@ -89,7 +89,7 @@ class SumSearch {
   }
 
  private:
-  // Whether the terms from t on bring `sum` into the window.
+  // True if the terms from t on bring `sum` into the window.
   bool found(size_t t, int64_t sum) {
     const int64_t low = low_ - sum;
     const int64_t high = high_ - sum;
@@ -127,7 +127,7 @@ std::optional<Lmad> extended(const Lmad& a, const Lmad& b, size_t k) {
   if (distance % mine.stride_bytes != 0) return std::nullopt;
   const auto steps = static_cast<uint64_t>(distance / mine.stride_bytes);
   if (steps > mine.count) return std::nullopt;
-  // Of b, the dimension of the same stride; none if it has one index there.
+  // The dimension of b that has the same stride; none if it has one index there.
   Lmad others_a = a;
   others_a.dims.erase(k);
   uint64_t count = 1;

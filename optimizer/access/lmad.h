@@ -47,7 +47,7 @@ struct Lmad {
   bool add(Dimension dimension);
   /// All bytes lie within.
   Extent extent() const;
-  /// Whether the bytes form one region. Of canonical descriptors.
+  /// True if the bytes form one region. Of canonical descriptors.
   bool contiguous() const { return dims.size() == 0; }
   /// Runs: the product of the counts.
   uint64_t runs() const;
@@ -61,14 +61,14 @@ struct Lmad {
 /// dimensions become one where the larger stride continues the smaller ("coalescible").
 Lmad canonical(const Lmad& lmad);
 
-/// Whether two runs of a canonical descriptor ever share bytes: not if each stride exceeds what
+/// True if two runs of a canonical descriptor ever share bytes: not if each stride exceeds what
 /// lies within it, which is sufficient and, for what loops over arrays do, also necessary.
 bool runs_are_distinct(const Lmad& canonical);
 
 enum class Overlap { disjoint, overlapping, unknown };
 
-/// Whether two sets share a byte. Exact; `unknown` only where strides without a common structure
-/// would take more than a bounded number of steps (some microseconds).
+/// Tells whether two sets share a byte. Exact; `unknown` only where strides without a common
+/// structure would take more than a bounded number of steps (some microseconds).
 Overlap overlap(const Lmad& a, const Lmad& b);
 
 /// How two references became one.

@@ -68,7 +68,7 @@ uint64_t alignment_of(const Nest& nest, const Reference& reference) {
   return bits & (~bits + 1);
 }
 
-// Whether the elements of both are where their types may be in a buffer that holds what both touch
+// True if the elements of both are where their types may be in a buffer that holds what both touch
 // without gaps: a double and an int of each structure of an array are not.
 bool may_share_buffer(const Nest& nest, const Reference& a, const Reference& b) {
   const uint64_t alignment = alignment_of(nest, a);
@@ -132,7 +132,7 @@ class EarlierIteration {
   int steps_ = 0;
 };
 
-// Whether no two tiles of a group share bytes: each dimension, of the tile and of the loops that
+// True if no two tiles of a group share bytes: each dimension, of the tile and of the loops that
 // move it, steps over all that lies within. Pieces are distinct (dependence_of()).
 bool tiles_are_distinct(const Nest& nest, const Cut& cut, const Group& group) {
   std::array<Dimension, kMaxDimensions + kMaxDepth> dims{};
@@ -296,7 +296,7 @@ Reference in_piece(const Reference& reference, uint64_t piece) {
   return one;
 }
 
-// Whether pieces all have owners of their own, as far as a look at each tells: increasing ones, as
+// True if pieces all have owners of their own, as far as a look at each tells: increasing ones, as
 // 2, 3, 0, 1.
 bool owners_are_distinct(std::span<const Piece> pieces) {
   size_t falls = 0;
@@ -307,7 +307,7 @@ bool owners_are_distinct(std::span<const Piece> pieces) {
   return falls == 0 || (falls == 1 && pieces.back().owner < pieces.front().owner);
 }
 
-// Whether two references, both in one place, touch the same bytes in an order that matters.
+// Tells whether two references, both in one place, touch the same bytes in an order that matters.
 std::optional<Obstacle> order_of(const Nest& nest, const Reference& a, const Reference& b,
                                  bool same_iterations) {
   if (a.owner != b.owner) return std::nullopt;
@@ -343,7 +343,7 @@ Failure failure_of(const Nest& nest, Obstacle obstacle, uint32_t first, uint32_t
   return {obstacle, second, first};
 }
 
-// Whether one of the two writes where the other reads or writes, other than in a good order.
+// Tells whether one of the two writes where the other reads or writes, other than in a good order.
 std::optional<Failure> conflict_of(const Nest& nest, uint32_t first, uint32_t second) {
   const Reference& a = nest.reference[first];
   const Reference& b = nest.reference[second];
@@ -371,7 +371,7 @@ std::optional<Failure> conflict_of(const Nest& nest, uint32_t first, uint32_t se
   return std::nullopt;
 }
 
-// Whether two pieces of an array that is written may share bytes.
+// Tells whether two pieces of an array that is written may share bytes.
 std::optional<Failure> own_conflict(const Nest& nest, uint32_t r) {
   const Reference& reference = nest.reference[r];
   if (!reference.in_pieces() || !writes(reference.mode)) return std::nullopt;

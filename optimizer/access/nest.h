@@ -51,7 +51,7 @@ struct Reference {
   int64_t base = 0;            ///< offset in the segment, in the first iteration
   /// Bytes that the next iteration of each loop is away.
   std::array<int64_t, kMaxDepth> stride_bytes{};
-  /// Of a distributed array: iteration k of loop `piece_loop` is in pieces[k], whose owner counts
+  /// For a distributed array: iteration k of loop `piece_loop` is in pieces[k], whose owner counts
   /// instead of `owner`, and from whose base `base` counts. They live as long as what is said of
   /// the nest is used.
   std::span<const Piece> pieces{};
@@ -79,7 +79,7 @@ struct Cut {
 /// The outermost loop that a nest can be cut at. A step is within one piece of each distributed
 /// array, so that it is one that chooses pieces, cut into single iterations, or one further inside.
 uint32_t outermost_cut(const Nest& nest);
-/// Whether a step of the cut is within one piece of each distributed array.
+/// True if a step of the cut is within one piece of each distributed array.
 bool within_pieces(const Nest& nest, const Cut& cut);
 
 /// Bytes that move together, for one or several references.

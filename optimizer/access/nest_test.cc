@@ -115,7 +115,7 @@ TEST(Tile, SaysWhatIsInTheWay) {
   EXPECT_EQ(obstacle(twice), Obstacle::overwritten);
   EXPECT_EQ(std::get<Failure>(twice).text(),
             "reference 0 and reference 1 may write the same bytes");
-  // Of two ranks: no conflict.
+  // Pieces of two ranks do not conflict.
   tiled(cut_up(make({10}, {ref(Mode::write, 0, {8}), ref(Mode::write, 8, {8}, 1)}), cut));
   // b[i + j]: steps write the same elements.
   EXPECT_EQ(obstacle(cut_up(make({10, 5}, {ref(Mode::write, 0, {8, 8})}), cut)),
@@ -129,7 +129,7 @@ TEST(Tile, SaysWhatIsInTheWay) {
 }
 
 TEST(Tile, IsWithinAPieceOfADistributedArray) {
-  // Of each of four ranks, three rows of five: b[k][i][j], all read, and c[i][j] added to.
+  // Each of four ranks has three rows of five: b[k][i][j], all read, and c[i][j] added to.
   const std::vector<Piece> pieces{{2, 1000}, {3, 1000}, {0, 1000}, {1, 1000}};
   Nest nest =
       make({4, 3, 5}, {ref(Mode::read, 80, {0, 40, 8}), ref(Mode::update, 1 << 20, {0, 40, 8})});

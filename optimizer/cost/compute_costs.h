@@ -56,7 +56,7 @@ class ComputeCosts {
   /// operation.
   double seconds_per_element(const LoopClass& loop, const LoopShape& shape,
                              Corner corner = Corner::nominal) const;
-  /// Of that, all but the first sweep's reference to the remote element.
+  /// The same without the first sweep's reference to the remote element.
   double seconds_beside_first_read(const LoopClass& loop, const LoopShape& shape,
                                    Corner corner = Corner::nominal) const;
 

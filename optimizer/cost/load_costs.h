@@ -12,10 +12,10 @@
 
 namespace stripline::cost {
 
-/// Who communicates while an operation is under way: all nodes, each as this one does.
+/// The nodes that communicate while an operation is under way: all nodes, each as this one does.
 struct NetworkLoad {
   uint32_t nodes = 1;  ///< 1: nothing is known, or nobody else communicates
-  /// Of the operations, how many go so far: in any unit, since only the shares count.
+  /// How many of the operations go so far: in any unit, since only the shares count.
   std::array<uint16_t, model::kDistances> at_distance{};
 
   /// Counts one more operation. More than 65535 of a distance count as so many.

@@ -67,10 +67,10 @@ struct Experiment {
   std::vector<std::string> feeds;  ///< Model parameters it informs, e.g. "network.get.L".
 };
 
-/// Whether it has the factor kSameNodeFactor.
+/// True if it has the factor kSameNodeFactor.
 bool is_on_node(const Experiment& experiment);
 
-/// Whether it has the variant kThreadVariant.
+/// True if it has the variant kThreadVariant.
 bool needs_progress_thread(const Experiment& experiment);
 
 /// One thing to measure: an experiment, a variant, a value for every factor.

@@ -27,7 +27,7 @@ class Reader {
     if (!object_.is_object()) error_ = bad(where_, "an object");
   }
 
-  // Whether the member exists; one that does not is an error when `required`.
+  // Tells whether the member exists; one that does not is an error when `required`.
   const Json* member(const char* key, bool required) {
     if (error_) return nullptr;
     const auto it = object_.find(key);

@@ -38,7 +38,7 @@ SampleSeries example_series() {
   return s;
 }
 
-// Whether every error that follows from replacing one member says which one.
+// Says whether every error that follows from replacing one member says which one.
 template <typename Parse>
 void expect_refused(Parse parse, Json json, const Json::json_pointer& pointer, const Json& value,
                     const std::string& named) {

@@ -16,7 +16,7 @@ struct Surroundings {
   std::string fabric;  ///< "tcp", "emulated:opteron-vapi"
 };
 
-/// Whether the fabric is an emulated network: one that stands between all ranks, also of one node,
+/// True if the fabric is an emulated network: one that stands between all ranks, also of one node,
 /// and that no thread can serve.
 bool is_emulated(const std::string& fabric);
 

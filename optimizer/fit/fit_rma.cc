@@ -23,7 +23,7 @@ std::optional<model::Parameter> time_of(const WayTimes& way, double confidence) 
   return over_runs(per_run, way.raw_samples, "run-medians+t", {.confidence = confidence});
 }
 
-// Of the runs that measured the way at every value of the factor.
+// The means of the runs that measured the way at every value of the factor.
 WayTimes mean_over_factor(const WaysByFactor& by_factor, const char* way) {
   WayTimes mean;
   std::map<uint32_t, std::vector<double>> logs;

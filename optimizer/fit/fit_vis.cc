@@ -105,7 +105,8 @@ std::map<VisSetting, double> relative_times(
   return means;
 }
 
-// Of the settings that are as good as the best one: `preferred`, else that with the least memory.
+// Picks among the settings that are as good as the best one: `preferred`, else that with the least
+// memory.
 std::optional<VisSetting> good_setting(const std::map<VisSetting, double>& means, double as_good,
                                        const std::optional<VisSetting>& preferred) {
   if (means.empty()) return std::nullopt;
@@ -123,7 +124,7 @@ std::optional<VisSetting> good_setting(const std::map<VisSetting, double>& means
   return chosen;
 }
 
-// Of each run that measured both.
+// The difference in each run that measured both.
 RunMedians exposed_of(const VisTimes& times, const RunMedians& total) {
   RunMedians exposed;
   for (const auto& [run, seconds] : total) {
@@ -287,7 +288,7 @@ model::VisResiduals& residuals_of(model::VisDirection& vis, ComputeClass compute
          model::kResidualsOfMethod[static_cast<size_t>(method)].second;
 }
 
-// Whether of two measurements of the same place the second tells more of what will be planned: the
+// True if the second of two measurements of the same place tells more of what will be planned: the
 // one under the tuned setting.
 bool nearer(const VisSetting& candidate, const VisSetting& present, const VisSetting& tuned) {
   const auto distance = [&](const VisSetting& s) {
@@ -300,7 +301,7 @@ bool nearer(const VisSetting& candidate, const VisSetting& present, const VisSet
 
 using Settings = std::map<VisShape, std::map<VisSetting, RunMedians>>;
 
-// Of the settings that a shape was measured under, one that comes to the same as `wanted`.
+// Among the settings that a shape was measured under, one that comes to the same as `wanted`.
 const RunMedians* measured_under(const std::map<VisSetting, RunMedians>& settings,
                                  const Measured& wanted) {
   const auto planned = [&](const VisSetting& setting) {

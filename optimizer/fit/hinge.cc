@@ -54,7 +54,7 @@ struct CurveFit {
 // When issue number `burst` ends that had to wait for the queue; see the header.
 struct Blocked {
   double steps = 0.0;   // Drains waited for.
-  double offset = 0.0;  // And what else the time holds.
+  double offset = 0.0;  // What else the time holds.
 };
 
 Blocked blocked_issue(const BurstCurve& curve, double burst, double depth, double o) {
@@ -242,7 +242,7 @@ double cost_beyond(const BurstCurve& curve, double smaller) {
 struct JointFit {
   HingeFit hinge;
   bool rises = false;        // Operations clearly cost more beyond the knee.
-  bool identified = false;   // And enough bursts lie there to place it.
+  bool identified = false;   // Enough bursts lie there to place it, too.
   double lower_bound = 1.0;  // What Q is at least, by the largest bursts that did not wait.
 };
 
@@ -252,7 +252,7 @@ JointFit fit_limit(std::span<const BurstCurve> curves, QueueLimit limit, double 
   HingeFit& fit = joint.hinge;
   fit.limit = limit;
   fit.queue_depth = q;
-  Rise any;     // Of sizes with bursts that waited, and
+  Rise any;     // For sizes with bursts that waited, and
   Rise placed;  // of those with as many as place the knee.
   for (const BurstCurve& curve : curves) {
     const double depth = depth_of(curve, limit, q);

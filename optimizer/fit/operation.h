@@ -26,7 +26,7 @@ enum class Kind {
 };
 
 struct OperationOptions {
-  double confidence = 0.95;  ///< Of the published intervals, in (0, 1); a model file says 95%.
+  double confidence = 0.95;  ///< That of the published intervals, in (0, 1); a model file says 95%.
   /// The NIC is taken for the bottleneck of a stream when its cost per operation exceeds the CPU's
   /// by more than this factor, at least 1, at the stated confidence.
   double nic_bound_ratio = 1.05;

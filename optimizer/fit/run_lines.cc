@@ -12,7 +12,7 @@
 namespace stripline::fit {
 namespace {
 
-constexpr double kSmallestScale = 1e-3;  // Of the largest cost: floor of relative weighting.
+constexpr double kSmallestScale = 1e-3;  // Floor of relative weighting, by the largest cost.
 constexpr double kClearlyNoisier = 2.0;  // Ratio of variances below which no test is made.
 constexpr double kNoisierConfidence = 0.999;
 

@@ -24,7 +24,7 @@ struct CurvePoint {
 using Curve = std::vector<CurvePoint>;
 
 struct SegmentOptions {
-  std::size_t min_points = 4;  ///< Of the first curve in every segment.
+  std::size_t min_points = 4;  ///< Points of the first curve in every segment.
   std::size_t max_segments = 4;
   double bic_margin = 2.0;  ///< A smaller number of segments within this of the best BIC wins.
   /// A break must change the fitted cost by at least this share at some size of some curve. Judged

@@ -76,7 +76,7 @@ bool has_algorithm(CollectiveOperation operation, Algorithm algorithm) {
 
 namespace {
 
-// Of few ranks in the memory of one node: a message is cheap there, and a round is not, because it
+// For few ranks in the memory of one node: a message is cheap there, and a round is not, because it
 // waits for the slowest rank, or for the scheduler. Nothing: as between nodes.
 std::optional<Algorithm> in_node(const CollectiveRequest& request,
                                  const CollectiveDefaults& defaults) noexcept {
@@ -93,7 +93,7 @@ std::optional<Algorithm> in_node(const CollectiveRequest& request,
     case CollectiveOperation::reduce:
     case CollectiveOperation::allreduce:
     case CollectiveOperation::scan:
-      // Who combines many long vectors keeps the others waiting.
+      // A rank that combines many long vectors keeps the others waiting.
       return small ? std::optional(Algorithm::direct) : std::nullopt;
     case CollectiveOperation::all_to_allv:
       return std::nullopt;
@@ -101,8 +101,8 @@ std::optional<Algorithm> in_node(const CollectiveRequest& request,
   return std::nullopt;
 }
 
-// Of few ranks that share cores: what counts is the sum of all messages, and how often a rank waits
-// for one that does not run.
+// For few ranks that share cores: what counts is the sum of all messages, and how often a rank
+// waits for one that does not run.
 std::optional<Algorithm> crowded(const CollectiveRequest& request,
                                  const CollectiveDefaults& defaults) noexcept {
   const bool whole = request.bytes <= defaults.whole_bytes;

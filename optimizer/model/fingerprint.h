@@ -1,4 +1,5 @@
-// Whether a model fits a machine: the fingerprint in the model against the facts of the machine.
+// Tells whether a model fits a machine: the fingerprint in the model against the facts of the
+// machine.
 #pragma once
 
 #include <map>

@@ -344,7 +344,7 @@ TEST(ModelExamples, ValidOnesAreAcceptedAndConform) {
 TEST(ModelExamples, InvalidOnesAreRefusedForTheirReason) {
   struct Expectation {
     const char* message;
-    bool schema_sees_it;  // Whether the schema alone refuses it; hashes and order it cannot see.
+    bool schema_sees_it;  // True if the schema alone refuses it; hashes and order it cannot see.
   };
   const std::map<std::string, Expectation> expected = {
       {"algorithm-of-another-operation", {"broadcast has no algorithm bruck", false}},

@@ -11,7 +11,7 @@
 
 namespace stripline::model {
 
-/// Who carries out an atomic operation on another rank's variable.
+/// What carries out an atomic operation on another rank's variable.
 enum class AtomicWay : uint8_t {
   provider,  ///< the fabric
   message,   ///< the CPU of the owner, by active message

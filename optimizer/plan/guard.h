@@ -1,7 +1,7 @@
-// Whether a tuned plan keeps what the model promises: the guard of one call site; or which of two
-// ways is faster where the model cannot tell. A site whose plan differs from the simple one is now
-// and then carried out both ways, one right after the other, and the faster of them stays in use.
-// So a wrong model costs speed for a moment, not for a run.
+// Tells whether a tuned plan keeps what the model promises: the guard of one call site; or which of
+// two ways is faster where the model cannot tell. A site whose plan differs from the simple one is
+// now and then carried out both ways, one right after the other, and the faster of them stays in
+// use. So a wrong model costs speed for a moment, not for a run.
 //
 //   const Guard::Turn turn = guard.next();
 //   ... carry the loop out as turn.way says; if turn.timed, take the time ...

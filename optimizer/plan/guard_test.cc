@@ -286,7 +286,7 @@ TEST(Guard, ForgetsAPlanThatIsReplaced) {
   EXPECT_EQ(tie.in_use(), Way::baseline);
 }
 
-// Who reinstates a plan goes by other times than these; a tie begins the simple way.
+// A plan is reinstated by other times than these; a tie begins the simple way.
 TEST(Guard, ReinstatesAPlanThatWasInUseFirst) {
   Guard guard;
   Site site(1.05, 1, 0.01, 1);

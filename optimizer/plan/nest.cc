@@ -281,7 +281,7 @@ class Search {
     return fastest_s;
   }
 
-  // Whether the cut that is tried is the best so far, this way.
+  // True if the cut that is tried is the best so far, this way.
   bool consider(Schedule schedule, uint32_t window, double predicted_s) {
     record_.consider(NestCandidate{schedule, tried().tiles.cut, window}, predicted_s);
     if (!(predicted_s < best_s_)) return false;
@@ -440,7 +440,7 @@ NestPlan decide(const NestRequest& request, Recorder& record) {
                  evaluator.moves() ? Reason::no_model : Reason::own_memory);
 }
 
-// Whether buffers allow a candidate.
+// True if buffers allow a candidate.
 bool fits(const NestRequest& request, const StepBuffers& buffers, const NestCandidate& candidate) {
   return NestEvaluator::buffer_bytes(buffers, candidate.schedule, candidate.window) <=
          request.max_buffer_bytes;

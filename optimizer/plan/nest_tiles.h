@@ -20,7 +20,7 @@ using access::Mode;
 using access::Nest;
 using access::Tiling;
 
-// Of the loops from the outermost on.
+// How often the outermost `loops` loops run together.
 inline uint64_t iterations(const Nest& nest, uint32_t loops) {
   uint64_t product = 1;
   for (uint32_t loop = 0; loop < loops; ++loop) {
@@ -122,13 +122,13 @@ class TileGrowth {
     if (regions) grows_ = grows_ && are_separate(*one);
   }
 
-  // Of single iterations; null if nothing is known of how they grow.
+  // The tiles of single iterations; null if nothing is known of how they grow.
   const Tiles* one() const { return one_ ? &*one_ : nullptr; }
   // Bytes that a tile has more with each iteration, and whether it is one region nevertheless.
   uint64_t more_bytes(uint32_t g) const { return growth_[g].bytes; }
   bool contiguous(uint32_t g) const { return growth_[g].contiguous; }
 
-  // Whether the tiles of a cut are known from those of others.
+  // True if the tiles of a cut are known from those of others.
   bool knows(uint64_t granule) const {
     // The last step of a loop counts as a full one (access::tile()), and may then write what the
     // next one does.
@@ -178,13 +178,13 @@ class TileGrowth {
       growth.known = true;
       growth.run_bytes = growth.extent_bytes = growth.bytes;
     } else if (one.members == 1) {
-      // Of several references, tiles may come to overlap as they grow.
+      // Tiles of several references may come to overlap as they grow.
       learn_regions(small, large, growth);
     }
     return growth;
   }
 
-  // Whether no two groups can become one as they grow.
+  // True if no two groups can become one as they grow.
   bool are_separate(const Tiling& tiling) const {
     for (uint32_t g = 0; g < tiling.groups(); ++g) {
       const Group& one = tiling.group[g];

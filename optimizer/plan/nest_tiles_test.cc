@@ -41,7 +41,7 @@ Nest any_nest(RandomCases& draw) {
   return nest;
 }
 
-// Whether all tiles that a step moves are.
+// True if all tiles that a step moves are.
 bool in_one_piece(const Tiles& tiles) {
   return std::ranges::all_of(tiles.tile, [&](const Tile& tile) {
     return tile.hold <= tiles.cut.loop || tile.contiguous();

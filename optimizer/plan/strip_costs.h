@@ -25,7 +25,7 @@ class StripCosts {
              const std::optional<model::StripModel>& strip,
              const std::optional<model::ServiceModel>& service = std::nullopt);
 
-  /// Whether the model holds the operation, its overhead included; without it the planner
+  /// True if the model holds the operation, its overhead included; without it the planner
   /// vectorises.
   bool has_get() const { return has_get_; }
   bool has_put() const { return has_put_; }

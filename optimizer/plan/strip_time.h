@@ -173,8 +173,8 @@ inline double put_pipelined(const StripTerms& t) {
   const auto cycles = static_cast<double>(static_cast<int64_t>((m - 1) / k));  // at least one
   const double rest = (m - 1) - cycles * k;
   const double start = longest(k * fill, fill + t.round_trip);
-  // Who waits for one put retires all that have come back: at the end there are, on average, half
-  // as many left as between a full ring and what one round trip holds.
+  // A rank that waits for one put retires all that have come back: at the end there are, on
+  // average, half as many left as between a full ring and what one round trip holds.
   const double under_way = t.round_trip < k * step ? t.round_trip / step : k;
   const double retired = longest(0.0, m - 1 - (k + under_way) / 2);
 

@@ -247,8 +247,8 @@ TEST(StripTime, AllIssuedGetsBeyondTheQueueAreNeverAboveAndOnAverageClose) {
   EXPECT_LT(errors.mean, 0.005);
 }
 
-// Who waits for a place in the queue serves meanwhile, and waits until a message has come all the
-// same.
+// A rank that waits for a place in the queue serves meanwhile, and waits until a message has come
+// all the same.
 TEST(StripTime, AllIssuedGetsBeyondTheQueueOfPeersThatServeAreNeverAboveAndOnAverageClose) {
   const Errors errors = errors_of(Kind::get_a, {.serving = true});
   EXPECT_LT(errors.highest, 1e-9);

@@ -61,7 +61,7 @@ struct Prepared {
   double model_s = 0;
 };
 
-// Of packed messages, with what they take, if there is a model.
+// Packed messages, with what they take, if there is a model.
 struct PreparedPacked : Prepared {
   PackedParts parts;
 };
@@ -216,7 +216,7 @@ class Methods {
   Methods& operator=(const Methods&) = delete;
 
   const All& all() const { return all_; }
-  /// Of the packed candidate, if there is one.
+  /// The parts of the packed candidate, if there is one.
   const PackedParts& packed_parts() const { return packed_.parts; }
 
   // The one that is faster than all others, whatever their residuals are; null if that is not
@@ -275,7 +275,7 @@ struct Judged {
               residual.value) {}
 };
 
-// Of logarithms, which are neither huge nor tiny: std::hypot() takes care of such.
+// For logarithms, which are neither huge nor tiny, as std::hypot() allows for.
 double length(double a, double b) { return std::sqrt(a * a + b * b); }
 
 // Without a model.
@@ -332,7 +332,7 @@ class Decision {
   bool uncertain_ = false;
 };
 
-// Of a candidate that was not found by its time.
+// The residual of a candidate that was not found by its time.
 cost::LogRatio residual_of(const VisRequest& request, const VisCosts& costs,
                            const VisCandidate& candidate) {
   const bool lands = vis_lands(request, candidate.chunk_bytes);

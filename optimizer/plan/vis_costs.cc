@@ -9,7 +9,7 @@ double nominal(const std::optional<model::Parameter>& parameter) {
   return parameter ? cost::at_corner(*parameter, cost::Corner::nominal) : 0.0;
 }
 
-// Of packed transfers, those whose data landed, or those whose did not; all, if there are none.
+// Those packed transfers whose data landed, or those whose did not; all, if there are none.
 std::vector<model::VisResidual> gone_that_way(const std::vector<model::VisResidual>& cells,
                                               Direction direction, uint64_t chunk_bytes,
                                               bool lands) {

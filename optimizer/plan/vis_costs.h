@@ -33,9 +33,9 @@ class VisCosts {
   VisCosts(const model::PathModel& path, const std::optional<model::PackModel>& pack,
            const model::VisModel* vis);
 
-  /// Whether the contiguous operation of a direction is known; without it nothing is predicted.
+  /// True if the contiguous operation of a direction is known; without it nothing is predicted.
   bool has(Direction direction) const { return has_[static_cast<size_t>(direction)]; }
-  /// Whether active messages are known; without them packed transfers are not predicted.
+  /// True if active messages are known; without them packed transfers are not predicted.
   bool has_am() const { return has_am_; }
 
   const cost::LinkCosts& link(Direction direction) const {

@@ -20,7 +20,7 @@ constexpr double kNewestWait = 1.0 / 8;
 // hindsight (rent or buy: Karlin, Manasse, Rudolph and Sleator, Competitive snoopy caching, 1988).
 constexpr uint32_t kAnswersOfALateQuestion = 2;
 
-// Whether a message asks its target for something that its sender may have asked for another way.
+// True if a message asks its target for something that its sender may have asked for another way.
 bool asks_for_work(uint16_t handler) {
   switch (handler) {
     case kCombinedPuts:

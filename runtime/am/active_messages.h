@@ -99,7 +99,7 @@ struct Statistics {
 class Background {
  public:
   virtual ~Background() = default;
-  /// Whether advance() would do anything now. Reads only the rank's own memory.
+  /// True if advance() would do anything now. Reads only the rank's own memory.
   virtual bool ready() const = 0;
   /// May send messages and start operations of the fabric.
   virtual void advance() = 0;
@@ -151,7 +151,7 @@ class ActiveMessages final : public fabric::MessageSink {
   /// The largest payload. Valid after start().
   size_t max_payload_bytes() const { return max_payload_bytes_; }
 
-  /// Whether a message to `target` outside of handlers would not wait for a credit.
+  /// True if a message to `target` outside of handlers would not wait for a credit.
   bool has_credit(Rank target) const { return peers_[target].credits[0] > 0; }
 
   /// Before progress is made, at most kBackgrounds times. `work` stays as long as this object.
@@ -185,7 +185,7 @@ class ActiveMessages final : public fabric::MessageSink {
     }
   }
 
-  /// Whether work in the background can go on.
+  /// True if work in the background can go on.
   bool ready() const {
     for (const Background* work : backgrounds_) {
       if (work != nullptr && work->has_work_ && work->ready()) return true;
@@ -210,13 +210,13 @@ class ActiveMessages final : public fabric::MessageSink {
     return all += fabric_.missed();
   }
 
-  /// Whether `target` has told of delays since this was last asked.
+  /// True if `target` has told of delays since this was last asked.
   bool take_delay_news(Rank target) { return std::exchange(peers_[target].delay_news, false); }
 
-  /// Whether a handler is running; nothing that waits may be called then.
+  /// True if a handler is running; nothing that waits may be called then.
   bool in_handler() const { return in_handler_; }
 
-  /// Whether everything that handlers sent has gone out.
+  /// True if everything that handlers sent has gone out.
   bool idle() const { return held_messages_ == 0; }
 
   const Statistics& statistics() const { return statistics_; }
@@ -294,7 +294,7 @@ class ActiveMessages final : public fabric::MessageSink {
     uint32_t first_hold = kNone;
     uint32_t last_hold = kNone;
     bool asks = false;  // it wants the credits that it is owed
-    // Of the requests to it.
+    // Counts the requests to it.
     uint64_t requests = 0;
     uint64_t served = 0;  // as far as it has said
     uint32_t first_noted = kNone;

@@ -57,14 +57,14 @@ class Bootstrap {
   /// Where the launcher wants to find what this rank did last; null if it does not ask.
   virtual OperationMemory* operation_memory() { return nullptr; }
 
-  /// Whether another rank is known to run its program, outside of waits: what it owes its peers may
+  /// True if another rank is known to run its program, outside of waits: what it owes its peers may
   /// still come. False where nothing is known of it.
   virtual bool computes([[maybe_unused]] uint32_t rank) const { return false; }
 
-  /// Whether who started the ranks notices when one of their processes is stopped.
+  /// True if who started the ranks notices when one of their processes is stopped.
   virtual bool notices_stopped() const { return false; }
 
-  /// Whether who started the ranks has made sure of room for the segments of all of them on this
+  /// True if who started the ranks has made sure of room for the segments of all of them on this
   /// host, or was told that it does not matter.
   virtual bool room_is_known() const { return false; }
 

@@ -95,7 +95,7 @@ class Launched final : public Bootstrap {
   // What starts ranks so asks machine::check_host() before.
   bool room_is_known() const override { return true; }
 
-  // Who hands down records reads them (JobWatch).
+  // A launcher that hands down records reads them (JobWatch).
   bool notices_stopped() const override { return records_.own != nullptr; }
   bool computes(uint32_t rank) const override { return records_.computes(rank_, rank); }
 

@@ -152,7 +152,7 @@ class Job {
     return watch_.where(now);
   }
 
-  /// Whether how the job ended leaves open what its ranks were waiting for.
+  /// True if how the job ended leaves open what its ranks were waiting for.
   bool tells_where(const JobOutcome& cause) const {
     if (cause.exit_code == kExitTimeout || cause.exit_code == kExitCancelled) return true;
     if (cause.exit_code != kExitRankDied) return false;

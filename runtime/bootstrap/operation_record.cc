@@ -109,7 +109,7 @@ RankRecords rank_records_from_environment() {
 
 OperationRecords::OperationRecords(uint32_t ranks)
     : file_(::memfd_create("stripline-operations", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
-  // Of a size that no rank can change: all of them read it by loads.
+  // The file has a size that no rank can change: all of them read it by loads.
   if (file_ &&
       (::ftruncate(file_.get(), static_cast<off_t>(size_t{ranks} * sizeof(OperationMemory))) != 0 ||
        ::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {

@@ -119,7 +119,7 @@ struct RankRecords {
   std::span<const OperationMemory> started;  ///< of all ranks that the launcher has started here
   size_t index = 0;                          ///< of `own` among them
 
-  /// Whether the rank `other` (numbers in the job; `rank` is this one) has recorded that it is not
+  /// True if the rank `other` (numbers in the job; `rank` is this one) has recorded that it is not
   /// in a wait: what it owes others may come when it has computed. False where nothing is known.
   bool computes(uint32_t rank, uint32_t other) const;
 };

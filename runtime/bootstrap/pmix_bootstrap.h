@@ -8,7 +8,7 @@
 
 namespace stripline::bootstrap {
 
-/// Whether a PMIx server started this process (PMIX_NAMESPACE and PMIX_RANK are set).
+/// True if a PMIx server started this process (PMIX_NAMESPACE and PMIX_RANK are set).
 bool started_by_pmix();
 
 /// This rank's place in the job that PMIx knows, and a bootstrap over PMIx:

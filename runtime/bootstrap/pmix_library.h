@@ -34,8 +34,8 @@ struct Library {
   static Result<Library> load(const char* name = kName);
 };
 
-/// Whether this code can use a library that calls itself `version`, e.g. "OpenPMIx 4.2.2rc2, ..."
-/// or "PMIx 3.2.3". Errors: unavailable for versions before 4, which register event handlers
+/// Checks whether this code can use a library that calls itself `version`, e.g. "OpenPMIx 4.2.2rc2,
+/// ..." or "PMIx 3.2.3". Errors: unavailable for versions before 4, which register event handlers
 /// differently, and for texts without a version.
 Status check_version(std::string_view version);
 

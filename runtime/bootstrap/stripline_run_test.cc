@@ -135,7 +135,7 @@ TEST(StriplineRun, ClosedStandardDescriptorsAreNobodysSockets) {
   std::string line = "exec 0<&- 1>&- 2>&-; exec " + program("stripline-run");
   for (const auto& word : command({"-n", "3", "--same-node", "network"}, kTcp)) line += " " + word;
   EXPECT_EQ(run_as({"sh", "-c", line}).exit_code, kExitOk);
-  // Of ranks only, as other launchers may start them.
+  // A job of ranks only, as other launchers may start them.
   const Finished job =
       run({"-n", "3", "--same-node", "network", "--fabric", "tcp", "--segment", "1M", "--", "sh",
            "-c", "exec " + program("hello") + " 0<&- 1>&- 2>&-"});

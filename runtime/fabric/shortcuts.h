@@ -10,7 +10,7 @@
 
 namespace stripline::fabric {
 
-/// Of one rank; used by the thread that uses its Fabric.
+/// The short cuts of one rank; used by the thread that uses its Fabric.
 class Shortcuts {
  public:
   virtual ~Shortcuts() = default;
@@ -18,7 +18,7 @@ class Shortcuts {
   /// This node has more ranks than cores.
   virtual bool shares_cores() const = 0;
 
-  /// Whether put_notify() works.
+  /// True if put_notify() works.
   virtual bool notifies() const = 0;
 
   /// Tags of put_notify() are below: what each network with such puts carries beside a rank.
@@ -34,11 +34,11 @@ class Shortcuts {
   virtual void put_notify(Rank target, uint64_t offset, std::span<const std::byte> head,
                           std::span<const std::byte> body, uint32_t tag, Counter& counter) = 0;
 
-  /// Whether `peer` is another rank of this node, and those are not to go through the network. The
+  /// True if `peer` is another rank of this node, and those are not to go through the network. The
   /// same on both sides.
   virtual bool shares_node(Rank peer) const = 0;
 
-  /// Whether read_memory() works for `peer`, which shares_node().
+  /// True if read_memory() works for `peer`, which shares_node().
   virtual bool reads_memory_of(Rank peer) const = 0;
 
   /// Copies from any memory of another rank's process, by its address there. Its owner must not

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       switches->back() == '.') {
     std::abort();
   }
-  // Of each other a distance is known.
+  // For each other host a distance is known.
   if (fabric::distance({0, *switches}, {1, *switches}, model::DistanceScale::switches) != 0) {
     std::abort();
   }

@@ -13,7 +13,7 @@ namespace stripline::detail {
 /// What a look takes this rank: the shortest of the first few, which served nobody.
 class LookTime {
  public:
-  /// Whether enough have been timed.
+  /// True if enough have been timed.
   bool known() const { return timed_ == kTimed; }
   /// 0 until it is known.
   double seconds() const { return known() ? shortest_s_ : 0; }
@@ -59,7 +59,7 @@ class Attention {
     looked_s_ = -1;
   }
 
-  /// Whether has_looked_at() is to be called after a look.
+  /// True if has_looked_at() is to be called after a look.
   bool times_steps() const { return look_s_ > 0 && every_ == 1; }
   void has_looked_at(double now_s) {
     if (looked_s_ >= 0) expect(now_s - looked_s_ - look_s_);

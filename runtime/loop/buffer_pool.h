@@ -17,7 +17,7 @@
 
 namespace stripline::detail {
 
-/// Of buffers, and of what is laid out in them.
+/// The alignment of buffers, and of what is laid out in them.
 inline constexpr uint64_t kAlignment = 64;
 inline constexpr uint64_t align_up(uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;

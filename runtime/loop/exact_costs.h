@@ -40,7 +40,7 @@ inline model::OperationModel exactly(const fabric::OperationProfile& profile,
   return operation;
 }
 
-/// Of a network without jitter.
+/// The path of a network without jitter.
 inline model::PathModel exact_path(const std::string& fabric) {
   const auto profile = fabric::resolve_profile(fabric);
   EXPECT_TRUE(profile.ok());

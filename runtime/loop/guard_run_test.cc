@@ -66,7 +66,7 @@ struct Times {
   double nest_s = 0;
 };
 
-// Of kTimes executions of a loop, and of a nest, both light, after the first ones.
+// Times of kTimes executions of a loop, and of a nest, both light, after the first ones.
 Times run(const std::string& model, bool guard, bool use_model) {
   Times times;
   auto group = bootstrap::group_on({"", kFabric, "virtual"}, 2);

@@ -65,7 +65,8 @@ void nest_over_own_memory(benchmark::State& state) {
 }
 BENCHMARK(nest_over_own_memory);
 
-// Of that, finding what was decided: the key of the nest, and its site. The rest is execution.
+// The part of that which is finding what was decided: the key of the nest, and its site. The rest
+// is execution.
 void find_known_nest(benchmark::State& state) {
   const auto context = one_rank(state);
   if (context == nullptr) return;

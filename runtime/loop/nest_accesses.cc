@@ -26,8 +26,8 @@ const NestTile* NestEngine::next_access() {
   return &tile_;
 }
 
-// Of one iteration: what it reads, or what it has written. Writes are waited for one by one: the
-// next one may be of the same bytes.
+// Moves what one iteration needs: what it reads, or what it has written. Writes are waited for one
+// by one: the next one may be of the same bytes.
 void NestEngine::move_elements(Direction direction) {
   fabric::Counter counter;
   for (uint32_t r = 0; r < nest_.references(); ++r) {

@@ -36,7 +36,7 @@ class NestEngine {
   void begin(const access::Nest& nest, const NestOptions& options, CallSite call);
   const NestTile* next();
   void end();
-  /// Of the body, in a tile.
+  /// Iterations of the body, in a tile.
   uint64_t iterations(const NestTile& tile) const;
   const plan::NestPlan& plan() const { return layout_->plan; }
 
@@ -163,7 +163,7 @@ class NestEngine {
   Attention attention_;
   NestTile tile_;
 
-  // Of the first executions, which are timed.
+  // One of the first executions, which are timed.
   bool measuring_ = false;
   NestOptions options_;
   CallSite call_;

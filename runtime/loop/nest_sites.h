@@ -48,7 +48,7 @@ struct NestLayout {
   double compute_s = -1;  ///< of all iterations, as planned with; negative: estimated
   std::optional<double> attention_step_s;  ///< of Attention; none: every step is looked after
 
-  /// Whether a group moves with every step, or is held for several. Neither, if it is in reach.
+  /// True if a group moves with every step, or is held for several. Neither, if it is in reach.
   bool moves(uint32_t g) const { return !in_reach[g] && whole.group[g].hold > plan.cut.loop; }
   bool is_held(uint32_t g) const { return !in_reach[g] && whole.group[g].hold <= plan.cut.loop; }
 };
@@ -60,7 +60,7 @@ struct NestLayout {
 struct NestKey {
   uint64_t place = 0;
   access::Nest nest;
-  /// Of a reference, as NestRequest has them.
+  /// The fields of a reference, as NestRequest has them.
   struct Way {
     uint8_t link = 0;
     double in_reach_part = 0;

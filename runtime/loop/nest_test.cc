@@ -414,7 +414,7 @@ TEST(NestsUnderAModel, AreFoundAgain) {
         plans[kSites] = for_nest(context, {size_t{2}, size_t{1000}}, {.self_check = false}, body,
                                  read(pieces[r], i + 100 * time));
       }
-      // Who was timed knows of two milliseconds of computation.
+      // A nest that was timed knows of two milliseconds of computation.
       for (const NestPlan& plan : plans) EXPECT_GT(plan.baseline_s, 2e-3);
     }
     context.barrier();
@@ -441,7 +441,7 @@ TEST(NestsUnderAModel, AreToldWhenThereIsNone) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
-// Of its fields, those that are used follow each other: together they take 12 bytes.
+// Those of its fields that are used follow each other: together they take 12 bytes.
 struct Particle {
   double position;
   int charge;
@@ -490,7 +490,7 @@ TEST_P(Nests, GiveElementsWhereTheirTypesMayBe) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }
 
-// Of two accesses of an iteration that write the same element, the second one counts, also where
+// When two accesses of an iteration write the same element, the second one counts, also where
 // the network delivers puts in any order.
 TEST(NestsAccessByAccess, WriteInTheOrderOfTheAccesses) {
   for (const char* const fabric : {"emulated:cloud-ethernet", "emulated:opteron-vapi"}) {

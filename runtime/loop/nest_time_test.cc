@@ -1,4 +1,4 @@
-// Whether nests take the time that the planner predicts, as loop_time_test.cc asks of loops.
+// Tells whether nests take the time that the planner predicts, as loop_time_test.cc asks of loops.
 #include <array>
 #include <cstdint>
 #include <string>

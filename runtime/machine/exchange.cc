@@ -24,7 +24,7 @@ namespace {
 
 constexpr fabric::Rank kRanks = 2;
 
-/// Of the time there is, for the operations of ranks that have connected.
+/// The part of the time there is for the operations of ranks that have connected.
 constexpr double kOwnShare = 0.7;
 
 Error no_answer() { return Error(ErrorCode::unavailable, "the checking process does not answer"); }

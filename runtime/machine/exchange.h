@@ -1,4 +1,4 @@
-// Whether two ranks of this host can really communicate, found out by doing it.
+// Tells whether two ranks of this host can really communicate, found out by doing it.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ class ProcessorClaims {
   /// Errors: unavailable if the folder is not there or cannot be locked.
   static Result<ProcessorClaims> open(const std::string& folder = kClaimsFolder);
 
-  /// Whether another job has claimed the processor (as the kernel counts).
+  /// True if another job has claimed the processor (as the kernel counts).
   bool taken(uint32_t processor) const;
 
   /// Claims all of them until this object ends; none, and false, if another job has or gets one.

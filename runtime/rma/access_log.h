@@ -54,7 +54,7 @@ class AccessLog {
  public:
   /// Ranges that are remembered. Of more, the program is warned, and they are not checked.
   static constexpr size_t kCapacity = size_t{1} << 16;
-  /// Of fetched data that are kept.
+  /// Bytes of fetched data that are kept.
   static constexpr size_t kFetchedBytes = size_t{64} << 20;
 
   /// What is waited for at once: one future's operation, or those without futures to one rank.
@@ -72,7 +72,7 @@ class AccessLog {
   /// The same for this rank's memory.
   const OpenAccess* local_conflict(bool writes, const std::byte* memory, uint64_t bytes) const;
 
-  /// Whether there is room for another range, and for the data of a get.
+  /// True if there is room for another range, and for the data of a get.
   bool has_room() const { return size_ < kCapacity; }
   bool has_room_for(uint64_t fetched) const {
     return has_room() && fetched_bytes_ + fetched <= kFetchedBytes;
@@ -83,7 +83,7 @@ class AccessLog {
   /// Forgets all of a token, and hands them out.
   std::list<OpenAccess> close(Token token);
 
-  /// Of the puts of a token, only the targets' memory stays in use. `leave` sees each before.
+  /// Only the targets' memory of the puts of a token stays in use. `leave` sees each before.
   template <typename Leave>
   void release_memory(Token token, const Leave& leave) {
     const auto found = open_.find(token);
@@ -97,7 +97,7 @@ class AccessLog {
     }
   }
 
-  /// Of all observable accesses, the targets' memory is free, and so is what puts read; what
+  /// The targets' memory of all observable accesses is free, and so is what puts read; what
   /// fetching atomic operations write here is not. `leave` sees each put before.
   template <typename Leave>
   void release_observable(const Leave& leave) {

@@ -26,7 +26,7 @@
 namespace stripline {
 namespace {
 
-// Of 4 bytes each: one more than 2^64 bytes, or 4 bytes if the product wraps around.
+// Elements of 4 bytes: one more than 2^64 bytes, or 4 bytes if the product wraps around.
 constexpr size_t kWraps = (size_t{1} << 62) + 1;
 
 class BoundsDeathTest : public bootstrap::RanksDeathTest {

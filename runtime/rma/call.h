@@ -14,7 +14,7 @@ struct Call {
   // NOLINTEND(google-explicit-constructor)
 
   const char* name = nullptr;  ///< lives as long as the program
-  // Of the place: one by one, because compilers do not keep what is nested in registers.
+  // The parts of the place, one by one, because compilers do not keep what is nested in registers.
   const char* file = nullptr;
   int line = 0;
   constexpr CallSite site() const { return {file, line}; }

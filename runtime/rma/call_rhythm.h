@@ -30,13 +30,13 @@ class CallRhythm {
   /// Calls that were added.
   uint64_t calls() const { return calls_; }
 
-  /// Whether the calls of late are an iteration that repeats, and how many calls it has; else 0.
+  /// True if the calls of late are an iteration that repeats, and how many calls it has; else 0.
   bool found() const { return period_ != 0; }
   uint32_t period() const { return period_; }
-  /// Of what was found: the call that is made least often in an iteration; of several such, the one
+  /// The call of what was found that is made least often in an iteration; of several such, the one
   /// that comes next. The next call begins an iteration.
   Anchor anchor() const;
-  /// Whether a call is part of the iteration that was found.
+  /// True if a call is part of the iteration that was found.
   bool contains(uint64_t id) const;
 
  private:

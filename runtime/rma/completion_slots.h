@@ -42,11 +42,11 @@ class CompletionSlots {
   fabric::Counter& counter(uint32_t slot) { return slots_[slot].counter; }
   const fabric::Counter& counter(uint32_t slot) const { return slots_[slot].counter; }
   uint32_t generation(uint32_t slot) const { return slots_[slot].generation; }
-  /// Whether the memory that the put of a slot reads may be written again, though it is not
+  /// True if the memory that the put of a slot reads may be written again, though it is not
   /// complete. To be set by who carries it out; stays where it is.
   bool& source_free(uint32_t slot) { return slots_[slot].source_free; }
 
-  /// Whether the operation that a future (slot, generation) stands for was found complete before.
+  /// True if the operation that a future (slot, generation) stands for was found complete before.
   bool released(uint32_t slot, uint32_t generation) const {
     return slots_[slot].generation != generation;
   }

@@ -26,7 +26,7 @@ T reduce_all_in_order(Context& context, T value, Context::ReduceOp op, CallSite 
   return value;
 }
 
-// Of an allocation.
+// Refuses what no allocation can have.
 Status check_size(rma::Call call, size_t bytes) {
   if (bytes != detail::kTooManyBytes) return {};
   return Error(ErrorCode::invalid_argument,

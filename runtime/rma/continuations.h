@@ -45,7 +45,7 @@ class Continuations final : public am::Background {
   /// To be run at the next opportunity, in this order. Also from handlers.
   void run_soon(std::function<void()> run);
 
-  /// Whether one is running: it must not wait.
+  /// True if one is running: it must not wait.
   bool running() const { return running_; }
   bool idle() const { return !running_ && due_.empty() && watched_.empty(); }
 

@@ -16,7 +16,7 @@ namespace {
 
 Error mistake(const std::string& what) { return {ErrorCode::invalid_argument, what}; }
 
-// Of an operation that another message is about.
+// How messages about another operation name this one.
 std::string text(const OpenAccess& access) {
   std::string what = std::string(access.call.name) + " of " +
                      range_text(access.offset, access.bytes, access.target);
@@ -176,7 +176,7 @@ void DebugChecks::conclude(const OpenAccess& access) const {
   }
 }
 
-// Whether it has brought something from others.
+// True if it has brought something from others.
 bool DebugChecks::close(AccessLog::Token token) {
   bool fetched = false;
   for (const OpenAccess& access : accesses_.close(token)) {

@@ -15,7 +15,7 @@ namespace stripline::rma {
 
 class Exclusion {
  public:
-  /// Of the thread that joins. `fail` ends the job with this message.
+  /// On the thread that joins. `fail` ends the job with this message.
   Exclusion(bool serialized, std::function<void(const char* why)> fail)
       : serialized_(serialized), fail_(std::move(fail)), joined_(this_thread()) {
     choose();
@@ -54,7 +54,7 @@ class Exclusion {
     Exclusion* held_;
   };
 
-  /// Whether this thread may do without a Guard: what it does makes no progress, and the program
+  /// True if this thread may do without a Guard: what it does makes no progress, and the program
   /// has one thread.
   bool is_free_here() const { return free_for_ == this_thread(); }
 

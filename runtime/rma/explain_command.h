@@ -12,9 +12,9 @@
 
 namespace stripline::detail {
 
-/// Of a loop over data that a path leads to, of a nest, of a stage that leaves what it computes
-/// over a path, and of a transfer of many regions, of one shape (`strided`) or a list. Empty
-/// without a model in a file; those about a path also where the model has no path at all.
+/// The command for a loop over data that a path leads to, a nest, a stage that leaves what it
+/// computes over a path, or a transfer of many regions, of one shape (`strided`) or a list.
+/// Empty without a model in a file; those about a path also where the model has no path at all.
 std::string explain_command(const ContextState& state, const plan::StripRequest& request,
                             model::Path path);
 std::string explain_command(const ContextState& state, const plan::NestRequest& request);

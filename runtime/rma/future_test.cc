@@ -47,7 +47,7 @@ TEST_P(Futures, ElementsComeAsValues) {
     }
     for (size_t i = 64; i-- > 0;) EXPECT_EQ(all[i].wait(), uint64_t{100} * next + i);
     EXPECT_TRUE(all[5].is_ready());
-    // Of what is dropped the memory stays until it is there.
+    // The memory of what is dropped stays until it is there.
     for (std::ptrdiff_t i = 0; i < 64; ++i) {
       (void)rget_async(context, context.on_rank(*array, next) + i);
     }
@@ -250,7 +250,7 @@ TEST_P(Futures, ExceptionsGoOnToWhoWaits) {
     EXPECT_THROW(after.wait(), std::runtime_error);
     EXPECT_THROW((void)failing.wait(), std::runtime_error);
     EXPECT_EQ(ran, 0);
-    // Of what was ready, too.
+    // What was ready hands them on, too.
     const auto at_once = make_ready(3).then([](int) { throw std::runtime_error("three"); });
     EXPECT_THROW(at_once.wait(), std::runtime_error);
     context.barrier();

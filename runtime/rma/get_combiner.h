@@ -35,7 +35,7 @@ class GetCombiner {
   GetCombiner(vis::Transfers& transfers, fabric::Fabric& fabric, fabric::Rank ranks)
       : transfers_(transfers), fabric_(fabric), peers_(ranks) {}
 
-  /// Whether a get of `bytes` from another rank out of reach is to be held; one that is not travels
+  /// True if a get of `bytes` from another rank out of reach is to be held; one that is not travels
   /// alone, and is counted here. Of gets of more than kMaxGetBytes and of none nobody asks.
   bool takes(fabric::Rank target) {
     Peer& peer = peers_[target];

@@ -152,7 +152,7 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
       // At worst, messages that were sent for their age are half empty.
       EXPECT_LT(combiner.statistics().messages - messages, kPuts / 20);
       const uint64_t sent = traveled() - bytes_before;
-      // Of puts in a row only the data travel; the peer's answers and barriers come on top.
+      // Only the data of puts in a row travel; the peer's answers and barriers come on top.
       if (step == 1) {
         EXPECT_LT(sent, bytes * 3 / 4);
       }

@@ -9,7 +9,8 @@
 namespace stripline {
 namespace {
 
-// Of operations inside of a lock: its caller is mostly a std::lock_guard, whose place says nothing.
+// The place of operations inside of a lock: its caller is mostly a std::lock_guard, whose place
+// says nothing.
 constexpr CallSite kNoPlace{};
 
 }  // namespace

@@ -49,8 +49,8 @@ TEST_P(LockTest, OneRankAtATime) {
   }
 }
 
-// Who comes while the lock is held gets it in that order: it is virtual time that makes the order
-// of arrival known.
+// Ranks that come while the lock is held get it in that order: it is virtual time that makes the
+// order of arrival known.
 TEST_P(LockTest, RanksGetItInTheOrderInWhichTheyCome) {
   if (GetParam().clock != "virtual") GTEST_SKIP() << "the order of arrival is not known";
   constexpr rank_t kRanks = 5;

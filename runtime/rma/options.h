@@ -7,7 +7,7 @@
 
 namespace stripline::rma {
 
-/// Whether Options::trace is one of its words. Errors: invalid_argument.
+/// Checks whether Options::trace is one of its words. Errors: invalid_argument.
 Status check_trace(std::string_view trace);
 
 /// Says on standard error which variables begin with STRIPLINE_ and mean nothing, mostly by a

@@ -1,4 +1,4 @@
-// Whether a rank that did without a progress thread so far shall have one
+// Tells whether a rank that did without a progress thread so far shall have one
 // (STRIPLINE_PROGRESS=tuned).
 #pragma once
 

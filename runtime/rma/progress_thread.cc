@@ -107,7 +107,7 @@ void ProgressThread::run() {
   }
 }
 
-// Whether the thread may wait for something to arrive.
+// True if the thread may wait for something to arrive.
 bool ProgressThread::serve(bool woken) {
   const char* const operation = state_.operation.name();
   state_.operation = "serving peers while the program computes";
@@ -122,7 +122,7 @@ bool ProgressThread::serve(bool woken) {
   return armed;
 }
 
-// Whether something arrived.
+// True if something arrived.
 bool ProgressThread::sleep(double seconds, bool for_arrivals) const {
   std::array<pollfd, 2> descriptors = {
       {{stop_.get(), POLLIN, 0}, {watch_.descriptor, POLLIN, 0}}};  // of -1 nothing is expected

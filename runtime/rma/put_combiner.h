@@ -62,7 +62,7 @@ class PutCombiner {
   PutCombiner(am::ActiveMessages& messages, fabric::Fabric& fabric, vis::LandingZone& landing,
               std::span<std::byte> segment, Rank ranks, fabric::FailureHandler fail);
 
-  /// Whether puts may tell their target that they have landed. The same on every rank; while
+  /// Says whether puts may tell their target that they have landed. The same on every rank; while
   /// nothing is held.
   void use_notified_puts(bool use);
 
@@ -73,7 +73,7 @@ class PutCombiner {
   /// What start() was told.
   const Rule& rule() const { return rule_; }
 
-  /// Whether a put of this size is combined.
+  /// True if a put of this size is combined.
   bool takes(size_t bytes) const { return bytes <= max_put_bytes_; }
 
   /// Copies a put that takes(bytes); `target` is another rank, the range lies within its segment.
@@ -110,7 +110,7 @@ class PutCombiner {
   /// Messages to `target` whose puts are not known to be visible yet.
   uint32_t unanswered(Rank target) const { return peers_[target].unanswered; }
 
-  /// Whether the network has let go of all buffers, which may be later than that their puts are
+  /// True if the network has let go of all buffers, which may be later than that their puts are
   /// visible.
   bool has_sent() {
     collect_sent();
@@ -140,7 +140,7 @@ class PutCombiner {
     double opened_s = 0;
     Buffer* newer = nullptr;  // in the list of open ones, by age; or the next free or sending one
     Buffer* older = nullptr;
-    // Of large ones, while they are sent.
+    // Bytes of large ones, while they are sent.
     uint64_t landing_bytes = 0;
     fabric::Counter sent;
   };
@@ -170,7 +170,7 @@ class PutCombiner {
     std::memcpy(buffer.memory + buffer.entry, &word, kWordBytes);
   }
 
-  // Of puts in one slot of the landing zone.
+  // Bytes for puts in one slot of the landing zone.
   size_t landing_room() const {
     return landing_.slot_bytes() - std::min(landing_.slot_bytes(), kWordBytes);
   }

@@ -20,7 +20,7 @@ class RpcCalls {
  public:
   explicit RpcCalls(detail::ContextState& state) : state_(state) {}
 
-  /// Of the Context that runs what arrives. Before any rank can send.
+  /// Names the Context that runs what arrives. Before any rank can send.
   void serve(Context& context);
 
   void send(rank_t target, const detail::RpcEntry& entry, std::span<const std::byte> arguments,

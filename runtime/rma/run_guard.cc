@@ -80,7 +80,7 @@ void RunGuard::pause() {
   pause_ *= 2;
 }
 
-// And the next one begins with this call.
+// The next one begins with this call.
 void RunGuard::end_iteration() {
   const bool whole = calls_ == anchor_.calls;
   calls_ = 0;

@@ -1,7 +1,7 @@
-// Whether all that the model decides together keeps what it promises, by the time of the program's
-// iterations. The guards of loops and nests (optimizer/plan/guard.h) each judge the time of their
-// own site, which is not all: a loop that is quicker on one rank may make the iteration longer on
-// all of them, and the time of a strided call ends somewhere behind it.
+// Tells whether all that the model decides together keeps what it promises, by the time of the
+// program's iterations. The guards of loops and nests (optimizer/plan/guard.h) each judge the time
+// of their own site, which is not all: a loop that is quicker on one rank may make the iteration
+// longer on all of them, and the time of a strided call ends somewhere behind it.
 //
 // Sites that plan by the model report their executions, and are told how to carry them out. What
 // they repeat (call_rhythm.h) is the program's iteration. Three iterations are a turn; in most
@@ -92,14 +92,14 @@ class RunGuard {
   }
   /// Sites are carried out within themselves: what looks like an iteration may be a part of one.
   void leave_to_sites() { several_ = true; }
-  /// Whether it is the iteration that shows what the tuned way of `site` is worth, because nothing
+  /// True if it is the iteration that shows what the tuned way of `site` is worth, because nothing
   /// else in it differs. The site's own time is not all of it: where ranks share a network
   /// interface, one of them may be quicker the simple way while the others wait for it.
   bool judges(uint64_t site) const {
     return in_phase_ && !several_ && (site_ == 0 || site_ == site);
   }
 
-  /// Of all iterations that were compared.
+  /// The savings of all iterations that were compared.
   detail::Savings savings() const;
 
  private:
@@ -152,7 +152,7 @@ class RunGuard {
   uint64_t most_calls_ = 0;
   uint32_t times_ = 0;  // that the anchor was made in this iteration
 
-  // Of the turn.
+  // Iterations of the turn.
   uint32_t iterations_ = 0;
   bool timed_ = false;
   double begun_s_ = 0;

@@ -161,7 +161,7 @@ TEST(RunGuard, JudgesWhatIsAlone) {
   program.run("b", 200, 0.5, 1);
   EXPECT_TRUE(judges(program, 'b'));
   EXPECT_FALSE(judges(program, 'a'));
-  // Nor where somebody says that the iterations that are seen are parts of others.
+  // Neither are they where somebody says that the iterations that are seen are parts of others.
   program.guard().leave_to_sites();
   EXPECT_FALSE(judges(program, 'b'));
   // Others may be carried out, if they do so alike.

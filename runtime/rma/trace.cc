@@ -38,7 +38,7 @@ std::string saved_text(const Savings& savings) {
   const double error = std::sqrt(savings.squared_error) / savings.baseline_s;
   const std::string checks = ", by " + format("%.0f", savings.checks) +
                              (savings.checks == 1 ? " check" : " checks") + " of both ways";
-  // Of a loss, a percentage has no end.
+  // A loss in percent has no end.
   if (saved < 0) {
     return "tuned took " + format("%.2f", 1 - saved) + " +- " + format("%.2f", error) +
            " times as long as the simple way" + checks;

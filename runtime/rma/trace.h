@@ -35,17 +35,17 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-/// Of loops and nests, each by its own guard: "tuned saved 11.2 % +- 1.4 against the simple way, by
-/// 24 checks of both ways, at 12 sites ..."; where it lost, how many times as long it took. All
-/// executions count, as long as those of their way that were timed in checks.
+/// What loops and nests have gained, each by its own guard: "tuned saved 11.2 % +- 1.4 against the
+/// simple way, by 24 checks of both ways, at 12 sites ..."; where it lost, how many times as long
+/// it took. All executions count, as long as those of their way that were timed in checks.
 std::string savings_text(const Savings& savings);
 
-/// Of iterations of the program, with all loops, nests and strided calls in them
+/// What iterations of the program have gained, with all loops, nests and strided calls in them
 /// (runtime/rma/run_guard.h): "iterations of the program: tuned saved 4.1 % +- 0.3 ..."; empty if
 /// none was compared.
 std::string iterations_text(const Savings& savings);
 
-/// Whether the one says that tuned plans saved time, and the other that they lost it.
+/// True if the one says that tuned plans saved time, and the other that they lost it.
 bool contradict(const Savings& one, const Savings& other);
 
 /// Executions by place and shape.
@@ -58,7 +58,7 @@ class Trace {
     uint64_t measured = 0;  ///< executions of which the time is known
     double measured_s = 0;
     void add(double predicted, std::optional<double> seconds);
-    /// Of all executions: as long as those of which it is known, or else as predicted.
+    /// Time of all executions: as long as those of which it is known, or else as predicted.
     double took_s() const {
       return measured == 0
                  ? predicted_s

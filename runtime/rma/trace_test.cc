@@ -94,7 +94,7 @@ TEST(Trace, StagesSayWhyAndLeaveOutTheFirstRounds) {
       << text;
 }
 
-// Of transfers, whose end only those see who wait for them.
+// Only those who wait for a transfer see its end.
 TEST(Trace, TimesThatAreNotKnownAreLeftOut) {
   Trace trace;
   Choice packed{.reason = plan::Reason::tuned, .window = 4, .predicted_s = 50e-6};

@@ -15,8 +15,8 @@
 namespace stripline::rma {
 
 struct Tuning {
-  /// Of domains that name none, where the provider has all their operations and no rank maps
-  /// another one's memory (<stripline/atomic.h>): provider or message.
+  /// The way of domains that name none, where the provider has all their operations and no rank
+  /// maps another one's memory (<stripline/atomic.h>): provider or message.
   AtomicPath atomic_way = AtomicPath::provider;
   PutCombiner::Rule combining;  ///< of small puts without handles
   /// Larger buffered puts are waited for; at most the next. The default suits networks whose

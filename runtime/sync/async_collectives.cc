@@ -6,7 +6,7 @@
 
 namespace stripline::sync {
 
-/// Of a request (no data follow), or of a piece of data.
+/// The header of a request (no data follow), or of a piece of data.
 struct AsyncCollectives::Header {
   uint64_t sequence;
   uint64_t bytes;  // of the call

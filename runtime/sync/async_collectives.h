@@ -48,7 +48,7 @@ class AsyncCollectives final : public am::Background {
   void allreduce(Group& group, ConstBytes in, Bytes out, const Reduction& op,
                  std::shared_ptr<const void> function, fabric::Counter& counter);
 
-  /// Whether operations are under way: of one team, or of all.
+  /// True if operations are under way: of one team, or of all.
   bool active(uint32_t team) const;
   bool active() const { return !operations_.empty(); }
 

@@ -31,7 +31,7 @@ class Barrier {
     Collective kind;
   };
 
-  /// Of this group, which holds it.
+  /// The barrier of this group, which holds it.
   Barrier(am::ActiveMessages& messages, Group& group) : messages_(messages), group_(group) {}
 
   /// From the next barrier on; at first it is dissemination, and always so for more than kFew

@@ -13,7 +13,7 @@
 namespace stripline::sync {
 namespace {
 
-// Of a name, a detail, or the end of a path.
+// Bytes of a name, a detail, or the end of a path.
 constexpr size_t kLongestText = 200;
 
 std::string_view head_of(std::string_view text) { return text.substr(0, kLongestText); }

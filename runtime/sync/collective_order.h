@@ -57,7 +57,7 @@ struct Call {
 
 class CollectiveOrder {
  public:
-  /// Of the team with this id, 0 for all ranks. `me` is the rank in the job, as all ranks here.
+  /// For the team with this id, 0 for all ranks. `me` is the rank in the job, as all ranks here.
   /// `fail` ends the job.
   CollectiveOrder(Rank me, uint32_t team, fabric::FailureHandler fail);
 

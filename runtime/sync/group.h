@@ -45,7 +45,7 @@ class Groups {
   /// Null: this rank is in no such team.
   Group* find(uint32_t id);
 
-  /// Of all teams, those to come too. As Barrier::use().
+  /// For all teams, those to come too. As Barrier::use().
   void use(BarrierPattern pattern);
 
   /// The lowest id that this rank has not seen yet.

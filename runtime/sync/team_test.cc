@@ -205,7 +205,7 @@ class Check {
              [&](size_t i) { return value(rank, team_.rank_me() * count_ + i); });
     }
   }
-  // Of the blocks of all_to_all, rank s sends rank r only the first length(s, r), from the end of
+  // From the blocks of all_to_all, rank s sends rank r only the first length(s, r), from the end of
   // the input backwards.
   void all_to_all_v(collective_algorithm algorithm) {
     fill();

@@ -14,8 +14,7 @@
 // * Ranks of one node that read each other's memory say where a large message lies, and the
 //   receiver copies it, once.
 //
-// Whether a pair of ranks uses the last two follows from what all ranks have found out together
-// (use()).
+// What all ranks have found out together (use()) decides whether a pair of ranks uses the last two.
 //
 // It cannot deadlock if each rank receives from each peer in the order in which the peer sends, and
 // the operation would end if every send waited for its receive: credits come back whenever a
@@ -43,9 +42,9 @@ struct TransferConfig {
   size_t window_bytes = size_t{64} << 10;
   /// Smallest message that is put rather than sent where both are possible.
   size_t put_bytes = size_t{16} << 10;
-  /// Of one slot.
+  /// Bytes of one slot.
   size_t slot_bytes = size_t{128} << 10;
-  /// Of the largest place for what peers put without asking; smaller if there are many ranks.
+  /// Bytes of the largest place for what peers put without asking; smaller if there are many ranks.
   size_t place_bytes = size_t{128} << 10;
   /// What a receiver copies at once from the memory of a rank of its node, so that it serves others
   /// between.

@@ -36,7 +36,7 @@ struct Pieces {
       total = offsets[rank] + counts[rank];
     }
   }
-  // Whether element i belongs to no block.
+  // True if element i belongs to no block.
   bool is_gap(size_t i) const {
     for (size_t rank = 0; rank < counts.size(); ++rank) {
       if (i >= offsets[rank] && i < offsets[rank] + counts[rank]) return false;

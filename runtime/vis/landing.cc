@@ -78,7 +78,7 @@ Transfers::Box Transfers::take_scratch() {
   return box;
 }
 
-// Of what lies in a slot before the data.
+// Bytes of what lies in a slot before the data.
 size_t Transfers::lead_bytes(const Transfer& transfer) const {
   if (transfer.one_place || !notifies(transfer.target)) return 0;
   if (transfer.direction == Direction::get) return sizeof(wire::Data);

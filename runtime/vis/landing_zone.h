@@ -1,9 +1,9 @@
 // Memory of each rank in which others leave, or find, packed data that are larger than an active
 // message: it lies behind the shared segment, and each pair of ranks has slots of its own in it.
 //
-// Who moves the data owns the slots: rank r hands out its slots at rank t, for puts to t and gets
-// from t alike, so that nobody has to ask for one. To each belongs one at r itself, where t may put
-// what r gets.
+// The rank that moves the data owns the slots: rank r hands out its slots at rank t, for puts to t
+// and gets from t alike, so that nobody has to ask for one. To each belongs one at r itself, where
+// t may put what r gets.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using fabric::Rank;
 
 class LandingZone {
  public:
-  /// Of each rank, however many there are: the slots become fewer, and then smaller.
+  /// Bytes of each rank, however many there are: the slots become fewer, and then smaller.
   static constexpr size_t kBytes = size_t{2} << 20;
   static constexpr uint32_t kSlotsPerPeer = plan::kLandingSlots;
   /// From about so much on, operations run at the bandwidth of networks in use.

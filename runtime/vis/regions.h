@@ -31,7 +31,7 @@ uint64_t total_bytes(std::span<const RemotePiece> pieces);
 void match(std::span<const RemotePiece> remote, std::span<const LocalPiece> local,
            std::vector<Region>& regions);
 
-/// Whether the remote bytes, in order, have no gaps. Not of no regions.
+/// True if the remote bytes, in order, have no gaps. Not of no regions.
 bool in_one_place(std::span<const Region> regions);
 
 /// Position in the stream that the regions' bytes form.

@@ -42,7 +42,7 @@ class Put {
     backwards_ = random() % 2 == 0;
   }
 
-  /// Of this rank to a lane.
+  /// Starts a put of this rank to a lane.
   future start(Context& context, global_ptr<std::byte> there, global_ptr<uint64_t> flag,
                uint64_t value) {
     source_.assign(rows_ * (row_bytes_ + here_gap_), std::byte{0});

@@ -101,7 +101,7 @@ TEST_P(SourceCompletion, WhatIsPackedWaitsForNobody) {
   });
 }
 
-// Of operations whose memory stays in use, and of none.
+// Operations whose memory stays in use, and no operation.
 TEST_P(SourceCompletion, OtherOperationsAreComplete) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(5);

@@ -18,7 +18,7 @@ bool advance(int64_t& base, int64_t stride, uint64_t steps) {
          !__builtin_add_overflow(base, distance, &base) && base > -kLimit && base < kLimit;
 }
 
-// Whether everything from the start on can be addressed.
+// True if everything from the start on can be addressed.
 bool within_limits(const Strided& shape) {
   uint64_t total = shape.bytes;
   int64_t remote = 0;

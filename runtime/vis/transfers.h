@@ -116,15 +116,15 @@ class Transfers final : public am::Background {
   void put_signalled_chunk(Rank target, const Region& region, const fabric::Signal& signal,
                            fabric::Counter& done, bool& source_free);
 
-  /// Whether puts may tell their target that they have landed. The same on every rank, between the
-  /// same transfers.
+  /// Says whether puts may tell their target that they have landed. The same on every rank, between
+  /// the same transfers.
   void use_notified_puts(bool use) { notifies_ = use && shortcuts_ != nullptr; }
   bool notifies() const { return notifies_; }
 
   /// For others who put there; slots are handed out and taken back between its own uses of them.
   LandingZone& landing_zone() { return landing_; }
 
-  /// Whether nothing of this rank is under way on behalf of others.
+  /// True if nothing of this rank is under way on behalf of others.
   bool has_answered() const { return answers_.empty(); }
 
   bool ready() const override;

@@ -42,7 +42,7 @@ enum TriadIndex : size_t {
 
 /// Fills b and c, and clears a.
 void prepare(const TriadArrays& arrays);
-/// Whether this rank's part of a is exactly right.
+/// True if this rank's part of a is exactly right.
 bool verify(const TriadArrays& arrays, double alpha);
 
 }  // namespace stripline::suites::arrays

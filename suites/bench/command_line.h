@@ -12,7 +12,8 @@ namespace stripline::suites::bench {
 /// (optimizer/experiment/json.h), four months.
 inline constexpr TimeRange kMeasuringTimes{.least_s = 1e-3, .most_s = 1e7};
 
-/// Whether a file can be written there, asked before hours of measuring. Errors: unavailable.
+/// Checks whether a file can be written there, asked before hours of measuring. Errors:
+/// unavailable.
 Status check_writable(const std::string& file);
 
 }  // namespace stripline::suites::bench

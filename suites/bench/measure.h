@@ -33,7 +33,7 @@ struct Target {
   }
 };
 
-/// Whether times there are those of this host: false on the virtual clock where computation is
+/// True if times there are those of this host: false on the virtual clock where computation is
 /// declared or takes none.
 bool depends_on_host(const Target& target);
 

@@ -91,7 +91,7 @@ std::string decides(std::string_view section) {
   return "";
 }
 
-// Of the feeds, one section, as the first dots divide them: "`network`: L, segments". Which
+// One section of the feeds, as the first dots divide them: "`network`: L, segments". Which
 // operation of a network is in the experiment's variants.
 std::string feeds_of(const Experiment& e, const std::string& section) {
   std::vector<std::string> parameters;

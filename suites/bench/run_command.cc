@@ -137,7 +137,7 @@ std::optional<Failure> measure(const RunOptions& options, Samples& samples) {
     const auto series = measure_run(options.common.target, run, rule, points);
     if (!series.ok()) return failure_of(series.error());
     samples.add(*series);
-    // Who asks for all variants means those that there are here.
+    // All variants are those that there are here.
     if (run == 1 && options.variants.empty()) {
       const std::vector<std::string> reasons = samples.drop_unmeasurable();
       if (samples.points().empty()) return Failure{kExitUsage, reasons.front()};

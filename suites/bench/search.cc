@@ -17,7 +17,7 @@ constexpr uint32_t kMostReps = 10;
 constexpr uint32_t kMostRepsWithoutHost = 2;  // where they differ by the profile's jitter only
 constexpr double kLongestPointS = 0.05;
 constexpr double kShortestPointS = 0.004;
-// Of the race's time, the share that its first round may take, when all candidates are in it.
+// The share of the race's time that its first round may take, when all candidates are in it.
 constexpr double kFirstRoundShare = 0.15;
 // Runs of the race are numbered apart from those that confirm.
 constexpr uint32_t kFirstRun = 1000;

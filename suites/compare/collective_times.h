@@ -27,7 +27,7 @@ enum class TimedCollective {
 };
 inline constexpr std::array<const char*, 8> kTimedCollectives = {
     "barrier", "broadcast", "reduce", "allreduce", "gather", "allgather", "all_to_all", "scan"};
-/// Of a rank's vector, or of its block for one other rank.
+/// Sizes of a rank's vector, or of its block for one other rank.
 inline constexpr std::array<size_t, 3> kTimedBytes = {8, 1024, 65536};
 
 /// `system` has rank(), ranks(), now_s(), barrier(), input() and output(), memory of

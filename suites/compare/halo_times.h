@@ -90,7 +90,7 @@ inline void fill_halo(std::span<double> cube, size_t n, size_t rank, size_t salt
   }
 }
 
-/// Whether the layer holds what the neighbours' cells do.
+/// True if the layer holds what the neighbours' cells do.
 inline bool halo_is_right(std::span<const double> cube, size_t n, std::span<const HaloFace> faces,
                           size_t salt) {
   for (const HaloFace& face : faces) {

@@ -21,7 +21,7 @@ struct RowTimes {
   std::vector<double> first_s;  ///< seconds per operation, by round
   std::vector<double> second_s;
   bool verified = true;
-  /// Of merged ones: the ratio of times of each launch.
+  /// For merged ones: the ratio of times of each launch.
   std::vector<double> launch_ratios;
 };
 

@@ -81,7 +81,7 @@ class AdiTransfers {
 
   void raise(rank_t peer, size_t flag);
   void await(size_t flag);
-  // Of a sweep, the boundary of two slices.
+  // The boundary of two slices of a sweep.
   size_t crossing(const nas::AdiSweepStep& step, int boundary) const;
   static size_t crossing_flag(size_t crossing) { return kSides + crossing; }
 

@@ -28,7 +28,7 @@ Variant variant_of(const experiment::Point& point);
 /// strip_bytes (0: one piece), schedule (A, B or V) and window (operations ahead under B).
 std::vector<experiment::Factor> decomposition_factors();
 
-/// Whether a factor is one of these: everything else is the problem.
+/// True if a factor is one of these: everything else is the problem.
 bool is_decomposition_factor(std::string_view name);
 
 /// What the point asks of variant forced. strip_bytes is 0 for one piece per block. Errors:

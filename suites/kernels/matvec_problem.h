@@ -63,7 +63,7 @@ class MatvecProblem : public CountedWork {
     did(end - begin, 2 * static_cast<double>(passes_), 8);
   }
 
-  /// Whether every element of the result is right after the body has run over elements
+  /// True if every element of the result is right after the body has run over elements
   /// [0, elements) of the matrix that was filled with `salt`.
   bool verify(uint64_t salt, size_t elements) const {
     for (size_t p = 0; p < passes_; ++p) {

@@ -16,7 +16,7 @@ struct KernelParts {
   std::function<void(uint64_t salt)> prepare;
   /// Fetches and computes: what is timed. Ranks that only serve have none.
   std::function<void()> run;
-  /// Whether this rank's whole result is right; not timed.
+  /// True if this rank's whole result is right; not timed.
   std::function<bool(uint64_t salt)> verify;
   /// What the time is multiplied with (variant fine, when it runs a part of the loop).
   double scale = 1;

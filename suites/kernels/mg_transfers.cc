@@ -136,7 +136,7 @@ size_t MgTransfers::buffer_place(size_t index) const {
 void MgTransfers::ghosts(nas::MgShare& share, nas::MgStep step) {
   ++step_;
   if (!packs() && !has_leave_) {
-    // Who fills the ghosts on a side may do so from now on.
+    // The rank that fills the ghosts on a side may do so from now on.
     for (size_t axis = 0; axis < 3; ++axis) {
       if (partition_.grid()[axis] == 1) continue;
       for (const bool up : {false, true}) {

@@ -11,7 +11,7 @@ namespace stripline::suites {
 
 /// Problem classes of the NAS Parallel Benchmarks, from the smallest to the largest.
 experiment::Factor nas_class_factor();
-/// Of a completed point.
+/// The class of a completed point.
 nas::NasClass nas_class_of(const experiment::Point& point);
 
 /// Variant fine moves a whole solution by single elements, each waited for, and takes class S only:
@@ -19,7 +19,7 @@ nas::NasClass nas_class_of(const experiment::Point& point);
 /// that.
 Status check_fine_class(const experiment::Point& point);
 
-/// Whether a variant is left out unless it is named, because it takes minutes over a real network:
+/// True if a variant is left out unless it is named, because it takes minutes over a real network:
 /// fine of these kernels.
 bool only_by_name(const experiment::Experiment& experiment, std::string_view variant);
 

@@ -32,12 +32,12 @@ enum class NasVariant {
   forced     ///< the calls of untuned, carried out by the method that a factor names
 };
 
-/// Whether each transfer is waited for before the next one.
+/// True if each transfer is waited for before the next one.
 constexpr bool waits(NasVariant variant) {
   return variant == NasVariant::blocking || variant == NasVariant::fine;
 }
 
-/// Whether faces are put by strided calls that take a flag along.
+/// True if faces are put by strided calls that take a flag along.
 constexpr bool signals(NasVariant variant) {
   return variant == NasVariant::untuned || variant == NasVariant::tuned ||
          variant == NasVariant::guarded || variant == NasVariant::forced;
@@ -53,9 +53,9 @@ struct NasManner {
   size_t pieces = 1;     ///< in which what a sweep hands on leaves a cell (SP, BT)
 };
 
-/// Of a completed point. Errors: failed_precondition for tuned and guarded when no model is loaded;
-/// invalid_argument for a method or pieces that the variant does not take, or a method that the
-/// network does not have.
+/// The variant of a completed point. Errors: failed_precondition for tuned and guarded when no
+/// model is loaded; invalid_argument for a method or pieces that the variant does not take, or a
+/// method that the network does not have.
 Result<NasManner> nas_manner(Context& context, const experiment::Point& point);
 
 /// method, for all of these kernels.

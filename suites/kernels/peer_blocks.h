@@ -35,9 +35,9 @@ class PeerBlocks {
   std::span<const LoopBlock<const T>> blocks() const { return blocks_; }
   /// Which rank's a block is.
   rank_t owner_of(size_t block) const { return static_cast<rank_t>((me_ + 1 + block) % ranks_); }
-  /// Of all blocks.
+  /// Elements of all blocks.
   size_t elements() const { return block_elements_ * blocks_.size(); }
-  /// Of a block's elements, those among the first `elements` of all blocks.
+  /// How many of a block's elements are among the first `elements` of all blocks.
   size_t covered(size_t block, size_t elements) const {
     const size_t before = block * block_elements_;
     return elements <= before ? 0 : std::min(elements - before, block_elements_);

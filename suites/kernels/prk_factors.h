@@ -10,12 +10,12 @@ namespace stripline::suites {
 
 /// How often a repetition goes through the kernel; samples are times of one iteration.
 experiment::Factor prk_iterations_factor();
-/// Of a completed point.
+/// What a completed point asks for.
 size_t prk_iterations_of(const experiment::Point& point);
 
 /// lsize and radius, of PRK sparse.
 std::vector<experiment::Factor> sparse_size_factors();
-/// Of a completed point.
+/// What a completed point asks for.
 prk::SparseSize sparse_size_of(const experiment::Point& point);
 
 }  // namespace stripline::suites

@@ -9,7 +9,7 @@ namespace {
 // Parts of the interior between which transfers are looked after.
 constexpr size_t kInteriorParts = 8;
 
-// Whether ghosts come into buffers, of which there are two for each face, and are copied from
+// True if ghosts come into buffers, of which there are two for each face, and are copied from
 // there. Who puts them to where they belong must know that those of the step before have been used.
 bool lands(NasVariant variant) { return variant == NasVariant::packed || signals(variant); }
 

@@ -64,7 +64,7 @@ class TransposeProblem : public CountedWork {
     did(end - begin, 4 * static_cast<double>(passes_ - 1), 32);
   }
 
-  /// Whether the part of the destination that came from `owner` is right after the body has run
+  /// True if the part of the destination that came from `owner` is right after the body has run
   /// over elements [0, elements) of its block, filled with `salt`.
   bool verify(uint32_t owner, uint64_t salt, size_t elements) const {
     const size_t weights = passes_ * (passes_ + 1) / 2;

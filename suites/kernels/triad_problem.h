@@ -48,7 +48,7 @@ class TriadProblem : public CountedWork {
     did(end - begin, 2, 24);
   }
 
-  /// Whether a is right after the body has run over elements [0, covered) of what `owner` filled
+  /// True if a is right after the body has run over elements [0, covered) of what `owner` filled
   /// with `salt`.
   bool verify(uint32_t owner, uint64_t salt, size_t covered) const {
     for (size_t i = 0; i < elements_; ++i) {

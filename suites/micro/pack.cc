@@ -60,7 +60,7 @@ class Regions {
     }
   }
 
-  // Whether regions and message agree, and what lies between the regions is untouched.
+  // True if regions and message agree, and what lies between the regions is untouched.
   bool agree(size_t first, size_t regions) const {
     for (size_t i = 0; i < regions; ++i) {
       if (std::memcmp(memory_.data() + (first + i) * distance_, message_.data() + i * bytes_,

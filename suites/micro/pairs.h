@@ -1,4 +1,5 @@
-// Who communicates with whom when all nodes do, each with one other at the same distance. Pure.
+// Which nodes communicate with each other when all nodes do, each with one other at the same
+// distance. Pure.
 #pragma once
 
 #include <cstddef>

@@ -118,7 +118,7 @@ class Measurement {
   Measurement(const Order& order, Systems& systems, Turns& turns)
       : order_(order), systems_(systems), turns_(turns) {}
 
-  /// Whether all data were right.
+  /// True if all data were right.
   bool measure(const std::vector<Row>& rows) {
     bool all_right = true;
     for (size_t row = 0; row < rows.size(); ++row) {
@@ -141,7 +141,7 @@ class Measurement {
     std::vector<std::vector<double>> seconds(systems_.size());
     std::vector<bool> right(systems_.size(), true);
     for (int round = -kWarmUpRounds; round < order_.rounds; ++round) {
-      // Who follows whom changes as well as who is first.
+      // The order changes as well as which is first.
       std::rotate(taking.begin(), taking.begin() + 1, taking.end());
       if (round % 2 != 0) std::reverse(taking.begin(), taking.end());
       for (const size_t i : taking) {

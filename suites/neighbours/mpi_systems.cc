@@ -58,7 +58,7 @@ class Requests {
 MPI_Datatype words() { return MPI_UINT64_T; }
 int words_in(size_t bytes) { return static_cast<int>(bytes / sizeof(uint64_t)); }
 
-// Of the attending rank.
+// What the attending rank does.
 void make_progress_until_over(const Turns& turns) {
   while (!turns.is_over()) {
     int any = 0;

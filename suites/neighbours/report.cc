@@ -52,7 +52,7 @@ Result<Sample> sample_of(const Json& line) {
 
 using Samples = std::vector<const Sample*>;
 
-// Of times, by launch; null if they were not in the same launches twice.
+// The ratio of times, by launch; null if they were not in the same launches twice.
 std::optional<stats::Ratio> ratio_of(const Samples& candidate, const Samples& baseline) {
   std::vector<double> logarithms;
   for (const Sample* ours : candidate) {

@@ -22,7 +22,7 @@ class System {
   /// As reports name it: the library, and which of its ways.
   virtual const char* family() const = 0;
   virtual const char* way() const = 0;
-  /// Whether it has something that serves for a row.
+  /// True if it has something that serves for a row.
   virtual bool offers(const Row& row) const = 0;
   /// kAllBytes that the other rank reads and writes.
   virtual std::byte* memory() = 0;

@@ -36,7 +36,7 @@ bool needs_square(const std::string& kernel) {
   return kernel == "kernel.nas_bt" || kernel == "kernel.nas_sp";
 }
 
-// Whether a repetition takes some tens of milliseconds, rather than a few.
+// True if a repetition takes some tens of milliseconds, rather than a few.
 bool is_long(const std::string& kernel) {
   return needs_square(kernel) || kernel == "kernel.nas_cg" || kernel == "kernel.nas_ft";
 }

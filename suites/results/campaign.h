@@ -32,17 +32,17 @@ std::vector<experiment::Point> campaign_points(const Network& network, bool quic
 /// of the grid.
 std::vector<experiment::Point> held_out_points(bool quick);
 
-/// Of a campaign.
+/// Ranks of a campaign.
 inline constexpr uint32_t kCampaignRanks = 2;
 
 /// How often a point is repeated in a run.
 experiment::StopRule campaign_rule(const std::string& clock, bool quick);
 
-/// Whether no series holds a wrong result (one without values was merely not measurable). Errors:
-/// failed_precondition, with the point.
+/// Checks whether no series holds a wrong result (one without values was merely not measurable).
+/// Errors: failed_precondition, with the point.
 Status check_verified(const std::vector<experiment::SampleSeries>& series);
 
-/// Of campaign_points(), what decisions on transfers of many regions rest on: packing, such
+/// Those of campaign_points() that decisions on transfers of many regions rest on: packing, such
 /// transfers, and the operations of the network at every other size up to 1 MiB, in few bursts.
 std::vector<experiment::Point> vis_campaign_points(const Network& network, bool quick);
 

@@ -29,7 +29,7 @@ struct CellResult {
 };
 
 Json to_json(const CellResult& cell);
-/// Of a record that holds these rows, and perhaps others. Errors: data_loss.
+/// Reads a record that holds these rows, and perhaps others. Errors: data_loss.
 Result<CellResult> cell_result_from_json(const Json& json, std::span<const char* const> rows);
 
 using KeptCells = KeptRecords<CellResult, &CellResult::key>;

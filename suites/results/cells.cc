@@ -84,8 +84,8 @@ std::vector<Problem> emulated_problems() {
   return problems;
 }
 
-// Of two ranks as well: their times do not depend on the host, unlike those of emulated_problems()
-// with computation that is measured.
+// Problems of two ranks as well: their times do not depend on the host, unlike those of
+// emulated_problems() with computation that is measured.
 std::vector<Problem> problems_of_many() {
   std::vector<Problem> problems = emulated_problems();
   append(problems, matvec(4, {128}, {4}, "all"));

@@ -45,7 +45,7 @@ struct StripCells {
 /// As quality_cells(). Quick: two sizes, and no applications.
 Result<StripCells> strip_cells(const Options& options);
 
-/// Whether the cell is a loop over bulk transfers, which can be cut into strips, rather than
+/// True if the cell is a loop over bulk transfers, which can be cut into strips, rather than
 /// strided transfers.
 bool is_cut(const Cell& cell);
 

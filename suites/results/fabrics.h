@@ -35,8 +35,8 @@ std::string file_name(const std::string& fabric);
 Result<std::vector<Network>> networks(const Options& options, bool emulated_computes,
                                       const std::vector<std::string>& providers = {});
 
-/// Whether every model of options.models is for a network that decisions are judged on. Errors:
-/// invalid_argument, with their names.
+/// Checks whether every model of options.models is for a network that decisions are judged on.
+/// Errors: invalid_argument, with their names.
 Status check_models(const Options& options);
 
 }  // namespace stripline::suites::results

@@ -20,8 +20,8 @@ namespace stripline::suites::results {
 template <typename Record, auto kKey>
 class KeptRecords {
  public:
-  /// Of a file that need not exist; of records with the same key the last one counts. Errors: those
-  /// of read_json_lines() and of `parse`.
+  /// Reads a file that need not exist; of records with the same key the last one counts. Errors:
+  /// those of read_json_lines() and of `parse`.
   template <typename Parse>
   static Result<KeptRecords> open(std::filesystem::path file, const Parse& parse) {
     KeptRecords records(std::move(file));

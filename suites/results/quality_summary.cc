@@ -27,7 +27,7 @@ std::string bounded(const stats::GeometricMean& mean) {
   return number(mean.value) + " [" + number(mean.lower) + ", " + number(mean.upper) + "]";
 }
 
-// Of the row that `all` is a summary of; `name` is what readers know it by.
+// The criteria of the row that `all` is a summary of; `name` is what readers know it by.
 void add_criteria(MarkdownTable& table, const QualitySummary& all, const std::string& name) {
   table.add({name + " / best, geometric mean: upper bound (mean " +
                  number(all.tuned_over_best.value) + ")",

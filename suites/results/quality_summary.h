@@ -29,18 +29,18 @@ struct QualitySummary {
   stats::GeometricMean tuned_over_blocking;
   double worst_lower = 0;  ///< largest lower bound of a cell's tuned / best
   std::string worst_cell;
-  /// Of the tuned plan.
+  /// Verdicts on the tuned plan.
   Verdicts against_blocking;
   Verdicts against_hand_t;
 
-  /// Of the gain over HAND that the best plan has, the share that tuning gets: (HAND - tuned) /
+  /// The share of the best plan's gain over HAND that tuning gets: (HAND - tuned) /
   /// (HAND - best), of the geometric means with HAND as the unit. NaN where the best plan gains
   /// less than 1 %.
   double share_of_gain() const;
 };
 
-/// Of a row: "tuned", or kGuardedRow of cells that have it. Errors: those of optimizer/stats, such
-/// as a cell with one run.
+/// Summarizes a row: "tuned", or kGuardedRow of cells that have it. Errors: those of
+/// optimizer/stats, such as a cell with one run.
 Result<QualitySummary> summarize_cells(const std::vector<CellResult>& cells,
                                        const std::string& row = "tuned");
 

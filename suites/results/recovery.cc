@@ -119,7 +119,7 @@ Result<std::vector<Recovered>> recovered_from_json(const Json& record) {
   return found;
 }
 
-// Of several fits, counted together.
+// Counts of several fits together.
 struct Tally {
   size_t fits = 0;
   size_t parameters = 0;

@@ -24,7 +24,7 @@ struct Recovered {
   double high = 0;
 
   bool inside() const { return low <= truth && truth <= high; }
-  /// Of the interval, relative to the truth, which must not be zero.
+  /// Half the width of the interval, relative to the truth, which must not be zero.
   double half_width() const { return (high - low) / 2 / truth; }
 };
 

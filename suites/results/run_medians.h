@@ -13,7 +13,7 @@ namespace stripline::suites::results {
 /// [bytes][run]: the median of a run.
 using RunMedians = std::map<uint64_t, std::map<uint32_t, double>>;
 
-/// Of the verified series whose point, which has a factor `bytes`, is wanted. Pure.
+/// Medians of the verified series whose point, which has a factor `bytes`, is wanted. Pure.
 RunMedians run_medians(const std::vector<experiment::SampleSeries>& series,
                        const std::function<bool(const experiment::Point&)>& wanted);
 

@@ -48,8 +48,8 @@ Result<double> over_bulk(const CellResult& cell, const char* row) {
   return ratio.value;
 }
 
-// Of one cell; NaN unless the best plan surely gains 1 %, as shares of what jitter gains mean
-// nothing.
+// The share of one cell; NaN unless the best plan surely gains 1 %, as shares of what jitter gains
+// mean nothing.
 Result<double> share_of(const CellResult& cell) {
   STRIPLINE_ASSIGN_OR_RETURN(const double model, over_bulk(cell, "tuned"));
   STRIPLINE_ASSIGN_OR_RETURN(

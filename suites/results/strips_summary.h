@@ -26,7 +26,7 @@ struct StripSummary {
   double worst = 0;       ///< largest ratio of the model's plan to bulk
   std::string worst_cell;
 
-  /// Of the gain that the best plan has, the share that the model's has; NaN below 1 %.
+  /// The share of the best plan's gain that the model's has; NaN below 1 %.
   double share() const;
 };
 

@@ -33,7 +33,7 @@ const std::optional<model::VisDirection>& of(Direction direction, const model::V
   return direction == Direction::get ? tuned.get : tuned.put;
 }
 
-// Of one method, which was measured under one setting; null if it was not.
+// Runs of one method, which was measured under one setting; null if it was not.
 const fit::RunMedians* runs_of(const fit::VisTimes& times, VisMethod method) {
   const auto& settings = times.methods[static_cast<size_t>(method)];
   return settings.empty() ? nullptr : &settings.begin()->second;

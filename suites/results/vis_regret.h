@@ -46,12 +46,12 @@ struct CellRegret {
   double value = 0;
   double low = 0;  ///< the 95 % interval over runs
   double high = 0;
-  /// Whether the choice is known to lose: the interval lies above nothing.
+  /// True if the choice is known to lose: the interval lies above nothing.
   bool lost() const { return low > 0; }
 };
 
-/// Of a measured cell; nothing if the chosen method or two runs of it are missing. Times include
-/// the computation.
+/// The regret of a measured cell; nothing if the chosen method or two runs of it are missing. Times
+/// include the computation.
 std::optional<CellRegret> cell_regret(const VisCell& cell, const fit::VisTimes& times,
                                       plan::VisMethod chosen);
 

@@ -53,8 +53,8 @@ HostName name_of_host(Context& context) {
   return name;
 }
 
-// Of so many gets of a word, after a first one: a quarter took less. The shortest one differs more
-// from one measurement to the next where the network's own times vary; the mean, where others
+// From so many gets of a word, after a first one: a quarter took less. The shortest one differs
+// more from one measurement to the next where the network's own times vary; the mean, where others
 // disturb it.
 double latency_to(Context& context, global_ptr<uint64_t> there, size_t repetitions) {
   std::vector<double> seconds(repetitions);

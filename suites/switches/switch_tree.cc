@@ -17,7 +17,7 @@ namespace {
 // Steps of latencies are so many times what is chance.
 constexpr double kNoises = 2.5;
 
-// Of the pairs of a level, those that may have another latency.
+// The part of the pairs of a level that may have another latency.
 constexpr double kMostStrays = 0.05;
 
 // Two groups of nodes come together, whose mean latency is this; by a node of each.
@@ -92,7 +92,7 @@ Levels levels_of(const std::vector<Link>& links, double least_step) {
       rises.push_back({factor, std::sqrt(links[i].seconds * links[i - 1].seconds)});
     }
   }
-  // Of more distances than models have, the largest steps matter most.
+  // Where there are more distances than models have, the largest steps matter most.
   Levels levels;
   levels.all = rises.size() < model::kDistances;
   std::ranges::sort(rises, std::greater(), &Rise::factor);
@@ -172,7 +172,7 @@ Result<SwitchTree> switch_tree(const Latencies& latencies) {
   const double step = std::max(kLeastStep, kNoises * tree.noise);
   const Levels told = levels_of(links, step);
   const std::vector<double>& ends = told.ends;
-  // Of each level but the uppermost, which joins all, from below.
+  // The groups of each level but the uppermost, which joins all, from below.
   std::vector<std::vector<size_t>> group;
   for (const double end_s : ends) group.push_back(groups_within(links, end_s, nodes));
 
@@ -193,7 +193,7 @@ Result<SwitchTree> switch_tree(const Latencies& latencies) {
     }
     tree.levels.push_back({seconds.front(), seconds.back(), seconds.size()});
     const double median_s = seconds[seconds.size() / 2];
-    // Of more levels than there are, some are together.
+    // Where more levels are told than there are, some are together.
     const double width = told.all ? 1 + std::max(kLevelWidth, step) : kNoEnd;
     const double begin_s = distance > 0 ? ends[distance - 1] : 0;
     const double end_s = distance < ends.size() ? ends[distance] : kNoEnd;
@@ -239,7 +239,7 @@ size_t partner_in_round(size_t nodes, size_t round, size_t node) {
   if (circle == 0) return nodes;
   const size_t middle = circle;  // the last node, or nobody
   if (node == middle) {
-    // Who would be its own partner.
+    // The node that would be its own partner.
     for (size_t other = 0; other < circle; ++other) {
       if (2 * other % circle == round) return other;
     }

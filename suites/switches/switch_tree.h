@@ -17,7 +17,7 @@ class Latencies {
 
   size_t nodes() const { return nodes_; }
   double& operator()(size_t from, size_t to) { return seconds_[from * nodes_ + to]; }
-  /// Of both ways the faster one: what disturbs a measurement makes it longer.
+  /// The faster one of both ways: what disturbs a measurement makes it longer.
   double between(size_t a, size_t b) const;
   /// The median of the difference of two ways, as a part of the faster one: about as much is
   /// chance.
@@ -62,7 +62,7 @@ inline constexpr double kMostNoise = 0.04;
 /// The latencies of a level are so near their median.
 inline constexpr double kLevelWidth = 0.1;
 
-/// Who is together with whom in one of `rounds_of_pairs(nodes)` rounds, in which every node meets
+/// The partner of a node in one of `rounds_of_pairs(nodes)` rounds, in which every node meets
 /// every other one once; `nodes`: with nobody. `node` is below `nodes`, the round below the rounds.
 size_t partner_in_round(size_t nodes, size_t round, size_t node);
 size_t rounds_of_pairs(size_t nodes);

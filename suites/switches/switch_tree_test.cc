@@ -125,7 +125,8 @@ TEST(SwitchTree, IsNotMistakenForAFewLongLatencies) {
       ASSERT_EQ(distance(*tree, a, b), cluster.distance(a, b)) << a << ' ' << b;
     }
   }
-  // Nor are switches taken for one, of which some nodes seem near: less than a hundredth of pairs.
+  // Switches are not taken for one either of which some nodes seem near: less than a hundredth of
+  // pairs.
   set_some(1.9e-6);
   EXPECT_FALSE(switch_tree(cluster.latencies).ok());
 }

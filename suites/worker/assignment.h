@@ -16,7 +16,7 @@ namespace stripline::suites {
 class Reporter {
  public:
   virtual ~Reporter() = default;
-  /// Whether to stop before the next point.
+  /// True if to stop before the next point.
   virtual bool cancelled() = 0;
   /// Finished series, and how many points of how many are done.
   virtual Status report(const std::vector<experiment::SampleSeries>& series, size_t done,

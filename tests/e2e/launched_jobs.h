@@ -35,7 +35,7 @@ void expect_rank_that_never_joins_ends_the_job(const RunJob& run);
 /// last ("mpi", "stripline").
 void expect_mpi_works_besides(const RunJob& run, const std::string& first, const std::string& last);
 
-/// Whether that program was built.
+/// True if that program was built.
 bool has_mpi_program();
 
 }  // namespace stripline::e2e

@@ -64,7 +64,7 @@ Finished cli(const std::string& server, const std::vector<std::string>& argument
 /// `stripline --server SERVER --json ARGUMENTS...`: the objects it printed. Empty if it failed.
 std::vector<Json> cli_json(const std::string& server, const std::vector<std::string>& arguments);
 
-/// Whether all of these nodes are idle within the limit.
+/// True if all of these nodes are idle within the limit.
 bool nodes_become_idle(const std::string& server, const std::vector<std::string>& nodes,
                        double limit_s);
 

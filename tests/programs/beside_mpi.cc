@@ -16,7 +16,7 @@ namespace {
 using stripline::Context;
 using stripline::rank_t;
 
-/// Whether a value went round the ring of MPI_COMM_WORLD.
+/// True if a value went round the ring of MPI_COMM_WORLD.
 bool mpi_works() {
   int rank = 0;
   int ranks = 0;
@@ -33,7 +33,7 @@ bool mpi_works() {
   return all_right == ranks;
 }
 
-/// Whether a value went round the ring of the job.
+/// True if a value went round the ring of the job.
 bool stripline_works(Context& context, stripline::global_ptr<rank_t> mine) {
   const rank_t me = context.rank_me();
   const rank_t ranks = context.rank_n();
@@ -43,7 +43,7 @@ bool stripline_works(Context& context, stripline::global_ptr<rank_t> mine) {
   return context.reduce_all(uint64_t{right ? 1U : 0U}, Context::ReduceOp::sum) == ranks;
 }
 
-/// Whether both number the processes alike.
+/// True if both number the processes alike.
 bool ranks_agree(const Context& context) {
   int rank = 0;
   int ranks = 0;

@@ -47,7 +47,8 @@ class ComputeTrace {
 
 std::string compute_trace_path(std::string_view path, Rank rank);
 
-/// Whether a trace can be written there in the end. Removes an older one. Errors: unavailable.
+/// Checks whether a trace can be written there in the end. Removes an older one. Errors:
+/// unavailable.
 Status prepare_compute_trace(const std::string& file);
 
 /// Through a temporary file: a run that fails leaves none. Errors: unavailable.

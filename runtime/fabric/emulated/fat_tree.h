@@ -54,7 +54,7 @@ class FatTree {
 
   /// Shared links of a network of so many nodes.
   uint32_t links(uint32_t nodes) const;
-  /// Of these, those on the way from one node to another: none below the same switch.
+  /// How many of these are on the way from one node to another: none below the same switch.
   uint32_t hops(uint32_t source, uint32_t target) const;
   /// One of them, the first one on the way being number 0.
   struct Hop {

@@ -28,14 +28,14 @@ struct ProfileSegment {
   double G_s_per_byte = 0;
   double r_base_s = 0;
   double r_per_byte_s = 0;
-  /// Of the target's CPU, for operations that need it.
+  /// Time of the target's CPU, for operations that need it.
   double s_base_s = 0;
   double s_per_byte_s = 0;
 };
 
 struct OperationProfile {
   std::vector<ProfileSegment> segments;  ///< ascending, the first from 0
-  /// Whether the target must be inside the library for the operation to be served (software
+  /// True if the target must be inside the library for the operation to be served (software
   /// emulation of RMA). Active messages always need that.
   bool needs_target = false;
 

@@ -8,9 +8,9 @@
 
 namespace stripline::fabric {
 
-/// Whether this host can reproduce the profile in real time: its fastest G at least ten times the
-/// cost of a memory copy, no more ranks than cores, a CPU no faster than the host's. Errors:
-/// failed_precondition with the figures.
+/// Checks whether this host can reproduce the profile in real time: its fastest G at least ten
+/// times the cost of a memory copy, no more ranks than cores, a CPU no faster than the host's.
+/// Errors: failed_precondition with the figures.
 Status check_reproducible(const ProfileRequest& request, Rank ranks);
 
 std::unique_ptr<RankEngine> make_real_engine(ProfileRequest request, const OpenOptions& options,

@@ -67,7 +67,7 @@ volatile uint64_t* area_of_thread() {
   return reinterpret_cast<volatile uint64_t*>(&area->rseq_cs);
 }
 
-// Whether the kernel takes the sequence from the area of a thread that has slept.
+// True if the kernel takes the sequence from the area of a thread that has slept.
 bool is_cleared_by_sleep() {
   volatile uint64_t* const sequence = area_of_thread();
   if (sequence == nullptr) return false;

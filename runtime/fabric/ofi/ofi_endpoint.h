@@ -79,7 +79,7 @@ class Endpoint {
   /// Readable when there may be something to do; -1 unless settings.waitable and the provider has
   /// one.
   int wait_descriptor() const { return wait_descriptor_; }
-  /// Whether the descriptor will tell of whatever comes from now on; false if something is here.
+  /// True if the descriptor will tell of whatever comes from now on; false if something is here.
   bool may_wait() const;
 
   /// Closes the endpoint alone: after it, the provider uses no memory of operations and buffers.

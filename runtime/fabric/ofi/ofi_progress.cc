@@ -86,7 +86,7 @@ const char* verb(OperationKind kind) {
 
 }  // namespace
 
-// Whether a completion tells of a put of another rank. That there are data for the target does not
+// True if a completion tells of a put of another rank. That there are data for the target does not
 // say so: sockets shows them to the initiator, too, on the completion of its own operation.
 bool OfiRank::is_landing(uint64_t flags, const Operation* operation) const {
   if ((flags & FI_REMOTE_CQ_DATA) == 0 || (flags & FI_RECV) != 0) return false;

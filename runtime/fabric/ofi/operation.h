@@ -66,7 +66,7 @@ class OperationPool {
     --in_use_;
   }
   size_t in_use() const { return in_use_; }
-  /// Whether `operation`, which may point anywhere or be null, is one of these.
+  /// True if `operation`, which may point anywhere or be null, is one of these.
   bool owns(const Operation* operation) const {
     const std::less<const Operation*> before;
     return !before(operation, operations_.data()) &&

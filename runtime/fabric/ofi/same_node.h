@@ -74,7 +74,7 @@ class SameNodePeers {
   SameNode way(Rank rank) const { return peers_[rank].way; }
   /// Empty unless the way is mapped.
   std::span<std::byte> mapped(Rank rank) const { return peers_[rank].segment; }
-  /// Whether copy_from_process() works for it, or needs not.
+  /// True if copy_from_process() works for it, or needs not.
   bool reads_memory_of(Rank rank) const { return peers_[rank].readable; }
   /// Where this rank leaves messages for another one; false where there is no such ring.
   RingWriter& writer(Rank rank) { return peers_[rank].writer; }

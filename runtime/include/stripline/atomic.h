@@ -87,7 +87,7 @@ class atomic_domain {
   explicit atomic_domain(Context& context, AtomicPath path = AtomicPath::automatic)
       : domain_(context, detail::atomic_type<T>(), path) {}
 
-  /// Whether `path` may be provider.
+  /// True if `path` may be provider.
   static bool provider_has_all(Context& context) {
     return detail::AtomicDomain::provider_has_all(context, detail::atomic_type<T>());
   }

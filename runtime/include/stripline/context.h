@@ -116,14 +116,14 @@ class future {
  public:
   future() = default;  ///< ready
 
-  /// Whether it is complete. Makes progress once if not.
+  /// True if it is complete. Makes progress once if not.
   bool is_ready() const;
   /// Returns when it is complete. Makes progress meanwhile.
   void wait() const {
     if (context_ != nullptr) wait_for_slot();
   }
 
-  /// Of a put: returns when the memory that it reads may be written again (source completion), at
+  /// For a put, returns when the memory that it reads may be written again (source completion), at
   /// the latest when it is complete. What the runtime has copied, as it does to pack the regions of
   /// a transfer, is free long before the target's answer is back. Of anything else: wait().
   void wait_source() const;
@@ -220,7 +220,7 @@ class Context {
         .template reinterpret<std::remove_const_t<T>>();
   }
 
-  /// Whether loads and stores reach the segment of a rank: this one's always, that of another rank
+  /// True if loads and stores reach the segment of a rank: this one's always, that of another rank
   /// of the same node where it is mapped (Options::same_node). Does not change.
   bool is_local(rank_t rank) const { return rank < rank_n_ && reachable_[rank] != nullptr; }
   template <typename T>
@@ -460,7 +460,7 @@ class Context {
                      CallSite site);
 
   std::unique_ptr<detail::ContextState> state_;
-  // Of the state, where access to memory that is_local() finds them without a call.
+  // Parts of the state, where access to memory that is_local() finds them without a call.
   rank_t rank_me_;
   rank_t rank_n_;
   static constexpr size_t kShort = 64;

@@ -149,7 +149,7 @@ class future_of {
   /// Ready with this value.
   explicit future_of(T value) : value_(std::move(value)) {}
 
-  /// Whether the result is here. Makes progress once if not.
+  /// True if the result is here. Makes progress once if not.
   bool is_ready() const { return value_.has_value() || state_->is_ready(); }
   /// Returns the result when it is here. Makes progress meanwhile. Throws what a continuation or an
   /// RPC has thrown instead.
@@ -236,7 +236,7 @@ struct FutureAccess {
     if (one.state_ != nullptr) return one.state_->follow(std::move(run));
     if constexpr (std::is_void_v<T>) FutureState::follow(one.operation_, std::move(run));
   }
-  /// Of one that is settled and has it.
+  /// The value of a future that is settled and has it.
   template <typename T>
   static const T& value(const future_of<T>& one) {
     return one.value_.has_value() ? *one.value_ : *one.state_->value;

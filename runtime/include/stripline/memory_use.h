@@ -12,19 +12,18 @@ namespace stripline {
 struct MemoryUse {
   /// The program's shared segment (Options::segment_bytes).
   uint64_t segment_bytes = 0;
-  /// Of the runtime, however many ranks there are: what lies behind the segment for transfers of
-  /// many regions and for collectives, the network's buffers, copies of buffered and combined puts,
-  /// packing space, completion slots. Not in it: what a call takes in proportion to what it is
-  /// given (24 bytes per region of a list, scratch memory of
-  /// collectives beyond 1 MiB).
+  /// What the runtime takes, however many ranks there are: what lies behind the segment for
+  /// transfers of many regions and for collectives, the network's buffers, copies of buffered and
+  /// combined puts, packing space, completion slots. Not in it: what a call takes in proportion to
+  /// what it is given (24 bytes per region of a list, scratch memory of collectives beyond 1 MiB).
   uint64_t runtime_bytes = 0;
-  /// Of the runtime for each other rank: messages that it has sent and this rank has not served,
-  /// data of collectives that this rank has not come to, rings between ranks of one node.
+  /// What the runtime takes for each other rank: messages that it has sent and this rank has not
+  /// served, data of collectives that this rank has not come to, rings between ranks of one node.
   uint64_t per_peer_bytes = 0;
-  /// Of the runtime, buffers of loops and nests, at most (Options::loop_buffer_bytes); a loop whose
+  /// What buffers of loops and nests take at most (Options::loop_buffer_bytes); a loop whose
   /// granule alone is larger takes that while it runs.
   uint64_t loop_bytes = 0;
-  /// Of all that, what is registered with the network.
+  /// The part of all that which is registered with the network.
   uint64_t registered_bytes = 0;
 
   uint64_t total_bytes(rank_t ranks) const {

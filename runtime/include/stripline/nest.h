@@ -83,7 +83,7 @@ struct NestAccess {
   using Reference = std::conditional_t<kMode == access::Mode::read, const T&, T&>;
   global_ptr<T> array;
   Index index;
-  // Of a distributed array, whose pieces stand for `array`.
+  // The array is distributed, and its pieces stand for `array`.
   bool in_pieces = false;
   uint32_t piece_loop = 0;
   std::span<const access::Piece> pieces{};
@@ -185,7 +185,7 @@ struct NestTile {
   uint64_t count = 0;
   /// Iteration numbers with which it begins; 0 for loops inside of the cut.
   std::array<uint64_t, access::kMaxDepth> first{};
-  /// Of each access, the element of the first iteration, and how far each loop moves it.
+  /// For each access, the element of the first iteration, and how far each loop moves it.
   std::array<std::byte*, access::kMaxReferences> element{};
   std::array<std::array<int64_t, access::kMaxDepth>, access::kMaxReferences> stride_bytes{};
 };
@@ -245,7 +245,7 @@ class TileLoop {
   template <size_t A>
   static constexpr Coefficient kKnown = Access<A>::Expression::kKnown[kInner];
 
-  // Whether what the expressions say of the innermost loop holds of the tile, as it does but for
+  // True if what the expressions say of the innermost loop holds of the tile, as it does but for
   // arrays that are merged with others of larger elements.
   template <size_t... A>
   bool strides_are_as_known(std::index_sequence<A...>) const {

@@ -19,7 +19,7 @@
 //     }
 //   }
 //
-// Of the template of Iancu et al. (section 4) the constructor is start_nest, add_loop()
+// In the template of Iancu et al. (section 4) the constructor is start_nest, add_loop()
 // add_polytope_dim, add_reference() new_base_ref and new_lmad, and set_stride() add_sos_dim, whose
 // span follows from the loop. analyze() is analyze_transfers, next() get_strips with advance_dim
 // and finalize_dim, address() get_local_address, and the destructor end_nest. Where the analysis
@@ -68,7 +68,7 @@ class NestTemplate {
   /// before leaves. False when there is none: all that was written is visible at its target.
   bool next();
 
-  /// Of a strip: the value of a loop's variable where it begins, and how many iterations of the
+  /// For a strip: the value of a loop's variable where it begins, and how many iterations of the
   /// loop are in it, with all of those of the loops further inside.
   int64_t first(size_t loop) const;
   int64_t count(size_t loop) const;

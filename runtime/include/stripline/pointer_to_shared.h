@@ -201,7 +201,7 @@ class pointer_to_shared {
 
   // --- access -------------------------------------------------------------------------------
 
-  /// Whether the element is in this rank's own segment, and then where; else nullptr.
+  /// True if the element is in this rank's own segment, and then where; else nullptr.
   bool is_local(const Context& context) const { return where() == context.rank_me(); }
   T* local(Context& context) const { return is_local(context) ? context.local(global()) : nullptr; }
   /// The element: a load if it is this rank's own, a blocking get otherwise.

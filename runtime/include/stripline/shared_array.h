@@ -49,7 +49,7 @@ struct ArrayShape {
 /// Collective. The offset of the parts.
 Result<uint64_t> create_shared_array(Context& context, const ArrayShape& shape, CallSite site);
 
-/// Whether pointers with a phase fit into one word for an array of parts of `shape` at `offset`.
+/// True if pointers with a phase fit into one word for an array of parts of `shape` at `offset`.
 bool packed_phase_fits(const ArrayShape& shape, uint64_t offset, rank_t ranks);
 
 /// Moves elements [first, first + count) of the array at `offset`; blocking.
@@ -137,7 +137,7 @@ class shared_array {
     }
     return {distribution_, offset_, distribution_.locate(index)};
   }
-  /// Whether packed pointers suffice for this array (pointer_to_shared.h says when).
+  /// True if packed pointers suffice for this array (pointer_to_shared.h says when).
   bool packed_fits() const { return packed_fits_; }
 
   // --- this rank's own elements

@@ -61,7 +61,7 @@ struct VisOptions {
   uint32_t window = 0;     ///< operations or messages in flight, with a method; 0: the planner's
   size_t chunk_bytes = 0;  ///< of a packed message, likewise
   bool use_model = true;   ///< false: as if there were no model
-  /// Whether what the model says is now and then compared with doing without it, and given up where
+  /// True if what the model says is now and then compared with doing without it, and given up where
   /// that is faster (Options::guard). False for measurements of plans.
   bool self_check = true;
 };

@@ -47,7 +47,7 @@ struct WavefrontOptions {
   bool all_busy = true;   ///< every rank has a part of each stage; false: each is another rank's
   bool use_model = true;  ///< false: as if there were no model
   uint32_t pieces = 0;    ///< for measurements; 0: planned. At most 64
-  /// Whether planned pieces are now and then compared with one, and given up where that is faster
+  /// True if planned pieces are now and then compared with one, and given up where that is faster
   /// (Options::guard). False for measurements of plans.
   bool self_check = true;
 };

@@ -54,7 +54,7 @@ class AdiPartition {
   /// periodic.
   uint32_t neighbour(int axis, Side side) const;
 
-  /// Whether the grid goes on at this end of the cell.
+  /// True if the grid goes on at this end of the cell.
   bool has_neighbour(const AdiCell& cell, int axis, Side side) const {
     return side == Side::low ? cell.at[static_cast<size_t>(axis)] != 0
                              : cell.at[static_cast<size_t>(axis)] != cells_per_axis() - 1;

@@ -10,8 +10,8 @@ namespace stripline::suites::nas {
 
 /// Root mean squares over the grid's inner points, of each component.
 struct AdiNorms {
-  AdiVector residual{};  ///< Of the right-hand side, a unit of time.
-  AdiVector error{};     ///< Of u minus the exact solution.
+  AdiVector residual{};  ///< Norms of the right-hand side, a unit of time.
+  AdiVector error{};     ///< Norms of u minus the exact solution.
 };
 
 struct AdiClass {
@@ -33,7 +33,7 @@ const AdiClass* find_class(std::span<const AdiClass> classes, NasClass problem_c
 /// number.
 double largest_deviation(const AdiClass& expected, const AdiNorms& norms);
 
-/// Whether no norm deviates by more than the 1e-8 that the specification allows.
+/// True if no norm deviates by more than the 1e-8 that the specification allows.
 bool verify(const AdiClass& expected, const AdiNorms& norms);
 
 }  // namespace stripline::suites::nas

@@ -51,7 +51,7 @@ class AdiShare : public CountedWork {
   AdiVector error_squares() const;
   AdiVector rhs_squares() const;
 
-  /// Of lines [begin, end) of a cell.
+  /// Points of lines [begin, end) of a cell.
   size_t points_of_lines(int axis, int cell, size_t begin, size_t end) const {
     return (end - begin) * static_cast<size_t>(layout_.lines(cell, axis).points);
   }

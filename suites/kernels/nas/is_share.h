@@ -77,7 +77,7 @@ class IsShare : public CountedWork {
   bool sort();
   /// The largest of the sorted keys, or the last key of the ranks before if there are none.
   int64_t last_key() const;
-  /// Whether the keys follow those of a previous rank which end with `last_key`, and whose range of
+  /// True if the keys follow those of a previous rank which end with `last_key`, and whose range of
   /// keys ends with `range_end`.
   bool follows(int64_t last_key, int64_t range_end) const;
   int64_t range_end() const { return range_end_; }

@@ -64,7 +64,7 @@ class MgShare : public CountedWork {
     double sum_of_squares;
     double largest;
   };
-  /// Of this rank's part of the finest residual.
+  /// Norms of this rank's part of the finest residual.
   Norms norms() const;
 
  private:

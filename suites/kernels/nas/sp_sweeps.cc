@@ -284,7 +284,7 @@ void SpSweeps::eliminate(int axis, int cell, size_t begin, size_t end, const dou
                       [this](auto along, const auto& block, const double* in, double* out) {
                         eliminate_block<along()>(block, in, out);
                       });
-  // Of 900 operations for a point and time step that are published, these have the most part.
+  // Most of the 900 operations for a point and time step that are published are these.
   share_.did(share_.points_of_lines(axis, cell, begin, end), 110, 170);
 }
 

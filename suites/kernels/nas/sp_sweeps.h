@@ -42,7 +42,7 @@ class SpSweeps {
 
  private:
   static constexpr size_t kMatrices = 3;
-  /// Of each matrix the two upper coefficients of a scaled row.
+  /// For each matrix, the two upper coefficients of a scaled row.
   static constexpr size_t kUpper = 2 * kMatrices;
   /// Per point: 1 / density, three velocities, speed of sound.
   static constexpr size_t kDerived = 5;

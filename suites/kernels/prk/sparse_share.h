@@ -61,7 +61,7 @@ class SparseShare : public CountedWork {
 
   const SparsePartition& partition() const { return partition_; }
   uint32_t me() const { return me_; }
-  /// Of the matrix.
+  /// Entries of the matrix.
   size_t entries() const { return value_.size(); }
 
   /// Every vector element is salt times column + 1, the result 0. With another salt, data of an

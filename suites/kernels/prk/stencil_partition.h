@@ -11,7 +11,7 @@
 
 namespace stripline::suites::prk {
 
-/// Of a block. Opposite ones differ in the last bit.
+/// The sides of a block. Opposite ones differ in the last bit.
 enum class StencilSide : uint8_t { left, right, lower, upper };
 inline constexpr std::array<StencilSide, 4> kStencilSides = {
     StencilSide::left, StencilSide::right, StencilSide::lower, StencilSide::upper};
@@ -60,7 +60,7 @@ class StencilPartition {
 
   /// From one row of the array to the next, in doubles.
   size_t pitch() const { return (n_ + ranks_x_ - 1) / ranks_x_ + 2 * radius_; }
-  /// Of the array, which peers access.
+  /// Elements of the array, which peers access.
   size_t shared_elements() const {
     return ((n_ + ranks_y_ - 1) / ranks_y_ + 2 * radius_) * pitch();
   }

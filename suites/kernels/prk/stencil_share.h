@@ -48,8 +48,8 @@ class StencilShare : public CountedWork {
     double sum = 0;           ///< of the absolute values
     size_t wrong_points = 0;  ///< that are not what they should be
   };
-  /// Of the result of this rank's points that have one, after `iterations` since start(): each adds
-  /// the slopes along both axes.
+  /// Sums over the result of this rank's points that have one, after `iterations` since start():
+  /// each adds the slopes along both axes.
   Sums sums(size_t iterations) const;
 
   /// For tests that compare, or spoil, a result: row by row, without ghosts.

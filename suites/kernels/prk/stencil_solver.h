@@ -34,7 +34,7 @@ void iterate_stencil(StencilShare& share, E& exchange) {
   share.advance();
 }
 
-/// Whether the mean of the absolute results over the whole grid, and each of this rank's, is what
+/// True if the mean of the absolute results over the whole grid, and each of this rank's, is what
 /// it should be after `iterations`. The mean alone would not see ghosts that are an iteration old:
 /// they take away on one side what they add on the other.
 template <StencilExchange E>

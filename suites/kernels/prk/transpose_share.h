@@ -28,7 +28,7 @@ class TransposePartition {
   uint32_t ranks() const { return ranks_; }
   size_t columns() const { return order_ / ranks_; }
   size_t block_elements() const { return columns() * columns(); }
-  /// Of A, which peers access.
+  /// Elements of A, which peers access.
   size_t shared_elements() const { return order_ * columns(); }
   /// Where in an owner's A the block for `reader` starts.
   size_t block_start(uint32_t reader) const { return reader * block_elements(); }
