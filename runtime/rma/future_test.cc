@@ -31,229 +31,230 @@ class Counted {
   int* alive_;
 };
 
-class Futures : public bootstrap::RanksTest {};
-
-TEST_P(Futures, ElementsComeAsValues) {
-  on_ranks(3, [](Context& context) {
-    const auto array = context.new_symmetric_array<uint64_t>(64);
-    ASSERT_TRUE(array.ok());
-    for (size_t i = 0; i < 64; ++i)
-      context.local(*array)[i] = uint64_t{100} * context.rank_me() + i;
-    context.barrier();
-    const rank_t next = (context.rank_me() + 1) % 3;
-    std::vector<future_of<uint64_t>> all;
-    for (std::ptrdiff_t i = 0; i < 64; ++i) {
-      all.push_back(rget_async(context, context.on_rank(*array, next) + i));
-    }
-    for (size_t i = 64; i-- > 0;) EXPECT_EQ(all[i].wait(), uint64_t{100} * next + i);
-    EXPECT_TRUE(all[5].is_ready());
-    // The memory of what is dropped stays until it is there.
-    for (std::ptrdiff_t i = 0; i < 64; ++i) {
-      (void)rget_async(context, context.on_rank(*array, next) + i);
-    }
-    EXPECT_TRUE(context.wait_until([&] { return context.state().continuations.idle(); }));
-    EXPECT_EQ(context.state().slots.in_use(), 0U);
-    context.barrier();
-  });
+void elements_come_as_values(Context& context) {
+  const auto array = context.new_symmetric_array<uint64_t>(64);
+  ASSERT_TRUE(array.ok());
+  for (size_t i = 0; i < 64; ++i) context.local(*array)[i] = uint64_t{100} * context.rank_me() + i;
+  context.barrier();
+  const rank_t next = (context.rank_me() + 1) % 3;
+  std::vector<future_of<uint64_t>> all;
+  for (std::ptrdiff_t i = 0; i < 64; ++i) {
+    all.push_back(rget_async(context, context.on_rank(*array, next) + i));
+  }
+  for (size_t i = 64; i-- > 0;) EXPECT_EQ(all[i].wait(), uint64_t{100} * next + i);
+  EXPECT_TRUE(all[5].is_ready());
+  // The memory of what is dropped stays until it is there.
+  for (std::ptrdiff_t i = 0; i < 64; ++i) {
+    (void)rget_async(context, context.on_rank(*array, next) + i);
+  }
+  EXPECT_TRUE(context.wait_until([&] { return context.state().continuations.idle(); }));
+  EXPECT_EQ(context.state().slots.in_use(), 0U);
+  context.barrier();
 }
 
-TEST_P(Futures, ContinuationsFollowAndAreFlattened) {
-  on_ranks(3, [](Context& context) {
-    struct Node {
-      uint64_t value;
-      global_ptr<uint64_t> next;
-    };
-    const auto numbers = context.new_symmetric_array<uint64_t>(1);
-    const auto nodes = context.new_symmetric_array<Node>(1);
-    ASSERT_TRUE(numbers.ok() && nodes.ok());
-    const rank_t next = (context.rank_me() + 1) % 3;
-    *context.local(*numbers) = 7 + context.rank_me();
-    *context.local(*nodes) = {context.rank_me(), context.on_rank(*numbers, next)};
-    context.barrier();
-    int alive = 0;
-    {
-      const Counted counted(alive);
-      int ran = 0;
-      const future_of<uint64_t> sum =
-          rget_async(context, context.on_rank(*nodes, next))
-              .then([&context, &ran, counted](const Node& node) {
-                ++ran;
-                return rget_async(context, node.next).then([value = node.value](uint64_t last) {
-                  return value + last;
-                });
+void continuations_follow_and_are_flattened(Context& context) {
+  struct Node {
+    uint64_t value;
+    global_ptr<uint64_t> next;
+  };
+  const auto numbers = context.new_symmetric_array<uint64_t>(1);
+  const auto nodes = context.new_symmetric_array<Node>(1);
+  ASSERT_TRUE(numbers.ok() && nodes.ok());
+  const rank_t next = (context.rank_me() + 1) % 3;
+  *context.local(*numbers) = 7 + context.rank_me();
+  *context.local(*nodes) = {context.rank_me(), context.on_rank(*numbers, next)};
+  context.barrier();
+  int alive = 0;
+  {
+    const Counted counted(alive);
+    int ran = 0;
+    const future_of<uint64_t> sum =
+        rget_async(context, context.on_rank(*nodes, next))
+            .then([&context, &ran, counted](const Node& node) {
+              ++ran;
+              return rget_async(context, node.next).then([value = node.value](uint64_t last) {
+                return value + last;
               });
-      EXPECT_EQ(sum.wait(), next + 7 + (next + 1) % 3);
-      EXPECT_EQ(ran, 1);
-      const std::string text =
-          sum.then([](uint64_t value) { return std::to_string(value); }).wait();
-      EXPECT_EQ(text, std::to_string(sum.wait()));
-    }
-    EXPECT_EQ(alive, 0);
-    context.barrier();
-  });
+            });
+    EXPECT_EQ(sum.wait(), next + 7 + (next + 1) % 3);
+    EXPECT_EQ(ran, 1);
+    const std::string text = sum.then([](uint64_t value) { return std::to_string(value); }).wait();
+    EXPECT_EQ(text, std::to_string(sum.wait()));
+  }
+  EXPECT_EQ(alive, 0);
+  context.barrier();
 }
 
-TEST_P(Futures, PutsAndBarriersCanBeFollowed) {
-  on_ranks(3, [](Context& context) {
-    const auto array = context.new_symmetric_array<uint64_t>(1000);
-    ASSERT_TRUE(array.ok());
-    const rank_t next = (context.rank_me() + 1) % 3;
-    std::vector<uint64_t> out(1000);
-    std::iota(out.begin(), out.end(), uint64_t{context.rank_me()} << 32);
-    bool stored = false;
-    future_of<void> both = context.rput(out.data(), context.on_rank(*array, next), out.size())
-                               .then([&] { stored = true; })
-                               .then([&] { EXPECT_TRUE(stored); });
-    both.wait();
-    EXPECT_TRUE(stored);
-    bool met = false;
-    const future barrier = context.barrier_async();
-    const auto after = barrier.then([&] { met = true; });
-    after.wait();
-    EXPECT_TRUE(met);
-    const rank_t previous = (context.rank_me() + 2) % 3;
-    EXPECT_EQ(context.local(*array)[999], (uint64_t{previous} << 32) + 999);
-    context.barrier();
-  });
+void puts_and_barriers_can_be_followed(Context& context) {
+  const auto array = context.new_symmetric_array<uint64_t>(1000);
+  ASSERT_TRUE(array.ok());
+  const rank_t next = (context.rank_me() + 1) % 3;
+  std::vector<uint64_t> out(1000);
+  std::iota(out.begin(), out.end(), uint64_t{context.rank_me()} << 32);
+  bool stored = false;
+  future_of<void> both = context.rput(out.data(), context.on_rank(*array, next), out.size())
+                             .then([&] { stored = true; })
+                             .then([&] { EXPECT_TRUE(stored); });
+  both.wait();
+  EXPECT_TRUE(stored);
+  bool met = false;
+  const future barrier = context.barrier_async();
+  const auto after = barrier.then([&] { met = true; });
+  after.wait();
+  EXPECT_TRUE(met);
+  const rank_t previous = (context.rank_me() + 2) % 3;
+  EXPECT_EQ(context.local(*array)[999], (uint64_t{previous} << 32) + 999);
+  context.barrier();
 }
 
-TEST_P(Futures, AJoinIsReadyWithItsLast) {
-  on_ranks(2, [](Context& context) {
-    const auto array = context.new_symmetric_array<uint32_t>(100);
-    ASSERT_TRUE(array.ok());
-    for (uint32_t i = 0; i < 100; ++i) context.local(*array)[i] = i + context.rank_me();
-    context.barrier();
-    const auto there = context.on_rank(*array, 1 - context.rank_me());
-    const uint32_t base = 1 - context.rank_me();
-    uint32_t buffer = 0;
-    const auto joined = when_all(rget_async(context, there + 3), make_ready(std::string("x")),
-                                 context.rget(there + 4, &buffer, 1), make_ready());
-    const auto& [three, text] = joined.wait();
-    EXPECT_EQ(three, 3 + base);
-    EXPECT_EQ(text, "x");
-    EXPECT_EQ(buffer, 4 + base);
-    // By elements.
-    EXPECT_EQ(
-        joined.then([](uint32_t a, const std::string& b) { return std::to_string(a) + b; }).wait(),
-        std::to_string(3 + base) + "x");
-    std::vector<future_of<uint32_t>> many;
-    std::vector<future> plain;
-    std::vector<uint32_t> buffers(100);
-    for (size_t i = 0; i < 100; ++i) {
-      many.push_back(rget_async(context, there + static_cast<std::ptrdiff_t>(i)));
-      plain.push_back(context.rget(there + static_cast<std::ptrdiff_t>(i), &buffers[i], 1));
-    }
-    const std::vector<uint32_t> values = when_all(many).wait();
-    when_all(plain).wait();
-    ASSERT_EQ(values.size(), 100U);
-    for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(values[i], i + base);
-    EXPECT_EQ(buffers, values);
-    when_all(std::vector<future>()).wait();
-    when_all(context.barrier_async(), make_ready()).wait();
-    context.barrier();
-  });
+void a_join_is_ready_with_its_last(Context& context) {
+  const auto array = context.new_symmetric_array<uint32_t>(100);
+  ASSERT_TRUE(array.ok());
+  for (uint32_t i = 0; i < 100; ++i) context.local(*array)[i] = i + context.rank_me();
+  context.barrier();
+  const auto there = context.on_rank(*array, 1 - context.rank_me());
+  const uint32_t base = 1 - context.rank_me();
+  uint32_t buffer = 0;
+  const auto joined = when_all(rget_async(context, there + 3), make_ready(std::string("x")),
+                               context.rget(there + 4, &buffer, 1), make_ready());
+  const auto& [three, text] = joined.wait();
+  EXPECT_EQ(three, 3 + base);
+  EXPECT_EQ(text, "x");
+  EXPECT_EQ(buffer, 4 + base);
+  // By elements.
+  EXPECT_EQ(
+      joined.then([](uint32_t a, const std::string& b) { return std::to_string(a) + b; }).wait(),
+      std::to_string(3 + base) + "x");
+  std::vector<future_of<uint32_t>> many;
+  std::vector<future> plain;
+  std::vector<uint32_t> buffers(100);
+  for (size_t i = 0; i < 100; ++i) {
+    many.push_back(rget_async(context, there + static_cast<std::ptrdiff_t>(i)));
+    plain.push_back(context.rget(there + static_cast<std::ptrdiff_t>(i), &buffers[i], 1));
+  }
+  const std::vector<uint32_t> values = when_all(many).wait();
+  when_all(plain).wait();
+  ASSERT_EQ(values.size(), 100U);
+  for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(values[i], i + base);
+  EXPECT_EQ(buffers, values);
+  when_all(std::vector<future>()).wait();
+  when_all(context.barrier_async(), make_ready()).wait();
+  context.barrier();
 }
 
 // Many at a time, more than there are completion slots, each followed by another one.
-TEST_P(Futures, ManyAtOnce) {
-  on_ranks(2, [](Context& context) {
-    constexpr uint64_t kMany = 6000;
-    const auto array = context.new_symmetric_array<uint64_t>(2);
-    ASSERT_TRUE(array.ok());
-    *context.local(*array) = context.rank_me();
-    context.barrier();
-    const auto there = context.on_rank(*array, 1 - context.rank_me());
-    uint64_t sum = 0;
-    uint64_t ran = 0;
-    std::vector<future_of<void>> all;
-    for (uint64_t i = 0; i < kMany; ++i) {
-      all.push_back(rget_async(context, there).then([&](uint64_t value) {
-        sum += value;
-        return rget_async(context, there + 1).then([&](uint64_t) { ++ran; });
-      }));
-    }
-    when_all(all).wait();
-    EXPECT_EQ(sum, kMany * (1 - context.rank_me()));
-    EXPECT_EQ(ran, kMany);
-    context.barrier();
-  });
+void many_at_once(Context& context) {
+  constexpr uint64_t kMany = 6000;
+  const auto array = context.new_symmetric_array<uint64_t>(2);
+  ASSERT_TRUE(array.ok());
+  *context.local(*array) = context.rank_me();
+  context.barrier();
+  const auto there = context.on_rank(*array, 1 - context.rank_me());
+  uint64_t sum = 0;
+  uint64_t ran = 0;
+  std::vector<future_of<void>> all;
+  for (uint64_t i = 0; i < kMany; ++i) {
+    all.push_back(rget_async(context, there).then([&](uint64_t value) {
+      sum += value;
+      return rget_async(context, there + 1).then([&](uint64_t) { ++ran; });
+    }));
+  }
+  when_all(all).wait();
+  EXPECT_EQ(sum, kMany * (1 - context.rank_me()));
+  EXPECT_EQ(ran, kMany);
+  context.barrier();
 }
 
-TEST_P(Futures, AtomicOperationsFetchFutures) {
-  on_ranks(3, [](Context& context) {
-    const auto counter = context.new_symmetric_array<int64_t>(1);
-    ASSERT_TRUE(counter.ok());
-    const atomic_domain<int64_t> domain(context);
-    context.barrier();
-    const auto there = context.on_rank(*counter, 0);
-    int64_t sum = 0;
-    std::vector<future_of<void>> all;
-    for (int i = 0; i < 20; ++i) {
-      all.push_back(domain.fetch_add_async(there, 1).then([&](int64_t before) { sum += before; }));
-    }
-    when_all(all).wait();
-    const int64_t total = team::world(context).allreduce(sum, op_add{});
-    EXPECT_EQ(total, 60 * 59 / 2);
-    EXPECT_EQ(domain.load_async(there).wait(), 60);
-    context.barrier();
-    if (context.rank_me() == 0) {
-      EXPECT_EQ(domain.compare_swap_async(there, 60, 5).wait(), 60);
-      EXPECT_EQ(domain.swap_async(there, 6).wait(), 5);
-    }
-    context.barrier();
-  });
+void atomic_operations_fetch_futures(Context& context) {
+  const auto counter = context.new_symmetric_array<int64_t>(1);
+  ASSERT_TRUE(counter.ok());
+  const atomic_domain<int64_t> domain(context);
+  context.barrier();
+  const auto there = context.on_rank(*counter, 0);
+  int64_t sum = 0;
+  std::vector<future_of<void>> all;
+  for (int i = 0; i < 20; ++i) {
+    all.push_back(domain.fetch_add_async(there, 1).then([&](int64_t before) { sum += before; }));
+  }
+  when_all(all).wait();
+  const int64_t total = team::world(context).allreduce(sum, op_add{});
+  EXPECT_EQ(total, 60 * 59 / 2);
+  EXPECT_EQ(domain.load_async(there).wait(), 60);
+  context.barrier();
+  if (context.rank_me() == 0) {
+    EXPECT_EQ(domain.compare_swap_async(there, 60, 5).wait(), 60);
+    EXPECT_EQ(domain.swap_async(there, 6).wait(), 5);
+  }
+  context.barrier();
 }
 
 // What follows runs in barriers and collectives, too: somebody else may wait for it.
-TEST_P(Futures, ContinuationsRunWhileTheProgramWaitsForOthers) {
-  on_ranks(2, [](Context& context) {
-    const auto array = context.new_symmetric_array<uint64_t>(1);
-    const auto flag = context.new_symmetric_array<uint64_t>(1);
-    ASSERT_TRUE(array.ok() && flag.ok());
-    const team all = team::world(context);
-    for (uint64_t round = 1; round <= 3; ++round) {
-      if (context.rank_me() == 0) {
-        (void)rget_async(context, context.on_rank(*array, 1))
-            .then([&context, &flag, round](uint64_t) {
-              static const uint64_t data = 0;
-              (void)context.rput_signal(&data, context.on_rank(*flag, 1), 0,
-                                        context.on_rank(*flag, 1), round);
-            });
-      } else {
-        context.wait_signal(*flag, round);
-      }
-      if (round == 1) {
-        context.barrier();
-      } else if (round == 2) {
-        EXPECT_EQ(all.allreduce(round, op_add{}), 2 * round);
-      } else {
-        EXPECT_TRUE(context.wait_until([&] { return context.state().continuations.idle(); }));
-      }
+void continuations_run_while_the_program_waits_for_others(Context& context) {
+  const auto array = context.new_symmetric_array<uint64_t>(1);
+  const auto flag = context.new_symmetric_array<uint64_t>(1);
+  ASSERT_TRUE(array.ok() && flag.ok());
+  const team all = team::world(context);
+  for (uint64_t round = 1; round <= 3; ++round) {
+    if (context.rank_me() == 0) {
+      (void)rget_async(context, context.on_rank(*array, 1))
+          .then([&context, &flag, round](uint64_t) {
+            static const uint64_t data = 0;
+            (void)context.rput_signal(&data, context.on_rank(*flag, 1), 0,
+                                      context.on_rank(*flag, 1), round);
+          });
+    } else {
+      context.wait_signal(*flag, round);
     }
-    context.barrier();
+    if (round == 1) {
+      context.barrier();
+    } else if (round == 2) {
+      EXPECT_EQ(all.allreduce(round, op_add{}), 2 * round);
+    } else {
+      EXPECT_TRUE(context.wait_until([&] { return context.state().continuations.idle(); }));
+    }
+  }
+  context.barrier();
+}
+
+void exceptions_go_on_to_who_waits(Context& context) {
+  const auto array = context.new_symmetric_array<uint64_t>(1);
+  ASSERT_TRUE(array.ok());
+  const auto there = context.on_rank(*array, 1 - context.rank_me());
+  const auto failing = rget_async(context, there).then([](uint64_t value) -> uint64_t {
+    if (value == 0) throw std::runtime_error("no value");
+    return value;
+  });
+  int ran = 0;
+  const auto after = failing.then([&](uint64_t) { ++ran; });
+  const auto joined = when_all(make_ready(1), after);
+  EXPECT_THROW(joined.wait(), std::runtime_error);
+  EXPECT_THROW(after.wait(), std::runtime_error);
+  EXPECT_THROW((void)failing.wait(), std::runtime_error);
+  EXPECT_EQ(ran, 0);
+  // What was ready hands them on, too.
+  const auto at_once = make_ready(3).then([](int) { throw std::runtime_error("three"); });
+  EXPECT_THROW(at_once.wait(), std::runtime_error);
+  context.barrier();
+}
+
+class Futures : public bootstrap::RanksTest {};
+
+// Several in one job, which takes longer to start than they do.
+TEST_P(Futures, OfTwoRanks) {
+  on_ranks(2, [](Context& context) {
+    a_join_is_ready_with_its_last(context);
+    many_at_once(context);
+    continuations_run_while_the_program_waits_for_others(context);
+    exceptions_go_on_to_who_waits(context);
   });
 }
 
-TEST_P(Futures, ExceptionsGoOnToWhoWaits) {
-  on_ranks(2, [](Context& context) {
-    const auto array = context.new_symmetric_array<uint64_t>(1);
-    ASSERT_TRUE(array.ok());
-    const auto there = context.on_rank(*array, 1 - context.rank_me());
-    const auto failing = rget_async(context, there).then([](uint64_t value) -> uint64_t {
-      if (value == 0) throw std::runtime_error("no value");
-      return value;
-    });
-    int ran = 0;
-    const auto after = failing.then([&](uint64_t) { ++ran; });
-    const auto joined = when_all(make_ready(1), after);
-    EXPECT_THROW(joined.wait(), std::runtime_error);
-    EXPECT_THROW(after.wait(), std::runtime_error);
-    EXPECT_THROW((void)failing.wait(), std::runtime_error);
-    EXPECT_EQ(ran, 0);
-    // What was ready hands them on, too.
-    const auto at_once = make_ready(3).then([](int) { throw std::runtime_error("three"); });
-    EXPECT_THROW(at_once.wait(), std::runtime_error);
-    context.barrier();
+TEST_P(Futures, OfThreeRanks) {
+  on_ranks(3, [](Context& context) {
+    elements_come_as_values(context);
+    continuations_follow_and_are_flattened(context);
+    puts_and_barriers_can_be_followed(context);
+    atomic_operations_fetch_futures(context);
   });
 }
 

@@ -95,41 +95,44 @@ TEST_P(LocalMemory, IsReachedByOthersAndLeavesArraysSymmetric) {
   });
 }
 
-TEST_P(LocalMemory, PlainPointersBecomeGlobalOnes) {
-  on_ranks(2, [](Context& context) {
-    const auto array = context.new_symmetric_array<uint32_t>(100);
-    ASSERT_TRUE(array.ok());
-    uint32_t* const plain = context.local(*array);
-    EXPECT_EQ(context.try_global_ptr(plain + 7), *array + 7);
-    const uint32_t* const constant = plain;
-    EXPECT_EQ(context.try_global_ptr(constant), *array);
-    uint32_t here = 0;
-    EXPECT_TRUE(context.try_global_ptr(&here).is_null());
-    EXPECT_TRUE(context.try_global_ptr(static_cast<uint32_t*>(nullptr)).is_null());
-    const auto there = context.on_rank(*array, 1 - context.rank_me()) + 3;
-    if (context.is_local(there)) {
-      EXPECT_EQ(context.try_global_ptr(context.local(there)), there);
-    }
-    context.barrier();
-  });
+void plain_pointers_become_global_ones(Context& context) {
+  const auto array = context.new_symmetric_array<uint32_t>(100);
+  ASSERT_TRUE(array.ok());
+  uint32_t* const plain = context.local(*array);
+  EXPECT_EQ(context.try_global_ptr(plain + 7), *array + 7);
+  const uint32_t* const constant = plain;
+  EXPECT_EQ(context.try_global_ptr(constant), *array);
+  uint32_t here = 0;
+  EXPECT_TRUE(context.try_global_ptr(&here).is_null());
+  EXPECT_TRUE(context.try_global_ptr(static_cast<uint32_t*>(nullptr)).is_null());
+  const auto there = context.on_rank(*array, 1 - context.rank_me()) + 3;
+  if (context.is_local(there)) {
+    EXPECT_EQ(context.try_global_ptr(context.local(there)), there);
+  }
+  context.barrier();
 }
 
 // One rank has little left: all are refused, or none, and what fits still does.
-TEST_P(LocalMemory, ExhaustionIsTheSameOnAllRanks) {
+void exhaustion_is_the_same_on_all_ranks(Context& context) {
+  constexpr size_t kMost = size_t{7} << 20;
+  global_ptr<std::byte> large;
+  if (context.rank_me() == 1) large = *context.allocate_local<std::byte>(kMost);
+  const auto refused = context.new_symmetric_array<std::byte>(size_t{2} << 20);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("allocate_local"), std::string::npos);
+  const auto fits = context.new_symmetric_array<std::byte>(size_t{1} << 19);
+  EXPECT_TRUE(fits.ok());
+  if (context.rank_me() == 1) {
+    EXPECT_FALSE(context.allocate_local<std::byte>(size_t{1} << 20).ok());
+    context.deallocate_local(large);
+  }
+  EXPECT_TRUE(context.new_symmetric_array<std::byte>(size_t{2} << 20).ok());
+}
+
+TEST_P(LocalMemory, OfTwoRanksHasItsLimits) {
   on_ranks(2, [](Context& context) {
-    constexpr size_t kMost = size_t{7} << 20;
-    global_ptr<std::byte> large;
-    if (context.rank_me() == 1) large = *context.allocate_local<std::byte>(kMost);
-    const auto refused = context.new_symmetric_array<std::byte>(size_t{2} << 20);
-    ASSERT_FALSE(refused.ok());
-    EXPECT_NE(refused.error().message().find("allocate_local"), std::string::npos);
-    const auto fits = context.new_symmetric_array<std::byte>(size_t{1} << 19);
-    EXPECT_TRUE(fits.ok());
-    if (context.rank_me() == 1) {
-      EXPECT_FALSE(context.allocate_local<std::byte>(size_t{1} << 20).ok());
-      context.deallocate_local(large);
-    }
-    EXPECT_TRUE(context.new_symmetric_array<std::byte>(size_t{2} << 20).ok());
+    plain_pointers_become_global_ones(context);
+    exhaustion_is_the_same_on_all_ranks(context);
   });
 }
 

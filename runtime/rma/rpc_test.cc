@@ -36,83 +36,86 @@ TEST(ProgramImages, PlacesAreFoundAgain) {
   EXPECT_FALSE(images.find(on_heap.get(), place));
 }
 
-class Rpc : public bootstrap::RanksTest {};
-
-TEST_P(Rpc, AnswersComeAsValues) {
-  on_ranks(3, [](Context& context) {
-    const auto array = context.new_symmetric_array<uint64_t>(10);
-    ASSERT_TRUE(array.ok());
-    std::iota(context.local(*array), context.local(*array) + 10, context.rank_me() * 100);
-    context.barrier();
-    for (rank_t target = 0; target < 3; ++target) {  // itself, too
-      const uint64_t factor = target + 2;
-      const auto sum = rpc(
-          context, target,
-          [factor](Context& there, global_ptr<uint64_t> mine, size_t count) {
-            const uint64_t* x = there.local(there.on_rank(mine, there.rank_me()));
-            return factor * std::accumulate(x, x + count, uint64_t{0});
-          },
-          *array, size_t{10});
-      EXPECT_EQ(sum.wait(), factor * (1000 * target + 45));
-      // Text, vectors and spans, in both directions.
-      const std::vector<double> numbers = {1, 2, 4};
-      const auto text = rpc(
-          context, target,
-          [](const std::string& a, std::string_view b, const std::vector<double>& c,
-             std::span<const int> d) {
-            return a + "/" + std::string(b) + "/" + std::to_string(c.size()) + "/" +
-                   std::to_string(d.empty() ? 0 : d.back());
-          },
-          std::string("one"), "two", numbers, std::span<const int>());
-      EXPECT_EQ(text.wait(), "one/two/3/0");
-      const std::vector<uint16_t> list = rpc(
-                                             context, target,
-                                             [](uint16_t n) {
-                                               std::vector<uint16_t> all(n);
-                                               std::iota(all.begin(), all.end(), n);
-                                               return all;
-                                             },
-                                             uint16_t{500})
-                                             .wait();
-      ASSERT_EQ(list.size(), 500U);
-      EXPECT_EQ(list[499], 999);
-      rpc(context, target, [] {}).wait();
-    }
-    context.barrier();
-  });
+void answers_come_as_values(Context& context) {
+  const auto array = context.new_symmetric_array<uint64_t>(10);
+  ASSERT_TRUE(array.ok());
+  std::iota(context.local(*array), context.local(*array) + 10, context.rank_me() * 100);
+  context.barrier();
+  for (rank_t target = 0; target < context.rank_n(); ++target) {  // itself, too
+    const uint64_t factor = target + 2;
+    const auto sum = rpc(
+        context, target,
+        [factor](Context& there, global_ptr<uint64_t> mine, size_t count) {
+          const uint64_t* x = there.local(there.on_rank(mine, there.rank_me()));
+          return factor * std::accumulate(x, x + count, uint64_t{0});
+        },
+        *array, size_t{10});
+    EXPECT_EQ(sum.wait(), factor * (1000 * target + 45));
+    // Text, vectors and spans, in both directions.
+    const std::vector<double> numbers = {1, 2, 4};
+    const auto text = rpc(
+        context, target,
+        [](const std::string& a, std::string_view b, const std::vector<double>& c,
+           std::span<const int> d) {
+          return a + "/" + std::string(b) + "/" + std::to_string(c.size()) + "/" +
+                 std::to_string(d.empty() ? 0 : d.back());
+        },
+        std::string("one"), "two", numbers, std::span<const int>());
+    EXPECT_EQ(text.wait(), "one/two/3/0");
+    const std::vector<uint16_t> list = rpc(
+                                           context, target,
+                                           [](uint16_t n) {
+                                             std::vector<uint16_t> all(n);
+                                             std::iota(all.begin(), all.end(), n);
+                                             return all;
+                                           },
+                                           uint16_t{500})
+                                           .wait();
+    ASSERT_EQ(list.size(), 500U);
+    EXPECT_EQ(list[499], 999);
+    rpc(context, target, [] {}).wait();
+  }
+  context.barrier();
 }
 
 // More than there are credits, without waiting in between, from all to all.
-TEST_P(Rpc, ManyAtOnce) {
-  on_ranks(3, 2, [](Context& context) {
-    std::vector<future_of<uint64_t>> all;
-    for (uint64_t i = 0; i < 300; ++i) {
-      all.push_back(rpc(
-          context, static_cast<rank_t>(i % 3),
-          [](Context& there, uint64_t x) { return x * x + there.rank_me(); }, i));
-    }
-    const std::vector<uint64_t> answers = when_all(all).wait();
-    for (uint64_t i = 0; i < 300; ++i) EXPECT_EQ(answers[i], i * i + i % 3);
-    context.barrier();
-    EXPECT_EQ(context.state().rpc_calls.open(), 0U);
-  });
+void many_at_once(Context& context) {
+  std::vector<future_of<uint64_t>> all;
+  for (uint64_t i = 0; i < 300; ++i) {
+    all.push_back(rpc(
+        context, static_cast<rank_t>(i % 3),
+        [](Context& there, uint64_t x) { return x * x + there.rank_me(); }, i));
+  }
+  const std::vector<uint64_t> answers = when_all(all).wait();
+  for (uint64_t i = 0; i < 300; ++i) EXPECT_EQ(answers[i], i * i + i % 3);
+  EXPECT_EQ(context.state().rpc_calls.open(), 0U);
+  context.barrier();
 }
 
 // A function that asks further, and what follows an answer.
-TEST_P(Rpc, FunctionsReturnFutures) {
-  on_ranks(4, [](Context& context) {
-    const rank_t next = (context.rank_me() + 1) % 4;
-    const auto around = rpc(context, next, [](Context& second) {
-      return rpc(second, (second.rank_me() + 1) % 4,
-                 [](Context& third) { return std::vector<rank_t>{third.rank_me()}; })
-          .then([me = second.rank_me()](std::vector<rank_t> ranks) {
-            ranks.push_back(me);
-            return ranks;
-          });
-    });
-    // Others follow for this rank only while it waits, as here.
-    EXPECT_EQ(around.wait(), (std::vector<rank_t>{(next + 1) % 4, next}));
-    context.barrier();
+void functions_return_futures(Context& context) {
+  const rank_t next = (context.rank_me() + 1) % 4;
+  const auto around = rpc(context, next, [](Context& second) {
+    return rpc(second, (second.rank_me() + 1) % 4,
+               [](Context& third) { return std::vector<rank_t>{third.rank_me()}; })
+        .then([me = second.rank_me()](std::vector<rank_t> ranks) {
+          ranks.push_back(me);
+          return ranks;
+        });
+  });
+  // Others follow for this rank only while it waits, as here.
+  EXPECT_EQ(around.wait(), (std::vector<rank_t>{(next + 1) % 4, next}));
+  context.barrier();
+}
+
+class Rpc : public bootstrap::RanksTest {};
+
+// Several in one job, which takes longer to start than they do; with few credits.
+TEST_P(Rpc, OfFourRanks) {
+  on_ranks(4, 2, [](Context& context) {
+    answers_come_as_values(context);
+    many_at_once(context);
+    functions_return_futures(context);
   });
 }
 
