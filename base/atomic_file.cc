@@ -1,11 +1,13 @@
 #include "base/atomic_file.h"
 
 #include <cerrno>
-#include <optional>
+#include <fcntl.h>
 #include <string>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+
+#include "base/subprocess.h"
 
 namespace stripline {
 namespace {
@@ -21,7 +23,8 @@ constexpr int kMostLeftOver = 100;
 
 }  // namespace
 
-Result<AtomicFile> AtomicFile::create(const std::filesystem::path& destination) {
+Result<AtomicFile> AtomicFile::create(const std::filesystem::path& destination,
+                                      std::optional<mode_t> mode) {
   std::error_code ignored;
   const auto there = std::filesystem::status(destination, ignored);
   if (std::filesystem::is_directory(there)) return write_error(destination, EISDIR);
@@ -30,19 +33,22 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& destination) 
                                              "': it is no regular file; name one, or a new one");
   }
   std::filesystem::path target = destination;
-  std::optional<mode_t> mode;
   if (std::filesystem::exists(there)) {
     const auto linked = std::filesystem::canonical(destination, ignored);
     if (!linked.empty()) target = linked;
-    mode = static_cast<mode_t>(there.permissions() & std::filesystem::perms::all);
+    if (!mode) mode = static_cast<mode_t>(there.permissions() & std::filesystem::perms::all);
   }
+  // From the start: who opens a file while others may read it reads what comes later, too.
+  const mode_t at_first = mode.value_or(0666);
   // Processes of other hosts have the same numbers.
   const std::string prefix = target.string() + ".tmp" + std::to_string(::getpid()) + ".";
   for (int number = 0;; ++number) {
     std::filesystem::path temporary = prefix + std::to_string(number);
-    std::FILE* file = std::fopen(temporary.c_str(), "wbxe");
-    if (file == nullptr && errno == EEXIST && number < kMostLeftOver) continue;
+    UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, at_first));
+    if (!fd && errno == EEXIST && number < kMostLeftOver) continue;
+    std::FILE* file = fd ? ::fdopen(fd.get(), "wb") : nullptr;
     if (file == nullptr) return write_error(destination, errno);
+    [[maybe_unused]] const int owned_by_file = fd.release();
     AtomicFile created(std::move(target), std::move(temporary), file);
     if (mode && ::fchmod(::fileno(file), *mode) != 0) return write_error(destination, errno);
     return created;

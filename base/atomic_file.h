@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <sys/types.h>
 
 #include "base/result.h"
 
@@ -17,8 +19,9 @@ namespace stripline {
 class AtomicFile {
  public:
   /// Errors: unavailable when it cannot be created, or the destination is no regular file (a
-  /// folder, a device).
-  static Result<AtomicFile> create(const std::filesystem::path& destination);
+  /// folder, a device). With `mode` the file has just that, from before it has content.
+  static Result<AtomicFile> create(const std::filesystem::path& destination,
+                                   std::optional<mode_t> mode = std::nullopt);
   AtomicFile(AtomicFile&&) noexcept = default;
   AtomicFile& operator=(AtomicFile&&) = delete;
   ~AtomicFile();
