@@ -37,6 +37,10 @@ double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+double unix_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 uint64_t random_bits() {
   std::random_device device;
   return (uint64_t{device()} << 32) | device();
@@ -85,7 +89,8 @@ class Agent::Impl {
         instance_id_(new_instance_id()),
         stop_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         session_(options_.server.text(), options_.session, random_bits()),
-        link_(options_.server) {}
+        credentials_(options_.server, options_.identity_file),
+        link_(options_.server, credentials_) {}
 
   int run() {
     while (!exit_code_) {
@@ -130,6 +135,7 @@ class Agent::Impl {
     if (step.became_live) resume();
     if (step.heartbeat) {
       link_.send(Heartbeat{measuring() ? runner_->id() : AssignmentId{}});
+      renew_certificate();
     }
     if (session_.refusal()) {
       spdlog::error("{}", session_.refusal()->message());
@@ -145,6 +151,22 @@ class Agent::Impl {
             description_.fabrics,
             description_.experiments_json,
             runner_ ? runner_->id() : AssignmentId{}};
+  }
+
+  void renew_certificate() {
+    if (auto request = credentials_.renewal_due(unix_s())) {
+      link_.send(RenewCertificate{std::move(*request)});
+    }
+  }
+
+  void on_message(const NewCertificate& answer) const {
+    const Status accepted = credentials_.accept(answer.certificate_pem);
+    if (accepted.ok()) {
+      spdlog::info("the certificate of nodes/{} is renewed", options_.node);
+    } else {
+      spdlog::error("cannot renew the certificate of nodes/{}: {}", options_.node,
+                    accepted.error().message());
+    }
   }
 
   // A new session: what the server may have missed is said again.
@@ -397,6 +419,7 @@ class Agent::Impl {
   std::string instance_id_;
   UniqueFd stop_fd_;
   Session session_;
+  Credentials credentials_;
   Link link_;
   std::unique_ptr<AssignmentRunner> runner_;  // kept after its end until its outcome is safe
   std::optional<double> done_since_s_;

@@ -17,8 +17,9 @@ namespace stripline::agent {
 
 struct AgentOptions {
   HostAndPort server;
-  std::string node;    ///< a resource name segment, without "nodes/"
-  std::string worker;  ///< path of stripline-worker
+  std::string identity_file = {};  ///< credentials.h; empty: no certificate is shown
+  std::string node;                ///< a resource name segment, without "nodes/"
+  std::string worker;              ///< path of stripline-worker
   std::string version;
   SessionLimits session;
   RunnerLimits runner;

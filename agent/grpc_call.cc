@@ -140,7 +140,7 @@ struct GrpcCall::Callbacks {
 
 void GrpcCall::Deleter::operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
 
-GrpcCall::GrpcCall(const std::string& authority, const std::string& path) {
+GrpcCall::GrpcCall(const std::string& authority, const std::string& path, const Options& options) {
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_session_callbacks_new(&callbacks);
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Callbacks::on_header);
@@ -154,13 +154,18 @@ GrpcCall::GrpcCall(const std::string& authority, const std::string& path) {
 
   const std::array<nghttp2_settings_entry, 1> settings = {{{NGHTTP2_SETTINGS_ENABLE_PUSH, 0}}};
   nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, settings.data(), settings.size());
-  const std::array<nghttp2_nv, 7> headers = {header(":method", "POST"),
-                                             header(":scheme", "http"),
-                                             header(":path", path),
-                                             header(":authority", authority),
-                                             header("te", "trailers"),
-                                             header("content-type", "application/grpc"),
-                                             header("user-agent", "stripline-agent")};
+  const std::string authorization = "Bearer " + options.bearer;
+  std::vector<nghttp2_nv> headers = {header(":method", "POST"),
+                                     header(":scheme", options.secure ? "https" : "http"),
+                                     header(":path", path),
+                                     header(":authority", authority),
+                                     header("te", "trailers"),
+                                     header("content-type", "application/grpc"),
+                                     header("user-agent", "stripline-agent")};
+  if (!options.bearer.empty()) {
+    headers.push_back(header("authorization", authorization));
+    headers.back().flags = NGHTTP2_NV_FLAG_NO_INDEX;  // a secret stays out of HPACK's tables
+  }
   nghttp2_data_provider provider{};
   provider.source.ptr = this;
   provider.read_callback = Callbacks::read_outbox;

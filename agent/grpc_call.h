@@ -29,8 +29,14 @@ struct GrpcStatus {
 
 class GrpcCall {
  public:
+  struct Options {
+    bool secure = false;  ///< What is below encrypts.
+    std::string bearer;   ///< Shown as authorization; empty: none.
+  };
   /// `authority` is "host:port", `path` "/package.Service/Method".
-  GrpcCall(const std::string& authority, const std::string& path);
+  GrpcCall(const std::string& authority, const std::string& path)
+      : GrpcCall(authority, path, Options{}) {}
+  GrpcCall(const std::string& authority, const std::string& path, const Options& options);
   ~GrpcCall();
   GrpcCall(const GrpcCall&) = delete;
   GrpcCall& operator=(const GrpcCall&) = delete;

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "agent/connection.h"
 #include "agent/messages.h"
 #include "agent/server_address.h"
 #include "base/result.h"
@@ -23,7 +24,8 @@ using LinkEvent = std::variant<ServerMessage, LinkClosed>;
 
 class Link {
  public:
-  explicit Link(HostAndPort server);
+  /// `credentials` must outlive it.
+  Link(HostAndPort server, const Credentials& credentials);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -51,11 +53,11 @@ class Link {
   void finish();
 
  private:
-  class Connection;
   void pump();
   void close_if_ended();
 
   HostAndPort server_;
+  const Credentials& credentials_;
   size_t attempts_ = 0;
   std::unique_ptr<Connection> connection_;
   std::vector<LinkEvent> events_;

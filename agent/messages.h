@@ -69,7 +69,13 @@ struct AssignmentUpdate {
   std::map<std::string, std::string> facts = {};  ///< of its ranks, when running; may come later
 };
 
-using AgentMessage = std::variant<Hello, Heartbeat, GroupJoin, SampleBatch, AssignmentUpdate>;
+/// A new certificate is asked for.
+struct RenewCertificate {
+  std::string request_pem;
+};
+
+using AgentMessage =
+    std::variant<Hello, Heartbeat, GroupJoin, SampleBatch, AssignmentUpdate, RenewCertificate>;
 
 // --- server to agent -----------------------------------------------------------------------------
 
@@ -106,6 +112,12 @@ struct SampleAck {
   uint64_t seq = 0;
 };
 
-using ServerMessage = std::variant<HelloAck, Assignment, GroupReady, CancelAssignment, SampleAck>;
+/// The answer to RenewCertificate.
+struct NewCertificate {
+  std::string certificate_pem;
+};
+
+using ServerMessage =
+    std::variant<HelloAck, Assignment, GroupReady, CancelAssignment, SampleAck, NewCertificate>;
 
 }  // namespace stripline::agent

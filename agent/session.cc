@@ -75,8 +75,8 @@ SessionStep Session::on_closed(double now_s, const Error& error, const std::stri
   if (name_in_use && !name_in_use_since_s_) name_in_use_since_s_ = now_s;
   const bool patience_over =
       name_in_use && now_s - *name_in_use_since_s_ >= limits_.name_in_use_patience_s;
-  if (reason == "PROTOCOL_VERSION" || error.code() == ErrorCode::invalid_argument ||
-      patience_over) {
+  if (reason == "PROTOCOL_VERSION" || reason == "PERMISSION_DENIED" ||
+      error.code() == ErrorCode::invalid_argument || patience_over) {
     state_ = State::refused;
     refusal_ = error;
     return {};

@@ -73,6 +73,10 @@ void fill(const AssignmentUpdate& update, v1::AgentMessage& out) {
   for (const auto& [field, value] : update.facts) (*wire.mutable_facts())[field] = value;
 }
 
+void fill(const RenewCertificate& renew, v1::AgentMessage& out) {
+  out.mutable_renew_certificate()->set_request_pem(renew.request_pem);
+}
+
 }  // namespace
 
 v1::AgentMessage to_wire(const AgentMessage& message) {
@@ -103,6 +107,8 @@ std::optional<ServerMessage> from_wire(const v1::ServerMessage& wire) {
       return CancelAssignment{id_of(wire.cancel_assignment()), wire.cancel_assignment().message()};
     case v1::ServerMessage::kSampleAck:
       return SampleAck{id_of(wire.sample_ack()), wire.sample_ack().seq()};
+    case v1::ServerMessage::kNewCertificate:
+      return NewCertificate{wire.new_certificate().certificate_pem()};
     case v1::ServerMessage::MESSAGE_NOT_SET:
       return std::nullopt;
   }

@@ -16,8 +16,9 @@ namespace stripline::cli {
 /// Options that every command of the service takes.
 struct Global {
   std::string server = "127.0.0.1:7411";  ///< host:port
-  double timeout_s = 30;                  ///< for one answer, and for a server to come back
-  bool json = false;                      ///< one JSON object per line on standard output
+  bool server_named = false;  ///< by option or environment; else the last login's counts
+  double timeout_s = 30;      ///< for one answer, and for a server to come back
+  bool json = false;          ///< one JSON object per line on standard output
 };
 
 /// `stripline run|bench|doctor ...`: replaced by the helper program, arguments unchanged.
@@ -92,12 +93,32 @@ struct ExplainNest {
   std::string nest;  ///< a file, or the document itself, which begins with '{'
 };
 struct NodeList {};
+struct Login {
+  std::string token_file;  ///< "-": standard input; empty: asked for
+};
+struct Logout {};
+struct TokenCreate {
+  std::string role;     ///< "agent" | "viewer" | "operator" | "publisher" | "admin"
+  std::string subject;  ///< a user, or a node; may be empty for the latter
+  double valid_s = 0;   ///< 0: the server's choice
+};
+struct TokenList {};
+struct TokenRevoke {
+  std::string name;
+};
+struct NodeRevoke {
+  std::string name;  ///< "nodes/a"
+};
+struct AuditList {
+  uint32_t limit = 50;
+};
 struct ShowVersion {};
 
 using Action =
     std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
                  CampaignExport, ModelList, ModelShow, ModelFetch, ModelWithdraw, ExplainLoop,
-                 ExplainNest, ExplainCall, ExplainSweep, NodeList, ShowVersion>;
+                 ExplainNest, ExplainCall, ExplainSweep, NodeList, Login, Logout, TokenCreate,
+                 TokenList, TokenRevoke, NodeRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

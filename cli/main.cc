@@ -10,8 +10,10 @@
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/subprocess.h"
+#include "cli/access_commands.h"
 #include "cli/campaign_commands.h"
 #include "cli/console.h"
+#include "cli/contexts.h"
 #include "cli/explain_commands.h"
 #include "cli/model_commands.h"
 #include "cli/node_commands.h"
@@ -43,6 +45,13 @@ int run(const Global& global, const ShowVersion& /*command*/) {
   return kExitOk;
 }
 
+// A file that cannot be read is reported when its server is called.
+void use_last_login(Global& global) {
+  if (global.server_named) return;
+  const auto contexts = read_contexts();
+  if (contexts.ok() && !contexts->server.empty()) global.server = contexts->server;
+}
+
 }  // namespace
 }  // namespace stripline::cli
 
@@ -50,9 +59,10 @@ int main(int argc, char** argv) {
   stripline::prepare_descriptors();
   stripline::silence_grpc();
   using namespace stripline::cli;  // NOLINT(google-build-using-namespace): one function
-  const Parsed parsed = parse_command_line({argv + 1, argv + argc});
+  Parsed parsed = parse_command_line({argv + 1, argv + argc});
   print(parsed.out);
   std::fputs(parsed.err.c_str(), stderr);
+  if (parsed.command) use_last_login(parsed.command->global);
   const int exit_code =
       parsed.command
           ? std::visit([&](const auto& action) { return run(parsed.command->global, action); },

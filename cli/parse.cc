@@ -10,6 +10,7 @@
 #include "base/command_line.h"
 #include "base/exit_codes.h"
 #include "base/host_and_port.h"
+#include "cli/access_grammar.h"
 #include "cli/explain_grammar.h"
 #include "cli/grammar_parts.h"
 #include "cli/names.h"
@@ -57,7 +58,8 @@ class Grammar {
         "  stripline run -n 2 --fabric tcp --model tcp.stripline.json -- ./program\n");
     app_.footer(
         "Environment:\n"
-        "  STRIPLINE_SERVER  the server, unless --server is given\n\n"
+        "  STRIPLINE_SERVER  the server, unless --server is given; else that of the last "
+        "'stripline login'\n\n"
         "Exit codes (docs/cli.md):\n"
         "  0 success                 5 a rank died\n"
         "  1 failure                 6 time limit passed\n"
@@ -91,6 +93,7 @@ class Grammar {
             "A node appears when 'stripline-agent' first connects from it.\n\n"
             "Exit codes: 0, 4 no server, 6 no answer in time.\n") +
         kServiceOptions);
+    access_.define(app_, command_.action);
     CLI::App* version = leaf(app_, "version", "Print the version", version_);
     version->footer("Of this command. Agents tell theirs in 'stripline nodes'.\n");
   }
@@ -321,6 +324,7 @@ class Grammar {
         failure_ = full.error();
       }
     };
+    command_.global.server_named = app_.get_option("--server")->count() > 0;
     if (!std::holds_alternative<ShowVersion>(command_.action)) {
       const auto server = parse_host_and_port(command_.global.server);
       if (!server.ok()) failure_ = server.error().with_context("--server (STRIPLINE_SERVER)");
@@ -338,6 +342,8 @@ class Grammar {
                                std::is_same_v<Chosen, CampaignCancel> ||
                                std::is_same_v<Chosen, CampaignExport>) {
             resolve(action.name, campaign_resource);
+          } else if constexpr (std::is_same_v<Chosen, NodeRevoke>) {
+            resolve(action.name, node_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelFetch>) {
             resolve(action.name, model_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelWithdraw>) {
@@ -370,6 +376,7 @@ class Grammar {
   ModelWithdraw withdraw_{"", "withdrawn on request"};
   ExplainGrammar explain_;
   NodeList node_list_;
+  AccessGrammar access_;
   ShowVersion version_;
   std::vector<std::string> nodes_;
   std::string model_name_;

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -12,9 +13,12 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/grpcpp.h>
 
+#include "base/pki/dev_token.h"
+#include "base/pki/token.h"
 #include "cli/names.h"
 #include "optimizer/model/model_json.h"
 #include "proto/rpc_error.h"
+#include "stripline/v1/access.grpc.pb.h"
 #include "stripline/v1/campaigns.grpc.pb.h"
 #include "stripline/v1/fleet.grpc.pb.h"
 #include "stripline/v1/models.grpc.pb.h"
@@ -78,6 +82,17 @@ std::chrono::system_clock::time_point deadline_after(double seconds) {
              std::chrono::duration<double>(seconds));
 }
 
+// A --dev server of the user's own comes first: its file exists while it runs.
+Result<std::optional<Context>> login_for(const std::string& server) {
+  if (const auto address = parse_host_and_port(server); address.ok()) {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string secret, pki::dev_secret(*address));
+    if (!secret.empty()) return std::optional<Context>();
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const Contexts contexts, read_contexts());
+  const auto found = contexts.servers.find(server);
+  return found == contexts.servers.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace
 
 std::string json_line(const google::protobuf::Message& message) {
@@ -94,6 +109,9 @@ Error explained(const RpcError& error, const std::string& server) {
   const std::string& message = error.error.message();
   const ErrorCode code = error.error.code();
   if (error.reason == "INVALID_FIELD") return {code, with_options_named(error)};
+  if (error.reason == "UNAUTHENTICATED") {
+    return {code, with_hint(message, "'stripline login --server " + server + "' takes a token")};
+  }
   if (error.reason == "UNSUPPORTED_FABRIC") {
     return {ErrorCode::invalid_argument,
             with_hint(message, "'stripline nodes' shows the fabrics of each node")};
@@ -122,6 +140,12 @@ Error explained(const RpcError& error, const std::string& server) {
   }
   if (!error.reason.empty()) return error.error;
   // Not the server's word but gRPC's.
+  if (code == ErrorCode::unavailable && last_part(message) == "Socket closed") {
+    return {code, "the server at " + server +
+                      " closed the connection without a word; if it has certificates, 'stripline "
+                      "login --server " +
+                      server + "' takes a token"};
+  }
   if (code == ErrorCode::unavailable) {
     return {code, "cannot reach the server at " + server + ": " + last_part(message) +
                       "; start one with 'stripline-server --dev', or name another with --server or "
@@ -143,20 +167,46 @@ Error explained(const RpcError& error, const std::string& server) {
 
 class Service::Impl {
  public:
-  explicit Impl(const Global& global)
+  Impl(const Global& global, Result<std::optional<Context>> login)
       : server(global.server),
         timeout_s(global.timeout_s),
-        channel(grpc::CreateCustomChannel(global.server, grpc::InsecureChannelCredentials(),
-                                          channel_arguments())),
+        context_of_login(std::move(login)),
+        channel(
+            grpc::CreateCustomChannel(global.server, channel_credentials(), channel_arguments())),
         campaigns(v1::Campaigns::NewStub(channel)),
         models(v1::Models::NewStub(channel)),
-        fleet(v1::Fleet::NewStub(channel)) {}
+        fleet(v1::Fleet::NewStub(channel)),
+        admin(v1::Admin::NewStub(channel)) {}
+
+  std::shared_ptr<grpc::ChannelCredentials> channel_credentials() const {
+    if (!context_of_login.ok() || !*context_of_login) return grpc::InsecureChannelCredentials();
+    grpc::SslCredentialsOptions options;
+    options.pem_root_certs = (*context_of_login)->authority_pem;
+    return grpc::SslCredentials(options);
+  }
+
+  // Shows who calls. The secret of a --dev server changes with each of its starts, and is shown to
+  // no other machine; a user's token is shown to the server of its authority alone.
+  Status show(grpc::ClientContext& context) const {
+    if (!context_of_login.ok()) return context_of_login.error();
+    std::string secret;
+    if (*context_of_login) {
+      STRIPLINE_ASSIGN_OR_RETURN(const pki::Token token,
+                                 pki::parse_token((*context_of_login)->token));
+      secret = token.secret;
+    } else if (const auto address = parse_host_and_port(server); address.ok()) {
+      STRIPLINE_ASSIGN_OR_RETURN(secret, pki::dev_secret(*address));
+    }
+    if (!secret.empty()) context.AddMetadata("authorization", "Bearer " + secret);
+    return {};
+  }
 
   // One call: `invoke(context, response)`.
   template <typename Response, typename Invoke>
   Result<Response> call(Invoke invoke) const {
     grpc::ClientContext context;
     context.set_deadline(deadline_after(timeout_s));
+    STRIPLINE_RETURN_IF_ERROR(show(context));
     Response response;
     const grpc::Status status = invoke(&context, &response);
     if (!status.ok()) return error_of(status);
@@ -169,13 +219,18 @@ class Service::Impl {
 
   std::string server;
   double timeout_s;
+  Result<std::optional<Context>> context_of_login;  // nullopt: none for this server
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Campaigns::Stub> campaigns;
   std::unique_ptr<v1::Models::Stub> models;
   std::unique_ptr<v1::Fleet::Stub> fleet;
+  std::unique_ptr<v1::Admin::Stub> admin;
 };
 
-Service::Service(const Global& global) : impl_(std::make_unique<Impl>(global)) {}
+Service::Service(const Global& global)
+    : impl_(std::make_unique<Impl>(global, login_for(global.server))) {}
+Service::Service(const Global& global, const Context& context)
+    : impl_(std::make_unique<Impl>(global, std::optional(context))) {}
 Service::~Service() = default;
 const std::string& Service::server() const { return impl_->server; }
 
@@ -224,6 +279,7 @@ Status Service::watch_campaign(const std::string& name, uint64_t cursor, const O
   const auto tag = [&](Operation operation) -> void* { return &operations[operation]; };
   grpc::ClientContext context;
   context.set_deadline(deadline_after(kWatchCall_s));
+  STRIPLINE_RETURN_IF_ERROR(impl_->show(context));
   v1::WatchCampaignRequest request;
   request.set_name(name);
   request.set_cursor(cursor);
@@ -267,6 +323,7 @@ Status Service::export_samples(const std::string& name,
                                const std::function<bool()>& stop) {
   // No limit in all, as an export may be large; a server that is gone ends the stream.
   grpc::ClientContext context;
+  STRIPLINE_RETURN_IF_ERROR(impl_->show(context));
   v1::ExportSamplesRequest request;
   request.set_name(name);
   const auto reader = impl_->campaigns->ExportSamples(&context, request);
@@ -326,6 +383,7 @@ Result<FetchedModel> Service::fetch_model(const std::string& name,
                                           const std::string& if_none_match) {
   grpc::ClientContext context;
   context.set_deadline(deadline_after(impl_->timeout_s));
+  STRIPLINE_RETURN_IF_ERROR(impl_->show(context));
   v1::FetchModelVersionRequest request;
   request.set_name(name);
   request.set_if_none_match(if_none_match);
@@ -357,6 +415,51 @@ Result<v1::ListNodesResponse> Service::list_nodes(int page_size, const std::stri
     request.set_page_size(page_size);
     request.set_page_token(page_token);
     return impl_->fleet->ListNodes(context, request, response);
+  });
+}
+
+Result<v1::WhoAmIResponse> Service::who_am_i() {
+  return impl_->call<v1::WhoAmIResponse>([&](auto* context, auto* response) {
+    return impl_->admin->WhoAmI(context, v1::WhoAmIRequest(), response);
+  });
+}
+
+Result<v1::CreateTokenResponse> Service::create_token(const v1::CreateTokenRequest& request) {
+  return impl_->call<v1::CreateTokenResponse>([&](auto* context, auto* response) {
+    return impl_->admin->CreateToken(context, request, response);
+  });
+}
+
+Result<v1::ListTokensResponse> Service::list_tokens() {
+  return impl_->call<v1::ListTokensResponse>([&](auto* context, auto* response) {
+    return impl_->admin->ListTokens(context, v1::ListTokensRequest(), response);
+  });
+}
+
+Result<v1::Token> Service::revoke_token(const std::string& name) {
+  return impl_->call<v1::Token>([&](auto* context, auto* response) {
+    v1::RevokeTokenRequest request;
+    request.set_name(name);
+    return impl_->admin->RevokeToken(context, request, response);
+  });
+}
+
+Status Service::revoke_node(const std::string& name) {
+  const auto revoked = impl_->call<v1::RevokeNodeResponse>([&](auto* context, auto* response) {
+    v1::RevokeNodeRequest request;
+    request.set_name(name);
+    return impl_->admin->RevokeNode(context, request, response);
+  });
+  return revoked.ok() ? Status() : Status(revoked.error());
+}
+
+Result<v1::ListAuditEventsResponse> Service::list_audit_events(int page_size,
+                                                               const std::string& page_token) {
+  return impl_->call<v1::ListAuditEventsResponse>([&](auto* context, auto* response) {
+    v1::ListAuditEventsRequest request;
+    request.set_page_size(page_size);
+    request.set_page_token(page_token);
+    return impl_->admin->ListAuditEvents(context, request, response);
   });
 }
 

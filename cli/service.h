@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/contexts.h"
 
 namespace google::protobuf {
 class Message;
@@ -23,6 +24,12 @@ class ListModelsResponse;
 class ListModelVersionsResponse;
 class ListNodesResponse;
 class ModelVersion;
+class CreateTokenRequest;
+class CreateTokenResponse;
+class ListAuditEventsResponse;
+class ListTokensResponse;
+class Token;
+class WhoAmIResponse;
 }  // namespace v1
 }  // namespace stripline
 
@@ -53,7 +60,10 @@ class Service {
   /// Called with null when nothing has happened.
   using OnEvent = std::function<Next(const v1::CampaignEvent*)>;
 
+  /// With what the user has for this server: a login, or the file of a --dev server of his own.
   explicit Service(const Global& global);
+  /// With this instead.
+  Service(const Global& global, const Context& context);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
@@ -81,6 +91,14 @@ class Service {
   Result<v1::ModelVersion> withdraw_model(const std::string& version, const std::string& reason);
 
   Result<v1::ListNodesResponse> list_nodes(int page_size, const std::string& page_token);
+
+  Result<v1::WhoAmIResponse> who_am_i();
+  Result<v1::CreateTokenResponse> create_token(const v1::CreateTokenRequest& request);
+  Result<v1::ListTokensResponse> list_tokens();
+  Result<v1::Token> revoke_token(const std::string& name);
+  Status revoke_node(const std::string& name);
+  Result<v1::ListAuditEventsResponse> list_audit_events(int page_size,
+                                                        const std::string& page_token);
 
   const std::string& server() const;
 

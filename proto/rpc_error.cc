@@ -47,6 +47,9 @@ RpcError rpc_error_from(const grpc::Status& status) {
 
 RpcError rpc_error_from(int code, const std::string& message, const std::string& details) {
   RpcError result{Error(code_from(static_cast<grpc::StatusCode>(code)), message), "", {}};
+  // The server refuses before a call reaches its service, and can then say no more than the code.
+  if (code == grpc::StatusCode::UNAUTHENTICATED) result.reason = "UNAUTHENTICATED";
+  if (code == grpc::StatusCode::PERMISSION_DENIED) result.reason = "PERMISSION_DENIED";
   v1::Status status;
   v1::ErrorInfo info;
   if (status.ParseFromString(details) && status.details_size() > 0 &&

@@ -1,11 +1,15 @@
-// Agents.Session: one stream per agent, read one message at a time, written from a queue.
+// Agents.Session: one stream per agent, read one message at a time, written from a queue. And
+// Agents.Enroll.
 #include <algorithm>
 #include <deque>
 #include <mutex>
 #include <utility>
 
 #include <grpcpp/grpcpp.h>
+#include <spdlog/spdlog.h>
 
+#include "server/clock.h"
+#include "server/grpc_access.h"
 #include "server/reactor_step.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
@@ -26,10 +30,11 @@ class StreamLink final : public AgentLink {
  public:
   explicit StreamLink(SessionStream* stream) : stream_(stream) {}
 
-  void send(ServerMessage message) override {
+  void send(ServerMessage message) override { send(to_wire(std::move(message))); }
+
+  void send(v1::ServerMessage wire) {
     const std::lock_guard lock(mutex_);
     if (stream_ == nullptr || closing_) return;
-    v1::ServerMessage wire = to_wire(std::move(message));
     queued_bytes_ += wire.ByteSizeLong();
     if (queue_.size() >= kMaxQueued || (!queue_.empty() && queued_bytes_ > kMaxQueuedBytes)) {
       // It does not read. Nothing is read from it any more, either, so that its session ends.
@@ -99,8 +104,11 @@ class StreamLink final : public AgentLink {
 
 class SessionReactor final : public SessionStream {
  public:
-  explicit SessionReactor(Coordinator& coordinator)
-      : coordinator_(coordinator), link_(std::make_shared<StreamLink>(this)) {
+  SessionReactor(Coordinator& coordinator, Access& access, Caller caller)
+      : coordinator_(coordinator),
+        access_(access),
+        caller_(std::move(caller)),
+        link_(std::make_shared<StreamLink>(this)) {
     ReactorStep step(this);
     coordinator_.await_hello(link_);
     step.hand_over();
@@ -116,6 +124,11 @@ class SessionReactor final : public SessionStream {
     }
     if (!greeted_) {
       greet();
+    } else if (const auto refusal =
+                   access_.refusal_of_node(caller_, caller_.node, unix_seconds())) {
+      link_->close(*refusal);  // its certificate has expired meanwhile
+    } else if (message_.has_renew_certificate()) {
+      renew();
     } else if (auto message = from_wire(message_)) {
       coordinator_.receive(session_, *message);
     }
@@ -149,6 +162,12 @@ class SessionReactor final : public SessionStream {
       link_->close(invalid_field("message", "the first message of a session is Hello"));
       return;
     }
+    const std::string& node = message_.hello().node();
+    listen_for_revocation(node);
+    if (const auto refusal = access_.refusal_of_node(caller_, node, unix_seconds())) {
+      link_->close(*refusal);
+      return;
+    }
     const auto session = coordinator_.open_session(from_wire(message_.hello()), link_);
     if (!session) {
       link_->close(session.problem());
@@ -159,38 +178,83 @@ class SessionReactor final : public SessionStream {
     if (left_) coordinator_.close_session(session_);
   }
 
+  // Before the certificate is looked at, so that no revocation is missed.
+  void listen_for_revocation(const std::string& node) {
+    const auto end = [link = std::weak_ptr(link_)](const Problem& why) {
+      if (const auto stream = link.lock()) stream->close(why);
+    };
+    const std::lock_guard lock(mutex_);
+    if (!left_) listening_ = access_.on_revocation(node, end);
+  }
+
+  void renew() {
+    if (!access_.authority()) return;
+    const auto certificate =
+        access_.renew(caller_, message_.renew_certificate().request_pem(), unix_seconds());
+    if (!certificate) {
+      link_->close(certificate.problem());
+      return;
+    }
+    v1::ServerMessage answer;
+    answer.mutable_new_certificate()->set_certificate_pem(*certificate);
+    link_->send(std::move(answer));
+  }
+
   void leave() {
     const std::lock_guard lock(mutex_);
     if (left_) return;
     left_ = true;
+    access_.forget(listening_);
     if (session_ != 0) coordinator_.close_session(session_);
   }
 
   Coordinator& coordinator_;
+  Access& access_;
+  const Caller caller_;
   std::shared_ptr<StreamLink> link_;
   v1::AgentMessage message_;
   bool greeted_ = false;
   std::mutex mutex_;  // OnCancel may run beside OnReadDone
   uint64_t session_ = 0;
+  uint64_t listening_ = 0;  // for the node's revocation
   bool left_ = false;
 };
 
 class AgentsService final : public v1::Agents::CallbackService {
  public:
-  explicit AgentsService(Coordinator& coordinator) : coordinator_(coordinator) {}
+  AgentsService(Coordinator& coordinator, Access& access)
+      : coordinator_(coordinator), access_(access) {}
 
-  SessionStream* Session(grpc::CallbackServerContext* /*context*/) override {
-    return new SessionReactor(coordinator_);  // NOLINT(cppcoreguidelines-owning-memory)
+  SessionStream* Session(grpc::CallbackServerContext* context) override {
+    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory)
+    return new SessionReactor(coordinator_, access_, caller_of(*context, access_));
+  }
+
+  grpc::ServerUnaryReactor* Enroll(grpc::CallbackServerContext* context,
+                                   const v1::EnrollRequest* request,
+                                   v1::EnrollResponse* response) override {
+    const auto certificate =
+        access_.enroll(request->token(), request->node(), request->request_pem(), unix_seconds());
+    if (certificate) {
+      response->set_certificate_pem(*certificate);
+      spdlog::info("nodes/{} is enrolled", request->node());
+    } else {
+      spdlog::warn("{} could not enrol: {}", context->peer(), certificate.problem().message);
+    }
+    auto* reactor = context->DefaultReactor();
+    reactor->Finish(certificate ? grpc::Status::OK : rpc_status(certificate.problem()));
+    return reactor;
   }
 
  private:
   Coordinator& coordinator_;
+  Access& access_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator) {
-  return std::make_unique<AgentsService>(coordinator);
+std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access) {
+  return std::make_unique<AgentsService>(coordinator, access);
 }
 
 }  // namespace stripline::server

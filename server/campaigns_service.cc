@@ -2,6 +2,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "server/campaign_streams.h"
+#include "server/grpc_access.h"
 #include "server/page_token.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
@@ -21,16 +22,17 @@ Answer<int64_t> campaign_number(const std::string& name) {
 
 class CampaignsService final : public v1::Campaigns::CallbackService {
  public:
-  CampaignsService(Coordinator& coordinator, Store& store, WatchHub& hub)
-      : coordinator_(coordinator), store_(store), hub_(hub) {}
+  CampaignsService(Coordinator& coordinator, Store& store, WatchHub& hub, const Access& access)
+      : coordinator_(coordinator), store_(store), hub_(hub), access_(access) {}
 
   grpc::ServerUnaryReactor* CreateCampaign(grpc::CallbackServerContext* context,
                                            const v1::CreateCampaignRequest* request,
                                            v1::Campaign* response) override {
-    return finish(context,
-                  coordinator_.create_campaign(from_wire(request->spec()), request->request_id(),
-                                               request->validate_only()),
-                  response);
+    return finish(
+        context,
+        coordinator_.create_campaign(from_wire(request->spec()), request->request_id(),
+                                     request->validate_only(), caller_of(*context, access_).name),
+        response);
   }
 
   grpc::ServerUnaryReactor* GetCampaign(grpc::CallbackServerContext* context,
@@ -44,7 +46,9 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
                                            const v1::CancelCampaignRequest* request,
                                            v1::Campaign* response) override {
     const auto number = campaign_number(request->name());
-    return finish(context, number ? coordinator_.cancel_campaign(*number) : number.problem(),
+    return finish(context,
+                  number ? coordinator_.cancel_campaign(*number, caller_of(*context, access_).name)
+                         : number.problem(),
                   response);
   }
 
@@ -102,13 +106,14 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   Coordinator& coordinator_;
   Store& store_;
   WatchHub& hub_;
+  const Access& access_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, Store& store,
-                                                      WatchHub& hub) {
-  return std::make_unique<CampaignsService>(coordinator, store, hub);
+                                                      WatchHub& hub, const Access& access) {
+  return std::make_unique<CampaignsService>(coordinator, store, hub, access);
 }
 
 }  // namespace stripline::server

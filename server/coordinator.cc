@@ -525,8 +525,13 @@ Status Coordinator::finish_measuring(const FinishMeasuring& finish) {
   return {};
 }
 
-Status Coordinator::end_campaign(int64_t number, CampaignState state, const std::string& message) {
+// `actor` is the user who asked for it, if one did.
+Status Coordinator::end_campaign(int64_t number, CampaignState state, const std::string& message,
+                                 const std::string& actor) {
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(number));
+  if (!actor.empty()) {
+    d.changes.audit.push_back({0, unix_seconds(), actor, "cancel campaign", campaign_name(number)});
+  }
   close_open_runs(d);
   d.campaign.state = state;
   d.campaign.message = message;

@@ -77,18 +77,18 @@ class Coordinator {
   /// The stream has ended. Leases go on until they run out.
   void close_session(uint64_t session);
 
-  // Campaigns (campaigns.proto).
+  // Campaigns (campaigns.proto). `actor` is who does it, for the audit trail.
 
   /// Problems: INVALID_FIELD, UNKNOWN_EXPERIMENT, NOT_ENOUGH_NODES, UNSUPPORTED_FABRIC,
   /// REQUEST_ID_REUSED.
   Answer<CampaignView> create_campaign(const CampaignSpec& spec, const std::string& request_id,
-                                       bool validate_only);
+                                       bool validate_only, const std::string& actor);
   /// Problems: CAMPAIGN_NOT_FOUND.
   Answer<CampaignView> campaign(int64_t number);
   /// Newest first, below `before` (0: all).
   Answer<std::vector<CampaignView>> campaigns(int64_t before, size_t limit);
   /// Problems: CAMPAIGN_NOT_FOUND, CAMPAIGN_FINISHED.
-  Answer<CampaignView> cancel_campaign(int64_t number);
+  Answer<CampaignView> cancel_campaign(int64_t number, const std::string& actor);
 
   // Fleet (fleet.proto).
 
@@ -178,7 +178,8 @@ class Coordinator {
   Status give_up(const LoseRun& lose);
   Status finish_measuring(const FinishMeasuring& finish);
   Status complete_run(const CompleteRun& complete);
-  Status end_campaign(int64_t number, CampaignState state, const std::string& message);
+  Status end_campaign(int64_t number, CampaignState state, const std::string& message,
+                      const std::string& actor = "");
   Status note_waiting(const Wait& wait);
   Status recover();
   Result<Draft> draft(int64_t campaign);

@@ -53,8 +53,8 @@ Answer<CampaignView> Coordinator::existing_campaign(const std::string& request_i
 }
 
 Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
-                                                  const std::string& request_id,
-                                                  bool validate_only) {
+                                                  const std::string& request_id, bool validate_only,
+                                                  const std::string& actor) {
   if (request_id.size() > kMaxRequestId) {
     return invalid_field("request_id", "at most " + std::to_string(kMaxRequestId) + " bytes");
   }
@@ -103,7 +103,10 @@ Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
     assignment.name = run_name(run.key);
     d.changes.plans.push_back({run.key, experiment::to_json(assignment).dump()});
   }
-  return validate_only ? view_of(d.campaign, d.runs, std::nullopt) : store_campaign(d);
+  if (validate_only) return view_of(d.campaign, d.runs, std::nullopt);
+  d.changes.audit.push_back(
+      {0, unix_seconds(), actor, "create campaign", campaign_name(d.campaign.number)});
+  return store_campaign(d);
 }
 
 // What connected nodes offer, by name. Problems: the model is another fabric's.
@@ -161,7 +164,7 @@ Answer<std::vector<CampaignView>> Coordinator::campaigns(int64_t before, size_t 
   return views;
 }
 
-Answer<CampaignView> Coordinator::cancel_campaign(int64_t number) {
+Answer<CampaignView> Coordinator::cancel_campaign(int64_t number, const std::string& actor) {
   {
     const std::lock_guard lock(mutex_);
     const auto record = store_.campaign(number);
@@ -176,8 +179,8 @@ Answer<CampaignView> Coordinator::cancel_campaign(int64_t number) {
                      {{"state", std::string(to_string(state))}}};
     }
     if (state != CampaignState::cancelled) {
-      const Status status =
-          end_campaign(number, CampaignState::cancelled, "cancelled on request; samples are kept");
+      const Status status = end_campaign(number, CampaignState::cancelled,
+                                         "cancelled on request; samples are kept", actor);
       if (!status.ok()) return status.error();
       step();
     }

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <string>
 #include <unistd.h>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
@@ -17,6 +18,8 @@
 #include "base/exit_codes.h"
 #include "proto/grpc_log.h"
 #include "server/backup.h"
+#include "server/clock.h"
+#include "server/initialise.h"
 #include "server/log.h"
 #include "server/server.h"
 #include "server/sqlite_store.h"
@@ -27,11 +30,15 @@ using stripline::Error;
 using stripline::ErrorCode;
 using stripline::Result;
 using stripline::Status;
+using stripline::server::Protection;
 using stripline::server::ServerOptions;
 
 constexpr const char* kDefaultListen = "127.0.0.1:7411";
+constexpr uint16_t kDefaultPort = 7411;
 
 struct Arguments {
+  bool init = false;
+  std::vector<std::string> hosts;  // of init
   bool dev = false;
   std::string listen;
   std::string insecure_listen;
@@ -56,10 +63,34 @@ std::string default_data_dir() {
   return "stripline-data";
 }
 
+std::string data_dir_of(const Arguments& arguments) {
+  return arguments.data_dir.empty() ? default_data_dir() : arguments.data_dir;
+}
+
 void declare(CLI::App& app, Arguments& arguments) {
-  app.add_flag("--dev", arguments.dev, "Serve this machine only (loopback), without certificates");
+  app.require_subcommand(0, 1);
+  CLI::App* init =
+      app.add_subcommand("init", "Make certificates and the first tokens, once, before serving");
+  init->add_option("--data-dir", arguments.data_dir, "Folder of the server; created if missing")
+      ->type_name("DIR")
+      ->default_str(default_data_dir());
+  init->add_option("--host", arguments.hosts,
+                   "Name or address under which agents and users reach the server; may be "
+                   "repeated (default: this host's name)")
+      ->type_name("HOST");
+  init->footer(
+      "Writes a certificate authority and the server's certificate (in DIR/tls) and an\n"
+      "administrator's token (DIR/admin.token), readable by this user alone. Prints the command "
+      "that\n"
+      "enrols the first node. What exists is not overwritten.\n\n"
+      "Exit codes: 0 done, 2 wrong host, 4 cannot write, 9 done before, or a server runs there\n\n"
+      "Example:\n"
+      "  stripline-server init --data-dir /srv/stripline --host head --host 10.0.0.1\n");
+  init->callback([&arguments] { arguments.init = true; });
+  app.add_flag("--dev", arguments.dev,
+               "Serve this user's programs on this machine only (loopback), without certificates");
   app.add_option("--listen", arguments.listen,
-                 "With --dev: loopback address and port; port 0 takes any free one")
+                 "Address and port (with --dev: a loopback address); port 0 takes any free one")
       ->type_name("HOST:PORT")
       ->default_str(kDefaultListen);
   app.add_option("--insecure-listen", arguments.insecure_listen,
@@ -101,19 +132,22 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->transform(stripline::whole_number(1, 1000))
       ->capture_default_str();
   app.footer(
-      "A server that others can reach should have certificates, and this version has none: it\n"
-      "starts with --dev, for this machine only, or with --insecure-listen, with which anyone who\n"
-      "reaches the port can run campaigns and read samples. Killed at any moment and started "
-      "again\n"
-      "on the same folder, it goes on; nothing it has acknowledged is lost.\n\n"
+      "Serves by TLS with the certificates that 'stripline-server init' makes; users show tokens,\n"
+      "nodes certificates. Without them: --dev, for the programs of this user on this machine, or\n"
+      "--insecure-listen, with which anyone who reaches the port can run campaigns and read\n"
+      "samples. Killed at any moment and started again on the same folder, it goes on; nothing it\n"
+      "has acknowledged is lost.\n\n"
       "Exit codes:\n"
       "  0  stopped by SIGTERM or SIGINT\n"
       "  2  wrong option or address\n"
-      "  3  the database is damaged, of another program, or of a newer version\n"
+      "  3  the database is damaged, of another program, or of a newer version; certificates are\n"
+      "     damaged or have expired, or other users could read a key\n"
       "  4  the data folder or port file cannot be written, the port may not be used\n"
       "  9  the port or the database is in use by another server\n\n"
       "Examples:\n"
       "  stripline-server --dev\n"
+      "  stripline-server init --data-dir /srv/stripline --host head\n"
+      "  stripline-server --listen 0.0.0.0:7411 --data-dir /srv/stripline\n"
       "  stripline-server --insecure-listen 0.0.0.0:7411 --data-dir /srv/stripline\n"
       "  stripline-server --data-dir /srv/stripline --backup /backup/stripline.db\n\n"
       "Manual: docs/server.md\n");
@@ -123,20 +157,20 @@ Result<ServerOptions> make_options(const Arguments& arguments) {
   ServerOptions options;
   options.coordinator = arguments.coordinator;
   options.allow_network_disk = arguments.allow_network_disk;
-  options.data_dir = arguments.data_dir.empty() ? default_data_dir() : arguments.data_dir;
-  if (arguments.dev == !arguments.insecure_listen.empty()) {
+  options.data_dir = data_dir_of(arguments);
+  const bool insecure = !arguments.insecure_listen.empty();
+  if (arguments.dev && insecure) {
     return Error(ErrorCode::invalid_argument,
-                 arguments.dev
-                     ? "--dev and --insecure-listen exclude each other; give one of them"
-                     : "this server has no certificates and will not serve without them unasked; "
-                       "start it with --dev to serve this machine only, or with --insecure-listen "
-                       "HOST:PORT to serve a trusted network without encryption");
+                 "--dev and --insecure-listen exclude each other; give one of them");
   }
-  if (!arguments.dev && !arguments.listen.empty()) {
+  if (insecure && !arguments.listen.empty()) {
     return Error(ErrorCode::invalid_argument,
-                 "--listen belongs to --dev; --insecure-listen takes the address itself");
+                 "--insecure-listen takes the address itself; leave --listen out");
   }
-  const std::string listen = arguments.dev ? arguments.listen : arguments.insecure_listen;
+  options.protection = arguments.dev ? Protection::own_user
+                       : insecure    ? Protection::none
+                                     : Protection::certificates;
+  const std::string listen = insecure ? arguments.insecure_listen : arguments.listen;
   STRIPLINE_ASSIGN_OR_RETURN(options.listen, stripline::server::parse_listen_address(
                                                  listen.empty() ? kDefaultListen : listen));
   if (arguments.dev && !options.listen.is_loopback()) {
@@ -164,13 +198,42 @@ int fail(const Error& error) {
 }
 
 int back_up(const Arguments& arguments) {
-  const std::filesystem::path folder =
-      arguments.data_dir.empty() ? default_data_dir() : arguments.data_dir;
+  const std::filesystem::path folder = data_dir_of(arguments);
   const Status done =
       stripline::server::back_up(folder / stripline::server::kDatabaseFile, arguments.backup);
   if (!done.ok()) return fail(done.error());
   std::cout << "copied to " << arguments.backup << std::endl;
   return stripline::kExitOk;
+}
+
+int initialise(const Arguments& arguments) {
+  const std::string folder = data_dir_of(arguments);
+  const auto made =
+      stripline::server::initialise(folder, arguments.hosts, stripline::server::unix_seconds());
+  if (!made.ok()) return fail(made.error());
+  const std::string address =
+      stripline::server::ListenAddress{made->server_host, kDefaultPort}.text();
+  std::cerr << "Certificates and tokens are in '" << folder << "', for this user alone.\n\n"
+            << "Serve:\n  stripline-server --listen 0.0.0.0:7411 --data-dir " << folder << "\n\n"
+            << "Administer:\n  stripline login --server " << address << " --token-file "
+            << made->admin_token_file.string() << "\n\n"
+            << "Enrol a node, which starts its agent, with this token within a day; 'stripline "
+               "token create\n--role agent' makes one for each further node:\n"
+            << std::flush;
+  std::cout << "echo " << made->node_token << " | stripline-agent --server " << address
+            << " --enroll -" << std::endl;
+  return stripline::kExitOk;
+}
+
+// Without certificates there is something to choose.
+Error with_choices(const Error& error, const ServerOptions& options) {
+  if (options.protection != Protection::certificates || error.code() != ErrorCode::not_found) {
+    return error;
+  }
+  return {ErrorCode::invalid_argument,
+          error.message() +
+              ". To serve without: --dev, for this user on this machine, or --insecure-listen "
+              "HOST:PORT, for everybody on a trusted network"};
 }
 
 int serve(const Arguments& arguments) {
@@ -197,10 +260,10 @@ int serve(const Arguments& arguments) {
     ::kill(::getpid(), SIGTERM);  // ends the wait below
   };
   auto server = stripline::server::Server::start(*options);
-  if (!server.ok()) return fail(server.error());
+  if (!server.ok()) return fail(with_choices(server.error(), *options));
   const std::string address = server->address().text();
   spdlog::info("listening on {}, data in '{}'", address, options->data_dir.string());
-  if (!options->listen.is_loopback()) {
+  if (options->protection == Protection::none) {
     spdlog::warn("{} is served without encryption or authentication", address);
   }
   std::cout << "stripline-server listening on " << address << std::endl;
@@ -231,5 +294,6 @@ int main(int argc, char** argv) {
   Arguments arguments;
   declare(app, arguments);
   if (const auto end = stripline::read_command_line(app, argc, argv)) return *end;
+  if (arguments.init) return initialise(arguments);
   return arguments.backup.empty() ? serve(arguments) : back_up(arguments);
 }

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include "server/clock.h"
+#include "server/grpc_access.h"
 #include "server/page_token.h"
 #include "server/reactor_step.h"
 #include "server/rpc_status.h"
@@ -105,7 +106,7 @@ class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
 
 class ModelsService final : public v1::Models::CallbackService {
  public:
-  explicit ModelsService(Store& store) : store_(store) {}
+  ModelsService(Store& store, const Access& access) : store_(store), access_(access) {}
 
   grpc::ServerUnaryReactor* ListModels(grpc::CallbackServerContext* context,
                                        const v1::ListModelsRequest* request,
@@ -145,7 +146,7 @@ class ModelsService final : public v1::Models::CallbackService {
                                                  const v1::WithdrawModelVersionRequest* request,
                                                  v1::ModelVersion* response) override {
     auto* reactor = context->DefaultReactor();
-    reactor->Finish(withdraw(*request, *response));
+    reactor->Finish(withdraw(*request, caller_of(*context, access_).name, *response));
     return reactor;
   }
 
@@ -214,7 +215,7 @@ class ModelsService final : public v1::Models::CallbackService {
     return grpc::Status::OK;
   }
 
-  grpc::Status withdraw(const v1::WithdrawModelVersionRequest& request,
+  grpc::Status withdraw(const v1::WithdrawModelVersionRequest& request, const std::string& actor,
                         v1::ModelVersion& response) {
     const auto key = parse_version_name(request.name());
     if (!key || key->version == 0) {
@@ -230,6 +231,7 @@ class ModelsService final : public v1::Models::CallbackService {
     if (!version) return rpc_status(version.problem());
     Changes changes;
     changes.withdrawals.push_back({*key, request.reason(), unix_seconds()});
+    changes.audit.push_back({0, unix_seconds(), actor, "withdraw model version", request.name()});
     if (const Status stored = store_.apply(changes); !stored.ok()) {
       return rpc_status(problem_from(stored.error()));
     }
@@ -241,12 +243,13 @@ class ModelsService final : public v1::Models::CallbackService {
   }
 
   Store& store_;
+  const Access& access_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_models_service(Store& store) {
-  return std::make_unique<ModelsService>(store);
+std::unique_ptr<grpc::Service> make_models_service(Store& store, const Access& access) {
+  return std::make_unique<ModelsService>(store, access);
 }
 
 }  // namespace stripline::server

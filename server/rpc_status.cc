@@ -35,6 +35,13 @@ grpc::StatusCode status_code(ErrorCode code) {
   return grpc::StatusCode::UNKNOWN;
 }
 
+// Two codes that base/result.h has no word for.
+grpc::StatusCode status_code(const Problem& problem) {
+  if (problem.reason == "UNAUTHENTICATED") return grpc::StatusCode::UNAUTHENTICATED;
+  if (problem.reason == "PERMISSION_DENIED") return grpc::StatusCode::PERMISSION_DENIED;
+  return status_code(problem.code);
+}
+
 }  // namespace
 
 grpc::Status rpc_status(const Problem& problem) {
@@ -43,10 +50,10 @@ grpc::Status rpc_status(const Problem& problem) {
   info.set_domain("stripline.v1");
   for (const auto& [key, value] : problem.metadata) (*info.mutable_metadata())[key] = value;
   v1::Status details;
-  details.set_code(static_cast<int>(status_code(problem.code)));
+  details.set_code(static_cast<int>(status_code(problem)));
   details.set_message(problem.message);
   details.add_details()->PackFrom(info);
-  return {status_code(problem.code), problem.message, details.SerializeAsString()};
+  return {status_code(problem), problem.message, details.SerializeAsString()};
 }
 
 }  // namespace stripline::server

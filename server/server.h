@@ -13,11 +13,18 @@
 
 namespace stripline::server {
 
+/// Who is let in, and how (docs/security.md).
+enum class Protection {
+  none,         ///< Everybody, in plain text.
+  own_user,     ///< On this machine, whoever can read the files of the user who started it.
+  certificates  ///< By TLS, with what `stripline-server init` has made in the data folder.
+};
+
 struct ServerOptions {
-  std::filesystem::path data_dir;
-  bool allow_network_disk = false;  ///< The data folder may be on a disk that hosts share.  ///<
-                                    ///< Created if it does not exist. Holds stripline.db.
-  ListenAddress listen;             ///< Without encryption. Port 0: any free one.
+  std::filesystem::path data_dir;   ///< Created if it does not exist. Holds stripline.db.
+  bool allow_network_disk = false;  ///< The data folder may be on a disk that hosts share.
+  ListenAddress listen;             ///< Port 0: any free one.
+  Protection protection = Protection::none;
   CoordinatorOptions coordinator;
   Fitter fitter = fit_campaign;
   /// Called once, on a thread of the server's, should it lose its port: nobody reaches it any more.

@@ -67,9 +67,10 @@ class ServerE2eTest : public ServiceTest {
 
   std::filesystem::path data() const { return folder_.path() / "data"; }
 
-  std::vector<std::string> dev(const std::string& listen, const std::filesystem::path& data_dir) {
-    return {"--dev",     "--listen",    listen, "--data-dir", data_dir, "--port-file",
-            port_file(), "--heartbeat", "0.3",  "--lease",    "1.0"};
+  std::vector<std::string> open_to_all(const std::string& listen,
+                                       const std::filesystem::path& data_dir) {
+    return {"--insecure-listen", listen,        "--data-dir", data_dir,  "--port-file",
+            port_file(),         "--heartbeat", "0.3",        "--lease", "1.0"};
   }
 
   // A connection on which nothing has been said.
@@ -90,7 +91,7 @@ class ServerE2eTest : public ServiceTest {
   std::unique_ptr<ServerProcess> serve(const std::string& listen, const std::string& shell = "",
                                        const std::vector<std::string>& more = {}) {
     std::filesystem::remove(port_file());
-    auto arguments = dev(listen, data());
+    auto arguments = open_to_all(listen, data());
     arguments.insert(arguments.end(), more.begin(), more.end());
     auto server = std::make_unique<ServerProcess>(folder_.path(), std::move(arguments), shell);
     EXPECT_TRUE(
@@ -108,11 +109,12 @@ TEST_F(ServerE2eTest, RefusesToServeWithoutBeingToldHow) {
   EXPECT_EQ(server.exit_code(), kExitUsage);
   EXPECT_NE(server.log().find("--dev"), std::string::npos);
   EXPECT_NE(server.log().find("--insecure-listen"), std::string::npos);
+  EXPECT_NE(server.log().find("stripline-server init"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(data()));
 }
 
 TEST_F(ServerE2eTest, DevServesLoopbackOnly) {
-  ServerProcess server(folder_.path(), dev("0.0.0.0:0", data()));
+  ServerProcess server(folder_.path(), {"--dev", "--listen", "0.0.0.0:0", "--data-dir", data()});
   EXPECT_EQ(server.exit_code(), kExitUsage);
   EXPECT_NE(server.log().find("loopback"), std::string::npos);
 }
@@ -192,7 +194,7 @@ TEST_F(ServerE2eTest, NothingButItsOwnLinesReachesTheLog) {
 
 TEST_F(ServerE2eTest, ASecondServerOnThePortIsTurnedAway) {
   const auto first = serve("127.0.0.1:0");
-  ServerProcess second(folder_.path(), dev(address_, folder_.path() / "other"));
+  ServerProcess second(folder_.path(), open_to_all(address_, folder_.path() / "other"));
   EXPECT_EQ(second.exit_code(), kExitConflict);
   EXPECT_NE(second.log().find("cannot listen on " + address_), std::string::npos) << second.log();
   EXPECT_TRUE(first->running());
@@ -200,7 +202,7 @@ TEST_F(ServerE2eTest, ASecondServerOnThePortIsTurnedAway) {
 
 TEST_F(ServerE2eTest, ASecondServerOnTheDatabaseIsTurnedAway) {
   const auto first = serve("127.0.0.1:0");
-  ServerProcess second(folder_.path(), dev("127.0.0.1:0", data()));
+  ServerProcess second(folder_.path(), open_to_all("127.0.0.1:0", data()));
   EXPECT_EQ(second.exit_code(), kExitConflict);
   EXPECT_NE(second.log().find("in use by another stripline-server"), std::string::npos)
       << second.log();
@@ -216,7 +218,7 @@ TEST_F(ServerE2eTest, ADamagedDatabaseIsRefused) {
   }
   std::filesystem::resize_file(data() / "stripline.db",
                                std::filesystem::file_size(data() / "stripline.db") / 2);
-  ServerProcess server(folder_.path(), dev("127.0.0.1:0", data()));
+  ServerProcess server(folder_.path(), open_to_all("127.0.0.1:0", data()));
   EXPECT_EQ(server.exit_code(), kExitBadInput);
   EXPECT_NE(server.log().find("damaged or truncated"), std::string::npos) << server.log();
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "server/access.h"
 #include "server/coordinator.h"
 #include "server/store.h"
 #include "server/watch_hub.h"
@@ -14,10 +15,11 @@ class Service;
 
 namespace stripline::server {
 
-std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator);
+std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access);
 std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, Store& store,
-                                                      WatchHub& hub);
-std::unique_ptr<grpc::Service> make_models_service(Store& store);
+                                                      WatchHub& hub, const Access& access);
+std::unique_ptr<grpc::Service> make_models_service(Store& store, const Access& access);
 std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator);
+std::unique_ptr<grpc::Service> make_admin_service(Access& access, Store& store);
 
 }  // namespace stripline::server

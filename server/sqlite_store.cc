@@ -7,6 +7,7 @@
 #include "server/sqlite.h"
 #include "server/sqlite_rows.h"
 #include "server/sqlite_schema.h"
+#include "server/sqlite_security.h"
 
 namespace stripline::server {
 namespace {
@@ -153,6 +154,15 @@ class SqliteStore final : public Store {
                        version_name(key), key.model, key.version);
   }
 
+  Result<std::vector<TokenRecord>> tokens() override { return select(read_token, kTokenColumns); }
+  Result<std::vector<NodeBound>> node_bounds() override {
+    return select(read_node_bound, kNodeBoundColumns);
+  }
+  Result<std::vector<AuditRecord>> audit(int64_t before, size_t limit) override {
+    return select(read_audit, std::string(kAuditColumns) + " WHERE id < ? ORDER BY id DESC LIMIT ?",
+                  before == 0 ? kNoLimit : before, limit);
+  }
+
  private:
   // All rows of a query, each through `read`.
   template <typename Read, typename... Values>
@@ -199,6 +209,7 @@ Status SqliteStore::apply(const Changes& changes) {
   const std::lock_guard lock(mutex_);
   STRIPLINE_ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::begin(database_));
   STRIPLINE_RETURN_IF_ERROR(write_changes(database_, changes));
+  STRIPLINE_RETURN_IF_ERROR(write_security(database_, changes));
   return transaction.commit();
 }
 
@@ -215,6 +226,7 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& pa
                      lock.error().message() + "; stop it or choose another --data-dir");
   }
   STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase database, open_store_database(path));
+  STRIPLINE_RETURN_IF_ERROR(create_security_tables(database));
   STRIPLINE_ASSIGN_OR_RETURN(
       std::string id, database.query_text("SELECT value FROM meta WHERE key = 'installation_id'"));
   STRIPLINE_ASSIGN_OR_RETURN(

@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "server/records.h"
+#include "server/security_records.h"
 
 namespace stripline::server {
 
@@ -64,6 +65,9 @@ struct Changes {
   std::vector<EventRecord> events;
   std::vector<NewModelVersion> versions;
   std::vector<Withdrawal> withdrawals;
+  std::vector<TokenRecord> tokens;
+  std::vector<NodeBound> node_bounds;
+  std::vector<AuditRecord> audit;
 };
 
 class Store {
@@ -128,6 +132,11 @@ class Store {
   virtual Result<std::optional<ModelVersionRecord>> model_version(const VersionKey& key) = 0;
   /// The file. Errors: not_found.
   virtual Result<std::string> model_content(const VersionKey& key) = 0;
+
+  virtual Result<std::vector<TokenRecord>> tokens() = 0;
+  virtual Result<std::vector<NodeBound>> node_bounds() = 0;
+  /// Newest first, those with an id below `before` (0: all).
+  virtual Result<std::vector<AuditRecord>> audit(int64_t before, size_t limit) = 0;
 };
 
 }  // namespace stripline::server

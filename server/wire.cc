@@ -139,6 +139,8 @@ std::optional<AgentMessage> from_wire(v1::AgentMessage& message) {
                          batch.points_done(),
                          batch.points_total()};
     }
+    case v1::AgentMessage::kRenewCertificate:
+      return std::nullopt;  // the session's own business
     case v1::AgentMessage::kAssignmentUpdate: {
       const v1::AssignmentUpdate& update = message.assignment_update();
       return AssignmentUpdate{

@@ -30,7 +30,10 @@ v1::Hello test_hello(const std::string& node, const std::string& instance) {
 }
 
 AgentClient::AgentClient(const std::string& address, const v1::Hello& hello)
-    : stub_(v1::Agents::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))) {
+    : AgentClient(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()), hello) {}
+
+AgentClient::AgentClient(const std::shared_ptr<grpc::Channel>& channel, const v1::Hello& hello)
+    : stub_(v1::Agents::NewStub(channel)) {
   stream_ = stub_->Session(&context_);
   v1::AgentMessage message;
   *message.mutable_hello() = hello;

@@ -30,6 +30,7 @@ v1::Hello test_hello(const std::string& node, const std::string& instance = "i1"
 class AgentClient {
  public:
   AgentClient(const std::string& address, const v1::Hello& hello);
+  AgentClient(const std::shared_ptr<grpc::Channel>& channel, const v1::Hello& hello);
   AgentClient(const AgentClient&) = delete;
   AgentClient& operator=(const AgentClient&) = delete;
   ~AgentClient();

@@ -1,6 +1,7 @@
 #include "tests/e2e/processes.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <signal.h>
 #include <sstream>
 #include <utility>
@@ -15,6 +16,8 @@ constexpr double kStartLimit_s = 30;
 
 ServerProcess::ServerProcess(const TempFolder& folder, ServerSetup setup)
     : folder_(folder), setup_(std::move(setup)) {
+  // Where it puts its token, and others of this test look for it.
+  ::setenv("XDG_STATE_HOME", (folder_ / "state").c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   start();
 }
 

@@ -1,0 +1,175 @@
+#include "cli/access_commands.h"
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <string>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/exit_codes.h"
+#include "base/host_and_port.h"
+#include "base/pki/probe.h"
+#include "base/pki/secret_file.h"
+#include "base/pki/token.h"
+#include "cli/console.h"
+#include "cli/contexts.h"
+#include "cli/format.h"
+#include "cli/names.h"
+#include "cli/service.h"
+#include "stripline/v1/access.pb.h"
+
+namespace stripline::cli {
+namespace {
+
+std::string role_text(v1::Role role) {
+  std::string name = v1::Role_Name(role);
+  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return name;
+}
+
+v1::Role role_from(const std::string& text) {
+  std::string name = text;
+  for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  v1::Role role = v1::ROLE_UNSPECIFIED;
+  v1::Role_Parse(name, &role);
+  return role;
+}
+
+// Typed without being shown.
+std::string asked_token() {
+  termios shown{};
+  const bool terminal = ::tcgetattr(STDIN_FILENO, &shown) == 0;
+  if (terminal) {
+    print_note("token: ");
+    termios hidden = shown;
+    hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+  }
+  std::string text;
+  std::getline(std::cin, text);
+  if (terminal) {
+    ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
+    print_note("\n");
+  }
+  return text;
+}
+
+// Whom the server takes the token for, which is then kept.
+Status log_in(const Global& global, const std::string& text, std::string& who) {
+  STRIPLINE_ASSIGN_OR_RETURN(const pki::Token token, pki::parse_token(text));
+  if (token.kind != pki::Token::Kind::user) {
+    return Error(ErrorCode::invalid_argument,
+                 "this token is no user's; 'stripline token create --role viewer NAME' makes one");
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const HostAndPort server, parse_host_and_port(global.server));
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::string authority,
+      pki::fetch_authority(server, token.authority_sha256, global.timeout_s));
+  const Context context{authority, token.text()};
+  Service service(global, context);
+  STRIPLINE_ASSIGN_OR_RETURN(const v1::WhoAmIResponse caller, service.who_am_i());
+  STRIPLINE_ASSIGN_OR_RETURN(Contexts contexts, read_contexts());
+  contexts.server = global.server;
+  contexts.servers[global.server] = context;
+  STRIPLINE_RETURN_IF_ERROR(write_contexts(contexts));
+  who = short_name(caller.name()) + " (" + role_text(caller.role()) + ")";
+  return {};
+}
+
+}  // namespace
+
+int run(const Global& global, const Login& command) {
+  Result<std::string> text =
+      command.token_file.empty() ? asked_token() : pki::read_secret_line(command.token_file);
+  if (!text.ok()) return print_error(text.error());
+  std::string who;
+  if (const Status done = log_in(global, *text, who); !done.ok()) return print_error(done.error());
+  print_note("logged in to " + global.server + " as " + who + "; kept in " +
+             contexts_file().string() + "\n");
+  return kExitOk;
+}
+
+int run(const Global& global, const Logout& /*command*/) {
+  auto contexts = read_contexts();
+  if (!contexts.ok()) return print_error(contexts.error());
+  if (contexts->servers.erase(global.server) == 0) {
+    return print_error("not logged in to " + global.server, kExitUsage);
+  }
+  if (contexts->server == global.server) contexts->server.clear();
+  if (const Status written = write_contexts(*contexts); !written.ok()) {
+    return print_error(written.error());
+  }
+  print_note("logged out of " + global.server + "\n");
+  return kExitOk;
+}
+
+int run(const Global& global, const TokenCreate& command) {
+  v1::CreateTokenRequest request;
+  request.set_role(role_from(command.role));
+  request.set_subject(command.subject);
+  request.set_valid_s(command.valid_s);
+  const auto made = Service(global).create_token(request);
+  if (!made.ok()) return print_error(made.error());
+  print(global.json ? json_line(*made) : made->text() + "\n");
+  if (!global.json) {
+    print_note(made->token().name() + ", valid until " + date_text(made->token().expire_time()) +
+               "\n");
+  }
+  return kExitOk;
+}
+
+int run(const Global& global, const TokenList& /*command*/) {
+  const auto tokens = Service(global).list_tokens();
+  if (!tokens.ok()) return print_error(tokens.error());
+  Table table({{"TOKEN"}, {"ROLE"}, {"FOR"}, {"CREATED"}, {"EXPIRES"}, {"ENDED"}});
+  for (const v1::Token& token : tokens->tokens()) {
+    if (global.json) print(json_line(token));
+    std::string ended = token.end_time().empty() ? "-" : date_text(token.end_time());
+    if (!token.used_by().empty()) ended += " by " + token.used_by();
+    table.add({short_name(token.name()), role_text(token.role()),
+               token.subject().empty() ? "any node" : token.subject(),
+               date_text(token.create_time()), date_text(token.expire_time()), ended});
+  }
+  if (!global.json) print(table.empty() ? "no tokens\n" : table.text());
+  return kExitOk;
+}
+
+int run(const Global& global, const TokenRevoke& command) {
+  const auto token = Service(global).revoke_token(
+      command.name.starts_with("tokens/") ? command.name : "tokens/" + command.name);
+  if (!token.ok()) return print_error(token.error());
+  if (global.json) print(json_line(*token));
+  print_note(token->name() + " is revoked\n");
+  return kExitOk;
+}
+
+int run(const Global& global, const NodeRevoke& command) {
+  const Status revoked = Service(global).revoke_node(command.name);
+  if (!revoked.ok()) return print_error(revoked.error());
+  print_note(command.name + " is revoked\n");
+  return kExitOk;
+}
+
+int run(const Global& global, const AuditList& command) {
+  constexpr uint32_t kPageSize = 100;
+  Service service(global);
+  Table table({{"TIME"}, {"WHO"}, {"DID"}, {"TO"}});
+  std::string page_token;
+  uint32_t left = command.limit;
+  do {
+    const auto page =
+        service.list_audit_events(static_cast<int>(std::min(left, kPageSize)), page_token);
+    if (!page.ok()) return print_error(page.error());
+    for (const v1::AuditEvent& event : page->events()) {
+      if (global.json) print(json_line(event));
+      table.add({event.time(), event.actor(), event.action(), event.object()});
+      --left;
+    }
+    page_token = page->next_page_token();
+  } while (!page_token.empty() && left > 0);
+  if (!global.json) print(table.empty() ? "nothing yet\n" : table.text());
+  return kExitOk;
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,105 @@
+#include "cli/access_grammar.h"
+
+#include <string>
+
+#include "base/command_line.h"
+#include "cli/grammar_parts.h"
+
+namespace stripline::cli {
+
+void AccessGrammar::define(CLI::App& app, Action& result) {
+  define_login(app, result);
+  define_tokens(app, result);
+  CLI::App* node = app.add_subcommand("node", "Shut a node out");
+  node->require_subcommand(1);
+  node->fallthrough();
+  CLI::App* revoke =
+      leaf_command(*node, "revoke", "Accept a node's certificate no more", node_revoke_, result);
+  revoke->add_option("node", node_revoke_.name, "Name, e.g. a")->required()->type_name("NAME");
+  revoke->footer(
+      std::string(
+          "Its session ends at once; what it was measuring is measured again elsewhere. It\n"
+          "may be enrolled anew. Needs the role admin.\n\n"
+          "Exit codes: 0, 2 never enrolled, 3 not allowed, 4 no server.\n") +
+      kServiceOptions);
+  CLI::App* audit =
+      leaf_command(app, "audit", "List who changed what, newest first", audit_, result);
+  audit->add_option("--limit", audit_.limit, "At most so many")
+      ->type_name("N")
+      ->transform(count())
+      ->capture_default_str();
+  audit->footer(std::string("Needs the role admin.\n\n"
+                            "Exit codes: 0, 3 not allowed, 4 no server.\n") +
+                kServiceOptions);
+}
+
+void AccessGrammar::define_login(CLI::App& app, Action& result) {
+  CLI::App* login =
+      leaf_command(app, "login", "Show a token to a server from now on", login_, result);
+  login
+      ->add_option("--token-file", login_.token_file,
+                   "File that holds the token (mode 0600), - for standard input (default: asked "
+                   "for)")
+      ->type_name("FILE");
+  login->footer(
+      std::string(
+          "Keeps the token and the certificate of the server's authority, which the token names,\n"
+          "in ~/.config/stripline/config.toml (mode 0600). This server is then used unless\n"
+          "--server or STRIPLINE_SERVER names another. A server started with --dev needs no\n"
+          "login by the user who started it.\n\n"
+          "Exit codes: 0, 2 no token, 3 the server does not take it, 4 no server.\n\n"
+          "Example:\n"
+          "  stripline login --server head:7411 --token-file admin.token\n") +
+      kServiceOptions);
+  CLI::App* logout = leaf_command(app, "logout", "Forget a server's token", logout_, result);
+  logout->footer(std::string("The token stays valid: 'stripline token revoke' ends it.\n\n"
+                             "Exit codes: 0, 2 not logged in there.\n") +
+                 kServiceOptions);
+}
+
+void AccessGrammar::define_tokens(CLI::App& app, Action& result) {
+  CLI::App* token = app.add_subcommand("token", "Let users and nodes in");
+  token->require_subcommand(1);
+  token->fallthrough();
+  token->footer("Needs the role admin.\n");
+  CLI::App* create = leaf_command(*token, "create", "Make a token", create_, result);
+  create->add_option("--role", create_.role, "Of the user, or agent: it enrols one node, once")
+      ->type_name("ROLE")
+      ->required()
+      ->check(CLI::IsMember({"agent", "viewer", "operator", "publisher", "admin"}));
+  create
+      ->add_option("name", create_.subject,
+                   "The user's name; with --role agent the only node it enrols (default: any)")
+      ->type_name("NAME");
+  create
+      ->add_option("--valid", create_.valid_s,
+                   "For so long, e.g. 8h (default: 90 days; with --role agent a day)")
+      ->type_name("TIME")
+      ->transform(time_within({.least_s = 1, .most_s = 3650.0 * 86400}));
+  create->footer(
+      std::string(
+          "Prints the token, which the server cannot tell again: it keeps a hash. Give a user's\n"
+          "to 'stripline login', a node's to 'stripline-agent --enroll'.\n"
+          "viewer reads; operator also runs campaigns; publisher also withdraws models; admin\n"
+          "also makes and revokes tokens. Needs the role admin.\n\n"
+          "Exit codes: 0, 2 wrong name, 3 not allowed, or a server without certificates,\n"
+          "4 no server.\n\n"
+          "Examples:\n"
+          "  stripline token create --role operator alice > alice.token\n"
+          "  stripline token create --role agent n17 | ssh n17 stripline-agent --server head:7411 "
+          "--enroll -\n") +
+      kServiceOptions);
+  CLI::App* list = leaf_command(*token, "list", "List tokens, not their secrets", list_, result);
+  list->footer(std::string("Those that ended within the last 30 days, too.\n\n"
+                           "Exit codes: 0, 3 not allowed, 4 no server.\n") +
+               kServiceOptions);
+  CLI::App* revoke = leaf_command(*token, "revoke", "Accept a token no more", revoke_, result);
+  revoke->add_option("token", revoke_.name, "Name, as 'token list' shows it")
+      ->required()
+      ->type_name("NAME");
+  revoke->footer(std::string("A node that it has enrolled stays: see 'stripline node revoke'.\n\n"
+                             "Exit codes: 0, 2 no such token, 3 not allowed, 4 no server.\n") +
+                 kServiceOptions);
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,29 @@
+// The commands of users, tokens and the audit trail: their options and help.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+
+namespace stripline::cli {
+
+class AccessGrammar {
+ public:
+  /// Adds them to a program; choosing one makes it the `result`. This object and `result` must
+  /// outlive the parsing.
+  void define(CLI::App& app, Action& result);
+
+ private:
+  void define_login(CLI::App& app, Action& result);
+  void define_tokens(CLI::App& app, Action& result);
+
+  Login login_;
+  Logout logout_;
+  TokenCreate create_;
+  TokenList list_;
+  TokenRevoke revoke_;
+  NodeRevoke node_revoke_;
+  AuditList audit_;
+};
+
+}  // namespace stripline::cli

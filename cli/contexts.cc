@@ -1,0 +1,91 @@
+#include "cli/contexts.h"
+
+#include <cstdlib>
+#include <sstream>
+#include <toml++/toml.h>
+
+#include "base/pki/secret_file.h"
+
+namespace stripline::cli {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
+  return value == nullptr ? "" : value;
+}
+
+Error wrong(const std::string& what) { return {ErrorCode::data_loss, what}; }
+
+}  // namespace
+
+Result<Contexts> parse_contexts(std::string_view text) {
+  toml::table root;
+  try {
+    root = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    return wrong("line " + std::to_string(error.source().begin.line) + ": " +
+                 std::string(error.description()));
+  }
+  Contexts contexts;
+  if (const auto* server = root.get("server")) {
+    if (!server->is_string()) return wrong("'server' is no text");
+    contexts.server = server->ref<std::string>();
+  }
+  const toml::node* servers = root.get("servers");
+  if (servers == nullptr) return contexts;
+  if (!servers->is_table()) return wrong("'servers' is no table");
+  for (const auto& [name, node] : *servers->as_table()) {
+    const toml::table* entry = node.as_table();
+    const auto* authority = entry == nullptr ? nullptr : entry->get_as<std::string>("authority");
+    const auto* token = entry == nullptr ? nullptr : entry->get_as<std::string>("token");
+    if (authority == nullptr || token == nullptr) {
+      return wrong("server '" + std::string(name.str()) +
+                   "' needs the texts 'authority' and 'token'");
+    }
+    contexts.servers[std::string(name.str())] = {authority->get(), token->get()};
+  }
+  return contexts;
+}
+
+std::string to_toml(const Contexts& contexts) {
+  toml::table servers;
+  for (const auto& [name, context] : contexts.servers) {
+    servers.insert(name,
+                   toml::table{{"authority", context.authority_pem}, {"token", context.token}});
+  }
+  toml::table root;
+  if (!contexts.server.empty()) root.insert("server", contexts.server);
+  root.insert("servers", std::move(servers));
+  std::ostringstream text;
+  text << "# Written by 'stripline login'. It holds tokens: keep it to yourself.\n" << root << "\n";
+  return text.str();
+}
+
+std::filesystem::path contexts_file() {
+  std::filesystem::path config = variable("XDG_CONFIG_HOME");
+  if (config.empty()) config = std::filesystem::path(variable("HOME")) / ".config";
+  return config / "stripline" / "config.toml";
+}
+
+Result<Contexts> read_contexts() {
+  const std::filesystem::path file = contexts_file();
+  const auto text = pki::read_secret(file);
+  if (!text.ok()) {
+    if (text.error().code() == ErrorCode::not_found) return Contexts{};
+    return text.error();
+  }
+  auto contexts = parse_contexts(*text);
+  if (!contexts.ok()) {
+    return Error(ErrorCode::data_loss, "'" + file.string() + "': " + contexts.error().message() +
+                                           "; mend it, or remove it and log in again");
+  }
+  return contexts;
+}
+
+Status write_contexts(const Contexts& contexts) {
+  const std::filesystem::path file = contexts_file();
+  STRIPLINE_RETURN_IF_ERROR(pki::make_private_folder(file.parent_path()));
+  return pki::write_secret(file, to_toml(contexts));
+}
+
+}  // namespace stripline::cli

@@ -1,0 +1,45 @@
+// The servers that this user has logged in to: ~/.config/stripline/config.toml, mode 0600, as it
+// holds tokens.
+//
+//   server = "head:7411"          # unless --server or STRIPLINE_SERVER names another
+//
+//   [servers."head:7411"]
+//   authority = """-----BEGIN CERTIFICATE-----..."""
+//   token = "stripline-user...."
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace stripline::cli {
+
+/// How one server is reached.
+struct Context {
+  std::string authority_pem;  ///< whose certificate signs the server's
+  std::string token;          ///< the text of a user's token
+};
+
+struct Contexts {
+  std::string server;                      ///< host:port of the last login; empty: none
+  std::map<std::string, Context> servers;  ///< by host:port
+};
+
+/// Errors: data_loss for what is no TOML or lacks a member, with the place. Unknown members are
+/// ignored.
+Result<Contexts> parse_contexts(std::string_view text);
+std::string to_toml(const Contexts& contexts);
+
+/// $XDG_CONFIG_HOME/stripline/config.toml, else below ~/.config. Reads the environment.
+std::filesystem::path contexts_file();
+
+/// No servers when the file does not exist. Errors: failed_precondition when others could read it;
+/// data_loss.
+Result<Contexts> read_contexts();
+/// Errors: unavailable.
+Status write_contexts(const Contexts& contexts);
+
+}  // namespace stripline::cli

@@ -1,0 +1,311 @@
+#include "server/access.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/pki/token.h"
+#include "server/names.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr double kDay_s = 86400;
+constexpr double kUserTokenValid_s = 90 * kDay_s;
+constexpr double kNodeTokenValid_s = kDay_s;
+constexpr double kMostValid_s = 3650 * kDay_s;
+constexpr double kListedAfterEnd_s = 30 * kDay_s;
+
+Problem unauthenticated(const std::string& message) {
+  return {ErrorCode::failed_precondition, "UNAUTHENTICATED", message, {}};
+}
+
+Problem denied(const std::string& message) {
+  return {ErrorCode::failed_precondition, "PERMISSION_DENIED", message, {}};
+}
+
+Problem no_certificates() {
+  return {ErrorCode::failed_precondition,
+          "NO_CERTIFICATES",
+          "this server has no certificates, and knows neither users nor nodes; start it with "
+          "'stripline-server init' and without --dev or --insecure-listen",
+          {}};
+}
+
+Problem wrong_token() {
+  return unauthenticated(
+      "this token is not known here, used up, expired or revoked; an "
+      "administrator makes another with 'stripline token create'");
+}
+
+}  // namespace
+
+Access Access::open_to_all(Store& store) { return Access(store); }
+
+Access Access::with_secret(Store& store, const std::string& secret) {
+  Access access(store);
+  access.secret_sha256_ = pki::secret_sha256(secret);
+  return access;
+}
+
+Result<Access> Access::with_authority(Store& store, Authority authority) {
+  Access access(store);
+  access.authority_ = std::move(authority);
+  STRIPLINE_ASSIGN_OR_RETURN(std::vector<TokenRecord> tokens, store.tokens());
+  for (TokenRecord& token : tokens) {
+    std::string key = token.secret_sha256;
+    access.tokens_.insert_or_assign(std::move(key), std::move(token));
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<NodeBound> bounds, store.node_bounds());
+  for (const NodeBound& bound : bounds) access.bounds_[bound.node] = bound.not_before_unix_s;
+  return access;
+}
+
+Answer<Caller> Access::identify(const Credentials& credentials, double now_unix_s) const {
+  if (is_open()) return Caller{"users/anonymous", Role::admin, true};
+  if (!credentials.bearer.empty()) return identify_user(credentials.bearer, now_unix_s);
+  if (!credentials.certificate_pem.empty()) {
+    return identify_node(credentials.certificate_pem, now_unix_s);
+  }
+  return Caller{};
+}
+
+// What is looked up is a hash, so that how long that takes says nothing about the secret.
+Answer<Caller> Access::identify_user(const std::string& bearer, double now_unix_s) const {
+  const std::string hash = pki::secret_sha256(bearer);
+  if (!authority_) {
+    if (hash == secret_sha256_) return Caller{"users/dev", Role::admin, true};
+    return unauthenticated(
+        "this token is of another start of the server; the file that holds the "
+        "present one is found by itself by the user who started it");
+  }
+  const std::lock_guard lock(*mutex_);
+  const auto found = tokens_.find(hash);
+  if (found == tokens_.end() || !found->second.usable_at(now_unix_s) ||
+      found->second.role == Role::agent) {
+    return wrong_token();
+  }
+  return Caller{"users/" + found->second.subject, found->second.role};
+}
+
+Answer<Caller> Access::identify_node(const std::string& certificate_pem, double now_unix_s) const {
+  const auto certificate = pki::Certificate::from_pem(certificate_pem);
+  const std::string node = certificate.ok() ? node_of(*certificate) : "";
+  if (node.empty()) return unauthenticated("this certificate is not a node's");
+  Caller caller{node_name(node),
+                Role::nobody,
+                true,
+                node,
+                certificate->not_before_unix_s(),
+                certificate->not_after_unix_s()};
+  if (const auto problem = refusal_of_certificate(caller, now_unix_s)) return *problem;
+  return caller;
+}
+
+// TLS has looked at the time already, but a session goes on, and may have been resumed.
+std::optional<Problem> Access::refusal_of_certificate(const Caller& caller,
+                                                      double now_unix_s) const {
+  if (now_unix_s > caller.until_unix_s) {
+    return unauthenticated("the certificate of " + caller.name +
+                           " has expired; enrol the node anew, with a token of 'stripline token "
+                           "create --role agent'");
+  }
+  const std::lock_guard lock(*mutex_);
+  const auto bound = bounds_.find(caller.node);
+  if (bound != bounds_.end() && caller.since_unix_s < bound->second) {
+    return unauthenticated("the certificate of " + caller.name +
+                           " is revoked, or replaced by a later enrolment of that node");
+  }
+  return std::nullopt;
+}
+
+std::optional<Problem> Access::refusal(const Caller& caller, Role role) {
+  if (role == Role::nobody) return std::nullopt;
+  if (role == Role::agent ? caller.is_agent : caller.role >= role) return std::nullopt;
+  if (caller.role == Role::nobody && !caller.is_agent) {
+    return unauthenticated(
+        role == Role::agent
+            ? "agents show a certificate here; enrol the node with 'stripline-agent --enroll'"
+            : "a token is needed here; 'stripline login' takes one");
+  }
+  return denied(
+      caller.name +
+      (caller.is_agent ? " is a node" : " has the role " + std::string(to_string(caller.role))) +
+      "; this needs " + std::string(to_string(role)));
+}
+
+std::optional<Problem> Access::refusal_of_node(const Caller& caller, const std::string& node,
+                                               double now_unix_s) const {
+  if (caller.node.empty()) return std::nullopt;
+  if (caller.node != node) {
+    return denied("this certificate is that of " + caller.name + ", not of " + node_name(node) +
+                  "; start the agent with --node " + caller.node + ", or enrol this node");
+  }
+  return refusal_of_certificate(caller, now_unix_s);
+}
+
+Answer<NewToken> Access::create_token(const Caller& actor, Role role, const std::string& subject,
+                                      double valid_s, double now_unix_s) {
+  if (!authority_) return no_certificates();
+  if (role == Role::nobody) {
+    return invalid_field("role", "one of agent, viewer, operator, publisher, admin is needed");
+  }
+  if (subject.empty() ? role != Role::agent : !is_segment(subject)) {
+    return invalid_field("subject", "'" + subject +
+                                        "' is no name; it must match "
+                                        "[a-z0-9][a-z0-9._-]{0,62}");
+  }
+  const double usual_s = role == Role::agent ? kNodeTokenValid_s : kUserTokenValid_s;
+  const double wanted_s = valid_s == 0 ? usual_s : valid_s;
+  if (!(wanted_s >= 1 && wanted_s <= kMostValid_s)) {
+    return invalid_field("valid_s", "1 second to 3650 days are possible");
+  }
+  const auto token = pki::make_token(
+      role == Role::agent ? pki::Token::Kind::node : pki::Token::Kind::user, authority_->sha256());
+  if (!token.ok()) return token.error();
+  const TokenRecord record{
+      pki::secret_sha256(token->secret), role, subject, now_unix_s, now_unix_s + wanted_s, 0, ""};
+  Changes changes;
+  changes.tokens.push_back(record);
+  changes.audit.push_back(
+      {0, now_unix_s, actor.name,
+       "create token for " + std::string(to_string(role)) + (subject.empty() ? "" : " " + subject),
+       record.name()});
+  const std::lock_guard lock(*mutex_);
+  if (const Status stored = store_->apply(changes); !stored.ok()) return stored.error();
+  tokens_[record.secret_sha256] = record;
+  return NewToken{record, token->text()};
+}
+
+std::vector<TokenRecord> Access::tokens(double now_unix_s) const {
+  const std::lock_guard lock(*mutex_);
+  std::vector<TokenRecord> listed;
+  for (const auto& [hash, token] : tokens_) {
+    const double end = token.ended_unix_s != 0 ? token.ended_unix_s : token.expires_unix_s;
+    if (now_unix_s < end + kListedAfterEnd_s) listed.push_back(token);
+  }
+  std::sort(listed.begin(), listed.end(), [](const TokenRecord& a, const TokenRecord& b) {
+    return a.created_unix_s < b.created_unix_s;
+  });
+  return listed;
+}
+
+Answer<TokenRecord> Access::revoke_token(const Caller& actor, const std::string& name,
+                                         double now_unix_s) {
+  const std::lock_guard lock(*mutex_);
+  const auto found = std::find_if(tokens_.begin(), tokens_.end(),
+                                  [&](const auto& entry) { return entry.second.name() == name; });
+  if (found == tokens_.end()) {
+    return Problem{ErrorCode::not_found,
+                   "TOKEN_NOT_FOUND",
+                   "there is no token '" + name + "'",
+                   {{"name", name}}};
+  }
+  if (found->second.ended_unix_s != 0) return found->second;
+  TokenRecord ended = found->second;
+  ended.ended_unix_s = now_unix_s;
+  Changes changes;
+  changes.tokens.push_back(ended);
+  changes.audit.push_back({0, now_unix_s, actor.name, "revoke token", name});
+  if (const Status stored = store_->apply(changes); !stored.ok()) return stored.error();
+  found->second = ended;
+  return ended;
+}
+
+Answer<std::string> Access::enroll(const std::string& token, const std::string& node,
+                                   const std::string& request_pem, double now_unix_s) {
+  if (!authority_) return no_certificates();
+  if (!is_segment(node)) {
+    return invalid_field("node", "'" + node +
+                                     "' is no name; it must match "
+                                     "[a-z0-9][a-z0-9._-]{0,62}");
+  }
+  const auto shown = pki::parse_token(token);
+  if (!shown.ok() || shown->kind != pki::Token::Kind::node) {
+    return unauthenticated(
+        "this is no token that enrols a node; an administrator makes one with "
+        "'stripline token create --role agent'");
+  }
+  const std::lock_guard lock(*mutex_);
+  const auto found = tokens_.find(pki::secret_sha256(shown->secret));
+  if (found == tokens_.end() || !found->second.usable_at(now_unix_s) ||
+      found->second.role != Role::agent) {
+    return wrong_token();
+  }
+  if (!found->second.subject.empty() && found->second.subject != node) {
+    return unauthenticated("this token enrols " + node_name(found->second.subject) + ", not " +
+                           node_name(node));
+  }
+  // Certificates begin at whole seconds, and after those that were revoked.
+  const auto bound = bounds_.find(node);
+  const double from_s =
+      std::max(std::floor(now_unix_s), bound == bounds_.end() ? 0.0 : bound->second);
+  auto certificate =
+      authority_->certify_node(node, request_pem, {from_s, now_unix_s + kNodeCertificateValid_s});
+  if (!certificate.ok()) return invalid_field("request_pem", certificate.error().message());
+  TokenRecord used = found->second;
+  used.ended_unix_s = now_unix_s;
+  used.used_by = node;
+  Changes changes;
+  changes.tokens.push_back(used);
+  changes.node_bounds.push_back({node, from_s});
+  changes.audit.push_back({0, now_unix_s, used.name(), "enrol node", node_name(node)});
+  if (const Status stored = store_->apply(changes); !stored.ok()) return stored.error();
+  found->second = used;
+  bounds_[node] = from_s;
+  return std::move(*certificate);
+}
+
+Answer<std::string> Access::renew(const Caller& caller, const std::string& request_pem,
+                                  double now_unix_s) {
+  if (!authority_ || caller.node.empty()) return no_certificates();
+  if (const auto problem = refusal_of_certificate(caller, now_unix_s)) return *problem;
+  auto certificate = authority_->certify_node(
+      caller.node, request_pem, {std::floor(now_unix_s), now_unix_s + kNodeCertificateValid_s});
+  if (!certificate.ok()) return invalid_field("request_pem", certificate.error().message());
+  Changes changes;
+  changes.audit.push_back({0, now_unix_s, caller.name, "renew certificate", caller.name});
+  if (const Status stored = store_->apply(changes); !stored.ok()) return stored.error();
+  return std::move(*certificate);
+}
+
+Answer<bool> Access::revoke_node(const Caller& actor, const std::string& node, double now_unix_s) {
+  if (!authority_) return no_certificates();
+  std::vector<std::function<void(const Problem&)>> ends;
+  {
+    const std::lock_guard lock(*mutex_);
+    const auto bound = bounds_.find(node);
+    if (bound == bounds_.end()) {
+      return Problem{ErrorCode::not_found,
+                     "NODE_NOT_FOUND",
+                     node_name(node) + " was never enrolled",
+                     {{"name", node_name(node)}}};
+    }
+    // After every certificate that has been issued by now.
+    const double from_s = std::max(std::floor(now_unix_s), bound->second) + 1;
+    Changes changes;
+    changes.node_bounds.push_back({node, from_s});
+    changes.audit.push_back({0, now_unix_s, actor.name, "revoke node", node_name(node)});
+    if (const Status stored = store_->apply(changes); !stored.ok()) return stored.error();
+    bound->second = from_s;
+    for (const auto& [number, listener] : listeners_) {
+      if (listener.node == node) ends.push_back(listener.end);
+    }
+  }
+  const Problem revoked = unauthenticated("the certificate of " + node_name(node) + " is revoked");
+  for (const auto& end : ends) end(revoked);
+  return true;
+}
+
+uint64_t Access::on_revocation(const std::string& node, std::function<void(const Problem&)> end) {
+  const std::lock_guard lock(*mutex_);
+  listeners_[next_listener_] = {node, std::move(end)};
+  return next_listener_++;
+}
+
+void Access::forget(uint64_t number) {
+  const std::lock_guard lock(*mutex_);
+  listeners_.erase(number);
+}
+
+}  // namespace stripline::server

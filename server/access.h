@@ -1,0 +1,106 @@
+// Who calls, and what he may do: the one place where it is decided. People are known by tokens,
+// agents by certificates; both are in the store, of tokens only the hash. Knows no gRPC
+// (grpc_access.h).
+//
+// Thread-safe: any method from any thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/authority.h"
+#include "server/problem.h"
+#include "server/security_records.h"
+#include "server/store.h"
+
+namespace stripline::server {
+
+/// Who has called.
+struct Caller {
+  std::string name = "nobody";  ///< "users/alice", "nodes/a": what the audit trail calls him
+  Role role = Role::nobody;     ///< a user's
+  bool is_agent = false;
+  std::string node;         ///< an agent's, without "nodes/"; empty: whichever he says
+  double since_unix_s = 0;  ///< when an agent's certificate begins
+  double until_unix_s = 0;  ///< when it expires; 0: never
+};
+
+/// What a call brings with it.
+struct Credentials {
+  std::string bearer;           ///< the secret of a token; empty: none
+  std::string certificate_pem;  ///< that TLS has verified; empty: none
+};
+
+struct NewToken {
+  TokenRecord record;
+  std::string text;
+};
+
+class Access {
+ public:
+  /// Everybody is an administrator: a trusted network.
+  static Access open_to_all(Store& store);
+  /// Whoever knows this secret is an administrator and any node.
+  static Access with_secret(Store& store, const std::string& secret);
+  /// Tokens and certificates. Errors: the store's.
+  static Result<Access> with_authority(Store& store, Authority authority);
+
+  bool is_open() const { return !authority_ && secret_sha256_.empty(); }
+  const std::optional<Authority>& authority() const { return authority_; }
+
+  /// Who that is; nobody when nothing is shown. Problems: UNAUTHENTICATED.
+  Answer<Caller> identify(const Credentials& credentials, double now_unix_s) const;
+  /// Whether he may do what needs `role`; nobody: public. Problems: UNAUTHENTICATED,
+  /// PERMISSION_DENIED.
+  static std::optional<Problem> refusal(const Caller& caller, Role role);
+  /// Whether this agent may speak for `node`, and go on with it at this time. Problems:
+  /// PERMISSION_DENIED, UNAUTHENTICATED.
+  std::optional<Problem> refusal_of_node(const Caller& caller, const std::string& node,
+                                         double now_unix_s) const;
+
+  /// Problems: INVALID_FIELD, NO_CERTIFICATES, those of the store.
+  Answer<NewToken> create_token(const Caller& actor, Role role, const std::string& subject,
+                                double valid_s, double now_unix_s);
+  std::vector<TokenRecord> tokens(double now_unix_s) const;
+  /// Problems: TOKEN_NOT_FOUND.
+  Answer<TokenRecord> revoke_token(const Caller& actor, const std::string& name, double now_unix_s);
+
+  /// The certificate of a node that shows a token. Problems: UNAUTHENTICATED, INVALID_FIELD,
+  /// NO_CERTIFICATES.
+  Answer<std::string> enroll(const std::string& token, const std::string& node,
+                             const std::string& request_pem, double now_unix_s);
+  /// Another one for the node of a caller that has one. Problems: as above.
+  Answer<std::string> renew(const Caller& caller, const std::string& request_pem,
+                            double now_unix_s);
+  /// Problems: NODE_NOT_FOUND.
+  Answer<bool> revoke_node(const Caller& actor, const std::string& node, double now_unix_s);
+
+  /// Calls `end` when the node is revoked, until the number it returns is given to forget().
+  uint64_t on_revocation(const std::string& node, std::function<void(const Problem&)> end);
+  void forget(uint64_t number);
+
+ private:
+  explicit Access(Store& store) : store_(&store), mutex_(std::make_unique<std::mutex>()) {}
+  struct Listener {
+    std::string node;
+    std::function<void(const Problem&)> end;
+  };
+  Answer<Caller> identify_user(const std::string& bearer, double now_unix_s) const;
+  Answer<Caller> identify_node(const std::string& certificate_pem, double now_unix_s) const;
+  std::optional<Problem> refusal_of_certificate(const Caller& caller, double now_unix_s) const;
+
+  Store* store_;
+  std::optional<Authority> authority_;
+  std::string secret_sha256_;
+  std::unique_ptr<std::mutex> mutex_;
+  std::map<std::string, TokenRecord> tokens_;  // by secret_sha256
+  std::map<std::string, double> bounds_;       // NodeBound
+  std::map<uint64_t, Listener> listeners_;
+  uint64_t next_listener_ = 1;
+};
+
+}  // namespace stripline::server

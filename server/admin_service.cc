@@ -1,0 +1,161 @@
+// Admin: people, nodes and what they did.
+#include <charconv>
+
+#include <grpcpp/grpcpp.h>
+
+#include "server/clock.h"
+#include "server/grpc_access.h"
+#include "server/page_token.h"
+#include "server/rpc_status.h"
+#include "server/services.h"
+#include "stripline/v1/access.grpc.pb.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr const char* kAuditList = "audit";
+
+v1::Role to_wire(Role role) {
+  switch (role) {
+    case Role::agent:
+      return v1::AGENT;
+    case Role::viewer:
+      return v1::VIEWER;
+    case Role::operator_:
+      return v1::OPERATOR;
+    case Role::publisher:
+      return v1::PUBLISHER;
+    case Role::admin:
+      return v1::ADMIN;
+    case Role::nobody:
+      break;
+  }
+  return v1::ROLE_UNSPECIFIED;
+}
+
+Role from_wire(v1::Role role) {
+  for (const Role ours :
+       {Role::agent, Role::viewer, Role::operator_, Role::publisher, Role::admin}) {
+    if (to_wire(ours) == role) return ours;
+  }
+  return Role::nobody;
+}
+
+v1::Token to_wire(const TokenRecord& record) {
+  v1::Token token;
+  token.set_name(record.name());
+  token.set_role(to_wire(record.role));
+  token.set_subject(record.subject);
+  token.set_create_time(rfc3339(record.created_unix_s));
+  token.set_expire_time(rfc3339(record.expires_unix_s));
+  if (record.ended_unix_s != 0) token.set_end_time(rfc3339(record.ended_unix_s));
+  if (!record.used_by.empty()) token.set_used_by(node_name(record.used_by));
+  return token;
+}
+
+class AdminService final : public v1::Admin::CallbackService {
+ public:
+  AdminService(Access& access, Store& store) : access_(access), store_(store) {}
+
+  grpc::ServerUnaryReactor* WhoAmI(grpc::CallbackServerContext* context,
+                                   const v1::WhoAmIRequest* /*request*/,
+                                   v1::WhoAmIResponse* response) override {
+    const Caller caller = caller_of(*context, access_);
+    response->set_name(caller.name);
+    response->set_role(to_wire(caller.role));
+    return finish(context, grpc::Status::OK);
+  }
+
+  grpc::ServerUnaryReactor* CreateToken(grpc::CallbackServerContext* context,
+                                        const v1::CreateTokenRequest* request,
+                                        v1::CreateTokenResponse* response) override {
+    const auto made = access_.create_token(caller_of(*context, access_), from_wire(request->role()),
+                                           request->subject(), request->valid_s(), unix_seconds());
+    if (!made) return finish(context, rpc_status(made.problem()));
+    *response->mutable_token() = to_wire(made->record);
+    response->set_text(made->text);
+    return finish(context, grpc::Status::OK);
+  }
+
+  grpc::ServerUnaryReactor* ListTokens(grpc::CallbackServerContext* context,
+                                       const v1::ListTokensRequest* /*request*/,
+                                       v1::ListTokensResponse* response) override {
+    for (const TokenRecord& record : access_.tokens(unix_seconds())) {
+      *response->add_tokens() = to_wire(record);
+    }
+    return finish(context, grpc::Status::OK);
+  }
+
+  grpc::ServerUnaryReactor* RevokeToken(grpc::CallbackServerContext* context,
+                                        const v1::RevokeTokenRequest* request,
+                                        v1::Token* response) override {
+    const auto revoked =
+        access_.revoke_token(caller_of(*context, access_), request->name(), unix_seconds());
+    if (!revoked) return finish(context, rpc_status(revoked.problem()));
+    *response = to_wire(*revoked);
+    return finish(context, grpc::Status::OK);
+  }
+
+  grpc::ServerUnaryReactor* RevokeNode(grpc::CallbackServerContext* context,
+                                       const v1::RevokeNodeRequest* request,
+                                       v1::RevokeNodeResponse* /*response*/) override {
+    const auto node = parse_node_name(request->name());
+    if (!node) {
+      return finish(context,
+                    rpc_status(invalid_field(
+                        "name", "'" + request->name() + "' is not of the form nodes/NAME")));
+    }
+    const auto revoked = access_.revoke_node(caller_of(*context, access_), *node, unix_seconds());
+    return finish(context, revoked ? grpc::Status::OK : rpc_status(revoked.problem()));
+  }
+
+  grpc::ServerUnaryReactor* ListAuditEvents(grpc::CallbackServerContext* context,
+                                            const v1::ListAuditEventsRequest* request,
+                                            v1::ListAuditEventsResponse* response) override {
+    return finish(context, list(*request, *response));
+  }
+
+ private:
+  static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
+                                          const grpc::Status& status) {
+    auto* reactor = context->DefaultReactor();
+    reactor->Finish(status);
+    return reactor;
+  }
+
+  grpc::Status list(const v1::ListAuditEventsRequest& request,
+                    v1::ListAuditEventsResponse& response) {
+    const auto limit = page_limit(request.page_size());
+    if (!limit) return rpc_status(limit.problem());
+    const auto token = read_page_token(kAuditList, request.page_token());
+    if (!token) return rpc_status(token.problem());
+    int64_t before = 0;
+    std::from_chars(token->data(), token->data() + token->size(), before);
+    const auto records = store_.audit(before, *limit + 1);
+    if (!records.ok()) return rpc_status(problem_from(records.error()));
+    for (size_t i = 0; i < records->size() && i < *limit; ++i) {
+      const AuditRecord& record = (*records)[i];
+      v1::AuditEvent& event = *response.add_events();
+      event.set_time(rfc3339(record.time_unix_s));
+      event.set_actor(record.actor);
+      event.set_action(record.action);
+      event.set_object(record.object);
+    }
+    if (records->size() > *limit) {
+      response.set_next_page_token(
+          make_page_token(kAuditList, std::to_string((*records)[*limit - 1].id)));
+    }
+    return grpc::Status::OK;
+  }
+
+  Access& access_;
+  Store& store_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> make_admin_service(Access& access, Store& store) {
+  return std::make_unique<AdminService>(access, store);
+}
+
+}  // namespace stripline::server

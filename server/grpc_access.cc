@@ -1,0 +1,143 @@
+#include "server/grpc_access.h"
+
+#include <array>
+#include <set>
+
+#include <google/protobuf/descriptor.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/security/auth_metadata_processor.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
+
+#include "server/clock.h"
+#include "server/rpc_status.h"
+#include "stripline/v1/access.pb.h"
+#include "stripline/v1/agents.pb.h"
+#include "stripline/v1/campaigns.pb.h"
+#include "stripline/v1/fleet.pb.h"
+#include "stripline/v1/models.pb.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr std::string_view kBearer = "Bearer ";
+// How soon a renewed certificate of the server is served.
+constexpr unsigned kReadFilesEvery_s = 10;
+
+// The standard health service says whether the server is up, and no more.
+const std::set<std::string, std::less<>>& public_methods_of_grpc() {
+  static const std::set<std::string, std::less<>> kMethods = {"/grpc.health.v1.Health/Check",
+                                                              "/grpc.health.v1.Health/Watch"};
+  return kMethods;
+}
+
+std::optional<Role> role_from(v1::Role role) {
+  switch (role) {
+    case v1::PUBLIC:
+      return Role::nobody;
+    case v1::AGENT:
+      return Role::agent;
+    case v1::VIEWER:
+      return Role::viewer;
+    case v1::OPERATOR:
+      return Role::operator_;
+    case v1::PUBLISHER:
+      return Role::publisher;
+    case v1::ADMIN:
+      return Role::admin;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Of the metadata as gRPC hands it out: keys in lower case.
+template <typename Metadata>
+Credentials credentials_from(const Metadata& metadata, const grpc::AuthContext* context) {
+  Credentials credentials;
+  if (const auto found = metadata.find("authorization"); found != metadata.end()) {
+    std::string_view text(found->second.data(), found->second.size());
+    if (text.starts_with(kBearer)) text.remove_prefix(kBearer.size());
+    credentials.bearer = text;
+  }
+  if (context != nullptr) {
+    const auto pem = context->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+    if (!pem.empty()) credentials.certificate_pem.assign(pem.front().data(), pem.front().size());
+  }
+  return credentials;
+}
+
+class Judge final : public grpc::AuthMetadataProcessor {
+ public:
+  explicit Judge(const Access& access) : access_(access), roles_(method_roles()) {}
+
+  bool IsBlocking() const override { return false; }
+
+  grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context,
+                       OutputMetadata* /*consumed*/, OutputMetadata* /*response*/) override {
+    const auto path = metadata.find(":path");
+    if (path == metadata.end()) return {grpc::StatusCode::INTERNAL, "a call without a path"};
+    const std::string method(path->second.data(), path->second.size());
+    if (public_methods_of_grpc().contains(method)) return grpc::Status::OK;
+    const auto role = roles_.find(method);
+    if (role == roles_.end()) return {grpc::StatusCode::UNIMPLEMENTED, "there is no such method"};
+    // What works without showing anything works with anything: a new token cannot be had else.
+    if (role->second == Role::nobody) return grpc::Status::OK;
+    const auto caller = access_.identify(credentials_from(metadata, context), unix_seconds());
+    if (!caller) return rpc_status(caller.problem());
+    const auto refusal = Access::refusal(*caller, role->second);
+    return refusal ? rpc_status(*refusal) : grpc::Status::OK;
+  }
+
+ private:
+  const Access& access_;
+  const std::map<std::string, Role> roles_;
+};
+
+std::shared_ptr<grpc::ServerCredentials> tls_credentials(const Authority& authority) {
+  const auto files = std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+      authority.server_key_file().string(), authority.server_certificate_file().string(),
+      authority.authority_file().string(), kReadFilesEvery_s);
+  grpc::experimental::TlsServerCredentialsOptions options(files);
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  // Users and nodes that are to be enrolled have none.
+  options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
+  return grpc::experimental::TlsServerCredentials(options);
+}
+
+}  // namespace
+
+std::map<std::string, Role> method_roles() {
+  const std::array files{v1::AgentMessage::descriptor()->file(), v1::Campaign::descriptor()->file(),
+                         v1::Model::descriptor()->file(), v1::Node::descriptor()->file(),
+                         v1::Token::descriptor()->file()};
+  std::map<std::string, Role> roles;
+  for (const google::protobuf::FileDescriptor* file : files) {
+    for (int s = 0; s < file->service_count(); ++s) {
+      for (int m = 0; m < file->service(s)->method_count(); ++m) {
+        const auto& method = *file->service(s)->method(m);
+        const auto role = role_from(method.options().GetExtension(v1::role));
+        if (role) roles["/" + file->service(s)->full_name() + "/" + method.name()] = *role;
+      }
+    }
+  }
+  return roles;
+}
+
+std::shared_ptr<grpc::ServerCredentials> make_credentials(const Access& access) {
+  if (access.is_open()) return grpc::InsecureServerCredentials();
+  auto credentials = access.authority() ? tls_credentials(*access.authority())
+                                        : grpc::experimental::LocalServerCredentials(LOCAL_TCP);
+  credentials->SetAuthMetadataProcessor(std::make_shared<Judge>(access));
+  return credentials;
+}
+
+Caller caller_of(const grpc::ServerContextBase& context, const Access& access) {
+  const auto who = access.is_open() ? nullptr : context.auth_context();
+  const auto caller =
+      access.identify(credentials_from(context.client_metadata(), who.get()), unix_seconds());
+  return caller ? *caller : Caller{};
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,32 @@
+// Access (access.h) in front of the calls of gRPC: every call passes here before it reaches its
+// service.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include <grpcpp/server_context.h>
+
+#include "server/access.h"
+
+namespace grpc {
+class ServerCredentials;
+}
+
+namespace stripline::server {
+
+/// What each method of stripline.v1 needs, as its .proto says ("/stripline.v1.Fleet/GetNode").
+/// Public ones need Role::nobody; a method that does not say is not in it.
+std::map<std::string, Role> method_roles();
+
+/// How connections are taken: in plain text from anywhere when `access` is open to all, in plain
+/// text from this machine with a secret, by TLS with an authority, whose files are read again when
+/// they change. In the latter two every call is judged first, and an unknown method is refused.
+/// `access` must outlive the server.
+std::shared_ptr<grpc::ServerCredentials> make_credentials(const Access& access);
+
+/// Who makes this call, which has been let through.
+Caller caller_of(const grpc::ServerContextBase& context, const Access& access);
+
+}  // namespace stripline::server

@@ -1,0 +1,49 @@
+#include "server/initialise.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "base/host_name.h"
+#include "base/pki/secret_file.h"
+#include "server/access.h"
+#include "server/sqlite_store.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr double kAdminTokenValid_s = 365.0 * 86400;
+
+}  // namespace
+
+Result<Initialised> initialise(const std::filesystem::path& data_dir,
+                               std::vector<std::string> hosts, double now_unix_s) {
+  std::error_code failure;
+  const bool is_new = !std::filesystem::exists(data_dir, failure);
+  std::filesystem::create_directories(data_dir, failure);
+  if (failure) {
+    return Error(ErrorCode::unavailable, "cannot create data folder '" + data_dir.string() + "': " +
+                                             failure.message() + "; choose another --data-dir");
+  }
+  if (is_new) {
+    std::filesystem::permissions(data_dir, std::filesystem::perms::owner_all, failure);
+  }
+  if (hosts.empty()) hosts.push_back(host_name());
+  for (const char* local : {"localhost", "127.0.0.1", "::1"}) {
+    if (std::find(hosts.begin(), hosts.end(), local) == hosts.end()) hosts.emplace_back(local);
+  }
+  STRIPLINE_ASSIGN_OR_RETURN(auto store, open_sqlite_store(data_dir / kDatabaseFile));
+  STRIPLINE_ASSIGN_OR_RETURN(Authority authority, Authority::create(data_dir, hosts, now_unix_s));
+  STRIPLINE_ASSIGN_OR_RETURN(Access access, Access::with_authority(*store, std::move(authority)));
+  const Caller installer{"users/installer", Role::admin};
+  const auto admin =
+      access.create_token(installer, Role::admin, "admin", kAdminTokenValid_s, now_unix_s);
+  if (!admin) return Error(admin.problem().code, admin.problem().message);
+  const auto node = access.create_token(installer, Role::agent, "", 0, now_unix_s);
+  if (!node) return Error(node.problem().code, node.problem().message);
+  const std::filesystem::path file = data_dir / "admin.token";
+  STRIPLINE_RETURN_IF_ERROR(pki::write_secret(file, admin->text + "\n"));
+  return Initialised{hosts.front(), node->text, file};
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,26 @@
+// `stripline-server init`: what a server needs to be served by TLS.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace stripline::server {
+
+/// What it has made.
+struct Initialised {
+  std::string server_host;  ///< the first name of the server's certificate
+  std::string node_token;   ///< enrols one node, within a day
+  std::filesystem::path admin_token_file;
+};
+
+/// Makes the authority, the server's certificate (for `hosts`; empty: this host's name) and for
+/// localhost and its addresses, an administrator's token in the file admin.token, and a token that
+/// enrols the first node. The folder is created if missing. Errors: already_exists when it was done
+/// before, or a server runs on the folder; unavailable when it cannot write.
+Result<Initialised> initialise(const std::filesystem::path& data_dir,
+                               std::vector<std::string> hosts, double now_unix_s);
+
+}  // namespace stripline::server

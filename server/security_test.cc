@@ -1,0 +1,438 @@
+// Who gets in, by real connections: every method times every kind of caller; certificates and
+// tokens that end; the audit trail.
+#include <set>
+
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include "base/pki/certificate.h"
+#include "base/pki/dev_token.h"
+#include "base/pki/secret_file.h"
+#include "base/pki/token.h"
+#include "base/testing/processes.h"
+#include "base/whole_file.h"
+#include "proto/rpc_error.h"
+#include "server/clock.h"
+#include "server/grpc_access.h"
+#include "server/initialise.h"
+#include "server/server.h"
+#include "server/testing/agent_client.h"
+#include "stripline/v1/access.grpc.pb.h"
+#include "stripline/v1/agents.grpc.pb.h"
+
+namespace stripline::server {
+namespace {
+
+using grpc::StatusCode;
+
+constexpr double kDay_s = 86400;
+
+// A caller: what it shows of itself in a handshake and with each call.
+struct Client {
+  std::string bearer;
+  std::string certificate_pem;
+  std::string key_pem;
+};
+
+class SecurityTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto made = initialise(folder_.path(), {"head"}, unix_seconds());
+    ASSERT_TRUE(made.ok()) << made.error().message();
+    first_node_token_ = made->node_token;
+    admin_.bearer = parse(*pki::read_secret_line(made->admin_token_file.string())).secret;
+    start();
+  }
+
+  void start() {
+    ServerOptions options;
+    options.data_dir = folder_.path();
+    options.listen = {"127.0.0.1", 0};
+    options.protection = Protection::certificates;
+    auto server = Server::start(options);
+    ASSERT_TRUE(server.ok()) << server.error().message();
+    server_ = std::make_unique<Server>(std::move(*server));
+    authority_pem_ = *read_whole_file(folder_ / "tls" / "authority.pem");
+  }
+
+  static pki::Token parse(const std::string& text) {
+    const auto token = pki::parse_token(text);
+    EXPECT_TRUE(token.ok());
+    return token.ok() ? *token : pki::Token{};
+  }
+
+  std::shared_ptr<grpc::Channel> channel(const Client& client) const {
+    grpc::SslCredentialsOptions options;
+    options.pem_root_certs = authority_pem_;
+    options.pem_cert_chain = client.certificate_pem;
+    options.pem_private_key = client.key_pem;
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    return grpc::CreateCustomChannel(server_->address().text(), grpc::SslCredentials(options),
+                                     arguments);
+  }
+
+  static void show(const Client& client, grpc::ClientContext& context) {
+    if (!client.bearer.empty()) context.AddMetadata("authorization", "Bearer " + client.bearer);
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  }
+
+  // The status of a call with an empty request, which no method carries out.
+  StatusCode call(const std::shared_ptr<grpc::Channel>& channel, const Client& client,
+                  const std::string& method) const {
+    grpc::GenericStub stub(channel);
+    grpc::ClientContext context;
+    show(client, context);
+    grpc::CompletionQueue queue;
+    const grpc::Slice nothing("", size_t{0});
+    const grpc::ByteBuffer request(&nothing, 1);
+    grpc::ByteBuffer response;
+    grpc::Status status;
+    const auto reader = stub.PrepareUnaryCall(&context, method, request, &queue);
+    reader->StartCall();
+    reader->Finish(&response, &status, nullptr);
+    void* tag = nullptr;
+    bool ok = false;
+    queue.Next(&tag, &ok);
+    return status.error_code();
+  }
+
+  v1::CreateTokenResponse create_token(v1::Role role, const std::string& subject,
+                                       double valid_s = 0) {
+    const auto stub = v1::Admin::NewStub(channel(admin_));
+    grpc::ClientContext context;
+    show(admin_, context);
+    v1::CreateTokenRequest request;
+    request.set_role(role);
+    request.set_subject(subject);
+    request.set_valid_s(valid_s);
+    v1::CreateTokenResponse response;
+    const grpc::Status status = stub->CreateToken(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+
+  Client user(v1::Role role, const std::string& name) {
+    return {parse(create_token(role, name).text()).secret, "", ""};
+  }
+
+  grpc::Status enroll(const std::string& token, const std::string& node, Client& client) {
+    const auto key = pki::PrivateKey::generate();
+    const auto stub = v1::Agents::NewStub(channel({}));
+    grpc::ClientContext context;
+    show({}, context);
+    v1::EnrollRequest request;
+    request.set_token(token);
+    request.set_node(node);
+    request.set_request_pem(*pki::make_request(*key));
+    v1::EnrollResponse response;
+    grpc::Status status = stub->Enroll(&context, request, &response);
+    client = {"", response.certificate_pem(), *key->pem()};
+    return status;
+  }
+
+  Client enrolled(const std::string& node) {
+    Client client;
+    const grpc::Status status = enroll(create_token(v1::AGENT, node).text(), node, client);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return client;
+  }
+
+  // A certificate for a node as nobody would give it.
+  Client forged(const pki::Issuer& issuer, const std::string& node, const pki::Validity& validity,
+                pki::Use use = pki::Use::client) {
+    const auto key = pki::PrivateKey::generate();
+    const auto certificate = pki::issue(issuer, *key, {node, {}, {node_uri(node)}}, use, validity);
+    return {"", *certificate->pem(), *key->pem()};
+  }
+
+  pki::Issuer own_issuer() const {
+    return {*pki::Certificate::from_pem(authority_pem_),
+            *pki::PrivateKey::from_pem(*pki::read_secret(folder_ / "tls" / "authority.key"))};
+  }
+
+  grpc::Status revoke_node(const std::string& node) {
+    const auto stub = v1::Admin::NewStub(channel(admin_));
+    grpc::ClientContext context;
+    show(admin_, context);
+    v1::RevokeNodeRequest request;
+    request.set_name("nodes/" + node);
+    v1::RevokeNodeResponse response;
+    return stub->RevokeNode(&context, request, &response);
+  }
+
+  std::vector<std::string> audit() {
+    const auto stub = v1::Admin::NewStub(channel(admin_));
+    grpc::ClientContext context;
+    show(admin_, context);
+    v1::ListAuditEventsResponse response;
+    EXPECT_TRUE(stub->ListAuditEvents(&context, {}, &response).ok());
+    std::vector<std::string> lines;
+    for (const v1::AuditEvent& event : response.events()) {
+      lines.push_back(event.actor() + " " + event.action() + " " + event.object());
+    }
+    return lines;
+  }
+
+  TempFolder folder_;
+  std::unique_ptr<Server> server_;
+  std::string authority_pem_;
+  std::string first_node_token_;
+  Client admin_;
+};
+
+TEST(MethodRoles, EveryMethodSaysWhoMayCallIt) {
+  const std::map<std::string, Role> roles = method_roles();
+  size_t methods = 0;
+  for (const char* name : {"Admin", "Agents", "Campaigns", "Fleet", "Models"}) {
+    const auto* service = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(
+        std::string("stripline.v1.") + name);
+    ASSERT_NE(service, nullptr) << name;
+    for (int m = 0; m < service->method_count(); ++m, ++methods) {
+      EXPECT_TRUE(roles.contains("/" + service->full_name() + "/" + service->method(m)->name()))
+          << service->method(m)->full_name();
+    }
+  }
+  EXPECT_EQ(roles.size(), methods);
+}
+
+// One table: of each kind of caller, which roles it has.
+TEST_F(SecurityTest, EveryMethodLetsInWhomItSays) {
+  using Roles = std::set<Role>;
+  const Roles viewer{Role::nobody, Role::viewer};
+  const Roles operators{Role::nobody, Role::viewer, Role::operator_};
+  const Roles publisher{Role::nobody, Role::viewer, Role::operator_, Role::publisher};
+  const Roles admin{Role::nobody, Role::viewer, Role::operator_, Role::publisher, Role::admin};
+  const pki::PrivateKey foreign_key = *pki::PrivateKey::generate();
+  const double now_s = unix_seconds();
+  const pki::Issuer foreign{
+      *pki::make_authority(foreign_key, "Foreign", {now_s - 60, now_s + kDay_s}), foreign_key};
+  const Client revoked_node = enrolled("r");
+  ASSERT_TRUE(revoke_node("r").ok());
+  const auto ended = create_token(v1::ADMIN, "ended");
+  {
+    const auto stub = v1::Admin::NewStub(channel(admin_));
+    grpc::ClientContext context;
+    show(admin_, context);
+    v1::RevokeTokenRequest request;
+    request.set_name(ended.token().name());
+    v1::Token token;
+    ASSERT_TRUE(stub->RevokeToken(&context, request, &token).ok());
+    EXPECT_FALSE(token.end_time().empty());
+  }
+  const auto short_lived = create_token(v1::ADMIN, "brief", 1);
+
+  struct Row {
+    const char* what;
+    Client client;
+    Roles may;
+    bool known;     // else UNAUTHENTICATED where it may not
+    bool connects;  // the TLS handshake succeeds
+  };
+  const std::vector<Row> rows{
+      {"nothing", {}, {Role::nobody}, false, true},
+      {"viewer", user(v1::VIEWER, "v"), viewer, true, true},
+      {"operator", user(v1::OPERATOR, "o"), operators, true, true},
+      {"publisher", user(v1::PUBLISHER, "p"), publisher, true, true},
+      {"admin", admin_, admin, true, true},
+      {"agent", enrolled("a"), {Role::nobody, Role::agent}, true, true},
+      {"revoked node", revoked_node, {Role::nobody}, false, true},
+      {"revoked token", {parse(ended.text()).secret, "", ""}, {Role::nobody}, false, true},
+      {"expired token", {parse(short_lived.text()).secret, "", ""}, {Role::nobody}, false, true},
+      {"unknown token", {std::string(43, 'A'), "", ""}, {Role::nobody}, false, true},
+      {"enrolment token as a user's",
+       {parse(first_node_token_).secret, "", ""},
+       {Role::nobody},
+       false,
+       true},
+      {"expired certificate",
+       forged(own_issuer(), "x", {now_s - kDay_s, now_s - 60}),
+       {},
+       false,
+       false},
+      {"certificate of a foreign authority",
+       forged(foreign, "a", {now_s - 60, now_s + kDay_s}),
+       {},
+       false,
+       false},
+      {"certificate of a server",
+       forged(own_issuer(), "a", {now_s - 60, now_s + kDay_s}, pki::Use::server),
+       {},
+       false,
+       false}};
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // until the brief one has expired
+
+  for (const Row& row : rows) {
+    const auto connection = channel(row.client);
+    for (const auto& [method, role] : method_roles()) {
+      // An agent that is let in and says nothing would be waited for.
+      if (role == Role::agent && row.may.contains(role)) continue;
+      const StatusCode status = call(connection, row.client, method);
+      const std::string what = std::string(row.what) + " " + method;
+      if (!row.connects) {
+        EXPECT_EQ(status, StatusCode::UNAVAILABLE) << what;
+        break;  // the others would wait for the same connection
+      }
+      if (row.may.contains(role)) {
+        EXPECT_NE(status, StatusCode::PERMISSION_DENIED) << what;
+        EXPECT_NE(status, StatusCode::UNAVAILABLE) << what;
+        // Enroll judges by itself.
+        if (role != Role::nobody) EXPECT_NE(status, StatusCode::UNAUTHENTICATED) << what;
+      } else {
+        EXPECT_EQ(status, row.known ? StatusCode::PERMISSION_DENIED : StatusCode::UNAUTHENTICATED)
+            << what;
+      }
+    }
+    if (!row.connects) continue;
+    EXPECT_EQ(call(connection, row.client, "/stripline.v1.Fleet/NoSuchMethod"),
+              StatusCode::UNIMPLEMENTED);
+    EXPECT_EQ(call(connection, row.client, "/grpc.health.v1.Health/Check"), StatusCode::OK);
+  }
+}
+
+TEST_F(SecurityTest, AnEnrolmentTokenWorksOnceAndForItsNode) {
+  Client client;
+  const std::string token = create_token(v1::AGENT, "a").text();
+  EXPECT_EQ(enroll(token, "b", client).error_code(), StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(enroll(token, "No Name", client).error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_TRUE(enroll(token, "a", client).ok());
+  EXPECT_EQ(enroll(token, "a", client).error_code(), StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(enroll("nonsense", "a", client).error_code(), StatusCode::UNAUTHENTICATED);
+  const std::string of_user = create_token(v1::ADMIN, "u").text();
+  EXPECT_EQ(enroll(of_user, "a", client).error_code(), StatusCode::UNAUTHENTICATED);
+  EXPECT_TRUE(enroll(first_node_token_, "any-name", client).ok());
+}
+
+TEST_F(SecurityTest, ANodeSpeaksForItselfOnly) {
+  const Client a = enrolled("a");
+  AgentClient as_itself(channel(a), test_hello("a"));
+  EXPECT_TRUE(as_itself.receive(v1::ServerMessage::kHelloAck));
+  AgentClient as_another(channel(a), test_hello("b"));
+  EXPECT_EQ(as_another.finish().error_code(), StatusCode::PERMISSION_DENIED);
+}
+
+TEST_F(SecurityTest, RevocationEndsTheSession) {
+  const Client a = enrolled("a");
+  AgentClient agent(channel(a), test_hello("a"));
+  ASSERT_TRUE(agent.receive(v1::ServerMessage::kHelloAck));
+  ASSERT_TRUE(revoke_node("a").ok());
+  EXPECT_EQ(agent.finish().error_code(), StatusCode::UNAUTHENTICATED);
+  AgentClient again(channel(a), test_hello("a"));
+  EXPECT_EQ(again.finish().error_code(), StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(rpc_error_from(revoke_node("never-seen")).reason, "NODE_NOT_FOUND");
+}
+
+TEST_F(SecurityTest, ALaterEnrolmentReplacesTheCertificate) {
+  const Client first = enrolled("a");
+  // Certificates begin at whole seconds.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  const Client second = enrolled("a");
+  AgentClient old(channel(first), test_hello("a"));
+  EXPECT_EQ(old.finish().error_code(), StatusCode::UNAUTHENTICATED);
+  AgentClient agent(channel(second), test_hello("a"));
+  EXPECT_TRUE(agent.receive(v1::ServerMessage::kHelloAck));
+}
+
+TEST_F(SecurityTest, ACertificateIsRenewedWithinItsSession) {
+  const Client a = enrolled("a");
+  AgentClient agent(channel(a), test_hello("a"));
+  ASSERT_TRUE(agent.receive(v1::ServerMessage::kHelloAck));
+  v1::AgentMessage message;
+  const auto key = pki::PrivateKey::from_pem(a.key_pem);
+  message.mutable_renew_certificate()->set_request_pem(*pki::make_request(*key));
+  agent.send(message);
+  const auto answer = agent.receive(v1::ServerMessage::kNewCertificate);
+  ASSERT_TRUE(answer);
+  const Client renewed{"", answer->new_certificate().certificate_pem(), a.key_pem};
+  agent.vanish();
+  AgentClient again(channel(renewed), test_hello("a"));
+  EXPECT_TRUE(again.receive(v1::ServerMessage::kHelloAck));
+
+  message.mutable_renew_certificate()->set_request_pem("nonsense");
+  again.send(message);
+  EXPECT_EQ(again.finish().error_code(), StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(SecurityTest, WhatWasGrantedOutlivesARestart) {
+  const Client viewer = user(v1::VIEWER, "v");
+  const Client a = enrolled("a");
+  const Client b = enrolled("b");
+  ASSERT_TRUE(revoke_node("b").ok());
+  server_.reset();
+  start();
+  EXPECT_EQ(call(channel(viewer), viewer, "/stripline.v1.Fleet/ListNodes"), StatusCode::OK);
+  AgentClient agent(channel(a), test_hello("a"));
+  EXPECT_TRUE(agent.receive(v1::ServerMessage::kHelloAck));
+  AgentClient shut_out(channel(b), test_hello("b"));
+  EXPECT_EQ(shut_out.finish().error_code(), StatusCode::UNAUTHENTICATED);
+}
+
+TEST_F(SecurityTest, TheAuditTrailNamesWhoDidWhat) {
+  const std::string token = create_token(v1::AGENT, "a").token().name();
+  Client client = enrolled("b");
+  ASSERT_TRUE(revoke_node("b").ok());
+  const std::vector<std::string> lines = audit();
+  ASSERT_GE(lines.size(), 4U);
+  EXPECT_EQ(lines[0], "users/admin revoke node nodes/b");
+  EXPECT_EQ(lines[1].substr(lines[1].find(' ')), " enrol node nodes/b");
+  EXPECT_EQ(lines[1].rfind("tokens/", 0), 0U);
+  EXPECT_EQ(lines[3], "users/admin create token for agent a " + token);
+  EXPECT_EQ(lines.back().rfind("users/installer ", 0), 0U);
+}
+
+TEST_F(SecurityTest, SecretsAreNotInTheDatabase) {
+  const std::string secret = parse(create_token(v1::VIEWER, "v").text()).secret;
+  server_.reset();
+  for (const auto& file : std::filesystem::directory_iterator(folder_.path())) {
+    if (!file.is_regular_file() || file.path().filename() == "admin.token") continue;
+    const std::string bytes = read_file(file.path());
+    EXPECT_EQ(bytes.find(secret), std::string::npos) << file.path();
+    EXPECT_EQ(bytes.find(admin_.bearer), std::string::npos) << file.path();
+  }
+}
+
+// Of a server with --dev: no certificates, one secret.
+class DevTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("XDG_STATE_HOME", (folder_ / "state").c_str(), 1);
+    ServerOptions options;
+    options.data_dir = folder_ / "data";
+    options.listen = {"127.0.0.1", 0};
+    options.protection = Protection::own_user;
+    auto server = Server::start(options);
+    ASSERT_TRUE(server.ok()) << server.error().message();
+    server_ = std::make_unique<Server>(std::move(*server));
+    admin_ = v1::Admin::NewStub(
+        grpc::CreateChannel(server_->address().text(), grpc::InsecureChannelCredentials()));
+  }
+
+  grpc::Status who_am_i(const std::string& secret, v1::WhoAmIResponse& response) {
+    grpc::ClientContext context;
+    if (!secret.empty()) context.AddMetadata("authorization", "Bearer " + secret);
+    return admin_->WhoAmI(&context, {}, &response);
+  }
+
+  TempFolder folder_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<v1::Admin::Stub> admin_;
+};
+
+TEST_F(DevTest, LetsInWhoCanReadItsFile) {
+  const std::string port = std::to_string(server_->address().port);
+  const auto secret = pki::dev_secret({"localhost", port});
+  ASSERT_TRUE(secret.ok());
+  ASSERT_FALSE(secret->empty());
+  EXPECT_EQ(*pki::dev_secret({"10.0.0.1", port}), "");
+  v1::WhoAmIResponse response;
+  EXPECT_TRUE(who_am_i(*secret, response).ok());
+  EXPECT_EQ(response.role(), v1::ADMIN);
+  EXPECT_EQ(who_am_i("", response).error_code(), StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(who_am_i(std::string(43, 'A'), response).error_code(), StatusCode::UNAUTHENTICATED);
+  server_.reset();
+  EXPECT_EQ(*pki::dev_secret({"localhost", port}), "");
+}
+
+}  // namespace
+}  // namespace stripline::server
