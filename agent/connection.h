@@ -26,7 +26,7 @@ class Connection {
              size_t attempt);
 
   GrpcCall& call() { return call_; }
-  /// Whether anything has come since the last call.
+  /// True if anything has come since the last call.
   bool take_received() { return std::exchange(received_, false); }
   /// After the TLS handshake; empty else.
   std::string authority_pem() const { return tls_ ? tls_->authority_pem() : std::string(); }

@@ -17,7 +17,7 @@ namespace stripline::agent {
 Status enroll(const HostAndPort& server, const pki::Token& token, const std::string& node,
               const std::filesystem::path& identity_file, double timeout_s);
 
-/// Whether the file holds an identity that this token need not be used for: of the same authority,
+/// True if the file holds an identity that this token need not be used for: of the same authority,
 /// and not expired.
 bool is_enrolled(const std::filesystem::path& identity_file, const pki::Token& token,
                  double now_unix_s);

@@ -36,7 +36,7 @@ class Link {
   /// The descriptor is ready.
   void on_ready();
 
-  /// Whether anything has come from the server since the last call, be it a ping.
+  /// True if anything has come from the server since the last call, be it a ping.
   bool take_received();
 
   /// What has happened since the last call. To be asked for before waiting.

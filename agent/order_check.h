@@ -1,6 +1,6 @@
-// Whether an order asks for nothing but what this node has offered. Whoever answers at the server's
-// address gives orders: what they say reaches the environment of workers, names of files, and the
-// host's memory. Pure.
+// Checks that an order asks for nothing but what this node has offered. Whoever answers at the
+// server's address gives orders: what they say reaches the environment of workers, names of files,
+// and the host's memory. Pure.
 #pragma once
 
 #include <cstdint>

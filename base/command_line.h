@@ -43,7 +43,7 @@ struct CommandLineEnd {
   std::string err;    ///< for standard error: one line
 };
 
-/// Of the exception that `app` has thrown while parsing. An unknown option or command comes before
+/// Words the exception that `app` threw while parsing. An unknown option or command comes before
 /// what else is wrong, as it is mostly the reason, and names the nearest known one. `stray` is said
 /// of an argument where none is expected.
 CommandLineEnd command_line_end(const CLI::App& app, const CLI::ParseError& error,

@@ -7,7 +7,7 @@
 namespace stripline {
 namespace {
 
-/// Whether "cpu,memory" lists a controller.
+/// True if "cpu,memory" lists a controller.
 bool lists(std::string_view controllers, std::string_view controller) {
   std::istringstream list{std::string(controllers)};
   for (std::string one; std::getline(list, one, ',');) {

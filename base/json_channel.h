@@ -43,7 +43,7 @@ class JsonChannel {
   /// writable. Errors: unavailable if the peer has closed; nothing is kept any more then.
   Status flush();
 
-  /// Whether something posted has not been written yet.
+  /// True if something posted has not been written yet.
   bool unwritten() const { return !kept_.empty(); }
 
   /// The next message. Waits at most `timeout_seconds` (0: only what is there, < 0: for ever).

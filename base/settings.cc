@@ -57,7 +57,7 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_VERBOSE", "0", "1: rank 0 shows ranks and settings when the job starts"},
 };
 
-/// Of launchers, tests and services; nothing that a user sets for a program.
+/// Variables of launchers, tests and services; nothing that a user sets for a program.
 constexpr std::array<std::string_view, 10> kOthers = {
     "STRIPLINE_RANK",       "STRIPLINE_RANKS",   "STRIPLINE_JOB_ID",
     "STRIPLINE_CONTROL_FD", "STRIPLINE_OPTIONS", "STRIPLINE_OPERATION_RECORD",

@@ -63,7 +63,7 @@ TEST(Documentation, NamesTheOptionsThatThereAre) {
   std::ostringstream text;
   text << std::ifstream(std::string(source) + "/docs/cli.md").rdbuf();
   std::set<std::string> documented = options_in(text.str());
-  // Of the agent, the server, and of `stripline run`.
+  // The page also speaks of options of the agent, the server and `stripline run`.
   for (const char* other : {"--worker", "--quiet", "--identity", "--dev", "--insecure-listen",
                             "--trace", "--verbose", "--label", "--hosts", "--hosts-file", "--ssh"})
     documented.erase(other);

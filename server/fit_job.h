@@ -37,7 +37,7 @@ using Fitter = std::function<Result<FittedModel>(const FitInput&)>;
 /// why; invalid_argument as optimizer/fit.
 Result<FittedModel> fit_campaign(const FitInput& input);
 
-/// Whether it holds no time at all: no value, or zeros alone, which no operation takes.
+/// True if it holds no time at all: no value, or zeros alone, which no operation takes.
 bool is_without_time(const experiment::SampleSeries& series);
 
 /// The series of a stored batch. Errors: data_loss.

@@ -177,7 +177,7 @@ Placement place(const CampaignSnapshot& campaign, uint32_t run,
                             (chosen.size() == 1 ? " is" : " are") + " free"};
 }
 
-// Whether what failed for good on one node is worth trying on others: there are enough of them, and
+// True if what failed for good on one node is worth trying on others: there are enough of them, and
 // no other node has said the same before.
 bool others_may_do(const CampaignSnapshot& campaign, const RunSnapshot& lost,
                    const std::vector<NodeSnapshot>& nodes) {

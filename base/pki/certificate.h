@@ -41,7 +41,7 @@ class Certificate {
   static Certificate of(x509_st* certificate);
 
   Result<std::string> pem() const;
-  /// Of its DER form, in lower-case hexadecimal: what a token pins.
+  /// The hash of its DER form, in lower-case hexadecimal: what a token pins.
   std::string sha256() const;
   std::string common_name() const;
   /// The subject alternative names of these kinds.
@@ -51,7 +51,7 @@ class Certificate {
   double not_after_unix_s() const;
 
   bool belongs_to(const PrivateKey& key) const;
-  /// Whether `issuer` signed it; nothing about validity in time.
+  /// True if `issuer` signed it; nothing about validity in time.
   bool is_signed_by(const Certificate& issuer) const;
   x509_st* get() const { return certificate_.get(); }
 
@@ -81,7 +81,7 @@ struct Subject {
 Result<Certificate> make_authority(const PrivateKey& key, const std::string& common_name,
                                    const Validity& validity);
 
-/// Who issues.
+/// An authority that issues certificates.
 struct Issuer {
   Certificate certificate;
   PrivateKey key;

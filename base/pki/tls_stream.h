@@ -22,7 +22,7 @@ struct TlsSettings {
   /// with which it is taken from what the server sends. One of the two is given.
   std::string authority_pem;
   std::string authority_sha256;
-  /// Who this client is, in PEM; empty: it shows no certificate.
+  /// The identity that this client shows, in PEM; empty: it shows no certificate.
   std::string certificate_pem;
   std::string key_pem;
 };

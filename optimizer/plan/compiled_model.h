@@ -29,7 +29,7 @@ struct CompiledPath {
 /// Immutable; what it points to stays where it is when it is moved. Safe to share between threads.
 class CompiledModel {
  public:
-  /// Of no model: every path is null.
+  /// The compiled form of no model: every path is null.
   CompiledModel() = default;
   explicit CompiledModel(const model::TunedModel& model);
 

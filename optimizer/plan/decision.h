@@ -105,7 +105,7 @@ struct Verdict {
   bool takes_candidate() const { return reason == Reason::tuned; }
 };
 
-/// Of a request that no candidate is faster for.
+/// The verdict on a request for which no candidate is faster.
 inline Verdict keep_baseline(double baseline_s) {
   return {.predicted_s = baseline_s, .baseline_s = baseline_s};
 }

@@ -45,7 +45,7 @@ struct Explanation {
   std::vector<StripPruned> pruned;
   /// The decomposition whose gain decides; nullopt: none is faster than the vectorised loop.
   std::optional<StripRecord::Alternative> best;
-  /// Of a plan that vectorises: what the site's guard compares it with (tie_of_strip()).
+  /// What the site's guard compares a plan that vectorises with (tie_of_strip()).
   std::optional<StripPlan> tie;
   std::vector<Sensitivity> sensitivities;  ///< of its gain
   std::vector<Entry> entries;  ///< for the whole message and for the chosen or best strip

@@ -175,7 +175,7 @@ std::string reason_text(const NestExplanation& e) {
                              {e.plan.baseline_s, best_s, e.plan.gain_low, e.minimum_gain});
 }
 
-// Of each loop, how many cuts were not looked at further.
+// Tells for each loop how many of its cuts were not looked at further.
 std::string pruned_text(const NestExplanation& e) {
   std::string out;
   for (uint32_t loop = 0; loop < e.request.nest.depth; ++loop) {

@@ -46,7 +46,7 @@ struct NestLink {
 
 struct NestRequest {
   access::Nest nest;
-  /// Of each reference, its way: an index of `links`.
+  /// The way of each reference: an index of `links`.
   std::array<uint8_t, access::kMaxReferences> link{};
   /// Of a distributed array whose pieces take different ways: those that are in reach, as a part of
   /// all. The others take the way that `link` says.

@@ -40,7 +40,7 @@ struct WayOfTiles {
     way = way > 0 ? std::max(way + tile.gap, tile.way) : tile.way;
     serve += tile.serve;
   }
-  // Who waits serves meanwhile.
+  // A rank that waits serves its peers meanwhile.
   double filled() const { return std::min(way, serve); }
   double round_trip() const { return way - filled(); }
 };
@@ -141,7 +141,7 @@ class NestEvaluator {
     if (known()) compute_s_ = estimate_compute_s(Corner::nominal);
   }
 
-  /// Whether any data move, and whether the model says what all of them cost.
+  /// True if any data move, and whether the model says what all of them cost.
   bool moves() const { return moves_; }
   bool known() const { return known_ && costs_ != nullptr; }
   double minimum_gain() const { return costs_->minimum_gain(); }
@@ -340,7 +340,7 @@ class NestEvaluator {
 
   uint32_t queue_depth() const { return queue_; }
 
-  /// Whether this rank serves as many transfers as it makes.
+  /// True if this rank serves as many transfers as it makes.
   bool serves() const { return request_.surroundings.target_polls_only; }
 
   void perturb(const Perturbation& perturbation) {
@@ -383,7 +383,7 @@ class NestEvaluator {
 
   bool estimates_compute() const { return request_.compute_s < 0; }
 
-  /// Whether the size of buffers changes how long steps take.
+  /// True if the size of buffers changes how long steps take.
   bool buffers_matter(const Steps& steps) const {
     return costs_->has_buffers() && steps.received_bytes > 0;
   }
@@ -427,7 +427,7 @@ class NestEvaluator {
     return std::max(0.0, work_s - costs_->get().at(0).L);
   }
 
-  // Of the mean tile: some are not moved.
+  // The costs of the mean tile: some tiles are not moved.
   TileCosts tile_costs(const Tile& tile, const TileTransfer& transfer, const Steps& steps) const {
     TileCosts costs = moved_tile_costs(tile, transfer, steps);
     costs.issue *= transfer.part;
@@ -533,7 +533,7 @@ class NestEvaluator {
     return alone_s;
   }
 
-  // Of the engine, for each step of a nest that is cut.
+  // Seconds of the engine for each step of a nest that is cut.
   double overhead() const { return costs_->strip_overhead(perturbation_.of(Source::overhead)); }
 
   // The CPU's work of a step, with the buffers of a schedule.

@@ -25,7 +25,7 @@ using access::Reference;
 // its offsets count.
 constexpr int64_t kFarthest = int64_t{1} << 44;
 constexpr int64_t kMostStride = 2 * kFarthest;  // from one end to the other
-// Of all loops together: counts are exact as doubles.
+// For all loops together: counts are exact as doubles.
 constexpr uint64_t kMostIterations = uint64_t{1} << 53;
 constexpr uint64_t kMostElementBytes = uint64_t{1} << 20;
 constexpr size_t kMostPieces = size_t{1} << 20;
@@ -183,7 +183,7 @@ bool go(int64_t& offset, int64_t factor, int64_t bytes) {
          offset <= kFarthest;
 }
 
-// Whether all elements are near enough. Makes the loops begin at 0, in steps of 1.
+// True if all elements are near enough. Makes the loops begin at 0, in steps of 1.
 bool place(const std::vector<LoopRange>& loops, Reference& reference) {
   for (size_t loop = 0; loop < loops.size(); ++loop) {
     int64_t& stride = reference.stride_bytes[loop];

@@ -68,7 +68,7 @@ inline Cut cut_of(const Nest& nest, const Stream& stream, uint64_t rows) {
   return {loop, rows / each};
 }
 
-// Whether its steps are the strips that were planned.
+// True if its steps are the strips that were planned.
 inline bool is_exact(const Nest& nest, const Stream& stream, const Cut& cut, uint64_t rows) {
   uint64_t in_step = cut.granule;
   for (uint32_t loop = cut.loop; loop < stream.loop; ++loop) {

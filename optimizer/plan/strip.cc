@@ -168,7 +168,7 @@ class Search {
   double counted_s(const StripCandidate& candidate, double predicted_s) const {
     return predicted_s * (1 + disturbance(candidate));
   }
-  /// Of the best one.
+  /// The time of the best candidate.
   double least_s() const { return least_s_; }
 
  private:
@@ -250,7 +250,7 @@ class Search {
     return out_of_step_ > 0 && leaves_step(candidate) ? out_of_step_ : 0;
   }
 
-  // Whether strips of more than one peer are under way.
+  // True if strips of more than one peer are under way.
   bool leaves_step(const StripCandidate& candidate) const {
     if (candidate.schedule == Schedule::vectorised) return false;
     const uint64_t count = strip_count(request_, candidate.strip_bytes);

@@ -179,7 +179,7 @@ class Evaluator {
     t.own_work = own_work(compute_s);
   }
 
-  /// Whether it matters how many bytes of buffers a loop uses, and how large its strips are.
+  /// True if it matters how many bytes of buffers a loop uses, and how large its strips are.
   bool buffers_matter() const {
     return request_.direction == Direction::get && (costs_.has_buffers() || request_.sweeps > 1);
   }
@@ -204,7 +204,7 @@ class Evaluator {
     return each < all * per_byte ? std::sqrt(static_cast<double>(total_) * each / per_byte) : all;
   }
 
-  /// Whether smaller strips could be gone through at less cost, because they stay in a cache.
+  /// True if smaller strips could be gone through at less cost, because they stay in a cache.
   bool smaller_is_cheaper(uint64_t strip) const {
     constexpr double kNoticeably = 1.02;
     return touch(strip, pipelined_buffer(strip, 1), Corner::nominal) >
@@ -354,7 +354,7 @@ class Evaluator {
   double round_trip(const MessageCosts& message, double bytes) const {
     return idle(message, bytes, sharing(bytes));
   }
-  // Of the time that a message is under way, what serving another one does not fill.
+  // The part of the time that a message is under way which serving another one does not fill.
   double idle(const MessageCosts& message, double bytes, double byte_factor) const {
     return std::max(0.0, wire(message, bytes, byte_factor) - serve(message, bytes));
   }
@@ -392,7 +392,7 @@ class Evaluator {
     return compute_s * static_cast<double>(request_.own_bytes) / static_cast<double>(total_);
   }
 
-  // Of a rank that has the NIC to itself.
+  // The time of a message of a rank that has the NIC to itself.
   double alone(const MessageCosts& message, double bytes) const {
     return message.o(bytes) + idle(message, bytes, sharing(bytes) / nic_ranks_) +
            retire(message, bytes);

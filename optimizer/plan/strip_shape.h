@@ -32,17 +32,17 @@ inline uint64_t blocks_per_peer(const StripRequest& request) {
   return blocks_of(request) / std::clamp<uint64_t>(request.peers, 1, blocks_of(request));
 }
 
-// Whether the loop's messages come among those of other ranks at their targets.
+// True if the loop's messages come among those of other ranks at their targets.
 inline bool finds_others(const StripRequest& request) {
   return request.uneven && request.peers > 1 && request.direction == Direction::get;
 }
 
-// Whether the ranks of the loop get from different peers at a time.
+// True if the ranks of the loop get from different peers at a time.
 inline bool goes_in_step(const StripRequest& request) {
   return !request.uneven && request.peers > 1 && request.direction == Direction::get;
 }
 
-// Whether gets wait for the peers' computation.
+// True if gets wait for the peers' computation.
 inline bool waits_for_peers(const StripRequest& request) {
   return request.surroundings.target_polls_only && request.direction == Direction::get;
 }

@@ -62,7 +62,7 @@ double best_seen_s(const StripRecord& record) {
   return best_s;
 }
 
-// Whether the strips cover each block, none of them empty.
+// True if the strips cover each block, none of them empty.
 bool covers(const StripRequest& request, const StripPlan& plan) {
   const uint64_t block = request.total_bytes / request.blocks;
   const uint64_t per_block = plan.count / request.blocks;

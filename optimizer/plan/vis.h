@@ -88,7 +88,7 @@ inline constexpr uint32_t kDimensionHeaderBytes = 16;
 inline constexpr uint32_t kListHeaderBytes = 8;
 inline constexpr uint32_t kListRegionHeaderBytes = 8;
 
-/// And the flag of a put with a signal.
+/// The header of a put with a signal, which names its flag.
 inline constexpr uint32_t kSignalHeaderBytes = 24;
 
 /// Of so many messages or less no data go through a landing zone: the way there and back of the
@@ -146,7 +146,7 @@ struct VisAlternative {
 /// None is pruned.
 using VisRecord = Record<VisAlternative, VisMethod>;
 
-/// Whether the request and its buffers allow a method. `pipelined` always is.
+/// True if the request and its buffers allow a method. `pipelined` always is.
 bool vis_allowed(const VisRequest& request, VisMethod method) noexcept;
 
 /// The plan for a transfer. Without a model (`costs` null, or without the operations of this
@@ -164,7 +164,7 @@ VisPlan plan_vis(const VisRequest& request, const VisCosts* costs, VisRecord& re
 VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod method,
                   uint64_t chunk_bytes, uint32_t window) noexcept;
 
-/// Whether packed chunks of this size travel by operations of the network to and from a landing
+/// True if packed chunks of this size travel by operations of the network to and from a landing
 /// zone, with messages that say so, instead of in messages.
 bool vis_lands(const VisRequest& request, uint64_t chunk_bytes) noexcept;
 

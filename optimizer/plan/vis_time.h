@@ -32,12 +32,12 @@ inline uint64_t vis_pieces(const VisRequest& request) {
   return std::max<uint64_t>({request.regions, request.local_regions, 1});
 }
 
-/// Whether the regions lie far apart.
+/// True if the regions lie far apart.
 inline bool vis_spread(const VisRequest& request) {
   return request.extent_bytes >= model::kSpreadFactor * std::max<uint64_t>(vis_bytes(request), 1);
 }
 
-/// Whether the data are contiguous at the target. Those of a list of several regions might overlap
+/// True if the data are contiguous at the target. Those of a list of several regions might overlap
 /// or come in another order.
 inline bool one_place(const VisRequest& request) {
   return (request.region_header_bytes == 0 || request.regions == 1) &&
@@ -163,7 +163,7 @@ struct PackedParts {
   double initiator() const { return issue + retire; }
 };
 
-/// Whether the flag is with the data of one put that goes to its place at once.
+/// True if the flag is with the data of one put that goes to its place at once.
 inline bool takes_flag_along(const VisRequest& request, uint64_t pieces) {
   return request.signalled && request.surroundings.flag_with_data && pieces == 1;
 }
@@ -293,7 +293,7 @@ struct VisStage {
   double gap = 0;               ///< of the NIC
 };
 
-/// Of packed pieces.
+/// The stage in which pieces travel packed.
 inline VisStage packed_stage(const PackedParts& parts) {
   const auto count = static_cast<double>(parts.pieces);
   return {count * parts.issue,

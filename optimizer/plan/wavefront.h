@@ -27,7 +27,7 @@ namespace stripline::plan {
 
 /// The most pieces of a stage.
 inline constexpr uint32_t kMostWavefrontPieces = 64;
-/// Of the flag of a piece.
+/// The size of the flag of a piece.
 inline constexpr uint64_t kWavefrontFlagBytes = 8;
 
 /// A stage on one rank: `lines` of which none needs a later one, and each leaves `line_bytes` for

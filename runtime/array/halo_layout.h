@@ -18,7 +18,7 @@
 namespace stripline::array {
 
 inline constexpr size_t kMostDimensions = 4;
-/// Of places where borders land.
+/// The alignment of places where borders land.
 inline constexpr size_t kHaloAlignment = 64;
 
 template <typename T>

@@ -19,7 +19,7 @@ class HostLink {
   static Result<HostLink> open(const std::string& host, const std::vector<std::string>& ssh,
                                const std::string& program);
 
-  /// Whether it leads to another host.
+  /// True if it leads to another host.
   bool by_ssh() const { return by_ssh_; }
 
   /// Readable when there may be messages.

@@ -48,7 +48,7 @@ Json to_json(const HostOrder& order);
 Json to_json(const RankEvent& event);
 /// {"type":`type`} with the code and the message of the error.
 Json error_message(std::string_view type, const Error& error);
-/// Of all ranks of a host, or none; RankSight::stage and host stay behind.
+/// What a host sees of all its ranks, or of none; RankSight::stage and host stay behind.
 Json sights_message(const std::vector<RankSight>& sights);
 /// `stream` is "out", "err" or "in".
 Json bytes_message(std::string_view stream, std::string_view bytes);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kSshVariable = "STRIPLINE_SSH";
 
-/// Of one host, or of one rank and its launcher.
+/// Variables of one host, or of one rank and its launcher: they are not sent to others.
 constexpr std::array<std::string_view, 9> kOfOneHost = {
     "STRIPLINE_ADDRESS", "STRIPLINE_SWITCHES",   "STRIPLINE_SSH",
     "STRIPLINE_RANK",    "STRIPLINE_RANKS",      "STRIPLINE_JOB_ID",

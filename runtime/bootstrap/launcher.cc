@@ -167,7 +167,7 @@ Result<Launcher> Launcher::start(const LaunchOptions& options) {
   return launcher;
 }
 
-// Whether a rank has failed or ended while others are being started. Keeps what it hears for
+// True if a rank has failed or ended while others are being started. Keeps what it hears for
 // next().
 bool Launcher::has_bad_news() {
   std::deque<RankEvent> heard;

@@ -31,7 +31,7 @@ class OutputStream {
   void taken(size_t bytes);
   /// Nobody takes what is written any more: ranks learn of it as with a pipe that is closed.
   void close() { from_.reset(); }
-  /// Whether nothing was left in the pipe when it was read last.
+  /// True if nothing was left in the pipe when it was read last.
   bool empty() const { return empty_ || !from_; }
 
  private:
@@ -54,7 +54,7 @@ class InputStream {
   UniqueFd& read_end() { return from_; }
   /// To wait on until more can be written; -1 if nothing is kept.
   int write_fd() const { return kept_.empty() ? -1 : to_.get(); }
-  /// Whether the launcher is to be asked for more. True once for each piece.
+  /// True if the launcher is to be asked for more. True once for each piece.
   bool wants_more();
   /// A piece; an empty one is the end.
   void give(std::string bytes);

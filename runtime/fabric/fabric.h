@@ -65,7 +65,7 @@ enum class SameNode : uint8_t {
   cma,      ///< copied by the kernel from process to process (cross-memory attach)
 };
 
-/// Who makes progress for a rank.
+/// What makes progress for a rank.
 enum class Progress : uint8_t {
   in_calls,     ///< its calls
   by_thread,    ///< its calls, and a thread of the runtime between them
@@ -107,13 +107,13 @@ struct Info {
   size_t queue_depth = 0;        ///< operations the provider says it queues; 0: unknown
   uint32_t iov_limit = 1;        ///< pieces that one putv() or getv() takes; 1: no gain in them
   uint32_t nic_ranks = 1;        ///< ranks that share this rank's NIC, itself included
-  /// Whether the flag of a put_signal() travels with the data. Otherwise it follows when they are
+  /// True if the flag of a put_signal() travels with the data. Otherwise it follows when they are
   /// known to be visible.
   bool flag_with_data = false;
-  /// Whether operations go on while the ranks that they concern are outside of calls, by the NIC or
+  /// True if operations go on while the ranks that they concern are outside of calls, by the NIC or
   /// the provider's own thread. Otherwise who computes for long without a call keeps them waiting.
   bool goes_on_without_calls = false;
-  /// Whether the ranks that a get reads from have to make calls until it is complete. False where
+  /// True if the ranks that a get reads from have to make calls until it is complete. False where
   /// the rank that gets, the kernel or a NIC copies.
   bool gets_need_target = false;
   bool puts_need_target = false;  ///< likewise the rank that a put writes to
@@ -237,7 +237,7 @@ class Fabric {
   virtual void put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
                           const Signal& signal, Counter& counter) = 0;
 
-  /// Whether atomic() knows this operation, with the previous value or without.
+  /// True if atomic() knows this operation, with the previous value or without.
   virtual bool has_atomic(AtomicOp op, AtomicType type, bool previous) const = 0;
 
   /// Starts an atomic operation on the aligned variable at `offset` of any rank's segment, this one
@@ -257,7 +257,7 @@ class Fabric {
   /// that time was not noted, because nobody asked during the last calls.
   virtual std::optional<double> waited_s() = 0;
 
-  /// Whether a get from `target` (or a put to it, if `put`) completes only when that rank makes
+  /// True if a get from `target` (or a put to it, if `put`) completes only when that rank makes
   /// progress. Valid after connect().
   virtual bool needs_target(Rank target, bool put) const = 0;
 
@@ -341,7 +341,7 @@ struct OpenOptions {
   Rank ranks = 1;
   std::string job_id;  ///< unique per job and host; names shared memory
   size_t segment_bytes = 0;
-  /// Whether the segment's pages are made at once, or when they are first touched. An emulated
+  /// True if the segment's pages are made at once, or when they are first touched. An emulated
   /// fabric's always are: /dev/shm may be full by then.
   bool populate = true;
   uint64_t seed = 0;  ///< jitter of the emulated fabric

@@ -31,7 +31,7 @@ namespace stripline::detail {
 inline constexpr uint32_t kTimedExecutions = 4;
 inline constexpr uint32_t kRefineAfter = 2;
 
-/// Whether a plan for a computation of `planned_s` (negative: an estimate) is to be made again for
+/// True if a plan for a computation of `planned_s` (negative: an estimate) is to be made again for
 /// one of `measured_s`: what differs by a margin of decisions may decide otherwise.
 inline bool replans(double planned_s, double measured_s) {
   constexpr double kAlike = 0.02;
@@ -103,9 +103,9 @@ struct LoopState : MechanismState {
   /// The frame of the next level of nesting; leave_frame() gives it back, in reverse order.
   LoopFrame& enter_frame();
   void leave_frame();
-  /// Whether the loop that is being carried out is within another one.
+  /// True if the loop that is being carried out is within another one.
   bool is_within() const { return depth_ > 1; }
-  /// Whether a loop of this hash, whose guard has been asked, is being carried out.
+  /// True if a loop of this hash, whose guard has been asked, is being carried out.
   bool is_guarded(uint64_t loop) const {
     for (size_t level = 0; level < depth_; ++level) {
       if (frames_[level]->guarded == loop) return true;
@@ -117,7 +117,7 @@ struct LoopState : MechanismState {
   NestEngine& enter_nest(Context& context);
   void leave_nest() { --nest_depth_; }
 
-  /// Of a path; null without a model.
+  /// The costs of a path; null without a model.
   const plan::StripCosts* costs(model::Path path) const { return compiled_.strip(path); }
 
   void stored(rank_t target, uint64_t offset, uint64_t bytes) override {
@@ -125,7 +125,7 @@ struct LoopState : MechanismState {
   }
   /// A buffer of the pool; ends the job without memory.
   BufferPool::Use buffer_of(const ContextState& context, uint64_t bytes);
-  /// Whether a loop whose options say so, or nothing, uses the data cache.
+  /// True if a loop whose options say so, or nothing, uses the data cache.
   bool caches(std::optional<bool> said) const { return said.value_or(caches_); }
 
   const NetworkLoads loads;
@@ -140,7 +140,7 @@ struct LoopState : MechanismState {
   LookTime look_time;
 
   Analysis analysis;
-  /// Of sites that have been forgotten.
+  /// What sites saved that have been forgotten.
   Savings forgotten;
   Savings savings() const;
 

@@ -99,7 +99,7 @@ uint32_t first_like(const Nest& nest, uint32_t reference) {
   return reference;
 }
 
-// Whether the groups of two tilings are the same but for what is in a tile.
+// True if the groups of two tilings are the same but for what is in a tile.
 bool same_structure(const Tiling& a, const Tiling& b) {
   if (a.groups() != b.groups()) return false;
   for (uint32_t g = 0; g < a.groups(); ++g) {

@@ -54,7 +54,7 @@ std::vector<Finding> judge_providers(const Result<std::vector<fabric::ProviderIn
 /// The variables of libfabric that are in force, pure; nothing if there are none.
 std::vector<Finding> judge_variables(const fabric::LibfabricVariables& variables);
 
-/// Whether any usable provider registers memory with a device.
+/// True if any usable provider registers memory with a device.
 bool any_registering(const std::vector<fabric::ProviderInfo>& providers);
 
 }  // namespace stripline::machine

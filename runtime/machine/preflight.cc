@@ -29,7 +29,7 @@ constexpr uint64_t kPeerBytes = kMiB / 8;
 /// The number of the capability in <linux/capability.h>.
 constexpr int kCapIpcLock = 14;
 
-/// Whether RLIMIT_MEMLOCK does not apply to this process.
+/// True if RLIMIT_MEMLOCK does not apply to this process.
 bool may_lock_all() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

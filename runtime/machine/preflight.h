@@ -52,7 +52,7 @@ Preflight check_host(const JobPlan& plan, const HostRoom& room);
 /// libfabric and its buffers. Measured; loops may take STRIPLINE_LOOP_BUFFERS in addition.
 uint64_t runtime_bytes(std::string_view fabric, uint32_t ranks);
 
-/// Whether a fabric registers memory with a device, which locks it: every provider but those that
+/// True if a fabric registers memory with a device, which locks it: every provider but those that
 /// move data with loads, stores and sockets.
 bool locks_memory(std::string_view fabric);
 

@@ -317,9 +317,9 @@ struct ContextState {
   /// No copy is kept of what lies from this offset on, of any rank. Set by who keeps copies.
   uint64_t kept_end = 0;
 
-  /// Whether somebody watches what the program does: debug mode, a trace.
+  /// True if somebody watches what the program does: debug mode, a trace.
   bool observed() const { return debug != nullptr || trace != nullptr; }
-  /// Whether a call that has begun is to be told to `operations`.
+  /// True if a call that has begun is to be told to `operations`.
   bool traces_operations() const { return trace != nullptr && operations.outermost(); }
 
   // --- completion slots
@@ -371,9 +371,9 @@ struct ContextState {
   /// By rank: its segment where loads and stores reach it, or null. This rank's own from the
   /// beginning, others' from connecting on.
   std::vector<std::byte*> reachable;
-  /// Whether any rank of the job reaches another one's so. The same on every rank.
+  /// True if any rank of the job reaches another one's so. The same on every rank.
   bool shares_memory = false;
-  /// Whether all ranks of the job reach one another so, and whether some node has more ranks than
+  /// True if all ranks of the job reach one another so, and whether some node has more ranks than
   /// cores. Both the same on every rank.
   bool in_node = false;
   bool crowded = false;

@@ -14,7 +14,7 @@ namespace {
 // What one argument of a program may hold on Linux, and some room.
 constexpr size_t kMostDocument = 120000;
 
-// Whether there is a model, and a file that has it.
+// True if there is a model, and a file that has it.
 bool can_be_named(const ContextState& state) {
   return state.model != nullptr && !state.options.model_path.empty();
 }

@@ -22,7 +22,7 @@ class VisPlans {
   struct Plans {
     plan::VisPlan tuned;
     plan::VisPlan simple;
-    /// Whether they are carried out alike.
+    /// True if they are carried out alike.
     bool same = true;
   };
 

@@ -44,7 +44,7 @@ class BareRank {
   void put_and_tell(const std::byte* source, size_t offset, size_t bytes);
   /// Polls until one more such put of the peer has landed.
   void await_told();
-  /// Whether the provider has atomic operations.
+  /// True if the provider has atomic operations.
   bool has_atomics() const { return (info_->caps & FI_ATOMIC) != 0; }
   void fetch_add(uint64_t* operand, uint64_t* previous, size_t offset);
   /// A message to the peer; returns when `source` may be changed.

@@ -84,10 +84,10 @@ class RankEngine : public Fabric {
     drained,
     complete,
     lost,
-    // Of a packet:
+    // Events of a packet:
     packet_hop,
     packet_arrive,
-    // Of a buffer, and of what is about to leave one:
+    // Events of a buffer, and of what is about to leave one:
     granted,
     vacate,
   };
@@ -125,7 +125,7 @@ class RankEngine : public Fabric {
   /// Guards the NIC states where ranks run side by side.
   virtual void lock_nics() {}
   virtual void unlock_nics() {}
-  /// Whether payloads are copied at the start of their transfer instead of its end, to hide the
+  /// True if payloads are copied at the start of their transfer instead of its end, to hide the
   /// time the copy takes. True only where the copy takes the emulated rank's time.
   virtual bool copies_early() const { return false; }
   /// When `target`, which does not attend to the library now, will next do; at least `time_s`.
@@ -252,7 +252,7 @@ class RankEngine : public Fabric {
   void receive_packet(const Event& event);
   uint32_t buffer_behind_next(const Packet& packet) const;
   static uint64_t room_of(const Packet& packet);
-  /// Whether there is room in the buffer, which is the packet's then. If not, it waits.
+  /// True if there is room in the buffer, which is the packet's then. If not, it waits.
   bool take_room(uint32_t buffer, uint32_t packet);
   /// A packet starts at `begin_s` on a link that takes `wire_s` for it: gives back its room in the
   /// buffer before the link.

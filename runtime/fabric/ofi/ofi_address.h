@@ -47,7 +47,7 @@ struct SharedFile {
   uint64_t device = 0;
   uint64_t inode = 0;
 
-  /// Of a descriptor of this process.
+  /// The file behind a descriptor of this process.
   static SharedFile of(int descriptor);
   bool operator==(const SharedFile&) const = default;
 };
@@ -72,7 +72,7 @@ struct Address {
   static Result<Address> decode(std::string_view bytes);
 };
 
-/// Whether the ranks on `machine` outnumber the cores that they may run on together, or the cores
+/// True if the ranks on `machine` outnumber the cores that they may run on together, or the cores
 /// are not known, or those of a container outnumber the processors that its quota is worth. A rank
 /// that waits must then leave its core to the others soon.
 bool share_cores(std::span<const Address> addresses, const Host& machine);

@@ -33,7 +33,7 @@ Result<std::string> ofi_version();
 /// environment variables of docs/fabrics.md apply.
 Result<std::unique_ptr<Fabric>> open_ofi_fabric(const OpenOptions& options);
 
-/// Whether a fabric or a provider communicates over IP sockets, so that an unset address means
+/// True if a fabric or a provider communicates over IP sockets, so that an unset address means
 /// loopback.
 inline bool uses_sockets(std::string_view name) {
   const std::string_view core = name.substr(0, name.find(';'));

@@ -21,7 +21,7 @@ std::vector<std::string> providers_of(std::string_view fabric);
 /// The fabric name for libfabric's provider name: the reverse of providers_of().
 std::string fabric_name_of(std::string_view provider);
 
-/// Whether the provider lacks atomic operations, which travel as active messages then. They are
+/// True if the provider lacks atomic operations, which travel as active messages then. They are
 /// asked for of every other one.
 bool lacks_atomics(std::string_view provider);
 

@@ -21,7 +21,7 @@ std::string to_text(const LibfabricVariables& variables);
 /// interface, which results name anyhow.
 LibfabricVariables that_change_speed(const LibfabricVariables& variables);
 
-/// Whether FI_PROVIDER's value `filter` ("tcp,shm", or "^tcp,shm" for all others) leaves no such
+/// True if FI_PROVIDER's value `filter` ("tcp,shm", or "^tcp,shm" for all others) leaves no such
 /// provider: "tcp;ofi_rxm" needs both of its parts.
 bool excludes_provider(std::string_view filter, std::string_view provider);
 

@@ -85,7 +85,7 @@ struct LoopOptions {
   uint64_t site = 0;      ///< tells loops apart in the plan cache; 0: the place of the call
                           ///< (two loops of one line and shape share a plan)
   bool use_model = true;  ///< false: as if there were no model, without saying so
-  /// Whether a tuned plan, or one that is predicted to tie with the simple one, is now and then
+  /// True if a tuned plan, or one that is predicted to tie with the simple one, is now and then
   /// compared with it, and the faster one used (Options::guard). False for measurements of plans.
   bool self_check = true;
   /// Reading only: whether what was fetched is kept for later loops, and what earlier ones have
@@ -209,7 +209,7 @@ class LoopRun {
   Strip strip_;
 };
 
-/// Of so many elements and the halo behind them.
+/// The bytes of so many elements and the halo behind them.
 inline uint64_t loop_bytes(uint64_t count, uint64_t halo, uint64_t element_bytes) {
   return access::saturating_multiply(access::saturating_add(count, halo), element_bytes);
 }
