@@ -51,12 +51,13 @@ configure_and_build() {
     cmake --build --preset "$preset" ${1:+--target "$@"})
 }
 
-# clang-tidy over those sources of the release build that standard input names, so many at a time.
+# clang-tidy over those sources that standard input names, so many at a time, as they are compiled one
+# by one. Generated headers are those of the release build.
 tidy() {
-  local database=build/release/tidy
-  mkdir -p "$database"
+  local build=build/release database=build/release/tidy
+  cmake --preset release -B "$database" -DSTRIPLINE_UNITY=OFF >/dev/null
   # Without what only GCC knows (stripline_clears_small_values()).
-  sed 's/-mmem[a-z]*-strategy=[^ "]*//g' build/release/compile_commands.json >"$database/compile_commands.json"
+  sed -i -e 's/-mmem[a-z]*-strategy=[^ "]*//g' -e "s#/$database/#/$build/#g" "$database/compile_commands.json"
   { grep -v -e '_fuzz\.cc$' -e '/simgrid_[a-z_]*\.cc$' || true; } |
     xargs -r -P "$(nproc)" -n "${1:-1}" clang-tidy-14 --quiet -p "$database" \
       --extra-arg=-Wno-unknown-warning-option 2>/dev/null
