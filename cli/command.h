@@ -7,9 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "optimizer/plan/explain.h"
-#include "optimizer/plan/explain_vis.h"
-#include "optimizer/plan/explain_wavefront.h"
+#include "optimizer/plan/mechanisms.h"
 
 namespace stripline::cli {
 
@@ -73,25 +71,14 @@ struct ModelWithdraw {
   std::string name;    ///< "models/m/versions/2"
   std::string reason;  ///< for people
 };
-/// What is explained on one path of a model.
-template <typename Request>
+/// How a mechanism would decide about a request.
+template <plan::Mechanism M>
 struct Explain {
   std::string source;  ///< of the model: a file, or a name
-  std::string path;    ///< a path of the model; empty: the first it has
-  Request request = plan::usual_request<Request>();
+  typename M::Asked request = M::usual();
+  std::string path;  ///< a path of the model, for one of whose paths it is; empty: the first it has
 };
-using ExplainLoop = Explain<plan::StripRequest>;
-using ExplainSweep = Explain<plan::WavefrontRequest>;
-/// The regions' extent, and the headers of their messages, are as their shape says.
-struct ExplainCall : Explain<plan::VisRequest> {
-  uint64_t stride_bytes = 0;     ///< from region to region, the mean for lists; 0: twice a region
-  std::string kind = "strided";  ///< "strided" | "indexed"
-  uint32_t dimensions = 1;       ///< of a shape, beside that within a region
-};
-struct ExplainNest {
-  std::string source;
-  std::string nest;  ///< a file, or the document itself, which begins with '{'
-};
+using ExplainAny = plan::OfEachMechanism<std::variant, Explain>;
 struct NodeList {};
 struct Login {
   std::string token_file;  ///< "-": standard input; empty: asked for
@@ -114,11 +101,10 @@ struct AuditList {
 };
 struct ShowVersion {};
 
-using Action =
-    std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
-                 CampaignExport, ModelList, ModelShow, ModelFetch, ModelWithdraw, ExplainLoop,
-                 ExplainNest, ExplainCall, ExplainSweep, NodeList, Login, Logout, TokenCreate,
-                 TokenList, TokenRevoke, NodeRevoke, AuditList, ShowVersion>;
+using Action = std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow,
+                            CampaignCancel, CampaignExport, ModelList, ModelShow, ModelFetch,
+                            ModelWithdraw, ExplainAny, NodeList, Login, Logout, TokenCreate,
+                            TokenList, TokenRevoke, NodeRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

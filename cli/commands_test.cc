@@ -197,6 +197,11 @@ struct FakeFleet final : v1::Fleet::Service {
   }
 };
 
+using ExplainLoop = Explain<plan::StripMechanism>;
+using ExplainNest = Explain<plan::NestMechanism>;
+using ExplainCall = Explain<plan::VisMechanism>;
+using ExplainSweep = Explain<plan::WavefrontMechanism>;
+
 class CommandsTest : public ::testing::Test {
  protected:
   CommandsTest() {
@@ -534,20 +539,20 @@ TEST_F(CommandsTest, NestsAreExplainedFromFilesAndFromTheCommandLine) {
   const std::string text =
       R"({"loops":[{"count":256},{"count":1024}],"compute_s":1e-3,"references":[)"
       R"({"mode":"read","owner":1,"stride_bytes":[8192,8]}]})";
-  ExplainNest explain{"example", text};
+  ExplainNest explain{"example", {text}};
   EXPECT_EQ(run(explain), kExitOk) << err_;
   EXPECT_TRUE(printed("example\nnest of 256 x 1024 iterations")) << out_;
   EXPECT_TRUE(printed("plan: schedule")) << out_;
   EXPECT_TRUE(printed("alternatives, the fastest first:")) << out_;
-  explain.nest = (folder_ / "nest.json").string();
+  explain.request.nest = (folder_ / "nest.json").string();
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("No such file")) << err_;
-  std::ofstream(explain.nest) << text;
+  std::ofstream(explain.request.nest) << text;
   global_.json = true;
   EXPECT_EQ(run(explain), kExitOk) << err_;
   EXPECT_EQ(Json::parse(out_)["plan"]["reason"], "tuned") << out_;
   global_.json = false;
-  explain.nest = R"({"loops":[{"count":0}]})";
+  explain.request.nest = R"({"loops":[{"count":0}]})";
   EXPECT_EQ(run(explain), kExitBadInput);
   EXPECT_TRUE(complained("the nest.loops[0].count: expected an integer from 1 to")) << err_;
 }
@@ -558,9 +563,9 @@ TEST_F(CommandsTest, CallsAreExplained) {
   explain.request.regions = 256;
   explain.request.region_bytes = 64;
   EXPECT_EQ(run(explain), kExitOk) << err_;
-  EXPECT_TRUE(printed("get of 256 regions of 64 B within 32704 B")) << out_;
+  EXPECT_TRUE(printed("get of 256 regions of 64 B within 32704 B, strided")) << out_;
   EXPECT_TRUE(printed("  * ")) << out_;
-  explain.kind = "indexed";
+  explain.request.shape = plan::RegionShape::indexed;
   explain.request.direction = plan::Direction::put;
   global_.json = true;
   EXPECT_EQ(run(explain), kExitOk) << err_;
@@ -572,15 +577,18 @@ TEST_F(CommandsTest, CallsAreExplained) {
   explain.request.extent_bytes = 20000;
   EXPECT_EQ(run(explain), kExitOk) << err_;
   EXPECT_TRUE(printed("within 20000 B")) << out_;
+  explain.request.stride_bytes = 128;
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("give one of them")) << err_;
   explain.request.extent_bytes = 0;
-  explain.stride_bytes = 63;
+  explain.request.stride_bytes = 63;
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("--stride 63")) << err_;
-  explain.stride_bytes = uint64_t{1} << 40;
+  explain.request.stride_bytes = uint64_t{1} << 40;
   explain.request.regions = (uint64_t{1} << 24) + 1;  // the extent would be that of one, in 64 bits
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("more than 16 TiB")) << err_;
-  explain.stride_bytes = 0;
+  explain.request.stride_bytes = plan::kAnyBytes;
   explain.request.regions = 1;
   explain.request.region_bytes = uint64_t{1} << 63;
   EXPECT_EQ(run(explain), kExitUsage);
@@ -596,7 +604,7 @@ TEST_F(CommandsTest, CallsWithASignalAreExplained) {
   explain.request.peers = 2;
   explain.request.signalled = true;
   EXPECT_EQ(run(explain), kExitOk) << err_;
-  EXPECT_TRUE(printed("until the target sees a flag that follows, with 2 ranks")) << out_;
+  EXPECT_TRUE(printed("until the target sees a flag, with 2 ranks")) << out_;
   explain.request.regions = 1;
   global_.json = true;
   const auto predicted_s = [&] {
@@ -610,6 +618,9 @@ TEST_F(CommandsTest, CallsWithASignalAreExplained) {
   explain.request.direction = plan::Direction::get;
   EXPECT_EQ(run(explain), kExitUsage);
   EXPECT_TRUE(complained("gets raise no flag")) << err_;
+  explain.request.signalled = false;
+  EXPECT_EQ(run(explain), kExitUsage);
+  EXPECT_TRUE(complained("it goes with --signal")) << err_;
 }
 
 TEST_F(CommandsTest, SweepsAreExplained) {
@@ -620,9 +631,10 @@ TEST_F(CommandsTest, SweepsAreExplained) {
   explain.request.line_bytes = 320;
   explain.request.compute_s = 1e-4;
   EXPECT_EQ(run(explain), kExitOk) << err_;
-  EXPECT_TRUE(printed("example, path inter-node\nstage of 64 lines of 320 B, 20 KiB in all"))
+  EXPECT_TRUE(
+      printed("example, path inter-node\nsweep of 80 stages, each of 64 lines of 320 B "
+              "and 100.0 us of computation, multipartition\n"))
       << out_;
-  EXPECT_TRUE(printed("sweep of 80 stages, every rank has a part of each, flags follow")) << out_;
   EXPECT_TRUE(printed("  * ")) << out_;
   explain.request.all_busy = false;
   explain.request.surroundings.flag_with_data = true;
@@ -662,7 +674,7 @@ TEST_F(CommandsTest, TheSweepOfTheDocumentationIsExplainedAsThere) {
   arguments.erase(arguments.begin());
   const Parsed parsed = parse_command_line(arguments);
   ASSERT_TRUE(parsed.command) << parsed.err;
-  auto explain = std::get<ExplainSweep>(parsed.command->action);
+  auto explain = std::get<ExplainSweep>(std::get<ExplainAny>(parsed.command->action));
   explain.source = std::filesystem::path(source) / explain.source;
   ASSERT_EQ(run(explain), kExitOk) << err_;
   std::string shown;

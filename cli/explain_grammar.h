@@ -1,7 +1,8 @@
-// The commands of `stripline explain`: their options and help.
+// The commands of `stripline explain`: their options and help, made from what mechanisms say of
+// themselves.
 #pragma once
 
-#include <string>
+#include <tuple>
 
 #include <CLI/CLI.hpp>
 
@@ -11,20 +12,12 @@ namespace stripline::cli {
 
 class ExplainGrammar {
  public:
-  /// Adds `explain` to a program; choosing one of its commands makes it the `result`. This object
-  /// and `result` must outlive the parsing.
+  /// Adds `explain` to a program, with a command for each mechanism; choosing one makes it the
+  /// `result`. This object and `result` must outlive the parsing.
   void define(CLI::App& app, Action& result);
 
  private:
-  void define_loop(CLI::App& explain, Action& result);
-  void define_nest(CLI::App& explain, Action& result);
-  void define_call(CLI::App& explain, Action& result);
-  void define_sweep(CLI::App& explain, Action& result);
-
-  ExplainLoop loop_;
-  ExplainNest nest_;
-  ExplainCall call_;
-  ExplainSweep sweep_;
+  plan::OfEachMechanism<std::tuple, Explain> commands_;
 };
 
 }  // namespace stripline::cli

@@ -18,6 +18,19 @@ Action parse_as(const std::vector<std::string>& arguments) {
   return action != nullptr ? *action : Action{};
 }
 
+using ExplainLoop = Explain<plan::StripMechanism>;
+using ExplainNest = Explain<plan::NestMechanism>;
+using ExplainCall = Explain<plan::VisMechanism>;
+using ExplainSweep = Explain<plan::WavefrontMechanism>;
+
+template <typename Asked>
+Asked explain_as(const std::vector<std::string>& arguments) {
+  const auto any = parse_as<ExplainAny>(arguments);
+  const auto* const asked = std::get_if<Asked>(&any);
+  EXPECT_NE(asked, nullptr);
+  return asked != nullptr ? *asked : Asked{};
+}
+
 Parsed refuse(const std::vector<std::string>& arguments) {
   Parsed parsed = parse_command_line(arguments);
   EXPECT_FALSE(parsed.command);
@@ -99,13 +112,13 @@ TEST(Parse, NamesAreCompleted) {
 
 TEST(Parse, ExplainLoop) {
   const auto explain =
-      parse_as<ExplainLoop>({"explain",     "loop",        "tcp",      "--bytes",
-                             "512KiB",      "--direction", "put",      "--compute",
-                             "400us",       "--buffer",    "64k",      "--fp-ops",
-                             "2",           "--blocks",    "4",        "--peers",
-                             "2",           "--own",       "1k",       "--placed",
-                             "--nic-ranks", "3",           "--nodes",  "16",
-                             "--distances", "1,0,2",       "--uneven", "--target-polls-only"});
+      explain_as<ExplainLoop>({"explain",     "loop",        "tcp",      "--bytes",
+                               "512KiB",      "--direction", "put",      "--compute",
+                               "400us",       "--buffer",    "64k",      "--fp-ops",
+                               "2",           "--blocks",    "4",        "--peers",
+                               "2",           "--own",       "1k",       "--placed",
+                               "--nic-ranks", "3",           "--nodes",  "16",
+                               "--distances", "1,0,2",       "--uneven", "--target-polls-only"});
   EXPECT_EQ(explain.source, "tcp");
   EXPECT_EQ(explain.request.total_bytes, 524288U);
   EXPECT_EQ(explain.request.direction, plan::Direction::put);
@@ -121,44 +134,45 @@ TEST(Parse, ExplainLoop) {
   EXPECT_TRUE(explain.request.placed);
   EXPECT_TRUE(explain.request.uneven);
   EXPECT_TRUE(explain.request.surroundings.target_polls_only);
-  const auto defaults = parse_as<ExplainLoop>({"explain", "loop", "tcp", "--bytes", "8"});
+  const auto defaults = explain_as<ExplainLoop>({"explain", "loop", "tcp", "--bytes", "8"});
   EXPECT_LT(defaults.request.compute_s, 0);
   EXPECT_EQ(defaults.request.max_buffer_bytes, UINT64_MAX);
   EXPECT_FALSE(defaults.request.uneven);
   EXPECT_EQ(defaults.request.loop.n_fp_alu, 1U);
-  const auto earlier =
-      parse_as<ExplainLoop>({"explain", "loop", "tcp", "--bytes", "8", "--served-between-strips"});
+  const auto earlier = explain_as<ExplainLoop>(
+      {"explain", "loop", "tcp", "--bytes", "8", "--served-between-strips"});
   EXPECT_TRUE(earlier.request.surroundings.target_polls_only);
   EXPECT_EQ(defaults.request.surroundings, plan::Surroundings());
 }
 
 TEST(Parse, ExplainNestAndCall) {
-  const auto nest = parse_as<ExplainNest>({"explain", "nest", "tcp", R"({"loops":[]})", "--json"});
+  const auto nest =
+      explain_as<ExplainNest>({"explain", "nest", "tcp", R"({"loops":[]})", "--json"});
   EXPECT_EQ(nest.source, "tcp");
-  EXPECT_EQ(nest.nest, R"({"loops":[]})");
-  const auto call = parse_as<ExplainCall>(
+  EXPECT_EQ(nest.request.nest, R"({"loops":[]})");
+  const auto call = explain_as<ExplainCall>(
       {"explain", "call", "tcp", "--regions", "256", "--region-bytes", "64", "--stride", "1k",
        "--kind", "indexed", "--class", "light", "--bounding-box", "--service-delay", "5us"});
   EXPECT_EQ(call.request.regions, 256U);
   EXPECT_EQ(call.request.region_bytes, 64U);
-  EXPECT_EQ(call.stride_bytes, 1024U);
-  EXPECT_EQ(call.kind, "indexed");
+  EXPECT_EQ(call.request.stride_bytes, 1024U);
+  EXPECT_EQ(call.request.shape, plan::RegionShape::indexed);
   EXPECT_EQ(call.request.compute, plan::ComputeClass::light);
   EXPECT_TRUE(call.request.bounding_box_allowed);
   EXPECT_DOUBLE_EQ(call.request.surroundings.service_delay_s, 5e-6);
   EXPECT_FALSE(call.request.signalled);
-  const auto signalled = parse_as<ExplainCall>(
+  const auto signalled = explain_as<ExplainCall>(
       {"explain", "call", "tcp", "--regions", "2", "--region-bytes", "64", "--direction", "put",
        "--signal", "--flag-with-data", "--extent", "4k", "--dimensions", "3", "--needs-target"});
   EXPECT_EQ(signalled.request.extent_bytes, 4096U);
-  EXPECT_EQ(signalled.dimensions, 3U);
+  EXPECT_EQ(signalled.request.dimensions, 3U);
   EXPECT_TRUE(signalled.request.surroundings.target_polls_only);
   EXPECT_TRUE(signalled.request.signalled);
   EXPECT_TRUE(signalled.request.surroundings.flag_with_data);
 }
 
 TEST(Parse, ExplainSweep) {
-  const auto sweep = parse_as<ExplainSweep>(
+  const auto sweep = explain_as<ExplainSweep>(
       {"explain", "sweep", "tcp", "--stages", "80", "--lines", "64", "--line-bytes", "1k",
        "--compute", "1.25e-05", "--kind", "pipeline", "--path", "inter-node", "--nic-ranks", "3",
        "--flag-with-data", "--served-between-pieces"});
@@ -173,8 +187,8 @@ TEST(Parse, ExplainSweep) {
   EXPECT_TRUE(sweep.request.surroundings.flag_with_data);
   EXPECT_TRUE(sweep.request.surroundings.target_polls_only);
   const auto defaults =
-      parse_as<ExplainSweep>({"explain", "sweep", "tcp", "--stages", "2", "--lines", "1",
-                              "--line-bytes", "8", "--compute", "0"});
+      explain_as<ExplainSweep>({"explain", "sweep", "tcp", "--stages", "2", "--lines", "1",
+                                "--line-bytes", "8", "--compute", "0"});
   EXPECT_TRUE(defaults.request.all_busy);
   EXPECT_EQ(defaults.request.surroundings, plan::Surroundings());
 }
@@ -184,7 +198,7 @@ TEST(Parse, ExplainSweepRefusesWhatIsNoSweep) {
   const std::vector<std::string> whole = {"explain", "sweep",     "tcp", "--stages",
                                           "8",       "--lines",   "64",  "--line-bytes",
                                           "640",     "--compute", "50us"};
-  parse_as<ExplainSweep>(whole);
+  explain_as<ExplainSweep>(whole);
   for (size_t option = 3; option < whole.size(); option += 2) {
     std::vector<std::string> without = whole;
     const auto begin = without.begin() + static_cast<std::ptrdiff_t>(option);
@@ -265,9 +279,6 @@ TEST(Parse, WrongValuesAreRefused) {
   refuse({"explain", "nest", "tcp"});
   refuse({"explain", "call", "tcp", "--regions", "8"});
   refuse({"explain", "call", "tcp", "--regions", "0", "--region-bytes", "8"});
-  refuse({"explain", "call", "tcp", "--regions", "8", "--region-bytes", "8", "--flag-with-data"});
-  refuse({"explain", "call", "tcp", "--regions", "8", "--region-bytes", "8", "--stride", "16",
-          "--extent", "200"});
   refuse({"campaign", "list", "--timeout", "-1"});
   refuse({});
   refuse({"model"});

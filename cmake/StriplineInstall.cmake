@@ -26,8 +26,8 @@ install(FILES optimizer/model/collective.h optimizer/model/parameter.h optimizer
               optimizer/model/service_model.h optimizer/model/tuned_model.h optimizer/model/vis_model.h
         DESTINATION ${internal}/optimizer/model)
 install(DIRECTORY optimizer/access optimizer/cost optimizer/plan DESTINATION ${internal}/optimizer
-        FILES_MATCHING PATTERN "*.h" PATTERN "explain*.h" EXCLUDE PATTERN "nest_json.h" EXCLUDE
-        PATTERN "*_fixture.h" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "explanation.h" EXCLUDE PATTERN "*mechanism*.h" EXCLUDE
+        PATTERN "nest_json.h" EXCLUDE PATTERN "row.h" EXCLUDE PATTERN "*_fixture.h" EXCLUDE)
 
 add_dependencies(installed ${exported})
 install(TARGETS ${exported} EXPORT striplineTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

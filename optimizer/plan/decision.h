@@ -8,18 +8,26 @@
 // * Against a baseline (strips, nests, wavefronts): the fastest candidate is taken if its gain
 //   exceeds the margin of the model even at the lower end of its interval. Every source of doubt is
 //   put to the ends of its interval by itself; what that costs of the gain are independent losses,
-//   which add as squares (weigh()).
+//   which add as squares (weigh()). A loop has two sizes of messages, and what holds for either is
+//   a source by itself; the many sizes of messages of a nest err together. Where candidates are so
+//   few that all are tried, choose() does all of it.
 // * Among equals (noncontiguous transfers): no method is the baseline. The one is taken that loses
-//   least if the times of the two fastest err, by their residuals, which add as squares likewise
-//   (vis.cc).
+//   least if the times of the two fastest err, which add as squares likewise (least_regret()). A
+//   margin would protect nothing: what is slow without a model may be slow by any factor.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include "optimizer/cost/corner.h"
 
 namespace stripline::plan {
 
@@ -34,7 +42,12 @@ enum class Reason : uint8_t {
   tied,            ///< tie_of_strip(): the site's guard found it to be faster, or compares
   guarded,         ///< the baseline, by the site's guard (guard.h): it is faster, or compared
 };
-std::string_view to_string(Reason reason);
+inline constexpr std::array<std::string_view, 8> kReasonNames = {
+    "no_model", "no_faster_plan", "below_margin", "tuned",
+    "forced",   "own_memory",     "tied",         "guarded"};
+inline std::string_view to_string(Reason reason) {
+  return kReasonNames[static_cast<size_t>(reason)];
+}
 
 /// What may be otherwise than predicted, and matters for a decision: a parameter; many regions as a
 /// whole; whether ranks that share a NIC, and get blocks of different sizes, compute at different
@@ -52,7 +65,31 @@ enum class Source : uint8_t {
   regions,
   turns,
 };
-std::string_view to_string(Source source);
+inline constexpr std::array<std::string_view, 11> kSourceNames = {"o",
+                                                                  "L",
+                                                                  "g",
+                                                                  "G",
+                                                                  "r",
+                                                                  "s",
+                                                                  "buffers",
+                                                                  "strip overhead",
+                                                                  "computation",
+                                                                  "many regions",
+                                                                  "turns at the NIC"};
+inline std::string_view to_string(Source source) {
+  return kSourceNames[static_cast<size_t>(source)];
+}
+
+/// At which ends of their intervals the parameters are taken: all at one corner, or one source only
+/// and the others at their nominal values.
+struct Ends {
+  cost::Corner corner = cost::Corner::nominal;
+  std::optional<Source> only;
+
+  cost::Corner of(Source source) const {
+    return only && *only != source ? cost::Corner::nominal : corner;
+  }
+};
 
 /// How far the gain of the best candidate may fall when one source errs within its interval.
 struct Sensitivity {
@@ -138,6 +175,88 @@ void set_verdict(Plan& plan, const Verdict& verdict) {
   plan.predicted_s = verdict.predicted_s;
   plan.baseline_s = verdict.baseline_s;
   plan.gain_low = verdict.gain_low;
+}
+
+/// What choose() needs of a mechanism, besides what mechanism.h says: static functions, which
+/// allocate nothing. The baseline is that of a request whose costs are not known, too;
+/// `each_candidate` visits the others, `each_source` what may be otherwise than the model says.
+template <typename M>
+concept Tried = requires(const typename M::Request& request, const typename M::Costs& costs,
+                         const typename M::Candidate& candidate, const Ends& ends) {
+  { M::knows(&costs) } -> std::same_as<bool>;
+  { M::baseline(request) } -> std::same_as<typename M::Candidate>;
+  M::each_candidate(request, [](const typename M::Candidate&) {});
+  { M::seconds(request, costs, candidate, ends) } -> std::same_as<double>;
+  M::each_source(request, [](Source) {});
+  { M::margin(request, &costs) } -> std::convertible_to<double>;
+  { M::unfold(request, candidate) } -> std::same_as<typename M::Plan>;
+};
+
+/// The plan for a request: the fastest candidate, or the baseline, if it is not surely faster by
+/// more than the margin; the first of those that are equally fast. `costs` may be null.
+template <Tried M, typename Recorder>
+typename M::Plan choose(const typename M::Request& request, const typename M::Costs* costs,
+                        Recorder& record) {
+  using Candidate = typename M::Candidate;
+  const Candidate baseline = M::baseline(request);
+  if (!M::knows(costs)) return M::unfold(request, baseline);
+  const double baseline_s = M::seconds(request, *costs, baseline, Ends{});
+  record.consider(baseline, baseline_s);
+  Candidate best = baseline;
+  double best_s = baseline_s;
+  M::each_candidate(request, [&](const Candidate& candidate) {
+    const double predicted_s = M::seconds(request, *costs, candidate, Ends{});
+    record.consider(candidate, predicted_s);
+    if (predicted_s >= best_s) return;
+    best = candidate;
+    best_s = predicted_s;
+  });
+  Verdict verdict = keep_baseline(baseline_s);
+  if (best_s < baseline_s) {
+    record.take(best, best_s);
+    verdict = weigh(baseline_s, best_s, M::margin(request, costs), record, [&](const auto& visit) {
+      M::each_source(request, [&](Source source) {
+        double lowest = std::numeric_limits<double>::infinity();
+        for (const cost::Corner corner : {cost::Corner::low, cost::Corner::high}) {
+          const Ends ends{corner, source};
+          const double before_s = M::seconds(request, *costs, baseline, ends);
+          const double after_s = M::seconds(request, *costs, best, ends);
+          lowest = std::min(lowest, before_s > 0 ? 1 - after_s / before_s : 0.0);
+        }
+        visit(source, false, lowest);
+      });
+    });
+  }
+  typename M::Plan plan = M::unfold(request, verdict.takes_candidate() ? best : baseline);
+  set_verdict(plan, verdict);
+  return plan;
+}
+
+/// The logarithm of a predicted time, and how far its interval reaches below and above it.
+struct LogTime {
+  double log_s = 0;
+  double below = 0;
+  double above = 0;
+};
+
+/// Which of two ways is taken where neither is a baseline.
+struct LeastRegret {
+  bool uncertain = false;    ///< the interval of their ratio contains 1
+  bool takes_other = false;  ///< that loses less, in the worst case, than the one that is faster
+};
+
+/// `faster` is predicted to take no longer than `other`. Their errors are independent, so that they
+/// add as squares.
+inline LeastRegret least_regret(const LogTime& faster, const LogTime& other) {
+  // For logarithms, which are neither huge nor tiny, as std::hypot() allows for.
+  const auto length = [](double a, double b) { return std::sqrt(a * a + b * b); };
+  // ln(faster / other) lies in [difference - down, difference + up].
+  const double difference = faster.log_s - other.log_s;
+  const double up = length(faster.above, other.below);
+  const double down = length(faster.below, other.above);
+  // What either loses at most: the faster one exp(difference + up) - 1, the other one
+  // exp(down - difference) - 1.
+  return {difference + up >= 0, difference + up > down - difference};
 }
 
 }  // namespace stripline::plan

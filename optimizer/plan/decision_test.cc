@@ -5,10 +5,10 @@
 namespace stripline::plan {
 namespace {
 
-using Tried = Record<int, int>;
+using Considered = Record<int, int>;
 
 TEST(Weigh, LossesOfIndependentSourcesAddAsSquares) {
-  Tried record;
+  Considered record;
   const Verdict verdict = weigh(1.0, 0.8, 0.02, record, [](const auto& visit) {
     visit(Source::latency, false, 0.17);
     visit(Source::gap, true, 0.16);
@@ -45,6 +45,25 @@ TEST(Weigh, KeepsTheBaselineWhereNothingIsFaster) {
   EXPECT_EQ(verdict.reason, Reason::no_faster_plan);
   EXPECT_EQ(verdict.predicted_s, 3);
   EXPECT_EQ(verdict.gain_low, 0);
+}
+
+TEST(LeastRegret, TakesTheFasterOneWhereThatIsSure) {
+  const LeastRegret sure = least_regret({-2, 0.1, 0.1}, {-1, 0.1, 0.1});
+  EXPECT_FALSE(sure.uncertain);
+  EXPECT_FALSE(sure.takes_other);
+}
+
+TEST(LeastRegret, TakesTheOneThatLosesLessWhereItIsNot) {
+  const LeastRegret alike = least_regret({-1.1, 0.3, 0.3}, {-1, 0.3, 0.3});
+  EXPECT_TRUE(alike.uncertain);
+  EXPECT_FALSE(alike.takes_other) << "both may err as much";
+  // The faster one may take e^0.5 times as long, the other one not.
+  const LeastRegret loose = least_regret({-1.1, 0.1, 0.5}, {-1, 0.1, 0.1});
+  EXPECT_TRUE(loose.uncertain);
+  EXPECT_TRUE(loose.takes_other);
+  // Independent errors add as squares: 0.3 and 0.4 make 0.5.
+  EXPECT_TRUE(least_regret({-1.49, 0.1, 0.3}, {-1, 0.4, 0.1}).uncertain);
+  EXPECT_FALSE(least_regret({-1.51, 0.1, 0.3}, {-1, 0.4, 0.1}).uncertain);
 }
 
 }  // namespace

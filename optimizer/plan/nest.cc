@@ -340,7 +340,7 @@ void each_doubt(NestEvaluator& evaluator, Perturbed before, Perturbed after, con
     double lowest = nominal_gain;
     if (of_before.any || of_after.any) {
       for (const Corner corner : {Corner::low, Corner::high}) {
-        evaluator.perturb({source, corner});
+        evaluator.perturb({corner, source});
         const double before_s = before.time(evaluator, of_before);
         const double after_s = after.time(evaluator, of_after);
         lowest = std::min(lowest, before_s > 0 ? 1 - after_s / before_s : 0.0);

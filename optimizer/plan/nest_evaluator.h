@@ -1,5 +1,5 @@
 // The time that a nest takes, cut into given tiles and carried out by a given schedule: what
-// plan_nest(), explain_nest() and force_nest() share. The pipeline of steps is that of
+// plan_nest(), its explanation and force_nest() share. The pipeline of steps is that of
 // strip_time.h; tiles of many regions are stages of vis_time.h.
 #pragma once
 
@@ -43,13 +43,6 @@ struct WayOfTiles {
   // A rank that waits serves its peers meanwhile.
   double filled() const { return std::min(way, serve); }
   double round_trip() const { return way - filled(); }
-};
-
-// A parameter at another end of its interval.
-struct Perturbation {
-  Source source = Source::compute;
-  Corner corner = Corner::nominal;
-  Corner of(Source one) const { return one == source ? corner : Corner::nominal; }
 };
 
 // What is looked up of the transfer of a tile in one direction, whatever the parameters' errors.
@@ -343,10 +336,10 @@ class NestEvaluator {
   /// True if this rank serves as many transfers as it makes.
   bool serves() const { return request_.surroundings.target_polls_only; }
 
-  void perturb(const Perturbation& perturbation) {
-    const Corner before = perturbation_.of(Source::compute);
-    perturbation_ = perturbation;
-    const Corner compute = perturbation_.of(Source::compute);
+  void perturb(const Ends& ends) {
+    const Corner before = ends_.of(Source::compute);
+    ends_ = ends;
+    const Corner compute = ends_.of(Source::compute);
     if (compute != before) compute_s_ = estimate_compute_s(compute);
   }
 
@@ -450,7 +443,7 @@ class NestEvaluator {
               2 * m.L + byte_s * size + (runs - 1) * gap, runs * gap};
     }
     const auto& [candidate, stage, residual, nominal] = steps.choices[transfer.choice];
-    const Corner regions = perturbation_.of(Source::regions);
+    const Corner regions = ends_.of(Source::regions);
     const double factor = regions == Corner::high  ? std::exp(residual.high)
                           : regions == Corner::low ? std::exp(residual.low)
                                                    : nominal;
@@ -471,9 +464,8 @@ class NestEvaluator {
   }
 
   MessageCosts message(const TileTransfer& transfer) const {
-    if (perturbation_.corner == Corner::nominal) return *transfer.message;
-    return perturbed(*transfer.message, transfer.message[static_cast<size_t>(perturbation_.corner)],
-                     perturbation_.source);
+    if (ends_.corner == Corner::nominal) return *transfer.message;
+    return at_ends(*transfer.message, transfer.message[static_cast<size_t>(ends_.corner)], ends_);
   }
 
   // Buffers of a tile. What is held for some steps has two: the next tile comes meanwhile.
@@ -534,13 +526,13 @@ class NestEvaluator {
   }
 
   // Seconds of the engine for each step of a nest that is cut.
-  double overhead() const { return costs_->strip_overhead(perturbation_.of(Source::overhead)); }
+  double overhead() const { return costs_->strip_overhead(ends_.of(Source::overhead)); }
 
   // The CPU's work of a step, with the buffers of a schedule.
   void set_work(Steps& steps, Schedule schedule, uint32_t window) const {
     double compute = compute_s_;
     if (buffers_matter(steps)) {
-      const Corner corner = perturbation_.of(Source::buffers);
+      const Corner corner = ends_.of(Source::buffers);
       const uint64_t bytes = buffer_bytes(steps.buffers, schedule, window);
       const auto all = static_cast<uint64_t>(steps.received_bytes);
       const double saved = steps.received_bytes *
@@ -558,7 +550,7 @@ class NestEvaluator {
   bool moves_ = false;
   bool known_ = true;
   uint32_t queue_ = std::numeric_limits<uint32_t>::max();
-  Perturbation perturbation_;
+  Ends ends_;
   double compute_s_ = 0;  // as perturbed
 };
 

@@ -11,7 +11,8 @@
 #include <utility>
 
 #include "optimizer/model/paths.h"
-#include "optimizer/plan/fields_json.h"
+#include "optimizer/plan/request_fields.h"
+#include "optimizer/plan/row.h"
 
 namespace stripline::plan {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "optimizer/model/model_fixture.h"
-#include "optimizer/plan/explain_nest.h"
 #include "optimizer/plan/nest_json.h"
+#include "optimizer/plan/nest_mechanism.h"
 
 namespace {
 

@@ -48,4 +48,10 @@ inline cost::MessageCosts perturbed(const cost::MessageCosts& nominal,
   return message;
 }
 
+/// A message's parameters at some ends of their intervals; `at_corner` has all of them there.
+inline cost::MessageCosts at_ends(const cost::MessageCosts& nominal,
+                                  const cost::MessageCosts& at_corner, const Ends& ends) {
+  return ends.only ? perturbed(nominal, at_corner, *ends.only) : at_corner;
+}
+
 }  // namespace stripline::plan::detail

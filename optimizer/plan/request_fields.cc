@@ -1,9 +1,11 @@
 #include "optimizer/plan/request_fields.h"
 
+#include <algorithm>
 #include <array>
 
-#include "optimizer/plan/explain_text.h"
-#include "optimizer/plan/fields_json.h"
+#include "base/quantity.h"
+#include "base/shell_words.h"
+#include "optimizer/plan/row.h"
 
 namespace stripline::plan {
 namespace {
@@ -11,77 +13,70 @@ namespace {
 // Ranks and nodes, of which nobody has more.
 constexpr uint64_t kMany = uint64_t{1} << 20;
 
-constexpr std::array<SurroundingsField, 7> kFields = {{
+std::string list_text(const std::vector<uint64_t>& numbers) {
+  std::string list;
+  for (const uint64_t number : numbers) list += (list.empty() ? "" : ",") + std::to_string(number);
+  return list;
+}
+
+std::string value_text(Unit unit, const FieldValue& value) {
+  if (const auto* number = std::get_if<uint64_t>(&value)) {
+    return unit == Unit::bytes ? exact_bytes_text(*number) : std::to_string(*number);
+  }
+  if (const auto* seconds = std::get_if<double>(&value)) return time_text(*seconds);
+  if (const auto* word = std::get_if<std::string_view>(&value)) return std::string(*word);
+  if (const auto* numbers = std::get_if<std::vector<uint64_t>>(&value)) return list_text(*numbers);
+  return std::get<bool>(value) ? "yes" : "no";
+}
+
+constexpr std::array<SurroundingsField, 7> kSurroundings = {{
     {Fact::nic_ranks, field<Surroundings, &Surroundings::nic_ranks>(
-                          {.name = "nic_ranks",
-                           .option = "--nic-ranks",
-                           .help = "Ranks that share a NIC, and do the same",
-                           .least = 1,
-                           .most = kMany})},
+                          "nic_ranks", "--nic-ranks", ", {} ranks sharing a NIC",
+                          "Ranks that share a NIC, and do the same")
+                          .within(1, kMany)},
     {Fact::target_polls_only,
      field<Surroundings, &Surroundings::target_polls_only>(
-         {.name = "target_polls_only",
-          .option = "--target-polls-only",
-          .help = "The network needs calls of the target, which does the same as this rank and "
-                  "makes them in between (tcp)",
-          .unit = Unit::flag})},
+         "target_polls_only", "--target-polls-only", ", targets only poll",
+         "The network needs calls of the target, which does the same as this rank and "
+         "makes them in between (tcp)")},
     {Fact::alone,
-     field<Surroundings, &Surroundings::alone>({.name = "alone",
-                                                .option = "--alone",
-                                                .help = "No other rank does the same at the time",
-                                                .unit = Unit::flag})},
+     field<Surroundings, &Surroundings::alone>("alone", "--alone", ", no other rank does the same",
+                                               "No other rank does the same at the time")},
     {Fact::flag_with_data,
      field<Surroundings, &Surroundings::flag_with_data>(
-         {.name = "flag_with_data",
-          .option = "--flag-with-data",
-          .help = "The network takes the flag of a put along with its data, as emulated ones do "
-                  "(default: it follows)",
-          .unit = Unit::flag})},
-    {Fact::service_delay,
-     field<Surroundings, &Surroundings::service_delay_s>(
-         {.name = "service_delay_s",
-          .option = "--service-delay",
-          .help = "How long messages wait at the target until it looks for them",
-          .unit = Unit::seconds})},
+         "flag_with_data", "--flag-with-data", ", flags travel with their data",
+         "The network takes the flag of a put along with its data, as emulated ones do "
+         "(default: it follows)")},
+    {Fact::service_delay, field<Surroundings, &Surroundings::service_delay_s>(
+                              "service_delay_s", "--service-delay", ", peers answer after {}",
+                              "How long messages wait at the target until it looks for them")},
     {Fact::load, field<Surroundings, &Surroundings::load, &cost::NetworkLoad::nodes>(
-                     {.name = "nodes",
-                      .option = "--nodes",
-                      .help = "Nodes that communicate at the same time",
-                      .least = 1,
-                      .most = kMany})},
-    {Fact::load,
-     field<Surroundings, &Surroundings::load, &cost::NetworkLoad::at_distance>(
-         {.name = "distances",
-          .option = "--distances",
-          .help = "Of the peers, those at distance 0, 1, ... of the model's service levels",
-          .unit = Unit::numbers,
-          .most = std::numeric_limits<uint16_t>::max()})},
+                     "nodes", "--nodes", ", while {} nodes communicate",
+                     "Nodes that communicate at the same time")
+                     .within(1, kMany)},
+    {Fact::load, field<Surroundings, &Surroundings::load, &cost::NetworkLoad::at_distance>(
+                     "distances", "--distances", nullptr,
+                     "Of the peers, those at distance 0, 1, ... of the model's service levels")
+                     .within(0, std::numeric_limits<uint16_t>::max())},
 }};
 
 }  // namespace
 
-std::span<const SurroundingsField> surroundings_fields() { return kFields; }
+std::span<const SurroundingsField> surroundings_fields() { return kSurroundings; }
 
 std::string surroundings_text(const Surroundings& surroundings, Fact facts) {
+  const Surroundings usual;
   std::string out;
-  if (has(facts, Fact::nic_ranks) && surroundings.nic_ranks > 1) {
-    out += ", " + std::to_string(surroundings.nic_ranks) + " ranks sharing a NIC";
-  }
-  if (has(facts, Fact::target_polls_only) && surroundings.target_polls_only) {
-    out += ", targets only poll";
-  }
-  if (has(facts, Fact::alone) && surroundings.alone) out += ", no other rank does the same";
-  if (has(facts, Fact::service_delay) && surroundings.service_delay_s > 0) {
-    out += ", peers answer after " + detail::time_text(surroundings.service_delay_s);
-  }
-  if (has(facts, Fact::load) && surroundings.load.nodes > 1) {
-    out += ", while " + std::to_string(surroundings.load.nodes) + " nodes communicate";
+  for (const auto& [fact, field] : kSurroundings) {
+    if (!has(facts, fact)) continue;
+    out += phrase_of(field.text, field.get(surroundings), field.get(usual));
   }
   return out;
 }
 
 std::string option_text(const FieldText& text, const FieldValue& value) {
-  const std::string option = " " + std::string(text.option);
+  const bool by_place = !std::string_view(text.option).starts_with('-');
+  const std::string option = by_place ? std::string() : " " + std::string(text.option);
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? option : std::string();
   if (const auto* seconds = std::get_if<double>(&value)) {
     return *seconds < 0 ? std::string() : option + " " + Json(*seconds).dump();
@@ -90,24 +85,19 @@ std::string option_text(const FieldText& text, const FieldValue& value) {
     return option + " " + std::to_string(*number);
   }
   if (const auto* word = std::get_if<std::string_view>(&value)) {
-    return option + " " + std::string(*word);
+    return option + " " + quote_word(*word);
   }
-  std::string list;
-  for (const uint64_t number : std::get<std::vector<uint64_t>>(value)) {
-    list += (list.empty() ? "" : ",") + std::to_string(number);
-  }
-  return option + " " + list;
+  return option + " " + list_text(std::get<std::vector<uint64_t>>(value));
 }
 
-Json json_of(const FieldValue& value) {
-  if (const auto* seconds = std::get_if<double>(&value); seconds != nullptr && *seconds < 0) {
-    return {};
-  }
-  if (const auto* number = std::get_if<uint64_t>(&value);
-      number != nullptr && *number == std::numeric_limits<uint64_t>::max()) {
-    return {};
-  }
-  return std::visit([](const auto& known) { return Json(known); }, value);
+std::string phrase_of(const FieldText& text, const FieldValue& value, const FieldValue& usual) {
+  const bool shown = text.required || text.always || value != usual;
+  if (!shown) return {};
+  const bool flag = std::holds_alternative<bool>(value);
+  if (text.phrase != nullptr) return filled(text.phrase, value_text(text.unit, value));
+  std::string_view option = text.option;
+  option.remove_prefix(std::min(option.find_first_not_of('-'), option.size()));
+  return ", " + std::string(option) + (flag ? "" : " " + value_text(text.unit, value));
 }
 
 }  // namespace stripline::plan

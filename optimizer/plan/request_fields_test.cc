@@ -5,11 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optimizer/plan/explain.h"
-#include "optimizer/plan/explain_vis.h"
-#include "optimizer/plan/explain_wavefront.h"
-#include "optimizer/plan/fields_json.h"
-#include "optimizer/plan/nest.h"
+#include "optimizer/plan/mechanisms.h"
 
 namespace stripline::plan {
 namespace {
@@ -46,11 +42,11 @@ void check(const Field<Object>& field, const Object& usual, std::set<std::string
   EXPECT_TRUE(changed == usual) << field.text.name << " sets another member, too";
 }
 
-template <typename Request>
+template <typename M>
 void check_all() {
   std::set<std::string> names;
-  const auto usual = usual_request<Request>();
-  for (const auto& field : fields_of<Request>()) check(field, usual, names);
+  const auto usual = M::usual();
+  for (const auto& field : M::fields()) check(field, usual, names);
   for (const auto& [fact, field] : surroundings_fields()) {
     check(field, Surroundings{}, names);
     EXPECT_TRUE(has(kAll, fact));
@@ -58,14 +54,14 @@ void check_all() {
 }
 
 TEST(RequestFields, EachIsAMemberOfItsOwn) {
-  check_all<StripRequest>();
-  check_all<VisRequest>();
-  check_all<WavefrontRequest>();
+  check_all<StripMechanism>();
+  check_all<VisMechanism>();
+  check_all<WavefrontMechanism>();
 }
 
 TEST(RequestFields, CommandsHoldWhatIsNotUsual) {
-  EXPECT_EQ(options_text(usual_request<StripRequest>()), " --bytes 0");
-  StripRequest request = usual_request<StripRequest>();
+  EXPECT_EQ(options_text<StripMechanism>(StripMechanism::usual()), " --bytes 0");
+  StripRequest request = StripMechanism::usual();
   request.direction = Direction::put;
   request.total_bytes = 4096;
   request.compute_s = 1.25e-5;
@@ -73,14 +69,13 @@ TEST(RequestFields, CommandsHoldWhatIsNotUsual) {
   request.surroundings.load.nodes = 3;
   request.surroundings.load.add(1);
   request.surroundings.alone = true;  // which this planner does not look at
-  EXPECT_EQ(options_text(request),
+  EXPECT_EQ(options_text<StripMechanism>(request),
             " --direction put --bytes 4096 --compute 1.25e-05 --uneven --nodes 3 --distances "
             "0,1,0,0,0,0,0,0");
 }
 
 TEST(RequestFields, JsonHasAllThatIsKnown) {
-  Json json = Json::object();
-  add_fields(json, usual_request<StripRequest>());
+  const Json json = to_json(explain<StripMechanism>(StripMechanism::usual(), nullptr));
   EXPECT_EQ(json["direction"], "get");
   EXPECT_EQ(json["fp_ops"], 1);
   EXPECT_EQ(json["target_polls_only"], false);

@@ -483,20 +483,4 @@ uint64_t strip_buffer_bytes(const StripRequest& request, const StripCandidate& c
   return 0;
 }
 
-std::string_view to_string(Direction direction) {
-  return direction == Direction::get ? "get" : "put";
-}
-
-std::string_view to_string(Schedule schedule) {
-  switch (schedule) {
-    case Schedule::vectorised:
-      return "vectorised";
-    case Schedule::all_issued:
-      return "A";
-    case Schedule::pipelined:
-      return "B";
-  }
-  return "vectorised";
-}
-
 }  // namespace stripline::plan

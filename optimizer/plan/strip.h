@@ -4,9 +4,12 @@
 // at one nest level need it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "optimizer/cost/compute_costs.h"
@@ -17,12 +20,21 @@
 namespace stripline::plan {
 
 enum class Direction : uint8_t { get, put };
+inline constexpr std::array<std::string_view, 2> kDirectionNames = {"get", "put"};
+constexpr std::span<const std::string_view> names_of(Direction) { return kDirectionNames; }
+inline std::string_view to_string(Direction direction) {
+  return kDirectionNames[static_cast<size_t>(direction)];
+}
 
 enum class Schedule : uint8_t {
   vectorised,  ///< blocking; in one piece unless the buffer is smaller than the data
   all_issued,  ///< A: all strips issued up front and retired strip by strip
   pipelined,   ///< B: strip i + burst is issued before strip i is computed on
 };
+inline constexpr std::array<std::string_view, 3> kScheduleNames = {"vectorised", "A", "B"};
+inline std::string_view to_string(Schedule schedule) {
+  return kScheduleNames[static_cast<size_t>(schedule)];
+}
 
 /// The loop: `total_bytes` of remote data, in order, each element used by the computation. The data
 /// lie in `blocks` contiguous regions of equal size (or nearly so), possibly of different ranks;
@@ -132,8 +144,5 @@ double uncut_compute_s(const StripRequest& request, const StripCosts& costs, con
 
 /// Buffer bytes that a candidate needs.
 uint64_t strip_buffer_bytes(const StripRequest& request, const StripCandidate& candidate) noexcept;
-
-std::string_view to_string(Direction direction);
-std::string_view to_string(Schedule schedule);
 
 }  // namespace stripline::plan

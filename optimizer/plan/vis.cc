@@ -263,9 +263,9 @@ struct Judged {
   const Prepared* prepared;
   cost::LogRatio residual;
   double log_s;  // nearly
-  // Down to the lower end of its interval, and up to the upper one.
-  double below() const { return residual.value - residual.low; }
-  double above() const { return residual.high - residual.value; }
+  LogTime time() const {
+    return {log_s, residual.value - residual.low, residual.high - residual.value};
+  }
   double predicted_s() const { return prepared->model_s * std::exp(residual.value); }
 
   Judged(const Methods::One& one, const Place& place)
@@ -274,9 +274,6 @@ struct Judged {
         log_s(std::numbers::ln2 * cost::quick_log2(std::max(one.model_s(), 1e-12)) +
               residual.value) {}
 };
-
-// For logarithms, which are neither huge nor tiny, as std::hypot() allows for.
-double length(double a, double b) { return std::sqrt(a * a + b * b); }
 
 // Without a model.
 VisPlan blind(const VisRequest& request) {
@@ -310,14 +307,9 @@ class Decision {
       }
     }
     if (judged_.size() < 2) return;
-    // ln(chosen / other) lies in [difference - down, difference + up].
-    const double difference = chosen().log_s - other().log_s;
-    const double up = length(chosen().above(), other().below());
-    const double down = length(chosen().below(), other().above());
-    uncertain_ = difference + up >= 0;
-    // What either loses at most: the faster one exp(difference + up) - 1, the other one
-    // exp(down - difference) - 1.
-    if (difference + up > down - difference) std::swap(chosen_, other_);
+    const LeastRegret regret = least_regret(chosen().time(), other().time());
+    uncertain_ = regret.uncertain;
+    if (regret.takes_other) std::swap(chosen_, other_);
   }
 
   const Judged& chosen() const { return judged_[chosen_]; }
@@ -428,32 +420,6 @@ VisPlan force_vis(const VisRequest& request, const VisCosts* costs, VisMethod me
     plan.runner_up_s = plan.predicted_s;
   }
   return plan;
-}
-
-std::string_view to_string(VisMethod method) {
-  switch (method) {
-    case VisMethod::pipelined:
-      return "pipelined";
-    case VisMethod::native_iov:
-      return "native_iov";
-    case VisMethod::bounding_box:
-      return "bounding_box";
-    case VisMethod::packed:
-      return "packed";
-  }
-  return "unknown";
-}
-
-std::string_view to_string(ComputeClass compute) {
-  switch (compute) {
-    case ComputeClass::communication_only:
-      return "communication_only";
-    case ComputeClass::light:
-      return "light";
-    case ComputeClass::heavy:
-      return "heavy";
-  }
-  return "unknown";
 }
 
 }  // namespace stripline::plan

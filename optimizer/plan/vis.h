@@ -22,12 +22,23 @@ enum class VisMethod : uint8_t {
   packed,        ///< messages, or larger chunks, of up to `chunk_bytes`, `window` in flight
 };
 inline constexpr size_t kVisMethods = 4;
+inline constexpr std::array<std::string_view, kVisMethods> kVisMethodNames = {
+    "pipelined", "native_iov", "bounding_box", "packed"};
+inline std::string_view to_string(VisMethod method) {
+  return kVisMethodNames[static_cast<size_t>(method)];
+}
 
 /// What the program does while the transfer is under way (Iancu et al., section 3). The target is
 /// taken to run the same program: a target that computes without entering the library lets active
 /// messages wait.
 enum class ComputeClass : uint8_t { communication_only, light, heavy };
 inline constexpr size_t kComputeClasses = 3;
+inline constexpr std::array<std::string_view, kComputeClasses> kComputeClassNames = {
+    "communication_only", "light", "heavy"};
+constexpr std::span<const std::string_view> names_of(ComputeClass) { return kComputeClassNames; }
+inline std::string_view to_string(ComputeClass compute) {
+  return kComputeClassNames[static_cast<size_t>(compute)];
+}
 
 /// The transfer, seen from the remote side, after adjacent regions have been merged.
 struct VisRequest {
@@ -170,8 +181,5 @@ bool vis_lands(const VisRequest& request, uint64_t chunk_bytes) noexcept;
 
 /// Packed messages that the transfer takes at a chunk size; regions may be cut between messages.
 uint64_t vis_message_count(const VisRequest& request, uint64_t chunk_bytes) noexcept;
-
-std::string_view to_string(VisMethod method);
-std::string_view to_string(ComputeClass compute);
 
 }  // namespace stripline::plan

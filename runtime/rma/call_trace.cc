@@ -36,7 +36,7 @@ void CallTrace::note(ContextState& state, const TracedCall& call, std::optional<
                     rma::call_id(request.direction, request.regions, request.region_bytes,
                                  call.path, request.signalled),
                     choice_of(call), seconds, what_of(call),
-                    [&] { return explain_command(state, request, call.strided, call.path); });
+                    [&] { return explain_command(state, request, call.path); });
 }
 
 void CallTrace::begin(ContextState& state, uint32_t slot, uint32_t generation,

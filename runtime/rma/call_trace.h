@@ -22,7 +22,6 @@ struct TracedCall {
   plan::VisRequest request;
   model::Path path = model::Path::network;
   plan::VisPlan plan;
-  bool strided = true;  ///< one shape, or a list
   double begun_s = 0;
 };
 

@@ -13,17 +13,14 @@
 namespace stripline::detail {
 
 /// The command for a loop over data that a path leads to, a nest, a stage that leaves what it
-/// computes over a path, or a transfer of many regions, of one shape (`strided`) or a list.
-/// Empty without a model in a file; those about a path also where the model has no path at all.
+/// computes over a path, or a transfer of many regions. Empty without a model in a file; those
+/// about a path also where the model has no path at all.
 std::string explain_command(const ContextState& state, const plan::StripRequest& request,
                             model::Path path);
 std::string explain_command(const ContextState& state, const plan::NestRequest& request);
 std::string explain_command(const ContextState& state, const plan::WavefrontRequest& request,
                             model::Path path);
 std::string explain_command(const ContextState& state, const plan::VisRequest& request,
-                            bool strided, model::Path path);
-
-/// One word for a POSIX shell.
-std::string shell_word(const std::string& text);
+                            model::Path path);
 
 }  // namespace stripline::detail

@@ -17,13 +17,6 @@
 namespace stripline::detail {
 namespace {
 
-TEST(ExplainCommand, WordsAreOfAShell) {
-  EXPECT_EQ(shell_word("/tmp/tcp.stripline.json"), "/tmp/tcp.stripline.json");
-  EXPECT_EQ(shell_word("my model"), "'my model'");
-  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
-  EXPECT_EQ(shell_word(""), "''");
-}
-
 // What stands behind `begin` in the same line.
 std::string rest_of_line(const std::string& text, const std::string& begin) {
   const size_t at = text.find(begin);
@@ -168,10 +161,12 @@ TEST(ExplainCommand, OfATransferSaysWhatIsNotUsual) {
     request.region_bytes = 8;
     request.extent_bytes = 80;
     request.message_header_bytes = plan::kStridedHeaderBytes + plan::kDimensionHeaderBytes;
-    EXPECT_EQ(explain_command(context.state(), request, true, model::Path::network),
+    EXPECT_EQ(explain_command(context.state(), request, model::Path::network),
               begin + "--regions 5 --region-bytes 8 --extent 80");
-    EXPECT_EQ(explain_command(context.state(), request, false, model::Path::network),
-              begin + "--kind indexed --regions 5 --region-bytes 8 --extent 80");
+    request.region_header_bytes = plan::kListRegionHeaderBytes;
+    EXPECT_EQ(explain_command(context.state(), request, model::Path::network),
+              begin + "--regions 5 --region-bytes 8 --extent 80 --kind indexed");
+    request.region_header_bytes = 0;
     request.direction = plan::Direction::put;
     request.message_header_bytes += 2 * plan::kDimensionHeaderBytes + plan::kSignalHeaderBytes;
     request.local_regions = 3;
@@ -183,11 +178,11 @@ TEST(ExplainCommand, OfATransferSaysWhatIsNotUsual) {
     request.surroundings.target_polls_only = true;
     request.signalled = true;
     request.surroundings.flag_with_data = true;
-    EXPECT_EQ(explain_command(context.state(), request, true, model::Path::network),
+    EXPECT_EQ(explain_command(context.state(), request, model::Path::network),
               begin +
-                  "--dimensions 3 --direction put --regions 5 --region-bytes 8 --extent 80 "
-                  "--local-regions 3 --class heavy --bounding-box --iov-limit 4 --peers 2 "
-                  "--signal --target-polls-only --flag-with-data --service-delay 5e-06");
+                  "--direction put --regions 5 --region-bytes 8 --extent 80 --dimensions 3 "
+                  "--local-regions 3 --class heavy --bounding-box --iov-limit 4 --signal "
+                  "--peers 2 --target-polls-only --flag-with-data --service-delay 5e-06");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
@@ -203,7 +198,7 @@ TEST(ExplainCommand, IsNoneAboutAPathOfAModelWithoutAny) {
     for (const auto path : {model::Path::network, model::Path::mapped, model::Path::cma}) {
       EXPECT_EQ(explain_command(state, plan::StripRequest{}, path), "");
       EXPECT_EQ(explain_command(state, plan::WavefrontRequest{}, path), "");
-      EXPECT_EQ(explain_command(state, plan::VisRequest{}, true, path), "");
+      EXPECT_EQ(explain_command(state, plan::VisRequest{}, path), "");
     }
     EXPECT_NE(explain_command(state, plan::NestRequest{}), "");
   });
@@ -220,7 +215,7 @@ TEST(ExplainCommand, IsNoneForAModelThatIsInNoFile) {
     EXPECT_EQ(explain_command(state, plan::StripRequest{}, model::Path::network), "");
     EXPECT_EQ(explain_command(state, plan::NestRequest{}), "");
     EXPECT_EQ(explain_command(state, plan::WavefrontRequest{}, model::Path::network), "");
-    EXPECT_EQ(explain_command(state, plan::VisRequest{}, true, model::Path::network), "");
+    EXPECT_EQ(explain_command(state, plan::VisRequest{}, model::Path::network), "");
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }

@@ -318,7 +318,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
                                      transfer.target, transfer.offset});
   std::optional<TracedCall> traced;
   if (state.trace != nullptr) [[unlikely]]
-    traced = TracedCall{site, request, state.path_to(transfer.target), plan, true, begun_s};
+    traced = TracedCall{site, request, state.path_to(transfer.target), plan, begun_s};
   const auto begin = [&](fabric::Counter& counter, bool& source_free) {
     state.vis.start(request.direction, transfer.target, shape, transfer.local, plan, counter,
                     signal_of(signal), &source_free);
@@ -393,7 +393,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
       {.what = rma::call_id(direction), .rank = target, .loose_offset = pieces.remote[0].offset});
   std::optional<TracedCall> traced;
   if (state.trace != nullptr) [[unlikely]]
-    traced = TracedCall{site, request, state.path_to(target), plan, false, begun_s};
+    traced = TracedCall{site, request, state.path_to(target), plan, begun_s};
   if (state.debug != nullptr) {
     return checked(context, call, direction, target, regions, nullptr, signal, traced,
                    [&](fabric::Counter& counter, bool& source_free) {

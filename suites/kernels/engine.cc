@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/quantity.h"
-#include "optimizer/plan/explain.h"
+#include "optimizer/plan/strip_mechanism.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/rma/context_state.h"
@@ -62,8 +62,8 @@ std::string reasons(Context& context, const EngineLoop& loop) {
   if (const detail::LoopSite* site = state.sites.find(kSite, request)) {
     request.compute_s = site->planned_compute_s;
   }
-  const std::string text = plan::to_text(plan::explain(request, costs));
-  return text.substr(0, text.find("alternatives:"));
+  const std::string text = plan::to_text(plan::explain<plan::StripMechanism>(request, costs));
+  return text.substr(0, text.find("alternatives"));
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST(TracedSweep, IsExplainedByTheCommandOfItsTrace) {
   const std::string bin = std::filesystem::path(program("stripline")).parent_path().string();
   const Finished explained = run_program({"/bin/sh", "-c", "PATH=" + bin + ":$PATH; " + command});
   ASSERT_EQ(explained.exit_code, kExitOk) << explained.err << command;
-  const std::string planned = "\nplan: " + row.substr(count, pieces - count) + " pieces, ";
+  const std::string planned = "\nplan: " + row.substr(count, pieces - count) + " pieces of ";
   EXPECT_NE(explained.out.find(planned), std::string::npos) << row << "\n" << explained.out;
 }
 

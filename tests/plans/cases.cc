@@ -9,14 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optimizer/plan/explain.h"
-#include "optimizer/plan/explain_nest.h"
-#include "optimizer/plan/explain_vis.h"
-#include "optimizer/plan/explain_wavefront.h"
-#include "optimizer/plan/nest.h"
-#include "optimizer/plan/strip.h"
-#include "optimizer/plan/vis.h"
-#include "optimizer/plan/wavefront.h"
+#include "optimizer/plan/mechanisms.h"
 #include "tests/plans/draw.h"
 
 namespace stripline::plan_corpus {
@@ -292,7 +285,7 @@ std::string explained(const Explanation& explanation, const Plan& plan, uint64_t
   Line of_plan;
   Line of_explanation;
   add_plan(of_plan, plan);
-  add_plan(of_explanation, explanation.plan);
+  add_plan(of_explanation, explanation.decision);
   EXPECT_EQ(of_plan.text(), of_explanation.text()) << "request " << number;
   return to_text(explanation);
 }
@@ -312,7 +305,7 @@ Case strip_case(const Network& network, uint64_t number, bool explain) {
   const plan::StripCandidate candidate = draw_candidate(draw, request.total_bytes);
   add_plan(line.word("forced:"), plan::force_strip(request, costs, candidate));
   std::string text;
-  if (explain) text = explained(plan::explain(request, costs), plan, number);
+  if (explain) text = explained(plan::explain<plan::StripMechanism>(request, costs), plan, number);
   return {line.text(), std::move(text)};
 }
 
@@ -346,7 +339,7 @@ Case vis_case(const Network& network, uint64_t number, bool explain) {
   const auto window = static_cast<uint32_t>(draw.below(9));
   add_plan(line.word("forced:"), plan::force_vis(request, costs, method, chunk_bytes, window));
   std::string text;
-  if (explain) text = explained(plan::explain(request, costs), plan, number);
+  if (explain) text = explained(plan::explain<plan::VisMechanism>(request, costs), plan, number);
   return {line.text(), std::move(text)};
 }
 
@@ -367,7 +360,8 @@ Case wavefront_case(const Network& network, uint64_t number, bool explain) {
         .seconds("sweep", time.sweep_s);
   }
   std::string text;
-  if (explain) text = explained(plan::explain(request, costs), plan, number);
+  if (explain)
+    text = explained(plan::explain<plan::WavefrontMechanism>(request, costs), plan, number);
   return {line.text(), std::move(text)};
 }
 

@@ -1,4 +1,4 @@
-#include "optimizer/plan/explain_wavefront.h"
+#include "optimizer/plan/wavefront_mechanism.h"
 
 #include <algorithm>
 #include <string>
@@ -9,6 +9,10 @@
 
 namespace stripline::plan {
 namespace {
+
+Explained<WavefrontMechanism> explain(const WavefrontRequest& request, const StripCosts* costs) {
+  return plan::explain<WavefrontMechanism>(request, costs);
+}
 
 WavefrontRequest stage_of(double compute_s) {
   WavefrontRequest request;
@@ -44,7 +48,7 @@ WavefrontRequest random_request(RandomCases& draw) {
   return request;
 }
 
-TEST(ExplainWavefront, DecidesAsPlanningDoes) {
+TEST(WavefrontMechanism, DecidesAsPlanningDoes) {
   RandomCases draw(7);
   int tuned = 0;
   int unsure = 0;
@@ -53,22 +57,24 @@ TEST(ExplainWavefront, DecidesAsPlanningDoes) {
     const StripCosts costs = costs_of(draw.network(draw.log_uniform(0.001, 0.5)));
     const WavefrontRequest request = random_request(draw);
     const WavefrontPlan plan = plan_wavefront(request, &costs);
-    const WavefrontExplanation e = explain(request, &costs);
-    ASSERT_EQ(e.plan, plan);
+    const auto e = explain(request, &costs);
+    ASSERT_EQ(e.decision, plan);
     ASSERT_FALSE(e.alternatives.empty());
-    EXPECT_EQ(e.alternatives.front().pieces, 1U);
-    EXPECT_EQ(e.alternatives.front().time.sweep_s, plan.baseline_s);
+    EXPECT_EQ(e.record.alternatives.front().candidate, 1U);
+    EXPECT_EQ(e.alternatives.front().predicted_s, plan.baseline_s);
     bool shown = false;
     double best_s = plan.baseline_s;
-    for (const WavefrontExplanation::Alternative& a : e.alternatives) {
-      EXPECT_LE(a.pieces, request.lines);
-      EXPECT_EQ(a.time, predict_wavefront(request, costs, a.pieces));
-      EXPECT_LE(a.low_s, a.time.sweep_s);
-      EXPECT_GE(a.high_s, a.time.sweep_s);
-      best_s = std::min(best_s, a.time.sweep_s);
-      if (a.pieces != plan.pieces) continue;
+    for (const auto& [pieces, predicted_s] : e.record.alternatives) {
+      EXPECT_LE(pieces, request.lines);
+      EXPECT_EQ(predicted_s, predict_wavefront(request, costs, pieces).sweep_s);
+      best_s = std::min(best_s, predicted_s);
+      if (pieces != plan.pieces) continue;
       shown = true;
-      EXPECT_EQ(a.time.sweep_s, plan.predicted_s);
+      EXPECT_EQ(predicted_s, plan.predicted_s);
+    }
+    for (const Explanation::Alternative& a : e.alternatives) {
+      EXPECT_LE(a.interval->low_s, a.predicted_s);
+      EXPECT_GE(a.interval->high_s, a.predicted_s);
     }
     EXPECT_TRUE(shown);
     switch (plan.reason) {
@@ -93,11 +99,11 @@ TEST(ExplainWavefront, DecidesAsPlanningDoes) {
   EXPECT_GT(simple, 20);
 }
 
-TEST(ExplainWavefront, ShowsWhichParametersMatter) {
+TEST(WavefrontMechanism, ShowsWhichParametersMatter) {
   model::TunedModel m = model::example_model();
   const auto loss = [&](Source source, double compute_s) {
     const StripCosts costs = costs_of(m);
-    const WavefrontExplanation e = explain(stage_of(compute_s), &costs);
+    const auto e = explain(stage_of(compute_s), &costs);
     const auto found = std::ranges::find(e.sensitivities, source, &Sensitivity::source);
     EXPECT_NE(found, e.sensitivities.end());
     return found == e.sensitivities.end() ? -1 : found->gain_loss;
@@ -114,7 +120,7 @@ TEST(ExplainWavefront, ShowsWhichParametersMatter) {
     WavefrontRequest request = stage_of(1e-4);
     request.surroundings.target_polls_only = served;
     const StripCosts costs = costs_of(m);
-    const WavefrontExplanation e = explain(request, &costs);
+    const auto e = explain(request, &costs);
     EXPECT_EQ(std::ranges::count(e.sensitivities, Source::serve, &Sensitivity::source),
               served ? 1 : 0);
     EXPECT_EQ(to_text(e).find("targets only poll") != std::string::npos, served);
@@ -127,51 +133,52 @@ TEST(ExplainWavefront, ShowsWhichParametersMatter) {
   }
 }
 
-TEST(ExplainWavefront, TextNamesPlanReasonAlternativesAndParameters) {
+TEST(WavefrontMechanism, TextNamesPlanReasonAlternativesAndParameters) {
   const StripCosts costs = sure_costs();
   WavefrontRequest request = stage_of(1e-4);
   request.surroundings.nic_ranks = 2;
   const std::string text = to_text(explain(request, &costs));
   for (const char* part :
-       {"stage of 64 lines of 320 B, 20 KiB in all, computation 100.0 us\n",
-        "\nsweep of 80 stages, every rank has a part of each, 2 ranks sharing a NIC, ",
-        "flags follow their data\nplan: ", " pieces, sweep predicted ", ", in one piece ",
-        "\nwhy: gains ", "more than 2 % is required", "    1 piece of 20 KiB: ", "  * ",
-        "    64 pieces of 320 B: ", ", F ", ", B ", "    strip overhead: ", "    20 KiB: o ",
-        "    8 B: o ", "    overhead per piece "}) {
+       {"sweep of 80 stages, each of 64 lines of 320 B and 100.0 us of computation, ",
+        "multipartition, 2 ranks sharing a NIC\nplan: ", " pieces of ", ", predicted ",
+        ", one piece ", "\nwhy: gains ", "more than 2 % is required",
+        "    1 piece of 20 KiB: ", "  * ", "    64 pieces of 320 B: ", ", F ", ", B ",
+        "    strip overhead: ", "    20 KiB: o ", "    8 B: o ", "of the flag that follows",
+        "    overhead per piece "}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
   }
   request.surroundings.flag_with_data = true;
   request.all_busy = false;
   const std::string chain = to_text(explain(request, &costs));
-  EXPECT_NE(chain.find("each is another rank's"), std::string::npos) << chain;
+  EXPECT_NE(chain.find(", pipeline, "), std::string::npos) << chain;
   EXPECT_NE(chain.find("flags travel with their data"), std::string::npos) << chain;
   EXPECT_EQ(chain.find("    8 B: o "), std::string::npos) << chain;
 }
 
-TEST(ExplainWavefront, SaysWhyAStageStaysInOnePiece) {
+TEST(WavefrontMechanism, SaysWhyAStageStaysInOnePiece) {
   const StripCosts costs = sure_costs();
-  const WavefrontExplanation nothing_to_hide = explain(stage_of(10), &costs);
-  EXPECT_EQ(nothing_to_hide.plan.pieces, 1U);
+  const auto nothing_to_hide = explain(stage_of(10), &costs);
+  EXPECT_EQ(nothing_to_hide.decision.pieces, 1U);
   WavefrontRequest one_line = stage_of(1e-4);
   one_line.lines = 1;
   const std::string text = to_text(explain(one_line, &costs));
-  EXPECT_NE(text.find("plan: 1 piece,"), std::string::npos) << text;
-  EXPECT_NE(text.find("no larger number of pieces is predicted to be faster"), std::string::npos);
+  EXPECT_NE(text.find("plan: 1 piece of "), std::string::npos) << text;
+  EXPECT_NE(text.find("no alternative is predicted to be faster than one piece"),
+            std::string::npos);
   EXPECT_EQ(text.find("the gain may be smaller"), std::string::npos) << text;
-  const WavefrontExplanation without = explain(stage_of(1e-4), nullptr);
-  EXPECT_FALSE(without.has_model);
+  const auto without = explain(stage_of(1e-4), nullptr);
+  EXPECT_FALSE(without.has_times);
   EXPECT_NE(to_text(without).find("why: the model does not hold puts"), std::string::npos);
   EXPECT_EQ(to_json(without)["plan"]["reason"], "no_model");
   EXPECT_FALSE(to_json(without).contains("alternatives"));
 }
 
-TEST(ExplainWavefront, JsonHoldsTheSamePlan) {
+TEST(WavefrontMechanism, JsonHoldsTheSamePlan) {
   const StripCosts costs = sure_costs();
-  const WavefrontExplanation e = explain(stage_of(1e-4), &costs);
+  const auto e = explain(stage_of(1e-4), &costs);
   const Json json = to_json(e);
-  EXPECT_EQ(json["plan"]["pieces"], e.plan.pieces);
-  EXPECT_EQ(json["plan"]["predicted_s"], e.plan.predicted_s);
+  EXPECT_EQ(json["plan"]["pieces"], e.decision.pieces);
+  EXPECT_EQ(json["plan"]["predicted_s"], e.decision.predicted_s);
   EXPECT_EQ(json["alternatives"].size(), e.alternatives.size());
   EXPECT_EQ(json["alternatives"][0]["piece_bytes"], 20480);
   EXPECT_EQ(json["compute_s"], 1e-4);

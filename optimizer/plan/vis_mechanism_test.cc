@@ -1,4 +1,4 @@
-#include "optimizer/plan/explain_vis.h"
+#include "optimizer/plan/vis_mechanism.h"
 
 #include <algorithm>
 #include <string>
@@ -9,6 +9,10 @@
 
 namespace stripline::plan {
 namespace {
+
+Explained<VisMechanism> explain(const VisRequest& request, const VisCosts* costs) {
+  return plan::explain<VisMechanism>(request, costs);
+}
 
 VisCosts costs_with_regions() {
   const model::TunedModel m = model::example_model();
@@ -26,7 +30,7 @@ VisRequest rows(uint64_t regions, uint64_t bytes) {
   return request;
 }
 
-TEST(ExplainVis, ShowsWhatIsChosenAmongAllThatIsPossible) {
+TEST(VisMechanism, ShowsWhatIsChosenAmongAllThatIsPossible) {
   const VisCosts costs = costs_with_regions();
   RandomCases draw(3);
   int uncertain = 0;
@@ -37,16 +41,18 @@ TEST(ExplainVis, ShowsWhatIsChosenAmongAllThatIsPossible) {
     request.iov_limit = draw.below(2) == 0 ? 1 : 8;
     request.compute = static_cast<ComputeClass>(draw.below(kComputeClasses));
     const VisPlan plan = plan_vis(request, &costs);
-    const VisExplanation e = explain(request, &costs);
-    EXPECT_EQ(e.plan, plan);
-    EXPECT_EQ(e.alternatives.size() + e.excluded.size(), kVisMethods);
+    const auto e = explain(request, &costs);
+    EXPECT_EQ(e.decision, plan);
+    EXPECT_EQ(e.alternatives.size() + to_json(e)["excluded"].size(), kVisMethods);
     const auto chosen = std::ranges::find_if(
-        e.alternatives, [&](const auto& a) { return a.candidate.method == plan.method; });
+        e.alternatives, [&](const auto& a) { return a.way.text() == e.plan.text(); });
     ASSERT_NE(chosen, e.alternatives.end());
-    EXPECT_NEAR(chosen->predicted_s(), plan.predicted_s, 1e-9 * plan.predicted_s);
-    for (const VisExplanation::Alternative& a : e.alternatives) {
+    EXPECT_NEAR(chosen->predicted_s, plan.predicted_s, 1e-9 * plan.predicted_s);
+    for (const Explanation::Alternative& a : e.alternatives) {
+      EXPECT_LE(a.interval->low_s, a.predicted_s * (1 + 1e-9));
+      EXPECT_GE(a.interval->high_s * (1 + 1e-9), a.predicted_s);
       if (!plan.uncertain) {
-        EXPECT_GE(a.predicted_s() * (1 + 1e-9), plan.predicted_s);
+        EXPECT_GE(a.predicted_s * (1 + 1e-9), plan.predicted_s);
       }
     }
     if (plan.uncertain) ++uncertain;
@@ -55,19 +61,19 @@ TEST(ExplainVis, ShowsWhatIsChosenAmongAllThatIsPossible) {
   EXPECT_GT(uncertain, 5);
 }
 
-TEST(ExplainVis, TextNamesMethodsTimesAndWhatIsNotPossible) {
+TEST(VisMechanism, TextNamesMethodsTimesAndWhatIsNotPossible) {
   const VisCosts costs = costs_with_regions();
   const std::string text = to_text(explain(rows(256, 64), &costs));
   for (const char* part :
-       {"get of 256 regions of 64 B within 64 KiB, communication_only", "plan: packed, chunks of ",
-        "why: ", "  * packed", "    pipelined, window ", "(cost model ",
+       {"get of 256 regions of 64 B within 64 KiB, strided, communication_only",
+        "plan: packed, chunks of ", "why: ", "  * packed", "    pipelined, window ", "(cost model ",
         "    bounding_box: not possible here"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in\n" << text;
   }
 }
 
-TEST(ExplainVis, SaysWhatFollowsWithoutAModel) {
-  const VisExplanation e = explain(rows(256, 64), nullptr);
+TEST(VisMechanism, SaysWhatFollowsWithoutAModel) {
+  const auto e = explain(rows(256, 64), nullptr);
   EXPECT_NE(to_text(e).find("small regions are packed without one"), std::string::npos);
   EXPECT_FALSE(to_json(e).contains("alternatives"));
 }

@@ -1,0 +1,162 @@
+#include "optimizer/plan/explanation.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/quantity.h"
+
+namespace stripline::plan {
+namespace {
+
+using Alternative = Explanation::Alternative;
+
+// Lines of alternatives that a person reads.
+constexpr size_t kMostAlternatives = 20;
+
+std::string predicted_text(const Alternative& a) {
+  std::string text = time_text(a.predicted_s);
+  if (a.interval) {
+    text += " [" + time_text(a.interval->low_s) + ", " + time_text(a.interval->high_s) + "]";
+  }
+  return text + a.more.text();
+}
+
+// The fastest first. The baseline, which was considered first, and what is chosen are among them.
+std::string alternatives_text(const Explanation& e) {
+  std::vector<const Alternative*> order;
+  for (const Alternative& a : e.alternatives) order.push_back(&a);
+  std::ranges::stable_sort(
+      order, [](const auto* a, const auto* b) { return a->predicted_s < b->predicted_s; });
+  std::string out;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const bool chosen = order[i]->way.text() == e.plan.text();
+    if (i >= kMostAlternatives && !chosen && order[i] != &e.alternatives.front()) continue;
+    out +=
+        (chosen ? "  * " : "    ") + order[i]->way.text() + ": " + predicted_text(*order[i]) + "\n";
+  }
+  if (order.size() > kMostAlternatives) {
+    out += "    others, of " + std::to_string(order.size()) + " in all: up to " +
+           time_text(order.back()->predicted_s) + "\n";
+  }
+  return out;
+}
+
+// Those that read alike are one line.
+std::string pruned_text(const Explanation& e) {
+  std::map<std::string, std::pair<size_t, double>> lines;  // how many, and the least bound
+  for (const auto& [what, bound_s] : e.pruned) {
+    auto& [count, least_s] = lines.try_emplace(what.text(), 0, bound_s).first->second;
+    ++count;
+    least_s = std::min(least_s, bound_s);
+  }
+  std::string out;
+  for (const auto& [what, of_line] : lines) {
+    const auto& [count, least_s] = of_line;
+    out += "    " + what + (count > 1 ? " (" + std::to_string(count) + ")" : "") + ": at least " +
+           time_text(least_s) + ", not considered further\n";
+  }
+  return out;
+}
+
+std::string sensitivities_text(const std::vector<Sensitivity>& sensitivities) {
+  if (sensitivities.empty()) return {};
+  std::string out = "the gain may be smaller by, if a parameter errs within its interval:\n";
+  for (const Sensitivity& one : sensitivities) {
+    out += "    " + std::string(to_string(one.source)) +
+           (one.of_baseline ? " (of the whole message): " : ": ") + percent_text(one.gain_loss) +
+           "\n";
+  }
+  return out;
+}
+
+Json alternative_json(const Alternative& a) {
+  Json json = a.way.json();
+  json.update(a.more.json());
+  json["predicted_s"] = a.predicted_s;
+  if (a.interval) {
+    json["low_s"] = a.interval->low_s;
+    json["high_s"] = a.interval->high_s;
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string reason_text(const Explanation& e, const Words& words, double best_s) {
+  const double baseline_s = e.verdict.baseline_s;
+  const std::string likely = percent_text(baseline_s > 0 ? 1 - best_s / baseline_s : 0);
+  const std::string sure = percent_text(e.verdict.gain_low);
+  const std::string required =
+      " within the model's intervals; more than " + percent_text(e.minimum_gain) + " is required";
+  switch (e.verdict.reason) {
+    case Reason::no_model:
+      return words.no_model;
+    case Reason::no_faster_plan:
+      return "no alternative is predicted to be faster than " + std::string(words.baseline);
+    case Reason::below_margin:
+      return "the best alternative gains " + likely + ", or as little as " + sure + required;
+    case Reason::tuned:
+      return "gains " + likely + ", and at least " + sure + required;
+    case Reason::forced:
+      return "asked for by the caller";
+    case Reason::own_memory:
+      return "loads and stores reach the data";
+    case Reason::tied:
+      return "as fast as the simple way, by the model; the site's guard compares them";
+    case Reason::guarded:
+      return "the simple way, as the site's guard decided, or to compare";
+  }
+  return {};
+}
+
+std::string to_text(const Explanation& e, const Words& words) {
+  std::string out = e.asked.text() + "\nplan: " + e.plan.text();
+  if (e.has_times) {
+    out += ", predicted " + time_text(e.verdict.predicted_s);
+    if (words.baseline != nullptr) {
+      out += ", " + std::string(words.baseline) + " " + time_text(e.verdict.baseline_s);
+    }
+  }
+  out += "\n" + e.details + "why: " + e.why + "\n" + e.remarks.text();
+  if (!e.has_times) return out;
+  out += "alternatives, the fastest first" + std::string(words.legend) + ":\n";
+  out += alternatives_text(e) + pruned_text(e) + sensitivities_text(e.sensitivities);
+  if (e.entries.empty() && e.model.text().empty()) return out;
+  out += "model entries:\n";
+  for (const Row& entry : e.entries) out += "    " + entry.text() + "\n";
+  if (!e.model.text().empty()) out += "    " + e.model.text() + "\n";
+  return out;
+}
+
+Json to_json(const Explanation& e, const Words& words) {
+  Json json = e.asked.json();
+  json.update(e.remarks.json());
+  json["why"] = e.why;
+  json["plan"] = e.plan.json();
+  json["plan"]["reason"] = to_string(e.verdict.reason);
+  json["plan"]["predicted_s"] = e.verdict.predicted_s;
+  if (words.baseline != nullptr) {
+    json["plan"]["baseline_s"] = e.verdict.baseline_s;
+    json["plan"]["gain_low"] = e.verdict.gain_low;
+  }
+  if (!e.has_times) return json;
+  json.update(e.model.json());
+  if (words.baseline != nullptr) json["minimum_gain"] = e.minimum_gain;
+  for (const char* const list : {"alternatives", "pruned", "sensitivities", "entries"}) {
+    json[list] = Json::array();
+  }
+  for (const Alternative& a : e.alternatives) json["alternatives"].push_back(alternative_json(a));
+  for (const auto& [what, bound_s] : e.pruned) {
+    json["pruned"].push_back(what.json());
+    json["pruned"].back()["bound_s"] = bound_s;
+  }
+  for (const Sensitivity& one : e.sensitivities) {
+    json["sensitivities"].push_back({{"source", to_string(one.source)},
+                                     {"of_baseline", one.of_baseline},
+                                     {"gain_loss", one.gain_loss}});
+  }
+  for (const Row& entry : e.entries) json["entries"].push_back(entry.json());
+  return json;
+}
+
+}  // namespace stripline::plan

@@ -1,0 +1,71 @@
+// A decision with its reasons: what was asked, the plan, every alternative that the planner
+// considered with its predicted time, the margin, what the parameters' errors may cost, and the
+// entries of the model it used. As a value, as text and as JSON. mechanism.h makes them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "optimizer/plan/decision.h"
+#include "optimizer/plan/row.h"
+
+namespace stripline::plan {
+
+/// What people read of a mechanism, and type to ask about it.
+struct Words {
+  const char* command;     ///< of `stripline explain`: "sweep"
+  const char* help;        ///< what the command is about
+  const char* example;     ///< what follows the model on a command line
+  const char* notes = "";  ///< lines of the help, each with its end
+  /// What plans are compared with: "one piece"; null: with each other.
+  const char* baseline = nullptr;
+  const char* no_model;     ///< what is done without a model, and why
+  const char* legend = "";  ///< behind "alternatives, the fastest first"
+};
+
+struct Explanation {
+  /// A time over the parameters' intervals, in seconds.
+  struct Interval {
+    double low_s = 0;
+    double high_s = 0;
+  };
+  struct Alternative {
+    Row way;
+    double predicted_s = 0;
+    std::optional<Interval> interval;  ///< nullopt: not known
+    Row more;                          ///< what else is known of it
+  };
+  struct Pruned {
+    Row what;
+    double bound_s = 0;
+  };
+
+  Row asked;  ///< the request, and what follows from it
+  Row plan;
+  std::string details;  ///< lines about the plan, each with its end
+  Verdict verdict;
+  double minimum_gain = 0;  ///< that is required; only where there is a baseline
+  bool has_times = false;   ///< the model says what the alternatives take
+  std::string why;
+  Row remarks;                            ///< lines about what is not possible, and the like
+  std::vector<Alternative> alternatives;  ///< as considered
+  std::vector<Pruned> pruned;
+  std::vector<Sensitivity> sensitivities;  ///< of the best alternative's gain
+  std::vector<Row> entries;                ///< of the model
+  Row model;                               ///< what else it says, on a line of its own
+};
+
+/// For people: several lines, times in readable units.
+std::string to_text(const Explanation& explanation, const Words& words);
+
+/// For programs: SI units. What was asked, `plan`, `why`; and with a model the rest.
+Json to_json(const Explanation& explanation, const Words& words);
+
+/// Why a plan is what it is. `best_s`: what the best alternative takes.
+std::string reason_text(const Explanation& explanation, const Words& words, double best_s);
+
+}  // namespace stripline::plan

@@ -1,0 +1,56 @@
+// The planner of strip.h as the frame of decisions sees it (mechanism.h).
+#pragma once
+
+#include <optional>
+
+#include "optimizer/plan/mechanism.h"
+#include "optimizer/plan/strip.h"
+
+namespace stripline::plan {
+
+struct StripMechanism {
+  using Request = StripRequest;
+  using Asked = Request;
+  using Plan = StripPlan;
+  using Candidate = StripCandidate;
+  using Record = StripRecord;
+  using Model = CompiledPath;
+  using Costs = StripCosts;
+  static constexpr Words kWords = {
+      .command = "loop",
+      .help = "A loop that goes through remote data (strip_for)",
+      .example = "--bytes 512KiB --fp-ops 2 --local-refs 1",
+      .baseline = "the vectorised loop",
+      .no_model =
+          "the model does not hold this operation and its overhead, so the loop is vectorised"};
+
+  static Request usual();
+  static std::span<const Field<Request>> fields();
+  static Result<Request> request_of(const Request& asked);
+  /// Without what is not looked at where the computation is known.
+  static Request asked_of(const Request& request);
+  static const StripCosts* costs_of(const CompiledPath& path) { return &path.strip; }
+
+  static Plan plan(const Request& request, const StripCosts* costs, Record& record) {
+    return plan_strip(request, costs, record);
+  }
+  static double margin(const Request&, const StripCosts* costs) { return costs->minimum_gain(); }
+  static Plan unfold(const Request& request, const Candidate& candidate) {
+    return force_strip(request, nullptr, candidate);
+  }
+  static void show(const Request& request, const Plan& plan, Row& row);
+  static void show_pruned(const StripPruned& pruned, Row& row) {
+    row.bytes("strip_bytes", pruned.strip_bytes, "strips of {}");
+  }
+  static void add_to(Explanation::Alternative& alternative, const Request& request,
+                     const StripCosts& costs, const Candidate& candidate) {
+    alternative.interval = {predict_strip(request, costs, candidate, cost::Corner::low),
+                            predict_strip(request, costs, candidate, cost::Corner::high)};
+  }
+  /// What the site's guard compares a plan that vectorises with (tie_of_strip()), the computation,
+  /// and the model's entries.
+  static void add_to(Explained<StripMechanism>& explained, const Request& request,
+                     const StripCosts* costs);
+};
+
+}  // namespace stripline::plan
