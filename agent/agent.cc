@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <poll.h>
 #include <random>
@@ -205,7 +206,8 @@ class Agent::Impl {
                  assignment.ranks.size() == 1 ? "" : "s");
     done_since_s_.reset();
     job_id_ = assignment.job_id;
-    runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, options_.runner);
+    runner_ = std::make_unique<AssignmentRunner>(assignment, options_.node, options_.runner,
+                                                 address_of_ranks());
     const Status may_do = check_order(assignment, options_.node, description_, Room::read());
     if (may_do.ok()) {
       runner_->start(now_s());
@@ -242,6 +244,16 @@ class Agent::Impl {
     carry_out();
   }
 
+  // Whoever has said which address or interface to use has his way.
+  std::string address_of_ranks() const {
+    for (const char* name : {"STRIPLINE_ADDRESS", "STRIPLINE_IFACE", "FI_TCP_IFACE", "FI_NET_IFACE",
+                             "FI_UDP_IFACE", "FI_SOCKETS_IFACE"}) {
+      const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+      if (value != nullptr && *value != '\0') return "";
+    }
+    return link_.local_address();
+  }
+
   // --- workers --------------------------------------------------------------------------------
 
   void abandon_run() {
@@ -250,7 +262,8 @@ class Agent::Impl {
   }
 
   void end_workers() {
-    workers_.clear();  // kills and reaps
+    for (auto& [rank, worker] : workers_) worker.process.kill();  // all at once
+    workers_.clear();                                             // reaps
     clean_up();
   }
 

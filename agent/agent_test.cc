@@ -223,7 +223,7 @@ class RunningAgent {
     options.node = "a";
     options.worker = program("agent_scripted_worker");
     options.version = "0.1.0";
-    options.session.name_in_use_patience_s = 0.3;
+    options.session.refusal_patience_s = 0.3;
     return options;
   }
 

@@ -1,7 +1,9 @@
 #include "agent/assignment_runner.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "base/quantity.h"
@@ -30,6 +32,17 @@ std::optional<uint32_t> count_member(const Json& message, const char* key) {
   return static_cast<uint32_t>(std::min<int64_t>(it->get<int64_t>(), UINT32_MAX));
 }
 
+// Fabrics whose ranks are reached by 127.0.0.1 alone, unless they are told an address
+// (docs/fabrics.md).
+bool takes_loopback(const std::string& fabric) {
+  constexpr std::array<std::string_view, 4> kFabrics = {"tcp", "net", "udp", "sockets"};
+  return std::ranges::find(kFabrics, fabric.substr(0, fabric.find(';'))) != kFabrics.end();
+}
+
+bool reaches_others(const std::string& address) {
+  return !address.empty() && !address.starts_with("127.") && address != "::1";
+}
+
 // A worker's message without the name it has given itself; it knows its host but not its node.
 std::string without_rank(const std::string& message, uint32_t rank) {
   const size_t colon = message.find(": ");
@@ -46,8 +59,11 @@ std::string ranks_text(const std::vector<uint32_t>& ranks) {
 }  // namespace
 
 AssignmentRunner::AssignmentRunner(Assignment assignment, std::string node,
-                                   const RunnerLimits& limits)
-    : assignment_(std::move(assignment)), node_(std::move(node)), limits_(limits) {}
+                                   const RunnerLimits& limits, std::string address)
+    : assignment_(std::move(assignment)),
+      node_(std::move(node)),
+      limits_(limits),
+      address_(std::move(address)) {}
 
 std::string AssignmentRunner::rank_name(uint32_t rank) const {
   return "rank " + std::to_string(rank) + " on nodes/" + node_;
@@ -78,24 +94,34 @@ void AssignmentRunner::start_some() {
     const uint32_t rank = unstarted_.front();
     unstarted_.pop_front();
     ranks_[rank].alive = true;
-    // What would change the figures unrecorded is not taken from the agent's environment.
-    actions_.emplace_back(StartWorker{rank,
-                                      {{"STRIPLINE_MODEL", ""},
-                                       {"STRIPLINE_TUNING", ""},
-                                       {"STRIPLINE_PROGRESS", ""},
-                                       {"STRIPLINE_GUARD", ""},
-                                       {"STRIPLINE_LOAD_ESTIMATION", ""},
-                                       {"STRIPLINE_TRACE", ""},
-                                       {"STRIPLINE_DEBUG", ""},
-                                       {"STRIPLINE_RANK", std::to_string(rank)},
-                                       {"STRIPLINE_RANKS", std::to_string(work_.ranks)},
-                                       {"STRIPLINE_JOB_ID", assignment_.job_id},
-                                       {"STRIPLINE_CONTROL_FD", "3"},
-                                       {"STRIPLINE_FABRIC", work_.fabric},
-                                       {"STRIPLINE_CLOCK", work_.clock},
-                                       {"STRIPLINE_SAME_NODE", "network"},
-                                       {"STRIPLINE_SEED", std::to_string(work_.seed)}}});
+    actions_.emplace_back(StartWorker{rank, environment_of(rank)});
   }
+}
+
+// What would change the figures unrecorded is not taken from the agent's environment.
+std::map<std::string, std::string> AssignmentRunner::environment_of(uint32_t rank) const {
+  std::map<std::string, std::string> environment = {
+      {"STRIPLINE_MODEL", ""},
+      {"STRIPLINE_TUNING", ""},
+      {"STRIPLINE_PROGRESS", ""},
+      {"STRIPLINE_GUARD", ""},
+      {"STRIPLINE_LOAD_ESTIMATION", ""},
+      {"STRIPLINE_TRACE", ""},
+      {"STRIPLINE_DEBUG", ""},
+      {"STRIPLINE_RANK", std::to_string(rank)},
+      {"STRIPLINE_RANKS", std::to_string(work_.ranks)},
+      {"STRIPLINE_JOB_ID", assignment_.job_id},
+      {"STRIPLINE_CONTROL_FD", "3"},
+      {"STRIPLINE_FABRIC", work_.fabric},
+      {"STRIPLINE_CLOCK", work_.clock},
+      {"STRIPLINE_SAME_NODE", "network"},
+      {"STRIPLINE_SEED", std::to_string(work_.seed)}};
+  const bool across_nodes = std::ranges::any_of(
+      assignment_.rank_nodes, [&](const std::string& node) { return node != node_; });
+  if (across_nodes && takes_loopback(work_.fabric) && reaches_others(address_)) {
+    environment["STRIPLINE_ADDRESS"] = address_;
+  }
+  return environment;
 }
 
 uint32_t AssignmentRunner::starting() const {
@@ -353,8 +379,7 @@ void AssignmentRunner::finish(AssignmentUpdate::State state, ErrorCode code,
 
 void AssignmentRunner::send_update(AssignmentUpdate::State state, std::string code,
                                    std::string message) {
-  outcome_ = {assignment_.id, state, std::move(code), std::move(message), {}};
-  if (state == AssignmentUpdate::State::running) outcome_.facts = facts_;
+  outcome_ = {assignment_.id, state, std::move(code), std::move(message), facts_};
   send(outcome_);
 }
 

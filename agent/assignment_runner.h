@@ -63,8 +63,11 @@ class AssignmentRunner {
  public:
   enum class Phase { joining, working, cancelling, failing, draining, done };
 
-  /// `node` is the name of this node, for messages.
-  AssignmentRunner(Assignment assignment, std::string node, const RunnerLimits& limits);
+  /// `node` is the name of this node, for messages. `address` is its IP address on the way to the
+  /// server, empty if unknown: ranks on several nodes communicate from it over the fabrics that
+  /// would take 127.0.0.1 without being told.
+  AssignmentRunner(Assignment assignment, std::string node, const RunnerLimits& limits,
+                   std::string address = "");
 
   /// Starts the first workers; on_time() starts the others, a few at a time. An assignment that
   /// cannot be read fails at once; whether it asks for what the node has is for order_check.h.
@@ -125,6 +128,7 @@ class AssignmentRunner {
   };
 
   void start_some();
+  std::map<std::string, std::string> environment_of(uint32_t rank) const;
   uint32_t starting() const;
   void fail(double now_s, Failure failure);
   void begin_ending(double now_s, Phase phase, double grace_s, const Json& farewell);
@@ -162,6 +166,7 @@ class AssignmentRunner {
   uint64_t last_seq_ = 0;
   std::deque<SampleBatch> batches_;  ///< sent, not acknowledged
 
+  std::string address_;
   AssignmentUpdate outcome_;
   std::vector<Action> actions_;
 };

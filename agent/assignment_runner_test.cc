@@ -36,6 +36,38 @@ constexpr ExitStatus kClean{};
 
 Json series(int bytes) { return {{"point", bytes}, {"extension", "kept"}}; }
 
+// The variables of the first worker that is started.
+std::map<std::string, std::string> environment_of(const Assignment& assignment,
+                                                  const std::string& address) {
+  AssignmentRunner runner(assignment, "a", RunnerLimits{}, address);
+  runner.start(0);
+  for (const Action& action : runner.take_actions()) {
+    if (const auto* start = std::get_if<StartWorker>(&action)) return start->environment;
+  }
+  return {};
+}
+
+// Ranks on several nodes would listen on 127.0.0.1 without an address.
+TEST(AssignmentRunner, RanksOnSeveralNodesUseTheWayToTheServer) {
+  const auto address = [](const Assignment& assignment, const std::string& own) {
+    const auto environment = environment_of(assignment, own);
+    const auto found = environment.find("STRIPLINE_ADDRESS");
+    return found == environment.end() ? "" : found->second;
+  };
+  Assignment assignment = make_assignment({0});
+  EXPECT_EQ(address(assignment, "192.0.2.1"), "192.0.2.1");
+  EXPECT_EQ(address(assignment, ""), "");
+  EXPECT_EQ(address(assignment, "127.0.0.1"), "");
+  EXPECT_EQ(address(assignment, "::1"), "");
+  assignment.rank_nodes = {"a", "a"};
+  EXPECT_EQ(address(assignment, "192.0.2.1"), "");
+  assignment.rank_nodes = {"a", "b"};
+  Json work = Json::parse(assignment.assignment_json);
+  work["fabric"] = "emulated:modern-rdma";
+  assignment.assignment_json = work.dump();
+  EXPECT_EQ(address(assignment, "192.0.2.1"), "");
+}
+
 // Collects what the runner asks for.
 class RunnerTest : public ::testing::Test {
  protected:

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -57,6 +58,18 @@ Connection::Connection(const HostAndPort& server, const std::string& path, const
 }
 
 int Connection::fd() const { return lookup_ ? lookup_->event_fd() : socket_.get(); }
+
+std::string Connection::local_address() const {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);  // NOLINT: the sockets API
+  std::array<char, NI_MAXHOST> host{};
+  if (!socket_ || connecting_ || ::getsockname(socket_.get(), generic, &length) != 0 ||
+      ::getnameinfo(generic, length, host.data(), host.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
+    return "";
+  }
+  return host.data();
+}
 
 short Connection::poll_events() const {
   if (lookup_) return POLLIN;

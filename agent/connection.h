@@ -31,6 +31,9 @@ class Connection {
   /// After the TLS handshake; empty else.
   std::string authority_pem() const { return tls_ ? tls_->authority_pem() : std::string(); }
 
+  /// From which this host reaches the server, without port; empty while it does not.
+  std::string local_address() const;
+
   /// What to poll for; -1 when there is nothing to wait for. May change with every call.
   int fd() const;
   short poll_events() const;

@@ -28,6 +28,10 @@ void Link::on_ready() {
 
 bool Link::take_received() { return connection_ && connection_->take_received(); }
 
+std::string Link::local_address() const {
+  return connection_ ? connection_->local_address() : std::string();
+}
+
 std::vector<LinkEvent> Link::take_events() { return std::exchange(events_, {}); }
 
 void Link::open(const Hello& hello) {

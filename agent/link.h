@@ -39,6 +39,9 @@ class Link {
   /// True if anything has come from the server since the last call, be it a ping.
   bool take_received();
 
+  /// The IP address from which this host reaches the server; empty without a session.
+  std::string local_address() const;
+
   /// What has happened since the last call. To be asked for before waiting.
   std::vector<LinkEvent> take_events();
 

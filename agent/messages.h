@@ -66,7 +66,7 @@ struct AssignmentUpdate {
   State state = State::running;
   std::string code;  ///< an ErrorCode's name, when failed
   std::string message;
-  std::map<std::string, std::string> facts = {};  ///< of its ranks, when running; may come later
+  std::map<std::string, std::string> facts = {};  ///< of its ranks, as far as they have told them
 };
 
 /// A new certificate is asked for.

@@ -63,7 +63,7 @@ SessionStep Session::on_hello_ack(double now_s, int protocol, double heartbeat_i
       heartbeat_interval_s > 0 ? std::max(heartbeat_interval_s, kLeastHeartbeat_s) : 1;
   next_s_ = now_s + heartbeat_interval_s_;
   reported_lost_ = false;
-  name_in_use_since_s_.reset();
+  refused_since_s_.reset();
   step.became_live = true;
   step.log = "connected to the server at " + server_;
   return step;
@@ -71,10 +71,9 @@ SessionStep Session::on_hello_ack(double now_s, int protocol, double heartbeat_i
 
 SessionStep Session::on_closed(double now_s, const Error& error, const std::string& reason) {
   if (state_ != State::greeting && state_ != State::live) return {};
-  const bool name_in_use = reason == "NODE_IN_USE";
-  if (name_in_use && !name_in_use_since_s_) name_in_use_since_s_ = now_s;
-  const bool patience_over =
-      name_in_use && now_s - *name_in_use_since_s_ >= limits_.name_in_use_patience_s;
+  const bool may_pass = reason == "NODE_IN_USE" || reason == "UNAUTHENTICATED";
+  if (may_pass && !refused_since_s_) refused_since_s_ = now_s;
+  const bool patience_over = may_pass && now_s - *refused_since_s_ >= limits_.refusal_patience_s;
   if (reason == "PROTOCOL_VERSION" || reason == "PERMISSION_DENIED" ||
       error.code() == ErrorCode::invalid_argument || patience_over) {
     state_ = State::refused;

@@ -29,9 +29,10 @@ struct SessionLimits {
   /// A server pings its sessions (gRPC's keepalive, every 20 s): one that sends nothing for so long
   /// hangs, though its kernel still acknowledges what it is sent.
   double silence_timeout_s = 60;
-  /// How long a node name in use is tried again: the session of an agent that was killed lives on
-  /// at the server until its heartbeats are missed.
-  double name_in_use_patience_s = 60;
+  /// How long a refusal that may pass is not taken for the last word: the session of an agent that
+  /// was killed lives on at the server until its heartbeats are missed, and a server that starts
+  /// with a new secret may be reached before the secret is read.
+  double refusal_patience_s = 60;
 };
 
 /// What the caller is to do now.
@@ -86,7 +87,7 @@ class Session {
   double last_received_s_ = 0;
   double heartbeat_interval_s_ = 1;
   bool reported_lost_ = false;
-  std::optional<double> name_in_use_since_s_;
+  std::optional<double> refused_since_s_;
   std::optional<Error> refusal_;
 };
 

@@ -84,6 +84,20 @@ TEST(Session, NameInUseIsTriedForAWhileThenFinal) {
   EXPECT_FALSE(session.next_event_s());
 }
 
+TEST(Session, ACertificateThatIsNotTakenIsFinalAfterAWhile) {
+  Session session = make_session();
+  const Error expired(ErrorCode::failed_precondition, "the certificate has expired");
+  double now = 0;
+  for (; now < 59; now = *session.next_event_s()) {
+    session.on_time(now);
+    session.on_closed(now, expired, "UNAUTHENTICATED");
+    ASSERT_NE(session.state(), Session::State::refused) << now;
+  }
+  session.on_time(now + 2);
+  session.on_closed(now + 2, expired, "UNAUTHENTICATED");
+  EXPECT_EQ(session.state(), Session::State::refused);
+}
+
 TEST(Session, OtherProtocolIsFinal) {
   Session refused = make_session();
   refused.on_time(0);

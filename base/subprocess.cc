@@ -27,6 +27,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// From SIGKILL to the end of a process; memory of many gigabytes takes its time.
+constexpr double kReapPatienceS = 5;
+
 std::string errno_text(int error) {
   return std::error_code(error, std::generic_category()).message();
 }
@@ -254,8 +257,11 @@ ExitStatus Subprocess::terminate(double grace_seconds) {
   }
   signal(SIGKILL);
   ::kill(pid_, SIGKILL);  // in case it had not reached setpgid yet
-  const auto status = wait();
-  return *status;
+  if (const auto status = wait(kReapPatienceS); status.ok()) return *status;
+  // It hangs in the kernel, in the driver of a broken device say. It ends when it can, and is
+  // init's to reap once this process has ended.
+  status_ = ExitStatus{0, SIGKILL};
+  return *status_;
 }
 
 std::filesystem::path find_in_path(const std::string& name) {

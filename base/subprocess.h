@@ -58,7 +58,7 @@ struct ExitStatus {
 
 /// A child process. It has the limit of open files that this process was started with
 /// (base/descriptors.h). Destroying a running one kills its group and reaps it: nothing is left
-/// behind.
+/// behind, unless the kernel does not let go of it for five seconds.
 class Subprocess {
  public:
   /// Errors: not_found and failed_precondition if the program cannot be started,
@@ -80,7 +80,8 @@ class Subprocess {
   /// Sends a signal to the process group. Harmless after the end.
   void signal(int signal_number);
 
-  /// SIGTERM, then SIGKILL after `grace_seconds`; returns how it ended.
+  /// SIGTERM, then SIGKILL after `grace_seconds`; returns how it ended, or after five seconds how
+  /// it will.
   ExitStatus terminate(double grace_seconds = 1.0);
 
  private:

@@ -1,10 +1,14 @@
 #include "base/subprocess.h"
 
 #include <array>
+#include <chrono>
 #include <fcntl.h>
+#include <memory>
 #include <signal.h>
 #include <string>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -111,6 +115,31 @@ TEST(Subprocess, ATerminalDoesNotStopAGroupOfItsOwn) {
     EXPECT_EQ((ignored & kBoth) == kBoth, own_group) << text.data();
     ASSERT_TRUE(child->wait(10).ok());
   }
+}
+
+// A debugger that does not wait for the end of what it traces withholds it from the parent, as the
+// kernel withholds that of a process which hangs in a driver.
+TEST(Subprocess, DestructionDoesNotWaitForEver) {
+  auto child = std::make_unique<Subprocess>(*Subprocess::spawn({.argv = {"sleep", "100"}}));
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const UniqueFd reading(ends[0]);
+  UniqueFd writing(ends[1]);
+  const pid_t tracer = ::fork();
+  if (tracer == 0) {
+    const char traces = ::ptrace(PTRACE_SEIZE, child->pid(), nullptr, nullptr) == 0 ? 'y' : 'n';
+    if (::write(writing.get(), &traces, 1) == 1) ::pause();
+    ::_exit(0);
+  }
+  char traces = 0;
+  ASSERT_EQ(::read(reading.get(), &traces, 1), 1);
+  const auto start = std::chrono::steady_clock::now();
+  child.reset();
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  ::kill(tracer, SIGKILL);
+  ::waitpid(tracer, nullptr, 0);
+  if (traces != 'y') GTEST_SKIP() << "no permission to trace";
+  EXPECT_GT(taken.count(), 1);
 }
 
 TEST(Subprocess, DestructionKillsTheGroup) {

@@ -1,15 +1,20 @@
 // Agents.Session: one stream per agent, read one message at a time, written from a queue. And
 // Agents.Enroll.
 #include <algorithm>
+#include <chrono>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <utility>
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 #include <spdlog/spdlog.h>
 
+#include "server/call_limits.h"
 #include "server/clock.h"
 #include "server/grpc_access.h"
+#include "server/rate_limit.h"
 #include "server/reactor_step.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
@@ -24,9 +29,12 @@ using SessionStream = grpc::ServerBidiReactor<v1::AgentMessage, v1::ServerMessag
 // What may wait for an agent to read it: orders have megabytes, a node has few of them.
 constexpr size_t kMaxQueued = 1000;
 constexpr size_t kMaxQueuedBytes = size_t{64} << 20;
+// What one session may send, many times what an agent of ours does. Beyond, it is read more slowly.
+constexpr Rate kMessageRate{.per_s = 500, .burst = 5000};
+constexpr Rate kByteRate{.per_s = 16 << 20, .burst = 64 << 20};
 
 // The writing half, shared with the coordinator, which may hold it longer than the stream lives.
-class StreamLink final : public AgentLink {
+class StreamLink final : public AgentLink, public std::enable_shared_from_this<StreamLink> {
  public:
   explicit StreamLink(SessionStream* stream) : stream_(stream) {}
 
@@ -58,9 +66,15 @@ class StreamLink final : public AgentLink {
     advance();
   }
 
-  bool closing() {
+  // Starts to read the next message, after a while, unless the stream is being ended.
+  void read(v1::AgentMessage* message, double delay_s) {
     const std::lock_guard lock(mutex_);
-    return closing_;
+    if (stream_ == nullptr || closing_) return;
+    if (delay_s <= 0) return stream_->StartRead(message);
+    const auto when = std::chrono::system_clock::now() +
+                      std::chrono::milliseconds(static_cast<int64_t>(delay_s * 1e3) + 1);
+    pause_ = std::make_unique<grpc::Alarm>();  // the one before may still be returning
+    pause_->Set(when, [self = shared_from_this(), message](bool) { self->read(message, 0); });
   }
 
   void on_written(bool ok) {
@@ -100,6 +114,7 @@ class StreamLink final : public AgentLink {
   bool closing_ = false;
   bool finished_ = false;
   grpc::Status final_;
+  std::unique_ptr<grpc::Alarm> pause_;  // before the next read
 };
 
 class SessionReactor final : public SessionStream {
@@ -122,6 +137,8 @@ class SessionReactor final : public SessionStream {
       link_->finish(grpc::Status::OK);
       return;
     }
+    const double now_s = steady_seconds();
+    const auto bytes = static_cast<double>(message_.ByteSizeLong());
     if (!greeted_) {
       greet();
     } else if (const auto refusal =
@@ -132,8 +149,9 @@ class SessionReactor final : public SessionStream {
     } else if (auto message = from_wire(message_)) {
       coordinator_.receive(session_, *message);
     }
+    const double delay_s = std::max(messages_.take(1, now_s), bytes_.take(bytes, now_s));
     step.hand_over();
-    if (!link_->closing()) StartRead(&message_);
+    link_->read(&message_, delay_s);
   }
 
   void OnWriteDone(bool ok) override {
@@ -214,6 +232,8 @@ class SessionReactor final : public SessionStream {
   std::shared_ptr<StreamLink> link_;
   v1::AgentMessage message_;
   bool greeted_ = false;
+  Allowance messages_{kMessageRate};
+  Allowance bytes_{kByteRate};
   std::mutex mutex_;  // OnCancel may run beside OnReadDone
   uint64_t session_ = 0;
   uint64_t listening_ = 0;  // for the node's revocation
@@ -233,8 +253,10 @@ class AgentsService final : public v1::Agents::CallbackService {
   grpc::ServerUnaryReactor* Enroll(grpc::CallbackServerContext* context,
                                    const v1::EnrollRequest* request,
                                    v1::EnrollResponse* response) override {
-    const auto certificate =
-        access_.enroll(request->token(), request->node(), request->request_pem(), unix_seconds());
+    const auto refusal = limits_.refusal(*context);
+    const auto certificate = refusal ? Answer<std::string>(*refusal)
+                                     : access_.enroll(request->token(), request->node(),
+                                                      request->request_pem(), unix_seconds());
     if (certificate) {
       response->set_certificate_pem(*certificate);
       spdlog::info("nodes/{} is enrolled", request->node());
@@ -249,6 +271,7 @@ class AgentsService final : public v1::Agents::CallbackService {
  private:
   Coordinator& coordinator_;
   Access& access_;
+  CallLimits limits_;
 };
 
 }  // namespace

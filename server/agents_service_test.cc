@@ -81,6 +81,21 @@ class AgentsServiceTest : public ServiceTest {
     while (acknowledged() != seq) ASSERT_FALSE(HasFailure());
   }
 
+  // Another server on the same data; the agents come back and name these orders, if any.
+  void restart(const std::vector<v1::Assignment>& orders) {
+    server_.reset();
+    start();
+    a_.reset();
+    b_.reset();
+    std::vector<v1::Hello> hellos = {test_hello("a"), test_hello("b")};
+    for (size_t i = 0; i < orders.size(); ++i) {
+      hellos[i].set_assignment(orders[i].name());
+      hellos[i].set_fence(orders[i].fence());
+    }
+    a_ = std::make_unique<AgentClient>(address_, hellos[0]);
+    if (orders.size() != 1) b_ = std::make_unique<AgentClient>(address_, hellos[1]);
+  }
+
   uint64_t acknowledged() {
     const auto ack = a_->receive(Message::kSampleAck);
     EXPECT_TRUE(ack);
@@ -435,6 +450,63 @@ TEST_F(AgentsServiceTest, AnOutageOfTheDiskCostsNoRun) {
   for (const Json& series : exported(campaign_)) EXPECT_EQ(series.at("fence"), 1);
 }
 
+// Agents measure on without a server.
+TEST_F(AgentsServiceTest, ARunSurvivesARestartOfTheServer) {
+  give_out(2);
+  join_both();
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  restart({order_a_, order_b_});
+  const auto ready = a_->receive(Message::kGroupReady);
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(ready->group_ready().addresses(1), "address-1");
+  EXPECT_TRUE(b_->receive(Message::kGroupReady));
+  EXPECT_EQ(get(campaign_).points_done(), 1U);
+  batch(2, 2e-6);
+  EXPECT_EQ(acknowledged(), 2U);
+  a_->batch(order_a_.name(), order_a_.fence(), 3, data_of(1, 1e-6, 0));
+  // What was stored before counts: that point has been measured.
+  const auto cancel = a_->receive(Message::kCancelAssignment);
+  ASSERT_TRUE(cancel);
+  EXPECT_NE(cancel->cancel_assignment().message().find("a point twice"), std::string::npos)
+      << cancel->cancel_assignment().message();
+}
+
+TEST_F(AgentsServiceTest, ARunEndsWellAfterARestartOfTheServer) {
+  give_out();
+  join_both();
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  restart({order_a_, order_b_});
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
+  EXPECT_EQ(exported(campaign_).size(), kPoints);
+  for (const Json& series : exported(campaign_)) EXPECT_EQ(series.at("fence"), 1);
+}
+
+TEST_F(AgentsServiceTest, AnOrderLostWithTheServerIsSentAgain) {
+  give_out();
+  restart({});
+  receive_orders();
+  EXPECT_EQ(order_a_.fence(), 1U);
+  join_both();
+}
+
+TEST_F(AgentsServiceTest, ARunThatOneNodeDoesNotComeBackToIsMeasuredAgain) {
+  options_.coordinator.reconnect_s = 0.1;
+  give_out();
+  join_both();
+  restart({order_a_});
+  const auto beat = [&] {
+    a_->heartbeat(order_a_.name(), order_a_.fence());
+    return a_->receive(Message::kCancelAssignment, 0.1).has_value();
+  };
+  ASSERT_TRUE(eventually(beat));
+  EXPECT_TRUE(std::ranges::any_of(events_so_far(), [](const auto& event) {
+    return event.message().find("nodes/b was not heard of") != std::string::npos;
+  }));
+}
+
 TEST_F(AgentsServiceTest, ARestartedAgentHasLostItsRun) {
   give_out();
   join_both();
@@ -499,6 +571,50 @@ TEST_F(AgentsServiceTest, ARunThatFailsTooOftenFailsTheCampaign) {
   EXPECT_EQ(end().state(), v1::Campaign::FAILED);
   EXPECT_NE(end().message().find("rank 1 was killed by signal 11"), std::string::npos)
       << end().message();
+}
+
+// Whatever campaign it is for.
+TEST_F(AgentsServiceTest, ANodeThatFailsAgainAndAgainIsLeftOut) {
+  give_out();
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    b_->update(order_b_, Update::FAILED, "aborted", "rank 1 was killed by signal 11");
+    ASSERT_TRUE(a_->receive(Message::kCancelAssignment));
+    a_->update(order_a_, Update::CANCELLED);
+    if (attempt < 3) receive_orders();
+  }
+  ASSERT_EQ(end().state(), v1::Campaign::FAILED);
+  EXPECT_NE(node("nodes/b").quarantine().find("rank 1 was killed by signal 11"), std::string::npos)
+      << node("nodes/b").quarantine();
+  EXPECT_EQ(node("nodes/a").quarantine(), "");
+  const std::string next = created(small_spec()).name();
+  EXPECT_NE(get(next).message().find("1 is there; nodes/b is left out"), std::string::npos)
+      << get(next).message();
+  AgentClient c(address_, test_hello("c"));
+  EXPECT_TRUE(a_->receive(Message::kAssignment));
+  EXPECT_TRUE(c.receive(Message::kAssignment));
+  // A new agent on the node is given a chance.
+  b_->vanish();
+  ASSERT_TRUE(eventually([&] { return node_state("nodes/b") == v1::Node::OFFLINE; }));
+  b_ = std::make_unique<AgentClient>(address_, test_hello("b", "i2"));
+  ASSERT_TRUE(connected({"b"}));
+  EXPECT_EQ(node("nodes/b").quarantine(), "");
+}
+
+TEST_F(AgentsServiceTest, TheNextAttemptIsNotMadeAtOnce) {
+  server_.reset();
+  options_.coordinator.retry_pause_s = kTestPatienceS;
+  start();
+  a_ = std::make_unique<AgentClient>(address_, test_hello("a"));
+  b_ = std::make_unique<AgentClient>(address_, test_hello("b"));
+  ASSERT_TRUE(connected({"a", "b"}));
+  give_out();
+  b_->update(order_b_, Update::FAILED, "aborted", "rank 1 was killed by signal 11");
+  ASSERT_TRUE(a_->receive(Message::kCancelAssignment));
+  a_->update(order_a_, Update::CANCELLED);
+  ASSERT_TRUE(eventually([&] { return node_state("nodes/a") == v1::Node::IDLE; }));
+  EXPECT_FALSE(a_->receive(Message::kAssignment, 0.2));
+  // Other campaigns do not wait for it.
+  EXPECT_EQ(get(created(small_spec()).name()).state(), v1::Campaign::RUNNING);
 }
 
 TEST_F(AgentsServiceTest, AnErrorThatWouldComeBackFailsTheCampaignAtOnce) {
@@ -633,6 +749,30 @@ TEST_F(AgentsServiceTest, AnAgentThatDoesNotReadIsDropped) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_NE(status.error_message().find("does not read"), std::string::npos)
       << status.error_message();
+}
+
+// It is read as fast as is allowed, and gets to everything in the end.
+TEST_F(AgentsServiceTest, AnAgentThatFloodsIsReadMoreSlowly) {
+  give_out();
+  join_both();
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5600; ++i) a_->heartbeat(order_a_.name(), order_a_.fence());
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  EXPECT_GT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+}
+
+TEST_F(AgentsServiceTest, SoManyNamesOfNodesAreTaken) {
+  server_.reset();
+  options_.coordinator.max_nodes = 3;
+  start();
+  a_ = std::make_unique<AgentClient>(address_, test_hello("a"));
+  const AgentClient c(address_, test_hello("c"));
+  ASSERT_TRUE(connected({"a", "c"}));
+  AgentClient d(address_, test_hello("d"));
+  EXPECT_EQ(reason_of(d.finish()), "TOO_MANY_NODES");
+  b_ = std::make_unique<AgentClient>(address_, test_hello("b"));  // which has been here before
+  EXPECT_TRUE(b_->receive(Message::kHelloAck));
 }
 
 TEST_F(AgentsServiceTest, AConnectionHasALimitOfCallsAtATime) {

@@ -1,6 +1,7 @@
 // Campaigns: the unary calls. The streams are in campaign_streams.cc.
 #include <grpcpp/grpcpp.h>
 
+#include "server/call_limits.h"
 #include "server/campaign_streams.h"
 #include "server/grpc_access.h"
 #include "server/page_token.h"
@@ -11,6 +12,10 @@
 
 namespace stripline::server {
 namespace {
+
+// Planning one takes as long as many other calls.
+constexpr double kCreateCost = 10;
+constexpr size_t kMostWatchers = 4096;
 
 Answer<int64_t> campaign_number(const std::string& name) {
   const auto number = parse_campaign_name(name);
@@ -28,6 +33,9 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   grpc::ServerUnaryReactor* CreateCampaign(grpc::CallbackServerContext* context,
                                            const v1::CreateCampaignRequest* request,
                                            v1::Campaign* response) override {
+    if (const auto refusal = limits_.refusal(*context, kCreateCost)) {
+      return finish(context, *refusal, response);
+    }
     return finish(
         context,
         coordinator_.create_campaign(from_wire(request->spec()), request->request_id(),
@@ -56,12 +64,21 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
                                           const v1::ListCampaignsRequest* request,
                                           v1::ListCampaignsResponse* response) override {
     auto* reactor = context->DefaultReactor();
-    reactor->Finish(list(*request, *response));
+    const auto refusal = limits_.refusal(*context);
+    reactor->Finish(refusal ? rpc_status(*refusal) : list(*request, *response));
     return reactor;
   }
 
   grpc::ServerWriteReactor<v1::CampaignEvent>* WatchCampaign(
-      grpc::CallbackServerContext* /*context*/, const v1::WatchCampaignRequest* request) override {
+      grpc::CallbackServerContext* context, const v1::WatchCampaignRequest* request) override {
+    if (const auto refusal = limits_.refusal(*context)) return reject_watch(*refusal);
+    if (hub_.listeners() >= kMostWatchers) {
+      return reject_watch({ErrorCode::resource_exhausted,
+                           "TOO_MANY_WATCHERS",
+                           std::to_string(kMostWatchers) +
+                               " watch campaigns already; ask for the campaign's state instead",
+                           {}});
+    }
     const auto number = campaign_number(request->name());
     const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
     if (!campaign) return reject_watch(campaign.problem());
@@ -69,7 +86,8 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   }
 
   grpc::ServerWriteReactor<v1::SampleChunk>* ExportSamples(
-      grpc::CallbackServerContext* /*context*/, const v1::ExportSamplesRequest* request) override {
+      grpc::CallbackServerContext* context, const v1::ExportSamplesRequest* request) override {
+    if (const auto refusal = limits_.refusal(*context)) return reject_export(*refusal);
     const auto number = campaign_number(request->name());
     const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
     if (!campaign) return reject_export(campaign.problem());
@@ -107,6 +125,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   Store& store_;
   WatchHub& hub_;
   const Access& access_;
+  CallLimits limits_;
 };
 
 }  // namespace

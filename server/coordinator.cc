@@ -16,6 +16,8 @@ namespace {
 constexpr double kSilentIntervals = 3;
 // What is due is seen to at once, unless the process was stopped or starved.
 constexpr double kStallS = 0.25;
+// Of the pause after a failed attempt.
+constexpr uint32_t kMostDoublings = 7;
 
 std::string node_list(const std::vector<std::string>& nodes) {
   std::string text;
@@ -61,6 +63,7 @@ void Coordinator::stop() {
   }
   timer_wakes_.notify_all();
   fitter_wakes_.notify_all();
+  stop_fits_.request_stop();
   if (timer_.joinable()) timer_.join();
   if (fitting_.joinable()) fitting_.join();
 }
@@ -102,6 +105,17 @@ std::optional<double> Coordinator::next_deadline_s() const {
   std::optional<double> next = end_of_patience_s();
   for (const auto& [campaign, active] : active_) {
     next = next ? std::min(*next, active.budget_end_s) : active.budget_end_s;
+  }
+  const double now_s = steady_seconds();
+  if (const auto release_s = health_.next_release_s(now_s)) {
+    next = next ? std::min(*next, *release_s) : *release_s;
+  }
+  for (const auto& [campaign, until_s] : paused_until_s_) {
+    if (until_s > now_s) next = next ? std::min(*next, until_s) : until_s;
+  }
+  for (const auto& [campaign, since_s] : waiting_since_s_) {
+    const double end_s = since_s + options_.max_wait_s;
+    next = next ? std::min(*next, end_s) : end_s;
   }
   return next;
 }
@@ -220,6 +234,7 @@ Result<Snapshot> Coordinator::take_snapshot(double now_s) {
     node.name = session.record.name;
     node.free = !session.holding;
     node.failures = health_.failures(node.name, now_s);
+    node.quarantine = health_.quarantine(node.name, now_s);
     node.fabrics.insert(session.record.fabrics.begin(), session.record.fabrics.end());
     for (const auto& experiment : session.experiments) {
       node.experiments.emplace(experiment.name, experiment.version);
@@ -250,6 +265,11 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
   campaign.seed = record.spec.seed;
   campaign.suspects = health_.suspects(record.number);
   campaign.unfit = health_.unfit(record.number);
+  const auto pause = paused_until_s_.find(record.number);
+  const auto waiting = waiting_since_s_.find(record.number);
+  campaign.overdue =
+      waiting != waiting_since_s_.end() && now_s >= waiting->second + options_.max_wait_s;
+  campaign.paused = pause != paused_until_s_.end() && now_s < pause->second;
   campaign.requirements = record.requirements;
   campaign.feeds_model = record.feeds_model;
   // With just enough runs none can be spared.
@@ -278,7 +298,7 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
       entry.complete = now.group.all_finished();
       entry.lost = now.failure ? now.failure->reason : now.group.lost(now_s);
       entry.lost_for_good = now.failure && now.failure->for_good;
-      if (now.failure) entry.lost_at = now.failure->node;
+      entry.lost_at = now.failure ? now.failure->node : now.group.lost_at(now_s);
     }
     campaign.runs.push_back(std::move(entry));
   }
@@ -302,6 +322,7 @@ std::string Coordinator::budget_warning(const Draft& d) const {
 // Whether the decision changed anything.
 Result<bool> Coordinator::carry_out(const Decision& decision) {
   if (const auto* wait = std::get_if<Wait>(&decision)) {
+    waiting_since_s_.try_emplace(wait->campaign, steady_seconds());
     STRIPLINE_RETURN_IF_ERROR(note_waiting(*wait));
     return false;
   }
@@ -359,39 +380,34 @@ Status Coordinator::place(const PlaceRun& place) {
   run.state = RunState::active;
   run.fence = std::max(run.fence, store_.fence_base()) + 1;
   run.points_done = 0;
+  run.duration_s = 0;
+  run.start_s = 0;
   run.message.clear();
   run.rank_nodes.clear();
   for (uint32_t rank = 0; rank < d.campaign.spec.ranks; ++rank) {
     run.rank_nodes.push_back(place.nodes[rank % place.nodes.size()]);
   }
   STRIPLINE_ASSIGN_OR_RETURN(const std::string order, order_of(run.key, run.fence, place.points));
-  d.changes.attempts.push_back({run.key, run.fence, run.rank_nodes.front()});
+  std::map<std::string, std::string> instances;
+  for (const std::string& node : place.nodes) {
+    instances[node] = session_of_node(node)->second.instance_id;
+  }
+  d.changes.attempts.push_back({run.key, run.fence, run.rank_nodes.front(), instances, {}});
   d.campaign.state = CampaignState::running;
   d.campaign.message = run_of(place.run, d.runs.size()) + " started on " + node_list(place.nodes);
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::info("{}: {}", campaign_name(place.campaign), d.campaign.message);
 
-  const double now_s = steady_seconds();
-  ActiveRun active{RunGroup(run.key, run.fence, run.rank_nodes,
-                            {options_.lease_s, options_.join_timeout_s}, now_s),
-                   place.points,
-                   std::nullopt,
-                   {},
-                   {},
-                   now_s + std::max(0.0, d.campaign.spec.time_budget_s - d.campaign.measured_s),
-                   now_s,
-                   std::nullopt,
-                   0,
-                   RunPace(now_s),
-                   nullptr,
-                   {},
-                   0,
-                   {}};
+  ActiveRun active(RunGroup(run.key, run.fence, run.rank_nodes,
+                            {options_.lease_s, options_.join_timeout_s}, steady_seconds()),
+                   place.points);
+  active.budget_end_s = active.group.started_s() +
+                        std::max(0.0, d.campaign.spec.time_budget_s - d.campaign.measured_s);
+  active.instances = std::move(instances);
   for (const std::string& node : active.group.nodes()) {
-    const Session& session = session_of_node(node)->second;
-    active.instances[node] = session.instance_id;
-    active.facts[node] = session.record.fingerprint;
+    active.facts[node] = session_of_node(node)->second.record.fingerprint;
   }
+  waiting_since_s_.erase(place.campaign);
   const auto& placed = active_.insert_or_assign(place.campaign, std::move(active)).first->second;
   for (const std::string& node : placed.group.nodes()) {
     send_order(session_of_node(node)->second, placed.group, order);
@@ -412,6 +428,13 @@ void Coordinator::fail(ActiveRun& active, Failure failure) {
   if (active.failure) return;
   active.failure = std::move(failure);
   active.ended_s = steady_seconds();
+}
+
+// What is only remembered while a campaign measures.
+void Coordinator::forget(int64_t campaign) {
+  health_.forget(campaign);
+  paused_until_s_.erase(campaign);
+  waiting_since_s_.erase(campaign);
 }
 
 // Ends the campaign's active group: nodes that still work on it are told to stop.
@@ -449,7 +472,15 @@ Status Coordinator::give_up(const LoseRun& lose) {
   }
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::warn("{}: {}", campaign_name(key.campaign), d.campaign.message);
-  if (lose.blamed) health_.failed(key.campaign, *lose.blamed, lose.for_good, steady_seconds());
+  const double now_s = steady_seconds();
+  if (lose.blamed) {
+    health_.failed(key.campaign, *lose.blamed, lose.for_good, lose.reason, now_s);
+    if (const auto why = health_.quarantine(*lose.blamed, now_s); !why.empty()) {
+      spdlog::warn("{} is {}", node_name(*lose.blamed), why);
+    }
+  }
+  const uint32_t doublings = std::min(run.failures, kMostDoublings) - 1;
+  paused_until_s_[key.campaign] = now_s + std::ldexp(options_.retry_pause_s, doublings);
   release_group(key.campaign, lose.reason);
   return {};
 }
@@ -483,6 +514,7 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
     d.changes.facts.push_back({run.key, run.fence, node, facts});
   }
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
+  for (const std::string& node : active.group.nodes()) health_.succeeded(node);
   active_.erase(found);
   return {};
 }
@@ -517,7 +549,7 @@ Status Coordinator::finish_measuring(const FinishMeasuring& finish) {
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   spdlog::info("{}: {}", campaign_name(finish.campaign), d.campaign.message);
   release_group(finish.campaign, "the campaign's time budget is used up");
-  health_.forget(finish.campaign);
+  forget(finish.campaign);
   if (d.campaign.state == CampaignState::fitting) {
     to_fit_.push_back(finish.campaign);
     fitter_wakes_.notify_all();
@@ -538,7 +570,7 @@ Status Coordinator::end_campaign(int64_t number, CampaignState state, const std:
   STRIPLINE_RETURN_IF_ERROR(commit(d, message));
   spdlog::info("{}: {}: {}", campaign_name(number), to_string(state), message);
   release_group(number, "the campaign ended: " + message);
-  health_.forget(number);
+  forget(number);
   return {};
 }
 
@@ -547,29 +579,6 @@ Status Coordinator::note_waiting(const Wait& wait) {
   if (d.campaign.message == wait.reason) return {};
   d.campaign.message = wait.reason;
   return commit(d, wait.reason);
-}
-
-Status Coordinator::recover() {
-  const std::lock_guard lock(mutex_);
-  STRIPLINE_ASSIGN_OR_RETURN(const auto campaigns, store_.unfinished_campaigns());
-  for (const CampaignRecord& record : campaigns) {
-    if (record.state == CampaignState::fitting) to_fit_.push_back(record.number);
-    STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(record.number));
-    std::string event;
-    for (RunRecord& run : d.runs) {
-      if (run.state != RunState::active) continue;
-      run.state = RunState::pending;
-      run.points_done = 0;
-      d.changes.orphaned.push_back(run.key);
-      event =
-          "the server was restarted; " + run_of(run.key.run, d.runs.size()) + " is measured again";
-      d.campaign.message = event;
-    }
-    if (event.empty()) continue;
-    STRIPLINE_RETURN_IF_ERROR(commit(d, event));
-    spdlog::info("{}: {}", campaign_name(record.number), event);
-  }
-  return {};
 }
 
 }  // namespace stripline::server

@@ -7,6 +7,7 @@
 // another fits models.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -14,8 +15,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -23,6 +26,7 @@
 #include "server/agent_messages.h"
 #include "server/campaign_planner.h"
 #include "server/campaign_view.h"
+#include "server/fingerprint_rules.h"
 #include "server/fit_job.h"
 #include "server/node_health.h"
 #include "server/planned_points.h"
@@ -39,8 +43,16 @@ struct CoordinatorOptions {
   double heartbeat_interval_s = 5;  ///< Sessions silent for three times as long are closed.
   double lease_s = 15;              ///< See Assignment.lease_s in agents.proto.
   double join_timeout_s = 20;       ///< See Assignment.join_timeout_s.
-  uint32_t max_failures = 3;        ///< A run lost or failed so often fails its campaign.
-  double storage_retry_s = 5;       ///< What could not be stored is tried again after so long.
+  /// Agents that worked on a run when the server ended have so much more time, once it has started
+  /// again: they try to connect at most so far apart.
+  double reconnect_s = 15;
+  uint32_t max_failures = 3;  ///< A run lost or failed so often fails its campaign.
+  /// From the first failure of a run to its next attempt; twice as long after each further one.
+  double retry_pause_s = 1;
+  double max_wait_s = 7 * 86400;  ///< A campaign that waits for nodes for so long has failed.
+  uint64_t max_nodes = 10'000;    ///< Names of nodes that are remembered.
+  uint64_t max_campaigns = 1000;  ///< That have not ended.
+  double storage_retry_s = 5;     ///< What could not be stored is tried again after so long.
 };
 
 /// A node as users see it.
@@ -48,6 +60,7 @@ struct NodeView {
   NodeRecord record;
   bool connected = false;
   std::string assignment;  ///< Name of what it works on, or empty.
+  std::string quarantine;  ///< Why no run is given to it now; empty: there is no reason.
 };
 
 class Coordinator {
@@ -58,8 +71,8 @@ class Coordinator {
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
 
-  /// Takes up what the store holds: runs that were active when the last server ended are queued
-  /// again, under a new fence; campaigns that were being fitted are fitted. Errors: the store's.
+  /// Takes up what the store holds: runs that were active when the last server ended go on when
+  /// their agents come back; campaigns that were being fitted are fitted. Errors: the store's.
   Status start();
 
   /// Ends sessions and threads. What was under way is taken up by the next start().
@@ -70,7 +83,7 @@ class Coordinator {
   /// A stream has been opened. It is closed if its Hello takes longer than a session may be silent.
   void await_hello(const std::shared_ptr<AgentLink>& link);
   /// A stream's Hello. On success HelloAck has been sent. Problems: NODE_IN_USE, PROTOCOL_VERSION,
-  /// INVALID_FIELD.
+  /// INVALID_FIELD, TOO_MANY_NODES.
   Answer<uint64_t> open_session(const Hello& hello, std::shared_ptr<AgentLink> link);
   /// A later message; ignored when the session has been closed in between.
   void receive(uint64_t session, const AgentMessage& message);
@@ -80,7 +93,7 @@ class Coordinator {
   // Campaigns (campaigns.proto). `actor` is who does it, for the audit trail.
 
   /// Problems: INVALID_FIELD, UNKNOWN_EXPERIMENT, NOT_ENOUGH_NODES, UNSUPPORTED_FABRIC,
-  /// REQUEST_ID_REUSED.
+  /// REQUEST_ID_REUSED, BUSY, TOO_MANY_CAMPAIGNS.
   Answer<CampaignView> create_campaign(const CampaignSpec& spec, const std::string& request_id,
                                        bool validate_only, const std::string& actor);
   /// Problems: CAMPAIGN_NOT_FOUND.
@@ -124,6 +137,12 @@ class Coordinator {
     std::optional<std::string> node;  // to blame
   };
   struct ActiveRun {
+    ActiveRun(RunGroup given_out, uint32_t points_of_plan)
+        : group(std::move(given_out)),
+          points(points_of_plan),
+          last_progress_event_s(group.started_s()),
+          pace(group.started_s()) {}
+
     RunGroup group;
     uint32_t points = 0;             // the first so many of the plan
     std::optional<Failure> failure;  // reported or seen; the next step gives the run up
@@ -181,19 +200,25 @@ class Coordinator {
   Status end_campaign(int64_t number, CampaignState state, const std::string& message,
                       const std::string& actor = "");
   Status note_waiting(const Wait& wait);
-  Status recover();
   Result<Draft> draft(int64_t campaign);
   Status commit(Draft& draft, const std::string& event);
   void close_open_runs(Draft& draft);
+  void forget(int64_t campaign);
   void release_group(int64_t campaign, const std::string& message);
   std::optional<double> active_seconds(int64_t campaign) const;
   void fail(ActiveRun& active, Failure failure);
   Status save_nodes();
   void report(const Status& status);
 
+  // coordinator_recovery.cc
+  Status recover();
+  Status take_up(const Draft& draft, const RunRecord& run, const RunAttempt& attempt);
+  Status count_stored(ActiveRun& active);
+
   // coordinator_sessions.cc: agents
   Sessions::iterator session_of_node(const std::string& node);
   Session* heard(uint64_t session);
+  std::optional<Problem> check_room(const std::string& node);
   std::optional<Problem> check_hello(const Hello& hello, Session& session) const;
   void drop_session(Sessions::iterator session, const std::optional<Problem>& why);
   void resume_assignment(const Hello& hello, Session& session);
@@ -203,6 +228,7 @@ class Coordinator {
   void send_cancel(Session& session, const RunKey& run, uint64_t fence, const std::string& why);
   ActiveRun* active_run(const RunKey& run, uint64_t fence, const std::string& node);
   std::string job_id(const RunGroup& group) const;
+  void note_ready(ActiveRun& active);
   bool take_facts(ActiveRun& active, const std::string& node,
                   const std::map<std::string, std::string>& facts);
   bool handle(Session& session, const Heartbeat& heartbeat);
@@ -213,6 +239,7 @@ class Coordinator {
   void receive_samples(uint64_t session, const SampleBatch& batch);
   Result<ReadBatch> read_batch(const SampleBatch& batch, const RunKey& run,
                                const std::string& node);
+  static void add_series(ReadBatch& read, const experiment::SampleSeries& series);
   static Status read_content(const SampleBatch& batch, ReadBatch& read);
   bool not_stored(Session& session, const RunKey& run, const Error& error);
   Result<std::shared_ptr<const PlannedPoints>> planned_points(const RunKey& run, uint64_t fence,
@@ -225,12 +252,16 @@ class Coordinator {
   // coordinator_campaigns.cc: users and fitting
   std::vector<NodeView> views_of(std::vector<NodeRecord> records);
   Answer<CampaignView> existing_campaign(const std::string& request_id, const std::string& digest);
+  Answer<CampaignView> plan_and_store(const CampaignSpec& asked, const std::string& request_id,
+                                      bool validate_only, const std::string& actor);
   Answer<std::vector<NodeOffer>> offers_for(const CampaignSpec& spec);
   Answer<CampaignView> store_campaign(Draft& draft);
   void run_fitter();
   void fit(int64_t campaign);
   bool wait_for_storage(int64_t campaign, std::string_view task, const Error& error);
-  Result<FitInput> collect(int64_t campaign);
+  Result<FitJob> collect(int64_t campaign);
+  Result<FittedModel> try_to_fit(const FitJob& job);
+  Status fit_failed(int64_t campaign, const Error& why);
   Status publish(int64_t campaign, const Result<FittedModel>& fitted);
 
   Store& store_;
@@ -238,7 +269,8 @@ class Coordinator {
   const Fitter fitter_;
   const CoordinatorOptions options_;
 
-  std::mutex creating_;  // taken before mutex_: one campaign is planned at a time
+  std::atomic<int> creators_ = 0;  // who create campaigns, or wait for that
+  std::mutex creating_;            // taken before mutex_: one campaign is planned at a time
   std::mutex mutex_;
   std::condition_variable timer_wakes_;
   std::condition_variable fitter_wakes_;
@@ -248,11 +280,14 @@ class Coordinator {
   std::optional<double> outage_since_s_;  // nothing can be stored
   std::map<std::string, NodeRecord> unsaved_nodes_;
   NodeHealth health_;
+  std::map<int64_t, double> waiting_since_s_;  // campaigns that lack nodes
+  std::map<int64_t, double> paused_until_s_;   // campaigns a run of which has just failed
   uint64_t next_session_ = 1;
   Sessions sessions_;
   std::deque<Stranger> strangers_;       // by deadline
   std::map<int64_t, ActiveRun> active_;  // by campaign: at most one run each
   std::deque<int64_t> to_fit_;
+  std::stop_source stop_fits_;
   std::thread timer_;
   std::thread fitting_;
 };

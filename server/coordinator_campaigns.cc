@@ -1,6 +1,7 @@
 // The coordinator's side of users' calls, and fitting.
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 
 constexpr size_t kMaxRequestId = 128;
 constexpr size_t kBatchPage = 64;
+constexpr uint32_t kMaxFits = 2;
+constexpr int kMostCreators = 4;
 
 Problem campaign_not_found(int64_t number) {
   return {
@@ -24,6 +27,12 @@ Problem campaign_not_found(int64_t number) {
       "CAMPAIGN_NOT_FOUND",
       "no campaign is named '" + campaign_name(number) + "'; 'stripline campaign list' names them",
       {{"name", campaign_name(number)}}};
+}
+
+// A fit that fails in the same way whenever it is made; others may have met an accident.
+bool is_answer(const Error& error) {
+  return error.code() == ErrorCode::failed_precondition ||
+         error.code() == ErrorCode::invalid_argument || error.code() == ErrorCode::data_loss;
 }
 
 std::string effort_text(const CampaignSpec& spec, const std::string& note) {
@@ -52,9 +61,25 @@ Answer<CampaignView> Coordinator::existing_campaign(const std::string& request_i
   return view_of(**existing, *runs, active_seconds((*existing)->number));
 }
 
+// Each that waits holds a thread that others need.
 Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
                                                   const std::string& request_id, bool validate_only,
                                                   const std::string& actor) {
+  const bool busy = ++creators_ > kMostCreators;
+  auto answer = busy ? Answer<CampaignView>(Problem{
+                           ErrorCode::resource_exhausted,
+                           "BUSY",
+                           std::to_string(kMostCreators) +
+                               " campaigns are being planned already; try again in a moment",
+                           {}})
+                     : plan_and_store(asked, request_id, validate_only, actor);
+  --creators_;
+  return answer;
+}
+
+Answer<CampaignView> Coordinator::plan_and_store(const CampaignSpec& asked,
+                                                 const std::string& request_id, bool validate_only,
+                                                 const std::string& actor) {
   if (request_id.size() > kMaxRequestId) {
     return invalid_field("request_id", "at most " + std::to_string(kMaxRequestId) + " bytes");
   }
@@ -87,6 +112,15 @@ Answer<CampaignView> Coordinator::create_campaign(const CampaignSpec& asked,
                        std::to_string(plan->runs.front().points.size()) + " points, " +
                        effort_text(plan->spec, plan->note);
   if (!validate_only) {
+    const auto unfinished = store_.unfinished_campaigns();
+    if (!unfinished.ok()) return unfinished.error();
+    if (unfinished->size() >= options_.max_campaigns) {
+      return Problem{ErrorCode::resource_exhausted,
+                     "TOO_MANY_CAMPAIGNS",
+                     std::to_string(unfinished->size()) +
+                         " campaigns have not ended; wait for some, or cancel some",
+                     {}};
+    }
     const auto number = store_.next_campaign_number();
     if (!number.ok()) return number.error();
     d.campaign.number = *number;
@@ -198,6 +232,7 @@ std::vector<NodeView> Coordinator::views_of(std::vector<NodeRecord> records) {
       record.last_seen_unix_s = session->second.record.last_seen_unix_s;
       if (session->second.holding) view.assignment = run_name(session->second.holding->run);
     }
+    view.quarantine = health_.quarantine(record.name, steady_seconds());
     view.record = std::move(record);
     views.push_back(std::move(view));
   }
@@ -240,23 +275,49 @@ void Coordinator::run_fitter() {
 
 // On the fitting thread, without the lock but for the last step.
 void Coordinator::fit(int64_t campaign) {
-  Result<FitInput> input = collect(campaign);
+  Result<FitJob> job = collect(campaign);
   // Storage may be back later; what is stored and cannot be read will never be.
-  while (!input.ok() && input.error().code() != ErrorCode::data_loss) {
-    if (!wait_for_storage(campaign, "collect samples", input.error())) return;
-    input = collect(campaign);
+  while (!job.ok() && job.error().code() != ErrorCode::data_loss) {
+    if (!wait_for_storage(campaign, "collect samples", job.error())) return;
+    job = collect(campaign);
   }
   const double start_s = steady_seconds();
-  const Result<FittedModel> fitted = input.ok() ? fitter_(*input) : input.error();
+  const Result<FittedModel> fitted = job.ok() ? try_to_fit(*job) : job.error();
   spdlog::info("{}: fitting took {}", campaign_name(campaign),
                seconds_text(steady_seconds() - start_s));
+  const bool failed = !fitted.ok() && !is_answer(fitted.error());
   while (true) {
     std::unique_lock lock(mutex_);
     if (stopping_) return;
-    const Status published = publish(campaign, fitted);
+    const Status done = failed ? fit_failed(campaign, fitted.error()) : publish(campaign, fitted);
     lock.unlock();
-    if (published.ok() || !wait_for_storage(campaign, "publish", published.error())) return;
+    if (done.ok() || !wait_for_storage(campaign, "publish", done.error())) return;
   }
+}
+
+// Whatever becomes of it, the server goes on.
+Result<FittedModel> Coordinator::try_to_fit(const FitJob& job) {
+  try {
+    return fitter_(job, stop_fits_.get_token());
+  } catch (const std::exception& failure) {
+    return Error(ErrorCode::internal, failure.what());
+  }
+}
+
+// The fit came to no answer: it is tried once more, whether or not this server lives to do it.
+Status Coordinator::fit_failed(int64_t campaign, const Error& why) {
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(campaign));
+  if (d.campaign.state != CampaignState::fitting) return {};
+  if (++d.campaign.fit_failures >= kMaxFits) {
+    return end_campaign(campaign, CampaignState::failed,
+                        "no model could be fitted, in " + std::to_string(kMaxFits) +
+                            " attempts: " + why.message() + "; samples are kept");
+  }
+  d.campaign.message = "the fit failed and is tried again: " + why.message();
+  STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
+  spdlog::error("{}: {}", campaign_name(campaign), d.campaign.message);
+  to_fit_.push_back(campaign);
+  return {};
 }
 
 // False if the server stops: the campaign stays in FITTING, and the next start fits it again.
@@ -269,37 +330,37 @@ bool Coordinator::wait_for_storage(int64_t campaign, std::string_view task, cons
 }
 
 // The samples of all finished runs, under their last fence, with what the fit must know.
-Result<FitInput> Coordinator::collect(int64_t number) {
-  STRIPLINE_ASSIGN_OR_RETURN(auto campaign, store_.campaign(number));
+Result<FitJob> Coordinator::collect(int64_t number) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaign, store_.campaign(number));
   if (!campaign) return Error(ErrorCode::internal, campaign_name(number) + " is not stored");
-  FitInput input;
-  input.campaign = std::move(*campaign);
-  input.fitted_at = rfc3339(unix_seconds());
+  FitJob job;
+  job.input.campaign = number;
+  job.input.spec = campaign->spec;
+  job.input.fitted_at = rfc3339(unix_seconds());
   std::set<uint32_t> finished;
   STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(number));
   for (const RunRecord& run : runs) {
     if (run.state != RunState::finished) continue;
     finished.insert(run.key.run);
-    const std::string in_run = " in run " + std::to_string(run.key.run);
-    STRIPLINE_ASSIGN_OR_RETURN(const auto attempt, store_.attempt_facts(run.key, run.fence));
-    for (const AttemptFacts& one : attempt) input.facts[node_name(one.node) + in_run] = one.facts;
-    if (!attempt.empty()) continue;
-    // Measured before attempts had facts.
-    for (const std::string& node : run.rank_nodes) {
-      STRIPLINE_ASSIGN_OR_RETURN(const auto record, store_.node(node));
-      if (record) input.facts[node_name(node) + in_run] = record->fingerprint;
+    STRIPLINE_ASSIGN_OR_RETURN(auto nodes, store_.attempt_facts(run.key, run.fence));
+    if (nodes.empty()) {
+      // Measured before attempts had facts.
+      for (const std::string& node : run.rank_nodes) {
+        STRIPLINE_ASSIGN_OR_RETURN(const auto record, store_.node(node));
+        if (record) nodes.push_back({run.key, run.fence, node, record->fingerprint});
+      }
     }
+    job.input.nodes.insert(job.input.nodes.end(), nodes.begin(), nodes.end());
   }
-  input.runs = static_cast<uint32_t>(finished.size());
+  job.input.runs = static_cast<uint32_t>(finished.size());
   int64_t after = 0;
   while (true) {
-    STRIPLINE_ASSIGN_OR_RETURN(const auto batches, store_.batches(number, after, kBatchPage));
-    if (batches.empty()) return input;
-    for (const BatchRecord& batch : batches) {
+    STRIPLINE_ASSIGN_OR_RETURN(auto batches, store_.batches(number, after, kBatchPage));
+    if (batches.empty()) return job;
+    for (BatchRecord& batch : batches) {
       after = batch.id;
       if (batch.orphan || !finished.contains(batch.run.run)) continue;
-      STRIPLINE_ASSIGN_OR_RETURN(auto series, series_of_batch(batch.data));
-      for (auto& one : series) input.series.push_back(std::move(one));
+      job.batches.push_back(std::move(batch.data));
     }
   }
 }

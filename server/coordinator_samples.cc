@@ -73,6 +73,15 @@ Result<std::shared_ptr<const PlannedPoints>> Coordinator::planned_points(const R
   return std::make_shared<const PlannedPoints>(std::move(read));
 }
 
+void Coordinator::add_series(ReadBatch& read, const experiment::SampleSeries& series) {
+  if (!is_without_time(series)) {
+    read.samples += series.values.size();
+  } else if (read.note.empty()) {
+    read.note = point_key(series.point) +
+                (series.values.empty() ? " was " + series.note : " took no time in any repetition");
+  }
+}
+
 // Errors: what makes the batch one that the run may not send.
 Status Coordinator::read_content(const SampleBatch& batch, ReadBatch& read) {
   if (batch.codec != "json") {
@@ -94,11 +103,7 @@ Status Coordinator::read_content(const SampleBatch& batch, ReadBatch& read) {
       return Error(ErrorCode::data_loss, "sample series of run " + std::to_string(one.run) +
                                              " in a batch of run " + std::to_string(read.run.run));
     }
-    const bool none = is_without_time(one);
-    if (!none) read.samples += one.values.size();
-    if (!none || !read.note.empty()) continue;
-    read.note = point_key(one.point) +
-                (one.values.empty() ? " was " + one.note : " took no time in any repetition");
+    add_series(read, one);
   }
   if (!read.planned) return {};
   if (batch.seq > read.planned->size() + kSpareBatches) {
@@ -213,6 +218,8 @@ Status Coordinator::store_batch(const SampleBatch& batch, const ReadBatch& read,
   active->pace.report(now_s, measured);
   RunRecord& run = d.run(key.run);
   run.points_done = measured;
+  run.duration_s = active_seconds(key.campaign).value_or(0);
+  run.start_s = active->pace.start_s();
   std::string event;
   if (now_s >= active->last_progress_event_s + kProgressEventS ||
       run.points_done == run.points_total) {

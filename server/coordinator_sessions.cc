@@ -124,10 +124,29 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
     }
     session.experiments.push_back(std::move(*experiment));
   }
-  session.record = {hello.node,    hello.agent_version,    hello.fingerprint,
-                    hello.fabrics, hello.experiments_json, unix_seconds()};
+  session.record = {hello.node, hello.agent_version, hello.fingerprint, hello.fabrics,
+                    {},         unix_seconds()};
+  for (const auto& experiment : session.experiments) {
+    session.record.experiments.push_back(experiment.name);
+  }
   session.instance_id = hello.instance_id;
   return std::nullopt;
+}
+
+// A name costs a row for ever: only so many may be made up.
+std::optional<Problem> Coordinator::check_room(const std::string& node) {
+  if (unsaved_nodes_.contains(node)) return std::nullopt;
+  const auto known = store_.node(node);
+  const auto count = store_.count_nodes();
+  // Agents are served without the disk, too.
+  if (!known.ok() || !count.ok() || *known) return std::nullopt;
+  if (*count + unsaved_nodes_.size() < options_.max_nodes) return std::nullopt;
+  return Problem{ErrorCode::resource_exhausted,
+                 "TOO_MANY_NODES",
+                 std::to_string(options_.max_nodes) +
+                     " nodes have connected to this server, and it takes no further names; use "
+                     "one of theirs, or another server",
+                 {}};
 }
 
 void Coordinator::await_hello(const std::shared_ptr<AgentLink>& link) {
@@ -162,7 +181,9 @@ Answer<uint64_t> Coordinator::open_session(const Hello& hello, std::shared_ptr<A
         Problem{
             ErrorCode::aborted, "SESSION_REPLACED", "the agent has opened a newer session", {}});
   }
+  if (auto problem = check_room(hello.node)) return std::move(*problem);
   unsaved_nodes_[hello.node] = session.record;
+  health_.connected(hello.node, hello.instance_id);
   session.last_heard_s = steady_seconds();
   const uint64_t id = next_session_++;
   session.id = id;
@@ -187,6 +208,7 @@ void Coordinator::resume_assignment(const Hello& hello, Session& session) {
     if (same_agent && works_on_it) {
       session.holding = Holding{group.run(), group.fence(), std::nullopt};
       group.renew(node, steady_seconds());
+      active.facts.try_emplace(node, session.record.fingerprint);
       if (group.ready()) send_ready(session, group);
       return;
     }
@@ -194,6 +216,7 @@ void Coordinator::resume_assignment(const Hello& hello, Session& session) {
       // The order was lost with the old stream. What the agent names is what it had before.
       const auto order = order_of(group.run(), group.fence(), active.points);
       group.renew(node, steady_seconds());
+      active.facts.try_emplace(node, session.record.fingerprint);
       if (order.ok()) return send_order(session, group, *order);
     }
     fail(active, {node_name(node) + " came back without the assignment", false, node});
@@ -326,13 +349,24 @@ bool Coordinator::handle(Session& session, const GroupJoin& join) {
   }
   // Whoever comes back to a group that is ready has been told with its Hello.
   if (was_ready || !group.ready()) return false;
-  active->pace.joined(steady_seconds());
+  note_ready(*active);
   for (const std::string& member : group.nodes()) {
     const auto other = session_of_node(member);
     // A member whose stream is broken gets it when it comes back.
     if (other != sessions_.end()) send_ready(other->second, group);
   }
   return false;
+}
+
+// All ranks have joined. Where they are is stored before anyone is told, so that the run can go on
+// after a restart; without that it is measured again then.
+void Coordinator::note_ready(ActiveRun& active) {
+  active.pace.joined(steady_seconds());
+  const RunGroup& group = active.group;
+  Changes changes;
+  changes.attempts.push_back({group.run(), group.fence(), group.rank_nodes().front(),
+                              active.instances, group.addresses()});
+  report(store_.apply(changes));
 }
 
 // What a node's ranks know of the fabric, beside what its agent said of the machine.
@@ -371,6 +405,7 @@ bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
   const bool named = message.find(node_name(node)) != std::string::npos;
   switch (update.state) {
     case UpdateState::finished:
+      if (take_facts(*active, node, update.facts)) break;
       active->group.finish(node);
       if (active->group.all_finished()) active->ended_s = steady_seconds();
       break;

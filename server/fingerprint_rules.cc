@@ -54,7 +54,7 @@ Result<JoinedFingerprint> join_fingerprints(const MeasuredFacts& measured,
                        "campaign of its own, on nodes that are alike");
     }
     const bool alike = everywhere && places.size() == 1;
-    if (!alike) joined.differing.push_back(field);
+    if (!alike && !in_family(field, "host")) joined.differing.push_back(field);
     joined.fingerprint[field] = {alike ? places.begin()->first : "*", rule};
   }
   joined.fingerprint["fabric"] = {fabric, fingerprint_rule("fabric")};

@@ -16,13 +16,16 @@ namespace stripline::server {
 /// where it was measured, soft for everything else, unknown fields included.
 model::MatchRule fingerprint_rule(std::string_view field);
 
+/// The field that is the same for two nodes on one host, and for no others.
+inline constexpr std::string_view kHostFact = "host.boot";
+
 /// The facts of each machine at each measurement; the key says which, for messages: "nodes/a in run
 /// 1".
 using MeasuredFacts = std::map<std::string, std::map<std::string, std::string>>;
 
 struct JoinedFingerprint {
   model::Fingerprint fingerprint;
-  std::vector<std::string> differing;  ///< Fields in which they differ.
+  std::vector<std::string> differing;  ///< Fields in which they differ, beside what names a host.
 };
 
 /// A field that all report alike keeps its value; one in which they differ, or that some do not

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -13,9 +14,15 @@
 #include "optimizer/fit/fit_model.h"
 #include "optimizer/fit/noise.h"
 #include "optimizer/model/model_json.h"
+#include "server/fingerprint_rules.h"
 
 namespace stripline::server {
 namespace {
+
+// A change of all times by more, from the first run to the last, is no noise.
+constexpr double kMostDrift = 0.1;
+// With fewer, where more were asked for, an interval has no run to spare.
+constexpr uint32_t kMinRunsToTrust = 8;
 
 // What can be fitted. A series without values is a point that this fabric cannot measure.
 bool counts(const experiment::SampleSeries& series) {
@@ -49,6 +56,11 @@ std::string percent(double share, const char* pattern) {
   return text.data();
 }
 
+size_t failed_verification(const FitInput& input) {
+  return static_cast<size_t>(std::ranges::count_if(
+      input.series, [](const auto& one) { return !one.verified && !one.values.empty(); }));
+}
+
 std::string noise_text(const fit::Noise& noise) {
   std::string text;
   if (noise.outliers > 0) {
@@ -65,16 +77,52 @@ std::string noise_text(const fit::Noise& noise) {
   return text;
 }
 
+// Two nodes that took part in the same run from one host: between them there is no network.
+std::string shared_host(const FitInput& input) {
+  if (input.spec.clock == "virtual" || input.spec.fabric.starts_with("emulated:")) return "";
+  std::map<std::pair<RunKey, std::string>, std::string> node_of;
+  for (const AttemptFacts& node : input.nodes) {
+    const auto host = node.facts.find(std::string(kHostFact));
+    if (host == node.facts.end()) continue;
+    const auto [found, first] = node_of.emplace(std::pair(node.run, host->second), node.node);
+    if (!first && found->second != node.node) {
+      return node_name(found->second) + " and " + node_name(node.node) + " are one host";
+    }
+  }
+  return "";
+}
+
+std::string provisional_reasons(const FitInput& input, const fit::Noise& noise) {
+  std::vector<std::string> reasons;
+  if (input.runs < kMinRunsForIntervals) {
+    reasons.push_back("of " + std::to_string(input.runs) + " runs instead of " +
+                      std::to_string(kMinRunsForIntervals) +
+                      " or more: the time budget was used up");
+  } else if (input.runs < std::min(kMinRunsToTrust, input.spec.runs)) {
+    reasons.push_back("of " + std::to_string(input.runs) + " of its " +
+                      std::to_string(input.spec.runs) + " runs: the time budget was used up");
+  }
+  if (noise.drift && std::abs(*noise.drift) > kMostDrift) {
+    reasons.push_back("times drifted by " + percent(*noise.drift, "%+.2g %%"));
+  }
+  if (const size_t wrong = failed_verification(input); wrong > 0) {
+    reasons.push_back(count_text(wrong, "series", "series") + " failed verification");
+  }
+  if (auto shared = shared_host(input); !shared.empty()) reasons.push_back(std::move(shared));
+  std::string text;
+  for (const std::string& reason : reasons) text += (text.empty() ? "" : "; ") + reason;
+  return text;
+}
+
 std::string summarize(const FitInput& input, std::span<const experiment::SampleSeries> usable,
-                      const fit::FitReport& report, const std::vector<std::string>& differing) {
-  const CampaignSpec& spec = input.campaign.spec;
+                      const fit::Noise& noise, const fit::FitReport& report,
+                      const std::vector<std::string>& differing) {
+  const CampaignSpec& spec = input.spec;
   uint64_t samples = 0;
-  size_t wrong = 0;
   size_t zero = 0;
   size_t good = 0;
   for (const auto& series : input.series) {
     samples += series.values.size();
-    if (!series.verified && !series.values.empty()) ++wrong;
     if (series.verified && !series.values.empty() && is_without_time(series)) ++zero;
     if (counts(series)) ++good;
   }
@@ -89,9 +137,10 @@ std::string summarize(const FitInput& input, std::span<const experiment::SampleS
     text += ", " + std::to_string(good - usable.size()) + " series left out because fewer than " +
             std::to_string(runs_needed(input)) + " runs measured their points";
   }
-  if (wrong > 0) text += ", " + std::to_string(wrong) + " series failed verification";
+  if (const size_t wrong = failed_verification(input); wrong > 0)
+    text += ", " + std::to_string(wrong) + " series failed verification";
   if (zero > 0) text += ", " + count_text(zero, "series", "series") + " left out that took no time";
-  text += noise_text(fit::judge_noise(usable));
+  text += noise_text(noise);
   for (const std::string& note : report.notes) text += "; " + note;
   for (const auto& [operation, fit] : report.operations) {
     for (const std::string& note : fit.notes) text.append("; ").append(operation) += ": " + note;
@@ -122,30 +171,40 @@ Result<std::vector<experiment::SampleSeries>> series_of_batch(const std::string&
   return all;
 }
 
+Result<FittedModel> fit_in_process(const FitJob& job, const std::stop_token& /*stop*/) {
+  FitInput input = job.input;
+  for (const std::string& batch : job.batches) {
+    STRIPLINE_ASSIGN_OR_RETURN(auto series, series_of_batch(batch));
+    for (auto& one : series) input.series.push_back(std::move(one));
+  }
+  return fit_campaign(input);
+}
+
 Result<FittedModel> fit_campaign(const FitInput& input) {
-  const CampaignSpec& spec = input.campaign.spec;
+  const CampaignSpec& spec = input.spec;
+  MeasuredFacts facts;
+  for (const AttemptFacts& node : input.nodes) {
+    facts[node_name(node.node) + " in run " + std::to_string(node.run.run)] = node.facts;
+  }
   STRIPLINE_ASSIGN_OR_RETURN(JoinedFingerprint joined,
-                             join_fingerprints(input.facts, spec.fabric, spec.clock));
+                             join_fingerprints(facts, spec.fabric, spec.clock));
   const auto series = usable_series(input);
+  const fit::Noise noise = fit::judge_noise(series);
   fit::FitRequest request;
   request.name = *parse_model_name(spec.model);
-  request.campaigns = {campaign_name(input.campaign.number)};
+  request.campaigns = {campaign_name(input.campaign)};
   request.fitted_at = input.fitted_at;
   request.fingerprint = std::move(joined.fingerprint);
   request.min_ranks = std::min<uint32_t>(2, spec.ranks);
   request.max_ranks = spec.ranks;
-  if (input.runs < kMinRunsForIntervals) {
-    request.provisional = "of " + std::to_string(input.runs) + " runs instead of " +
-                          std::to_string(kMinRunsForIntervals) +
-                          " or more: the time budget was used up";
-  }
+  request.provisional = provisional_reasons(input, noise);
   STRIPLINE_ASSIGN_OR_RETURN(const fit::Fit fitted, fit::fit_model(series, request));
   STRIPLINE_ASSIGN_OR_RETURN(const Json json, model::to_json(fitted.model));
   FittedModel result;
   STRIPLINE_ASSIGN_OR_RETURN(result.sha256, get_string(json, "sha256", "model"));
   result.content = json.dump(2) + "\n";
   result.provisional = request.provisional;
-  result.summary = summarize(input, series, fitted.report, joined.differing);
+  result.summary = summarize(input, series, noise, fitted.report, joined.differing);
   return result;
 }
 

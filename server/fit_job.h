@@ -5,33 +5,46 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "optimizer/experiment/experiment.h"
-#include "server/fingerprint_rules.h"
-#include "server/records.h"
+#include "server/campaign_spec.h"
+#include "server/store.h"
 
 namespace stripline::server {
 
 struct FitInput {
-  CampaignRecord campaign;
+  int64_t campaign = 0;
+  CampaignSpec spec;
   /// Series of finished runs, under their last fence; unverified ones are left out of the fit.
   std::vector<experiment::SampleSeries> series;
-  uint32_t runs = 0;      ///< How many finished.
-  MeasuredFacts facts;    ///< Of each node in each run, as they were when it measured.
-  std::string fitted_at;  ///< RFC 3339
+  uint32_t runs = 0;                ///< How many finished.
+  std::vector<AttemptFacts> nodes;  ///< Of each finished run, as they were when it measured.
+  std::string fitted_at;            ///< RFC 3339
+};
+
+/// What is to be fitted, with the samples as they are stored.
+struct FitJob {
+  FitInput input;  ///< Without series.
+  std::vector<std::string> batches;
 };
 
 struct FittedModel {
   std::string content;  ///< The file: docs/model-file.md
   std::string sha256;
   std::string summary;  ///< For a person: runs, effort, what could not be identified.
-  /// Why it is provisional: fewer runs than kMinRunsForIntervals; empty: it is not.
+  /// Why nobody should get it without asking for it by its number; empty: there is no reason.
   std::string provisional;
 };
 
-using Fitter = std::function<Result<FittedModel>(const FitInput&)>;
+/// Ends early, with any error, when it is asked to stop.
+using Fitter = std::function<Result<FittedModel>(const FitJob&, const std::stop_token&)>;
+
+/// Reads the samples and fits, in this process; it is not stopped. Errors: those of fit_campaign();
+/// data_loss for samples that cannot be read.
+Result<FittedModel> fit_in_process(const FitJob& job, const std::stop_token& stop);
 
 /// Fits with optimizer/fit. Errors: failed_precondition when the samples do not suffice, saying
 /// why; invalid_argument as optimizer/fit.

@@ -10,14 +10,15 @@ namespace {
 
 FitInput input_of(uint32_t runs) {
   FitInput input;
-  input.campaign.number = 1;
-  input.campaign.spec.fabric = "tcp";
-  input.campaign.spec.model = "models/tcp";
-  input.campaign.spec.runs = runs;
-  input.campaign.spec.ranks = 2;
+  input.campaign = 1;
+  input.spec.fabric = "tcp";
+  input.spec.model = "models/tcp";
+  input.spec.runs = runs;
+  input.spec.ranks = 2;
   input.runs = runs;
   input.fitted_at = "2026-01-01T00:00:00Z";
-  input.facts["nodes/a in run 1"] = {{"cpu.model", "synthetic"}};
+  input.nodes = {{{1, 1}, 1, "a", {{"cpu.model", "synthetic"}, {"host.boot", "x"}}},
+                 {{1, 1}, 1, "b", {{"cpu.model", "synthetic"}, {"host.boot", "y"}}}};
   const SyntheticMachine machine;
   for (uint32_t run = 1; run <= runs; ++run) {
     for (int64_t bytes = 8; bytes <= 1 << 20; bytes *= 4) {
@@ -66,6 +67,34 @@ TEST(FitJob, AModelOfFewerRunsIsProvisional) {
   const auto model = model::parse_model(fitted->content, "the model");
   ASSERT_TRUE(model.ok()) << model.error().message();
   EXPECT_EQ(model->provenance.provisional, fitted->provisional);
+}
+
+// Each of these is a reason not to give it to those who ask for the model alone.
+TEST(FitJob, WhatIsDoubtfulMakesAModelProvisional) {
+  const auto reasons = [](const FitInput& input) {
+    const auto fitted = fit_campaign(input);
+    EXPECT_TRUE(fitted.ok()) << fitted.error().message();
+    return fitted.ok() ? fitted->provisional : "";
+  };
+  FitInput cut_short = input_of(7);
+  cut_short.spec.runs = 12;
+  EXPECT_EQ(reasons(cut_short), "of 7 of its 12 runs: the time budget was used up");
+
+  FitInput drifting = input_of(12);
+  for (experiment::SampleSeries& series : drifting.series) {
+    for (double& value : series.values) value *= 1 + 0.02 * series.run;
+  }
+  EXPECT_TRUE(reasons(drifting).starts_with("times drifted by +2")) << reasons(drifting);
+
+  FitInput wrong = input_of(7);
+  wrong.series.front().verified = false;
+  EXPECT_EQ(reasons(wrong), "1 series failed verification");
+
+  FitInput on_one_host = input_of(8);
+  on_one_host.nodes[1].facts["host.boot"] = "x";
+  EXPECT_EQ(reasons(on_one_host), "nodes/a and nodes/b are one host");
+  on_one_host.nodes[1].run.run = 2;  // they never met
+  EXPECT_EQ(reasons(on_one_host), "");
 }
 
 TEST(FitJob, ParametersComeFromSixVerifiedRunsOrNone) {

@@ -1,5 +1,6 @@
 #include <grpcpp/grpcpp.h>
 
+#include "server/call_limits.h"
 #include "server/page_token.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
@@ -17,7 +18,8 @@ class FleetService final : public v1::Fleet::CallbackService {
                                       const v1::ListNodesRequest* request,
                                       v1::ListNodesResponse* response) override {
     auto* reactor = context->DefaultReactor();
-    reactor->Finish(list(*request, *response));
+    const auto refusal = limits_.refusal(*context);
+    reactor->Finish(refusal ? rpc_status(*refusal) : list(*request, *response));
     return reactor;
   }
 
@@ -59,6 +61,7 @@ class FleetService final : public v1::Fleet::CallbackService {
   }
 
   Coordinator& coordinator_;
+  CallLimits limits_;
 };
 
 }  // namespace

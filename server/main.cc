@@ -6,6 +6,7 @@
 #include <future>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "proto/grpc_log.h"
 #include "server/backup.h"
 #include "server/clock.h"
+#include "server/fit_worker.h"
 #include "server/initialise.h"
 #include "server/log.h"
 #include "server/server.h"
@@ -35,6 +37,8 @@ using stripline::server::ServerOptions;
 
 constexpr const char* kDefaultListen = "127.0.0.1:7411";
 constexpr uint16_t kDefaultPort = 7411;
+// Less would not even hold the program.
+constexpr uint64_t kLeastFitBytes = uint64_t{256} << 20;
 
 struct Arguments {
   bool init = false;
@@ -49,6 +53,7 @@ struct Arguments {
   std::string log_format = "text";
   std::string log_level = "info";
   stripline::server::CoordinatorOptions coordinator;
+  stripline::server::FitLimits fit;
 };
 
 // $XDG_DATA_HOME/stripline, else ~/.local/share/stripline, else ./stripline-data.
@@ -131,6 +136,22 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->type_name("N")
       ->transform(stripline::whole_number(1, 1000))
       ->capture_default_str();
+  app.add_option("--max-wait", times.max_wait_s,
+                 "A campaign that waits for nodes for so long fails")
+      ->type_name("TIME")
+      ->transform(stripline::time_within({.least_s = 1, .most_s = 1e9}))
+      ->default_str("7 days");
+  app.add_option("--fit-memory", arguments.fit.memory_bytes,
+                 "Address space of the process that fits a model, such as 4GiB")
+      ->type_name("SIZE")
+      ->transform(stripline::size_from(kLeastFitBytes))
+      ->default_str("4GiB");
+  app.add_option("--fit-time", arguments.fit.time_s,
+                 "A fit that takes longer is ended; the second that comes to no answer fails its "
+                 "campaign")
+      ->type_name("TIME")
+      ->transform(stripline::time_within({.least_s = 1, .most_s = 86400}))
+      ->capture_default_str();
   app.footer(
       "Serves by TLS with the certificates that 'stripline-server init' makes; users show tokens,\n"
       "nodes certificates. Without them: --dev, for the programs of this user on this machine, or\n"
@@ -156,6 +177,7 @@ void declare(CLI::App& app, Arguments& arguments) {
 Result<ServerOptions> make_options(const Arguments& arguments) {
   ServerOptions options;
   options.coordinator = arguments.coordinator;
+  options.fitter = stripline::server::fit_in_child("/proc/self/exe", arguments.fit);
   options.allow_network_disk = arguments.allow_network_disk;
   options.data_dir = data_dir_of(arguments);
   const bool insecure = !arguments.insecure_listen.empty();
@@ -286,6 +308,11 @@ int serve(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   stripline::prepare_descriptors();
+  // What a server starts to fit a model: no command for users.
+  if (argc == 3 && std::string_view(argv[1]) == stripline::server::kFitWorkerCommand) {
+    return stripline::server::run_fit_worker(STDIN_FILENO, STDOUT_FILENO,
+                                             std::strtoull(argv[2], nullptr, 10));
+  }
   stripline::silence_grpc();
   CLI::App app(
       "Plans campaigns, hands their runs to agents, keeps every sample, and fits and publishes "

@@ -20,7 +20,7 @@ struct NodeRecord {
   std::string agent_version;
   std::map<std::string, std::string> fingerprint;
   std::vector<std::string> fabrics;
-  std::vector<std::string> experiments_json;  ///< As received: unknown members are kept.
+  std::vector<std::string> experiments;  ///< By name; what they are is said in each session.
   double last_seen_unix_s = 0;
   bool operator==(const NodeRecord&) const = default;
 };
@@ -47,6 +47,7 @@ struct CampaignRecord {
   double measured_s = 0;      ///< Time during which a run of it has been active.
   uint64_t samples = 0;       ///< Values stored, orphans included.
   std::string model_version;  ///< Full name, once fitted.
+  uint32_t fit_failures = 0;  ///< How often its fit came to no answer.
 };
 
 /// A run is pending until it is given out to a group of nodes, which makes it active; a lost one is
@@ -66,8 +67,8 @@ struct RunRecord {
   uint32_t points_least = 0;  ///< The plan's first points: the fewest that make a model.
   uint32_t points_core = 0;   ///< Its first points, those included: enough for a coarse model.
   uint32_t points_all = 0;    ///< All points of the plan.
-  double duration_s = 0;      ///< Once finished.
-  double start_s = 0;         ///< Once finished: of it, before the first point.
+  double duration_s = 0;      ///< Of the last attempt, up to its end or its last samples.
+  double start_s = 0;         ///< Of that, before the first point.
   std::string message;
 };
 
@@ -97,8 +98,10 @@ struct ModelRecord {
   std::string name;  ///< without "models/"
   std::string fabric;
   double created_unix_s = 0;
-  int64_t latest_version = 0;  ///< The newest that is not withdrawn; 0: all are.
-  int64_t last_number = 0;     ///< The highest number given out.
+  /// The newest that is not withdrawn, a provisional one only if there is no other; 0: all are
+  /// withdrawn.
+  int64_t latest_version = 0;
+  int64_t last_number = 0;  ///< The highest number given out.
 };
 
 /// Its content is immutable once stored.

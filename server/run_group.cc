@@ -1,6 +1,7 @@
 #include "server/run_group.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/quantity.h"
@@ -78,6 +79,18 @@ std::optional<std::string> RunGroup::lost(double now_s) const {
   }
   return "not every rank joined within " + exact_seconds_text(times_.join_timeout_s) +
          ": missing " + missing;
+}
+
+std::optional<std::string> RunGroup::lost_at(double now_s) const {
+  std::set<std::string> nodes;
+  for (const std::string& node : nodes_) {
+    if (lease(node) && *lease(node) <= now_s) return node;
+  }
+  if (ready() || now_s < join_end_s_) return std::nullopt;
+  for (size_t rank = 0; rank < addresses_.size(); ++rank) {
+    if (!addresses_[rank]) nodes.insert(rank_nodes_[rank]);
+  }
+  return nodes.size() == 1 ? std::optional(*nodes.begin()) : std::nullopt;
 }
 
 std::optional<double> RunGroup::next_deadline_s() const {

@@ -57,6 +57,9 @@ class RunGroup {
   /// Why the run must be given up at `now_s`: a lease has run out or ranks have not joined in time.
   std::optional<std::string> lost(double now_s) const;
 
+  /// The node that makes lost() give the run up, if it is one alone.
+  std::optional<std::string> lost_at(double now_s) const;
+
   /// When lost() may change its answer, unless something happens before.
   std::optional<double> next_deadline_s() const;
 

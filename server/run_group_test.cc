@@ -45,6 +45,8 @@ TEST(RunGroup, IsLostWhenRanksDoNotJoin) {
   EXPECT_FALSE(g.lost(103.9));
   ASSERT_TRUE(g.lost(104));
   EXPECT_EQ(*g.lost(104), "not every rank joined within 4 s: missing 1 on nodes/b");
+  EXPECT_EQ(g.lost_at(104), "b");
+  EXPECT_EQ(group().lost_at(104), std::nullopt);  // both
   g.join("b", 1, "x");
   EXPECT_FALSE(g.lost(104));
 }
@@ -57,6 +59,8 @@ TEST(RunGroup, IsLostWhenALeaseRunsOut) {
   EXPECT_FALSE(g.lost(109.9));
   ASSERT_TRUE(g.lost(110));
   EXPECT_EQ(*g.lost(110), "nodes/b was not heard of for 10 s");
+  EXPECT_EQ(g.lost_at(109), std::nullopt);
+  EXPECT_EQ(g.lost_at(110), "b");
   g.renew("b", 111);
   EXPECT_FALSE(g.lost(117));
   ASSERT_TRUE(g.lost(118));

@@ -42,12 +42,17 @@ double typical_run_s(const CampaignSnapshot& campaign) {
   return finished == 0 ? 0 : sum / static_cast<double>(finished);
 }
 
-bool serves(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
+// But for its quarantine.
+bool could_serve(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
   if (campaign.unfit.contains(node.name)) return false;
   if (!campaign.only_nodes.empty() && !campaign.only_nodes.contains(node.name)) return false;
   if (!node.fabrics.contains(campaign.fabric)) return false;
   return std::ranges::all_of(campaign.requirements,
                              [&](const auto& need) { return node.experiments.contains(need); });
+}
+
+bool serves(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
+  return node.quarantine.empty() && could_serve(node, campaign);
 }
 
 // The time budget: over, or too short for another run.
@@ -140,6 +145,15 @@ uint64_t place_in_order(const CampaignSnapshot& campaign, uint32_t run, const st
   return derive_seed(derive_seed(campaign.seed, run), hash);
 }
 
+std::string left_out(const CampaignSnapshot& campaign, const std::vector<NodeSnapshot>& nodes) {
+  std::string text;
+  for (const NodeSnapshot& node : nodes) {
+    if (node.quarantine.empty() || !could_serve(node, campaign)) continue;
+    text += "; " + node_name(node.name) + " is " + node.quarantine;
+  }
+  return text;
+}
+
 // Chooses nodes for a run: where nothing has failed, in an order of the run's own. While it waits
 // for busy nodes it reserves all it could use, so that newer campaigns leave them alone.
 Placement place(const CampaignSnapshot& campaign, uint32_t run,
@@ -169,7 +183,7 @@ Placement place(const CampaignSnapshot& campaign, uint32_t run,
                               " connected ones that can open fabric '" + campaign.fabric +
                               "' and offer its experiments are needed, " +
                               std::to_string(able.size()) + (able.size() == 1 ? " is" : " are") +
-                              " there"};
+                              " there" + left_out(campaign, nodes)};
   }
   for (const NodeSnapshot* node : able) taken.insert(node->name);
   return {std::nullopt, "waits for free nodes: " + std::to_string(campaign.nodes) +
@@ -207,13 +221,16 @@ std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
     return FinishMeasuring{campaign.number, false};
   }
   if (auto decision = check_budget(campaign)) return decision;
-  if (active != nullptr) return std::nullopt;
+  if (active != nullptr || campaign.paused) return std::nullopt;
   const RunSnapshot* pending = first(campaign, RunState::pending);
   if (pending == nullptr) return std::nullopt;
   Placement placement = place(campaign, pending->run, nodes, taken);
   if (placement.nodes) {
     return PlaceRun{campaign.number, pending->run, std::move(*placement.nodes),
                     points_of_next_run(campaign, *pending)};
+  }
+  if (campaign.overdue) {
+    return FailCampaign{campaign.number, "no nodes came in time: it " + placement.waits_for};
   }
   return Wait{campaign.number, std::move(placement.waits_for)};
 }

@@ -6,8 +6,8 @@
 // serve goes first and newer ones do not take the nodes it waits for, so that none starves. Each
 // run of a campaign takes other nodes where there are more than it needs, so that intervals hold
 // what lies between nodes; those on which runs have failed come last, and those that cannot do what
-// the campaign asks are left out. Where the time budget does not allow whole plans at the pace of
-// the runs so far, runs measure the coarse grid, or the coarsest.
+// the campaign asks, or are in quarantine, are left out. Where the time budget does not allow whole
+// plans at the pace of the runs so far, runs measure the coarse grid, or the coarsest.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,7 @@ struct NodeSnapshot {
   std::set<std::string> fabrics;
   std::set<std::pair<std::string, int64_t>> experiments;  ///< Name and version.
   double failures = 0;                                    ///< Of runs there, lately.
+  std::string quarantine;  ///< Why no run is given to it now; empty: there is no reason.
 };
 
 struct RunSnapshot {
@@ -61,6 +62,8 @@ struct CampaignSnapshot {
   uint64_t seed = 0;                 ///< Of the order in which its runs take nodes.
   std::set<std::string> suspects;    ///< Nodes on which a run of it has failed.
   std::set<std::string> unfit;       ///< Of them, where it would fail again.
+  bool overdue = false;              ///< It has waited for nodes too long.
+  bool paused = false;               ///< A run of it has just failed: the next attempt is later.
   std::map<std::string, int64_t> requirements;
   bool feeds_model = true;
   /// The first run measures the coarsest grid only, to learn how long a point takes here.

@@ -56,6 +56,34 @@ TEST(Scheduler, PlacesAGroupWhenAllNodesAreFree) {
   EXPECT_EQ(place.nodes, (std::vector<std::string>{"a", "b"}));
 }
 
+TEST(Scheduler, NodesInQuarantineAreLeftOut) {
+  Snapshot s{{node("a"), node("b"), node("c")}, {campaign(1)}};
+  s.nodes[0].quarantine = "left out for 60 s";
+  EXPECT_EQ(only<PlaceRun>(s).nodes, (std::vector<std::string>{"b", "c"}));
+  s.nodes[1].quarantine = "left out for 120 s";
+  const auto wait = only<Wait>(s);
+  EXPECT_NE(wait.reason.find("1 is there; nodes/a is left out for 60 s; nodes/b is left out for"),
+            std::string::npos)
+      << wait.reason;
+}
+
+TEST(Scheduler, NobodyWaitsForEver) {
+  Snapshot s{{node("a")}, {campaign(1)}};
+  s.campaigns[0].overdue = true;
+  EXPECT_NE(only<FailCampaign>(s).reason.find("no nodes came in time: it waits for nodes: 2"),
+            std::string::npos);
+  s.nodes.push_back(node("b"));
+  EXPECT_EQ(only<PlaceRun>(s).campaign, 1);
+}
+
+TEST(Scheduler, AfterAFailureTheNextAttemptIsLater) {
+  Snapshot s{{node("a"), node("b")}, {campaign(1), campaign(2)}};
+  s.campaigns[0].paused = true;
+  EXPECT_EQ(only<PlaceRun>(s).campaign, 2);
+  s.campaigns[0].measured_s = s.campaigns[0].time_budget_s;  // that does not wait
+  EXPECT_EQ(decisions(s).size(), 2U);
+}
+
 TEST(Scheduler, PlacesAllOrNobody) {
   const auto wait = only<Wait>({{node("a"), node("b", false)}, {campaign(1)}});
   EXPECT_NE(wait.reason.find("1 is free"), std::string::npos) << wait.reason;

@@ -26,7 +26,7 @@ struct ServerOptions {
   ListenAddress listen;             ///< Port 0: any free one.
   Protection protection = Protection::none;
   CoordinatorOptions coordinator;
-  Fitter fitter = fit_campaign;
+  Fitter fitter = fit_in_process;
   /// Called once, on a thread of the server's, should it lose its port: nobody reaches it any more.
   std::function<void(const Error&)> failed = [](const Error& /*why*/) {};
 };

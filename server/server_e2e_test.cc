@@ -276,8 +276,9 @@ TEST_F(ServerE2eTest, KillingTheServerLosesNoAcknowledgedSample) {
   for (const auto& [attempt, batches] : acknowledged) {
     EXPECT_GE(stored[attempt], (batches - 1) * slow.series_per_batch + 1)
         << attempt.first << " fence " << attempt.second;
+    EXPECT_EQ(attempt.second, 1U) << attempt.first << " was begun again";
   }
-  // Each run's points were fitted once, whatever was repeated.
+  // Each run's points were fitted once.
   ASSERT_EQ(fitted.size(), 6U);
   for (const auto& [assignment, series] : fitted) {
     EXPECT_EQ(series, end.points_total() / 6) << assignment;

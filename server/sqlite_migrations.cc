@@ -185,6 +185,25 @@ CREATE TABLE attempt_nodes (
 INSERT INTO meta VALUES ('fence_base', '0');
 )sql";
 
+// What a server that starts again needs to know of runs that are being measured.
+constexpr std::string_view kFourthTables = R"sql(
+ALTER TABLE attempts ADD COLUMN instances TEXT NOT NULL DEFAULT '{}';  -- JSON object, by node
+ALTER TABLE attempts ADD COLUMN addresses TEXT NOT NULL DEFAULT '[]';  -- JSON array, by rank
+)sql";
+
+// Of experiments a node's row keeps the names alone. A campaign's number is given out once, even if
+// the campaign is deleted.
+constexpr std::string_view kSixthTables = R"sql(
+UPDATE nodes SET experiments = (
+  SELECT json_group_array(json_extract(value, '$.name')) FROM json_each(nodes.experiments)
+  WHERE json_valid(value) AND json_extract(value, '$.name') IS NOT NULL);
+INSERT INTO meta SELECT 'last_campaign', CAST(coalesce(max(number), 0) AS TEXT) FROM campaigns;
+CREATE TRIGGER campaigns_are_counted AFTER INSERT ON campaigns BEGIN
+  UPDATE meta SET value = CAST(max(CAST(value AS INTEGER), NEW.number) AS TEXT)
+  WHERE key = 'last_campaign';
+END;
+)sql";
+
 Status add_run_column(SqliteDatabase& database, const std::string& name, const std::string& value) {
   STRIPLINE_ASSIGN_OR_RETURN(
       const std::string present,
@@ -205,8 +224,17 @@ Status to_second(SqliteDatabase& database) {
 
 Status to_third(SqliteDatabase& database) { return database.execute(std::string(kThirdTables)); }
 
+Status to_fourth(SqliteDatabase& database) { return database.execute(std::string(kFourthTables)); }
+
+Status to_fifth(SqliteDatabase& database) {
+  return database.execute(
+      "ALTER TABLE campaigns ADD COLUMN fit_failures INTEGER NOT NULL DEFAULT 0");
+}
+
+Status to_sixth(SqliteDatabase& database) { return database.execute(std::string(kSixthTables)); }
+
 // The one at place n takes version n + 1 to n + 2.
-constexpr std::array kMigrations = {&to_second, &to_third};
+constexpr std::array kMigrations = {&to_second, &to_third, &to_fourth, &to_fifth, &to_sixth};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

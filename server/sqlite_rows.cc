@@ -12,22 +12,27 @@ const std::string_view kNodeColumns =
     "SELECT name, agent_version, fingerprint, fabrics, experiments, last_seen";
 const std::string_view kCampaignColumns =
     "SELECT number, spec, state, message, created, updated, request_id, request_sha256,"
-    " requirements, feeds_model, planned_run_s, measured_s, samples, model_version";
+    " requirements, feeds_model, planned_run_s, measured_s, samples, model_version,"
+    " fit_failures";
 const std::string_view kRunColumns =
     "SELECT campaign, run, state, fence, failures, rank_nodes, points_done, points_total,"
     " points_core, points_all, duration_s, message, points_least, start_s";
 const std::string_view kBatchColumns =
     "SELECT id, campaign, run, fence, seq, orphan, received, samples,"
     " (SELECT data FROM payloads WHERE batch = id)";
+const std::string_view kAttemptColumns =
+    "SELECT campaign, run, fence, sampling_node, instances, addresses";
 const std::string_view kFactsColumns =
     "SELECT campaign, run, fence, node,"
     " (SELECT facts FROM fingerprints WHERE sha256 = fingerprint)";
 const std::string_view kEventColumns = "SELECT cursor, campaign, time, message, view";
 const std::string_view kModelColumns =
     "SELECT name, fabric, created,"
-    " (SELECT coalesce(max(version), 0) FROM model_versions v WHERE v.model = name AND NOT EXISTS"
-    "  (SELECT 1 FROM version_marks m"
-    "   WHERE m.model = v.model AND m.version = v.version AND m.mark = 'withdrawn')),"
+    " coalesce((SELECT version FROM model_versions v WHERE v.model = name AND NOT EXISTS"
+    "   (SELECT 1 FROM version_marks m"
+    "    WHERE m.model = v.model AND m.version = v.version AND m.mark = 'withdrawn')"
+    "  ORDER BY EXISTS (SELECT 1 FROM version_marks m WHERE m.model = v.model"
+    "   AND m.version = v.version AND m.mark = 'provisional'), version DESC LIMIT 1), 0),"
     " (SELECT max(version) FROM model_versions v WHERE v.model = name)";
 const std::string_view kVersionColumns =
     "SELECT model, version, sha256, campaigns, created, size_bytes, summary,"
@@ -70,17 +75,17 @@ Status write_campaigns(SqliteDatabase& database, const std::vector<CampaignRecor
   return write_all(database, records, R"sql(
       INSERT INTO campaigns (number, spec, state, message, created, updated, request_id,
                              request_sha256, requirements, feeds_model, planned_run_s, measured_s,
-                             samples, model_version)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                             samples, model_version, fit_failures)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (number) DO UPDATE SET
         state = excluded.state, message = excluded.message, updated = excluded.updated,
         measured_s = excluded.measured_s, samples = excluded.samples,
-        model_version = excluded.model_version)sql",
+        model_version = excluded.model_version, fit_failures = excluded.fit_failures)sql",
                    [](SqliteStatement& s, const CampaignRecord& r) {
                      s.bind(r.number, dump(to_json(r.spec)), to_string(r.state), r.message,
                             r.created_unix_s, r.updated_unix_s, r.request_id, r.request_sha256,
                             dump(Json(r.requirements)), r.feeds_model, r.planned_run_s,
-                            r.measured_s, r.samples, r.model_version);
+                            r.measured_s, r.samples, r.model_version, r.fit_failures);
                    });
 }
 
@@ -99,6 +104,17 @@ Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& record
                      s.bind(r.key.campaign, r.key.run, to_string(r.state), r.fence, r.failures,
                             dump(Json(r.rank_nodes)), r.points_done, r.points_total, r.points_core,
                             r.points_all, r.duration_s, r.message, r.points_least, r.start_s);
+                   });
+}
+
+Status write_attempts(SqliteDatabase& database, const std::vector<RunAttempt>& attempts) {
+  return write_all(database, attempts, R"sql(
+      INSERT INTO attempts (campaign, run, fence, sampling_node, instances, addresses)
+      VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (campaign, run, fence) DO UPDATE SET addresses = excluded.addresses)sql",
+                   [](SqliteStatement& s, const RunAttempt& a) {
+                     s.bind(a.run.campaign, a.run.run, a.fence, a.sampling_node,
+                            dump(Json(a.instances)), dump(Json(a.addresses)));
                    });
 }
 
@@ -187,7 +203,7 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
       write_all(database, changes.nodes, "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?)",
                 [](SqliteStatement& s, const NodeRecord& r) {
                   s.bind(r.name, r.agent_version, dump(Json(r.fingerprint)), dump(Json(r.fabrics)),
-                         dump(Json(r.experiments_json)), r.last_seen_unix_s);
+                         dump(Json(r.experiments)), r.last_seen_unix_s);
                 }));
   STRIPLINE_RETURN_IF_ERROR(write_campaigns(database, changes.campaigns));
   STRIPLINE_RETURN_IF_ERROR(write_runs(database, changes.runs));
@@ -195,12 +211,7 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
                                       [](SqliteStatement& s, const RunPlan& p) {
                                         s.bind(p.run.campaign, p.run.run, p.assignment_json);
                                       }));
-  STRIPLINE_RETURN_IF_ERROR(write_all(database, changes.attempts,
-                                      "INSERT INTO attempts (campaign, run, fence, sampling_node)"
-                                      " VALUES (?, ?, ?, ?)",
-                                      [](SqliteStatement& s, const RunAttempt& a) {
-                                        s.bind(a.run.campaign, a.run.run, a.fence, a.sampling_node);
-                                      }));
+  STRIPLINE_RETURN_IF_ERROR(write_attempts(database, changes.attempts));
   STRIPLINE_RETURN_IF_ERROR(write_facts(database, changes.facts));
   STRIPLINE_RETURN_IF_ERROR(write_all(
       database, changes.orphaned, "UPDATE batches SET orphan = 1 WHERE campaign = ? AND run = ?",
@@ -224,7 +235,7 @@ Result<NodeRecord> read_node(SqliteStatement& row) {
                                                 row.text(2), "stored fingerprint")));
   STRIPLINE_ASSIGN_OR_RETURN(r.fabrics,
                              stored<std::vector<std::string>>(row.text(3), "stored fabrics"));
-  STRIPLINE_ASSIGN_OR_RETURN(r.experiments_json,
+  STRIPLINE_ASSIGN_OR_RETURN(r.experiments,
                              stored<std::vector<std::string>>(row.text(4), "stored experiments"));
   r.last_seen_unix_s = row.real(5);
   return r;
@@ -252,6 +263,7 @@ Result<CampaignRecord> read_campaign(SqliteStatement& row) {
   r.measured_s = row.real(11);
   r.samples = row.unsigned_integer(12);
   r.model_version = row.text(13);
+  r.fit_failures = static_cast<uint32_t>(row.integer(14));
   return r;
 }
 
@@ -288,6 +300,18 @@ Result<BatchRecord> read_batch(SqliteStatement& row) {
   r.received_unix_s = row.real(6);
   r.samples = row.unsigned_integer(7);
   r.data = row.text(8);
+  return r;
+}
+
+Result<RunAttempt> read_attempt(SqliteStatement& row) {
+  RunAttempt r;
+  r.run = {row.integer(0), static_cast<uint32_t>(row.integer(1))};
+  r.fence = row.unsigned_integer(2);
+  r.sampling_node = row.text(3);
+  STRIPLINE_ASSIGN_OR_RETURN(
+      r.instances, (stored<std::map<std::string, std::string>>(row.text(4), "stored instances")));
+  STRIPLINE_ASSIGN_OR_RETURN(r.addresses,
+                             stored<std::vector<std::string>>(row.text(5), "stored addresses"));
   return r;
 }
 

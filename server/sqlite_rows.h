@@ -21,6 +21,8 @@ extern const std::string_view kRunColumns;
 Result<RunRecord> read_run(SqliteStatement& row);
 extern const std::string_view kBatchColumns;
 Result<BatchRecord> read_batch(SqliteStatement& row);
+extern const std::string_view kAttemptColumns;
+Result<RunAttempt> read_attempt(SqliteStatement& row);
 extern const std::string_view kFactsColumns;
 Result<AttemptFacts> read_facts(SqliteStatement& row);
 extern const std::string_view kEventColumns;

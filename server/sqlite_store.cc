@@ -14,10 +14,14 @@ namespace {
 
 constexpr int64_t kNoLimit = INT64_MAX;
 
-// Version ?2 of model ?1, or with 0 every version that is not withdrawn.
+// Version ?2 of model ?1; with 0 the newest that is not withdrawn, a provisional one only when
+// there is no other.
 constexpr std::string_view kWanted =
-    "(version = ?2 OR (?2 = 0 AND NOT EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
-    " AND m.version = model_versions.version AND m.mark = 'withdrawn')))";
+    " FROM model_versions WHERE model = ?1 AND"
+    " (version = ?2 OR (?2 = 0 AND NOT EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
+    "  AND m.version = model_versions.version AND m.mark = 'withdrawn')))"
+    " ORDER BY EXISTS (SELECT 1 FROM version_marks m WHERE m.model = ?1"
+    "  AND m.version = model_versions.version AND m.mark = 'provisional'), version DESC LIMIT 1";
 
 class SqliteStore final : public Store {
  public:
@@ -42,11 +46,19 @@ class SqliteStore final : public Store {
     return select_one(read_node, std::string(kNodeColumns) + " FROM nodes WHERE name = ?", name);
   }
 
+  Result<uint64_t> count_nodes() override {
+    const auto read = [](SqliteStatement& row) -> Result<uint64_t> {
+      return row.unsigned_integer(0);
+    };
+    STRIPLINE_ASSIGN_OR_RETURN(const auto count, select_one(read, "SELECT count(*) FROM nodes"));
+    return *count;
+  }
+
   Result<int64_t> next_campaign_number() override {
     const auto read = [](SqliteStatement& row) -> Result<int64_t> { return row.integer(0) + 1; };
-    STRIPLINE_ASSIGN_OR_RETURN(const auto number,
-                               select_one(read, "SELECT coalesce(max(number), 0) FROM campaigns"));
-    return *number;
+    STRIPLINE_ASSIGN_OR_RETURN(
+        const auto number, select_one(read, "SELECT value FROM meta WHERE key = 'last_campaign'"));
+    return number.value_or(1);
   }
   Result<std::optional<CampaignRecord>> campaign(int64_t number) override {
     return select_one(read_campaign,
@@ -86,6 +98,12 @@ class SqliteStore final : public Store {
         read, "SELECT sampling_node FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
         run.campaign, run.run, fence);
   }
+  Result<std::optional<RunAttempt>> attempt(const RunKey& run, uint64_t fence) override {
+    return select_one(read_attempt,
+                      std::string(kAttemptColumns) +
+                          " FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
+                      run.campaign, run.run, fence);
+  }
   Result<std::vector<AttemptFacts>> attempt_facts(const RunKey& run, uint64_t fence) override {
     return select(read_facts,
                   std::string(kFactsColumns) +
@@ -110,6 +128,12 @@ class SqliteStore final : public Store {
         select_one(read, "SELECT stored FROM attempts WHERE campaign = ? AND run = ? AND fence = ?",
                    run.campaign, run.run, fence));
     return last.value_or(0);
+  }
+  Result<std::vector<BatchRecord>> attempt_batches(const RunKey& run, uint64_t fence) override {
+    return select(read_batch,
+                  std::string(kBatchColumns) +
+                      " FROM batches WHERE campaign = ? AND run = ? AND fence = ? ORDER BY seq",
+                  run.campaign, run.run, fence);
   }
   Result<std::vector<BatchRecord>> batches(int64_t campaign, int64_t after, size_t limit) override {
     return select(read_batch,
@@ -143,15 +167,12 @@ class SqliteStore final : public Store {
         model, before == 0 ? kNoLimit : before, limit);
   }
   Result<std::optional<ModelVersionRecord>> model_version(const VersionKey& key) override {
-    return select_one(read_version,
-                      std::string(kVersionColumns) + " FROM model_versions WHERE model = ?1 AND " +
-                          std::string(kWanted) + " ORDER BY version DESC LIMIT 1",
-                      key.model, key.version);
+    return select_one(read_version, std::string(kVersionColumns) + std::string(kWanted), key.model,
+                      key.version);
   }
   Result<std::string> model_content(const VersionKey& key) override {
-    return select_text("SELECT content FROM model_versions WHERE model = ?1 AND " +
-                           std::string(kWanted) + " ORDER BY version DESC LIMIT 1",
-                       version_name(key), key.model, key.version);
+    return select_text("SELECT content" + std::string(kWanted), version_name(key), key.model,
+                       key.version);
   }
 
   Result<std::vector<TokenRecord>> tokens() override { return select(read_token, kTokenColumns); }

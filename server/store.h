@@ -28,6 +28,9 @@ struct RunAttempt {
   RunKey run;
   uint64_t fence = 0;
   std::string sampling_node;  ///< Where rank 0 is, which alone sends samples.
+  /// Of the agent at each node; none for attempts of before there were.
+  std::map<std::string, std::string> instances = {};
+  std::vector<std::string> addresses = {};  ///< Of the ranks, once all have joined.
 };
 
 /// What a node was when it took part in an attempt. Never changed.
@@ -52,7 +55,8 @@ struct NewModelVersion {
   std::string content;
 };
 
-/// One step. Records replace those with the same key; batches, events and versions are added.
+/// One step. Records replace those with the same key, of attempts their addresses alone; batches,
+/// events and versions are added.
 struct Changes {
   std::vector<NodeRecord> nodes;
   std::vector<CampaignRecord> campaigns;
@@ -89,6 +93,7 @@ class Store {
   /// Nodes in order of name, from the first after `after` on.
   virtual Result<std::vector<NodeRecord>> nodes(const std::string& after, size_t limit) = 0;
   virtual Result<std::optional<NodeRecord>> node(const std::string& name) = 0;
+  virtual Result<uint64_t> count_nodes() = 0;
 
   /// One more than the largest campaign number ever used.
   virtual Result<int64_t> next_campaign_number() = 0;
@@ -107,6 +112,7 @@ class Store {
 
   /// Where rank 0 of this attempt is or was; nullopt when the run was never given out so.
   virtual Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) = 0;
+  virtual Result<std::optional<RunAttempt>> attempt(const RunKey& run, uint64_t fence) = 0;
   /// Of the nodes that took part in it, in order of name; none for attempts of before there were.
   virtual Result<std::vector<AttemptFacts>> attempt_facts(const RunKey& run, uint64_t fence) = 0;
   /// Whether the stored batch of this name holds just this data; nullopt when none is stored.
@@ -114,6 +120,8 @@ class Store {
                                                 const std::string& data) = 0;
   /// The largest n such that the batches 1..n of this fence are stored; 0 if the first is missing.
   virtual Result<uint64_t> contiguous_batches(const RunKey& run, uint64_t fence) = 0;
+  /// In order of their numbers.
+  virtual Result<std::vector<BatchRecord>> attempt_batches(const RunKey& run, uint64_t fence) = 0;
   /// In order of arrival, those with an id above `after`.
   virtual Result<std::vector<BatchRecord>> batches(int64_t campaign, int64_t after,
                                                    size_t limit) = 0;
@@ -128,7 +136,7 @@ class Store {
   /// Newest first, those below `before` (0: all).
   virtual Result<std::vector<ModelVersionRecord>> model_versions(const std::string& model,
                                                                  int64_t before, size_t limit) = 0;
-  /// `key.version` 0 is the newest that is not withdrawn.
+  /// `key.version` 0 is the newest that is not withdrawn; a provisional one only if all are.
   virtual Result<std::optional<ModelVersionRecord>> model_version(const VersionKey& key) = 0;
   /// The file. Errors: not_found.
   virtual Result<std::string> model_content(const VersionKey& key) = 0;

@@ -209,6 +209,13 @@ TEST_F(StoreTest, BatchesAreStoredOncePerFenceAndSequence) {
   });
 }
 
+TEST_F(StoreTest, ACampaignsNumberDoesNotComeBack) {
+  apply({.campaigns = {campaign(1), campaign(2)}});
+  apply({.campaigns = {campaign(1)}});
+  Saboteur(folder_.path()).run("DELETE FROM campaigns WHERE number = 2");
+  check([&] { EXPECT_EQ(*store_->next_campaign_number(), 3); });
+}
+
 TEST_F(StoreTest, EveryAttemptRemembersWhoseSamplesItTakes) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
   apply({.attempts = {{{1, 1}, 1, "a"}}});
@@ -217,6 +224,28 @@ TEST_F(StoreTest, EveryAttemptRemembersWhoseSamplesItTakes) {
     EXPECT_EQ(*store_->sampling_node({1, 1}, 1), "a");
     EXPECT_EQ(*store_->sampling_node({1, 1}, 2), "b");
     EXPECT_EQ(*store_->sampling_node({1, 1}, 3), std::nullopt);
+  });
+}
+
+TEST_F(StoreTest, AnAttemptRemembersItsAgentsAndThenWhereItsRanksAre) {
+  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
+  RunAttempt attempt{{1, 1}, 1, "a", {{"a", "i1"}, {"b", "i2"}}, {}};
+  apply({.attempts = {attempt}});
+  check([&] {
+    EXPECT_TRUE((*store_->attempt({1, 1}, 1))->addresses.empty());
+    EXPECT_FALSE(store_->attempt({1, 1}, 2)->has_value());
+  });
+  attempt.addresses = {"x", "y"};
+  apply({.attempts = {attempt}, .batches = {batch({1, 1}, 1, 2), batch({1, 1}, 1, 1)}});
+  check([&] {
+    const RunAttempt stored = **store_->attempt({1, 1}, 1);
+    EXPECT_EQ(stored.sampling_node, "a");
+    EXPECT_EQ(stored.instances, attempt.instances);
+    EXPECT_EQ(stored.addresses, attempt.addresses);
+    EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 2U);
+    ASSERT_EQ(store_->attempt_batches({1, 1}, 1)->size(), 2U);
+    EXPECT_EQ(store_->attempt_batches({1, 1}, 1)->front().seq, 1U);
+    EXPECT_TRUE(store_->attempt_batches({1, 1}, 2)->empty());
   });
 }
 
@@ -348,6 +377,33 @@ TEST_F(StoreTest, WithdrawnVersionsStayAndAreNotTheLatest) {
   EXPECT_FALSE(store_->model_version({"tcp", 0})->has_value());
 }
 
+// Whoever asks for the model alone gets one that is not provisional, if there is one.
+TEST_F(StoreTest, AProvisionalVersionIsTheLatestOnlyWhereThereIsNoOther) {
+  const auto publish = [&](int64_t number, const std::string& provisional) {
+    NewModelVersion version;
+    version.record.key = {"tcp", number};
+    version.record.provisional = provisional;
+    version.fabric = "tcp";
+    version.content = "{" + std::to_string(number) + "}";
+    apply({.versions = {version}});
+  };
+  const auto expect_latest = [&](int64_t number) {
+    check([&] {
+      EXPECT_EQ((*store_->model("tcp"))->latest_version, number);
+      EXPECT_EQ((*store_->model_version({"tcp", 0}))->key.version, number);
+      EXPECT_EQ(*store_->model_content({"tcp", 0}), "{" + std::to_string(number) + "}");
+    });
+  };
+  publish(1, "of 3 runs");
+  publish(2, "times drifted by +30 %");
+  expect_latest(2);
+  publish(3, "");
+  expect_latest(3);
+  publish(4, "of 3 runs");
+  expect_latest(3);
+  EXPECT_EQ(*store_->model_content({"tcp", 4}), "{4}");
+}
+
 TEST_F(StoreTest, AStepIsAppliedCompletelyOrNotAtAll) {
   apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}});
   apply({.batches = {batch({1, 1}, 1, 1)}});
@@ -477,6 +533,8 @@ class StoreMigrationTest : public StoreTest, public testing::WithParamInterface<
     if (source == nullptr) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
     const auto dump = std::filesystem::path(source) / "server/testing/databases/version1.sql";
     execute(path_, read_file(dump).c_str());
+    execute(path_,
+            R"(UPDATE nodes SET experiments = '["{\"name\":\"micro.latency\",\"version\":1}"]')");
     execute(path_, GetParam());
   }
 };
@@ -510,6 +568,8 @@ TEST_P(StoreMigrationTest, LosesNothing) {
     const ModelVersionRecord version = **store_->model_version({"tcp", 0});
     EXPECT_EQ(version.size_bytes, store_->model_content({"tcp", 1})->size());
     EXPECT_EQ(store_->events(2, 0, 10)->size(), 2U);
+    EXPECT_EQ(*store_->next_campaign_number(), 3);
+    EXPECT_EQ((*store_->node("a"))->experiments, std::vector<std::string>{"micro.latency"});
   });
   // It goes on: what is new is stored beside it.
   apply({.attempts = {{{1, 1}, 2, "b"}}, .batches = {batch({1, 1}, 2, 1)}});

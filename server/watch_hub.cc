@@ -23,6 +23,13 @@ void WatchHub::remove(int64_t campaign, EventListener* listener) {
   if (found->second.empty()) listeners_.erase(found);
 }
 
+size_t WatchHub::listeners() {
+  const std::lock_guard lock(mutex_);
+  size_t count = 0;
+  for (const auto& [campaign, listeners] : listeners_) count += listeners.size();
+  return count;
+}
+
 void WatchHub::notify(int64_t campaign) {
   {
     const std::lock_guard lock(news_mutex_);

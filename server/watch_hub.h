@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -32,6 +33,7 @@ class WatchHub {
   /// False when the hub has been shut down: the listener is not added.
   bool add(int64_t campaign, EventListener* listener);
   void remove(int64_t campaign, EventListener* listener);
+  size_t listeners();
   /// The campaign's listeners are told soon; once for several calls in a row.
   void notify(int64_t campaign);
   /// All listeners have been told when it returns.

@@ -207,14 +207,10 @@ v1::Node to_wire(const NodeView& view) {
     (*message.mutable_fingerprint())[field] = value;
   }
   copy_to(view.record.fabrics, message.mutable_fabrics());
-  for (const std::string& text : view.record.experiments_json) {
-    const Json json = Json::parse(text, nullptr, false);
-    if (json.is_object() && json.contains("name") && json["name"].is_string()) {
-      message.add_experiments(json["name"].get<std::string>());
-    }
-  }
+  copy_to(view.record.experiments, message.mutable_experiments());
   message.set_last_seen_time(rfc3339(view.record.last_seen_unix_s));
   message.set_assignment(view.assignment);
+  message.set_quarantine(view.quarantine);
   return message;
 }
 

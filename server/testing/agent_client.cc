@@ -1,5 +1,6 @@
 #include "server/testing/agent_client.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/json.h"
@@ -155,7 +156,12 @@ void AutoAgent::run() {
       const std::lock_guard lock(mutex_);
       address = address_;
     }
-    AgentClient client(address, test_hello(node_, "auto-" + node_));
+    v1::Hello hello = test_hello(node_, "auto-" + node_);
+    if (work_) {
+      hello.set_assignment(work_->order.name());
+      hello.set_fence(work_->order.fence());
+    }
+    AgentClient client(address, hello);
     if (client.receive(v1::ServerMessage::kHelloAck, 2)) serve(client);
     if (!stopping_) std::this_thread::sleep_for(seconds(0.05));
   }
@@ -163,89 +169,101 @@ void AutoAgent::run() {
 
 // Works until the stream ends or the test does.
 void AutoAgent::serve(AgentClient& client) {
+  resume(client);
   auto last = std::chrono::steady_clock::now();
   while (!stopping_) {
-    const auto message = client.receive(0.02);
-    if (message && message->has_assignment()) {
-      work_on(client, message->assignment());
-    } else if (message && message->has_cancel_assignment()) {
-      v1::Assignment cancelled;
-      cancelled.set_name(message->cancel_assignment().assignment());
-      cancelled.set_fence(message->cancel_assignment().fence());
-      client.update(cancelled, v1::AssignmentUpdate::CANCELLED);
+    if (const auto message = client.receive(may_measure() ? 0 : 0.02)) {
+      handle(client, *message);
+    } else if (may_measure()) {
+      measure_batch(client);
     }
     const auto now = std::chrono::steady_clock::now();
     if (now - last < seconds(0.05)) continue;
     last = now;
-    v1::AgentMessage heartbeat;
-    heartbeat.mutable_heartbeat();
-    if (!client.send(heartbeat)) return;
+    v1::AgentMessage message;
+    v1::Heartbeat& heartbeat = *message.mutable_heartbeat();
+    if (work_ && !work_->finished) {
+      heartbeat.set_assignment(work_->order.name());
+      heartbeat.set_fence(work_->order.fence());
+    }
+    if (!client.send(message)) return;
   }
 }
 
-void AutoAgent::work_on(AgentClient& client, const v1::Assignment& assignment) {
+// Says what the server may not have heard.
+void AutoAgent::resume(AgentClient& client) {
+  if (!work_) return;
+  const v1::Assignment& order = work_->order;
+  if (work_->finished) return client.update(order, v1::AssignmentUpdate::FINISHED);
   v1::AgentMessage running;
   v1::AssignmentUpdate& update = *running.mutable_assignment_update();
-  update.set_assignment(assignment.name());
-  update.set_fence(assignment.fence());
+  update.set_assignment(order.name());
+  update.set_fence(order.fence());
   update.set_state(v1::AssignmentUpdate::RUNNING);
   (*update.mutable_facts())["fabric.provider"] = options_.provider;
   client.send(running);
-  bool streams = false;
-  for (const uint32_t rank : assignment.ranks()) {
-    client.join(assignment, rank);
-    streams = streams || rank == 0;
+  if (!work_->ready) {
+    for (const uint32_t rank : order.ranks()) client.join(order, rank);
   }
-  while (!stopping_) {
-    const auto message = client.receive(0.05);
-    if (!message) {
-      v1::AgentMessage heartbeat;
-      heartbeat.mutable_heartbeat()->set_assignment(assignment.name());
-      heartbeat.mutable_heartbeat()->set_fence(assignment.fence());
-      if (!client.send(heartbeat)) return;
-      continue;
-    }
-    if (message->has_cancel_assignment()) {
-      client.update(assignment, v1::AssignmentUpdate::CANCELLED);
-      return;
-    }
-    if (message->has_group_ready()) break;
-  }
-  if (!streams || send_samples(client, assignment)) {
-    client.update(assignment, v1::AssignmentUpdate::FINISHED);
+  for (const SentBatch& batch : work_->unacknowledged) {
+    client.batch(order.name(), order.fence(), batch.seq, batch.data, batch.points_done);
   }
 }
 
-// False when it was told to stop or lost the server.
-bool AutoAgent::send_samples(AgentClient& client, const v1::Assignment& assignment) {
-  const auto work = *experiment::assignment_from_json(Json::parse(assignment.assignment_json()));
-  uint64_t seq = 0;
-  Json batch = Json::array();
-  for (size_t i = 0; i < work.points.size(); ++i) {
-    batch.push_back(
-        experiment::to_json(measure(options_.machine, work.points[i], work.run, work.seed)));
-    if (batch.size() < options_.series_per_batch && i + 1 < work.points.size()) continue;
-    std::this_thread::sleep_for(seconds(options_.batch_delay_s));
-    client.batch(assignment.name(), assignment.fence(), ++seq, batch.dump(),
-                 static_cast<uint32_t>(i + 1));
-    batch = Json::array();
+void AutoAgent::handle(AgentClient& client, const v1::ServerMessage& message) {
+  const auto is_mine = [&](const auto& content) {
+    return work_ && content.assignment() == work_->order.name() &&
+           content.fence() == work_->order.fence();
+  };
+  if (message.has_assignment()) {
+    work_.emplace();
+    work_->order = message.assignment();
+    work_->plan =
+        *experiment::assignment_from_json(Json::parse(message.assignment().assignment_json()));
+    for (const uint32_t rank : work_->order.ranks()) work_->samples |= rank == 0;
+    resume(client);
+  } else if (message.has_cancel_assignment()) {
+    v1::Assignment cancelled;
+    cancelled.set_name(message.cancel_assignment().assignment());
+    cancelled.set_fence(message.cancel_assignment().fence());
+    if (is_mine(message.cancel_assignment())) work_.reset();
+    client.update(cancelled, v1::AssignmentUpdate::CANCELLED);
+  } else if (message.has_group_ready() && is_mine(message.group_ready())) {
+    work_->ready = true;
+    finish_when_done(client);
+  } else if (message.has_sample_ack() && is_mine(message.sample_ack())) {
+    acknowledge(message.sample_ack());
+    finish_when_done(client);
   }
-  uint64_t acknowledged = 0;
-  while (acknowledged < seq && !stopping_) {
-    const auto message = client.receive(5);
-    if (!message) return false;
-    if (message->has_cancel_assignment()) {
-      client.update(assignment, v1::AssignmentUpdate::CANCELLED);
-      return false;
-    }
-    if (!message->has_sample_ack()) continue;
-    acknowledged = message->sample_ack().seq();
-    acknowledge(message->sample_ack());
+}
+
+bool AutoAgent::may_measure() const {
+  return work_ && work_->ready && work_->samples && work_->measured < work_->plan.points.size();
+}
+
+void AutoAgent::measure_batch(AgentClient& client) {
+  const auto& points = work_->plan.points;
+  const size_t end = std::min(points.size(), work_->measured + options_.series_per_batch);
+  Json series = Json::array();
+  for (; work_->measured < end; ++work_->measured) {
+    series.push_back(experiment::to_json(
+        measure(options_.machine, points[work_->measured], work_->plan.run, work_->plan.seed)));
   }
-  return acknowledged == seq;
+  std::this_thread::sleep_for(seconds(options_.batch_delay_s));
+  work_->unacknowledged.push_back({++work_->batches, series.dump(), static_cast<uint32_t>(end)});
+  const SentBatch& batch = work_->unacknowledged.back();
+  client.batch(work_->order.name(), work_->order.fence(), batch.seq, batch.data, batch.points_done);
+}
+
+void AutoAgent::finish_when_done(AgentClient& client) {
+  if (work_->finished || !work_->ready || may_measure() || !work_->unacknowledged.empty()) return;
+  work_->finished = true;
+  client.update(work_->order, v1::AssignmentUpdate::FINISHED);
 }
 
 void AutoAgent::acknowledge(const v1::SampleAck& ack) {
+  auto& batches = work_->unacknowledged;
+  while (!batches.empty() && batches.front().seq <= ack.seq()) batches.pop_front();
   const std::lock_guard lock(mutex_);
   for (uint64_t seq = 1; seq <= ack.seq(); ++seq) {
     acknowledged_.emplace(ack.assignment(), ack.fence(), seq);

@@ -16,6 +16,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include "optimizer/experiment/experiment.h"
 #include "server/testing/synthetic_machine.h"
 #include "stripline/v1/agents.grpc.pb.h"
 
@@ -65,7 +66,8 @@ class AgentClient {
   std::thread reader_;
 };
 
-/// An agent that measures a synthetic machine, reconnects, and remembers what was acknowledged.
+/// An agent that measures a synthetic machine, and remembers what was acknowledged. When it loses
+/// the server, it connects again and goes on with its run.
 class AutoAgent {
  public:
   struct Options {
@@ -89,10 +91,30 @@ class AutoAgent {
   void set_address(const std::string& address);
 
  private:
+  struct SentBatch {
+    uint64_t seq = 0;
+    std::string data;
+    uint32_t points_done = 0;
+  };
+  // What it works on, or worked on last: kept, as it is said again in each new session.
+  struct Work {
+    v1::Assignment order;
+    experiment::Assignment plan;
+    bool samples = false;  // it has rank 0
+    bool ready = false;
+    bool finished = false;
+    size_t measured = 0;  // points
+    uint64_t batches = 0;
+    std::deque<SentBatch> unacknowledged;
+  };
+
   void run();
   void serve(AgentClient& client);
-  void work_on(AgentClient& client, const v1::Assignment& assignment);
-  bool send_samples(AgentClient& client, const v1::Assignment& assignment);
+  void resume(AgentClient& client);
+  void handle(AgentClient& client, const v1::ServerMessage& message);
+  bool may_measure() const;
+  void measure_batch(AgentClient& client);
+  void finish_when_done(AgentClient& client);
   void acknowledge(const v1::SampleAck& ack);
 
   const std::string node_;
@@ -100,6 +122,7 @@ class AutoAgent {
   mutable std::mutex mutex_;
   std::string address_;
   std::set<Batch> acknowledged_;
+  std::optional<Work> work_;  // of the thread's
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };

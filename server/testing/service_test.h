@@ -37,6 +37,7 @@ class ServiceTest : public testing::Test {
     options_.coordinator.heartbeat_interval_s = 0.3 * kSlowness;
     options_.coordinator.lease_s = 0.8 * kSlowness;
     options_.coordinator.join_timeout_s = 1.0 * kSlowness;
+    options_.coordinator.retry_pause_s = 0.02;
     start();
   }
 
@@ -135,14 +136,15 @@ class ServiceTest : public testing::Test {
     return series;
   }
 
-  v1::Node::State node_state(const std::string& name) {
+  /// An empty one if there is none.
+  v1::Node node(const std::string& name) {
     v1::GetNodeRequest request;
     request.set_name(name);
     v1::Node node;
     grpc::ClientContext context;
-    const grpc::Status status = fleet_->GetNode(&context, request, &node);
-    return status.ok() ? node.state() : v1::Node::STATE_UNSPECIFIED;
+    return fleet_->GetNode(&context, request, &node).ok() ? node : v1::Node();
   }
+  v1::Node::State node_state(const std::string& name) { return node(name).state(); }
 
   /// Polls until it holds; false after the tests' patience.
   static bool eventually(const std::function<bool()>& condition) {

@@ -1,5 +1,7 @@
 #include "suites/worker/describe.h"
 
+#include "base/host_name.h"
+#include "base/whole_file.h"
 #include "optimizer/experiment/json.h"
 #include "runtime/fabric/emulated/profile.h"
 #include "runtime/fabric/ofi/ofi_fabric.h"
@@ -56,10 +58,15 @@ Json describe() {
   for (const Benchmark& benchmark : benchmarks()) {
     experiments.push_back(experiment::to_json(benchmark.declaration));
   }
+  auto facts = machine::machine_facts(machine::read_topology());
+  facts["host"] = host_name();
+  if (std::string boot = first_line("/proc/sys/kernel/random/boot_id"); !boot.empty()) {
+    facts["host.boot"] = std::move(boot);  // two nodes on one host have the same
+  }
   Json memory = rank_memory(fabrics);
   Json described{{"version", STRIPLINE_VERSION},
                  {"fabrics", std::move(fabrics)},
-                 {"fingerprint", machine::machine_facts(machine::read_topology())},
+                 {"fingerprint", std::move(facts)},
                  {"max_ranks", ranks_with_room()},
                  {"experiments", std::move(experiments)}};
   if (!memory.is_null()) described["memory"] = std::move(memory);

@@ -112,6 +112,10 @@ TEST_F(FailuresTest, ServerKilledAndRestartedLosesNothing) {
   const std::multiset<std::string> after = stored_series(server_->address());
   EXPECT_TRUE(std::includes(after.begin(), after.end(), before.begin(), before.end()))
       << "a stored series is missing";
+  // The run that was being measured went on.
+  for (const Json& one : cli_json(server_->address(), {"campaign", "export", "c1"})) {
+    EXPECT_EQ(one.at("fence"), 1) << one.at("assignment");
+  }
 }
 
 TEST_F(FailuresTest, AgentKilledMidMeasurementIsReplaced) {

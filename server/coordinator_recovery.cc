@@ -1,0 +1,85 @@
+// What the coordinator does with the runs that were being measured when the last server ended.
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "server/clock.h"
+#include "server/coordinator.h"
+
+namespace stripline::server {
+
+// Agents go on measuring without a server. A run whose attempt is stored waits for them; another,
+// or one of before a backup was put in place, is measured again.
+Status Coordinator::recover() {
+  const std::lock_guard lock(mutex_);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto campaigns, store_.unfinished_campaigns());
+  for (const CampaignRecord& record : campaigns) {
+    if (record.state == CampaignState::fitting) to_fit_.push_back(record.number);
+    STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(record.number));
+    std::string event;
+    for (RunRecord& run : d.runs) {
+      if (run.state != RunState::active) continue;
+      STRIPLINE_ASSIGN_OR_RETURN(const auto attempt, store_.attempt(run.key, run.fence));
+      if (attempt && !attempt->instances.empty() && run.fence > store_.fence_base()) {
+        const Status taken_up = take_up(d, run, *attempt);
+        if (taken_up.ok()) continue;
+        if (taken_up.error().code() != ErrorCode::data_loss) return taken_up;
+        spdlog::error("{}: {}", run_name(run.key), taken_up.error().message());
+      }
+      run.state = RunState::pending;
+      run.points_done = 0;
+      d.changes.orphaned.push_back(run.key);
+      event = "the server was restarted; run " + std::to_string(run.key.run) + " of " +
+              std::to_string(d.runs.size()) + " is measured again";
+      d.campaign.message = event;
+    }
+    if (event.empty()) continue;
+    STRIPLINE_RETURN_IF_ERROR(commit(d, event));
+    spdlog::info("{}: {}", campaign_name(record.number), event);
+  }
+  return {};
+}
+
+// The group as it was. What its nodes are is learnt from them when they come back. The time budget
+// is charged up to the last samples that were stored, and from now on.
+Status Coordinator::take_up(const Draft& d, const RunRecord& run, const RunAttempt& attempt) {
+  const double now_s = steady_seconds();
+  ActiveRun active(RunGroup(run.key, run.fence, run.rank_nodes,
+                            {options_.lease_s, options_.join_timeout_s}, now_s - run.duration_s),
+                   run.points_total);
+  RunGroup& group = active.group;
+  group.postpone(run.duration_s + options_.reconnect_s);
+  for (uint32_t rank = 0; rank < attempt.addresses.size(); ++rank) {
+    group.join(run.rank_nodes.at(rank), rank, attempt.addresses[rank]);
+  }
+  if (group.ready()) active.pace.joined(group.started_s() + run.start_s);
+  active.instances = attempt.instances;
+  active.budget_end_s =
+      group.started_s() + std::max(0.0, d.campaign.spec.time_budget_s - d.campaign.measured_s);
+  STRIPLINE_RETURN_IF_ERROR(count_stored(active));
+  spdlog::info("{} goes on when its nodes come back", run_name(run.key));
+  active_.insert_or_assign(run.key.campaign, std::move(active));
+  return {};
+}
+
+// Which of its points have been stored. Errors: data_loss.
+Status Coordinator::count_stored(ActiveRun& active) {
+  const RunKey& run = active.group.run();
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
+  STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints planned, PlannedPoints::read(plan, active.points));
+  STRIPLINE_ASSIGN_OR_RETURN(const auto batches, store_.attempt_batches(run, active.group.fence()));
+  ReadBatch read;
+  for (const BatchRecord& batch : batches) {
+    STRIPLINE_ASSIGN_OR_RETURN(const auto series, series_of_batch(batch.data));
+    for (const auto& one : series) add_series(read, one);
+    STRIPLINE_ASSIGN_OR_RETURN(const auto places, planned.find(series));
+    active.measured.add(places);
+  }
+  active.samples = read.samples;
+  active.note = read.note;
+  active.planned = std::make_shared<const PlannedPoints>(std::move(planned));
+  return {};
+}
+
+}  // namespace stripline::server

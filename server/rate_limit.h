@@ -1,0 +1,53 @@
+// How much somebody may do in a time: allowances that refill. Pure: the caller passes the time.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+namespace stripline::server {
+
+struct Rate {
+  double per_s = 0;
+  double burst = 0;  ///< So much may come at once.
+};
+
+/// One allowance, full at first. Not thread-safe.
+class Allowance {
+ public:
+  explicit Allowance(const Rate& rate) : rate_(rate), left_(rate.burst) {}
+
+  /// Takes `amount`, which may lead into debt, and returns how long to wait until the debt is paid;
+  /// 0: there is none.
+  double take(double amount, double now_s);
+
+  /// As take(), but takes nothing that is not there. False if it is not.
+  bool try_take(double amount, double now_s);
+
+  /// True if nothing has been taken, or all has been refilled since.
+  bool full(double now_s) const;
+
+ private:
+  void refill(double now_s);
+
+  Rate rate_;
+  double left_;
+  double at_s_ = 0;
+};
+
+/// An allowance of each peer. Remembers only those who have taken something lately. Not
+/// thread-safe.
+class PeerAllowances {
+ public:
+  explicit PeerAllowances(const Rate& rate) : rate_(rate) {}
+
+  bool try_take(const std::string& peer, double amount, double now_s);
+  size_t size() const { return peers_.size(); }
+
+ private:
+  Rate rate_;
+  std::map<std::string, Allowance> peers_;
+  double swept_s_ = 0;
+};
+
+}  // namespace stripline::server
