@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
+#include "base/printable.h"
 #include "base/quantity.h"
 #include "cli/console.h"
 #include "cli/format.h"
@@ -144,7 +145,7 @@ int run(const Global& global, const CampaignShow& command) {
   const auto line = [&](std::string label, const std::string& value) {
     constexpr size_t kLabelWidth = 12;
     label.resize(kLabelWidth, ' ');
-    text += label + value + "\n";
+    text += label + printable_line(value) + "\n";
   };
   line("campaign", campaign->name());
   line("state", progress_summary(progress_of(*campaign)));
@@ -182,7 +183,7 @@ int run(const Global& global, const CampaignExport& command) {
   Service service(global);
   if (command.output.empty() || command.output == "-") {
     const Status status = service.export_samples(command.name, [](std::string_view data) -> Status {
-      print(data);
+      print_data(data);
       return output_status();
     });
     return status.ok() ? kExitOk : print_error(status.error());

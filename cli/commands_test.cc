@@ -193,8 +193,13 @@ struct FakeFleet final : v1::Fleet::Service {
     node.set_state(v1::Node::IDLE);
     node.add_fabrics("tcp");
     node.add_fabrics("shm");
+    if (!hostile.empty()) {
+      node.set_name("nodes/" + hostile);
+      node.set_agent_version(hostile);
+    }
     return grpc::Status::OK;
   }
+  std::string hostile;
 };
 
 using ExplainLoop = Explain<plan::StripMechanism>;
@@ -389,6 +394,29 @@ TEST_F(CommandsTest, ListsFollowPages) {
   EXPECT_EQ(run(NodeList{}), kExitOk);
   EXPECT_TRUE(printed("IDLE")) << out_;
   EXPECT_TRUE(printed("tcp shm")) << out_;
+}
+
+TEST_F(CommandsTest, WhatOthersWroteMovesNoTerminal) {
+  const std::string attack = "\x1b]0;owned\x07\x1b[2Ja\u009b1;1H\rb\nforged line";
+  fleet_.hostile = attack;
+  campaigns_.create_status = problem(grpc::StatusCode::INVALID_ARGUMENT, "INVALID_FIELD", attack);
+  const auto check = [&](const std::string& text) {
+    EXPECT_EQ(text.find_first_of("\x1b\x07\r\x9b"), std::string::npos) << text;
+    EXPECT_EQ(text.find("\nforged"), std::string::npos) << text;
+  };
+  EXPECT_EQ(run(NodeList{}), kExitOk);
+  check(out_);
+  EXPECT_TRUE(printed("\\u001b[2Ja\\u009b1;1H\\u000db\\u000aforged")) << out_;
+  CampaignRun command;
+  command.fabric = "tcp";
+  EXPECT_NE(run(command), kExitOk);
+  check(err_);
+  EXPECT_TRUE(complained("\\u001b[2J")) << err_;
+
+  global_.json = true;
+  EXPECT_EQ(run(NodeList{}), kExitOk);
+  check(out_);
+  EXPECT_EQ(Json::parse(out_)["agent_version"], attack) << "a document stays what it was";
 }
 
 TEST_F(CommandsTest, DetachAndValidateReturnAtOnce) {

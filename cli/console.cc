@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/exit_codes.h"
+#include "base/printable.h"
 
 namespace stripline::cli {
 namespace {
@@ -21,12 +22,27 @@ int output_errno = 0;  // of the first failure
 
 void on_interrupt(int /*signal*/) { interrupt_count = 1; }
 
-}  // namespace
-
-void print(std::string_view text) {
+void write_output(std::string_view text) {
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if ((!written || std::fflush(stdout) != 0) && output_errno == 0) output_errno = errno;
+}
+
+void write_note(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+void print(std::string_view text) { write_output(printable(text)); }
+
+void print_data(std::string_view data) {
+  if (::isatty(STDOUT_FILENO) != 0) {
+    print(data);
+  } else {
+    write_output(data);
+  }
 }
 
 Status output_status() {
@@ -37,8 +53,7 @@ Status output_status() {
 }
 
 int print_error(std::string_view message, int exit_code) {
-  std::fprintf(stderr, "stripline: error: %.*s\n", static_cast<int>(message.size()),
-               message.data());
+  write_note("stripline: error: " + printable_line(message) + "\n");
   return exit_code;
 }
 
@@ -46,10 +61,11 @@ int print_error(const Error& error) {
   return print_error(error.message(), exit_code_for(error.code()));
 }
 
-void print_note(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
-}
+void print_note(std::string_view text) { write_note(printable(text)); }
+
+void redraw_line(std::string_view text) { write_note("\r" + printable_line(text) + "\x1b[K"); }
+
+void erase_line() { write_note("\r\x1b[K"); }
 
 bool can_redraw() {
   const char* terminal = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nothing sets it

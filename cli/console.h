@@ -9,8 +9,14 @@
 
 namespace stripline::cli {
 
+// What is written for people and as lines of JSON may hold text of others: it passes through
+// printable(), so that a terminal obeys none of it.
+
 /// Writes to standard output. What was written so far is out when the call returns.
 void print(std::string_view text);
+
+/// The content of a file, byte for byte unless standard output is a terminal.
+void print_data(std::string_view data);
 
 /// Success, or why print() could not write all it was given. Errors: unavailable.
 Status output_status();
@@ -22,6 +28,11 @@ int print_error(const Error& error);
 
 /// A line for a person on standard error, which leaves standard output to data.
 void print_note(std::string_view text);
+
+/// Shows this on the line of the terminal where the last one was shown; see can_redraw().
+void redraw_line(std::string_view text);
+/// Leaves that line empty.
+void erase_line();
 
 /// True if standard error is a terminal that understands being drawn over.
 bool can_redraw();

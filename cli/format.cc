@@ -4,6 +4,9 @@
 #include <array>
 #include <cstdio>
 #include <string_view>
+#include <utility>
+
+#include "base/printable.h"
 
 namespace stripline::cli {
 namespace {
@@ -50,6 +53,11 @@ std::string fit(const std::string& text, size_t width) {
     out += c;
   }
   return out + "..";
+}
+
+void Table::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = printable_line(cell);
+  rows_.push_back(std::move(cells));
 }
 
 std::string Table::text(size_t indent) const {

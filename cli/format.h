@@ -27,8 +27,8 @@ class Table {
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  /// One cell per column.
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  /// One cell per column, shown as printable_line() does.
+  void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
   /// Titles and rows, each line indented by `indent` spaces and without spaces at its end.

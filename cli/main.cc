@@ -1,6 +1,5 @@
 // stripline: the command for people and scripts.
 
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <unistd.h>
@@ -61,7 +60,7 @@ int main(int argc, char** argv) {
   using namespace stripline::cli;  // NOLINT(google-build-using-namespace): one function
   Parsed parsed = parse_command_line({argv + 1, argv + argc});
   print(parsed.out);
-  std::fputs(parsed.err.c_str(), stderr);
+  print_note(parsed.err);
   if (parsed.command) use_last_login(parsed.command->global);
   const int exit_code =
       parsed.command

@@ -7,6 +7,7 @@
 #include "base/atomic_file.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
+#include "base/printable.h"
 #include "base/quantity.h"
 #include "cli/console.h"
 #include "cli/find_model.h"
@@ -142,11 +143,11 @@ int run(const Global& global, const ModelFetch& command) {
   const auto report = [&](const std::string& what, bool changed) {
     if (!fetched->withdrawn.empty()) {
       print_note("stripline: warning: " + short_name(fetched->version) +
-                 " was withdrawn: " + fetched->withdrawn + "\n");
+                 " was withdrawn: " + printable_line(fetched->withdrawn) + "\n");
     }
     if (!fetched->provisional.empty()) {
       print_note("stripline: warning: " + short_name(fetched->version) +
-                 " is provisional: " + fetched->provisional + "\n");
+                 " is provisional: " + printable_line(fetched->provisional) + "\n");
     }
     if (global.json) {
       const Json line = {{"file", path.string()},           {"version", fetched->version},
@@ -173,7 +174,7 @@ int run(const Global& global, const ModelFetch& command) {
                                                        "; it was not written, fetch it again"));
   }
   if (to_output) {
-    print(fetched->data);
+    print_data(fetched->data);
     return kExitOk;
   }
   auto file = AtomicFile::create(path);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/exit_codes.h"
+#include "base/printable.h"
 #include "base/quantity.h"
 #include "cli/console.h"
 #include "cli/format.h"
@@ -53,8 +54,10 @@ class Display {
     const int tenth = static_cast<int>(fraction_done(*progress_) * 10);
     if (event.message().empty() && tenth == last_tenth_) return;
     last_tenth_ = tenth;
-    print(event.time() + "  " +
-          (event.message().empty() ? progress_summary(*progress_) : event.message()) + "\n");
+    print(
+        event.time() + "  " +
+        (event.message().empty() ? progress_summary(*progress_) : printable_line(event.message())) +
+        "\n");
   }
 
   // Time passes: the estimate counts down between events.
@@ -74,7 +77,7 @@ class Display {
   }
 
   void clear() {
-    if (drawn_) print_note("\r\x1b[K");
+    if (drawn_) erase_line();
     drawn_ = false;
   }
 
@@ -101,7 +104,7 @@ class Display {
     if (drawn_ && line == line_) return;
     line_ = line;
     drawn_ = true;
-    print_note("\r" + line + "\x1b[K");
+    redraw_line(line);
   }
 
   Manner manner_;
@@ -174,13 +177,14 @@ Progress progress_of(const v1::Campaign& campaign) {
   progress.runs_done = campaign.runs_done();
   progress.runs_total = campaign.runs_total();
   progress.left_s = campaign.seconds_left();
-  progress.message = campaign.message();
+  progress.message = printable_line(campaign.message());
   return progress;
 }
 
 std::string outcome_text(const v1::Campaign& campaign) {
   const std::string id = short_name(campaign.name());
-  const std::string why = campaign.message().empty() ? "" : ": " + campaign.message();
+  const std::string why =
+      campaign.message().empty() ? "" : ": " + printable_line(campaign.message());
   const std::string samples = std::to_string(campaign.samples()) + " samples of " +
                               std::to_string(campaign.runs_done()) + " runs";
   switch (campaign.state()) {
@@ -193,7 +197,7 @@ std::string outcome_text(const v1::Campaign& campaign) {
       const std::string file = model_segment(campaign.model_version()) + ".stripline.json";
       const std::string what = campaign.message().empty()
                                    ? campaign.model_version() + " from " + samples
-                                   : campaign.message();
+                                   : printable_line(campaign.message());
       return campaign.name() + " succeeded: " + what + "\n  fetch it:  stripline model fetch " +
              version + "\n  look:      stripline model show " + version +
              "\n  use it:    " + run_line(campaign.spec(), file) + "\n";
