@@ -1,6 +1,7 @@
 #include "optimizer/plan/explanation.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "base/quantity.h"
@@ -41,20 +42,26 @@ std::string alternatives_text(const Explanation& e) {
   return out;
 }
 
-// Those that read alike are one line.
+// Those that read alike are one line; the least bound first.
 std::string pruned_text(const Explanation& e) {
-  std::map<std::string, std::pair<size_t, double>> lines;  // how many, and the least bound
+  struct Line {
+    size_t count = 0;
+    double least_s = std::numeric_limits<double>::infinity();
+  };
+  std::map<std::string, Line> lines;
   for (const auto& [what, bound_s] : e.pruned) {
-    auto& [count, least_s] = lines.try_emplace(what.text(), 0, bound_s).first->second;
-    ++count;
-    least_s = std::min(least_s, bound_s);
+    Line& line = lines[what.text()];
+    ++line.count;
+    line.least_s = std::min(line.least_s, bound_s);
+  }
+  std::multimap<double, std::string> order;
+  for (const auto& [what, line] : lines) {
+    const std::string times = line.count > 1 ? " (" + std::to_string(line.count) + ")" : "";
+    order.emplace(line.least_s, "    " + what + times + ": at least " + time_text(line.least_s) +
+                                    ", not considered further\n");
   }
   std::string out;
-  for (const auto& [what, of_line] : lines) {
-    const auto& [count, least_s] = of_line;
-    out += "    " + what + (count > 1 ? " (" + std::to_string(count) + ")" : "") + ": at least " +
-           time_text(least_s) + ", not considered further\n";
-  }
+  for (const auto& [bound_s, text] : order) out += text;
   return out;
 }
 
