@@ -20,33 +20,11 @@ constexpr double kNewestWait = 1.0 / 8;
 // hindsight (rent or buy: Karlin, Manasse, Rudolph and Sleator, Competitive snoopy caching, 1988).
 constexpr uint32_t kAnswersOfALateQuestion = 2;
 
-// True if a message asks its target for something that its sender may have asked for another way.
-bool asks_for_work(uint16_t handler) {
-  switch (handler) {
-    case kCombinedPuts:
-    case kAtomic:
-    case kSignalledPut:
-    case kVisPut:
-    case kVisGet:
-      return true;
-    default:
-      return is_program(handler);
-  }
-}
-
-bool asks_for_work(ActiveMessages::Landed what) {
-  return what == ActiveMessages::Landed::vis_put || what == ActiveMessages::Landed::combined_puts;
-}
-
 }  // namespace
 
 ActiveMessages::ActiveMessages(fabric::Fabric& fabric, Rank ranks, const Config& config,
                                fabric::FailureHandler fail)
-    : fabric_(fabric),
-      config_(config),
-      fail_(std::move(fail)),
-      handlers_(kFirstProgramHandler),
-      peers_(ranks) {
+    : fabric_(fabric), config_(config), fail_(std::move(fail)), peers_(ranks) {
   config_.request_credits = std::max<uint16_t>(config_.request_credits, 1);
   config_.reply_credits = std::max<uint16_t>(config_.reply_credits, 1);
   for (Peer& peer : peers_) {
@@ -66,28 +44,35 @@ void ActiveMessages::start() {
   }
   max_payload_bytes_ = message_bytes - sizeof(Header);
   staging_.resize(message_bytes);
+  handlers_.close();
   started_ = true;
 }
 
-void ActiveMessages::set_reserved(ReservedHandler id, Handler handler) {
-  handlers_[id] = std::move(handler);
+uint16_t ActiveMessages::id(std::string_view name) {
+  const auto id = handlers_.id(name);
+  if (!id.ok()) fail_(id.error());
+  return *id;
 }
 
-void ActiveMessages::add_background(Background& work) {
-  auto* const free = std::find(backgrounds_.begin(), backgrounds_.end(), nullptr);
-  if (free == backgrounds_.end()) {
-    fail_(Error(ErrorCode::internal, "no room for more work in the background of messages"));
-  }
-  *free = &work;
+uint16_t ActiveMessages::serve(std::string_view name, Purpose purpose, Handler handler) {
+  const uint16_t handler_id = id(name);
+  handlers_.serve(handler_id, purpose, std::move(handler));
+  return handler_id;
 }
+
+Landing ActiveMessages::land(std::string_view name, uint32_t values, Purpose purpose,
+                             LandingHandler handler) {
+  const auto landing = handlers_.land(name, values, purpose, std::move(handler));
+  if (!landing.ok()) fail_(landing.error());
+  return *landing;
+}
+
+void ActiveMessages::add_background(Background& work) { backgrounds_.push_back(&work); }
 
 uint32_t ActiveMessages::register_handler(Handler handler) {
-  if (handlers_.size() > std::numeric_limits<uint16_t>::max()) {
-    fail_(Error(ErrorCode::invalid_argument,
-                "register_am: more than 65520 handlers; register each handler once, not per use"));
-  }
-  handlers_.push_back(std::move(handler));
-  return static_cast<uint32_t>(handlers_.size() - 1);
+  const auto id = handlers_.add(std::move(handler));
+  if (!id.ok()) fail_(id.error());
+  return *id;
 }
 
 size_t ActiveMessages::buffer_bytes_per_peer() const {
@@ -125,14 +110,14 @@ bool ActiveMessages::transmit(Rank target, uint16_t handler, Class kind,
 }
 
 void ActiveMessages::check_send(Rank target, uint32_t handler, size_t bytes) const {
-  if (target < peers_.size() && handler < handlers_.size() && handlers_[handler] &&
-      bytes <= max_payload_bytes_) [[likely]] {
+  if (target < peers_.size() && handlers_.serves(handler) && bytes <= max_payload_bytes_)
+      [[likely]] {
     return;
   }
   std::string why;
   if (target >= peers_.size()) {
     why = "the job has ranks 0 to " + std::to_string(peers_.size() - 1);
-  } else if (handler >= handlers_.size() || !handlers_[handler]) {
+  } else if (!handlers_.serves(handler)) {
     why = "no handler " + std::to_string(handler) + " is registered";
   } else {
     why = "a payload of " + std::to_string(bytes) +
@@ -147,7 +132,7 @@ void ActiveMessages::send(Rank target, uint32_t handler, std::span<const std::by
                           std::span<const std::byte> body, fabric::Counter* out) {
   check_send(target, handler, head.size() + body.size());
   const auto id = static_cast<uint16_t>(handler);
-  program_messages_ += is_program(handler) ? 1 : 0;
+  program_messages_ += handlers_.purpose(handler) == Purpose::program ? 1 : 0;
   if (in_handler_) {
     send_from_handler(target, id, head, body, out);
   } else {
@@ -294,7 +279,7 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
     }
     return;
   }
-  if (header.handler >= handlers_.size() || !handlers_[header.handler]) {
+  if (!handlers_.serves(header.handler)) {
     fail_(Error(ErrorCode::invalid_argument,
                 "rank " + std::to_string(source) + " sent an active message for handler " +
                     std::to_string(header.handler) +
@@ -304,10 +289,11 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
   in_handler_ = true;
   handler_class_ = (header.flags & kReplyFlag) != 0 ? Class::reply : Class::request;
   handler_source_ = source;
-  if (handler_class_ == Class::request && asks_for_work(header.handler)) note_wait(peer);
+  const Purpose purpose = handlers_.purpose(header.handler);
+  if (handler_class_ == Class::request && purpose != Purpose::answer) note_wait(peer);
   handler_hold_ = kNone;
-  program_handlers_ += is_program(header.handler) ? 1 : 0;
-  handlers_[header.handler](source, message.subspan(sizeof header));
+  program_handlers_ += purpose == Purpose::program ? 1 : 0;
+  handlers_.handler(header.handler)(source, message.subspan(sizeof header));
   in_handler_ = false;
   ++statistics_.served;
   peer.asks = peer.asks || asks;
@@ -332,14 +318,20 @@ void ActiveMessages::note_wait(Peer& peer) {
 
 // As a reply: it holds no credit.
 void ActiveMessages::on_landed(Rank source, uint32_t tag) {
-  const uint32_t kind = tag / kLandingValues;
-  if (kind >= kLandings || !landing_handlers_.at(kind)) return;
+  const HandlerTable::Landed* const landed = handlers_.landed(tag);
+  if (landed == nullptr) {
+    fail_(Error(ErrorCode::data_loss,
+                "rank " + std::to_string(source) + " says that a put has landed with tag " +
+                    std::to_string(tag) +
+                    ", which nothing here expects; all ranks must run the same version"));
+    return;
+  }
   in_handler_ = true;
   handler_class_ = Class::reply;
   handler_source_ = source;
   handler_hold_ = kNone;
-  if (asks_for_work(static_cast<Landed>(kind))) note_wait(peers_[source]);
-  landing_handlers_.at(kind)(source, tag % kLandingValues);
+  if (landed->purpose != Purpose::answer) note_wait(peers_[source]);
+  landed->handler(source, tag - landed->tags.first);
   in_handler_ = false;
   ++statistics_.served;
 }

@@ -33,49 +33,22 @@
 // One thread at a time, as the fabric.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <list>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "runtime/am/delay_code.h"
+#include "runtime/am/handler_table.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/fabric/shortcuts.h"
 
 namespace stripline::am {
-
-using fabric::Rank;
-
-/// As stripline::AmHandler in <stripline/context.h>.
-using Handler = std::function<void(Rank source, std::span<const std::byte> payload)>;
-
-/// Ids of handlers inside the runtime; the program's follow.
-enum ReservedHandler : uint16_t {
-  kCreditsOnly = 0,  ///< No payload, no handler: only gives credits back.
-  kBarrier,
-  kTransfer,
-  kCombinedPuts,
-  kCombinedPutsDone,
-  kAtomic,
-  kSignalledPut,
-  kOwnerReply,
-  kVisPut,
-  kVisPutDone,
-  kVisGet,
-  kVisData,
-  kCollectiveCheck,
-  kAsyncCollective,
-  // What runs functions of the program; from here on, messages count as the program's.
-  kRpc = 14,
-  kRpcReply,
-  kFirstProgramHandler,
-};
-constexpr bool is_program(uint32_t handler) { return handler >= kRpc; }
 
 struct Config {
   /// Unserved messages of each kind that one rank may have at one peer. Enough to cover the round
@@ -115,11 +88,18 @@ class ActiveMessages final : public fabric::MessageSink {
   ActiveMessages(fabric::Fabric& fabric, Rank ranks, const Config& config,
                  fabric::FailureHandler fail);
 
-  /// After Fabric::connect(): the fabric's limits are known and peers can be reached.
+  /// After Fabric::connect(): the fabric's limits are known and peers can be reached. The runtime's
+  /// own handlers are named by now.
   void start();
 
-  /// Sets one of the runtime's own handlers. Before any rank can send to it.
-  void set_reserved(ReservedHandler id, Handler handler);
+  /// The id of one of the runtime's own handlers (HandlerTable::id). Ends the job if that is new
+  /// after start().
+  uint16_t id(std::string_view name);
+  /// Names it, if it is new, and says what it does: before any rank can send to it.
+  uint16_t serve(std::string_view name, Purpose purpose, Handler handler);
+  /// HandlerTable::land(). Ends the job where that fails.
+  Landing land(std::string_view name, uint32_t values, Purpose purpose, LandingHandler handler);
+  const HandlerTable& handlers() const { return handlers_; }
 
   /// Adds a handler of the program and returns its id: the same on every rank that registers the
   /// same handlers in the same order. The caller synchronises before the first use.
@@ -154,7 +134,7 @@ class ActiveMessages final : public fabric::MessageSink {
   /// True if a message to `target` outside of handlers would not wait for a credit.
   bool has_credit(Rank target) const { return peers_[target].credits[0] > 0; }
 
-  /// Before progress is made, at most kBackgrounds times. `work` stays as long as this object.
+  /// Before progress is made. `work` stays as long as this object.
   void add_background(Background& work);
 
   /// Polls the fabric once, sends what is kept, and advances the background work.
@@ -188,7 +168,7 @@ class ActiveMessages final : public fabric::MessageSink {
   /// True if work in the background can go on.
   bool ready() const {
     for (const Background* work : backgrounds_) {
-      if (work != nullptr && work->has_work_ && work->ready()) return true;
+      if (work->has_work_ && work->ready()) return true;
     }
     return false;
   }
@@ -228,20 +208,6 @@ class ActiveMessages final : public fabric::MessageSink {
 
   /// Bytes of waiting messages a rank must be ready to hold: the budget per peer, times peers.
   size_t buffer_bytes_per_peer() const;
-
-  /// What a put that tells its target (fabric::Shortcuts::put_notify) is for: its tag says so, and
-  /// leaves kLandingValues to it.
-  enum class Landed : uint32_t { collective, vis_put, vis_data, combined_puts };
-  static constexpr size_t kLandings = 4;
-  static constexpr uint32_t kLandingValues = fabric::Shortcuts::kLandingTags / kLandings;
-  static constexpr uint32_t landing_tag(Landed what, uint32_t value) {
-    return static_cast<uint32_t>(what) * kLandingValues + value;
-  }
-
-  /// Handles what lands; may send as handlers do.
-  void set_landing_handler(Landed what, std::function<void(Rank source, uint32_t value)> handler) {
-    landing_handlers_.at(static_cast<size_t>(what)) = std::move(handler);
-  }
 
   void on_message(Rank source, std::span<const std::byte> message) override;
   void on_landed(Rank source, uint32_t tag) override;
@@ -315,7 +281,7 @@ class ActiveMessages final : public fabric::MessageSink {
 
   void advance_background() {
     for (Background* work : backgrounds_) {
-      if (work != nullptr && work->has_work_) work->advance();
+      if (work->has_work_) work->advance();
     }
   }
   bool transmit(Rank target, uint16_t handler, Class kind, std::span<const std::byte> head,
@@ -342,13 +308,11 @@ class ActiveMessages final : public fabric::MessageSink {
   fabric::Fabric& fabric_;
   Config config_;
   fabric::FailureHandler fail_;
-  static constexpr size_t kBackgrounds = 3;
-  std::array<Background*, kBackgrounds> backgrounds_{};
+  std::vector<Background*> backgrounds_;
   bool started_ = false;
   size_t max_payload_bytes_ = 0;
   std::vector<std::byte> staging_;
-  std::vector<Handler> handlers_;
-  std::array<std::function<void(Rank, uint32_t)>, kLandings> landing_handlers_;
+  HandlerTable handlers_;
   std::vector<Peer> peers_;
   std::vector<Rank> work_;  // peers with something to send that only lacks room
   std::vector<Hold> holds_;

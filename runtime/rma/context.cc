@@ -157,7 +157,7 @@ void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte
                       CallSite site) {
   rma::Operation operation(*this, {"am_send", site}, target, payload.size());
   state_->operation.start("am_send", target, payload.size());
-  if (handler < am::kFirstProgramHandler) {  // those are the runtime's own
+  if (!state_->messages.handlers().is_of_program(handler)) {
     state_->fail(Error(ErrorCode::invalid_argument, rma::text({"am_send", site}) + ": no handler " +
                                                         std::to_string(handler) +
                                                         " is registered"));

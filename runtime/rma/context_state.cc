@@ -146,7 +146,8 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
 
   auto state =
       std::make_unique<ContextState>(options, std::move(bootstrap), std::move(*fabric), am_config);
-  const auto introduced = rma::introduce(job, *state->fabric, options, model->get());
+  const auto introduced = rma::introduce(job, *state->fabric, options, model->get(),
+                                         state->messages.handlers().terms());
   if (!introduced.ok()) return refuse(introduced.error());
   const Status connected = state->fabric->connect(introduced->addresses, kConnectTimeoutSeconds);
   if (!connected.ok()) return refuse(connected.error());

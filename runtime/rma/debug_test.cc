@@ -500,7 +500,8 @@ TEST_F(DebugMessagesDeathTest, MalformedMessagesOfTheCheck) {
   const auto sends = [](std::vector<std::byte> message) {
     wrong([&message](Context& context) {
       if (context.rank_me() == 0) {
-        context.state().messages.send(1, am::kCollectiveCheck, message, {});
+        am::ActiveMessages& messages = context.state().messages;
+        messages.send(1, messages.id("collective check"), message, {});
       }
       context.barrier();
     });

@@ -450,7 +450,8 @@ TEST_F(ImplicitDeathTest, CombinedPutsAreCheckedAtTheTarget) {
   const auto send = [](uint64_t word) {
     on_ranks(2, [word](Context& context) {
       if (context.rank_me() == 0) {
-        context.state().messages.send(1, am::kCombinedPuts, std::as_bytes(std::span(&word, 1)), {});
+        am::ActiveMessages& messages = context.state().messages;
+        messages.send(1, messages.id("combined puts"), std::as_bytes(std::span(&word, 1)), {});
       }
       context.barrier();
     });
@@ -465,12 +466,11 @@ TEST_F(ImplicitDeathTest, CombinedPutsThatLandAreCheckedAtTheTarget) {
     const auto body = [=](Context& context) {
       detail::ContextState& state = context.state();
       if (context.rank_me() == 0) {
-        using Landed = am::ActiveMessages::Landed;
         fabric::Counter sent;
         state.fabric->shortcuts()->put_notify(
             1, state.vis.landing_zone().offset_of(1, 0), std::as_bytes(std::span(&bytes, 1)),
             std::as_bytes(std::span(&word, 1)),
-            am::ActiveMessages::landing_tag(Landed::combined_puts, slot), sent);
+            state.messages.handlers().landed("combined puts")->tags.tag(slot), sent);
         context.wait_until([&sent] { return sent.pending == 0; });
       }
       context.barrier();
@@ -480,7 +480,8 @@ TEST_F(ImplicitDeathTest, CombinedPutsThatLandAreCheckedAtTheTarget) {
   const std::string sent = "rank 0 sent combined puts that are not well formed .";
   EXPECT_EXIT(land(1 << 20, 0, 0), ::testing::ExitedWithCode(3), sent + "1048576 bytes in a slot");
   EXPECT_EXIT(land(8, 8, 0), ::testing::ExitedWithCode(3), sent + "8 bytes at offset 0");
-  EXPECT_EXIT(land(8, 8, 100), ::testing::ExitedWithCode(3), sent + "in slot 100");
+  EXPECT_EXIT(land(8, 8, 1000), ::testing::ExitedWithCode(3),
+              "rank 0 says that a put has landed with tag");
 }
 
 }  // namespace

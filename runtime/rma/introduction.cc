@@ -91,14 +91,15 @@ Result<Introduction> Introduction::decode(std::string_view bytes) {
 }
 
 Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
-                             const Options& options, const model::TunedModel* model) {
+                             const Options& options, const model::TunedModel* model,
+                             const std::string& handlers) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string model_terms, terms_of(model));
   const Introduction mine{
       fabric.local_address(), options.verbose ? description(fabric.info(), options) : std::string(),
       "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
           " STRIPLINE_SAME_NODE=" + options.same_node + " STRIPLINE_TUNING=" + options.tuning +
           (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") +
-          " STRIPLINE_MODEL=" + model_terms};
+          " STRIPLINE_MODEL=" + model_terms + ", and a runtime of " + handlers};
   STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
   Introduced introduced;
   std::vector<std::string>& addresses = introduced.addresses;

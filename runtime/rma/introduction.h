@@ -37,8 +37,9 @@ struct Introduced {
 /// to standard error: before connecting, so that it is there when that fails. Errors: as
 /// exchange(); data_loss if a rank runs another version; invalid_argument if ranks disagree on the
 /// size of segments, the way between ranks of one node, debug mode, the content of `model` (null:
-/// none) or what replaces its choices.
+/// none), what replaces its choices, or `handlers` (am::HandlerTable::terms).
 Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
-                             const Options& options, const model::TunedModel* model);
+                             const Options& options, const model::TunedModel* model,
+                             const std::string& handlers);
 
 }  // namespace stripline::rma

@@ -14,15 +14,15 @@ using fabric::AtomicType;
 OwnerOperations::OwnerOperations(am::ActiveMessages& messages, std::span<std::byte> segment,
                                  fabric::FailureHandler fail)
     : messages_(messages), segment_(segment), fail_(std::move(fail)) {
-  const auto serve = [this](am::ReservedHandler id, auto member) {
-    messages_.set_reserved(id,
+  const auto serve = [this](const char* name, am::Purpose purpose, auto member) {
+    return messages_.serve(name, purpose,
                            [this, member](fabric::Rank source, std::span<const std::byte> payload) {
                              (this->*member)(source, payload);
                            });
   };
-  serve(am::kAtomic, &OwnerOperations::serve_atomic);
-  serve(am::kSignalledPut, &OwnerOperations::serve_put);
-  serve(am::kOwnerReply, &OwnerOperations::take_reply);
+  atomic_ = serve("atomic operation", am::Purpose::work, &OwnerOperations::serve_atomic);
+  signalled_put_ = serve("signalled put", am::Purpose::work, &OwnerOperations::serve_put);
+  reply_ = serve("owner's reply", am::Purpose::answer, &OwnerOperations::take_reply);
 }
 
 uint32_t OwnerOperations::expect_reply(const Pending& pending) {
@@ -39,7 +39,7 @@ uint32_t OwnerOperations::expect_reply(const Pending& pending) {
 
 void OwnerOperations::reply(fabric::Rank target, uint64_t token, uint64_t previous) {
   const Reply message{previous, token};
-  messages_.send(target, am::kOwnerReply, std::as_bytes(std::span(&message, 1)), {});
+  messages_.send(target, reply_, std::as_bytes(std::span(&message, 1)), {});
 }
 
 void OwnerOperations::fail_malformed(fabric::Rank source, const char* what) const {
@@ -56,7 +56,7 @@ void OwnerOperations::atomic(const fabric::AtomicRequest& request, fabric::Rank 
                               static_cast<uint8_t>(request.op),
                               static_cast<uint8_t>(request.type),
                               0};
-  messages_.send(target, am::kAtomic, std::as_bytes(std::span(&message, 1)), {});
+  messages_.send(target, atomic_, std::as_bytes(std::span(&message, 1)), {});
 }
 
 void OwnerOperations::serve_atomic(fabric::Rank source, std::span<const std::byte> payload) {
@@ -77,7 +77,7 @@ void OwnerOperations::put_signal(fabric::Rank target, uint64_t offset, const std
                                  size_t bytes, const fabric::Signal& signal,
                                  fabric::Counter& counter) {
   const PutRequest message{offset, signal.offset, signal.value};
-  messages_.send_noted(target, am::kSignalledPut, std::as_bytes(std::span(&message, 1)),
+  messages_.send_noted(target, signalled_put_, std::as_bytes(std::span(&message, 1)),
                        {source, bytes}, counter);
 }
 

@@ -71,6 +71,9 @@ class OwnerOperations {
   void fail_malformed(fabric::Rank source, const char* what) const;
 
   am::ActiveMessages& messages_;
+  uint16_t atomic_ = 0;  // handlers
+  uint16_t signalled_put_ = 0;
+  uint16_t reply_ = 0;
   std::span<std::byte> segment_;
   fabric::FailureHandler fail_;
   std::vector<Pending> pending_;  // by token; grows to the most ever in flight

@@ -22,14 +22,14 @@ PutCombiner::PutCombiner(am::ActiveMessages& messages, fabric::Fabric& fabric,
       segment_(segment),
       fail_(std::move(fail)),
       peers_(ranks) {
-  messages_.set_reserved(
-      am::kCombinedPuts,
+  handler_ = messages_.serve(
+      "combined puts", am::Purpose::work,
       [this](Rank source, std::span<const std::byte> payload) { take_message(source, payload); });
-  messages_.set_reserved(
-      am::kCombinedPutsDone,
+  done_ = messages_.serve(
+      "combined puts done", am::Purpose::answer,
       [this](Rank source, std::span<const std::byte> payload) { take_answer(source, payload); });
-  messages_.set_landing_handler(am::ActiveMessages::Landed::combined_puts,
-                                [this](Rank source, uint32_t slot) { take_landed(source, slot); });
+  landed_ = messages_.land("combined puts", vis::LandingZone::kSlotsPerPeer, am::Purpose::work,
+                           [this](Rank source, uint32_t slot) { take_landed(source, slot); });
 }
 
 void PutCombiner::use_notified_puts(bool use) {
@@ -138,7 +138,7 @@ void PutCombiner::send(Rank target) {
     land(buffer);
     return;
   }
-  messages_.send(target, am::kCombinedPuts, {}, {buffer.memory, buffer.used});
+  messages_.send(target, handler_, {}, {buffer.memory, buffer.used});
   Buffer*& free = buffer.capacity == message_bytes_ ? free_ : free_large_;
   buffer.newer = free;
   free = &buffer;
@@ -156,11 +156,9 @@ void PutCombiner::land(Buffer& buffer) {
   buffer.landing_bytes = buffer.used;
   buffer.newer = sending_;
   sending_ = &buffer;
-  fabric_.shortcuts()->put_notify(
-      target, landing_.offset_of(target, slot), std::as_bytes(std::span(&buffer.landing_bytes, 1)),
-      {buffer.memory, buffer.used},
-      am::ActiveMessages::landing_tag(am::ActiveMessages::Landed::combined_puts, slot),
-      buffer.sent);
+  fabric_.shortcuts()->put_notify(target, landing_.offset_of(target, slot),
+                                  std::as_bytes(std::span(&buffer.landing_bytes, 1)),
+                                  {buffer.memory, buffer.used}, landed_.tag(slot), buffer.sent);
 }
 
 void PutCombiner::collect_sent() {
@@ -199,7 +197,7 @@ void PutCombiner::flush_older_than(double time_s) {
 
 void PutCombiner::take_message(Rank source, std::span<const std::byte> payload) {
   store(source, payload);
-  messages_.send(source, am::kCombinedPutsDone, {}, {});
+  messages_.send(source, done_, {}, {});
 }
 
 void PutCombiner::take_landed(Rank source, uint32_t slot) {
@@ -212,7 +210,7 @@ void PutCombiner::take_landed(Rank source, uint32_t slot) {
                    std::to_string(bytes) + " bytes in a slot of " + std::to_string(memory.size()));
   }
   store(source, memory.subspan(sizeof bytes, bytes));
-  messages_.send(source, am::kCombinedPutsDone, std::as_bytes(std::span(&slot, 1)), {});
+  messages_.send(source, done_, std::as_bytes(std::span(&slot, 1)), {});
 }
 
 // With the number of the slot that is free again, if puts came through one.

@@ -193,6 +193,9 @@ class PutCombiner {
   void fail_malformed(Rank source, const std::string& what) const;
 
   am::ActiveMessages& messages_;
+  uint16_t handler_ = 0;
+  uint16_t done_ = 0;  // its answer
+  am::Landing landed_;
   fabric::Fabric& fabric_;
   vis::LandingZone& landing_;
   std::span<std::byte> segment_;

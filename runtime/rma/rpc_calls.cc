@@ -9,15 +9,25 @@
 
 namespace stripline::rma {
 
+namespace {
+
+constexpr const char* kCall = "rpc";
+constexpr const char* kReply = "rpc reply";
+
+}  // namespace
+
+RpcCalls::RpcCalls(detail::ContextState& state)
+    : state_(state), call_(state.messages.id(kCall)), reply_(state.messages.id(kReply)) {}
+
 void RpcCalls::serve(Context& context) {
-  state_.messages.set_reserved(am::kRpc,
-                               [this, &context](rank_t source, std::span<const std::byte> message) {
-                                 run(context, source, message);
-                               });
-  state_.messages.set_reserved(am::kRpcReply,
-                               [this, &context](rank_t source, std::span<const std::byte> message) {
-                                 take_reply(context, source, message);
-                               });
+  state_.messages.serve(kCall, am::Purpose::program,
+                        [this, &context](rank_t source, std::span<const std::byte> message) {
+                          run(context, source, message);
+                        });
+  state_.messages.serve(kReply, am::Purpose::program,
+                        [this, &context](rank_t source, std::span<const std::byte> message) {
+                          take_reply(context, source, message);
+                        });
 }
 
 size_t RpcCalls::max_bytes() const {
@@ -51,7 +61,7 @@ void RpcCalls::send(rank_t target, const detail::RpcEntry& entry,
     request.id = ++last_id_;
     open_.emplace(request.id, std::move(call));
   }
-  state_.messages.send(target, am::kRpc, std::as_bytes(std::span(&request, 1)), arguments);
+  state_.messages.send(target, call_, std::as_bytes(std::span(&request, 1)), arguments);
 }
 
 void RpcCalls::run(Context& context, rank_t source, std::span<const std::byte> message) {
@@ -74,7 +84,7 @@ void RpcCalls::run(Context& context, rank_t source, std::span<const std::byte> m
 
 void RpcCalls::answer(rank_t caller, uint64_t id, bool failed, std::span<const std::byte> result) {
   const Reply reply{.id = id, .failed = failed ? 1U : 0U};
-  state_.messages.send(caller, am::kRpcReply, std::as_bytes(std::span(&reply, 1)), result);
+  state_.messages.send(caller, reply_, std::as_bytes(std::span(&reply, 1)), result);
 }
 
 void RpcCalls::take_reply(Context& context, rank_t source, std::span<const std::byte> message) {

@@ -18,7 +18,7 @@ namespace stripline::rma {
 
 class RpcCalls {
  public:
-  explicit RpcCalls(detail::ContextState& state) : state_(state) {}
+  explicit RpcCalls(detail::ContextState& state);
 
   /// Names the Context that runs what arrives. Before any rank can send.
   void serve(Context& context);

@@ -23,8 +23,8 @@ AsyncCollectives::AsyncCollectives(am::ActiveMessages& messages, Groups& groups,
                                    fabric::FailureHandler fail)
     : messages_(messages), groups_(groups), me_(me), fail_(std::move(fail)) {
   messages_.add_background(*this);
-  messages_.set_reserved(
-      am::kAsyncCollective,
+  handler_ = messages_.serve(
+      "nonblocking collective", am::Purpose::answer,
       [this](Rank source, std::span<const std::byte> message) { on_message(source, message); });
 }
 
@@ -248,8 +248,7 @@ bool AsyncCollectives::announce(Operation& operation, Stage& stage) {
   stage.receive->announced = true;  // what follows may come before send() returns
   Header header = this->header(operation, stage.step);
   header.asks = 1;
-  messages_.send(stage.receive->source, am::kAsyncCollective, std::as_bytes(std::span(&header, 1)),
-                 {});
+  messages_.send(stage.receive->source, handler_, std::as_bytes(std::span(&header, 1)), {});
   return true;
 }
 
@@ -267,7 +266,7 @@ bool AsyncCollectives::send(Operation& operation, const Stage& stage, Send& one)
     Header header = this->header(operation, stage.step);
     header.offset = one.sent;
     one.sent += bytes;
-    messages_.send(one.target, am::kAsyncCollective, std::as_bytes(std::span(&header, 1)),
+    messages_.send(one.target, handler_, std::as_bytes(std::span(&header, 1)),
                    data.subspan(header.offset, bytes));
   } while (one.sent < data.size());
   one.out = true;

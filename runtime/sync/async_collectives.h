@@ -104,6 +104,7 @@ class AsyncCollectives final : public am::Background {
   Header header(const Operation& operation, uint32_t step) const;
 
   am::ActiveMessages& messages_;
+  uint16_t handler_ = 0;
   Groups& groups_;
   Rank me_;
   fabric::FailureHandler fail_;

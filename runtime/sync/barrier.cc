@@ -47,7 +47,7 @@ void Barrier::send(Rank target, uint32_t round) {
   message.round = round;
   message.team = group_.id;
   message.kind = kind_;
-  messages_.send(group_.world(target), am::kBarrier, std::as_bytes(std::span(&message, 1)), {},
+  messages_.send(group_.world(target), handler_, std::as_bytes(std::span(&message, 1)), {},
                  counter_);
 }
 

@@ -23,6 +23,8 @@ class Barrier {
  public:
   /// The most ranks of the linear and the direct pattern.
   static constexpr Rank kFew = 8;
+  /// The name of its message handler, which finds the group (Groups).
+  static constexpr const char* kHandler = "barrier";
 
   struct Message {
     uint64_t sequence;
@@ -32,7 +34,8 @@ class Barrier {
   };
 
   /// The barrier of this group, which holds it.
-  Barrier(am::ActiveMessages& messages, Group& group) : messages_(messages), group_(group) {}
+  Barrier(am::ActiveMessages& messages, Group& group)
+      : messages_(messages), handler_(messages.id(kHandler)), group_(group) {}
 
   /// From the next barrier on; at first it is dissemination, and always so for more than kFew
   /// ranks. The same on every rank, after an operation that no rank ends before all have come out
@@ -60,6 +63,7 @@ class Barrier {
   void finish();
 
   am::ActiveMessages& messages_;
+  const uint16_t handler_;
   Group& group_;
   // By round or sender, the number of the latest barrier that the sender has reached. It goes up.
   std::array<uint64_t, 32> arrived_{};

@@ -59,8 +59,8 @@ CollectiveCheck::CollectiveCheck(am::ActiveMessages& messages, Groups& groups, R
                                  fabric::FailureHandler fail)
     : messages_(messages), groups_(groups), me_(me), fail_(std::move(fail)) {
   groups_.set_check(this);
-  messages_.set_reserved(
-      am::kCollectiveCheck,
+  handler_ = messages_.serve(
+      "collective check", am::Purpose::answer,
       [this](Rank source, std::span<const std::byte> message) { take(source, message); });
 }
 
@@ -174,7 +174,7 @@ void CollectiveCheck::tell(Rank target, uint32_t team, uint64_t sequence, const 
   header.detail_bytes = static_cast<uint8_t>(record.detail.size());
   header.file_bytes = static_cast<uint8_t>(record.file.size());
   const std::string texts = record.name + record.detail + record.file;
-  messages_.send(target, am::kCollectiveCheck, std::as_bytes(std::span(&header, 1)),
+  messages_.send(target, handler_, std::as_bytes(std::span(&header, 1)),
                  std::as_bytes(std::span(texts)));
 }
 

@@ -109,6 +109,7 @@ class CollectiveCheck {
   static std::string describe(const Record& record, bool with_algorithm);
 
   am::ActiveMessages& messages_;
+  uint16_t handler_ = 0;
   Groups& groups_;
   Rank me_;
   fabric::FailureHandler fail_;

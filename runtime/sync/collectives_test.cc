@@ -230,15 +230,16 @@ TEST_F(CollectivesDeathTest, BroadcastOfDifferentLengths) {
 }
 
 TEST_F(CollectivesDeathTest, MalformedMessagesOfCollectives) {
-  const auto after_message = [](uint32_t handler, std::vector<uint32_t> words) {
+  const auto after_message = [](const char* handler, std::vector<uint32_t> words) {
     on_ranks(2, [handler, words = std::move(words)](Context& context) {
       if (context.rank_me() == 1) {
-        context.state().messages.send(0, handler, std::as_bytes(std::span(words)), {});
+        am::ActiveMessages& messages = context.state().messages;
+        messages.send(0, messages.id(handler), std::as_bytes(std::span(words)), {});
       }
       context.barrier();
     });
   };
-  for (const uint32_t handler : {am::kBarrier, am::kTransfer}) {
+  for (const char* handler : {"barrier", "collective transfer"}) {
     EXPECT_EXIT(after_message(handler, {1}), ::testing::ExitedWithCode(3),
                 "rank 1 sent rank 0 a malformed message");
     // A message of a team that nobody is in: the fourth word of messages.
@@ -250,7 +251,7 @@ TEST_F(CollectivesDeathTest, MalformedMessagesOfCollectives) {
   constexpr uint32_t kRound = 2;  // the third word of a barrier's message
   std::vector<uint32_t> barrier(6);
   barrier[kRound] = 1000;
-  EXPECT_EXIT(after_message(am::kBarrier, barrier), ::testing::ExitedWithCode(3),
+  EXPECT_EXIT(after_message("barrier", barrier), ::testing::ExitedWithCode(3),
               "rank 1 sent rank 0 a malformed message");
 }
 

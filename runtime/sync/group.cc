@@ -35,7 +35,7 @@ Groups::Groups(am::ActiveMessages& messages, Rank me, Rank ranks, fabric::Failur
       me_(me),
       fail_(std::move(fail)),
       world_(std::make_unique<Group>(messages, 0, me, ranks, std::vector<Rank>(), me, fail_)) {
-  messages_.set_reserved(am::kBarrier, [this](Rank source, std::span<const std::byte> payload) {
+  const auto arrive = [this](Rank source, std::span<const std::byte> payload) {
     const auto message = header_of<Barrier::Message>(payload, fail_, source, me_);
     Group* group = find(message.team);
     if (group == nullptr) {
@@ -44,7 +44,8 @@ Groups::Groups(am::ActiveMessages& messages, Rank me, Rank ranks, fabric::Failur
     }
     if (!group->order.saw({.kind = message.kind}, message.sequence, source)) return;
     if (!group->barrier.arrived(message)) fail_malformed(fail_, source, me_);
-  });
+  };
+  messages_.serve(Barrier::kHandler, am::Purpose::answer, arrive);
 }
 
 void Groups::use(BarrierPattern pattern) {

@@ -38,14 +38,14 @@ Transfers::Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabri
   for (size_t i = 0; i < slots_.size(); ++i) {
     slots_[i].memory = slots.subspan(i * config.slot_bytes, config.slot_bytes);
   }
-  messages_.set_reserved(am::kTransfer, [this](Rank source, std::span<const std::byte> payload) {
-    on_message(source, payload);
-  });
+  handler_ = messages_.serve(
+      "collective transfer", am::Purpose::answer,
+      [this](Rank source, std::span<const std::byte> payload) { on_message(source, payload); });
   if (shortcuts_ == nullptr || ranks < 2) return;
   const size_t room = places_.size() / (size_t{kPlaces} * (ranks - 1)) / kPlaceAlignment;
   place_bytes_ = std::min(room * kPlaceAlignment, config_.place_bytes + kPlaceAlignment);
-  messages_.set_landing_handler(am::ActiveMessages::Landed::collective,
-                                [this](Rank source, uint32_t place) { on_landed(source, place); });
+  landing_ = messages_.land("collective transfer", kPlaces, am::Purpose::answer,
+                            [this](Rank source, uint32_t place) { on_landed(source, place); });
 }
 
 void Transfers::start() {
@@ -160,7 +160,7 @@ void Transfers::ask(Receive& receive, size_t bytes, uint64_t place) {
   const Request request{
       .total = receive.data.size(), .offset = receive.asked, .bytes = bytes, .place = place};
   receive.asked += bytes;
-  messages_.send(receive.source, am::kTransfer, bytes_of(ready), bytes_of(request));
+  messages_.send(receive.source, handler_, bytes_of(ready), bytes_of(request));
 }
 
 void Transfers::ask_into(Receive& receive, Slot& slot) {
@@ -239,7 +239,7 @@ void Transfers::read(Receive& receive, const Offer& offer) {
   const Header taken = header(Type::taken, receive.call, receive.key, source);
   receive.received += offer.bytes;
   if (receive.received == receive.data.size()) finish(receive);
-  messages_.send(source, am::kTransfer, bytes_of(taken), {});
+  messages_.send(source, handler_, bytes_of(taken), {});
 }
 
 uint64_t Transfers::place_offset(Rank owner, Rank sender, uint32_t place) const {
@@ -249,7 +249,7 @@ uint64_t Transfers::place_offset(Rank owner, Rank sender, uint32_t place) const 
 }
 
 void Transfers::on_landed(Rank source, uint32_t place) {
-  if (source == me_ || place >= kPlaces || most_placed_ == 0) {
+  if (source == me_ || most_placed_ == 0) {
     malformed(source);
     return;
   }
@@ -285,7 +285,7 @@ void Transfers::empty(Rank source, Placed& placed) {
   }
   if (static_cast<uint8_t>(peer.cleared - peer.cleared_told) < kPlaces) return;
   const Header returned = header(Type::returned, {}, {}, source);
-  messages_.send(source, am::kTransfer, bytes_of(returned), {});
+  messages_.send(source, handler_, bytes_of(returned), {});
 }
 
 void Transfers::take_ready(Rank source, const Ready& ready) {
@@ -326,7 +326,7 @@ void Transfers::give_back(Rank peer, size_t bytes) {
   state.received += charge(bytes);
   if (state.received - state.returned < config_.window_bytes / 2) return;
   const Header returned = header(Type::returned, {}, {}, peer);
-  messages_.send(peer, am::kTransfer, bytes_of(returned), {});
+  messages_.send(peer, handler_, bytes_of(returned), {});
 }
 
 // What every message says. Nothing if it was only that, or of no team.
@@ -421,7 +421,7 @@ void Transfers::send(const Call& call, const Key& key, Rank target,
   if (!fits()) messages_.wait(fits);
   peer.sent += bytes;
   const Header eager = header(Type::eager, call, key, target);
-  messages_.send(target, am::kTransfer, bytes_of(eager), data);
+  messages_.send(target, handler_, bytes_of(eager), data);
 }
 
 void Transfers::send_placed(const Call& call, const Key& key, Rank target,
@@ -434,9 +434,8 @@ void Transfers::send_placed(const Call& call, const Key& key, Rank target,
   const uint32_t place = peer.filled++ % kPlaces;
   const PlacedHeader lead{header(Type::placed, call, key, target), data.size()};
   fabric::Counter sent;
-  shortcuts_->put_notify(
-      target, place_offset(target, me_, place), bytes_of(lead), data,
-      am::ActiveMessages::landing_tag(am::ActiveMessages::Landed::collective, place), sent);
+  shortcuts_->put_notify(target, place_offset(target, me_, place), bytes_of(lead), data,
+                         landing_.tag(place), sent);
   if (sent.pending != 0) messages_.wait([&sent] { return sent.pending == 0; });
 }
 
@@ -453,7 +452,7 @@ void Transfers::offer(const Call& call, const Key& key, Rank target,
                     .address = reinterpret_cast<uintptr_t>(data.data()) + offset};
   peers_[target].told = key;
   const Header announce = header(Type::announce, call, key, target);
-  messages_.send(target, am::kTransfer, bytes_of(announce), bytes_of(piece));
+  messages_.send(target, handler_, bytes_of(announce), bytes_of(piece));
 }
 
 void Transfers::send_read(const Call& call, const Key& key, Rank target,
@@ -476,8 +475,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
   if (!asked_for()) {
     // Nobody would notice otherwise that the receiver expects a small message, or none.
     const Header announce = header(Type::announce, call, key, target);
-    messages_.send(target, am::kTransfer, bytes_of(announce),
-                   bytes_of(Offer{.total = data.size()}));
+    messages_.send(target, handler_, bytes_of(announce), bytes_of(Offer{.total = data.size()}));
   }
   const auto landed = [&flights] {
     return std::find_if(flights.begin(), flights.end(),
@@ -491,7 +489,7 @@ void Transfers::send_large(const Call& call, const Key& key, Rank target,
     if (const auto flight = landed(); flight != flights.end()) {
       flight->active = false;
       const Header done = header(Type::done, call, key, target);
-      messages_.send(target, am::kTransfer, bytes_of(done), bytes_of(flight->offset));
+      messages_.send(target, handler_, bytes_of(done), bytes_of(flight->offset));
       continue;
     }
     const Ready ready = peer.ready[0];
@@ -533,7 +531,7 @@ void Transfers::send_parts(const Call& call, const Key& key, Rank target,
   const uint64_t most = messages_.max_payload_bytes() - sizeof(Part);
   for (const uint64_t end = offset + bytes; offset < end; offset += most) {
     const Part part{header(Type::part, call, key, target), offset};
-    messages_.send(target, am::kTransfer, bytes_of(part),
+    messages_.send(target, handler_, bytes_of(part),
                    data.subspan(offset, std::min(most, end - offset)));
   }
 }

@@ -247,6 +247,8 @@ class Transfers {
   void malformed(Rank source) const { fail_malformed(fail_, source, me_); }
 
   am::ActiveMessages& messages_;
+  uint16_t handler_ = 0;
+  am::Landing landing_;
   Groups& groups_;
   fabric::Fabric& fabric_;
   fabric::Shortcuts* shortcuts_;

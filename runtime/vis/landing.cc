@@ -134,8 +134,7 @@ void Transfers::begin_chunk_put(Transfer& transfer) {
   chunk.state = Chunk::State::told;
   std::byte* const head = chunk.scratch.memory.get();
   write_lead(transfer, slot, head);
-  shortcuts_->put_notify(transfer.target, offset, {head, lead}, data,
-                         am::ActiveMessages::landing_tag(am::ActiveMessages::Landed::vis_put, slot),
+  shortcuts_->put_notify(transfer.target, offset, {head, lead}, data, landed_puts_.tag(slot),
                          chunk.moving);
 }
 
@@ -156,7 +155,7 @@ std::byte* Transfers::write_lead(const Transfer& transfer, uint32_t slot, std::b
 void Transfers::tell_of_chunk(Transfer& transfer, uint32_t slot) {
   transfer.chunks[slot].state = Chunk::State::told;
   const std::byte* const end = write_lead(transfer, slot, outgoing_.data());
-  messages_.send(transfer.target, am::kVisPut,
+  messages_.send(transfer.target, put_,
                  {outgoing_.data(), static_cast<size_t>(end - outgoing_.data())}, {});
 }
 
@@ -198,7 +197,7 @@ void Transfers::ask_for_chunk(Transfer& transfer, uint32_t slot) {
   const wire::Landing landing{slot, static_cast<uint32_t>(chunk.bytes)};
   std::memcpy(first, &landing, sizeof landing);
   transfer.begun += chunk.bytes;
-  send(transfer, am::kVisGet, head, static_cast<size_t>(end - outgoing_.data()), {});
+  send(transfer, get_, head, static_cast<size_t>(end - outgoing_.data()), {});
 }
 
 void Transfers::fetch_chunk(Transfer& transfer, uint32_t slot, uint64_t offset) {
@@ -265,10 +264,9 @@ void Transfers::put_answers() {
   while (answers_put_ < answers_.size()) {
     Answer& answer = answers_[answers_put_++];
     const uint32_t slot = answer.head.slot;
-    shortcuts_->put_notify(
-        answer.source, landing_.answer_offset_of(answer.source, slot),
-        std::as_bytes(std::span(&answer.head, 1)), answer.data,
-        am::ActiveMessages::landing_tag(am::ActiveMessages::Landed::vis_data, slot), answer.sent);
+    shortcuts_->put_notify(answer.source, landing_.answer_offset_of(answer.source, slot),
+                           std::as_bytes(std::span(&answer.head, 1)), answer.data,
+                           landed_data_.tag(slot), answer.sent);
   }
   while (answers_put_ > 0 && answers_.front().sent.pending == 0) {
     answers_.pop_front();

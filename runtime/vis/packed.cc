@@ -134,8 +134,8 @@ void Transfers::announce(Transfer& transfer, wire::Head& head) {
 }
 
 // The message is accounted for before it goes out: sending makes progress, and an answer may come.
-void Transfers::send(Transfer& transfer, am::ReservedHandler handler, wire::Head head,
-                     size_t head_bytes, std::span<const std::byte> body) {
+void Transfers::send(Transfer& transfer, uint16_t handler, wire::Head head, size_t head_bytes,
+                     std::span<const std::byte> body) {
   write_head(transfer, head, transfer.begun, outgoing_.data());
   const std::span<const std::byte> first(outgoing_.data(), head_bytes);
   if (is_one_message(transfer)) {
@@ -161,7 +161,7 @@ void Transfers::send_strided_put(Transfer& transfer) {
   ++transfer.in_flight;
   wire::Head head = strided_head(transfer, 0);
   announce(transfer, head);
-  send(transfer, am::kVisPut, head, static_cast<size_t>(end - outgoing_.data()), data);
+  send(transfer, put_, head, static_cast<size_t>(end - outgoing_.data()), data);
 }
 
 void Transfers::send_strided_get(Transfer& transfer) {
@@ -170,8 +170,7 @@ void Transfers::send_strided_get(Transfer& transfer) {
       transfer.remote_side, transfer.begun, bytes, outgoing_.data() + sizeof(wire::Head));
   transfer.begun += bytes;
   ++transfer.in_flight;
-  send(transfer, am::kVisGet, strided_head(transfer, 0),
-       static_cast<size_t>(end - outgoing_.data()), {});
+  send(transfer, get_, strided_head(transfer, 0), static_cast<size_t>(end - outgoing_.data()), {});
 }
 
 void Transfers::send_list_put(Transfer& transfer) {
@@ -183,7 +182,7 @@ void Transfers::send_list_put(Transfer& transfer) {
   ++transfer.in_flight;
   wire::Head head{.format = wire::kList};
   announce(transfer, head);
-  send(transfer, am::kVisPut, head, static_cast<size_t>(end - outgoing_.data()), {});
+  send(transfer, put_, head, static_cast<size_t>(end - outgoing_.data()), {});
 }
 
 void Transfers::send_list_get(Transfer& transfer) {
@@ -194,8 +193,7 @@ void Transfers::send_list_get(Transfer& transfer) {
                         outgoing_.data() + transfer.chunk_bytes);
   transfer.begun += room - left;
   ++transfer.in_flight;
-  send(transfer, am::kVisGet, {.format = wire::kList}, static_cast<size_t>(end - outgoing_.data()),
-       {});
+  send(transfer, get_, {.format = wire::kList}, static_cast<size_t>(end - outgoing_.data()), {});
 }
 
 void Transfers::unpack(Transfer& transfer, std::span<const std::byte> data) {
@@ -306,7 +304,7 @@ void Transfers::unpack_put(Rank source, std::span<const std::byte> message, bool
   if (head.answers == 0) return;
   const wire::Done done{head.token, head.answers,
                         lands ? static_cast<uint16_t>(landing.slot) : wire::kNoSlot};
-  messages_.send(source, am::kVisPutDone, bytes_of(done), {});
+  messages_.send(source, put_done_, bytes_of(done), {});
 }
 
 // One more of the messages of a put with a signal is unpacked. What the target counts under a token
@@ -376,7 +374,7 @@ void Transfers::serve_get(Rank source, std::span<const std::byte> message) {
     answer.slot = static_cast<uint16_t>(landing.slot);
     data = {};
   }
-  messages_.send(source, am::kVisData, bytes_of(answer), data);
+  messages_.send(source, data_, bytes_of(answer), data);
 }
 
 void Transfers::fail_malformed(Rank source, const char* what) const {

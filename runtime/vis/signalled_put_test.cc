@@ -240,7 +240,8 @@ TEST_P(SignalledVisOnNetworks, MessagesMayComeInAnyOrder) {
       std::vector<std::byte> message(sizeof head + sizeof signal);
       std::memcpy(message.data(), &head, sizeof head);
       std::memcpy(message.data() + sizeof head, &signal, sizeof signal);
-      context.state().messages.send(1, am::kVisPut, message, std::as_bytes(std::span(data)));
+      am::ActiveMessages& messages = context.state().messages;
+      messages.send(1, messages.id("noncontiguous put"), message, std::as_bytes(std::span(data)));
     };
     const std::array<std::array<uint64_t, 8>, 3> expected = {{
         {0, 0, 3, 0, 0, 6, 0, 0},
@@ -302,7 +303,8 @@ class SignalledVisDeathTest : public bootstrap::RanksDeathTest {
   static void send(std::vector<uint64_t> words) {
     on_ranks(2, [&](Context& context) {
       if (context.rank_me() == 0) {
-        context.state().messages.send(1, am::kVisPut, std::as_bytes(std::span(words)), {});
+        am::ActiveMessages& messages = context.state().messages;
+        messages.send(1, messages.id("noncontiguous put"), std::as_bytes(std::span(words)), {});
       }
       context.barrier();
     });

@@ -19,20 +19,23 @@ Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
       fail_(std::move(fail)),
       landing_(fabric.segment().subspan(segment.size(), LandingZone::bytes_for(ranks)),
                segment.size(), rank, ranks) {
-  const auto serve = [this](am::ReservedHandler id, auto member) {
-    messages_.set_reserved(id, [this, member](Rank source, std::span<const std::byte> message) {
-      (this->*member)(source, message);
-    });
+  const auto serve = [this](const char* name, am::Purpose purpose, auto member) {
+    return messages_.serve(name, purpose,
+                           [this, member](Rank source, std::span<const std::byte> message) {
+                             (this->*member)(source, message);
+                           });
   };
-  serve(am::kVisPut, &Transfers::serve_put);
-  serve(am::kVisPutDone, &Transfers::take_done);
-  serve(am::kVisGet, &Transfers::serve_get);
-  serve(am::kVisData, &Transfers::take_data);
-  using Landed = am::ActiveMessages::Landed;
-  messages_.set_landing_handler(
-      Landed::vis_put, [this](Rank source, uint32_t slot) { take_landed_put(source, slot); });
-  messages_.set_landing_handler(
-      Landed::vis_data, [this](Rank source, uint32_t slot) { take_landed_data(source, slot); });
+  using am::Purpose;
+  put_ = serve("noncontiguous put", Purpose::work, &Transfers::serve_put);
+  put_done_ = serve("noncontiguous put done", Purpose::answer, &Transfers::take_done);
+  get_ = serve("noncontiguous get", Purpose::work, &Transfers::serve_get);
+  data_ = serve("noncontiguous data", Purpose::answer, &Transfers::take_data);
+  landed_puts_ =
+      messages_.land("noncontiguous put", LandingZone::kSlotsPerPeer, Purpose::work,
+                     [this](Rank source, uint32_t slot) { take_landed_put(source, slot); });
+  landed_data_ =
+      messages_.land("noncontiguous data", LandingZone::kSlotsPerPeer, Purpose::answer,
+                     [this](Rank source, uint32_t slot) { take_landed_data(source, slot); });
   messages_.add_background(*this);
 }
 

@@ -234,7 +234,7 @@ class Transfers final : public am::Background {
   void send_list_put(Transfer& transfer);
   void send_strided_get(Transfer& transfer);
   void send_list_get(Transfer& transfer);
-  void send(Transfer& transfer, am::ReservedHandler handler, wire::Head head, size_t head_bytes,
+  void send(Transfer& transfer, uint16_t handler, wire::Head head, size_t head_bytes,
             std::span<const std::byte> body);
   static bool is_one_message(const Transfer& transfer);
   void announce(Transfer& transfer, wire::Head& head);
@@ -290,6 +290,12 @@ class Transfers final : public am::Background {
   };
 
   am::ActiveMessages& messages_;
+  uint16_t put_ = 0;  // handlers
+  uint16_t put_done_ = 0;
+  uint16_t get_ = 0;
+  uint16_t data_ = 0;
+  am::Landing landed_puts_;
+  am::Landing landed_data_;
   fabric::Fabric& fabric_;
   fabric::Shortcuts* shortcuts_;
   bool notifies_ = false;

@@ -868,12 +868,17 @@ TEST_F(VisDeathTest, NotInsideOfHandlers) {
               ::testing::ExitedWithCode(2), "rput_strided inside an active message handler");
 }
 
+constexpr const char* kPut = "noncontiguous put";
+constexpr const char* kGet = "noncontiguous get";
+constexpr const char* kData = "noncontiguous data";
+
 // What no sender of ours makes.
 TEST_F(VisDeathTest, MessagesAreCheckedOnArrival) {
-  const auto send = [](am::ReservedHandler handler, std::vector<uint64_t> words) {
+  const auto send = [](const char* handler, std::vector<uint64_t> words) {
     on_ranks(2, [&](Context& context) {
       if (context.rank_me() == 0) {
-        context.state().messages.send(1, handler, std::as_bytes(std::span(words)), {});
+        am::ActiveMessages& messages = context.state().messages;
+        messages.send(1, messages.id(handler), std::as_bytes(std::span(words)), {});
       }
       context.barrier();
     });
@@ -881,35 +886,34 @@ TEST_F(VisDeathTest, MessagesAreCheckedOnArrival) {
   constexpr uint64_t kList = uint64_t{vis::wire::kList} << 32;
   constexpr uint64_t kOneDimension = uint64_t{1} << 40;
   constexpr uint64_t kEnd = 8 << 20;
-  EXPECT_EXIT(send(am::kVisPut, {}), ::testing::ExitedWithCode(3), "rank 0 sent a put that is not");
-  EXPECT_EXIT(send(am::kVisPut, {0, kEnd, 8, 0, 8, 1}), ::testing::ExitedWithCode(3),
+  EXPECT_EXIT(send(kPut, {}), ::testing::ExitedWithCode(3), "rank 0 sent a put that is not");
+  EXPECT_EXIT(send(kPut, {0, kEnd, 8, 0, 8, 1}), ::testing::ExitedWithCode(3), "a strided put");
+  EXPECT_EXIT(send(kPut, {kOneDimension, 0, 8, 0, 8, 2, kEnd, 1}), ::testing::ExitedWithCode(3),
               "a strided put");
-  EXPECT_EXIT(send(am::kVisPut, {kOneDimension, 0, 8, 0, 8, 2, kEnd, 1}),
-              ::testing::ExitedWithCode(3), "a strided put");
-  EXPECT_EXIT(send(am::kVisPut, {0, 0, 8, 0, 8}), ::testing::ExitedWithCode(3), "a strided put");
-  EXPECT_EXIT(send(am::kVisPut, {kList, vis::wire::word_of(kEnd - 4, 8), 1}),
-              ::testing::ExitedWithCode(3), "a put of a list");
-  EXPECT_EXIT(send(am::kVisPut, {kList, vis::wire::word_of(0, 16), 1}),
-              ::testing::ExitedWithCode(3), "a put of a list");
-  EXPECT_EXIT(send(am::kVisGet, {0, 0, 1 << 16, 0, 1 << 16}), ::testing::ExitedWithCode(3),
+  EXPECT_EXIT(send(kPut, {0, 0, 8, 0, 8}), ::testing::ExitedWithCode(3), "a strided put");
+  EXPECT_EXIT(send(kPut, {kList, vis::wire::word_of(kEnd - 4, 8), 1}), ::testing::ExitedWithCode(3),
+              "a put of a list");
+  EXPECT_EXIT(send(kPut, {kList, vis::wire::word_of(0, 16), 1}), ::testing::ExitedWithCode(3),
+              "a put of a list");
+  EXPECT_EXIT(send(kGet, {0, 0, 1 << 16, 0, 1 << 16}), ::testing::ExitedWithCode(3),
               "a strided get");
-  EXPECT_EXIT(send(am::kVisGet, {kList, vis::wire::word_of(0, 1 << 16)}),
-              ::testing::ExitedWithCode(3), "a get of a list");
+  EXPECT_EXIT(send(kGet, {kList, vis::wire::word_of(0, 1 << 16)}), ::testing::ExitedWithCode(3),
+              "a get of a list");
   constexpr uint64_t kLanding = uint64_t{vis::wire::kLanding} << 32;
   constexpr uint64_t kSlotBytes = uint64_t{vis::LandingZone::kSlotBytes} << 32;
-  EXPECT_EXIT(send(am::kVisPut, {kLanding, 4, 0, 8, 0, 0}), ::testing::ExitedWithCode(3),
+  EXPECT_EXIT(send(kPut, {kLanding, 4, 0, 8, 0, 0}), ::testing::ExitedWithCode(3),
               "a place in the landing zone");
-  EXPECT_EXIT(send(am::kVisGet, {kLanding, kSlotBytes + (uint64_t{1} << 32), 0, 8, 0, 0}),
+  EXPECT_EXIT(send(kGet, {kLanding, kSlotBytes + (uint64_t{1} << 32), 0, 8, 0, 0}),
               ::testing::ExitedWithCode(3), "a place in the landing zone");
-  EXPECT_EXIT(send(am::kVisPut, {kLanding, uint64_t{8} << 32, 0, 8, 0, 4}),
-              ::testing::ExitedWithCode(3), "a strided put");
-  EXPECT_EXIT(send(am::kVisPutDone, {7}), ::testing::ExitedWithCode(3), "an answer to a transfer");
-  EXPECT_EXIT(send(am::kVisData, {7, 1}), ::testing::ExitedWithCode(3), "an answer to a transfer");
+  EXPECT_EXIT(send(kPut, {kLanding, uint64_t{8} << 32, 0, 8, 0, 4}), ::testing::ExitedWithCode(3),
+              "a strided put");
+  EXPECT_EXIT(send("noncontiguous put done", {7}), ::testing::ExitedWithCode(3),
+              "an answer to a transfer");
+  EXPECT_EXIT(send(kData, {7, 1}), ::testing::ExitedWithCode(3), "an answer to a transfer");
 }
 
 TEST_F(VisDeathTest, WhatLandsIsCheckedOnArrival) {
-  using Landed = am::ActiveMessages::Landed;
-  const auto land = [](Landed what, uint32_t slot, const std::vector<uint64_t>& words) {
+  const auto land = [](const char* what, uint32_t slot, const std::vector<uint64_t>& words) {
     const auto body = [&](Context& context) {
       detail::ContextState& state = context.state();
       if (context.rank_me() == 0) {
@@ -917,8 +921,9 @@ TEST_F(VisDeathTest, WhatLandsIsCheckedOnArrival) {
         const vis::LandingZone& zone = state.vis.landing_zone();
         fabric::Counter sent;
         state.fabric->shortcuts()->put_notify(
-            1, what == Landed::vis_put ? zone.offset_of(1, 0) : zone.answer_offset_of(1, 0),
-            bytes.first(8), bytes.subspan(8), am::ActiveMessages::landing_tag(what, slot), sent);
+            1, std::string_view(what) == kPut ? zone.offset_of(1, 0) : zone.answer_offset_of(1, 0),
+            bytes.first(8), bytes.subspan(8),
+            state.messages.handlers().landed(what)->tags.tag(slot), sent);
         context.wait_until([&sent] { return sent.pending == 0; });
       }
       context.barrier();
@@ -928,7 +933,8 @@ TEST_F(VisDeathTest, WhatLandsIsCheckedOnArrival) {
   const auto ask = [](const std::vector<uint64_t>& words) {
     const auto body = [&](Context& context) {
       if (context.rank_me() == 0) {
-        context.state().messages.send(1, am::kVisGet, std::as_bytes(std::span(words)), {});
+        am::ActiveMessages& messages = context.state().messages;
+        messages.send(1, messages.id(kGet), std::as_bytes(std::span(words)), {});
       }
       context.barrier();
     };
@@ -938,15 +944,13 @@ TEST_F(VisDeathTest, WhatLandsIsCheckedOnArrival) {
   constexpr uint64_t kNotified = uint64_t{vis::wire::kNotified} << 32;
   constexpr uint64_t kListed = uint64_t{vis::wire::kList} << 32;
   constexpr uint64_t kSlotBytes = vis::LandingZone::kSlotBytes;
-  EXPECT_EXIT(land(Landed::vis_put, 100, {0, 0}), ::testing::ExitedWithCode(3),
-              "rank 0 sent a put that landed that is not well formed");
-  EXPECT_EXIT(land(Landed::vis_put, 0, {0, 0}), ::testing::ExitedWithCode(3),
+  EXPECT_EXIT(land(kPut, 1000, {0, 0}), ::testing::ExitedWithCode(3),
+              "rank 0 says that a put has landed with tag .*, which nothing here expects");
+  EXPECT_EXIT(land(kPut, 0, {0, 0}), ::testing::ExitedWithCode(3),
               "rank 0 sent a put that is not well formed");
-  EXPECT_EXIT(land(Landed::vis_put, 0, {kLanding | kListed, (kSlotBytes - 8) << 32}),
+  EXPECT_EXIT(land(kPut, 0, {kLanding | kListed, (kSlotBytes - 8) << 32}),
               ::testing::ExitedWithCode(3), "rank 0 sent a put that is not well formed");
-  EXPECT_EXIT(land(Landed::vis_data, 100, {0, 0}), ::testing::ExitedWithCode(3),
-              "rank 0 sent data that landed that is not well formed");
-  EXPECT_EXIT(land(Landed::vis_data, 0, {7, 0}), ::testing::ExitedWithCode(3),
+  EXPECT_EXIT(land(kData, 0, {7, 0}), ::testing::ExitedWithCode(3),
               "rank 0 sent an answer to a transfer");
   // What would not fit into the slot of the answer.
   EXPECT_EXIT(ask({kLanding | kNotified, kSlotBytes << 32, 0, kSlotBytes, 0, kSlotBytes}),
