@@ -101,7 +101,7 @@ bool ActiveMessages::transmit(Rank target, uint16_t handler, Class kind,
   peer.owed[1] -= header.reply_credits;
   peer.untold_delay = kNoDelayCode;
   if (peer.first_hold == kNone) peer.asks = false;
-  if (handler != kCreditsOnly) {
+  if (handler != HandlerTable::kNoHandler) {
     --peer.credits[static_cast<size_t>(kind)];
     if (kind == Class::request) ++peer.requests;
     ++statistics_.sent;
@@ -227,7 +227,7 @@ void ActiveMessages::ask_target(Rank target) {
   peer.answers_at_once = true;
   if (peer.asked >= noted_[peer.last_noted].number) return;
   peer.asked = peer.requests;
-  if (transmit(target, kCreditsOnly, Class::request, {}, {}, true)) return;
+  if (transmit(target, HandlerTable::kNoHandler, Class::request, {}, {}, true)) return;
   peer.ask_unsent = true;
   add_work(target);
 }
@@ -272,7 +272,7 @@ void ActiveMessages::on_message(Rank source, std::span<const std::byte> message)
   }
   if (header.reply_credits > 0 && !peer.deferred.empty()) add_work(source);
   const bool asks = (header.flags & kAskFlag) != 0;
-  if (header.handler == kCreditsOnly) {
+  if (header.handler == HandlerTable::kNoHandler) {
     if (asks) {
       peer.asks = true;
       give_back(source);
@@ -372,7 +372,7 @@ void ActiveMessages::give_back(Rank rank) {
     if (peer.first_hold == kNone) peer.asks = false;  // they are on their way
     return;
   }
-  if (started_ && transmit(rank, kCreditsOnly, Class::request, {}, {})) {
+  if (started_ && transmit(rank, HandlerTable::kNoHandler, Class::request, {}, {})) {
     ++statistics_.credit_messages;
   } else {
     add_work(rank);
@@ -420,11 +420,11 @@ bool ActiveMessages::serve_peer(Rank rank) {
     if (hold != kNone && --holds_[hold].remaining == 0) release_hold(hold);
   }
   if (peer.ask_unsent) {
-    if (!transmit(rank, kCreditsOnly, Class::request, {}, {}, true)) return false;
+    if (!transmit(rank, HandlerTable::kNoHandler, Class::request, {}, {}, true)) return false;
     peer.ask_unsent = false;
   }
   if (credits_due(peer)) {
-    if (!transmit(rank, kCreditsOnly, Class::request, {}, {})) return false;
+    if (!transmit(rank, HandlerTable::kNoHandler, Class::request, {}, {})) return false;
     ++statistics_.credit_messages;
   }
   return true;

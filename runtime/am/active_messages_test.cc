@@ -264,17 +264,9 @@ TEST_F(ActiveMessagesDeathTest, HandlerThatNobodyRegistered) {
               ::testing::ExitedWithCode(2), "no handler 0 is registered");
 }
 
-TEST_F(ActiveMessagesDeathTest, MoreWorkInTheBackgroundThanThereIsRoomFor) {
-  struct Idle : am::Background {
-    bool ready() const override { return false; }
-    void advance() override {}
-  };
-  EXPECT_EXIT(on_ranks(1,
-                       [](Context& context) {
-                         Idle another;  // the runtime's own take all there is
-                         context.state().messages.add_background(another);
-                       }),
-              ::testing::ExitedWithCode(1), "no room for more work in the background");
+TEST_F(ActiveMessagesDeathTest, HandlerThatIsNamedTooLate) {
+  EXPECT_EXIT(on_ranks(1, [](Context& context) { context.state().messages.id("gather"); }),
+              ::testing::ExitedWithCode(1), "'gather' is named after ranks have connected");
 }
 
 TEST_F(ActiveMessagesDeathTest, HandlerThatWaits) {

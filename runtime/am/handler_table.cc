@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kShownOfHash = 12;
 
 Error too_late(std::string_view name) {
-  return {ErrorCode::failed_precondition,
+  return {ErrorCode::internal,
           "the message handler '" + std::string(name) +
               "' is named after ranks have connected; name it where its mechanism is made"};
 }

@@ -49,14 +49,14 @@ class HandlerTable {
   static constexpr uint16_t kNoHandler = 0;
 
   /// The id of one of the runtime's own handlers. A name that is new gets the next id; after
-  /// close() there are no new ones. Errors: failed_precondition for a new name after close().
+  /// close() there are no new ones. Errors: internal for a new name after close().
   Result<uint16_t> id(std::string_view name);
 
   /// What the handler of this id does, from now on.
   void serve(uint16_t id, Purpose purpose, Handler handler);
 
   /// As many tags as there are values, and what becomes of puts with them. Errors:
-  /// resource_exhausted if no tags are left; failed_precondition after close().
+  /// resource_exhausted if no tags are left; internal after close().
   Result<Landing> land(std::string_view name, uint32_t values, Purpose purpose,
                        LandingHandler handler);
 

@@ -48,7 +48,7 @@ TEST(HandlerTable, RefusesNamesThatComeTooLate) {
   table.close();
   const auto late = table.id("gather");
   ASSERT_FALSE(late.ok());
-  EXPECT_EQ(late.error().code(), ErrorCode::failed_precondition);
+  EXPECT_EQ(late.error().code(), ErrorCode::internal);
   EXPECT_NE(late.error().message().find("'gather'"), std::string::npos);
   EXPECT_FALSE(table.land("gather", 1, Purpose::answer, nullptr).ok());
 }

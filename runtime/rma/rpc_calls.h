@@ -46,6 +46,8 @@ class RpcCalls {
   [[noreturn]] void fail_malformed(rank_t source) const;
 
   detail::ContextState& state_;
+  const uint16_t call_;  // handlers
+  const uint16_t reply_;
   ProgramImages images_;
   std::unordered_map<uint64_t, std::unique_ptr<detail::RpcCall>> open_;
   uint64_t last_id_ = 0;

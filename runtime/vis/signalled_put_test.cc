@@ -240,8 +240,8 @@ TEST_P(SignalledVisOnNetworks, MessagesMayComeInAnyOrder) {
       std::vector<std::byte> message(sizeof head + sizeof signal);
       std::memcpy(message.data(), &head, sizeof head);
       std::memcpy(message.data() + sizeof head, &signal, sizeof signal);
-      am::ActiveMessages& messages = context.state().messages;
-      messages.send(1, messages.id("noncontiguous put"), message, std::as_bytes(std::span(data)));
+      am::ActiveMessages& layer = context.state().messages;
+      layer.send(1, layer.id("noncontiguous put"), message, std::as_bytes(std::span(data)));
     };
     const std::array<std::array<uint64_t, 8>, 3> expected = {{
         {0, 0, 3, 0, 0, 6, 0, 0},
