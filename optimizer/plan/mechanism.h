@@ -81,9 +81,10 @@ Explained<M> explain(const typename M::Request& request, const typename M::Costs
   }
   M::show(request, e.decision, e.plan);
   if (e.has_times) {
-    for (const auto& [candidate, predicted_s] : e.record.alternatives) {
+    for (const auto& considered : e.record.alternatives) {
+      const typename M::Candidate& candidate = considered.candidate;
       Explanation::Alternative& a = e.alternatives.emplace_back();
-      a.predicted_s = predicted_s;
+      a.predicted_s = considered.predicted_s;
       M::show(request, M::unfold(request, candidate), a.way);
       if constexpr (requires { M::add_to(a, request, *costs, candidate); }) {
         M::add_to(a, request, *costs, candidate);
@@ -91,7 +92,9 @@ Explained<M> explain(const typename M::Request& request, const typename M::Costs
     }
     if constexpr (requires(Row & row) { M::show_pruned(e.record.pruned.front(), row); }) {
       for (const auto& one : e.record.pruned) {
-        M::show_pruned(one, e.pruned.emplace_back(Row(), one.bound_s).what);
+        Explanation::Pruned& pruned = e.pruned.emplace_back();
+        M::show_pruned(one, pruned.what);
+        pruned.bound_s = one.bound_s;
       }
     }
     e.sensitivities = e.record.sensitivities;
