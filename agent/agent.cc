@@ -189,7 +189,8 @@ class Agent::Impl {
   }
 
   void on_message(const HelloAck& ack) {
-    follow(session_.on_hello_ack(now_s(), ack.protocol, ack.heartbeat_interval_s));
+    follow(session_.on_hello_ack(now_s(), ack.protocol, ack.heartbeat_interval_s,
+                                 ack.reconnect_spread_s));
   }
 
   void on_message(const Assignment& assignment) {

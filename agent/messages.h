@@ -82,6 +82,7 @@ using AgentMessage =
 struct HelloAck {
   int protocol = 0;
   double heartbeat_interval_s = 0;  ///< at least this often
+  double reconnect_spread_s = 0;    ///< after its loss, a random time up to so long is waited
 };
 
 /// One run of a campaign: which ranks to start here, and what they measure.

@@ -43,7 +43,8 @@ SessionStep Session::on_time(double now_s) {
   return step;
 }
 
-SessionStep Session::on_hello_ack(double now_s, int protocol, double heartbeat_interval_s) {
+SessionStep Session::on_hello_ack(double now_s, int protocol, double heartbeat_interval_s,
+                                  double spread_s) {
   if (state_ != State::greeting) return {};
   SessionStep step;
   if (protocol < kProtocolMin || protocol > kProtocolMax) {
@@ -61,6 +62,7 @@ SessionStep Session::on_hello_ack(double now_s, int protocol, double heartbeat_i
   last_received_s_ = now_s;
   heartbeat_interval_s_ =
       heartbeat_interval_s > 0 ? std::max(heartbeat_interval_s, kLeastHeartbeat_s) : 1;
+  spread_s_ = spread_s > 0 ? std::min(spread_s, kLongestSpread_s) : 0;
   next_s_ = now_s + heartbeat_interval_s_;
   reported_lost_ = false;
   refused_since_s_.reset();
@@ -88,7 +90,9 @@ SessionStep Session::lose(double now_s, const std::string& why, bool answered) {
   if (state_ == State::live && now_s - live_since_s_ >= limits_.stable_after_s) backoff_.reset();
   const bool was_live = state_ == State::live;
   state_ = State::offline;
-  next_s_ = now_s + backoff_.next(std::generate_canonical<double, 32>(random_));
+  const auto random = [&] { return std::generate_canonical<double, 32>(random_); };
+  next_s_ = now_s + backoff_.next(random());
+  if (was_live) next_s_ += spread_s_ * random();
   SessionStep step;
   if (!reported_lost_) {
     reported_lost_ = true;

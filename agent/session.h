@@ -21,6 +21,9 @@ namespace stripline::agent {
 /// Servers that want heartbeats more often get them so often.
 inline constexpr double kLeastHeartbeat_s = 0.01;
 
+/// A server cannot keep agents away for longer.
+inline constexpr double kLongestSpread_s = 30;
+
 struct SessionLimits {
   Backoff::Limits backoff;
   double greeting_timeout_s = 10;  ///< from connecting to HelloAck
@@ -60,7 +63,10 @@ class Session {
 
   /// HelloAck arrived. A heartbeat interval that is not positive is treated as one second, one that
   /// would keep the agent busy as kLeastHeartbeat_s.
-  SessionStep on_hello_ack(double now_s, int protocol, double heartbeat_interval_s);
+  /// `spread_s`: when the session is lost, a random time up to so long passes before the next, at
+  /// most kLongestSpread_s, so that not all agents of a server come at once.
+  SessionStep on_hello_ack(double now_s, int protocol, double heartbeat_interval_s,
+                           double spread_s = 0);
 
   /// The link has ended. `reason` is the server's machine-readable one, or empty.
   SessionStep on_closed(double now_s, const Error& error, const std::string& reason);
@@ -86,6 +92,7 @@ class Session {
   double live_since_s_ = 0;
   double last_received_s_ = 0;
   double heartbeat_interval_s_ = 1;
+  double spread_s_ = 0;
   bool reported_lost_ = false;
   std::optional<double> refused_since_s_;
   std::optional<Error> refusal_;

@@ -47,6 +47,27 @@ TEST(Session, BacksOffWithinBoundsAndLogsOnce) {
   EXPECT_LE(*session.next_event_s() - (now + 100), 0.25);
 }
 
+TEST(Session, AgentsOfManyDoNotComeBackAtOnce) {
+  double first = 100;
+  double last = 0;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    Session session("h:1", {}, seed);
+    session.on_time(0);
+    session.on_hello_ack(0, 1, 5, 4);
+    session.on_closed(0, kRefused, "");
+    first = std::min(first, *session.next_event_s());
+    last = std::max(last, *session.next_event_s());
+  }
+  EXPECT_LT(first, 0.6);
+  EXPECT_GT(last, 3.5);
+  EXPECT_LT(last, 4.3);
+  Session kept("h:1", {}, 1);
+  kept.on_time(0);
+  kept.on_hello_ack(0, 1, 5, 1e9);
+  kept.on_closed(0, kRefused, "");
+  EXPECT_LE(*kept.next_event_s(), kLongestSpread_s + 1);
+}
+
 TEST(Session, ServerThatAcceptsAndDropsIsNotHammered) {
   Session session = make_session();
   double now = 0;

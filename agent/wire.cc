@@ -88,7 +88,8 @@ v1::AgentMessage to_wire(const AgentMessage& message) {
 std::optional<ServerMessage> from_wire(const v1::ServerMessage& wire) {
   switch (wire.message_case()) {
     case v1::ServerMessage::kHelloAck:
-      return HelloAck{wire.hello_ack().protocol(), wire.hello_ack().heartbeat_interval_s()};
+      return HelloAck{wire.hello_ack().protocol(), wire.hello_ack().heartbeat_interval_s(),
+                      wire.hello_ack().reconnect_spread_s()};
     case v1::ServerMessage::kAssignment: {
       const v1::Assignment& from = wire.assignment();
       return Assignment{{from.name(), from.fence()},

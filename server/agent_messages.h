@@ -71,6 +71,7 @@ using AgentMessage = std::variant<Heartbeat, GroupJoin, SampleBatch, AssignmentU
 struct HelloAck {
   int protocol = kProtocolVersion;
   double heartbeat_interval_s = 0;
+  double reconnect_spread_s = 0;
 };
 
 struct AssignmentOrder {

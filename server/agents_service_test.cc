@@ -866,6 +866,9 @@ TEST_F(AgentsServiceTest, HelloIsChecked) {
   const auto ack = modern.receive(Message::kHelloAck);
   ASSERT_TRUE(ack);
   EXPECT_EQ(ack->hello_ack().protocol(), 1);
+  // A few agents may all come back at once.
+  EXPECT_GT(ack->hello_ack().reconnect_spread_s(), 0);
+  EXPECT_LT(ack->hello_ack().reconnect_spread_s(), 0.1);
 }
 
 TEST_F(AgentsServiceTest, SilentSessionsAreClosed) {

@@ -221,6 +221,7 @@ class Coordinator {
   std::optional<Problem> check_room(const std::string& node);
   std::optional<Problem> check_hello(const Hello& hello, Session& session) const;
   void drop_session(Sessions::iterator session, const std::optional<Problem>& why);
+  double reconnect_spread_s() const;
   void resume_assignment(const Hello& hello, Session& session);
   Result<std::string> order_of(const RunKey& run, uint64_t fence, uint32_t points);
   void send_order(Session& session, const RunGroup& group, const std::string& order);
@@ -283,6 +284,7 @@ class Coordinator {
   std::map<int64_t, double> waiting_since_s_;  // campaigns that lack nodes
   std::map<int64_t, double> paused_until_s_;   // campaigns a run of which has just failed
   uint64_t next_session_ = 1;
+  uint64_t nodes_at_start_ = 0;
   Sessions sessions_;
   std::deque<Stranger> strangers_;       // by deadline
   std::map<int64_t, ActiveRun> active_;  // by campaign: at most one run each

@@ -13,6 +13,7 @@ namespace stripline::server {
 // or one of before a backup was put in place, is measured again.
 Status Coordinator::recover() {
   const std::lock_guard lock(mutex_);
+  STRIPLINE_ASSIGN_OR_RETURN(nodes_at_start_, store_.count_nodes());
   STRIPLINE_ASSIGN_OR_RETURN(const auto campaigns, store_.unfinished_campaigns());
   for (const CampaignRecord& record : campaigns) {
     if (record.state == CampaignState::fitting) to_fit_.push_back(record.number);
@@ -24,7 +25,7 @@ Status Coordinator::recover() {
       if (attempt && !attempt->instances.empty() && run.fence > store_.fence_base()) {
         const Status taken_up = take_up(d, run, *attempt);
         if (taken_up.ok()) continue;
-        if (taken_up.error().code() != ErrorCode::data_loss) return taken_up;
+        if (taken_up.error().code() != ErrorCode::data_loss) return taken_up.error();
         spdlog::error("{}: {}", run_name(run.key), taken_up.error().message());
       }
       run.state = RunState::pending;

@@ -25,6 +25,9 @@ constexpr uint64_t kMaxDeclaredPoints = 100'000;
 constexpr size_t kMaxHelloBytes = size_t{4} << 20;
 // libfabric's addresses have some tens of bytes.
 constexpr size_t kMaxAddressBytes = size_t{64} << 10;
+// What a small machine takes in without falling behind.
+constexpr double kHellosPerS = 200;
+constexpr double kLongestSpreadS = 5;
 // For a person to read; it is stored with every event until the next one.
 constexpr size_t kMaxMessageBytes = 4000;
 
@@ -190,10 +193,17 @@ Answer<uint64_t> Coordinator::open_session(const Hello& hello, std::shared_ptr<A
   Session& stored = sessions_.emplace(id, std::move(session)).first->second;
   spdlog::info("{} connected (agent {}, {} fabrics, {} experiments)", node_name(hello.node),
                hello.agent_version, hello.fabrics.size(), hello.experiments_json.size());
-  stored.link->send(HelloAck{kProtocolVersion, options_.heartbeat_interval_s});
+  stored.link->send(
+      HelloAck{kProtocolVersion, options_.heartbeat_interval_s, reconnect_spread_s()});
   resume_assignment(hello, stored);
   step();
   return id;
+}
+
+// Over how long the agents that there are, or have been, are to come back after a restart.
+double Coordinator::reconnect_spread_s() const {
+  const auto agents = static_cast<double>(std::max<uint64_t>(sessions_.size(), nodes_at_start_));
+  return std::min(kLongestSpreadS, agents / kHellosPerS);
 }
 
 // Brings what the agent says it works on and what the server gave it together.

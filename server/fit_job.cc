@@ -80,11 +80,11 @@ std::string noise_text(const fit::Noise& noise) {
 // Two nodes that took part in the same run from one host: between them there is no network.
 std::string shared_host(const FitInput& input) {
   if (input.spec.clock == "virtual" || input.spec.fabric.starts_with("emulated:")) return "";
-  std::map<std::pair<RunKey, std::string>, std::string> node_of;
+  std::map<std::pair<uint32_t, std::string>, std::string> node_of;
   for (const AttemptFacts& node : input.nodes) {
     const auto host = node.facts.find(std::string(kHostFact));
     if (host == node.facts.end()) continue;
-    const auto [found, first] = node_of.emplace(std::pair(node.run, host->second), node.node);
+    const auto [found, first] = node_of.emplace(std::pair(node.run.run, host->second), node.node);
     if (!first && found->second != node.node) {
       return node_name(found->second) + " and " + node_name(node.node) + " are one host";
     }

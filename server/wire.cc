@@ -72,6 +72,7 @@ v1::Campaign::State to_wire(CampaignState state) {
 void fill(v1::ServerMessage& out, HelloAck&& in) {
   out.mutable_hello_ack()->set_protocol(in.protocol);
   out.mutable_hello_ack()->set_heartbeat_interval_s(in.heartbeat_interval_s);
+  out.mutable_hello_ack()->set_reconnect_spread_s(in.reconnect_spread_s);
 }
 
 void fill(v1::ServerMessage& out, AssignmentOrder&& in) {
