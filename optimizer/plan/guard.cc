@@ -98,7 +98,7 @@ double Guard::deviation() const {
 
 void Guard::judge() {
   // How much longer the way in use takes than the other one.
-  const double behind = in_use_ == Way::tuned ? -mean_ : mean_;
+  const double behind = -ahead();
   const double error = deviation() / std::sqrt(pairs());
   const bool tie = of_ == Of::tie && in_use_ == begun_with_;
   const double errors = tie ? kErrorsOfTie : kErrors;
@@ -129,9 +129,9 @@ void Guard::postpone(uint64_t executions) {
   next_check_ = (least + distance - 1) / distance * distance;
 }
 
-void Guard::restart() {
+void Guard::restart(Of of, Way first) {
   const uint64_t place = place_;
-  *this = Guard(of_, begun_with_);
+  *this = Guard(of, first);
   place_ = place;
 }
 

@@ -55,14 +55,18 @@ class Guard {
   /// The time of the execution that next() wanted timed. Executions that did not come to their end
   /// are not recorded; the check then begins again.
   void record(Way way, double seconds);
-  /// The tuned plan is another one from now on: what was found out about the one before is dropped,
-  /// and the first way is in use again.
-  void restart();
+  /// Others are compared from now on, as a guard that was made so does: what was found out about
+  /// those before is dropped. Executions count on.
+  void restart(Of of, Way first);
   /// Somebody who sees more than the times of this site compares the two ways: a tuned way that was
   /// in use first is so again. What was found out is kept, and checks go on.
   void reinstate() { in_use_ = begun_with_ == Way::tuned ? Way::tuned : in_use_; }
 
   Way in_use() const { return in_use_; }
+  Way begun_with() const { return begun_with_; }
+  /// How much longer the other way takes than the one in use, as the logarithm of the ratio; 0
+  /// before the first check.
+  double ahead() const { return in_use_ == Way::tuned ? mean_ : -mean_; }
   uint32_t checks() const { return checks_; }
 
   /// What came of the site so far, for reports. Zero before the first check.

@@ -274,7 +274,7 @@ TEST(Guard, ForgetsAPlanThatIsReplaced) {
   Site site(2, 1, 0.01, 1);
   site.run(guard, 100);
   EXPECT_EQ(guard.in_use(), Way::baseline);
-  guard.restart();
+  guard.restart(Guard::Of::site, Guard::Way::tuned);
   EXPECT_EQ(guard.in_use(), Way::tuned);
   EXPECT_EQ(guard.checks(), 0U);
 
@@ -282,7 +282,7 @@ TEST(Guard, ForgetsAPlanThatIsReplaced) {
   Site faster(0.5, 1, 0.01, 1);
   faster.run(tie, 100);
   EXPECT_EQ(tie.in_use(), Way::tuned);
-  tie.restart();
+  tie.restart(Guard::Of::tie, Guard::Way::baseline);
   EXPECT_EQ(tie.in_use(), Way::baseline);
 }
 

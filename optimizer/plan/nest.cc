@@ -217,6 +217,7 @@ class Search {
     const Tiles* const one = growth.one();
     if (one == nullptr) return;
     const Nest& nest = request_.nest;
+    uint64_t moving = 0;
     uint64_t all_least = 0;
     uint64_t all_more = 0;
     const auto insert = [&](uint64_t bytes, uint64_t least, uint64_t more,
@@ -230,6 +231,7 @@ class Search {
       const NestLink& link = evaluator_.link_of(tile);
       const uint64_t more = growth.more_bytes(g);
       if (link.in_reach || tile.hold <= loop || more == 0) continue;
+      ++moving;
       all_least += tile.bytes();
       all_more += more;
       if (!growth.contiguous(g)) continue;
@@ -244,7 +246,8 @@ class Search {
     const bool all_fit =
         saturating_multiply(iterations(nest, loop), each_time) <= request_.max_buffer_bytes;
     for (const uint64_t slots : {2, 3, 4, 5, 7, 9}) {
-      insert(request_.max_buffer_bytes / slots, all_least, all_more, {.fills_buffers = !all_fit});
+      insert(evaluator_.most_tile_bytes(request_.max_buffer_bytes / slots, moving), all_least,
+             all_more, {.fills_buffers = !all_fit});
     }
   }
 
@@ -387,12 +390,6 @@ std::optional<NestPlan> decide_stream(const NestRequest& request, const NestEval
   return plan;
 }
 
-NestPlan uncut_for(const access::Failure& obstacle) {
-  NestPlan plan;
-  plan.obstacle = obstacle;
-  return plan;
-}
-
 // Cut or not. With a model of all that moves. (Functions that return one plan only do not copy it.)
 template <typename Recorder>
 NestPlan decide_cut(const NestRequest& request, NestEvaluator& evaluator, const Tiles& baseline,
@@ -424,7 +421,8 @@ NestPlan decide_cut(const NestRequest& request, NestEvaluator& evaluator, const 
 
 template <typename Recorder>
 NestPlan decide(const NestRequest& request, Recorder& record) {
-  if (const auto obstacle = access::dependence_of(request.nest)) return uncut_for(*obstacle);
+  if (const auto obstacle = access::dependence_of(request.nest))
+    return uncut_nest(request.nest, *obstacle);
   NestEvaluator evaluator(request);
   const bool predictable = evaluator.moves() && evaluator.known();
   if (predictable) {
@@ -433,7 +431,8 @@ NestPlan decide(const NestRequest& request, Recorder& record) {
     }
   }
   const auto whole = vectorised(request, evaluator);
-  if (const auto* failure = std::get_if<access::Failure>(&whole)) return uncut_for(*failure);
+  if (const auto* failure = std::get_if<access::Failure>(&whole))
+    return uncut_nest(request.nest, *failure);
   const Tiles& baseline = std::get<Tiles>(whole);
   if (predictable) return decide_cut(request, evaluator, baseline, record);
   return plan_of(evaluator, baseline, nullptr, Schedule::vectorised, 1,
@@ -457,6 +456,14 @@ NestPlan plan_nest(const NestRequest& request, NestRecord& record) {
   return decide(request, record);
 }
 
+NestPlan uncut_nest(const access::Nest& nest, const access::Failure& obstacle) noexcept {
+  NestPlan plan;
+  plan.obstacle = obstacle;
+  plan.cut = {nest.depth - 1, 1};
+  plan.steps = iterations(nest, nest.depth);
+  return plan;
+}
+
 NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate) noexcept {
   const auto tiles = tiles_of(request.nest, candidate.cut);
   if (!tiles) return {};
@@ -464,15 +471,15 @@ NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate)
                  Reason::forced);
 }
 
-NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate) noexcept {
-  NestPlan plan;
-  plan.obstacle = access::dependence_of(request.nest);
-  if (plan.obstacle) return plan;
+NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate,
+                    Reason reason) noexcept {
+  if (const auto obstacle = access::dependence_of(request.nest)) {
+    return uncut_nest(request.nest, *obstacle);
+  }
   const NestEvaluator evaluator(request);
   const auto whole = vectorised(request, evaluator);
   if (const auto* failure = std::get_if<access::Failure>(&whole)) {
-    plan.obstacle = *failure;
-    return plan;
+    return uncut_nest(request.nest, *failure);
   }
   const Tiles& baseline = std::get<Tiles>(whole);
   NestCandidate allowed = candidate;
@@ -500,7 +507,7 @@ NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate) 
   if (allowed.schedule == Schedule::pipelined && tiles->steps > 1) {
     allowed.window = static_cast<uint32_t>(std::min<uint64_t>(allowed.window, tiles->steps - 1));
   }
-  plan = plan_of(evaluator, *tiles, nullptr, allowed.schedule, allowed.window, Reason::forced);
+  NestPlan plan = plan_of(evaluator, *tiles, nullptr, allowed.schedule, allowed.window, reason);
   if (evaluator.moves() && evaluator.known()) {
     Steps uncut = evaluator.steps(baseline);
     Steps steps = evaluator.steps(*tiles);

@@ -56,6 +56,7 @@ struct NestRequest {
       Fact::nic_ranks | Fact::target_polls_only | Fact::alone | Fact::load;
   Surroundings surroundings;
   uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
+  uint64_t slot_alignment = 1;  ///< of tiles in buffers, as StripRequest's
   /// Seconds of computation of all iterations, if the nest is not cut; negative: estimated from
   /// `loop`, what an iteration does beside its first remote reference, and `local_bytes`.
   double compute_s = -1;
@@ -126,10 +127,21 @@ NestPlan plan_nest(const NestRequest& request) noexcept;
 /// The same, with a record of what it considered.
 NestPlan plan_nest(const NestRequest& request, NestRecord& record);
 
+/// The plan of a nest that is not cut: each iteration is a step, whose accesses are made one by
+/// one.
+NestPlan uncut_nest(const access::Nest& nest, const access::Failure& obstacle) noexcept;
+
 /// The plan that runs a candidate of a record, without its times.
 NestPlan unfold_nest(const NestRequest& request, const NestCandidate& candidate) noexcept;
 
 /// The plan that runs a given candidate, adjusted to what nest and buffers allow.
-NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate) noexcept;
+NestPlan force_nest(const NestRequest& request, const NestCandidate& candidate,
+                    Reason reason = Reason::forced) noexcept;
+
+/// The vectorised nest, as a guard has it carried out in place of another plan.
+inline NestPlan baseline_of_nest(const NestRequest& request) noexcept {
+  return force_nest(request, {Schedule::vectorised, {0, request.nest.counts[0]}, 1},
+                    Reason::guarded);
+}
 
 }  // namespace stripline::plan

@@ -116,7 +116,10 @@ struct Steps : StepTimes {
 
 class NestEvaluator {
  public:
-  explicit NestEvaluator(const NestRequest& request) : request_(request), nest_(request.nest) {
+  explicit NestEvaluator(const NestRequest& request)
+      : request_(request),
+        nest_(request.nest),
+        slots_(std::max<uint64_t>(request.slot_alignment, 1)) {
     for (uint32_t r = 0; r < nest_.references(); ++r) {
       const NestLink& link = request.links[request.link[r]];
       if (link.in_reach) continue;
@@ -168,6 +171,13 @@ class NestEvaluator {
       if (!link_of(tile).in_reach) reserve(buffers, tile, tile.count < tiles.steps);
     }
     return buffers;
+  }
+
+  /// The bytes that so many tiles may have together so that a slot of `slot_bytes` holds them.
+  uint64_t most_tile_bytes(uint64_t slot_bytes, uint64_t tiles) const {
+    const uint64_t unused = tiles == 0 ? 0 : (tiles - 1) * (slots_.bytes() - 1);
+    const uint64_t bytes = slots_.down(slot_bytes);
+    return bytes - std::min(bytes, unused);
   }
 
   Steps steps(const Tiles& tiles) const {
@@ -469,15 +479,15 @@ class NestEvaluator {
   }
 
   // Buffers of a tile. What is held for some steps has two: the next tile comes meanwhile.
-  static void reserve(StepBuffers& buffers, const Tile& tile, bool held) {
+  void reserve(StepBuffers& buffers, const Tile& tile, bool held) const {
+    const uint64_t bytes = slots_.up(tile.bytes());
     if (!held) {
-      buffers.slot_bytes = saturating_add(buffers.slot_bytes, tile.bytes());
+      buffers.slot_bytes = saturating_add(buffers.slot_bytes, bytes);
       buffers.gets = buffers.gets || reads(tile.mode);
       buffers.puts = buffers.puts || writes(tile.mode);
     } else {
       const uint64_t places = tile.hold == 0 ? 1 : 2;
-      buffers.held_bytes =
-          saturating_add(buffers.held_bytes, saturating_multiply(places, tile.bytes()));
+      buffers.held_bytes = saturating_add(buffers.held_bytes, saturating_multiply(places, bytes));
     }
   }
 
@@ -546,6 +556,7 @@ class NestEvaluator {
 
   const NestRequest& request_;
   const Nest& nest_;
+  SizeUnit slots_;
   const StripCosts* costs_ = nullptr;
   bool moves_ = false;
   bool known_ = true;

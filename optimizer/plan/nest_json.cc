@@ -353,8 +353,8 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   DescribedNest nest;
   NestRequest& request = nest.request;
   std::vector<std::string_view> names = {
-      "loops",      "references",  "arrays",           "compute_s",
-      "operations", "local_bytes", "max_buffer_bytes", "job"};
+      "loops",       "references",       "arrays",         "compute_s", "operations",
+      "local_bytes", "max_buffer_bytes", "slot_alignment", "job"};
   for (const auto& [fact, field] : surroundings_fields()) {
     if (has(NestRequest::kFacts, fact)) names.emplace_back(field.text.name);
   }
@@ -391,6 +391,8 @@ Result<DescribedNest> nest_from_json(const Json& json, std::string_view what) {
   }
   members.integer("local_bytes", request.local_bytes, 0, kFarthest);
   members.integer("max_buffer_bytes", request.max_buffer_bytes, 0, kFarthest);
+  request.slot_alignment = kUsualSlotAlignment;
+  members.integer("slot_alignment", request.slot_alignment, 1, kFarthest);
   members.flag(kEarlierPolling, request.surroundings.target_polls_only);
   for (const auto& [fact, field] : surroundings_fields()) {
     if (has(NestRequest::kFacts, fact)) read_field(members, field, request.surroundings);
@@ -468,6 +470,9 @@ Json to_json(const NestRequest& request) {
   if (request.local_bytes > 0) json["local_bytes"] = request.local_bytes;
   if (request.max_buffer_bytes <= static_cast<uint64_t>(kFarthest)) {
     json["max_buffer_bytes"] = request.max_buffer_bytes;
+  }
+  if (request.slot_alignment != kUsualSlotAlignment) {
+    json["slot_alignment"] = request.slot_alignment;
   }
   const VisRequest& many = request.links[link_by(model::Path::network)].many;
   const auto limited = [](uint64_t bytes) {  // more makes no difference

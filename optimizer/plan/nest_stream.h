@@ -51,6 +51,7 @@ inline std::optional<Stream> stream_of(const NestRequest& request) {
   strips.total_bytes = saturating_multiply(inside, reference.element_bytes);
   strips.surroundings = request.surroundings;
   strips.max_buffer_bytes = request.max_buffer_bytes;
+  strips.slot_alignment = request.slot_alignment;
   strips.compute_s = request.compute_s;
   strips.loop = request.loop;
   strips.local_bytes = request.local_bytes;

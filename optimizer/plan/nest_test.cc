@@ -446,6 +446,7 @@ TEST(PlanNest, FindsWhatAnExhaustiveSearchFinds) {
     const Network network(draw.network(0));
     NestRequest request = random_nest(draw, network);
     if (draw.below(3) == 0) request.max_buffer_bytes = 8 * kKiB << draw.below(8);
+    request.slot_alignment = i % 2 == 0 ? 1 : 64;
     const NestPlan plan = plan_nest(request);
     if (plan.obstacle) continue;
     EXPECT_LE(plan.predicted_s, plan.baseline_s);

@@ -1,9 +1,8 @@
-// What a decision costs: describing and planning one nest, uncached and cached. The papers' figure
-// is 5 us + 3 us (Iancu et al., section 8).
+// What a decision costs: describing and planning one loop. The papers' figure is 5 us + 3 us (Iancu
+// et al., section 8); loop_bench says what finding it again takes.
 #include <benchmark/benchmark.h>
 
 #include "optimizer/model/model_fixture.h"
-#include "optimizer/plan/plan_cache.h"
 #include "optimizer/plan/strip.h"
 
 namespace {
@@ -50,23 +49,6 @@ void BM_DescribeAndPlanPut(benchmark::State& state) {
   }
 }
 BENCHMARK(BM_DescribeAndPlanPut)->Arg(1 << 20);
-
-void BM_CachedPlan(benchmark::State& state) {
-  const StripCosts costs = example_costs();
-  PlanCache<StripPlan> cache;
-  for (uint64_t i = 1; i <= 64; ++i) {
-    const StripRequest request = describe(i << 14);
-    cache.insert(7, request, plan_strip(request, &costs));
-  }
-  uint64_t total_bytes = 1 << 20;
-  for ([[maybe_unused]] auto _ : state) {
-    benchmark::DoNotOptimize(total_bytes);
-    const StripPlan* plan = cache.find(7, describe(total_bytes));
-    benchmark::DoNotOptimize(plan);
-    if (plan == nullptr) state.SkipWithError("not found in the cache");
-  }
-}
-BENCHMARK(BM_CachedPlan);
 
 }  // namespace
 

@@ -25,12 +25,26 @@ bool knows(const StripCosts* costs, Direction direction) {
   return costs != nullptr && (direction == Direction::get ? costs->has_get() : costs->has_put());
 }
 
+// Bytes of the strips of a candidate. Where those hold a block of the mean size, larger ones stay
+// whole, too, as far as the buffers allow.
+uint64_t strip_of(const StripRequest& request, const StripCandidate& candidate) {
+  const uint64_t block = block_bytes(request);
+  const uint64_t largest = largest_block(request);
+  if (candidate.strip_bytes < block || largest == block) {
+    return std::min(candidate.strip_bytes, block);
+  }
+  const StripCandidate whole{candidate.schedule, largest, candidate.window};
+  const bool fits =
+      request.placed || strip_buffer_bytes(request, whole) <= request.max_buffer_bytes;
+  return fits ? largest : block;
+}
+
 StripPlan plan_of(const StripRequest& request, const StripCandidate& candidate, Reason reason) {
   StripPlan plan;
   plan.schedule = candidate.schedule;
   plan.reason = reason;
   plan.count = strip_count(request, candidate.strip_bytes);
-  plan.strip_bytes = std::min(candidate.strip_bytes, block_bytes(request));
+  plan.strip_bytes = strip_of(request, candidate);
   if (candidate.schedule == Schedule::all_issued) {
     plan.burst = static_cast<uint32_t>(plan.count);
     if (request.direction == Direction::put) plan.sync_burst = plan.burst;
@@ -391,7 +405,7 @@ StripPlan plan_strip(const StripRequest& request, const StripCosts* costs, Strip
 }
 
 StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
-                      const StripCandidate& candidate) noexcept {
+                      const StripCandidate& candidate, Reason reason) noexcept {
   StripCandidate allowed = candidate;
   const uint64_t piece = largest_piece(request);
   const bool whole = whole_bytes(request) <= request.max_buffer_bytes;
@@ -421,7 +435,7 @@ StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
     }
     if (count == 1) allowed.window = 1;
   }
-  StripPlan plan = plan_of(request, allowed, Reason::forced);
+  StripPlan plan = plan_of(request, allowed, reason);
   if (knows(costs, request.direction) && request.total_bytes > 0) {
     const Evaluator evaluator(request, *costs);
     const double compute_s = strip_compute_s(request, *costs, Corner::nominal);
@@ -467,7 +481,7 @@ double uncut_compute_s(const StripRequest& request, const StripCosts& costs, con
 uint64_t strip_buffer_bytes(const StripRequest& request, const StripCandidate& candidate) noexcept {
   if (request.placed) return whole_bytes(request);
   const uint64_t per_strip =
-      saturating_add(std::min(candidate.strip_bytes, block_bytes(request)), halo_of(request));
+      slot_bytes(request, std::min(candidate.strip_bytes, largest_block(request)));
   switch (candidate.schedule) {
     case Schedule::vectorised:
       return per_strip;

@@ -36,13 +36,19 @@ inline std::string_view to_string(Schedule schedule) {
   return kScheduleNames[static_cast<size_t>(schedule)];
 }
 
+/// Where the slots of strips begin in the buffers of a job: at cache lines.
+inline constexpr uint64_t kUsualSlotAlignment = 64;
+
 /// The loop: `total_bytes` of remote data, in order, each element used by the computation. The data
-/// lie in `blocks` contiguous regions of equal size (or nearly so), possibly of different ranks;
-/// strips do not cross from one into the next.
+/// lie in `blocks` contiguous regions, possibly of different ranks; strips do not cross from one
+/// into the next.
 struct StripRequest {
   Direction direction = Direction::get;
   uint64_t total_bytes = 0;  ///< a multiple of element_bytes
   uint32_t blocks = 1;       ///< at least 1
+  /// The largest block, where they differ in size; times are predicted for the mean size. 0,
+  /// or less than that: all are equal.
+  uint64_t largest_block_bytes = 0;
   /// Ranks that the blocks are of, one after the other; 1 to `blocks`. The loops of other ranks are
   /// taken to read from the same ranks at the same time, so that a get that runs ahead to the next
   /// rank waits among theirs.
@@ -60,6 +66,8 @@ struct StripRequest {
   bool placed = false;
   /// Memory that the plan may use for buffers. One granule and its halo always fit.
   uint64_t max_buffer_bytes = std::numeric_limits<uint64_t>::max();
+  /// Each strip's slot in the buffers begins at a multiple of so many bytes; at least 1.
+  uint64_t slot_alignment = 1;
   /// Gets only: bytes of local data that the loop also goes through, while the first transfers are
   /// under way.
   uint64_t own_bytes = 0;
@@ -77,12 +85,13 @@ struct StripRequest {
 struct StripPlan {
   Schedule schedule = Schedule::vectorised;
   Reason reason = Reason::no_model;
-  uint32_t burst = 1;        ///< B_Issue: operations issued ahead; A: count, B: the window
-  uint32_t sync_burst = 1;   ///< B_Sync: operations retired in one step
-  uint64_t strip_bytes = 0;  ///< S
-  uint64_t count = 0;        ///< N
-  double predicted_s = 0;    ///< time of the loop under this plan; 0 without a model
-  double baseline_s = 0;     ///< time of the vectorised loop; 0 without a model
+  uint32_t burst = 1;       ///< B_Issue: operations issued ahead; A: count, B: the window
+  uint32_t sync_burst = 1;  ///< B_Sync: operations retired in one step
+  /// S; where blocks are not divided, the largest one's, as far as the buffers hold that.
+  uint64_t strip_bytes = 0;
+  uint64_t count = 0;      ///< N
+  double predicted_s = 0;  ///< time of the loop under this plan; 0 without a model
+  double baseline_s = 0;   ///< time of the vectorised loop; 0 without a model
   /// Lower end of the interval of the relative gain of the fastest decomposition over the
   /// vectorised loop: each parameter's interval is propagated and the effects, being independent,
   /// are added as squares. Exceeds the margin in a tuned plan.
@@ -127,7 +136,12 @@ StripPlan plan_strip(const StripRequest& request, const StripCosts* costs, Strip
 /// The plan that runs a given candidate, with its predicted time (0 without a model). Strip size
 /// and window are adjusted to what the request allows: granule, buffer, number of strips.
 StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
-                      const StripCandidate& candidate) noexcept;
+                      const StripCandidate& candidate, Reason reason = Reason::forced) noexcept;
+
+/// The vectorised loop, as a guard has it carried out in place of another plan.
+inline StripPlan baseline_of_strip(const StripRequest& request, const StripCosts* costs) noexcept {
+  return force_strip(request, costs, {.schedule = Schedule::vectorised}, Reason::guarded);
+}
 
 /// Predicted seconds of a candidate that the request allows, at a corner of the parameters. `costs`
 /// must hold the operation.

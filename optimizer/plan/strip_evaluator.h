@@ -48,6 +48,7 @@ class Evaluator {
         blocks_per_peer_(blocks_per_peer(request)),
         block_(block_bytes(request)),
         halo_(halo_of(request)),
+        slots_(slot_unit(request)),
         nic_ranks_(request.surroundings.nic_ranks),
         piece_(largest_piece(request)),
         piece_touch_(touch(piece_, piece_ + halo_, Corner::nominal)) {}
@@ -188,7 +189,7 @@ class Evaluator {
   uint64_t all_issued_buffer() const { return whole_bytes(request_); }
   uint64_t pipelined_buffer(uint64_t strip, uint32_t window) const {
     if (request_.placed) return whole_bytes(request_);
-    return saturating_multiply(uint64_t{window} + 1, saturating_add(strip, halo_));
+    return saturating_multiply(uint64_t{window} + 1, slots_.up(saturating_add(strip, halo_)));
   }
 
   /// Bytes of a strip at which the first one's transfer, which is not hidden, takes as long as
@@ -266,7 +267,7 @@ class Evaluator {
 
   /// The largest window that request and queue allow for a strip size; 0: none.
   uint32_t largest_window(uint64_t strip, uint64_t count) const {
-    const uint64_t per_strip = saturating_add(strip, halo_);
+    const uint64_t per_strip = slots_.up(saturating_add(strip, halo_));
     uint64_t buffers = per_strip == 0 ? 0 : request_.max_buffer_bytes / per_strip;
     if (request_.direction == Direction::get) buffers -= buffers > 0 ? 1 : 0;  // being computed on
     return static_cast<uint32_t>(
@@ -413,6 +414,7 @@ class Evaluator {
   uint64_t blocks_per_peer_;
   uint64_t block_;
   uint64_t halo_;
+  SizeUnit slots_;
   double nic_ranks_;
   uint64_t piece_;
   double piece_touch_;

@@ -86,11 +86,12 @@ Row entry_of(const StripRequest& request, const StripCosts& costs, uint64_t byte
 StripRequest StripMechanism::usual() {
   StripRequest usual;
   usual.loop.n_fp_alu = 1;
+  usual.slot_alignment = kUsualSlotAlignment;
   return usual;
 }
 
 std::span<const Field<Strip>> StripMechanism::fields() {
-  static constexpr std::array<Field<Strip>, 18> kFields = {
+  static constexpr std::array<Field<Strip>, 20> kFields = {
       field<Strip, &Strip::direction>("direction", "--direction", "{}", "Of the transfers")
           .always(),
       bytes<Strip, &Strip::total_bytes>("total_bytes", "--bytes", " of {}",
@@ -122,6 +123,10 @@ std::span<const Field<Strip>> StripMechanism::fields() {
                                        "Bytes that a strip of a get needs beyond its end"),
       bytes<Strip, &Strip::max_buffer_bytes>("max_buffer_bytes", "--buffer", nullptr,
                                              "Memory that the plan may use (default: no limit)"),
+      bytes<Strip, &Strip::slot_alignment>(
+          "slot_alignment", "--slot-alignment", nullptr,
+          "Strips begin at multiples of so many bytes of that memory")
+          .within(1, kMostNumber),
       field<Strip, &Strip::blocks>("blocks", "--blocks", ", in {} blocks",
                                    "Contiguous regions that the data are in")
           .from(1),
@@ -130,6 +135,9 @@ std::span<const Field<Strip>> StripMechanism::fields() {
           .from(1),
       field<Strip, &Strip::uneven>("uneven", "--uneven", ", of different sizes",
                                    "The blocks differ in size"),
+      bytes<Strip, &Strip::largest_block_bytes>(
+          "largest_block_bytes", "--largest-block", " up to {}",
+          "The largest of the blocks, where they differ (default: they are equal)"),
       bytes<Strip, &Strip::own_bytes>("own_bytes", "--own", ", beside {} of its own",
                                       "Local data that the loop goes through while the "
                                       "first transfers are under way"),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "optimizer/access/saturate.h"
@@ -11,6 +12,24 @@ namespace stripline::plan::detail {
 
 using access::saturating_add;
 using access::saturating_multiply;
+
+// What sizes are rounded to. Divisions are most of what the list of sizes costs, and most units are
+// powers of two.
+class SizeUnit {
+ public:
+  explicit SizeUnit(uint64_t unit)
+      : bytes_(unit), mask_(std::has_single_bit(unit) ? unit - 1 : 0) {}
+  uint64_t bytes() const { return bytes_; }
+  bool is_power_of_two() const { return bytes_ == mask_ + 1; }
+  uint64_t up(uint64_t value) const { return down(saturating_add(value, bytes_ - 1)); }
+  uint64_t down(uint64_t value) const {
+    return is_power_of_two() ? value & ~mask_ : value / bytes_ * bytes_;
+  }
+
+ private:
+  uint64_t bytes_;
+  uint64_t mask_;  // bytes_ - 1, or 0
+};
 
 inline uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -47,27 +66,49 @@ inline bool waits_for_peers(const StripRequest& request) {
   return request.surroundings.target_polls_only && request.direction == Direction::get;
 }
 
-// Bytes of one of the contiguous regions, the largest if they differ.
+// Bytes of one of the contiguous regions, the mean if they differ.
 inline uint64_t block_bytes(const StripRequest& request) {
   const uint64_t element = request.element_bytes == 0 ? 1 : request.element_bytes;
   const uint64_t blocks = blocks_of(request);
   return round_up((request.total_bytes + blocks - 1) / blocks, element);
 }
 
-// Buffer bytes of schedule A.
+inline uint64_t largest_block(const StripRequest& request) {
+  return std::max(request.largest_block_bytes, block_bytes(request));
+}
+
+inline SizeUnit slot_unit(const StripRequest& request) {
+  return SizeUnit(std::max<uint64_t>(request.slot_alignment, 1));
+}
+
+// Bytes of a strip's place in the buffers.
+inline uint64_t slot_bytes(const StripRequest& request, uint64_t strip) {
+  return slot_unit(request).up(saturating_add(strip, halo_of(request)));
+}
+
+// Buffer bytes of schedule A. Of blocks that differ, each may leave nearly a unit unused.
 inline uint64_t whole_bytes(const StripRequest& request) {
+  const uint64_t blocks = blocks_of(request);
+  const uint64_t halo = halo_of(request);
+  uint64_t unused = 0;
+  if (!request.placed && request.slot_alignment > 1) {
+    const uint64_t largest = largest_block(request);
+    const bool equal = saturating_multiply(largest, blocks) == request.total_bytes;
+    unused = equal ? slot_bytes(request, largest) - saturating_add(largest, halo)
+                   : request.slot_alignment - 1;
+  }
   return saturating_add(request.total_bytes,
-                        saturating_multiply(halo_of(request), blocks_of(request)));
+                        saturating_multiply(saturating_add(halo, unused), blocks));
 }
 
 // The largest strip whose blocking transfer the buffer holds.
 inline uint64_t largest_piece(const StripRequest& request) {
   const uint64_t total = block_bytes(request);
-  if (saturating_add(total, request.halo_bytes) <= request.max_buffer_bytes) return total;
+  if (slot_bytes(request, total) <= request.max_buffer_bytes) return total;
   const uint64_t granule = granule_bytes(request);
-  const uint64_t room = request.max_buffer_bytes > request.halo_bytes
-                            ? request.max_buffer_bytes - request.halo_bytes
-                            : 0;
+  const uint64_t slot = slot_unit(request).down(request.max_buffer_bytes);
+  const uint64_t halo = halo_of(request);
+  const uint64_t room = slot > halo ? slot - halo : 0;
   return std::clamp(room / granule * granule, std::min(granule, total), total);
 }
 

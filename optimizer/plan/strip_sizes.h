@@ -25,31 +25,21 @@ class Rounding {
   explicit Rounding(const StripRequest& request)
       : granule_(granule_bytes(request)), line_(whole_lines(granule_)) {}
   uint64_t up(uint64_t bytes) const {
-    const Unit& unit = bytes >= 16 * line_.bytes ? line_ : granule_;
-    return unit.up(std::max(bytes, granule_.bytes));
+    const SizeUnit& unit = bytes >= 16 * line_.bytes() ? line_ : granule_;
+    return unit.up(std::max(bytes, granule_.bytes()));
   }
   uint64_t down(uint64_t bytes) const { return granule_.down(bytes); }
-  uint64_t granule() const { return granule_.bytes; }
+  uint64_t granule() const { return granule_.bytes(); }
 
  private:
-  // Divisions are most of what the list of sizes costs, and most units are powers of two.
-  struct Unit {
-    explicit Unit(uint64_t unit) : bytes(unit), mask(std::has_single_bit(unit) ? unit - 1 : 0) {}
-    uint64_t up(uint64_t value) const { return down(value + bytes - 1); }
-    uint64_t down(uint64_t value) const {
-      return bytes == mask + 1 ? value & ~mask : value / bytes * bytes;
-    }
-    uint64_t bytes;
-    uint64_t mask;  // bytes - 1, or 0
-  };
-  static Unit whole_lines(const Unit& granule) {
-    if (granule.bytes == granule.mask + 1) return Unit(std::max(granule.bytes, kCacheLineBytes));
-    if (granule.bytes > (uint64_t{1} << 32)) return granule;
-    return Unit(std::lcm(granule.bytes, kCacheLineBytes));
+  static SizeUnit whole_lines(const SizeUnit& granule) {
+    if (granule.is_power_of_two()) return SizeUnit(std::max(granule.bytes(), kCacheLineBytes));
+    if (granule.bytes() > (uint64_t{1} << 32)) return granule;
+    return SizeUnit(std::lcm(granule.bytes(), kCacheLineBytes));
   }
 
-  Unit granule_;
-  Unit line_;
+  SizeUnit granule_;
+  SizeUnit line_;
 };
 
 // The strip sizes to try, from large to small: whole blocks where that is a decomposition, a half,
@@ -71,7 +61,7 @@ class Sizes {
     for (uint64_t parts = 2; parts <= 4; ++parts) {
       insert(rounding_.up((block_ + parts - 1) / parts));
       if (request.max_buffer_bytes / 2 < block_) {
-        const uint64_t slot = request.max_buffer_bytes / parts;
+        const uint64_t slot = slot_unit(request).down(request.max_buffer_bytes / parts);
         const uint64_t fits = rounding_.down(slot > halo ? slot - halo : 0);
         insert(fits, fits);
       }

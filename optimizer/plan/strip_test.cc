@@ -858,5 +858,94 @@ TEST(ForceStripProperty, IsAlwaysWithinTheRequest) {
   }
 }
 
+// Blocks that differ in size, their sum and the largest being what the planner knows of them, as an
+// engine lays them out.
+class UnevenBlocks {
+ public:
+  UnevenBlocks(RandomCases& cases, StripRequest& request) {
+    const uint64_t granule = request.element_bytes * request.granule_elements;
+    request.total_bytes = 0;
+    for (uint32_t i = 0; i < request.blocks; ++i) {
+      bytes_.push_back(granule * (1 + cases.below(2000)));
+      request.total_bytes += bytes_.back();
+    }
+    request.largest_block_bytes = *std::ranges::max_element(bytes_);
+  }
+
+  uint64_t buffer_bytes(const StripRequest& request, const StripPlan& plan) const {
+    const auto aligned = [&](uint64_t bytes) {
+      return (bytes + request.slot_alignment - 1) / request.slot_alignment * request.slot_alignment;
+    };
+    uint64_t whole = 0;
+    for (const uint64_t block : bytes_) whole += aligned(block + request.halo_bytes);
+    uint64_t slots = 1;
+    if (plan.schedule == Schedule::pipelined) {
+      slots = std::min<uint64_t>(plan.burst + (request.direction == Direction::get ? 1 : 0),
+                                 plan.count);
+    }
+    return plan.schedule == Schedule::all_issued
+               ? whole
+               : slots * aligned(plan.strip_bytes + request.halo_bytes);
+  }
+  bool leaves_whole(uint64_t strip_bytes) const {
+    return std::ranges::all_of(bytes_, [&](uint64_t bytes) { return bytes <= strip_bytes; });
+  }
+
+ private:
+  std::vector<uint64_t> bytes_;
+};
+
+// Whatever the sizes of blocks, no plan is made that its buffers are too small for; and blocks that
+// a plan does not divide stay whole wherever there is room.
+TEST(PlanStripProperty, BuffersHoldAlignedSlotsAndTheLargestBlocks) {
+  RandomCases cases(11);
+  int whole = 0;
+  int divided = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const StripCosts costs = costs_of(cases.network(0.02));
+    StripRequest request = cases.request();
+    request.blocks = static_cast<uint32_t>(1 + cases.below(8));
+    request.peers = static_cast<uint32_t>(1 + cases.below(request.blocks));
+    request.uneven = true;
+    request.slot_alignment = cases.below(4) == 0 ? 48 : 64;
+    const UnevenBlocks blocks(cases, request);
+    const uint64_t granule = request.element_bytes * request.granule_elements;
+    const uint64_t least = granule + request.halo_bytes + request.slot_alignment;
+    request.max_buffer_bytes = least + cases.below(2 * request.total_bytes);
+    const auto schedule = static_cast<Schedule>(cases.below(3));
+    const uint64_t mean = request.total_bytes / request.blocks;
+    const StripCandidate candidate{schedule, 1 + cases.below(2 * mean),
+                                   static_cast<uint32_t>(1 + cases.below(20))};
+    for (const StripPlan& plan :
+         {plan_strip(request, &costs), force_strip(request, nullptr, candidate),
+          baseline_of_strip(request, &costs), plan_strip(request, nullptr)}) {
+      const uint64_t bytes = blocks.buffer_bytes(request, plan);
+      ASSERT_LE(bytes, request.max_buffer_bytes)
+          << to_string(plan.schedule) << " of " << plan.strip_bytes << ", " << plan.burst;
+      ASSERT_LE(bytes, strip_buffer_bytes(request, {plan.schedule, plan.strip_bytes, plan.burst}));
+      if (plan.strip_bytes < mean) continue;
+      const bool is_whole = blocks.leaves_whole(plan.strip_bytes);
+      (is_whole ? whole : divided) += 1;
+      StripPlan with_largest = plan;
+      with_largest.strip_bytes = request.largest_block_bytes;
+      ASSERT_TRUE(is_whole ||
+                  blocks.buffer_bytes(request, with_largest) > request.max_buffer_bytes);
+    }
+  }
+  EXPECT_GT(whole, 1000);
+  EXPECT_GT(divided, 100);
+}
+
+TEST(BaselineOfStrip, IsTheVectorisedLoopByTheGuard) {
+  const StripCosts costs = costs_of(model::example_model());
+  StripRequest request = request_of(kMiB, 1e-3);
+  const StripPlan plan = baseline_of_strip(request, &costs);
+  EXPECT_EQ(plan.reason, Reason::guarded);
+  EXPECT_EQ(plan.schedule, Schedule::vectorised);
+  EXPECT_EQ(plan.strip_bytes, request.total_bytes);
+  EXPECT_EQ(plan.predicted_s, plan.baseline_s);
+  EXPECT_EQ(plan.baseline_s, plan_strip(request, &costs).baseline_s);
+}
+
 }  // namespace
 }  // namespace stripline::plan

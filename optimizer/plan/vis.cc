@@ -276,14 +276,14 @@ struct Judged {
 };
 
 // Without a model.
-VisPlan blind(const VisRequest& request) {
+VisPlan blind(const VisRequest& request, Reason reason = Reason::no_model) {
   const uint64_t pieces = vis_pieces(request);
   const uint64_t piece_bytes = vis_bytes(request) / pieces;
   const bool pack = pieces >= 2 && piece_bytes < request.medium_bytes &&
                     piece_bytes / kPackedBelowMessages < request.message_bytes &&
                     vis_allowed(request, VisMethod::packed);
   const VisMethod method = pack ? VisMethod::packed : VisMethod::pipelined;
-  return plan_of(prepare(request, nullptr, method, 0, 0).candidate, Reason::no_model);
+  return plan_of(prepare(request, nullptr, method, 0, 0).candidate, reason);
 }
 
 // The method that is chosen, and what it was chosen before. As long as the methods live.
@@ -375,6 +375,10 @@ bool vis_allowed(const VisRequest& request, VisMethod method) noexcept {
 VisPlan plan_vis(const VisRequest& request, const VisCosts* costs) noexcept {
   NoRecord record;
   return plan_with(request, costs, record);
+}
+
+VisPlan baseline_of_vis(const VisRequest& request) noexcept {
+  return blind(request, Reason::guarded);
 }
 
 VisPlan plan_vis(const VisRequest& request, const VisCosts* costs, VisRecord& record) {

@@ -166,7 +166,10 @@ bool vis_allowed(const VisRequest& request, VisMethod method) noexcept;
 /// pipelined. Pure, allocates nothing.
 VisPlan plan_vis(const VisRequest& request, const VisCosts* costs) noexcept;
 
-/// The same, with a record of every possible method.
+/// As without a model, as a guard has it carried out in place of another plan.
+VisPlan baseline_of_vis(const VisRequest& request) noexcept;
+
+/// plan_vis() with a record of every possible method.
 VisPlan plan_vis(const VisRequest& request, const VisCosts* costs, VisRecord& record);
 
 /// The plan that runs a given method, with its predicted time (0 without a model). A chunk or

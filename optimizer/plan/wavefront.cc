@@ -69,6 +69,17 @@ WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* 
   return choose<WavefrontMechanism>(request, costs, record);
 }
 
+WavefrontPlan baseline_of_wavefront(const WavefrontRequest& request,
+                                    const StripCosts* costs) noexcept {
+  WavefrontPlan plan;
+  plan.reason = Reason::guarded;
+  if (costs != nullptr && costs->has_put()) {
+    plan.predicted_s = plan.baseline_s =
+        predict_wavefront(request, *costs, 1, Corner::nominal).sweep_s;
+  }
+  return plan;
+}
+
 WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* costs,
                              WavefrontRecord& record) {
   return choose<WavefrontMechanism>(request, costs, record);

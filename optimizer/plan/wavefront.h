@@ -68,6 +68,10 @@ struct WavefrontTime {
 /// are not surely faster by more than the margin of the model. Pure, allocates nothing.
 WavefrontPlan plan_wavefront(const WavefrontRequest& request, const StripCosts* costs) noexcept;
 
+/// The stage in one piece, as a guard has it carried out in place of another plan.
+WavefrontPlan baseline_of_wavefront(const WavefrontRequest& request,
+                                    const StripCosts* costs) noexcept;
+
 /// At a corner of the parameters. `costs` must hold puts.
 WavefrontTime predict_wavefront(const WavefrontRequest& request, const StripCosts& costs,
                                 uint32_t pieces,

@@ -82,7 +82,7 @@ std::vector<double> planned_for(const std::vector<double>& seconds_per_element) 
                   });
       }
       LoopState::of(context.state()).sites.for_each([&](const LoopSite& site) {
-        planned.push_back(site.planned_compute_s);
+        planned.push_back(site.refinement.planned_s());
       });
     }
     context.barrier();

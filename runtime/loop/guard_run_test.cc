@@ -276,7 +276,7 @@ LoopPlan go_through(Context& context, global_ptr<const double> remote, double pr
 struct Tied {
   double seconds = 0;  // of kTimes executions after the first ones
   int cut = 0;         // of these
-  detail::Savings savings;
+  decide::Savings savings;
 };
 
 Tied run_tied(double profit, double compute_s) {

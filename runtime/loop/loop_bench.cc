@@ -36,6 +36,22 @@ void loop_over_own_memory(benchmark::State& state) {
 }
 BENCHMARK(loop_over_own_memory);
 
+// The same through the engine, which loops over several blocks always go through.
+void blocks_of_own_memory(benchmark::State& state) {
+  const auto context = one_rank(state);
+  if (context == nullptr) return;
+  const auto array = context->new_symmetric_array<double>(1024);
+  const LoopBlock<const double> block{global_ptr<const double>(*array), 1024};
+  double sum = 0;
+  for ([[maybe_unused]] auto _ : state) {
+    strip_for_blocks(
+        *context, std::span(&block, 1), {}, [] {},
+        [&sum](size_t, size_t, size_t, const double* strip) { sum += strip[0]; });
+    benchmark::DoNotOptimize(sum);
+  }
+}
+BENCHMARK(blocks_of_own_memory);
+
 // The same body called directly.
 void plain_loop(benchmark::State& state) {
   const auto context = one_rank(state);
@@ -79,7 +95,8 @@ void find_known_nest(benchmark::State& state) {
   const NestOptions options;
   const CallSite call = CallSite::current();
   detail::NestSites& sites = detail::LoopState::of(context->state()).nest_sites;
-  sites.insert(detail::key_of(context->state(), nest, options, call, false));
+  sites.find_or_make(detail::key_of(context->state(), nest, options, call, false),
+                     [](detail::NestSite&) {});
   for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(nest.counts[0]);
     const auto* site = sites.find(detail::key_of(context->state(), nest, options, call, false));
@@ -88,6 +105,28 @@ void find_known_nest(benchmark::State& state) {
   }
 }
 BENCHMARK(find_known_nest);
+
+// The same of a loop, among others.
+void find_known_loop(benchmark::State& state) {
+  detail::LoopSites sites;
+  const auto describe = [](uint64_t total_bytes) {
+    return plan::StripRequest{.total_bytes = total_bytes,
+                              .max_buffer_bytes = uint64_t{64} << 20,
+                              .loop = {.n_local_ref = 1, .n_int_alu = 1, .n_fp_alu = 2},
+                              .local_bytes = 4096};
+  };
+  for (uint64_t i = 1; i <= 64; ++i) {
+    sites.find_or_make({7, describe(i << 14)}, [](detail::LoopSite&) {});
+  }
+  uint64_t total_bytes = 1 << 20;
+  for ([[maybe_unused]] auto _ : state) {
+    benchmark::DoNotOptimize(total_bytes);
+    const auto* site = sites.find({7, describe(total_bytes)});
+    if (site == nullptr) state.SkipWithError("the loop is not known");
+    benchmark::DoNotOptimize(site);
+  }
+}
+BENCHMARK(find_known_loop);
 
 // Progress alone, which a nest makes once for each step.
 void progress(benchmark::State& state) {

@@ -20,19 +20,6 @@ LoopState& LoopState::of(ContextState& context) {
   return static_cast<LoopState&>(*context.loop);
 }
 
-LoopFrame& LoopState::enter_frame() {
-  if (depth_ == frames_.size()) frames_.push_back(std::make_unique<LoopFrame>());
-  frames_[depth_]->guarded = 0;
-  return *frames_[depth_++];
-}
-
-void LoopState::leave_frame() {
-  LoopFrame& frame = *frames_[--depth_];
-  frame.buffer = {};
-  frame.kept.clear();
-  frame.kept_in.clear();
-}
-
 BufferPool::Use LoopState::buffer_of(const ContextState& context, uint64_t bytes) {
   cache.give_up_old();
   BufferPool::Use use = pool.acquire(bytes);
@@ -55,15 +42,9 @@ void LoopState::look(Context& context, Attention& attention) {
   if (attention.times_steps()) attention.has_looked_at(context.now_s());
 }
 
-NestEngine& LoopState::enter_nest(Context& context) {
-  if (nest_depth_ == nests_.size()) nests_.push_back(std::make_unique<NestEngine>(context, *this));
-  return *nests_[nest_depth_++];
-}
-
-Savings LoopState::savings() const {
-  Savings all = forgotten;
-  sites.for_each([&](const LoopSite& site) { site.add_to(all); });
-  nest_sites.for_each([&](const NestSite& site) { all.add(site.guard); });
+decide::Savings LoopState::savings() const {
+  decide::Savings all = sites.savings();
+  all.add(nest_sites.savings());
   return all;
 }
 
@@ -73,14 +54,14 @@ void report_choices(Context& context) {
   context.state().groups.world().barrier.wait(sync::Collective::leave);
   const LoopState& loops = LoopState::of(context.state());
   const auto sum = [&](double value) { return context.reduce_all(value, Context::ReduceOp::sum); };
-  const auto of_all_ranks = [&](const Savings& own) {
-    return Savings{sum(own.actual_s), sum(own.baseline_s), sum(own.squared_error),
-                   sum(own.sites),    sum(own.demoted),    sum(own.checks)};
+  const auto of_all_ranks = [&](const decide::Savings& own) {
+    return decide::Savings{sum(own.actual_s), sum(own.baseline_s), sum(own.squared_error),
+                           sum(own.sites),    sum(own.demoted),    sum(own.checks)};
   };
-  const Savings all = of_all_ranks(loops.savings());
+  const decide::Savings all = of_all_ranks(loops.savings());
   const auto& run_guard = context.state().run_guard;
-  const Savings of_iterations =
-      of_all_ranks(run_guard != nullptr ? run_guard->savings() : Savings());
+  const decide::Savings of_iterations =
+      of_all_ranks(run_guard != nullptr ? run_guard->savings() : decide::Savings());
   const auto total = [&](uint64_t value) {
     return context.reduce_all(value, Context::ReduceOp::sum);
   };
@@ -89,7 +70,7 @@ void report_choices(Context& context) {
                                      total(kept.synchronised), total(kept.overwritten)};
   const uint64_t evicted = total(loops.pool.statistics().evicted_regions);
   if (context.rank_me() != 0) return;
-  if (Trace* const trace = context.state().trace.get(); trace != nullptr) {
+  if (decide::Trace* const trace = context.state().trace.get(); trace != nullptr) {
     context.state().call_trace.end(context.state());
     std::fprintf(
         stderr,

@@ -13,7 +13,6 @@ const NestTile* NestEngine::next_access() {
     advance(compute_);
   }
   if (compute_.step == plan().steps) {
-    settle();
     return nullptr;
   }
   state_.make_progress();

@@ -18,6 +18,7 @@
 
 #include <stripline/nest.h>
 
+#include "runtime/decide/execution.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/loop/buffer_pool.h"
 #include "runtime/loop/data_cache.h"
@@ -39,6 +40,12 @@ class NestEngine {
   /// Iterations of the body, in a tile.
   uint64_t iterations(const NestTile& tile) const;
   const plan::NestPlan& plan() const { return layout_->plan; }
+
+  // As a mechanism (runtime/decide/execution.h), for the nest that is being carried out.
+  NestLayout make(decide::Arm, double compute_s) const;
+  bool fits(const NestLayout& layout) const;
+  void decide(decide::Site<NestLayout>& site, double compute_s) const;
+  void note(decide::Trace& trace, double seconds) const;
 
  private:
   // Iterations of the loops up to that of the cut, and which step that is.
@@ -70,8 +77,12 @@ class NestEngine {
   void keep();
   void note_stores() const;
   access::Extent extent_of(const access::Reference& reference) const;
-  NestSite& site_for(const NestKey& key, const NestOptions& options);
-  void find_layout(const NestOptions& options, CallSite call);
+  void find_plan(const NestOptions& options);
+  void look_up(const NestKey& key, const NestOptions& options);
+  decide::Terms terms_of(const NestOptions& options, const NestKey& key);
+  const NestLayout& decided() const {
+    return site_ == nullptr ? forced_ : site_->plan(site_->decided());
+  }
   void check_bounds(CallSite call) const;
   void begin_tiles();
   void choose_methods(const access::Tiling& tiling,
@@ -128,22 +139,16 @@ class NestEngine {
   const NestTile* next_access();
   void move_elements(plan::Direction direction);
 
-  // nest_timing.cc
-  void obey_guards(const NestOptions& options);
-  void settle();
-  void note(double seconds);
-  std::string explain_command() const;
-  void start_clock();
-  void stop_clock();
-  void refine();
-
   Context& context_;
   ContextState& state_;
   LoopState& loops_;
   access::Nest nest_;
-  const NestLayout* layout_ = nullptr;  // of the site, or forced_
-  NestSite* site_ = nullptr;
+  decide::Execution<NestLayout> execution_;
+  const NestLayout* layout_ = nullptr;  // its plan
+  NestSite* site_ = nullptr;            // null: forced_ is carried out
   NestLayout forced_;
+  bool use_model_ = true;
+  uint64_t max_buffer_bytes_ = 0;                         // that the plan is made for
   std::array<int64_t, access::kMaxReferences> origin_{};  // by group, of the layout's bases
   std::array<Methods, access::kMaxReferences> whole_methods_;
   std::array<Methods, access::kMaxReferences> rest_methods_;
@@ -163,14 +168,7 @@ class NestEngine {
   Attention attention_;
   NestTile tile_;
 
-  // One of the first executions, which are timed.
-  bool measuring_ = false;
-  NestOptions options_;
   CallSite call_;
-  bool traces_ = false;
-  bool simply_ = false;  // tiles of many regions are to travel as without a model
-  bool timed_ = false;   // for the site's guard
-  double begun_s_ = 0;   // where the guard or the trace is to know
   double out_since_s_ = 0;
   double computed_s_ = 0;
 };

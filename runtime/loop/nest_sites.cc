@@ -65,7 +65,9 @@ bool same_references(const NestKey& a, const NestKey& b) {
   return true;
 }
 
-bool same_key(const NestKey& a, const NestKey& b) {
+}  // namespace
+
+bool operator==(const NestKey& a, const NestKey& b) {
   return a.place == b.place && same_loops(a.nest, b.nest) && same_references(a, b) &&
          a.max_buffer_bytes == b.max_buffer_bytes && a.compute_s == b.compute_s &&
          a.loop == b.loop && a.local_bytes == b.local_bytes && a.use_model == b.use_model &&
@@ -85,6 +87,8 @@ uint64_t hash_of(const NestKey& key) {
   }
   return hash ^ (hash >> 32);
 }
+
+namespace {
 
 // The first reference to the same distributed array, or with the same owner.
 uint32_t first_like(const Nest& nest, uint32_t reference) {
@@ -294,23 +298,7 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
   return key;
 }
 
-namespace {
-
-// Iteration by iteration, with a place for each element.
-void make_one_by_one(const Nest& nest, NestLayout& layout) {
-  layout.plan.cut = {nest.depth - 1, 1};
-  layout.plan.steps = 1;
-  for (uint32_t loop = 0; loop < nest.depth; ++loop) layout.plan.steps *= nest.counts[loop];
-  for (const Reference& reference : nest.reference) {
-    layout.slot_bytes = std::max(layout.slot_bytes, align_up(reference.element_bytes));
-  }
-  layout.buffer_bytes = nest.references() * layout.slot_bytes;
-}
-
-}  // namespace
-
-plan::NestRequest request_of(ContextState& state, const NestKey& key, const NestOptions& options,
-                             double compute_s) {
+plan::NestRequest request_of(ContextState& state, const NestKey& key, double compute_s) {
   const fabric::Info& info = state.fabric->info();
   plan::NestRequest request;
   request.nest = key.nest;
@@ -326,9 +314,10 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, const Nest
   request.surroundings = decide::surroundings_of(info, plan::NestRequest::kFacts, by_network);
   request.surroundings.load = key.load;
   request.max_buffer_bytes = key.max_buffer_bytes;
-  request.compute_s = compute_s;
-  request.loop = options.loop;
-  request.local_bytes = options.local_bytes;
+  request.slot_alignment = kAlignment;
+  request.compute_s = key.compute_s >= 0 ? key.compute_s : compute_s;
+  request.loop = key.loop;
+  request.local_bytes = key.local_bytes;
   request.links[kLocalLink].in_reach = true;
   for (size_t i = 0; i < model::kPaths; ++i) {
     const auto path = static_cast<model::Path>(i);
@@ -360,92 +349,47 @@ std::optional<double> attention_step_s(const NestLayout& layout) {
   return layout.plan.predicted_s / static_cast<double>(layout.plan.steps);
 }
 
-NestLayout lay_out_within(uint64_t max_buffer_bytes, ContextState& state, const NestKey& key,
-                          const NestOptions& options, double compute_s) {
-  plan::NestRequest request = request_of(state, key, options, compute_s);
-  request.max_buffer_bytes = max_buffer_bytes;
+}  // namespace
+
+NestLayout lay_out(const NestKey& key, const plan::NestRequest& request,
+                   const plan::NestPlan& plan) {
   NestLayout layout;
-  layout.compute_s = compute_s;
-  layout.plan = options.force ? force_nest(request, *options.force) : plan_nest(request);
-  const plan::NestPlan first = layout.plan;
-  bool done = !first.obstacle && cut(key.nest, first, layout);
+  bool done = !plan.obstacle && cut(key.nest, plan, layout);
   // Steps of equal length.
-  plan::NestCandidate even{first.schedule, first.cut, first.window};
-  for (; !done && !first.obstacle && even.cut.granule > 0; --even.cut.granule) {
+  plan::NestCandidate even{plan.schedule, plan.cut, plan.window};
+  for (; !done && !plan.obstacle && even.cut.granule > 0; --even.cut.granule) {
     if (key.nest.counts[even.cut.loop] % even.cut.granule != 0) continue;
-    plan::NestPlan plan = force_nest(request, even);
-    plan.reason = first.reason;
-    done = plan.cut.granule == even.cut.granule && cut(key.nest, plan, layout);
+    const plan::NestPlan other = force_nest(request, even, plan.reason);
+    done = other.cut.granule == even.cut.granule && cut(key.nest, other, layout);
   }
   if (done) {
     place_tiles(key, key.keeps, layout);
     if (key.keeps && layout.buffer_bytes > key.max_buffer_bytes) place_tiles(key, false, layout);
     layout.attention_step_s = attention_step_s(layout);
-  } else {
-    if (!layout.plan.obstacle) layout.plan.obstacle = access::Failure{};
-    make_one_by_one(key.nest, layout);
+    return layout;
   }
+  layout.plan = plan.obstacle ? plan : plan::uncut_nest(key.nest, {});
+  for (const Reference& reference : key.nest.reference) {
+    layout.slot_bytes = std::max(layout.slot_bytes, align_up(reference.element_bytes));
+  }
+  layout.buffer_bytes = key.nest.references() * layout.slot_bytes;
   return layout;
 }
 
-}  // namespace
-
-// The planner does not know that tiles are aligned. Where there is no room for that, or for the
-// shorter tiles of equal steps, it is told of less.
-NestLayout lay_out(ContextState& state, const NestKey& key, const NestOptions& options,
-                   double compute_s) {
-  uint64_t limit = key.max_buffer_bytes;
-  NestLayout layout = lay_out_within(limit, state, key, options, compute_s);
-  while (layout.buffer_bytes > key.max_buffer_bytes && limit > 0) {
-    limit /= 2;
-    layout = lay_out_within(limit, state, key, options, compute_s);
-  }
-  return layout;
-}
-
-NestSite* NestSites::find(const NestKey& key) {
-  const size_t base = (hash_of(key) & (kPlaces / kWays - 1)) * kWays;
-  for (size_t place = base; place < base + kWays; ++place) {
-    NestSite* const site = sites_[place].get();
-    if (site != nullptr && same_key(site->key, key)) return site;
-  }
-  return nullptr;
-}
-
-size_t NestSites::oldest_for(const NestKey& key) const {
-  const size_t base = (hash_of(key) & (kPlaces / kWays - 1)) * kWays;
-  size_t oldest = base;
-  for (size_t place = base + 1; place < base + kWays; ++place) {
-    if (stamps_[place] < stamps_[oldest]) oldest = place;
-  }
-  return oldest;
-}
-
-const NestSite* NestSites::displaced_by(const NestKey& key) const {
-  return sites_[oldest_for(key)].get();
-}
-
-NestSite& NestSites::insert(const NestKey& key) {
-  const size_t place = oldest_for(key);
-  stamps_[place] = ++stamp_;
-  std::unique_ptr<NestSite>& site = sites_[place];
-  std::erase_if(displaced_, [](const auto& one) { return one->users == 0; });
-  if (site != nullptr && site->users > 0) displaced_.push_back(std::move(site));
-  site = std::make_unique<NestSite>();
-  site->key = key;
-  site->pieces.reserve(key.nest.references());
-  for (uint32_t r = 0; r < key.nest.references(); ++r) {
-    Reference& reference = site->key.nest.reference[r];
+void NestSite::keep_pieces() {
+  const Nest of_program = key.nest;
+  pieces.reserve(of_program.references());
+  for (uint32_t r = 0; r < of_program.references(); ++r) {
+    Reference& reference = key.nest.reference[r];
     if (!reference.in_pieces()) continue;
-    const uint32_t first = first_like(key.nest, r);
-    if (first < r && reference.pieces.size() == key.nest.reference[first].pieces.size()) {
-      reference.pieces = site->key.nest.reference[first].pieces;
+    const uint32_t first = first_like(of_program, r);
+    if (first < r && reference.pieces.size() == of_program.reference[first].pieces.size()) {
+      reference.pieces = key.nest.reference[first].pieces;
       continue;
     }
-    site->pieces.emplace_back(reference.pieces.begin(), reference.pieces.end());
-    reference.pieces = site->pieces.back();
+    pieces.emplace_back(reference.pieces.begin(), reference.pieces.end());
+    reference.pieces = pieces.back();
   }
-  return *site;
 }
 
 }  // namespace stripline::detail

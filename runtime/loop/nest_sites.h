@@ -4,13 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include <stripline/nest.h>
 
-#include "optimizer/plan/guard.h"
+#include "runtime/decide/site.h"
+#include "runtime/decide/site_table.h"
 #include "runtime/loop/attention.h"
 #include "runtime/loop/network_loads.h"
 #include "runtime/rma/context_state.h"
@@ -27,7 +27,7 @@ struct NestShape {
   vis::Strided strided;   ///< of many regions; remote offsets from the tile's base
 };
 
-/// A plan, the tiles it makes, and their places in memory.
+/// A plan, the tiles it makes, and their places in memory: what a site of a nest decides on.
 struct NestLayout {
   plan::NestPlan plan;
   access::Tiling whole;  ///< of a full step
@@ -45,7 +45,6 @@ struct NestLayout {
   /// `kept_offset` into its memory; else none.
   std::array<std::optional<access::Lmad>, access::kMaxReferences> kept{};
   std::array<uint64_t, access::kMaxReferences> kept_offset{};
-  double compute_s = -1;  ///< of all iterations, as planned with; negative: estimated
   std::optional<double> attention_step_s;  ///< of Attention; none: every step is looked after
 
   /// True if a group moves with every step, or is held for several. Neither, if it is in reach.
@@ -89,57 +88,26 @@ inline constexpr uint32_t kKeptOwner = uint32_t{1} << (64 - kOffsetBits);
 NestKey key_of(ContextState& state, const access::Nest& nest, const NestOptions& options,
                CallSite call, bool keeps);
 
-/// What the planner is asked. It points to the pieces of the key.
-plan::NestRequest request_of(ContextState& state, const NestKey& key, const NestOptions& options,
-                             double compute_s);
+bool operator==(const NestKey& a, const NestKey& b);
+uint64_t hash_of(const NestKey& key);
 
-/// Plans, cuts, and lays out. Where the plan has an obstacle, steps are single iterations, whose
-/// elements have a slot each.
-NestLayout lay_out(ContextState& state, const NestKey& key, const NestOptions& options,
-                   double compute_s);
+/// What the planner is asked; `compute_s` where the key does not say what the computation takes. It
+/// points to the pieces of the key.
+plan::NestRequest request_of(ContextState& state, const NestKey& key, double compute_s);
 
-struct NestSite {
+/// Cuts a plan of the request into tiles, and lays them out. Where it has an obstacle, steps are
+/// single iterations, whose elements have a slot each; where the last step of a loop would have to
+/// be moved otherwise than the others, another plan is taken, of steps of equal length.
+NestLayout lay_out(const NestKey& key, const plan::NestRequest& request,
+                   const plan::NestPlan& plan);
+
+struct NestSite : decide::Site<NestLayout> {
   NestKey key;
-  NestLayout layout;
-  std::unique_ptr<NestLayout> simple;  ///< vectorised, once the guard has asked for it
-  plan::Guard guard;
-  uint32_t executions = 0;
-  double least_compute_s = 0;
-  uint32_t users = 0;  ///< executions that are under way
   /// The distributed arrays of the key, which the program may forget.
   std::vector<std::vector<access::Piece>> pieces;
+  /// Makes the key refer to them.
+  void keep_pieces();
 };
-
-/// Sites, found again by what they are. A place that is taken is taken over; who uses a site while
-/// that happens keeps it.
-class NestSites {
- public:
-  NestSites() : sites_(kPlaces), stamps_(kPlaces) {}
-  /// The site of a key, or null.
-  NestSite* find(const NestKey& key);
-  /// What insert() with this key would forget, or null.
-  const NestSite* displaced_by(const NestKey& key) const;
-  /// A site for a key that find() did not find. Others may be forgotten.
-  NestSite& insert(const NestKey& key);
-  template <typename Visit>
-  void for_each(Visit&& visit) const {
-    for (const auto& site : sites_) {
-      if (site != nullptr) visit(*site);
-    }
-  }
-
- private:
-  // A power of two. Dozens of sites seldom displace each other.
-  static constexpr size_t kPlaces = 512;
-  static constexpr size_t kWays = 4;  // places of a hash
-
-  /// The one of the places of a key that was taken first, or is free.
-  size_t oldest_for(const NestKey& key) const;
-
-  std::vector<std::unique_ptr<NestSite>> sites_;
-  std::vector<uint64_t> stamps_;  // the order of insertion; 0: free
-  uint64_t stamp_ = 0;
-  std::vector<std::unique_ptr<NestSite>> displaced_;  // while they are in use
-};
+using NestSites = decide::SiteTable<NestSite>;
 
 }  // namespace stripline::detail

@@ -3,9 +3,9 @@
 #include <string>
 
 #include "base/quantity.h"
+#include "runtime/decide/run_guard.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/explain_command.h"
-#include "runtime/rma/run_guard.h"
 
 namespace stripline::detail {
 namespace {
@@ -16,8 +16,8 @@ std::string what_of(const TracedCall& call) {
          std::to_string(request.regions) + " x " + exact_bytes_text(request.region_bytes);
 }
 
-Choice choice_of(const TracedCall& call) {
-  Choice choice;
+decide::Choice choice_of(const TracedCall& call) {
+  decide::Choice choice;
   choice.reason = call.plan.reason;
   choice.predicted_s = call.plan.predicted_s;
   choice.window = call.plan.window;
@@ -33,8 +33,8 @@ void CallTrace::note(ContextState& state, const TracedCall& call, std::optional<
   // The initiator does not know when the target sees a flag, which is what is predicted.
   if (request.signalled) seconds.reset();
   state.trace->note(call.call,
-                    rma::call_id(request.direction, request.regions, request.region_bytes,
-                                 call.path, request.signalled),
+                    decide::call_id(request.direction, request.regions, request.region_bytes,
+                                    call.path, request.signalled),
                     choice_of(call), seconds, what_of(call),
                     [&] { return explain_command(state, request, call.path); });
 }

@@ -202,14 +202,14 @@ Status ContextState::use_model(std::shared_ptr<const model::TunedModel> model_to
   compiled = model != nullptr ? plan::CompiledModel(*model) : plan::CompiledModel();
   vis_plans = std::make_unique<rma::VisPlans>(compiled);
   if (options.trace == kSites) {  // by this model from here on
-    trace = std::make_unique<Trace>();
+    trace = std::make_unique<decide::Trace>();
     call_trace = {};
     operations = {};
     trace_begun_s = fabric->now_s();
   }
   run_guard.reset();
   if (model != nullptr && options.guard) {
-    run_guard = std::make_unique<rma::RunGuard>([this] { return fabric->now_s(); });
+    run_guard = std::make_unique<decide::RunGuard>([this] { return fabric->now_s(); });
   }
   combiner.start(tuning.combining);
   bounces = rma::BounceRing(tuning.buffered_budget_bytes);

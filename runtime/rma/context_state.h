@@ -20,6 +20,9 @@
 #include "runtime/am/active_messages.h"
 #include "runtime/bootstrap/bootstrap.h"
 #include "runtime/bootstrap/operation_record.h"
+#include "runtime/decide/execution.h"
+#include "runtime/decide/run_guard.h"
+#include "runtime/decide/trace.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/rma/bounce_ring.h"
 #include "runtime/rma/call.h"
@@ -36,10 +39,8 @@
 #include "runtime/rma/progress_thread.h"
 #include "runtime/rma/put_combiner.h"
 #include "runtime/rma/rpc_calls.h"
-#include "runtime/rma/run_guard.h"
 #include "runtime/rma/service_delays.h"
 #include "runtime/rma/symmetric_heap.h"
-#include "runtime/rma/trace.h"
 #include "runtime/rma/tuning.h"
 #include "runtime/rma/vis_plans.h"
 #include "runtime/sync/async_collectives.h"
@@ -317,6 +318,8 @@ struct ContextState {
   /// No copy is kept of what lies from this offset on, of any rank. Set by who keeps copies.
   uint64_t kept_end = 0;
 
+  /// What mechanisms decide with.
+  decide::Instruments instruments() const { return {fabric.get(), run_guard.get(), trace.get()}; }
   /// True if somebody watches what the program does: debug mode, a trace.
   bool observed() const { return debug != nullptr || trace != nullptr; }
   /// True if a call that has begun is to be told to `operations`.
@@ -409,9 +412,9 @@ struct ContextState {
   std::unique_ptr<MechanismState> loop;      ///< of the loop engine
   std::unique_ptr<rma::VisPlans> vis_plans;  ///< with the model's costs; set by join()
   /// Null without a model, or with Options::guard off.
-  std::unique_ptr<rma::RunGuard> run_guard;
+  std::unique_ptr<decide::RunGuard> run_guard;
   std::unique_ptr<rma::DebugChecks> debug;  ///< null unless Options::debug
-  std::unique_ptr<Trace> trace;             ///< null unless Options::trace is "sites"
+  std::unique_ptr<decide::Trace> trace;     ///< null unless Options::trace is "sites"
   CallTrace call_trace;                     ///< with `trace`
   rma::OperationTrace operations;           ///< likewise
   double trace_begun_s = 0;

@@ -70,7 +70,8 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   ASSERT_TRUE(ran.ok()) << ran.error().message();
   EXPECT_EQ(said.find("(nest of 1 x 99)"), std::string::npos) << said;
 
-  EXPECT_NE(said.find(" --blocks 2 --peers 2 --uneven "), std::string::npos) << said;
+  EXPECT_NE(said.find(" --blocks 2 --peers 2 --uneven --largest-block 8064 "), std::string::npos)
+      << said;
 
   const std::string document = rest_of_line(said, "stripline explain nest " + file.path() + " '");
   ASSERT_TRUE(document.ends_with('\'')) << said;
@@ -101,6 +102,7 @@ TEST(ExplainCommand, IsShownOfEachPlaceOfATracedRun) {
   request.surroundings.load.nodes = 3;
   request.surroundings.load.add(0);
   request.max_buffer_bytes = 67108864;
+  request.slot_alignment = plan::kUsualSlotAlignment;
   request.sweeps = 3;
   request.compute_s = std::stod(options);
   EXPECT_EQ(plan::plan_strip(request, &strip), loop_plan) << options;
@@ -114,6 +116,7 @@ TEST(ExplainCommand, OfALoopSaysWhenPeersServe) {
     plan::StripRequest request;
     request.total_bytes = 800;
     request.compute_s = 0;
+    request.slot_alignment = plan::kUsualSlotAlignment;
     const auto command = [&] {
       return explain_command(context.state(), request, model::Path::network);
     };

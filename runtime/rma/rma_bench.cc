@@ -9,8 +9,8 @@
 #include <stripline/context.h>
 #include <stripline/shared_array.h>
 
+#include "runtime/decide/run_guard.h"
 #include "runtime/rma/completion_slots.h"
-#include "runtime/rma/run_guard.h"
 
 namespace stripline {
 namespace {
@@ -136,7 +136,7 @@ BENCHMARK(get_own_element_traced);
 void report_to_run_guard(benchmark::State& state) {
   const auto calls = static_cast<uint64_t>(state.range(0));
   double now_s = 0;
-  rma::RunGuard guard([&now_s] { return ++now_s; });
+  decide::RunGuard guard([&now_s] { return ++now_s; });
   guard.differs(1);
   uint64_t what = 0;
   for ([[maybe_unused]] auto _ : state) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/decide/execution.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/fabric/atomic_apply.h"
 #include "runtime/vis/copy_rows.h"
@@ -185,20 +186,17 @@ plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection directi
 }
 
 plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, plan::VisRequest& request,
-                               const VisOptions& options, const rma::RunGuard::Call& call) {
+                               const VisOptions& options, const decide::RunGuard::Call& call) {
   request.message_bytes = state.messages.max_payload_bytes();
   request.medium_bytes = state.vis.max_chunk_bytes();
   const model::Path path = state.path_to(target);
   if (options.method == VisMethod::best) {
     if (!options.use_model) return plan::plan_vis(request, nullptr);
-    const rma::VisPlans::Plans& plans = state.vis_plans->plans(request, path);
-    if (state.run_guard == nullptr || !options.self_check) return plans.tuned;
-    if (!plans.same) state.run_guard->differs(call.what);
-    const rma::RunGuard::Turn turn = state.run_guard->report(call);
-    if (turn.way == rma::RunGuard::Way::tuned || plans.same) return plans.tuned;
-    plan::VisPlan simple = plans.simple;
-    simple.reason = plan::Reason::guarded;
-    return simple;
+    rma::VisSite& site = state.vis_plans->site(request, path);
+    decide::Execution<plan::VisPlan> execution;
+    execution.begin(state.instruments(), site, site,
+                    {.call = call, .guarded = options.self_check, .judges_itself = false});
+    return execution.plan();
   }
   const plan::VisCosts* costs = options.use_model ? state.vis_plans->costs(path) : nullptr;
   return plan::force_vis(request, costs,
@@ -313,9 +311,10 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
       sizeof(vis::wire::StridedHead) + shape.dimensions.size() * 2 * sizeof(uint64_t));
   const double begun_s = state.trace != nullptr ? state.fabric->now_s() : 0;
   // Not by the place of the call, of which compilers make several.
-  const plan::VisPlan plan = choose(state, transfer.target, request, options,
-                                    {rma::call_id(direction, request.regions, request.region_bytes),
-                                     transfer.target, transfer.offset});
+  const plan::VisPlan plan =
+      choose(state, transfer.target, request, options,
+             {decide::call_id(direction, request.regions, request.region_bytes), transfer.target,
+              transfer.offset});
   std::optional<TracedCall> traced;
   if (state.trace != nullptr) [[unlikely]]
     traced = TracedCall{site, request, state.path_to(transfer.target), plan, begun_s};
@@ -388,9 +387,10 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.region_header_bytes = vis::wire::kWordBytes;
   const double begun_s = state.trace != nullptr ? state.fabric->now_s() : 0;
   // What lists hold may change from call to call.
-  const plan::VisPlan plan = choose(
-      state, target, request, options,
-      {.what = rma::call_id(direction), .rank = target, .loose_offset = pieces.remote[0].offset});
+  const plan::VisPlan plan = choose(state, target, request, options,
+                                    {.what = decide::call_id(direction),
+                                     .rank = target,
+                                     .loose_offset = pieces.remote[0].offset});
   std::optional<TracedCall> traced;
   if (state.trace != nullptr) [[unlikely]]
     traced = TracedCall{site, request, state.path_to(target), plan, begun_s};

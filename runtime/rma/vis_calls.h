@@ -24,7 +24,7 @@ class VisCalls {
 
  private:
   static plan::VisPlan choose(ContextState& state, rank_t target, plan::VisRequest& request,
-                              const VisOptions& options, const rma::RunGuard::Call& call);
+                              const VisOptions& options, const decide::RunGuard::Call& call);
   static plan::VisRequest request_for(ContextState& state, VisDirection direction, rank_t target,
                                       const vis::Extent& extent, const VisOptions& options,
                                       bool signalled);

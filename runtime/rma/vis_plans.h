@@ -1,51 +1,51 @@
 // The plans of transfers of many regions, of one rank.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <memory>
-
 #include "optimizer/model/paths.h"
 #include "optimizer/plan/compiled_model.h"
 #include "optimizer/plan/vis.h"
+#include "runtime/decide/site.h"
+#include "runtime/decide/site_table.h"
 
 namespace stripline::rma {
+
+/// Transfers that are planned alike.
+struct VisKey {
+  model::Path path = model::Path::network;
+  plan::VisRequest request;
+  bool operator==(const VisKey&) const = default;
+};
+uint64_t hash_of(const VisKey& key);
+
+/// Decided by the model; compared with what is done without one where that differs.
+struct VisSite : decide::Site<plan::VisPlan> {
+  VisKey key;
+
+  // As a mechanism (runtime/decide/execution.h): of a site, both plans are made with it.
+  plan::VisPlan make(decide::Arm, double) const { return plan::baseline_of_vis(key.request); }
+  bool fits(const plan::VisPlan&) const { return true; }
+};
 
 /// Asks the planner with the costs of a model, and remembers what it said: programs repeat their
 /// shapes.
 class VisPlans {
  public:
   /// `compiled` must outlive this object.
-  explicit VisPlans(const plan::CompiledModel& compiled);
-
-  /// By the model, and as without one.
-  struct Plans {
-    plan::VisPlan tuned;
-    plan::VisPlan simple;
-    /// True if they are carried out alike.
-    bool same = true;
-  };
+  explicit VisPlans(const plan::CompiledModel& compiled) : compiled_(compiled) {}
 
   /// For a target on this path. Valid until the next call.
-  const Plans& plans(const plan::VisRequest& request, model::Path path);
-  plan::VisPlan best(const plan::VisRequest& request, model::Path path) {
-    return plans(request, path).tuned;
+  VisSite& site(const plan::VisRequest& request, model::Path path);
+  const plan::VisPlan& best(const plan::VisRequest& request, model::Path path) {
+    const VisSite& known = site(request, path);
+    return known.plan(known.decided());
   }
 
   /// Null without a model.
   const plan::VisCosts* costs(model::Path path) const { return compiled_.vis(path); }
 
  private:
-  static constexpr size_t kPlaces = 64;  // a power of two
-  struct Entry {
-    bool known = false;
-    model::Path path = model::Path::network;
-    plan::VisRequest request;
-    Plans plans;
-  };
-
   const plan::CompiledModel& compiled_;
-  std::unique_ptr<std::array<Entry, kPlaces>> entries_;
+  decide::SiteTable<VisSite> sites_;
 };
 
 }  // namespace stripline::rma

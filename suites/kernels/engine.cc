@@ -46,6 +46,7 @@ plan::StripRequest request_of(Context& context, const EngineLoop& loop) {
   request.element_bytes = loop.element_bytes;
   request.granule_elements = std::max<size_t>(loop.options.granule, 1);
   request.max_buffer_bytes = loop.options.max_buffer_bytes;
+  request.slot_alignment = detail::kAlignment;
   request.own_bytes = loop.options.own_count * loop.element_bytes;
   request.loop = loop.options.loop;
   request.sweeps = loop.options.sweeps;
@@ -59,8 +60,8 @@ std::string reasons(Context& context, const EngineLoop& loop) {
   const plan::StripCosts* costs = state.costs(context.state().path_to(1));
   if (costs == nullptr) return {};
   plan::StripRequest request = request_of(context, loop);
-  if (const detail::LoopSite* site = state.sites.find(kSite, request)) {
-    request.compute_s = site->planned_compute_s;
+  if (const detail::LoopSite* site = state.sites.find({kSite, request})) {
+    request.compute_s = site->refinement.planned_s();
   }
   const std::string text = plan::to_text(plan::explain<plan::StripMechanism>(request, costs));
   return text.substr(0, text.find("alternatives"));

@@ -16,8 +16,9 @@
 // executions of a loop are timed, and the plan is refined with the computation time so found (the
 // least one, as too little is the safer error; Iancu et al., section 6.1).
 //
-// Cost: no allocation after the first execution of the largest loop; a plan that was made before is
-// found in tens of nanoseconds. Threads: as Context. Bodies may communicate and contain such loops.
+// Cost: no allocation once a loop is known and the largest one was carried out; a plan that was
+// made before is found in tens of nanoseconds. Threads: as Context. Bodies may communicate and
+// contain such loops.
 #pragma once
 
 #include <concepts>
@@ -39,10 +40,6 @@
 #include "optimizer/plan/strip.h"
 
 namespace stripline {
-
-namespace plan {
-class StripCosts;
-}
 
 /// Operations per element, beside the remote reference itself (optimizer/cost/compute_costs.h).
 using LoopClass = cost::LoopClass;
@@ -114,18 +111,23 @@ struct Strip {
   std::byte* data = nullptr;  ///< at element `begin`
 };
 
-struct LoopFrame;
-struct LoopSite;
-struct LoopState;
+/// The blocks of a loop, without their type.
+struct LoopBlocks {
+  using At = RawBlock (*)(const void* blocks, size_t index);
+  const void* data = nullptr;
+  size_t count = 0;
+  At at = nullptr;
+  RawBlock operator[](size_t index) const { return at(data, index); }
+};
+
+class LoopEngine;
 
 /// One execution of a loop. Not inlined: what the compiler sees of a loop is the body alone.
 class LoopRun {
  public:
-  using BlockAt = RawBlock (*)(const void* blocks, size_t index);
-
   /// Plans, and for reading issues the first transfers.
-  LoopRun(Context& context, plan::Direction direction, const void* blocks, size_t block_count,
-          BlockAt block_at, size_t element_bytes, const LoopOptions& options, CallSite site);
+  LoopRun(Context& context, plan::Direction direction, const LoopBlocks& blocks,
+          size_t element_bytes, const LoopOptions& options, CallSite site);
   /// Waits for everything that is under way.
   ~LoopRun();
   LoopRun(const LoopRun&) = delete;
@@ -134,79 +136,11 @@ class LoopRun {
   /// The next range, or null at the end; for writing, the end waits for all puts. Makes progress.
   const Strip* next();
 
-  const plan::StripPlan& plan() const { return plan_; }
+  const plan::StripPlan& plan() const;
 
  private:
-  // Goes through the strips of all remote blocks in order.
-  struct Cursor {
-    size_t block = 0;
-    uint64_t begin = 0;  // bytes into the block
-    RawBlock raw;
-    uint64_t index = 0;  // of the strip, over all blocks
-    uint64_t base = 0;   // buffer offset of the block, schedule A
-  };
-
-  LoopSite plan_site() const;
-  void look_for_tie(LoopSite& site, const plan::StripRequest& request) const;
-  void look_for_kept(size_t index, const RawBlock& block);
-  void prepare_buffer(uint64_t room);
-  uint64_t lay_out_pieces();
-  uint64_t lay_out_slots();
-  void enter_block(Cursor& cursor) const;
-  void advance(Cursor& cursor) const;
-  uint64_t strip_end(const Cursor& cursor) const;
-  std::byte* place_of(const Cursor& cursor) const;
-  size_t slot_of(const Cursor& cursor) const;
-  void issue_get();
-  void issue_put();
-  std::byte* in_place(size_t index, const RawBlock& block) const;
-  const Strip* hand_out_local(size_t end);
-  void settle_local();
-  const Strip* next_get();
-  const Strip* next_put();
-  void note_stores() const;
-  void wait_for_all();
-  void start_clock();
-  void stop_clock();
-  void refine();
-  void obey_guards(LoopSite& site, const RawBlock& first);
-  void settle();
-  std::string explain() const;
-
   Context& context_;
-  LoopState& state_;
-  LoopFrame& frame_;
-  plan::Direction direction_;
-  const void* blocks_;
-  size_t block_count_;
-  BlockAt block_at_;
-  uint64_t element_bytes_;
-  uint64_t halo_bytes_ = 0;
-  plan::StripRequest request_;
-  plan::StripPlan plan_;
-  model::Path path_ = model::Path::network;  // to the blocks
-  const plan::StripCosts* costs_ = nullptr;  // of the path to the blocks
-  uint64_t site_ = 0;
-  bool placed_ = false;           // by the program: no buffer
-  bool keeps_ = false;            // for the data cache
-  bool whole_in_buffer_ = false;  // not strip after strip in slots
-  uint64_t slots_ = 1;            // buffers, or counters where the whole is in one
-  uint64_t slot_bytes_ = 0;
-  uint64_t largest_bytes_ = 0;  // of the blocks that are transferred
-  uint64_t strips_ = 0;
-  Cursor issue_;        // next to issue
-  Cursor compute_;      // next to hand out
-  size_t local_ = 0;    // next block to look at for data of this rank
-  RawBlock local_out_;  // a placed one that the body is writing
-  bool out_ = false;    // a remote strip is being computed on
-  bool measuring_ = false;
-  double out_since_s_ = 0;
-  double computed_s_ = 0;
-  CallSite call_;
-  bool guarded_ = false;
-  bool timed_ = false;  // for the site's guard
-  double begun_s_ = 0;  // where the guard or the trace is to know
-  Strip strip_;
+  LoopEngine& engine_;
 };
 
 /// The bytes of so many elements and the halo behind them.
@@ -223,10 +157,12 @@ void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t b
 inline constexpr LoopPlan kOwnMemoryPlan{.reason = plan::Reason::own_memory};
 
 template <typename Block>
-RawBlock raw_block(const void* blocks, size_t index) {
-  const Block& block = static_cast<const Block*>(blocks)[index];
-  return {block.data.where(), block.data.offset(), block.count,
-          reinterpret_cast<std::byte*>(block.place)};
+LoopBlocks raw_blocks(std::span<const Block> blocks) {
+  return {blocks.data(), blocks.size(), [](const void* data, size_t index) -> RawBlock {
+            const Block& block = static_cast<const Block*>(data)[index];
+            return {block.data.where(), block.data.offset(), block.count,
+                    reinterpret_cast<std::byte*>(block.place)};
+          }};
 }
 
 }  // namespace detail
@@ -240,8 +176,8 @@ template <typename T, typename OwnWork, typename Body>
 LoopPlan strip_for_blocks(Context& context, std::span<const LoopBlock<const T>> blocks,
                           const LoopOptions& options, OwnWork&& own_work, Body&& body,
                           CallSite site = CallSite::current()) {
-  detail::LoopRun run(context, plan::Direction::get, blocks.data(), blocks.size(),
-                      &detail::raw_block<LoopBlock<const T>>, sizeof(T), options, site);
+  detail::LoopRun run(context, plan::Direction::get, detail::raw_blocks(blocks), sizeof(T), options,
+                      site);
   own_work();
   while (const detail::Strip* strip = run.next()) {
     body(strip->block, strip->begin, strip->end, reinterpret_cast<const T*>(strip->data));
@@ -263,8 +199,8 @@ LoopPlan strip_for(Context& context, global_ptr<T> data, size_t count, const Loo
     return detail::kOwnMemoryPlan;
   }
   const LoopBlock<Element> block{data, count};
-  detail::LoopRun run(context, plan::Direction::get, &block, 1,
-                      &detail::raw_block<LoopBlock<Element>>, sizeof(T), options, site);
+  detail::LoopRun run(context, plan::Direction::get, detail::raw_blocks(std::span(&block, 1)),
+                      sizeof(T), options, site);
   while (const detail::Strip* strip = run.next()) {
     body(strip->begin, strip->end, reinterpret_cast<Element*>(strip->data));
   }
@@ -286,8 +222,8 @@ template <typename T, typename Body>
 LoopPlan strip_write_blocks(Context& context, std::span<const LoopBlock<T>> blocks,
                             const LoopOptions& options, Body&& body,
                             CallSite site = CallSite::current()) {
-  detail::LoopRun run(context, plan::Direction::put, blocks.data(), blocks.size(),
-                      &detail::raw_block<LoopBlock<T>>, sizeof(T), options, site);
+  detail::LoopRun run(context, plan::Direction::put, detail::raw_blocks(blocks), sizeof(T), options,
+                      site);
   while (const detail::Strip* strip = run.next()) {
     body(strip->block, strip->begin, strip->end, reinterpret_cast<T*>(strip->data));
   }
@@ -307,7 +243,7 @@ LoopPlan strip_write(Context& context, global_ptr<T> data, size_t count, const L
     return detail::kOwnMemoryPlan;
   }
   const LoopBlock<T> block{data, count};
-  detail::LoopRun run(context, plan::Direction::put, &block, 1, &detail::raw_block<LoopBlock<T>>,
+  detail::LoopRun run(context, plan::Direction::put, detail::raw_blocks(std::span(&block, 1)),
                       sizeof(T), options, site);
   while (const detail::Strip* strip = run.next()) {
     body(strip->begin, strip->end, reinterpret_cast<T*>(strip->data));

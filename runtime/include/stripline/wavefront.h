@@ -35,7 +35,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
+#include <memory>
 
 #include <stripline/call_site.h>
 #include <stripline/context.h>
@@ -51,6 +51,24 @@ struct WavefrontOptions {
   /// (Options::guard). False for measurements of plans.
   bool self_check = true;
 };
+
+namespace detail {
+
+class WavefrontEngine;
+
+/// A stage without its type.
+struct RawStage {
+  size_t lines = 0;
+  size_t comes = 0;
+  size_t leaves = 0;
+  size_t line_bytes = 0;
+  const std::byte* results = nullptr;
+  rank_t target = 0;
+  uint64_t offset = 0;
+  CallSite call;
+};
+
+}  // namespace detail
 
 /// Moves, does not copy. One rank's; before the Context goes.
 class Wavefront {
@@ -88,7 +106,9 @@ class Wavefront {
     begin({stage.lines, stage.comes, stage.leaves, detail::byte_count<T>(stage.width),
            reinterpret_cast<const std::byte*>(stage.results), stage.place.where(),
            stage.place.offset(), call});
-    while (next()) body(begin_, end_);
+    size_t range_begin = 0;
+    size_t range_end = 0;
+    while (next(range_begin, range_end)) body(range_begin, range_end);
   }
 
   /// Returns when everything that left is visible where it went.
@@ -98,63 +118,11 @@ class Wavefront {
   uint32_t pieces(size_t crossing) const;
 
  private:
-  struct Raw {
-    size_t lines = 0;
-    size_t comes = kNoCrossing;
-    size_t leaves = kNoCrossing;
-    size_t line_bytes = 0;
-    const std::byte* results = nullptr;
-    rank_t target = 0;
-    uint64_t offset = 0;
-    CallSite call;
-  };
-  // What is known of a stage, by the crossing where it leaves.
-  struct Sent {
-    uint64_t round = 0;
-    size_t lines = 0;
-    size_t line_bytes = 0;
-    uint32_t executions = 0;
-    double least_compute_s = 0;
-    double planned_compute_s = -1;  // which the plan is made for; negative: there is none
-    uint32_t planned = 1;
-    uint32_t pieces = 0;  // last time
-  };
+  explicit Wavefront(std::unique_ptr<detail::WavefrontEngine> engine);
+  void begin(const detail::RawStage& stage);
+  bool next(size_t& range_begin, size_t& range_end);
 
-  Wavefront(Context& context, WavefrontOptions options, global_ptr<uint64_t> flags,
-            size_t crossings, uint64_t site);
-  void begin(const Raw& stage);
-  bool next();
-  uint32_t pieces_of(Sent& sent);
-  void plan(Sent& sent);
-  void hand_on();
-  void receive();
-  void refine();
-  void trace();
-  global_ptr<uint64_t> flag(rank_t rank, size_t crossing, size_t piece) const;
-  size_t end_of(size_t piece, size_t pieces) const { return stage_.lines * (piece + 1) / pieces; }
-
-  Context* context_;
-  WavefrontOptions options_;
-  uint64_t site_;               // where it was made
-  bool traces_;                 // Options::trace
-  global_ptr<uint64_t> flags_;  // [crossing][piece]
-  std::vector<Sent> sent_;      // [crossing]
-  std::vector<uint64_t> came_;  // [crossing]: rounds
-  std::vector<future> leaving_;
-
-  // The stage that is being run.
-  Raw stage_;
-  size_t begin_ = 0;  // the range that the body has
-  size_t end_ = 0;
-  size_t here_ = 0;      // lines for which all has come
-  size_t in_piece_ = 0;  // the next one to come, and to leave
-  size_t in_pieces_ = 1;
-  size_t out_piece_ = 0;
-  size_t out_pieces_ = 1;
-  bool measuring_ = false;
-  double since_s_ = 0;
-  double computed_s_ = 0;
-  double begun_s_ = 0;  // for the trace
+  std::unique_ptr<detail::WavefrontEngine> engine_;
 };
 
 }  // namespace stripline

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace stripline::rma {
+namespace stripline::decide {
 
 class CallRhythm {
  public:
@@ -49,4 +49,4 @@ class CallRhythm {
   std::vector<uint32_t> runs_;  // by distance: calls in succession that equal the one before
 };
 
-}  // namespace stripline::rma
+}  // namespace stripline::decide

@@ -1,8 +1,8 @@
-#include "runtime/rma/call_rhythm.h"
+#include "runtime/decide/call_rhythm.h"
 
 #include <algorithm>
 
-namespace stripline::rma {
+namespace stripline::decide {
 
 void CallRhythm::add(uint64_t id) {
   period_ = 0;
@@ -37,4 +37,4 @@ bool CallRhythm::contains(uint64_t id) const {
   return false;
 }
 
-}  // namespace stripline::rma
+}  // namespace stripline::decide

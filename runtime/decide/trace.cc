@@ -1,4 +1,4 @@
-#include "runtime/rma/trace.h"
+#include "runtime/decide/trace.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "base/quantity.h"
 
-namespace stripline::detail {
+namespace stripline::decide {
 namespace {
 
 // Rows of a table that a person reads.
@@ -198,4 +198,4 @@ std::string Trace::text() const {
   return text;
 }
 
-}  // namespace stripline::detail
+}  // namespace stripline::decide

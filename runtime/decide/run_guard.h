@@ -29,10 +29,10 @@
 #include <vector>
 
 #include "optimizer/plan/guard.h"
-#include "runtime/rma/call_rhythm.h"
-#include "runtime/rma/savings.h"
+#include "runtime/decide/call_rhythm.h"
+#include "runtime/decide/savings.h"
 
-namespace stripline::rma {
+namespace stripline::decide {
 
 class RunGuard {
  public:
@@ -100,7 +100,7 @@ class RunGuard {
   }
 
   /// The savings of all iterations that were compared.
-  detail::Savings savings() const;
+  Savings savings() const;
 
  private:
   // What tells calls apart, as masks.
@@ -137,7 +137,7 @@ class RunGuard {
 
   std::function<double()> now_s_;
   std::vector<Phase> phases_;  // the latest one last
-  detail::Savings former_;     // of those that were forgotten
+  Savings former_;             // of those that were forgotten
   Turn turn_;
   bool differs_ = false;
   uint64_t site_ = 0;     // that said so last, since the iteration was found
@@ -176,4 +176,4 @@ uint64_t call_id(Numbers... numbers) {
   return id;
 }
 
-}  // namespace stripline::rma
+}  // namespace stripline::decide

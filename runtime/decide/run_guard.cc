@@ -1,9 +1,9 @@
-#include "runtime/rma/run_guard.h"
+#include "runtime/decide/run_guard.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace stripline::rma {
+namespace stripline::decide {
 namespace {
 
 // An iteration that is longer, in calls, has another one behind it.
@@ -112,10 +112,10 @@ void RunGuard::begin_turn() {
   if (timed_) begun_s_ = now_s_();
 }
 
-detail::Savings RunGuard::savings() const {
-  detail::Savings all = former_;
+Savings RunGuard::savings() const {
+  Savings all = former_;
   for (const Phase& phase : phases_) all.add(phase.guard);
   return all;
 }
 
-}  // namespace stripline::rma
+}  // namespace stripline::decide

@@ -1,4 +1,4 @@
-#include "runtime/rma/run_guard.h"
+#include "runtime/decide/run_guard.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stripline::rma {
+namespace stripline::decide {
 namespace {
 
 using Way = RunGuard::Way;
@@ -328,4 +328,4 @@ TEST(RunGuard, LooksLessOftenWhereNothingRepeats) {
 }
 
 }  // namespace
-}  // namespace stripline::rma
+}  // namespace stripline::decide

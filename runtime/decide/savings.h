@@ -3,7 +3,7 @@
 
 #include "optimizer/plan/guard.h"
 
-namespace stripline::detail {
+namespace stripline::decide {
 
 /// Sums over guards (optimizer/plan/guard.h).
 struct Savings {
@@ -14,6 +14,14 @@ struct Savings {
   double demoted = 0;        ///< of these, carried out the simple way now
   double checks = 0;         ///< pairs of times, one of each way, that all this goes by
 
+  void add(const Savings& other) {
+    actual_s += other.actual_s;
+    baseline_s += other.baseline_s;
+    squared_error += other.squared_error;
+    sites += other.sites;
+    demoted += other.demoted;
+    checks += other.checks;
+  }
   void add(const plan::Guard& guard) {
     if (guard.checks() == 0) return;
     const plan::Guard::Balance balance = guard.balance();
@@ -26,4 +34,4 @@ struct Savings {
   }
 };
 
-}  // namespace stripline::detail
+}  // namespace stripline::decide

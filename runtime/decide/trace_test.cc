@@ -1,4 +1,4 @@
-#include "runtime/rma/trace.h"
+#include "runtime/decide/trace.h"
 
 #include <optional>
 #include <span>
@@ -16,7 +16,7 @@
 #include "runtime/bootstrap/thread_group.h"
 #include "runtime/loop/model_file.h"
 
-namespace stripline::detail {
+namespace stripline::decide {
 namespace {
 
 std::string none() { return {}; }
@@ -309,4 +309,4 @@ TEST(TracedRun, KnowsWhatMayBeTraced) {
 }
 
 }  // namespace
-}  // namespace stripline::detail
+}  // namespace stripline::decide

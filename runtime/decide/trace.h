@@ -13,9 +13,9 @@
 
 #include "optimizer/plan/strip.h"
 #include "optimizer/plan/vis.h"
-#include "runtime/rma/savings.h"
+#include "runtime/decide/savings.h"
 
-namespace stripline::detail {
+namespace stripline::decide {
 
 /// A plan of a loop, a nest, a stage of a sweep, or a transfer of many regions, for a table.
 struct Choice {
@@ -41,8 +41,8 @@ struct Choice {
 std::string savings_text(const Savings& savings);
 
 /// What iterations of the program have gained, with all loops, nests and strided calls in them
-/// (runtime/rma/run_guard.h): "iterations of the program: tuned saved 4.1 % +- 0.3 ..."; empty if
-/// none was compared.
+/// (runtime/decide/run_guard.h): "iterations of the program: tuned saved 4.1 % +- 0.3 ..."; empty
+/// if none was compared.
 std::string iterations_text(const Savings& savings);
 
 /// True if the one says that tuned plans saved time, and the other that they lost it.
@@ -89,4 +89,4 @@ class Trace {
   std::map<std::tuple<std::string_view, int, uint64_t>, Row> rows_;
 };
 
-}  // namespace stripline::detail
+}  // namespace stripline::decide

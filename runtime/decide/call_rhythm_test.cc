@@ -1,4 +1,4 @@
-#include "runtime/rma/call_rhythm.h"
+#include "runtime/decide/call_rhythm.h"
 
 #include <cstdint>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace stripline::rma {
+namespace stripline::decide {
 namespace {
 
 // Adds calls named by letters until an iteration is found; how many that took, or 0.
@@ -74,4 +74,4 @@ TEST(CallRhythm, FindsNothingWhereNothingRepeats) {
 }
 
 }  // namespace
-}  // namespace stripline::rma
+}  // namespace stripline::decide

@@ -1,0 +1,194 @@
+// One execution of a site: which plan it goes by, and what is learnt from it. The one way in which
+// mechanisms plan, plan again by what they have measured, obey their guards and show what they do:
+//
+//   execution.begin(instruments, mechanism, site, terms);
+//   ... carry out execution.plan(); if execution.measures(), time the computation ...
+//   execution.finish(mechanism, computed_s);
+//
+// A mechanism supplies, for sites of its plans:
+//
+//   Plan make(Arm arm, double compute_s)        the plan of an arm that was not decided on
+//   bool fits(const Plan& plan)                 false: there is no room for it now
+//   void decide(Site& site, double compute_s)   decides again (Site::decide()), for a computation
+//                                               that was measured
+//   void note(Trace& trace, double seconds)     tells the trace of the execution
+//   void look_for_ties(Site& site)              optional: for a site whose plan will not be refined
+//   any
+//                                               more, and is the baseline (Site::compare())
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "runtime/decide/run_guard.h"
+#include "runtime/decide/site.h"
+#include "runtime/decide/trace.h"
+#include "runtime/fabric/fabric.h"
+
+namespace stripline::decide {
+
+/// What a rank decides with, beside its model.
+struct Instruments {
+  fabric::Fabric* fabric = nullptr;  ///< whose clock it is
+  RunGuard* run_guard = nullptr;     ///< of the program's iterations; null: no plan is compared
+  Trace* trace = nullptr;            ///< null: nothing is shown
+};
+
+/// What the program says of an execution.
+struct Terms {
+  RunGuard::Call call;    ///< for the guard of iterations
+  bool guarded = true;    ///< plans may be compared
+  bool measures = false;  ///< nobody knows what the computation takes, which plans depend on
+  /// The time of the execution is all that the plan changes, so that it tells which arm is faster.
+  /// Else only iterations tell.
+  bool judges_itself = true;
+};
+
+/// To be begun again and again; not within itself. Not thread-safe.
+template <typename PlanOfMechanism, size_t kArms = 2>
+class Execution {
+ public:
+  using Plan = PlanOfMechanism;
+
+  Execution() = default;
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+  ~Execution() { abandon(); }
+
+  /// Begins the execution of a site that has been decided on, which stays until finish() or
+  /// abandon().
+  template <typename Mechanism>
+  void begin(const Instruments& instruments, Mechanism&& mechanism, Site<Plan, kArms>& site,
+             const Terms& terms) {
+    start(instruments);
+    site_ = &site;
+    ++site.users;
+    measures_ = terms.measures && site.refinement.goes_on();
+    Arm arm = site.decided();
+    if (terms.guarded && instruments.run_guard != nullptr) {
+      of_run_ = instruments.run_guard->report(terms.call);
+      if (!measures_) {
+        look_for_ties(mechanism);
+        if (site.race().has_rivals()) arm = ask(*instruments.run_guard, terms.judges_itself);
+      }
+    }
+    take(mechanism, arm);
+    compute_s_ = site.refinement.planned_s();
+    if (watched()) begun_s_ = instruments.fabric->now_s();
+  }
+  /// Begins the execution of a plan that nothing is to be learnt of; it must live as long.
+  void begin(const Instruments& instruments, const Plan& plan) {
+    start(instruments);
+    plan_ = &plan;
+    if (watched()) begun_s_ = instruments.fabric->now_s();
+  }
+
+  const Plan& plan() const { return *plan_; }
+  Arm arm() const { return arm_; }
+  /// Null without a site.
+  const Site<Plan, kArms>* site() const { return site_; }
+  /// True if finish() is to be told what the computation took.
+  bool measures() const { return measures_; }
+  /// The computation that the plan was made for; negative: an estimate.
+  double compute_s() const { return compute_s_; }
+  /// True if the guard of iterations wants this one carried out as without a model.
+  bool goes_simply() const { return of_run_.way == RunGuard::Way::baseline; }
+  /// What counts begins now, rather than with begin().
+  void restart_clock() {
+    if (watched()) begun_s_ = instruments_.fabric->now_s();
+  }
+
+  /// It came to its end. `computed_s` counts if it measures().
+  template <typename Mechanism>
+  void finish(Mechanism&& mechanism, double computed_s) {
+    if (watched()) {
+      const double seconds = instruments_.fabric->now_s() - begun_s_;
+      if (timed_) site_->race().record(arm_, seconds);
+      if (instruments_.trace != nullptr) mechanism.note(*instruments_.trace, seconds);
+    }
+    if (site_ != nullptr) refine(mechanism, computed_s);
+    abandon();
+  }
+  /// It did not, or nobody is to learn from it.
+  void abandon() {
+    if (site_ != nullptr) --site_->users;
+    site_ = nullptr;
+    measures_ = timed_ = false;
+  }
+
+ private:
+  void start(const Instruments& instruments) {
+    abandon();
+    instruments_ = instruments;
+    of_run_ = {};
+    arm_ = kBaseline;
+    compute_s_ = -1;
+  }
+  bool watched() const { return timed_ || instruments_.trace != nullptr; }
+  // True if the site is carried out already, around this execution: the time of a part is not to be
+  // compared with the whole, and the plan of that must not go.
+  bool within() const { return site_->users > 1; }
+
+  // Only for a site that is carried out again.
+  template <typename Mechanism>
+  void look_for_ties(Mechanism& mechanism) {
+    if constexpr (requires { mechanism.look_for_ties(*site_); }) {
+      if (site_->looked_for_ties || within() || site_->refinement.executions() == 0) return;
+      site_->looked_for_ties = true;
+      if (site_->decided() == kBaseline) mechanism.look_for_ties(*site_);
+    }
+  }
+
+  // What the guards say, that of iterations having been told of the execution.
+  Arm ask(RunGuard& run_guard, bool judges_itself) {
+    Race& race = site_->race();
+    if (judges_itself) {
+      if (within()) run_guard.leave_to_sites();
+      if (run_guard.judges(site_->number())) race.reinstate();
+    }
+    // Iterations compare the baseline with the fastest arm, once that is known.
+    const bool goes_on = judges_itself && !race.is_settled();
+    if (race.in_use() != kBaseline && !goes_on) run_guard.differs(site_->number());
+    if (judges_itself && (of_run_.sites_decide || goes_on)) {
+      if (within()) return race.in_use();
+      const Race::Turn turn = race.next();
+      timed_ = turn.timed;
+      return turn.arm;
+    }
+    return goes_simply() ? kBaseline : race.in_use();
+  }
+
+  // Within other executions there may be no room for any plan but the one that was decided on.
+  template <typename Mechanism>
+  void take(Mechanism& mechanism, Arm arm) {
+    const auto make = [&](Arm of, double compute_s) { return mechanism.make(of, compute_s); };
+    const Plan& wanted = site_->plan(arm, make);
+    const bool fits = arm == site_->decided() || mechanism.fits(wanted);
+    arm_ = fits ? arm : site_->decided();
+    timed_ = timed_ && fits;
+    plan_ = fits ? &wanted : &site_->plan(arm_, make);
+  }
+
+  template <typename Mechanism>
+  void refine(Mechanism& mechanism, double computed_s) {
+    Refinement& refinement = site_->refinement;
+    if (!measures_) return refinement.count();
+    refinement.note(computed_s);
+    if (within() || !refinement.is_due()) return;
+    refinement.plan();
+    mechanism.decide(*site_, refinement.planned_s());
+  }
+
+  Instruments instruments_;
+  Site<Plan, kArms>* site_ = nullptr;
+  const Plan* plan_ = nullptr;
+  RunGuard::Turn of_run_;
+  Arm arm_ = kBaseline;
+  bool measures_ = false;
+  bool timed_ = false;  // for the race
+  double compute_s_ = -1;
+  double begun_s_ = 0;
+};
+
+}  // namespace stripline::decide

@@ -1,0 +1,189 @@
+#include "runtime/decide/execution.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <stripline/context.h>
+
+#include "runtime/bootstrap/fabrics_under_test.h"
+#include "runtime/bootstrap/thread_group.h"
+#include "runtime/rma/context_state.h"
+
+namespace stripline::decide {
+namespace {
+
+// A strategy of a mechanism that has four, and what the planner thinks it takes.
+struct Strategy {
+  int number = 0;
+  plan::Reason reason = plan::Reason::tuned;
+  double predicted_s = 0;
+};
+
+constexpr size_t kStrategies = 4;
+using Toy = Execution<Strategy, kStrategies>;
+using ToySite = Site<Strategy, kStrategies>;
+
+// Four ways to do one thing, of which the model knows little: they are raced. What they take in
+// truth is `seconds`, beside the computation.
+class Mechanism {
+ public:
+  explicit Mechanism(Context& context) : context_(context) {}
+
+  Strategy make(Arm arm, double compute_s) {
+    ++made;
+    return {arm, arm == kBaseline ? plan::Reason::guarded : plan::Reason::tied, compute_s};
+  }
+  bool fits(const Strategy& strategy) const { return strategy.number != too_large; }
+  void decide(ToySite& site, double compute_s) {
+    ++planned;
+    site.decide(preferred, {preferred, plan::Reason::tuned, compute_s});
+  }
+  void note(Trace& trace, double elapsed_s) {
+    Choice choice;
+    choice.reason = execution.plan().reason;
+    choice.pieces = static_cast<uint32_t>(execution.plan().number + 1);
+    choice.predicted_s = execution.plan().predicted_s;
+    trace.note({"toy.cc", 1}, 1, choice, elapsed_s, "toy", [] { return std::string("explain"); });
+  }
+
+  // Carries the site out once. Returns the strategy.
+  int run(ToySite& site, const Terms& terms) {
+    execution.begin(context_.state().instruments(), *this, site, terms);
+    const int number = execution.plan().number;
+    context_.compute_for(compute_s + seconds.at(static_cast<size_t>(number)));
+    execution.finish(*this, compute_s);
+    return number;
+  }
+
+  Toy execution;
+  std::vector<double> seconds{1e-3, 1e-3, 1e-3, 1e-3};
+  double compute_s = 1e-3;
+  Arm preferred = 1;
+  int too_large = -1;
+  int planned = 0;
+  int made = 0;
+
+ private:
+  Context& context_;
+};
+
+const Terms kTerms{.call = {.what = 7}, .measures = true};
+
+// On a virtual clock, with a guard of iterations, as a model brings it.
+template <typename Body>
+void on_one_rank(const Body& body, const std::string& trace = "off") {
+  auto group =
+      bootstrap::group_on({"", "emulated:opteron-vapi,compute=none,jitter=off", "virtual"}, 1);
+  group.context.trace = trace;
+  const Status ran = bootstrap::run_ranks(group, [&](Context& context) {
+    ASSERT_TRUE(context.state().use_model(std::make_shared<model::TunedModel>()).ok());
+    body(context);
+  });
+  EXPECT_TRUE(ran.ok()) << ran.error().message();
+}
+
+TEST(Execution, PlansAgainByWhatWasMeasured) {
+  on_one_rank([](Context& context) {
+    Mechanism toy(context);
+    ToySite site;
+    toy.decide(site, -1);
+    for (const double compute_s : {9e-3, 4e-3, 4e-3, 2e-3, 1e-3}) {
+      toy.compute_s = compute_s;
+      EXPECT_EQ(toy.run(site, kTerms), 1);
+    }
+    // After the second one and the fourth; the fifth is not measured any more.
+    EXPECT_EQ(toy.planned, 3);
+    EXPECT_EQ(site.refinement.planned_s(), 2e-3);
+    EXPECT_EQ(site.users, 0U);
+    EXPECT_EQ(site.plan(1).predicted_s, 2e-3);
+  });
+}
+
+TEST(Execution, RacesAllStrategies) {
+  for (Arm fastest = 0; fastest < kStrategies; ++fastest) {
+    on_one_rank([&](Context& context) {
+      Mechanism toy(context);
+      toy.seconds = {2e-3, 3e-3, 4e-3, 5e-3};
+      toy.seconds[fastest] = 1e-3;
+      ToySite site;
+      toy.decide(site, -1);
+      for (int i = 0; i < 300; ++i) toy.run(site, kTerms);
+      int best = 0;
+      for (int i = 0; i < 300; ++i) best += toy.run(site, kTerms) == fastest ? 1 : 0;
+      EXPECT_GT(best, 280) << int{fastest};
+      EXPECT_EQ(toy.made, 3) << "each plan is made once";
+    });
+  }
+}
+
+// Nothing is compared that the program does not want compared, or that has nothing to compare.
+TEST(Execution, KeepsToThePlanWithoutAGuard) {
+  on_one_rank([](Context& context) {
+    for (const bool baseline : {false, true}) {
+      Mechanism toy(context);
+      toy.preferred = baseline ? kBaseline : Arm{1};
+      toy.seconds = {2e-3, 5e-3, 1e-3, 1e-3};
+      ToySite site;
+      toy.decide(site, -1);
+      for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(toy.run(site, {.guarded = baseline, .measures = true}), baseline ? 0 : 1);
+      }
+      EXPECT_EQ(toy.made, 0);
+    }
+  });
+}
+
+// Where there is no room for another plan now, the one that was decided on is carried out.
+TEST(Execution, TakesWhatFits) {
+  on_one_rank([](Context& context) {
+    Mechanism toy(context);
+    toy.seconds = {1e-3, 5e-3, 6e-3, 7e-3};
+    toy.too_large = kBaseline;
+    ToySite site;
+    toy.decide(site, -1);
+    for (int i = 0; i < 200; ++i) EXPECT_NE(toy.run(site, kTerms), 0);
+  });
+}
+
+// An execution within another one of the site is not compared with the whole, and leaves the plan
+// that is in use around it.
+TEST(Execution, WithinItselfGoesTheSameWay) {
+  on_one_rank([](Context& context) {
+    Mechanism outer(context);
+    ToySite site;
+    outer.decide(site, -1);
+    for (int i = 0; i < 20; ++i) outer.run(site, kTerms);
+    for (int i = 0; i < 100; ++i) {
+      outer.execution.begin(context.state().instruments(), outer, site, kTerms);
+      const Strategy* const plan = &outer.execution.plan();
+      Mechanism inner(context);
+      inner.run(site, kTerms);
+      EXPECT_EQ(inner.planned, 0);
+      EXPECT_EQ(plan, &outer.execution.plan());
+      outer.execution.abandon();
+    }
+    EXPECT_EQ(site.users, 0U);
+  });
+}
+
+TEST(Execution, TellsTheTraceOfEach) {
+  ::testing::internal::CaptureStderr();
+  on_one_rank(
+      [](Context& context) {
+        Mechanism toy(context);
+        toy.seconds = {4e-3, 1e-3, 4e-3, 4e-3};
+        ToySite site;
+        toy.decide(site, -1);
+        for (int i = 0; i < 50; ++i) toy.run(site, kTerms);
+      },
+      "sites");
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("toy.cc:1"), std::string::npos) << said;
+  EXPECT_NE(said.find("toy                       50 "), std::string::npos) << said;
+  EXPECT_NE(said.find("2 pieces, tuned"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace stripline::decide

@@ -1,0 +1,150 @@
+#include "runtime/decide/race.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace stripline::decide {
+namespace {
+
+// A site whose arms take so many seconds, and scatter.
+class Arms {
+ public:
+  explicit Arms(std::vector<double> seconds, uint64_t seed = 1)
+      : seconds(std::move(seconds)), random_(seed) {}
+
+  // Carries it out so often; returns what all of that took.
+  double run(Race& race, int executions) {
+    double all_s = 0;
+    for (int i = 0; i < executions; ++i) {
+      const Race::Turn turn = race.next();
+      const double s =
+          seconds.at(turn.arm) * std::exp(std::normal_distribution<>(0, 0.02)(random_));
+      ++tried.at(turn.arm);
+      all_s += s;
+      if (turn.timed) race.record(turn.arm, s);
+    }
+    return all_s;
+  }
+
+  std::vector<double> seconds;
+  std::vector<int> tried = std::vector<int>(8, 0);
+
+ private:
+  std::mt19937_64 random_;
+};
+
+TEST(Race, OfTheBaselineAloneHasNothingToCompare) {
+  Race race;
+  EXPECT_FALSE(race.has_rivals());
+  EXPECT_EQ(race.in_use(), kBaseline);
+  race.start(1, kBaseline);
+  EXPECT_FALSE(race.has_rivals());
+  Savings savings;
+  race.add_to(savings);
+  EXPECT_EQ(savings.sites, 0);
+}
+
+// Two arms are what a guard compares: turn by turn.
+TEST(Race, OfTwoIsAGuard) {
+  for (const bool tie : {false, true}) {
+    plan::Guard guard(tie ? plan::Guard::Of::tie : plan::Guard::Of::site,
+                      tie ? plan::Guard::Way::baseline : plan::Guard::Way::tuned);
+    Race race;
+    race.start(2, tie ? kBaseline : Arm{1}, tie ? Race::Of::tie : Race::Of::site);
+    std::mt19937_64 random(7);
+    for (int i = 0; i < 5000; ++i) {
+      const plan::Guard::Turn expected = guard.next();
+      const Race::Turn turn = race.next();
+      ASSERT_EQ(turn.arm, expected.way == plan::Guard::Way::tuned ? 1 : 0) << i;
+      ASSERT_EQ(turn.timed, expected.timed) << i;
+      if (!turn.timed) continue;
+      const double slower = i < 2500 ? 1.1 : 0.8;  // the tuned arm
+      const double s =
+          (turn.arm == 1 ? slower : 1.0) * std::exp(std::normal_distribution<>(0, 0.01)(random));
+      guard.record(expected.way, s);
+      race.record(turn.arm, s);
+    }
+    EXPECT_EQ(race.in_use(), 1);
+    Savings savings;
+    race.add_to(savings);
+    EXPECT_EQ(savings.checks, guard.checks());
+  }
+}
+
+TEST(Race, FindsTheFastestOfMany) {
+  for (Arm fastest = 0; fastest < 6; ++fastest) {
+    for (Arm first = 0; first < 6; ++first) {
+      Arms arms({1.3, 1.5, 2.0, 1.4, 1.25, 3.0}, fastest * 8U + first);
+      arms.seconds[fastest] = 1;
+      Race race;
+      race.start(6, first);
+      arms.run(race, 1000);
+      EXPECT_EQ(race.in_use(), fastest) << "beginning with " << int{first};
+      // Beside it only the next best is tried again.
+      std::fill(arms.tried.begin(), arms.tried.end(), 0);
+      const double all_s = arms.run(race, 20000);
+      EXPECT_LT(all_s, 1.03 * 20000);
+      EXPECT_EQ(std::ranges::count_if(arms.tried, [](int times) { return times > 0; }), 2);
+    }
+  }
+}
+
+// What takes many times as long is not tried more often than it takes to know.
+TEST(Race, GivesHopelessArmsUpAtOnce) {
+  Arms arms({50, 1, 60, 1.2, 70});
+  Race race;
+  race.start(5, 1);
+  arms.run(race, 400);
+  EXPECT_EQ(race.in_use(), 1);
+  for (const Arm hopeless : {Arm{0}, Arm{2}, Arm{4}})
+    EXPECT_LE(arms.tried[hopeless], 4) << int{hopeless};
+  EXPECT_GE(arms.tried[3], 8);
+}
+
+// The two best go on being compared.
+TEST(Race, FollowsWhatChanges) {
+  Arms arms({2, 1.1, 1, 3});
+  Race race;
+  race.start(4, 1);
+  arms.run(race, 2000);
+  EXPECT_EQ(race.in_use(), 2);
+  arms.seconds[2] = 1.4;
+  arms.run(race, 20000);
+  EXPECT_EQ(race.in_use(), 1);
+}
+
+TEST(Race, BeginsAnewWithOtherArms) {
+  Arms arms({1, 2, 3});
+  Race race;
+  race.start(3, 1);
+  arms.run(race, 500);
+  EXPECT_EQ(race.in_use(), kBaseline);
+  race.start(3, 2);
+  EXPECT_EQ(race.in_use(), 2);
+  arms.seconds = {3, 2, 1};
+  arms.run(race, 500);
+  EXPECT_EQ(race.in_use(), 2);
+}
+
+TEST(Race, ReinstatesAnArmThatWasInUseFirst) {
+  for (const Arm count : {Arm{2}, Arm{3}}) {
+    Arms arms({1, 2, 3});
+    Race race;
+    race.start(count, 1);
+    arms.run(race, 500);
+    EXPECT_EQ(race.in_use(), kBaseline);
+    race.reinstate();
+    EXPECT_EQ(race.in_use(), 1);
+  }
+  Race tie;
+  tie.start(2, kBaseline, Race::Of::tie);
+  tie.reinstate();
+  EXPECT_EQ(tie.in_use(), kBaseline);
+}
+
+}  // namespace
+}  // namespace stripline::decide

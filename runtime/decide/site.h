@@ -1,0 +1,76 @@
+// What is known of a site: a place of the program where a mechanism decides, for one request. Its
+// plans, by arm (race.h); how fast they are; and what its computation takes, which they are made
+// for.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "runtime/decide/race.h"
+#include "runtime/decide/refinement.h"
+
+namespace stripline::decide {
+
+/// A plan does not change once it is made; a decision that is made anew has others. Does not move:
+/// its address is its number. Not thread-safe.
+template <typename PlanOfMechanism, size_t kArms = 2>
+class Site {
+ public:
+  using Plan = PlanOfMechanism;
+
+  Site() = default;
+  Site(const Site&) = delete;
+  Site& operator=(const Site&) = delete;
+
+  /// The planner says that `plan` is to be carried out, which is that of `arm`. Unless that is the
+  /// baseline, it is compared with the other arms, of `arms` that there are.
+  void decide(Arm arm, const Plan& plan, Arm arms = kArms) {
+    begin(arm, plan);
+    race_.start(arm == kBaseline ? Arm{1} : arms, arm);
+  }
+  /// The planner cannot tell whether `plan`, that of an arm, is faster than the baseline: that is
+  /// in use until it is seen to be slower. `of`: as plan::Guard's.
+  void compare(Arm arm, const Plan& plan, Race::Of of) {
+    begin(arm, plan);
+    decided_ = kBaseline;
+    race_.start(static_cast<Arm>(arm + 1), kBaseline, of);
+  }
+
+  /// The arm of what the planner has decided.
+  Arm decided() const { return decided_; }
+  /// The plan of an arm; `make(arm, planned_s)` makes those that nobody has asked for before.
+  template <typename Make>
+  const Plan& plan(Arm arm, const Make& make) {
+    auto& plan = plans_[arm];
+    if (!plan) plan.emplace(make(arm, refinement.planned_s()));
+    return *plan;
+  }
+  /// The plan of an arm that was made.
+  const Plan& plan(Arm arm) const { return *plans_[arm]; }
+
+  Race& race() { return race_; }
+  const Race& race() const { return race_; }
+
+  /// The number of the site, for the guard of iterations (run_guard.h).
+  uint64_t number() const { return reinterpret_cast<uintptr_t>(this); }
+  /// Executions that are under way, one within the other: the site must not go, nor its plans.
+  uint32_t users = 0;
+  Refinement refinement;
+  /// The planner has been asked for ties (Execution).
+  bool looked_for_ties = false;
+
+ private:
+  void begin(Arm arm, const Plan& plan) {
+    for (auto& old : plans_) old.reset();
+    plans_[arm].emplace(plan);
+    decided_ = arm;
+  }
+
+  std::array<std::optional<const Plan>, kArms> plans_;
+  Arm decided_ = kBaseline;
+  Race race_;
+};
+
+}  // namespace stripline::decide

@@ -1,0 +1,204 @@
+// What happens before the first strip of a loop, and after its last one: what is to be transferred,
+// and how.
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "base/quantity.h"
+#include "runtime/decide/surroundings.h"
+#include "runtime/loop/loop_engine.h"
+#include "runtime/loop/loop_state.h"
+#include "runtime/rma/explain_command.h"
+
+namespace stripline::detail {
+
+// Goes through the blocks: what is to be transferred, and the request for it.
+LoopEngine::Remote LoopEngine::describe(const LoopOptions& options) {
+  const bool reading = direction_ == plan::Direction::get;
+  const bool caches = reading && loops_.caches(options.data_cache);
+  Remote remote;
+  uint32_t placed_blocks = 0;
+  uint32_t peers = 0;  // as blocks follow one another
+  rank_t peer = state_.rank;
+  bool uneven = false;
+  uint64_t largest_bytes = 0;
+  std::optional<model::Path> path;
+  uint64_t own_count = reading ? options.own_count : 0;
+  uint64_t count = 0;
+  const bool loaded = !loops_.loads.empty() && !options.alone;
+  cost::NetworkLoad load;
+  if (loaded) load = loops_.loads.begin();
+  for (size_t i = 0; i < blocks_.count; ++i) {
+    const RawBlock block = blocks_[i];
+    if (block.count != 0) {
+      state_.check({"loop", call_}, block.rank, block.offset,
+                   loop_bytes(block.count, reading ? options.halo : 0, element_bytes_));
+    }
+    if (caches) look_for_kept(i, block);
+    if (in_place(i, block) != nullptr || block.count == 0) {
+      if (reading) own_count += block.count;
+      continue;
+    }
+    if (remote.blocks++ == 0) remote.first = block;
+    uneven = uneven || block.count != remote.first.count;
+    remote.whole_bytes += align_up(block.count * element_bytes_ + halo_bytes_);
+    largest_bytes = std::max(largest_bytes, block.count * element_bytes_);
+    placed_blocks += block.place != nullptr ? 1 : 0;
+    count += block.count;
+    if (block.rank != peer) {
+      ++peers;
+      if (loaded) loops_.loads.add(load, block.rank);
+    }
+    peer = block.rank;
+    // Where some blocks come over the network, it decides.
+    if (path != model::Path::network) path = state_.path_to(peer);
+  }
+  path_ = path.value_or(model::Path::mapped);
+  const uint64_t room = loops_.pool.room();
+  placed_ = placed_blocks > 0 && placed_blocks == remote.blocks;
+  keeps_ = caches && remote.blocks > 0 && placed_blocks == 0 &&
+           remote.blocks <= DataCache::kMostRegions &&
+           remote.whole_bytes <= std::min<uint64_t>(options.max_buffer_bytes, room);
+  request_ = {};
+  request_.direction = direction_;
+  request_.total_bytes = count * element_bytes_;
+  request_.blocks = std::max<uint32_t>(remote.blocks, 1);
+  if (uneven) request_.largest_block_bytes = largest_bytes;
+  if (!options.alone) {  // others go through loops like this one
+    request_.peers = std::max<uint32_t>(peers, 1);
+    request_.uneven = uneven;
+  }
+  request_.surroundings = decide::surroundings_of(
+      state_.fabric->info(), plan::StripRequest::kFacts,
+      {.path = path_, .gets = reading, .puts = !reading, .alone = options.alone});
+  request_.surroundings.load = load;
+  request_.element_bytes = element_bytes_;
+  request_.granule_elements = std::max<size_t>(options.granule, 1);
+  request_.halo_bytes = halo_bytes_;
+  // What is to be kept has a place, as far as the planner is concerned.
+  request_.placed = placed_ || keeps_;
+  request_.slot_alignment = kAlignment;
+  if (!request_.placed) {
+    // A loop that has room is the same loop wherever it is carried out.
+    request_.max_buffer_bytes = std::min<uint64_t>(
+        options.max_buffer_bytes, remote.whole_bytes <= room ? loops_.pool.most_room() : room);
+  }
+  request_.own_bytes = own_count * element_bytes_;
+  request_.compute_s = options.compute_s;
+  request_.loop = options.loop;
+  request_.sweeps = options.sweeps;
+  request_.local_bytes = options.local_bytes;
+  return remote;
+}
+
+void LoopEngine::find_plan(const LoopOptions& options, const Remote& remote) {
+  site_ = nullptr;
+  costs_ = nullptr;
+  if (remote.blocks == 0) return execution_.begin({}, kOwnMemoryPlan);
+  costs_ = loops_.costs(path_);
+  look_up(options);
+  if (!fits(decided())) {
+    // Within other loops there is less room.
+    request_.max_buffer_bytes = loops_.pool.room();
+    look_up(options);
+  }
+  if (site_ == nullptr) return execution_.begin(state_.instruments(), given_);
+  execution_.begin(
+      state_.instruments(), *this, *site_,
+      {.call = {.what = place_, .rank = remote.first.rank, .loose_offset = remote.first.offset},
+       .guarded = options.self_check,
+       .measures = options.compute_s < 0 && decided().reason != plan::Reason::no_model});
+}
+
+// Finds what the planner says of the request, or asks it.
+void LoopEngine::look_up(const LoopOptions& options) {
+  const plan::StripCosts* const costs = options.use_model ? costs_ : nullptr;
+  if (options.force || costs == nullptr) {
+    given_ = options.force ? plan::force_strip(request_, costs, *options.force)
+                           : plan::plan_strip(request_, nullptr);
+    if (!options.force && options.use_model) loops_.say_no_model(state_);
+    return;
+  }
+  // A place that is reached otherwise is another one.
+  place_ = site_of(options.site, call_) + static_cast<uint64_t>(path_);
+  site_ = &loops_.sites.find_or_make({place_, request_}, [this](LoopSite& made) {
+    // A loop of the same place that was a little larger or smaller tells what this one computes.
+    if (request_.compute_s < 0) {
+      if (const auto seconds = loops_.rates.seconds(place_, request_.total_bytes)) {
+        made.refinement.expect(*seconds);
+      }
+    }
+    decide(made, made.refinement.planned_s());
+  });
+  if (decided().reason == plan::Reason::no_model) loops_.say_no_model(state_);
+}
+
+plan::StripRequest LoopEngine::request_for(double compute_s) const {
+  plan::StripRequest request = request_;
+  if (request.compute_s < 0) request.compute_s = compute_s;
+  return request;
+}
+
+plan::StripPlan LoopEngine::make(decide::Arm, double compute_s) const {
+  return plan::baseline_of_strip(request_for(compute_s), costs_);
+}
+
+bool LoopEngine::fits(const plan::StripPlan& plan) const {
+  const uint64_t room = loops_.pool.room();
+  return request_.placed || request_.max_buffer_bytes <= room ||
+         plan::strip_buffer_bytes(request_, {plan.schedule, plan.strip_bytes, plan.burst}) <= room;
+}
+
+void LoopEngine::decide(Site& site, double compute_s) const {
+  const plan::StripPlan plan = plan::plan_strip(request_for(compute_s), costs_);
+  site.decide(plan.reason == plan::Reason::tuned ? decide::Arm{1} : decide::kBaseline, plan);
+  loops_.analysis.count_plan();
+}
+
+void LoopEngine::look_for_ties(Site& site) const {
+  const auto tie = plan::tie_of_strip(request_for(site.refinement.planned_s()), costs_);
+  loops_.analysis.count_plan();
+  if (!tie) return;
+  // What is expected to gain, but not surely, needs less proof.
+  const bool expected = tie->predicted_s < (1 - costs_->minimum_gain()) * tie->baseline_s;
+  site.compare(1, *tie, expected ? plan::Guard::Of::site : plan::Guard::Of::tie);
+}
+
+void LoopEngine::note(decide::Trace& trace, double seconds) const {
+  const plan::StripPlan& done = plan();
+  // No command where the planner was not asked.
+  const auto command = [this] {
+    if (site_ == nullptr) return std::string();
+    return explain_command(state_, request_for(execution_.compute_s()), path_);
+  };
+  trace.note(call_, request_.total_bytes * 2 + static_cast<uint64_t>(direction_),
+             {done.schedule, done.reason, {}, strips_, done.burst, done.predicted_s}, seconds,
+             std::string(to_string(direction_)) + " " + exact_bytes_text(request_.total_bytes),
+             command);
+}
+
+// From an execution that came to its end.
+void LoopEngine::learn() {
+  const Analysis::Span deciding(loops_.analysis);
+  double uncut_s = 0;  // what the computation would have taken if the loop had not been cut
+  if (execution_.measures()) {
+    uncut_s = plan::uncut_compute_s(request_, *costs_, plan(), computed_s_);
+    loops_.rates.note(place_, request_.total_bytes, uncut_s);
+  }
+  execution_.finish(*this, uncut_s);
+}
+
+// Looks in the data cache for a block that is out of reach.
+void LoopEngine::look_for_kept(size_t index, const RawBlock& block) {
+  if (loops_.cache.empty() || block.count == 0 || context_.is_local(block.rank)) return;
+  const auto kept = loops_.cache.find({.rank = block.rank,
+                                       .base = static_cast<int64_t>(block.offset),
+                                       .bytes = block.count * element_bytes_ + halo_bytes_,
+                                       .element_bytes = element_bytes_});
+  if (!kept) return;
+  kept_.resize(blocks_.count, nullptr);
+  kept_[index] = kept->data;
+  kept_in_.emplace_back(loops_.pool, *kept->buffer);
+}
+
+}  // namespace stripline::detail

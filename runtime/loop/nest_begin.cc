@@ -1,0 +1,202 @@
+// What happens before the first step of a nest: its plan is found, or made, as the guards say, and
+// its first tiles are asked for.
+#include <algorithm>
+#include <string>
+
+#include "runtime/decide/surroundings.h"
+#include "runtime/loop/loop_state.h"
+#include "runtime/loop/nest_engine.h"
+#include "runtime/rma/explain_command.h"
+#include "runtime/vis/wire.h"
+
+namespace stripline::detail {
+
+using access::Group;
+using access::Nest;
+using access::Reference;
+using access::Tiling;
+using plan::Direction;
+
+void NestEngine::begin(const Nest& nest, const NestOptions& options, CallSite call) {
+  Analysis::Span deciding(loops_.analysis);
+  loops_.analysis.count_execution();
+  nest_ = nest;
+  call_ = call;
+  out_ = false;
+  computed_s_ = 0;
+  compute_ = fetch_ = {};
+  check_bounds(call);
+  caches_ = loops_.caches(options.data_cache);
+  served_ = 0;
+  if (caches_ && !loops_.cache.empty()) look_for_kept();
+  find_plan(options);
+  deciding.end();
+  if (layout_->buffer_bytes > 0) memory_ = loops_.buffer_of(state_, layout_->buffer_bytes);
+  if (!plan().obstacle) begin_tiles();
+}
+
+void NestEngine::find_plan(const NestOptions& options) {
+  const Nest& nest = served_ == 0 ? nest_ : described_;
+  NestKey key = key_of(state_, nest, options, call_, caches_);
+  use_model_ = options.use_model;
+  site_ = nullptr;
+  look_up(key, options);
+  if (!fits(decided())) {
+    // A nest that has room is the same wherever it is carried out.
+    key.max_buffer_bytes = loops_.pool.room();
+    look_up(key, options);
+  }
+  if (site_ == nullptr) {
+    execution_.begin(state_.instruments(), forced_);
+  } else {
+    execution_.begin(state_.instruments(), *this, *site_, terms_of(options, key));
+  }
+  layout_ = &execution_.plan();
+  if (plan().obstacle) return;
+  for (uint32_t g = 0; g < groups(); ++g) {
+    origin_[g] = origin_of(key, nest, layout_->whole.group[g].member[0]);
+  }
+}
+
+// Finds what the planner says of a nest, or asks it.
+void NestEngine::look_up(const NestKey& key, const NestOptions& options) {
+  max_buffer_bytes_ = key.max_buffer_bytes;
+  if (options.force) {
+    const plan::NestRequest request = request_of(state_, key, -1);
+    forced_ = lay_out(key, request, force_nest(request, *options.force));
+    return;
+  }
+  site_ = &loops_.nest_sites.find_or_make(key, [&](NestSite& made) {
+    made.keep_pieces();
+    site_ = &made;
+    decide(made, -1);
+  });
+}
+
+decide::Terms NestEngine::terms_of(const NestOptions& options, const NestKey& key) {
+  const plan::NestPlan& plan = decided().plan;
+  const bool in_order = plan.obstacle.has_value();
+  const bool no_model = plan.reason == plan::Reason::no_model && !in_order;
+  const bool moves = plan.reason != plan::Reason::own_memory;
+  if (no_model && options.use_model) loops_.say_no_model(state_);
+  const auto is_remote = [](const NestKey::Way& way) { return way.link != plan::kLocalLink; };
+  if (in_order && options.use_model && std::ranges::any_of(key.way, is_remote)) {
+    loops_.say_in_order(state_, call_, *plan.obstacle);
+  }
+  const Reference& first = nest_.reference[0];
+  return {.call = {.what = key.place,
+                   .rank = first.owner,
+                   .loose_offset = static_cast<uint64_t>(first.base)},
+          .guarded = options.self_check && options.use_model && moves && !in_order,
+          .measures = options.compute_s < 0 && moves && !in_order && !no_model};
+}
+
+NestLayout NestEngine::make(decide::Arm, double compute_s) const {
+  const plan::NestRequest request = request_of(state_, site_->key, compute_s);
+  loops_.analysis.count_plan();
+  return lay_out(site_->key, request, plan::baseline_of_nest(request));
+}
+
+bool NestEngine::fits(const NestLayout& layout) const {
+  if (layout.buffer_bytes == 0) return true;
+  const uint64_t room = loops_.pool.room();
+  return layout.buffer_bytes <= room || max_buffer_bytes_ <= room;
+}
+
+void NestEngine::decide(decide::Site<NestLayout>& site, double compute_s) const {
+  const plan::NestRequest request = request_of(state_, site_->key, compute_s);
+  const NestLayout layout = lay_out(site_->key, request, plan_nest(request));
+  site.decide(layout.plan.reason == plan::Reason::tuned ? decide::Arm{1} : decide::kBaseline,
+              layout);
+  loops_.analysis.count_plan();
+}
+
+void NestEngine::note(decide::Trace& trace, double seconds) const {
+  uint64_t shape = nest_.references();
+  std::string loops;
+  for (uint32_t loop = 0; loop < nest_.depth; ++loop) {
+    shape = shape * 0x9e3779b97f4a7c15 + nest_.counts[loop];
+    loops += (loop > 0 ? " x " : "") + std::to_string(nest_.counts[loop]);
+  }
+  const plan::NestPlan& done = plan();
+  // No command where the planner was not asked.
+  const auto command = [this] {
+    if (site_ == nullptr || !use_model_) return std::string();
+    return explain_command(state_, request_of(state_, site_->key, execution_.compute_s()));
+  };
+  trace.note(call_, shape,
+             {done.schedule, done.reason, done.obstacle ? done.obstacle->text() : "", done.steps,
+              done.window, done.predicted_s},
+             seconds, "nest of " + loops, command);
+}
+
+void NestEngine::begin_tiles() {
+  attention_ =
+      layout_->attention_step_s
+          ? Attention(state_.fabric->info(), loops_.look_time.seconds(), *layout_->attention_step_s)
+          : Attention();
+  if (!layout_->transfers) {
+    fetch_.step = plan().steps;
+    return;
+  }
+  Analysis::Span choosing(loops_.analysis);
+  choose_methods(layout_->whole, layout_->whole_shapes, whole_methods_);
+  choose_methods(layout_->rest, layout_->rest_shapes, rest_methods_);
+  choosing.end();
+  if (caches_) keep();
+  if (flights_.size() < layout_->slots * groups()) flights_.resize(layout_->slots * groups());
+  if (!layout_->gets) fetch_.step = plan().steps;
+  for (uint32_t g = 0; g < groups(); ++g) {
+    held_[g].fetched = 0;
+    if (layout_->is_held(g) && layout_->ahead > 0) fetch_held(g);
+  }
+  while (fetch_.step < std::min(layout_->ahead, plan().steps)) fetch_step();
+}
+
+// Anew for each execution, as owners answer sooner or later. Of a distributed array, the first
+// owner that is not in reach stands for all.
+void NestEngine::choose_methods(const Tiling& tiling,
+                                const std::array<NestShape, access::kMaxReferences>& shapes,
+                                std::array<Methods, access::kMaxReferences>& methods) const {
+  const bool simply = !use_model_ || execution_.goes_simply();
+  for (uint32_t g = 0; g < tiling.groups(); ++g) {
+    if (!shapes[g].many_regions || layout_->in_reach[g]) continue;
+    const Group& group = tiling.group[g];
+    const Reference& reference = reference_of(g);
+    Place place;
+    while (is_reached(g, place)) ++place.index[reference.piece_loop];
+    const rank_t owner = owner_at(reference, place);
+    plan::VisRequest request;
+    request.regions = group.tile.runs();
+    request.region_bytes = group.tile.run_bytes;
+    request.extent_bytes = group.tile.extent().bytes();
+    request.iov_limit = state_.fabric->info().iov_limit;
+    request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
+    request.medium_bytes = state_.vis.max_chunk_bytes();
+    request.message_bytes = state_.messages.max_payload_bytes();
+    request.message_header_bytes =
+        static_cast<uint32_t>(sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead) +
+                              shapes[g].strided.dimensions.size() * 2 * sizeof(uint64_t));
+    const model::Path path = state_.path_to(owner);
+    const auto best = [&](Direction direction) {
+      request.direction = direction;
+      request.bounding_box_allowed = direction == Direction::get;
+      request.surroundings =
+          decide::surroundings_of(state_.fabric->info(), plan::VisRequest::kFacts,
+                                  {.path = path,
+                                   .gets = direction == Direction::get,
+                                   .puts = direction == Direction::put,
+                                   .signals = false});
+      request.surroundings.service_delay_s = state_.service_delays.expected_s(owner);
+      const rma::VisSite& site = state_.vis_plans->site(request, path);
+      if (site.race().has_rivals() && site_ != nullptr && state_.run_guard != nullptr) {
+        state_.run_guard->differs(site_->number());
+      }
+      return site.plan(simply ? decide::kBaseline : site.decided());
+    };
+    if (reads(group.mode)) methods[g].get = best(Direction::get);
+    if (writes(group.mode)) methods[g].put = best(Direction::put);
+  }
+}
+
+}  // namespace stripline::detail

@@ -1,0 +1,60 @@
+// The public side of nests.
+#include <string>
+
+#include <stripline/nest.h>
+
+#include "runtime/loop/loop_state.h"
+#include "runtime/loop/nest_engine.h"
+
+namespace stripline::detail {
+
+using access::Reference;
+
+void fail_for_pieces(Context& context, size_t pieces, size_t iterations) {
+  context.state().fail(Error(ErrorCode::invalid_argument,
+                             "a distributed array of " + std::to_string(pieces) +
+                                 " pieces is used by a loop of " + std::to_string(iterations) +
+                                 " iterations; give for_nest() as many pieces, or fewer "
+                                 "iterations"));
+}
+
+void fail_for_range(Context& context, const char* what) {
+  context.state().fail(Error(ErrorCode::invalid_argument, "for_nest(): " + std::string(what)));
+}
+
+NestRun::NestRun(Context& context, const access::Nest& nest, const NestOptions& options,
+                 CallSite site)
+    : context_(context), engine_(LoopState::of(context.state()).nests.enter(context)) {
+  const auto inside = context.state().exclusive();
+  engine_.begin(nest, options, site);
+  if (context.state().fabric->work() != nullptr) declare_iteration(nest, options.loop);
+}
+
+NestRun::~NestRun() {
+  const auto inside = context_.state().exclusive();
+  engine_.end();
+  LoopState::of(context_.state()).nests.leave();
+}
+
+const NestTile* NestRun::next() {
+  const auto inside = context_.state().exclusive();
+  const NestTile* const tile = engine_.next();
+  if (Work* const work = context_.state().fabric->work(); work != nullptr && tile != nullptr) {
+    const auto iterations = static_cast<double>(engine_.iterations(*tile));
+    work->compute(iterations * iteration_.flops, iterations * iteration_.bytes);
+  }
+  return tile;
+}
+
+// What the body takes from elsewhere than its accesses is taken for being in a cache.
+void NestRun::declare_iteration(const access::Nest& nest, const cost::LoopClass& loop) {
+  iteration_.flops = loop.n_fp_alu + loop.n_int_alu + loop.n_div;
+  for (const Reference& reference : nest.reference) {
+    const double accesses = reference.mode == access::Mode::update ? 2 : 1;
+    iteration_.bytes += accesses * static_cast<double>(reference.element_bytes);
+  }
+}
+
+const NestPlan& NestRun::plan() const { return engine_.plan(); }
+
+}  // namespace stripline::detail
