@@ -167,6 +167,13 @@ std::string seconds_text(double seconds, int digits) {
   return significant(seconds / unit.scale, digits) + " " + std::string(unit.name);
 }
 
+std::string seconds_per_byte_text(double value) {
+  const double nanoseconds = value * 1e9;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g ns/B", nanoseconds);
+  return text.data();
+}
+
 std::string exact_seconds_text(double seconds) {
   if (seconds == 0) return "0 s";
   const Unit& unit = unit_for(seconds, 1);

@@ -36,6 +36,9 @@ std::string exact_bytes_text(uint64_t bytes);
 /// "1.23 us", "45.6 ns", "3.40 ms", "0 s": so many significant digits, 1 to 9.
 std::string seconds_text(double seconds, int digits = 3);
 
+/// Seconds per byte as "0.28 ns/B".
+std::string seconds_per_byte_text(double value);
+
 /// "90 s", "2.5 s", "350 us": a time that was set, as far as ten digits tell.
 std::string exact_seconds_text(double seconds);
 

@@ -81,6 +81,7 @@ TEST(Quantity, Texts) {
   EXPECT_EQ(seconds_text(1.23456e-3, 4), "1.235 ms");
   EXPECT_EQ(seconds_text(0.99996, 4), "1.000 s");
   EXPECT_EQ(seconds_text(12345), "12345 s");
+  EXPECT_EQ(seconds_per_byte_text(0.28e-9), "0.28 ns/B");
   EXPECT_EQ(exact_seconds_text(0), "0 s");
   EXPECT_EQ(exact_seconds_text(15), "15 s");
   EXPECT_EQ(exact_seconds_text(2.5), "2.5 s");

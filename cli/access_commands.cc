@@ -12,6 +12,7 @@
 #include "base/pki/probe.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
+#include "base/table.h"
 #include "cli/console.h"
 #include "cli/contexts.h"
 #include "cli/format.h"

@@ -10,6 +10,7 @@
 #include "base/exit_codes.h"
 #include "base/printable.h"
 #include "base/quantity.h"
+#include "base/table.h"
 #include "cli/console.h"
 #include "cli/format.h"
 #include "cli/names.h"

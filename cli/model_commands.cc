@@ -9,13 +9,14 @@
 #include "base/json.h"
 #include "base/printable.h"
 #include "base/quantity.h"
+#include "base/table.h"
 #include "cli/console.h"
 #include "cli/find_model.h"
 #include "cli/format.h"
-#include "cli/model_text.h"
 #include "cli/names.h"
 #include "cli/service.h"
 #include "optimizer/model/model_json.h"
+#include "optimizer/model/model_text.h"
 #include "stripline/v1/models.pb.h"
 
 namespace stripline::cli {
@@ -116,7 +117,7 @@ int run(const Global& global, const ModelShow& command) {
   const auto model = find_model(global, command.source);
   if (!model.ok()) return print_error(model.error());
   if (!global.json) {
-    print(model_text(*model));
+    print(model::model_text(*model));
     return kExitOk;
   }
   const auto document = model::to_json(*model);

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/exit_codes.h"
+#include "base/table.h"
 #include "cli/console.h"
-#include "cli/format.h"
 #include "cli/names.h"
 #include "cli/service.h"
 #include "stripline/v1/fleet.pb.h"

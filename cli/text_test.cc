@@ -23,8 +23,7 @@ TEST(Names, ShortAndFullFormsMeanTheSame) {
   EXPECT_FALSE(campaign_resource("c3/runs/1").ok());
 }
 
-TEST(Format, Units) {
-  EXPECT_EQ(seconds_per_byte_text(0.28e-9), "0.28 ns/B");
+TEST(Format, Dates) {
   EXPECT_EQ(date_text("2026-11-26T07:34:40.123Z"), "2026-11-26 07:34 UTC");
   EXPECT_EQ(date_text("2026-11-26T07:34Z"), "2026-11-26 07:34 UTC");
   EXPECT_EQ(date_text("yesterday"), "yesterday");
@@ -36,16 +35,6 @@ TEST(Format, FitCutsVisibly) {
   EXPECT_EQ(fit("hello world", 7), "hello..");
   EXPECT_EQ(fit("hello", 2), "..");
   EXPECT_EQ(fit("\u00e4\u00f6\u00fc\u00e4\u00f6", 4), "\u00e4\u00f6..");
-}
-
-TEST(Format, TablesAlign) {
-  Table table({{"NAME"}, {"N", Table::Align::right}, {"LAST"}});
-  table.add({"a", "1", ""});
-  table.add({"longer", "100", "x"});
-  EXPECT_EQ(table.text(2),
-            "  NAME      N  LAST\n"
-            "  a         1\n"
-            "  longer  100  x\n");
 }
 
 }  // namespace

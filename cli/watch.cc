@@ -10,7 +10,6 @@
 #include "base/printable.h"
 #include "base/quantity.h"
 #include "cli/console.h"
-#include "cli/format.h"
 #include "cli/names.h"
 #include "stripline/v1/campaigns.pb.h"
 

@@ -22,9 +22,9 @@ install(DIRECTORY runtime/include/stripline DESTINATION ${CMAKE_INSTALL_INCLUDED
         FILES_MATCHING PATTERN "*.h")
 set(internal ${CMAKE_INSTALL_INCLUDEDIR}/stripline/internal)
 install(FILES base/result.h DESTINATION ${internal}/base)
-install(FILES optimizer/model/collective.h optimizer/model/parameter.h optimizer/model/paths.h optimizer/model/rma_model.h
-              optimizer/model/service_model.h optimizer/model/tuned_model.h optimizer/model/vis_model.h
+install(FILES optimizer/model/collective.h optimizer/model/parameter.h optimizer/model/paths.h optimizer/model/tuned_model.h
         DESTINATION ${internal}/optimizer/model)
+install(DIRECTORY optimizer/model/sections DESTINATION ${internal}/optimizer/model FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY optimizer/access optimizer/cost optimizer/plan DESTINATION ${internal}/optimizer
         FILES_MATCHING PATTERN "*.h" PATTERN "explanation.h" EXCLUDE PATTERN "*mechanism*.h" EXCLUDE
         PATTERN "nest_json.h" EXCLUDE PATTERN "row.h" EXCLUDE PATTERN "*_fixture.h" EXCLUDE)

@@ -8,6 +8,7 @@
 #                                    part of every test run
 #   scripts/check.sh plans           record anew what the planners decide (tests/plans), and list every
 #                                    decision that is another one than was recorded
+#   scripts/check.sh schema          write docs/schema/model-v1.schema.json anew from the sections of the model
 #   scripts/check.sh mixed [SEEDS]   a million mixed operations per seed (default 20) and fabric against
 #                                    an oracle
 #   scripts/check.sh kills [TRIES]   ranks killed at random moments, so often on each of five paths
@@ -66,6 +67,11 @@ case ${1:-} in
   plans)
     configure_and_build release plan_corpus_test
     STRIPLINE_TEST_SOURCE=$repository STRIPLINE_TEST_WRITE_PLANS=1 build/release/bin/plan_corpus_test
+    ;;
+  schema)
+    configure_and_build release model_test
+    STRIPLINE_TEST_SOURCE=$repository STRIPLINE_TEST_WRITE_SCHEMA=1 \
+      build/release/bin/model_test --gtest_filter='ModelSchema.*'
     ;;
   mixed)
     configure_and_build release rma_test

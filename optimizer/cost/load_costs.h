@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "optimizer/cost/octave_table.h"
-#include "optimizer/model/service_model.h"
+#include "optimizer/model/sections/service_levels.h"
 
 namespace stripline::cost {
 

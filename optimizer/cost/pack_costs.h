@@ -8,7 +8,7 @@
 
 #include "optimizer/cost/corner.h"
 #include "optimizer/cost/octave_table.h"
-#include "optimizer/model/vis_model.h"
+#include "optimizer/model/sections/pack.h"
 
 namespace stripline::cost {
 

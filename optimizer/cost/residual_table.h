@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "optimizer/model/vis_model.h"
+#include "optimizer/model/sections/vis.h"
 
 namespace stripline::cost {
 

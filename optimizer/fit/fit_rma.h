@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "optimizer/fit/rma_samples.h"
-#include "optimizer/model/rma_model.h"
+#include "optimizer/model/sections/rma.h"
 
 namespace stripline::fit {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "optimizer/experiment/experiment.h"
-#include "optimizer/model/service_model.h"
+#include "optimizer/model/sections/service_levels.h"
 
 namespace stripline::fit {
 

@@ -20,6 +20,9 @@ inline constexpr size_t kMaxModelFileBytes = size_t{16} << 20;
 /// model breaks a rule of validate.h or an unknown section's name or text cannot stand in the file.
 Result<Json> to_json(const TunedModel& model);
 
+/// The JSON Schema of model files: docs/schema/model-v1.schema.json.
+Json model_schema();
+
 /// The hash that identifies the model's content. Errors: as to_json.
 Result<std::string> content_sha256(const TunedModel& model);
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "optimizer/model/service_model.h"
+#include "optimizer/model/sections/service_levels.h"
 
 namespace stripline::fabric {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/model/service_model.h"
+#include "optimizer/model/sections/service_levels.h"
 #include "runtime/fabric/network_place.h"
 #include "suites/grids.h"
 #include "suites/micro/micro.h"

@@ -11,7 +11,7 @@
 
 #include "optimizer/experiment/experiment.h"
 #include "optimizer/fit/vis_samples.h"
-#include "optimizer/model/vis_model.h"
+#include "optimizer/model/sections/vis.h"
 #include "optimizer/plan/vis.h"
 
 namespace stripline::suites::results {

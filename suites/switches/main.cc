@@ -24,7 +24,7 @@
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/host_name.h"
-#include "optimizer/model/service_model.h"
+#include "optimizer/model/sections/service_levels.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/fabric/network_place.h"
 #include "runtime/rma/context_state.h"

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "optimizer/model/service_model.h"
+#include "optimizer/model/sections/service_levels.h"
 
 namespace stripline::suites {
 namespace {

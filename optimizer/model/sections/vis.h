@@ -1,5 +1,5 @@
-// What a campaign learned of transfers of many regions: the sections `pack` and `vis` of the tuned
-// model (docs/model-file.md).
+// What a campaign learned of noncontiguous transfers: the section `vis` of the tuned model
+// (docs/model-file.md).
 #pragma once
 
 #include <array>
@@ -12,20 +12,7 @@
 
 namespace stripline::model {
 
-/// Copying regions into, or out of, a contiguous buffer: region_s + bytes s_per_byte for each,
-/// where the regions with the gaps between them span so many bytes. Spans that stay in a cache cost
-/// less than others.
-struct PackPoint {
-  uint64_t span_bytes = 0;
-  Parameter region_s;
-  Parameter s_per_byte;
-};
-
-/// Each by span, ascending.
-struct PackModel {
-  std::vector<PackPoint> pack;    ///< regions to buffer
-  std::vector<PackPoint> unpack;  ///< buffer to regions
-};
+struct Section;
 
 /// By how much the cost model is wrong at one place: the measured time of a transfer over the
 /// predicted one.
@@ -84,5 +71,7 @@ struct VisModel {
   std::optional<VisDirection> put;
   std::optional<VisDirection> get;
 };
+
+Section vis_section();
 
 }  // namespace stripline::model

@@ -12,6 +12,8 @@
 
 namespace stripline::model {
 
+struct Section;
+
 /// Distances between nodes are 0 to kDistances - 1; what is farther counts as the last of them.
 inline constexpr uint32_t kDistances = 8;
 
@@ -41,5 +43,7 @@ struct ServiceModel {
   std::vector<ServiceLevel> get;
   std::vector<ServiceLevel> put;
 };
+
+Section service_levels_section();
 
 }  // namespace stripline::model

@@ -11,6 +11,8 @@
 
 namespace stripline::model {
 
+struct Section;
+
 /// What carries out an atomic operation on another rank's variable.
 enum class AtomicWay : uint8_t {
   provider,  ///< the fabric
@@ -61,5 +63,7 @@ struct RmaModel {
   std::optional<AtomicModel> atomic;
   std::optional<ProgressModel> progress;
 };
+
+Section rma_section();
 
 }  // namespace stripline::model
