@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/quantity.h"
+#include "base/random.h"
 #include "base/suggest.h"
 #include "optimizer/experiment/requirements.h"
 #include "server/grid.h"
@@ -337,8 +338,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
     assignment.seed = derive_seed(spec.seed, run);
     assignment.deadline_s = spec.time_budget_s;
     assignment.stop_rule = stop_rule(spec, point_s);
-    for (auto part : {least, core_rest, rest}) {
-      shuffle_points(part, assignment.seed);
+    for (const auto& part : {least, core_rest, rest}) {
       assignment.points.insert(assignment.points.end(), part.begin(), part.end());
     }
     plan.runs.push_back(std::move(assignment));

@@ -26,9 +26,10 @@ struct CampaignPlan {
   std::map<std::string, int64_t> requirements;
   bool feeds_model = false;  ///< A model is asked for, and some experiment feeds it.
   /// One per run, with names and fences left empty. `run` counts from 1. Every run has the same
-  /// points, in an order of its own within three parts: the first `least_points` are the coarsest
-  /// grid, the first `core_points` the coarse one: what is measured when there is no time for more
-  /// (scheduler.h).
+  /// points, the coarse grid first: the first `least_points` are the coarsest grid, the first
+  /// `core_points` the coarse one. A run that has no time for all measures one of these prefixes
+  /// (scheduler.h, run_order.h). Within what it measures the order is the worker's, which shuffles
+  /// by the run's seed.
   std::vector<experiment::Assignment> runs;
   uint32_t least_points = 0;
   uint32_t core_points = 0;

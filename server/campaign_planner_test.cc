@@ -80,38 +80,31 @@ TEST(CampaignPlanner, WhatNeedsAThreadIsLeftOutOnEmulatedNetworks) {
   EXPECT_NE(named.problem().message.find("no thread can serve"), std::string::npos);
 }
 
-TEST(CampaignPlanner, RunsMeasureTheSamePointsInOrdersOfTheirOwn) {
+TEST(CampaignPlanner, RunsMeasureTheSamePointsWithSeedsOfTheirOwn) {
   const auto planned = *plan({.fabric = "tcp", .seed = 5}, {offer("a"), offer("b")});
   std::set<uint64_t> seeds;
   for (uint32_t i = 0; i < planned.runs.size(); ++i) {
     EXPECT_EQ(planned.runs[i].run, i + 1);
     EXPECT_EQ(planned.runs[i].fabric, "tcp");
     EXPECT_EQ(planned.runs[i].ranks, 2U);
-    EXPECT_TRUE(std::ranges::is_permutation(planned.runs[i].points, planned.runs[0].points));
+    EXPECT_EQ(planned.runs[i].points, planned.runs[0].points);
     seeds.insert(planned.runs[i].seed);
   }
   EXPECT_EQ(seeds.size(), planned.runs.size());
-  EXPECT_NE(planned.runs[0].points, planned.runs[1].points);
   const auto again = *plan({.fabric = "tcp", .seed = 5}, {offer("a"), offer("b")});
-  EXPECT_EQ(planned.runs[3].points, again.runs[3].points);
+  EXPECT_EQ(planned.runs[3].seed, again.runs[3].seed);
   const auto other = *plan({.fabric = "tcp", .seed = 6}, {offer("a"), offer("b")});
-  EXPECT_NE(planned.runs[3].points, other.runs[3].points);
+  EXPECT_NE(planned.runs[3].seed, other.runs[3].seed);
 }
 
-TEST(CampaignPlanner, EveryRunBeginsWithTheSameCoarseGrid) {
+TEST(CampaignPlanner, EveryRunBeginsWithTheCoarseGrid) {
   const auto planned = *plan({.fabric = "tcp", .seed = 5}, {offer("a"), offer("b")});
   const auto core = planned.core_points;
   const auto least = planned.least_points;
   EXPECT_GT(least, 10U);
   EXPECT_LT(least, core);
-  EXPECT_TRUE(std::is_permutation(planned.runs[0].points.begin(),
-                                  planned.runs[0].points.begin() + least,
-                                  planned.runs[1].points.begin()));
   EXPECT_GT(core, 20U);
   EXPECT_LT(core, planned.runs[0].points.size() / 2);
-  EXPECT_TRUE(std::is_permutation(planned.runs[0].points.begin(),
-                                  planned.runs[0].points.begin() + core,
-                                  planned.runs[1].points.begin()));
   std::set<double> sizes;
   for (uint32_t i = 0; i < core; ++i) {
     const auto& point = planned.runs[0].points[i];

@@ -102,15 +102,6 @@ void limit_volume(std::vector<Factor>& factors, double limit) {
   }
 }
 
-// Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.
-uint64_t splitmix64(uint64_t& state) {
-  state += 0x9e3779b97f4a7c15;
-  uint64_t z = state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
 }  // namespace
 
 std::vector<Experiment> prune(std::vector<Experiment> experiments, const GridLimits& limits) {
@@ -146,20 +137,6 @@ std::vector<Point> grid_points(const std::vector<Experiment>& experiments) {
   std::vector<Point> points;
   for (const Experiment& experiment : experiments) experiment::append_points(experiment, points);
   return points;
-}
-
-void shuffle_points(std::vector<Point>& points, uint64_t seed) {
-  uint64_t state = seed;
-  for (size_t i = points.size(); i > 1; --i) {
-    std::swap(points[i - 1], points[splitmix64(state) % i]);
-  }
-}
-
-uint64_t derive_seed(uint64_t seed, uint64_t index) {
-  uint64_t state = seed;
-  uint64_t mixed = splitmix64(state);
-  state = mixed ^ index;
-  return splitmix64(state);
 }
 
 }  // namespace stripline::server

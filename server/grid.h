@@ -35,11 +35,4 @@ double count_points(const std::vector<experiment::Experiment>& experiments);
 /// All points of these experiments, in declaration order.
 std::vector<experiment::Point> grid_points(const std::vector<experiment::Experiment>& experiments);
 
-/// The same points in an order that depends on the seed alone (Fisher-Yates over splitmix64, so
-/// that every platform agrees).
-void shuffle_points(std::vector<experiment::Point>& points, uint64_t seed);
-
-/// A seed for part `index` of what `seed` governs.
-uint64_t derive_seed(uint64_t seed, uint64_t index);
-
 }  // namespace stripline::server

@@ -116,27 +116,5 @@ TEST(Grid, PruningTwiceGivesASubset) {
   }
 }
 
-TEST(Grid, ShufflingDependsOnTheSeedAlone) {
-  const auto points = pruned_points(test_experiments(), {});
-  auto a = points;
-  auto b = points;
-  auto c = points;
-  shuffle_points(a, 1);
-  shuffle_points(b, 1);
-  shuffle_points(c, 2);
-  EXPECT_EQ(a, b);
-  EXPECT_NE(a, c);
-  EXPECT_NE(a, points);
-  EXPECT_TRUE(std::ranges::is_permutation(a, points));
-}
-
-TEST(Grid, DerivedSeedsDiffer) {
-  std::set<uint64_t> seeds;
-  for (uint64_t seed = 0; seed < 10; ++seed) {
-    for (uint64_t index = 0; index < 10; ++index) seeds.insert(derive_seed(seed, index));
-  }
-  EXPECT_EQ(seeds.size(), 100U);
-}
-
 }  // namespace
 }  // namespace stripline::server

@@ -11,7 +11,8 @@
 namespace stripline::server {
 
 /// `plan` is what experiment::to_json(Assignment).dump() wrote, with fence 0. Returns it with this
-/// fence and the first `points` points of its list (all, if it has fewer). One pass over the text.
+/// fence and the first `points` points of its list (all, if it has fewer): the coarse grid stands
+/// first (CampaignPlan::runs). One pass over the text.
 /// Errors: data_loss when it is no such text.
 Result<std::string> order_text(std::string_view plan, uint64_t fence, uint32_t points);
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/quantity.h"
-#include "server/grid.h"
+#include "base/random.h"
 
 namespace stripline::server {
 namespace {

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/random.h"
+
 namespace stripline::suites {
 namespace {
 
-// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit of the input reaches every
-// bit of the result.
 uint64_t word_at(size_t index, uint64_t seed) {
-  uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u + seed * 0xd1342543de82ef95u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return mix64((index + 1) * kGoldenRatio + seed * 0xd1342543de82ef95u);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/exit_codes.h"
 #include "base/json.h"
+#include "base/random.h"
 #include "optimizer/experiment/json.h"
 #include "runtime/bootstrap/job.h"
 #include "runtime/fabric/emulated/profile.h"
@@ -70,7 +71,7 @@ Result<std::vector<experiment::SampleSeries>> measure_run(
   assignment.clock = target.clock;
   assignment.ranks = target.ranks;
   assignment.run = run;
-  assignment.seed = target.seed * 0x9e3779b97f4a7c15u + run;
+  assignment.seed = target.seed * kGoldenRatio + run;
   assignment.deadline_s = target.time_limit_s;
   assignment.stop_rule = rule;
   assignment.points = points;

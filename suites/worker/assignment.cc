@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/random.h"
 #include "optimizer/model/fingerprint.h"
 #include "optimizer/model/model_json.h"
 #include "runtime/rma/context_state.h"
@@ -15,23 +16,7 @@ namespace {
 constexpr double kReportIntervalS = 1.0;
 constexpr size_t kMostPendingSeries = 256;
 
-// SplitMix64 (Steele, Lea and Flood 2014).
-uint64_t next_random(uint64_t& state) {
-  uint64_t z = state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 }  // namespace
-
-std::vector<experiment::Point> shuffled(std::vector<experiment::Point> points, uint64_t seed) {
-  uint64_t state = seed;
-  for (size_t i = points.size(); i > 1; --i) {
-    std::swap(points[i - 1], points[next_random(state) % i]);
-  }
-  return points;
-}
 
 Status adopt_model(Context& context, const std::string& model_json) {
   STRIPLINE_ASSIGN_OR_RETURN(model::TunedModel parsed,
@@ -50,7 +35,8 @@ Result<RunEnd> run_assignment(Session& session, const experiment::Assignment& as
                               Reporter* reporter) {
   Context& ctx = session.context();
   const bool reports = ctx.rank_me() == 0 && reporter != nullptr;
-  const std::vector<experiment::Point> points = shuffled(assignment.points, assignment.seed);
+  std::vector<experiment::Point> points = assignment.points;
+  shuffle(points, assignment.seed);
   std::vector<experiment::SampleSeries> pending;
   std::optional<Error> failure;
   double reported_s = ctx.now_s();

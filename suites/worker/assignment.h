@@ -23,10 +23,6 @@ class Reporter {
                         size_t total) = 0;
 };
 
-/// The points in the order in which a run with this seed measures them: a Fisher-Yates shuffle over
-/// SplitMix64, the same on every platform.
-std::vector<experiment::Point> shuffled(std::vector<experiment::Point> points, uint64_t seed);
-
 /// Makes the context's planners use this model. The same on every rank. Errors: those of
 /// model::parse_model; failed_precondition when it was made for another machine, naming the
 /// difference.
@@ -34,9 +30,10 @@ Status adopt_model(Context& context, const std::string& model_json);
 
 enum class RunEnd { complete, cancelled };
 
-/// Collective. Runs the points; series reach the reporter at intervals of about a second, so that
-/// the receiver is mostly idle while samples are taken. A point that cannot be measured here yields
-/// a series without values (registry.h, as_series). Errors: those of Reporter::report, on rank 0.
+/// Collective. Runs the points, in an order that depends on the seed of the assignment; series
+/// reach the reporter at intervals of about a second, so that the receiver is mostly idle while
+/// samples are taken. A point that cannot be measured here yields a series without values
+/// (registry.h, as_series). Errors: those of Reporter::report, on rank 0.
 Result<RunEnd> run_assignment(Session& session, const experiment::Assignment& assignment,
                               Reporter* reporter);
 

@@ -5,20 +5,15 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/random.h"
+
 namespace stripline::plan_corpus {
 
-/// SplitMix64 (Steele et al., 2014).
 class Draw {
  public:
-  explicit Draw(uint64_t seed) : state_(seed) {}
+  explicit Draw(uint64_t seed) : random_(seed) {}
 
-  uint64_t bits() {
-    state_ += 0x9e3779b97f4a7c15;
-    uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  uint64_t bits() { return random_.next(); }
   uint64_t below(uint64_t limit) { return bits() % limit; }
   uint64_t between(uint64_t least, uint64_t most) { return least + below(most - least + 1); }
   bool one_in(uint64_t times) { return below(times) == 0; }
@@ -35,7 +30,7 @@ class Draw {
   }
 
  private:
-  uint64_t state_;
+  SplitMix64 random_;
 };
 
 }  // namespace stripline::plan_corpus
