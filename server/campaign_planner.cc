@@ -9,6 +9,7 @@
 #include "base/quantity.h"
 #include "base/random.h"
 #include "base/suggest.h"
+#include "optimizer/experiment/catalogue.h"
 #include "optimizer/experiment/requirements.h"
 #include "server/grid.h"
 #include "server/names.h"
@@ -162,7 +163,7 @@ Answer<std::vector<Experiment>> choose(const CampaignSpec& spec,
   }
   for (const auto& [name, offer] : offered) {
     if (offer.nodes >= spec.nodes && !offer.declaration->feeds.empty() &&
-        (!spec.same_node.empty() || !experiment::is_on_node(*offer.declaration)) &&
+        (!spec.same_node.empty() || !experiment::requirements_of(*offer.declaration).same_node) &&
         !experiment::unmet_requirement(*offer.declaration, surroundings)) {
       chosen.push_back(*offer.declaration);
     }
@@ -194,7 +195,7 @@ std::vector<Experiment> of_the_network(std::vector<Experiment> experiments) {
 void restrict_ways(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
   for (Experiment& experiment : experiments) {
     for (experiment::Factor& factor : experiment.factors) {
-      if (factor.name == experiment::kSameNodeFactor) {
+      if (factor.name == experiment::factor::kSameNode) {
         factor.values.assign(spec.same_node.begin(), spec.same_node.end());
       }
     }
@@ -205,7 +206,7 @@ void restrict_ways(const CampaignSpec& spec, std::vector<Experiment>& experiment
 void restrict_nodes(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
   for (Experiment& experiment : experiments) {
     for (experiment::Factor& factor : experiment.factors) {
-      if (factor.name != experiment::kNodesFactor) continue;
+      if (factor.name != experiment::factor::kNodes) continue;
       std::erase_if(factor.values, [&](const experiment::ParamValue& value) {
         const auto* nodes = std::get_if<int64_t>(&value);
         return nodes != nullptr && *nodes > int64_t{spec.ranks};

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optimizer/experiment/catalogue.h"
 #include "server/testing/experiments.h"
 
 namespace stripline::server {
@@ -39,7 +40,7 @@ TEST(CampaignPlanner, TakesWhatFeedsTheModel) {
 TEST(CampaignPlanner, MeasuresWaysOnANodeWhereTheyAreAskedFor) {
   std::vector<NodeOffer> offers = {offer("a"), offer("b")};
   experiment::Factor way;
-  way.name = experiment::kSameNodeFactor;
+  way.name = experiment::factor::kSameNode;
   way.values = {std::string("mapped"), std::string("cma")};
   for (NodeOffer& one : offers) {
     one.experiments.push_back(declared("micro.node_latency", {powers("bytes", "B", 8, 64), way},
@@ -51,7 +52,7 @@ TEST(CampaignPlanner, MeasuresWaysOnANodeWhereTheyAreAskedFor) {
   ASSERT_TRUE(asked);
   std::set<std::string> ways;
   for (const auto& point : asked->runs[0].points) {
-    if (const auto of_point = text_param(point, experiment::kSameNodeFactor))
+    if (const auto of_point = text_param(point, experiment::factor::kSameNode))
       ways.insert(*of_point);
   }
   EXPECT_EQ(ways, std::set<std::string>{"cma"});
@@ -66,7 +67,7 @@ TEST(CampaignPlanner, WhatNeedsAThreadIsLeftOutOnEmulatedNetworks) {
                                    offer("b", {"emulated:x", "tcp"})};
   for (NodeOffer& one : offers) {
     one.experiments.push_back(declared("micro.progress_call", {powers("bytes", "B", 8, 8)},
-                                       {"calls", experiment::kThreadVariant},
+                                       {"calls", experiment::variant::kThread},
                                        {"rma.progress.call"}));
   }
   const auto measures = [&](const std::string& fabric) {

@@ -32,7 +32,7 @@ std::vector<std::string> nearest_benchmarks(std::string_view name, size_t count)
   std::vector<std::pair<size_t, std::string>> order;
   for (const Benchmark& benchmark : benchmarks()) {
     const std::string& known = benchmark.declaration.name;
-    // "latency" is near to "micro.latency", whatever the prefix costs.
+    // "latency" is near to micro::kLatency.name, whatever the prefix costs.
     const size_t dot = known.find('.');
     const size_t distance =
         std::min(edit_distance(name, known), edit_distance(name, known.substr(dot + 1)));

@@ -7,10 +7,16 @@
 #include <vector>
 
 #include "base/result.h"
+#include "optimizer/experiment/catalogue.h"
 #include "optimizer/experiment/experiment.h"
 #include "suites/session.h"
 
 namespace stripline::suites {
+
+namespace factor = experiment::factor;
+namespace kernels = experiment::kernels;
+namespace micro = experiment::micro;
+namespace variant = experiment::variant;
 
 /// Runs one completed point within one run. Collective over all ranks of the job; the series is
 /// valid on rank 0. Errors are the same on every rank and mean that the point cannot be measured

@@ -170,15 +170,6 @@ std::string describe(RankCount count) {
   return "any number";
 }
 
-bool is_on_node(const Experiment& experiment) {
-  return std::any_of(experiment.factors.begin(), experiment.factors.end(),
-                     [](const Factor& factor) { return factor.name == kSameNodeFactor; });
-}
-
-bool needs_progress_thread(const Experiment& experiment) {
-  return std::ranges::find(experiment.variants, kThreadVariant) != experiment.variants.end();
-}
-
 std::optional<std::string> complete_point(const Experiment& declaration, Point& point) {
   const std::string where = "experiment '" + declaration.name + "': ";
   if (point.experiment != declaration.name) {

@@ -16,17 +16,6 @@ namespace stripline::experiment {
 using ParamValue = std::variant<int64_t, double, std::string>;
 using Params = std::map<std::string, ParamValue>;
 
-/// A factor of this name says how ranks of one node reach each other: "mapped", "cma". Experiments
-/// that have it feed paths within a node, and campaigns make them only when they are asked to.
-inline constexpr const char* kSameNodeFactor = "same_node";
-
-/// A factor of this name counts nodes. Campaigns leave out values above their number of ranks.
-inline constexpr const char* kNodesFactor = "nodes";
-
-/// A variant of this name runs where a thread serves ranks while their programs compute. Emulated
-/// networks have none: campaigns over them leave experiments out that have it.
-inline constexpr const char* kThreadVariant = "thread";
-
 /// A factor: an input of an experiment that a campaign may vary.
 struct Factor {
   std::string name;                ///< e.g. "bytes"
@@ -66,12 +55,6 @@ struct Experiment {
   std::string verification;        ///< How a result is checked, in a sentence.
   std::vector<std::string> feeds;  ///< Model parameters it informs, e.g. "network.get.L".
 };
-
-/// True if it has the factor kSameNodeFactor.
-bool is_on_node(const Experiment& experiment);
-
-/// True if it has the variant kThreadVariant.
-bool needs_progress_thread(const Experiment& experiment);
 
 /// One thing to measure: an experiment, a variant, a value for every factor.
 struct Point {

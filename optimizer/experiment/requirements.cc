@@ -1,7 +1,10 @@
 #include "optimizer/experiment/requirements.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+
+#include "optimizer/experiment/catalogue.h"
 
 namespace stripline::experiment {
 namespace {
@@ -25,6 +28,14 @@ bool divides(RankCount allowed, uint32_t ranks) {
 
 }  // namespace
 
+Requirements requirements_of(const Experiment& experiment) {
+  const auto has = [&](const char* name) {
+    return std::ranges::find(experiment.factors, name, &Factor::name) != experiment.factors.end();
+  };
+  return {has(factor::kSameNode), has(factor::kNodes),
+          std::ranges::find(experiment.variants, variant::kThread) != experiment.variants.end()};
+}
+
 bool is_emulated(const std::string& fabric) { return fabric.starts_with("emulated:"); }
 
 std::optional<std::string> unmet_requirement(const Experiment& experiment,
@@ -41,11 +52,12 @@ std::optional<std::string> unmet_requirement(const Experiment& experiment,
            ranks + "; ask for another number of ranks";
   }
   if (!is_emulated(surroundings.fabric)) return std::nullopt;
-  if (is_on_node(experiment)) {
+  const Requirements required = requirements_of(experiment);
+  if (required.same_node) {
     return what + "measures what ranks of one node have beside the network, and '" +
            surroundings.fabric + "' stands between all ranks; take a fabric such as tcp";
   }
-  if (needs_progress_thread(experiment)) {
+  if (required.progress_thread) {
     return what + "needs a thread that serves ranks, and no thread can serve those of '" +
            surroundings.fabric + "'; take a fabric such as tcp";
   }

@@ -16,6 +16,14 @@ struct Surroundings {
   std::string fabric;  ///< "tcp", "emulated:opteron-vapi"
 };
 
+/// What an experiment needs beside ranks, by the factors and variants of the catalogue that it has.
+struct Requirements {
+  bool same_node = false;        ///< ways between ranks of one node: factor::kSameNode
+  bool nodes = false;            ///< so many nodes as factor::kNodes says
+  bool progress_thread = false;  ///< a thread that serves ranks: variant::kThread
+};
+Requirements requirements_of(const Experiment& experiment);
+
 /// True if the fabric is an emulated network: one that stands between all ranks, also of one node,
 /// and that no thread can serve.
 bool is_emulated(const std::string& fabric);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "optimizer/experiment/catalogue.h"
+
 namespace stripline::experiment {
 namespace {
 
@@ -41,9 +43,9 @@ TEST(Requirements, RanksAreInRangeAndDivideTheWork) {
 
 TEST(Requirements, AnEmulatedNetworkHasNoWaysBesideItAndNoThreads) {
   Experiment on_node = declared(RankCount::any);
-  on_node.factors.push_back({kSameNodeFactor, "", "", {std::string("mapped")}, {}, {}});
+  on_node.factors.push_back({factor::kSameNode, "", "", {std::string("mapped")}, {}, {}});
   Experiment served = declared(RankCount::any);
-  served.variants.emplace_back(kThreadVariant);
+  served.variants.emplace_back(variant::kThread);
   for (const Experiment& e : {on_node, served}) {
     EXPECT_EQ(why_not(e, 2, "tcp"), "");
     EXPECT_NE(why_not(e, 2, "emulated:opteron-vapi").find("emulated:opteron-vapi"),

@@ -119,7 +119,7 @@ bool run_seeds(const Arguments& arguments, RunEffect effect) {
   int fits = 0;
   for (uint64_t i = 0; i < arguments.seeds; ++i) {
     const auto series = synthesize(machine, campaign, {.effect = effect}, arguments.first_seed + i);
-    const SortedSamples samples = sort_samples(series);
+    const SortedSamples samples = sort_samples(SampleTable(series));
     for (const TrueOperation& truth : machine) {
       const auto fit = fit_operation(samples.operations.at(truth.name), kind_of(truth));
       if (!fit.ok()) {

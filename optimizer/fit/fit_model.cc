@@ -1,7 +1,6 @@
 #include "optimizer/fit/fit_model.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -72,25 +71,19 @@ void fit_operations(const SortedSamples& samples, const std::string& path_name,
 void fit_compute(const SortedSamples& samples, const FitRequest& request, Fit& fit) {
   model::ComputeModel compute;
   bool any = false;
-  const std::pair<const char*, std::vector<model::ComputePoint>*> members[] = {
-      {"red_in", &compute.red_in},
-      {"red_out", &compute.red_out},
-      {"vec_in", &compute.vec_in},
-      {"vec_out", &compute.vec_out},
-      {"alu", &compute.alu}};
-  for (const auto& [name, points] : members) {
-    const auto found = samples.compute.find(name);
+  for (const model::ComputePrimitive& primitive : model::kComputePrimitives) {
+    const auto found = samples.compute.find(primitive.name);
     if (found == samples.compute.end()) continue;
     for (const auto& [bytes, medians] : found->second) {
       std::vector<double> per_run;
       for (const auto& [run, value] : medians) per_run.push_back(value);
-      const auto parameter = over_runs(per_run, samples.compute_raw.at(name).at(bytes),
+      const auto parameter = over_runs(per_run, samples.compute_raw.at(primitive.name).at(bytes),
                                        "run-medians+t", {.confidence = request.options.confidence});
       if (parameter) {
-        points->push_back({bytes, *parameter});
+        (compute.*primitive.points).push_back({bytes, *parameter});
         any = true;
       } else {
-        fit.report.notes.push_back(std::string(name) + " at " + std::to_string(bytes) +
+        fit.report.notes.push_back(std::string(primitive.name) + " at " + std::to_string(bytes) +
                                    " bytes is absent: it was measured in fewer than two runs");
       }
     }
@@ -189,27 +182,13 @@ model::Domain domain_of(const SortedSamples& samples, const FitRequest& request,
 }  // namespace
 
 Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& request) {
-  SortedSamples samples = sort_samples(series);
-  VisSamples many_regions = sort_vis_samples(series);
-  RmaSamples single = sort_rma_samples(series);
+  const SampleTable table(series);
+  const SortedSamples samples = sort_samples(table);
   Fit fit;
-  ServiceFit service = fit_service(series, request.options.confidence, fit.report.notes);
-  auto on_node = sort_node_samples(series);
-  for (auto& [way, of_way] : on_node) {
-    samples.used.insert(samples.used.end(), of_way.used.begin(), of_way.used.end());
-    std::move(of_way.rejected.begin(), of_way.rejected.end(), std::back_inserter(samples.rejected));
-  }
-  for (auto [used, rejected] :
-       {std::pair(&many_regions.used, &many_regions.rejected),
-        std::pair(&single.used, &single.rejected), std::pair(&service.used, &service.rejected)}) {
-    samples.used.insert(samples.used.end(), used->begin(), used->end());
-    std::move(rejected->begin(), rejected->end(), std::back_inserter(samples.rejected));
-  }
-  std::sort(samples.used.begin(), samples.used.end());
-  fit.report.series_used = samples.used.size();
-  fit.report.rejected = std::move(samples.rejected);
+  fit.report.series_used = table.used().size();
+  fit.report.rejected = table.rejected();
   fit_operations(samples, request.path, "", request, fit);
-  for (const auto& [way, of_way] : on_node) {
+  for (const auto& [way, of_way] : sort_node_samples(table)) {
     const auto path = model::path_of_way(way);
     const std::string name(path ? model::path_name(*path) : std::string_view());
     // The network between ranks of a node is no path of its own.
@@ -223,11 +202,11 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit_compute(samples, request, fit);
   fit_buffers(samples, request, fit);
   fit_strip(samples, request, fit);
-  fit_many_regions(many_regions, request, fit);
+  fit_many_regions(sort_vis_samples(table), request, fit);
   fit.model.collective =
       fit_collectives(samples, request.max_ranks, request.options.confidence, fit.report.notes);
-  fit.model.service_levels = std::move(service.model);
-  fit.model.rma = fit_rma(single, request.options.confidence, fit.report.notes);
+  fit.model.service_levels = fit_service(table, request.options.confidence, fit.report.notes);
+  fit.model.rma = fit_rma(table, request.options.confidence, fit.report.notes);
   if (fit.model.network.empty() && !fit.model.compute && !fit.model.collective && !fit.model.rma) {
     std::string why = "nothing could be fitted from " + std::to_string(series.size()) + " series";
     if (!fit.report.notes.empty()) why += ": " + fit.report.notes.front();
@@ -244,7 +223,7 @@ Result<Fit> fit_model(std::span<const SampleSeries> series, const FitRequest& re
   fit.model.provenance.fitter_version = kFitterVersion;
   fit.model.provenance.fitted_at = request.fitted_at;
   fit.model.provenance.provisional = request.provisional;
-  STRIPLINE_ASSIGN_OR_RETURN(fit.model.provenance.sample_sha256, hash_of(series, samples.used));
+  STRIPLINE_ASSIGN_OR_RETURN(fit.model.provenance.sample_sha256, hash_of(series, table.used()));
   STRIPLINE_RETURN_IF_ERROR(model::validate(fit.model));
   return fit;
 }

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "optimizer/experiment/catalogue.h"
 #include "optimizer/fit/synthetic.h"
 #include "optimizer/model/model_json.h"
 #include "optimizer/model/validate.h"
@@ -273,7 +274,7 @@ TEST(FitModel, PathsWithinANodeStandBesideTheNetwork) {
       continue;
     }
     one.point.experiment.replace(0, 6, "micro.node_");
-    one.point.params[experiment::kSameNodeFactor] = std::string("mapped");
+    one.point.params[experiment::factor::kSameNode] = std::string("mapped");
     series.push_back(one);
   }
   const auto both = fit_model(series, request());

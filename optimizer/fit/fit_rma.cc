@@ -12,6 +12,28 @@
 namespace stripline::fit {
 namespace {
 
+namespace factor = experiment::factor;
+namespace micro = experiment::micro;
+namespace variant = experiment::variant;
+
+// One way at one value of an experiment's factor, seconds per operation.
+struct WayTimes {
+  RunMedians times;
+  uint32_t raw_samples = 0;
+};
+
+// By value of the factor, then name of the way.
+using WaysByFactor = std::map<uint64_t, std::map<std::string, WayTimes>>;
+
+WaysByFactor ways_of(const SampleTable& table, const experiment::Known& known,
+                     const char* name = factor::kBytes) {
+  WaysByFactor ways;
+  for (const SampleRow& row : table.rows(known)) {
+    ways[row.number(name)][row.variant] = {row.medians, row.raw_samples()};
+  }
+  return ways;
+}
+
 const WayTimes* way_at(const std::map<std::string, WayTimes>& ways, const char* name) {
   const auto found = ways.find(name);
   return found == ways.end() ? nullptr : &found->second;
@@ -85,7 +107,7 @@ std::optional<model::Parameter> message_cost(const WaysByFactor& by_message, dou
   std::map<uint32_t, std::vector<std::pair<double, double>>> points;
   uint32_t raw_samples = 0;
   for (const auto& [message_bytes, ways] : by_message) {
-    const WayTimes* combined = way_at(ways, "combined");
+    const WayTimes* combined = way_at(ways, variant::kCombined);
     const uint64_t puts = message_bytes / kMessageEntryBytes;
     if (combined == nullptr || puts == 0) continue;
     for (const auto& [run, time] : combined->times) {
@@ -118,7 +140,7 @@ std::optional<uint64_t> best_message(const WaysByFactor& by_message) {
   std::map<uint64_t, double> means;
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [message_bytes, ways] : by_message) {
-    const WayTimes* combined = way_at(ways, "combined");
+    const WayTimes* combined = way_at(ways, variant::kCombined);
     if (combined == nullptr) continue;
     std::vector<double> per_run;
     for (const auto& [run, time] : combined->times) per_run.push_back(time);
@@ -153,16 +175,17 @@ model::Parameter scaled(model::Parameter parameter, double factor) {
 
 }  // namespace
 
-std::optional<model::AtomicModel> fit_atomic(const RmaSamples& samples, double confidence,
+std::optional<model::AtomicModel> fit_atomic(const SampleTable& table, double confidence,
                                              std::vector<std::string>& notes) {
-  if (samples.atomic.empty()) return std::nullopt;
-  const auto& lone = samples.atomic.begin()->second;
-  const WayTimes* provider = way_at(lone, "provider");
-  const WayTimes* message = way_at(lone, "message");
+  const WaysByFactor ways = ways_of(table, micro::kAtomic, factor::kInFlight);
+  if (ways.empty()) return std::nullopt;
+  const auto& lone = ways.begin()->second;
+  const WayTimes* provider = way_at(lone, variant::kProvider);
+  const WayTimes* message = way_at(lone, variant::kMessage);
   if (provider == nullptr || message == nullptr) return std::nullopt;
-  const WayTimes by_messages = mean_over_factor(samples.atomic, "message");
+  const WayTimes by_messages = mean_over_factor(ways, variant::kMessage);
   const auto ratio =
-      ratio_of(by_messages.times, mean_over_factor(samples.atomic, "provider").times, confidence);
+      ratio_of(by_messages.times, mean_over_factor(ways, variant::kProvider).times, confidence);
   auto provider_s = time_of(*provider, confidence);
   auto message_s = time_of(*message, confidence);
   if (!ratio || !provider_s || !message_s) {
@@ -178,12 +201,12 @@ std::optional<model::AtomicModel> fit_atomic(const RmaSamples& samples, double c
   return atomic;
 }
 
-std::optional<model::BufferedPutModel> fit_buffered_put(const RmaSamples& samples,
-                                                        double confidence,
+std::optional<model::BufferedPutModel> fit_buffered_put(const SampleTable& table, double confidence,
                                                         std::vector<std::string>& notes) {
-  if (samples.buffered_put.empty()) return std::nullopt;
+  const WaysByFactor ways = ways_of(table, micro::kBufferedPut);
+  if (ways.empty()) return std::nullopt;
   auto largest =
-      largest_gain(samples.buffered_put, "copied", "waited", kCopiedByDefault, confidence);
+      largest_gain(ways, variant::kCopied, variant::kWaited, kCopiedByDefault, confidence);
   if (!largest) {
     notes.emplace_back("the cut-off of buffered puts is absent: fewer than two runs measured both");
     return std::nullopt;
@@ -191,17 +214,19 @@ std::optional<model::BufferedPutModel> fit_buffered_put(const RmaSamples& sample
   return model::BufferedPutModel{largest->bytes, std::move(largest->gain)};
 }
 
-std::optional<model::PutCombiningModel> fit_put_combining(const RmaSamples& samples,
+std::optional<model::PutCombiningModel> fit_put_combining(const SampleTable& table,
                                                           double confidence,
                                                           std::vector<std::string>& notes) {
-  if (samples.put_combining.empty() && samples.put_message.empty()) return std::nullopt;
+  const WaysByFactor puts = ways_of(table, micro::kPutCombining);
+  const WaysByFactor messages = ways_of(table, micro::kPutMessage, factor::kMessageBytes);
+  if (puts.empty() && messages.empty()) return std::nullopt;
   const char* const unknown =
       "the rule of combining puts is absent: fewer than two runs measured both ways, or the sizes "
       "of messages";
-  auto message_s = message_cost(samples.put_message, confidence);
-  const auto message_bytes = best_message(samples.put_message);
+  auto message_s = message_cost(messages, confidence);
+  const auto message_bytes = best_message(messages);
   const auto largest =
-      largest_gain(samples.put_combining, "combined", "alone", kCombinedByDefault, confidence);
+      largest_gain(puts, variant::kCombined, variant::kAlone, kCombinedByDefault, confidence);
   if (!message_s || !message_bytes || !largest) {
     notes.emplace_back(unknown);
     return std::nullopt;
@@ -215,18 +240,21 @@ std::optional<model::PutCombiningModel> fit_put_combining(const RmaSamples& samp
   return combining;
 }
 
-std::optional<model::ProgressModel> fit_progress(const RmaSamples& samples, double confidence,
+std::optional<model::ProgressModel> fit_progress(const SampleTable& table, double confidence,
                                                  std::vector<std::string>& notes) {
-  if (samples.progress_call.empty() && samples.progress_wait.empty()) return std::nullopt;
+  const WaysByFactor calls = ways_of(table, micro::kProgressCall);
+  const WaysByFactor waits = ways_of(table, micro::kProgressWait, factor::kComputeUs);
+  if (calls.empty() && waits.empty()) return std::nullopt;
   std::optional<model::Parameter> call_s;
   std::optional<model::Parameter> answer_s;
-  if (!samples.progress_call.empty()) {
-    const auto& smallest = samples.progress_call.begin()->second;
-    call_s = excess(way_at(smallest, "thread"), way_at(smallest, "calls"), confidence);
+  if (!calls.empty()) {
+    const auto& smallest = calls.begin()->second;
+    call_s =
+        excess(way_at(smallest, variant::kThread), way_at(smallest, variant::kCalls), confidence);
   }
-  if (samples.progress_wait.size() > 1) {
-    answer_s = excess(way_at(samples.progress_wait.rbegin()->second, "thread"),
-                      way_at(samples.progress_wait.begin()->second, "thread"), confidence);
+  if (waits.size() > 1) {
+    answer_s = excess(way_at(waits.rbegin()->second, variant::kThread),
+                      way_at(waits.begin()->second, variant::kThread), confidence);
   }
   if (!call_s || !answer_s) {
     notes.emplace_back(
@@ -237,12 +265,12 @@ std::optional<model::ProgressModel> fit_progress(const RmaSamples& samples, doub
   return model::ProgressModel{*std::move(call_s), *std::move(answer_s)};
 }
 
-std::optional<model::RmaModel> fit_rma(const RmaSamples& samples, double confidence,
+std::optional<model::RmaModel> fit_rma(const SampleTable& table, double confidence,
                                        std::vector<std::string>& notes) {
-  model::RmaModel rma{.buffered_put = fit_buffered_put(samples, confidence, notes),
-                      .put_combining = fit_put_combining(samples, confidence, notes),
-                      .atomic = fit_atomic(samples, confidence, notes),
-                      .progress = fit_progress(samples, confidence, notes)};
+  model::RmaModel rma{.buffered_put = fit_buffered_put(table, confidence, notes),
+                      .put_combining = fit_put_combining(table, confidence, notes),
+                      .atomic = fit_atomic(table, confidence, notes),
+                      .progress = fit_progress(table, confidence, notes)};
   if (!rma.buffered_put && !rma.put_combining && !rma.atomic && !rma.progress) return std::nullopt;
   return rma;
 }

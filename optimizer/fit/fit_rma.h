@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "optimizer/fit/rma_samples.h"
+#include "optimizer/fit/sample_table.h"
 #include "optimizer/model/sections/rma.h"
 
 namespace stripline::fit {
@@ -15,14 +15,13 @@ namespace stripline::fit {
 /// geometric mean over the numbers in flight and paired by run, lies below 1 at `confidence`; else
 /// the provider. nullopt where there is nothing to choose between, or fewer than two runs measured
 /// both, which `notes` then says.
-std::optional<model::AtomicModel> fit_atomic(const RmaSamples& samples, double confidence,
+std::optional<model::AtomicModel> fit_atomic(const SampleTable& table, double confidence,
                                              std::vector<std::string>& notes);
 
 /// Which buffered puts are copied: sizes at which that is surely faster than waiting, or, for those
 /// that are copied without a model, not surely slower, as for all smaller measured sizes. nullopt
 /// where it was not measured, or in fewer than two runs, which `notes` then says.
-std::optional<model::BufferedPutModel> fit_buffered_put(const RmaSamples& samples,
-                                                        double confidence,
+std::optional<model::BufferedPutModel> fit_buffered_put(const SampleTable& table, double confidence,
                                                         std::vector<std::string>& notes);
 
 /// Sizes with which micro.put_message was measured: a put and the word that goes with it.
@@ -36,7 +35,7 @@ inline constexpr uint64_t kMessageEntryBytes = 16;
 /// makes puts without pause then spends at most one part in so many on messages that leave for
 /// their age, and one that makes few gains little by waiting longer. nullopt where either
 /// experiment is missing or was made in fewer than two runs, which `notes` then says.
-std::optional<model::PutCombiningModel> fit_put_combining(const RmaSamples& samples,
+std::optional<model::PutCombiningModel> fit_put_combining(const SampleTable& table,
                                                           double confidence,
                                                           std::vector<std::string>& notes);
 inline constexpr double kMessagesOfDelay = 20;
@@ -45,11 +44,11 @@ inline constexpr double kMessagesOfDelay = 20;
 /// spite of it: what its round trip takes longer than one to a rank that hardly computes.
 /// Differences within runs. nullopt where either experiment is missing or was made in fewer than
 /// two runs, which `notes` then says.
-std::optional<model::ProgressModel> fit_progress(const RmaSamples& samples, double confidence,
+std::optional<model::ProgressModel> fit_progress(const SampleTable& table, double confidence,
                                                  std::vector<std::string>& notes);
 
 /// All members; nullopt if there is none.
-std::optional<model::RmaModel> fit_rma(const RmaSamples& samples, double confidence,
+std::optional<model::RmaModel> fit_rma(const SampleTable& table, double confidence,
                                        std::vector<std::string>& notes);
 
 }  // namespace stripline::fit

@@ -110,7 +110,7 @@ TEST(FitPutCombining, TwoPutsFitIntoTheMessage) {
     return one.point.experiment == "micro.put_message";
   });
   std::vector<std::string> notes;
-  EXPECT_FALSE(fit_rma(sort_rma_samples(truth.series), 0.95, notes));
+  EXPECT_FALSE(fit_rma(SampleTable(truth.series), 0.95, notes));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes[0].find("combining puts is absent"), std::string::npos);
   for (const int64_t message : {512, 2048}) {
@@ -148,7 +148,7 @@ TEST(FitBufferedPut, NeedsBothWaysInTwoRuns) {
   truth.measure("micro.buffered_put", "copied", "bytes", 1024, 1e-6);
   truth.measure("micro.buffered_put", "waited", "bytes", 1024, 2e-6, 1);
   std::vector<std::string> notes;
-  EXPECT_FALSE(fit_rma(sort_rma_samples(truth.series), 0.95, notes));
+  EXPECT_FALSE(fit_rma(SampleTable(truth.series), 0.95, notes));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes[0].find("buffered puts is absent"), std::string::npos);
 }
@@ -197,7 +197,7 @@ TEST(FitAtomic, NeedsBothWaysInTwoRuns) {
   one_run.measure("micro.atomic", "provider", "in_flight", 1, 20e-6, 1);
   one_run.atomic("message", 1, 10e-6);
   std::vector<std::string> notes;
-  EXPECT_FALSE(fit_rma(sort_rma_samples(one_run.series), 0.95, notes));
+  EXPECT_FALSE(fit_rma(SampleTable(one_run.series), 0.95, notes));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes[0].find("fewer than two runs"), std::string::npos);
 }
@@ -227,12 +227,12 @@ TEST(FitProgress, NeedsCallsAndAnswersInTwoRuns) {
   truth.measure("micro.progress_call", "thread", "bytes", 8, 120e-9);
   truth.measure("micro.progress_wait", "thread", "compute_us", 10000, 60e-6);
   std::vector<std::string> notes;
-  EXPECT_FALSE(fit_rma(sort_rma_samples(truth.series), 0.95, notes));
+  EXPECT_FALSE(fit_rma(SampleTable(truth.series), 0.95, notes));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes[0].find("progress thread costs is absent"), std::string::npos);
   truth.measure("micro.progress_wait", "thread", "compute_us", 1, 22e-6, 1);
   notes.clear();
-  EXPECT_FALSE(fit_rma(sort_rma_samples(truth.series), 0.95, notes));
+  EXPECT_FALSE(fit_rma(SampleTable(truth.series), 0.95, notes));
   EXPECT_EQ(notes.size(), 1U);
 }
 
@@ -245,14 +245,14 @@ TEST(SortRmaSamples, NamesWhatItLeavesOut) {
   truth.measure("micro.atomic", "provider", "in_flight", 1, 1e-6, 1);
   truth.measure("micro.other", "provider", "in_flight", 1, 1e-6, 1);
   truth.series[4].verified = false;
-  const RmaSamples sorted = sort_rma_samples(truth.series);
-  EXPECT_TRUE(sorted.used.empty());
-  ASSERT_EQ(sorted.rejected.size(), 5U);
-  EXPECT_NE(sorted.rejected[0].find("variant is unknown"), std::string::npos);
-  EXPECT_NE(sorted.rejected[1].find("in_flight is missing"), std::string::npos);
-  EXPECT_NE(sorted.rejected[2].find("not a time"), std::string::npos);
-  EXPECT_NE(sorted.rejected[3].find("in_flight is missing"), std::string::npos);
-  EXPECT_NE(sorted.rejected[4].find("not verified"), std::string::npos);
+  const SampleTable sorted(truth.series);
+  EXPECT_TRUE(sorted.used().empty());
+  ASSERT_EQ(sorted.rejected().size(), 5U);
+  EXPECT_NE(sorted.rejected()[0].find("variant is unknown"), std::string::npos);
+  EXPECT_NE(sorted.rejected()[1].find("in_flight is missing"), std::string::npos);
+  EXPECT_NE(sorted.rejected()[2].find("not a time"), std::string::npos);
+  EXPECT_NE(sorted.rejected()[3].find("in_flight is missing"), std::string::npos);
+  EXPECT_NE(sorted.rejected()[4].find("not verified"), std::string::npos);
 }
 
 }  // namespace

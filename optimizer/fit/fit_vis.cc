@@ -32,11 +32,6 @@ constexpr double kLargestRatio = 1e6;
 
 double mean_of(const std::vector<double>& values) { return stats::mean_and_variance(values).mean; }
 
-uint32_t raw_of(const VisSamples& samples, const char* experiment) {
-  const auto found = samples.raw_samples.find(experiment);
-  return found == samples.raw_samples.end() ? 0 : found->second;
-}
-
 std::vector<model::PackPoint> fit_curve(const VisSamples::PackTimes& spans, const char* name,
                                         uint32_t raw, const VisFitOptions& options,
                                         std::vector<std::string>& notes) {
@@ -417,9 +412,8 @@ void fit_residuals(const std::vector<Measured>& all, const VisSamples& samples, 
 
 std::optional<model::PackModel> fit_pack(const VisSamples& samples, const VisFitOptions& options,
                                          std::vector<std::string>& notes) {
-  const uint32_t raw = raw_of(samples, "micro.pack");
-  model::PackModel pack{fit_curve(samples.pack, "packing", raw, options, notes),
-                        fit_curve(samples.unpack, "unpacking", raw, options, notes)};
+  model::PackModel pack{fit_curve(samples.pack, "packing", samples.pack_raw, options, notes),
+                        fit_curve(samples.unpack, "unpacking", samples.pack_raw, options, notes)};
   if (pack.pack.empty() && pack.unpack.empty()) return std::nullopt;
   return pack;
 }
@@ -429,7 +423,7 @@ std::optional<model::VisModel> fit_vis(const VisSamples& samples, const model::T
                                        std::vector<std::string>& notes) {
   const auto operations = model.network.find(path);
   if (operations == model.network.end()) return std::nullopt;
-  const uint32_t raw = raw_of(samples, "micro.vis");
+  const uint32_t raw = samples.vis_raw;
   model::VisModel fitted;
   for (const Direction direction : {Direction::get, Direction::put}) {
     model::VisDirection vis;

@@ -167,7 +167,7 @@ TEST(FitPack, RecoversTheLineOfEachSpan) {
     }
   }
   std::vector<std::string> notes;
-  const auto pack = fit_pack(sort_vis_samples(truth.series), {}, notes);
+  const auto pack = fit_pack(sort_vis_samples(SampleTable(truth.series)), {}, notes);
   ASSERT_TRUE(pack.has_value());
   EXPECT_TRUE(notes.empty());
   ASSERT_EQ(pack->pack.size(), 2U);
@@ -186,7 +186,7 @@ TEST(FitPack, SaysWhatIsMissing) {
             {{"span_bytes", int64_t{16384}}, {"region_bytes", int64_t{8}}, {"stride", int64_t{2}}},
             5e-9);
   std::vector<std::string> notes;
-  EXPECT_FALSE(fit_pack(sort_vis_samples(truth.series), {}, notes).has_value());
+  EXPECT_FALSE(fit_pack(sort_vis_samples(SampleTable(truth.series)), {}, notes).has_value());
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_NE(notes[0].find("16384"), std::string::npos);
 }
@@ -201,9 +201,10 @@ TEST(FitVis, DecidesWellBetweenWhatWasMeasured) {
       }
     }
   }
-  const VisSamples samples = sort_vis_samples(truth.series);
-  EXPECT_TRUE(samples.rejected.empty()) << samples.rejected.front();
-  EXPECT_EQ(samples.used.size(), truth.series.size());
+  const SampleTable table(truth.series);
+  EXPECT_TRUE(table.rejected().empty()) << table.rejected().front();
+  EXPECT_EQ(table.used().size(), truth.series.size());
+  const VisSamples samples = sort_vis_samples(table);
   std::vector<std::string> notes;
   auto vis = fit_vis(samples, truth.model(), "inter-node", {}, notes);
   ASSERT_TRUE(vis.has_value());
@@ -265,7 +266,8 @@ TEST(FitVis, RecoversResidualsDelaysAndPieces) {
     }
   }
   std::vector<std::string> notes;
-  const auto vis = fit_vis(sort_vis_samples(truth.series), truth.model(), "inter-node", {}, notes);
+  const auto vis =
+      fit_vis(sort_vis_samples(SampleTable(truth.series)), truth.model(), "inter-node", {}, notes);
   ASSERT_TRUE(vis && vis->get);
   EXPECT_FALSE(vis->put.has_value());
   EXPECT_NEAR(vis->get->heavy_delay_s->value, 40e-6, 4e-6);
@@ -321,7 +323,8 @@ TEST(FitVis, CarriesResidualsOverToTheBestSetting) {
     }
   }
   std::vector<std::string> notes;
-  const auto vis = fit_vis(sort_vis_samples(truth.series), truth.model(), "inter-node", {}, notes);
+  const auto vis =
+      fit_vis(sort_vis_samples(SampleTable(truth.series)), truth.model(), "inter-node", {}, notes);
   ASSERT_TRUE(vis && vis->get);
   EXPECT_EQ(vis->get->chunk_bytes, static_cast<uint64_t>(kBest));
   EXPECT_EQ(vis->get->window, 4U);
@@ -344,7 +347,8 @@ TEST(FitVis, ExposedTimeIsNeverNothing) {
   truth.add("micro.vis", "compute", params, 1e-3);
   truth.add("micro.vis", "pipelined", params, 0.99e-3);  // hidden, and more, by noise
   std::vector<std::string> notes;
-  const auto vis = fit_vis(sort_vis_samples(truth.series), truth.model(), "inter-node", {}, notes);
+  const auto vis =
+      fit_vis(sort_vis_samples(SampleTable(truth.series)), truth.model(), "inter-node", {}, notes);
   ASSERT_TRUE(vis && vis->get);
   ASSERT_EQ(vis->get->heavy.pipelined.compact.size(), 1U);
   const double predicted_s = plan::detail::pipelined_time(
@@ -382,7 +386,8 @@ TEST(FitVis, TakesTheSmallestGoodChunkAndWindow) {
     }
   }
   std::vector<std::string> notes;
-  const auto vis = fit_vis(sort_vis_samples(truth.series), truth.model(), "inter-node", {}, notes);
+  const auto vis =
+      fit_vis(sort_vis_samples(SampleTable(truth.series)), truth.model(), "inter-node", {}, notes);
   ASSERT_TRUE(vis && vis->get && vis->put);
   EXPECT_EQ(vis->put->chunk_bytes, 4096U);
   EXPECT_EQ(vis->put->window, 4U);
@@ -401,13 +406,13 @@ TEST(FitVis, LeavesOutWhatItCannotUse) {
   truth.series[3].values = {-1.0};
   truth.series[4].values.clear();
   truth.series[5].point.params["bytes"] = int64_t{8};
-  const VisSamples samples = sort_vis_samples(truth.series);
-  EXPECT_EQ(samples.used.size(), good - 6);
-  ASSERT_EQ(samples.rejected.size(), 6U);
-  EXPECT_NE(samples.rejected[0].find("not verified"), std::string::npos);
-  EXPECT_NE(samples.rejected[1].find("class"), std::string::npos);
-  EXPECT_NE(samples.rejected[2].find("variant"), std::string::npos);
-  EXPECT_NE(samples.rejected[5].find("smaller than a region"), std::string::npos);
+  const SampleTable table(truth.series);
+  EXPECT_EQ(table.used().size(), good - 6);
+  ASSERT_EQ(table.rejected().size(), 6U);
+  EXPECT_NE(table.rejected()[0].find("not verified"), std::string::npos);
+  EXPECT_NE(table.rejected()[1].find("class"), std::string::npos);
+  EXPECT_NE(table.rejected()[2].find("variant"), std::string::npos);
+  EXPECT_NE(table.rejected()[5].find("smaller than a region"), std::string::npos);
 }
 
 TEST(FitVis, OneRunSaysNothingOfTheNext) {
@@ -415,7 +420,8 @@ TEST(FitVis, OneRunSaysNothingOfTheNext) {
   truth.add_cell({Direction::get, 64, 256, 2}, ComputeClass::communication_only);
   std::erase_if(truth.series, [](const SampleSeries& one) { return one.run > 0; });
   std::vector<std::string> notes;
-  const auto vis = fit_vis(sort_vis_samples(truth.series), truth.model(), "inter-node", {}, notes);
+  const auto vis =
+      fit_vis(sort_vis_samples(SampleTable(truth.series)), truth.model(), "inter-node", {}, notes);
   ASSERT_TRUE(vis && vis->get);
   EXPECT_TRUE(vis->get->communication_only.packed.compact.empty());
   ASSERT_EQ(notes.size(), 1U);

@@ -13,7 +13,7 @@ namespace {
 OperationSamples samples_of(const std::string& name, const NoiseModel& noise, uint64_t seed,
                             const SyntheticCampaign& campaign = full_campaign(),
                             const std::vector<TrueOperation>& machine = example_machine()) {
-  return sort_samples(synthesize(machine, campaign, noise, seed)).operations.at(name);
+  return sort_samples(SampleTable(synthesize(machine, campaign, noise, seed))).operations.at(name);
 }
 
 TEST(FitOperation, ExactWithoutNoise) {

@@ -1,22 +1,15 @@
-// Sorts raw sample series into what the fits read: one median per run and point.
-//
-// Which experiment yields which samples is defined in docs/measurement.md.
+// The rows of the sample table as the fits of operations, primitives, loops and collectives read
+// them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
-#include <vector>
 
-#include "optimizer/experiment/experiment.h"
+#include "optimizer/fit/sample_table.h"
 #include "optimizer/model/collective.h"
 
 namespace stripline::fit {
-
-/// Median of one point's repetitions, by run.
-using RunMedians = std::map<uint32_t, double>;
 
 /// Everything measured of one operation (get, put or am). Sizes in bytes, times in seconds.
 struct OperationSamples {
@@ -59,22 +52,12 @@ struct SortedSamples {
   uint32_t strip_loops_raw = 0;  ///< Raw samples of these.
   /// By operation, then size in bytes.
   std::map<model::CollectiveOperation, std::map<uint64_t, CollectiveSamples>> collectives;
-  std::vector<std::size_t> used;      ///< Indices of the series that went in, ascending.
-  std::vector<std::string> rejected;  ///< Why a series was left out, one sentence each.
 };
 
-/// Sorts series. Those of other experiments are ignored; those that failed verification, are empty,
-/// lack a factor, or hold a value that is not finite (or negative, except for micro.overlap and
-/// micro.serve, differences of two times) are left out and named in `rejected`. Several series of
-/// the same point and run are pooled.
-SortedSamples sort_samples(std::span<const experiment::SampleSeries> series);
+SortedSamples sort_samples(const SampleTable& table);
 
-/// The same for micro.node_latency, micro.node_issue, micro.node_flood and micro.node_overlap, as
-/// if they were micro.latency and so on; by way between ranks of a node.
-std::map<std::string, SortedSamples> sort_node_samples(
-    std::span<const experiment::SampleSeries> series);
-
-/// Median over runs.
-double across_runs(const RunMedians& medians);
+/// The operations of micro.node_latency, micro.node_issue, micro.node_flood and
+/// micro.node_overlap, by way between ranks of a node.
+std::map<std::string, SortedSamples> sort_node_samples(const SampleTable& table);
 
 }  // namespace stripline::fit

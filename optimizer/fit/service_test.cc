@@ -41,19 +41,18 @@ std::vector<SampleSeries> campaign(const std::vector<Place>& places, const char*
   return all;
 }
 
-ServiceFit fit(const std::vector<SampleSeries>& series) {
+std::optional<model::ServiceModel> fit(const std::vector<SampleSeries>& series) {
   std::vector<std::string> notes;
-  return fit_service(series, 0.95, notes);
+  return fit_service(SampleTable(series), 0.95, notes);
 }
 
 TEST(ServiceFit, FindsFactorsWithinRuns) {
-  const ServiceFit fitted = fit(campaign({{2, 0, 1, 1}, {8, 0, 1, 1.1}, {8, 1, 1.5, 2}}));
-  ASSERT_TRUE(fitted.model.has_value());
-  EXPECT_EQ(fitted.model->scale, model::DistanceScale::switches);
-  EXPECT_EQ(fitted.used.size(), 36U);
-  ASSERT_EQ(fitted.model->get.size(), 3U);
-  EXPECT_TRUE(fitted.model->put.empty());
-  const model::ServiceLevel& far = fitted.model->get[2];
+  const auto fitted = fit(campaign({{2, 0, 1, 1}, {8, 0, 1, 1.1}, {8, 1, 1.5, 2}}));
+  ASSERT_TRUE(fitted.has_value());
+  EXPECT_EQ(fitted->scale, model::DistanceScale::switches);
+  ASSERT_EQ(fitted->get.size(), 3U);
+  EXPECT_TRUE(fitted->put.empty());
+  const model::ServiceLevel& far = fitted->get[2];
   EXPECT_EQ(far.nodes, 8U);
   EXPECT_EQ(far.distance, 1U);
   EXPECT_EQ(far.bytes, 8192U);
@@ -64,16 +63,16 @@ TEST(ServiceFit, FindsFactorsWithinRuns) {
 }
 
 TEST(ServiceFit, SaysNothingOfNetworksThatNobodyElseUsed) {
-  EXPECT_FALSE(fit({}).model.has_value());
-  EXPECT_FALSE(fit(campaign({{2, 0, 1, 1}})).model.has_value());
+  EXPECT_FALSE(fit({}).has_value());
+  EXPECT_FALSE(fit(campaign({{2, 0, 1, 1}})).has_value());
 }
 
 TEST(ServiceFit, PrefersSwitchesToNumbers) {
   auto series = campaign({{2, 0, 1, 1}, {8, 1, 3, 3}}, "numbers");
-  EXPECT_EQ(fit(series).model->scale, model::DistanceScale::numbers);
+  EXPECT_EQ(fit(series)->scale, model::DistanceScale::numbers);
   for (auto& one : campaign({{2, 0, 1, 1}, {8, 1, 2, 2}})) series.push_back(std::move(one));
-  EXPECT_EQ(fit(series).model->scale, model::DistanceScale::switches);
-  EXPECT_NEAR(fit(series).model->get[1].worst.value, 2, 1e-9);
+  EXPECT_EQ(fit(series)->scale, model::DistanceScale::switches);
+  EXPECT_NEAR(fit(series)->get[1].worst.value, 2, 1e-9);
 }
 
 TEST(ServiceFit, LeavesOutWhatItCannotUse) {
@@ -84,16 +83,16 @@ TEST(ServiceFit, LeavesOutWhatItCannotUse) {
   series[3].point.params["distance"] = int64_t{model::kDistances};
   series[4].point.variant = "am";
   series[5].values.clear();
-  const ServiceFit fitted = fit(series);
-  EXPECT_EQ(fitted.rejected.size(), 6U);
-  EXPECT_EQ(fitted.used.size(), series.size() - 6);
-  EXPECT_TRUE(fitted.model.has_value());
+  const SampleTable table(series);
+  EXPECT_EQ(table.rejected().size(), 6U);
+  EXPECT_EQ(table.used().size(), series.size() - 6);
+  EXPECT_TRUE(fit(series).has_value());
 }
 
 TEST(ServiceFit, NeedsTwoRuns) {
   std::vector<std::string> notes;
-  EXPECT_FALSE(fit_service(campaign({{2, 0, 1, 1}, {8, 1, 2, 2}}, "switches", 1), 0.95, notes)
-                   .model.has_value());
+  const SampleTable table(campaign({{2, 0, 1, 1}, {8, 1, 2, 2}}, "switches", 1));
+  EXPECT_FALSE(fit_service(table, 0.95, notes).has_value());
   EXPECT_FALSE(notes.empty());
 }
 

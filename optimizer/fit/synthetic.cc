@@ -6,9 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer/experiment/catalogue.h"
+
 namespace stripline::fit {
 namespace {
 
+namespace micro = experiment::micro;
 using experiment::Params;
 using experiment::SampleSeries;
 
@@ -104,17 +107,17 @@ void record_operation(const TrueOperation& operation, const SyntheticCampaign& c
     const TrueSegment& s = operation.at(bytes);
     const auto size = static_cast<double>(bytes);
     const double one_way_time = s.o_base + s.o_per_byte * size + s.L + s.G * size;
-    recorder.record("micro.latency", operation.name, size_of(bytes),
+    recorder.record(micro::kLatency.name, operation.name, size_of(bytes),
                     one_way ? one_way_time : blocking_time(s, size));
     if (one_way) continue;
     for (const uint64_t count : campaign.counts) {
-      recorder.record("micro.flood", operation.name, size_and(bytes, "count", count),
+      recorder.record(micro::kFlood.name, operation.name, size_and(bytes, "count", count),
                       flood_time(s, size, static_cast<double>(count)));
     }
   }
   for (const uint64_t bytes : campaign.issue_sizes) {
     for (const uint64_t burst : campaign.bursts) {
-      recorder.record("micro.issue", operation.name, size_and(bytes, "burst", burst),
+      recorder.record(micro::kIssue.name, operation.name, size_and(bytes, "burst", burst),
                       issue_time(operation, bytes, burst));
     }
   }
@@ -122,9 +125,10 @@ void record_operation(const TrueOperation& operation, const SyntheticCampaign& c
   for (const uint64_t bytes : campaign.overlap_sizes) {
     const TrueSegment& s = operation.at(bytes);
     const auto size = static_cast<double>(bytes);
-    recorder.record("micro.overlap", operation.name, size_of(bytes), exposed_time(s, size));
+    recorder.record(micro::kOverlap.name, operation.name, size_of(bytes), exposed_time(s, size));
     if (s.s_base == 0.0 && s.s_per_byte == 0.0) continue;  // a NIC serves
-    recorder.record("micro.serve", operation.name, size_of(bytes), s.s_base + s.s_per_byte * size);
+    recorder.record(micro::kServe.name, operation.name, size_of(bytes),
+                    s.s_base + s.s_per_byte * size);
   }
 }
 

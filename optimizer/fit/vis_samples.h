@@ -1,18 +1,13 @@
-// Sorts the series on transfers of many regions (micro.pack, micro.vis, micro.vis_chunk,
-// micro.vis_window) into what fit_vis.h reads: one median per run and point.
+// The rows of the sample table on noncontiguous transfers (micro.pack, micro.vis, micro.vis_chunk,
+// micro.vis_window) as fit_vis.h reads them.
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <span>
-#include <string>
 #include <tuple>
-#include <vector>
 
-#include "optimizer/experiment/experiment.h"
-#include "optimizer/fit/samples.h"
+#include "optimizer/fit/sample_table.h"
 #include "optimizer/plan/vis.h"
 
 namespace stripline::fit {
@@ -61,12 +56,10 @@ struct VisSamples {
   /// micro.vis_chunk and micro.vis_window: by shape, then setting.
   std::map<VisShape, std::map<VisSetting, RunMedians>> chunks;
   std::map<VisShape, std::map<VisSetting, RunMedians>> windows;
-  std::map<std::string, uint32_t> raw_samples;  ///< repetitions, by experiment
-  std::vector<std::size_t> used;                ///< indices of the series that went in, ascending
-  std::vector<std::string> rejected;            ///< why a series was left out, one sentence each
+  uint32_t pack_raw = 0;  ///< repetitions in micro.pack
+  uint32_t vis_raw = 0;   ///< repetitions in micro.vis
 };
 
-/// Sorts series by the rules of sort_samples(); those of other experiments are ignored.
-VisSamples sort_vis_samples(std::span<const experiment::SampleSeries> series);
+VisSamples sort_vis_samples(const SampleTable& table);
 
 }  // namespace stripline::fit

@@ -9,6 +9,7 @@
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
 #include "base/standard_output.h"
+#include "optimizer/experiment/catalogue.h"
 #include "suites/bench/command_line.h"
 #include "suites/bench/commands.h"
 #include "suites/bench/failure.h"
@@ -129,7 +130,7 @@ int main(int argc, char** argv) {
   add_common(*run, run_options.common);
 
   TableOptions table_options;
-  table_options.common.experiment = "kernel.matvec";
+  table_options.common.experiment = experiment::kernels::kMatvec.name;
   CLI::App* table = app.add_subcommand(
       "table", "Compare all variants of a kernel with each other and with the best decomposition");
   table->add_option("--kernel", table_options.common.experiment, "Its name")

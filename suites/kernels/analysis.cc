@@ -24,9 +24,10 @@ constexpr const char* kRepetitionsFactor = "repetitions";
 
 // Those whose loops and transfers are planned; the first one is the default.
 constexpr const char* kKernels[] = {
-    "kernel.matvec", "kernel.transpose",     "kernel.triad",      "kernel.nas_cg",
-    "kernel.nas_ft", "kernel.nas_is",        "kernel.nas_mg",     "kernel.nas_bt",
-    "kernel.nas_sp", "kernel.prk_transpose", "kernel.prk_sparse", "kernel.prk_stencil"};
+    kernels::kMatvec.name,       kernels::kTranspose.name, kernels::kTriad.name,
+    kernels::kNasCg.name,        kernels::kNasFt.name,     kernels::kNasIs.name,
+    kernels::kNasMg.name,        kernels::kNasBt.name,     kernels::kNasSp.name,
+    kernels::kPrkTranspose.name, kernels::kPrkSparse.name, kernels::kPrkStencil.name};
 
 // Deciding takes no time on the clock of an emulated network: this one is the host's.
 double host_clock_s() {
@@ -38,7 +39,7 @@ Point problem_of(const std::string& kernel) {
   const auto& variants = find_benchmark(kernel)->declaration.variants;
   const bool guarded = std::ranges::find(variants, "guarded") != variants.end();
   Point point{kernel, guarded ? "guarded" : "tuned", {}};
-  if (kernel == "kernel.matvec") point.params["active"] = std::string("all");
+  if (kernel == kernels::kMatvec.name) point.params["active"] = std::string("all");
   return point;
 }
 
@@ -127,7 +128,7 @@ Benchmark analysis_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.analysis";
+  e.name = kernels::kAnalysis.name;
   e.title = "Run-time analysis in a kernel";
   e.description =
       "What a kernel with a model takes in so many repetitions, the warm-up included (run), and "
@@ -143,7 +144,7 @@ Benchmark analysis_benchmark() {
   for (const char* name : kKernels) kernel.values.emplace_back(std::string(name));
   e.factors = {kernel, integer_factor(kRepetitionsFactor, "1", "Repetitions of the kernel.",
                                       {int64_t{4}, int64_t{40}}, 1, 100000)};
-  e.variants = {"run", "analysis"};
+  e.variants = kernels::kAnalysis.variants();
   e.metric = {"time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

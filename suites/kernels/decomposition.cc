@@ -12,6 +12,7 @@
 #include "suites/kernels/prk/transpose_share.h"
 #include "suites/kernels/prk_factors.h"
 #include "suites/kernels/transpose_problem.h"
+#include "suites/registry.h"
 
 namespace stripline::suites {
 namespace {
@@ -74,13 +75,13 @@ Result<plan::StripCandidate> decomposition_of(const experiment::Point& point) {
 }
 
 Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks) {
-  if (point.experiment == "kernel.matvec") {
+  if (point.experiment == kernels::kMatvec) {
     return Transfer{size_param(point, "rows") * size_param(point, "cols") * sizeof(double), 1};
   }
-  if (point.experiment == "kernel.triad") {
+  if (point.experiment == kernels::kTriad) {
     return Transfer{size_param(point, "elements") * sizeof(double), 1};
   }
-  if (point.experiment == "kernel.transpose") {
+  if (point.experiment == kernels::kTranspose) {
     const size_t n = size_param(point, "n");
     if (n == 0 || n % ranks != 0) {
       return Error(ErrorCode::invalid_argument, "n=" + std::to_string(n) +
@@ -89,30 +90,30 @@ Result<Transfer> transfer_of(const experiment::Point& point, uint32_t ranks) {
     }
     return Transfer{(n / ranks) * (n / ranks) * sizeof(Complex), ranks - 1};
   }
-  if (point.experiment == "kernel.prk_transpose") {
+  if (point.experiment == kernels::kPrkTranspose) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto partition,
                                prk::TransposePartition::create(size_param(point, "n"), ranks));
     return Transfer{partition.block_elements() * sizeof(double), ranks - 1};
   }
-  if (point.experiment == "kernel.prk_sparse") {
+  if (point.experiment == kernels::kPrkSparse) {
     STRIPLINE_ASSIGN_OR_RETURN(const auto partition,
                                prk::SparsePartition::create(sparse_size_of(point), ranks));
     return Transfer{partition.rows_per_rank() * sizeof(double), ranks - 1};
   }
-  if (point.experiment == "kernel.nas_cg") {
+  if (point.experiment == kernels::kNasCg) {
     STRIPLINE_ASSIGN_OR_RETURN(
         const auto partition,
         nas::CgPartition::create(nas::cg_problem(nas_class_of(point)), ranks));
     return Transfer{(partition.sums_offset(1) - partition.sums_offset(0)) * sizeof(double), 1};
   }
-  if (point.experiment == "kernel.nas_ft") {
+  if (point.experiment == kernels::kNasFt) {
     STRIPLINE_ASSIGN_OR_RETURN(
         const auto partition,
         nas::FtPartition::create(nas::ft_problem(nas_class_of(point)), ranks));
     const nas::FtTransposition t = partition.inverse();
     return Transfer{t.rows_per_rank() * t.nx * sizeof(nas::FtComplex), t.planes * (ranks - 1)};
   }
-  if (point.experiment == "kernel.nas_is") {
+  if (point.experiment == kernels::kNasIs) {
     STRIPLINE_ASSIGN_OR_RETURN(
         const auto partition,
         nas::IsPartition::create(nas::is_problem(nas_class_of(point)), ranks));

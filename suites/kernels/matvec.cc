@@ -82,7 +82,7 @@ Benchmark matvec_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.matvec";
+  e.name = kernels::kMatvec.name;
   e.title = "Remote matrix times local vectors";
   e.description =
       "The loop nest of Figure 2 of Iancu et al.: each active rank multiplies its neighbour's "

@@ -84,7 +84,7 @@ Benchmark adi_benchmark(std::string name, std::string title, const std::string& 
 
 Benchmark nas_sp_benchmark() {
   Benchmark benchmark =
-      adi_benchmark("kernel.nas_sp", "NAS SP: ghost layers and scalar sweeps",
+      adi_benchmark(kernels::kNasSp.name, "NAS SP: ghost layers and scalar sweeps",
                     "The benchmark SP of the NAS Parallel Benchmarks: scalar pentadiagonal systems "
                     "along all lines of a cube of points, axis by axis.");
   benchmark.run = [](Session& session, const experiment::Point& point,
@@ -96,7 +96,7 @@ Benchmark nas_sp_benchmark() {
 
 Benchmark nas_bt_benchmark() {
   Benchmark benchmark =
-      adi_benchmark("kernel.nas_bt", "NAS BT: ghost layers and block sweeps",
+      adi_benchmark(kernels::kNasBt.name, "NAS BT: ghost layers and block sweeps",
                     "The benchmark BT of the NAS Parallel Benchmarks: block-tridiagonal systems "
                     "along all lines of a cube of points, axis by axis.");
   benchmark.run = [](Session& session, const experiment::Point& point,

@@ -145,7 +145,7 @@ Benchmark nas_cg_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.nas_cg";
+  e.name = kernels::kNasCg.name;
   e.title = "NAS CG";
   e.description =
       "The conjugate-gradient benchmark of NPB in its two-dimensional partition: the parts of a "

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "optimizer/experiment/catalogue.h"
+
 namespace stripline::suites {
 namespace {
 
@@ -36,7 +38,7 @@ Status check_fine_class(const experiment::Point& point) {
 }
 
 bool only_by_name(const experiment::Experiment& experiment, std::string_view variant) {
-  return variant == kFine && experiment.name.starts_with("kernel.nas_");
+  return variant == kFine && experiment.name.starts_with(experiment::kNasPrefix);
 }
 
 }  // namespace stripline::suites

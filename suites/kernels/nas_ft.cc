@@ -197,7 +197,7 @@ Benchmark nas_ft_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.nas_ft";
+  e.name = kernels::kNasFt.name;
   e.title = "NAS FT";
   e.description =
       "The Fourier-transform benchmark of NPB in slabs: when a rank has transformed a plane's "

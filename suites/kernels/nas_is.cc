@@ -159,7 +159,7 @@ Benchmark nas_is_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.nas_is";
+  e.name = kernels::kNasIs.name;
   e.title = "NAS IS";
   e.description =
       "The integer-sort benchmark of NPB: every rank gets its keys from every other one, parts of "

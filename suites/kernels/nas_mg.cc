@@ -35,7 +35,7 @@ Benchmark nas_mg_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.nas_mg";
+  e.name = kernels::kNasMg.name;
   e.title = "NAS MG: ghost faces of boxes";
   e.description =
       "The benchmark MG of the NAS Parallel Benchmarks: V-cycles on a cube of points that a grid "

@@ -95,7 +95,7 @@ Benchmark prk_sparse_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.prk_sparse";
+  e.name = kernels::kPrkSparse.name;
   e.title = "PRK sparse matrix-vector product";
   e.description =
       "The sparse matrix of the Parallel Research Kernels: its rows are the points of a periodic "

@@ -62,7 +62,7 @@ Benchmark prk_stencil_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.prk_stencil";
+  e.name = kernels::kPrkStencil.name;
   e.title = "PRK stencil: ghost rows and columns of blocks";
   e.description =
       "The star stencil of the Parallel Research Kernels on n x n points in blocks over a grid of "

@@ -87,7 +87,7 @@ Benchmark prk_transpose_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.prk_transpose";
+  e.name = kernels::kPrkTranspose.name;
   e.title = "PRK transpose";
   e.description =
       "The transposition of the Parallel Research Kernels: matrices of doubles in blocks of "

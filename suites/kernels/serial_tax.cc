@@ -76,7 +76,7 @@ Benchmark serial_tax_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.serial_tax";
+  e.name = kernels::kSerialTax.name;
   e.title = "Cost of the access form on local data";
   e.description =
       "Rank 0 multiplies a part of a symmetric array that is its own with a local vector: as a "
@@ -86,7 +86,7 @@ Benchmark serial_tax_benchmark() {
       "elements", "1", "Doubles in the array.",
       {int64_t{1 << 16}, int64_t{1 << 12}, int64_t{1 << 14}, int64_t{1 << 18}, int64_t{1 << 20}}, 1,
       1 << 24)};
-  e.variants = {"plain", "access"};
+  e.variants = kernels::kSerialTax.variants();
   e.metric = {"time_per_loop", "s", true};
   e.min_ranks = 1;
   e.max_ranks = kMostRanks;

@@ -81,7 +81,7 @@ Benchmark transpose_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.transpose";
+  e.name = kernels::kTranspose.name;
   e.title = "Distributed transpose";
   e.description =
       "An n x n matrix of complex doubles in slabs of rows is transposed, as in NAS FT: every rank "

@@ -202,7 +202,7 @@ Benchmark triad_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "kernel.triad";
+  e.name = kernels::kTriad.name;
   e.title = "STREAM triad over distributed arrays";
   e.description =
       "The triad of STREAM, a = b + s c: every rank makes its a of the b and c of the next rank, "

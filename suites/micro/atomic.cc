@@ -16,7 +16,7 @@ using experiment::SampleSeries;
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   Context& ctx = session.context();
-  const size_t in_flight = size_param(point, "in_flight");
+  const size_t in_flight = size_param(point, factor::kInFlight);
   const auto path = point.variant == "provider" ? AtomicPath::provider : AtomicPath::message;
   if (path == AtomicPath::provider && !atomic_domain<uint64_t>::provider_has_all(ctx)) {
     return Error(ErrorCode::unimplemented, "this provider lacks an atomic operation");
@@ -63,15 +63,16 @@ Benchmark atomic_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.atomic";
+  e.name = micro::kAtomic.name;
   e.title = "Atomic operations";
   e.description =
       "Rank 0 adds to a counter of rank 1, by the provider or by active message, with `in_flight` "
       "fetch-adds at a time. A sample is the time from starting the first to the completion of "
       "the last, divided by their number.";
-  e.factors = {integer_factor("in_flight", "1", "Operations started before any is waited for.",
+  e.factors = {integer_factor(factor::kInFlight, "1",
+                              "Operations started before any is waited for.",
                               {int64_t{1}, int64_t{64}}, 1, 4096)};
-  e.variants = {"provider", "message"};
+  e.variants = micro::kAtomic.variants();
   e.metric = {"time_per_operation", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

@@ -29,7 +29,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   Context& ctx = session.context();
   const Operation operation = operation_of(point);
   const size_t bytes = bytes_of(point);
-  const double compute_s = 1e-6 * static_cast<double>(size_param(point, "compute_us"));
+  const double compute_s = 1e-6 * static_cast<double>(size_param(point, factor::kComputeUs));
   std::optional<TransferArea> area;
   if (operation == Operation::am) {
     STRIPLINE_RETURN_IF_ERROR(check_am_bytes(ctx, bytes));
@@ -80,17 +80,18 @@ Benchmark attention_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.attention";
+  e.name = micro::kAttention.name;
   e.title = "Time of one operation whose target computes";
   e.description =
       "Rank 0 makes one blocking operation at a time (am: a round trip) while rank 1 computes for "
       "compute_us and makes progress once, in turns. What the operation takes longer than in "
       "micro.latency is the time it waits for the target's attention; a progress thread or the "
       "provider's own progress (STRIPLINE_PROGRESS) shortens it.";
-  e.factors = {bytes_factor(),
-               integer_factor("compute_us", "us", "time that the target computes between two calls",
-                              {int64_t{100}, int64_t{1000}, int64_t{10000}}, 1, 1e6)};
-  e.variants = {"get", "put", "am"};
+  e.factors = {
+      bytes_factor(),
+      integer_factor(factor::kComputeUs, "us", "time that the target computes between two calls",
+                     {int64_t{100}, int64_t{1000}, int64_t{10000}}, 1, 1e6)};
+  e.variants = micro::kAttention.variants();
   e.metric = {"time_per_operation", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

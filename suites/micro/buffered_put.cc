@@ -55,17 +55,16 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
 
 Benchmark buffered_put_benchmark() {
   Benchmark benchmark =
-      put_benchmark(run, "micro.buffered_put", "Puts whose source is free at once");
+      put_benchmark(run, micro::kBufferedPut, "Puts whose source is free at once");
   experiment::Experiment& e = benchmark.declaration;
   e.description =
       "Rank 0 makes 8 buffered puts to rank 1, each copied first or waited for, and waits for all. "
       "A sample is the time of all divided by their number.";
   e.factors = {
-      integer_factor("bytes", "B", "Size of a put.",
+      integer_factor(factor::kBytes, "B", "Size of a put.",
                      {int64_t{1 << 10}, int64_t{8 << 10}, int64_t{32 << 10}, int64_t{64 << 10},
                       int64_t{128 << 10}, int64_t{256 << 10}, int64_t{512 << 10}},
                      1, 1 << 20)};
-  e.variants = {"waited", "copied"};
   e.feeds = {"rma.buffered_put"};
   return benchmark;
 }

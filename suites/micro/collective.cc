@@ -20,7 +20,6 @@ namespace {
 using experiment::SampleSeries;
 using model::CollectiveOperation;
 
-constexpr std::string_view kPrefix = "micro.collective_";
 constexpr size_t kLargestVector = size_t{1} << 30;
 constexpr rank_t kRoot = 0;
 
@@ -126,8 +125,8 @@ class Work {
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   Context& ctx = session.context();
-  const auto operation =
-      *model::collective_operation_from(std::string_view(point.experiment).substr(kPrefix.size()));
+  const auto operation = *model::collective_operation_from(
+      std::string_view(point.experiment).substr(experiment::kCollectivePrefix.size()));
   const auto algorithm = *model::collective_algorithm_from(point.variant);
   const size_t elements = std::max<size_t>(1, bytes_of(point) / sizeof(double));
   if (elements > kLargestVector / sizeof(double) / ctx.rank_n()) {
@@ -162,14 +161,14 @@ std::vector<Benchmark> collective_benchmarks() {
     Benchmark benchmark;
     benchmark.run = run;
     experiment::Experiment& e = benchmark.declaration;
-    e.name = std::string(kPrefix) + name;
+    e.name = std::string(experiment::kCollectivePrefix) + name;
     e.title = "Collective operation: " + name;
     e.description =
         "All ranks leave a barrier and perform one " + name +
         " on doubles in private memory (root: rank 0; reductions and scans: sums) by the algorithm "
         "that the variant names. One sample is the time of the rank that took longest.";
     e.factors = {integer_factor(
-        "bytes", "B", "Length of a rank's vector, or of its block for one other rank.",
+        factor::kBytes, "B", "Length of a rank's vector, or of its block for one other rank.",
         {int64_t{8}, int64_t{1024}, int64_t{8192}, int64_t{65536}, int64_t{524288}}, 8,
         double{1 << 26})};
     for (const auto algorithm : model::algorithms_of(operation)) {

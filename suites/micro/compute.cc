@@ -159,7 +159,7 @@ Benchmark compute_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.compute";
+  e.name = micro::kCompute.name;
   e.title = "Seconds per element of compute primitives";
   e.description =
       "Rank 0 runs one primitive on doubles: red (sum += a[i]), vec (a[i] += b[i]), both with "
@@ -168,10 +168,10 @@ Benchmark compute_benchmark() {
   std::vector<experiment::ParamValue> footprints =
       size_grid(kSmallestFootprint, kLargestFootprint, 1);
   footprints.emplace_back(int64_t{0});
-  e.factors = {integer_factor("bytes", "B",
+  e.factors = {integer_factor(factor::kBytes, "B",
                               "Memory that one sweep touches, all arrays together; 0 for alu.",
                               footprints, 0, double{1 << 30})};
-  e.variants = {"red_in", "red_out", "vec_in", "vec_out", "alu"};
+  e.variants = micro::kCompute.variants();
   e.metric = {"time_per_element", "s", true};
   e.min_ranks = 1;
   e.max_ranks = kMostRanks;

@@ -10,7 +10,7 @@ using experiment::SampleSeries;
 
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
-  const size_t count = size_param(point, "count");
+  const size_t count = size_param(point, factor::kCount);
   STRIPLINE_ASSIGN_OR_RETURN(TransferArea area, TransferArea::create(session, operation_of(point),
                                                                      bytes_of(point), count));
   Context& ctx = session.context();
@@ -27,14 +27,14 @@ Benchmark flood_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.flood";
+  e.name = micro::kFlood.name;
   e.title = "Time of a stream of operations";
   e.description =
       "Time to issue `count` nonblocking operations and wait for all of them. The difference "
       "between two counts is the time per operation in a long stream, T_stream(S).";
-  e.factors = {bytes_factor(), integer_factor("count", "1", "Operations in the stream.",
+  e.factors = {bytes_factor(), integer_factor(factor::kCount, "1", "Operations in the stream.",
                                               {int64_t{8}, int64_t{64}}, 1, 4096)};
-  e.variants = {"get", "put"};
+  e.variants = micro::kFlood.variants();
   e.metric = {"time_of_stream", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

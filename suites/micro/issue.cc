@@ -61,7 +61,7 @@ Result<SampleSeries> run_am(Session& session, size_t bytes, size_t burst,
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   const Operation operation = operation_of(point);
-  const size_t burst = size_param(point, "burst");
+  const size_t burst = size_param(point, factor::kBurst);
   return operation == Operation::am
              ? run_am(session, bytes_of(point), burst, rule)
              : run_one_sided(session, operation, bytes_of(point), burst, rule);
@@ -73,15 +73,16 @@ Benchmark issue_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.issue";
+  e.name = micro::kIssue.name;
   e.title = "Time to issue a burst of operations";
   e.description =
       "Time from before the first to after the last issue of `burst` nonblocking operations; their "
       "completion is waited for outside of the timing. Shows o(b,S) of Iancu et al., section 4: "
       "flat until the queue is full, then what the network takes per operation.";
-  e.factors = {bytes_factor(), integer_factor("burst", "1", "Operations issued back to back.",
-                                              size_grid(1, kLargestBurst, 1), 1, 4096)};
-  e.variants = {"get", "put", "am"};
+  e.factors = {bytes_factor(),
+               integer_factor(factor::kBurst, "1", "Operations issued back to back.",
+                              size_grid(1, kLargestBurst, 1), 1, 4096)};
+  e.variants = micro::kIssue.variants();
   e.metric = {"time_to_issue", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

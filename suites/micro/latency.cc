@@ -58,13 +58,13 @@ Benchmark latency_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.latency";
+  e.name = micro::kLatency.name;
   e.title = "Time of one blocking operation";
   e.description =
       "Rank 0 makes one operation at a time and waits for it; rank 1 waits inside the library. For "
       "am: half of a ping-pong round trip, both directions carrying the payload.";
   e.factors = {bytes_factor()};
-  e.variants = {"get", "put", "am"};
+  e.variants = micro::kLatency.variants();
   e.metric = {"time_per_operation", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

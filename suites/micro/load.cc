@@ -23,10 +23,10 @@ using experiment::SampleSeries;
 constexpr size_t kOperations = 16;
 
 Result<std::vector<uint32_t>> partners(const Nodes& nodes, const experiment::Point& point) {
-  const auto count = static_cast<uint32_t>(size_param(point, "nodes"));
-  const auto distance = static_cast<uint32_t>(size_param(point, "distance"));
+  const auto count = static_cast<uint32_t>(size_param(point, factor::kNodes));
+  const auto distance = static_cast<uint32_t>(size_param(point, factor::kDistance));
   const auto scale =
-      *model::distance_scale_from(experiment::text_param(point, "scale").value_or(""));
+      *model::distance_scale_from(experiment::text_param(point, factor::kScale).value_or(""));
   if (count > nodes.rank.size()) {
     return Error(ErrorCode::invalid_argument,
                  "the ranks are on " + std::to_string(nodes.rank.size()) + " nodes, not " +
@@ -108,7 +108,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
     if (nodes.rank[node] == ctx.rank_me()) mine = nodes.rank[partner[node]];
     if (nodes.rank[partner[node]] == ctx.rank_me()) source = nodes.rank[node];
   }
-  const bool best = experiment::text_param(point, "served") == "best";
+  const bool best = experiment::text_param(point, factor::kServed) == "best";
   const size_t bytes = bytes_of(point);
   STRIPLINE_ASSIGN_OR_RETURN(const auto array,
                              ctx.new_symmetric_array<std::byte>(bytes * kOperations));
@@ -141,7 +141,7 @@ Benchmark load_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.load";
+  e.name = micro::kLoad.name;
   e.title = "Streams between many nodes at once";
   e.description =
       "The first rank of each of the first `nodes` nodes gets from that of another one at this "
@@ -149,14 +149,14 @@ Benchmark load_benchmark() {
       "leaves to each. One sample is the time per operation of the node that is served worst, or "
       "best. Two nodes have the network to themselves.";
   e.factors = {
-      integer_factor("bytes", "B", "Payload of one operation.", {int64_t{8192}, int64_t{262144}}, 1,
-                     double{1 << 22}),
-      integer_factor(experiment::kNodesFactor, "1", "Nodes that communicate.",
+      integer_factor(factor::kBytes, "B", "Payload of one operation.",
+                     {int64_t{8192}, int64_t{262144}}, 1, double{1 << 22}),
+      integer_factor(factor::kNodes, "1", "Nodes that communicate.",
                      {int64_t{2}, int64_t{4}, int64_t{8}, int64_t{16}, int64_t{32}, int64_t{64}}, 2,
                      kMostRanks),
-      integer_factor("distance", "1", "Between the nodes of a pair.",
+      integer_factor(factor::kDistance, "1", "Between the nodes of a pair.",
                      {int64_t{0}, int64_t{1}, int64_t{2}}, 0, model::kDistances - 1),
-      {"scale",
+      {factor::kScale,
        "",
        "What distances are: levels of switches beyond the first between two nodes, where "
        "they are known (STRIPLINE_SWITCHES, STRIPLINE_SWITCHES_FILE, Slurm), or the highest bit in "
@@ -165,8 +165,13 @@ Benchmark load_benchmark() {
        {std::string("switches"), std::string("numbers")},
        {},
        {}},
-      {"served", "", "Whose time is taken.", {std::string("worst"), std::string("best")}, {}, {}}};
-  e.variants = {"get", "put"};
+      {factor::kServed,
+       "",
+       "Whose time is taken.",
+       {std::string("worst"), std::string("best")},
+       {},
+       {}}};
+  e.variants = micro::kLoad.variants();
   e.metric = {"time_per_operation", "s", true};
   e.min_ranks = 4;
   e.max_ranks = kMostRanks;

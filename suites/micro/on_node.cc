@@ -11,16 +11,13 @@ namespace {
 
 using experiment::SampleSeries;
 
-constexpr std::string_view kNodePrefix = "micro.node_";
-constexpr std::string_view kPrefix = "micro.";
-
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   experiment::Point inner = point;
-  inner.experiment.replace(0, kNodePrefix.size(), kPrefix);
-  inner.params.erase(std::string(experiment::kSameNodeFactor));
-  STRIPLINE_ASSIGN_OR_RETURN(Session* const on_node, session.on_node(*experiment::text_param(
-                                                         point, experiment::kSameNodeFactor)));
+  inner.experiment.replace(0, experiment::kNodePrefix.size(), experiment::kMicroPrefix);
+  inner.params.erase(std::string(factor::kSameNode));
+  STRIPLINE_ASSIGN_OR_RETURN(Session* const on_node,
+                             session.on_node(*experiment::text_param(point, factor::kSameNode)));
   if (on_node == nullptr) return SampleSeries{};  // on another node
   return find_benchmark(inner.experiment)->run(*on_node, inner, rule);
 }
@@ -32,14 +29,14 @@ Benchmark on_node(const Benchmark& of_network) {
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
   e = of_network.declaration;
-  e.name.replace(0, kPrefix.size(), kNodePrefix);
+  e.name.replace(0, experiment::kMicroPrefix.size(), experiment::kNodePrefix);
   e.title += " on a node";
   e.description += " Here both ranks are of one node and reach each other past the network.";
   for (experiment::Factor& factor : e.factors) {
-    if (factor.name == "bytes") factor.values = size_grid(8, int64_t{4} << 20, 1);
+    if (factor.name == factor::kBytes) factor.values = size_grid(8, int64_t{4} << 20, 1);
   }
   experiment::Factor way;
-  way.name = experiment::kSameNodeFactor;
+  way.name = factor::kSameNode;
   way.description =
       "How they do: by loads and stores of mapped memory, or by copies that the kernel makes "
       "(Options::same_node).";

@@ -35,7 +35,7 @@ Benchmark overlap_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.overlap";
+  e.name = micro::kOverlap.name;
   e.title = "Exposed time of an overlapped operation";
   e.description =
       "Rank 0 issues one nonblocking operation, computes for 2.5 times its blocking time without "
@@ -43,7 +43,7 @@ Benchmark overlap_benchmark() {
       "overlap cannot hide, o(S) + r(S), or nearly all of the transfer on a fabric that makes no "
       "progress by itself.";
   e.factors = {bytes_factor()};
-  e.variants = {"get", "put"};
+  e.variants = micro::kOverlap.variants();
   e.metric = {"exposed_time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

@@ -96,8 +96,8 @@ class Regions {
 
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
-  const size_t region_bytes = size_param(point, "region_bytes");
-  const size_t span_bytes = size_param(point, "span_bytes");
+  const size_t region_bytes = size_param(point, factor::kRegionBytes);
+  const size_t span_bytes = size_param(point, factor::kSpanBytes);
   if (region_bytes > span_bytes) {
     return Error(ErrorCode::invalid_argument,
                  "span_bytes must be at least region_bytes: it holds one region or more");
@@ -105,7 +105,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   Context& ctx = session.context();
   SampleSeries series;
   if (ctx.rank_me() == 0) {
-    Regions regions(region_bytes, span_bytes, size_param(point, "stride"));
+    Regions regions(region_bytes, span_bytes, size_param(point, factor::kStride));
     const bool packing = point.variant == "pack";
     const size_t sweeps = std::max<size_t>(1, kBytesPerRepetition / regions.data_bytes());
     const auto copied = static_cast<double>(sweeps * regions.count());
@@ -148,7 +148,7 @@ Benchmark pack_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.pack";
+  e.name = micro::kPack.name;
   e.title = "Gathering regions into messages, and scattering them";
   e.description =
       "Rank 0 copies regions of `region_bytes`, `stride` times that apart, into a buffer of the "
@@ -157,14 +157,15 @@ Benchmark pack_benchmark() {
       "span `span_bytes`, and are gone "
       "through again and again: small spans stay in a cache.";
   e.factors = {
-      integer_factor("region_bytes", "B", "Size of a region.",
+      integer_factor(factor::kRegionBytes, "B", "Size of a region.",
                      {int64_t{8}, int64_t{64}, int64_t{512}, int64_t{4096}}, 1, 1 << 20),
-      integer_factor("span_bytes", "B", "Memory that the regions and the gaps between them take.",
+      integer_factor(factor::kSpanBytes, "B",
+                     "Memory that the regions and the gaps between them take.",
                      {int64_t{16 << 10}, int64_t{256 << 10}, int64_t{2 << 20}, int64_t{8 << 20}}, 1,
                      double{1 << 30}),
-      integer_factor("stride", "1", "Distance of two regions in units of their size.", {int64_t{2}},
-                     1, 1 << 10)};
-  e.variants = {"pack", "unpack"};
+      integer_factor(factor::kStride, "1", "Distance of two regions in units of their size.",
+                     {int64_t{2}}, 1, 1 << 10)};
+  e.variants = micro::kPack.variants();
   e.metric = {"time_per_region", "s", true};
   e.min_ranks = 1;
   e.max_ranks = kMostRanks;

@@ -11,8 +11,6 @@ namespace {
 
 using experiment::SampleSeries;
 
-constexpr const char* kCalls = "calls";
-
 // One of the other experiments, where ranks are served as the variant says.
 Result<SampleSeries> run_served(Session& session, const experiment::Point& point,
                                 const char* experiment, const char* variant,
@@ -22,29 +20,29 @@ Result<SampleSeries> run_served(Session& session, const experiment::Point& point
   inner.variant = variant;
   STRIPLINE_ASSIGN_OR_RETURN(
       Session* const served,
-      session.served(point.variant == kCalls ? "manual" : experiment::kThreadVariant));
+      session.served(point.variant == variant::kCalls ? "manual" : variant::kThread));
   return find_benchmark(experiment)->run(*served, inner, rule);
 }
 
 Result<SampleSeries> run_call(Session& session, const experiment::Point& point,
                               const experiment::StopRule& rule) {
-  return run_served(session, point, "micro.latency", "get", rule);
+  return run_served(session, point, micro::kLatency.name, variant::kGet, rule);
 }
 
 Result<SampleSeries> run_wait(Session& session, const experiment::Point& point,
                               const experiment::StopRule& rule) {
-  return run_served(session, point, "micro.attention", "am", rule);
+  return run_served(session, point, micro::kAttention.name, variant::kAm, rule);
 }
 
-Benchmark served_benchmark(RunFunction run, std::string name, const Benchmark& like) {
+Benchmark served_benchmark(RunFunction run, const experiment::Known& known, const Benchmark& like) {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
   e = like.declaration;
-  e.name = std::move(name);
-  e.variants = {kCalls, experiment::kThreadVariant};
+  e.name = known.name;
+  e.variants = known.variants();
   for (experiment::Factor& factor : e.factors) {
-    if (factor.name == "bytes") factor.values = {int64_t{8}};
+    if (factor.name == factor::kBytes) factor.values = {int64_t{8}};
   }
   return benchmark;
 }
@@ -52,7 +50,7 @@ Benchmark served_benchmark(RunFunction run, std::string name, const Benchmark& l
 }  // namespace
 
 Benchmark progress_call_benchmark() {
-  Benchmark benchmark = served_benchmark(run_call, "micro.progress_call", latency_benchmark());
+  Benchmark benchmark = served_benchmark(run_call, micro::kProgressCall, latency_benchmark());
   experiment::Experiment& e = benchmark.declaration;
   e.title = "Gets beside a progress thread";
   e.description =
@@ -64,7 +62,7 @@ Benchmark progress_call_benchmark() {
 }
 
 Benchmark progress_wait_benchmark() {
-  Benchmark benchmark = served_benchmark(run_wait, "micro.progress_wait", attention_benchmark());
+  Benchmark benchmark = served_benchmark(run_wait, micro::kProgressWait, attention_benchmark());
   experiment::Experiment& e = benchmark.declaration;
   e.title = "Answers of a rank that computes";
   e.description =
@@ -73,7 +71,7 @@ Benchmark progress_wait_benchmark() {
       "a thread where that rank computes for long, beside where it hardly does, is what a request "
       "waits in spite of the thread.";
   for (experiment::Factor& factor : e.factors) {
-    if (factor.name == "compute_us") factor.values = {int64_t{1}, int64_t{10000}};
+    if (factor.name == factor::kComputeUs) factor.values = {int64_t{1}, int64_t{10000}};
   }
   e.feeds = {"rma.progress.answer"};
   return benchmark;

@@ -87,11 +87,12 @@ bool PutArea::verify(const std::function<void()>& put_all) {
   return context_->reduce_all(good, Context::ReduceOp::min) != 0;
 }
 
-Benchmark put_benchmark(RunFunction run, std::string name, std::string title) {
+Benchmark put_benchmark(RunFunction run, const experiment::Known& known, std::string title) {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = std::move(name);
+  e.name = known.name;
+  e.variants = known.variants();
   e.title = std::move(title);
   e.metric = {"time_per_put", "s", true};
   e.min_ranks = 2;

@@ -51,8 +51,7 @@ class PutArea {
   std::vector<std::byte> source_;  // of rank 0
 };
 
-/// Declares what such experiments have in common; description, factors and variants are still
-/// empty.
-Benchmark put_benchmark(RunFunction run, std::string name, std::string title);
+/// Declares what such experiments have in common; description and factors are still empty.
+Benchmark put_benchmark(RunFunction run, const experiment::Known& known, std::string title);
 
 }  // namespace stripline::suites

@@ -64,7 +64,7 @@ Result<SampleSeries> run_message(Session& session, const experiment::Point& poin
                                  const experiment::StopRule& rule) {
   Rule forced;
   forced.max_put_bytes = kSmallestPut;
-  forced.message_bytes = size_param(point, "message_bytes");
+  forced.message_bytes = size_param(point, factor::kMessageBytes);
   const size_t largest = session.context().state().combiner.largest_message_bytes();
   if (forced.message_bytes > largest) {
     return Error(ErrorCode::invalid_argument,
@@ -78,34 +78,32 @@ Result<SampleSeries> run_message(Session& session, const experiment::Point& poin
 
 Benchmark put_combining_benchmark() {
   Benchmark benchmark =
-      put_benchmark(run_combining, "micro.put_combining", "Small puts alone and together");
+      put_benchmark(run_combining, micro::kPutCombining, "Small puts alone and together");
   experiment::Experiment& e = benchmark.declaration;
   e.description =
       "Rank 0 makes 256 puts without handles to places of rank 1 that do not touch, each by itself "
       "or combined in messages, and a fence. A sample is the time of all divided by their number.";
-  e.factors = {integer_factor("bytes", "B", "Size of a put.",
+  e.factors = {integer_factor(factor::kBytes, "B", "Size of a put.",
                               {int64_t{8}, int64_t{64}, int64_t{256}, int64_t{512}, int64_t{1000},
                                int64_t{2000}, int64_t{4000}},
                               8, 1 << 16)};
-  e.variants = {"alone", "combined"};
   e.feeds = {"rma.put_combining.max_put_bytes"};
   return benchmark;
 }
 
 Benchmark put_message_benchmark() {
   Benchmark benchmark =
-      put_benchmark(run_message, "micro.put_message", "Size of messages of small puts");
+      put_benchmark(run_message, micro::kPutMessage, "Size of messages of small puts");
   experiment::Experiment& e = benchmark.declaration;
   e.version = 2;  // 1: 4096 puts
   e.description =
       "Rank 0 makes 16384 puts of 8 B without handles to places of rank 1 that do not touch, "
       "combined in messages of at most some size, and a fence. A sample is the time of all divided "
       "by their number.";
-  e.factors = {integer_factor("message_bytes", "B", "Largest message.",
+  e.factors = {integer_factor(factor::kMessageBytes, "B", "Largest message.",
                               {int64_t{512}, int64_t{1016}, int64_t{2040}, int64_t{4088},
                                int64_t{8184}, int64_t{16376}, int64_t{32760}, int64_t{65528}},
                               64, 1 << 19)};
-  e.variants = {"combined"};
   e.feeds = {"rma.put_combining.message_bytes", "rma.put_combining.message"};
   return benchmark;
 }

@@ -21,7 +21,7 @@ constexpr size_t kSourceElements = kSourceBytes / sizeof(double);
 Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   const size_t elements = std::max<size_t>(1, bytes_of(point) / sizeof(double));
-  const size_t buffer_bytes = size_param(point, "buffer_bytes");
+  const size_t buffer_bytes = size_param(point, factor::kBufferBytes);
   if (buffer_bytes < elements * sizeof(double)) {
     return Error(ErrorCode::invalid_argument,
                  "buffer_bytes must be at least bytes: the buffer holds one transfer or more");
@@ -79,7 +79,7 @@ Benchmark receive_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.receive";
+  e.name = micro::kReceive.name;
   e.title = "Getting into, and reading from, a buffer of some size";
   e.description =
       "Rank 0 fetches `bytes` at a time into a buffer of `buffer_bytes`, place after place, then "
@@ -88,10 +88,11 @@ Benchmark receive_benchmark() {
       "arrives, a buffer that stays in a cache makes both cheaper; where a NIC writes past the "
       "caches it makes no difference.";
   e.factors = {
-      integer_factor("bytes", "B", "Size of one get.", {int64_t{64 << 10}}, 8, kSourceBytes),
-      integer_factor("buffer_bytes", "B", "Size of the buffer that the gets go through in turn.",
+      integer_factor(factor::kBytes, "B", "Size of one get.", {int64_t{64 << 10}}, 8, kSourceBytes),
+      integer_factor(factor::kBufferBytes, "B",
+                     "Size of the buffer that the gets go through in turn.",
                      size_grid(128 << 10, kSourceBytes, 1), 8, double{1 << 30})};
-  e.variants = {"get", "read"};
+  e.variants = micro::kReceive.variants();
   e.metric = {"time_per_get", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

@@ -105,7 +105,7 @@ Benchmark serve_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.serve";
+  e.name = micro::kServe.name;
   e.title = "Time of a target to serve an operation";
   e.description =
       "Ranks 0 and 1 compute for 2.5 times the time of a blocking operation, in eight slices after "
@@ -114,7 +114,7 @@ Benchmark serve_benchmark() {
       "serves.";
   e.factors = {bytes_factor()};
   e.factors.front().values = size_grid(8, int64_t{4} << 20, 1);
-  e.variants = {"get", "put"};
+  e.variants = micro::kServe.variants();
   e.metric = {"time_to_serve", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

@@ -73,7 +73,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   const size_t elements = std::max<size_t>(1, size_param(point, "total_bytes") / sizeof(double));
   const size_t strip =
       std::clamp<size_t>(size_param(point, "strip_bytes") / sizeof(double), 1, elements);
-  const size_t window = size_param(point, "window");
+  const size_t window = size_param(point, factor::kWindow);
   const size_t sweeps = size_param(point, "ops_per_element");
   if (point.variant == "A" && window != 0) {
     return Error(ErrorCode::invalid_argument,
@@ -108,7 +108,7 @@ Benchmark strip_sweep_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.strip_sweep";
+  e.name = micro::kStripSweep.name;
   e.title = "Time of a strip-mined loop";
   e.description =
       "Rank 0 sums up a remote array of doubles strip by strip, with strips written by hand over "
@@ -124,11 +124,11 @@ Benchmark strip_sweep_benchmark() {
                      {int64_t{64 << 10}, int64_t{4 << 10}, int64_t{16 << 10}, int64_t{256 << 10},
                       int64_t{1 << 20}},
                      8, double{64 << 20}),
-      integer_factor("window", "1", "Strips in flight under B; 0: all of them.",
+      integer_factor(factor::kWindow, "1", "Strips in flight under B; 0: all of them.",
                      {int64_t{0}, int64_t{1}, int64_t{2}, int64_t{4}, int64_t{8}}, 0, 1 << 16),
       integer_factor("ops_per_element", "1", "Times that each strip is summed up.",
                      {int64_t{1}, int64_t{4}, int64_t{16}}, 1, 1024)};
-  e.variants = {"A", "B"};
+  e.variants = micro::kStripSweep.variants();
   e.metric = {"time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

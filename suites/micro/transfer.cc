@@ -7,6 +7,7 @@
 #include "optimizer/stats/order.h"
 #include "suites/grids.h"
 #include "suites/pattern.h"
+#include "suites/registry.h"
 #include "suites/repeat.h"
 
 namespace stripline::suites {
@@ -28,11 +29,11 @@ Operation operation_of(const experiment::Point& point) {
 }
 
 experiment::Factor bytes_factor() {
-  return integer_factor("bytes", "B", "Payload of one operation.", size_grid(8, 4 << 20, 2), 1,
-                        double{64 << 20});
+  return integer_factor(factor::kBytes, "B", "Payload of one operation.", size_grid(8, 4 << 20, 2),
+                        1, double{64 << 20});
 }
 
-size_t bytes_of(const experiment::Point& point) { return size_param(point, "bytes"); }
+size_t bytes_of(const experiment::Point& point) { return size_param(point, factor::kBytes); }
 
 Status check_am_bytes(Context& context, size_t bytes) {
   if (bytes <= context.am_max_bytes()) return {};

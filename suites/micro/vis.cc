@@ -59,9 +59,10 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const bool transfers = point.variant != "compute";
-  const std::string compute = experiment::text_param(point, "class").value_or("");
-  const auto direction = experiment::text_param(point, "direction") == "put" ? plan::Direction::put
-                                                                             : plan::Direction::get;
+  const std::string compute = experiment::text_param(point, factor::kClass).value_or("");
+  const auto direction = experiment::text_param(point, factor::kDirection) == "put"
+                             ? plan::Direction::put
+                             : plan::Direction::get;
   VisOptions options;
   options.method = method_of(point.variant);
   options.self_check = false;
@@ -75,10 +76,10 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
   if (!transfers && options.compute == VisCompute::communication_only) {
     return Error(ErrorCode::invalid_argument, "variant compute takes a class that computes");
   }
-  options.chunk_bytes = size_param(point, "chunk_bytes");
-  options.window = static_cast<uint32_t>(size_param(point, "window"));
+  options.chunk_bytes = size_param(point, factor::kChunkBytes);
+  options.window = static_cast<uint32_t>(size_param(point, factor::kWindow));
   if (options.method == VisMethod::native_iov &&
-      size_param(point, "iov_limit") != vis_iov_limit(session)) {
+      size_param(point, factor::kIovLimit) != vis_iov_limit(session)) {
     return Error(ErrorCode::invalid_argument, "operations of this network take " +
                                                   std::to_string(vis_iov_limit(session)) +
                                                   " regions, which iov_limit must say");
@@ -126,7 +127,7 @@ Benchmark vis_benchmark() {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = "micro.vis";
+  e.name = micro::kVis.name;
   e.title = "Transfers of many regions, by method";
   e.description =
       "Rank 0 gets from, or puts to, rank 1 regions of equal size and distance, which it holds "
@@ -138,21 +139,21 @@ Benchmark vis_benchmark() {
       {int64_t{8}, int64_t{64}, int64_t{512}, int64_t{4096}},
       {int64_t{2 << 10}, int64_t{16 << 10}, int64_t{64 << 10}, int64_t{256 << 10}},
       {int64_t{2}, int64_t{16}});
-  e.factors.push_back(name_factor("direction", "Whether rank 0 gets or puts.",
+  e.factors.push_back(name_factor(factor::kDirection, "Whether rank 0 gets or puts.",
                                   {std::string("get"), std::string("put")}));
   e.factors.push_back(
-      name_factor("class", "What the ranks do meanwhile.",
+      name_factor(factor::kClass, "What the ranks do meanwhile.",
                   {std::string("communication_only"), std::string("light"), std::string("heavy")}));
-  e.factors.push_back(integer_factor("chunk_bytes", "B", "Size of packed messages.",
+  e.factors.push_back(integer_factor(factor::kChunkBytes, "B", "Size of packed messages.",
                                      {int64_t{plan::kLandingSlotBytes}}, 64, 1 << 20));
-  e.factors.push_back(integer_factor("window", "1",
+  e.factors.push_back(integer_factor(factor::kWindow, "1",
                                      "Operations or messages in flight; 0: as without a model.",
                                      {int64_t{0}}, 0, 1 << 20));
-  e.factors.push_back(integer_factor("iov_limit", "1",
+  e.factors.push_back(integer_factor(factor::kIovLimit, "1",
                                      "Regions that one operation of the network takes, as it says "
                                      "itself; for native_iov.",
                                      {int64_t{4}}, 1, 1 << 10));
-  e.variants = {"pipelined", "native_iov", "bounding_box", "packed", "compute"};
+  e.variants = micro::kVis.variants();
   e.metric = {"time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;

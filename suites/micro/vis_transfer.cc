@@ -9,6 +9,7 @@
 #include "runtime/rma/context_state.h"
 #include "suites/grids.h"
 #include "suites/pattern.h"
+#include "suites/registry.h"
 
 namespace stripline::suites {
 namespace {
@@ -23,9 +24,9 @@ constexpr std::byte kSpoiled{0xa5};
 
 Result<VisTransfer> VisTransfer::create(Session& session, const experiment::Point& point,
                                         plan::Direction direction) {
-  const size_t region_bytes = size_param(point, "region_bytes");
-  const size_t regions = size_param(point, "bytes") / region_bytes;
-  const size_t stride = size_param(point, "stride");
+  const size_t region_bytes = size_param(point, factor::kRegionBytes);
+  const size_t regions = size_param(point, factor::kBytes) / region_bytes;
+  const size_t stride = size_param(point, factor::kStride);
   if (regions < 2 || regions > kMostRegions) {
     return Error(ErrorCode::invalid_argument,
                  "bytes must be 2 to " + std::to_string(kMostRegions) + " times region_bytes");
@@ -130,13 +131,13 @@ bool VisTransfer::verify(const VisOptions& options) {
 std::vector<experiment::Factor> vis_shape_factors(std::vector<experiment::ParamValue> region_bytes,
                                                   std::vector<experiment::ParamValue> bytes,
                                                   std::vector<experiment::ParamValue> stride) {
-  return {integer_factor("region_bytes", "B", "Size of a region (VOL).", std::move(region_bytes), 1,
-                         1 << 20),
-          integer_factor("bytes", "B",
+  return {integer_factor(factor::kRegionBytes, "B", "Size of a region (VOL).",
+                         std::move(region_bytes), 1, 1 << 20),
+          integer_factor(factor::kBytes, "B",
                          "Data of the transfer; divided by region_bytes, the number of regions "
                          "(DEPTH), which is 2 to 2048.",
                          std::move(bytes), 2, double{64 << 20}),
-          integer_factor("stride", "1", "Distance of two regions in units of their size.",
+          integer_factor(factor::kStride, "1", "Distance of two regions in units of their size.",
                          std::move(stride), 2, 1 << 10)};
 }
 

@@ -41,8 +41,8 @@ Result<SampleSeries> run_chunk(Session& session, const experiment::Point& point,
                                const experiment::StopRule& rule) {
   VisOptions options;
   options.method = VisMethod::packed;
-  options.chunk_bytes = size_param(point, "chunk_bytes");
-  options.window = static_cast<uint32_t>(size_param(point, "window"));
+  options.chunk_bytes = size_param(point, factor::kChunkBytes);
+  options.window = static_cast<uint32_t>(size_param(point, factor::kWindow));
   const size_t most = session.context().state().vis.max_chunk_bytes();
   if (options.chunk_bytes > most) {
     return Error(ErrorCode::invalid_argument,
@@ -55,22 +55,22 @@ Result<SampleSeries> run_window(Session& session, const experiment::Point& point
                                 const experiment::StopRule& rule) {
   VisOptions options;
   options.method = VisMethod::pipelined;
-  options.window = static_cast<uint32_t>(size_param(point, "window"));
+  options.window = static_cast<uint32_t>(size_param(point, factor::kWindow));
   return measure(session, point, rule, options);
 }
 
 experiment::Factor window_factor(std::vector<experiment::ParamValue> values) {
-  return integer_factor("window", "1", "Operations or messages in flight.", std::move(values), 1,
-                        1 << 20);
+  return integer_factor(factor::kWindow, "1", "Operations or messages in flight.",
+                        std::move(values), 1, 1 << 20);
 }
 
-Benchmark benchmark_of(RunFunction run, std::string name, std::string title) {
+Benchmark benchmark_of(RunFunction run, const experiment::Known& known, std::string title) {
   Benchmark benchmark;
   benchmark.run = run;
   experiment::Experiment& e = benchmark.declaration;
-  e.name = std::move(name);
+  e.name = known.name;
   e.title = std::move(title);
-  e.variants = {"get", "put"};
+  e.variants = known.variants();
   e.metric = {"time", "s", true};
   e.min_ranks = 2;
   e.max_ranks = kMostRanks;
@@ -82,7 +82,7 @@ Benchmark benchmark_of(RunFunction run, std::string name, std::string title) {
 }  // namespace
 
 Benchmark vis_chunk_benchmark() {
-  Benchmark benchmark = benchmark_of(run_chunk, "micro.vis_chunk", "Size and window of packing");
+  Benchmark benchmark = benchmark_of(run_chunk, micro::kVisChunk, "Size and window of packing");
   experiment::Experiment& e = benchmark.declaration;
   e.description =
       "Rank 0 transfers regions of equal size and distance to or from rank 1 packed into messages "
@@ -90,7 +90,7 @@ Benchmark vis_chunk_benchmark() {
   e.factors = vis_shape_factors({int64_t{128}, int64_t{512}},
                                 {int64_t{16 << 10}, int64_t{256 << 10}}, {int64_t{2}});
   e.factors.push_back(
-      integer_factor("chunk_bytes", "B", "Size of packed messages.",
+      integer_factor(factor::kChunkBytes, "B", "Size of packed messages.",
                      {int64_t{1 << 10}, int64_t{4 << 10}, int64_t{8000}, int64_t{16 << 10},
                       int64_t{32 << 10}, int64_t{plan::kLandingSlotBytes}},
                      64, 1 << 20));
@@ -103,7 +103,7 @@ Benchmark vis_chunk_benchmark() {
 
 Benchmark vis_window_benchmark() {
   Benchmark benchmark =
-      benchmark_of(run_window, "micro.vis_window", "Operations in flight for many regions");
+      benchmark_of(run_window, micro::kVisWindow, "Operations in flight for many regions");
   experiment::Experiment& e = benchmark.declaration;
   e.description =
       "Rank 0 transfers regions of equal size and distance to or from rank 1 by one operation "

@@ -21,7 +21,7 @@ namespace {
 
 using experiment::Point;
 
-constexpr const char* kExperiment = "kernel.analysis";
+constexpr const char* kExperiment = kernels::kAnalysis.name;
 constexpr double kMostShare = 0.005;
 constexpr uint32_t kRuns = 5;
 constexpr uint32_t kQuickRuns = 2;
@@ -33,12 +33,12 @@ constexpr int64_t kShortRepetitions = 200;
 
 // BT and SP are for a square of ranks; on so few processors that is one, which has no network.
 bool needs_square(const std::string& kernel) {
-  return kernel == "kernel.nas_bt" || kernel == "kernel.nas_sp";
+  return kernel == kernels::kNasBt.name || kernel == kernels::kNasSp.name;
 }
 
 // True if a repetition takes some tens of milliseconds, rather than a few.
 bool is_long(const std::string& kernel) {
-  return needs_square(kernel) || kernel == "kernel.nas_cg" || kernel == "kernel.nas_ft";
+  return needs_square(kernel) || kernel == kernels::kNasCg.name || kernel == kernels::kNasFt.name;
 }
 
 std::vector<Cell> cells_on(const Network& network, bool quick) {

@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/requirements.h"
 #include "optimizer/model/model_json.h"
 #include "suites/bench/measure.h"
 #include "suites/registry.h"
@@ -104,9 +105,9 @@ std::vector<Point> campaign_points(const Network& network, bool quick) {
   std::vector<Point> points;
   for (const Benchmark& benchmark : benchmarks()) {
     const Experiment& declaration = benchmark.declaration;
-    if (declaration.feeds.empty() || experiment::is_on_node(declaration)) continue;
+    if (declaration.feeds.empty() || experiment::requirements_of(declaration).same_node) continue;
     if (declaration.min_ranks > kCampaignRanks) continue;
-    const bool local = declaration.name == "micro.compute" || declaration.name == "micro.pack";
+    const bool local = declaration.name == micro::kCompute || declaration.name == micro::kPack;
     if (!network.computes && local) continue;
     add_points(declaration, quick, most_bytes, points);
   }
@@ -118,12 +119,12 @@ std::vector<Point> vis_campaign_points(const Network& network, bool quick) {
   constexpr int64_t kMostInBursts = 4 << 20;
   std::vector<Point> points = campaign_points(network, false);
   std::erase_if(points, [&](const Point& point) {
-    if (point.experiment == "micro.pack" || point.experiment == "micro.vis_window") return false;
-    if (point.experiment == "micro.vis" || point.experiment == "micro.vis_chunk") {
+    if (point.experiment == micro::kPack || point.experiment == micro::kVisWindow) return false;
+    if (point.experiment == micro::kVis || point.experiment == micro::kVisChunk) {
       return quick && experiment::number_param(point, "stride") != 2.0;
     }
-    const std::set<std::string_view> operations = {"micro.latency", "micro.issue", "micro.flood",
-                                                   "micro.overlap"};
+    const std::set<std::string_view> operations = {micro::kLatency.name, micro::kIssue.name,
+                                                   micro::kFlood.name, micro::kOverlap.name};
     if (!operations.contains(point.experiment)) return true;
     const auto integer = [&](const char* name) {
       return static_cast<int64_t>(experiment::number_param(point, name).value_or(1));
@@ -133,7 +134,7 @@ std::vector<Point> vis_campaign_points(const Network& network, bool quick) {
     if (bytes > kMostBytes || bytes * burst > kMostInBursts) return true;
     if (!std::has_single_bit(static_cast<uint64_t>(bytes))) return true;
     // Bursts of 1, 4, 16 and so on, and one beyond most queues.
-    return point.experiment == "micro.issue" &&
+    return point.experiment == micro::kIssue &&
            std::countr_zero(static_cast<uint64_t>(burst)) % 2 != 0;
   });
   return points;
@@ -145,7 +146,7 @@ std::vector<Point> held_out_points(bool quick) {
     // The grid has the powers of two and one and a half times each.
     for (int64_t power = 8; power < int64_t{4} << 20; power *= quick ? 16 : 2) {
       for (const int64_t bytes : {power + power / 4, power + power / 2 + power / 4}) {
-        points.push_back({"micro.latency", variant, {{"bytes", bytes}}});
+        points.push_back({micro::kLatency.name, variant, {{"bytes", bytes}}});
       }
     }
   }

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "optimizer/experiment/json.h"
+#include "optimizer/experiment/requirements.h"
 #include "suites/registry.h"
 
 namespace stripline::suites::results {
@@ -48,7 +49,7 @@ TEST(CampaignPoints, AreThoseThatFeedAModel) {
   for (const Benchmark& benchmark : benchmarks()) {
     EXPECT_EQ(has_experiment(points, benchmark.declaration.name),
               !benchmark.declaration.feeds.empty() &&
-                  !experiment::is_on_node(benchmark.declaration) &&
+                  !experiment::requirements_of(benchmark.declaration).same_node &&
                   benchmark.declaration.min_ranks <= 2)
         << benchmark.declaration.name;
   }

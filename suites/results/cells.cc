@@ -23,7 +23,7 @@ std::vector<Problem> matvec(uint32_t ranks, const std::vector<int64_t>& rows,
   for (const int64_t r : rows) {
     for (const int64_t p : passes) {
       problems.push_back(
-          {ranks, "kernel.matvec", {{"rows", r}, {"passes", p}, {"active", active}}});
+          {ranks, kernels::kMatvec.name, {{"rows", r}, {"passes", p}, {"active", active}}});
     }
   }
   return problems;
@@ -34,7 +34,7 @@ std::vector<Problem> transpose(uint32_t ranks, const std::vector<int64_t>& sizes
   std::vector<Problem> problems;
   for (const int64_t n : sizes) {
     for (const int64_t p : passes) {
-      problems.push_back({ranks, "kernel.transpose", {{"n", n}, {"passes", p}}});
+      problems.push_back({ranks, kernels::kTranspose.name, {{"n", n}, {"passes", p}}});
     }
   }
   return problems;
@@ -47,21 +47,22 @@ void append(std::vector<Problem>& all, const std::vector<Problem>& more) {
 // BT and SP: ranks are a square, and the twelve points along each axis make three cells at most.
 std::vector<Problem> sweeps(uint32_t ranks) {
   const std::string small = "S";
-  return {{ranks, "kernel.nas_bt", {{"class", small}}},
-          {ranks, "kernel.nas_sp", {{"class", small}}}};
+  return {{ranks, kernels::kNasBt.name, {{"class", small}}},
+          {ranks, kernels::kNasSp.name, {{"class", small}}}};
 }
 
 // Kernels that users run, at sizes where a run takes milliseconds. Ranks are a power of two.
 std::vector<Problem> small_kernels(uint32_t ranks) {
   const std::string small = "S";
   std::vector<Problem> problems;
-  for (const char* kernel : {"kernel.nas_cg", "kernel.nas_ft", "kernel.nas_is", "kernel.nas_mg"}) {
+  for (const char* kernel :
+       {kernels::kNasCg.name, kernels::kNasFt.name, kernels::kNasIs.name, kernels::kNasMg.name}) {
     // Its sums are 1400 bytes by then, which nothing divides, and take minutes to search.
-    if (ranks == 64 && kernel == std::string_view("kernel.nas_cg")) continue;
+    if (ranks == 64 && kernel == std::string_view(kernels::kNasCg.name)) continue;
     problems.push_back({ranks, kernel, {{"class", small}}});
   }
-  for (const char* kernel :
-       {"kernel.prk_stencil", "kernel.prk_transpose", "kernel.prk_sparse", "kernel.triad"}) {
+  for (const char* kernel : {kernels::kPrkStencil.name, kernels::kPrkTranspose.name,
+                             kernels::kPrkSparse.name, kernels::kTriad.name}) {
     problems.push_back({ranks, kernel, {}});
   }
   return problems;
@@ -106,7 +107,7 @@ std::vector<Problem> sweep_problems(bool quick) {
   for (const int64_t passes : {1, 8}) {
     for (int64_t rows = quick ? kMostRows / 32 : 1; rows <= kMostRows; rows *= quick ? 32 : 2) {
       problems.push_back({2,
-                          "kernel.matvec",
+                          kernels::kMatvec.name,
                           {{"rows", rows},
                            {"cols", kColumns},
                            {"passes", passes},
@@ -118,7 +119,7 @@ std::vector<Problem> sweep_problems(bool quick) {
 
 std::vector<Problem> application_problems() {
   std::vector<Problem> problems;
-  for (const char* kernel : {"kernel.nas_ft", "kernel.nas_is"}) {
+  for (const char* kernel : {kernels::kNasFt.name, kernels::kNasIs.name}) {
     for (const uint32_t ranks : {2, 4, 8, 16, 32}) {
       problems.push_back({ranks, kernel, {{"class", std::string("W")}}});
     }

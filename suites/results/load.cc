@@ -54,11 +54,11 @@ std::vector<Network> congested() {
 uint32_t most_ranks(bool quick) { return quick ? 8 : 64; }
 
 std::vector<Point> load_points(uint32_t ranks) {
-  experiment::Experiment declaration = find_benchmark("micro.load")->declaration;
+  experiment::Experiment declaration = find_benchmark(micro::kLoad.name)->declaration;
   for (experiment::Factor& factor : declaration.factors) {
     // The tree tells its switches.
     if (factor.name == "scale") factor.values = {std::string("switches")};
-    if (factor.name != experiment::kNodesFactor) continue;
+    if (factor.name != factor::kNodes) continue;
     std::erase_if(factor.values, [&](const experiment::ParamValue& value) {
       return std::get<int64_t>(value) > int64_t{ranks};
     });
@@ -109,15 +109,15 @@ std::vector<Cell> load_cells(const Network& network, bool quick) {
     return one;
   };
   const std::string small = "S";
-  std::vector<Cell> cells = {cell(4, "kernel.nas_ft", {{"class", small}})};
+  std::vector<Cell> cells = {cell(4, kernels::kNasFt.name, {{"class", small}})};
   if (quick) return cells;
-  cells.push_back(cell(4, "kernel.transpose", {{"n", int64_t{512}}}));
-  cells.push_back(cell(16, "kernel.nas_ft", {{"class", small}}));
-  cells.push_back(cell(16, "kernel.transpose", {{"n", int64_t{1024}}}));
-  cells.push_back(cell(16, "kernel.prk_transpose", {}));
-  cells.push_back(cell(64, "kernel.nas_ft", {{"class", small}}));
-  cells.push_back(cell(64, "kernel.transpose", {{"n", int64_t{1024}}}));
-  cells.push_back(cell(64, "kernel.transpose", {{"n", int64_t{2048}}}));
+  cells.push_back(cell(4, kernels::kTranspose.name, {{"n", int64_t{512}}}));
+  cells.push_back(cell(16, kernels::kNasFt.name, {{"class", small}}));
+  cells.push_back(cell(16, kernels::kTranspose.name, {{"n", int64_t{1024}}}));
+  cells.push_back(cell(16, kernels::kPrkTranspose.name, {}));
+  cells.push_back(cell(64, kernels::kNasFt.name, {{"class", small}}));
+  cells.push_back(cell(64, kernels::kTranspose.name, {{"n", int64_t{1024}}}));
+  cells.push_back(cell(64, kernels::kTranspose.name, {{"n", int64_t{2048}}}));
   return cells;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "optimizer/stats/order.h"
+#include "suites/registry.h"
 #include "suites/results/campaign.h"
 #include "suites/results/fabrics.h"
 #include "suites/results/markdown.h"
@@ -37,9 +38,9 @@ RunMedians medians(const std::vector<SampleSeries>& series, const char* experime
 
 std::map<uint64_t, double> hidden_share(const std::vector<SampleSeries>& series,
                                         const std::string& variant) {
-  const auto blocking = medians(series, "micro.latency", variant);
+  const auto blocking = medians(series, micro::kLatency.name, variant);
   std::map<uint64_t, double> shares;
-  for (const auto& [bytes, exposed] : medians(series, "micro.overlap", variant)) {
+  for (const auto& [bytes, exposed] : medians(series, micro::kOverlap.name, variant)) {
     const auto same_size = blocking.find(bytes);
     if (same_size == blocking.end()) continue;
     std::vector<double> of_runs;

@@ -45,9 +45,9 @@ std::vector<Point> problems() {
     const auto has = [&](const char* variant) {
       return std::ranges::find(declaration.variants, variant) != declaration.variants.end();
     };
-    if (!declaration.name.starts_with("kernel.") || !has("guarded")) continue;
+    if (!declaration.name.starts_with(experiment::kKernelPrefix) || !has("guarded")) continue;
     Point point{declaration.name, "guarded", {}};
-    if (declaration.name == "kernel.matvec") point.params["active"] = std::string("all");
+    if (declaration.name == kernels::kMatvec) point.params["active"] = std::string("all");
     if (!experiment::complete_point(declaration, point)) points.push_back(std::move(point));
   }
   return points;
@@ -81,9 +81,11 @@ Result<Record> record_from_json(const Json& json) {
 // What guards judge of one repetition, with the smallest problem: loops, or iterations.
 uint32_t executions_of(const Point& problem) {
   const std::map<std::string_view, uint32_t> executions = {
-      {"kernel.nas_cg", 300},      {"kernel.nas_ft", 6},     {"kernel.nas_is", 10},
-      {"kernel.prk_transpose", 4}, {"kernel.prk_sparse", 4}, {"kernel.nas_mg", 4},
-      {"kernel.nas_bt", 60},       {"kernel.nas_sp", 100},   {"kernel.prk_stencil", 10}};
+      {kernels::kNasCg.name, 300},    {kernels::kNasFt.name, 6},
+      {kernels::kNasIs.name, 10},     {kernels::kPrkTranspose.name, 4},
+      {kernels::kPrkSparse.name, 4},  {kernels::kNasMg.name, 4},
+      {kernels::kNasBt.name, 60},     {kernels::kNasSp.name, 100},
+      {kernels::kPrkStencil.name, 10}};
   const auto found = executions.find(problem.experiment);
   return found == executions.end() ? 1 : found->second;
 }

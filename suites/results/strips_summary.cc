@@ -6,6 +6,7 @@
 
 #include "optimizer/stats/order.h"
 #include "suites/bench/text_table.h"
+#include "suites/registry.h"
 #include "suites/results/markdown.h"
 
 namespace stripline::suites::results {
@@ -78,7 +79,7 @@ Status add_gain(const std::vector<CellResult>& applications, const std::string& 
   for (const auto& [fabric, cells] : groups) {
     STRIPLINE_ASSIGN_OR_RETURN(const StripSummary summary, summarize_strips(cells));
     const double gain = gain_of(summary.model_over_bulk.value);
-    const bool asked = kernel != "kernel.nas_is" || !shares_interfaces(fabric);
+    const bool asked = kernel != kernels::kNasIs.name || !shares_interfaces(fabric);
     table.add({kernel + " on " + fabric + ", mean over ranks: gain of the model",
                bounded_gain(summary.model_over_bulk), asked ? percent(bound, 0) : "–",
                asked ? met(gain >= bound) : "–"});
@@ -113,8 +114,8 @@ Result<std::string> criteria_table(const StripResults& results) {
                summary.against_bulk.text(), "no INFERIOR",
                met(summary.against_bulk.inferior == 0)});
   }
-  STRIPLINE_RETURN_IF_ERROR(add_gain(results.applications, "kernel.nas_ft", kGainOfFt, table));
-  STRIPLINE_RETURN_IF_ERROR(add_gain(results.applications, "kernel.nas_is", kGainOfIs, table));
+  STRIPLINE_RETURN_IF_ERROR(add_gain(results.applications, kernels::kNasFt.name, kGainOfFt, table));
+  STRIPLINE_RETURN_IF_ERROR(add_gain(results.applications, kernels::kNasIs.name, kGainOfIs, table));
   return table.text();
 }
 

@@ -131,7 +131,7 @@ Status judge(const Options& options, const Network& network, Tables& tables) {
     STRIPLINE_ASSIGN_OR_RETURN(
         const auto measured,
         load_or_measure_runs(options, network, seed, folder / name, points, runs));
-    return fit::sort_vis_samples(measured);
+    return fit::sort_vis_samples(fit::SampleTable(measured));
   };
   const auto plan_of = [&](const VisCell& cell) {
     return plan::plan_vis(request_of_cell(cell, tuned), &costs);

@@ -10,6 +10,7 @@
 #include "optimizer/plan/vis.h"
 #include "optimizer/stats/interval.h"
 #include "optimizer/stats/order.h"
+#include "suites/registry.h"
 
 namespace stripline::suites::results {
 namespace {
@@ -120,7 +121,7 @@ std::vector<Point> vis_points(const VisCell& cell, const model::VisModel& tuned)
       measured ? measured->pipelined_window.value_or(kDefaultWindow) : kDefaultWindow;
   std::vector<Point> points;
   const auto add = [&](std::string_view variant, uint32_t window) {
-    Point point{"micro.vis", std::string(variant), {}};
+    Point point{micro::kVis.name, std::string(variant), {}};
     point.params["direction"] = std::string(to_string(cell.shape.direction));
     point.params["class"] = std::string(to_string(cell.compute));
     point.params["region_bytes"] = static_cast<int64_t>(cell.shape.region_bytes);

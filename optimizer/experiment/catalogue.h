@@ -1,0 +1,136 @@
+// The experiments by name, with the variants and factors by which suites declare them and the
+// fitter finds their samples again. What an experiment measures, and with which values, its
+// declaration says (suites/); what the fit reads of it, optimizer/fit/sample_table.cc.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stripline::experiment {
+
+/// Factors, by their names.
+namespace factor {
+inline constexpr const char* kBurst = "burst";
+inline constexpr const char* kBufferBytes = "buffer_bytes";
+inline constexpr const char* kBytes = "bytes";
+inline constexpr const char* kChunkBytes = "chunk_bytes";
+inline constexpr const char* kClass = "class";
+inline constexpr const char* kComputeUs = "compute_us";
+inline constexpr const char* kCount = "count";
+inline constexpr const char* kDirection = "direction";
+inline constexpr const char* kDistance = "distance";
+inline constexpr const char* kInFlight = "in_flight";
+inline constexpr const char* kIovLimit = "iov_limit";
+inline constexpr const char* kMessageBytes = "message_bytes";
+/// Counts nodes. Campaigns leave out values above their number of ranks.
+inline constexpr const char* kNodes = "nodes";
+inline constexpr const char* kRegionBytes = "region_bytes";
+/// How ranks of one node reach each other: "mapped", "cma". Experiments that have it feed paths
+/// within a node, and campaigns make them only when they are asked to.
+inline constexpr const char* kSameNode = "same_node";
+inline constexpr const char* kScale = "scale";
+inline constexpr const char* kServed = "served";
+inline constexpr const char* kSpanBytes = "span_bytes";
+inline constexpr const char* kStride = "stride";
+inline constexpr const char* kStrips = "strips";
+inline constexpr const char* kWindow = "window";
+}  // namespace factor
+
+/// Variants that are spoken of by name; the others are those of an experiment's list.
+namespace variant {
+inline constexpr const char* kAlone = "alone";
+inline constexpr const char* kAm = "am";
+inline constexpr const char* kByHand = "by_hand";
+inline constexpr const char* kCalls = "calls";
+inline constexpr const char* kCombined = "combined";
+inline constexpr const char* kCompute = "compute";
+inline constexpr const char* kCopied = "copied";
+inline constexpr const char* kEngine = "engine";
+inline constexpr const char* kGet = "get";
+inline constexpr const char* kMessage = "message";
+inline constexpr const char* kNativeIov = "native_iov";
+inline constexpr const char* kPack = "pack";
+inline constexpr const char* kProvider = "provider";
+inline constexpr const char* kPut = "put";
+inline constexpr const char* kRead = "read";
+/// Runs where a thread serves ranks while their programs compute. Emulated networks have none:
+/// campaigns over them leave experiments out that have it.
+inline constexpr const char* kThread = "thread";
+inline constexpr const char* kUnpack = "unpack";
+inline constexpr const char* kWaited = "waited";
+}  // namespace variant
+
+/// An experiment that the catalogue knows.
+struct Known {
+  const char* name;
+  /// In the order of the declaration, the baseline first; empty where the suite alone knows them.
+  std::array<const char*, 5> variant_names{};
+
+  /// The same as declarations hold them.
+  std::vector<std::string> variants() const {
+    std::vector<std::string> names;
+    for (const char* one : variant_names) {
+      if (one != nullptr) names.emplace_back(one);
+    }
+    return names;
+  }
+};
+inline bool operator==(const std::string& name, const Known& known) { return name == known.name; }
+
+/// What a family's experiments are called before the name of what they are about.
+inline constexpr std::string_view kMicroPrefix = "micro.";
+inline constexpr std::string_view kKernelPrefix = "kernel.";
+inline constexpr std::string_view kNodePrefix = "micro.node_";
+inline constexpr std::string_view kCollectivePrefix = "micro.collective_";
+inline constexpr std::string_view kNasPrefix = "kernel.nas_";
+
+namespace micro {
+inline constexpr Known kLatency{"micro.latency", {variant::kGet, variant::kPut, variant::kAm}};
+inline constexpr Known kIssue{"micro.issue", {variant::kGet, variant::kPut, variant::kAm}};
+inline constexpr Known kFlood{"micro.flood", {variant::kGet, variant::kPut}};
+inline constexpr Known kServe{"micro.serve", {variant::kGet, variant::kPut}};
+inline constexpr Known kOverlap{"micro.overlap", {variant::kGet, variant::kPut}};
+inline constexpr Known kNodeLatency{"micro.node_latency",
+                                    {variant::kGet, variant::kPut, variant::kAm}};
+inline constexpr Known kNodeIssue{"micro.node_issue", {variant::kGet, variant::kPut, variant::kAm}};
+inline constexpr Known kNodeFlood{"micro.node_flood", {variant::kGet, variant::kPut}};
+inline constexpr Known kNodeOverlap{"micro.node_overlap", {variant::kGet, variant::kPut}};
+inline constexpr Known kCompute{"micro.compute", {"red_in", "red_out", "vec_in", "vec_out", "alu"}};
+inline constexpr Known kReceive{"micro.receive", {variant::kGet, variant::kRead}};
+inline constexpr Known kStripOverhead{"micro.strip_overhead", {variant::kByHand, variant::kEngine}};
+inline constexpr Known kStripSweep{"micro.strip_sweep", {"A", "B"}};
+inline constexpr Known kBufferedPut{"micro.buffered_put", {variant::kWaited, variant::kCopied}};
+inline constexpr Known kPutCombining{"micro.put_combining", {variant::kAlone, variant::kCombined}};
+inline constexpr Known kPutMessage{"micro.put_message", {variant::kCombined}};
+inline constexpr Known kAtomic{"micro.atomic", {variant::kProvider, variant::kMessage}};
+inline constexpr Known kAttention{"micro.attention", {variant::kGet, variant::kPut, variant::kAm}};
+inline constexpr Known kProgressCall{"micro.progress_call", {variant::kCalls, variant::kThread}};
+inline constexpr Known kProgressWait{"micro.progress_wait", {variant::kCalls, variant::kThread}};
+inline constexpr Known kPack{"micro.pack", {variant::kPack, variant::kUnpack}};
+inline constexpr Known kVis{
+    "micro.vis", {"pipelined", variant::kNativeIov, "bounding_box", "packed", variant::kCompute}};
+inline constexpr Known kVisChunk{"micro.vis_chunk", {variant::kGet, variant::kPut}};
+inline constexpr Known kVisWindow{"micro.vis_window", {variant::kGet, variant::kPut}};
+inline constexpr Known kLoad{"micro.load", {variant::kGet, variant::kPut}};
+}  // namespace micro
+
+namespace kernels {
+inline constexpr Known kAnalysis{"kernel.analysis", {"run", "analysis"}};
+inline constexpr Known kMatvec{"kernel.matvec"};
+inline constexpr Known kNasBt{"kernel.nas_bt"};
+inline constexpr Known kNasCg{"kernel.nas_cg"};
+inline constexpr Known kNasFt{"kernel.nas_ft"};
+inline constexpr Known kNasIs{"kernel.nas_is"};
+inline constexpr Known kNasMg{"kernel.nas_mg"};
+inline constexpr Known kNasSp{"kernel.nas_sp"};
+inline constexpr Known kPrkSparse{"kernel.prk_sparse"};
+inline constexpr Known kPrkStencil{"kernel.prk_stencil"};
+inline constexpr Known kPrkTranspose{"kernel.prk_transpose"};
+inline constexpr Known kSerialTax{"kernel.serial_tax", {"plain", "access"}};
+inline constexpr Known kTranspose{"kernel.transpose"};
+inline constexpr Known kTriad{"kernel.triad"};
+}  // namespace kernels
+
+}  // namespace stripline::experiment

@@ -1,0 +1,258 @@
+#include "optimizer/fit/sample_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "optimizer/model/collective.h"
+#include "optimizer/model/sections/service_levels.h"
+#include "optimizer/plan/vis.h"
+#include "optimizer/stats/order.h"
+
+namespace stripline::fit {
+namespace {
+
+namespace factor = experiment::factor;
+namespace micro = experiment::micro;
+namespace variant = experiment::variant;
+using experiment::SampleSeries;
+
+// A factor that the fit reads: a whole number, or one of some names.
+struct FactorRule {
+  const char* name;
+  double least = 0;
+  double most = kLargestCount;
+  std::vector<std::string> names{};    // not empty: it is a name
+  const char* only_variant = nullptr;  // of others it is not read
+};
+
+enum class Values { times, positive_times, differences };
+
+struct Kind {
+  std::vector<std::string> variants;
+  std::vector<FactorRule> factors;
+  Values values = Values::times;
+};
+
+using Kinds = std::map<std::string, Kind, std::less<>>;
+
+template <typename Enum>
+std::vector<std::string> names_of(size_t count) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) names.emplace_back(to_string(static_cast<Enum>(i)));
+  return names;
+}
+
+void add_operations(Kinds& kinds) {
+  const FactorRule bytes{factor::kBytes};
+  const FactorRule burst{factor::kBurst, 1};
+  const FactorRule count{factor::kCount, 1};
+  const FactorRule way{factor::kSameNode, 0, 0, {"mapped", "cma", "network"}};
+  const auto add = [&kinds](const experiment::Known& known, std::vector<FactorRule> factors,
+                            Values values = Values::times) {
+    kinds[known.name] = {known.variants(), std::move(factors), values};
+  };
+  add(micro::kLatency, {bytes});
+  add(micro::kIssue, {bytes, burst});
+  add(micro::kFlood, {bytes, count});
+  add(micro::kOverlap, {bytes}, Values::differences);
+  add(micro::kServe, {bytes}, Values::differences);
+  add(micro::kNodeLatency, {bytes, way});
+  add(micro::kNodeIssue, {bytes, burst, way});
+  add(micro::kNodeFlood, {bytes, count, way});
+  add(micro::kNodeOverlap, {bytes, way}, Values::differences);
+  add(micro::kCompute, {bytes});
+  add(micro::kStripOverhead, {bytes, {factor::kStrips, 1}});
+  add(micro::kReceive, {bytes, {factor::kBufferBytes, 1}});
+  add(micro::kBufferedPut, {{factor::kBytes, 1}});
+  add(micro::kPutCombining, {{factor::kBytes, 1}});
+  add(micro::kPutMessage, {{factor::kMessageBytes, 1}});
+  add(micro::kAtomic, {{factor::kInFlight, 1}});
+  add(micro::kProgressCall, {{factor::kBytes, 1}});
+  add(micro::kProgressWait, {{factor::kComputeUs, 1}});
+  add(micro::kLoad,
+      {{factor::kScale, 0, 0, names_of<model::DistanceScale>(2)},
+       {factor::kServed, 0, 0, {"best", "worst"}},
+       {factor::kNodes, 2, model::kMaxRanks},
+       {factor::kDistance, 0, model::kDistances - 1},
+       {factor::kBytes, 1}},
+      Values::positive_times);
+}
+
+void add_many_regions(Kinds& kinds) {
+  const FactorRule region{factor::kRegionBytes, 1};
+  const FactorRule bytes{factor::kBytes, 1};
+  const FactorRule stride{factor::kStride, 1};
+  const FactorRule chunk{factor::kChunkBytes};
+  const FactorRule window{factor::kWindow};
+  const auto add = [&kinds](const experiment::Known& known, std::vector<FactorRule> factors) {
+    kinds[known.name] = {known.variants(), std::move(factors)};
+  };
+  add(micro::kPack, {{factor::kSpanBytes, 1}, region});
+  add(micro::kVis, {region,
+                    bytes,
+                    stride,
+                    {factor::kDirection, 0, 0, names_of<plan::Direction>(2)},
+                    {factor::kClass, 0, 0, names_of<plan::ComputeClass>(plan::kComputeClasses)},
+                    chunk,
+                    window,
+                    {factor::kIovLimit, 1, kLargestCount, {}, variant::kNativeIov}});
+  add(micro::kVisChunk, {region, bytes, stride, chunk, window});
+  add(micro::kVisWindow, {region, bytes, stride, {factor::kWindow, 1}});
+}
+
+void add_collectives(Kinds& kinds) {
+  for (size_t i = 0; i < model::kCollectiveOperations; ++i) {
+    const auto operation = static_cast<model::CollectiveOperation>(i);
+    Kind kind{{}, {{factor::kBytes}}};
+    for (const auto algorithm : model::algorithms_of(operation)) {
+      kind.variants.emplace_back(to_string(algorithm));
+    }
+    kinds[std::string(experiment::kCollectivePrefix) + std::string(to_string(operation))] =
+        std::move(kind);
+  }
+}
+
+const Kinds& kinds() {
+  static const Kinds all = [] {
+    Kinds made;
+    add_operations(made);
+    add_many_regions(made);
+    add_collectives(made);
+    return made;
+  }();
+  return all;
+}
+
+// Puts the factor into the row. Says why not, if not.
+std::optional<std::string> read_factor(const FactorRule& rule, const SampleSeries& series,
+                                       SampleRow& row) {
+  if (rule.only_variant != nullptr && series.point.variant != rule.only_variant) return {};
+  const std::string what = std::string("the factor ") + rule.name;
+  if (!rule.names.empty()) {
+    std::string name = experiment::text_param(series.point, rule.name).value_or("");
+    if (std::ranges::find(rule.names, name) == rule.names.end()) {
+      return what + " is missing or unknown to the fitter";
+    }
+    row.names[rule.name] = std::move(name);
+    return {};
+  }
+  const auto value = experiment::number_param(series.point, rule.name);
+  if (!value || !(*value >= rule.least) || !(*value <= rule.most) || std::floor(*value) != *value) {
+    const auto text = [](double count) { return std::to_string(static_cast<uint64_t>(count)); };
+    return what + " is missing or not a whole number " +
+           (rule.most < kLargestCount ? "from " + text(rule.least) + " to " + text(rule.most)
+                                      : "of at least " + text(rule.least));
+  }
+  row.numbers[rule.name] = static_cast<uint64_t>(*value);
+  return {};
+}
+
+bool is_good(double value, Values values) {
+  if (!std::isfinite(value)) return false;
+  if (values == Values::differences) return true;
+  return values == Values::times ? value >= 0 : value > 0;
+}
+
+// Reads variant and factors into the row. Says why the series cannot be used, if so.
+std::optional<std::string> problem_of(const Kind& kind, const SampleSeries& series,
+                                      SampleRow& row) {
+  if (std::ranges::find(kind.variants, series.point.variant) == kind.variants.end()) {
+    return "the variant is unknown to the fitter";
+  }
+  if (!series.verified) return "its result was not verified";
+  if (series.values.empty()) return "it holds no samples";
+  if (!std::ranges::all_of(series.values,
+                           [&](double value) { return is_good(value, kind.values); })) {
+    return "a sample is not a time";
+  }
+  row.variant = series.point.variant;
+  for (const FactorRule& rule : kind.factors) {
+    if (auto why = read_factor(rule, series, row)) return why;
+  }
+  const auto region = row.numbers.find(factor::kRegionBytes);
+  const auto bytes = row.numbers.find(factor::kBytes);
+  if (region != row.numbers.end() && bytes != row.numbers.end() && bytes->second < region->second) {
+    return "its transfer is smaller than a region";
+  }
+  return {};
+}
+
+// Where a row stands: its variant and its factors in the order of the kind.
+using Place = std::pair<std::string, std::vector<std::pair<uint64_t, std::string>>>;
+
+Place place_of(const Kind& kind, const SampleRow& row) {
+  Place place{row.variant, {}};
+  for (const FactorRule& rule : kind.factors) {
+    const auto number = row.numbers.find(rule.name);
+    const auto name = row.names.find(rule.name);
+    place.second.emplace_back(number == row.numbers.end() ? 0 : number->second,
+                              name == row.names.end() ? std::string() : name->second);
+  }
+  return place;
+}
+
+}  // namespace
+
+double across_runs(const RunMedians& medians) {
+  std::vector<double> values;
+  values.reserve(medians.size());
+  for (const auto& [run, value] : medians) values.push_back(value);
+  return stats::median(values);
+}
+
+uint32_t SampleRow::raw_samples() const {
+  return std::accumulate(repetitions.begin(), repetitions.end(), 0U,
+                         [](uint32_t sum, const auto& run) { return sum + run.second; });
+}
+
+SampleTable::SampleTable(std::span<const SampleSeries> series) {
+  struct Pooled {
+    SampleRow row;
+    std::map<uint32_t, std::vector<double>> values;  // by run
+  };
+  std::map<std::string, std::map<Place, Pooled>> experiments;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const SampleSeries& one = series[i];
+    const auto kind = kinds().find(one.point.experiment);
+    if (kind == kinds().end()) continue;
+    SampleRow row;
+    if (const auto why = problem_of(kind->second, one, row)) {
+      rejected_.push_back(experiment::point_key(one.point) + ", run " + std::to_string(one.run) +
+                          ": left out, " + *why);
+      continue;
+    }
+    Pooled& pooled = experiments[kind->first][place_of(kind->second, row)];
+    pooled.row = std::move(row);
+    std::vector<double>& values = pooled.values[one.run];
+    values.insert(values.end(), one.values.begin(), one.values.end());
+    used_.push_back(i);
+  }
+  for (auto& [name, places] : experiments) {
+    std::vector<SampleRow>& rows = rows_[name];
+    for (auto& [place, pooled] : places) {
+      for (const auto& [run, values] : pooled.values) {
+        pooled.row.medians[run] = stats::median(values);
+        pooled.row.repetitions[run] = static_cast<uint32_t>(values.size());
+      }
+      rows.push_back(std::move(pooled.row));
+    }
+  }
+}
+
+const std::vector<SampleRow>& SampleTable::rows(std::string_view experiment) const {
+  static const std::vector<SampleRow> none;
+  const auto found = rows_.find(experiment);
+  return found == rows_.end() ? none : found->second;
+}
+
+uint32_t SampleTable::raw_samples(const experiment::Known& experiment) const {
+  uint32_t sum = 0;
+  for (const SampleRow& row : rows(experiment)) sum += row.raw_samples();
+  return sum;
+}
+
+}  // namespace stripline::fit
