@@ -278,7 +278,9 @@ TEST_F(SecurityTest, EveryMethodLetsInWhomItSays) {
         EXPECT_NE(status, StatusCode::PERMISSION_DENIED) << what;
         EXPECT_NE(status, StatusCode::UNAVAILABLE) << what;
         // Enroll judges by itself.
-        if (role != Role::nobody) EXPECT_NE(status, StatusCode::UNAUTHENTICATED) << what;
+        if (role != Role::nobody) {
+          EXPECT_NE(status, StatusCode::UNAUTHENTICATED) << what;
+        }
       } else {
         EXPECT_EQ(status, row.known ? StatusCode::PERMISSION_DENIED : StatusCode::UNAUTHENTICATED)
             << what;
