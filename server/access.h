@@ -1,4 +1,4 @@
-// Who calls, and what he may do: the one place where it is decided. People are known by tokens,
+// Identities, and what each may do: the one place where it is decided. People are known by tokens,
 // agents by certificates; both are in the store, of tokens only the hash. Knows no gRPC
 // (grpc_access.h).
 //
@@ -19,7 +19,7 @@
 
 namespace stripline::server {
 
-/// Who has called.
+/// The identity of a caller.
 struct Caller {
   std::string name = "nobody";  ///< "users/alice", "nodes/a": what the audit trail calls him
   Role role = Role::nobody;     ///< a user's
@@ -52,7 +52,7 @@ class Access {
   bool is_open() const { return !authority_ && secret_sha256_.empty(); }
   const std::optional<Authority>& authority() const { return authority_; }
 
-  /// Who that is; nobody when nothing is shown. Problems: UNAUTHENTICATED.
+  /// The caller; nobody when nothing is shown. Problems: UNAUTHENTICATED.
   Answer<Caller> identify(const Credentials& credentials, double now_unix_s) const;
   /// Whether he may do what needs `role`; nobody: public. Problems: UNAUTHENTICATED,
   /// PERMISSION_DENIED.

@@ -28,7 +28,7 @@ constexpr double kRunStartS = 1.0;
 constexpr double kBudgetShare = 0.6;
 constexpr double kMinPointS = 0.001;
 constexpr double kMaxPointS = 0.05;
-// Of all runs. A plan is held in memory and stored as one step.
+// Over all runs. A plan is held in memory and stored as one step.
 constexpr double kMaxPlannedPoints = 250'000;
 
 // What a campaign measures, and the coarser grids inside it to fall back to.
@@ -191,7 +191,7 @@ std::vector<Experiment> of_the_network(std::vector<Experiment> experiments) {
   return experiments;
 }
 
-// Of the ways between ranks of a node, those that are asked for.
+// Leaves the ways between ranks of a node that are asked for.
 void restrict_ways(const CampaignSpec& spec, std::vector<Experiment>& experiments) {
   for (Experiment& experiment : experiments) {
     for (experiment::Factor& factor : experiment.factors) {

@@ -16,7 +16,7 @@ namespace {
 constexpr double kSilentIntervals = 3;
 // What is due is seen to at once, unless the process was stopped or starved.
 constexpr double kStallS = 0.25;
-// Of the pause after a failed attempt.
+// The pause after a failed attempt doubles so often.
 constexpr uint32_t kMostDoublings = 7;
 
 std::string node_list(const std::vector<std::string>& nodes) {

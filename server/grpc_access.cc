@@ -51,7 +51,7 @@ std::optional<Role> role_from(v1::Role role) {
   }
 }
 
-// Of the metadata as gRPC hands it out: keys in lower case.
+// What the metadata show, as gRPC hands them out: keys in lower case.
 template <typename Metadata>
 Credentials credentials_from(const Metadata& metadata, const grpc::AuthContext* context) {
   Credentials credentials;

@@ -26,7 +26,7 @@ std::map<std::string, Role> method_roles();
 /// `access` must outlive the server.
 std::shared_ptr<grpc::ServerCredentials> make_credentials(const Access& access);
 
-/// Who makes this call, which has been let through.
+/// The caller of a call that has been let through.
 Caller caller_of(const grpc::ServerContextBase& context, const Access& access);
 
 }  // namespace stripline::server

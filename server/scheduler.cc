@@ -138,7 +138,7 @@ struct Placement {
   std::string waits_for;
 };
 
-// Of the run's order of nodes. FNV-1a, so that every platform agrees.
+// The run's order of nodes. FNV-1a, so that every platform agrees.
 uint64_t place_in_order(const CampaignSnapshot& campaign, uint32_t run, const std::string& node) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : node) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -1,4 +1,4 @@
-// Who gets in, by real connections: every method times every kind of caller; certificates and
+// Access, by real connections: every method times every kind of caller; certificates and
 // tokens that end; the audit trail.
 #include <set>
 
@@ -394,7 +394,7 @@ TEST_F(SecurityTest, SecretsAreNotInTheDatabase) {
   }
 }
 
-// Of a server with --dev: no certificates, one secret.
+// A server with --dev: no certificates, one secret.
 class DevTest : public testing::Test {
  protected:
   void SetUp() override {

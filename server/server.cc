@@ -38,7 +38,7 @@ constexpr int kHandshakeTimeoutMs = 10'000;
 constexpr int kMaxIdleMs = 300'000;
 // Calls at a time on one connection; others wait. A client of ours makes a few.
 constexpr int kMaxConcurrentCalls = 256;
-// Of all connections together: what gRPC has read and the server has not taken yet. When it comes
+// Over all connections: what gRPC has read and the server has not taken yet. When it comes
 // near, gRPC reads less.
 constexpr size_t kMaxTransportBytes = size_t{256} << 20;
 constexpr std::chrono::seconds kStopPatience{2};

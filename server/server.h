@@ -13,7 +13,7 @@
 
 namespace stripline::server {
 
-/// Who is let in, and how (docs/security.md).
+/// What is asked of callers (docs/security.md).
 enum class Protection {
   none,         ///< Everybody, in plain text.
   own_user,     ///< On this machine, whoever can read the files of the user who started it.

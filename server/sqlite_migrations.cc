@@ -191,7 +191,7 @@ ALTER TABLE attempts ADD COLUMN instances TEXT NOT NULL DEFAULT '{}';  -- JSON o
 ALTER TABLE attempts ADD COLUMN addresses TEXT NOT NULL DEFAULT '[]';  -- JSON array, by rank
 )sql";
 
-// Of experiments a node's row keeps the names alone. A campaign's number is given out once, even if
+// A node's row keeps the names of experiments alone. A campaign's number is given out once, even if
 // the campaign is deleted.
 constexpr std::string_view kSixthTables = R"sql(
 UPDATE nodes SET experiments = (

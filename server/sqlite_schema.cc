@@ -12,7 +12,7 @@
 namespace stripline::server {
 namespace {
 
-// Of our files: "STLN".
+// The mark of our files: "STLN".
 constexpr int kApplicationId = 0x53544c4e;
 
 // An existing, non-empty file must begin as every SQLite database does; SQLite itself would say no

@@ -28,7 +28,7 @@ struct RunAttempt {
   RunKey run;
   uint64_t fence = 0;
   std::string sampling_node;  ///< Where rank 0 is, which alone sends samples.
-  /// Of the agent at each node; none for attempts of before there were.
+  /// By node, its agent's; none for attempts of before there were.
   std::map<std::string, std::string> instances = {};
   std::vector<std::string> addresses = {};  ///< Of the ranks, once all have joined.
 };
@@ -113,7 +113,7 @@ class Store {
   /// Where rank 0 of this attempt is or was; nullopt when the run was never given out so.
   virtual Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) = 0;
   virtual Result<std::optional<RunAttempt>> attempt(const RunKey& run, uint64_t fence) = 0;
-  /// Of the nodes that took part in it, in order of name; none for attempts of before there were.
+  /// By node that took part in it, in order of name; none for attempts of before there were.
   virtual Result<std::vector<AttemptFacts>> attempt_facts(const RunKey& run, uint64_t fence) = 0;
   /// Whether the stored batch of this name holds just this data; nullopt when none is stored.
   virtual Result<std::optional<bool>> has_batch(const RunKey& run, uint64_t fence, uint64_t seq,

@@ -93,7 +93,7 @@ inline Form<Parameter> ratio() { return parameter(kRatioRule); }
 /// Valid UTF-8; of limited length where no bounds are given.
 Form<std::string> text(size_t least_bytes, size_t most_bytes);
 Form<std::string> text();
-/// Of people or machines: 1 to 256 bytes.
+/// A name of people or machines: 1 to 256 bytes.
 Form<std::string> name();
 /// SHA-256 in 64 lower-case hexadecimal digits; or empty.
 Form<std::string> hash();

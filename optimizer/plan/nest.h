@@ -48,7 +48,7 @@ struct NestRequest {
   access::Nest nest;
   /// The way of each reference: an index of `links`.
   std::array<uint8_t, access::kMaxReferences> link{};
-  /// Of a distributed array whose pieces take different ways: those that are in reach, as a part of
+  /// By distributed array whose pieces take different ways: those in reach, as a part of
   /// all. The others take the way that `link` says.
   std::array<double, access::kMaxReferences> in_reach_part{};
   std::array<NestLink, kNestLinks> links{};

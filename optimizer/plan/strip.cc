@@ -335,8 +335,8 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Recorde
   return plan;
 }
 
-// Of the candidates that are nearly as fast as the best one of a search, that which parameters that
-// err make least slow.
+// Among the candidates that are nearly as fast as the best of a search: the one that errors of
+// parameters make least slow.
 class Surest : public NoRecord {
  public:
   Surest(const Evaluator& evaluator, double compute_s, const Search<NoRecord>& search,

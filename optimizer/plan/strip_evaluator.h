@@ -367,7 +367,7 @@ class Evaluator {
     return nic_ranks_ * load_.slowdown(request_.surroundings.load, static_cast<uint64_t>(bytes));
   }
 
-  // Of `in_flight` strips, those of the second and later ranks may be served first.
+  // If `in_flight` strips are issued, those of the second and later ranks may be served first.
   // Each message of a window may find another one before it, as windows have room for.
   // Peers that serve between strips have gone through their own data before they serve what is
   // asked of them first; what comes later finds them at a strip, begun when it was asked for.

@@ -353,7 +353,7 @@ TEST(PlanStrip, PeersThatComputeServeBetweenStrips) {
   };
   const double alone[] = {time(whole), time(all), time(ahead(1)), time(ahead(8))};
   request.surroundings.target_polls_only = true;
-  // Of the strips that a peer asks for, one is served while this rank waits for its own first one.
+  // One of the strips that a peer asks for is served while this rank waits for its own first one.
   const double serve_strips_s = 15 * costs.get().at(65536).s(65536);
   EXPECT_DOUBLE_EQ(time(whole), alone[0]);
   EXPECT_DOUBLE_EQ(time(all), alone[1] + serve_strips_s) << "asked for before anybody computes";

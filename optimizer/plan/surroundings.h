@@ -15,7 +15,7 @@ struct Surroundings {
   /// Operations need calls of their target, which is taken to do the same as this rank meanwhile,
   /// and to make calls between strips, steps or pieces: what is asked of it while it computes waits
   /// for the end of one of them, and every rank serves as many messages as it sends, at s(S) each.
-  /// Of a single transfer: it waits for `service_delay_s` likewise.
+  /// A single transfer waits for `service_delay_s` likewise.
   bool target_polls_only = false;
   /// No other rank does the same at the time, whose messages this one would serve.
   bool alone = false;

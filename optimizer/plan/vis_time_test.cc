@@ -235,7 +235,7 @@ TEST(VisTime, AFlagThatIsPackedDoesNotWaitForTheAnswer) {
                   costs.am().at(bytes).one_way(static_cast<double>(bytes)) +
                   costs.pack().unpack(16, 1600, 3200),
               1e-15);
-  // Of several, and of chunks that land, the last answer.
+  // With several, and with chunks that land, the last answer counts.
   const double answer = costs.am().at(32).one_way(32);
   const auto saves = [&](uint64_t chunk_bytes) {
     VisRequest plain = request;

@@ -70,7 +70,7 @@ class HandlerTable {
 
   /// True if a message for this id has a handler here.
   bool serves(uint32_t id) const { return id < entries_.size() && entries_[id].handler != nullptr; }
-  /// Of an id that serves().
+  /// What an id that serves() runs.
   const Handler& handler(uint32_t id) const { return entries_[id].handler; }
   Purpose purpose(uint32_t id) const { return entries_[id].purpose; }
 

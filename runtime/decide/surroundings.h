@@ -19,7 +19,7 @@ struct Operations {
   bool alone = false;
 };
 
-/// Of the facts that a planner looks at, those that the fabric tells: without service delays, which
+/// The facts a planner looks at which the fabric tells: without service delays, which
 /// were seen of single ranks, and load, which depends on how far they are. `info` is that of a
 /// connected fabric.
 plan::Surroundings surroundings_of(const fabric::Info& info, plan::Fact facts,

@@ -279,7 +279,7 @@ class Fabric {
   /// empty.
   virtual void note_missed(double /*least_s*/) {}
 
-  /// Of these: those that the provider carries out by itself once it is called (gets from this rank
+  /// Among these, those that the provider carries out itself once it is called (gets from this rank
   /// and puts to it), as far as its descriptor tells them from completions of this rank's own
   /// operations. Messages are not among them (waited_s).
   virtual Missed missed() const { return {}; }

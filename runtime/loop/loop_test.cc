@@ -230,7 +230,7 @@ TEST_P(Loop, MovesBetweenPlacesOfTheProgram) {
             for (size_t i = begin; i < end; ++i) blocks[block].place[i] += 1;
           });
       EXPECT_EQ(wrong, 0U);
-      // And on to the others: a block to each, of which the body makes the even elements.
+      // The others get a block each, of which the body makes the even elements.
       std::vector<LoopBlock<int64_t>> targets;
       for (rank_t rank = 0; rank < 3; ++rank) {
         targets.push_back({context.on_rank(theirs, rank) + static_cast<std::ptrdiff_t>(me * kCount),
@@ -441,7 +441,7 @@ TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
     const plan::StripCosts costs = example_costs();
     EXPECT_EQ(plan, plan::plan_strip(request, &costs));
 
-    // Who is alone has the NIC to itself, and peers that serve at once.
+    // A rank that is alone has the NIC to itself, and peers that serve at once.
     LoopOptions by_itself = options;
     by_itself.alone = true;
     request.surroundings.nic_ranks = 1;

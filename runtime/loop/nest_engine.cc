@@ -59,7 +59,7 @@ bool NestEngine::ends_tile(const Group& group, const Place& place) const {
   return true;
 }
 
-// Of a tile that belongs to this place.
+// The base of a tile that belongs to this place.
 int64_t NestEngine::base_of(uint32_t g, const Place& place) const {
   const Group& of_place = group(g, place);
   const Reference& reference = reference_of(g);
@@ -76,7 +76,7 @@ rank_t NestEngine::owner_at(const Reference& reference, const Place& place) cons
                                : reference.owner;
 }
 
-// Of the element of an iteration, by the numbers of the outer `loops`.
+// The offset of the element of an iteration, by the numbers of the outer `loops`.
 uint64_t NestEngine::offset_at(const Reference& reference, const Place& place,
                                uint32_t loops) const {
   int64_t offset = reference.base;

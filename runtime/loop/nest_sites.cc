@@ -25,7 +25,7 @@ std::span<const Piece> used_pieces(const Nest& nest, const Reference& reference)
   return reference.pieces.first(nest.counts[reference.piece_loop]);
 }
 
-// Of a nest of so many loops. As one condition, as it is the same in nearly all comparisons.
+// For a nest of so many loops. One condition, as it is the same in nearly all comparisons.
 bool same_reference(const Reference& a, const Reference& b, uint32_t depth) {
   uint64_t different = (static_cast<uint32_t>(a.mode) ^ static_cast<uint32_t>(b.mode)) |
                        (a.owner ^ b.owner) | (a.element_bytes ^ b.element_bytes) |
@@ -219,7 +219,7 @@ void place_tiles(const NestKey& key, bool keeps, NestLayout& layout) {
   for (uint32_t g = 0; g < layout.whole.groups(); ++g) {
     if (!layout.is_held(g)) continue;
     layout.whole_shapes[g].offset = layout.rest_shapes[g].offset = layout.buffer_bytes;
-    // Of what changes, the next tile comes while one is in use.
+    // Where the data change, the next tile comes while one is in use.
     const uint64_t buffers = layout.whole.group[g].hold == 0 ? 1 : 2;
     layout.buffer_bytes += buffers * align_up(layout.whole_shapes[g].bytes);
   }

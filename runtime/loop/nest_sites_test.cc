@@ -42,7 +42,7 @@ class Site {
       shape_.add_loop(static_cast<uint64_t>(between(1, loop == depth - 1 ? kMostCount : 6)));
     }
     element_ = between(0, 1) == 0 ? 4 : 8;
-    // Of the others, few update pieces and nothing else, so that it matters whether these overlap.
+    // Few of the others update pieces and nothing else, so that it matters whether these overlap.
     const bool in_pieces = between(0, 3) == 0;
     const int64_t references = in_pieces ? 1 : between(1, 4);
     for (int64_t r = 0; r < references; ++r) add_reference(r, in_pieces);

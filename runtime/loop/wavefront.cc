@@ -18,7 +18,7 @@
 namespace stripline {
 namespace {
 
-// Of the first piece of a round: the round, and how many pieces follow.
+// The first piece of a round carries the round, and how many pieces follow.
 constexpr int kRoundShift = 8;
 static_assert(plan::kMostWavefrontPieces <= (1U << kRoundShift));
 

@@ -34,7 +34,7 @@ std::string text(Call call);
 std::string byte_count_text(size_t bytes);
 
 /// "N bytes at offset O of rank R"; O is negative for what global pointers name below a segment.
-/// Of a null pointer: "N bytes through a null pointer".
+/// For a null pointer: "N bytes through a null pointer".
 std::string range_text(uint64_t offset, size_t bytes, uint32_t rank);
 
 }  // namespace stripline::rma

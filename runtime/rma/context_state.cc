@@ -23,10 +23,10 @@ namespace {
 // Connecting is the first contact of peers whose processes already run.
 constexpr double kConnectTimeoutSeconds = 60;
 
-// Of Options::progress: with a thread from where it pays.
+// Options::progress: with a thread from where it pays.
 constexpr const char* kTuned = "tuned";
 
-// Of Options::trace: what each place in the program has done.
+// Options::trace: what each place in the program has done.
 constexpr const char* kSites = "sites";
 
 // Whatever the fabric says of a failure: this rank has lost its peers (Context's promise).

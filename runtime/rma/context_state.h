@@ -60,7 +60,7 @@ struct MechanismState {
   virtual void stored(rank_t target, uint64_t offset, uint64_t bytes) = 0;
 };
 
-/// Of runtime/loop. Collective, at the end of a job that is traced: rank 0 says on standard error
+/// Defined in runtime/loop. Collective, at the end of a traced job: rank 0 says on standard error
 /// what was chosen for loops and nests, as Options::trace asks.
 void report_choices(Context& context);
 
@@ -303,8 +303,8 @@ struct ContextState {
   // --- copies of other ranks' memory
   // --------------------------------------------------------------
   //
-  // Who keeps what was read of memory out of reach may use it again within one interval between
-  // synchronisations, as long as this rank has not stored there (docs/memory-model.md).
+  // A mechanism may keep what it read of memory out of reach, and use it within one interval
+  // between synchronisations, as long as this rank has not stored there (docs/memory-model.md).
 
   /// To be called wherever the program may learn that others have stored.
   void synchronise() { ++synchronisations_; }

@@ -124,7 +124,7 @@ TEST_P(ServiceDelay, IsForgottenWhenThereIsNoNewsOrBetterNews) {
       // News that it is as slow as ever.
       asking.ask(1);
       EXPECT_EQ(delays.expected_s(1), first_s);
-      // And that it has become attentive.
+      // It has become attentive.
       asking.ask(150);
       EXPECT_EQ(delays.expected_s(1), 0.0);
       EXPECT_EQ(context.service_delay(1), 0.0);

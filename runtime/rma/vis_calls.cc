@@ -139,7 +139,7 @@ std::vector<vis::Region> regions_of(const ContextState& state, rma::Call call,
   return regions;
 }
 
-// Of a call with a signal.
+// For a call with a signal.
 void check_flag(const ContextState& state, rma::Call call, rank_t target, const VisSignal& signal) {
   const rma::Call flag(signal.name, call.site());
   if (signal.flag.is_null() || signal.flag.where() != target) {
@@ -259,7 +259,7 @@ future VisCalls::contiguous(Context& context, VisDirection direction, rank_t tar
                                         : context.rget(there, memory, bytes, site);
 }
 
-// Of transfers without a byte, only the signal is left.
+// Transfers without a byte only signal.
 future VisCalls::nothing(Context& context, const VisSignal* signal, CallSite site) {
   if (signal == nullptr) return {};
   return context.rput_signal<std::byte>(nullptr, signal->flag.reinterpret<std::byte>(), 0,

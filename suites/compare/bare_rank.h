@@ -79,7 +79,7 @@ class BareRank {
   fid_mr* mr_ = nullptr;
   fabric::ofi::Segment memory_;  // of pages like those of a segment of the runtime
   std::string address_;
-  // Of operations in flight, in turn: a program with a window needs no more. Behind them that of
+  // For operations in flight, in turn: a program with a window needs no more. Behind them that of
   // the message that is awaited, and those of posted buffers.
   std::vector<fi_context2> contexts_;
   std::vector<size_t> filled_;

@@ -54,7 +54,7 @@ uint64_t strided_transfers(Context& context) {
   return transfers;
 }
 
-// Of asking for a plan, as often as it is asked for again.
+// The seconds of asking for a plan, as often as it is asked for again.
 template <typename Ask>
 double seconds_of(const Ask& ask) {
   constexpr int kTimes = 200;

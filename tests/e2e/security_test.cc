@@ -124,7 +124,7 @@ TEST_F(SecurityTest, FromInitToSamples) {
 }
 
 TEST_F(SecurityTest, AnotherServerGetsNoToken) {
-  // Of an authority that is not the server's.
+  // A token of an authority that is not the server's.
   const std::string foreign = "stripline-user." + std::string(64, '0') + "." + std::string(43, 'A');
   const Finished login = log_in(secret_file("foreign", foreign));
   EXPECT_EQ(login.exit_code, kExitUnavailable) << login.err;

@@ -14,7 +14,7 @@ namespace {
 
 /// Time a closing rank gives the network to take its last messages.
 constexpr double kGoodbyeSeconds = 0.5;
-/// And to ranks that are threads of this process to close, too.
+/// The same to ranks that are threads of this process, until they close, too.
 constexpr double kGoodbyeOfThreadsSeconds = 10;
 
 /// Polls without a result before a waiting rank gives its core away: at once if ranks share cores,

@@ -72,7 +72,7 @@ struct LoopOptions {
   size_t halo = 0;
   /// strip_for_blocks only: elements that `own_work` goes through.
   size_t own_count = 0;
-  /// Of the job's ranks only this one goes through such a loop now; the others wait, in calls of
+  /// Only this one of the job's ranks goes through such a loop now; the others wait, in calls of
   /// the runtime. Otherwise all are taken to do the same, which shares NICs and links, brings their
   /// messages to the same peers, and keeps them from serving each other. It changes plans, and
   /// never results.
