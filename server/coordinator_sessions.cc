@@ -21,7 +21,7 @@ constexpr size_t kMaxTextBytes = size_t{1} << 20;
 constexpr size_t kMaxFactBytes = size_t{4} << 10;
 constexpr size_t kMaxFacts = 256;
 constexpr uint64_t kMaxDeclaredPoints = 100'000;
-// All its texts together. An agent of ours sends some 100 KiB; it is kept for each session and node.
+// All its texts together. An agent of ours sends some 100 KiB; it is kept for each session.
 constexpr size_t kMaxHelloBytes = size_t{4} << 20;
 // libfabric's addresses have some tens of bytes.
 constexpr size_t kMaxAddressBytes = size_t{64} << 10;
