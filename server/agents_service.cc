@@ -74,7 +74,10 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
     const auto when = std::chrono::system_clock::now() +
                       std::chrono::milliseconds(static_cast<int64_t>(delay_s * 1e3) + 1);
     pause_ = std::make_unique<grpc::Alarm>();  // the one before may still be returning
-    pause_->Set(when, [self = shared_from_this(), message](bool) { self->read(message, 0); });
+    // An alarm keeps what it is to call, after it has called it, too: that must not keep its owner.
+    pause_->Set(when, [link = weak_from_this(), message](bool) {
+      if (const auto self = link.lock()) self->read(message, 0);
+    });
   }
 
   void on_written(bool ok) {
