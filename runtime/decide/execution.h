@@ -12,9 +12,8 @@
 //   void decide(Site& site, double compute_s)   decides again (Site::decide()), for a computation
 //                                               that was measured
 //   void note(Trace& trace, double seconds)     tells the trace of the execution
-//   void look_for_ties(Site& site)              optional: for a site whose plan will not be refined
-//   any
-//                                               more, and is the baseline (Site::compare())
+//   void look_for_ties(Site& site)              optional: for a site whose plan is the baseline
+//                                               and not refined any more (Site::compare())
 #pragma once
 
 #include <cstddef>
