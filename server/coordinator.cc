@@ -319,7 +319,7 @@ std::string Coordinator::budget_warning(const Draft& d) const {
          (d.campaign.feeds_model ? " (a model of fewer runs will be provisional)" : "");
 }
 
-// Whether the decision changed anything.
+// True if the decision changed anything.
 Result<bool> Coordinator::carry_out(const Decision& decision) {
   if (const auto* wait = std::get_if<Wait>(&decision)) {
     waiting_since_s_.try_emplace(wait->campaign, steady_seconds());

@@ -1,4 +1,4 @@
-// Whether a host has room for a job, found out before its ranks start: what would otherwise show as
+// Finds out whether a host has room for a job before its ranks start: what would otherwise show as
 // a missing provider, a failed registration or a killed rank.
 #pragma once
 
