@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <chrono>
 #include <cmath>
@@ -31,12 +32,13 @@ namespace {
 // again in the next session.
 constexpr double kRepeatOutcomeWithin_s = 60;
 
+// Longer than any run.
+constexpr double kPatience_s = 7 * 86400.0;
+
 // From the end of the workers to the end of an agent that was told to stop.
 constexpr double kFarewellTimeout_s = 1;
 
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now_s() { return steady_s(); }
 
 double unix_s() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -63,6 +65,10 @@ constexpr size_t kMaxNodeName = 63;
 
 }  // namespace
 
+double steady_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 bool is_node_name(const std::string& name) {
   return !name.empty() && name.size() <= kMaxNodeName &&
          std::all_of(name.begin(), name.end(), is_segment_character) &&
@@ -88,8 +94,9 @@ class Agent::Impl {
       : options_(std::move(options)),
         description_(std::move(description)),
         instance_id_(new_instance_id()),
-        stop_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        wake_fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         session_(options_.server.text(), options_.session, random_bits()),
+        stay_(options_.stay, now_s()),
         credentials_(options_.server, options_.identity_file),
         link_(options_.server, credentials_) {}
 
@@ -101,6 +108,7 @@ class Agent::Impl {
         runner_->on_time(now);
         carry_out();
       }
+      leave_when_due(now);
       end_when_stopped(now);
       if (link_.take_received()) session_.on_received(now);
       const std::vector<LinkEvent> events = link_.take_events();
@@ -113,12 +121,26 @@ class Agent::Impl {
     return *exit_code_;
   }
 
-  void stop() {
-    const uint64_t one = 1;
-    [[maybe_unused]] const ssize_t put = ::write(stop_fd_.get(), &one, sizeof one);
-  }
+  void stop(bool patiently) { wake_for(patiently ? leave_wanted_ : stop_wanted_); }
+
+  void hang_up() { wake_for(hang_up_wanted_); }
 
  private:
+  void wake_for(std::atomic<bool>& wish) const {
+    wish = true;
+    const uint64_t one = 1;
+    [[maybe_unused]] const ssize_t put = ::write(wake_fd_.get(), &one, sizeof one);
+  }
+
+  void on_wish() {
+    uint64_t ignored = 0;
+    [[maybe_unused]] const ssize_t got = ::read(wake_fd_.get(), &ignored, sizeof ignored);
+    if (hang_up_wanted_.exchange(false)) options_.on_hang_up();
+    if (leave_wanted_.exchange(false)) stay_.leave(now_s(), kPatience_s);
+    // Said twice, it is meant.
+    if (stop_wanted_.exchange(false)) stay_.leave(now_s(), stay_.leaving() ? 0 : options_.drain_s);
+  }
+
   struct Worker {
     WorkerProcess process;
   };
@@ -135,7 +157,7 @@ class Agent::Impl {
     if (step.open_link) link_.open(hello());
     if (step.became_live) resume();
     if (step.heartbeat) {
-      link_.send(Heartbeat{measuring() ? runner_->id() : AssignmentId{}});
+      link_.send(heartbeat());
       renew_certificate();
     }
     if (session_.refusal()) {
@@ -151,7 +173,14 @@ class Agent::Impl {
             description_.fingerprint,
             description_.fabrics,
             description_.experiments_json,
-            runner_ ? runner_->id() : AssignmentId{}};
+            runner_ ? runner_->id() : AssignmentId{},
+            stay_.available_s(now_s()).value_or(0),
+            stay_.leaving(),
+            options_.cluster};
+  }
+
+  Heartbeat heartbeat() const {
+    return {measuring() ? runner_->id() : AssignmentId{}, stay_.leaving()};
   }
 
   void renew_certificate() {
@@ -359,12 +388,22 @@ class Agent::Impl {
 
   bool stopping() const { return stop_code_.has_value(); }
 
-  void begin_stop() {
-    uint64_t ignored = 0;
-    [[maybe_unused]] const ssize_t got = ::read(stop_fd_.get(), &ignored, sizeof ignored);
+  void leave_when_due(double now) {
     if (stopping()) return;
-    spdlog::info("stopping");
-    stop_code_ = measuring() ? kExitCancelled : kExitOk;
+    const Stay::Wish wish = stay_.wish(now, measuring());
+    if (wish == Stay::Wish::stop) return begin_stop();
+    if (wish == Stay::Wish::stay || said_leaving_) return;
+    said_leaving_ = true;
+    spdlog::info("leaving when {} has ended", runner_->id().name);
+    if (session_.live()) link_.send(heartbeat());
+  }
+
+  void begin_stop() {
+    if (stopping()) return;
+    spdlog::info("{}", stay_.idle() ? "stopping: there is no work" : "stopping");
+    stop_code_ = measuring()                        ? kExitCancelled
+                 : stay_.idle() && !session_.live() ? kExitUnavailable
+                                                    : kExitOk;
     if (measuring()) {
       runner_->on_agent_stop(now_s(), "the agent on nodes/" + options_.node + " was stopped");
       carry_out();
@@ -390,12 +429,13 @@ class Agent::Impl {
     };
     if (runner_) include(runner_->next_event_s());
     include(farewell_until_s_);
+    if (!stopping()) include(stay_.next_event_s());
     if (!next) return -1;
     return static_cast<int>(std::ceil(std::clamp(*next - now, 0.0, 3600.0) * 1e3));
   }
 
   void wait(int limit_ms) {
-    std::vector<pollfd> fds = {{stop_fd_.get(), POLLIN, 0}, {link_.fd(), link_.poll_events(), 0}};
+    std::vector<pollfd> fds = {{wake_fd_.get(), POLLIN, 0}, {link_.fd(), link_.poll_events(), 0}};
     std::vector<uint32_t> owners;
     for (const auto& [rank, worker] : workers_) {
       const short write = worker.process.wants_write() ? short{POLLOUT} : short{0};
@@ -416,7 +456,7 @@ class Agent::Impl {
       if (fds[2 + 2 * i].revents != 0) on_worker_end(owners[i], it->second);
     }
     if (fds[1].revents != 0) link_.on_ready();
-    if (fds[0].revents != 0) begin_stop();
+    if (fds[0].revents != 0) on_wish();
     forget_old_outcome();
   }
 
@@ -431,8 +471,13 @@ class Agent::Impl {
   AgentOptions options_;
   Description description_;
   std::string instance_id_;
-  UniqueFd stop_fd_;
+  UniqueFd wake_fd_;  // what signals ask for
+  std::atomic<bool> stop_wanted_ = false;
+  std::atomic<bool> leave_wanted_ = false;
+  std::atomic<bool> hang_up_wanted_ = false;
   Session session_;
+  Stay stay_;
+  bool said_leaving_ = false;
   Credentials credentials_;
   Link link_;
   std::unique_ptr<AssignmentRunner> runner_;  // kept after its end until its outcome is safe
@@ -449,6 +494,7 @@ Agent::Agent(AgentOptions options, Description description)
     : impl_(std::make_unique<Impl>(std::move(options), std::move(description))) {}
 Agent::~Agent() = default;
 int Agent::run() { return impl_->run(); }
-void Agent::stop() { impl_->stop(); }
+void Agent::stop(bool patiently) { impl_->stop(patiently); }
+void Agent::hang_up() { impl_->hang_up(); }
 
 }  // namespace stripline::agent

@@ -3,6 +3,7 @@
 // loop that sleeps in poll() until something happens.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "agent/description.h"
 #include "agent/server_address.h"
 #include "agent/session.h"
+#include "agent/stay.h"
 #include "base/result.h"
 
 namespace stripline::agent {
@@ -18,12 +20,20 @@ namespace stripline::agent {
 struct AgentOptions {
   HostAndPort server;
   std::string identity_file = {};  ///< credentials.h; empty: no certificate is shown
+  std::string cluster = {};        ///< of the form of a node's name; empty: the server's default
   std::string node;                ///< a resource name segment, without "nodes/"
   std::string worker;              ///< path of stripline-worker
   std::string version;
   SessionLimits session;
   RunnerLimits runner;
+  StayLimits stay;     ///< times of steady_s()
+  double drain_s = 0;  ///< what is being measured may go on for so long after stop()
+  /// Called by run() after hang_up().
+  std::function<void()> on_hang_up = [] {};
 };
+
+/// The clock of StayLimits.
+double steady_s();
 
 /// The host name as a resource name segment: lower case, other characters as '-', cut to 63.
 std::string default_node_name();
@@ -43,9 +53,14 @@ class Agent {
   /// Call it from the main thread: workers die with the thread that started them.
   int run();
 
-  /// Ends run() in good order within about a second: workers are ended, the server is told.
-  /// Async-signal-safe, callable from any thread.
-  void stop();
+  /// Ends run() in good order: no new runs are taken, and what is being measured may go on for
+  /// AgentOptions::drain_s, or to the job's end if `patiently`; then workers are ended, which takes
+  /// about a second, and the server is told. Said again, it ends at once. Async-signal-safe,
+  /// callable from any thread.
+  void stop(bool patiently = false);
+
+  /// Has run() call on_hang_up(). Async-signal-safe, callable from any thread.
+  void hang_up();
 
  private:
   class Impl;

@@ -200,8 +200,8 @@ v1::ServerMessage cancel(uint64_t fence = 1) {
 // An agent in a thread of its own.
 class RunningAgent {
  public:
-  explicit RunningAgent(const std::string& server)
-      : agent_(make_options(server), *describe_node(program("agent_scripted_worker"), 10)),
+  explicit RunningAgent(const std::string& server, const StayLimits& stay = {})
+      : agent_(make_options(server, stay), *describe_node(program("agent_scripted_worker"), 10)),
         thread_([this] { exit_code_ = agent_.run(); }) {}
   ~RunningAgent() {
     if (thread_.joinable()) stop();
@@ -211,14 +211,16 @@ class RunningAgent {
     agent_.stop();
     return join();
   }
+  void leave() { agent_.stop(true); }
   int join() {
     thread_.join();
     return exit_code_;
   }
 
  private:
-  static AgentOptions make_options(const std::string& server) {
+  static AgentOptions make_options(const std::string& server, const StayLimits& stay) {
     AgentOptions options;
+    options.stay = stay;
     options.server = *parse_host_and_port(server);
     options.node = "a";
     options.worker = program("agent_scripted_worker");
@@ -315,6 +317,47 @@ TEST(Agent, DoesNotFinishBeforeTheLastAcknowledgement) {
   ack.mutable_sample_ack()->set_seq(last_seq);
   server.send(ack);
   EXPECT_EQ(server.wait_for_end().state(), v1::AssignmentUpdate::FINISHED);
+}
+
+TEST(Agent, LeavingItBringsWhatItMeasuresToItsEnd) {
+  FakeServer server;
+  server.acknowledge(false);
+  RunningAgent agent(server.address());
+  server.wait_for_hello();
+  server.send(assignment("good", {0}, 1));
+  form_group(server, 1, 1);
+  const uint64_t seq =
+      server.wait_for([](const auto& message) { return message.sample_batch().points_done() == 4; })
+          .sample_batch()
+          .seq();
+  agent.leave();
+  server.wait_for([](const auto& message) { return message.heartbeat().leaving(); });
+  v1::ServerMessage ack;
+  ack.mutable_sample_ack()->set_assignment(kAssignment);
+  ack.mutable_sample_ack()->set_fence(1);
+  ack.mutable_sample_ack()->set_seq(seq);
+  server.send(ack);
+  EXPECT_EQ(server.wait_for_end().state(), v1::AssignmentUpdate::FINISHED);
+  EXPECT_EQ(agent.join(), kExitOk);
+}
+
+TEST(Agent, OfAJobItSaysHowLongItStaysAndEndsWithoutWork) {
+  FakeServer server;
+  StayLimits stay;
+  stay.end_s = steady_s() + 1000;
+  stay.idle_s = 3;
+  RunningAgent agent(server.address(), stay);
+  const double available_s = server.wait_for_hello().available_s();
+  EXPECT_GT(available_s, 900);
+  EXPECT_LE(available_s, 940);
+  EXPECT_EQ(agent.join(), kExitOk);
+}
+
+TEST(Agent, OfAJobItEndsWithItsServerMissing) {
+  StayLimits stay;
+  stay.idle_s = 0.3;
+  RunningAgent agent("127.0.0.1:1", stay);
+  EXPECT_EQ(agent.join(), kExitUnavailable);
 }
 
 TEST(Agent, KeepsMeasuringWithoutAServerAndDeliversAfterwards) {
@@ -455,9 +498,15 @@ class AgentProgram : public ::testing::Test {
  protected:
   void start() {
     SubprocessOptions options;
-    options.argv = {
-        program("stripline-agent"),       "--server", server_.address(), "--node", "a", "--worker",
-        program("agent_scripted_worker"), "--quiet"};
+    options.argv = {program("stripline-agent"),
+                    "--server",
+                    server_.address(),
+                    "--node",
+                    "a",
+                    "--worker",
+                    program("agent_scripted_worker"),
+                    "--log-level",
+                    "warning"};
     auto process = Subprocess::spawn(options);
     ASSERT_TRUE(process.ok()) << process.error().message();
     process_.emplace(std::move(*process));

@@ -1,24 +1,32 @@
 // stripline-agent: the node daemon.
 
+#include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <signal.h>
 #include <string>
+#include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include "agent/agent.h"
 #include "agent/credentials.h"
 #include "agent/description.h"
 #include "agent/enrolment.h"
+#include "agent/relay.h"
 #include "base/command_line.h"
+#include "base/daemon/configuration.h"
+#include "base/daemon/log.h"
+#include "base/daemon/service_manager.h"
 #include "base/descriptors.h"
 #include "base/exit_codes.h"
+#include "base/host_and_port.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
 #include "base/subprocess.h"
@@ -26,27 +34,48 @@
 namespace {
 
 using stripline::agent::Agent;
+using stripline::agent::Relay;
 
 constexpr double kDescribeTimeout_s = 60;
 
-// The agent that the signal handler stops; set before the handler is installed.
+// What the signal handler speaks to; set before the handler is installed.
 Agent* stoppable = nullptr;
+const Relay* stoppable_relay = nullptr;
 
-void on_stop_signal(int /*signal*/) { stoppable->stop(); }
+void on_signal(int signal) {
+  if (signal == SIGHUP) {
+    stoppable->hang_up();
+  } else {
+    stoppable->stop(signal == SIGUSR1);
+  }
+}
 
-void stop_on_signals(Agent& agent) {
+void on_relay_signal(int /*signal*/) { stoppable_relay->stop(); }
+
+void obey_signals(Agent& agent) {
   stoppable = &agent;
   struct sigaction action {};
-  action.sa_handler = on_stop_signal;
+  action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGTERM, &action, nullptr);
   ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGUSR1, &action, nullptr);
+  // In a terminal it says that the terminal is gone: then the agent ends, too.
+  if (::isatty(STDERR_FILENO) == 0) ::sigaction(SIGHUP, &action, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+}
+
+void warn_unless(const stripline::Status& status) {
+  if (!status.ok()) spdlog::warn("{}", status.error().message());
 }
 
 int fail(const stripline::Error& error) {
   std::fprintf(stderr, "stripline-agent: error: %s\n", error.message().c_str());
   return stripline::exit_code_for(error.code());
+}
+
+double unix_s() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 constexpr const char* kNoIdentity = "none";
@@ -66,9 +95,7 @@ stripline::Status enroll(const stripline::agent::AgentOptions& options, const st
                  "this token is a user's; 'stripline token create --role agent' makes one that "
                  "enrols a node");
   }
-  const double now_s =
-      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  if (stripline::agent::is_enrolled(options.identity_file, token, now_s)) {
+  if (stripline::agent::is_enrolled(options.identity_file, token, unix_s())) {
     spdlog::info("nodes/{} is enrolled already, by '{}'", options.node, options.identity_file);
     return {};
   }
@@ -88,81 +115,199 @@ constexpr const char* kDescription =
     "samples and reconnects. While it has nothing to do it sleeps. Its workers end with it.";
 
 constexpr const char* kFooter =
-    "Environment:\n"
-    "  STRIPLINE_SERVER   the server, unless --server is given\n"
-    "  Everything else in the environment is passed on to the workers: set FI_* variables here.\n\n"
+    "Every option is also a variable and a key of the file that --config names: --log-level is\n"
+    "STRIPLINE_AGENT_LOG_LEVEL and log-level. The command line comes first, then the environment,\n"
+    "then the file. STRIPLINE_SERVER names the server, too, as it does for 'stripline'. The\n"
+    "environment is passed on to the workers: set FI_* variables here.\n\n"
+    "With --job it ends when there has been no work for --job-idle. A minute before the job's end\n"
+    "(--job-end, else SLURM_JOB_END_TIME) it takes no more runs, ten seconds before it ends what "
+    "is\n"
+    "being measured.\n\n"
+    "SIGHUP: reads the log level again. SIGTERM, SIGINT: takes no more runs, and ends what is "
+    "being\n"
+    "measured after --drain-time. SIGUSR1: lets it go on to its end.\n\n"
     "Exit codes:\n"
-    "  0  stopped by SIGTERM or SIGINT while idle\n"
-    "  2  wrong option, no such worker, or no token\n"
+    "  0  stopped while idle; with --job: there is no work any more\n"
+    "  2  wrong option or setting, no such worker, or no token\n"
     "  3  the server speaks another version of the protocol, or refuses this agent or its token\n"
-    "  4  the worker cannot describe this node\n"
+    "  4  the worker cannot describe this node; with --job: no server was there\n"
     "  7  stopped while it was measuring: the run was ended and the server told\n"
     "  9  another agent holds this node's name\n\n"
     "Examples:\n"
     "  stripline-agent --server head:7411\n"
     "  stripline-agent --server head:7411 --enroll token.txt   # the first time, by TLS\n"
-    "  srun --ntasks-per-node=1 stripline-agent --server head:7411\n"
+    "  srun --ntasks-per-node=1 --cpu-bind=none stripline-agent --job --server head:7411\n"
+    "  stripline-agent --relay 0.0.0.0:7411 --server head:7411   # for nodes without a way there\n"
     "  stripline-agent --server 127.0.0.1:7411 --node a   # two agents on one machine need two "
     "names\n";
 
-}  // namespace
+constexpr const char* kProgram = "stripline-agent";
+constexpr const char* kIdentityOfNode = "NAME.pem in ~/.local/share/stripline/nodes";
 
-int main(int argc, char** argv) {
-  stripline::prepare_descriptors();
-  stripline::agent::AgentOptions options;
+// For Option::check().
+std::string is_name(const std::string& name) {
+  return stripline::agent::is_node_name(name)
+             ? std::string()
+             : "'" + name + "' is no name; it must match [a-z0-9][a-z0-9._-]{0,62}";
+}
+
+// One reading of all settings.
+class Invocation {
+ public:
+  Invocation() : app_(kDescription, kProgram) {
+    node = stripline::agent::default_node_name();
+    worker = (std::filesystem::path(stripline::executable_folder()) / "stripline-worker").string();
+    app_.footer(kFooter);
+    app_.add_option("--server", server, "Address of the server")
+        ->type_name("HOST:PORT")
+        ->capture_default_str();
+    app_.add_option("--node", node,
+                    "Name of this node: lower-case letters, digits, '.', '_', '-'; default: the "
+                    "host's name")
+        ->type_name("NAME")
+        ->check(is_name)
+        ->capture_default_str();
+    app_.add_option("--cluster", cluster,
+                    "The cluster that this node belongs to; nodes of two never make a group "
+                    "(default: default)")
+        ->type_name("NAME")
+        ->check(is_name);
+    app_.add_option("--worker", worker, "The program that runs measurements")
+        ->type_name("PATH")
+        ->capture_default_str();
+    app_.add_option("--identity", identity,
+                    std::string("File with this node's key and certificate; none: show no "
+                                "certificate (default: ") +
+                        kIdentityOfNode + ")")
+        ->type_name("FILE");
+    app_.add_option("--enroll", enrolment,
+                    "Become known to the server first, with the token in this file (mode 0600) or, "
+                    "for -, on standard input; without effect when this was done before")
+        ->type_name("FILE");
+    app_.add_option("--log-format", log_format, "Of the log on stderr")
+        ->type_name("FORMAT")
+        ->check(stripline::one_of(stripline::log_formats()))
+        ->capture_default_str();
+    app_.add_option("--log-level", log_level, "The least that is logged")
+        ->type_name("LEVEL")
+        ->check(stripline::one_of(stripline::log_levels()))
+        ->capture_default_str();
+    app_.add_option("--relay", relay,
+                    "Do nothing but listen there, and pass connections of other agents on to the "
+                    "server")
+        ->type_name("HOST:PORT");
+    app_.add_option("--drain-time", drain_s,
+                    "SIGTERM lets what is being measured go on for so long")
+        ->type_name("TIME")
+        ->transform(stripline::time_within({.least_s = 0, .most_s = 86400}))
+        ->capture_default_str();
+    app_.add_flag("--job", job, "End when there is no work, and before the job's end");
+    app_.add_option("--job-idle", job_idle_s, "Without work for so long it ends")
+        ->type_name("TIME")
+        ->transform(stripline::time_within({.least_s = 0.1, .most_s = 86400}))
+        ->capture_default_str();
+    app_.add_option("--job-end", job_end_unix_s,
+                    "When the job ends, in seconds since 1970 (default: SLURM_JOB_END_TIME)")
+        ->type_name("SECONDS")
+        ->transform(stripline::whole_number(1, uint64_t{1} << 40));
+    configuration_.emplace(app_, stripline::ConfigurationNames{
+                                     "STRIPLINE_AGENT_", {}, {{"server", "STRIPLINE_SERVER"}}});
+  }
+
+  CLI::App& app() { return app_; }
+  stripline::Configuration& configuration() { return *configuration_; }
+
+  stripline::Result<stripline::agent::AgentOptions> agent_options() const {
+    stripline::agent::AgentOptions options;
+    STRIPLINE_ASSIGN_OR_RETURN(options.server, stripline::parse_host_and_port(server));
+    options.identity_file = identity.empty()
+                                ? stripline::agent::default_identity_file(node).string()
+                                : (identity == kNoIdentity ? "" : identity);
+    options.node = node;
+    options.cluster = cluster;
+    options.worker = worker;
+    options.version = stripline::program_version();
+    options.drain_s = drain_s;
+    if (!job) return options;
+    options.stay.idle_s = job_idle_s;
+    STRIPLINE_ASSIGN_OR_RETURN(const uint64_t end_unix_s, job_end());
+    if (end_unix_s != 0) {
+      options.stay.end_s =
+          stripline::agent::steady_s() + static_cast<double>(end_unix_s) - unix_s();
+    }
+    return options;
+  }
+
   std::string server = "127.0.0.1:7411";
-  options.node = stripline::agent::default_node_name();
-  options.worker =
-      (std::filesystem::path(stripline::executable_folder()) / "stripline-worker").string();
-  options.version = stripline::program_version();
-
-  CLI::App app(kDescription, "stripline-agent");
-  app.footer(kFooter);
-  app.add_option("--server", server, "Address of the server")
-      ->type_name("HOST:PORT")
-      ->envname("STRIPLINE_SERVER")
-      ->capture_default_str();
-  app.add_option("--node", options.node,
-                 "Name of this node: lower-case letters, digits, '.', '_', '-'; default: the "
-                 "host's name")
-      ->type_name("NAME")
-      ->check([](const std::string& name) {
-        return stripline::agent::is_node_name(name)
-                   ? std::string()
-                   : "'" + name + "' is no node name; it must match [a-z0-9][a-z0-9._-]{0,62}";
-      })
-      ->capture_default_str();
-  app.add_option("--worker", options.worker, "The program that runs measurements")
-      ->type_name("PATH")
-      ->capture_default_str();
+  std::string node;
+  std::string cluster;
+  std::string worker;
   std::string identity;
-  app.add_option("--identity", identity,
-                 "File with this node's key and certificate; none: show no certificate (default: "
-                 "NAME.pem in ~/.local/share/stripline/nodes)")
-      ->type_name("FILE");
   std::string enrolment;
-  app.add_option("--enroll", enrolment,
-                 "Become known to the server first, with the token in this file (mode 0600) or, "
-                 "for -, on standard input; without effect when this was done before")
-      ->type_name("FILE");
-  bool quiet = false;
-  app.add_flag("--quiet", quiet, "Log warnings and errors only");
-  if (const auto end = stripline::read_command_line(app, argc, argv)) return *end;
+  std::string relay;
+  std::string log_format = "text";
+  std::string log_level = "info";
 
-  spdlog::set_default_logger(
-      std::make_shared<spdlog::logger>("agent", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e%z stripline-agent[%P] %l: %v");
-  spdlog::set_level(quiet ? spdlog::level::warn : spdlog::level::info);
+ private:
+  // When the job ends; 0: it does not say.
+  stripline::Result<uint64_t> job_end() const {
+    constexpr const char* kVariable = "SLURM_JOB_END_TIME";
+    const char* text = std::getenv(kVariable);  // NOLINT(concurrency-mt-unsafe): before threads
+    if (job_end_unix_s != 0 || text == nullptr || *text == '\0') return job_end_unix_s;
+    const std::string value = text;
+    uint64_t end_s = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), end_s);
+    if (error == std::errc() && end == value.data() + value.size()) return end_s;
+    return stripline::Error(stripline::ErrorCode::invalid_argument,
+                            std::string(kVariable) + " is no number of seconds: '" + value +
+                                "'; say when the job ends with --job-end");
+  }
 
-  auto address = stripline::parse_host_and_port(server);
-  if (!address.ok()) return fail(address.error());
-  options.server = std::move(*address);
-  options.identity_file = identity.empty()
-                              ? stripline::agent::default_identity_file(options.node).string()
-                          : identity == kNoIdentity ? ""
-                                                    : identity;
-  if (!enrolment.empty()) {
-    if (const stripline::Status enrolled = enroll(options, enrolment); !enrolled.ok()) {
+  double drain_s = 0;
+  bool job = false;
+  double job_idle_s = 60;
+  uint64_t job_end_unix_s = 0;
+  CLI::App app_;
+  std::optional<stripline::Configuration> configuration_;
+};
+
+void reload(const std::vector<std::string>& command_line,
+            const stripline::ServiceManager& manager) {
+  warn_unless(manager.reloading());
+  Invocation invocation;
+  invocation.app().parse(std::vector<std::string>(command_line.rbegin(), command_line.rend()));
+  stripline::Status read = invocation.configuration().settle();
+  if (read.ok()) read = stripline::set_log_level(invocation.log_level);
+  if (read.ok()) {
+    spdlog::info("read the log level again: {}", invocation.log_level);
+  } else {
+    spdlog::error("the settings stay as they were: {}", read.error().message());
+  }
+  warn_unless(manager.ready("serving"));
+}
+
+int pass_on(const std::string& listen, const stripline::HostAndPort& server) {
+  const auto address = stripline::parse_host_and_port(listen);
+  if (!address.ok()) return fail(address.error().with_context("--relay"));
+  auto relay = Relay::open(*address, server);
+  if (!relay.ok()) return fail(relay.error());
+  stoppable_relay = &*relay;
+  struct sigaction action {};
+  action.sa_handler = on_relay_signal;
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGINT, &action, nullptr);
+  const auto manager = stripline::ServiceManager::from_environment();
+  spdlog::info("passing connections to {} on to {}", relay->address().text(), server.text());
+  warn_unless(manager.ready("relay of " + server.text()));
+  relay->run();
+  return stripline::kExitOk;
+}
+
+int serve(const Invocation& invocation, stripline::agent::AgentOptions options,
+          const std::vector<std::string>& command_line) {
+  const auto manager = stripline::ServiceManager::from_environment();
+  if (!invocation.enrolment.empty()) {
+    if (const stripline::Status enrolled = enroll(options, invocation.enrolment); !enrolled.ok()) {
       return fail(enrolled.error());
     }
   }
@@ -170,8 +315,33 @@ int main(int argc, char** argv) {
   if (!description.ok()) return fail(description.error());
   spdlog::info("nodes/{}: {} experiments, {} fabrics", options.node,
                description->experiments_json.size(), description->fabrics.size());
-
+  options.on_hang_up = [&] { reload(command_line, manager); };
+  const std::string what = "nodes/" + options.node + " of " + options.server.text();
   Agent agent(std::move(options), std::move(*description));
-  stop_on_signals(agent);
-  return agent.run();
+  obey_signals(agent);
+  warn_unless(manager.ready(what));
+  const int exit_code = agent.run();
+  warn_unless(manager.stopping("ended"));
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  stripline::prepare_descriptors();
+  Invocation invocation;
+  if (const auto end = stripline::read_command_line(invocation.app(), argc, argv)) return *end;
+  auto& configuration = invocation.configuration();
+  if (const auto settled = configuration.settle(); !settled.ok()) return fail(settled.error());
+  if (configuration.wants_print()) std::fputs(configuration.text().c_str(), stdout);
+  auto options = invocation.agent_options();
+  if (!options.ok()) return fail(options.error());
+  if (!configuration.wants_start()) return stripline::kExitOk;
+  if (const auto logging =
+          stripline::start_logging(kProgram, invocation.log_format, invocation.log_level);
+      !logging.ok()) {
+    return fail(logging.error());
+  }
+  if (!invocation.relay.empty()) return pass_on(invocation.relay, options->server);
+  return serve(invocation, std::move(*options), {argv + 1, argv + argc});
 }

@@ -34,12 +34,16 @@ struct Hello {
   std::map<std::string, std::string> fingerprint;
   std::vector<std::string> fabrics;
   std::vector<std::string> experiments_json;
-  AssignmentId assignment;  ///< what it still works on after a reconnect
+  AssignmentId assignment;   ///< what it still works on after a reconnect
+  double available_s = 0;    ///< it may measure for so long; 0: no end is known
+  bool leaving = false;      ///< it wants no new runs
+  std::string cluster = {};  ///< empty: the server's default
 };
 
 /// "I am alive"; renews the lease of the assignment.
 struct Heartbeat {
   AssignmentId assignment;
+  bool leaving = false;
 };
 
 /// A rank has opened its endpoint.

@@ -41,10 +41,14 @@ void fill(const Hello& hello, v1::AgentMessage& out) {
   for (const std::string& fabric : hello.fabrics) wire.add_fabrics(fabric);
   for (const std::string& json : hello.experiments_json) wire.add_experiments_json(json);
   set_id(hello.assignment, wire);
+  wire.set_available_s(hello.available_s);
+  wire.set_leaving(hello.leaving);
+  wire.set_cluster(hello.cluster);
 }
 
 void fill(const Heartbeat& heartbeat, v1::AgentMessage& out) {
   set_id(heartbeat.assignment, *out.mutable_heartbeat());
+  out.mutable_heartbeat()->set_leaving(heartbeat.leaving);
 }
 
 void fill(const GroupJoin& join, v1::AgentMessage& out) {

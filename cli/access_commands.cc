@@ -145,13 +145,6 @@ int run(const Global& global, const TokenRevoke& command) {
   return kExitOk;
 }
 
-int run(const Global& global, const NodeRevoke& command) {
-  const Status revoked = Service(global).revoke_node(command.name);
-  if (!revoked.ok()) return print_error(revoked.error());
-  print_note(command.name + " is revoked\n");
-  return kExitOk;
-}
-
 int run(const Global& global, const AuditList& command) {
   constexpr uint32_t kPageSize = 100;
   Service service(global);

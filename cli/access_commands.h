@@ -10,7 +10,6 @@ int run(const Global& global, const Logout& command);
 int run(const Global& global, const TokenCreate& command);
 int run(const Global& global, const TokenList& command);
 int run(const Global& global, const TokenRevoke& command);
-int run(const Global& global, const NodeRevoke& command);
 int run(const Global& global, const AuditList& command);
 
 }  // namespace stripline::cli

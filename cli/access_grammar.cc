@@ -10,18 +10,6 @@ namespace stripline::cli {
 void AccessGrammar::define(CLI::App& app, Action& result) {
   define_login(app, result);
   define_tokens(app, result);
-  CLI::App* node = app.add_subcommand("node", "Shut a node out");
-  node->require_subcommand(1);
-  node->fallthrough();
-  CLI::App* revoke =
-      leaf_command(*node, "revoke", "Accept a node's certificate no more", node_revoke_, result);
-  revoke->add_option("node", node_revoke_.name, "Name, e.g. a")->required()->type_name("NAME");
-  revoke->footer(
-      std::string(
-          "Its session ends at once; what it was measuring is measured again elsewhere. It\n"
-          "may be enrolled anew. Needs the role admin.\n\n"
-          "Exit codes: 0, 2 never enrolled, 3 not allowed, 4 no server.\n") +
-      kServiceOptions);
   CLI::App* audit =
       leaf_command(app, "audit", "List who changed what, newest first", audit_, result);
   audit->add_option("--limit", audit_.limit, "At most so many")

@@ -22,7 +22,6 @@ class AccessGrammar {
   TokenCreate create_;
   TokenList list_;
   TokenRevoke revoke_;
-  NodeRevoke node_revoke_;
   AuditList audit_;
 };
 

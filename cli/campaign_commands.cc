@@ -44,6 +44,7 @@ v1::CreateCampaignRequest create_request(const CampaignRun& command) {
   spec.set_time_budget_s(command.time_budget_s);
   spec.set_seed(command.seed);
   spec.set_model(command.model);
+  spec.set_cluster(command.cluster);
   for (const std::string& node : command.only_nodes) spec.add_only_nodes(node);
   for (const std::string& way : command.same_node) spec.add_same_node(way);
   return request;
@@ -155,7 +156,7 @@ int run(const Global& global, const CampaignShow& command) {
   line("effort", effort_text(spec.effort()));
   line("size", size_text(*campaign));
   line("experiments", experiments.empty() ? "all that feed the model" : experiments);
-  line("nodes", nodes.empty() ? "any" : nodes);
+  line("nodes", (nodes.empty() ? "any" : nodes) + " of cluster " + spec.cluster());
   for (const std::string& way : spec.same_node()) line("on a node", way);
   line("points",
        std::to_string(campaign->points_done()) + " of " + std::to_string(campaign->points_total()));

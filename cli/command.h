@@ -38,6 +38,7 @@ struct CampaignRun {
   std::vector<std::string> only_nodes;
   std::vector<std::string> same_node;
   std::string model;  ///< resource name or empty
+  std::string cluster;
   bool detach = false;
   bool validate_only = false;
 };
@@ -80,6 +81,25 @@ struct Explain {
 };
 using ExplainAny = plan::OfEachMechanism<std::variant, Explain>;
 struct NodeList {};
+struct NodeCordon {
+  std::string name;  ///< "nodes/a", as in the others
+  std::string reason;
+};
+struct NodeUncordon {
+  std::string name;
+};
+struct NodeDrain {
+  std::string name;
+  std::string reason;
+  double time_limit_s = -1;  ///< negative: none
+  bool detach = false;
+};
+struct NodeRemove {
+  std::string name;
+};
+struct NodeRevoke {
+  std::string name;
+};
 struct Login {
   std::string token_file;  ///< "-": standard input; empty: asked for
 };
@@ -93,18 +113,16 @@ struct TokenList {};
 struct TokenRevoke {
   std::string name;
 };
-struct NodeRevoke {
-  std::string name;  ///< "nodes/a"
-};
 struct AuditList {
   uint32_t limit = 50;
 };
 struct ShowVersion {};
 
-using Action = std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow,
-                            CampaignCancel, CampaignExport, ModelList, ModelShow, ModelFetch,
-                            ModelWithdraw, ExplainAny, NodeList, Login, Logout, TokenCreate,
-                            TokenList, TokenRevoke, NodeRevoke, AuditList, ShowVersion>;
+using Action =
+    std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
+                 CampaignExport, ModelList, ModelShow, ModelFetch, ModelWithdraw, ExplainAny,
+                 NodeList, NodeCordon, NodeUncordon, NodeDrain, NodeRemove, NodeRevoke, Login,
+                 Logout, TokenCreate, TokenList, TokenRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

@@ -46,6 +46,10 @@ std::set<std::string> options_of_all_commands() {
                                                           {"token", "create"},
                                                           {"token", "list"},
                                                           {"token", "revoke"},
+                                                          {"node", "cordon"},
+                                                          {"node", "uncordon"},
+                                                          {"node", "drain"},
+                                                          {"node", "remove"},
                                                           {"node", "revoke"},
                                                           {"audit"},
                                                           {"version"}};
@@ -64,7 +68,8 @@ TEST(Documentation, NamesTheOptionsThatThereAre) {
   text << std::ifstream(std::string(source) + "/docs/cli.md").rdbuf();
   std::set<std::string> documented = options_in(text.str());
   // The page also speaks of options of the agent, the server and `stripline run`.
-  for (const char* other : {"--worker", "--quiet", "--identity", "--dev", "--insecure-listen",
+  for (const char* other : {"--worker", "--identity", "--host", "--drain-time", "--job",
+                            "--job-idle", "--job-end", "--relay", "--dev", "--insecure-listen",
                             "--trace", "--verbose", "--label", "--hosts", "--hosts-file", "--ssh"})
     documented.erase(other);
   std::set<std::string> known = options_of_all_commands();

@@ -1,8 +1,11 @@
 #include "cli/node_commands.h"
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "base/exit_codes.h"
+#include "base/printable.h"
 #include "base/table.h"
 #include "cli/console.h"
 #include "cli/names.h"
@@ -10,11 +13,41 @@
 #include "stripline/v1/fleet.pb.h"
 
 namespace stripline::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kDrainLook{200};
+
+std::string state_text(const v1::Node& node) {
+  const std::string state = v1::Node::State_Name(node.state());
+  if (!node.has_hold()) return state;
+  return state + (node.assignment().empty() ? " cordoned" : " draining");
+}
+
+std::string hold_text(const v1::Node& node) {
+  if (!node.has_hold()) return "-";
+  const std::string& reason = node.hold().reason();
+  return (reason.empty() ? "" : reason + ", ") + "by " + node.hold().actor();
+}
+
+int report(const Global& global, const Result<v1::Node>& node, const std::string& what) {
+  if (!node.ok()) return print_error(node.error());
+  print(global.json ? json_line(*node) : node->name() + " " + what + "\n");
+  return kExitOk;
+}
+
+}  // namespace
 
 int run(const Global& global, const NodeList& /*command*/) {
   constexpr int kPageSize = 100;
   Service service(global);
-  Table table({{"NODE"}, {"STATE"}, {"AGENT"}, {"LAST SEEN"}, {"WORKS ON"}, {"FABRICS"}});
+  Table table({{"NODE"},
+               {"CLUSTER"},
+               {"STATE"},
+               {"AGENT"},
+               {"LAST SEEN"},
+               {"WORKS ON"},
+               {"HELD"},
+               {"FABRICS"}});
   std::string token;
   do {
     const auto page = service.list_nodes(kPageSize, token);
@@ -27,9 +60,9 @@ int run(const Global& global, const NodeList& /*command*/) {
       std::string fabrics;
       for (const std::string& fabric : node.fabrics())
         fabrics += (fabrics.empty() ? "" : " ") + fabric;
-      table.add({short_name(node.name()), v1::Node::State_Name(node.state()), node.agent_version(),
+      table.add({short_name(node.name()), node.cluster(), state_text(node), node.agent_version(),
                  node.last_seen_time(), node.assignment().empty() ? "-" : node.assignment(),
-                 fabrics});
+                 hold_text(node), fabrics});
     }
     token = page->next_page_token();
   } while (!token.empty());
@@ -38,6 +71,55 @@ int run(const Global& global, const NodeList& /*command*/) {
                               service.server() + "'\n"
                         : table.text());
   }
+  return kExitOk;
+}
+
+int run(const Global& global, const NodeCordon& command) {
+  v1::CordonNodeRequest request;
+  request.set_name(command.name);
+  request.set_reason(command.reason);
+  return report(global, Service(global).cordon_node(request), "gets no new runs");
+}
+
+int run(const Global& global, const NodeUncordon& command) {
+  return report(global, Service(global).uncordon_node(command.name), "gets runs again");
+}
+
+int run(const Global& global, const NodeDrain& command) {
+  v1::DrainNodeRequest request;
+  request.set_name(command.name);
+  request.set_reason(command.reason);
+  if (command.time_limit_s >= 0) request.set_time_limit_s(command.time_limit_s);
+  Service service(global);
+  auto node = service.drain_node(request);
+  if (node.ok() && !command.detach && !node->assignment().empty()) {
+    catch_interrupts();
+    print_note("waiting for " + printable_line(node->assignment()) + " on " + command.name + "\n");
+    while (node.ok() && !node->assignment().empty()) {
+      if (interrupted()) {
+        print_note(command.name + " goes on draining; 'stripline node uncordon " +
+                   short_name(command.name) + "' gives it runs again\n");
+        return kExitCancelled;
+      }
+      std::this_thread::sleep_for(kDrainLook);
+      node = service.get_node(command.name);
+    }
+  }
+  const bool idle = node.ok() && node->assignment().empty();
+  return report(global, node, idle ? "is drained" : "is draining");
+}
+
+int run(const Global& global, const NodeRemove& command) {
+  const Status removed = Service(global).remove_node(command.name);
+  if (!removed.ok()) return print_error(removed.error());
+  print_note(command.name + " is removed\n");
+  return kExitOk;
+}
+
+int run(const Global& global, const NodeRevoke& command) {
+  const Status revoked = Service(global).revoke_node(command.name);
+  if (!revoked.ok()) return print_error(revoked.error());
+  print_note(command.name + " is revoked\n");
   return kExitOk;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/explain_grammar.h"
 #include "cli/grammar_parts.h"
 #include "cli/names.h"
+#include "cli/node_grammar.h"
 
 namespace stripline::cli {
 namespace {
@@ -85,14 +86,7 @@ class Grammar {
     define_campaign();
     define_model();
     explain_.define(app_, command_.action);
-    CLI::App* nodes = leaf(app_, "nodes", "List the nodes whose agents have connected", node_list_);
-    nodes->footer(
-        std::string(
-            "States: IDLE, BUSY (measuring), OFFLINE (its agent is not connected). FABRICS\n"
-            "are those that its workers can open, each usable with 'campaign run --fabric'.\n"
-            "A node appears when 'stripline-agent' first connects from it.\n\n"
-            "Exit codes: 0, 4 no server, 6 no answer in time.\n") +
-        kServiceOptions);
+    nodes_grammar_.define(app_, command_.action);
     access_.define(app_, command_.action);
     CLI::App* version = leaf(app_, "version", "Print the version", version_);
     version->footer("Of this command. Agents tell theirs in 'stripline nodes'.\n");
@@ -170,6 +164,9 @@ class Grammar {
                     "only the fabric)")
         ->type_name("WAY")
         ->check(one_of({"mapped", "cma"}));
+    run->add_option("--cluster", run_.cluster,
+                    "Of which nodes the groups are (default: that of the nodes there are)")
+        ->type_name("NAME");
     run->add_option("--node", nodes_, "Use only this node; may be repeated (default: any)")
         ->type_name("NAME");
     run->add_option(
@@ -342,7 +339,11 @@ class Grammar {
                                std::is_same_v<Chosen, CampaignCancel> ||
                                std::is_same_v<Chosen, CampaignExport>) {
             resolve(action.name, campaign_resource);
-          } else if constexpr (std::is_same_v<Chosen, NodeRevoke>) {
+          } else if constexpr (std::is_same_v<Chosen, NodeCordon> ||
+                               std::is_same_v<Chosen, NodeUncordon> ||
+                               std::is_same_v<Chosen, NodeDrain> ||
+                               std::is_same_v<Chosen, NodeRemove> ||
+                               std::is_same_v<Chosen, NodeRevoke>) {
             resolve(action.name, node_resource);
           } else if constexpr (std::is_same_v<Chosen, ModelFetch>) {
             resolve(action.name, model_resource);
@@ -375,7 +376,7 @@ class Grammar {
   ModelFetch fetch_;
   ModelWithdraw withdraw_{"", "withdrawn on request"};
   ExplainGrammar explain_;
-  NodeList node_list_;
+  NodeGrammar nodes_grammar_;
   AccessGrammar access_;
   ShowVersion version_;
   std::vector<std::string> nodes_;

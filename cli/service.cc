@@ -66,6 +66,7 @@ std::string with_options_named(const RpcError& error) {
       {"spec.runs", "--runs: "},
       {"spec.time_budget_s", "--time-budget: "},
       {"spec.model", "--model: "},
+      {"spec.cluster", "--cluster: "},
       {"spec.only_nodes", "--node: "},
       {"spec.same_node", "--same-node: "}};
   const std::string& message = error.error.message();
@@ -125,6 +126,7 @@ Error explained(const RpcError& error, const std::string& server) {
             with_hint(message, "'stripline-agent --server " + server +
                                    "' starts an agent, 'stripline nodes' lists the nodes")};
   }
+  if (error.reason == "NODE_CONNECTED") return {ErrorCode::already_exists, message};
   if (error.reason == "CAMPAIGN_FINISHED") return {ErrorCode::already_exists, message};
   if (error.reason == "CAMPAIGN_NOT_FOUND") {
     return {ErrorCode::not_found, with_hint(message, "'stripline campaign list' names them")};
@@ -416,6 +418,43 @@ Result<v1::ListNodesResponse> Service::list_nodes(int page_size, const std::stri
     request.set_page_token(page_token);
     return impl_->fleet->ListNodes(context, request, response);
   });
+}
+
+Result<v1::Node> Service::get_node(const std::string& name) {
+  return impl_->call<v1::Node>([&](auto* context, auto* response) {
+    v1::GetNodeRequest request;
+    request.set_name(name);
+    return impl_->fleet->GetNode(context, request, response);
+  });
+}
+
+Result<v1::Node> Service::cordon_node(const v1::CordonNodeRequest& request) {
+  return impl_->call<v1::Node>([&](auto* context, auto* response) {
+    return impl_->fleet->CordonNode(context, request, response);
+  });
+}
+
+Result<v1::Node> Service::drain_node(const v1::DrainNodeRequest& request) {
+  return impl_->call<v1::Node>([&](auto* context, auto* response) {
+    return impl_->fleet->DrainNode(context, request, response);
+  });
+}
+
+Result<v1::Node> Service::uncordon_node(const std::string& name) {
+  return impl_->call<v1::Node>([&](auto* context, auto* response) {
+    v1::UncordonNodeRequest request;
+    request.set_name(name);
+    return impl_->fleet->UncordonNode(context, request, response);
+  });
+}
+
+Status Service::remove_node(const std::string& name) {
+  const auto removed = impl_->call<v1::RemoveNodeResponse>([&](auto* context, auto* response) {
+    v1::RemoveNodeRequest request;
+    request.set_name(name);
+    return impl_->fleet->RemoveNode(context, request, response);
+  });
+  return removed.ok() ? Status() : Status(removed.error());
 }
 
 Result<v1::WhoAmIResponse> Service::who_am_i() {

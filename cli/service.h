@@ -23,6 +23,9 @@ class ListCampaignsResponse;
 class ListModelsResponse;
 class ListModelVersionsResponse;
 class ListNodesResponse;
+class Node;
+class CordonNodeRequest;
+class DrainNodeRequest;
 class ModelVersion;
 class CreateTokenRequest;
 class CreateTokenResponse;
@@ -91,6 +94,11 @@ class Service {
   Result<v1::ModelVersion> withdraw_model(const std::string& version, const std::string& reason);
 
   Result<v1::ListNodesResponse> list_nodes(int page_size, const std::string& page_token);
+  Result<v1::Node> get_node(const std::string& name);
+  Result<v1::Node> cordon_node(const v1::CordonNodeRequest& request);
+  Result<v1::Node> drain_node(const v1::DrainNodeRequest& request);
+  Result<v1::Node> uncordon_node(const std::string& name);
+  Status remove_node(const std::string& name);
 
   Result<v1::WhoAmIResponse> who_am_i();
   Result<v1::CreateTokenResponse> create_token(const v1::CreateTokenRequest& request);

@@ -18,6 +18,7 @@ target_link_libraries(stripline_runtime INTERFACE $<INSTALL_INTERFACE:stripline:
 target_include_directories(stripline_options INTERFACE
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/stripline/internal>)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME library)
 install(DIRECTORY runtime/include/stripline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")
 set(internal ${CMAKE_INSTALL_INCLUDEDIR}/stripline/internal)
@@ -44,7 +45,20 @@ install(FILES ${CMAKE_BINARY_DIR}/striplineConfig.cmake
 file(RELATIVE_PATH STRIPLINE_PREFIX_FROM_PC /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/stripline.pc.in ${CMAKE_BINARY_DIR}/stripline.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/stripline.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME commands)
 # The README and the public headers say where more is to be read.
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/stripline)
+
+# The user `stripline` comes with either of the two, which may be on one host.
+function(install_daemon name)
+  set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME ${name})
+  install(FILES packaging/systemd/stripline-${name}.service DESTINATION lib/systemd/system)
+  install(FILES packaging/systemd/stripline.sysusers DESTINATION lib/sysusers.d RENAME stripline-${name}.conf)
+  install(FILES packaging/etc/${name}.toml DESTINATION ${CMAKE_INSTALL_DATADIR}/stripline)
+endfunction()
+if(STRIPLINE_BUILD_SERVICE)
+  install_daemon(server)
+  install_daemon(agent)
+endif()

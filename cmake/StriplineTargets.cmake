@@ -81,12 +81,16 @@ endfunction()
 # All that `cmake --install` installs: build it, and nothing is missing.
 add_custom_target(installed)
 
-# stripline_program(NAME SOURCES main.cc [DEPS ...]): an installed executable in bin/.
+# stripline_program(NAME SOURCES main.cc [DEPS ...] [COMPONENT commands]): an installed executable in
+# bin/, of the package of that component (StriplinePackages.cmake).
 function(stripline_program name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "COMPONENT" "SOURCES;DEPS" ${ARGN})
+  if(NOT ARG_COMPONENT)
+    set(ARG_COMPONENT commands)
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE stripline_options ${ARG_DEPS})
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${ARG_COMPONENT})
   add_dependencies(installed ${name})
 endfunction()
 

@@ -21,6 +21,7 @@
 #                                    in two short launches of each kind
 #   scripts/check.sh libfabric DIR   what was built, with the libfabric in DIR (or DIR/lib) instead of the
 #                                    installed one: the doctor, and the tests that use a network
+#   scripts/check.sh packages        make the Debian packages, and look whether what is in them works
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -123,6 +124,9 @@ case ${1:-} in
     build/release/bin/stripline-doctor
     ctest --preset release -j 2 --timeout 600 \
       -R '^(ofi_.*|doctor|bootstrap|am|rma|sync|vis|array|litmus|loop)_test$'
+    ;;
+  packages)
+    scripts/check_packages.sh
     ;;
   coverage)
     configure_and_build release fit_coverage

@@ -51,14 +51,23 @@ Access Access::with_secret(Store& store, const std::string& secret) {
 Result<Access> Access::with_authority(Store& store, Authority authority) {
   Access access(store);
   access.authority_ = std::move(authority);
-  STRIPLINE_ASSIGN_OR_RETURN(std::vector<TokenRecord> tokens, store.tokens());
+  STRIPLINE_RETURN_IF_ERROR(access.reload());
+  return access;
+}
+
+Status Access::reload() {
+  if (!authority_) return {};
+  const std::lock_guard lock(*mutex_);
+  STRIPLINE_ASSIGN_OR_RETURN(std::vector<TokenRecord> tokens, store_->tokens());
+  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<NodeBound> bounds, store_->node_bounds());
+  tokens_.clear();
   for (TokenRecord& token : tokens) {
     std::string key = token.secret_sha256;
-    access.tokens_.insert_or_assign(std::move(key), std::move(token));
+    tokens_.insert_or_assign(std::move(key), std::move(token));
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const std::vector<NodeBound> bounds, store.node_bounds());
-  for (const NodeBound& bound : bounds) access.bounds_[bound.node] = bound.not_before_unix_s;
-  return access;
+  bounds_.clear();
+  for (const NodeBound& bound : bounds) bounds_[bound.node] = bound.not_before_unix_s;
+  return {};
 }
 
 Answer<Caller> Access::identify(const Credentials& credentials, double now_unix_s) const {
@@ -85,7 +94,9 @@ Answer<Caller> Access::identify_user(const std::string& bearer, double now_unix_
       found->second.role == Role::agent) {
     return wrong_token();
   }
-  return Caller{"users/" + found->second.subject, found->second.role};
+  Caller caller{"users/" + found->second.subject, found->second.role};
+  caller.token_sha256 = hash;
+  return caller;
 }
 
 Answer<Caller> Access::identify_node(const std::string& certificate_pem, double now_unix_s) const {
@@ -132,6 +143,14 @@ std::optional<Problem> Access::refusal(const Caller& caller, Role role) {
       caller.name +
       (caller.is_agent ? " is a node" : " has the role " + std::string(to_string(caller.role))) +
       "; this needs " + std::string(to_string(role)));
+}
+
+std::optional<Problem> Access::refusal_of_stream(const Caller& caller, double now_unix_s) const {
+  if (caller.token_sha256.empty()) return std::nullopt;
+  const std::lock_guard lock(*mutex_);
+  const auto found = tokens_.find(caller.token_sha256);
+  if (found != tokens_.end() && found->second.usable_at(now_unix_s)) return std::nullopt;
+  return unauthenticated("the token of " + caller.name + " has expired or was revoked meanwhile");
 }
 
 std::optional<Problem> Access::refusal_of_node(const Caller& caller, const std::string& node,

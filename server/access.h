@@ -24,9 +24,10 @@ struct Caller {
   std::string name = "nobody";  ///< "users/alice", "nodes/a": what the audit trail calls him
   Role role = Role::nobody;     ///< a user's
   bool is_agent = false;
-  std::string node;         ///< an agent's, without "nodes/"; empty: whichever he says
-  double since_unix_s = 0;  ///< when an agent's certificate begins
-  double until_unix_s = 0;  ///< when it expires; 0: never
+  std::string node;          ///< an agent's, without "nodes/"; empty: whichever he says
+  double since_unix_s = 0;   ///< when an agent's certificate begins
+  double until_unix_s = 0;   ///< when it expires; 0: never
+  std::string token_sha256;  ///< of a user's secret; empty: he needs none
 };
 
 /// What a call brings with it.
@@ -49,6 +50,9 @@ class Access {
   /// Tokens and certificates. Errors: the store's.
   static Result<Access> with_authority(Store& store, Authority authority);
 
+  /// Reads tokens, and which certificates count, from the store again. Errors: the store's.
+  Status reload();
+
   bool is_open() const { return !authority_ && secret_sha256_.empty(); }
   const std::optional<Authority>& authority() const { return authority_; }
 
@@ -57,6 +61,8 @@ class Access {
   /// Whether he may do what needs `role`; nobody: public. Problems: UNAUTHENTICATED,
   /// PERMISSION_DENIED.
   static std::optional<Problem> refusal(const Caller& caller, Role role);
+  /// Why a stream that he has opened may not go on; nullopt: it may. Problems: UNAUTHENTICATED.
+  std::optional<Problem> refusal_of_stream(const Caller& caller, double now_unix_s) const;
   /// Whether this agent may speak for `node`, and go on with it at this time. Problems:
   /// PERMISSION_DENIED, UNAUTHENTICATED.
   std::optional<Problem> refusal_of_node(const Caller& caller, const std::string& node,

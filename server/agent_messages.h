@@ -28,11 +28,15 @@ struct Hello {
   std::vector<std::string> experiments_json;
   std::string assignment;
   uint64_t fence = 0;
+  double available_s = 0;  ///< 0: no end is known
+  bool leaving = false;
+  std::string cluster;  ///< empty: kDefaultCluster
 };
 
 struct Heartbeat {
   std::string assignment;
   uint64_t fence = 0;
+  bool leaving = false;
 };
 
 struct GroupJoin {

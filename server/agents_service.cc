@@ -245,8 +245,8 @@ class SessionReactor final : public SessionStream {
 
 class AgentsService final : public v1::Agents::CallbackService {
  public:
-  AgentsService(Coordinator& coordinator, Access& access)
-      : coordinator_(coordinator), access_(access) {}
+  AgentsService(Coordinator& coordinator, Access& access, Meters& meters)
+      : coordinator_(coordinator), access_(access), meters_(meters) {}
 
   SessionStream* Session(grpc::CallbackServerContext* context) override {
     // NOLINTNEXTLINE(cppcoreguidelines-owning-memory)
@@ -256,17 +256,18 @@ class AgentsService final : public v1::Agents::CallbackService {
   grpc::ServerUnaryReactor* Enroll(grpc::CallbackServerContext* context,
                                    const v1::EnrollRequest* request,
                                    v1::EnrollResponse* response) override {
+    auto* reactor = context->DefaultReactor();
     const auto refusal = limits_.refusal(*context);
     const auto certificate = refusal ? Answer<std::string>(*refusal)
                                      : access_.enroll(request->token(), request->node(),
                                                       request->request_pem(), unix_seconds());
+    meters_.count(certificate ? Meters::Counter::enrolments : Meters::Counter::enrolments_refused);
     if (certificate) {
       response->set_certificate_pem(*certificate);
       spdlog::info("nodes/{} is enrolled", request->node());
     } else {
       spdlog::warn("{} could not enrol: {}", context->peer(), certificate.problem().message);
     }
-    auto* reactor = context->DefaultReactor();
     reactor->Finish(certificate ? grpc::Status::OK : rpc_status(certificate.problem()));
     return reactor;
   }
@@ -275,12 +276,14 @@ class AgentsService final : public v1::Agents::CallbackService {
   Coordinator& coordinator_;
   Access& access_;
   CallLimits limits_;
+  Meters& meters_;
 };
 
 }  // namespace
 
-std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access) {
-  return std::make_unique<AgentsService>(coordinator, access);
+std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access,
+                                                   Meters& meters) {
+  return std::make_unique<AgentsService>(coordinator, access, meters);
 }
 
 }  // namespace stripline::server

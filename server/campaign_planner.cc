@@ -80,6 +80,16 @@ Problem too_few(const CampaignSpec& spec, size_t have, const std::string& what) 
           {{"needed", std::to_string(spec.nodes)}, {"available", std::to_string(have)}}};
 }
 
+// Groups are of one cluster; which, is to be said where there is a choice.
+std::optional<Problem> several_clusters(const CampaignSpec& spec,
+                                        const std::vector<const NodeOffer*>& able) {
+  std::set<std::string> clusters;
+  for (const NodeOffer* offer : able) clusters.insert(offer->cluster);
+  if (clusters.size() < 2) return std::nullopt;
+  return invalid_field("spec.cluster", "nodes of several clusters can open fabric '" + spec.fabric +
+                                           "' (" + join(clusters) + "); name one of them");
+}
+
 // The nodes that may take part and open the fabric.
 Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
                                                  const std::vector<NodeOffer>& offers) {
@@ -89,6 +99,7 @@ Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
   size_t connected = 0;
   for (const NodeOffer& offer : offers) {
     if (!allowed.empty() && !allowed.contains(offer.node)) continue;
+    if (!spec.cluster.empty() && offer.cluster != spec.cluster) continue;
     ++connected;
     fabrics.insert(offer.fabrics.begin(), offer.fabrics.end());
     if (contains(offer.fabrics, spec.fabric)) able.push_back(&offer);
@@ -101,6 +112,7 @@ Answer<std::vector<const NodeOffer*>> candidates(const CampaignSpec& spec,
                        "; they offer: " + join(fabrics),
                    {{"field", "spec.fabric"}, {"fabric", spec.fabric}}};
   }
+  if (auto problem = several_clusters(spec, able)) return std::move(*problem);
   if (able.size() < spec.nodes) {
     return too_few(spec, able.size(), "that can open fabric '" + spec.fabric + "'");
   }
@@ -276,6 +288,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
 
   CampaignPlan plan;
   plan.spec = spec;
+  plan.spec.cluster = nodes->front()->cluster;
   for (const Experiment& experiment : *experiments) {
     plan.requirements[experiment.name] = experiment.version;
     plan.feeds_model = plan.feeds_model || (!spec.model.empty() && !experiment.feeds.empty());

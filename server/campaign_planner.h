@@ -9,6 +9,7 @@
 
 #include "optimizer/experiment/experiment.h"
 #include "server/campaign_spec.h"
+#include "server/names.h"
 #include "server/problem.h"
 
 namespace stripline::server {
@@ -18,10 +19,11 @@ struct NodeOffer {
   std::string node;  ///< without "nodes/"
   std::vector<std::string> fabrics;
   std::vector<experiment::Experiment> experiments;
+  std::string cluster = kDefaultCluster;
 };
 
 struct CampaignPlan {
-  CampaignSpec spec;  ///< complete
+  CampaignSpec spec;  ///< complete, with a cluster
   /// Name and version of each experiment; a node must offer all of them to take part.
   std::map<std::string, int64_t> requirements;
   bool feeds_model = false;  ///< A model is asked for, and some experiment feeds it.

@@ -37,6 +37,25 @@ TEST(CampaignPlanner, TakesWhatFeedsTheModel) {
   EXPECT_NE(planned->note.find("pruned grid"), std::string::npos) << planned->note;
 }
 
+TEST(CampaignPlanner, ACampaignIsOfOneCluster) {
+  std::vector<NodeOffer> offers = {offer("a"), offer("b"), offer("c"), offer("d")};
+  for (const size_t i : {2, 3}) offers[i].cluster = "big";
+  const auto either = plan({.fabric = "tcp"}, offers);
+  ASSERT_FALSE(either);
+  EXPECT_NE(either.problem().message.find("(big, default)"), std::string::npos)
+      << either.problem().message;
+  const auto big = plan({.fabric = "tcp", .cluster = "big"}, offers);
+  ASSERT_TRUE(big);
+  EXPECT_EQ(big->spec.model, "models/big-tcp");
+  EXPECT_EQ(plan({.fabric = "tcp", .cluster = "default"}, offers)->spec.model, "models/tcp");
+  EXPECT_EQ(plan({.fabric = "tcp", .cluster = "none"}, offers).problem().reason,
+            "NOT_ENOUGH_NODES");
+  // Where there is no choice none is to be made.
+  const auto alone = plan({.fabric = "tcp"}, {offers[2], offers[3]});
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(alone->spec.cluster, "big");
+}
+
 TEST(CampaignPlanner, MeasuresWaysOnANodeWhereTheyAreAskedFor) {
   std::vector<NodeOffer> offers = {offer("a"), offer("b")};
   experiment::Factor way;

@@ -66,7 +66,8 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
   }
   // A few experiments make a poorer model than the fabric has already: only where they are told to.
   if (spec.model.empty() && spec.experiments.empty()) {
-    spec.model = model_name(to_segment(spec.fabric));
+    const bool named = !spec.cluster.empty() && spec.cluster != kDefaultCluster;
+    spec.model = model_name(to_segment((named ? spec.cluster + "-" : "") + spec.fabric));
   }
   if (!spec.model.empty() && !parse_model_name(spec.model)) {
     return invalid_field("spec.model", "'" + spec.model +
@@ -89,6 +90,11 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
                                                 std::to_string(spec.nodes) +
                                                 " nodes; name more, or none, or ask for fewer");
   }
+  if (!spec.cluster.empty() && !is_segment(spec.cluster)) {
+    return invalid_field(
+        "spec.cluster",
+        "'" + spec.cluster + "' is no name; it must match [a-z0-9][a-z0-9._-]{0,62}");
+  }
   std::set<std::string_view> ways;
   for (const std::string& way : spec.same_node) {
     if (way != "mapped" && way != "cma") {
@@ -107,18 +113,21 @@ Answer<CampaignSpec> complete_spec(CampaignSpec spec) {
 }
 
 Json to_json(const CampaignSpec& spec) {
-  return {{"fabric", spec.fabric},
-          {"clock", spec.clock},
-          {"nodes", spec.nodes},
-          {"ranks", spec.ranks},
-          {"effort", spec.effort == Effort::full ? "full" : "budgeted"},
-          {"experiments", spec.experiments},
-          {"runs", spec.runs},
-          {"time_budget_s", spec.time_budget_s},
-          {"seed", spec.seed},
-          {"model", spec.model},
-          {"only_nodes", spec.only_nodes},
-          {"same_node", spec.same_node}};
+  Json json{{"fabric", spec.fabric},
+            {"clock", spec.clock},
+            {"nodes", spec.nodes},
+            {"ranks", spec.ranks},
+            {"effort", spec.effort == Effort::full ? "full" : "budgeted"},
+            {"experiments", spec.experiments},
+            {"runs", spec.runs},
+            {"time_budget_s", spec.time_budget_s},
+            {"seed", spec.seed},
+            {"model", spec.model},
+            {"only_nodes", spec.only_nodes},
+            {"same_node", spec.same_node}};
+  // What was asked for before there were clusters has the same form as today.
+  if (!spec.cluster.empty()) json["cluster"] = spec.cluster;
+  return json;
 }
 
 Result<CampaignSpec> campaign_spec_from_json(const Json& json) {
@@ -137,6 +146,7 @@ Result<CampaignSpec> campaign_spec_from_json(const Json& json) {
     json.at("only_nodes").get_to(spec.only_nodes);
     // Campaigns of before there was a choice have none.
     spec.same_node = json.value("same_node", std::vector<std::string>());
+    spec.cluster = json.value("cluster", "");
     return spec;
   } catch (const Json::exception& error) {
     return Error(ErrorCode::data_loss, std::string("stored campaign spec: ") + error.what());

@@ -19,8 +19,8 @@ inline constexpr uint32_t kMinRunsForProvisional = 3;
 enum class Effort { unspecified, budgeted, full };
 
 /// See campaigns.proto for every member. A spec that complete_spec() returned has no zeros and no
-/// empty texts left except in `experiments`, `only_nodes` and `same_node`, and no unspecified
-/// effort.
+/// empty texts left except in `experiments`, `only_nodes`, `same_node` and `cluster`, and no
+/// unspecified effort.
 struct CampaignSpec {
   std::string fabric;
   std::string clock;
@@ -34,6 +34,7 @@ struct CampaignSpec {
   std::string model;                    ///< "models/{model}"; empty: publish none
   std::vector<std::string> only_nodes;  ///< "nodes/{node}"
   std::vector<std::string> same_node;   ///< "mapped", "cma"
+  std::string cluster = {};             ///< Empty, also when complete: that of the nodes there are
 };
 
 /// Fills in the defaults that campaigns.proto states (an unspecified effort is budgeted) and checks

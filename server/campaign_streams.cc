@@ -33,8 +33,13 @@ class RejectReactor final : public grpc::ServerWriteReactor<Message> {
 class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
                            public EventListener {
  public:
-  WatchReactor(Store& store, WatchHub& hub, int64_t campaign, uint64_t cursor)
-      : store_(store), hub_(hub), campaign_(campaign), cursor_(cursor) {
+  WatchReactor(Store& store, WatchHub& hub, int64_t campaign, uint64_t cursor,
+               StreamRefusal refusal)
+      : store_(store),
+        hub_(hub),
+        campaign_(campaign),
+        refusal_(std::move(refusal)),
+        cursor_(cursor) {
     const ReactorStep first(this);  // the others lock
     if (hub_.add(campaign_, this)) {
       on_event();
@@ -46,6 +51,11 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
   void on_event() override {
     const std::lock_guard lock(mutex_);
     advance();
+  }
+
+  void on_look() override {
+    const std::lock_guard lock(mutex_);
+    if (const auto refusal = refusal_()) end(*refusal);
   }
 
   void on_shutdown() override {
@@ -86,6 +96,7 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
     if (gone_) return finish(grpc::Status::OK);
     if (page_.empty()) {
       if (last_written_) return finish(final_);
+      if (const auto refusal = refusal_()) return end(*refusal);
       load_page();
     }
     if (page_.empty()) return;
@@ -144,6 +155,7 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
   Store& store_;
   WatchHub& hub_;
   const int64_t campaign_;
+  const StreamRefusal refusal_;
   std::mutex mutex_;
   uint64_t cursor_;
   std::deque<v1::CampaignEvent> page_;  // front: being written, if writing_
@@ -156,7 +168,8 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
 
 class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
  public:
-  ExportReactor(Store& store, int64_t campaign) : store_(store), campaign_(campaign) {
+  ExportReactor(Store& store, int64_t campaign, StreamRefusal refusal)
+      : store_(store), campaign_(campaign), refusal_(std::move(refusal)) {
     ReactorStep step(this);
     advance(step);
   }
@@ -177,6 +190,7 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
 
  private:
   void advance(ReactorStep& step) {
+    if (const auto refusal = refusal_()) return Finish(rpc_status(*refusal));
     if (sent_ == lines_.size()) {
       lines_.clear();
       sent_ = 0;
@@ -211,6 +225,7 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
 
   Store& store_;
   const int64_t campaign_;
+  const StreamRefusal refusal_;
   int64_t after_ = 0;
   std::string lines_;
   size_t sent_ = 0;  // of them
@@ -221,16 +236,18 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
 
 // NOLINTBEGIN(cppcoreguidelines-owning-memory): reactors own themselves.
 grpc::ServerWriteReactor<v1::CampaignEvent>* watch_campaign(Store& store, WatchHub& hub,
-                                                            int64_t campaign, uint64_t cursor) {
-  return new WatchReactor(store, hub, campaign, cursor);
+                                                            int64_t campaign, uint64_t cursor,
+                                                            StreamRefusal refusal) {
+  return new WatchReactor(store, hub, campaign, cursor, std::move(refusal));
 }
 
 grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem) {
   return new RejectReactor<v1::CampaignEvent>(problem);
 }
 
-grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t campaign) {
-  return new ExportReactor(store, campaign);
+grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t campaign,
+                                                          StreamRefusal refusal) {
+  return new ExportReactor(store, campaign, std::move(refusal));
 }
 
 grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem) {

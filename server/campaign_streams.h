@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 #include <grpcpp/support/server_callback.h>
 
@@ -13,14 +15,20 @@
 
 namespace stripline::server {
 
+/// Why a stream that was let through may not go on any more; nullopt: it may. Called from any
+/// thread.
+using StreamRefusal = std::function<std::optional<Problem>()>;
+
 /// Events after `cursor` until the campaign has ended and all are written. Reads events from the
 /// store one page at a time, so a slow reader costs no memory.
 grpc::ServerWriteReactor<v1::CampaignEvent>* watch_campaign(Store& store, WatchHub& hub,
-                                                            int64_t campaign, uint64_t cursor);
+                                                            int64_t campaign, uint64_t cursor,
+                                                            StreamRefusal refusal);
 grpc::ServerWriteReactor<v1::CampaignEvent>* reject_watch(const Problem& problem);
 
 /// All stored samples as JSON lines, a page of batches at a time.
-grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t campaign);
+grpc::ServerWriteReactor<v1::SampleChunk>* export_samples(Store& store, int64_t campaign,
+                                                          StreamRefusal refusal);
 grpc::ServerWriteReactor<v1::SampleChunk>* reject_export(const Problem& problem);
 
 }  // namespace stripline::server

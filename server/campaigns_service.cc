@@ -3,6 +3,7 @@
 
 #include "server/call_limits.h"
 #include "server/campaign_streams.h"
+#include "server/clock.h"
 #include "server/grpc_access.h"
 #include "server/page_token.h"
 #include "server/rpc_status.h"
@@ -82,7 +83,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
     const auto number = campaign_number(request->name());
     const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
     if (!campaign) return reject_watch(campaign.problem());
-    return watch_campaign(store_, hub_, *number, request->cursor());
+    return watch_campaign(store_, hub_, *number, request->cursor(), refusal_for(*context));
   }
 
   grpc::ServerWriteReactor<v1::SampleChunk>* ExportSamples(
@@ -91,10 +92,17 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
     const auto number = campaign_number(request->name());
     const auto campaign = number ? coordinator_.campaign(*number) : number.problem();
     if (!campaign) return reject_export(campaign.problem());
-    return export_samples(store_, *number);
+    return export_samples(store_, *number, refusal_for(*context));
   }
 
  private:
+  // A stream ends with the rights of who has opened it.
+  StreamRefusal refusal_for(const grpc::CallbackServerContext& context) const {
+    return [this, caller = caller_of(context, access_)] {
+      return access_.refusal_of_stream(caller, unix_seconds());
+    };
+  }
+
   static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
                                           const Answer<CampaignView>& answer,
                                           v1::Campaign* response) {

@@ -31,13 +31,14 @@ std::string run_of(uint32_t run, size_t total) {
 
 }  // namespace
 
-Coordinator::Coordinator(Store& store, WatchHub& hub, Fitter fitter,
+Coordinator::Coordinator(Store& store, WatchHub& hub, Meters& meters, Fitter fitter,
                          const CoordinatorOptions& options)
-    : store_(store), hub_(hub), fitter_(std::move(fitter)), options_(options) {}
+    : store_(store), hub_(hub), meters_(meters), fitter_(std::move(fitter)), options_(options) {}
 
 Coordinator::~Coordinator() { stop(); }
 
 Status Coordinator::start() {
+  STRIPLINE_RETURN_IF_ERROR(recover_holds());
   STRIPLINE_RETURN_IF_ERROR(recover());
   {
     const std::lock_guard lock(mutex_);
@@ -117,6 +118,7 @@ std::optional<double> Coordinator::next_deadline_s() const {
     const double end_s = since_s + options_.max_wait_s;
     next = next ? std::min(*next, end_s) : end_s;
   }
+  if (const auto drain_s = next_drain_s()) next = next ? std::min(*next, *drain_s) : *drain_s;
   return next;
 }
 
@@ -141,6 +143,7 @@ void Coordinator::be_patient_after_a_stall(double now_s) {
 // Decides and acts until nothing is left to do. The caller holds the lock.
 void Coordinator::step() {
   if (stopping_) return;
+  const Stopwatch stopwatch(meters_, Meters::Time::step);
   retry_s_.reset();
   report(save_nodes());
   bool progress = true;
@@ -149,6 +152,7 @@ void Coordinator::step() {
     be_patient_after_a_stall(now_s);
     close_silent_strangers(now_s);
     progress = close_silent_sessions(now_s);
+    end_drained_runs();
     const Result<Snapshot> snapshot = take_snapshot(now_s);
     if (!snapshot.ok()) {
       report(snapshot.error());
@@ -221,6 +225,7 @@ bool Coordinator::close_silent_sessions(double now_s) {
     const std::string why = silent ? "no heartbeat for " + exact_seconds_text(silent_s())
                                    : "a cancelled assignment was not ended in time";
     spdlog::warn("closing the session of {}: {}", node_name(session.record.name), why);
+    meters_.count(Meters::Counter::sessions_timed_out);
     drop_session(current, Problem{ErrorCode::unavailable, "SESSION_TIMEOUT", why, {}});
     closed = true;
   }
@@ -230,11 +235,15 @@ bool Coordinator::close_silent_sessions(double now_s) {
 Result<Snapshot> Coordinator::take_snapshot(double now_s) {
   Snapshot snapshot;
   for (const auto& [id, session] : sessions_) {
+    if (session.leaving) continue;
     NodeSnapshot node;
     node.name = session.record.name;
     node.free = !session.holding;
+    node.cluster = session.record.cluster;
     node.failures = health_.failures(node.name, now_s);
-    node.quarantine = health_.quarantine(node.name, now_s);
+    node.left_out = hold_on(node.name);
+    if (node.left_out.empty()) node.left_out = health_.quarantine(node.name, now_s);
+    if (session.available_until_s) node.available_s = *session.available_until_s - now_s;
     node.fabrics.insert(session.record.fabrics.begin(), session.record.fabrics.end());
     for (const auto& experiment : session.experiments) {
       node.experiments.emplace(experiment.name, experiment.version);
@@ -258,6 +267,8 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
   campaign.number = record.number;
   campaign.state = record.state;
   campaign.fabric = record.spec.fabric;
+  // Campaigns of before there were clusters name none.
+  if (!record.spec.cluster.empty()) campaign.cluster = record.spec.cluster;
   campaign.nodes = record.spec.nodes;
   for (const std::string& node : record.spec.only_nodes) {
     campaign.only_nodes.insert(*parse_node_name(node));
@@ -272,6 +283,7 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
   campaign.paused = pause != paused_until_s_.end() && now_s < pause->second;
   campaign.requirements = record.requirements;
   campaign.feeds_model = record.feeds_model;
+  campaign.planned_run_s = record.planned_run_s;
   // With just enough runs none can be spared.
   campaign.pilot = record.feeds_model && record.spec.effort != Effort::full &&
                    record.spec.runs > kMinRunsForIntervals;
@@ -299,6 +311,7 @@ CampaignSnapshot Coordinator::snapshot_of(const CampaignRecord& record,
       entry.lost = now.failure ? now.failure->reason : now.group.lost(now_s);
       entry.lost_for_good = now.failure && now.failure->for_good;
       entry.lost_at = now.failure ? now.failure->node : now.group.lost_at(now_s);
+      entry.lost_at_will = now.failure && now.failure->at_will;
     }
     campaign.runs.push_back(std::move(entry));
   }
@@ -327,6 +340,7 @@ Result<bool> Coordinator::carry_out(const Decision& decision) {
     return false;
   }
   if (const auto* run = std::get_if<PlaceRun>(&decision)) {
+    if (draining_) return false;
     STRIPLINE_RETURN_IF_ERROR(place(*run));
   } else if (const auto* complete = std::get_if<CompleteRun>(&decision)) {
     STRIPLINE_RETURN_IF_ERROR(complete_run(*complete));
@@ -396,6 +410,7 @@ Status Coordinator::place(const PlaceRun& place) {
   d.campaign.state = CampaignState::running;
   d.campaign.message = run_of(place.run, d.runs.size()) + " started on " + node_list(place.nodes);
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
+  meters_.count(Meters::Counter::runs_started);
   spdlog::info("{}: {}", campaign_name(place.campaign), d.campaign.message);
 
   ActiveRun active(RunGroup(run.key, run.fence, run.rank_nodes,
@@ -458,19 +473,23 @@ Status Coordinator::give_up(const LoseRun& lose) {
   const RunKey key{lose.campaign, lose.run};
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(key.campaign));
   RunRecord& run = d.run(key.run);
-  ++run.failures;
+  if (lose.counts) ++run.failures;
   run.message = lose.reason;
   run.points_done = 0;
   run.state = lose.again ? RunState::pending : RunState::failed;
   d.changes.orphaned.push_back(key);
-  d.campaign.measured_s += active_seconds(key.campaign).value_or(0);
+  if (lose.counts) d.campaign.measured_s += active_seconds(key.campaign).value_or(0);
   d.campaign.message =
       run_of(key.run, d.runs.size()) + (lose.again ? " was lost: " : " failed: ") + lose.reason;
   if (lose.again) {
-    d.campaign.message += "; it is measured again (attempt " + std::to_string(run.failures + 1) +
-                          " of " + std::to_string(options_.max_failures) + ")";
+    d.campaign.message += "; it is measured again";
+    if (lose.counts) {
+      d.campaign.message += " (attempt " + std::to_string(run.failures + 1) + " of " +
+                            std::to_string(options_.max_failures) + ")";
+    }
   }
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
+  meters_.count(Meters::Counter::runs_lost);
   spdlog::warn("{}: {}", campaign_name(key.campaign), d.campaign.message);
   const double now_s = steady_seconds();
   if (lose.blamed) {
@@ -479,8 +498,10 @@ Status Coordinator::give_up(const LoseRun& lose) {
       spdlog::warn("{} is {}", node_name(*lose.blamed), why);
     }
   }
-  const uint32_t doublings = std::min(run.failures, kMostDoublings) - 1;
-  paused_until_s_[key.campaign] = now_s + std::ldexp(options_.retry_pause_s, doublings);
+  if (lose.counts) {
+    const uint32_t doublings = std::min(run.failures, kMostDoublings) - 1;
+    paused_until_s_[key.campaign] = now_s + std::ldexp(options_.retry_pause_s, doublings);
+  }
   release_group(key.campaign, lose.reason);
   return {};
 }
@@ -515,6 +536,7 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
   }
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   for (const std::string& node : active.group.nodes()) health_.succeeded(node);
+  meters_.count(Meters::Counter::runs_finished);
   active_.erase(found);
   return {};
 }

@@ -28,6 +28,7 @@
 #include "server/campaign_view.h"
 #include "server/fingerprint_rules.h"
 #include "server/fit_job.h"
+#include "server/meters.h"
 #include "server/node_health.h"
 #include "server/planned_points.h"
 #include "server/problem.h"
@@ -59,14 +60,16 @@ struct CoordinatorOptions {
 struct NodeView {
   NodeRecord record;
   bool connected = false;
-  std::string assignment;  ///< Name of what it works on, or empty.
-  std::string quarantine;  ///< Why no run is given to it now; empty: there is no reason.
+  std::string assignment;        ///< Name of what it works on, or empty.
+  std::string quarantine;        ///< Why no run is given to it now; empty: there is no reason.
+  std::optional<NodeHold> hold;  ///< It gets no new runs.
 };
 
 class Coordinator {
  public:
-  /// `store` and `hub` must outlive it.
-  Coordinator(Store& store, WatchHub& hub, Fitter fitter, const CoordinatorOptions& options);
+  /// `store`, `hub` and `meters` must outlive it.
+  Coordinator(Store& store, WatchHub& hub, Meters& meters, Fitter fitter,
+              const CoordinatorOptions& options);
   ~Coordinator();
   Coordinator(const Coordinator&) = delete;
   Coordinator& operator=(const Coordinator&) = delete;
@@ -77,6 +80,13 @@ class Coordinator {
 
   /// Ends sessions and threads. What was under way is taken up by the next start().
   void stop();
+
+  /// From now on no run is given out any more. Active ones go on.
+  void drain();
+  /// True if no run is active.
+  bool idle();
+  /// Sets the gauges of what it does.
+  void measure();
 
   // Agents (agents.proto says what each message means).
 
@@ -109,6 +119,12 @@ class Coordinator {
   Answer<std::vector<NodeView>> nodes(const std::string& after, size_t limit);
   /// Problems: NODE_NOT_FOUND.
   Answer<NodeView> node(const std::string& name);
+  /// It gets no new runs, whoever connects from it. Problems: NODE_NOT_FOUND, INVALID_FIELD.
+  Answer<NodeView> hold_node(const NodeHold& hold);
+  /// It gets runs again. Problems: NODE_NOT_FOUND.
+  Answer<NodeView> release_node(const std::string& name, const std::string& actor);
+  /// Problems: NODE_NOT_FOUND, NODE_CONNECTED.
+  Answer<bool> remove_node(const std::string& name, const std::string& actor);
 
  private:
   // An assignment at a node, until the agent says that it has ended.
@@ -124,6 +140,8 @@ class Coordinator {
     std::shared_ptr<AgentLink> link;
     std::vector<experiment::Experiment> experiments;
     double last_heard_s = 0;
+    std::optional<double> available_until_s;
+    bool leaving = false;  // it gets no new runs
     std::optional<Holding> holding;
   };
   // A stream that has yet to say Hello.
@@ -135,6 +153,7 @@ class Coordinator {
     std::string reason;
     bool for_good = false;            // another attempt there would fail in the same way
     std::optional<std::string> node;  // to blame
+    bool at_will = false;             // somebody wanted it: the campaign is not charged
   };
   struct ActiveRun {
     ActiveRun(RunGroup given_out, uint32_t points_of_plan)
@@ -236,6 +255,12 @@ class Coordinator {
   bool handle(Session& session, const GroupJoin& join);
   bool handle(Session& session, const AssignmentUpdate& update);
 
+  // coordinator_fleet.cc
+  Status recover_holds();
+  std::string hold_on(const std::string& node) const;
+  std::optional<double> next_drain_s() const;
+  void end_drained_runs();
+
   // coordinator_samples.cc
   void receive_samples(uint64_t session, const SampleBatch& batch);
   Result<ReadBatch> read_batch(const SampleBatch& batch, const RunKey& run,
@@ -267,6 +292,7 @@ class Coordinator {
 
   Store& store_;
   WatchHub& hub_;
+  Meters& meters_;
   const Fitter fitter_;
   const CoordinatorOptions options_;
 
@@ -276,10 +302,12 @@ class Coordinator {
   std::condition_variable timer_wakes_;
   std::condition_variable fitter_wakes_;
   bool stopping_ = false;
+  bool draining_ = false;
   bool timer_changed_ = false;
   std::optional<double> retry_s_;         // after a storage failure
   std::optional<double> outage_since_s_;  // nothing can be stored
   std::map<std::string, NodeRecord> unsaved_nodes_;
+  std::map<std::string, NodeHold> holds_;  // by node
   NodeHealth health_;
   std::map<int64_t, double> waiting_since_s_;  // campaigns that lack nodes
   std::map<int64_t, double> paused_until_s_;   // campaigns a run of which has just failed

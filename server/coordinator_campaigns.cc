@@ -157,7 +157,9 @@ Answer<std::vector<NodeOffer>> Coordinator::offers_for(const CampaignSpec& spec)
   }
   std::vector<NodeOffer> offers;
   for (const auto& [id, session] : sessions_) {
-    offers.push_back({session.record.name, session.record.fabrics, session.experiments});
+    if (session.leaving || holds_.contains(session.record.name)) continue;
+    offers.push_back(
+        {session.record.name, session.record.fabrics, session.experiments, session.record.cluster});
   }
   std::ranges::sort(offers, {}, &NodeOffer::node);
   return offers;
@@ -228,6 +230,8 @@ std::vector<NodeView> Coordinator::views_of(std::vector<NodeRecord> records) {
     NodeView view;
     const auto session = session_of_node(record.name);
     view.connected = session != sessions_.end();
+    const auto hold = holds_.find(record.name);
+    if (hold != holds_.end()) view.hold = hold->second;
     if (view.connected) {
       record.last_seen_unix_s = session->second.record.last_seen_unix_s;
       if (session->second.holding) view.assignment = run_name(session->second.holding->run);
@@ -283,8 +287,9 @@ void Coordinator::fit(int64_t campaign) {
   }
   const double start_s = steady_seconds();
   const Result<FittedModel> fitted = job.ok() ? try_to_fit(*job) : job.error();
-  spdlog::info("{}: fitting took {}", campaign_name(campaign),
-               seconds_text(steady_seconds() - start_s));
+  const double fit_s = steady_seconds() - start_s;
+  meters_.observe(Meters::Time::fit, fit_s);
+  spdlog::info("{}: fitting took {}", campaign_name(campaign), seconds_text(fit_s));
   const bool failed = !fitted.ok() && !is_answer(fitted.error());
   while (true) {
     std::unique_lock lock(mutex_);

@@ -24,9 +24,11 @@ constexpr double kProgressEventS = 0.5;
 }  // namespace
 
 void Coordinator::receive_samples(uint64_t id, const SampleBatch& batch) {
+  const double received_s = steady_seconds();
   std::string node;
   {
     const std::lock_guard lock(mutex_);
+    meters_.observe(Meters::Time::lock_wait, steady_seconds() - received_s);
     const Session* session = heard(id);
     if (session == nullptr) return;
     node = session->record.name;
@@ -40,6 +42,7 @@ void Coordinator::receive_samples(uint64_t id, const SampleBatch& batch) {
   if (session == nullptr) return;
   const bool changed =
       read.ok() ? handle(*session, batch, *read) : not_stored(*session, *run, read.error());
+  meters_.observe(Meters::Time::acknowledgement, steady_seconds() - received_s);
   if (changed) step();
 }
 
@@ -176,6 +179,8 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch, const ReadB
   if (!*same) {
     const Status stored = store_batch(batch, read, active);
     if (!stored.ok()) return not_stored(session, run, stored.error());
+    meters_.count(Meters::Counter::batches_stored);
+    meters_.count(Meters::Counter::samples_stored, static_cast<double>(read.samples));
   }
   const auto contiguous = store_.contiguous_batches(run, batch.fence);
   if (!contiguous.ok()) return not_stored(session, run, contiguous.error());
@@ -195,6 +200,7 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch, const ReadB
 bool Coordinator::refuse_samples(Session& session, const SampleBatch& batch, const RunKey& run,
                                  const Failure& why) {
   spdlog::error("{}: {}", run_name(run), why.reason);
+  meters_.count(Meters::Counter::batches_refused);
   if (ActiveRun* active = active_run(run, batch.fence, session.record.name)) {
     fail(*active, {why.reason, why.for_good, session.record.name});
     return true;

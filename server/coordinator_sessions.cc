@@ -83,6 +83,11 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
                                            "' does not match [a-z0-9][a-z0-9._-]{0,62}; choose "
                                            "another --node");
   }
+  if (!hello.cluster.empty() && !is_segment(hello.cluster)) {
+    return invalid_field("hello.cluster", "'" + hello.cluster +
+                                              "' does not match [a-z0-9][a-z0-9._-]{0,62}; choose "
+                                              "another --cluster");
+  }
   if (hello.instance_id.empty()) return invalid_field("hello.instance_id", "must not be empty");
   if (hello.protocol_min > kProtocolVersion || hello.protocol_max < kProtocolVersion) {
     return Problem{ErrorCode::failed_precondition,
@@ -127,8 +132,13 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
     }
     session.experiments.push_back(std::move(*experiment));
   }
-  session.record = {hello.node, hello.agent_version, hello.fingerprint, hello.fabrics,
-                    {},         unix_seconds()};
+  session.record = {hello.node,
+                    hello.agent_version,
+                    hello.fingerprint,
+                    hello.fabrics,
+                    {},
+                    unix_seconds(),
+                    hello.cluster.empty() ? kDefaultCluster : hello.cluster};
   for (const auto& experiment : session.experiments) {
     session.record.experiments.push_back(experiment.name);
   }
@@ -188,7 +198,10 @@ Answer<uint64_t> Coordinator::open_session(const Hello& hello, std::shared_ptr<A
   unsaved_nodes_[hello.node] = session.record;
   health_.connected(hello.node, hello.instance_id);
   session.last_heard_s = steady_seconds();
+  if (hello.available_s > 0) session.available_until_s = session.last_heard_s + hello.available_s;
+  session.leaving = hello.leaving;
   const uint64_t id = next_session_++;
+  meters_.count(Meters::Counter::sessions_opened);
   session.id = id;
   Session& stored = sessions_.emplace(id, std::move(session)).first->second;
   spdlog::info("{} connected (agent {}, {} fabrics, {} experiments)", node_name(hello.node),
@@ -321,6 +334,7 @@ Coordinator::ActiveRun* Coordinator::active_run(const RunKey& run, uint64_t fenc
 }
 
 bool Coordinator::handle(Session& session, const Heartbeat& heartbeat) {
+  session.leaving = session.leaving || heartbeat.leaving;
   const auto run = parse_run_name(heartbeat.assignment);
   if (!run) return false;
   const std::string& node = session.record.name;
@@ -424,7 +438,9 @@ bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
            {named ? message : node_name(node) + ": " + message, is_final_error(update.code), node});
       break;
     case UpdateState::cancelled:
-      fail(*active, {node_name(node) + " stopped it: " + message, false, node});
+      // An agent that leaves, as at the end of its job, is not to blame.
+      fail(*active, {node_name(node) + " stopped it: " + message, false,
+                     session.leaving ? std::nullopt : std::optional(node), session.leaving});
       break;
     case UpdateState::running:
     case UpdateState::unspecified:

@@ -69,7 +69,8 @@ Credentials credentials_from(const Metadata& metadata, const grpc::AuthContext* 
 
 class Judge final : public grpc::AuthMetadataProcessor {
  public:
-  explicit Judge(const Access& access) : access_(access), roles_(method_roles()) {}
+  Judge(const Access& access, Meters& meters)
+      : access_(access), meters_(meters), roles_(method_roles()) {}
 
   bool IsBlocking() const override { return false; }
 
@@ -84,13 +85,15 @@ class Judge final : public grpc::AuthMetadataProcessor {
     // What works without showing anything works with anything: a new token cannot be had else.
     if (role->second == Role::nobody) return grpc::Status::OK;
     const auto caller = access_.identify(credentials_from(metadata, context), unix_seconds());
-    if (!caller) return rpc_status(caller.problem());
-    const auto refusal = Access::refusal(*caller, role->second);
-    return refusal ? rpc_status(*refusal) : grpc::Status::OK;
+    const auto refusal = caller ? Access::refusal(*caller, role->second) : caller.problem();
+    if (!refusal) return grpc::Status::OK;
+    meters_.count(Meters::Counter::calls_refused);
+    return rpc_status(*refusal);
   }
 
  private:
   const Access& access_;
+  Meters& meters_;
   const std::map<std::string, Role> roles_;
 };
 
@@ -125,11 +128,11 @@ std::map<std::string, Role> method_roles() {
   return roles;
 }
 
-std::shared_ptr<grpc::ServerCredentials> make_credentials(const Access& access) {
+std::shared_ptr<grpc::ServerCredentials> make_credentials(const Access& access, Meters& meters) {
   if (access.is_open()) return grpc::InsecureServerCredentials();
   auto credentials = access.authority() ? tls_credentials(*access.authority())
                                         : grpc::experimental::LocalServerCredentials(LOCAL_TCP);
-  credentials->SetAuthMetadataProcessor(std::make_shared<Judge>(access));
+  credentials->SetAuthMetadataProcessor(std::make_shared<Judge>(access, meters));
   return credentials;
 }
 

@@ -9,6 +9,7 @@
 #include <grpcpp/server_context.h>
 
 #include "server/access.h"
+#include "server/meters.h"
 
 namespace grpc {
 class ServerCredentials;
@@ -23,8 +24,8 @@ std::map<std::string, Role> method_roles();
 /// How connections are taken: in plain text from anywhere when `access` is open to all, in plain
 /// text from this machine with a secret, by TLS with an authority, whose files are read again when
 /// they change. In the latter two every call is judged first, and an unknown method is refused.
-/// `access` must outlive the server.
-std::shared_ptr<grpc::ServerCredentials> make_credentials(const Access& access);
+/// What is refused is counted. `access` and `meters` must outlive the server.
+std::shared_ptr<grpc::ServerCredentials> make_credentials(const Access& access, Meters& meters);
 
 /// The caller of a call that has been let through.
 Caller caller_of(const grpc::ServerContextBase& context, const Access& access);

@@ -26,6 +26,9 @@ struct VersionKey {
 
 bool is_segment(std::string_view text);
 
+/// The cluster of nodes that name none.
+inline constexpr const char* kDefaultCluster = "default";
+
 /// The segment closest to `text`: lower case, other characters become '-', cut to 63. "model" if
 /// nothing is left.
 std::string to_segment(std::string_view text);

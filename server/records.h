@@ -22,7 +22,18 @@ struct NodeRecord {
   std::vector<std::string> fabrics;
   std::vector<std::string> experiments;  ///< By name; what they are is said in each session.
   double last_seen_unix_s = 0;
+  std::string cluster = kDefaultCluster;
   bool operator==(const NodeRecord&) const = default;
+};
+
+/// An operator keeps this node from new runs.
+struct NodeHold {
+  std::string node;
+  std::string reason;
+  std::string actor;
+  double since_unix_s = 0;
+  double deadline_unix_s = 0;  ///< What it works on ends then at the latest; 0: at its own end.
+  bool operator==(const NodeHold&) const = default;
 };
 
 enum class CampaignState { queued, running, fitting, succeeded, failed, cancelled };

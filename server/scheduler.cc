@@ -42,8 +42,18 @@ double typical_run_s(const CampaignSnapshot& campaign) {
   return finished == 0 ? 0 : sum / static_cast<double>(finished);
 }
 
-// But for its quarantine.
+// A node that will not be there to the end of a run is of no use. Runs vary, and so does what is
+// planned.
+bool stays_long_enough(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
+  if (!node.available_s) return true;
+  const double measured_s = typical_run_s(campaign);
+  const double run_s = measured_s > 0 ? measured_s : campaign.planned_run_s;
+  return *node.available_s * kBudgetReserve >= run_s;
+}
+
+// But for what it is left out for.
 bool could_serve(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
+  if (node.cluster != campaign.cluster || !stays_long_enough(node, campaign)) return false;
   if (campaign.unfit.contains(node.name)) return false;
   if (!campaign.only_nodes.empty() && !campaign.only_nodes.contains(node.name)) return false;
   if (!node.fabrics.contains(campaign.fabric)) return false;
@@ -52,7 +62,7 @@ bool could_serve(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
 }
 
 bool serves(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
-  return node.quarantine.empty() && could_serve(node, campaign);
+  return node.left_out.empty() && could_serve(node, campaign);
 }
 
 // The time budget: over, or too short for another run.
@@ -148,8 +158,8 @@ uint64_t place_in_order(const CampaignSnapshot& campaign, uint32_t run, const st
 std::string left_out(const CampaignSnapshot& campaign, const std::vector<NodeSnapshot>& nodes) {
   std::string text;
   for (const NodeSnapshot& node : nodes) {
-    if (node.quarantine.empty() || !could_serve(node, campaign)) continue;
-    text += "; " + node_name(node.name) + " is " + node.quarantine;
+    if (node.left_out.empty() || !could_serve(node, campaign)) continue;
+    text += "; " + node_name(node.name) + " is " + node.left_out;
   }
   return text;
 }
@@ -212,9 +222,10 @@ std::optional<Decision> decide_one(const CampaignSnapshot& campaign,
   const RunSnapshot* active = first(campaign, RunState::active);
   if (active != nullptr && active->lost) {
     const bool hopeless = active->lost_for_good && !others_may_do(campaign, *active, nodes);
-    const bool again = !hopeless && active->failures + 1 < max_failures;
-    return LoseRun{campaign.number, active->run,     *active->lost,
-                   again,           active->lost_at, active->lost_for_good};
+    const bool counts = !active->lost_at_will;
+    const bool again = !counts || (!hopeless && active->failures + 1 < max_failures);
+    return LoseRun{campaign.number, active->run,           *active->lost, again,
+                   active->lost_at, active->lost_for_good, counts};
   }
   if (active != nullptr && active->complete) return CompleteRun{campaign.number, active->run};
   if (count(campaign, RunState::finished) == campaign.runs.size()) {

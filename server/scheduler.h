@@ -6,8 +6,8 @@
 // serve goes first and newer ones do not take the nodes it waits for, so that none starves. Each
 // run of a campaign takes other nodes where there are more than it needs, so that intervals hold
 // what lies between nodes; those on which runs have failed come last, and those that cannot do what
-// the campaign asks, or are in quarantine, are left out. Where the time budget does not allow whole
-// plans at the pace of the runs so far, runs measure the coarse grid, or the coarsest.
+// the campaign asks, or are in quarantine or cordoned, are left out. Where the time budget does not
+// allow whole plans at the pace of the runs so far, runs measure the coarse grid, or the coarsest.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,10 @@ struct NodeSnapshot {
   std::set<std::string> fabrics;
   std::set<std::pair<std::string, int64_t>> experiments;  ///< Name and version.
   double failures = 0;                                    ///< Of runs there, lately.
-  std::string quarantine;  ///< Why no run is given to it now; empty: there is no reason.
+  std::string left_out;  ///< Why no run is given to it now; empty: there is no reason.
+  /// It will be there for so long; none: no end is known.
+  std::optional<double> available_s = std::nullopt;
+  std::string cluster = kDefaultCluster;
 };
 
 struct RunSnapshot {
@@ -50,6 +53,7 @@ struct RunSnapshot {
   std::optional<std::string> lost;      ///< Active, and why it must be given up.
   bool lost_for_good = false;           ///< Another attempt there would fail in the same way.
   std::optional<std::string> lost_at;   ///< The node to blame, if one is.
+  bool lost_at_will = false;            ///< Somebody wanted the attempt to end: it does not count.
   std::string message;                  ///< When failed.
 };
 
@@ -58,6 +62,7 @@ struct CampaignSnapshot {
   CampaignState state = CampaignState::queued;
   std::string fabric;
   uint32_t nodes = 0;
+  std::string cluster = kDefaultCluster;
   std::set<std::string> only_nodes;  ///< Without "nodes/"; empty: any.
   uint64_t seed = 0;                 ///< Of the order in which its runs take nodes.
   std::set<std::string> suspects;    ///< Nodes on which a run of it has failed.
@@ -66,6 +71,7 @@ struct CampaignSnapshot {
   bool paused = false;               ///< A run of it has just failed: the next attempt is later.
   std::map<std::string, int64_t> requirements;
   bool feeds_model = true;
+  double planned_run_s = 0;  ///< What the planner expects of a run.
   /// The first run measures the coarsest grid only, to learn how long a point takes here.
   bool pilot = false;
   double measured_s = 0;  ///< Time during which a run was active, up to now.
@@ -98,6 +104,7 @@ struct LoseRun {
   bool again = true;
   std::optional<std::string> blamed;  ///< The node.
   bool for_good = false;              ///< It would fail again there.
+  bool counts = true;                 ///< As one of its attempts, and towards the time budget.
 };
 /// No further run is made: cancel an active one and use what is there.
 struct FinishMeasuring {

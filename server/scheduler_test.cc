@@ -58,9 +58,9 @@ TEST(Scheduler, PlacesAGroupWhenAllNodesAreFree) {
 
 TEST(Scheduler, NodesInQuarantineAreLeftOut) {
   Snapshot s{{node("a"), node("b"), node("c")}, {campaign(1)}};
-  s.nodes[0].quarantine = "left out for 60 s";
+  s.nodes[0].left_out = "left out for 60 s";
   EXPECT_EQ(only<PlaceRun>(s).nodes, (std::vector<std::string>{"b", "c"}));
-  s.nodes[1].quarantine = "left out for 120 s";
+  s.nodes[1].left_out = "left out for 120 s";
   const auto wait = only<Wait>(s);
   EXPECT_NE(wait.reason.find("1 is there; nodes/a is left out for 60 s; nodes/b is left out for"),
             std::string::npos)
@@ -103,6 +103,28 @@ TEST(Scheduler, NodesMustOfferFabricExperimentAndName) {
   only<Wait>(s);
   s.nodes[1] = node("b");
   s.campaigns[0].only_nodes = {"a", "x"};
+  only<Wait>(s);
+}
+
+TEST(Scheduler, NodesOfTwoClustersMakeNoGroup) {
+  Snapshot s{{node("a"), node("b"), node("c")}, {campaign(1)}};
+  s.nodes[0].cluster = "other";
+  EXPECT_EQ(only<PlaceRun>(s).nodes, (std::vector<std::string>{"b", "c"}));
+  s.nodes[1].cluster = "other";
+  only<Wait>(s);
+  s.campaigns[0].cluster = "other";
+  EXPECT_EQ(only<PlaceRun>(s).nodes, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Scheduler, ANodeThatWillBeGoneBeforeTheRunEndsIsLeftOut) {
+  Snapshot s{{node("a"), node("b"), node("c")}, {campaign(1)}};
+  s.campaigns[0].planned_run_s = 10;
+  s.nodes[0].available_s = 10;
+  s.nodes[1].available_s = 100;
+  EXPECT_EQ(only<PlaceRun>(s).nodes, (std::vector<std::string>{"b", "c"}));
+  // What was measured counts more than what was planned.
+  finish(s.campaigns[0], 1, 95);
+  s.campaigns[0].time_budget_s = 3600;
   only<Wait>(s);
 }
 
@@ -204,6 +226,19 @@ TEST(Scheduler, ALostRunIsGivenUpAndTriedAgain) {
   c.runs[0].failures = 0;
   c.runs[0].lost_for_good = true;
   EXPECT_FALSE(only<LoseRun>({{}, {c}}).again);
+}
+
+TEST(Scheduler, ALossThatSomebodyWantedIsTriedAgainHoweverOftenOthersFailed) {
+  CampaignSnapshot c = campaign(1);
+  c.state = CampaignState::running;
+  c.runs[0].state = RunState::active;
+  c.runs[0].lost = "nodes/a is drained";
+  EXPECT_TRUE(only<LoseRun>({{}, {c}}).counts);
+  c.runs[0].lost_at_will = true;
+  c.runs[0].failures = 2;
+  const auto lose = only<LoseRun>({{}, {c}});
+  EXPECT_TRUE(lose.again);
+  EXPECT_FALSE(lose.counts);
 }
 
 TEST(Scheduler, AFailedRunFailsItsCampaign) {

@@ -1,5 +1,6 @@
 // Access, by real connections: every method times every kind of caller; certificates and
 // tokens that end; the audit trail.
+#include <functional>
 #include <set>
 
 #include <grpcpp/generic/generic_stub.h>
@@ -20,6 +21,7 @@
 #include "server/testing/agent_client.h"
 #include "stripline/v1/access.grpc.pb.h"
 #include "stripline/v1/agents.grpc.pb.h"
+#include "stripline/v1/campaigns.grpc.pb.h"
 
 namespace stripline::server {
 namespace {
@@ -162,6 +164,17 @@ class SecurityTest : public testing::Test {
     return stub->RevokeNode(&context, request, &response);
   }
 
+  void revoke_token(const std::string& name) {
+    const auto stub = v1::Admin::NewStub(channel(admin_));
+    grpc::ClientContext context;
+    show(admin_, context);
+    v1::RevokeTokenRequest request;
+    request.set_name(name);
+    v1::Token token;
+    EXPECT_TRUE(stub->RevokeToken(&context, request, &token).ok());
+    EXPECT_FALSE(token.end_time().empty());
+  }
+
   std::vector<std::string> audit() {
     const auto stub = v1::Admin::NewStub(channel(admin_));
     grpc::ClientContext context;
@@ -211,16 +224,7 @@ TEST_F(SecurityTest, EveryMethodLetsInWhomItSays) {
   const Client revoked_node = enrolled("r");
   ASSERT_TRUE(revoke_node("r").ok());
   const auto ended = create_token(v1::ADMIN, "ended");
-  {
-    const auto stub = v1::Admin::NewStub(channel(admin_));
-    grpc::ClientContext context;
-    show(admin_, context);
-    v1::RevokeTokenRequest request;
-    request.set_name(ended.token().name());
-    v1::Token token;
-    ASSERT_TRUE(stub->RevokeToken(&context, request, &token).ok());
-    EXPECT_FALSE(token.end_time().empty());
-  }
+  revoke_token(ended.token().name());
   const auto short_lived = create_token(v1::ADMIN, "brief", 1);
 
   struct Row {
@@ -304,6 +308,43 @@ TEST_F(SecurityTest, AnEnrolmentTokenWorksOnceAndForItsNode) {
   const std::string of_user = create_token(v1::ADMIN, "u").text();
   EXPECT_EQ(enroll(of_user, "a", client).error_code(), StatusCode::UNAUTHENTICATED);
   EXPECT_TRUE(enroll(first_node_token_, "any-name", client).ok());
+}
+
+TEST_F(SecurityTest, AStreamEndsWithItsToken) {
+  const Client a = enrolled("a");
+  const Client b = enrolled("b");
+  AgentClient agent_a(channel(a), test_hello("a"));
+  AgentClient agent_b(channel(b), test_hello("b"));
+  ASSERT_TRUE(agent_a.receive(v1::ServerMessage::kHelloAck));
+  ASSERT_TRUE(agent_b.receive(v1::ServerMessage::kHelloAck));
+  const auto stub = v1::Campaigns::NewStub(channel(admin_));
+  v1::CreateCampaignRequest request;
+  request.mutable_spec()->set_fabric("tcp");
+  request.mutable_spec()->add_experiments("kernel.loop");
+  v1::Campaign campaign;
+  {
+    grpc::ClientContext context;
+    show(admin_, context);
+    const grpc::Status created = stub->CreateCampaign(&context, request, &campaign);
+    ASSERT_TRUE(created.ok()) << created.error_message();
+  }
+  const auto follow = [&](const v1::CreateTokenResponse& token, const std::function<void()>& then) {
+    grpc::ClientContext context;
+    show({parse(token.text()).secret, "", ""}, context);
+    v1::WatchCampaignRequest watch;
+    watch.set_name(campaign.name());
+    const auto reader = stub->WatchCampaign(&context, watch);
+    v1::CampaignEvent event;
+    EXPECT_TRUE(reader->Read(&event));
+    then();
+    while (reader->Read(&event)) {
+    }
+    return reader->Finish().error_code();
+  };
+  const auto token = create_token(v1::VIEWER, "v");
+  EXPECT_EQ(follow(token, [&] { revoke_token(token.token().name()); }),
+            StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(follow(create_token(v1::VIEWER, "w", 2), [] {}), StatusCode::UNAUTHENTICATED);
 }
 
 TEST_F(SecurityTest, ANodeSpeaksForItselfOnly) {

@@ -1,12 +1,17 @@
 #include "server/server.h"
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 #include <grpcpp/grpcpp.h>
@@ -17,9 +22,11 @@
 #include "base/pki/dev_token.h"
 #include "base/pki/secret_file.h"
 #include "base/pki/token.h"
+#include "base/whole_file.h"
 #include "server/acceptor.h"
 #include "server/clock.h"
 #include "server/grpc_access.h"
+#include "server/monitoring.h"
 #include "server/network_disk.h"
 #include "server/services.h"
 #include "server/sqlite_store.h"
@@ -43,6 +50,14 @@ constexpr int kMaxConcurrentCalls = 256;
 constexpr size_t kMaxTransportBytes = size_t{256} << 20;
 constexpr std::chrono::seconds kStopPatience{2};
 constexpr std::chrono::hours kRenewalCheck{24};
+// How soon it is noticed that the store fails, or that a stream's reader has lost his rights.
+constexpr std::chrono::seconds kLook{1};
+// In the standard health service the empty name says that the process lives; these, that it can do
+// its work.
+constexpr const char* kReadiness = "readiness";
+constexpr std::array kServices = {"stripline.v1.Agents", "stripline.v1.Campaigns",
+                                  "stripline.v1.Models", "stripline.v1.Fleet",
+                                  "stripline.v1.Admin",  kReadiness};
 
 void configure(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
@@ -59,6 +74,21 @@ void configure(grpc::ServerBuilder& builder) {
   builder.SetResourceQuota(quota);
 }
 
+double size_of(const std::filesystem::path& file) {
+  std::error_code failure;
+  const auto bytes = std::filesystem::file_size(file, failure);
+  return failure ? 0 : static_cast<double>(bytes);
+}
+
+// The second number of statm, in pages.
+double resident_bytes() {
+  std::istringstream pages(first_line("/proc/self/statm"));
+  double total = 0;
+  double resident = 0;
+  pages >> total >> resident;
+  return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace
 
 class Server::Impl {
@@ -68,14 +98,21 @@ class Server::Impl {
       : store_(std::move(store)),
         access_(std::move(access)),
         dev_token_(std::move(dev_token)),
-        coordinator_(*store_, hub_, options.fitter, options.coordinator),
-        agents_(make_agents_service(coordinator_, *access_)),
+        coordinator_(*store_, hub_, meters_, options.fitter, options.coordinator),
+        agents_(make_agents_service(coordinator_, *access_, meters_)),
         campaigns_(make_campaigns_service(coordinator_, *store_, hub_, *access_)),
         models_(make_models_service(*store_, *access_)),
-        fleet_(make_fleet_service(coordinator_)),
+        fleet_(make_fleet_service(coordinator_, *access_)),
         admin_(make_admin_service(*access_, *store_)),
+        data_dir_(options.data_dir),
         address_(options.listen),
-        failed_(options.failed) {}
+        monitoring_wanted_(options.monitoring),
+        failed_(options.failed) {
+    store_->observe([this](double seconds, bool stored) {
+      meters_.observe(Meters::Time::commit, seconds);
+      if (!stored) meters_.count(Meters::Counter::commits_failed);
+    });
+  }
 
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -89,7 +126,7 @@ class Server::Impl {
     configure(builder);
     connections_ = builder.experimental().AddExternalConnectionAcceptor(
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-        make_credentials(*access_));
+        make_credentials(*access_, meters_));
     for (auto* service :
          {agents_.get(), campaigns_.get(), models_.get(), fleet_.get(), admin_.get()}) {
       builder.RegisterService(service);
@@ -98,8 +135,24 @@ class Server::Impl {
     if (!server_) return Error(ErrorCode::internal, "gRPC could not start its server");
     address_.port = listener.port();
     if (!dev_token_.empty()) STRIPLINE_RETURN_IF_ERROR(write_dev_token());
-    if (access_->authority())
-      renewal_ = std::jthread([this](const std::stop_token& stop) { renew(stop); });
+    if (access_->authority()) {
+      renewal_ = std::jthread(
+          [this](const std::stop_token& stop) { every(kRenewalCheck, stop, [&] { renew(); }); });
+    }
+    report_readiness();
+    looking_ = std::jthread([this](const std::stop_token& stop) {
+      every(kLook, stop, [&] {
+        report_readiness();
+        hub_.look();
+      });
+    });
+    if (monitoring_wanted_) {
+      STRIPLINE_ASSIGN_OR_RETURN(
+          Monitoring monitoring,
+          Monitoring::start(*monitoring_wanted_,
+                            {[this] { return figures(); }, [this] { return not_ready(); }}));
+      monitoring_.emplace(std::move(monitoring));
+    }
     acceptor_.emplace(
         std::move(listener), [this](UniqueFd fd) { serve(std::move(fd)); }, failed_);
     return {};
@@ -111,8 +164,10 @@ class Server::Impl {
     if (server_ && server_->GetHealthCheckService() != nullptr) {
       server_->GetHealthCheckService()->Shutdown();
     }
+    monitoring_.reset();
     acceptor_.reset();
     renewal_ = {};
+    looking_ = {};
     if (!dev_token_file_.empty()) {
       std::error_code ignored;
       std::filesystem::remove(dev_token_file_, ignored);
@@ -127,7 +182,68 @@ class Server::Impl {
 
   const ListenAddress& address() const { return address_; }
 
+  std::optional<ListenAddress> monitoring_address() const {
+    return monitoring_ ? std::optional(monitoring_->address()) : std::nullopt;
+  }
+
+  void drain() {
+    draining_ = true;
+    coordinator_.drain();
+    report_readiness();
+  }
+
+  bool idle() { return coordinator_.idle(); }
+
+  Status reload() {
+    if (access_->authority()) {
+      STRIPLINE_RETURN_IF_ERROR(Authority::open(data_dir_, unix_seconds()));
+    }
+    return access_->reload();
+  }
+
  private:
+  static void every(std::chrono::seconds interval, const std::stop_token& stop,
+                    const std::function<void()>& act) {
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    while (!stopped.wait_for(lock, stop, interval, [] { return false; }) &&
+           !stop.stop_requested()) {
+      act();
+    }
+  }
+
+  // Ready is who can store what he acknowledges, and is not about to end.
+  void report_readiness() {
+    const std::lock_guard lock(readiness_mutex_);
+    const Status stores = draining_ ? Status() : store_->probe();
+    std::string why = draining_ ? "it is draining" : stores.ok() ? "" : stores.error().message();
+    if (not_ready_ == why) return;
+    if (!stores.ok()) spdlog::error("not ready: {}", why);
+    if (why.empty() && not_ready_) spdlog::info("ready again");
+    for (const char* service : kServices) {
+      server_->GetHealthCheckService()->SetServingStatus(service, why.empty());
+    }
+    not_ready_ = std::move(why);
+  }
+
+  std::string not_ready() {
+    const std::lock_guard lock(readiness_mutex_);
+    return not_ready_.value_or("it is starting");
+  }
+
+  std::string figures() {
+    coordinator_.measure();
+    const std::string why = not_ready();
+    meters_.set(Meters::Gauge::ready, why.empty() ? 1 : 0);
+    meters_.set(Meters::Gauge::storage_failing, !why.empty() && !draining_ ? 1 : 0);
+    meters_.set(Meters::Gauge::database_bytes, size_of(data_dir_ / kDatabaseFile));
+    meters_.set(Meters::Gauge::log_bytes,
+                size_of(data_dir_ / (std::string(kDatabaseFile) + "-wal")));
+    meters_.set(Meters::Gauge::resident_bytes, resident_bytes());
+    return meters_.text();
+  }
+
   void serve(UniqueFd connection) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
     parameters.fd = connection.release();
@@ -144,17 +260,10 @@ class Server::Impl {
   }
 
   // A certificate is renewed months before it ends: looking once a day is enough.
-  void renew(const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any stopped;
-    std::unique_lock lock(mutex);
-    while (!stopped.wait_for(lock, stop, kRenewalCheck, [] { return false; }) &&
-           !stop.stop_requested()) {
-      const auto renewed = access_->authority()->renew_server(unix_seconds());
-      if (!renewed.ok())
-        spdlog::error("cannot renew the certificate: {}", renewed.error().message());
-      if (renewed.ok() && *renewed) spdlog::info("the server's certificate is renewed");
-    }
+  void renew() const {
+    const auto renewed = access_->authority()->renew_server(unix_seconds());
+    if (!renewed.ok()) spdlog::error("cannot renew the certificate: {}", renewed.error().message());
+    if (renewed.ok() && *renewed) spdlog::info("the server's certificate is renewed");
   }
 
   std::unique_ptr<Store> store_;
@@ -162,6 +271,7 @@ class Server::Impl {
   std::string dev_token_;  // empty: it needs none
   std::filesystem::path dev_token_file_;
   WatchHub hub_;
+  Meters meters_;
   Coordinator coordinator_;
   std::unique_ptr<grpc::Service> agents_;
   std::unique_ptr<grpc::Service> campaigns_;
@@ -171,8 +281,15 @@ class Server::Impl {
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
   std::unique_ptr<grpc::Server> server_;
   std::optional<Acceptor> acceptor_;
+  std::optional<Monitoring> monitoring_;
   std::jthread renewal_;
+  std::jthread looking_;
+  std::mutex readiness_mutex_;
+  std::optional<std::string> not_ready_;  // as it was last said; empty: it is ready
+  std::atomic<bool> draining_ = false;
+  std::filesystem::path data_dir_;
   ListenAddress address_;
+  std::optional<ListenAddress> monitoring_wanted_;
   std::function<void(const Error&)> failed_;
   bool stopped_ = false;
 };
@@ -235,6 +352,16 @@ Server::Server(Server&&) noexcept = default;
 Server::~Server() = default;
 
 const ListenAddress& Server::address() const { return impl_->address(); }
+
+std::optional<ListenAddress> Server::monitoring_address() const {
+  return impl_->monitoring_address();
+}
+
+void Server::drain() { impl_->drain(); }
+
+bool Server::idle() const { return impl_->idle(); }
+
+Status Server::reload() { return impl_->reload(); }
 
 void Server::stop() { impl_->stop(); }
 

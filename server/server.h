@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -25,6 +26,7 @@ struct ServerOptions {
   bool allow_network_disk = false;  ///< The data folder may be on a disk that hosts share.
   ListenAddress listen;             ///< Port 0: any free one.
   Protection protection = Protection::none;
+  std::optional<ListenAddress> monitoring;  ///< Where monitoring.h serves; absent: nowhere.
   CoordinatorOptions coordinator;
   Fitter fitter = fit_in_process;
   /// Called once, on a thread of the server's, should it lose its port: nobody reaches it any more.
@@ -45,6 +47,17 @@ class Server {
 
   /// Where it listens: the port is the real one.
   const ListenAddress& address() const;
+  /// Where it tells how it does; nullopt: nowhere.
+  std::optional<ListenAddress> monitoring_address() const;
+
+  /// Gives out no more runs, and says to health checks that it is not ready.
+  void drain();
+  /// True if no run is active.
+  bool idle() const;
+
+  /// Reads tokens again, and checks the certificates; changed ones are served within seconds,
+  /// unasked. Errors: those of Authority::open(), and the store's.
+  Status reload();
 
   /// Ends all streams and waits for calls under way, at most two seconds. What was under way is in
   /// the store and taken up by the next start. Idempotent.

@@ -15,11 +15,12 @@ class Service;
 
 namespace stripline::server {
 
-std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access);
+std::unique_ptr<grpc::Service> make_agents_service(Coordinator& coordinator, Access& access,
+                                                   Meters& meters);
 std::unique_ptr<grpc::Service> make_campaigns_service(Coordinator& coordinator, Store& store,
                                                       WatchHub& hub, const Access& access);
 std::unique_ptr<grpc::Service> make_models_service(Store& store, const Access& access);
-std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator);
+std::unique_ptr<grpc::Service> make_fleet_service(Coordinator& coordinator, const Access& access);
 std::unique_ptr<grpc::Service> make_admin_service(Access& access, Store& store);
 
 }  // namespace stripline::server

@@ -204,6 +204,18 @@ CREATE TRIGGER campaigns_are_counted AFTER INSERT ON campaigns BEGIN
 END;
 )sql";
 
+// Which nodes operators keep from new runs, and of which cluster nodes are.
+constexpr std::string_view kSeventhTables = R"sql(
+ALTER TABLE nodes ADD COLUMN cluster TEXT NOT NULL DEFAULT 'default';
+CREATE TABLE node_holds (
+  node TEXT PRIMARY KEY,
+  reason TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  since REAL NOT NULL,
+  deadline REAL NOT NULL       -- what it works on ends then; 0: at its own end
+) STRICT, WITHOUT ROWID;
+)sql";
+
 Status add_run_column(SqliteDatabase& database, const std::string& name, const std::string& value) {
   STRIPLINE_ASSIGN_OR_RETURN(
       const std::string present,
@@ -233,8 +245,13 @@ Status to_fifth(SqliteDatabase& database) {
 
 Status to_sixth(SqliteDatabase& database) { return database.execute(std::string(kSixthTables)); }
 
+Status to_seventh(SqliteDatabase& database) {
+  return database.execute(std::string(kSeventhTables));
+}
+
 // The one at place n takes version n + 1 to n + 2.
-constexpr std::array kMigrations = {&to_second, &to_third, &to_fourth, &to_fifth, &to_sixth};
+constexpr std::array kMigrations = {&to_second, &to_third, &to_fourth,
+                                    &to_fifth,  &to_sixth, &to_seventh};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

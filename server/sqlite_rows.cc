@@ -9,7 +9,9 @@
 namespace stripline::server {
 
 const std::string_view kNodeColumns =
-    "SELECT name, agent_version, fingerprint, fabrics, experiments, last_seen";
+    "SELECT name, agent_version, fingerprint, fabrics, experiments, last_seen, cluster";
+const std::string_view kNodeHoldColumns =
+    "SELECT node, reason, actor, since, deadline FROM node_holds";
 const std::string_view kCampaignColumns =
     "SELECT number, spec, state, message, created, updated, request_id, request_sha256,"
     " requirements, feeds_model, planned_run_s, measured_s, samples, model_version,"
@@ -196,15 +198,32 @@ Status write_withdrawals(SqliteDatabase& database, const std::vector<Withdrawal>
                    });
 }
 
+// Removed nodes come first: one that is written in the same step has come anew.
+Status write_nodes(SqliteDatabase& database, const Changes& changes) {
+  const auto bind_name = [](SqliteStatement& s, const std::string& name) { s.bind(name); };
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, changes.removed_nodes, "DELETE FROM nodes WHERE name = ?", bind_name));
+  for (const auto* names : {&changes.removed_nodes, &changes.released_nodes}) {
+    STRIPLINE_RETURN_IF_ERROR(
+        write_all(database, *names, "DELETE FROM node_holds WHERE node = ?", bind_name));
+  }
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, changes.holds, "INSERT OR REPLACE INTO node_holds VALUES (?, ?, ?, ?, ?)",
+                [](SqliteStatement& s, const NodeHold& h) {
+                  s.bind(h.node, h.reason, h.actor, h.since_unix_s, h.deadline_unix_s);
+                }));
+  return write_all(
+      database, changes.nodes, "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?)",
+      [](SqliteStatement& s, const NodeRecord& r) {
+        s.bind(r.name, r.agent_version, dump(Json(r.fingerprint)), dump(Json(r.fabrics)),
+               dump(Json(r.experiments)), r.last_seen_unix_s, r.cluster);
+      });
+}
+
 }  // namespace
 
 Status write_changes(SqliteDatabase& database, const Changes& changes) {
-  STRIPLINE_RETURN_IF_ERROR(
-      write_all(database, changes.nodes, "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?)",
-                [](SqliteStatement& s, const NodeRecord& r) {
-                  s.bind(r.name, r.agent_version, dump(Json(r.fingerprint)), dump(Json(r.fabrics)),
-                         dump(Json(r.experiments)), r.last_seen_unix_s);
-                }));
+  STRIPLINE_RETURN_IF_ERROR(write_nodes(database, changes));
   STRIPLINE_RETURN_IF_ERROR(write_campaigns(database, changes.campaigns));
   STRIPLINE_RETURN_IF_ERROR(write_runs(database, changes.runs));
   STRIPLINE_RETURN_IF_ERROR(write_all(database, changes.plans, "INSERT INTO plans VALUES (?, ?, ?)",
@@ -227,6 +246,10 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
   return write_withdrawals(database, changes.withdrawals);
 }
 
+Result<NodeHold> read_node_hold(SqliteStatement& row) {
+  return NodeHold{row.text(0), row.text(1), row.text(2), row.real(3), row.real(4)};
+}
+
 Result<NodeRecord> read_node(SqliteStatement& row) {
   NodeRecord r;
   r.name = row.text(0);
@@ -238,6 +261,7 @@ Result<NodeRecord> read_node(SqliteStatement& row) {
   STRIPLINE_ASSIGN_OR_RETURN(r.experiments,
                              stored<std::vector<std::string>>(row.text(4), "stored experiments"));
   r.last_seen_unix_s = row.real(5);
+  r.cluster = row.text(6);
   return r;
 }
 

@@ -15,6 +15,8 @@ Status write_changes(SqliteDatabase& database, const Changes& changes);
 // data_loss when a stored value is not what write_changes() writes.
 extern const std::string_view kNodeColumns;
 Result<NodeRecord> read_node(SqliteStatement& row);
+extern const std::string_view kNodeHoldColumns;
+Result<NodeHold> read_node_hold(SqliteStatement& row);
 extern const std::string_view kCampaignColumns;
 Result<CampaignRecord> read_campaign(SqliteStatement& row);
 extern const std::string_view kRunColumns;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -59,6 +60,9 @@ struct NewModelVersion {
 /// events and versions are added.
 struct Changes {
   std::vector<NodeRecord> nodes;
+  std::vector<NodeHold> holds;
+  std::vector<std::string> released_nodes;  ///< Whose holds end.
+  std::vector<std::string> removed_nodes;   ///< Forgotten, with their holds.
   std::vector<CampaignRecord> campaigns;
   std::vector<RunRecord> runs;
   std::vector<RunPlan> plans;
@@ -83,6 +87,14 @@ class Store {
   /// disk is full; data_loss for a damaged file. After an error nothing of the step is stored.
   virtual Status apply(const Changes& changes) = 0;
 
+  /// Called after each step with how long storing it took, and whether it could be. Set it before
+  /// the first.
+  using Observer = std::function<void(double seconds, bool stored)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
+
+  /// Success if steps can be stored now: the last one was, or else a small one is.
+  virtual Status probe() = 0;
+
   /// Random, chosen when the database was created: tells one server's jobs from another's.
   virtual std::string installation_id() const = 0;
 
@@ -94,6 +106,7 @@ class Store {
   virtual Result<std::vector<NodeRecord>> nodes(const std::string& after, size_t limit) = 0;
   virtual Result<std::optional<NodeRecord>> node(const std::string& name) = 0;
   virtual Result<uint64_t> count_nodes() = 0;
+  virtual Result<std::vector<NodeHold>> node_holds() = 0;
 
   /// One more than the largest campaign number ever used.
   virtual Result<int64_t> next_campaign_number() = 0;
@@ -145,6 +158,9 @@ class Store {
   virtual Result<std::vector<NodeBound>> node_bounds() = 0;
   /// Newest first, those with an id below `before` (0: all).
   virtual Result<std::vector<AuditRecord>> audit(int64_t before, size_t limit) = 0;
+
+ protected:
+  Observer observer_ = [](double /*seconds*/, bool /*stored*/) {};
 };
 
 }  // namespace stripline::server

@@ -102,7 +102,7 @@ TEST_F(StoreTest, NewStoreIsEmptyAndKeepsItsInstallation) {
 }
 
 TEST_F(StoreTest, NodesAreReplacedByNameAndListedInOrder) {
-  NodeRecord a{"a", "0.1.0", {{"cpu", "x"}}, {"tcp"}, {R"({"name":"e","future":1})"}, 10};
+  NodeRecord a{"a", "0.1.0", {{"cpu", "x"}}, {"tcp"}, {R"({"name":"e","future":1})"}, 10, "big"};
   NodeRecord b{"b", "0.1.0", {}, {}, {}, 11};
   apply({.nodes = {b, a}});
   check([&] {
@@ -525,36 +525,72 @@ TEST_F(StoreTest, TheDatabaseIsItsOwnersAlone) {
   EXPECT_EQ(std::filesystem::status(path_).permissions(), perms::owner_read | perms::owner_write);
 }
 
+TEST_F(StoreTest, HoldsAreOfNodes) {
+  const NodeRecord a{"a", "0.1.0", {}, {}, {}, 10};
+  const NodeHold hold{"a", "fan \x1b broken", "users/x", 5, 60};
+  apply({.nodes = {a}, .holds = {hold, {"b", "", "users/y", 6, 0}}});
+  check([&] { EXPECT_EQ(store_->node_holds()->size(), 2U); });
+  EXPECT_EQ(store_->node_holds()->front(), hold);
+  apply({.holds = {{"a", "later", "users/z", 7, 0}}, .released_nodes = {"b"}});
+  check([&] {
+    ASSERT_EQ(store_->node_holds()->size(), 1U);
+    EXPECT_EQ(store_->node_holds()->front().reason, "later");
+  });
+  apply({.removed_nodes = {"a"}});
+  check([&] {
+    EXPECT_TRUE(store_->node_holds()->empty());
+    EXPECT_FALSE(*store_->node("a"));
+  });
+}
+
 // The databases that servers have left behind since the first one, each without what came later.
-class StoreMigrationTest : public StoreTest, public testing::WithParamInterface<const char*> {
+struct EarlierDatabase {
+  const char* file;      // in server/testing/databases
+  const char* change;    // what makes it one of before
+  const char* obstacle;  // a table that one of its migrations makes
+};
+
+class StoreMigrationTest : public StoreTest, public testing::WithParamInterface<EarlierDatabase> {
  protected:
   void SetUp() override {
     const char* source = std::getenv("STRIPLINE_TEST_SOURCE");  // NOLINT(concurrency-mt-unsafe)
     if (source == nullptr) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
-    const auto dump = std::filesystem::path(source) / "server/testing/databases/version1.sql";
-    execute(path_, read_file(dump).c_str());
+    const auto databases = std::filesystem::path(source) / "server/testing/databases";
+    execute(path_, read_file(databases / GetParam().file).c_str());
     execute(path_,
             R"(UPDATE nodes SET experiments = '["{\"name\":\"micro.latency\",\"version\":1}"]')");
-    execute(path_, GetParam());
+    execute(path_, GetParam().change);
   }
 };
 
 INSTANTIATE_TEST_SUITE_P(
     Version1, StoreMigrationTest,
-    testing::Values("SELECT 1",
-                    "DROP TABLE version_marks; ALTER TABLE runs DROP COLUMN points_least",
-                    "DROP TABLE version_marks; DROP TABLE attempts;"
-                    "ALTER TABLE runs DROP COLUMN points_least",
-                    "DROP TABLE version_marks; DROP TABLE attempts;"
-                    "ALTER TABLE runs DROP COLUMN points_least;"
-                    "ALTER TABLE runs DROP COLUMN points_core;"
-                    "ALTER TABLE runs DROP COLUMN points_all"));
+    testing::Values(EarlierDatabase{"version1.sql", "SELECT 1", "payloads"},
+                    EarlierDatabase{
+                        "version1.sql",
+                        "DROP TABLE version_marks; ALTER TABLE runs DROP COLUMN points_least",
+                        "payloads"},
+                    EarlierDatabase{"version1.sql",
+                                    "DROP TABLE version_marks; DROP TABLE attempts;"
+                                    "ALTER TABLE runs DROP COLUMN points_least",
+                                    "payloads"},
+                    EarlierDatabase{"version1.sql",
+                                    "DROP TABLE version_marks; DROP TABLE attempts;"
+                                    "ALTER TABLE runs DROP COLUMN points_least;"
+                                    "ALTER TABLE runs DROP COLUMN points_core;"
+                                    "ALTER TABLE runs DROP COLUMN points_all",
+                                    "payloads"}));
+INSTANTIATE_TEST_SUITE_P(Version3, StoreMigrationTest,
+                         testing::Values(EarlierDatabase{"version3.sql", "SELECT 1",
+                                                         "node_holds"}));
 
 TEST_P(StoreMigrationTest, LosesNothing) {
   reopen();
   check([&] {
     EXPECT_EQ(store_->installation_id(), "28ae4a58");
     EXPECT_EQ(store_->nodes("", 10)->size(), 2U);
+    EXPECT_EQ((*store_->node("a"))->cluster, "default");
+    EXPECT_TRUE(store_->node_holds()->empty());
     EXPECT_EQ(store_->campaigns(0, 10)->size(), 2U);
     EXPECT_EQ(store_->runs(2)->size(), 8U);
     EXPECT_EQ(store_->runs(2)->front().points_total, 64U);
@@ -577,10 +613,11 @@ TEST_P(StoreMigrationTest, LosesNothing) {
 }
 
 TEST_P(StoreMigrationTest, ADatabaseThatCannotBeMigratedIsLeftAsItIs) {
-  execute(path_, "CREATE TABLE payloads (x)");
+  const std::string obstacle = GetParam().obstacle;
+  execute(path_, ("CREATE TABLE " + obstacle + " (x)").c_str());
   const auto opened = open_sqlite_store(path_);
   ASSERT_FALSE(opened.ok());
-  execute(path_, "DROP TABLE payloads");
+  execute(path_, ("DROP TABLE " + obstacle).c_str());
   reopen();
   EXPECT_EQ(store_->batches(1, 0, 10)->size(), 2U);
 }

@@ -38,13 +38,23 @@ void WatchHub::notify(int64_t campaign) {
   has_news_.notify_one();
 }
 
+void WatchHub::look() {
+  {
+    const std::lock_guard lock(news_mutex_);
+    looking_ = true;
+  }
+  has_news_.notify_one();
+}
+
 void WatchHub::run() {
   std::unique_lock lock(news_mutex_);
   while (true) {
-    has_news_.wait(lock, [&] { return stopping_ || !news_.empty(); });
+    has_news_.wait(lock, [&] { return stopping_ || looking_ || !news_.empty(); });
     if (stopping_) return;
     const std::set<int64_t> news = std::exchange(news_, {});
+    const bool looking = std::exchange(looking_, false);
     lock.unlock();
+    if (looking) tell_to_look();
     for (const int64_t campaign : news) tell(campaign);
     lock.lock();
   }
@@ -55,6 +65,13 @@ void WatchHub::tell(int64_t campaign) {
   const auto found = listeners_.find(campaign);
   if (found == listeners_.end()) return;
   for (EventListener* listener : found->second) listener->on_event();
+}
+
+void WatchHub::tell_to_look() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [campaign, listeners] : listeners_) {
+    for (EventListener* listener : listeners) listener->on_look();
+  }
 }
 
 void WatchHub::shutdown() {

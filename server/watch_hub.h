@@ -17,6 +17,8 @@ class EventListener {
   virtual ~EventListener() = default;
   /// There may be new events. Must neither block for long nor call the hub.
   virtual void on_event() = 0;
+  /// Now and then, so that a stream is ended whose reader may not read any more. As on_event().
+  virtual void on_look() {}
   /// The server is stopping: end the stream.
   virtual void on_shutdown() = 0;
 };
@@ -36,16 +38,20 @@ class WatchHub {
   size_t listeners();
   /// The campaign's listeners are told soon; once for several calls in a row.
   void notify(int64_t campaign);
+  /// All listeners are told to look soon.
+  void look();
   /// All listeners have been told when it returns.
   void shutdown();
 
  private:
   void run();
   void tell(int64_t campaign);
+  void tell_to_look();
 
   std::mutex news_mutex_;
   std::condition_variable has_news_;
   std::set<int64_t> news_;  // campaigns
+  bool looking_ = false;
   bool stopping_ = false;
 
   std::mutex mutex_;  // while listeners are told; never taken beside the other

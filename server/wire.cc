@@ -47,6 +47,7 @@ v1::CampaignSpec to_wire(const CampaignSpec& spec) {
   message.set_model(spec.model);
   copy_to(spec.only_nodes, message.mutable_only_nodes());
   copy_to(spec.same_node, message.mutable_same_node());
+  message.set_cluster(spec.cluster);
   return message;
 }
 
@@ -119,13 +120,17 @@ Hello from_wire(const v1::Hello& message) {
   hello.experiments_json = strings(message.experiments_json());
   hello.assignment = message.assignment();
   hello.fence = message.fence();
+  hello.available_s = message.available_s();
+  hello.leaving = message.leaving();
+  hello.cluster = message.cluster();
   return hello;
 }
 
 std::optional<AgentMessage> from_wire(v1::AgentMessage& message) {
   switch (message.message_case()) {
     case v1::AgentMessage::kHeartbeat:
-      return Heartbeat{message.heartbeat().assignment(), message.heartbeat().fence()};
+      return Heartbeat{message.heartbeat().assignment(), message.heartbeat().fence(),
+                       message.heartbeat().leaving()};
     case v1::AgentMessage::kGroupJoin: {
       const v1::GroupJoin& join = message.group_join();
       return GroupJoin{join.assignment(), join.fence(), join.rank(), join.address()};
@@ -175,6 +180,7 @@ CampaignSpec from_wire(const v1::CampaignSpec& message) {
   spec.model = message.model();
   spec.only_nodes = strings(message.only_nodes());
   spec.same_node = strings(message.same_node());
+  spec.cluster = message.cluster();
   return spec;
 }
 
@@ -204,6 +210,7 @@ v1::Node to_wire(const NodeView& view) {
                     : view.assignment.empty() ? v1::Node::IDLE
                                               : v1::Node::BUSY);
   message.set_agent_version(view.record.agent_version);
+  message.set_cluster(view.record.cluster);
   for (const auto& [field, value] : view.record.fingerprint) {
     (*message.mutable_fingerprint())[field] = value;
   }
@@ -212,6 +219,13 @@ v1::Node to_wire(const NodeView& view) {
   message.set_last_seen_time(rfc3339(view.record.last_seen_unix_s));
   message.set_assignment(view.assignment);
   message.set_quarantine(view.quarantine);
+  if (view.hold) {
+    v1::Hold& hold = *message.mutable_hold();
+    hold.set_reason(view.hold->reason);
+    hold.set_actor(view.hold->actor);
+    hold.set_time(rfc3339(view.hold->since_unix_s));
+    if (view.hold->deadline_unix_s != 0) hold.set_deadline(rfc3339(view.hold->deadline_unix_s));
+  }
   return message;
 }
 

@@ -1,0 +1,239 @@
+#include "base/daemon/configuration.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string_view>
+#include <toml++/toml.h>
+#include <unistd.h>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "base/suggest.h"
+#include "base/whole_file.h"
+
+namespace stripline {
+namespace {
+
+constexpr const char* kFile = "config";
+constexpr const char* kCheck = "check-config";
+constexpr const char* kPrint = "print-config";
+constexpr const char* kCommandLine = "command line";
+// More is no configuration.
+constexpr size_t kMostBytes = size_t{1} << 20;
+
+bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
+
+Error wrong(const std::string& what) { return {ErrorCode::invalid_argument, what}; }
+
+// What was meant by a name that is not known, as the end of a sentence.
+std::string guess(const std::string& name, const std::vector<std::string>& known) {
+  const auto near = nearest(name, known);
+  return near ? "; did you mean " + *near + "?" : std::string();
+}
+
+// The value as one would write it on the command line; nullopt: it is none.
+std::optional<std::string> scalar_text(const toml::node& node) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
+  if (const auto* whole = node.as_integer()) return std::to_string(whole->get());
+  if (const auto* number = node.as_floating_point()) {
+    std::array<char, 32> text{};
+    const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number->get());
+    if (error == std::errc()) return std::string(text.data(), end);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<std::string>> texts_of(const toml::node& node) {
+  std::vector<std::string> texts;
+  if (const auto* array = node.as_array()) {
+    for (const toml::node& element : *array) {
+      const auto text = scalar_text(element);
+      if (!text) return std::nullopt;
+      texts.push_back(*text);
+    }
+    return texts;
+  }
+  const auto text = scalar_text(node);
+  if (!text) return std::nullopt;
+  return std::vector{*text};
+}
+
+std::string toml_text(const std::string& text) {
+  std::ostringstream out;
+  out << toml::value<std::string>(text);
+  return out.str();
+}
+
+// The message of CLI11 without the option that it begins with: where the value stands is said
+// instead.
+std::string without_option(const std::string& message, const std::string& name) {
+  const std::string start = "--" + name + ": ";
+  return message.starts_with(start) ? message.substr(start.size()) : message;
+}
+
+std::string default_text(const CLI::Option& option) {
+  std::string text = option.get_default_str();
+  const bool quotes = text.size() > 1 && text.front() == '"' && text.back() == '"';
+  return quotes ? text.substr(1, text.size() - 2) : text;
+}
+
+}  // namespace
+
+Configuration::Configuration(CLI::App& app, ConfigurationNames names)
+    : app_(&app), names_(std::move(names)) {
+  app.add_option("--config", file_,
+                 "Read settings from this file (TOML; keys are the names of options)")
+      ->type_name("FILE");
+  app.add_flag("--check-config", check_, "Check the settings, wherever they come from, and exit");
+  app.add_flag("--print-config", print_,
+               "Print the settings as TOML, each with where it comes from, and exit");
+}
+
+Status Configuration::settle() { return settle(environment_of_process()); }
+
+Status Configuration::settle(const Environment& environment) {
+  std::set<std::string> others = {"help", "version", kFile, kCheck, kPrint};
+  others.insert(names_.commands.begin(), names_.commands.end());
+  for (CLI::Option* option : app_->get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      if (!others.contains(name)) options_[name] = option;
+      if (option->count() > 0) origins_[name] = kCommandLine;
+    }
+  }
+  STRIPLINE_RETURN_IF_ERROR(take_environment(environment));
+  return file_.empty() ? Status() : take_file();
+}
+
+Status Configuration::take_environment(const Environment& environment) {
+  std::map<std::string, std::string> by_variable = {{names_.prefix + "CONFIG", kFile}};
+  std::vector<std::string> known = {names_.prefix + "CONFIG"};
+  for (const auto& [name, option] : options_) {
+    by_variable[variable_of(name)] = name;
+    known.push_back(variable_of(name));
+  }
+  for (const auto& [variable, value] : environment) {
+    if (!variable.starts_with(names_.prefix) || value.empty()) continue;
+    const auto found = by_variable.find(variable);
+    if (found == by_variable.end()) {
+      return wrong("unknown variable " + variable + " in the environment" + guess(variable, known));
+    }
+    if (found->second == kFile) {
+      if (file_.empty()) file_ = value;
+    } else {
+      STRIPLINE_RETURN_IF_ERROR(take(found->second, {variable, {value}}));
+    }
+  }
+  for (const auto& [name, variable] : names_.aliases) {
+    const auto found = environment.find(variable);
+    if (found == environment.end() || found->second.empty()) continue;
+    STRIPLINE_RETURN_IF_ERROR(take(name, {variable, {found->second}}));
+  }
+  return {};
+}
+
+Status Configuration::take_file() {
+  const std::string place = "'" + file_ + "'";
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, read_whole_file(file_, kMostBytes));
+  toml::table root;
+  try {
+    root = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    return wrong(place + ", line " + std::to_string(error.source().begin.line) + ": " +
+                 std::string(error.description()));
+  }
+  for (const auto& [key, node] : root) {
+    const std::string name(key.str());
+    const std::string where =
+        place + ", line " + std::to_string(node.source().begin.line) + ", " + name;
+    if (!options_.contains(name)) {
+      const bool command = std::ranges::find(names_.commands, name) != names_.commands.end();
+      return wrong(where + ": " +
+                   (command ? "this is an option of the command line alone"
+                            : "there is no such setting" + guess(name, known_names())));
+    }
+    const auto values = texts_of(node);
+    if (!values) return wrong(where + ": this is no text, number, truth, or list of them");
+    STRIPLINE_RETURN_IF_ERROR(take(name, {where, *values}));
+  }
+  return {};
+}
+
+// What was taken before counts.
+Status Configuration::take(const std::string& name, const Place& place) {
+  if (origins_.contains(name)) return {};
+  origins_[name] = place.text;
+  CLI::Option* option = options_.at(name);
+  try {
+    if (is_flag(*option)) {
+      if (place.values != std::vector<std::string>{"true"} &&
+          place.values != std::vector<std::string>{"false"}) {
+        return wrong(place.text + ": true or false is needed");
+      }
+      if (place.values.front() == "false") return {};
+    }
+    for (const std::string& value : place.values) option->add_result(value);
+    if (!place.values.empty()) option->run_callback();
+  } catch (const CLI::Error& error) {
+    return wrong(place.text + ": " + without_option(error.what(), name));
+  }
+  return {};
+}
+
+std::string Configuration::text() const {
+  std::string out;
+  for (const CLI::Option* option : app_->get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      if (!options_.contains(name)) continue;
+      const auto origin = origins_.find(name);
+      std::vector<std::string> values = option->results();
+      if (values.empty()) values = {default_text(*option)};
+      std::string value;
+      if (is_flag(*option)) {
+        value = option->count() > 0 ? "true" : "false";
+      } else if (option->get_items_expected_max() > 1) {
+        for (const std::string& element : values) {
+          if (!element.empty()) value += (value.empty() ? "" : ", ") + toml_text(element);
+        }
+        value = "[" + value + "]";
+      } else {
+        value = toml_text(values.front());
+      }
+      out += origin == origins_.end() ? "# " + name + " = " + value + "  # default\n"
+                                      : name + " = " + value + "  # " + origin->second + "\n";
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> Configuration::known_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, option] : options_) names.push_back(name);
+  return names;
+}
+
+std::string Configuration::variable_of(const std::string& name) const {
+  std::string variable = names_.prefix;
+  for (const char c : name) {
+    variable += c == '-' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  }
+  return variable;
+}
+
+Configuration::Environment environment_of_process() {
+  Configuration::Environment environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+}  // namespace stripline

@@ -1,0 +1,218 @@
+#include "server/options.h"
+
+#include <cstdlib>
+
+#include <CLI/CLI.hpp>
+
+#include "base/command_line.h"
+#include "base/daemon/log.h"
+#include "server/listen_address.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr const char* kDefaultListen = "127.0.0.1:7411";
+constexpr const char* kVariables = "STRIPLINE_SERVER_";
+// Less would not even hold the program.
+constexpr uint64_t kLeastFitBytes = uint64_t{256} << 20;
+
+// $XDG_DATA_HOME/stripline, else ~/.local/share/stripline, else ./stripline-data.
+std::string default_data_dir() {
+  // Before any thread is started.
+  if (const char* xdg = std::getenv("XDG_DATA_HOME"); xdg != nullptr && *xdg != '\0') {  // NOLINT
+    return std::string(xdg) + "/stripline";
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {  // NOLINT
+    return std::string(home) + "/.local/share/stripline";
+  }
+  return "stripline-data";
+}
+
+void declare_init(CLI::App& app, Arguments& arguments) {
+  app.require_subcommand(0, 1);
+  CLI::App* init =
+      app.add_subcommand("init", "Make certificates and the first tokens, once, before serving");
+  init->add_option("--data-dir", arguments.data_dir, "Folder of the server; created if missing")
+      ->type_name("DIR")
+      ->envname(std::string(kVariables) + "DATA_DIR")
+      ->default_str(default_data_dir());
+  init->add_option("--host", arguments.hosts,
+                   "Name or address under which agents and users reach the server; may be "
+                   "repeated (default: this host's name)")
+      ->type_name("HOST");
+  init->footer(
+      "Writes a certificate authority and the server's certificate (in DIR/tls) and an\n"
+      "administrator's token (DIR/admin.token), readable by this user alone. Prints the command "
+      "that\n"
+      "enrols the first node. What exists is not overwritten.\n\n"
+      "Exit codes: 0 done, 2 wrong host, 4 cannot write, 9 done before, or a server runs there\n\n"
+      "Example:\n"
+      "  stripline-server init --data-dir /srv/stripline --host head --host 10.0.0.1\n");
+  init->callback([&arguments] { arguments.init = true; });
+}
+
+void declare_service(CLI::App& app, Arguments& arguments) {
+  app.add_flag("--dev", arguments.dev,
+               "Serve this user's programs on this machine only (loopback), without certificates");
+  app.add_option("--listen", arguments.listen,
+                 "Address and port (with --dev: a loopback address); port 0 takes any free one")
+      ->type_name("HOST:PORT")
+      ->default_str(kDefaultListen);
+  app.add_option("--insecure-listen", arguments.insecure_listen,
+                 "Serve a trusted network, without encryption or authentication")
+      ->type_name("HOST:PORT");
+  app.add_option("--data-dir", arguments.data_dir, "Folder of the database; created if missing")
+      ->type_name("DIR")
+      ->default_str(default_data_dir());
+  app.add_flag("--allow-network-disk", arguments.allow_network_disk,
+               "Accept a data folder on a network file system, where a database may be damaged");
+  app.add_option("--backup", arguments.backup,
+                 "Copy the database of --data-dir to this file and exit; a server may be running")
+      ->type_name("FILE");
+  app.add_option("--metrics-listen", arguments.metrics_listen,
+                 "Serve /metrics, /healthz and /readyz there: plain HTTP, to everybody")
+      ->type_name("HOST:PORT");
+  app.add_option("--port-file", arguments.port_file,
+                 "Write HOST:PORT to this file once the server is ready")
+      ->type_name("FILE");
+  app.add_option("--log-format", arguments.log_format, "Of the log on stderr")
+      ->type_name("FORMAT")
+      ->check(one_of(log_formats()))
+      ->capture_default_str();
+  app.add_option("--log-level", arguments.log_level, "The least that is logged")
+      ->type_name("LEVEL")
+      ->check(one_of(log_levels()))
+      ->capture_default_str();
+}
+
+void declare_times(CLI::App& app, Arguments& arguments) {
+  auto& times = arguments.coordinator;
+  const auto time = [&](const char* name, double& value, double low, const char* text) {
+    app.add_option(name, value, text)
+        ->type_name("TIME")
+        ->transform(time_within({.least_s = low, .most_s = 3600}))
+        ->capture_default_str();
+  };
+  time("--heartbeat", times.heartbeat_interval_s, 0.05,
+       "Agents' heartbeats; silent for three times as long, a session is closed");
+  time("--lease", times.lease_s, 0.1,
+       "A node that gives no sign of life for so long loses its run");
+  time("--join-timeout", times.join_timeout_s, 0.1,
+       "All ranks of a run must have started and joined by then");
+  app.add_option("--drain-time", arguments.drain_s,
+                 "SIGTERM lets active runs go on for so long, and starts no others")
+      ->type_name("TIME")
+      ->transform(time_within({.least_s = 0, .most_s = 3600}))
+      ->capture_default_str();
+  app.add_option("--max-failures", times.max_failures,
+                 "A run lost or failed so often fails its campaign")
+      ->type_name("N")
+      ->transform(whole_number(1, 1000))
+      ->capture_default_str();
+  app.add_option("--max-wait", times.max_wait_s,
+                 "A campaign that waits for nodes for so long fails")
+      ->type_name("TIME")
+      ->transform(time_within({.least_s = 1, .most_s = 1e9}))
+      ->default_str("168h");
+  app.add_option("--fit-memory", arguments.fit.memory_bytes,
+                 "Address space of the process that fits a model, such as 4GiB")
+      ->type_name("SIZE")
+      ->transform(size_from(kLeastFitBytes))
+      ->default_str("4GiB");
+  app.add_option("--fit-time", arguments.fit.time_s,
+                 "A fit that takes longer is ended; the second that comes to no answer fails its "
+                 "campaign")
+      ->type_name("TIME")
+      ->transform(time_within({.least_s = 1, .most_s = 86400}))
+      ->capture_default_str();
+}
+
+constexpr const char* kFooter =
+    "Serves by TLS with the certificates that 'stripline-server init' makes; users show tokens,\n"
+    "nodes certificates. Without them: --dev, for the programs of this user on this machine, or\n"
+    "--insecure-listen, with which anyone who reaches the port can run campaigns and read\n"
+    "samples. Killed at any moment and started again on the same folder, it goes on; nothing it\n"
+    "has acknowledged is lost.\n\n"
+    "Every option is also a variable and a key of the file that --config names: --data-dir is\n"
+    "STRIPLINE_SERVER_DATA_DIR and data-dir. The command line comes first, then the\n"
+    "environment, then the file.\n\n"
+    "SIGHUP: reads the log level, the certificates and the tokens again. SIGTERM: ends when the\n"
+    "active runs have, at the latest after --drain-time. SIGINT: ends at once.\n\n"
+    "Exit codes:\n"
+    "  0  stopped by SIGTERM or SIGINT\n"
+    "  2  wrong option, setting or address\n"
+    "  3  the database is damaged, of another program, or of a newer version; certificates are\n"
+    "     damaged or have expired, or other users could read a key\n"
+    "  4  the data folder or port file cannot be written, the port may not be used\n"
+    "  9  the port or the database is in use by another server\n\n"
+    "Examples:\n"
+    "  stripline-server --dev\n"
+    "  stripline-server init --data-dir /srv/stripline --host head\n"
+    "  stripline-server --listen 0.0.0.0:7411 --data-dir /srv/stripline\n"
+    "  stripline-server --config /etc/stripline/server.toml --print-config\n"
+    "  stripline-server --insecure-listen 0.0.0.0:7411 --data-dir /srv/stripline\n"
+    "  stripline-server --data-dir /srv/stripline --backup /backup/stripline.db\n\n"
+    "Manual: docs/server.md\n";
+
+}  // namespace
+
+Invocation::Invocation()
+    : app_(std::make_unique<CLI::App>(
+          "Plans campaigns, hands their runs to agents, keeps every sample, and fits and publishes "
+          "models.",
+          "stripline-server")) {
+  declare_init(*app_, arguments_);
+  declare_service(*app_, arguments_);
+  declare_times(*app_, arguments_);
+  app_->footer(kFooter);
+  configuration_ =
+      std::make_unique<Configuration>(*app_, ConfigurationNames{kVariables, {"backup"}});
+}
+
+Invocation::~Invocation() = default;
+
+Status Invocation::settle() { return configuration_->settle(); }
+
+std::filesystem::path Invocation::data_dir() const {
+  return arguments_.data_dir.empty() ? default_data_dir() : arguments_.data_dir;
+}
+
+Result<ServerOptions> Invocation::server_options() const {
+  ServerOptions options;
+  options.coordinator = arguments_.coordinator;
+  options.fitter = fit_in_child("/proc/self/exe", arguments_.fit);
+  options.allow_network_disk = arguments_.allow_network_disk;
+  options.data_dir = data_dir();
+  const bool insecure = !arguments_.insecure_listen.empty();
+  if (arguments_.dev && insecure) {
+    return Error(ErrorCode::invalid_argument,
+                 "--dev and --insecure-listen exclude each other; give one of them");
+  }
+  if (insecure && !arguments_.listen.empty()) {
+    return Error(ErrorCode::invalid_argument,
+                 "--insecure-listen takes the address itself; leave --listen out");
+  }
+  options.protection = arguments_.dev ? Protection::own_user
+                       : insecure     ? Protection::none
+                                      : Protection::certificates;
+  const std::string listen = insecure ? arguments_.insecure_listen : arguments_.listen;
+  STRIPLINE_ASSIGN_OR_RETURN(options.listen,
+                             parse_listen_address(listen.empty() ? kDefaultListen : listen));
+  if (arguments_.dev && !options.listen.is_loopback()) {
+    return Error(ErrorCode::invalid_argument, "--dev serves loopback addresses only, not " +
+                                                  options.listen.text() +
+                                                  "; use --insecure-listen for a trusted network");
+  }
+  if (!arguments_.metrics_listen.empty()) {
+    const auto metrics = parse_listen_address(arguments_.metrics_listen);
+    if (!metrics.ok()) return metrics.error().with_context("--metrics-listen");
+    options.monitoring = *metrics;
+  }
+  if (options.coordinator.lease_s <= options.coordinator.heartbeat_interval_s) {
+    return Error(ErrorCode::invalid_argument,
+                 "--lease must be longer than --heartbeat: every heartbeat renews the lease");
+  }
+  return options;
+}
+
+}  // namespace stripline::server
