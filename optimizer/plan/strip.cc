@@ -25,26 +25,44 @@ bool knows(const StripCosts* costs, Direction direction) {
   return costs != nullptr && (direction == Direction::get ? costs->has_get() : costs->has_put());
 }
 
-// Bytes of the strips of a candidate. Where those hold a block of the mean size, larger ones stay
-// whole, too, as far as the buffers allow.
-uint64_t strip_of(const StripRequest& request, const StripCandidate& candidate) {
-  const uint64_t block = block_bytes(request);
-  const uint64_t largest = largest_block(request);
-  if (candidate.strip_bytes < block || largest == block) {
-    return std::min(candidate.strip_bytes, block);
+uint64_t buffer_bytes(const StripRequest& request, const StripShape& shape,
+                      const StripCandidate& candidate) {
+  if (request.placed) return shape.whole;
+  const uint64_t per_strip = shape.slot(std::min(candidate.strip_bytes, shape.largest_block));
+  switch (candidate.schedule) {
+    case Schedule::vectorised:
+      return per_strip;
+    case Schedule::all_issued:
+      return shape.whole;
+    case Schedule::pipelined: {
+      const uint64_t buffers =
+          uint64_t{candidate.window} + (request.direction == Direction::get ? 1 : 0);
+      return saturating_multiply(std::min(buffers, shape.strips(candidate.strip_bytes)), per_strip);
+    }
   }
-  const StripCandidate whole{candidate.schedule, largest, candidate.window};
-  const bool fits =
-      request.placed || strip_buffer_bytes(request, whole) <= request.max_buffer_bytes;
-  return fits ? largest : block;
+  return 0;
 }
 
-StripPlan plan_of(const StripRequest& request, const StripCandidate& candidate, Reason reason) {
+// Bytes of the strips of a candidate. Where those hold a block of the mean size, larger ones stay
+// whole, too, as far as the buffers allow.
+uint64_t strip_of(const StripRequest& request, const StripShape& shape,
+                  const StripCandidate& candidate) {
+  if (candidate.strip_bytes < shape.block || shape.largest_block == shape.block) {
+    return std::min(candidate.strip_bytes, shape.block);
+  }
+  const StripCandidate whole{candidate.schedule, shape.largest_block, candidate.window};
+  const bool fits =
+      request.placed || buffer_bytes(request, shape, whole) <= request.max_buffer_bytes;
+  return fits ? shape.largest_block : shape.block;
+}
+
+StripPlan plan_of(const StripRequest& request, const StripShape& shape,
+                  const StripCandidate& candidate, Reason reason) {
   StripPlan plan;
   plan.schedule = candidate.schedule;
   plan.reason = reason;
-  plan.count = strip_count(request, candidate.strip_bytes);
-  plan.strip_bytes = strip_of(request, candidate);
+  plan.count = shape.strips(candidate.strip_bytes);
+  plan.strip_bytes = strip_of(request, shape, candidate);
   if (candidate.schedule == Schedule::all_issued) {
     plan.burst = static_cast<uint32_t>(plan.count);
     if (request.direction == Direction::put) plan.sync_burst = plan.burst;
@@ -52,6 +70,22 @@ StripPlan plan_of(const StripRequest& request, const StripCandidate& candidate, 
     plan.burst = candidate.window;
   }
   return plan;
+}
+
+// As strip_compute_s() says, of a request whose largest piece is known.
+double compute_s_of(const StripRequest& request, uint64_t piece, const StripCosts& costs,
+                    Corner corner) {
+  if (request.compute_s >= 0) return request.compute_s;
+  const auto bytes = static_cast<double>(request.total_bytes);
+  const double elements = bytes / static_cast<double>(std::max<uint64_t>(request.element_bytes, 1));
+  const cost::LoopShape shape{request.sweeps, request.total_bytes, request.local_bytes};
+  const cost::ComputeCosts& compute = costs.compute();
+  if (!costs.has_buffers() || request.direction == Direction::put) {
+    return elements * compute.seconds_per_element(request.loop, shape, corner);
+  }
+  // The estimate takes what was received for out of cache; what it really costs was measured.
+  return elements * compute.seconds_beside_first_read(request.loop, shape, corner) +
+         bytes * costs.first_read(piece, corner);
 }
 
 // Calls visit(source, of_baseline, lowest gain of `best` over `before`) for every source of doubt.
@@ -80,8 +114,8 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
           1 - evaluator.time(best, after) / evaluator.vectorised_in_turns(before));
   }
 
-  const uint64_t halo = halo_of(request);
-  const uint64_t sizes[] = {best.strip_bytes, before.piece + halo};
+  const StripShape& shape = evaluator.shape();
+  const uint64_t sizes[] = {best.strip_bytes, before.piece + shape.halo};
   const bool one_segment = &evaluator.link().at(sizes[0]) == &evaluator.link().at(sizes[1]);
   for (size_t which = 0; which < (one_segment ? 1U : 2U); ++which) {
     const MessageCosts& nominal = evaluator.link().at(sizes[which]);
@@ -127,8 +161,8 @@ void each_doubt(Evaluator& evaluator, const StripRequest& request, const StripCo
   evaluator.set_overhead(Corner::nominal);
   if (request.compute_s < 0) {
     visit(Source::compute, false,
-          std::min(gain_with_work(strip_compute_s(request, costs, Corner::low)),
-                   gain_with_work(strip_compute_s(request, costs, Corner::high))));
+          std::min(gain_with_work(compute_s_of(request, shape.piece, costs, Corner::low)),
+                   gain_with_work(compute_s_of(request, shape.piece, costs, Corner::high))));
   }
 }
 
@@ -142,7 +176,7 @@ class Search {
         evaluator_(evaluator),
         compute_s_(compute_s),
         record_(record),
-        halo_(halo_of(request)),
+        shape_(evaluator.shape()),
         buffers_matter_(evaluator.buffers_matter()),
         crowding_(finds_others(request) ? margin : 0),
         out_of_step_(goes_in_step(request) ? kOutOfStep * margin : 0) {}
@@ -160,7 +194,7 @@ class Search {
   /// All strip sizes, with the windows that each may want. Begins where the best are expected, so
   /// that what is found there rules out the others at once.
   void run() {
-    Sizes sizes(request_, halo_, evaluator_.link().breakpoints());
+    Sizes sizes(request_, shape_, evaluator_.link().breakpoints());
     const double expected = kFirstAbove * evaluator_.balanced_strip();
     std::array<uint64_t, Sizes::kMost> larger;  // NOLINT: filled up to count
     size_t count = 0;
@@ -170,9 +204,9 @@ class Search {
       first = sizes.next();
     }
     const auto smaller = [&] { return std::exchange(first, first > 0 ? sizes.next() : 0); };
-    run(smaller, evaluator_.link().at(halo_), true);
+    run(smaller, evaluator_.link().at(shape_.halo), true);
     run([&] { return count > 0 ? larger[--count] : 0; },
-        evaluator_.link().at(block_bytes(request_) + halo_), false);
+        evaluator_.link().at(shape_.block + shape_.halo), false);
   }
 
   const StripCandidate& best() const { return best_; }
@@ -198,7 +232,7 @@ class Search {
     double last_bound_s = 0;
     const MessageCosts* last_protocol = nullptr;
     for (uint64_t strip = next(); strip > 0; strip = next()) {
-      const MessageCosts* const protocol = &evaluator_.link().at(strip + halo_);
+      const MessageCosts* const protocol = &evaluator_.link().at(strip + shape_.halo);
       if (protocol != last_protocol) hopeless = 0;
       last_protocol = protocol;
       if (hopeless == kHopelessSizes) {
@@ -236,7 +270,7 @@ class Search {
     }
     const uint32_t limit = count < 2 ? 0 : evaluator_.largest_window(strip, count);
     if (limit == 0) return bound_s;
-    if (halo_ > 0) {
+    if (shape_.halo > 0) {
       t = evaluator_.terms(strip, true, evaluator_.pipelined_buffer(strip, 1), Corner::nominal,
                            compute_s_);
     } else {
@@ -267,7 +301,7 @@ class Search {
   // True if strips of more than one peer are under way.
   bool leaves_step(const StripCandidate& candidate) const {
     if (candidate.schedule == Schedule::vectorised) return false;
-    const uint64_t count = strip_count(request_, candidate.strip_bytes);
+    const uint64_t count = shape_.strips(candidate.strip_bytes);
     const uint64_t strips = candidate.schedule == Schedule::all_issued ? count : candidate.window;
     return strips > evaluator_.strips_per_peer(count);
   }
@@ -291,7 +325,7 @@ class Search {
   const Evaluator& evaluator_;
   const double compute_s_;
   Recorder& record_;
-  const uint64_t halo_;
+  const StripShape& shape_;
   const bool buffers_matter_;
   // Uneven gets from several ranks disturb those of other ranks, which choose for themselves. Who
   // has everything under way has to gain the margin of all decisions over who has next to nothing;
@@ -307,17 +341,20 @@ class Search {
 
 template <typename Recorder>
 StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Recorder& record) {
-  const StripCandidate baseline{Schedule::vectorised, largest_piece(request), 1};
+  const auto baseline = [](const StripShape& shape) -> StripCandidate {
+    return {Schedule::vectorised, shape.piece, 1};
+  };
   if (!knows(costs, request.direction) || request.total_bytes == 0) {
-    return plan_of(request, baseline, Reason::no_model);
+    const StripShape shape(request);
+    return plan_of(request, shape, baseline(shape), Reason::no_model);
   }
   Evaluator evaluator(request, *costs);
-  const double compute_s = strip_compute_s(request, *costs, Corner::nominal);
-  const VectorisedTerms uncut =
-      evaluator.vectorised(baseline.strip_bytes, Corner::nominal, compute_s);
+  const StripShape& shape = evaluator.shape();
+  const double compute_s = compute_s_of(request, shape.piece, *costs, Corner::nominal);
+  const VectorisedTerms uncut = evaluator.vectorised(shape.piece, Corner::nominal, compute_s);
   const double baseline_s = uncut.time();
   Search<Recorder> search(request, evaluator, compute_s, costs->minimum_gain(), record);
-  search.consider(baseline, baseline_s);
+  search.consider(baseline(shape), baseline_s);
   search.run();
   const StripCandidate& best = search.best();
   const double best_s = search.best_s();
@@ -330,7 +367,8 @@ StripPlan evaluate(const StripRequest& request, const StripCosts* costs, Recorde
                  visit);
     });
   }
-  StripPlan plan = plan_of(request, verdict.takes_candidate() ? best : baseline, verdict.reason);
+  StripPlan plan =
+      plan_of(request, shape, verdict.takes_candidate() ? best : baseline(shape), verdict.reason);
   set_verdict(plan, verdict);
   return plan;
 }
@@ -370,18 +408,19 @@ class Surest : public NoRecord {
 std::optional<StripPlan> find_tie(const StripRequest& request, const StripCosts& costs) {
   if (finds_others(request)) return std::nullopt;
   const Evaluator evaluator(request, costs);
-  const double compute_s = strip_compute_s(request, costs, Corner::nominal);
+  const StripShape& shape = evaluator.shape();
+  const double compute_s = compute_s_of(request, shape.piece, costs, Corner::nominal);
   const double margin = costs.minimum_gain();
   NoRecord record;
   Search<NoRecord> search(request, evaluator, compute_s, margin, record);
   search.run();
   if (search.best().schedule == Schedule::vectorised) return std::nullopt;
-  const double baseline_s = evaluator.predict({Schedule::vectorised, largest_piece(request), 1},
-                                              Corner::nominal, compute_s);
+  const double baseline_s =
+      evaluator.predict({Schedule::vectorised, shape.piece, 1}, Corner::nominal, compute_s);
   if (search.best_s() > baseline_s * (1 + margin)) return std::nullopt;
   Surest near(evaluator, compute_s, search, margin);
   Search<Surest>(request, evaluator, compute_s, margin, near).run();
-  StripPlan plan = plan_of(request, near.surest(), Reason::tied);
+  StripPlan plan = plan_of(request, shape, near.surest(), Reason::tied);
   plan.predicted_s = near.surest_s();
   plan.baseline_s = baseline_s;
   return plan;
@@ -407,38 +446,38 @@ StripPlan plan_strip(const StripRequest& request, const StripCosts* costs, Strip
 StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
                       const StripCandidate& candidate, Reason reason) noexcept {
   StripCandidate allowed = candidate;
-  const uint64_t piece = largest_piece(request);
-  const bool whole = whole_bytes(request) <= request.max_buffer_bytes;
+  const StripShape shape(request);
+  const uint64_t piece = shape.piece;
+  const bool whole = shape.whole <= request.max_buffer_bytes;
   if (allowed.schedule == Schedule::vectorised) {
     allowed.strip_bytes = std::min(allowed.strip_bytes == 0 ? piece : allowed.strip_bytes, piece);
   }
   if (allowed.schedule == Schedule::all_issued && !whole) allowed.schedule = Schedule::pipelined;
-  const uint64_t granule = granule_bytes(request);
-  allowed.strip_bytes =
-      std::min(round_up(std::max<uint64_t>(allowed.strip_bytes, 1), granule), piece);
+  const SizeUnit unit(granule_bytes(request));
+  allowed.strip_bytes = std::min(unit.up(std::max<uint64_t>(allowed.strip_bytes, 1)), piece);
   if (allowed.schedule == Schedule::pipelined) {
     allowed.window = std::max<uint32_t>(allowed.window, 1);
     // Fewer operations in flight, then smaller strips, until the buffers fit.
-    while (strip_buffer_bytes(request, allowed) > request.max_buffer_bytes) {
+    while (buffer_bytes(request, shape, allowed) > request.max_buffer_bytes) {
       if (allowed.window > 1) {
         --allowed.window;
-      } else if (allowed.strip_bytes > granule) {
-        allowed.strip_bytes = round_up(allowed.strip_bytes / 2, granule);
+      } else if (allowed.strip_bytes > unit.bytes()) {
+        allowed.strip_bytes = unit.up(allowed.strip_bytes / 2);
       } else {
         allowed.schedule = Schedule::vectorised;
         break;
       }
     }
-    const uint64_t count = strip_count(request, allowed.strip_bytes);
+    const uint64_t count = shape.strips(allowed.strip_bytes);
     if (allowed.schedule == Schedule::pipelined && count > 1) {
       allowed.window = static_cast<uint32_t>(std::min<uint64_t>(allowed.window, count - 1));
     }
     if (count == 1) allowed.window = 1;
   }
-  StripPlan plan = plan_of(request, allowed, reason);
+  StripPlan plan = plan_of(request, shape, allowed, reason);
   if (knows(costs, request.direction) && request.total_bytes > 0) {
     const Evaluator evaluator(request, *costs);
-    const double compute_s = strip_compute_s(request, *costs, Corner::nominal);
+    const double compute_s = compute_s_of(request, piece, *costs, Corner::nominal);
     plan.predicted_s = evaluator.predict(allowed, Corner::nominal, compute_s);
     plan.baseline_s = evaluator.vectorised(piece, Corner::nominal, compute_s).time();
   }
@@ -448,23 +487,14 @@ StripPlan force_strip(const StripRequest& request, const StripCosts* costs,
 double predict_strip(const StripRequest& request, const StripCosts& costs,
                      const StripCandidate& candidate, Corner corner) noexcept {
   if (request.total_bytes == 0) return 0;
-  return Evaluator(request, costs)
-      .predict(candidate, corner, strip_compute_s(request, costs, corner));
+  const Evaluator evaluator(request, costs);
+  return evaluator.predict(candidate, corner,
+                           compute_s_of(request, evaluator.shape().piece, costs, corner));
 }
 
 double strip_compute_s(const StripRequest& request, const StripCosts& costs,
                        Corner corner) noexcept {
-  if (request.compute_s >= 0) return request.compute_s;
-  const auto bytes = static_cast<double>(request.total_bytes);
-  const double elements = bytes / static_cast<double>(std::max<uint64_t>(request.element_bytes, 1));
-  const cost::LoopShape shape{request.sweeps, request.total_bytes, request.local_bytes};
-  const cost::ComputeCosts& compute = costs.compute();
-  if (!costs.has_buffers() || request.direction == Direction::put) {
-    return elements * compute.seconds_per_element(request.loop, shape, corner);
-  }
-  // The estimate takes what was received for out of cache; what it really costs was measured.
-  return elements * compute.seconds_beside_first_read(request.loop, shape, corner) +
-         bytes * costs.first_read(largest_piece(request), corner);
+  return compute_s_of(request, StripShape(request).piece, costs, corner);
 }
 
 double uncut_compute_s(const StripRequest& request, const StripCosts& costs, const StripPlan& plan,
@@ -472,29 +502,15 @@ double uncut_compute_s(const StripRequest& request, const StripCosts& costs, con
   if (request.direction == Direction::put) return measured_s;
   const Evaluator evaluator(request, costs);
   const StripCandidate candidate{plan.schedule, plan.strip_bytes, plan.burst};
-  const uint64_t buffer_bytes = plan.schedule == Schedule::vectorised
-                                    ? plan.strip_bytes + halo_of(request)
-                                    : strip_buffer_bytes(request, candidate);
-  return evaluator.uncut(plan.strip_bytes, buffer_bytes, measured_s);
+  const StripShape& shape = evaluator.shape();
+  const uint64_t buffers = plan.schedule == Schedule::vectorised
+                               ? plan.strip_bytes + shape.halo
+                               : buffer_bytes(request, shape, candidate);
+  return evaluator.uncut(plan.strip_bytes, buffers, measured_s);
 }
 
 uint64_t strip_buffer_bytes(const StripRequest& request, const StripCandidate& candidate) noexcept {
-  if (request.placed) return whole_bytes(request);
-  const uint64_t per_strip =
-      slot_bytes(request, std::min(candidate.strip_bytes, largest_block(request)));
-  switch (candidate.schedule) {
-    case Schedule::vectorised:
-      return per_strip;
-    case Schedule::all_issued:
-      return whole_bytes(request);
-    case Schedule::pipelined: {
-      const uint64_t buffers =
-          uint64_t{candidate.window} + (request.direction == Direction::get ? 1 : 0);
-      return saturating_multiply(std::min(buffers, strip_count(request, candidate.strip_bytes)),
-                                 per_strip);
-    }
-  }
-  return 0;
+  return buffer_bytes(request, StripShape(request), candidate);
 }
 
 }  // namespace stripline::plan

@@ -43,31 +43,26 @@ class Evaluator {
         costs_(costs),
         link_(request.direction == Direction::get ? costs.get() : costs.put()),
         load_(request.direction == Direction::get ? costs.get_load() : costs.put_load()),
-        total_(request.total_bytes),
-        blocks_(blocks_of(request)),
-        blocks_per_peer_(blocks_per_peer(request)),
-        block_(block_bytes(request)),
-        halo_(halo_of(request)),
-        slots_(slot_unit(request)),
+        shape_(request),
         nic_ranks_(request.surroundings.nic_ranks),
-        piece_(largest_piece(request)),
-        piece_touch_(touch(piece_, piece_ + halo_, Corner::nominal)) {}
+        piece_touch_(touch(shape_.piece, shape_.piece + shape_.halo, Corner::nominal)) {}
 
+  const StripShape& shape() const { return shape_; }
   const cost::LinkCosts& link() const { return link_; }
   uint32_t queue_depth() const { return link_.queue_depth(); }
 
   /// Blocking transfers of pieces, each followed (or preceded) by its computation; own work hides
   /// under the first, unless nobody serves that meanwhile.
   VectorisedTerms vectorised(uint64_t piece, Corner corner, double compute_s) const {
-    const uint64_t per_block = strips_per_block(block_, piece);
-    const uint64_t full = std::min(piece, block_);
-    const uint64_t last = block_ - (per_block - 1) * full;
+    const uint64_t per_block = shape_.strips_per_block(piece);
+    const uint64_t full = std::min(piece, shape_.block);
+    const uint64_t last = shape_.block - (per_block - 1) * full;
     VectorisedTerms t;
     t.piece = piece;
-    t.message_bytes = full + halo_;
-    t.message_bytes_last = last + halo_;
-    t.messages = static_cast<double>(blocks_ * (per_block - 1));
-    t.messages_last = static_cast<double>(blocks_);
+    t.message_bytes = full + shape_.halo;
+    t.message_bytes_last = last + shape_.halo;
+    t.messages = static_cast<double>(shape_.blocks * (per_block - 1));
+    t.messages_last = static_cast<double>(shape_.blocks);
     set_messages(t, corner);
     set_work(t, corner, compute_s);
     return t;
@@ -80,7 +75,8 @@ class Evaluator {
     t.round_trip_first = round_trip(at(first, corner), static_cast<double>(first));
   }
   void set_work(VectorisedTerms& t, Corner corner, double compute_s) const {
-    t.work = static_cast<double>(total_) * per_byte(t.piece, t.piece + halo_, corner, compute_s);
+    t.work = static_cast<double>(shape_.total) *
+             per_byte(t.piece, t.piece + shape_.halo, corner, compute_s);
     t.own_work = own_work(compute_s);
   }
 
@@ -104,8 +100,8 @@ class Evaluator {
       nic += t.messages * gap(message, bytes);
     }
     const double own = t.own_work > t.round_trip_first ? t.own_work - t.round_trip_first : 0;
-    const double work_last =
-        t.work * (static_cast<double>(t.message_bytes_last - halo_) / static_cast<double>(total_));
+    const double work_last = t.work * (static_cast<double>(t.message_bytes_last - shape_.halo) /
+                                       static_cast<double>(shape_.total));
     return std::max(transfer + first - first_alone + t.work + own,
                     nic - gap(last, last_bytes) / nic_ranks_ + last_alone + work_last);
   }
@@ -115,23 +111,23 @@ class Evaluator {
   /// as of set_work().
   CandidateTerms terms(uint64_t strip, bool whole_halo, uint64_t buffer_bytes, Corner corner,
                        double compute_s) const {
-    const uint64_t per_block = strips_per_block(block_, strip);
-    const uint64_t full = per_block == 1 ? block_ : strip;
-    const uint64_t last = block_ - (per_block - 1) * full;
-    const uint64_t extra = whole_halo ? halo_ : 0;
+    const uint64_t per_block = shape_.strips_per_block(strip);
+    const uint64_t full = per_block == 1 ? shape_.block : strip;
+    const uint64_t last = shape_.block - (per_block - 1) * full;
+    const uint64_t extra = whole_halo ? shape_.halo : 0;
     CandidateTerms t;
     t.strip = strip;
-    t.strips = static_cast<double>(blocks_ * per_block);
-    t.strips_per_peer = static_cast<double>(per_block * blocks_per_peer_);
+    t.strips = static_cast<double>(shape_.blocks * per_block);
+    t.strips_per_peer = static_cast<double>(per_block * shape_.blocks_per_peer);
     t.queue = static_cast<double>(queue_depth());
     t.message_bytes = full + extra;
     t.message_bytes_last = last + extra;
-    t.message_bytes_first = full + halo_;
-    if (blocks_ == 1) {
+    t.message_bytes_first = full + shape_.halo;
+    if (shape_.blocks == 1) {
       t.work_bytes = static_cast<double>(full);
       t.work_bytes_last = static_cast<double>(last);
     } else {  // blocks end in shorter strips all along the loop: work with the mean
-      t.work_bytes = t.work_bytes_last = static_cast<double>(total_) / t.strips;
+      t.work_bytes = t.work_bytes_last = static_cast<double>(shape_.total) / t.strips;
     }
     set_messages(t, corner);
     set_work(t, buffer_bytes, corner, compute_s);
@@ -186,23 +182,25 @@ class Evaluator {
   }
 
   /// Bytes of buffers that the schedules use.
-  uint64_t all_issued_buffer() const { return whole_bytes(request_); }
+  uint64_t all_issued_buffer() const { return shape_.whole; }
   uint64_t pipelined_buffer(uint64_t strip, uint32_t window) const {
-    if (request_.placed) return whole_bytes(request_);
-    return saturating_multiply(uint64_t{window} + 1, slots_.up(saturating_add(strip, halo_)));
+    if (request_.placed) return shape_.whole;
+    return saturating_multiply(uint64_t{window} + 1, shape_.slot(strip));
   }
 
   /// Bytes of a strip at which the first one's transfer, which is not hidden, takes as long as
   /// issuing all of them: the sum of both is least there.
   double balanced_strip() const {
-    const MessageCosts& message = link_.at(block_ + halo_);
+    const MessageCosts& message = link_.at(shape_.block + shape_.halo);
     const double serve = request_.surroundings.target_polls_only ? message.s_base : 0;
     const double each =
         message.o_base + message.r_base + serve + costs_.strip_overhead(Corner::nominal);
     const double served_per_byte = request_.surroundings.target_polls_only ? message.s_per_byte : 0;
-    const double per_byte = sharing(static_cast<double>(block_)) * message.G - served_per_byte;
-    const auto all = static_cast<double>(block_);
-    return each < all * per_byte ? std::sqrt(static_cast<double>(total_) * each / per_byte) : all;
+    const double per_byte =
+        sharing(static_cast<double>(shape_.block)) * message.G - served_per_byte;
+    const auto all = static_cast<double>(shape_.block);
+    return each < all * per_byte ? std::sqrt(static_cast<double>(shape_.total) * each / per_byte)
+                                 : all;
   }
 
   /// True if smaller strips could be gone through at less cost, because they stay in a cache.
@@ -217,7 +215,8 @@ class Evaluator {
   /// and buffers.
   double uncut(uint64_t strip, uint64_t buffer_bytes, double measured_s) const {
     const double saved = piece_touch_ - touch(strip, buffer_bytes, Corner::nominal);
-    return std::max(measured_s + saved * static_cast<double>(total_), kLeastCompute * measured_s);
+    return std::max(measured_s + saved * static_cast<double>(shape_.total),
+                    kLeastCompute * measured_s);
   }
 
   double all_issued(CandidateTerms& t) const {
@@ -262,12 +261,12 @@ class Evaluator {
   /// other ranks' loops.
   uint32_t strips_per_peer(uint64_t count) const {
     return static_cast<uint32_t>(
-        std::min<uint64_t>(count / blocks_ * blocks_per_peer_, kMostWindow));
+        std::min<uint64_t>(count / shape_.blocks * shape_.blocks_per_peer, kMostWindow));
   }
 
   /// The largest window that request and queue allow for a strip size; 0: none.
   uint32_t largest_window(uint64_t strip, uint64_t count) const {
-    const uint64_t per_strip = slots_.up(saturating_add(strip, halo_));
+    const uint64_t per_strip = shape_.slot(strip);
     uint64_t buffers = per_strip == 0 ? 0 : request_.max_buffer_bytes / per_strip;
     if (request_.direction == Direction::get) buffers -= buffers > 0 ? 1 : 0;  // being computed on
     return static_cast<uint32_t>(
@@ -283,7 +282,7 @@ class Evaluator {
   void set_overhead(Corner corner) { overhead_corner_ = corner; }
   void set_buffers(Corner corner) { buffer_corner_ = corner; }
 
-  bool fits_whole() const { return whole_bytes(request_) <= request_.max_buffer_bytes; }
+  bool fits_whole() const { return shape_.whole <= request_.max_buffer_bytes; }
 
   /// The terms of a candidate other than the vectorised loop, and its time by them.
   CandidateTerms terms(const StripCandidate& candidate, Corner corner, double compute_s) const {
@@ -324,11 +323,12 @@ class Evaluator {
   // CPU seconds per byte after its arrival: the computation, given as that of the loop that is not
   // cut, with what smaller strips and buffers save; and what retiring into the buffer costs.
   double per_byte(uint64_t strip, uint64_t buffer_bytes, Corner corner, double compute_s) const {
-    const double uncut = compute_s / static_cast<double>(total_);
+    const double uncut = compute_s / static_cast<double>(shape_.total);
     if (request_.direction == Direction::put) return uncut;
     if (corner == Corner::nominal) corner = buffer_corner_;
-    const double whole =
-        corner == Corner::nominal ? piece_touch_ : touch(piece_, piece_ + halo_, corner);
+    const double whole = corner == Corner::nominal
+                             ? piece_touch_
+                             : touch(shape_.piece, shape_.piece + shape_.halo, corner);
     const double saved = whole - touch(strip, buffer_bytes, corner);
     return std::max(uncut - saved, kLeastCompute * uncut) +
            costs_.retire_into(buffer_bytes, corner);
@@ -390,7 +390,7 @@ class Evaluator {
 
   double own_work(double compute_s) const {
     if (request_.own_bytes == 0 || request_.direction == Direction::put) return 0;
-    return compute_s * static_cast<double>(request_.own_bytes) / static_cast<double>(total_);
+    return compute_s * static_cast<double>(request_.own_bytes) / static_cast<double>(shape_.total);
   }
 
   // The time of a message of a rank that has the NIC to itself.
@@ -409,14 +409,8 @@ class Evaluator {
   const StripCosts& costs_;
   const cost::LinkCosts& link_;
   const cost::LoadCosts& load_;
-  uint64_t total_;
-  uint64_t blocks_;
-  uint64_t blocks_per_peer_;
-  uint64_t block_;
-  uint64_t halo_;
-  SizeUnit slots_;
+  StripShape shape_;
   double nic_ranks_;
-  uint64_t piece_;
   double piece_touch_;
   const MessageCosts* replaced_ = nullptr;
   MessageCosts replacement_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include "optimizer/access/saturate.h"
@@ -17,8 +16,7 @@ using access::saturating_multiply;
 // powers of two.
 class SizeUnit {
  public:
-  explicit SizeUnit(uint64_t unit)
-      : bytes_(unit), mask_(std::has_single_bit(unit) ? unit - 1 : 0) {}
+  explicit SizeUnit(uint64_t unit) : bytes_(unit), mask_((unit & (unit - 1)) == 0 ? unit - 1 : 0) {}
   uint64_t bytes() const { return bytes_; }
   bool is_power_of_two() const { return bytes_ == mask_ + 1; }
   uint64_t up(uint64_t value) const { return down(saturating_add(value, bytes_ - 1)); }
@@ -31,24 +29,9 @@ class SizeUnit {
   uint64_t mask_;  // bytes_ - 1, or 0
 };
 
-inline uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
-
 inline uint64_t granule_bytes(const StripRequest& request) {
   const uint64_t bytes = saturating_multiply(request.element_bytes, request.granule_elements);
   return bytes == 0 ? 1 : bytes;
-}
-
-inline uint64_t halo_of(const StripRequest& request) {
-  return request.direction == Direction::get ? request.halo_bytes : 0;
-}
-
-inline uint64_t blocks_of(const StripRequest& request) {
-  return request.blocks == 0 ? 1 : request.blocks;
-}
-
-// Consecutive blocks of one rank.
-inline uint64_t blocks_per_peer(const StripRequest& request) {
-  return blocks_of(request) / std::clamp<uint64_t>(request.peers, 1, blocks_of(request));
 }
 
 // True if the loop's messages come among those of other ranks at their targets.
@@ -66,58 +49,59 @@ inline bool waits_for_peers(const StripRequest& request) {
   return request.surroundings.target_polls_only && request.direction == Direction::get;
 }
 
-// Bytes of one of the contiguous regions, the mean if they differ.
-inline uint64_t block_bytes(const StripRequest& request) {
-  const uint64_t element = request.element_bytes == 0 ? 1 : request.element_bytes;
-  const uint64_t blocks = blocks_of(request);
-  return round_up((request.total_bytes + blocks - 1) / blocks, element);
-}
+// The sizes of a request, worked out once: every candidate asks for them.
+class StripShape {
+ public:
+  explicit StripShape(const StripRequest& request)
+      : total(request.total_bytes),
+        blocks(request.blocks == 0 ? 1 : request.blocks),
+        blocks_per_peer(request.peers > 1 ? blocks / std::min<uint64_t>(request.peers, blocks)
+                                          : blocks),
+        block(SizeUnit(request.element_bytes == 0 ? 1 : request.element_bytes)
+                  .up(blocks == 1 ? total : (total + blocks - 1) / blocks)),
+        largest_block(std::max(request.largest_block_bytes, block)),
+        halo(request.direction == Direction::get ? request.halo_bytes : 0),
+        slots(std::max<uint64_t>(request.slot_alignment, 1)),
+        whole(whole_bytes(request)),
+        piece(largest_piece(request)) {}
 
-inline uint64_t largest_block(const StripRequest& request) {
-  return std::max(request.largest_block_bytes, block_bytes(request));
-}
-
-inline SizeUnit slot_unit(const StripRequest& request) {
-  return SizeUnit(std::max<uint64_t>(request.slot_alignment, 1));
-}
-
-// Bytes of a strip's place in the buffers.
-inline uint64_t slot_bytes(const StripRequest& request, uint64_t strip) {
-  return slot_unit(request).up(saturating_add(strip, halo_of(request)));
-}
-
-// Buffer bytes of schedule A. Of blocks that differ, each may leave nearly a unit unused.
-inline uint64_t whole_bytes(const StripRequest& request) {
-  const uint64_t blocks = blocks_of(request);
-  const uint64_t halo = halo_of(request);
-  uint64_t unused = 0;
-  if (!request.placed && request.slot_alignment > 1) {
-    const uint64_t largest = largest_block(request);
-    const bool equal = saturating_multiply(largest, blocks) == request.total_bytes;
-    unused = equal ? slot_bytes(request, largest) - saturating_add(largest, halo)
-                   : request.slot_alignment - 1;
+  /// Bytes of a strip's place in the buffers.
+  uint64_t slot(uint64_t strip) const { return slots.up(saturating_add(strip, halo)); }
+  uint64_t strips_per_block(uint64_t strip) const {
+    return strip == 0 || strip >= block ? 1 : (block + strip - 1) / strip;
   }
-  return saturating_add(request.total_bytes,
-                        saturating_multiply(saturating_add(halo, unused), blocks));
-}
+  uint64_t strips(uint64_t strip) const {
+    return saturating_multiply(blocks, strips_per_block(strip));
+  }
 
-// The largest strip whose blocking transfer the buffer holds.
-inline uint64_t largest_piece(const StripRequest& request) {
-  const uint64_t total = block_bytes(request);
-  if (slot_bytes(request, total) <= request.max_buffer_bytes) return total;
-  const uint64_t granule = granule_bytes(request);
-  const uint64_t slot = slot_unit(request).down(request.max_buffer_bytes);
-  const uint64_t halo = halo_of(request);
-  const uint64_t room = slot > halo ? slot - halo : 0;
-  return std::clamp(room / granule * granule, std::min(granule, total), total);
-}
+  const uint64_t total;
+  const uint64_t blocks;
+  const uint64_t blocks_per_peer;  ///< consecutive ones of one rank
+  const uint64_t block;            ///< of one of the contiguous regions, the mean if they differ
+  const uint64_t largest_block;
+  const uint64_t halo;
+  const SizeUnit slots;
+  const uint64_t whole;  ///< buffer bytes of schedule A
+  const uint64_t piece;  ///< the largest strip whose blocking transfer the buffer holds
 
-inline uint64_t strips_per_block(uint64_t block, uint64_t strip) {
-  return strip == 0 || strip >= block ? 1 : (block + strip - 1) / strip;
-}
-
-inline uint64_t strip_count(const StripRequest& request, uint64_t strip) {
-  return saturating_multiply(blocks_of(request), strips_per_block(block_bytes(request), strip));
-}
+ private:
+  // If blocks differ, each may leave nearly a unit unused.
+  uint64_t whole_bytes(const StripRequest& request) const {
+    uint64_t unused = 0;
+    if (!request.placed && slots.bytes() > 1) {
+      const bool equal = saturating_multiply(largest_block, blocks) == total;
+      unused =
+          equal ? slot(largest_block) - saturating_add(largest_block, halo) : slots.bytes() - 1;
+    }
+    return saturating_add(total, saturating_multiply(saturating_add(halo, unused), blocks));
+  }
+  uint64_t largest_piece(const StripRequest& request) const {
+    if (slot(block) <= request.max_buffer_bytes) return block;
+    const uint64_t granule = granule_bytes(request);
+    const uint64_t fitting = slots.down(request.max_buffer_bytes);
+    const uint64_t room = fitting > halo ? fitting - halo : 0;
+    return std::clamp(room / granule * granule, std::min(granule, block), block);
+  }
+};
 
 }  // namespace stripline::plan::detail

@@ -52,16 +52,17 @@ class Sizes {
   static constexpr size_t kMaxSwitches = 8;
   static constexpr size_t kMost = 1 + 64 + 6 + kMaxSwitches;
 
-  Sizes(const StripRequest& request, uint64_t halo, std::span<const uint64_t> breakpoints)
-      : block_(block_bytes(request)), rounding_(request) {
-    const uint64_t blocks = blocks_of(request);
-    const uint64_t most_per_block = std::max<uint64_t>(kMaxStrips / blocks, 2);
+  Sizes(const StripRequest& request, const StripShape& shape, std::span<const uint64_t> breakpoints)
+      : shape_(shape), block_(shape.block), rounding_(request) {
+    const uint64_t halo = shape.halo;
+    const uint64_t most_per_block =
+        shape.blocks == 1 ? kMaxStrips : std::max<uint64_t>(kMaxStrips / shape.blocks, 2);
     least_ = (block_ + most_per_block - 1) / most_per_block;
-    if (blocks > 1 || request.own_bytes > 0) others_[count_++] = block_;
+    if (shape.blocks > 1 || request.own_bytes > 0) others_[count_++] = block_;
     for (uint64_t parts = 2; parts <= 4; ++parts) {
       insert(rounding_.up((block_ + parts - 1) / parts));
       if (request.max_buffer_bytes / 2 < block_) {
-        const uint64_t slot = slot_unit(request).down(request.max_buffer_bytes / parts);
+        const uint64_t slot = shape.slots.down(request.max_buffer_bytes / parts);
         const uint64_t fits = rounding_.down(slot > halo ? slot - halo : 0);
         insert(fits, fits);
       }
@@ -93,7 +94,7 @@ class Sizes {
   // by another protocol and overtake.
   uint64_t even(uint64_t bytes) const {
     if (bytes == 0 || bytes >= block_) return bytes;
-    const uint64_t parts = strips_per_block(block_, bytes);
+    const uint64_t parts = shape_.strips_per_block(bytes);
     return rounding_.up((block_ + parts - 1) / parts);
   }
   // The largest size below `bound` that comes of the powers of two that are left; 0: none.
@@ -117,7 +118,8 @@ class Sizes {
     ++count_;
   }
 
-  uint64_t block_;
+  const StripShape& shape_;
+  const uint64_t block_;
   uint64_t least_ = 0;
   Rounding rounding_;
   std::array<uint64_t, 1 + 6 + kMaxSwitches> others_;  // NOLINT: filled up to count_; descending

@@ -1,5 +1,6 @@
 #include "optimizer/plan/strip_sizes.h"
 
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -9,7 +10,9 @@
 namespace stripline::plan::detail {
 namespace {
 
-std::vector<uint64_t> all_of(Sizes sizes) {
+std::vector<uint64_t> all_of(const StripRequest& request, std::span<const uint64_t> switches = {}) {
+  const StripShape shape(request);
+  Sizes sizes(request, shape, switches);
   std::vector<uint64_t> all;
   for (uint64_t size = sizes.next(); size > 0; size = sizes.next()) all.push_back(size);
   return all;
@@ -18,7 +21,7 @@ std::vector<uint64_t> all_of(Sizes sizes) {
 TEST(Sizes, ArePowersOfTwoPartsAndLargestMessagesOfProtocols) {
   const StripRequest request{.total_bytes = 4096, .element_bytes = 8};
   const std::vector<uint64_t> switches{256, 1000};
-  EXPECT_EQ(all_of(Sizes(request, 0, switches)),
+  EXPECT_EQ(all_of(request, switches),
             // A third is 1365.3 bytes, rounded up to a cache line. The largest message below 1000
             // bytes makes five parts, of 819.2 bytes; that below 256 seventeen, of 240.9.
             (std::vector<uint64_t>{2048, 1408, 1024, 824, 512, 256, 248, 128, 64, 32, 16, 8}));
@@ -26,15 +29,17 @@ TEST(Sizes, ArePowersOfTwoPartsAndLargestMessagesOfProtocols) {
 
 TEST(Sizes, OfLoopsWithSomethingBesideThemBeginWithTheWholeBlock) {
   StripRequest request{.total_bytes = 4096, .element_bytes = 1024};
-  EXPECT_EQ(all_of(Sizes(request, 0, {})), (std::vector<uint64_t>{2048, 1024}));
+  EXPECT_EQ(all_of(request), (std::vector<uint64_t>{2048, 1024}));
   request.own_bytes = 1024;
-  EXPECT_EQ(all_of(Sizes(request, 0, {})), (std::vector<uint64_t>{4096, 2048, 1024}));
+  EXPECT_EQ(all_of(request), (std::vector<uint64_t>{4096, 2048, 1024}));
 }
 
 TEST(Sizes, OfLoopsWithSmallBuffersAreWhatFillsThem) {
-  const StripRequest request{
-      .total_bytes = uint64_t{1} << 20, .element_bytes = 8, .max_buffer_bytes = 6000};
-  const std::vector<uint64_t> sizes = all_of(Sizes(request, 8, {}));
+  const StripRequest request{.total_bytes = uint64_t{1} << 20,
+                             .element_bytes = 8,
+                             .halo_bytes = 8,
+                             .max_buffer_bytes = 6000};
+  const std::vector<uint64_t> sizes = all_of(request);
   for (const uint64_t room : {6000 / 2, 6000 / 3, 6000 / 4}) {
     EXPECT_TRUE(std::ranges::any_of(sizes, [&](uint64_t size) {
       return size <= room - 8 && size > room - room / 16;
@@ -53,10 +58,11 @@ TEST(Sizes, DescendInWholeGranulesWithoutRepeats) {
     request.blocks = static_cast<uint32_t>(1 + draw.below(2) * draw.below(9));
     request.own_bytes = draw.below(2);
     if (draw.below(2) == 0) request.max_buffer_bytes = 64 + draw.below(1 << 20);
-    const uint64_t block = block_bytes(request);
+    request.halo_bytes = draw.below(2) * 16;
+    const uint64_t block = StripShape(request).block;
     uint64_t last = block + 1;
     size_t count = 0;
-    for (const uint64_t size : all_of(Sizes(request, draw.below(2) * 16, switches))) {
+    for (const uint64_t size : all_of(request, switches)) {
       EXPECT_LT(size, last) << "case " << i;
       EXPECT_TRUE(size == block || size % granule_bytes(request) == 0) << "case " << i;
       last = size;
