@@ -10,6 +10,8 @@ add_library(stripline_options INTERFACE)
 target_compile_features(stripline_options INTERFACE cxx_std_20)
 target_compile_options(stripline_options INTERFACE
   $<BUILD_INTERFACE:-Wall -Wextra -Wconversion -Wnon-virtual-dtor -Wsuggest-override -fno-math-errno>
+  # base/mutex.h says what is checked.
+  $<BUILD_INTERFACE:$<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>>
   # Designated initializers leave the rest to the defaults on purpose.
   $<BUILD_INTERFACE:-Wno-missing-field-initializers>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)

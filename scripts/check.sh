@@ -22,6 +22,8 @@
 #   scripts/check.sh libfabric DIR   what was built, with the libfabric in DIR (or DIR/lib) instead of the
 #                                    installed one: the doctor, and the tests that use a network
 #   scripts/check.sh packages        make the Debian packages, and look whether what is in them works
+#   scripts/check.sh load [AGENTS] [SECONDS]  a server under so many agents over TLS (default 100) for so long
+#                                    (default 10), killed and started again in the middle: what it takes
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -128,12 +130,16 @@ case ${1:-} in
   packages)
     scripts/check_packages.sh
     ;;
+  load)
+    configure_and_build release stripline-load
+    build/release/bin/stripline-load --agents "${2:-100}" --seconds "${3:-10}"
+    ;;
   coverage)
     configure_and_build release fit_coverage
     build/release/bin/fit_coverage --seeds 1000
     ;;
   *)
-    sed -n '2,26s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,28s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -82,7 +83,7 @@ struct AssignmentOrder {
   std::string name;
   uint64_t fence = 0;
   double lease_s = 0;
-  std::string assignment_json;
+  std::shared_ptr<const std::string> assignment_json;  // megabytes, the same for all nodes
   std::vector<uint32_t> ranks;
   std::vector<std::string> rank_nodes;
   double join_timeout_s = 0;
@@ -92,7 +93,7 @@ struct AssignmentOrder {
 struct GroupReady {
   std::string assignment;
   uint64_t fence = 0;
-  std::vector<std::string> addresses;
+  std::shared_ptr<const std::vector<std::string>> addresses;
 };
 
 struct CancelAssignment {

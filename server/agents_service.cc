@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <variant>
 
 #include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
@@ -38,22 +39,8 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
  public:
   explicit StreamLink(SessionStream* stream) : stream_(stream) {}
 
-  void send(ServerMessage message) override { send(to_wire(std::move(message))); }
-
-  void send(v1::ServerMessage wire) {
-    const std::lock_guard lock(mutex_);
-    if (stream_ == nullptr || closing_) return;
-    queued_bytes_ += wire.ByteSizeLong();
-    if (queue_.size() >= kMaxQueued || (!queue_.empty() && queued_bytes_ > kMaxQueuedBytes)) {
-      // It does not read. Nothing is read from it any more, either, so that its session ends.
-      queue_.resize(writing_ ? 1 : 0);
-      closing_ = true;
-      final_ = {grpc::StatusCode::RESOURCE_EXHAUSTED, "the agent does not read what it is sent"};
-    } else {
-      queue_.push_back(std::move(wire));
-    }
-    advance();
-  }
+  void send(ServerMessage message) override { enqueue(std::move(message)); }
+  void send(v1::ServerMessage wire) { enqueue(std::move(wire)); }
 
   void close(const Problem& problem) override { finish(rpc_status(problem)); }
 
@@ -83,10 +70,6 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
   void on_written(bool ok) {
     const std::lock_guard lock(mutex_);
     writing_ = false;
-    if (!queue_.empty()) {
-      queued_bytes_ -= std::min<size_t>(queued_bytes_, queue_.front().ByteSizeLong());
-      queue_.pop_front();
-    }
     if (!ok) queue_.clear();  // The agent is gone; the failing read ends the stream.
     advance();
   }
@@ -98,11 +81,51 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
   }
 
  private:
+  // Made into what goes over the wire when its turn has come: until then nodes share what is large.
+  using Queued = std::variant<ServerMessage, v1::ServerMessage>;
+
+  static size_t bytes_of(const Queued& queued) {
+    if (const auto* wire = std::get_if<v1::ServerMessage>(&queued)) return wire->ByteSizeLong();
+    const auto& message = std::get<ServerMessage>(queued);
+    size_t bytes = sizeof(Queued);
+    if (const auto* order = std::get_if<AssignmentOrder>(&message)) {
+      bytes += order->assignment_json->size();
+    } else if (const auto* ready = std::get_if<GroupReady>(&message)) {
+      for (const std::string& address : *ready->addresses) bytes += address.size();
+    }
+    return bytes;
+  }
+
+  void enqueue(Queued message) {
+    const std::lock_guard lock(mutex_);
+    if (stream_ == nullptr || closing_) return;
+    const size_t bytes = bytes_of(message);
+    if (queue_.size() >= kMaxQueued ||
+        (!queue_.empty() && queued_bytes_ + bytes > kMaxQueuedBytes)) {
+      // It does not read. Nothing is read from it any more, either, so that its session ends.
+      queue_.clear();
+      closing_ = true;
+      final_ = {grpc::StatusCode::RESOURCE_EXHAUSTED, "the agent does not read what it is sent"};
+    } else {
+      queued_bytes_ += bytes;
+      queue_.push_back(std::move(message));
+    }
+    advance();
+  }
+
   void advance() {
     if (writing_ || stream_ == nullptr || finished_) return;
     if (!queue_.empty()) {
+      Queued& next = queue_.front();
+      queued_bytes_ -= bytes_of(next);
+      if (auto* message = std::get_if<ServerMessage>(&next)) {
+        wire_ = to_wire(std::move(*message));
+      } else {
+        wire_ = std::move(std::get<v1::ServerMessage>(next));
+      }
+      queue_.pop_front();
       writing_ = true;
-      stream_->StartWrite(&queue_.front());
+      stream_->StartWrite(&wire_);
     } else if (closing_) {
       finished_ = true;
       stream_->Finish(final_);
@@ -111,8 +134,9 @@ class StreamLink final : public AgentLink, public std::enable_shared_from_this<S
 
   std::mutex mutex_;
   SessionStream* stream_;
-  std::deque<v1::ServerMessage> queue_;  // front: being written
+  std::deque<Queued> queue_;
   size_t queued_bytes_ = 0;
+  v1::ServerMessage wire_;  // being written, if writing_
   bool writing_ = false;
   bool closing_ = false;
   bool finished_ = false;

@@ -421,6 +421,24 @@ TEST_F(AgentsServiceTest, AServerThatWasHeldUpGivesNobodyUp) {
   join_both();
 }
 
+// While samples wait for it, everything else goes on.
+TEST_F(AgentsServiceTest, NobodyWaitsForTheDiskBecauseOfSamples) {
+  give_out();
+  join_both();
+  Saboteur saboteur(options_.data_dir);
+  saboteur.run("BEGIN IMMEDIATE");
+  batch(1, 1e-6);
+  batch(2, 1e-6);
+  EXPECT_EQ(node_state("nodes/a"), v1::Node::BUSY);
+  EXPECT_EQ(get(campaign_).points_done(), 0U);
+  EXPECT_FALSE(a_->receive(Message::kSampleAck, 0.1));
+  saboteur.run("COMMIT");
+  while (acknowledged() != 2) ASSERT_FALSE(HasFailure());
+  EXPECT_EQ(get(campaign_).points_done(), 2U);
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
+}
+
 // What cannot be stored now is sent again later, and agents are not given up meanwhile.
 TEST_F(AgentsServiceTest, AnOutageOfTheDiskCostsNoRun) {
   server_.reset();

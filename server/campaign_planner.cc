@@ -130,7 +130,7 @@ std::map<std::string, Offered> usable_declarations(const std::vector<const NodeO
                                                    size_t enough) {
   std::map<std::pair<std::string, int>, Offered> by_version;
   for (const NodeOffer* node : nodes) {
-    for (const Experiment& experiment : node->experiments) {
+    for (const Experiment& experiment : *node->experiments) {
       Offered& offered = by_version[{experiment.name, experiment.version}];
       if (offered.declaration == nullptr) offered.declaration = &experiment;
       ++offered.nodes;
@@ -276,7 +276,7 @@ Answer<CampaignPlan> plan_campaign(const CampaignSpec& spec, const std::vector<N
   // Each experiment may be offered by other nodes than the next.
   const auto offers_all = [&](const NodeOffer* node) {
     return std::ranges::all_of(*experiments, [&](const Experiment& wanted) {
-      return std::ranges::any_of(node->experiments, [&](const Experiment& offer) {
+      return std::ranges::any_of(*node->experiments, [&](const Experiment& offer) {
         return offer.name == wanted.name && offer.version == wanted.version;
       });
     });

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace stripline::server {
 struct NodeOffer {
   std::string node;  ///< without "nodes/"
   std::vector<std::string> fabrics;
-  std::vector<experiment::Experiment> experiments;
+  std::shared_ptr<const std::vector<experiment::Experiment>> experiments;  ///< Of many nodes alike.
   std::string cluster = kDefaultCluster;
 };
 

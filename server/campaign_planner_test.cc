@@ -12,7 +12,17 @@ namespace stripline::server {
 namespace {
 
 NodeOffer offer(const std::string& node, std::vector<std::string> fabrics = {"tcp"}) {
-  return {node, std::move(fabrics), test_experiments()};
+  return {node, std::move(fabrics),
+          std::make_shared<const std::vector<experiment::Experiment>>(test_experiments())};
+}
+
+// Lets `how` change a copy of what the node offers.
+template <typename Change>
+void change(NodeOffer& offer, Change how) {
+  auto experiments = *offer.experiments;
+  how(experiments);
+  offer.experiments =
+      std::make_shared<const std::vector<experiment::Experiment>>(std::move(experiments));
 }
 
 Answer<CampaignPlan> plan(const CampaignSpec& spec, const std::vector<NodeOffer>& offers) {
@@ -62,8 +72,10 @@ TEST(CampaignPlanner, MeasuresWaysOnANodeWhereTheyAreAskedFor) {
   way.name = experiment::factor::kSameNode;
   way.values = {std::string("mapped"), std::string("cma")};
   for (NodeOffer& one : offers) {
-    one.experiments.push_back(declared("micro.node_latency", {powers("bytes", "B", 8, 64), way},
-                                       {"get", "put"}, {"network.intra-node"}));
+    change(one, [&](auto& all) {
+      all.push_back(declared("micro.node_latency", {powers("bytes", "B", 8, 64), way},
+                             {"get", "put"}, {"network.intra-node"}));
+    });
   }
   EXPECT_FALSE(
       experiments_of(plan({.fabric = "tcp"}, offers)->runs[0]).contains("micro.node_latency"));
@@ -85,9 +97,10 @@ TEST(CampaignPlanner, WhatNeedsAThreadIsLeftOutOnEmulatedNetworks) {
   std::vector<NodeOffer> offers = {offer("a", {"emulated:x", "tcp"}),
                                    offer("b", {"emulated:x", "tcp"})};
   for (NodeOffer& one : offers) {
-    one.experiments.push_back(declared("micro.progress_call", {powers("bytes", "B", 8, 8)},
-                                       {"calls", experiment::variant::kThread},
-                                       {"rma.progress.call"}));
+    change(one, [&](auto& all) {
+      all.push_back(declared("micro.progress_call", {powers("bytes", "B", 8, 8)},
+                             {"calls", experiment::variant::kThread}, {"rma.progress.call"}));
+    });
   }
   const auto measures = [&](const std::string& fabric) {
     return experiments_of(plan({.fabric = fabric}, offers)->runs[0])
@@ -192,9 +205,11 @@ TEST(CampaignPlanner, AModelNeedsSixRuns) {
 TEST(CampaignPlanner, AModelNeedsANetwork) {
   std::vector<NodeOffer> offers{offer("a"), offer("b")};
   for (NodeOffer& one : offers) {
-    one.experiments.push_back(
-        declared("micro.compute", {powers("bytes", "B", 8, 64)}, {"all"}, {"compute.red_in"}));
-    one.experiments.back().min_ranks = 1;
+    change(one, [&](auto& all) {
+      all.push_back(
+          declared("micro.compute", {powers("bytes", "B", 8, 64)}, {"all"}, {"compute.red_in"}));
+      all.back().min_ranks = 1;
+    });
   }
   const auto alone = plan({.fabric = "tcp", .ranks = 1}, offers);
   ASSERT_FALSE(alone);
@@ -211,8 +226,9 @@ TEST(CampaignPlanner, AModelNeedsANetwork) {
 TEST(CampaignPlanner, TheCoarsestGridIsOfTheNetworkAlone) {
   std::vector<NodeOffer> offers{offer("a"), offer("b")};
   for (NodeOffer& one : offers) {
-    one.experiments.push_back(
-        declared("micro.pack", {powers("bytes", "B", 8, 64)}, {"all"}, {"pack.pack"}));
+    change(one, [&](auto& all) {
+      all.push_back(declared("micro.pack", {powers("bytes", "B", 8, 64)}, {"all"}, {"pack.pack"}));
+    });
   }
   const auto planned = *plan({.fabric = "tcp"}, offers);
   EXPECT_TRUE(experiments_of(planned.runs[0]).contains("micro.pack"));
@@ -224,8 +240,10 @@ TEST(CampaignPlanner, TheCoarsestGridIsOfTheNetworkAlone) {
 TEST(CampaignPlanner, NamedExperimentsAreRefusedForWhatTheyNeed) {
   std::vector<NodeOffer> offers{offer("a"), offer("b")};
   for (NodeOffer& one : offers) {
-    one.experiments.push_back(declared("kernel.square", {}, {"all"}, {}));
-    one.experiments.back().rank_count = experiment::RankCount::square;
+    change(one, [&](auto& all) {
+      all.push_back(declared("kernel.square", {}, {"all"}, {}));
+      all.back().rank_count = experiment::RankCount::square;
+    });
   }
   const auto two = plan({.fabric = "tcp", .ranks = 2, .experiments = {"kernel.square"}}, offers);
   ASSERT_FALSE(two);
@@ -280,9 +298,15 @@ TEST(CampaignPlanner, OnlyNodesRestrictsTheChoice) {
 
 TEST(CampaignPlanner, TakesTheNewestVersionThatEnoughNodesOffer) {
   std::vector<NodeOffer> offers = {offer("a"), offer("b"), offer("c")};
-  for (auto& experiment : offers[0].experiments) experiment.version = 3;
-  for (auto& experiment : offers[1].experiments) experiment.version = 2;
-  for (auto& experiment : offers[2].experiments) experiment.version = 2;
+  change(offers[0], [](auto& all) {
+    for (auto& experiment : all) experiment.version = 3;
+  });
+  change(offers[1], [](auto& all) {
+    for (auto& experiment : all) experiment.version = 2;
+  });
+  change(offers[2], [](auto& all) {
+    for (auto& experiment : all) experiment.version = 2;
+  });
   EXPECT_EQ(plan({.fabric = "tcp"}, offers)->requirements.at("micro.latency"), 2);
   const auto three = plan({.fabric = "tcp", .nodes = 3, .experiments = {"micro.latency"}}, offers);
   ASSERT_FALSE(three);
@@ -293,8 +317,12 @@ TEST(CampaignPlanner, TakesTheNewestVersionThatEnoughNodesOffer) {
 TEST(CampaignPlanner, NodesMustOfferAllExperimentsTogether) {
   std::vector<NodeOffer> offers = {offer("a"), offer("b"), offer("c"), offer("d")};
   for (size_t i = 0; i < 2; ++i) {
-    std::erase_if(offers[i].experiments, [](const auto& e) { return e.name == "micro.latency"; });
-    std::erase_if(offers[i + 2].experiments, [](const auto& e) { return e.name == "kernel.loop"; });
+    const auto lacks = [](const char* name) {
+      return
+          [name](auto& all) { std::erase_if(all, [&](const auto& e) { return e.name == name; }); };
+    };
+    change(offers[i], lacks("micro.latency"));
+    change(offers[i + 2], lacks("kernel.loop"));
   }
   const auto planned =
       plan({.fabric = "tcp", .experiments = {"micro.latency", "kernel.loop"}}, offers);

@@ -33,7 +33,12 @@ std::string run_of(uint32_t run, size_t total) {
 
 Coordinator::Coordinator(Store& store, WatchHub& hub, Meters& meters, Fitter fitter,
                          const CoordinatorOptions& options)
-    : store_(store), hub_(hub), meters_(meters), fitter_(std::move(fitter)), options_(options) {}
+    : store_(store),
+      hub_(hub),
+      meters_(meters),
+      fitter_(std::move(fitter)),
+      options_(options),
+      ingest_(store, [this](std::vector<Arrival> group) { on_stored(std::move(group)); }) {}
 
 Coordinator::~Coordinator() { stop(); }
 
@@ -41,7 +46,7 @@ Status Coordinator::start() {
   STRIPLINE_RETURN_IF_ERROR(recover_holds());
   STRIPLINE_RETURN_IF_ERROR(recover());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     step();  // What needs no agent any more, such as a campaign whose last run had just finished.
   }
   timer_ = std::thread([this] { run_timer(); });
@@ -51,7 +56,7 @@ Status Coordinator::start() {
 
 void Coordinator::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_) return;
     stopping_ = true;
     for (auto& [id, session] : sessions_) {
@@ -61,7 +66,9 @@ void Coordinator::stop() {
                            {}});
     }
     sessions_.clear();
+    session_ids_.clear();
   }
+  ingest_.stop();
   timer_wakes_.notify_all();
   fitter_wakes_.notify_all();
   stop_fits_.request_stop();
@@ -70,11 +77,14 @@ void Coordinator::stop() {
 }
 
 void Coordinator::run_timer() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stopping_) {
     timer_changed_ = false;
+    if (step_wanted_) step();
     const auto deadline_s = next_deadline_s();
-    const auto woken = [&] { return stopping_ || timer_changed_; };
+    const auto woken = [&]() STRIPLINE_REQUIRES(mutex_) {
+      return stopping_ || timer_changed_ || step_wanted_;
+    };
     if (!deadline_s) {
       timer_wakes_.wait(lock, woken);
       continue;
@@ -106,6 +116,7 @@ std::optional<double> Coordinator::next_deadline_s() const {
   std::optional<double> next = end_of_patience_s();
   for (const auto& [campaign, active] : active_) {
     next = next ? std::min(*next, active.budget_end_s) : active.budget_end_s;
+    if (active.progressed) next = std::min(*next, active.last_progress_event_s + kProgressEventS);
   }
   const double now_s = steady_seconds();
   if (const auto release_s = health_.next_release_s(now_s)) {
@@ -140,12 +151,21 @@ void Coordinator::be_patient_after_a_stall(double now_s) {
   for (auto& [campaign, active] : active_) active.group.postpone(longer_s);
 }
 
+// Something has happened of which more may follow: the timer's thread sees to it, once for all that
+// happens until then.
+void Coordinator::want_step() {
+  step_wanted_ = true;
+  timer_wakes_.notify_all();
+}
+
 // Decides and acts until nothing is left to do. The caller holds the lock.
 void Coordinator::step() {
+  step_wanted_ = false;
   if (stopping_) return;
   const Stopwatch stopwatch(meters_, Meters::Time::step);
   retry_s_.reset();
   report(save_nodes());
+  report(note_progress(steady_seconds()));
   bool progress = true;
   while (progress) {
     const double now_s = steady_seconds();
@@ -153,12 +173,7 @@ void Coordinator::step() {
     close_silent_strangers(now_s);
     progress = close_silent_sessions(now_s);
     end_drained_runs();
-    const Result<Snapshot> snapshot = take_snapshot(now_s);
-    if (!snapshot.ok()) {
-      report(snapshot.error());
-      break;
-    }
-    for (const Decision& decision : decide(*snapshot, options_.max_failures)) {
+    for (const Decision& decision : decide(take_snapshot(now_s), options_.max_failures)) {
       const Result<bool> done = carry_out(decision);
       if (!done.ok()) report(done.error());
       progress = progress || (done.ok() && *done);
@@ -232,7 +247,7 @@ bool Coordinator::close_silent_sessions(double now_s) {
   return closed;
 }
 
-Result<Snapshot> Coordinator::take_snapshot(double now_s) {
+Snapshot Coordinator::take_snapshot(double now_s) const {
   Snapshot snapshot;
   for (const auto& [id, session] : sessions_) {
     if (session.leaving) continue;
@@ -244,19 +259,15 @@ Result<Snapshot> Coordinator::take_snapshot(double now_s) {
     node.left_out = hold_on(node.name);
     if (node.left_out.empty()) node.left_out = health_.quarantine(node.name, now_s);
     if (session.available_until_s) node.available_s = *session.available_until_s - now_s;
-    node.fabrics.insert(session.record.fabrics.begin(), session.record.fabrics.end());
-    for (const auto& experiment : session.experiments) {
-      node.experiments.emplace(experiment.name, experiment.version);
-    }
+    node.fabrics = session.fabrics;
+    node.experiments = {session.declared, &session.declared->versions};
     snapshot.nodes.push_back(std::move(node));
   }
   std::ranges::sort(snapshot.nodes, {}, &NodeSnapshot::name);
 
-  STRIPLINE_ASSIGN_OR_RETURN(const auto campaigns, store_.unfinished_campaigns());
-  for (const CampaignRecord& record : campaigns) {
-    if (record.state == CampaignState::fitting) continue;
-    STRIPLINE_ASSIGN_OR_RETURN(const auto runs, store_.runs(record.number));
-    snapshot.campaigns.push_back(snapshot_of(record, runs, now_s));
+  for (const auto& [number, open] : open_) {
+    if (open.campaign.state == CampaignState::fitting) continue;
+    snapshot.campaigns.push_back(snapshot_of(open.campaign, open.runs, now_s));
   }
   return snapshot;
 }
@@ -354,39 +365,6 @@ Result<bool> Coordinator::carry_out(const Decision& decision) {
   return true;
 }
 
-RunRecord& Coordinator::Draft::run(uint32_t index) {
-  return *std::ranges::find_if(runs, [&](const RunRecord& r) { return r.key.run == index; });
-}
-
-Result<Coordinator::Draft> Coordinator::draft(int64_t campaign) {
-  STRIPLINE_ASSIGN_OR_RETURN(auto record, store_.campaign(campaign));
-  if (!record) return Error(ErrorCode::internal, campaign_name(campaign) + " is not stored");
-  STRIPLINE_ASSIGN_OR_RETURN(auto runs, store_.runs(campaign));
-  return Draft{std::move(*record), std::move(runs), {}};
-}
-
-// Writes the draft with an event that carries the campaign as it is now, and tells watchers. An
-// empty event writes no event.
-Status Coordinator::commit(Draft& draft, const std::string& event) {
-  CampaignRecord& campaign = draft.campaign;
-  campaign.updated_unix_s = unix_seconds();
-  draft.changes.campaigns.push_back(campaign);
-  draft.changes.runs.insert(draft.changes.runs.end(), draft.runs.begin(), draft.runs.end());
-  if (!event.empty()) {
-    const bool active = std::ranges::any_of(
-        draft.runs, [](const RunRecord& run) { return run.state == RunState::active; });
-    CampaignView view =
-        view_of(campaign, draft.runs, active ? active_seconds(campaign.number) : std::nullopt);
-    if (!is_final(campaign.state)) view.advised_budget_s = advised_budget_s(draft).value_or(0);
-    draft.changes.events.push_back(
-        {0, campaign.number, campaign.updated_unix_s, event,
-         to_json(view).dump(-1, ' ', false, Json::error_handler_t::replace)});
-  }
-  STRIPLINE_RETURN_IF_ERROR(store_.apply(draft.changes));
-  if (!event.empty()) hub_.notify(campaign.number);
-  return {};
-}
-
 Status Coordinator::place(const PlaceRun& place) {
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(place.campaign));
   RunRecord& run = d.run(place.run);
@@ -401,7 +379,7 @@ Status Coordinator::place(const PlaceRun& place) {
   for (uint32_t rank = 0; rank < d.campaign.spec.ranks; ++rank) {
     run.rank_nodes.push_back(place.nodes[rank % place.nodes.size()]);
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string order, order_of(run.key, run.fence, place.points));
+  STRIPLINE_ASSIGN_OR_RETURN(const Order order, order_of(run.key, run.fence, place.points));
   std::map<std::string, std::string> instances;
   for (const std::string& node : place.nodes) {
     instances[node] = session_of_node(node)->second.instance_id;
@@ -478,7 +456,7 @@ Status Coordinator::give_up(const LoseRun& lose) {
   run.points_done = 0;
   run.state = lose.again ? RunState::pending : RunState::failed;
   d.changes.orphaned.push_back(key);
-  if (lose.counts) d.campaign.measured_s += active_seconds(key.campaign).value_or(0);
+  charge_active_run(d.campaign, lose.counts);
   d.campaign.message =
       run_of(key.run, d.runs.size()) + (lose.again ? " was lost: " : " failed: ") + lose.reason;
   if (lose.again) {
@@ -514,10 +492,10 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
   const ActiveRun& active = found->second;
   STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(complete.campaign));
   RunRecord& run = d.run(complete.run);
-  if (active.measured.size() < active.points) {
+  if (active.stored_points < active.points) {
     const bool again = run.failures + 1 < options_.max_failures;
     return give_up({complete.campaign, complete.run,
-                    "its ranks ended with samples of " + std::to_string(active.measured.size()) +
+                    "its ranks ended with samples of " + std::to_string(active.stored_points) +
                         " of its " + count_text(active.points, "point"),
                     again, std::nullopt, false});
   }
@@ -531,6 +509,7 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
   run.start_s = active.pace.start_s();
   d.campaign.message = run_of(complete.run, d.runs.size()) + " finished" + budget_warning(d);
   d.campaign.measured_s += run.duration_s;
+  d.campaign.samples += active.samples;
   for (const auto& [node, facts] : active.facts) {
     d.changes.facts.push_back({run.key, run.fence, node, facts});
   }
@@ -541,9 +520,16 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
   return {};
 }
 
+// The time and the samples of a run that is not to be finished.
+void Coordinator::charge_active_run(CampaignRecord& campaign, bool time_counts) const {
+  if (time_counts) campaign.measured_s += active_seconds(campaign.number).value_or(0);
+  const auto found = active_.find(campaign.number);
+  if (found != active_.end()) campaign.samples += found->second.samples;
+}
+
 // Runs that have not finished are not made any more.
 void Coordinator::close_open_runs(Draft& d) {
-  d.campaign.measured_s += active_seconds(d.campaign.number).value_or(0);
+  charge_active_run(d.campaign);
   for (RunRecord& run : d.runs) {
     if (run.state == RunState::pending || run.state == RunState::active) {
       run.state = RunState::cancelled;

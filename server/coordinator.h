@@ -2,9 +2,10 @@
 // scheduler's decisions. Everything that must survive is in the store before anyone is told;
 // sessions, leases and joined addresses live in memory, because agents re-establish them.
 //
-// Thread-safe: all calls may come from any thread and take one lock; none waits for an agent. One
-// thread sleeps until the next lease, timeout or budget ends (for ever when nothing is under way),
-// another fits models.
+// Thread-safe: all calls may come from any thread and take one lock; none waits for an agent. What
+// agents say is noted at once; one thread decides what follows from it, and from leases, timeouts
+// and budgets that end. It sleeps for ever when nothing is under way. Samples go to the disk on a
+// thread of their own (ingest.h), without the lock; another thread fits models.
 #pragma once
 
 #include <atomic>
@@ -13,8 +14,8 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -22,12 +23,15 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/mutex.h"
 #include "optimizer/experiment/experiment.h"
 #include "server/agent_messages.h"
 #include "server/campaign_planner.h"
 #include "server/campaign_view.h"
+#include "server/declarations.h"
 #include "server/fingerprint_rules.h"
 #include "server/fit_job.h"
+#include "server/ingest.h"
 #include "server/meters.h"
 #include "server/node_health.h"
 #include "server/planned_points.h"
@@ -64,6 +68,9 @@ struct NodeView {
   std::string quarantine;        ///< Why no run is given to it now; empty: there is no reason.
   std::optional<NodeHold> hold;  ///< It gets no new runs.
 };
+
+/// Of a run's progress: an event at most so often.
+inline constexpr double kProgressEventS = 0.5;
 
 class Coordinator {
  public:
@@ -138,7 +145,8 @@ class Coordinator {
     NodeRecord record;
     std::string instance_id;
     std::shared_ptr<AgentLink> link;
-    std::vector<experiment::Experiment> experiments;
+    std::shared_ptr<const Declared> declared;
+    std::shared_ptr<const std::set<std::string>> fabrics;
     double last_heard_s = 0;
     std::optional<double> available_until_s;
     bool leaving = false;  // it gets no new runs
@@ -173,9 +181,20 @@ class Coordinator {
     double outage_s = 0;            // of that, nothing could be stored
     RunPace pace;
     std::shared_ptr<const PlannedPoints> planned;  // once its first samples have come
-    PointSet measured;                             // of the points planned
-    uint64_t samples = 0;                          // stored
-    std::string note;                              // why the first point without samples has none
+    PointSet measured;                             // of the points planned: stored, or on their way
+    uint32_t stored_points = 0;
+    uint64_t samples = 0;             // stored
+    std::string note;                 // why the first point without samples has none
+    uint64_t contiguous = 0;          // the batches 1 to so many are stored
+    std::set<uint64_t> beyond;        // others that are
+    std::set<uint64_t> on_their_way;  // that will be
+    std::shared_ptr<const std::vector<std::string>> addresses;  // of the ranks, once it is ready
+    bool progressed = false;  // since the last event that told of it
+  };
+  // One that has not ended, as it is in the store.
+  struct OpenCampaign {
+    CampaignRecord campaign;
+    std::vector<RunRecord> runs;
   };
   // A campaign in the middle of a step: read, changed, written back.
   struct Draft {
@@ -193,73 +212,89 @@ class Coordinator {
     uint64_t samples = 0;                          // how many values
     std::string note;                              // of the first series without any
     std::optional<Error> refusal;                  // why it is not accepted
+    double received_s = 0;
   };
   using Sessions = std::map<uint64_t, Session>;
+  using Order = std::shared_ptr<const std::string>;  // as all its nodes get it
 
   // coordinator.cc: steps
   void run_timer();
-  std::optional<double> end_of_patience_s() const;
-  std::optional<double> next_deadline_s() const;
-  void be_patient_after_a_stall(double now_s);
-  void step();
-  void end_outage(double now_s);
-  bool close_silent_sessions(double now_s);
-  void close_silent_strangers(double now_s);
+  std::optional<double> end_of_patience_s() const STRIPLINE_REQUIRES(mutex_);
+  std::optional<double> next_deadline_s() const STRIPLINE_REQUIRES(mutex_);
+  void be_patient_after_a_stall(double now_s) STRIPLINE_REQUIRES(mutex_);
+  void step() STRIPLINE_REQUIRES(mutex_);
+  void want_step() STRIPLINE_REQUIRES(mutex_);
+  Status note_progress(double now_s) STRIPLINE_REQUIRES(mutex_);
+  bool tells_progress(const ActiveRun& active, double now_s) const;
+  void end_outage(double now_s) STRIPLINE_REQUIRES(mutex_);
+  bool close_silent_sessions(double now_s) STRIPLINE_REQUIRES(mutex_);
+  void close_silent_strangers(double now_s) STRIPLINE_REQUIRES(mutex_);
   double silent_s() const;
-  Result<Snapshot> take_snapshot(double now_s);
+  Snapshot take_snapshot(double now_s) const STRIPLINE_REQUIRES(mutex_);
   CampaignSnapshot snapshot_of(const CampaignRecord& record, const std::vector<RunRecord>& runs,
-                               double now_s) const;
-  std::optional<double> advised_budget_s(const Draft& draft) const;
-  std::string budget_warning(const Draft& draft) const;
-  Result<bool> carry_out(const Decision& decision);
-  Status place(const PlaceRun& place);
-  Status give_up(const LoseRun& lose);
-  Status finish_measuring(const FinishMeasuring& finish);
-  Status complete_run(const CompleteRun& complete);
+                               double now_s) const STRIPLINE_REQUIRES(mutex_);
+  std::optional<double> advised_budget_s(const Draft& draft) const STRIPLINE_REQUIRES(mutex_);
+  std::string budget_warning(const Draft& draft) const STRIPLINE_REQUIRES(mutex_);
+  Result<bool> carry_out(const Decision& decision) STRIPLINE_REQUIRES(mutex_);
+  Status place(const PlaceRun& place) STRIPLINE_REQUIRES(mutex_);
+  Status give_up(const LoseRun& lose) STRIPLINE_REQUIRES(mutex_);
+  Status finish_measuring(const FinishMeasuring& finish) STRIPLINE_REQUIRES(mutex_);
+  Status complete_run(const CompleteRun& complete) STRIPLINE_REQUIRES(mutex_);
   Status end_campaign(int64_t number, CampaignState state, const std::string& message,
-                      const std::string& actor = "");
-  Status note_waiting(const Wait& wait);
-  Result<Draft> draft(int64_t campaign);
-  Status commit(Draft& draft, const std::string& event);
-  void close_open_runs(Draft& draft);
-  void forget(int64_t campaign);
-  void release_group(int64_t campaign, const std::string& message);
-  std::optional<double> active_seconds(int64_t campaign) const;
-  void fail(ActiveRun& active, Failure failure);
-  Status save_nodes();
-  void report(const Status& status);
+                      const std::string& actor = "") STRIPLINE_REQUIRES(mutex_);
+  Status note_waiting(const Wait& wait) STRIPLINE_REQUIRES(mutex_);
+  Result<Draft> draft(int64_t campaign) STRIPLINE_REQUIRES(mutex_);
+  void add_records(Draft& draft, const std::string& event) STRIPLINE_REQUIRES(mutex_);
+  void remember(const Draft& draft) STRIPLINE_REQUIRES(mutex_);
+  Status commit(Draft& draft, const std::string& event) STRIPLINE_REQUIRES(mutex_);
+  CampaignView view(const CampaignRecord& campaign, const std::vector<RunRecord>& runs) const
+      STRIPLINE_REQUIRES(mutex_);
+  void charge_active_run(CampaignRecord& campaign, bool time_counts = true) const
+      STRIPLINE_REQUIRES(mutex_);
+  void close_open_runs(Draft& draft) STRIPLINE_REQUIRES(mutex_);
+  void forget(int64_t campaign) STRIPLINE_REQUIRES(mutex_);
+  void release_group(int64_t campaign, const std::string& message) STRIPLINE_REQUIRES(mutex_);
+  std::optional<double> active_seconds(int64_t campaign) const STRIPLINE_REQUIRES(mutex_);
+  void fail(ActiveRun& active, Failure failure) STRIPLINE_REQUIRES(mutex_);
+  Status save_nodes() STRIPLINE_REQUIRES(mutex_);
+  void report(const Status& status) STRIPLINE_REQUIRES(mutex_);
 
   // coordinator_recovery.cc
   Status recover();
-  Status take_up(const Draft& draft, const RunRecord& run, const RunAttempt& attempt);
+  Status take_up(const Draft& draft, const RunRecord& run, const RunAttempt& attempt)
+      STRIPLINE_REQUIRES(mutex_);
   Status count_stored(ActiveRun& active);
 
   // coordinator_sessions.cc: agents
-  Sessions::iterator session_of_node(const std::string& node);
-  Session* heard(uint64_t session);
-  std::optional<Problem> check_room(const std::string& node);
-  std::optional<Problem> check_hello(const Hello& hello, Session& session) const;
-  void drop_session(Sessions::iterator session, const std::optional<Problem>& why);
-  double reconnect_spread_s() const;
-  void resume_assignment(const Hello& hello, Session& session);
-  Result<std::string> order_of(const RunKey& run, uint64_t fence, uint32_t points);
-  void send_order(Session& session, const RunGroup& group, const std::string& order);
-  void send_ready(Session& session, const RunGroup& group);
-  void send_cancel(Session& session, const RunKey& run, uint64_t fence, const std::string& why);
-  ActiveRun* active_run(const RunKey& run, uint64_t fence, const std::string& node);
+  Sessions::iterator session_of_node(const std::string& node) STRIPLINE_REQUIRES(mutex_);
+  Session* heard(uint64_t session) STRIPLINE_REQUIRES(mutex_);
+  std::optional<Problem> check_room(const std::string& node) STRIPLINE_REQUIRES(mutex_);
+  std::optional<Problem> check_hello(const Hello& hello, Session& session);
+  void drop_session(Sessions::iterator session, const std::optional<Problem>& why)
+      STRIPLINE_REQUIRES(mutex_);
+  double reconnect_spread_s() const STRIPLINE_REQUIRES(mutex_);
+  void resume_assignment(const Hello& hello, Session& session) STRIPLINE_REQUIRES(mutex_);
+  Result<Order> order_of(const RunKey& run, uint64_t fence, uint32_t points);
+  void send_order(Session& session, const RunGroup& group, const Order& order)
+      STRIPLINE_REQUIRES(mutex_);
+  void send_ready(Session& session, ActiveRun& active) STRIPLINE_REQUIRES(mutex_);
+  void send_cancel(Session& session, const RunKey& run, uint64_t fence, const std::string& why)
+      STRIPLINE_REQUIRES(mutex_);
+  ActiveRun* active_run(const RunKey& run, uint64_t fence, const std::string& node)
+      STRIPLINE_REQUIRES(mutex_);
   std::string job_id(const RunGroup& group) const;
-  void note_ready(ActiveRun& active);
+  void note_ready(ActiveRun& active) STRIPLINE_REQUIRES(mutex_);
   bool take_facts(ActiveRun& active, const std::string& node,
-                  const std::map<std::string, std::string>& facts);
-  bool handle(Session& session, const Heartbeat& heartbeat);
-  bool handle(Session& session, const GroupJoin& join);
-  bool handle(Session& session, const AssignmentUpdate& update);
+                  const std::map<std::string, std::string>& facts) STRIPLINE_REQUIRES(mutex_);
+  bool handle(Session& session, const Heartbeat& heartbeat) STRIPLINE_REQUIRES(mutex_);
+  bool handle(Session& session, const GroupJoin& join) STRIPLINE_REQUIRES(mutex_);
+  bool handle(Session& session, const AssignmentUpdate& update) STRIPLINE_REQUIRES(mutex_);
 
   // coordinator_fleet.cc
   Status recover_holds();
-  std::string hold_on(const std::string& node) const;
-  std::optional<double> next_drain_s() const;
-  void end_drained_runs();
+  std::string hold_on(const std::string& node) const STRIPLINE_REQUIRES(mutex_);
+  std::optional<double> next_drain_s() const STRIPLINE_REQUIRES(mutex_);
+  void end_drained_runs() STRIPLINE_REQUIRES(mutex_);
 
   // coordinator_samples.cc
   void receive_samples(uint64_t session, const SampleBatch& batch);
@@ -267,17 +302,25 @@ class Coordinator {
                                const std::string& node);
   static void add_series(ReadBatch& read, const experiment::SampleSeries& series);
   static Status read_content(const SampleBatch& batch, ReadBatch& read);
-  bool not_stored(Session& session, const RunKey& run, const Error& error);
-  Result<std::shared_ptr<const PlannedPoints>> planned_points(const RunKey& run, uint64_t fence,
-                                                              const std::string& node);
-  bool handle(Session& session, const SampleBatch& batch, const ReadBatch& read);
+  bool not_stored(Session& session, const RunKey& run, const Error& error)
+      STRIPLINE_REQUIRES(mutex_);
+  bool handle(Session& session, const SampleBatch& batch, const ReadBatch& read)
+      STRIPLINE_REQUIRES(mutex_);
+  bool take_batch(Session& session, ActiveRun& active, const SampleBatch& batch,
+                  const ReadBatch& read) STRIPLINE_REQUIRES(mutex_);
+  bool take_late_batch(Session& session, const SampleBatch& batch, const ReadBatch& read)
+      STRIPLINE_REQUIRES(mutex_);
+  void on_stored(std::vector<Arrival> group);
+  void note_stored(ActiveRun& active, const Arrival& arrival) STRIPLINE_REQUIRES(mutex_);
+  void acknowledge(const ActiveRun& active) STRIPLINE_REQUIRES(mutex_);
   bool refuse_samples(Session& session, const SampleBatch& batch, const RunKey& run,
-                      const Failure& why);
-  Status store_batch(const SampleBatch& batch, const ReadBatch& read, ActiveRun* active);
+                      const Failure& why) STRIPLINE_REQUIRES(mutex_);
+  Status count_late_samples(const RunKey& run, uint64_t samples) STRIPLINE_REQUIRES(mutex_);
 
   // coordinator_campaigns.cc: users and fitting
-  std::vector<NodeView> views_of(std::vector<NodeRecord> records);
-  Answer<CampaignView> existing_campaign(const std::string& request_id, const std::string& digest);
+  std::vector<NodeView> views_of(std::vector<NodeRecord> records) STRIPLINE_REQUIRES(mutex_);
+  Answer<CampaignView> existing_campaign(const std::string& request_id, const std::string& digest)
+      STRIPLINE_REQUIRES(mutex_);
   Answer<CampaignView> plan_and_store(const CampaignSpec& asked, const std::string& request_id,
                                       bool validate_only, const std::string& actor);
   Answer<std::vector<NodeOffer>> offers_for(const CampaignSpec& spec);
@@ -287,8 +330,8 @@ class Coordinator {
   bool wait_for_storage(int64_t campaign, std::string_view task, const Error& error);
   Result<FitJob> collect(int64_t campaign);
   Result<FittedModel> try_to_fit(const FitJob& job);
-  Status fit_failed(int64_t campaign, const Error& why);
-  Status publish(int64_t campaign, const Result<FittedModel>& fitted);
+  Status fit_failed(int64_t campaign, const Error& why) STRIPLINE_REQUIRES(mutex_);
+  Status publish(int64_t campaign, const Result<FittedModel>& fitted) STRIPLINE_REQUIRES(mutex_);
 
   Store& store_;
   WatchHub& hub_;
@@ -297,29 +340,37 @@ class Coordinator {
   const CoordinatorOptions options_;
 
   std::atomic<int> creators_ = 0;  // who create campaigns, or wait for that
-  std::mutex creating_;            // taken before mutex_: one campaign is planned at a time
-  std::mutex mutex_;
-  std::condition_variable timer_wakes_;
-  std::condition_variable fitter_wakes_;
-  bool stopping_ = false;
-  bool draining_ = false;
-  bool timer_changed_ = false;
-  std::optional<double> retry_s_;         // after a storage failure
-  std::optional<double> outage_since_s_;  // nothing can be stored
-  std::map<std::string, NodeRecord> unsaved_nodes_;
-  std::map<std::string, NodeHold> holds_;  // by node
-  NodeHealth health_;
-  std::map<int64_t, double> waiting_since_s_;  // campaigns that lack nodes
-  std::map<int64_t, double> paused_until_s_;   // campaigns a run of which has just failed
-  uint64_t next_session_ = 1;
-  uint64_t nodes_at_start_ = 0;
-  Sessions sessions_;
-  std::deque<Stranger> strangers_;       // by deadline
-  std::map<int64_t, ActiveRun> active_;  // by campaign: at most one run each
-  std::deque<int64_t> to_fit_;
+  Mutex creating_;                 // taken before mutex_: one campaign is planned at a time
+  Mutex mutex_;
+  std::condition_variable_any timer_wakes_;
+  std::condition_variable_any fitter_wakes_;
+  bool stopping_ STRIPLINE_GUARDED_BY(mutex_) = false;
+  bool draining_ STRIPLINE_GUARDED_BY(mutex_) = false;
+  bool timer_changed_ STRIPLINE_GUARDED_BY(mutex_) = false;  // the next deadline is another one
+  bool step_wanted_ STRIPLINE_GUARDED_BY(mutex_) = false;
+  std::optional<double> retry_s_ STRIPLINE_GUARDED_BY(mutex_);         // after a storage failure
+  std::optional<double> outage_since_s_ STRIPLINE_GUARDED_BY(mutex_);  // nothing can be stored
+  std::map<std::string, NodeRecord> unsaved_nodes_ STRIPLINE_GUARDED_BY(mutex_);
+  std::map<std::string, NodeHold> holds_ STRIPLINE_GUARDED_BY(mutex_);  // by node
+  Declarations declarations_;
+  NodeHealth health_ STRIPLINE_GUARDED_BY(mutex_);
+  std::map<int64_t, double> waiting_since_s_
+      STRIPLINE_GUARDED_BY(mutex_);  // campaigns that lack nodes
+  std::map<int64_t, double> paused_until_s_
+      STRIPLINE_GUARDED_BY(mutex_);  // campaigns a run of which has just failed
+  uint64_t next_session_ STRIPLINE_GUARDED_BY(mutex_) = 1;
+  uint64_t nodes_at_start_ STRIPLINE_GUARDED_BY(mutex_) = 0;
+  Sessions sessions_ STRIPLINE_GUARDED_BY(mutex_);
+  std::map<std::string, uint64_t> session_ids_ STRIPLINE_GUARDED_BY(mutex_);  // by node
+  std::map<int64_t, OpenCampaign> open_ STRIPLINE_GUARDED_BY(mutex_);
+  std::deque<Stranger> strangers_ STRIPLINE_GUARDED_BY(mutex_);  // by deadline
+  std::map<int64_t, ActiveRun> active_
+      STRIPLINE_GUARDED_BY(mutex_);  // by campaign: at most one run each
+  std::deque<int64_t> to_fit_ STRIPLINE_GUARDED_BY(mutex_);
   std::stop_source stop_fits_;
   std::thread timer_;
   std::thread fitting_;
+  Ingest ingest_;
 };
 
 }  // namespace stripline::server

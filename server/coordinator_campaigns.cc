@@ -58,7 +58,7 @@ Answer<CampaignView> Coordinator::existing_campaign(const std::string& request_i
   }
   const auto runs = store_.runs((*existing)->number);
   if (!runs.ok()) return runs.error();
-  return view_of(**existing, *runs, active_seconds((*existing)->number));
+  return view(**existing, *runs);
 }
 
 // Each that waits holds a thread that others need.
@@ -89,9 +89,9 @@ Answer<CampaignView> Coordinator::plan_and_store(const CampaignSpec& asked,
       sha256_hex(to_json(asked).dump(-1, ' ', false, Json::error_handler_t::replace));
 
   // Plans have megabytes: they are made and written as text while agents are being served.
-  const std::lock_guard creating(creating_);
+  const MutexLock creating(creating_);
   if (!request_id.empty()) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     auto existing = existing_campaign(request_id, digest);
     if (!existing || !existing->name.empty()) return existing;
   }
@@ -112,14 +112,13 @@ Answer<CampaignView> Coordinator::plan_and_store(const CampaignSpec& asked,
                        std::to_string(plan->runs.front().points.size()) + " points, " +
                        effort_text(plan->spec, plan->note);
   if (!validate_only) {
-    const auto unfinished = store_.unfinished_campaigns();
-    if (!unfinished.ok()) return unfinished.error();
-    if (unfinished->size() >= options_.max_campaigns) {
-      return Problem{ErrorCode::resource_exhausted,
-                     "TOO_MANY_CAMPAIGNS",
-                     std::to_string(unfinished->size()) +
-                         " campaigns have not ended; wait for some, or cancel some",
-                     {}};
+    const MutexLock lock(mutex_);
+    if (open_.size() >= options_.max_campaigns) {
+      return Problem{
+          ErrorCode::resource_exhausted,
+          "TOO_MANY_CAMPAIGNS",
+          std::to_string(open_.size()) + " campaigns have not ended; wait for some, or cancel some",
+          {}};
     }
     const auto number = store_.next_campaign_number();
     if (!number.ok()) return number.error();
@@ -145,7 +144,7 @@ Answer<CampaignView> Coordinator::plan_and_store(const CampaignSpec& asked,
 
 // What connected nodes offer, by name. Problems: the model is another fabric's.
 Answer<std::vector<NodeOffer>> Coordinator::offers_for(const CampaignSpec& spec) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!spec.model.empty()) {
     const auto model = store_.model(*parse_model_name(spec.model));
     if (!model.ok()) return model.error();
@@ -158,15 +157,17 @@ Answer<std::vector<NodeOffer>> Coordinator::offers_for(const CampaignSpec& spec)
   std::vector<NodeOffer> offers;
   for (const auto& [id, session] : sessions_) {
     if (session.leaving || holds_.contains(session.record.name)) continue;
-    offers.push_back(
-        {session.record.name, session.record.fabrics, session.experiments, session.record.cluster});
+    offers.push_back({session.record.name,
+                      session.record.fabrics,
+                      {session.declared, &session.declared->experiments},
+                      session.record.cluster});
   }
   std::ranges::sort(offers, {}, &NodeOffer::node);
   return offers;
 }
 
 Answer<CampaignView> Coordinator::store_campaign(Draft& d) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Status created = commit(d, "queued: " + d.campaign.message);
   if (!created.ok()) return created.error();
   spdlog::info("{} created: fabric {}, {}", campaign_name(d.campaign.number),
@@ -174,35 +175,35 @@ Answer<CampaignView> Coordinator::store_campaign(Draft& d) {
   step();
   const auto now = draft(d.campaign.number);
   if (!now.ok()) return now.error();
-  return view_of(now->campaign, now->runs, active_seconds(now->campaign.number));
+  return view(now->campaign, now->runs);
 }
 
 Answer<CampaignView> Coordinator::campaign(int64_t number) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto record = store_.campaign(number);
   if (!record.ok()) return record.error();
   if (!*record) return campaign_not_found(number);
   const auto runs = store_.runs(number);
   if (!runs.ok()) return runs.error();
-  return view_of(**record, *runs, active_seconds(number));
+  return view(**record, *runs);
 }
 
 Answer<std::vector<CampaignView>> Coordinator::campaigns(int64_t before, size_t limit) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto records = store_.campaigns(before, limit);
   if (!records.ok()) return records.error();
   std::vector<CampaignView> views;
   for (const CampaignRecord& record : *records) {
     const auto runs = store_.runs(record.number);
     if (!runs.ok()) return runs.error();
-    views.push_back(view_of(record, *runs, active_seconds(record.number)));
+    views.push_back(view(record, *runs));
   }
   return views;
 }
 
 Answer<CampaignView> Coordinator::cancel_campaign(int64_t number, const std::string& actor) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto record = store_.campaign(number);
     if (!record.ok()) return record.error();
     if (!*record) return campaign_not_found(number);
@@ -246,13 +247,17 @@ std::vector<NodeView> Coordinator::views_of(std::vector<NodeRecord> records) {
 Answer<std::vector<NodeView>> Coordinator::nodes(const std::string& after, size_t limit) {
   auto records = store_.nodes(after, limit);
   if (!records.ok()) return records.error();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return views_of(std::move(*records));
 }
 
 Answer<NodeView> Coordinator::node(const std::string& name) {
   auto record = store_.node(name);
   if (!record.ok()) return record.error();
+  const MutexLock lock(mutex_);
+  // It may have come just now.
+  const auto unsaved = unsaved_nodes_.find(name);
+  if (unsaved != unsaved_nodes_.end()) *record = unsaved->second;
   if (!*record) {
     return Problem{ErrorCode::not_found,
                    "NODE_NOT_FOUND",
@@ -260,14 +265,14 @@ Answer<NodeView> Coordinator::node(const std::string& name) {
                        "'; 'stripline nodes' lists those that have",
                    {{"name", node_name(name)}}};
   }
-  const std::lock_guard lock(mutex_);
   return views_of({std::move(**record)}).front();
 }
 
 void Coordinator::run_fitter() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (true) {
-    fitter_wakes_.wait(lock, [&] { return stopping_ || !to_fit_.empty(); });
+    fitter_wakes_.wait(lock,
+                       [&]() STRIPLINE_REQUIRES(mutex_) { return stopping_ || !to_fit_.empty(); });
     if (stopping_) return;
     const int64_t campaign = to_fit_.front();
     to_fit_.pop_front();
@@ -292,7 +297,7 @@ void Coordinator::fit(int64_t campaign) {
   spdlog::info("{}: fitting took {}", campaign_name(campaign), seconds_text(fit_s));
   const bool failed = !fitted.ok() && !is_answer(fitted.error());
   while (true) {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (stopping_) return;
     const Status done = failed ? fit_failed(campaign, fitted.error()) : publish(campaign, fitted);
     lock.unlock();
@@ -329,9 +334,9 @@ Status Coordinator::fit_failed(int64_t campaign, const Error& why) {
 bool Coordinator::wait_for_storage(int64_t campaign, std::string_view task, const Error& error) {
   spdlog::error("{}: cannot {}: {}; trying again in {}", campaign_name(campaign), task,
                 error.message(), exact_seconds_text(options_.storage_retry_s));
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   return !fitter_wakes_.wait_for(lock, std::chrono::duration<double>(options_.storage_retry_s),
-                                 [&] { return stopping_; });
+                                 [&]() STRIPLINE_REQUIRES(mutex_) { return stopping_; });
 }
 
 // The samples of all finished runs, under their last fence, with what the fit must know.

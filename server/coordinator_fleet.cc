@@ -16,17 +16,17 @@ std::string why(const NodeHold& hold) { return hold.reason.empty() ? "" : ": " +
 }  // namespace
 
 void Coordinator::drain() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   draining_ = true;
 }
 
 bool Coordinator::idle() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return active_.empty();
 }
 
 void Coordinator::measure() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto set = [&](Meters::Gauge gauge, size_t value) {
     meters_.set(gauge, static_cast<double>(value));
   };
@@ -37,7 +37,7 @@ void Coordinator::measure() {
 }
 
 Status Coordinator::recover_holds() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   STRIPLINE_ASSIGN_OR_RETURN(const auto holds, store_.node_holds());
   for (const NodeHold& hold : holds) holds_[hold.node] = hold;
   return {};
@@ -54,7 +54,7 @@ Answer<NodeView> Coordinator::hold_node(const NodeHold& hold) {
     return invalid_field("reason", "at most " + std::to_string(kMaxHoldReasonBytes) + " bytes");
   }
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto known = store_.node(hold.node);
     if (!known.ok()) return known.error();
     if (*known || unsaved_nodes_.contains(hold.node)) {
@@ -74,7 +74,7 @@ Answer<NodeView> Coordinator::hold_node(const NodeHold& hold) {
 
 Answer<NodeView> Coordinator::release_node(const std::string& name, const std::string& actor) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (holds_.contains(name)) {
       Changes changes;
       changes.released_nodes.push_back(name);
@@ -91,7 +91,7 @@ Answer<NodeView> Coordinator::release_node(const std::string& name, const std::s
 Answer<bool> Coordinator::remove_node(const std::string& name, const std::string& actor) {
   const auto known = node(name);
   if (!known) return known.problem();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const bool works = std::ranges::any_of(
       active_, [&](const auto& entry) { return entry.second.group.has_node(name); });
   if (works || session_of_node(name) != sessions_.end()) {

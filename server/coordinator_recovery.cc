@@ -12,12 +12,13 @@ namespace stripline::server {
 // Agents go on measuring without a server. A run whose attempt is stored waits for them; another,
 // or one of before a backup was put in place, is measured again.
 Status Coordinator::recover() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   STRIPLINE_ASSIGN_OR_RETURN(nodes_at_start_, store_.count_nodes());
   STRIPLINE_ASSIGN_OR_RETURN(const auto campaigns, store_.unfinished_campaigns());
   for (const CampaignRecord& record : campaigns) {
     if (record.state == CampaignState::fitting) to_fit_.push_back(record.number);
     STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(record.number));
+    remember(d);
     std::string event;
     for (RunRecord& run : d.runs) {
       if (run.state != RunState::active) continue;
@@ -76,7 +77,12 @@ Status Coordinator::count_stored(ActiveRun& active) {
     for (const auto& one : series) add_series(read, one);
     STRIPLINE_ASSIGN_OR_RETURN(const auto places, planned.find(series));
     active.measured.add(places);
+    active.beyond.insert(batch.seq);
   }
+  STRIPLINE_ASSIGN_OR_RETURN(active.contiguous,
+                             store_.contiguous_batches(run, active.group.fence()));
+  active.beyond.erase(active.beyond.begin(), active.beyond.upper_bound(active.contiguous));
+  active.stored_points = static_cast<uint32_t>(active.measured.size());
   active.samples = read.samples;
   active.note = read.note;
   active.planned = std::make_shared<const PlannedPoints>(std::move(planned));

@@ -1,5 +1,5 @@
 // The coordinator's side of sample batches.
-#include <algorithm>
+#include <set>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -19,7 +19,6 @@ constexpr size_t kMaxBatchBytes = size_t{4} << 20;
 constexpr uint64_t kSpareBatches = 16;
 // Samples of a campaign that ended longer ago are not waited for by anybody.
 constexpr double kLateS = 3600;
-constexpr double kProgressEventS = 0.5;
 
 }  // namespace
 
@@ -27,7 +26,7 @@ void Coordinator::receive_samples(uint64_t id, const SampleBatch& batch) {
   const double received_s = steady_seconds();
   std::string node;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     meters_.observe(Meters::Time::lock_wait, steady_seconds() - received_s);
     const Session* session = heard(id);
     if (session == nullptr) return;
@@ -36,44 +35,44 @@ void Coordinator::receive_samples(uint64_t id, const SampleBatch& batch) {
   const auto run = parse_run_name(batch.assignment);
   if (!run) return;
   // Other sessions need not wait until megabytes have been read.
-  const auto read = read_batch(batch, *run, node);
-  const std::lock_guard lock(mutex_);
+  auto read = read_batch(batch, *run, node);
+  if (read.ok()) read->received_s = received_s;
+  const MutexLock lock(mutex_);
   Session* session = heard(id);
   if (session == nullptr) return;
   const bool changed =
       read.ok() ? handle(*session, batch, *read) : not_stored(*session, *run, read.error());
-  meters_.observe(Meters::Time::acknowledgement, steady_seconds() - received_s);
-  if (changed) step();
+  if (changed) want_step();
 }
 
-// Without the lock. Errors: the store's.
+// Without the lock. A plan has megabytes, too: it is read once, when the first samples have come.
+// Errors: the store's.
 Result<Coordinator::ReadBatch> Coordinator::read_batch(const SampleBatch& batch, const RunKey& run,
                                                        const std::string& node) {
   ReadBatch read;
   read.run = run;
-  STRIPLINE_ASSIGN_OR_RETURN(read.sampler, store_.sampling_node(run, batch.fence));
-  if (read.sampler != node) return read;  // Nobody asks what is in it.
-  STRIPLINE_ASSIGN_OR_RETURN(read.planned, planned_points(run, batch.fence, node));
-  if (const Status status = read_content(batch, read); !status.ok()) read.refusal = status.error();
-  return read;
-}
-
-// What the active run is to measure; nullptr when it is not this one. A plan has megabytes, too: it
-// is read once, without the lock, when the first samples have come.
-Result<std::shared_ptr<const PlannedPoints>> Coordinator::planned_points(const RunKey& run,
-                                                                         uint64_t fence,
-                                                                         const std::string& node) {
   uint32_t points = 0;
   {
-    const std::lock_guard lock(mutex_);
-    const ActiveRun* active = active_run(run, fence, node);
-    if (active == nullptr) return std::shared_ptr<const PlannedPoints>();
-    if (active->planned) return active->planned;
-    points = active->points;
+    const MutexLock lock(mutex_);
+    const auto found = active_.find(run.campaign);
+    if (found != active_.end() && found->second.group.run() == run &&
+        found->second.group.fence() == batch.fence) {
+      read.sampler = found->second.group.rank_nodes().front();
+      read.planned = found->second.planned;
+      points = found->second.points;
+    }
   }
-  STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
-  STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints read, PlannedPoints::read(plan, points));
-  return std::make_shared<const PlannedPoints>(std::move(read));
+  if (!read.sampler) {
+    STRIPLINE_ASSIGN_OR_RETURN(read.sampler, store_.sampling_node(run, batch.fence));
+  }
+  if (read.sampler != node) return read;  // Nobody asks what is in it.
+  if (points > 0 && !read.planned) {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
+    STRIPLINE_ASSIGN_OR_RETURN(PlannedPoints planned, PlannedPoints::read(plan, points));
+    read.planned = std::make_shared<const PlannedPoints>(std::move(planned));
+  }
+  if (const Status status = read_content(batch, read); !status.ok()) read.refusal = status.error();
+  return read;
 }
 
 void Coordinator::add_series(ReadBatch& read, const experiment::SampleSeries& series) {
@@ -147,37 +146,79 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch, const ReadB
         {"malformed samples from " + node_name(node) + ": " + read.refusal->message(), true,
          std::nullopt});
   }
-  if (active != nullptr && !read.planned) {
+  if (active == nullptr) return take_late_batch(session, batch, read);
+  if (!read.planned) {
     return not_stored(session, run, Error(ErrorCode::unavailable, "it has just been given out"));
   }
-  const auto same = store_.has_batch(run, batch.fence, batch.seq, batch.data);
-  if (!same.ok()) return not_stored(session, run, same.error());
-  if (*same && !**same) {
-    return refuse_samples(session, batch, run,
-                          {node_name(node) + " sent batch " + std::to_string(batch.seq) +
-                               " again, with other samples than before",
-                           false, std::nullopt});
+  return take_batch(session, *active, batch, read);
+}
+
+// A batch of an active run goes to the disk without the lock, and is acknowledged from there.
+bool Coordinator::take_batch(Session& session, ActiveRun& active, const SampleBatch& batch,
+                             const ReadBatch& read) {
+  const std::string& node = session.record.name;
+  active.group.renew(node, steady_seconds());
+  if (active.on_their_way.contains(batch.seq)) return false;
+  if (batch.seq <= active.contiguous || active.beyond.contains(batch.seq)) {
+    const auto same = store_.has_batch(read.run, batch.fence, batch.seq, batch.data);
+    if (!same.ok()) return not_stored(session, read.run, same.error());
+    if (!same->value_or(false)) {
+      return refuse_samples(session, batch, read.run,
+                            {node_name(node) + " sent batch " + std::to_string(batch.seq) +
+                                 " again, with other samples than before",
+                             false, std::nullopt});
+    }
+    acknowledge(active);
+    return false;
   }
-  if (!*same && active != nullptr && active->measured.contains_any(read.places)) {
-    return refuse_samples(session, batch, run,
+  if (active.measured.contains_any(read.places)) {
+    return refuse_samples(session, batch, read.run,
                           {node_name(node) + " sent samples of a point twice, the second time in " +
                                "batch " + std::to_string(batch.seq),
                            false, std::nullopt});
   }
-  if (!*same && active == nullptr) {
-    const auto campaign = store_.campaign(run.campaign);
-    const auto runs = store_.runs(run.campaign);
-    if (!campaign.ok()) return not_stored(session, run, campaign.error());
-    if (!runs.ok()) return not_stored(session, run, runs.error());
-    const auto record = std::ranges::find(*runs, run, &RunRecord::key);
-    if ((is_final((*campaign)->state) && unix_seconds() > (*campaign)->updated_unix_s + kLateS) ||
-        batch.seq > record->points_all + kSpareBatches) {
+  active.planned = read.planned;
+  active.measured.add(read.places);
+  active.on_their_way.insert(batch.seq);
+  Arrival arrival;
+  arrival.batch.run = read.run;
+  arrival.batch.fence = batch.fence;
+  arrival.batch.seq = batch.seq;
+  arrival.batch.received_unix_s = unix_seconds();
+  arrival.batch.samples = read.samples;
+  arrival.batch.data = batch.data;
+  arrival.node = node;
+  arrival.places = read.places;
+  arrival.note = read.note;
+  arrival.received_s = read.received_s;
+  ingest_.add(std::move(arrival));
+  return false;
+}
+
+// A batch of an attempt that was given up is kept as an orphan, within limits.
+bool Coordinator::take_late_batch(Session& session, const SampleBatch& batch,
+                                  const ReadBatch& read) {
+  const RunKey& run = read.run;
+  const auto same = store_.has_batch(run, batch.fence, batch.seq, batch.data);
+  if (!same.ok()) return not_stored(session, run, same.error());
+  if (*same && !**same) {
+    return refuse_samples(session, batch, run,
+                          {node_name(session.record.name) + " sent batch " +
+                               std::to_string(batch.seq) + " again, with other samples than before",
+                           false, std::nullopt});
+  }
+  if (!*same) {
+    auto d = draft(run.campaign);
+    if (!d.ok()) return not_stored(session, run, d.error());
+    if ((is_final(d->campaign.state) && unix_seconds() > d->campaign.updated_unix_s + kLateS) ||
+        batch.seq > d->run(run.run).points_all + kSpareBatches) {
       send_cancel(session, run, batch.fence, "it ended long ago, and its samples come too late");
       return false;
     }
-  }
-  if (!*same) {
-    const Status stored = store_batch(batch, read, active);
+    d->changes.batches.push_back(
+        {0, run, batch.fence, batch.seq, true, unix_seconds(), read.samples, batch.data});
+    d->campaign.samples += read.samples;
+    const Status stored = commit(*d, "");
     if (!stored.ok()) return not_stored(session, run, stored.error());
     meters_.count(Meters::Counter::batches_stored);
     meters_.count(Meters::Counter::samples_stored, static_cast<double>(read.samples));
@@ -187,12 +228,63 @@ bool Coordinator::handle(Session& session, const SampleBatch& batch, const ReadB
   if (*contiguous > 0) {
     session.link->send(SampleAck{batch.assignment, batch.fence, *contiguous});
   }
-  if (active != nullptr) {
-    active->group.renew(node, steady_seconds());
-  } else {
-    send_cancel(session, run, batch.fence, "the assignment was given to others");
-  }
+  send_cancel(session, run, batch.fence, "the assignment was given to others");
   return false;
+}
+
+// On the thread that writes samples. What has been stored is noted and acknowledged.
+void Coordinator::on_stored(std::vector<Arrival> group) {
+  const MutexLock lock(mutex_);
+  if (stopping_) return;
+  std::set<int64_t> touched;
+  for (const Arrival& arrival : group) {
+    const RunKey& run = arrival.batch.run;
+    ActiveRun* active = active_run(run, arrival.batch.fence, arrival.node);
+    if (active != nullptr) {
+      note_stored(*active, arrival);
+      touched.insert(run.campaign);
+    } else if (arrival.stored.ok()) {
+      // It has been given up meanwhile, and the store has made an orphan of it.
+      report(count_late_samples(run, arrival.batch.samples));
+    }
+    const auto session = session_of_node(arrival.node);
+    if (!arrival.stored.ok() && session != sessions_.end()) {
+      not_stored(session->second, run, arrival.stored.error());
+    }
+  }
+  for (const int64_t campaign : touched) acknowledge(active_.at(campaign));
+  want_step();
+  for (const Arrival& arrival : group) {
+    if (!arrival.stored.ok()) continue;
+    meters_.count(Meters::Counter::batches_stored);
+    meters_.count(Meters::Counter::samples_stored, static_cast<double>(arrival.batch.samples));
+    meters_.observe(Meters::Time::acknowledgement, steady_seconds() - arrival.received_s);
+  }
+}
+
+void Coordinator::note_stored(ActiveRun& active, const Arrival& arrival) {
+  active.on_their_way.erase(arrival.batch.seq);
+  if (!arrival.stored.ok()) return active.measured.remove(arrival.places);
+  active.beyond.insert(arrival.batch.seq);
+  while (active.beyond.erase(active.contiguous + 1) > 0) ++active.contiguous;
+  active.stored_points += static_cast<uint32_t>(arrival.places.size());
+  active.samples += arrival.batch.samples;
+  if (active.note.empty()) active.note = arrival.note;
+  active.pace.report(steady_seconds(), active.stored_points);
+  active.progressed = true;
+}
+
+void Coordinator::acknowledge(const ActiveRun& active) {
+  const RunGroup& group = active.group;
+  const auto session = session_of_node(group.rank_nodes().front());
+  if (active.contiguous == 0 || session == sessions_.end()) return;
+  session->second.link->send(SampleAck{run_name(group.run()), group.fence(), active.contiguous});
+}
+
+Status Coordinator::count_late_samples(const RunKey& run, uint64_t samples) {
+  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(run.campaign));
+  d.campaign.samples += samples;
+  return commit(d, "");
 }
 
 // Neither stores nor acknowledges it. A member of the active group fails its run by it; any other
@@ -207,39 +299,6 @@ bool Coordinator::refuse_samples(Session& session, const SampleBatch& batch, con
   }
   send_cancel(session, run, batch.fence, why.reason);
   return false;
-}
-
-// Stores a batch that is not stored yet; as an orphan unless it belongs to the active attempt.
-Status Coordinator::store_batch(const SampleBatch& batch, const ReadBatch& read,
-                                ActiveRun* active) {
-  const RunKey& key = read.run;
-  STRIPLINE_ASSIGN_OR_RETURN(Draft d, draft(key.campaign));
-  d.changes.batches.push_back({0, key, batch.fence, batch.seq, active == nullptr, unix_seconds(),
-                               read.samples, batch.data});
-  d.campaign.samples += read.samples;
-  if (active == nullptr) return commit(d, "");
-
-  const double now_s = steady_seconds();
-  const auto measured = static_cast<uint32_t>(active->measured.size() + read.places.size());
-  active->pace.report(now_s, measured);
-  RunRecord& run = d.run(key.run);
-  run.points_done = measured;
-  run.duration_s = active_seconds(key.campaign).value_or(0);
-  run.start_s = active->pace.start_s();
-  std::string event;
-  if (now_s >= active->last_progress_event_s + kProgressEventS ||
-      run.points_done == run.points_total) {
-    active->last_progress_event_s = now_s;
-    event = "run " + std::to_string(key.run) + " of " + std::to_string(d.runs.size()) + ": " +
-            std::to_string(run.points_done) + " of " + count_text(run.points_total, "point") +
-            budget_warning(d);
-  }
-  STRIPLINE_RETURN_IF_ERROR(commit(d, event));
-  active->planned = read.planned;
-  active->measured.add(read.places);
-  active->samples += read.samples;
-  if (active->note.empty()) active->note = read.note;
-  return {};
 }
 
 }  // namespace stripline::server

@@ -5,11 +5,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include "base/json.h"
-#include "optimizer/experiment/json.h"
 #include "server/clock.h"
 #include "server/coordinator.h"
-#include "server/grid.h"
 #include "server/run_order.h"
 
 namespace stripline::server {
@@ -17,10 +14,8 @@ namespace {
 
 // A node that describes itself with more than this is broken or hostile.
 constexpr size_t kMaxListed = 4096;
-constexpr size_t kMaxTextBytes = size_t{1} << 20;
 constexpr size_t kMaxFactBytes = size_t{4} << 10;
 constexpr size_t kMaxFacts = 256;
-constexpr uint64_t kMaxDeclaredPoints = 100'000;
 // All its texts together. An agent of ours sends some 100 KiB; it is kept for each session.
 constexpr size_t kMaxHelloBytes = size_t{4} << 20;
 // libfabric's addresses have some tens of bytes.
@@ -72,12 +67,12 @@ size_t bytes_of(const Hello& hello) {
 }  // namespace
 
 Coordinator::Sessions::iterator Coordinator::session_of_node(const std::string& node) {
-  return std::ranges::find_if(sessions_,
-                              [&](const auto& entry) { return entry.second.record.name == node; });
+  const auto found = session_ids_.find(node);
+  return found == session_ids_.end() ? sessions_.end() : sessions_.find(found->second);
 }
 
 // Checks the Hello and fills in what the session remembers of it.
-std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& session) const {
+std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& session) {
   if (!is_segment(hello.node)) {
     return invalid_field("hello.node", "'" + hello.node +
                                            "' does not match [a-z0-9][a-z0-9._-]{0,62}; choose "
@@ -114,24 +109,11 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
                                       " bytes, more than " + std::to_string(kMaxHelloBytes) +
                                       "; use an agent of this server's release");
   }
-  for (const std::string& text : hello.experiments_json) {
-    if (text.size() > kMaxTextBytes) {
-      return invalid_field("hello.experiments_json", "a declaration exceeds 1 MiB");
-    }
-    const Result<Json> json = parse_json(text, "experiment declaration");
-    if (!json.ok()) return invalid_field("hello.experiments_json", json.error().message());
-    auto experiment = experiment::experiment_from_json(*json);
-    if (!experiment.ok()) {
-      return invalid_field("hello.experiments_json", experiment.error().message());
-    }
-    if (count_points(*experiment) > static_cast<double>(kMaxDeclaredPoints)) {
-      return invalid_field("hello.experiments_json",
-                           "the grids of '" + experiment->name + "' have more than " +
-                               std::to_string(kMaxDeclaredPoints) +
-                               " points; declare fewer levels, or several experiments");
-    }
-    session.experiments.push_back(std::move(*experiment));
-  }
+  const auto declared = declarations_.read(hello.experiments_json);
+  if (!declared) return declared.problem();
+  session.declared = *declared;
+  session.fabrics =
+      std::make_shared<const std::set<std::string>>(hello.fabrics.begin(), hello.fabrics.end());
   session.record = {hello.node,
                     hello.agent_version,
                     hello.fingerprint,
@@ -139,7 +121,7 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
                     {},
                     unix_seconds(),
                     hello.cluster.empty() ? kDefaultCluster : hello.cluster};
-  for (const auto& experiment : session.experiments) {
+  for (const auto& experiment : session.declared->experiments) {
     session.record.experiments.push_back(experiment.name);
   }
   session.instance_id = hello.instance_id;
@@ -150,10 +132,10 @@ std::optional<Problem> Coordinator::check_hello(const Hello& hello, Session& ses
 std::optional<Problem> Coordinator::check_room(const std::string& node) {
   if (unsaved_nodes_.contains(node)) return std::nullopt;
   const auto known = store_.node(node);
-  const auto count = store_.count_nodes();
   // Agents are served without the disk, too.
-  if (!known.ok() || !count.ok() || *known) return std::nullopt;
-  if (*count + unsaved_nodes_.size() < options_.max_nodes) return std::nullopt;
+  if (!known.ok() || *known || !save_nodes().ok()) return std::nullopt;
+  const auto count = store_.count_nodes();
+  if (!count.ok() || *count < options_.max_nodes) return std::nullopt;
   return Problem{ErrorCode::resource_exhausted,
                  "TOO_MANY_NODES",
                  std::to_string(options_.max_nodes) +
@@ -163,7 +145,7 @@ std::optional<Problem> Coordinator::check_room(const std::string& node) {
 }
 
 void Coordinator::await_hello(const std::shared_ptr<AgentLink>& link) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   strangers_.push_back({link, steady_seconds() + silent_s()});
   timer_changed_ = true;
   timer_wakes_.notify_all();
@@ -173,7 +155,7 @@ Answer<uint64_t> Coordinator::open_session(const Hello& hello, std::shared_ptr<A
   Session session;
   if (auto problem = check_hello(hello, session)) return std::move(*problem);
 
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(strangers_, [&](const Stranger& s) { return s.link.lock() == link; });
   session.link = std::move(link);
   if (stopping_) {
@@ -203,13 +185,14 @@ Answer<uint64_t> Coordinator::open_session(const Hello& hello, std::shared_ptr<A
   const uint64_t id = next_session_++;
   meters_.count(Meters::Counter::sessions_opened);
   session.id = id;
+  session_ids_[hello.node] = id;
   Session& stored = sessions_.emplace(id, std::move(session)).first->second;
   spdlog::info("{} connected (agent {}, {} fabrics, {} experiments)", node_name(hello.node),
                hello.agent_version, hello.fabrics.size(), hello.experiments_json.size());
   stored.link->send(
       HelloAck{kProtocolVersion, options_.heartbeat_interval_s, reconnect_spread_s()});
   resume_assignment(hello, stored);
-  step();
+  want_step();
   return id;
 }
 
@@ -232,7 +215,7 @@ void Coordinator::resume_assignment(const Hello& hello, Session& session) {
       session.holding = Holding{group.run(), group.fence(), std::nullopt};
       group.renew(node, steady_seconds());
       active.facts.try_emplace(node, session.record.fingerprint);
-      if (group.ready()) send_ready(session, group);
+      if (group.ready()) send_ready(session, active);
       return;
     }
     if (same_agent && !group.ready()) {
@@ -249,28 +232,29 @@ void Coordinator::resume_assignment(const Hello& hello, Session& session) {
 }
 
 void Coordinator::close_session(uint64_t id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto session = sessions_.find(id);
   if (session == sessions_.end()) return;
   spdlog::info("{} disconnected", node_name(session->second.record.name));
   drop_session(session, std::nullopt);
-  step();
+  want_step();
 }
 
 // Forgets the session, ending its stream if a reason is given.
 void Coordinator::drop_session(Sessions::iterator session, const std::optional<Problem>& why) {
   if (why) session->second.link->close(*why);
   unsaved_nodes_[session->second.record.name] = session->second.record;
+  session_ids_.erase(session->second.record.name);
   sessions_.erase(session);
 }
 
 void Coordinator::receive(uint64_t id, const AgentMessage& message) {
   if (const auto* batch = std::get_if<SampleBatch>(&message)) return receive_samples(id, *batch);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Session* session = heard(id);
   if (session == nullptr) return;
   const bool changed = std::visit(
-      [&](const auto& content) {
+      [&](const auto& content) STRIPLINE_REQUIRES(mutex_) {
         if constexpr (std::is_same_v<std::decay_t<decltype(content)>, SampleBatch>) {
           return false;
         } else {
@@ -278,7 +262,7 @@ void Coordinator::receive(uint64_t id, const AgentMessage& message) {
         }
       },
       message);
-  if (changed) step();
+  if (changed) want_step();
 }
 
 // The session, which has given a sign of life; nullptr when it has been closed.
@@ -296,20 +280,26 @@ std::string Coordinator::job_id(const RunGroup& group) const {
 }
 
 // What the ranks of a run are to do, as agents get it.
-Result<std::string> Coordinator::order_of(const RunKey& run, uint64_t fence, uint32_t points) {
+Result<Coordinator::Order> Coordinator::order_of(const RunKey& run, uint64_t fence,
+                                                 uint32_t points) {
   STRIPLINE_ASSIGN_OR_RETURN(const std::string plan, store_.run_plan(run));
-  return order_text(plan, fence, points);
+  STRIPLINE_ASSIGN_OR_RETURN(std::string text, order_text(plan, fence, points));
+  return std::make_shared<const std::string>(std::move(text));
 }
 
-void Coordinator::send_order(Session& session, const RunGroup& group, const std::string& order) {
+void Coordinator::send_order(Session& session, const RunGroup& group, const Order& order) {
   session.holding = Holding{group.run(), group.fence(), std::nullopt};
   session.link->send(AssignmentOrder{run_name(group.run()), group.fence(), options_.lease_s, order,
                                      group.ranks_of(session.record.name), group.rank_nodes(),
                                      options_.join_timeout_s, job_id(group)});
 }
 
-void Coordinator::send_ready(Session& session, const RunGroup& group) {
-  session.link->send(GroupReady{run_name(group.run()), group.fence(), group.addresses()});
+void Coordinator::send_ready(Session& session, ActiveRun& active) {
+  const RunGroup& group = active.group;
+  if (!active.addresses) {
+    active.addresses = std::make_shared<const std::vector<std::string>>(group.addresses());
+  }
+  session.link->send(GroupReady{run_name(group.run()), group.fence(), active.addresses});
 }
 
 // Tells the node to stop. It counts as busy until it answers; a session that does not is closed
@@ -377,7 +367,7 @@ bool Coordinator::handle(Session& session, const GroupJoin& join) {
   for (const std::string& member : group.nodes()) {
     const auto other = session_of_node(member);
     // A member whose stream is broken gets it when it comes back.
-    if (other != sessions_.end()) send_ready(other->second, group);
+    if (other != sessions_.end()) send_ready(other->second, *active);
   }
   return false;
 }

@@ -42,6 +42,14 @@ bool PointSet::contains_any(const std::vector<uint32_t>& places) const {
       places, [&](uint32_t place) { return place < present_.size() && present_[place]; });
 }
 
+void PointSet::remove(const std::vector<uint32_t>& places) {
+  for (const uint32_t place : places) {
+    if (place >= present_.size() || !present_[place]) continue;
+    present_[place] = false;
+    --size_;
+  }
+}
+
 void PointSet::add(const std::vector<uint32_t>& places) {
   for (const uint32_t place : places) {
     if (place >= present_.size()) present_.resize(place + 1);

@@ -34,6 +34,7 @@ class PointSet {
   size_t size() const { return size_; }
   bool contains_any(const std::vector<uint32_t>& places) const;
   void add(const std::vector<uint32_t>& places);
+  void remove(const std::vector<uint32_t>& places);
 
  private:
   std::vector<bool> present_;

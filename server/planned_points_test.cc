@@ -42,6 +42,9 @@ TEST(PointSet, CountsEachPlaceOnce) {
   EXPECT_EQ(set.size(), 2U);
   EXPECT_TRUE(set.contains_any({0, 7}));
   EXPECT_FALSE(set.contains_any({}));
+  set.remove({7, 7, 100});
+  EXPECT_EQ(set.size(), 1U);
+  EXPECT_FALSE(set.contains_any({0, 7}));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ struct CampaignRecord {
   bool feeds_model = true;    ///< Some experiment feeds a model parameter.
   double planned_run_s = 0;   ///< The planner's estimate of one run.
   double measured_s = 0;      ///< Time during which a run of it has been active.
-  uint64_t samples = 0;       ///< Values stored, orphans included.
+  uint64_t samples = 0;       ///< Values stored, orphans included, those of the active run not yet.
   std::string model_version;  ///< Full name, once fitted.
   uint32_t fit_failures = 0;  ///< How often its fit came to no answer.
 };
@@ -73,14 +73,15 @@ struct RunRecord {
   uint64_t fence = 0;                   ///< From the last time it was given out; 0: never.
   uint32_t failures = 0;                ///< How often it was lost or failed.
   std::vector<std::string> rank_nodes;  ///< From the last time it was given out.
-  uint32_t points_done = 0;
-  uint32_t points_total = 0;  ///< From the last time it was given out, or as planned.
-  uint32_t points_least = 0;  ///< The plan's first points: the fewest that make a model.
-  uint32_t points_core = 0;   ///< Its first points, those included: enough for a coarse model.
-  uint32_t points_all = 0;    ///< All points of the plan.
-  double duration_s = 0;      ///< Of the last attempt, up to its end or its last samples.
-  double start_s = 0;         ///< Of that, before the first point.
+  uint32_t points_done = 0;             ///< Once finished; the coordinator knows of active runs.
+  uint32_t points_total = 0;            ///< From the last time it was given out, or as planned.
+  uint32_t points_least = 0;            ///< The plan's first points: the fewest that make a model.
+  uint32_t points_core = 0;  ///< Its first points, those included: enough for a coarse model.
+  uint32_t points_all = 0;   ///< All points of the plan.
+  double duration_s = 0;     ///< Of the last attempt, up to its end or its last samples.
+  double start_s = 0;        ///< Of that, before the first point.
   std::string message;
+  bool operator==(const RunRecord&) const = default;
 };
 
 /// One SampleBatch as it came in. An orphan belongs to an attempt that was given up: it is kept as

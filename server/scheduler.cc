@@ -56,9 +56,9 @@ bool could_serve(const NodeSnapshot& node, const CampaignSnapshot& campaign) {
   if (node.cluster != campaign.cluster || !stays_long_enough(node, campaign)) return false;
   if (campaign.unfit.contains(node.name)) return false;
   if (!campaign.only_nodes.empty() && !campaign.only_nodes.contains(node.name)) return false;
-  if (!node.fabrics.contains(campaign.fabric)) return false;
+  if (!node.fabrics->contains(campaign.fabric)) return false;
   return std::ranges::all_of(campaign.requirements,
-                             [&](const auto& need) { return node.experiments.contains(need); });
+                             [&](const auto& need) { return node.experiments->contains(need); });
 }
 
 bool serves(const NodeSnapshot& node, const CampaignSnapshot& campaign) {

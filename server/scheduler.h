@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,9 +28,10 @@ namespace stripline::server {
 struct NodeSnapshot {
   std::string name;
   bool free = true;  ///< Holds no assignment, nor is it still ending one.
-  std::set<std::string> fabrics;
-  std::set<std::pair<std::string, int64_t>> experiments;  ///< Name and version.
-  double failures = 0;                                    ///< Of runs there, lately.
+  std::shared_ptr<const std::set<std::string>> fabrics;
+  /// Name and version.
+  std::shared_ptr<const std::set<std::pair<std::string, int64_t>>> experiments;
+  double failures = 0;   ///< Of runs there, lately.
   std::string left_out;  ///< Why no run is given to it now; empty: there is no reason.
   /// It will be there for so long; none: no end is known.
   std::optional<double> available_s = std::nullopt;

@@ -6,7 +6,9 @@ namespace stripline::server {
 namespace {
 
 NodeSnapshot node(const std::string& name, bool free = true) {
-  return {name, free, {"tcp"}, {{"micro.latency", 1}}};
+  return {name, free, std::make_shared<const std::set<std::string>>(std::set<std::string>{"tcp"}),
+          std::make_shared<const std::set<std::pair<std::string, int64_t>>>(
+              std::set<std::pair<std::string, int64_t>>{{"micro.latency", 1}})};
 }
 
 CampaignSnapshot campaign(int64_t number, size_t runs = 8, uint32_t nodes = 2) {
@@ -96,10 +98,11 @@ TEST(Scheduler, SaysWhenNodesAreMissing) {
 
 TEST(Scheduler, NodesMustOfferFabricExperimentAndName) {
   Snapshot s{{node("a"), node("b")}, {campaign(1)}};
-  s.nodes[1].fabrics = {"shm"};
+  s.nodes[1].fabrics = std::make_shared<const std::set<std::string>>();
   only<Wait>(s);
   s.nodes[1] = node("b");
-  s.nodes[1].experiments = {{"micro.latency", 2}};
+  s.nodes[1].experiments = std::make_shared<const std::set<std::pair<std::string, int64_t>>>(
+      std::set<std::pair<std::string, int64_t>>{{"micro.latency", 2}});
   only<Wait>(s);
   s.nodes[1] = node("b");
   s.campaigns[0].only_nodes = {"a", "x"};

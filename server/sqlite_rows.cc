@@ -136,23 +136,23 @@ Status write_facts(SqliteDatabase& database, const std::vector<AttemptFacts>& fa
 
 // The attempt remembers up to where its batches are complete: asking for that, at each batch, must
 // not count those that are stored already.
-Status write_batches(SqliteDatabase& database, const std::vector<BatchRecord>& batches) {
-  STRIPLINE_RETURN_IF_ERROR(write_all(
-      database, batches,
-      "INSERT INTO batches (campaign, run, fence, seq, orphan, received, samples)"
-      " VALUES (?, ?, ?, ?, ?, ?, ?)",
-      [](SqliteStatement& s, const BatchRecord& r) {
-        s.bind(r.run.campaign, r.run.run, r.fence, r.seq, r.orphan, r.received_unix_s, r.samples);
-      }));
+Status write_batches(SqliteDatabase& database, const std::vector<const BatchRecord*>& batches) {
+  STRIPLINE_RETURN_IF_ERROR(
+      write_all(database, batches,
+                "INSERT INTO batches (campaign, run, fence, seq, orphan, received, samples)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [](SqliteStatement& s, const BatchRecord* r) {
+                  s.bind(r->run.campaign, r->run.run, r->fence, r->seq, r->orphan,
+                         r->received_unix_s, r->samples);
+                }));
   STRIPLINE_RETURN_IF_ERROR(
       write_all(database, batches,
                 "INSERT INTO payloads SELECT id, ?5 FROM batches"
                 " WHERE campaign = ?1 AND run = ?2 AND fence = ?3 AND seq = ?4",
-                [](SqliteStatement& s, const BatchRecord& r) {
-                  s.bind(r.run.campaign, r.run.run, r.fence, r.seq, r.data);
+                [](SqliteStatement& s, const BatchRecord* r) {
+                  s.bind(r->run.campaign, r->run.run, r->fence, r->seq, r->data);
                 }));
-  return write_all(
-      database, batches, R"sql(
+  return write_all(database, batches, R"sql(
       WITH RECURSIVE present(seq) AS (
         SELECT stored FROM attempts WHERE campaign = ?1 AND run = ?2 AND fence = ?3
         UNION ALL
@@ -160,7 +160,23 @@ Status write_batches(SqliteDatabase& database, const std::vector<BatchRecord>& b
           ON b.campaign = ?1 AND b.run = ?2 AND b.fence = ?3 AND b.seq = present.seq + 1)
       UPDATE attempts SET stored = (SELECT max(seq) FROM present)
       WHERE campaign = ?1 AND run = ?2 AND fence = ?3)sql",
-      [](SqliteStatement& s, const BatchRecord& r) { s.bind(r.run.campaign, r.run.run, r.fence); });
+                   [](SqliteStatement& s, const BatchRecord* r) {
+                     s.bind(r->run.campaign, r->run.run, r->fence);
+                   });
+}
+
+Status write_live_batches(SqliteDatabase& database,
+                          const std::vector<const BatchRecord*>& batches) {
+  STRIPLINE_RETURN_IF_ERROR(write_batches(database, batches));
+  return write_all(database, batches,
+                   "UPDATE batches SET orphan = 1"
+                   " WHERE campaign = ?1 AND run = ?2 AND fence = ?3 AND seq = ?4 AND NOT EXISTS"
+                   " (SELECT 1 FROM runs r WHERE r.campaign = ?1 AND r.run = ?2 AND r.fence = ?3"
+                   "  AND r.state = ?5)",
+                   [](SqliteStatement& s, const BatchRecord* r) {
+                     s.bind(r->run.campaign, r->run.run, r->fence, r->seq,
+                            to_string(RunState::active));
+                   });
 }
 
 Status write_versions(SqliteDatabase& database, const std::vector<NewModelVersion>& versions) {
@@ -235,7 +251,10 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(write_all(
       database, changes.orphaned, "UPDATE batches SET orphan = 1 WHERE campaign = ? AND run = ?",
       [](SqliteStatement& s, const RunKey& key) { s.bind(key.campaign, key.run); }));
-  STRIPLINE_RETURN_IF_ERROR(write_batches(database, changes.batches));
+  std::vector<const BatchRecord*> batches;
+  for (const BatchRecord& batch : changes.batches) batches.push_back(&batch);
+  STRIPLINE_RETURN_IF_ERROR(write_batches(database, batches));
+  STRIPLINE_RETURN_IF_ERROR(write_live_batches(database, changes.live_batches));
   STRIPLINE_RETURN_IF_ERROR(
       write_all(database, changes.events,
                 "INSERT INTO events (campaign, time, message, view) VALUES (?, ?, ?, ?)",

@@ -1,6 +1,10 @@
 #include "server/sqlite_store.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include "server/clock.h"
@@ -14,6 +18,7 @@ namespace stripline::server {
 namespace {
 
 constexpr int64_t kNoLimit = INT64_MAX;
+constexpr std::chrono::seconds kCheckpointEvery{1};
 
 // Version ?2 of model ?1; with 0 the newest that is not withdrawn, a provisional one only when
 // there is no other.
@@ -26,12 +31,17 @@ constexpr std::string_view kWanted =
 
 class SqliteStore final : public Store {
  public:
-  SqliteStore(FileLock lock, SqliteDatabase database, std::string installation_id,
-              uint64_t fence_base)
+  // Three connections: to write; to read, which waits for no write; and to copy what was written
+  // from the log into the database.
+  SqliteStore(FileLock lock, SqliteDatabase database, SqliteDatabase reader,
+              SqliteDatabase checkpointer, std::string installation_id, uint64_t fence_base)
       : lock_(std::move(lock)),
         database_(std::move(database)),
+        reader_(std::move(reader)),
+        checkpointer_(std::move(checkpointer)),
         installation_id_(std::move(installation_id)),
-        fence_base_(fence_base) {}
+        fence_base_(fence_base),
+        checkpoints_([this](const std::stop_token& stop) { run_checkpoints(stop); }) {}
 
   Status apply(const Changes& changes) override;
   Status probe() override;
@@ -194,8 +204,8 @@ class SqliteStore final : public Store {
   template <typename Read, typename... Values>
   auto select(Read read, std::string_view sql, const Values&... values)
       -> Result<std::vector<std::decay_t<decltype(*read(std::declval<SqliteStatement&>()))>>> {
-    const std::lock_guard lock(mutex_);
-    STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement statement, database_.prepare(sql));
+    const std::lock_guard lock(reader_mutex_);
+    STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement statement, reader_.prepare(sql));
     std::vector<std::decay_t<decltype(*read(statement))>> rows;
     statement.bind(values...);
     while (statement.step()) {
@@ -225,13 +235,21 @@ class SqliteStore final : public Store {
   }
 
   Status write(const Changes& changes);
+  void run_checkpoints(const std::stop_token& stop);
 
+  FileLock lock_;
   std::mutex mutex_;
   bool failing_ = false;  // the last step could not be stored
-  FileLock lock_;
   SqliteDatabase database_;
+  std::mutex reader_mutex_;
+  SqliteDatabase reader_;
+  SqliteDatabase checkpointer_;  // of its thread
   const std::string installation_id_;
   const uint64_t fence_base_;
+  std::mutex written_mutex_;
+  std::condition_variable_any has_written_;
+  bool written_ = false;  // since the last checkpoint
+  std::jthread checkpoints_;
 };
 
 Status SqliteStore::apply(const Changes& changes) {
@@ -258,7 +276,26 @@ Status SqliteStore::write(const Changes& changes) {
   STRIPLINE_ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::begin(database_));
   STRIPLINE_RETURN_IF_ERROR(write_changes(database_, changes));
   STRIPLINE_RETURN_IF_ERROR(write_security(database_, changes));
-  return transaction.commit();
+  STRIPLINE_RETURN_IF_ERROR(transaction.commit());
+  {
+    const std::lock_guard written(written_mutex_);
+    written_ = true;
+  }
+  has_written_.notify_one();
+  return {};
+}
+
+// Commits need not wait until the log has been copied.
+void SqliteStore::run_checkpoints(const std::stop_token& stop) {
+  std::unique_lock lock(written_mutex_);
+  while (has_written_.wait(lock, stop, [&] { return written_; })) {
+    has_written_.wait_for(lock, stop, kCheckpointEvery, [] { return false; });
+    written_ = false;
+    lock.unlock();
+    // What it cannot copy now it copies the next time, or whoever opens the database.
+    (void)checkpointer_.execute("PRAGMA wal_checkpoint(PASSIVE)");
+    lock.lock();
+  }
 }
 
 }  // namespace
@@ -280,8 +317,13 @@ Result<std::unique_ptr<Store>> open_sqlite_store(const std::filesystem::path& pa
   STRIPLINE_ASSIGN_OR_RETURN(
       const std::string base,
       database.query_text("SELECT value FROM meta WHERE key = 'fence_base'"));
+  STRIPLINE_RETURN_IF_ERROR(database.execute("PRAGMA wal_autocheckpoint = 0"));
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase reader, SqliteDatabase::open(path.string()));
+  STRIPLINE_RETURN_IF_ERROR(reader.execute("PRAGMA query_only = ON"));
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteDatabase checkpointer, SqliteDatabase::open(path.string()));
   return std::unique_ptr<Store>(std::make_unique<SqliteStore>(
-      std::move(*lock), std::move(database), std::move(id), std::stoull("0" + base)));
+      std::move(*lock), std::move(database), std::move(reader), std::move(checkpointer),
+      std::move(id), std::stoull("0" + base)));
 }
 
 }  // namespace stripline::server

@@ -70,6 +70,8 @@ struct Changes {
   std::vector<AttemptFacts> facts;
   std::vector<RunKey> orphaned;  ///< All batches stored so far for these runs become orphans.
   std::vector<BatchRecord> batches;
+  /// Those of attempts that are not active any more when the step is applied become orphans.
+  std::vector<const BatchRecord*> live_batches;
   std::vector<EventRecord> events;
   std::vector<NewModelVersion> versions;
   std::vector<Withdrawal> withdrawals;

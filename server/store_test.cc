@@ -439,6 +439,42 @@ TEST_F(StoreTest, WaitsForAnotherWriter) {
   EXPECT_TRUE(applied.ok()) << applied.error().message();
 }
 
+TEST_F(StoreTest, ReadersDoNotWaitForWriters) {
+  apply({.campaigns = {campaign(1)}});
+  Saboteur other(path_.parent_path());
+  other.run("BEGIN IMMEDIATE");
+  std::atomic<bool> writing = false;
+  Status applied;
+  std::thread writer([&] {
+    writing = true;
+    applied = store_->apply({.campaigns = {campaign(2)}});
+  });
+  while (!writing) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ((*store_->campaign(1))->message, "queued");
+  EXPECT_FALSE(*store_->campaign(2));
+  other.run("COMMIT");
+  writer.join();
+  EXPECT_TRUE(applied.ok()) << applied.error().message();
+  EXPECT_TRUE(*store_->campaign(2));
+}
+
+TEST_F(StoreTest, LiveBatchesOfAnAttemptThatIsOverAreOrphans) {
+  RunRecord active = run(1, 1);
+  active.state = RunState::active;
+  active.fence = 2;
+  apply({.campaigns = {campaign(1)}, .runs = {active}});
+  const BatchRecord current = batch({1, 1}, 2, 1);
+  const BatchRecord old = batch({1, 1}, 1, 7);
+  apply({.live_batches = {&current, &old}});
+  check([&] {
+    const auto batches = *store_->batches(1, 0, 10);
+    ASSERT_EQ(batches.size(), 2U);
+    EXPECT_FALSE(batches[0].orphan);
+    EXPECT_TRUE(batches[1].orphan);
+  });
+}
+
 TEST_F(StoreTest, BatchesNeedTheirRun) {
   EXPECT_FALSE(store_->apply({.batches = {batch({9, 1}, 1, 1)}}).ok());
 }

@@ -81,7 +81,7 @@ void fill(v1::ServerMessage& out, AssignmentOrder&& in) {
   message.set_name(in.name);
   message.set_fence(in.fence);
   message.set_lease_s(in.lease_s);
-  message.set_assignment_json(std::move(in.assignment_json));
+  message.set_assignment_json(*in.assignment_json);
   copy_to(in.ranks, message.mutable_ranks());
   copy_to(in.rank_nodes, message.mutable_rank_nodes());
   message.set_join_timeout_s(in.join_timeout_s);
@@ -91,7 +91,7 @@ void fill(v1::ServerMessage& out, AssignmentOrder&& in) {
 void fill(v1::ServerMessage& out, GroupReady&& in) {
   out.mutable_group_ready()->set_assignment(in.assignment);
   out.mutable_group_ready()->set_fence(in.fence);
-  copy_to(in.addresses, out.mutable_group_ready()->mutable_addresses());
+  copy_to(*in.addresses, out.mutable_group_ready()->mutable_addresses());
 }
 
 void fill(v1::ServerMessage& out, CancelAssignment&& in) {

@@ -1,0 +1,352 @@
+// A server under load: as many agents as are asked for, over TLS, from this one process; runs at
+// once, samples at a steady pace, and in the middle a server that is killed and started again.
+// Prints what it took, and ends with 1 if a sample or a run was lost.
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <grpcpp/grpcpp.h>
+
+#include "agent/description.h"
+#include "base/command_line.h"
+#include "base/descriptors.h"
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "base/pki/certificate.h"
+#include "base/pki/secret_file.h"
+#include "base/pki/token.h"
+#include "base/subprocess.h"
+#include "base/testing/processes.h"
+#include "base/whole_file.h"
+#include "optimizer/experiment/json.h"
+#include "server/authority.h"
+#include "server/clock.h"
+#include "server/initialise.h"
+#include "stripline/v1/campaigns.grpc.pb.h"
+#include "tests/load/load_agent.h"
+
+namespace stripline::load {
+namespace {
+
+constexpr double kPatienceS = 120;
+constexpr const char* kExperiment = "load.steady";
+
+struct Options {
+  uint32_t agents = 100;
+  uint32_t runs = 0;  // at once; 0: one for 25 agents
+  double seconds = 10;
+  double samples_per_s = 0;  // in all; 0: 20 for each agent
+  Pace pace;
+};
+
+// Ends the program: nothing here goes on without what failed.
+[[noreturn]] void give_up(const std::string& why) {
+  std::cerr << "stripline-load: error: " << why << "\n";
+  std::exit(kExitFailure);
+}
+
+template <typename Value>
+Value need(Result<Value> result) {
+  if (!result.ok()) give_up(result.error().message());
+  return std::move(*result);
+}
+
+void need(const Status& status) {
+  if (!status.ok()) give_up(status.error().message());
+}
+
+class ServerUnderTest {
+ public:
+  explicit ServerUnderTest(const std::filesystem::path& folder)
+      : folder_(folder), log_(folder / "server.log") {}
+
+  void start(const std::string& listen) {
+    std::filesystem::remove(folder_ / "port");
+    SubprocessOptions options;
+    options.argv = {executable_folder() + "/stripline-server",
+                    "--listen",
+                    listen,
+                    "--data-dir",
+                    folder_ / "data",
+                    "--port-file",
+                    folder_ / "port",
+                    "--log-level",
+                    "warning"};
+    UniqueFd log(::open(log_.c_str(), O_CREAT | O_APPEND | O_WRONLY | O_CLOEXEC, 0600));
+    options.stdout_fd = log.get();
+    options.stderr_fd = log.get();
+    process_ = std::make_unique<Subprocess>(need(Subprocess::spawn(options)));
+    const double end = now_s() + kPatienceS;
+    while (!std::filesystem::exists(folder_ / "port")) {
+      if (process_->poll() || now_s() > end) give_up("no server: " + read_file(log_));
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    address_ = first_line(folder_ / "port");
+  }
+  void kill() {
+    peak_mib_ = std::max(peak_mib_, peak_mib());
+    process_->signal(SIGKILL);
+    need(process_->wait(kPatienceS));
+  }
+  const std::string& address() const { return address_; }
+  // Of its resident memory, over all processes of it.
+  double peak_mib() {
+    std::istringstream status(read_file("/proc/" + std::to_string(process_->pid()) + "/status"));
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("VmHWM:"))
+        peak_mib_ = std::max(peak_mib_, std::stod(line.substr(6)) / 1024);
+    }
+    return peak_mib_;
+  }
+  std::string log() const { return read_file(log_); }
+
+ private:
+  std::filesystem::path folder_;
+  std::filesystem::path log_;
+  std::unique_ptr<Subprocess> process_;
+  std::string address_;
+  double peak_mib_ = 0;
+};
+
+class Load {
+ public:
+  explicit Load(const Options& options) : options_(options), server_(folder_.path()) {
+    const auto made = need(server::initialise(data(), {"localhost"}, server::unix_seconds()));
+    admin_secret_ =
+        need(pki::parse_token(need(pki::read_secret_line(made.admin_token_file.string())))).secret;
+    server_.start("127.0.0.1:0");
+    need(server::Authority::open(data(), server::unix_seconds()));
+    make_agents();
+  }
+
+  int run() {
+    std::printf("%u agents, %u runs at once, %.0f samples/s in batches of %u, for %.0f s\n",
+                options_.agents, options_.runs, options_.samples_per_s,
+                options_.pace.samples_per_point, options_.seconds);
+    const double begin = now_s();
+    if (!turn_until([&] { return all_live(); }, kPatienceS)) give_up("not all agents connected");
+    std::printf("all connected                   %8.2f s\n", now_s() - begin);
+    create_campaigns();
+    const double half = now_s() + options_.seconds / 2;
+    turn_until([&] { return now_s() >= half; }, kPatienceS);
+    server_.kill();
+    server_.start(server_.address());
+    const double storm = now_s();
+    // What they notice of the kill comes with the next turn.
+    turn_until([&] { return now_s() > storm + 0.2 && all_live(); }, kPatienceS);
+    std::printf("all connected after a restart   %8.2f s\n", now_s() - storm);
+    const bool ended = turn_until([&] { return seen_.runs_finished >= options_.runs; }, kPatienceS);
+    const uint64_t stored = wait_for_end();
+    report(stored);
+    const uint64_t expected =
+        uint64_t{options_.runs} * points_of_run() * options_.pace.samples_per_point;
+    if (ended && stored == expected && seen_.samples == expected && seen_.runs_lost == 0) {
+      return kExitOk;
+    }
+    std::cerr << "stripline-load: error: something was lost; the server's log:\n" << server_.log();
+    return kExitFailure;
+  }
+
+ private:
+  std::filesystem::path data() const { return folder_ / "data"; }
+
+  uint32_t points_of_run() const {
+    return static_cast<uint32_t>(options_.seconds * options_.pace.points_per_s);
+  }
+
+  // One experiment with as many points as a run sends, beside those of a real node.
+  agent::Hello description() const {
+    const auto real = need(agent::describe_node(executable_folder() + "/stripline-worker", 60));
+    experiment::Experiment steady;
+    steady.name = kExperiment;
+    steady.title = "load";
+    steady.description = "what a run sends";
+    steady.metric = {"time", "s", true};
+    steady.min_ranks = 2;
+    steady.max_ranks = 2;
+    steady.variants = {"only"};
+    steady.verification = "none";
+    experiment::Factor factor;
+    factor.name = "n";
+    factor.unit = "1";
+    factor.description = "number of the point";
+    for (int64_t n = 1; n <= points_of_run(); ++n) factor.values.emplace_back(n);
+    factor.minimum = 1;
+    factor.maximum = 1e9;
+    steady.factors = {factor};
+    agent::Hello hello;
+    hello.agent_version = real.version;
+    hello.fingerprint = real.fingerprint;
+    hello.fabrics = {"tcp"};
+    hello.experiments_json = real.experiments_json;
+    hello.experiments_json.push_back(experiment::to_json(steady).dump());
+    return hello;
+  }
+
+  void make_agents() {
+    const auto authority = need(server::Authority::open(data(), server::unix_seconds()));
+    const std::string authority_pem = need(read_whole_file(authority.authority_file()));
+    const HostAndPort address = need(parse_host_and_port(server_.address()));
+    const agent::Hello hello = description();
+    const double now = server::unix_seconds();
+    for (uint32_t i = 0; i < options_.agents; ++i) {
+      agent::Hello one = hello;
+      one.node = "n" + std::to_string(i);
+      one.instance_id = "load-" + one.node;
+      const auto key = need(pki::PrivateKey::generate());
+      const auto certificate = need(
+          authority.certify_node(one.node, need(pki::make_request(key)), {now - 60, now + 86400}));
+      const auto identity = folder_ / (one.node + ".pem");
+      need(agent::write_identity(identity, {need(key.pem()), certificate, authority_pem}));
+      agents_.push_back(
+          std::make_unique<LoadAgent>(address, identity, one, options_.pace, seen_, i + 1));
+    }
+  }
+
+  std::unique_ptr<v1::Campaigns::Stub> campaigns() const {
+    grpc::SslCredentialsOptions options;
+    options.pem_root_certs = read_file(data() / "tls" / "authority.pem");
+    return v1::Campaigns::NewStub(
+        grpc::CreateChannel(server_.address(), grpc::SslCredentials(options)));
+  }
+
+  void show(grpc::ClientContext& context) const {
+    context.AddMetadata("authorization", "Bearer " + admin_secret_);
+    context.set_wait_for_ready(true);
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+  }
+
+  // Agents have their turns meanwhile.
+  void create_campaigns() {
+    const auto stub = campaigns();
+    for (uint32_t i = 0; i < options_.runs; ++i) {
+      v1::CreateCampaignRequest request;
+      request.mutable_spec()->set_fabric("tcp");
+      request.mutable_spec()->add_experiments(kExperiment);
+      request.mutable_spec()->set_runs(1);
+      request.mutable_spec()->set_time_budget_s(86400);
+      request.mutable_spec()->set_effort(v1::CampaignSpec::FULL);
+      grpc::ClientContext context;
+      show(context);
+      v1::Campaign campaign;
+      const grpc::Status status = stub->CreateCampaign(&context, request, &campaign);
+      if (!status.ok()) give_up(status.error_message());
+      names_.push_back(campaign.name());
+      turn_until([] { return false; }, 0.01);
+    }
+  }
+
+  // How many samples the server has when all campaigns have ended.
+  uint64_t wait_for_end() {
+    const auto stub = campaigns();
+    uint64_t samples = 0;
+    for (const std::string& name : names_) {
+      v1::Campaign campaign;
+      for (const double end = now_s() + kPatienceS; now_s() < end;) {
+        v1::GetCampaignRequest request;
+        request.set_name(name);
+        grpc::ClientContext context;
+        show(context);
+        if (const auto status = stub->GetCampaign(&context, request, &campaign); !status.ok()) {
+          give_up(status.error_message());
+        }
+        if (campaign.state() >= v1::Campaign::SUCCEEDED) break;
+        turn_until([] { return false; }, 0.05);
+      }
+      if (campaign.state() != v1::Campaign::SUCCEEDED) {
+        std::cerr << name << " is " << v1::Campaign::State_Name(campaign.state()) << ": "
+                  << campaign.message() << "\n";
+      }
+      samples += campaign.samples();
+    }
+    return samples;
+  }
+
+  bool all_live() const {
+    return std::ranges::all_of(agents_, [](const auto& agent) { return agent->live(); });
+  }
+
+  // Lets the agents do what is due until the condition holds; false after the limit.
+  template <typename Condition>
+  bool turn_until(Condition condition, double limit_s) {
+    const double end = now_s() + limit_s;
+    std::vector<pollfd> fds(agents_.size());
+    while (!condition()) {
+      if (now_s() >= end) return false;
+      double next = std::min(end, now_s() + 0.05);
+      for (size_t i = 0; i < agents_.size(); ++i) {
+        agents_[i]->turn();
+        fds[i] = agents_[i]->waits_for();
+        next = std::min(next, agents_[i]->next_event_s());
+      }
+      const int wait_ms = std::max(0, static_cast<int>((next - now_s()) * 1e3));
+      if (::poll(fds.data(), fds.size(), wait_ms) <= 0) continue;
+      for (size_t i = 0; i < agents_.size(); ++i) {
+        if (fds[i].revents != 0) agents_[i]->on_ready();
+      }
+    }
+    return true;
+  }
+
+  void report(uint64_t stored) {
+    auto& times = seen_.acknowledged_after_s;
+    std::ranges::sort(times);
+    const auto at = [&](double share) {
+      return times.empty()
+                 ? 0
+                 : 1e3 * times[static_cast<size_t>(share * static_cast<double>(times.size() - 1))];
+    };
+    std::printf("batch to acknowledgement        %8.2f ms (p50) %8.2f ms (p99) %8.2f ms (most)\n",
+                at(0.5), at(0.99), at(1));
+    std::printf("server's memory at most         %8.1f MiB resident\n", server_.peak_mib());
+    std::printf("batches %zu, samples stored %llu, acknowledged %llu, runs lost %llu\n",
+                times.size(), static_cast<unsigned long long>(stored),
+                static_cast<unsigned long long>(seen_.samples),
+                static_cast<unsigned long long>(seen_.runs_lost));
+  }
+
+  Options options_;
+  TempFolder folder_;
+  ServerUnderTest server_;
+  std::string admin_secret_;
+  Seen seen_;
+  std::vector<std::unique_ptr<LoadAgent>> agents_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+}  // namespace stripline::load
+
+int main(int argc, char** argv) {
+  using namespace stripline;
+  prepare_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);
+  load::Options options;
+  CLI::App app("A tuning server under the load of many agents.", "stripline-load");
+  app.add_option("--agents", options.agents, "How many")
+      ->transform(whole_number(2, 10'000))
+      ->capture_default_str();
+  app.add_option("--runs", options.runs, "Measured at once (default: one for 25 agents)")
+      ->transform(whole_number(1, 5000));
+  app.add_option("--seconds", options.seconds, "Of samples")
+      ->transform(time_within({.least_s = 1, .most_s = 3600}))
+      ->capture_default_str();
+  app.add_option("--samples", options.samples_per_s,
+                 "A second, of all runs (default: 20 for each agent)")
+      ->transform(whole_number(1, 10'000'000));
+  if (const auto end = read_command_line(app, argc, argv)) return *end;
+  if (options.runs == 0) options.runs = std::max(1U, options.agents / 25);
+  if (2 * options.runs > options.agents) load::give_up("each run takes two agents; ask for more");
+  if (options.samples_per_s == 0) options.samples_per_s = 20.0 * options.agents;
+  options.pace.samples_per_point = std::max(
+      1U, static_cast<uint32_t>(options.samples_per_s / options.runs / options.pace.points_per_s));
+  return load::Load(options).run();
+}

@@ -1,0 +1,152 @@
+#include "tests/load/load_agent.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "base/json.h"
+#include "optimizer/experiment/json.h"
+
+namespace stripline::load {
+
+double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+LoadAgent::LoadAgent(const HostAndPort& server, const std::filesystem::path& identity_file,
+                     agent::Hello hello, const Pace& pace, Seen& seen, uint64_t seed)
+    : hello_(std::move(hello)),
+      pace_(pace),
+      seen_(seen),
+      session_(server.text(), {}, seed),
+      credentials_(std::make_unique<agent::Credentials>(server, identity_file)),
+      link_(std::make_unique<agent::Link>(server, *credentials_)) {}
+
+void LoadAgent::turn() {
+  const double now = now_s();
+  follow(session_.on_time(now));
+  if (link_->take_received()) session_.on_received(now);
+  for (const agent::LinkEvent& event : link_->take_events()) on_event(event);
+  if (session_.live() && has_points_left() && now >= work_->next_s) send_point(now);
+}
+
+double LoadAgent::next_event_s() const {
+  const double next = session_.next_event_s().value_or(now_s() + 1);
+  return session_.live() && has_points_left() ? std::min(next, work_->next_s) : next;
+}
+
+void LoadAgent::follow(const agent::SessionStep& step) {
+  if (step.close_link) link_->abandon();
+  if (step.open_link) {
+    hello_.assignment = work_ ? work_->order.id : agent::AssignmentId{};
+    link_->open(hello_);
+  }
+  if (step.became_live) resume();
+  if (step.heartbeat) {
+    const bool working = work_ && !work_->finished;
+    link_->send(agent::Heartbeat{working ? work_->order.id : agent::AssignmentId{}});
+  }
+}
+
+// Says what the server may not have heard.
+void LoadAgent::resume() {
+  if (!work_) return;
+  const agent::AssignmentId& id = work_->order.id;
+  if (work_->finished) {
+    link_->send(agent::AssignmentUpdate{id, agent::AssignmentUpdate::State::finished, "", ""});
+    return;
+  }
+  link_->send(agent::AssignmentUpdate{id, agent::AssignmentUpdate::State::running, "", ""});
+  if (!work_->ready) {
+    for (const uint32_t rank : work_->order.ranks) link_->send(agent::GroupJoin{id, rank, "-"});
+  }
+  for (const Sent& sent : work_->unacknowledged) link_->send(sent.batch);
+}
+
+void LoadAgent::on_event(const agent::LinkEvent& event) {
+  if (const auto* closed = std::get_if<agent::LinkClosed>(&event)) {
+    return follow(session_.on_closed(now_s(), closed->error, closed->reason));
+  }
+  std::visit([this](const auto& message) { handle(message); },
+             std::get<agent::ServerMessage>(event));
+}
+
+void LoadAgent::handle(const agent::HelloAck& ack) {
+  follow(session_.on_hello_ack(now_s(), ack.protocol, ack.heartbeat_interval_s,
+                               ack.reconnect_spread_s));
+}
+
+void LoadAgent::handle(const agent::Assignment& order) {
+  if (is_mine(order.id)) return;
+  const auto json = parse_json(order.assignment_json, "order");
+  auto plan = json.ok() ? experiment::assignment_from_json(*json) : json.error();
+  if (!plan.ok()) return;  // The run is lost, and counted below when it comes again.
+  if (order.id.fence > 1) ++seen_.runs_lost;
+  work_.emplace();
+  work_->order = order;
+  work_->plan = std::move(*plan);
+  work_->samples = std::ranges::find(order.ranks, 0U) != order.ranks.end();
+  resume();
+}
+
+void LoadAgent::handle(const agent::GroupReady& ready) {
+  if (!is_mine(ready.assignment) || work_->ready) return;
+  work_->ready = true;
+  work_->next_s = now_s();
+  finish_when_done();
+}
+
+void LoadAgent::handle(const agent::CancelAssignment& cancel) {
+  if (is_mine(cancel.assignment) && !work_->finished) {
+    ++seen_.runs_lost;
+    work_.reset();
+  }
+  link_->send(agent::AssignmentUpdate{cancel.assignment, agent::AssignmentUpdate::State::cancelled,
+                                      "", cancel.message});
+}
+
+void LoadAgent::handle(const agent::SampleAck& ack) {
+  if (!is_mine(ack.assignment)) return;
+  const double now = now_s();
+  auto& sent = work_->unacknowledged;
+  for (; !sent.empty() && sent.front().batch.seq <= ack.seq; sent.pop_front()) {
+    seen_.acknowledged_after_s.push_back(now - sent.front().at_s);
+    seen_.samples += pace_.samples_per_point;
+  }
+  finish_when_done();
+}
+
+bool LoadAgent::has_points_left() const {
+  return work_ && work_->ready && work_->samples && work_->batches < work_->plan.points.size();
+}
+
+void LoadAgent::send_point(double now) {
+  experiment::SampleSeries series;
+  series.point = work_->plan.points[work_->batches];
+  series.run = work_->plan.run;
+  series.verified = true;
+  for (uint32_t i = 0; i < pace_.samples_per_point; ++i) {
+    series.values.push_back(1.2345678901234e-6 * (i + 1));
+    series.timestamps_s.push_back(0.123456789 * (i + 1));
+  }
+  const auto data =
+      std::make_shared<const std::string>(Json::array({experiment::to_json(series)}).dump());
+  const auto points = static_cast<uint32_t>(work_->plan.points.size());
+  const auto done = static_cast<uint32_t>(++work_->batches);
+  work_->unacknowledged.push_back({{work_->order.id, work_->batches, data, done, points}, now});
+  work_->next_s += 1 / pace_.points_per_s;
+  link_->send(work_->unacknowledged.back().batch);
+}
+
+void LoadAgent::finish_when_done() {
+  if (work_->finished || !work_->ready || has_points_left() || !work_->unacknowledged.empty()) {
+    return;
+  }
+  work_->finished = true;
+  if (work_->samples) ++seen_.runs_finished;
+  link_->send(
+      agent::AssignmentUpdate{work_->order.id, agent::AssignmentUpdate::State::finished, "", ""});
+}
+
+}  // namespace stripline::load

@@ -1,0 +1,91 @@
+// An agent that measures nothing: it speaks with a real server over a real connection, by the code
+// of stripline-agent, and sends samples at a steady pace. Many of them share a thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <string>
+#include <vector>
+
+#include "agent/credentials.h"
+#include "agent/link.h"
+#include "agent/messages.h"
+#include "agent/session.h"
+#include "base/host_and_port.h"
+#include "optimizer/experiment/experiment.h"
+
+namespace stripline::load {
+
+double now_s();
+
+struct Pace {
+  double points_per_s = 10;         ///< of each run; each point is a batch
+  uint32_t samples_per_point = 50;  ///< values in it
+};
+
+/// What agents have seen, together.
+struct Seen {
+  std::vector<double> acknowledged_after_s;  ///< of each batch
+  uint64_t samples = 0;                      ///< acknowledged
+  uint64_t runs_finished = 0;
+  uint64_t runs_lost = 0;  ///< taken away, or given out again
+};
+
+class LoadAgent {
+ public:
+  /// `hello` is what all of them say beside their names. `seen` must outlive it.
+  LoadAgent(const HostAndPort& server, const std::filesystem::path& identity_file,
+            agent::Hello hello, const Pace& pace, Seen& seen, uint64_t seed);
+
+  /// Does what is due, and takes what has come.
+  void turn();
+  /// When it has something to do, unless the server speaks before.
+  double next_event_s() const;
+  pollfd waits_for() const { return {link_->fd(), link_->poll_events(), 0}; }
+  void on_ready() { link_->on_ready(); }
+  bool live() const { return session_.live(); }
+
+ private:
+  struct Sent {
+    agent::SampleBatch batch;
+    double at_s = 0;
+  };
+  struct Work {
+    agent::Assignment order;
+    experiment::Assignment plan;
+    bool samples = false;  // it has rank 0
+    bool ready = false;
+    bool finished = false;
+    uint64_t batches = 0;  // one a point
+    double next_s = 0;
+    std::deque<Sent> unacknowledged;
+  };
+
+  void follow(const agent::SessionStep& step);
+  void resume();
+  void on_event(const agent::LinkEvent& event);
+  void handle(const agent::HelloAck& ack);
+  void handle(const agent::Assignment& order);
+  void handle(const agent::GroupReady& ready);
+  void handle(const agent::CancelAssignment& cancel);
+  void handle(const agent::SampleAck& ack);
+  void handle(const agent::NewCertificate& /*answer*/) {}
+  bool has_points_left() const;
+  void send_point(double now);
+  void finish_when_done();
+  bool is_mine(const agent::AssignmentId& id) const { return work_ && work_->order.id == id; }
+
+  agent::Hello hello_;
+  Pace pace_;
+  Seen& seen_;
+  agent::Session session_;
+  std::unique_ptr<agent::Credentials> credentials_;
+  std::unique_ptr<agent::Link> link_;
+  std::optional<Work> work_;
+};
+
+}  // namespace stripline::load
