@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "optimizer/experiment/json.h"
+#include "server/backup.h"
+#include "server/sqlite_store.h"
 #include "server/testing/experiments.h"
 #include "server/testing/saboteur.h"
 #include "server/testing/service_test.h"
@@ -502,12 +504,92 @@ TEST_F(AgentsServiceTest, ARunEndsWellAfterARestartOfTheServer) {
   for (const Json& series : exported(campaign_)) EXPECT_EQ(series.at("fence"), 1);
 }
 
+// A node whose part has ended may have begun with another run: the server does not wait for it.
+TEST_F(AgentsServiceTest, AnEndedPartOfARunSurvivesARestartOfTheServer) {
+  give_out();
+  join_both();
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  v1::AgentMessage finished;
+  finished.mutable_assignment_update()->set_assignment(order_b_.name());
+  finished.mutable_assignment_update()->set_fence(order_b_.fence());
+  finished.mutable_assignment_update()->set_state(Update::FINISHED);
+  (*finished.mutable_assignment_update()->mutable_facts())["fabric.provider"] = "told at the end";
+  b_->send(finished);
+  v1::CampaignSpec other = small_spec();
+  other.set_nodes(1);
+  other.set_ranks(2);
+  other.add_only_nodes("nodes/b");
+  created(other);
+  const auto order = b_->receive(Message::kAssignment);
+  ASSERT_TRUE(order);
+  restart({order_a_, order->assignment()});
+  ASSERT_TRUE(a_->receive(Message::kGroupReady));
+  send_rest();
+  a_->update(order_a_, Update::FINISHED);
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
+  for (const Json& series : exported(campaign_)) EXPECT_EQ(series.at("fence"), 1);
+  server_.reset();
+  const auto store = open_sqlite_store(options_.data_dir / "stripline.db");
+  ASSERT_TRUE(store.ok()) << store.error().message();
+  const auto facts = (*store)->attempt_facts(*parse_run_name(order_a_.name()), 1);
+  ASSERT_TRUE(facts.ok() && facts->size() == 2);
+  EXPECT_EQ(facts->back().facts.at("host"), "b");
+  EXPECT_EQ(facts->back().facts.at("fabric.provider"), "told at the end");
+}
+
+// The agent of such a node says how its part ended in each new session, for a while.
+TEST_F(AgentsServiceTest, AnEndedPartOfARunMayBeSaidAgain) {
+  give_out();
+  join_both();
+  b_->update(order_b_, Update::FINISHED);
+  ASSERT_TRUE(eventually([&] { return node_state("nodes/b") == v1::Node::IDLE; }));
+  restart({order_a_, order_b_});
+  ASSERT_TRUE(a_->receive(Message::kGroupReady));
+  b_->update(order_b_, Update::FINISHED);
+  b_->update(order_b_, Update::CANCELLED);
+  send_rest();
+  EXPECT_FALSE(b_->receive(Message::kCancelAssignment, 0));
+  EXPECT_EQ(node_state("nodes/b"), v1::Node::IDLE);
+  a_->update(order_a_, Update::FINISHED);
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
+  for (const Json& series : exported(campaign_)) EXPECT_EQ(series.at("fence"), 1);
+}
+
 TEST_F(AgentsServiceTest, AnOrderLostWithTheServerIsSentAgain) {
   give_out();
   restart({});
   receive_orders();
   EXPECT_EQ(order_a_.fence(), 1U);
   join_both();
+}
+
+// A backup knows nothing of the orders given out after it. What it holds of runs counts.
+TEST_F(AgentsServiceTest, ARunIsMeasuredAgainWhenABackupIsPutInPlace) {
+  give_out();
+  join_both();
+  batch(1, 1e-6);
+  EXPECT_EQ(acknowledged(), 1U);
+  const auto database = options_.data_dir / "stripline.db";
+  const auto copy = options_.data_dir / "copy";
+  const Status saved = back_up(database, copy);
+  ASSERT_TRUE(saved.ok()) << saved.error().message();
+  server_.reset();
+  for (const char* end : {"-wal", "-shm"}) std::filesystem::remove(database.string() + end);
+  std::filesystem::rename(copy, database);
+  restart({order_a_, order_b_});
+  EXPECT_EQ(get(campaign_).samples(), 1U);
+  EXPECT_TRUE(a_->receive(Message::kCancelAssignment));
+  EXPECT_TRUE(b_->receive(Message::kCancelAssignment));
+  a_->update(order_a_, Update::CANCELLED);
+  b_->update(order_b_, Update::CANCELLED);
+  receive_orders();
+  EXPECT_GT(order_a_.fence(), uint64_t{1} << 32);
+  join_both();
+  send_rest();
+  finish_both();
+  EXPECT_EQ(end().state(), v1::Campaign::SUCCEEDED);
+  EXPECT_EQ(end().samples(), 1 + kPoints);
 }
 
 TEST_F(AgentsServiceTest, ARunThatOneNodeDoesNotComeBackToIsMeasuredAgain) {

@@ -179,19 +179,10 @@ void Coordinator::step() {
       progress = progress || (done.ok() && *done);
     }
   }
+  report(save_ends());
   if (!retry_s_) end_outage(steady_seconds());
   timer_changed_ = true;
   timer_wakes_.notify_all();
-}
-
-// Nodes are stored when that is possible: agents are served without.
-Status Coordinator::save_nodes() {
-  if (unsaved_nodes_.empty()) return {};
-  Changes changes;
-  for (const auto& [name, record] : unsaved_nodes_) changes.nodes.push_back(record);
-  STRIPLINE_RETURN_IF_ERROR(store_.apply(changes));
-  unsaved_nodes_.clear();
-  return {};
 }
 
 // Everything can be stored again. Campaigns are not charged for the time in which it could not.
@@ -385,9 +376,12 @@ Status Coordinator::place(const PlaceRun& place) {
     instances[node] = session_of_node(node)->second.instance_id;
   }
   d.changes.attempts.push_back({run.key, run.fence, run.rank_nodes.front(), instances, {}});
+  // An agent says that its part has ended until it gets another order.
+  d.changes.facts = unsaved_ends_;
   d.campaign.state = CampaignState::running;
   d.campaign.message = run_of(place.run, d.runs.size()) + " started on " + node_list(place.nodes);
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
+  unsaved_ends_.clear();
   meters_.count(Meters::Counter::runs_started);
   spdlog::info("{}: {}", campaign_name(place.campaign), d.campaign.message);
 
@@ -443,7 +437,13 @@ void Coordinator::release_group(int64_t campaign, const std::string& message) {
       send_cancel(session->second, group.run(), group.fence(), message);
     }
   }
-  active_.erase(found);
+  end_active(found);
+}
+
+void Coordinator::end_active(std::map<int64_t, ActiveRun>::iterator active) {
+  const RunKey run = active->second.group.run();
+  std::erase_if(unsaved_ends_, [&](const AttemptFacts& end) { return end.run == run; });
+  active_.erase(active);
 }
 
 // The active run is lost or failed: it is queued again, or fails for good.
@@ -516,7 +516,7 @@ Status Coordinator::complete_run(const CompleteRun& complete) {
   STRIPLINE_RETURN_IF_ERROR(commit(d, d.campaign.message));
   for (const std::string& node : active.group.nodes()) health_.succeeded(node);
   meters_.count(Meters::Counter::runs_finished);
-  active_.erase(found);
+  end_active(found);
   return {};
 }
 

@@ -257,10 +257,13 @@ class Coordinator {
   std::optional<double> active_seconds(int64_t campaign) const STRIPLINE_REQUIRES(mutex_);
   void fail(ActiveRun& active, Failure failure) STRIPLINE_REQUIRES(mutex_);
   Status save_nodes() STRIPLINE_REQUIRES(mutex_);
+  Status save_ends() STRIPLINE_REQUIRES(mutex_);
+  void end_active(std::map<int64_t, ActiveRun>::iterator active) STRIPLINE_REQUIRES(mutex_);
   void report(const Status& status) STRIPLINE_REQUIRES(mutex_);
 
   // coordinator_recovery.cc
   Status recover();
+  Status requeue(Draft& draft, RunRecord& run);
   Status take_up(const Draft& draft, const RunRecord& run, const RunAttempt& attempt)
       STRIPLINE_REQUIRES(mutex_);
   Status count_stored(ActiveRun& active);
@@ -351,6 +354,8 @@ class Coordinator {
   std::optional<double> retry_s_ STRIPLINE_GUARDED_BY(mutex_);         // after a storage failure
   std::optional<double> outage_since_s_ STRIPLINE_GUARDED_BY(mutex_);  // nothing can be stored
   std::map<std::string, NodeRecord> unsaved_nodes_ STRIPLINE_GUARDED_BY(mutex_);
+  std::vector<AttemptFacts> unsaved_ends_
+      STRIPLINE_GUARDED_BY(mutex_);  // of nodes' parts of runs that others still measure
   std::map<std::string, NodeHold> holds_ STRIPLINE_GUARDED_BY(mutex_);  // by node
   Declarations declarations_;
   NodeHealth health_ STRIPLINE_GUARDED_BY(mutex_);

@@ -252,12 +252,12 @@ Answer<std::vector<NodeView>> Coordinator::nodes(const std::string& after, size_
 }
 
 Answer<NodeView> Coordinator::node(const std::string& name) {
-  auto record = store_.node(name);
-  if (!record.ok()) return record.error();
   const MutexLock lock(mutex_);
-  // It may have come just now.
+  // It may have come just now, and be stored in a moment.
   const auto unsaved = unsaved_nodes_.find(name);
-  if (unsaved != unsaved_nodes_.end()) *record = unsaved->second;
+  auto record =
+      unsaved != unsaved_nodes_.end() ? std::optional(unsaved->second) : store_.node(name);
+  if (!record.ok()) return record.error();
   if (!*record) {
     return Problem{ErrorCode::not_found,
                    "NODE_NOT_FOUND",

@@ -113,4 +113,24 @@ Status Coordinator::note_progress(double now_s) {
   return {};
 }
 
+// Nodes are stored when that is possible: agents are served without.
+Status Coordinator::save_nodes() {
+  if (unsaved_nodes_.empty()) return {};
+  Changes changes;
+  for (const auto& [name, record] : unsaved_nodes_) changes.nodes.push_back(record);
+  STRIPLINE_RETURN_IF_ERROR(store_.apply(changes));
+  unsaved_nodes_.clear();
+  return {};
+}
+
+// A server that starts again does not wait for nodes whose part has ended.
+Status Coordinator::save_ends() {
+  if (unsaved_ends_.empty()) return {};
+  Changes changes;
+  changes.facts = unsaved_ends_;
+  STRIPLINE_RETURN_IF_ERROR(store_.apply(changes));
+  unsaved_ends_.clear();
+  return {};
+}
+
 }  // namespace stripline::server

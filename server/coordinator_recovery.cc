@@ -29,9 +29,7 @@ Status Coordinator::recover() {
         if (taken_up.error().code() != ErrorCode::data_loss) return taken_up.error();
         spdlog::error("{}: {}", run_name(run.key), taken_up.error().message());
       }
-      run.state = RunState::pending;
-      run.points_done = 0;
-      d.changes.orphaned.push_back(run.key);
+      STRIPLINE_RETURN_IF_ERROR(requeue(d, run));
       event = "the server was restarted; run " + std::to_string(run.key.run) + " of " +
               std::to_string(d.runs.size()) + " is measured again";
       d.campaign.message = event;
@@ -43,8 +41,21 @@ Status Coordinator::recover() {
   return {};
 }
 
-// The group as it was. What its nodes are is learnt from them when they come back. The time budget
-// is charged up to the last samples that were stored, and from now on.
+// The run is measured again. What its last attempt took, up to its last samples, counts all the
+// same.
+Status Coordinator::requeue(Draft& d, RunRecord& run) {
+  STRIPLINE_ASSIGN_OR_RETURN(const auto batches, store_.attempt_batches(run.key, run.fence));
+  for (const BatchRecord& batch : batches) d.campaign.samples += batch.samples;
+  d.campaign.measured_s += run.duration_s;
+  d.changes.orphaned.push_back(run.key);
+  run.state = RunState::pending;
+  run.points_done = 0;
+  return {};
+}
+
+// The group as it was. Nodes whose part has ended need not come back; what the others are is learnt
+// from them when they do. The time budget is charged up to the last samples that were stored, and
+// from now on.
 Status Coordinator::take_up(const Draft& d, const RunRecord& run, const RunAttempt& attempt) {
   const double now_s = steady_seconds();
   ActiveRun active(RunGroup(run.key, run.fence, run.rank_nodes,
@@ -56,6 +67,11 @@ Status Coordinator::take_up(const Draft& d, const RunRecord& run, const RunAttem
     group.join(run.rank_nodes.at(rank), rank, attempt.addresses[rank]);
   }
   if (group.ready()) active.pace.joined(group.started_s() + run.start_s);
+  STRIPLINE_ASSIGN_OR_RETURN(const auto ends, store_.attempt_facts(run.key, run.fence));
+  for (const AttemptFacts& end : ends) {
+    group.finish(end.node);
+    active.facts[end.node] = end.facts;
+  }
   active.instances = attempt.instances;
   active.budget_end_s =
       group.started_s() + std::max(0.0, d.campaign.spec.time_budget_s - d.campaign.measured_s);

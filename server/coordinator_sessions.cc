@@ -206,11 +206,16 @@ double Coordinator::reconnect_spread_s() const {
 void Coordinator::resume_assignment(const Hello& hello, Session& session) {
   const std::string& node = hello.node;
   const auto named = parse_run_name(hello.assignment);
+  bool has_ended = false;  // its part of what it names, which others still measure
   for (auto& [campaign, active] : active_) {
     RunGroup& group = active.group;
-    if (!group.has_node(node) || group.finished(node)) continue;
+    if (!group.has_node(node)) continue;
     const bool same_agent = active.instances[node] == hello.instance_id;
     const bool works_on_it = named && *named == group.run() && hello.fence == group.fence();
+    if (group.finished(node)) {
+      has_ended = has_ended || works_on_it;
+      continue;
+    }
     if (same_agent && works_on_it) {
       session.holding = Holding{group.run(), group.fence(), std::nullopt};
       group.renew(node, steady_seconds());
@@ -228,7 +233,9 @@ void Coordinator::resume_assignment(const Hello& hello, Session& session) {
     fail(active, {node_name(node) + " came back without the assignment", false, node});
     break;
   }
-  if (named) send_cancel(session, *named, hello.fence, "the assignment is not valid any more");
+  if (named && !has_ended) {
+    send_cancel(session, *named, hello.fence, "the assignment is not valid any more");
+  }
 }
 
 void Coordinator::close_session(uint64_t id) {
@@ -413,7 +420,8 @@ bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
   if (session.holding && session.holding->run == *run && session.holding->fence == update.fence) {
     session.holding.reset();
   }
-  if (active == nullptr) return true;
+  // What it says of a part that has ended well changes nothing.
+  if (active == nullptr || active->group.finished(node)) return true;
   const std::string message = shortened(update.message, kMaxMessageBytes);
   // Most messages name the node themselves, with the rank.
   const bool named = message.find(node_name(node)) != std::string::npos;
@@ -421,6 +429,7 @@ bool Coordinator::handle(Session& session, const AssignmentUpdate& update) {
     case UpdateState::finished:
       if (take_facts(*active, node, update.facts)) break;
       active->group.finish(node);
+      unsaved_ends_.push_back({*run, update.fence, node, active->facts[node]});
       if (active->group.all_finished()) active->ended_s = steady_seconds();
       break;
     case UpdateState::failed:

@@ -34,7 +34,8 @@ struct RunAttempt {
   std::vector<std::string> addresses = {};  ///< Of the ranks, once all have joined.
 };
 
-/// What a node was when it took part in an attempt. Never changed.
+/// What a node was when it took part in an attempt: stored once its part has ended well. Never
+/// changed.
 struct AttemptFacts {
   RunKey run;
   uint64_t fence = 0;
