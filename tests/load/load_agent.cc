@@ -42,7 +42,10 @@ void LoadAgent::follow(const agent::SessionStep& step) {
     hello_.assignment = work_ ? work_->order.id : agent::AssignmentId{};
     link_->open(hello_);
   }
-  if (step.became_live) resume();
+  if (step.became_live) {
+    ++sessions_;
+    resume();
+  }
   if (step.heartbeat) {
     const bool working = work_ && !work_->finished;
     link_->send(agent::Heartbeat{working ? work_->order.id : agent::AssignmentId{}});
@@ -98,7 +101,8 @@ void LoadAgent::handle(const agent::GroupReady& ready) {
 }
 
 void LoadAgent::handle(const agent::CancelAssignment& cancel) {
-  if (is_mine(cancel.assignment) && !work_->finished) {
+  if (is_mine(cancel.assignment)) {
+    if (work_->finished) return resume();
     ++seen_.runs_lost;
     work_.reset();
   }
@@ -111,7 +115,8 @@ void LoadAgent::handle(const agent::SampleAck& ack) {
   const double now = now_s();
   auto& sent = work_->unacknowledged;
   for (; !sent.empty() && sent.front().batch.seq <= ack.seq; sent.pop_front()) {
-    seen_.acknowledged_after_s.push_back(now - sent.front().at_s);
+    sent.front().times.at_s = now;
+    seen_.acknowledged.push_back(sent.front().times);
     seen_.samples += pace_.samples_per_point;
   }
   finish_when_done();
@@ -134,7 +139,8 @@ void LoadAgent::send_point(double now) {
       std::make_shared<const std::string>(Json::array({experiment::to_json(series)}).dump());
   const auto points = static_cast<uint32_t>(work_->plan.points.size());
   const auto done = static_cast<uint32_t>(++work_->batches);
-  work_->unacknowledged.push_back({{work_->order.id, work_->batches, data, done, points}, now});
+  work_->unacknowledged.push_back(
+      {{work_->order.id, work_->batches, data, done, points}, {work_->next_s, now, 0}});
   work_->next_s += 1 / pace_.points_per_s;
   link_->send(work_->unacknowledged.back().batch);
 }

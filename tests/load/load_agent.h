@@ -27,10 +27,17 @@ struct Pace {
   uint32_t samples_per_point = 50;  ///< values in it
 };
 
+/// A batch, in time.
+struct Acknowledged {
+  double due_s = 0;  ///< by the pace
+  double sent_s = 0;
+  double at_s = 0;
+};
+
 /// What agents have seen, together.
 struct Seen {
-  std::vector<double> acknowledged_after_s;  ///< of each batch
-  uint64_t samples = 0;                      ///< acknowledged
+  std::vector<Acknowledged> acknowledged;
+  uint64_t samples = 0;  ///< acknowledged
   uint64_t runs_finished = 0;
   uint64_t runs_lost = 0;  ///< taken away, or given out again
 };
@@ -48,11 +55,12 @@ class LoadAgent {
   pollfd waits_for() const { return {link_->fd(), link_->poll_events(), 0}; }
   void on_ready() { link_->on_ready(); }
   bool live() const { return session_.live(); }
+  uint64_t sessions() const { return sessions_; }
 
  private:
   struct Sent {
     agent::SampleBatch batch;
-    double at_s = 0;
+    Acknowledged times;  // the last of them is not known yet
   };
   struct Work {
     agent::Assignment order;
@@ -86,6 +94,7 @@ class LoadAgent {
   std::unique_ptr<agent::Credentials> credentials_;
   std::unique_ptr<agent::Link> link_;
   std::optional<Work> work_;
+  uint64_t sessions_ = 0;  // that have become live
 };
 
 }  // namespace stripline::load
