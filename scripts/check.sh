@@ -13,6 +13,9 @@
 #                                    an oracle
 #   scripts/check.sh kills [TRIES]   ranks killed at random moments, so often on each of five paths
 #                                    (default 40)
+#   scripts/check.sh crashes [TRIES]  server, agents and workers killed at random moments, so often in all
+#                                    (default 200), and what else befalls a server: stopped, disk full,
+#                                    read-only, replaced by its backup
 #   scripts/check.sh litmus [TIMES]  the memory model's litmus tests, so often each (default 10000)
 #   scripts/check.sh schedules [RANKS]  replayed computation with so many ranks (default 64), however the host
 #                                    schedules them
@@ -85,6 +88,10 @@ case ${1:-} in
     configure_and_build release e2e_kills_test
     STRIPLINE_TEST_KILL_TRIES=${2:-40} build/release/bin/e2e_kills_test
     ;;
+  crashes)
+    configure_and_build release e2e_crashes_test
+    STRIPLINE_TEST_CRASHES=${2:-200} build/release/bin/e2e_crashes_test
+    ;;
   litmus)
     configure_and_build release litmus_test
     STRIPLINE_TEST_LITMUS_ITERATIONS=${2:-10000} build/release/bin/litmus_test
@@ -139,7 +146,7 @@ case ${1:-} in
     build/release/bin/fit_coverage --seeds 1000
     ;;
   *)
-    sed -n '2,28s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,/^set -/s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

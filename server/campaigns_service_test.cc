@@ -435,7 +435,8 @@ TEST_F(CampaignsServiceTest, ARestartedServerResumesTheCampaign) {
     attempts.emplace(series.at("assignment"), series.at("fence"));
     EXPECT_EQ(series.at("fence"), 1);
   }
-  for (const auto& [assignment, fence, seq] : agents_[0]->acknowledged()) {
+  for (const auto& [batch, data] : agents_[0]->acknowledged()) {
+    const auto& [assignment, fence, seq] = batch;
     EXPECT_TRUE(attempts.contains({assignment, fence})) << assignment << " " << fence;
   }
 }

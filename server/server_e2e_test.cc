@@ -183,7 +183,9 @@ TEST_F(ServerE2eTest, KillingTheServerLosesNoAcknowledgedSample) {
     if (!series.at("orphan").get<bool>()) ++fitted[series.at("assignment")];
   }
   std::map<std::pair<std::string, uint64_t>, size_t> acknowledged;
-  for (const auto& [assignment, fence, seq] : a.acknowledged()) ++acknowledged[{assignment, fence}];
+  for (const auto& [batch, data] : a.acknowledged()) {
+    ++acknowledged[{std::get<0>(batch), std::get<1>(batch)}];
+  }
   EXPECT_GE(acknowledged.size(), 6U);
   for (const auto& [attempt, batches] : acknowledged) {
     EXPECT_GE(stored[attempt], (batches - 1) * slow.series_per_batch + 1)

@@ -1,6 +1,7 @@
 #include "server/testing/agent_client.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include "base/json.h"
@@ -130,7 +131,10 @@ grpc::Status AgentClient::finish() {
 }
 
 AutoAgent::AutoAgent(std::string address, std::string node, const Options& options)
-    : node_(std::move(node)), options_(options), address_(std::move(address)) {
+    : node_(std::move(node)),
+      instance_(std::to_string(std::random_device()())),
+      options_(options),
+      address_(std::move(address)) {
   thread_ = std::thread([this] { run(); });
 }
 
@@ -139,7 +143,7 @@ AutoAgent::~AutoAgent() {
   thread_.join();
 }
 
-std::set<AutoAgent::Batch> AutoAgent::acknowledged() const {
+std::map<AutoAgent::Batch, std::string> AutoAgent::acknowledged() const {
   const std::lock_guard lock(mutex_);
   return acknowledged_;
 }
@@ -156,7 +160,7 @@ void AutoAgent::run() {
       const std::lock_guard lock(mutex_);
       address = address_;
     }
-    v1::Hello hello = test_hello(node_, "auto-" + node_);
+    v1::Hello hello = test_hello(node_, instance_);
     if (work_) {
       hello.set_assignment(work_->order.name());
       hello.set_fence(work_->order.fence());
@@ -263,10 +267,10 @@ void AutoAgent::finish_when_done(AgentClient& client) {
 
 void AutoAgent::acknowledge(const v1::SampleAck& ack) {
   auto& batches = work_->unacknowledged;
-  while (!batches.empty() && batches.front().seq <= ack.seq()) batches.pop_front();
   const std::lock_guard lock(mutex_);
-  for (uint64_t seq = 1; seq <= ack.seq(); ++seq) {
-    acknowledged_.emplace(ack.assignment(), ack.fence(), seq);
+  for (; !batches.empty() && batches.front().seq <= ack.seq(); batches.pop_front()) {
+    acknowledged_.emplace(Batch{ack.assignment(), ack.fence(), batches.front().seq},
+                          std::move(batches.front().data));
   }
 }
 

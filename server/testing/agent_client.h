@@ -6,10 +6,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -86,7 +86,8 @@ class AutoAgent {
   AutoAgent& operator=(const AutoAgent&) = delete;
   ~AutoAgent();
 
-  std::set<Batch> acknowledged() const;
+  /// What it sent in each batch.
+  std::map<Batch, std::string> acknowledged() const;
   /// Where to connect next time.
   void set_address(const std::string& address);
 
@@ -118,10 +119,11 @@ class AutoAgent {
   void acknowledge(const v1::SampleAck& ack);
 
   const std::string node_;
+  const std::string instance_;
   const Options options_;
   mutable std::mutex mutex_;
   std::string address_;
-  std::set<Batch> acknowledged_;
+  std::map<Batch, std::string> acknowledged_;
   std::optional<Work> work_;  // of the thread's
   std::atomic<bool> stopping_ = false;
   std::thread thread_;

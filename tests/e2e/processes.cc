@@ -44,6 +44,11 @@ void ServerProcess::kill() {
   (void)program_->finish(kStartLimit_s);
 }
 
+void ServerProcess::stop() {
+  program_->process().signal(SIGTERM);
+  (void)program_->finish(kStartLimit_s);
+}
+
 void ServerProcess::restart() {
   setup_.listen = address_;
   start();

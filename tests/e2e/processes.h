@@ -27,7 +27,10 @@ class ServerProcess {
 
   /// "host:port"; empty when it did not start.
   const std::string& address() const { return address_; }
+  pid_t pid() { return program_->process().pid(); }
+  void signal(int number) { program_->process().signal(number); }
   void kill();  ///< SIGKILL
+  void stop();  ///< SIGTERM
   /// Starts again on the same port and database.
   void restart();
   std::string log() const { return program_->err(); }
