@@ -46,7 +46,7 @@ class InnerBootstrap final : public bootstrap::Bootstrap {
         members_(members),
         rank_(members.rank_me()),
         ranks_(members.rank_n()),
-        job_id_(outer.bootstrap->job_id() + "-" + way),
+        job_id_(outer.job.bootstrap().job_id() + "-" + way),
         joining_(std::move(joining)) {}
 
   uint32_t rank() const override { return rank_; }
@@ -62,7 +62,7 @@ class InnerBootstrap final : public bootstrap::Bootstrap {
     return all;
   }
   bool report_failure(const Error& error) override {
-    if (joining_->done) return outer_.bootstrap->report_failure(error);
+    if (joining_->done) return outer_.job.bootstrap().report_failure(error);
     // The others wait for this rank.
     if (!joining_->asked) static_cast<void>(exchange(""));
     return true;
@@ -96,7 +96,7 @@ Result<std::unique_ptr<Context>> join(Context& outer, const team& members, const
 
 bool reaches_all_by(Context& context, model::Path path) {
   for (rank_t peer = 0; peer < context.rank_n(); ++peer) {
-    if (peer != context.rank_me() && context.state().path_to(peer) != path) return false;
+    if (peer != context.rank_me() && context.state().job.path_to(peer) != path) return false;
   }
   return true;
 }
@@ -113,7 +113,7 @@ InnerSession::~InnerSession() = default;
 Result<std::unique_ptr<InnerSession>> InnerSession::open_on_node(Session& job,
                                                                  const std::string& way) {
   Context& outer = job.context();
-  const fabric::Info& info = outer.state().fabric->info();
+  const fabric::Info& info = outer.state().job.fabric().info();
   if (info.provider == "emulated") {
     return Error(ErrorCode::failed_precondition,
                  "the emulated network stands between all ranks, also of one node");
@@ -129,7 +129,7 @@ Result<std::unique_ptr<InnerSession>> InnerSession::open_on_node(Session& job,
   std::unique_ptr<Context> context;
   std::string why_not;
   if (member) {
-    Options options = outer.state().options;
+    Options options = outer.state().job.options();
     options.same_node = way;
     options.progress = "manual";
     auto joined = join(outer, members, way, options);
@@ -137,7 +137,7 @@ Result<std::unique_ptr<InnerSession>> InnerSession::open_on_node(Session& job,
       context = *std::move(joined);
       if (!reaches_all_by(*context, *model::path_of_way(way))) {
         why_not = "ranks of this node do not reach each other by " + way + ": " +
-                  context->state().fabric->info().same_node;
+                  context->state().job.fabric().info().same_node;
       }
     } else {
       why_not = joined.error().message();
@@ -154,10 +154,10 @@ Result<std::unique_ptr<InnerSession>> InnerSession::open_on_node(Session& job,
 Result<std::unique_ptr<InnerSession>> InnerSession::open_served(Session& job,
                                                                 const std::string& progress) {
   Context& outer = job.context();
-  if (outer.state().fabric->info().provider == "emulated") {
+  if (outer.state().job.fabric().info().provider == "emulated") {
     return Error(ErrorCode::failed_precondition, "no thread can serve an emulated network");
   }
-  Options options = outer.state().options;
+  Options options = outer.state().job.options();
   options.same_node = "network";
   options.progress = progress;
   const team all = team::world(outer);

@@ -24,7 +24,7 @@ TEST(InnerSession, RanksOfANodeReachEachOtherAsTheyAreAskedTo) {
       EXPECT_EQ(node.rank_me(), job.rank_me());
       const rank_t next = (job.rank_me() + 1) % 3;
       EXPECT_EQ(node.is_local(next), way == "mapped");
-      EXPECT_EQ(node.state().path_to(next),
+      EXPECT_EQ(node.state().job.path_to(next),
                 way == "mapped" ? model::Path::mapped : model::Path::cma);
       const auto mine = node.new_symmetric_array<uint64_t>(1);
       ASSERT_TRUE(mine.ok());
@@ -45,11 +45,11 @@ TEST(InnerSession, RanksAreServedAsTheyAreAskedTo) {
       const auto opened = session.served(progress);
       ASSERT_TRUE(opened.ok()) << opened.error().message();
       const detail::ContextState& state = (*opened)->context().state();
-      EXPECT_EQ(state.progress_thread != nullptr, progress == "thread");
-      EXPECT_EQ(state.path_to(1 - state.rank), model::Path::network);
+      EXPECT_EQ(state.progress_thread() != nullptr, progress == "thread");
+      EXPECT_EQ(state.job.path_to(1 - state.job.rank()), model::Path::network);
       EXPECT_EQ(*session.served(progress), *opened);
     }
-    EXPECT_EQ(session.context().state().progress_thread, nullptr);
+    EXPECT_EQ(session.context().state().progress_thread(), nullptr);
   });
   on_ranks(2, "emulated:opteron-vapi", "virtual", [](Session& session) {
     const auto opened = session.served("thread");

@@ -61,7 +61,7 @@ Result<experiment::SampleSeries> run_point(Session& session, experiment::Point p
   STRIPLINE_RETURN_IF_ERROR(check_stop_rule(rule));
   Context& context = session.context();
   if (auto problem = experiment::unmet_requirement(
-          declaration, {context.rank_n(), context.state().options.fabric})) {
+          declaration, {context.rank_n(), context.state().job.options().fabric})) {
     return Error(ErrorCode::invalid_argument, *problem);
   }
   auto series = benchmark->run(session, point, rule);

@@ -89,7 +89,7 @@ TEST_P(ActiveMessagesTest, StormInAllDirectionsWithOneCreditEnds) {
     EXPECT_TRUE(context.wait_until(
         [&] { return served == kEach * kRanks && answered == kEach * kRanks; }, 60));
     EXPECT_EQ(answer_sum, expected);
-    EXPECT_GT(context.state().messages.statistics().credit_stalls, 0U);
+    EXPECT_GT(context.state().operations.messages().statistics().credit_stalls, 0U);
     context.barrier();
   });
 }
@@ -116,9 +116,9 @@ TEST_P(ActiveMessagesTest, HandlersThatMultiplyMessagesDoNotBlock) {
     // Each of the 3 x 3 x kEach requests makes kCopies for every rank.
     constexpr uint64_t kExpected = uint64_t{kRanks} * kRanks * kEach * kCopies;
     EXPECT_TRUE(context.wait_until([&] { return copies == kExpected; }, 60)) << copies;
-    EXPECT_GT(context.state().messages.statistics().deferred, 0U);
+    EXPECT_GT(context.state().operations.messages().statistics().deferred, 0U);
     context.barrier();
-    EXPECT_TRUE(context.state().messages.idle());
+    EXPECT_TRUE(context.state().operations.messages().idle());
     EXPECT_EQ(copies, kExpected);
   });
 }
@@ -151,7 +151,7 @@ TEST_P(ActiveMessagesTest, CreditsBoundWhatWaitsAtAnInattentiveRank) {
     constexpr uint64_t kMessages = 64;
     if (context.rank_me() == 0) {
       for (uint64_t i = 0; i < kMessages; ++i) context.am_send(1, handler, {});
-      const am::Statistics& statistics = context.state().messages.statistics();
+      const am::Statistics& statistics = context.state().operations.messages().statistics();
       EXPECT_GT(statistics.credit_stalls, 0U);
     } else {
       context.compute_for(0.01);
@@ -160,10 +160,10 @@ TEST_P(ActiveMessagesTest, CreditsBoundWhatWaitsAtAnInattentiveRank) {
       context.progress();
       EXPECT_LE(served - before, 2U * kCredits);
       EXPECT_TRUE(context.wait_until([&] { return served == kMessages; }, 60));
-      const am::Statistics& statistics = context.state().messages.statistics();
+      const am::Statistics& statistics = context.state().operations.messages().statistics();
       EXPECT_GE(statistics.credit_messages, (kMessages - kCredits) / kCredits);
     }
-    EXPECT_EQ(context.state().messages.buffer_bytes_per_peer(),
+    EXPECT_EQ(context.state().operations.messages().buffer_bytes_per_peer(),
               size_t{2} * kCredits * (context.am_max_bytes() + 8));
     context.barrier();
   });
@@ -173,7 +173,7 @@ TEST_P(ActiveMessagesTest, CreditsBoundWhatWaitsAtAnInattentiveRank) {
 TEST_P(ActiveMessagesTest, NotedMessagesAreToldOfByTheWayOrWhenAsked) {
   static constexpr uint64_t kNoted = 10;
   on_ranks(2, 64, [](Context& context) {
-    am::ActiveMessages& messages = context.state().messages;
+    am::ActiveMessages& messages = context.state().operations.messages();
     uint64_t served = 0;
     const uint32_t handler =
         context.register_am([&](rank_t, std::span<const std::byte>) { ++served; });
@@ -209,7 +209,7 @@ TEST_P(ActiveMessagesTest, NotedMessagesAreToldOfByTheWayOrWhenAsked) {
 TEST_P(ActiveMessagesTest, AnswersForNobodyAreNotAskedForAgain) {
   static constexpr uint64_t kUnawaited = 12;
   on_ranks(2, 64, [](Context& context) {
-    am::ActiveMessages& messages = context.state().messages;
+    am::ActiveMessages& messages = context.state().operations.messages();
     uint64_t served = 0;
     uint64_t told = 0;
     const uint32_t handler =
@@ -265,8 +265,9 @@ TEST_F(ActiveMessagesDeathTest, HandlerThatNobodyRegistered) {
 }
 
 TEST_F(ActiveMessagesDeathTest, HandlerThatIsNamedTooLate) {
-  EXPECT_EXIT(on_ranks(1, [](Context& context) { context.state().messages.id("gather"); }),
-              ::testing::ExitedWithCode(1), "'gather' is named after ranks have connected");
+  EXPECT_EXIT(
+      on_ranks(1, [](Context& context) { context.state().operations.messages().id("gather"); }),
+      ::testing::ExitedWithCode(1), "'gather' is named after ranks have connected");
 }
 
 TEST_F(ActiveMessagesDeathTest, HandlerThatWaits) {

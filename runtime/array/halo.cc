@@ -228,7 +228,8 @@ void Halo::send(Outgoing& parcel, CallSite site) {
     put = start_strided(context_, "halo_exchange", VisDirection::put, transfer, {}, site, &signal);
     return;
   }
-  if (std::byte* const reached = context_.state().reachable[parcel.rank]; reached != nullptr) {
+  if (std::byte* const reached = context_.state().memory.reachable(parcel.rank);
+      reached != nullptr) {
     pack(parcel, reached + there.offset());
     put = context_.rput_signal<std::byte>(nullptr, there, 0, raised, value, site);
     return;
@@ -251,12 +252,12 @@ void Halo::wait() {
 }
 
 void Halo::pack(const Outgoing& parcel, std::byte* out) {
-  Work* const work = context_.state().fabric->work();
+  Work* const work = context_.state().job.fabric().work();
   for (const Border& border : parcel.borders) {
     vis::SideCursor from;
     from.start(border.side);
     const auto packed = vis::gather(from, array_, border.bytes, out, work);
-    if (packed.data() != out) context_.state().copy_here(out, packed.data(), border.bytes);
+    if (packed.data() != out) context_.state().memory.copy_here(out, packed.data(), border.bytes);
     out += border.bytes;
   }
 }
@@ -266,7 +267,7 @@ void Halo::unpack(const Incoming& parcel) {
   for (const Border& border : parcel.ghosts) {
     vis::SideCursor to;
     to.start(border.side);
-    vis::scatter(to, {from, border.bytes}, array_, context_.state().fabric->work());
+    vis::scatter(to, {from, border.bytes}, array_, context_.state().job.fabric().work());
     from += border.bytes;
   }
 }
@@ -278,7 +279,7 @@ void Halo::copy_own() {
       const vis::RunPair run = cursor.next(UINT64_MAX);
       vis::copy_rows(array_ + run.remote, run.remote_stride, array_ + run.local, run.local_stride,
                      run.count, run.bytes);
-      count_copy(context_.state().fabric->work(), run.count, run.bytes);
+      count_copy(context_.state().job.fabric().work(), run.count, run.bytes);
     }
   }
 }
@@ -296,7 +297,7 @@ Result<std::unique_ptr<HaloExchange>> HaloExchange::create(Context& context, con
   }
   mine.corners = shape.corners ? 1 : 0;
   mine.element_bytes = static_cast<uint32_t>(shape.element_bytes);
-  mine.together_bytes = context.state().one_way_signalled_bytes();
+  mine.together_bytes = context.state().operations.one_way_signalled_bytes();
   std::vector<HaloPart> parts(context.rank_n());
   team::world(context).allgather(std::span(&mine, 1), parts, collective_algorithm::automatic, site);
   const HaloLayout layout(shape.grid.size(), parts);

@@ -179,8 +179,9 @@ TEST_P(Halo, BordersToOneRankAreOneMessage) {
     context.barrier();
     const auto started = [&] {
       const detail::ContextState& state = context.state();
-      return state.fabric->info().flag_with_data ? state.fabric->traffic().puts
-                                                 : state.messages.statistics().sent;
+      return state.job.fabric().info().flag_with_data
+                 ? state.job.fabric().traffic().puts
+                 : state.operations.messages().statistics().sent;
     };
     const uint64_t before = started();
     for (uint64_t round = 0; round < kRounds; ++round) halo->exchange(array.data());

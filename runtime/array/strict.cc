@@ -9,11 +9,11 @@ namespace stripline {
 void strict_fence(Context& context) {
   detail::ContextState& state = context.state();
   const auto inside = state.exclusive();
-  state.enter("strict access");
-  state.complete_puts();
-  state.complete_all(rma::CompletionSlots::Kind::get);
+  state.operations.enter("strict access");
+  state.operations.complete_puts();
+  state.operations.complete_all(rma::CompletionSlots::Kind::get);
   // Whoever polls an own variable needs the peers' messages to be served.
-  state.messages.progress();
+  state.operations.messages().progress();
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
@@ -22,8 +22,8 @@ void detail::before_strict(Context& context, rank_t target, uint64_t offset, siz
   const rma::Call call("strict access", site);
   ContextState& state = context.state();
   const auto inside = state.exclusive();
-  state.check(call, target, offset, bytes);
-  state.check_alignment(call, target, offset, bytes);
+  state.operations.check(call, target, offset, bytes);
+  state.memory.check_alignment(call, target, offset, bytes);
   strict_fence(context);
 }
 

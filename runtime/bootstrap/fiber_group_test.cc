@@ -122,11 +122,13 @@ class Process final : public Bootstrap {
 
 TEST(FiberGroup, IsTheJobOfItsProcess) {
   Process process;
-  const Status ran = run_fibers(
-      {.ranks = 2,
-       .context = options_on("emulated:opteron-vapi,compute=none"),
-       .process = &process},
-      [&](Context& context) { EXPECT_EQ(context.state().bootstrap->job_id(), process.job_id()); });
+  const Status ran =
+      run_fibers({.ranks = 2,
+                  .context = options_on("emulated:opteron-vapi,compute=none"),
+                  .process = &process},
+                 [&](Context& context) {
+                   EXPECT_EQ(context.state().job.bootstrap().job_id(), process.job_id());
+                 });
   EXPECT_TRUE(ran.ok()) << ran.error().message();
 }
 

@@ -50,7 +50,7 @@ class Mechanism {
 
   // Carries the site out once. Returns the strategy.
   int run(ToySite& site, const Terms& terms) {
-    execution.begin(context_.state().instruments(), *this, site, terms);
+    execution.begin(context_.state().mechanisms.instruments(), *this, site, terms);
     const int number = execution.plan().number;
     context_.compute_for(compute_s + seconds.at(static_cast<size_t>(number)));
     execution.finish(*this, compute_s);
@@ -156,7 +156,7 @@ TEST(Execution, WithinItselfGoesTheSameWay) {
     outer.decide(site, -1);
     for (int i = 0; i < 20; ++i) outer.run(site, kTerms);
     for (int i = 0; i < 100; ++i) {
-      outer.execution.begin(context.state().instruments(), outer, site, kTerms);
+      outer.execution.begin(context.state().mechanisms.instruments(), outer, site, kTerms);
       const Strategy* const plan = &outer.execution.plan();
       Mechanism inner(context);
       inner.run(site, kTerms);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/quantity.h"
-
 namespace stripline::detail {
 namespace {
 
@@ -99,7 +97,8 @@ std::optional<KeptRegion> DataCache::find(const WantedRegion& wanted) {
 void DataCache::keep(BufferPool::Buffer& buffer, rank_t rank, const Lmad& bytes, std::byte* data) {
   give_up_old();
   buffer.contents.push_back({rank, bytes, data, false});
-  state_.kept_end = std::max(state_.kept_end, static_cast<uint64_t>(bytes.extent().end));
+  const access::Extent extent = bytes.extent();
+  Keeper::keep(rank, static_cast<uint64_t>(extent.begin), static_cast<uint64_t>(extent.end));
 }
 
 void DataCache::complete(BufferPool::Buffer& buffer) {
@@ -111,7 +110,7 @@ void DataCache::complete(BufferPool::Buffer& buffer) {
 }
 
 void DataCache::give_up_old() {
-  const uint64_t now = state_.interval();
+  const uint64_t now = state_.operations.interval();
   if (interval_ == now) return;
   interval_ = now;
   if (empty()) return;
@@ -119,7 +118,7 @@ void DataCache::give_up_old() {
     statistics_.synchronised += buffer->contents.size();
     buffer->contents.clear();
   }
-  state_.kept_end = 0;
+  keep_nothing();
 }
 
 void DataCache::stored(rank_t rank, uint64_t offset, uint64_t bytes) {
@@ -132,14 +131,6 @@ void DataCache::stored(rank_t rank, uint64_t offset, uint64_t bytes) {
       return region.rank == rank && extent.begin < end && begin < extent.end;
     });
   }
-}
-
-std::string data_cache_text(const DataCache::Statistics& statistics, uint64_t evicted) {
-  return "data cache: " + std::to_string(statistics.kept) + " regions kept; " +
-         std::to_string(statistics.hits) + " times served, " + bytes_text(statistics.served_bytes) +
-         "; given up for synchronisations " + std::to_string(statistics.synchronised) +
-         ", for own stores " + std::to_string(statistics.overwritten) + ", for room " +
-         std::to_string(evicted);
 }
 
 }  // namespace stripline::detail

@@ -1,7 +1,7 @@
 // What loops and nests have fetched stays described as long as its buffer lives, the rank has not
 // synchronised, and has not stored there itself: a later loop finds it here and need not fetch it
 // (Iancu, Chen and Yelick, section 6). docs/memory-model.md says what synchronises;
-// ContextState::interval() counts it.
+// rma::Operations::interval() counts it.
 #pragma once
 
 #include <array>
@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "optimizer/access/lmad.h"
 #include "optimizer/access/nest.h"
@@ -34,23 +33,16 @@ struct KeptRegion {
   std::array<int64_t, access::kMaxDepth> stride_bytes{};  ///< by loop
 };
 
-class DataCache {
+class DataCache final : public rma::Keeper {
  public:
   /// Regions of a buffer that are described; of a loop over more of them none is kept.
   static constexpr size_t kMostRegions = 64;
 
-  struct Statistics {
-    uint64_t kept = 0;          ///< regions that were described
-    uint64_t hits = 0;          ///< blocks of loops and references of nests that were served
-    uint64_t served_bytes = 0;  ///< to them
-    uint64_t synchronised = 0;  ///< regions given up for a synchronisation
-    uint64_t overwritten = 0;   ///< and for a store of this rank
-  };
-
-  DataCache(ContextState& state, BufferPool& pool) : state_(state), pool_(pool) {}
+  DataCache(ContextState& state, BufferPool& pool)
+      : Keeper(state.memory.keepers()), state_(state), pool_(pool) {}
 
   /// Nothing is kept, at the cost of a comparison.
-  bool empty() const { return state_.kept_end == 0; }
+  bool empty() const { return !keeps(); }
 
   /// Where a region is, all of it, if that is known and still holds.
   std::optional<KeptRegion> find(const WantedRegion& wanted);
@@ -66,20 +58,15 @@ class DataCache {
   /// Before a buffer is taken: those whose contents have become old are free.
   void give_up_old();
 
-  /// This rank stores there.
-  void stored(rank_t rank, uint64_t offset, uint64_t bytes);
-
-  const Statistics& statistics() const { return statistics_; }
+  const rma::KeptStatistics& statistics() const { return statistics_; }
 
  private:
+  void stored(rank_t rank, uint64_t offset, uint64_t bytes) override;
+
   ContextState& state_;
   BufferPool& pool_;
   uint64_t interval_ = 0;  // in which all contents were begun
-  Statistics statistics_;
+  rma::KeptStatistics statistics_;
 };
-
-/// "data cache: 31 regions kept, ...", a line for --trace; `evicted`: regions whose buffers had to
-/// go.
-std::string data_cache_text(const DataCache::Statistics& statistics, uint64_t evicted);
 
 }  // namespace stripline::detail

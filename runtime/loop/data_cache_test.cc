@@ -43,7 +43,7 @@ using bootstrap::networks_under_test;
 
 constexpr size_t kCount = 3000;
 
-const detail::DataCache::Statistics& statistics(Context& context) {
+const rma::KeptStatistics& statistics(Context& context) {
   return detail::LoopState::of(context.state()).cache.statistics();
 }
 

@@ -290,7 +290,9 @@ Tied run_tied(double profit, double compute_s) {
       tied.cut += plan.reason == plan::Reason::tied ? 1 : 0;
     }
     tied.seconds = context.now_s() - begin_s;
-    tied.savings = detail::LoopState::of(context.state()).savings();
+    rma::MechanismReport report;
+    detail::LoopState::of(context.state()).add_to(report);
+    tied.savings = report.savings;
   });
   return tied;
 }

@@ -82,11 +82,11 @@ std::vector<Outcome> run(const std::string& model, bool guard, const Prepare& pr
     auto iterate = prepare(context);
     Outcome& outcome = outcomes[context.rank_me()];
     for (int i = 0; i < kWarmUp; ++i) outcome.right = iterate() && outcome.right;
-    const vis::Transfers::Statistics before = context.state().vis.statistics();
+    const vis::Transfers::Statistics before = context.state().operations.vis().statistics();
     const double begin_s = context.now_s();
     for (int i = 0; i < kTimes; ++i) outcome.right = iterate() && outcome.right;
     outcome.seconds = context.now_s() - begin_s;
-    outcome.packed = share_packed(context.state().vis.statistics(), before);
+    outcome.packed = share_packed(context.state().operations.vis().statistics(), before);
     context.barrier();
   });
   EXPECT_TRUE(ran.ok()) << ran.error().message();

@@ -27,7 +27,7 @@ void LoopEngine::begin(plan::Direction direction, const LoopBlocks& blocks, size
   deciding.end();
   if (remote.blocks == 0) return;
   prepare_buffer();
-  attention_ = Attention(state_.fabric->info(), loops_.look_time.seconds(),
+  attention_ = Attention(state_.job.fabric().info(), loops_.look_time.seconds(),
                          plan().predicted_s / static_cast<double>(std::max<uint64_t>(strips_, 1)));
   enter_block(issue_);
   compute_ = issue_;
@@ -143,22 +143,22 @@ void LoopEngine::issue_get() {
   const bool halo_is_there = one_buffer && at.begin > 0;
   const uint64_t skip = halo_is_there ? halo_bytes_ : 0;
   const uint64_t bytes = strip_end(at) - at.begin + halo_bytes_ - skip;
-  state_.get(place_of(at) + skip, at.raw.rank, at.raw.offset + at.begin + skip, bytes,
-             counters_[slot_of(at)], {"loop", call_});
+  state_.operations.get(place_of(at) + skip, at.raw.rank, at.raw.offset + at.begin + skip, bytes,
+                        counters_[slot_of(at)], {"loop", call_});
   advance(issue_);
 }
 
 void LoopEngine::issue_put() {
   const Cursor& at = issue_;
-  state_.put(at.raw.rank, at.raw.offset + at.begin, place_of(at), strip_end(at) - at.begin,
-             counters_[slot_of(at)], {"loop", call_});
+  state_.operations.put(at.raw.rank, at.raw.offset + at.begin, place_of(at),
+                        strip_end(at) - at.begin, counters_[slot_of(at)], {"loop", call_});
   advance(issue_);
 }
 
 // Where a block is that needs no transfer: in reach of loads and stores, or kept. Else null.
 std::byte* LoopEngine::in_place(size_t index, const RawBlock& block) const {
   if (context_.is_local(block.rank)) {
-    return state_.reachable[block.rank] + block.offset;
+    return state_.memory.reachable(block.rank) + block.offset;
   }
   return kept_.empty() ? nullptr : kept_[index];
 }
@@ -170,13 +170,13 @@ const Strip* LoopEngine::hand_out_local(size_t end) {
     std::byte* const data = in_place(local_, block);
     if (data == nullptr || block.count == 0) continue;
     // Peers of other nodes may be waiting for this rank's attention.
-    if (block.rank != context_.rank_me()) state_.make_progress();
+    if (block.rank != context_.rank_me()) state_.operations.make_progress();
     strip_ = {local_, 0, block.count, data};
     ++local_;
     if (block.place != nullptr && block.place != data) {
       strip_.data = block.place;
       if (direction_ == plan::Direction::get) {
-        state_.copy_here(block.place, data, block.count * element_bytes_ + halo_bytes_);
+        state_.memory.copy_here(block.place, data, block.count * element_bytes_ + halo_bytes_);
       } else {
         local_out_ = block;
       }
@@ -189,8 +189,8 @@ const Strip* LoopEngine::hand_out_local(size_t end) {
 // Copies what the body has written to where it belongs.
 void LoopEngine::settle_local() {
   if (local_out_.place == nullptr) return;
-  state_.copy_here(state_.reachable[local_out_.rank] + local_out_.offset, local_out_.place,
-                   local_out_.count * element_bytes_);
+  state_.memory.copy_here(state_.memory.reachable(local_out_.rank) + local_out_.offset,
+                          local_out_.place, local_out_.count * element_bytes_);
   local_out_.place = nullptr;
 }
 
@@ -224,7 +224,7 @@ const Strip* LoopEngine::next_get() {
   }
   fabric::Counter& counter = counters_[slot_of(compute_)];
   if (counter.pending != 0) {
-    state_.wait_for(counter);
+    state_.operations.wait_for(counter);
     attention_.has_looked();
   } else if (attention_.due()) {
     loops_.look(context_, attention_);
@@ -256,7 +256,7 @@ const Strip* LoopEngine::next_put() {
     return nullptr;
   }
   // The buffer's last put, if any, must have left it.
-  state_.wait_for(counters_[slot_of(compute_)]);
+  state_.operations.wait_for(counters_[slot_of(compute_)]);
   const Strip* const strip = hand_out();
   start_clock();
   return strip;
@@ -268,7 +268,7 @@ void LoopEngine::note_stores() const {
   for (size_t i = 0; i < blocks_.count; ++i) {
     const RawBlock block = blocks_[i];
     if (in_place(i, block) != nullptr) continue;
-    state_.stored(block.rank, block.offset, block.count * element_bytes_);
+    state_.memory.keepers().stored(block.rank, block.offset, block.count * element_bytes_);
   }
 }
 
@@ -276,7 +276,7 @@ void LoopEngine::wait_for_all() {
   if (strips_ == 0) return;
   const uint64_t used = std::min<uint64_t>(slots_, strips_);
   for (uint64_t slot = 0; slot < used; ++slot) {
-    state_.wait_for(counters_[slot]);
+    state_.operations.wait_for(counters_[slot]);
   }
 }
 

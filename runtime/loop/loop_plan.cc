@@ -19,7 +19,7 @@ LoopEngine::Remote LoopEngine::describe(const LoopOptions& options) {
   Remote remote;
   uint32_t placed_blocks = 0;
   uint32_t peers = 0;  // as blocks follow one another
-  rank_t peer = state_.rank;
+  rank_t peer = state_.job.rank();
   bool uneven = false;
   uint64_t largest_bytes = 0;
   std::optional<model::Path> path;
@@ -31,8 +31,8 @@ LoopEngine::Remote LoopEngine::describe(const LoopOptions& options) {
   for (size_t i = 0; i < blocks_.count; ++i) {
     const RawBlock block = blocks_[i];
     if (block.count != 0) {
-      state_.check({"loop", call_}, block.rank, block.offset,
-                   loop_bytes(block.count, reading ? options.halo : 0, element_bytes_));
+      state_.operations.check({"loop", call_}, block.rank, block.offset,
+                              loop_bytes(block.count, reading ? options.halo : 0, element_bytes_));
     }
     if (caches) look_for_kept(i, block);
     if (in_place(i, block) != nullptr || block.count == 0) {
@@ -51,7 +51,7 @@ LoopEngine::Remote LoopEngine::describe(const LoopOptions& options) {
     }
     peer = block.rank;
     // Where some blocks come over the network, it decides.
-    if (path != model::Path::network) path = state_.path_to(peer);
+    if (path != model::Path::network) path = state_.job.path_to(peer);
   }
   path_ = path.value_or(model::Path::mapped);
   const uint64_t room = loops_.pool.room();
@@ -69,7 +69,7 @@ LoopEngine::Remote LoopEngine::describe(const LoopOptions& options) {
     request_.uneven = uneven;
   }
   request_.surroundings = decide::surroundings_of(
-      state_.fabric->info(), plan::StripRequest::kFacts,
+      state_.job.fabric().info(), plan::StripRequest::kFacts,
       {.path = path_, .gets = reading, .puts = !reading, .alone = options.alone});
   request_.surroundings.load = load;
   request_.element_bytes = element_bytes_;
@@ -102,9 +102,9 @@ void LoopEngine::find_plan(const LoopOptions& options, const Remote& remote) {
     request_.max_buffer_bytes = loops_.pool.room();
     look_up(options);
   }
-  if (site_ == nullptr) return execution_.begin(state_.instruments(), given_);
+  if (site_ == nullptr) return execution_.begin(state_.mechanisms.instruments(), given_);
   execution_.begin(
-      state_.instruments(), *this, *site_,
+      state_.mechanisms.instruments(), *this, *site_,
       {.call = {.what = place_, .rank = remote.first.rank, .loose_offset = remote.first.offset},
        .guarded = options.self_check,
        .measures = options.compute_s < 0 && decided().reason != plan::Reason::no_model});

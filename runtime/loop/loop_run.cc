@@ -10,13 +10,13 @@ namespace stripline::detail {
 void begin_local_loop(Context& context, rank_t rank, uint64_t offset, uint64_t bytes,
                       CallSite site) {
   ContextState& state = context.state();
-  if (rank == state.rank) {
-    state.check_bounds({"loop", site}, rank, offset, bytes);
+  if (rank == state.job.rank()) {
+    state.memory.check({"loop", site}, rank, offset, bytes);
     return;
   }
   const auto inside = state.exclusive();
-  state.check({"loop", site}, rank, offset, bytes);
-  state.make_progress();
+  state.operations.check({"loop", site}, rank, offset, bytes);
+  state.operations.make_progress();
 }
 
 LoopRun::LoopRun(Context& context, plan::Direction direction, const LoopBlocks& blocks,

@@ -49,7 +49,9 @@ class Engines {
   size_t depth_ = 0;
 };
 
-struct LoopState : MechanismState {
+struct LoopState final : rma::Mechanism {
+  static constexpr const char kName[] = "loops and nests";
+
   explicit LoopState(ContextState& context);
 
   /// The state of a context, made on first use.
@@ -58,9 +60,6 @@ struct LoopState : MechanismState {
   /// The costs of a path; null without a model.
   const plan::StripCosts* costs(model::Path path) const { return compiled_.strip(path); }
 
-  void stored(rank_t target, uint64_t offset, uint64_t bytes) override {
-    cache.stored(target, offset, bytes);
-  }
   /// A buffer of the pool; ends the job without memory.
   BufferPool::Use buffer_of(const ContextState& context, uint64_t bytes);
   /// True if a loop whose options say so, or nothing, uses the data cache.
@@ -80,8 +79,8 @@ struct LoopState : MechanismState {
   LookTime look_time;
 
   Analysis analysis;
-  /// What the plans of loops and nests saved, each by its own guard.
-  decide::Savings savings() const;
+  /// What the plans of loops and nests saved, each by its own guard, and what the cache did.
+  void add_to(rma::MechanismReport& report) const override;
 
   /// Says, once, that loops do without the model.
   void say_no_model(const ContextState& context);

@@ -296,7 +296,7 @@ TEST_P(Loop, EmptyAndOwnLoopsNeedNoTransfer) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<double>(100);
     ASSERT_TRUE(mine.ok());
-    const uint64_t before = context.state().fabric->traffic().gets;
+    const uint64_t before = context.state().job.fabric().traffic().gets;
     int calls = 0;
     strip_for(context, context.on_rank(*mine, 1 - context.rank_me()), 0, {},
               [&](size_t, size_t, const double*) { ++calls; });
@@ -317,8 +317,8 @@ TEST_P(Loop, EmptyAndOwnLoopsNeedNoTransfer) {
       ++calls;
     });
     EXPECT_EQ(calls, 2);
-    EXPECT_EQ(context.state().fabric->traffic().gets, before);
-    EXPECT_EQ(context.state().fabric->traffic().puts, 0U);
+    EXPECT_EQ(context.state().job.fabric().traffic().gets, before);
+    EXPECT_EQ(context.state().job.fabric().traffic().puts, 0U);
   });
 }
 
@@ -435,7 +435,7 @@ TEST_P(LoopOnNetworks, UsesTheModelUnlessToldOtherwise) {
     request.total_bytes = kCount * sizeof(double);
     request.max_buffer_bytes = options.max_buffer_bytes;
     request.compute_s = 1.3e-3;
-    const fabric::Info& network = context.state().fabric->info();
+    const fabric::Info& network = context.state().job.fabric().info();
     request.surroundings.nic_ranks = network.nic_ranks;
     request.surroundings.target_polls_only = network.gets_need_target;
     const plan::StripCosts costs = example_costs();
@@ -512,7 +512,7 @@ TEST_P(LoopOnNetworks, RefinesItsPlanByTheComputationItMeasures) {
     EXPECT_EQ(plans[6], plans[7]);
     const plan::StripCosts costs = example_costs();
     constexpr uint64_t kBytes = kCount * sizeof(double);
-    const uint32_t others = context.state().fabric->info().nic_ranks - 1;
+    const uint32_t others = context.state().job.fabric().info().nic_ranks - 1;
     EXPECT_NEAR(
         plans.back().baseline_s,
         costs.get().blocking(kBytes) + others * costs.get().at(kBytes).G * kBytes + kCount * 10e-9,

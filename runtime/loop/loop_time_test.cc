@@ -80,7 +80,7 @@ class LoopTime : public ::testing::TestWithParam<std::string> {
     request.direction = c.direction;
     request.total_bytes = kCount * sizeof(double);
     request.compute_s = c.compute_s;
-    request.surroundings.target_polls_only = context.state().fabric->info().gets_need_target;
+    request.surroundings.target_polls_only = context.state().job.fabric().info().gets_need_target;
     if (c.own_s > 0) {
       request.own_bytes =
           static_cast<uint64_t>(c.own_s / c.compute_s * static_cast<double>(request.total_bytes));

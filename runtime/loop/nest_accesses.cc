@@ -15,7 +15,7 @@ const NestTile* NestEngine::next_access() {
   if (compute_.step == plan().steps) {
     return nullptr;
   }
-  state_.make_progress();
+  state_.operations.make_progress();
   tile_.cut_loop = plan().cut.loop;
   tile_.first = compute_.index;
   tile_.count = 1;
@@ -36,13 +36,15 @@ void NestEngine::move_elements(Direction direction) {
     std::byte* const element = memory_.memory() + r * layout_->slot_bytes;
     tile_.element[r] = element;
     if (direction == Direction::get && reads(reference.mode)) {
-      state_.get(element, owner, offset, reference.element_bytes, counter, {"nest", call_});
+      state_.operations.get(element, owner, offset, reference.element_bytes, counter,
+                            {"nest", call_});
     } else if (direction == Direction::put && writes(reference.mode)) {
-      state_.put(owner, offset, element, reference.element_bytes, counter, {"nest", call_});
-      state_.wait_for(counter);
+      state_.operations.put(owner, offset, element, reference.element_bytes, counter,
+                            {"nest", call_});
+      state_.operations.wait_for(counter);
     }
   }
-  state_.wait_for(counter);
+  state_.operations.wait_for(counter);
 }
 
 }  // namespace stripline::detail

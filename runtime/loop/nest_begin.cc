@@ -47,9 +47,9 @@ void NestEngine::find_plan(const NestOptions& options) {
     look_up(key, options);
   }
   if (site_ == nullptr) {
-    execution_.begin(state_.instruments(), forced_);
+    execution_.begin(state_.mechanisms.instruments(), forced_);
   } else {
-    execution_.begin(state_.instruments(), *this, *site_, terms_of(options, key));
+    execution_.begin(state_.mechanisms.instruments(), *this, *site_, terms_of(options, key));
   }
   layout_ = &execution_.plan();
   if (plan().obstacle) return;
@@ -131,10 +131,10 @@ void NestEngine::note(decide::Trace& trace, double seconds) const {
 }
 
 void NestEngine::begin_tiles() {
-  attention_ =
-      layout_->attention_step_s
-          ? Attention(state_.fabric->info(), loops_.look_time.seconds(), *layout_->attention_step_s)
-          : Attention();
+  attention_ = layout_->attention_step_s
+                   ? Attention(state_.job.fabric().info(), loops_.look_time.seconds(),
+                               *layout_->attention_step_s)
+                   : Attention();
   if (!layout_->transfers) {
     fetch_.step = plan().steps;
     return;
@@ -170,27 +170,28 @@ void NestEngine::choose_methods(const Tiling& tiling,
     request.regions = group.tile.runs();
     request.region_bytes = group.tile.run_bytes;
     request.extent_bytes = group.tile.extent().bytes();
-    request.iov_limit = state_.fabric->info().iov_limit;
+    request.iov_limit = state_.job.fabric().info().iov_limit;
     request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
-    request.medium_bytes = state_.vis.max_chunk_bytes();
-    request.message_bytes = state_.messages.max_payload_bytes();
+    request.medium_bytes = state_.operations.vis().max_chunk_bytes();
+    request.message_bytes = state_.operations.messages().max_payload_bytes();
     request.message_header_bytes =
         static_cast<uint32_t>(sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead) +
                               shapes[g].strided.dimensions.size() * 2 * sizeof(uint64_t));
-    const model::Path path = state_.path_to(owner);
+    const model::Path path = state_.job.path_to(owner);
     const auto best = [&](Direction direction) {
       request.direction = direction;
       request.bounding_box_allowed = direction == Direction::get;
       request.surroundings =
-          decide::surroundings_of(state_.fabric->info(), plan::VisRequest::kFacts,
+          decide::surroundings_of(state_.job.fabric().info(), plan::VisRequest::kFacts,
                                   {.path = path,
                                    .gets = direction == Direction::get,
                                    .puts = direction == Direction::put,
                                    .signals = false});
-      request.surroundings.service_delay_s = state_.service_delays.expected_s(owner);
-      const rma::VisSite& site = state_.vis_plans->site(request, path);
-      if (site.race().has_rivals() && site_ != nullptr && state_.run_guard != nullptr) {
-        state_.run_guard->differs(site_->number());
+      request.surroundings.service_delay_s = state_.operations.service_delays().expected_s(owner);
+      const rma::VisSite& site = state_.mechanisms.vis_plans().site(request, path);
+      if (site.race().has_rivals() && site_ != nullptr &&
+          state_.mechanisms.run_guard() != nullptr) {
+        state_.mechanisms.run_guard()->differs(site_->number());
       }
       return site.plan(simply ? decide::kBaseline : site.decided());
     };

@@ -101,20 +101,23 @@ void NestEngine::transfer(Direction direction, uint32_t g, const Place& place, s
     strided.remote = base;
     if (!get) {
       const access::Extent extent = group(g, place).tile.extent();
-      state_.stored(owner, static_cast<uint64_t>(base), extent.bytes());
+      state_.memory.keepers().stored(owner, static_cast<uint64_t>(base), extent.bytes());
     }
-    state_.operation = "nest";
-    state_.vis.start(direction, owner, strided, memory, get ? methods.get : methods.put, counter);
+    state_.job.activity() = "nest";
+    state_.operations.vis().start(direction, owner, strided, memory,
+                                  get ? methods.get : methods.put, counter);
   } else if (get) {
-    state_.get(memory, owner, static_cast<uint64_t>(base), of_tile.bytes, counter, {"nest", call_});
+    state_.operations.get(memory, owner, static_cast<uint64_t>(base), of_tile.bytes, counter,
+                          {"nest", call_});
   } else {
-    state_.put(owner, static_cast<uint64_t>(base), memory, of_tile.bytes, counter, {"nest", call_});
+    state_.operations.put(owner, static_cast<uint64_t>(base), memory, of_tile.bytes, counter,
+                          {"nest", call_});
   }
 }
 
 void NestEngine::wait(uint32_t g, const fabric::Counter& counter) {
-  layout_->whole_shapes[g].many_regions ? state_.wait_for_messages(counter)
-                                        : state_.wait_for(counter);
+  layout_->whole_shapes[g].many_regions ? state_.operations.wait_for_messages(counter)
+                                        : state_.operations.wait_for(counter);
 }
 
 // Asks for what the next step needs. What left from the same slot must be gone.
@@ -237,7 +240,7 @@ void NestEngine::point_at_elements() {
         continue;
       }
       const Reference& reference = nest_.reference[r];
-      tile_.element[r] = state_.reachable[owner_at(reference, compute_)] +
+      tile_.element[r] = state_.memory.reachable(owner_at(reference, compute_)) +
                          offset_at(reference, compute_, cut_loop + 1);
       tile_.stride_bytes[r] = reference.stride_bytes;
     }
@@ -256,7 +259,7 @@ const NestTile* NestEngine::next() {
   }
   if (compute_.step == plan().steps) {
     wait_for_all();
-    if (state_.kept_end != 0) note_stores();
+    if (state_.memory.keepers().any()) note_stores();
     if (std::exchange(keeps_, false)) loops_.cache.complete(*memory_.buffer());
     return nullptr;
   }
@@ -264,7 +267,7 @@ const NestTile* NestEngine::next() {
     if (layout_->attention_step_s) {
       loops_.look(context_, attention_);
     } else {
-      state_.make_progress();
+      state_.operations.make_progress();
     }
   }
   await_step();
@@ -287,7 +290,7 @@ void NestEngine::end() {
   const bool complete = compute_.step == plan().steps;
   // A body has thrown: not all was asked for, or what it wrote has come there since it read.
   if (std::exchange(keeps_, false)) DataCache::forget(*memory_.buffer());
-  if (!complete && state_.kept_end != 0) note_stores();
+  if (!complete && state_.memory.keepers().any()) note_stores();
   if (memory_.buffer() != nullptr) memory_ = {};
   if (served_ != 0) served_in_.clear();
   if (!complete) return execution_.abandon();

@@ -111,7 +111,8 @@ class NestEngine {
   rank_t owner_at(const access::Reference& reference, const Place& place) const;
   uint64_t offset_at(const access::Reference& reference, const Place& place, uint32_t loops) const;
   bool is_reached(uint32_t g, const Place& place) const {
-    return layout_->in_reach[g] || state_.reachable[owner_at(reference_of(g), place)] != nullptr;
+    return layout_->in_reach[g] ||
+           state_.memory.reachable(owner_at(reference_of(g), place)) != nullptr;
   }
 
   Flight& flight(uint32_t g, uint64_t step) {

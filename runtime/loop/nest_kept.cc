@@ -28,9 +28,9 @@ void NestEngine::check_bounds(CallSite call) const {
     const access::Extent extent = extent_of(reference);
     const auto check = [&](rank_t owner, int64_t begin) {
       // What begins before the segment is out of bounds as an unsigned number.
-      state_.check({"nest", call}, owner,
-                   static_cast<uint64_t>(access::saturating_add(extent.begin, begin)),
-                   extent.bytes());
+      state_.operations.check({"nest", call}, owner,
+                              static_cast<uint64_t>(access::saturating_add(extent.begin, begin)),
+                              extent.bytes());
     };
     if (!reference.in_pieces()) {
       check(reference.owner, 0);
@@ -62,7 +62,7 @@ void NestEngine::look_for_kept() {
   for (uint32_t r = 0; r < nest_.references(); ++r) {
     const Reference& reference = nest_.reference[r];
     if (writes(reference.mode) || reference.in_pieces() ||
-        state_.reachable[reference.owner] != nullptr || is_written(reference)) {
+        state_.memory.reachable(reference.owner) != nullptr || is_written(reference)) {
       continue;
     }
     std::array<access::Dimension, access::kMaxDepth> dims;
@@ -98,8 +98,9 @@ void NestEngine::keep() {
 // What the body has read of these bytes, before what it wrote came there, is old.
 void NestEngine::note_stores() const {
   const auto note = [&](rank_t owner, int64_t base, const access::Extent& extent) {
-    if (state_.reachable[owner] != nullptr) return;
-    state_.stored(owner, static_cast<uint64_t>(base + extent.begin), extent.bytes());
+    if (state_.memory.reachable(owner) != nullptr) return;
+    state_.memory.keepers().stored(owner, static_cast<uint64_t>(base + extent.begin),
+                                   extent.bytes());
   };
   for (const Reference& reference : nest_.reference) {
     if (!writes(reference.mode)) continue;

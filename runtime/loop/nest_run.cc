@@ -27,7 +27,7 @@ NestRun::NestRun(Context& context, const access::Nest& nest, const NestOptions& 
     : context_(context), engine_(LoopState::of(context.state()).nests.enter(context)) {
   const auto inside = context.state().exclusive();
   engine_.begin(nest, options, site);
-  if (context.state().fabric->work() != nullptr) declare_iteration(nest, options.loop);
+  if (context.state().job.fabric().work() != nullptr) declare_iteration(nest, options.loop);
 }
 
 NestRun::~NestRun() {
@@ -39,7 +39,7 @@ NestRun::~NestRun() {
 const NestTile* NestRun::next() {
   const auto inside = context_.state().exclusive();
   const NestTile* const tile = engine_.next();
-  if (Work* const work = context_.state().fabric->work(); work != nullptr && tile != nullptr) {
+  if (Work* const work = context_.state().job.fabric().work(); work != nullptr && tile != nullptr) {
     const auto iterations = static_cast<double>(engine_.iterations(*tile));
     work->compute(iterations * iteration_.flops, iterations * iteration_.bytes);
   }

@@ -272,8 +272,8 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
       if (loaded) loads.add(key.load, owner);
     };
     const auto link_to = [&](rank_t owner) {
-      if (owner >= kKeptOwner || state.reachable[owner] != nullptr) return kLocalLink;
-      return link_by(state.path_to(owner));
+      if (owner >= kKeptOwner || state.memory.reachable(owner) != nullptr) return kLocalLink;
+      return link_by(state.job.path_to(owner));
     };
     if (reference.in_pieces() || !key.compares_pieces) {
       of_key.owner = first_like(nest, r);
@@ -299,7 +299,7 @@ NestKey key_of(ContextState& state, const Nest& nest, const NestOptions& options
 }
 
 plan::NestRequest request_of(ContextState& state, const NestKey& key, double compute_s) {
-  const fabric::Info& info = state.fabric->info();
+  const fabric::Info& info = state.job.fabric().info();
   plan::NestRequest request;
   request.nest = key.nest;
   decide::Operations by_network{.alone = key.alone};
@@ -324,12 +324,12 @@ plan::NestRequest request_of(ContextState& state, const NestKey& key, double com
     plan::NestLink& link = request.links.at(link_by(path));
     if (key.use_model) {
       link.strip = LoopState::of(state).costs(path);
-      link.vis = state.vis_plans->costs(path);
+      link.vis = state.mechanisms.vis_plans().costs(path);
     }
     link.many.iov_limit = info.iov_limit;
     link.many.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
-    link.many.medium_bytes = state.vis.max_chunk_bytes();
-    link.many.message_bytes = state.messages.max_payload_bytes();
+    link.many.medium_bytes = state.operations.vis().max_chunk_bytes();
+    link.many.message_bytes = state.operations.messages().max_payload_bytes();
     link.many.message_header_bytes = sizeof(vis::wire::Head) + sizeof(vis::wire::StridedHead);
   }
   return request;

@@ -255,7 +255,7 @@ TEST_P(NestSites, DoWhatTheLoopsSayEachTimeTheyAreMet) {
     const auto memory = *context.new_symmetric_array<uint64_t>(kBytes / 8);
     auto* const mine = reinterpret_cast<std::byte*>(context.local(memory));
     const auto base = static_cast<int64_t>(context.on_rank(memory, 1).offset());
-    const auto given = context.state().model;
+    const auto given = context.state().job.model();
     const auto slower = slower_model();
     Meeting meeting(context, own, base);
     Seen seen;
@@ -310,7 +310,7 @@ TEST_P(NestSites, AreAskedForAsRanksThatDoTheSameOrAlone) {
       bootstrap::run_ranks(bootstrap::group_on(GetParam(), 2), [&](Context& context) {
         const auto memory = *context.new_symmetric_array<uint64_t>(64);
         const auto theirs = context.on_rank(memory, 1 - context.rank_me());
-        const fabric::Info& network = context.state().fabric->info();
+        const fabric::Info& network = context.state().job.fabric().info();
         const auto asked = [&](Mode mode, bool alone) {
           Nest nest;
           nest.add_loop(64);

@@ -9,16 +9,16 @@
 namespace stripline::detail {
 
 NetworkLoads::NetworkLoads(const ContextState& context) {
-  if (context.model == nullptr || !context.model->service_levels ||
-      !context.options.load_estimation) {
+  if (context.job.model() == nullptr || !context.job.model()->service_levels ||
+      !context.job.options().load_estimation) {
     return;
   }
-  const model::DistanceScale scale = context.model->service_levels->scale;
-  const fabric::NetworkPlace mine = context.fabric->place(context.rank);
-  std::vector<uint8_t> distances(context.ranks);
+  const model::DistanceScale scale = context.job.model()->service_levels->scale;
+  const fabric::NetworkPlace mine = context.job.fabric().place(context.job.rank());
+  std::vector<uint8_t> distances(context.job.ranks());
   uint32_t last_node = 0;
-  for (rank_t rank = 0; rank < context.ranks; ++rank) {
-    const fabric::NetworkPlace place = context.fabric->place(rank);
+  for (rank_t rank = 0; rank < context.job.ranks(); ++rank) {
+    const fabric::NetworkPlace place = context.job.fabric().place(rank);
     last_node = std::max(last_node, place.node);
     if (place.node == mine.node) {
       distances[rank] = kSameNode;
@@ -26,13 +26,13 @@ NetworkLoads::NetworkLoads(const ContextState& context) {
     }
     const auto distance = fabric::distance(mine, place, scale);
     if (!distance) {
-      if (context.rank == 0) {
+      if (context.job.rank() == 0) {
         std::fprintf(stderr,
                      "stripline: the tuned model counts switches between nodes, and those above "
                      "rank %u are not known (STRIPLINE_SWITCHES, STRIPLINE_SWITCHES_FILE), so "
                      "loops take the network for "
                      "one that nobody else uses\n",
-                     mine.switches.empty() ? context.rank : rank);
+                     mine.switches.empty() ? context.job.rank() : rank);
       }
       return;
     }

@@ -129,8 +129,8 @@ void WavefrontEngine::begin(const RawStage& stage) {
             "comes or leaves"));
   }
   if (stage.leaves != kNoCrossing && stage.lines != 0) {
-    state_.check({"Wavefront::run", stage.call}, stage.target, stage.offset,
-                 access::saturating_multiply(stage.lines, stage.line_bytes));
+    state_.operations.check({"Wavefront::run", stage.call}, stage.target, stage.offset,
+                            access::saturating_multiply(stage.lines, stage.line_bytes));
   }
   execution_.abandon();
   stage_ = stage;
@@ -158,7 +158,7 @@ std::optional<plan::WavefrontPlan> WavefrontEngine::given_plan() const {
   if (options_.pieces != 0) {
     return plan::WavefrontPlan{.pieces = options_.pieces, .reason = plan::Reason::forced};
   }
-  if (state_.reachable[stage_.target] != nullptr) {
+  if (state_.memory.reachable(stage_.target) != nullptr) {
     return plan::WavefrontPlan{.reason = plan::Reason::own_memory};
   }
   if (!options_.use_model || costs_ == nullptr) return plan::WavefrontPlan{};
@@ -167,12 +167,12 @@ std::optional<plan::WavefrontPlan> WavefrontEngine::given_plan() const {
 
 void WavefrontEngine::decide_on(Sent& sent) {
   LoopState& loops = LoopState::of(state_);
-  path_ = state_.path_to(stage_.target);
+  path_ = state_.job.path_to(stage_.target);
   costs_ = loops.costs(path_);
   if (const auto given = given_plan()) {
     if (options_.use_model && given->reason == plan::Reason::no_model) loops.say_no_model(state_);
     given_ = *given;
-    return execution_.begin(state_.instruments(), given_);
+    return execution_.begin(state_.mechanisms.instruments(), given_);
   }
   if (!sent.site || sent.lines != stage_.lines || sent.line_bytes != stage_.line_bytes) {
     sent.lines = stage_.lines;
@@ -180,7 +180,7 @@ void WavefrontEngine::decide_on(Sent& sent) {
     // In one piece until its computation is known.
     sent.site.emplace().decide(decide::kBaseline, {});
   }
-  execution_.begin(state_.instruments(), *this, *sent.site,
+  execution_.begin(state_.mechanisms.instruments(), *this, *sent.site,
                    {.call = {.what = decide::call_id(place_, stage_.leaves),
                              .rank = stage_.target,
                              .offset = stage_.offset},
@@ -197,7 +197,7 @@ plan::WavefrontRequest WavefrontEngine::request_for(double compute_s) const {
   request.stages = options_.stages;
   request.all_busy = options_.all_busy;
   request.surroundings = decide::surroundings_of(
-      state_.fabric->info(), plan::WavefrontRequest::kFacts, {.path = path_, .puts = true});
+      state_.job.fabric().info(), plan::WavefrontRequest::kFacts, {.path = path_, .puts = true});
   return request;
 }
 
@@ -292,8 +292,8 @@ Result<Wavefront> Wavefront::create(Context& context, size_t crossings, Wavefron
                                                std::to_string(plan::kMostWavefrontPieces)));
   }
   // As many crossings as a segment has bytes do not fit, and more are no number of bytes.
-  const size_t counted =
-      std::clamp<size_t>(crossings, 1, std::max<size_t>(context.state().options.segment_bytes, 1));
+  const size_t counted = std::clamp<size_t>(
+      crossings, 1, std::max<size_t>(context.state().job.options().segment_bytes, 1));
   const size_t words = counted * plan::kMostWavefrontPieces;
   STRIPLINE_ASSIGN_OR_RETURN(const auto flags, context.new_symmetric_array<uint64_t>(words, site));
   std::fill_n(context.local(flags), words, 0);

@@ -12,7 +12,7 @@ using Kind = rma::CompletionSlots::Kind;
 
 // Every operation that a domain of this type offers.
 bool AtomicDomain::provider_has_all(Context& context, AtomicType type) {
-  const fabric::Fabric& fabric = *context.state().fabric;
+  const fabric::Fabric& fabric = context.state().job.fabric();
   for (size_t i = 0; i < kAtomicOps; ++i) {
     const auto op = static_cast<AtomicOp>(i);
     const bool integers_only = op == AtomicOp::compare_swap || op >= AtomicOp::bit_and;
@@ -30,11 +30,12 @@ AtomicDomain::AtomicDomain(Context& context, AtomicType type, AtomicPath path)
   const bool has_all = provider_has_all(context, type);
   if (path_ == AtomicPath::provider && !has_all) {
     state.fail(Error(ErrorCode::unimplemented,
-                     "atomic_domain: provider '" + state.fabric->info().provider +
+                     "atomic_domain: provider '" + state.job.fabric().info().provider +
                          "' lacks an operation on this type; use AtomicPath::automatic"));
   }
   if (path_ == AtomicPath::automatic) {
-    path_ = has_all && !state.shares_memory ? state.tuning.atomic_way : AtomicPath::message;
+    path_ =
+        has_all && !state.memory.any_shared() ? state.job.tuning().atomic_way : AtomicPath::message;
   }
 }
 
@@ -46,7 +47,7 @@ future AtomicDomain::start(AtomicOp op, global_ptr<std::byte> variable, uint64_t
     const size_t bytes = fabric::bytes_of(type_);
     std::byte* const there = state.at_hand(variable, bytes);
     if (there != nullptr && variable.offset() % bytes == 0) {
-      state.synchronise();
+      state.operations.synchronise();
       fabric::apply_atomic(request, there, previous);
       return {};
     }
@@ -61,17 +62,17 @@ future AtomicDomain::start(const fabric::AtomicRequest& request, global_ptr<std:
   const size_t bytes = fabric::bytes_of(request.type);
   rma::Operation operation(*context_, call, rma::Access::atomic, variable, bytes,
                            static_cast<const std::byte*>(previous));
-  state.synchronise();
-  state.check_alignment(call, operation.target(), operation.offset(), bytes);
-  state.operation.start(call.name, operation.target(), bytes);
+  state.operations.synchronise();
+  state.memory.check_alignment(call, operation.target(), operation.offset(), bytes);
+  state.job.activity().start(call.name, operation.target(), bytes);
   if (path_ != AtomicPath::message) {
-    state.fabric->atomic(request, operation.target(), operation.offset(), previous,
-                         operation.counter(Kind::put));
+    state.job.fabric().atomic(request, operation.target(), operation.offset(), previous,
+                              operation.counter(Kind::put));
   } else if (std::byte* const there = operation.there(); there != nullptr) {
     fabric::apply_atomic(request, there, previous);
   } else {
-    state.owner.atomic(request, operation.target(), operation.offset(), previous,
-                       operation.counter(Kind::message));
+    state.operations.owner().atomic(request, operation.target(), operation.offset(), previous,
+                                    operation.counter(Kind::message));
   }
   return operation.finish();
 }

@@ -36,8 +36,8 @@ std::vector<Case> cases() {
 
 // Newer libfabric's tcp leaves them to messages.
 bool has_own_atomics(Context& context) {
-  return context.state().fabric->has_atomic(fabric::AtomicOp::add, fabric::AtomicType::uint64,
-                                            true);
+  return context.state().job.fabric().has_atomic(fabric::AtomicOp::add, fabric::AtomicType::uint64,
+                                                 true);
 }
 
 class Atomic : public ::testing::TestWithParam<Case> {
@@ -185,9 +185,9 @@ TEST_P(Atomic, OperationsTakeTheirPath) {
     const auto mine = context.new_symmetric_array<int64_t>(1);
     ASSERT_TRUE(mine.ok());
     const atomic_domain<int64_t> domain(context, path);
-    const auto before = context.state().fabric->traffic();
+    const auto before = context.state().job.fabric().traffic();
     domain.fetch_add(context.on_rank(*mine, 1 - context.rank_me()), 1);
-    const auto after = context.state().fabric->traffic();
+    const auto after = context.state().job.fabric().traffic();
     EXPECT_EQ(after.atomics - before.atomics, path == AtomicPath::provider ? 1U : 0U);
     context.barrier();
   });

@@ -2,7 +2,7 @@
 
 namespace stripline::rma {
 
-std::byte* BounceRing::acquire(size_t bytes, Use use) {
+std::byte* BounceRing::acquire(size_t bytes, SlotUse use) {
   if (memory_.empty()) memory_.resize(capacity_);
   size_t begin = 0;
   size_t limit = capacity_;

@@ -6,25 +6,21 @@
 #include <deque>
 #include <vector>
 
+#include "runtime/rma/completion_slots.h"
+
 namespace stripline::rma {
 
 class BounceRing {
  public:
-  /// The operation that a copy is for: a completion slot and its generation.
-  struct Use {
-    uint32_t slot = 0;
-    uint32_t generation = 0;
-  };
-
   explicit BounceRing(size_t capacity) : capacity_(capacity) {}
 
   /// Room for 1 to capacity() bytes, or null while older copies are in the way. The memory exists
   /// from the first call on.
-  std::byte* acquire(size_t bytes, Use use);
+  std::byte* acquire(size_t bytes, SlotUse use);
 
   bool empty() const { return copies_.empty(); }
-  /// The copy that was made first; it must be released first. Requires !empty().
-  Use oldest() const { return copies_.front().use; }
+  /// The operation of the copy that was made first; it must be released first. Requires !empty().
+  SlotUse oldest() const { return copies_.front().use; }
   void release_oldest() { copies_.pop_front(); }
 
   size_t capacity() const { return capacity_; }
@@ -33,7 +29,7 @@ class BounceRing {
   struct Copy {
     size_t begin;
     size_t end;
-    Use use;
+    SlotUse use;
   };
   size_t capacity_;
   std::vector<std::byte> memory_;

@@ -6,6 +6,7 @@
 #include "runtime/decide/run_guard.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/explain_command.h"
+#include "runtime/rma/program_trace.h"
 
 namespace stripline::detail {
 namespace {
@@ -32,11 +33,12 @@ void CallTrace::note(ContextState& state, const TracedCall& call, std::optional<
   const plan::VisRequest& request = call.request;
   // The initiator does not know when the target sees a flag, which is what is predicted.
   if (request.signalled) seconds.reset();
-  state.trace->note(call.call,
-                    decide::call_id(request.direction, request.regions, request.region_bytes,
-                                    call.path, request.signalled),
-                    choice_of(call), seconds, what_of(call),
-                    [&] { return explain_command(state, request, call.path); });
+  state.job.observers().trace()->choices().note(
+      call.call,
+      decide::call_id(request.direction, request.regions, request.region_bytes, call.path,
+                      request.signalled),
+      choice_of(call), seconds, what_of(call),
+      [&] { return explain_command(state, request, call.path); });
 }
 
 void CallTrace::begin(ContextState& state, uint32_t slot, uint32_t generation,
@@ -48,13 +50,13 @@ void CallTrace::begin(ContextState& state, uint32_t slot, uint32_t generation,
 }
 
 void CallTrace::done(ContextState& state, const TracedCall& call) {
-  note(state, call, state.fabric->now_s() - call.begun_s);
+  note(state, call, state.job.fabric().now_s() - call.begun_s);
 }
 
 void CallTrace::waited(ContextState& state, uint32_t slot, uint32_t generation) {
   const auto found = under_way_.find(slot);
   if (found == under_way_.end() || found->second.generation != generation) return;
-  note(state, found->second.call, state.fabric->now_s() - found->second.call.begun_s);
+  note(state, found->second.call, state.job.fabric().now_s() - found->second.call.begun_s);
   under_way_.erase(found);
 }
 

@@ -13,6 +13,12 @@
 
 namespace stripline::rma {
 
+/// A slot as a future names it: one operation's, until it is released.
+struct SlotUse {
+  uint32_t slot = 0;
+  uint32_t generation = 0;
+};
+
 class CompletionSlots {
  public:
   /// Operations a rank may have in flight; issuing more waits for one of them.

@@ -6,12 +6,12 @@
 #include <stripline/team.h>
 
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/debug_checks.h"
 #include "runtime/rma/operation.h"
 
 namespace stripline {
 namespace {
 
-using Kind = rma::CompletionSlots::Kind;
 template <typename T>
 T reduce_all_in_order(Context& context, T value, Context::ReduceOp op, CallSite site) {
   const team all = team::world(context);
@@ -39,17 +39,13 @@ Status check_size(rma::Call call, size_t bytes) {
 
 Context::Context(std::unique_ptr<detail::ContextState> state)
     : state_(std::move(state)),
-      rank_me_(state_->rank),
-      rank_n_(state_->ranks),
-      short_ranks_(state_->checked_bytes < kShort ? 0 : rank_n_),
-      short_end_(short_ranks_ == 0 ? 0 : state_->checked_bytes - kShort),
-      reachable_(state_->reachable.data()) {}
+      rank_me_(state_->job.rank()),
+      rank_n_(state_->job.ranks()),
+      short_ranks_(state_->memory.checked_bytes() < kShort ? 0 : rank_n_),
+      short_end_(short_ranks_ == 0 ? 0 : state_->memory.checked_bytes() - kShort),
+      reachable_(state_->memory.reachable()) {}
 
-Context::~Context() {
-  state_->progress_thread.reset();  // from here on, calls do it all
-  if (state_->options.trace != "off") detail::report_choices(*this);
-  state_->leave();
-}
+Context::~Context() { state_->leave(*this); }
 
 Result<std::unique_ptr<Context>> Context::init() {
   STRIPLINE_ASSIGN_OR_RETURN(auto job, bootstrap::from_environment());
@@ -75,9 +71,10 @@ Result<std::unique_ptr<Context>> Context::init(const Options& options) {
 
 Result<uint64_t> Context::allocate_symmetric(size_t bytes, CallSite site) {
   const rma::Call call("new_symmetric_array", site);
+  rma::DebugChecks* const debug = state_->job.observers().debug();
   const rma::CollectiveScope scope(
       *state_, "new_symmetric_array", site,
-      state_->debug != nullptr ? (std::to_string(bytes) + " bytes of each rank").c_str() : nullptr);
+      debug != nullptr ? (std::to_string(bytes) + " bytes of each rank").c_str() : nullptr);
   // The offsets agree only if the requests do; a disagreement would corrupt data much later.
   const uint64_t requested_by_root = broadcast(uint64_t{bytes}, 0, site);
   if (requested_by_root != bytes) {
@@ -88,28 +85,31 @@ Result<uint64_t> Context::allocate_symmetric(size_t bytes, CallSite site) {
   }
   STRIPLINE_RETURN_IF_ERROR(check_size(call, bytes));
   // Where others have memory of their own, differs between ranks; the outcome must not.
-  const uint64_t below = reduce_all(state_->local_heap.free_below(), ReduceOp::min);
-  Result<uint64_t> offset = state_->heap.allocate(bytes, below);
-  if (state_->debug != nullptr && offset.ok()) state_->debug->allocated(*offset, bytes, site);
+  const uint64_t below = reduce_all(state_->memory.local_heap().free_below(), ReduceOp::min);
+  Result<uint64_t> offset = state_->memory.heap().allocate(bytes, below);
+  if (debug != nullptr && offset.ok()) debug->allocated(*offset, bytes, site);
   return offset;
 }
 
 void Context::free_symmetric(uint64_t offset, CallSite site) {
+  rma::DebugChecks* const debug = state_->job.observers().debug();
   const rma::CollectiveScope scope(
       *state_, "delete_symmetric_array", site,
-      state_->debug != nullptr ? ("offset " + std::to_string(offset)).c_str() : nullptr);
+      debug != nullptr ? ("offset " + std::to_string(offset)).c_str() : nullptr);
   // Nobody may still be using it when the next allocation hands it out again.
   barrier(site);
-  const Status freed = state_->heap.free(offset);
+  const Status freed = state_->memory.heap().free(offset);
   if (!freed.ok()) state_->fail(freed.error());
-  if (state_->debug != nullptr) state_->debug->freed(offset, site);
+  if (debug != nullptr) debug->freed(offset, site);
 }
 
 Result<uint64_t> Context::allocate_local_bytes(size_t bytes, CallSite site) {
   const auto inside = state_->exclusive();
   STRIPLINE_RETURN_IF_ERROR(check_size({"allocate_local", site}, bytes));
-  Result<uint64_t> offset = state_->local_heap.allocate(bytes, state_->heap.end());
-  if (state_->debug != nullptr && offset.ok()) state_->debug->allocated_local(*offset, bytes, site);
+  Result<uint64_t> offset =
+      state_->memory.local_heap().allocate(bytes, state_->memory.heap().end());
+  rma::DebugChecks* const debug = state_->job.observers().debug();
+  if (debug != nullptr && offset.ok()) debug->allocated_local(*offset, bytes, site);
   return offset;
 }
 
@@ -122,16 +122,18 @@ void Context::free_local(uint64_t word, CallSite site) {
                        "deallocate_local of memory of rank " + std::to_string(array.where()) +
                            "; the rank that has allocated it gives it back"));
   }
-  const Status freed = state_->local_heap.free(array.offset());
+  const Status freed = state_->memory.local_heap().free(array.offset());
   if (!freed.ok()) state_->fail(freed.error());
-  if (state_->debug != nullptr) state_->debug->freed_local(array.offset(), site);
+  if (rma::DebugChecks* const debug = state_->job.observers().debug()) {
+    debug->freed_local(array.offset(), site);
+  }
 }
 
 global_ptr<std::byte> Context::find_global(const std::byte* object) const {
   const auto address = reinterpret_cast<uintptr_t>(object);
   const auto in = [&](rank_t rank) {
     const auto begin = reinterpret_cast<uintptr_t>(reachable_[rank]);
-    return begin != 0 && address >= begin && address - begin < state_->segment.size();
+    return begin != 0 && address >= begin && address - begin < state_->memory.segment().size();
   };
   const auto pointer = [&](rank_t rank) {
     return global_ptr<std::byte>(rank, address - reinterpret_cast<uintptr_t>(reachable_[rank]));
@@ -148,7 +150,7 @@ global_ptr<std::byte> Context::find_global(const std::byte* object) const {
 uint32_t Context::register_am(AmHandler handler, CallSite site) {
   const auto inside = state_->exclusive();
   const rma::CollectiveScope scope(*state_, "register_am", site);
-  const uint32_t id = state_->messages.register_handler(std::move(handler));
+  const uint32_t id = state_->operations.messages().register_handler(std::move(handler));
   barrier(site);
   return id;
 }
@@ -156,23 +158,23 @@ uint32_t Context::register_am(AmHandler handler, CallSite site) {
 void Context::am_send(rank_t target, uint32_t handler, std::span<const std::byte> payload,
                       CallSite site) {
   rma::Operation operation(*this, {"am_send", site}, target, payload.size());
-  state_->operation.start("am_send", target, payload.size());
-  if (!state_->messages.handlers().is_of_program(handler)) {
+  state_->job.activity().start("am_send", target, payload.size());
+  if (!state_->operations.messages().handlers().is_of_program(handler)) {
     state_->fail(Error(ErrorCode::invalid_argument, rma::text({"am_send", site}) + ": no handler " +
                                                         std::to_string(handler) +
                                                         " is registered"));
   }
-  state_->messages.send(target, handler, payload, {});
+  state_->operations.messages().send(target, handler, payload, {});
   operation.finish_without_future();
 }
 
 double Context::service_delay(rank_t target) const {
   const auto inside = state_->exclusive();
-  state_->check_target("service_delay", target);
-  return state_->messages.service_delay_s(target);
+  state_->memory.check_target("service_delay", target);
+  return state_->operations.messages().service_delay_s(target);
 }
 
-size_t Context::am_max_bytes() const { return state_->messages.max_payload_bytes(); }
+size_t Context::am_max_bytes() const { return state_->operations.messages().max_payload_bytes(); }
 
 // Each rank says how many messages it has sent and handled, at a moment of its own. That the sums
 // are equal proves nothing: a message that was counted where it arrived may have caused another
@@ -180,7 +182,7 @@ size_t Context::am_max_bytes() const { return state_->messages.max_payload_bytes
 // one, finds the same, then nothing happened in between.
 void Context::am_quiesce(CallSite site) {
   const auto inside = state_->exclusive();
-  state_->enter("am_quiesce");
+  state_->operations.enter("am_quiesce");
   const rma::CollectiveScope scope(*state_, "am_quiesce", site);
   struct Counts {
     uint64_t sent = 0;
@@ -192,9 +194,9 @@ void Context::am_quiesce(CallSite site) {
   Counts before{.sent = 0, .handled = 1};
   while (true) {
     progress();  // a rank that is alone waits for nobody in the reduction
-    const Counts mine{.sent = state_->messages.program_messages(),
-                      .handled = state_->messages.program_handlers(),
-                      .waiting = state_->continuations.idle() ? 0U : 1U};
+    const Counts mine{.sent = state_->operations.messages().program_messages(),
+                      .handled = state_->operations.messages().program_handlers(),
+                      .waiting = state_->operations.continuations().idle() ? 0U : 1U};
     const Counts now = all.allreduce(mine, [](const Counts& a, const Counts& b) {
       return Counts{a.sent + b.sent, a.handled + b.handled, a.waiting + b.waiting};
     });
@@ -207,31 +209,15 @@ void Context::am_quiesce(CallSite site) {
 
 void Context::barrier(CallSite site) {
   const auto inside = state_->exclusive();
-  state_->enter("barrier");
-  state_->complete_puts();
+  state_->operations.enter("barrier");
+  state_->operations.complete_puts();
   const rma::CollectiveScope scope(*state_, "barrier", site);
-  state_->operation = "barrier";
-  state_->groups.world().barrier.wait(sync::Collective::barrier);
+  state_->job.activity() = "barrier";
+  state_->mechanisms.groups().world().barrier.wait(sync::Collective::barrier);
 }
 
-future Context::barrier_async(CallSite site) { return start_barrier(state_->groups.world(), site); }
-
-future Context::start_barrier(sync::Group& group, CallSite site) {
-  detail::ContextState& state = *state_;
-  const auto inside = state.exclusive();
-  state.enter("barrier_async");
-  state.complete_puts();
-  rma::CollectiveScope scope(state, "barrier", site);
-  scope.returns_early();
-  const uint32_t slot = state.acquire_slot(Kind::collective);
-  fabric::Counter& counter = state.slots.counter(slot);
-  state.operation = "barrier_async";
-  group.barrier.begin(sync::Collective::barrier, counter);
-  if (counter.pending == 0) {
-    state.slots.release(slot);
-    return {};
-  }
-  return {this, slot, state.slots.generation(slot)};
+future Context::barrier_async(CallSite site) {
+  return state_->start_barrier(*this, state_->mechanisms.groups().world(), site);
 }
 
 void Context::broadcast(std::span<std::byte> bytes, rank_t root, CallSite site) {
@@ -250,39 +236,34 @@ uint64_t Context::reduce_all(uint64_t value, ReduceOp op, CallSite site) {
 
 void Context::progress() {
   const auto inside = state_->exclusive();
-  make_progress();
-  if (state_->debug != nullptr) [[unlikely]]
-    state_->debug->learnt();
+  state_->operations.enter("progress");
+  {
+    const auto may_run = state_->operations.continuations().allow();
+    state_->operations.messages().progress();
+  }
+  state_->job.observers().tell(&rma::Observer::learnt);
 }
 
-void Context::make_progress() {
-  const auto inside = state_->exclusive();
-  state_->enter("progress");
-  const auto may_run = state_->continuations.allow();
-  state_->messages.progress();
-}
-
-double Context::now_s() { return state_->fabric->now_s(); }
+double Context::now_s() { return state_->job.fabric().now_s(); }
 
 bool Context::wait_until(const std::function<bool()>& condition, double timeout_s) {
   const auto inside = state_->exclusive();
-  state_->enter("wait_until");
-  const auto may_run = state_->continuations.allow();
+  state_->operations.enter("wait_until");
+  const auto may_run = state_->operations.continuations().allow();
   const double deadline_s = std::isinf(timeout_s) ? timeout_s : now_s() + timeout_s;
-  const bool holds = state_->messages.wait(condition, deadline_s);
-  if (state_->debug != nullptr) [[unlikely]]
-    state_->debug->learnt();
+  const bool holds = state_->operations.messages().wait(condition, deadline_s);
+  state_->job.observers().tell(&rma::Observer::learnt);
   return holds;
 }
 
 handlers_paused::handlers_paused(Context& context) : context_(context) {
-  context_.state().exclusion.hold();
+  context_.state().job.exclusion().hold();
 }
 
-handlers_paused::~handlers_paused() { context_.state().exclusion.release(); }
+handlers_paused::~handlers_paused() { context_.state().job.exclusion().release(); }
 
-void Context::compute_for(double seconds) { state_->fabric->compute_for(seconds); }
+void Context::compute_for(double seconds) { state_->job.fabric().compute_for(seconds); }
 
-Work* Context::work() { return state_->fabric->work(); }
+Work* Context::work() { return state_->job.fabric().work(); }
 
 }  // namespace stripline

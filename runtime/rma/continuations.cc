@@ -2,12 +2,14 @@
 
 #include <utility>
 
-#include "runtime/rma/context_state.h"
+#include "runtime/rma/operations.h"
 
 namespace stripline::rma {
 
-void Continuations::when_complete(const future& operation, std::function<void()> run) {
-  if (!is_over(operation)) state_.messages.ask(state_.slots.counter(operation.slot_));
+void Continuations::when_complete(const SlotUse& operation, std::function<void()> run) {
+  if (!operations_.is_over(operation)) {
+    operations_.messages().ask(operations_.slots().counter(operation.slot));
+  }
   watched_.push_back({operation, std::move(run)});
   has_work_ = true;
 }
@@ -19,12 +21,11 @@ void Continuations::run_soon(std::function<void()> run) {
 
 // Handlers run on a thread of the runtime, too, but continuations are the program's.
 bool Continuations::may_run() const {
-  return allowed_ && !running_ && !state_.exclusion.is_runtime_thread();
+  return allowed_ && !running_ && !exclusion_.is_runtime_thread();
 }
 
-bool Continuations::is_over(const future& operation) const {
-  return state_.slots.released(operation.slot_, operation.generation_) ||
-         state_.slots.counter(operation.slot_).pending == 0;
+bool Continuations::is_over(const Watched& watched) const {
+  return operations_.is_over(watched.operation);
 }
 
 bool Continuations::ready() const { return may_run() && (!due_.empty() || find()); }
@@ -32,7 +33,7 @@ bool Continuations::ready() const { return may_run() && (!due_.empty() || find()
 bool Continuations::find() const {
   for (size_t looked = 0; looked < watched_.size(); ++looked, ++next_) {
     if (next_ >= watched_.size()) next_ = 0;
-    if (is_over(watched_[next_].operation)) return true;
+    if (is_over(watched_[next_])) return true;
   }
   return false;
 }
@@ -43,12 +44,12 @@ void Continuations::take_over() {
   if (!find()) return;
   for (size_t misses = 0; misses < kMostMisses && next_ < watched_.size();) {
     Watched& one = watched_[next_];
-    if (!is_over(one.operation)) {
+    if (!is_over(one)) {
       ++misses;
       ++next_;
       continue;
     }
-    (void)one.operation.is_complete();  // which gives the slot back
+    (void)operations_.is_complete(one.operation);  // which gives the slot back
     due_.push_back(std::move(one.run));
     if (&one != &watched_.back()) one = std::move(watched_.back());
     watched_.pop_back();

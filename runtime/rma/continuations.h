@@ -9,19 +9,18 @@
 #include <utility>
 #include <vector>
 
-#include <stripline/context.h>
-
 #include "runtime/am/active_messages.h"
-
-namespace stripline::detail {
-struct ContextState;
-}
+#include "runtime/rma/completion_slots.h"
 
 namespace stripline::rma {
 
+class Exclusion;
+class Operations;
+
 class Continuations final : public am::Background {
  public:
-  explicit Continuations(detail::ContextState& state) : state_(state) {}
+  Continuations(Operations& operations, const Exclusion& exclusion)
+      : operations_(operations), exclusion_(exclusion) {}
 
   /// While it lives, waits run continuations, or do not.
   class [[nodiscard]] Permission {
@@ -39,9 +38,9 @@ class Continuations final : public am::Background {
   Permission allow() { return {*this, true}; }
   Permission forbid() { return {*this, false}; }
 
-  /// To be run once this operation of this Context is complete. A look that finds none that is
+  /// To be run once the operation of this slot is complete. A look that finds none that is
   /// costs a load for each of them.
-  void when_complete(const future& operation, std::function<void()> run);
+  void when_complete(const SlotUse& operation, std::function<void()> run);
   /// To be run at the next opportunity, in this order. Also from handlers.
   void run_soon(std::function<void()> run);
 
@@ -55,15 +54,16 @@ class Continuations final : public am::Background {
 
  private:
   struct Watched {
-    future operation;
+    SlotUse operation;
     std::function<void()> run;
   };
   bool may_run() const;
-  bool is_over(const future& operation) const;
+  bool is_over(const Watched& watched) const;
   bool find() const;
   void take_over();
 
-  detail::ContextState& state_;
+  Operations& operations_;
+  const Exclusion& exclusion_;
   bool allowed_ = false;
   bool running_ = false;
   std::deque<std::function<void()>> due_;

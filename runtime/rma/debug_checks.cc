@@ -48,25 +48,26 @@ bool read_own(const std::byte* memory, size_t bytes, Visit visit) {
 
 DebugChecks::DebugChecks(detail::ContextState& state)
     : state_(state),
-      collectives_(state.messages, state.groups, state.rank,
+      collectives_(state.operations.messages(), state.mechanisms.groups(), state.job.rank(),
                    [&state](const Error& error) { state.fail(error); }) {}
 
 // --- the symmetric heap --------------------------------------------------------------------------
 
 void DebugChecks::freed(uint64_t offset, CallSite site) {
   const uint64_t bytes = heap_.freed(offset, site);
-  std::fill_n(state_.segment.data() + offset, bytes, kFill);
+  std::fill_n(state_.memory.segment().data() + offset, bytes, kFill);
 }
 
 void DebugChecks::freed_local(uint64_t offset, CallSite site) {
   const uint64_t bytes = local_heap_.freed(offset, site);
-  std::fill_n(state_.segment.data() + offset, bytes, kFill);
+  std::fill_n(state_.memory.segment().data() + offset, bytes, kFill);
 }
 
 // What other ranks have allocated by themselves, nobody has told this one.
 std::string DebugChecks::complaint(rank_t target, uint64_t offset, size_t bytes) const {
-  if (target != state_.rank && offset >= state_.heap.end() + LocalHeap::kGap) return {};
-  const bool local = target == state_.rank && local_heap_.knows(offset);
+  if (target != state_.job.rank() && offset >= state_.memory.heap().end() + LocalHeap::kGap)
+    return {};
+  const bool local = target == state_.job.rank() && local_heap_.knows(offset);
   return (local ? local_heap_ : heap_).complaint(offset, bytes);
 }
 
@@ -96,40 +97,52 @@ void DebugChecks::check_local(Call call, bool writes, const std::byte* memory, s
 
 // --- operations ----------------------------------------------------------------------------------
 
-OpenAccess DebugChecks::begin(const Call& call, Access access, rank_t target, uint64_t offset,
-                              size_t bytes, std::byte* memory) const {
-  check_local(call, access != Access::put, memory, bytes);
+OpenAccess DebugChecks::open_access(const Touched& range, rank_t target) const {
+  check_local(range.call, range.access != Access::put, range.memory, range.bytes);
   OpenAccess open;
-  open.call = call;
-  open.access = access;
-  open.observable = access == Access::atomic;
+  open.call = range.call;
+  open.access = range.access;
+  open.observable = range.access == Access::atomic;
   open.target = target;
-  open.offset = offset;
-  open.bytes = bytes;
-  open.memory = memory;
-  if (access == Access::put && memory != nullptr) open.checksum = checksum({memory, bytes});
-  if (access == Access::get && accesses_.has_room_for(bytes)) open.fetched.resize(bytes);
+  open.offset = range.offset;
+  open.bytes = range.bytes;
+  open.memory = range.memory;
+  if (range.access == Access::put && range.memory != nullptr) {
+    open.checksum = checksum({range.memory, range.bytes});
+  }
   return open;
 }
 
-void DebugChecks::begun(AccessLog::Token token, OpenAccess&& access) {
-  // After the data have been asked for: where they are copied from may be where they go to.
-  if (!access.fetched.empty()) std::fill_n(access.memory, access.bytes, kFill);
-  open(token, std::move(access));
+void DebugChecks::begins(Observation& operation) {
+  if (operation.access == Access::none || operation.many_regions) return;
+  OpenAccess open = open_access(
+      {operation.call, operation.access, operation.offset, operation.bytes, operation.memory},
+      operation.target);
+  if (open.access == Access::get && accesses_.has_room_for(open.bytes)) {
+    open.fetched.resize(open.bytes);
+    if (!open.fetched.empty()) operation.destination = open.fetched.data();
+  }
+  operation.accesses.push_back(std::move(open));
 }
 
-void DebugChecks::open(const Use& use, Call call, Access access, rank_t target, uint64_t offset,
-                       size_t bytes, std::byte* memory, bool observable) {
-  OpenAccess open_access;
-  open_access.call = call;
-  open_access.access = access;
-  open_access.target = target;
-  open_access.offset = offset;
-  open_access.bytes = bytes;
-  open_access.memory = memory;
-  open_access.observable = observable;
-  if (access == Access::put) open_access.checksum = checksum({memory, bytes});
-  open(AccessLog::of_future(use.slot, use.generation), std::move(open_access));
+void DebugChecks::touches(Observation& operation, const Touched& range) {
+  operation.accesses.push_back(open_access(range, operation.target));
+}
+
+void DebugChecks::raises(Observation& operation, const Touched& flag) {
+  operation.accesses.push_back(open_access(flag, operation.target));
+  for (OpenAccess& access : operation.accesses) access.observable = true;
+}
+
+void DebugChecks::started(Observation& operation, const std::optional<SlotUse>& use,
+                          bool /*complete*/) {
+  const AccessLog::Token token = use ? AccessLog::of_future(use->slot, use->generation)
+                                     : AccessLog::of_target(operation.target);
+  for (OpenAccess& access : operation.accesses) {
+    // After the data have been asked for: where they are copied from may be where they go to.
+    if (!access.fetched.empty()) std::fill_n(access.memory, access.bytes, kFill);
+    open(token, std::move(access));
+  }
 }
 
 void DebugChecks::open(AccessLog::Token token, OpenAccess&& access) {
@@ -138,12 +151,12 @@ void DebugChecks::open(AccessLog::Token token, OpenAccess&& access) {
     accesses_.open(token, std::move(access));
     return;
   }
-  // Without a place in the log nobody would deliver what was fetched; begin() has seen to that.
+  // Without a place in the log nobody would deliver what was fetched; begins() has seen to that.
   if (std::exchange(said_full_, true)) return;
   std::fprintf(stderr,
                "warning: rank %u: more than %zu operations without a wait, fence or barrier; debug "
                "mode does not check later ones (said once)\n",
-               state_.rank, AccessLog::kCapacity);
+               state_.job.rank(), AccessLog::kCapacity);
 }
 
 // --- completion ----------------------------------------------------------------------------------
@@ -186,39 +199,37 @@ bool DebugChecks::close(AccessLog::Token token) {
   return fetched;
 }
 
-void DebugChecks::completed(uint32_t slot, uint32_t generation) {
+void DebugChecks::completed(const SlotUse& use) {
   notice_handlers();
-  const AccessLog::Token token = AccessLog::of_future(slot, generation);
+  const AccessLog::Token token = AccessLog::of_future(use.slot, use.generation);
   // A future without an access is that of a collective.
   if (!accesses_.is_open(token) || close(token)) learnt();
 }
 
-void DebugChecks::source_free(uint32_t slot, uint32_t generation) {
+void DebugChecks::source_free(const SlotUse& use) {
   notice_handlers();
-  accesses_.release_memory(AccessLog::of_future(slot, generation),
+  accesses_.release_memory(AccessLog::of_future(use.slot, use.generation),
                            [this](const OpenAccess& access) { conclude(access); });
 }
 
-void DebugChecks::fenced(rank_t target) {
-  if (close(AccessLog::of_target(target))) learnt();
-}
-
-void DebugChecks::fenced() {
+void DebugChecks::fenced(std::optional<rank_t> target) {
   bool fetched = false;
-  for (const AccessLog::Token token : accesses_.tokens()) {
-    if (!AccessLog::is_future(token)) fetched = close(token) || fetched;
+  if (target) {
+    fetched = close(AccessLog::of_target(*target));
+  } else {
+    for (const AccessLog::Token token : accesses_.tokens()) {
+      if (!AccessLog::is_future(token)) fetched = close(token) || fetched;
+    }
   }
   if (fetched) learnt();
 }
 
-void DebugChecks::settle() {
+void DebugChecks::drained() {
   notice_handlers();
   bool fetched = false;
   for (const AccessLog::Token token : accesses_.tokens()) {
-    if (!AccessLog::is_future(token)) continue;
-    const uint32_t slot = AccessLog::slot_of(token);
-    if (state_.slots.released(slot, AccessLog::generation_of(token)) ||
-        state_.slots.counter(slot).pending == 0) {
+    if (AccessLog::is_future(token) &&
+        state_.operations.is_over({AccessLog::slot_of(token), AccessLog::generation_of(token)})) {
       fetched = close(token) || fetched;
     }
   }
@@ -235,7 +246,7 @@ void DebugChecks::learnt() {
 // Before anything is concluded: a handler may have changed what puts read, as soon as it knew them
 // to be complete.
 void DebugChecks::notice_handlers() {
-  const uint64_t ran = state_.messages.program_handlers();
+  const uint64_t ran = state_.operations.messages().program_handlers();
   if (std::exchange(handlers_, ran) == ran) return;
   accesses_.release_observable([](const OpenAccess&) {});
 }

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <stripline/call_site.h>
@@ -22,6 +23,7 @@
 #include "runtime/rma/access_log.h"
 #include "runtime/rma/continuations.h"
 #include "runtime/rma/heap_log.h"
+#include "runtime/rma/observers.h"
 #include "runtime/sync/collective_check.h"
 
 namespace stripline::detail {
@@ -30,16 +32,10 @@ struct ContextState;
 
 namespace stripline::rma {
 
-class DebugChecks {
+class DebugChecks final : public Observer {
  public:
   /// What destinations of gets under way, and freed memory, are filled with.
   static constexpr std::byte kFill{0xdb};
-
-  /// A completion slot in use, for a future.
-  struct Use {
-    uint32_t slot = 0;
-    uint32_t generation = 0;
-  };
 
   /// After everything else in `state`, which stays.
   explicit DebugChecks(detail::ContextState& state);
@@ -64,49 +60,32 @@ class DebugChecks {
   /// the two writes it.
   void check_local(Call call, bool writes, const std::byte* memory, size_t bytes) const;
 
-  // --- operations -----------------------------------------------------------------------------
-  // Each is carried out as without debug mode (operation.h, vis_calls.h), and stays open until the
-  // program knows that it is complete.
+  // --- operations: open from started() until the program knows that they are complete ----------
 
-  /// What an operation is about to do, after check(). `memory`: this rank's side, if it must stay;
-  /// the job ends if that is used by an operation that is not complete. What is to be fetched goes
-  /// to `fetched` of what is returned, unless it is empty.
-  OpenAccess begin(const Call& call, Access access, rank_t target, uint64_t offset, size_t bytes,
-                   std::byte* memory) const;
-  /// The operation has been started; `access` is from begin().
-  void begun(AccessLog::Token token, OpenAccess&& access);
+  /// The job ends if this rank's side is used by an operation that is not complete. What is to be
+  /// fetched goes to memory of debug mode, if it has room.
+  void begins(Observation& operation) override;
+  void touches(Observation& operation, const Touched& range) override;
+  void raises(Observation& operation, const Touched& flag) override;
+  void started(Observation& operation, const std::optional<SlotUse>& use, bool complete) override;
 
-  /// One range of an operation that has been carried out under `use`: data that have been checked.
-  /// `observable`: as OpenAccess has it.
-  void open(const Use& use, Call call, Access access, rank_t target, uint64_t offset, size_t bytes,
-            std::byte* memory, bool observable);
+  void completed(const SlotUse& use) override;
+  void source_free(const SlotUse& use) override;
+  void drained() override;
+  void fenced(std::optional<rank_t> target) override;
 
-  // --- completion -----------------------------------------------------------------------------
-
-  /// The program has found this future ready.
-  void completed(uint32_t slot, uint32_t generation);
-  /// It has found that this future's put no longer reads its source.
-  void source_free(uint32_t slot, uint32_t generation);
-  /// The operations without futures are complete, to one rank or to all.
-  void fenced(rank_t target);
-  void fenced();
-  /// All operations with futures whose counters have drained are complete.
-  void settle();
-
-  // --- what others have told --------------------------------------------------------------------
-
-  /// Something that others did may have come to the program's knowledge: a flag, the end of a
-  /// collective, what a get or an atomic operation has fetched, its own memory after progress.
-  /// Nobody can tell whose doing it was, and through how many ranks it has come, so that every
-  /// observable operation may be known to be complete by it: where that is not so, a conflict stays
-  /// unseen, but no correct program is stopped.
-  void learnt();
+  /// A flag, the end of a collective, what a get or an atomic operation has fetched, the program's
+  /// own memory after progress. Nobody can tell whose doing it was, and through how many ranks it
+  /// has come, so that every observable operation may be known to be complete by it: where that is
+  /// not so, a conflict stays unseen, but no correct program is stopped.
+  void learnt() override;
 
   sync::CollectiveCheck& collectives() { return collectives_; }
   const AccessLog& accesses() const { return accesses_; }
 
  private:
   std::string complaint(rank_t target, uint64_t offset, size_t bytes) const;
+  OpenAccess open_access(const Touched& range, rank_t target) const;
   void open(AccessLog::Token token, OpenAccess&& access);
   bool close(AccessLog::Token token);
   void notice_handlers();
@@ -129,8 +108,8 @@ class CollectiveScope {
   /// name of an instance of detail::reduction_of(), or null.
   template <typename State>
   CollectiveScope(State& state, const char* name, CallSite site, const char* detail = nullptr)
-      : checks_(state.debug.get()), may_run_(state.continuations.allow()) {
-    state.operation.at(name, site);
+      : checks_(state.job.observers().debug()), may_run_(state.operations.continuations().allow()) {
+    state.job.activity().at(name, site);
     if (checks_ != nullptr) [[unlikely]]
       checks_->collectives().enter(name, site, shortened(detail));
   }

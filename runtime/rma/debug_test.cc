@@ -22,6 +22,7 @@
 
 #include "runtime/bootstrap/rank_fixtures.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/debug_checks.h"
 
 namespace stripline {
 namespace {
@@ -162,8 +163,8 @@ TEST_P(Debug, ACorrectProgramIsLeftAlone) {
     tell.send(next, me);
     EXPECT_TRUE(context.wait_until([&] { return answers == 1; }, 10));
     context.barrier();
-    EXPECT_TRUE(context.state().debug->accesses().empty());
-    EXPECT_EQ(context.state().debug->collectives().different_places(), 0U);
+    EXPECT_TRUE(context.state().job.observers().debug()->accesses().empty());
+    EXPECT_EQ(context.state().job.observers().debug()->collectives().different_places(), 0U);
   });
 }
 
@@ -181,7 +182,7 @@ TEST_P(Debug, DroppedFuturesAreSettledByTheBarrier) {
       context.rput(&values[i], there + static_cast<std::ptrdiff_t>(i), 1);
     }
     context.barrier();
-    EXPECT_TRUE(context.state().debug->accesses().empty());
+    EXPECT_TRUE(context.state().job.observers().debug()->accesses().empty());
     EXPECT_EQ(context.local(*array)[kPuts - 1], kPuts - 1);
     context.rget(there + 9, &got[context.rank_me()], 1);  // complete at the end
   });
@@ -238,7 +239,7 @@ TEST_P(Debug, DifferentPlacesAreWarnedOf) {
     }
     context.barrier();
     const std::scoped_lock lock(mutex);
-    places += context.state().debug->collectives().different_places();
+    places += context.state().job.observers().debug()->collectives().different_places();
   });
   const std::string warned = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(places, 6U);
@@ -500,7 +501,7 @@ TEST_F(DebugMessagesDeathTest, MalformedMessagesOfTheCheck) {
   const auto sends = [](std::vector<std::byte> message) {
     wrong([&message](Context& context) {
       if (context.rank_me() == 0) {
-        am::ActiveMessages& messages = context.state().messages;
+        am::ActiveMessages& messages = context.state().operations.messages();
         messages.send(1, messages.id("collective check"), message, {});
       }
       context.barrier();

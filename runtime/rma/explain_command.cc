@@ -15,11 +15,11 @@ constexpr size_t kMostCommandBytes = 120000;
 template <plan::Mechanism M>
 std::string command_for(const ContextState& state, const typename M::Request& request,
                         model::Path path) {
-  if (state.model == nullptr || state.options.model_path.empty()) return {};
+  if (state.job.model() == nullptr || state.job.options().model_path.empty()) return {};
   std::string command = std::string("stripline explain ") + M::kWords.command + " " +
-                        quote_word(state.options.model_path);
+                        quote_word(state.job.options().model_path);
   if constexpr (std::is_same_v<typename M::Model, plan::CompiledPath>) {
-    const auto* const entry = model::find_path(*state.model, path);
+    const auto* const entry = model::find_path(*state.job.model(), path);
     if (entry == nullptr) return {};
     command += " --path " + quote_word(entry->first);
   }

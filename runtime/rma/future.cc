@@ -1,3 +1,4 @@
+#include <limits>
 #include <span>
 
 #include <stripline/context.h>
@@ -5,69 +6,47 @@
 #include "runtime/rma/context_state.h"
 
 namespace stripline {
+namespace {
 
-using Kind = rma::CompletionSlots::Kind;
+rma::SlotUse use_of(const detail::Ticket& ticket) { return {ticket.slot, ticket.generation}; }
 
-bool future::is_complete() const {
-  if (context_ == nullptr) return true;
-  detail::ContextState& state = *context_->state_;
+// Without progress.
+bool is_complete(const detail::Ticket& ticket) {
+  if (ticket.context == nullptr) return true;
+  detail::ContextState& state = ticket.context->state();
   const auto inside = state.exclusive();
-  if (!state.slots.released(slot_, generation_)) {
-    if (const fabric::Counter& counter = state.slots.counter(slot_); counter.pending != 0) {
-      state.messages.ask(counter);
-      return false;
-    }
-    state.slots.release(slot_);
-  }
-  state.synchronise();
-  if (state.debug != nullptr) [[unlikely]]
-    state.debug->completed(slot_, generation_);
-  return true;
+  return state.operations.is_complete(use_of(ticket));
 }
 
+}  // namespace
+
 bool future::is_ready() const {
-  if (is_complete()) return true;
-  context_->make_progress();
-  return is_complete();
+  if (is_complete(ticket_)) return true;
+  detail::ContextState& state = ticket_.context->state();
+  {
+    const auto inside = state.exclusive();
+    state.operations.enter("progress");
+    const auto may_run = state.operations.continuations().allow();
+    state.operations.messages().progress();
+  }
+  return is_complete(ticket_);
 }
 
 void future::wait_for_slot() const {
-  detail::ContextState& state = *context_->state_;
+  detail::ContextState& state = ticket_.context->state();
   const auto inside = state.exclusive();
-  if (!state.slots.released(slot_, generation_)) {
-    const bool traced = state.trace != nullptr && state.slots.counter(slot_).pending != 0;
-    const double begun_s = traced ? state.fabric->now_s() : 0;
-    const auto may_run = state.continuations.allow();
-    if (const Kind kind = state.slots.kind(slot_);
-        kind == Kind::message || kind == Kind::collective) {
-      state.wait_for_messages(state.slots.counter(slot_));
-    } else {
-      state.wait_for(state.slots.counter(slot_));
-    }
-    if (traced) [[unlikely]] {
-      state.call_trace.waited(state, slot_, generation_);
-      state.operations.waited(slot_, generation_, state.fabric->now_s() - begun_s);
-    }
-    state.slots.release(slot_);
-  }
-  state.synchronise();
-  if (state.debug != nullptr) [[unlikely]]
-    state.debug->completed(slot_, generation_);
+  state.operations.wait(use_of(ticket_));
 }
 
 void future::wait_source() const {
-  if (context_ == nullptr) return;
-  detail::ContextState& state = *context_->state_;
+  if (ticket_.context == nullptr) return;
+  detail::ContextState& state = ticket_.context->state();
   const auto inside = state.exclusive();
-  if (state.slots.released(slot_, generation_)) return wait();
-  if (!state.slots.source_free(slot_)) {
-    if (state.slots.kind(slot_) != Kind::message) return wait();
-    state.wait_for_source(slot_);
-    if (!state.slots.source_free(slot_)) return wait();
-    state.synchronise();
-  }
-  if (state.debug != nullptr) [[unlikely]]
-    state.debug->source_free(slot_, generation_);
+  state.operations.wait_source(use_of(ticket_));
+}
+
+bool detail::FutureState::settled(const future& operation) {
+  return is_complete(operation.ticket());
 }
 
 void wait_all(std::span<const future> futures) {
@@ -79,8 +58,8 @@ size_t wait_any(std::span<const future> futures) {
   size_t ready = futures.size();
   const auto find = [&] {
     for (size_t i = 0; i < futures.size() && ready == futures.size(); ++i) {
-      if (futures[i].is_complete()) ready = i;
-      context = futures[i].context_;
+      if (is_complete(futures[i].ticket())) ready = i;
+      context = futures[i].ticket().context;
     }
     return ready < futures.size();
   };

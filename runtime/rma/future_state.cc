@@ -8,6 +8,13 @@
 #include "runtime/rma/context_state.h"
 
 namespace stripline::detail {
+namespace {
+
+rma::SlotUse use_of(const future& operation) {
+  return {operation.ticket().slot, operation.ticket().generation};
+}
+
+}  // namespace
 
 FutureState::~FutureState() {
   if (error_ == nullptr || error_taken_) return;
@@ -31,14 +38,14 @@ void FutureState::retire(std::unique_ptr<FutureState> state) {
   if (!state->by_operation_ || state->settled()) return;
   ContextState& context = state->context_->state();
   const auto inside = context.exclusive();
-  const future operation = state->operation_;
+  const rma::SlotUse operation = use_of(state->operation_);
   // Nothing is to be done but to keep it so long.
-  context.continuations.when_complete(operation,
-                                      [kept = std::shared_ptr<FutureState>(std::move(state))] {});
+  context.operations.continuations().when_complete(
+      operation, [kept = std::shared_ptr<FutureState>(std::move(state))] {});
 }
 
 void FutureState::run_followers() {
-  rma::Continuations& continuations = context_->state().continuations;
+  rma::Continuations& continuations = context_->state().operations.continuations();
   for (std::function<void()>& run : followers_) continuations.run_soon(std::move(run));
   followers_.clear();
 }
@@ -56,7 +63,7 @@ void FutureState::reject(std::exception_ptr error) {
 bool FutureState::settled() {
   if (context_ == nullptr) return settled_;
   const auto inside = context_->state().exclusive();  // an answer may come on another thread
-  if (!settled_ && by_operation_) settled_ = operation_.is_complete();
+  if (!settled_ && by_operation_) settled_ = settled(operation_);
   return settled_;
 }
 
@@ -74,10 +81,10 @@ void FutureState::wait() {
       operation_.wait();
       settled_ = true;
     } else {
-      state.enter("wait");
-      const auto may_run = state.continuations.allow();
-      state.messages.wait([this] { return settled_; });
-      state.synchronise();
+      state.operations.enter("wait");
+      const auto may_run = state.operations.continuations().allow();
+      state.operations.messages().wait([this] { return settled_; });
+      state.operations.synchronise();
     }
   }
   if (error_ != nullptr) std::rethrow_exception(take_error());
@@ -92,18 +99,18 @@ void FutureState::follow(std::function<void()> run) {
   ContextState& state = context_->state();
   const auto inside = state.exclusive();
   if (settled_) {
-    state.continuations.run_soon(std::move(run));
+    state.operations.continuations().run_soon(std::move(run));
   } else if (by_operation_) {
-    state.continuations.when_complete(operation_, std::move(run));
+    state.operations.continuations().when_complete(use_of(operation_), std::move(run));
   } else {
     followers_.push_back(std::move(run));
   }
 }
 
 void FutureState::follow(const future& operation, std::function<void()> run) {
-  ContextState& state = operation.context_->state();
+  ContextState& state = operation.ticket().context->state();
   const auto inside = state.exclusive();
-  state.continuations.when_complete(operation, std::move(run));
+  state.operations.continuations().when_complete(use_of(operation), std::move(run));
 }
 
 }  // namespace stripline::detail

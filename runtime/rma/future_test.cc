@@ -47,8 +47,9 @@ void elements_come_as_values(Context& context) {
   for (std::ptrdiff_t i = 0; i < 64; ++i) {
     (void)rget_async(context, context.on_rank(*array, next) + i);
   }
-  EXPECT_TRUE(context.wait_until([&] { return context.state().continuations.idle(); }));
-  EXPECT_EQ(context.state().slots.in_use(), 0U);
+  EXPECT_TRUE(
+      context.wait_until([&] { return context.state().operations.continuations().idle(); }));
+  EXPECT_EQ(context.state().operations.slots().in_use(), 0U);
   context.barrier();
 }
 
@@ -210,7 +211,8 @@ void continuations_run_while_the_program_waits_for_others(Context& context) {
     } else if (round == 2) {
       EXPECT_EQ(all.allreduce(round, op_add{}), 2 * round);
     } else {
-      EXPECT_TRUE(context.wait_until([&] { return context.state().continuations.idle(); }));
+      EXPECT_TRUE(
+          context.wait_until([&] { return context.state().operations.continuations().idle(); }));
     }
   }
   context.barrier();

@@ -40,7 +40,7 @@ TEST_P(ImplicitOnNetworks, ManySmallGetsTravelTogether) {
       context.local(*there)[i] = i * 10 + context.rank_me();
     }
     context.barrier();
-    const fabric::Traffic before = context.state().fabric->traffic();
+    const fabric::Traffic before = context.state().job.fabric().traffic();
     std::vector<uint64_t> in(kWords);
     const auto owner = [&](size_t i) { return static_cast<rank_t>(i * 7 % 3); };
     const auto place = [](size_t i) { return i * 17 % kWords; };
@@ -57,8 +57,8 @@ TEST_P(ImplicitOnNetworks, ManySmallGetsTravelTogether) {
       }
       for (size_t i = 0; i < kWords; ++i) ASSERT_EQ(in[i], place(i) * 10 + owner(i)) << i;
     }
-    const fabric::Traffic after = context.state().fabric->traffic();
-    if (context.state().fabric->needs_target((context.rank_me() + 1) % 3, false)) {
+    const fabric::Traffic after = context.state().job.fabric().traffic();
+    if (context.state().job.fabric().needs_target((context.rank_me() + 1) % 3, false)) {
       EXPECT_LT(after.gets - before.gets, kWords / 10);
     }
     context.barrier();
@@ -133,14 +133,14 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
     constexpr size_t kPuts = 5000;
     const auto mine = context.new_symmetric_array<uint64_t>(3 * kPuts);
     ASSERT_TRUE(mine.ok());
-    const rma::PutCombiner& combiner = context.state().combiner;
-    const auto before = context.state().fabric->traffic();
+    const rma::PutCombiner& combiner = context.state().operations.combiner();
+    const auto before = context.state().job.fabric().traffic();
     const auto there = context.on_rank(*mine, 1 - context.rank_me());
     uint64_t bytes = 0;
     for (const std::ptrdiff_t step : {std::ptrdiff_t{3}, std::ptrdiff_t{1}}) {
       const uint64_t messages = combiner.statistics().messages;
       const auto traveled = [&context] {
-        const fabric::Traffic traffic = context.state().fabric->traffic();
+        const fabric::Traffic traffic = context.state().job.fabric().traffic();
         return traffic.message_bytes + traffic.put_bytes;
       };
       const uint64_t bytes_before = traveled();
@@ -159,7 +159,8 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
       bytes = sent;
     }
     EXPECT_EQ(combiner.statistics().puts, 2 * kPuts);
-    EXPECT_EQ(context.state().fabric->traffic().puts - before.puts, combiner.statistics().landed);
+    EXPECT_EQ(context.state().job.fabric().traffic().puts - before.puts,
+              combiner.statistics().landed);
     context.barrier();
     for (size_t i = 0; i < kPuts; ++i) ASSERT_EQ(context.local(*mine)[i], i);
     context.barrier();
@@ -181,13 +182,13 @@ TEST_P(ImplicitOnNetworks, BurstsTravelThroughTheLandingZone) {
     ASSERT_TRUE(mine.ok() && rows.ok());
     rma::PutCombiner::Rule patient;
     patient.max_delay_s = 1e9;
-    context.state().combiner.start(patient);
+    context.state().operations.combiner().start(patient);
     std::vector<uint64_t> sent(kExtents[0] * kExtents[1]);
     const std::array<std::ptrdiff_t, 2> close = {8, 8 * kExtents[0]};
     const std::array<std::ptrdiff_t, 2> apart = {8, 16 * kExtents[0]};
     VisOptions options;
     options.method = VisMethod::packed;
-    options.chunk_bytes = context.state().vis.max_chunk_bytes();
+    options.chunk_bytes = context.state().operations.vis().max_chunk_bytes();
     for (const size_t puts : {kPuts, size_t{511}, size_t{512}, size_t{4000}}) {
       for (size_t i = 0; i < sent.size(); ++i) sent[i] = puts * (me + 1) + i;
       const future moved = rput_strided<2>(context, sent.data(), close,
@@ -214,7 +215,8 @@ TEST_P(ImplicitOnNetworks, BurstsTravelThroughTheLandingZone) {
       }
       context.barrier();
     }
-    EXPECT_EQ(context.state().combiner.statistics().landed > 0, context.state().vis.notifies());
+    EXPECT_EQ(context.state().operations.combiner().statistics().landed > 0,
+              context.state().operations.vis().notifies());
     context.barrier();
   });
 }
@@ -223,12 +225,12 @@ TEST_P(ImplicitOnNetworks, LargePutsTravelAlone) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<std::byte>(4096);
     ASSERT_TRUE(mine.ok());
-    const auto before = context.state().fabric->traffic();
+    const auto before = context.state().job.fabric().traffic();
     const std::vector<std::byte> out(4096, std::byte{5});
     context.rput_nbi(out.data(), context.on_rank(*mine, 1 - context.rank_me()), 4096);
     context.fence();
-    EXPECT_EQ(context.state().fabric->traffic().put_bytes - before.put_bytes, 4096U);
-    EXPECT_EQ(context.state().combiner.statistics().puts, 0U);
+    EXPECT_EQ(context.state().job.fabric().traffic().put_bytes - before.put_bytes, 4096U);
+    EXPECT_EQ(context.state().operations.combiner().statistics().puts, 0U);
     context.barrier();
     EXPECT_EQ(context.local(*mine)[4095], std::byte{5});
     context.barrier();
@@ -242,15 +244,15 @@ TEST_P(ImplicitOnNetworks, AFenceOfOneRankSendsNothingToOthers) {
     const rank_t me = context.rank_me();
     rma::PutCombiner::Rule patient;
     patient.max_delay_s = 1e9;
-    context.state().combiner.start(patient);
+    context.state().operations.combiner().start(patient);
     const uint64_t value = me + 1;
     for (const rank_t target : {(me + 1) % 3, (me + 2) % 3}) {
       context.rput_nbi(&value, context.on_rank(*mine, target) + me, 1);
     }
     context.fence((me + 1) % 3);
-    EXPECT_EQ(context.state().combiner.statistics().messages, 1U);
+    EXPECT_EQ(context.state().operations.combiner().statistics().messages, 1U);
     context.fence();
-    EXPECT_EQ(context.state().combiner.statistics().messages, 2U);
+    EXPECT_EQ(context.state().operations.combiner().statistics().messages, 2U);
     context.barrier();
     for (rank_t writer = 0; writer < 3; ++writer) {
       EXPECT_EQ(context.local(*mine)[writer], writer == me ? 0 : writer + 1);
@@ -285,8 +287,8 @@ TEST_P(ImplicitOnNetworks, AFullPoolSendsTheOldest) {
     small.message_bytes = 256;
     small.budget_bytes = 512;  // two buffers for three peers
     small.max_delay_s = 1e9;
-    context.state().combiner.start(small);
-    EXPECT_EQ(context.state().combiner.budget_bytes(), 512U);
+    context.state().operations.combiner().start(small);
+    EXPECT_EQ(context.state().operations.combiner().budget_bytes(), 512U);
     const rank_t me = context.rank_me();
     const auto place = [](uint64_t writer, uint64_t i) { return writer * 100 + i; };
     const auto value_of = [](uint64_t writer, uint64_t i) { return writer * 1000 + i; };
@@ -298,7 +300,7 @@ TEST_P(ImplicitOnNetworks, AFullPoolSendsTheOldest) {
             &value, context.on_rank(*mine, target) + static_cast<std::ptrdiff_t>(place(me, i)), 1);
       }
     }
-    EXPECT_GT(context.state().combiner.statistics().crowded, 100U);
+    EXPECT_GT(context.state().operations.combiner().statistics().crowded, 100U);
     context.barrier();
     for (rank_t writer = 0; writer < 4; ++writer) {
       for (uint64_t i = 0; i < 100; ++i) {
@@ -321,13 +323,13 @@ TEST_P(ImplicitOnNetworks, TravelAsTheyAreTunedTo) {
       const detail::ContextState& state = context.state();
       const std::vector<std::byte> source(4096, std::byte{7});
       const auto there = context.on_rank(*mine, 1 - context.rank_me());
-      const uint64_t puts = state.fabric->traffic().puts;
+      const uint64_t puts = state.job.fabric().traffic().puts;
       for (int i = 0; i < 10; ++i) context.rput_nbi(source.data(), there, kBytes);
       context.fence();
-      EXPECT_EQ(state.combiner.statistics().puts, together ? 10U : 0U);
-      EXPECT_EQ(state.fabric->traffic().puts - puts, together ? 0U : 10U);
+      EXPECT_EQ(state.operations.combiner().statistics().puts, together ? 10U : 0U);
+      EXPECT_EQ(state.job.fabric().traffic().puts - puts, together ? 0U : 10U);
       const future buffered = context.rput_buffered(source.data(), there, source.size());
-      EXPECT_EQ(state.bounces.empty(), together);  // it has been waited for, or copied
+      EXPECT_EQ(state.operations.bounces().empty(), together);  // it has been waited for, or copied
       buffered.wait();
       context.barrier();
       EXPECT_EQ(context.local(*mine)[4095], std::byte{7});
@@ -399,7 +401,7 @@ TEST_P(Implicit, WaitingForSeveralFutures) {
     }
     wait_all(futures);
     for (uint64_t i = 0; i < 64; ++i) EXPECT_EQ(values[i], i * i);
-    EXPECT_EQ(context.state().slots.in_use(), 0U);
+    EXPECT_EQ(context.state().operations.slots().in_use(), 0U);
     EXPECT_EQ(wait_any({}), 0U);
     EXPECT_EQ(wait_any(futures), 0U);
     context.barrier();
@@ -450,7 +452,7 @@ TEST_F(ImplicitDeathTest, CombinedPutsAreCheckedAtTheTarget) {
   const auto send = [](uint64_t word) {
     on_ranks(2, [word](Context& context) {
       if (context.rank_me() == 0) {
-        am::ActiveMessages& messages = context.state().messages;
+        am::ActiveMessages& messages = context.state().operations.messages();
         messages.send(1, messages.id("combined puts"), std::as_bytes(std::span(&word, 1)), {});
       }
       context.barrier();
@@ -467,10 +469,10 @@ TEST_F(ImplicitDeathTest, CombinedPutsThatLandAreCheckedAtTheTarget) {
       detail::ContextState& state = context.state();
       if (context.rank_me() == 0) {
         fabric::Counter sent;
-        state.fabric->shortcuts()->put_notify(
-            1, state.vis.landing_zone().offset_of(1, 0), std::as_bytes(std::span(&bytes, 1)),
-            std::as_bytes(std::span(&word, 1)),
-            state.messages.handlers().landed("combined puts")->tags.tag(slot), sent);
+        state.job.fabric().shortcuts()->put_notify(
+            1, state.operations.vis().landing_zone().offset_of(1, 0),
+            std::as_bytes(std::span(&bytes, 1)), std::as_bytes(std::span(&word, 1)),
+            state.operations.messages().handlers().landed("combined puts")->tags.tag(slot), sent);
         context.wait_until([&sent] { return sent.pending == 0; });
       }
       context.barrier();

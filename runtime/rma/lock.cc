@@ -58,7 +58,7 @@ global_lock::~global_lock() {
 // Enters the call; the lock must be held, or must not be.
 void global_lock::begin(const char* name, bool held) const {
   detail::ContextState& state = context_->state();
-  state.enter(name);
+  state.operations.enter(name);
   if (held_ == held) return;
   state.fail(Error(ErrorCode::invalid_argument,
                    std::string(name) + (held ? ", which this rank does not hold"
@@ -80,8 +80,8 @@ void global_lock::lock() {
   const uint64_t before = domain_.swap(tail_, uint64_t{me} + 1, kNoPlace);
   if (before != 0) {
     raise(static_cast<rank_t>(before - 1), kNext, uint64_t{me} + 1);
-    context_->state().wait_for_flag("lock of a global_lock", *context_->local(words_ + kGranted),
-                                    1);
+    context_->state().operations.wait_for_flag("lock of a global_lock",
+                                               *context_->local(words_ + kGranted), 1);
   }
   held_ = true;
 }
@@ -93,14 +93,14 @@ bool global_lock::try_lock() {
   held_ = domain_.compare_swap(tail_, 0, uint64_t{context_->rank_me()} + 1, kNoPlace) == 0;
   // A holder may need this rank's service to come to its end, and memory in reach needs no
   // progress.
-  if (!held_) context_->state().messages.progress();
+  if (!held_) context_->state().operations.messages().progress();
   return held_;
 }
 
 void global_lock::unlock() {
   const auto inside = context_->state().exclusive();
   begin("unlock of a global_lock", true);
-  context_->state().complete_puts();
+  context_->state().operations.complete_puts();
   held_ = false;
   const uint64_t me = uint64_t{context_->rank_me()} + 1;
   const global_ptr<uint64_t> next = words_ + kNext;
@@ -109,8 +109,8 @@ void global_lock::unlock() {
       domain_.compare_swap(tail_, me, 0, kNoPlace) == me) {
     return;
   }
-  const uint64_t successor =
-      context_->state().wait_for_flag("unlock of a global_lock", *context_->local(next), 1);
+  const uint64_t successor = context_->state().operations.wait_for_flag("unlock of a global_lock",
+                                                                        *context_->local(next), 1);
   raise(static_cast<rank_t>(successor - 1), kGranted, 1);
 }
 

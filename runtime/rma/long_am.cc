@@ -31,14 +31,15 @@ long_am::long_am(Context& context, Handler handler)
         const bool carried = head.carried != 0;
         if (message.size() < sizeof head || head.payload_bytes > rest.size() ||
             (carried ? head.data_bytes : 0) != rest.size() - head.payload_bytes ||
-            head.offset > state.segment.size() ||
-            head.data_bytes > state.segment.size() - head.offset) {
+            head.offset > state.memory.segment().size() ||
+            head.data_bytes > state.memory.segment().size() - head.offset) {
           state.fail(Error(ErrorCode::data_loss,
                            "rank " + std::to_string(source) +
                                " sent a long active message that is not well formed; all ranks "
                                "must run the same version"));
         }
-        const std::span<std::byte> data = state.segment.subspan(head.offset, head.data_bytes);
+        const std::span<std::byte> data =
+            state.memory.segment().subspan(head.offset, head.data_bytes);
         if (carried && !data.empty()) {
           std::memcpy(data.data(), rest.data() + head.payload_bytes, data.size());
         }
@@ -53,14 +54,14 @@ void long_am::send_bytes(rank_t target, std::span<const std::byte> payload,
   const rma::Call call("long_am::send", site);
   detail::ContextState& state = context_->state();
   const auto inside = state.exclusive();
-  state.operation.start(call.name, target, data.size());
-  state.check_target(call, target);
+  state.job.activity().start(call.name, target, data.size());
+  state.memory.check_target(call, target);
   if (destination.is_null() || destination.where() != target) {
     state.fail(Error(ErrorCode::invalid_argument,
                      text(call) + " to rank " + std::to_string(target) +
                          " with data for another rank; handler and data have one target"));
   }
-  state.check(call, target, destination.offset(), data.size(), rma::Access::put);
+  state.operations.check(call, target, destination.offset(), data.size(), rma::Access::put);
   if (payload.size() > max_payload_bytes()) {
     state.fail(Error(ErrorCode::invalid_argument,
                      text(call) + " with a payload of " + std::to_string(payload.size()) +
@@ -70,18 +71,19 @@ void long_am::send_bytes(rank_t target, std::span<const std::byte> payload,
   const bool carried =
       !context_->is_local(target) && data.size() <= max_payload_bytes() - payload.size();
   if (carried) {
-    state.stored(target, destination.offset(), data.size());
+    state.memory.keepers().stored(target, destination.offset(), data.size());
   } else {
     context_->rput(data.data(), destination, data.size(), site).wait();
-    state.operation = call.name;
+    state.job.activity() = call.name;
   }
   const Head head{destination.offset(), data.size(), static_cast<uint32_t>(payload.size()),
                   carried ? 1U : 0U};
-  std::vector<std::byte>& message = state.long_am_message;
+  std::vector<std::byte>& message = state.operations.long_am_message();
   message.resize(sizeof head + payload.size());
   std::memcpy(message.data(), &head, sizeof head);
   if (!payload.empty()) std::memcpy(message.data() + sizeof head, payload.data(), payload.size());
-  state.messages.send(target, id_, message, carried ? data : std::span<const std::byte>());
+  state.operations.messages().send(target, id_, message,
+                                   carried ? data : std::span<const std::byte>());
 }
 
 }  // namespace stripline

@@ -298,8 +298,8 @@ TEST_P(Mixed, EverythingTogetherAgreesWithAnOracle) {
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     for (const AtomicPath path : {AtomicPath::provider, AtomicPath::message}) {
       const Status ran = run_ranks(group_on(GetParam(), kRanks), [&](Context& context) {
-        const bool has_own = context.state().fabric->has_atomic(fabric::AtomicOp::add,
-                                                                fabric::AtomicType::uint64, true);
+        const bool has_own = context.state().job.fabric().has_atomic(
+            fabric::AtomicOp::add, fabric::AtomicType::uint64, true);
         Mix(context, seed, has_own ? path : AtomicPath::message).run(operations / 2);
         context.barrier();
       });

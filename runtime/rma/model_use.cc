@@ -15,15 +15,15 @@ constexpr const char* kThroughFabric =
 }  // namespace
 
 std::string model_use_text(const detail::ContextState& state) {
-  if (state.model == nullptr || state.ranks == 1) return {};
-  const std::string model = "model '" + state.model->name + "'";
-  if (state.model->network.empty()) {
+  if (state.job.model() == nullptr || state.job.ranks() == 1) return {};
+  const std::string model = "model '" + state.job.model()->name + "'";
+  if (state.job.model()->network.empty()) {
     return "stripline: " + model +
            " has no path between ranks: its campaign measured no transfers, and loops, nests and "
            "transfers go as without a model; measure with two ranks or more ('stripline campaign "
            "run')\n";
   }
-  if (state.in_node) {
+  if (state.memory.all_shared()) {
     return "stripline: " + model +
            " plans no loops, nests and transfers here: all ranks reach each other's segments by "
            "loads and stores; " +
@@ -31,20 +31,20 @@ std::string model_use_text(const detail::ContextState& state) {
   }
   std::string text;
   std::set<model::Path> said;
-  for (rank_t peer = 0; peer < state.ranks; ++peer) {
-    if (state.reachable[peer] != nullptr) continue;
-    const model::Path path = state.path_to(peer);
-    const auto* const entry = model::find_path(*state.model, path);
+  for (rank_t peer = 0; peer < state.job.ranks(); ++peer) {
+    if (state.memory.reachable(peer) != nullptr) continue;
+    const model::Path path = state.job.path_to(peer);
+    const auto* const entry = model::find_path(*state.job.model(), path);
     if (entry->first == model::path_name(path) || !said.insert(path).second) continue;
     text += "stripline: " + model + " has no path " + std::string(model::path_name(path)) +
-            ", by which rank " + std::to_string(state.rank) + " reaches rank " +
+            ", by which rank " + std::to_string(state.job.rank()) + " reaches rank " +
             std::to_string(peer) + "; it plans by " + entry->first + " instead\n";
   }
   return text;
 }
 
 std::string nothing_traced_text(const detail::ContextState& state) {
-  if (!state.shares_memory) return "(none: rank 0 carried out no such call)\n";
+  if (!state.memory.any_shared()) return "(none: rank 0 carried out no such call)\n";
   return std::string(
              "(none: rank 0 carried out no such call, or only where loads and stores reach; ") +
          kThroughFabric + ")\n";

@@ -4,6 +4,7 @@
 
 #include "runtime/fabric/atomic_apply.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/debug_checks.h"
 #include "runtime/rma/operation.h"
 
 namespace stripline {
@@ -18,10 +19,10 @@ using rma::Access;
   detail::ContextState& state = context.state();
   rma::Operation operation(context, {"rget", site}, Access::get, source, bytes, destination);
   if (const std::byte* const there = operation.there(); there != nullptr) {
-    state.copy_here(operation.destination(), there, bytes);
+    state.memory.copy_here(operation.destination(), there, bytes);
   } else if (bytes != 0) {
-    state.start_get(operation.destination(), operation.target(), operation.offset(), bytes,
-                    operation.counter(Kind::get));
+    state.operations.start_get(operation.destination(), operation.target(), operation.offset(),
+                               bytes, operation.counter(Kind::get));
   }
   return operation.finish();
 }
@@ -32,10 +33,10 @@ using rma::Access;
   detail::ContextState& state = context.state();
   rma::Operation operation(context, {name, site}, Access::put, destination, bytes, source);
   if (std::byte* const there = operation.there(); there != nullptr) {
-    state.copy_here(there, source, bytes);
+    state.memory.copy_here(there, source, bytes);
   } else if (bytes != 0) {
-    state.start_put(operation.target(), operation.offset(), source, bytes,
-                    operation.counter(Kind::put));
+    state.operations.start_put(operation.target(), operation.offset(), source, bytes,
+                               operation.counter(Kind::put));
   }
   return operation.finish();
 }
@@ -48,7 +49,7 @@ future Context::get_bytes(global_ptr<const std::byte> source, std::byte* destina
                           CallSite site) {
   detail::ContextState& state = *state_;
   if (const std::byte* const there = state.at_hand(source, bytes); there != nullptr) {
-    state.copy_here(destination, there, bytes);
+    state.memory.copy_here(destination, there, bytes);
     return {};
   }
   return start_get(*this, source, destination, bytes, site);
@@ -58,7 +59,7 @@ future Context::put_bytes(const std::byte* source, global_ptr<std::byte> destina
                           CallSite site) {
   detail::ContextState& state = *state_;
   if (std::byte* const there = state.at_hand(destination, bytes); there != nullptr) {
-    state.copy_here(there, source, bytes);
+    state.memory.copy_here(there, source, bytes);
     return {};
   }
   return start_put(*this, "rput", source, destination, bytes, site);
@@ -67,21 +68,22 @@ future Context::put_bytes(const std::byte* source, global_ptr<std::byte> destina
 future Context::put_bytes_buffered(const std::byte* source, global_ptr<std::byte> destination,
                                    size_t bytes, CallSite site) {
   detail::ContextState& state = *state_;
-  if (bytes > state.tuning.buffered_put_bytes) {
+  if (bytes > state.job.tuning().buffered_put_bytes) {
     start_put(*this, "rput_buffered", source, destination, bytes, site).wait();
     return {};
   }
   const rma::Call call("rput_buffered", site);
   rma::Operation operation(*this, call, Access::put, destination, bytes, nullptr);
-  if (state.debug != nullptr) [[unlikely]]
-    state.debug->check_local(call, false, source, bytes);
+  if (const rma::DebugChecks* const debug = state.job.observers().debug()) [[unlikely]]
+    debug->check_local(call, false, source, bytes);
   if (std::byte* const there = operation.there(); there != nullptr) {
-    state.copy_here(there, source, bytes);
+    state.memory.copy_here(there, source, bytes);
   } else if (bytes != 0) {
     fabric::Counter& counter = operation.counter(Kind::put);
-    state.start_put(operation.target(), operation.offset(),
-                    state.copy_to_bounce(source, bytes, operation.slot()), bytes, counter);
-    state.slots.source_free(operation.slot()) = true;
+    state.operations.start_put(operation.target(), operation.offset(),
+                               state.operations.copy_to_bounce(source, bytes, operation.slot()),
+                               bytes, counter);
+    state.operations.source_free(operation.slot()) = true;
   }
   return operation.finish();
 }
@@ -99,16 +101,17 @@ future Context::put_bytes_signal(const std::byte* source, global_ptr<std::byte> 
   }
   rma::Operation operation(*this, call, Access::put, destination, bytes, source);
   operation.raises({"flag of rput_signal", site}, flag.offset());
-  state.operation.start(call.name, target, bytes);
+  state.job.activity().start(call.name, target, bytes);
   if (std::byte* const there = operation.there(); there != nullptr) {
-    state.copy_here(there, source, bytes);
-    fabric::raise_flag(state.reachable[target] + flag.offset(), value);
+    state.memory.copy_here(there, source, bytes);
+    fabric::raise_flag(state.memory.reachable(target) + flag.offset(), value);
     return operation.finish();
   }
-  const bool by_message = state.puts_signals_by_message(target, bytes);
+  const bool by_message = state.operations.puts_signals_by_message(target, bytes);
   fabric::Counter& counter = operation.counter(by_message ? Kind::message : Kind::put);
-  state.start_put_signal(target, operation.offset(), source, bytes, {flag.offset(), value}, counter,
-                         state.slots.source_free(operation.slot()));
+  state.operations.start_put_signal(target, operation.offset(), source, bytes,
+                                    {flag.offset(), value}, counter,
+                                    state.operations.source_free(operation.slot()));
   return operation.finish();
 }
 
@@ -118,20 +121,20 @@ uint64_t Context::wait_signal(global_ptr<uint64_t> flag, uint64_t value, CallSit
     state_->fail(Error(ErrorCode::invalid_argument,
                        text(call) + " on a flag of another rank; a rank waits on its own"));
   }
-  state_->check_bounds(call, rank_me_, flag.offset(), sizeof(uint64_t));
-  state_->check_alignment(call, rank_me_, flag.offset(), sizeof(uint64_t));
+  state_->memory.check(call, rank_me_, flag.offset(), sizeof(uint64_t));
+  state_->memory.check_alignment(call, rank_me_, flag.offset(), sizeof(uint64_t));
   const auto inside = state_->exclusive();
-  return state_->wait_for_flag("wait_signal", *local(flag), value);
+  return state_->operations.wait_for_flag("wait_signal", *local(flag), value);
 }
 
 void Context::get_bytes_nbi(global_ptr<const std::byte> source, std::byte* destination,
                             size_t bytes, CallSite site) {
   rma::Operation operation(*this, {"rget_nbi", site}, Access::get, source, bytes, destination);
   if (const std::byte* const there = operation.there(); there != nullptr) {
-    state_->copy_here(operation.destination(), there, bytes);
+    state_->memory.copy_here(operation.destination(), there, bytes);
   } else if (bytes != 0) {
-    state_->start_get_implicit(operation.destination(), operation.target(), operation.offset(),
-                               bytes);
+    state_->operations.start_get_implicit(operation.destination(), operation.target(),
+                                          operation.offset(), bytes);
   }
   operation.finish_without_future();
 }
@@ -140,24 +143,24 @@ void Context::put_bytes_nbi(const std::byte* source, global_ptr<std::byte> desti
                             size_t bytes, CallSite site) {
   rma::Operation operation(*this, {"rput_nbi", site}, Access::put, destination, bytes, source);
   if (std::byte* const there = operation.there(); there != nullptr) {
-    state_->copy_here(there, source, bytes);
+    state_->memory.copy_here(there, source, bytes);
   } else if (bytes != 0) {
-    state_->start_put_implicit(operation.target(), operation.offset(), source, bytes);
+    state_->operations.start_put_implicit(operation.target(), operation.offset(), source, bytes);
   }
   operation.finish_without_future();
 }
 
 void Context::fence(rank_t target) {
   const auto inside = state_->exclusive();
-  state_->enter("fence");
-  state_->check_target("fence", target);
-  state_->fence(target);
+  state_->operations.enter("fence");
+  state_->memory.check_target("fence", target);
+  state_->operations.fence(target);
 }
 
 void Context::fence() {
   const auto inside = state_->exclusive();
-  state_->enter("fence");
-  state_->fence();
+  state_->operations.enter("fence");
+  state_->operations.fence();
 }
 
 }  // namespace stripline

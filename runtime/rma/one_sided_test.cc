@@ -103,7 +103,7 @@ TEST_P(OneSided, CopiesOfAFutureAgreeAlsoAfterItsSlotIsReused) {
     while (!third.is_ready()) {
     }
     EXPECT_TRUE(third.is_ready());
-    EXPECT_EQ(context.state().slots.in_use(), 0U);
+    EXPECT_EQ(context.state().operations.slots().in_use(), 0U);
     EXPECT_TRUE(future().is_ready());
     context.barrier();
   });
@@ -182,13 +182,13 @@ TEST_P(OneSided, BytesReallyCrossTheFabricExceptWhereMemoryIsReached) {
     const auto mine = context.new_symmetric_array<double>(100);
     ASSERT_TRUE(mine.ok());
     std::vector<double> buffer(100);
-    const auto before = context.state().fabric->traffic();
+    const auto before = context.state().job.fabric().traffic();
     context.rget(context.on_rank(*mine, 1 - context.rank_me()), buffer.data(), 100).wait();
     context.barrier();
     context.rput(buffer.data(), context.on_rank(*mine, 1 - context.rank_me()), 50).wait();
     context.barrier();
     context.rget(*mine, buffer.data(), 100).wait();
-    const auto after = context.state().fabric->traffic();
+    const auto after = context.state().job.fabric().traffic();
     const bool mapped = GetParam().same_node == "mapped";
     EXPECT_EQ(context.is_local(1 - context.rank_me()), mapped);
     EXPECT_EQ(after.get_bytes - before.get_bytes, mapped ? 0U : 800U);
@@ -210,14 +210,14 @@ TEST(OneNode, TheKernelCopiesWhereItIsAskedTo) {
     EXPECT_FALSE(context.is_local(next));
     std::vector<uint64_t> values(kCount);
     for (size_t i = 0; i < kCount; ++i) values[i] = i * 3 + context.rank_me();
-    const auto before = context.state().fabric->traffic();
+    const auto before = context.state().job.fabric().traffic();
     context.rput(values.data(), context.on_rank(*mine, next), kCount).wait();
     context.rput_nbi(values.data(), context.on_rank(*mine, next), kCount);
     context.barrier();
     std::vector<uint64_t> back(kCount);
     context.rget(context.on_rank(*mine, next), back.data(), kCount).wait();
     EXPECT_EQ(back, values);
-    const auto after = context.state().fabric->traffic();
+    const auto after = context.state().job.fabric().traffic();
     EXPECT_EQ(after.puts + after.gets, before.puts + before.gets);
     const rank_t previous = (context.rank_me() + 2) % 3;
     EXPECT_EQ(context.local(*mine)[kCount - 1], (kCount - 1) * 3 + previous);

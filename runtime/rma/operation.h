@@ -1,7 +1,7 @@
 // A one-sided operation of the program from the call until the call returns: what all of them begin
 // and end with. One thread at a time, one check of the bounds, one answer to the question whether
-// loads and stores reach the target, a completion slot if the fabric completes it later. Debug mode
-// and --trace watch operations here, and nowhere else.
+// loads and stores reach the target, a completion slot if the fabric completes it later. Observers
+// (observers.h) are told of operations here, and nowhere else.
 //
 //   rma::Operation operation(context, {"rput", site}, rma::Access::put, destination, bytes,
 //   source); if (std::byte* const there = operation.there()) {
@@ -19,6 +19,7 @@
 #include <stripline/context.h>
 
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/observers.h"
 
 namespace stripline::rma {
 
@@ -31,6 +32,9 @@ class Operation {
             size_t bytes, const std::byte* memory);
   /// A message, which is of no memory of the target. Ends the job unless there is such a rank.
   Operation(Context& context, const Call& call, rank_t target, size_t bytes);
+  /// One of many regions of a rank, which the caller has checked, and whose regions it names by
+  /// touches() where is_observed().
+  Operation(Context& context, const Call& call, Access access, rank_t target);
   ~Operation();
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
@@ -54,17 +58,19 @@ class Operation {
   /// The slot of counter().
   uint32_t slot() const { return slot_; }
 
+  /// True if somebody wants to know.
+  bool is_observed() const { return observed_ != nullptr; }
+  void touches(uint64_t offset, uint64_t bytes, std::byte* memory);
+  /// How the regions are transferred.
+  void planned(const detail::TracedCall& plan);
+
   /// It has been started. The future is ready if it is complete.
   future finish();
   /// The same for one without a future, which a fence completes, or nothing.
   void finish_without_future();
 
  private:
-  struct Observed;
-
-  void observe(const Call& call, OperationTrace::Kind kind);
-  double end_trace();
-  void open(AccessLog::Token token);
+  void observe(const Call& call, Access access, bool many_regions);
 
   detail::ContextState& state_;
   const Exclusion::Guard inside_;
@@ -77,7 +83,7 @@ class Operation {
   const bool is_get_;
   bool has_slot_ = false;
   uint32_t slot_ = 0;
-  std::unique_ptr<Observed> observed_;  // null in most programs
+  std::unique_ptr<Observation> observed_;  // null in most programs
 };
 
 }  // namespace stripline::rma

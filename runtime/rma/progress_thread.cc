@@ -28,10 +28,10 @@ ProgressThread::ProgressThread(detail::ContextState& state, const fabric::Watch&
 
 Result<std::unique_ptr<ProgressThread>> ProgressThread::start(detail::ContextState& state,
                                                               const Config& config) {
-  const auto watch = state.fabric->watch();
+  const auto watch = state.job.fabric().watch();
   if (!watch) {
     return Error(ErrorCode::unimplemented,
-                 "fabric '" + state.fabric->info().name +
+                 "fabric '" + state.job.fabric().info().name +
                      "' cannot be served by a progress thread; unset STRIPLINE_PROGRESS");
   }
   UniqueFd stop(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -42,7 +42,7 @@ Result<std::unique_ptr<ProgressThread>> ProgressThread::start(detail::ContextSta
                      "; raise the limit of open files (ulimit -n)");
   }
   std::unique_ptr<ProgressThread> made(new ProgressThread(state, *watch, std::move(stop), config));
-  state.exclusion.share(true);
+  state.job.exclusion().share(true);
   // Signals are the program's.
   sigset_t all;
   sigset_t before;
@@ -72,11 +72,11 @@ ProgressThread::~ProgressThread() {
     [[maybe_unused]] const ssize_t written = ::write(stop_.get(), &one, sizeof one);
     thread_.join();
   }
-  state_.exclusion.share(false);
+  state_.job.exclusion().share(false);
 }
 
 void ProgressThread::run() {
-  state_.exclusion.serve_here();
+  state_.job.exclusion().serve_here();
   uint64_t calls = 0;   // of the program, when the thread looked last
   bool absent = false;  // the program has not called for a while
   bool armed = false;   // nothing is to be done before something arrives
@@ -89,11 +89,11 @@ void ProgressThread::run() {
     } else if (armed || fruitless > kMostFruitless) {
       woken = sleep(armed && watch_.complete ? config_.attention_s : pause_s, true);
     }
-    if (!state_.exclusion.try_enter()) {
+    if (!state_.job.exclusion().try_enter()) {
       absent = false;
       continue;
     }
-    absent = state_.exclusion.calls() == calls;
+    absent = state_.job.exclusion().calls() == calls;
     if (absent) {
       const uint64_t served = statistics_.served;
       armed = serve(woken);
@@ -102,23 +102,22 @@ void ProgressThread::run() {
       pause_s = found || woken ? config_.shortest_pause_s
                                : std::min(2 * pause_s, config_.longest_pause_s);
     }
-    calls = state_.exclusion.calls();  // handlers call as well
-    state_.exclusion.leave();
+    calls = state_.job.exclusion().calls();  // handlers call as well
+    state_.job.exclusion().leave();
   }
 }
 
 // True if the thread may wait for something to arrive.
 bool ProgressThread::serve(bool woken) {
-  const char* const operation = state_.operation.name();
-  state_.operation = "serving peers while the program computes";
-  const uint64_t before = state_.messages.statistics().served;
-  if (woken) state_.fabric->woken();
-  state_.combiner.flush_old();
-  state_.messages.progress();
-  const bool armed = state_.fabric->prepare_to_wait() && !state_.messages.ready();
+  const char* const operation = state_.job.activity().name();
+  state_.job.activity() = "serving peers while the program computes";
+  const uint64_t before = state_.operations.messages().statistics().served;
+  if (woken) state_.job.fabric().woken();
+  state_.operations.serve();
+  const bool armed = state_.job.fabric().prepare_to_wait() && !state_.operations.messages().ready();
   ++statistics_.looks;
-  statistics_.served += state_.messages.statistics().served - before;
-  state_.operation = operation;
+  statistics_.served += state_.operations.messages().statistics().served - before;
+  state_.job.activity() = operation;
   return armed;
 }
 

@@ -79,7 +79,7 @@ TEST_P(ProgressThread, ServesMessagesWhileTheProgramComputes) {
     } else {
       EXPECT_TRUE(compute_until([&] { return served == kRequests; }));
       const auto inside = context.state().exclusive();
-      EXPECT_GT(context.state().progress_thread->statistics().served, 0U);
+      EXPECT_GT(context.state().progress_thread()->statistics().served, 0U);
     }
     context.barrier();
   });
@@ -140,7 +140,7 @@ TEST_P(ProgressThread, ServesWhatLandsWhileTheProgramComputes) {
       std::vector<uint64_t> back(kRows);
       VisOptions options;
       options.method = VisMethod::packed;
-      options.chunk_bytes = context.state().vis.max_chunk_bytes();
+      options.chunk_bytes = context.state().operations.vis().max_chunk_bytes();
       const std::array<std::ptrdiff_t, 1> close{8};
       const std::array<std::ptrdiff_t, 1> apart{16};
       const std::array<size_t, 1> extents{kRows};
@@ -227,7 +227,7 @@ TEST_P(ProgressThread, ServesInsideOfLoopBodies) {
 TEST_P(ProgressThread, ComesAndGoesWithTheContext) {
   for (int turn = 0; turn < 5; ++turn) {
     on_ranks(3, [&](Context& context) {
-      EXPECT_NE(context.state().progress_thread, nullptr);
+      EXPECT_NE(context.state().progress_thread(), nullptr);
       if (turn % 2 == 0) std::this_thread::sleep_for(3ms);
     });
   }
@@ -258,7 +258,7 @@ TEST(WithoutAProgressThread, NobodyIsServedWhileTheProgramComputes) {
           EXPECT_FALSE(served);
           context.wait_until([&] { return served.load(); });
         }
-        EXPECT_EQ(context.state().progress_thread, nullptr);
+        EXPECT_EQ(context.state().progress_thread(), nullptr);
         context.barrier();
       });
   ASSERT_TRUE(ran.ok()) << ran.error().message();
@@ -289,21 +289,21 @@ TEST_P(TunedProgress, StartsAThreadWherePeersWait) {
       ++served;
     });
     constexpr int kRounds = 50;
-    EXPECT_EQ(context.state().progress_thread, nullptr);
+    EXPECT_EQ(context.state().progress_thread(), nullptr);
     context.barrier();
     if (context.rank_me() == 0) {
       for (int i = 0; i < kRounds; ++i) {
         context.am_send(1, ask, {});
         context.wait_until([&] { return answered > i; });
       }
-      EXPECT_EQ(context.state().progress_thread, nullptr);
+      EXPECT_EQ(context.state().progress_thread(), nullptr);
       context.am_send(1, ask, {});
     } else {
       while (served < kRounds) {
         std::this_thread::sleep_for(5ms);
         context.progress();
       }
-      EXPECT_NE(context.state().progress_thread, nullptr);
+      EXPECT_NE(context.state().progress_thread(), nullptr);
       EXPECT_TRUE(compute_until([&] { return served > kRounds; }));
     }
     context.barrier();
@@ -323,7 +323,7 @@ TEST_P(TunedProgress, StartsNoneForARankWhoseOwnOperationsWait) {
       }
     }
     context.barrier();
-    EXPECT_EQ(context.state().progress_thread, nullptr);
+    EXPECT_EQ(context.state().progress_thread(), nullptr);
   });
 }
 
@@ -345,14 +345,14 @@ TEST(TunedProgressOverTcp, CountsGetsThatWait) {
     if (context.rank_me() == 0) {
       for (uint64_t i = 0; i < 50; ++i) context.rget(context.on_rank(words, 1));
       context.rput_signal(mine, context.on_rank(words, 1), 1, context.on_rank(words, 1) + 1, 1);
-      EXPECT_EQ(context.state().progress_thread, nullptr);
+      EXPECT_EQ(context.state().progress_thread(), nullptr);
     } else {
       const std::atomic_ref<uint64_t> flag(mine[1]);
       while (flag.load(std::memory_order_acquire) == 0) {
         std::this_thread::sleep_for(5ms);
         context.progress();
       }
-      EXPECT_NE(context.state().progress_thread, nullptr);
+      EXPECT_NE(context.state().progress_thread(), nullptr);
     }
     context.barrier();
   });
@@ -364,7 +364,7 @@ TEST(TunedProgressOnEmulatedNetworks, StaysWithCalls) {
       run_ranks(group_on({"", "emulated:cloud-ethernet", "virtual", "network", "tuned"}, 2),
                 [](Context& context) {
                   context.barrier();
-                  EXPECT_EQ(context.state().progress_thread, nullptr);
+                  EXPECT_EQ(context.state().progress_thread(), nullptr);
                 });
   ASSERT_TRUE(ran.ok()) << ran.error().message();
 }

@@ -17,22 +17,24 @@ namespace stripline {
 
 MemoryUse memory_use(Context& context) {
   const detail::ContextState& state = context.state();
-  const fabric::Info& info = state.fabric->info();
-  const uint64_t behind_segment = state.fabric->segment().size() - state.segment.size();
+  const fabric::Info& info = state.job.fabric().info();
+  const uint64_t behind_segment =
+      state.job.fabric().segment().size() - state.memory.segment().size();
   // The slots for what this rank sends, half of those there are, are packed into as much private
   // memory at most.
-  const uint64_t packing = vis::LandingZone::bytes_for(state.ranks) / 2 +
+  const uint64_t packing = vis::LandingZone::bytes_for(state.job.ranks()) / 2 +
                            2 * info.max_message_bytes +
                            vis::Transfers::kConcurrent * vis::Transfers::kMaxBoxBytes;
   MemoryUse use;
-  use.segment_bytes = state.segment.size();
-  use.runtime_bytes = behind_segment + packing + info.buffer_bytes + state.combiner.budget_bytes() +
-                      rma::GetCombiner::kMostBytes + state.bounces.capacity() +
-                      state.slots.capacity() * rma::CompletionSlots::kBytesPerSlot;
-  use.per_peer_bytes = info.peer_bytes + state.messages.buffer_bytes_per_peer() +
-                       state.transfers.buffer_bytes_per_peer();
-  use.loop_bytes = state.options.loop_buffer_bytes;
-  use.registered_bytes = state.fabric->segment().size() + info.buffer_bytes;
+  use.segment_bytes = state.memory.segment().size();
+  use.runtime_bytes = behind_segment + packing + info.buffer_bytes +
+                      state.operations.combiner().budget_bytes() + rma::GetCombiner::kMostBytes +
+                      state.operations.bounces().capacity() +
+                      state.operations.slots().capacity() * rma::CompletionSlots::kBytesPerSlot;
+  use.per_peer_bytes = info.peer_bytes + state.operations.messages().buffer_bytes_per_peer() +
+                       state.mechanisms.transfers().buffer_bytes_per_peer();
+  use.loop_bytes = state.job.options().loop_buffer_bytes;
+  use.registered_bytes = state.job.fabric().segment().size() + info.buffer_bytes;
   return use;
 }
 
@@ -66,27 +68,27 @@ machine::RankReach reach_of(const Facts& facts, std::vector<uint8_t> ways) {
 
 void report_reach(Context& context, bool together) {
   const detail::ContextState& state = context.state();
-  const rank_t ranks = state.ranks;
+  const rank_t ranks = state.job.ranks();
   std::vector<uint8_t> ways(ranks);
   for (rank_t peer = 0; peer < ranks; ++peer) {
-    ways[peer] = static_cast<uint8_t>(state.fabric->way(peer));
+    ways[peer] = static_cast<uint8_t>(state.job.fabric().way(peer));
   }
   const MemoryUse memory = memory_use(context);
   Facts facts;
   facts.runtime_bytes = memory.runtime_bytes;
   facts.per_peer_bytes = memory.per_peer_bytes;
   facts.loop_bytes = memory.loop_bytes;
-  const fabric::Info& info = state.fabric->info();
+  const fabric::Info& info = state.job.fabric().info();
   const auto version = info.attributes.find("libfabric.version");
   std::string provider = info.provider;
   if (version != info.attributes.end()) provider += ", libfabric " + version->second;
   copy_text(provider, facts.provider);
-  copy_text(state.fabric->info().same_node, facts.same_node);
+  copy_text(state.job.fabric().info().same_node, facts.same_node);
   if (!together) {
-    std::fputs(machine::reach_line(state.rank, reach_of(facts, ways)).c_str(), stderr);
+    std::fputs(machine::reach_line(state.job.rank(), reach_of(facts, ways)).c_str(), stderr);
     return;
   }
-  const bool shows = state.rank == 0;
+  const bool shows = state.job.rank() == 0;
   const team all = team::world(context);
   std::vector<uint8_t> all_ways(shows ? size_t{ranks} * ranks : 0);
   std::vector<Facts> all_facts(shows ? ranks : 0);

@@ -16,36 +16,36 @@ constexpr const char* kReply = "rpc reply";
 
 }  // namespace
 
-RpcCalls::RpcCalls(detail::ContextState& state)
-    : state_(state), call_(state.messages.id(kCall)), reply_(state.messages.id(kReply)) {}
+RpcCalls::RpcCalls(Job& job, am::ActiveMessages& messages)
+    : job_(job), messages_(messages), call_(messages.id(kCall)), reply_(messages.id(kReply)) {}
 
 void RpcCalls::serve(Context& context) {
-  state_.messages.serve(kCall, am::Purpose::program,
-                        [this, &context](rank_t source, std::span<const std::byte> message) {
-                          run(context, source, message);
-                        });
-  state_.messages.serve(kReply, am::Purpose::program,
-                        [this, &context](rank_t source, std::span<const std::byte> message) {
-                          take_reply(context, source, message);
-                        });
+  messages_.serve(kCall, am::Purpose::program,
+                  [this, &context](rank_t source, std::span<const std::byte> message) {
+                    run(context, source, message);
+                  });
+  messages_.serve(kReply, am::Purpose::program,
+                  [this, &context](rank_t source, std::span<const std::byte> message) {
+                    take_reply(context, source, message);
+                  });
 }
 
 size_t RpcCalls::max_bytes() const {
-  return state_.messages.max_payload_bytes() - std::max(sizeof(Request), sizeof(Reply));
+  return messages_.max_payload_bytes() - std::max(sizeof(Request), sizeof(Reply));
 }
 
 void RpcCalls::fail_malformed(rank_t source) const {
-  state_.fail(Error(ErrorCode::data_loss,
-                    "rank " + std::to_string(source) +
-                        " sent an RPC that is not well formed; all ranks must run the same "
-                        "program and the same version"));
+  job_.fail(Error(ErrorCode::data_loss,
+                  "rank " + std::to_string(source) +
+                      " sent an RPC that is not well formed; all ranks must run the same "
+                      "program and the same version"));
 }
 
 void RpcCalls::send(rank_t target, const detail::RpcEntry& entry,
                     std::span<const std::byte> arguments, std::unique_ptr<detail::RpcCall> call) {
-  state_.operation.start("rpc", target, arguments.size());
+  job_.activity().start("rpc", target, arguments.size());
   if (arguments.size() > max_bytes()) {
-    state_.fail(Error(
+    job_.fail(Error(
         ErrorCode::invalid_argument,
         "rpc to rank " + std::to_string(target) + " with " + std::to_string(arguments.size()) +
             " bytes of captures and arguments, more than rpc_max_bytes() = " +
@@ -53,15 +53,15 @@ void RpcCalls::send(rank_t target, const detail::RpcEntry& entry,
   }
   Request request{.function = {}, .id = 0};
   if (!images_.find(&entry, request.function)) {
-    state_.fail(Error(ErrorCode::internal,
-                      "the function of an rpc lies in no file that this process has loaded, so "
-                      "that other ranks cannot find it"));
+    job_.fail(Error(ErrorCode::internal,
+                    "the function of an rpc lies in no file that this process has loaded, so "
+                    "that other ranks cannot find it"));
   }
   if (call != nullptr) {
     request.id = ++last_id_;
     open_.emplace(request.id, std::move(call));
   }
-  state_.messages.send(target, call_, std::as_bytes(std::span(&request, 1)), arguments);
+  messages_.send(target, call_, std::as_bytes(std::span(&request, 1)), arguments);
 }
 
 void RpcCalls::run(Context& context, rank_t source, std::span<const std::byte> message) {
@@ -72,11 +72,11 @@ void RpcCalls::run(Context& context, rank_t source, std::span<const std::byte> m
       static_cast<const detail::RpcEntry*>(images_.at(request.function, sizeof(detail::RpcEntry)));
   if (entry == nullptr || reinterpret_cast<uintptr_t>(entry) % alignof(detail::RpcEntry) != 0 ||
       entry->magic != detail::RpcEntry::kMagic) {
-    state_.fail(Error(ErrorCode::failed_precondition,
-                      "rank " + std::to_string(source) +
-                          " asks for an rpc to a function that this rank does not have: the ranks "
-                          "run different programs, or have loaded different libraries; start the "
-                          "same file on all"));
+    job_.fail(Error(ErrorCode::failed_precondition,
+                    "rank " + std::to_string(source) +
+                        " asks for an rpc to a function that this rank does not have: the ranks "
+                        "run different programs, or have loaded different libraries; start the "
+                        "same file on all"));
   }
   entry->run(context, source, message.subspan(sizeof request),
              detail::RpcAnswer(context, source, request.id));
@@ -84,7 +84,7 @@ void RpcCalls::run(Context& context, rank_t source, std::span<const std::byte> m
 
 void RpcCalls::answer(rank_t caller, uint64_t id, bool failed, std::span<const std::byte> result) {
   const Reply reply{.id = id, .failed = failed ? 1U : 0U};
-  state_.messages.send(caller, reply_, std::as_bytes(std::span(&reply, 1)), result);
+  messages_.send(caller, reply_, std::as_bytes(std::span(&reply, 1)), result);
 }
 
 void RpcCalls::take_reply(Context& context, rank_t source, std::span<const std::byte> message) {
@@ -109,7 +109,7 @@ void RpcCalls::take_reply(Context& context, rank_t source, std::span<const std::
 namespace stripline {
 
 size_t rpc_max_bytes(const Context& context) {
-  return const_cast<Context&>(context).state().rpc_calls.max_bytes();
+  return const_cast<Context&>(context).state().operations.rpc_calls().max_bytes();
 }
 
 namespace detail {
@@ -122,7 +122,7 @@ void RpcReader::malformed() const {
 }
 
 void RpcAnswer::send(std::vector<std::byte> result) const {
-  rma::RpcCalls& calls = context_->state().rpc_calls;
+  rma::RpcCalls& calls = context_->state().operations.rpc_calls();
   if (result.size() <= calls.max_bytes()) {
     calls.answer(caller_, id_, false, result);
     return;
@@ -149,15 +149,15 @@ void RpcAnswer::send_error(const std::exception_ptr& error) const {
                      "the function of an rpc_ff of rank " + std::to_string(caller_) +
                          " has thrown: " + what + "; use rpc(), whose future throws that"));
   }
-  what = "an rpc has thrown on rank " + std::to_string(state.rank) + ": " + what;
-  what.resize(std::min(what.size(), state.rpc_calls.max_bytes()));
-  state.rpc_calls.answer(caller_, id_, true, std::as_bytes(std::span(what)));
+  what = "an rpc has thrown on rank " + std::to_string(state.job.rank()) + ": " + what;
+  what.resize(std::min(what.size(), state.operations.rpc_calls().max_bytes()));
+  state.operations.rpc_calls().answer(caller_, id_, true, std::as_bytes(std::span(what)));
 }
 
 void send_rpc(Context& context, rank_t target, const RpcEntry& entry,
               std::vector<std::byte> arguments, std::unique_ptr<RpcCall> call) {
   const auto inside = context.state().exclusive();
-  context.state().rpc_calls.send(target, entry, arguments, std::move(call));
+  context.state().operations.rpc_calls().send(target, entry, arguments, std::move(call));
 }
 
 }  // namespace detail

@@ -16,9 +16,11 @@
 
 namespace stripline::rma {
 
+class Job;
+
 class RpcCalls {
  public:
-  explicit RpcCalls(detail::ContextState& state);
+  RpcCalls(Job& job, am::ActiveMessages& messages);
 
   /// Names the Context that runs what arrives. Before any rank can send.
   void serve(Context& context);
@@ -45,7 +47,8 @@ class RpcCalls {
   void take_reply(Context& context, rank_t source, std::span<const std::byte> message);
   [[noreturn]] void fail_malformed(rank_t source) const;
 
-  detail::ContextState& state_;
+  Job& job_;
+  am::ActiveMessages& messages_;
   const uint16_t call_;  // handlers
   const uint16_t reply_;
   ProgramImages images_;

@@ -88,7 +88,7 @@ void many_at_once(Context& context) {
   }
   const std::vector<uint64_t> answers = when_all(all).wait();
   for (uint64_t i = 0; i < 300; ++i) EXPECT_EQ(answers[i], i * i + i % 3);
-  EXPECT_EQ(context.state().rpc_calls.open(), 0U);
+  EXPECT_EQ(context.state().operations.rpc_calls().open(), 0U);
   context.barrier();
 }
 

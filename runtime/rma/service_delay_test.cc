@@ -82,7 +82,7 @@ TEST_P(ServiceDelay, OfARankThatComputesIsWhatItComputes) {
       asking.ask(8);
       // Requests leave soon after an answer, which comes when the target begins to compute.
       EXPECT_GT(context.service_delay(1), kBusySeconds / 2);
-      const double planned_s = context.state().service_delays.expected_s(1);
+      const double planned_s = context.state().operations.service_delays().expected_s(1);
       EXPECT_GT(planned_s, kBusySeconds / 8);
     } else {
       asking.serve_between_computation(8);
@@ -99,7 +99,7 @@ TEST_P(ServiceDelay, OfARankThatWaitsForMessagesIsNone) {
     if (context.rank_me() == 0) {
       asking.ask(20);
       EXPECT_EQ(context.service_delay(1), 0.0);
-      EXPECT_EQ(context.state().service_delays.expected_s(1), 0.0);
+      EXPECT_EQ(context.state().operations.service_delays().expected_s(1), 0.0);
     } else {
       asking.serve_at_once(20);
     }
@@ -112,7 +112,8 @@ TEST_P(ServiceDelay, IsForgottenWhenThereIsNoNewsOrBetterNews) {
   const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
     Asking asking(context);
     if (context.rank_me() == 0) {
-      rma::ServiceDelays delays(context.state().messages, 2, {.plans_per_step_back = 4});
+      rma::ServiceDelays delays(context.state().operations.messages(), 2,
+                                {.plans_per_step_back = 4});
       asking.ask(8);
       const double first_s = delays.expected_s(1);
       EXPECT_GT(first_s, 0);
@@ -161,11 +162,13 @@ TEST_P(ServiceDelay, IsToldByAnswersToAtomicOperationsToo) {
 // Many small regions are packed, unless the target lets messages wait and other ways do not need
 // it.
 TEST_P(ServiceDelay, DecidesHowTransfersOfManyRegionsTravel) {
-  const Status ran = run_ranks(group_on(GetParam(), 2), [](Context& context) {
+  auto options = group_on(GetParam(), 2);
+  options.context.guard = false;  // each transfer as the model says
+  const Status ran = run_ranks(options, [](Context& context) {
     model::TunedModel model = model::example_model();
     model.pack = model::example_pack();
     detail::ContextState& state = context.state();
-    state.compiled = plan::CompiledModel(model);
+    ASSERT_TRUE(state.use_model(std::make_shared<const model::TunedModel>(model)).ok());
     Asking asking(context);
     constexpr size_t kRows = 256;
     const auto there = context.on_rank(*context.new_symmetric_array<double>(4 * kRows), 1);
@@ -175,7 +178,9 @@ TEST_P(ServiceDelay, DecidesHowTransfersOfManyRegionsTravel) {
                    std::array<std::ptrdiff_t, 1>{32}, std::array<size_t, 1>{kRows})
           .wait();
     };
-    const auto packed = [&] { return state.vis.statistics().of(plan::VisMethod::packed).puts; };
+    const auto packed = [&] {
+      return state.operations.vis().statistics().of(plan::VisMethod::packed).puts;
+    };
     context.barrier();
     if (context.rank_me() == 0) {
       transfer();
@@ -185,7 +190,7 @@ TEST_P(ServiceDelay, DecidesHowTransfersOfManyRegionsTravel) {
       for (int i = 0; i < 3; ++i) transfer();  // the first ones find it out
       const uint64_t before = packed();
       for (int i = 0; i < 5; ++i) transfer();
-      EXPECT_EQ(packed() - before, state.fabric->needs_target(1, true) ? 5U : 0U);
+      EXPECT_EQ(packed() - before, state.job.fabric().needs_target(1, true) ? 5U : 0U);
       asking.ask(1);
     } else {
       asking.serve_at_once(1);

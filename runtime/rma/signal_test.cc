@@ -50,7 +50,7 @@ TEST_P(SignalledPut, WhoSeesTheFlagSeesTheData) {
       }
     }
     EXPECT_EQ(context.local(*flag)[1], 0U);
-    EXPECT_EQ(context.state().slots.in_use(), 0U);
+    EXPECT_EQ(context.state().operations.slots().in_use(), 0U);
   });
 }
 
@@ -90,7 +90,7 @@ TEST_P(SignalledPut, SmallOnesAreOneMessageEach) {
     const auto data = context.new_symmetric_array<uint64_t>(2 * kPuts);
     const auto flag = context.new_symmetric_array<uint64_t>(1);
     ASSERT_TRUE(data.ok() && flag.ok());
-    const fabric::Fabric& fabric = *context.state().fabric;
+    const fabric::Fabric& fabric = context.state().job.fabric();
     const uint64_t before = fabric.traffic().messages;
     if (context.rank_me() == 0) {
       const std::vector<uint64_t> values(2 * kPuts, 7);
@@ -104,7 +104,7 @@ TEST_P(SignalledPut, SmallOnesAreOneMessageEach) {
                                          two, std::array{size_t{kPuts}}, context.on_rank(*flag, 1),
                                          kPuts + 1));
       wait_all(puts);
-      EXPECT_EQ(context.state().slots.in_use(), 0U);
+      EXPECT_EQ(context.state().operations.slots().in_use(), 0U);
     } else {
       EXPECT_EQ(context.wait_signal(*flag, kPuts + 1), kPuts + 1);
       // That it is asked has perhaps come with the last of them.
@@ -120,12 +120,12 @@ TEST_P(SignalledPut, SmallOnesAreOneMessageEach) {
 TEST_P(SignalledPut, LargerOnesLandWithTheirFlag) {
   constexpr size_t kWords = 4000;
   on_ranks(2, [](Context& context) {
-    if (!context.state().vis.notifies() || GetParam().same_node == "mapped") return;
-    ASSERT_GE(context.state().one_way_signalled_bytes(), kWords * sizeof(uint64_t));
+    if (!context.state().operations.vis().notifies() || GetParam().same_node == "mapped") return;
+    ASSERT_GE(context.state().operations.one_way_signalled_bytes(), kWords * sizeof(uint64_t));
     const auto data = context.new_symmetric_array<uint64_t>(kWords);
     const auto flag = context.new_symmetric_array<uint64_t>(1);
     ASSERT_TRUE(data.ok() && flag.ok());
-    const fabric::Fabric& fabric = *context.state().fabric;
+    const fabric::Fabric& fabric = context.state().job.fabric();
     const fabric::Traffic before = fabric.traffic();
     if (context.rank_me() == 0) {
       std::vector<uint64_t> values(kWords, 7);
@@ -136,7 +136,7 @@ TEST_P(SignalledPut, LargerOnesLandWithTheirFlag) {
       put.wait_source();
       values.assign(kWords, 8);  // it has been copied
       put.wait();
-      EXPECT_EQ(context.state().slots.in_use(), 0U);
+      EXPECT_EQ(context.state().operations.slots().in_use(), 0U);
     } else {
       EXPECT_EQ(context.wait_signal(*flag, 1), 1U);
       EXPECT_EQ(context.local(*data)[0], 7U);

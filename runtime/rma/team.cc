@@ -9,6 +9,7 @@
 
 #include "optimizer/access/saturate.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/debug_checks.h"
 
 namespace stripline {
 namespace {
@@ -49,11 +50,11 @@ CollectiveAlgorithm choose(const detail::ContextState& state, CollectiveOperatio
                            rank_t ranks, uint64_t bytes, collective_algorithm asked,
                            std::string_view name = {}) {
   if (asked == collective_algorithm::automatic) {
-    return state.collective_planner.choose({.operation = operation,
-                                            .ranks = ranks,
-                                            .bytes = bytes,
-                                            .in_node = state.in_node,
-                                            .crowded = state.crowded});
+    return state.mechanisms.collective_planner().choose({.operation = operation,
+                                                         .ranks = ranks,
+                                                         .bytes = bytes,
+                                                         .in_node = state.memory.all_shared(),
+                                                         .crowded = state.job.crowded()});
   }
   const auto algorithm = static_cast<CollectiveAlgorithm>(asked);
   if (model::has_algorithm(operation, algorithm)) return algorithm;
@@ -95,7 +96,9 @@ struct Choice {
 team::team(Context* context, sync::Group* group, bool owns)
     : context_(context), group_(group), owns_(owns), rank_me_(group->me), rank_n_(group->size) {}
 
-team team::world(Context& context) { return {&context, &context.state().groups.world(), false}; }
+team team::world(Context& context) {
+  return {&context, &context.state().mechanisms.groups().world(), false};
+}
 
 team::~team() { destroy(); }
 
@@ -123,11 +126,12 @@ void team::destroy() noexcept {
   detail::ContextState& state = enter("destruction of a team");
   const rma::CollectiveScope scope(state, "destruction of a team", {});
   // A message of an earlier barrier that a handler has kept would find no team.
-  state.messages.wait([&state, this] {
-    return state.messages.idle() && !state.async_collectives.active(group_->id);
+  state.operations.messages().wait([&state, this] {
+    return state.operations.messages().idle() &&
+           !state.mechanisms.async_collectives().active(group_->id);
   });
   group_->barrier.wait(sync::Collective::barrier);
-  state.groups.remove(group_->id);
+  state.mechanisms.groups().remove(group_->id);
   group_ = nullptr;
 }
 
@@ -141,7 +145,7 @@ uint32_t team::id() const { return group_->id; }
 
 detail::ContextState& team::enter(const char* name) const {
   detail::ContextState& state = context_->state();
-  state.enter(name);
+  state.operations.enter(name);
   return state;
 }
 
@@ -150,7 +154,7 @@ team team::split(uint32_t colour, int64_t key, CallSite site) const {
   detail::ContextState& state = enter("split");
   const rma::CollectiveScope scope(state, "split", site);
   std::vector<Choice> choices(rank_n_);
-  const Choice mine{.key = key, .colour = colour, .next_id = state.groups.next_id()};
+  const Choice mine{.key = key, .colour = colour, .next_id = state.mechanisms.groups().next_id()};
   allgather(std::span(&mine, 1), choices, collective_algorithm::automatic, site);
 
   uint32_t first_id = 0;
@@ -165,7 +169,7 @@ team team::split(uint32_t colour, int64_t key, CallSite site) const {
   std::sort(colours.begin(), colours.end());
   colours.erase(std::unique(colours.begin(), colours.end()), colours.end());
   // All ids that any of these ranks has seen are below, and each colour takes one.
-  state.groups.reserve_ids(first_id + static_cast<uint32_t>(colours.size()));
+  state.mechanisms.groups().reserve_ids(first_id + static_cast<uint32_t>(colours.size()));
   sync::Group* group = nullptr;
   if (colour != no_colour) {
     std::stable_sort(members.begin(), members.end(),
@@ -173,8 +177,8 @@ team team::split(uint32_t colour, int64_t key, CallSite site) const {
     const auto me = std::find(members.begin(), members.end(), rank_me_) - members.begin();
     for (rank_t& rank : members) rank = group_->world(rank);
     const auto index = std::lower_bound(colours.begin(), colours.end(), colour) - colours.begin();
-    group = &state.groups.add(first_id + static_cast<uint32_t>(index), static_cast<rank_t>(me),
-                              std::move(members));
+    group = &state.mechanisms.groups().add(first_id + static_cast<uint32_t>(index),
+                                           static_cast<rank_t>(me), std::move(members));
   }
   // Nobody uses a team before all its members know it.
   group_->barrier.wait(sync::Collective::barrier);
@@ -184,13 +188,15 @@ team team::split(uint32_t colour, int64_t key, CallSite site) const {
 void team::barrier(CallSite site) const {
   const auto inside = context_->state().exclusive();
   detail::ContextState& state = enter("barrier");
-  state.complete_puts();
+  state.operations.complete_puts();
   const rma::CollectiveScope scope(state, "barrier", site);
-  state.operation = "barrier";
+  state.job.activity() = "barrier";
   group_->barrier.wait(sync::Collective::barrier);
 }
 
-future team::barrier_async(CallSite site) const { return context_->start_barrier(*group_, site); }
+future team::barrier_async(CallSite site) const {
+  return context_->state().start_barrier(*context_, *group_, site);
+}
 
 // --- checks --------------------------------------------------------------------------------------
 
@@ -247,7 +253,7 @@ void team::broadcast_bytes(Bytes data, rank_t root, collective_algorithm algorit
   const rma::CollectiveScope scope(state, "broadcast", site);
   check_root("broadcast", root);
   check_length("broadcast", data.size(), data.size());
-  state.collectives.broadcast(
+  state.mechanisms.collectives().broadcast(
       *group_, data, root,
       choose(state, CollectiveOperation::broadcast, rank_n_, data.size(), algorithm));
 }
@@ -259,7 +265,7 @@ void team::reduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, r
   const rma::CollectiveScope scope(state, "reduce", site, op.name);
   check_root("reduce", root);
   if (rank_me_ == root) check_length("reduce", out.size(), in.size());
-  state.collectives.reduce(
+  state.mechanisms.collectives().reduce(
       *group_, in, out, op, root,
       choose(state, CollectiveOperation::reduce, rank_n_, in.size(), algorithm));
 }
@@ -270,7 +276,7 @@ void team::allreduce_bytes(ConstBytes in, Bytes out, const detail::Reduction& op
   detail::ContextState& state = enter("allreduce");
   const rma::CollectiveScope scope(state, "allreduce", site, op.name);
   check_length("allreduce", out.size(), in.size());
-  state.collectives.allreduce(
+  state.mechanisms.collectives().allreduce(
       *group_, in, out, op,
       choose(state, CollectiveOperation::allreduce, rank_n_, in.size(), algorithm));
 }
@@ -283,7 +289,7 @@ void team::gather_bytes(ConstBytes in, Bytes out, rank_t root, collective_algori
   check_root("gather", root);
   if (rank_me_ == root)
     check_length("gather", out.size(), access::saturating_multiply(in.size(), rank_n_));
-  state.collectives.gather(
+  state.mechanisms.collectives().gather(
       *group_, in, out, root,
       choose(state, CollectiveOperation::gather, rank_n_, in.size(), algorithm));
 }
@@ -299,7 +305,7 @@ void team::gather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> coun
     check_blocks("gather_v", "output", counts, offsets, element_bytes, out.size());
     check_own_block("gather_v", counts, element_bytes, in.size());
   }
-  state.collectives.gatherv(*group_, in, out, {counts, offsets, element_bytes}, root);
+  state.mechanisms.collectives().gatherv(*group_, in, out, {counts, offsets, element_bytes}, root);
 }
 
 void team::scatter_bytes(ConstBytes in, Bytes out, rank_t root, collective_algorithm algorithm,
@@ -314,7 +320,7 @@ void team::scatter_bytes(ConstBytes in, Bytes out, rank_t root, collective_algor
                          std::to_string(out.size() * rank_n_) + " are needed"));
   }
   // The same tree as gather's, in the other direction.
-  state.collectives.scatter(
+  state.mechanisms.collectives().scatter(
       *group_, in, out, root,
       choose(state, CollectiveOperation::gather, rank_n_, out.size(), algorithm, "scatter"));
 }
@@ -330,7 +336,7 @@ void team::scatter_v_bytes(ConstBytes in, std::span<const size_t> counts,
     check_blocks("scatter_v", "input", counts, offsets, element_bytes, in.size());
     check_own_block("scatter_v", counts, element_bytes, out.size());
   }
-  state.collectives.scatterv(*group_, in, {counts, offsets, element_bytes}, out, root);
+  state.mechanisms.collectives().scatterv(*group_, in, {counts, offsets, element_bytes}, out, root);
 }
 
 void team::allgather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> counts,
@@ -343,7 +349,7 @@ void team::allgather_v_bytes(ConstBytes in, Bytes out, std::span<const size_t> c
   check_own_block("allgather_v", counts, element_bytes, in.size());
   uint64_t elements = 0;
   for (const size_t count : counts) elements += count;
-  state.collectives.allgatherv(
+  state.mechanisms.collectives().allgatherv(
       *group_, in, out, {counts, offsets, element_bytes},
       direct_or_ring(state, "allgather_v", elements * element_bytes, algorithm));
 }
@@ -360,8 +366,8 @@ void team::reduce_scatter_bytes(ConstBytes in, Bytes out, const detail::Reductio
                          " blocks of the same length"));
   }
   check_length("reduce_scatter", out.size(), in.size() / rank_n_);
-  state.collectives.reduce_scatter(*group_, in, out, op,
-                                   direct_or_ring(state, "reduce_scatter", in.size(), algorithm));
+  state.mechanisms.collectives().reduce_scatter(
+      *group_, in, out, op, direct_or_ring(state, "reduce_scatter", in.size(), algorithm));
 }
 
 future team::start_broadcast(Bytes data, rank_t root, CallSite site) const {
@@ -370,10 +376,11 @@ future team::start_broadcast(Bytes data, rank_t root, CallSite site) const {
   rma::CollectiveScope scope(state, "broadcast_async", site);
   scope.returns_early();
   check_root("broadcast_async", root);
-  const uint32_t slot = state.acquire_slot(rma::CompletionSlots::Kind::collective);
-  const uint32_t generation = state.slots.generation(slot);
-  state.async_collectives.broadcast(*group_, data, root, state.slots.counter(slot));
-  return {context_, slot, generation};
+  const uint32_t slot = state.operations.acquire_slot(rma::CompletionSlots::Kind::collective);
+  const rma::SlotUse use = state.operations.use_of(slot);
+  state.mechanisms.async_collectives().broadcast(*group_, data, root,
+                                                 state.operations.counter(slot));
+  return future({context_, use.slot, use.generation});
 }
 
 future team::start_allreduce(ConstBytes in, Bytes out, const detail::Reduction& op,
@@ -383,11 +390,11 @@ future team::start_allreduce(ConstBytes in, Bytes out, const detail::Reduction& 
   rma::CollectiveScope scope(state, "allreduce_async", site, op.name);
   scope.returns_early();
   check_length("allreduce_async", out.size(), in.size());
-  const uint32_t slot = state.acquire_slot(rma::CompletionSlots::Kind::collective);
-  const uint32_t generation = state.slots.generation(slot);
-  state.async_collectives.allreduce(*group_, in, out, op, std::move(function),
-                                    state.slots.counter(slot));
-  return {context_, slot, generation};
+  const uint32_t slot = state.operations.acquire_slot(rma::CompletionSlots::Kind::collective);
+  const rma::SlotUse use = state.operations.use_of(slot);
+  state.mechanisms.async_collectives().allreduce(*group_, in, out, op, std::move(function),
+                                                 state.operations.counter(slot));
+  return future({context_, use.slot, use.generation});
 }
 
 void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algorithm,
@@ -396,7 +403,7 @@ void team::allgather_bytes(ConstBytes in, Bytes out, collective_algorithm algori
   detail::ContextState& state = enter("allgather");
   const rma::CollectiveScope scope(state, "allgather", site);
   check_length("allgather", out.size(), access::saturating_multiply(in.size(), rank_n_));
-  state.collectives.allgather(
+  state.mechanisms.collectives().allgather(
       *group_, in, out,
       choose(state, CollectiveOperation::allgather, rank_n_, in.size(), algorithm));
 }
@@ -413,7 +420,7 @@ void team::all_to_all_bytes(ConstBytes in, Bytes out, size_t element_bytes,
                          " elements, which are not " + std::to_string(rank_n_) +
                          " blocks of the same length"));
   }
-  state.collectives.all_to_all(
+  state.mechanisms.collectives().all_to_all(
       *group_, in, out,
       choose(state, CollectiveOperation::all_to_all, rank_n_, in.size() / rank_n_, algorithm));
 }
@@ -431,7 +438,7 @@ void team::all_to_all_v_bytes(ConstBytes in, std::span<const size_t> in_counts,
   size_t elements = 0;
   for (const size_t count : in_counts) elements += count;
   const size_t mean_bytes = access::saturating_multiply(elements, element_bytes) / rank_n_;
-  state.collectives.all_to_allv(
+  state.mechanisms.collectives().all_to_allv(
       *group_, in, {in_counts, in_offsets, element_bytes}, out,
       {out_counts, out_offsets, element_bytes},
       choose(state, CollectiveOperation::all_to_allv, rank_n_, mean_bytes, algorithm));
@@ -444,8 +451,9 @@ void team::scan_bytes(ConstBytes in, Bytes out, const detail::Reduction& op, boo
   detail::ContextState& state = enter(name);
   const rma::CollectiveScope scope(state, name, site, op.name);
   check_length(name, out.size(), in.size());
-  state.collectives.scan(*group_, in, out, op, exclusive,
-                         choose(state, CollectiveOperation::scan, rank_n_, in.size(), algorithm));
+  state.mechanisms.collectives().scan(
+      *group_, in, out, op, exclusive,
+      choose(state, CollectiveOperation::scan, rank_n_, in.size(), algorithm));
 }
 
 }  // namespace stripline

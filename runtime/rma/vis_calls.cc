@@ -61,10 +61,11 @@ vis::Strided shape_of(const ContextState& state, rma::Call call, const VisStride
   }
   const vis::Extent extent = vis::remote_extent(shape);
   if (shape.bytes != 0 &&
-      (extent.low < 0 || static_cast<uint64_t>(extent.high) > state.segment.size())) {
+      (extent.low < 0 || static_cast<uint64_t>(extent.high) > state.memory.segment().size())) {
     refuse(state, text(call) + " of offsets " + std::to_string(extent.low) + " to " +
                       std::to_string(extent.high) + " of rank " + std::to_string(transfer.target) +
-                      " is out of bounds: the segment has " + std::to_string(state.segment.size()) +
+                      " is out of bounds: the segment has " +
+                      std::to_string(state.memory.segment().size()) +
                       " bytes; the global pointer, a stride or an extent is wrong");
   }
   return shape;
@@ -117,7 +118,7 @@ std::vector<vis::Region> regions_of(const ContextState& state, rma::Call call,
   remote.reserve(pieces.remote.size());
   for (const VisPieces::Local& piece : pieces.local) local.push_back({piece.memory, piece.bytes});
   for (const VisPieces::Remote& piece : pieces.remote) {
-    state.check(call, piece.target, piece.offset, piece.bytes, access_of(direction));
+    state.operations.check(call, piece.target, piece.offset, piece.bytes, access_of(direction));
     if (piece.target != pieces.remote.front().target) {
       refuse(state, text(call) + " of pieces on rank " +
                         std::to_string(pieces.remote.front().target) + " and on rank " +
@@ -139,15 +140,11 @@ std::vector<vis::Region> regions_of(const ContextState& state, rma::Call call,
   return regions;
 }
 
-// For a call with a signal.
+// For a call with a signal; the flag itself is checked when it is raised.
 void check_flag(const ContextState& state, rma::Call call, rank_t target, const VisSignal& signal) {
-  const rma::Call flag(signal.name, call.site());
-  if (signal.flag.is_null() || signal.flag.where() != target) {
-    refuse(state, text(call) + " to rank " + std::to_string(target) +
-                      " with a flag that is not on that rank; data and flag have one target");
-  }
-  state.check(flag, target, signal.flag.offset(), sizeof(uint64_t), rma::Access::atomic);
-  state.check_alignment(flag, target, signal.flag.offset(), sizeof(uint64_t));
+  if (!signal.flag.is_null() && signal.flag.where() == target) return;
+  refuse(state, text(call) + " to rank " + std::to_string(target) +
+                    " with a flag that is not on that rank; data and flag have one target");
 }
 
 std::optional<fabric::Signal> signal_of(const VisSignal* signal) {
@@ -169,88 +166,60 @@ plan::VisRequest VisCalls::request_for(ContextState& state, VisDirection directi
   request.direction = direction_of(direction);
   request.extent_bytes = static_cast<uint64_t>(extent.high - extent.low);
   request.bounding_box_allowed = options.bounding_box && direction == VisDirection::get;
-  request.iov_limit = state.fabric->info().iov_limit;
+  request.iov_limit = state.job.fabric().info().iov_limit;
   request.max_buffer_bytes = vis::Transfers::kMaxBoxBytes;
   request.compute = static_cast<plan::ComputeClass>(options.compute);
   request.signalled = signalled;
   request.message_header_bytes =
       static_cast<uint32_t>(sizeof(vis::wire::Head) + (signalled ? sizeof(vis::wire::Signal) : 0));
-  request.surroundings = decide::surroundings_of(state.fabric->info(), plan::VisRequest::kFacts,
-                                                 {.path = state.path_to(target),
-                                                  .gets = direction == VisDirection::get,
-                                                  .puts = direction == VisDirection::put,
-                                                  .signals = signalled});
+  request.surroundings =
+      decide::surroundings_of(state.job.fabric().info(), plan::VisRequest::kFacts,
+                              {.path = state.job.path_to(target),
+                               .gets = direction == VisDirection::get,
+                               .puts = direction == VisDirection::put,
+                               .signals = signalled});
   // Plans of puts with a signal do not depend on it.
-  if (!signalled) request.surroundings.service_delay_s = state.service_delays.expected_s(target);
+  if (!signalled)
+    request.surroundings.service_delay_s = state.operations.service_delays().expected_s(target);
   return request;
 }
 
 plan::VisPlan VisCalls::choose(ContextState& state, rank_t target, plan::VisRequest& request,
                                const VisOptions& options, const decide::RunGuard::Call& call) {
-  request.message_bytes = state.messages.max_payload_bytes();
-  request.medium_bytes = state.vis.max_chunk_bytes();
-  const model::Path path = state.path_to(target);
+  request.message_bytes = state.operations.messages().max_payload_bytes();
+  request.medium_bytes = state.operations.vis().max_chunk_bytes();
+  const model::Path path = state.job.path_to(target);
   if (options.method == VisMethod::best) {
     if (!options.use_model) return plan::plan_vis(request, nullptr);
-    rma::VisSite& site = state.vis_plans->site(request, path);
+    rma::VisSite& site = state.mechanisms.vis_plans().site(request, path);
     decide::Execution<plan::VisPlan> execution;
-    execution.begin(state.instruments(), site, site,
+    execution.begin(state.mechanisms.instruments(), site, site,
                     {.call = call, .guarded = options.self_check, .judges_itself = false});
     return execution.plan();
   }
-  const plan::VisCosts* costs = options.use_model ? state.vis_plans->costs(path) : nullptr;
+  const plan::VisCosts* costs =
+      options.use_model ? state.mechanisms.vis_plans().costs(path) : nullptr;
   return plan::force_vis(request, costs,
                          static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1),
                          options.chunk_bytes, options.window);
 }
 
-template <typename Start>
-future VisCalls::with_slot(Context& context, const std::optional<TracedCall>& traced,
-                           const Start& start) {
-  ContextState& state = context.state();
-  const uint32_t slot = state.acquire_slot(Kind::message);
-  fabric::Counter& counter = state.slots.counter(slot);
-  start(counter, state.slots.source_free(slot));
-  if (counter.pending == 0 && state.debug == nullptr) {
-    state.synchronise();  // nobody waits for it
-    state.slots.release(slot);
-    if (traced) [[unlikely]]
-      state.call_trace.done(state, *traced);
-    return {};
+// What observers want to know, in front of the transfer.
+template <typename Regions>
+void VisCalls::observe(rma::Operation& operation, const Regions& regions, std::byte* local,
+                       const VisSignal* signal, CallSite site) {
+  if (operation.is_observed()) {
+    for_each_region(regions, local, [&](uint64_t offset, std::byte* memory, uint64_t bytes) {
+      operation.touches(offset, bytes, memory);
+    });
   }
-  if (traced) [[unlikely]]
-    state.call_trace.begin(state, slot, state.slots.generation(slot), *traced);
-  return {&context, slot, state.slots.generation(slot)};
-}
-
-// Debug mode: checks all regions, starts, and keeps them in mind under the future.
-template <typename Regions, typename Start>
-future VisCalls::checked(Context& context, rma::Call call, VisDirection direction, rank_t target,
-                         const Regions& regions, std::byte* local, const VisSignal* signal,
-                         const std::optional<TracedCall>& traced, const Start& start) {
-  ContextState& state = context.state();
-  const rma::Access access = access_of(direction);
-  for_each_region(regions, local, [&](uint64_t offset, std::byte* memory, uint64_t bytes) {
-    state.check(call, target, offset, bytes, access);
-    state.debug->check_local(call, direction == VisDirection::get, memory, bytes);
-  });
-  const future started = with_slot(context, traced, start);
-  for_each_region(regions, local, [&](uint64_t offset, std::byte* memory, uint64_t bytes) {
-    state.debug->open({started.slot_, started.generation_}, call, access, target, offset, bytes,
-                      memory, signal != nullptr);
-  });
-  if (signal != nullptr) {
-    state.debug->open({started.slot_, started.generation_}, {signal->name, call.site()},
-                      rma::Access::atomic, target, signal->flag.offset(), sizeof(uint64_t), nullptr,
-                      true);
-  }
-  return started;
+  if (signal != nullptr) operation.raises({signal->name, site}, signal->flag.offset());
 }
 
 future VisCalls::contiguous(Context& context, VisDirection direction, rank_t target,
                             uint64_t offset, std::byte* memory, size_t bytes,
                             const VisSignal* signal, CallSite site) {
-  ++context.state().vis.statistics().contiguous;
+  ++context.state().operations.vis().statistics().contiguous;
   const global_ptr<std::byte> there(target, offset);
   if (signal != nullptr) {
     return context.rput_signal(memory, there, bytes, signal->flag, signal->value, site);
@@ -272,24 +241,19 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   const rma::Call call(name, site);
   ContextState& state = context.state();
   const auto inside = state.exclusive();
-  state.operation = name;
-  state.check_target(call, transfer.target);
+  state.job.activity() = name;
+  state.memory.check_target(call, transfer.target);
   const vis::Strided shape = shape_of(state, call, transfer);
-  state.check(call, transfer.target, 0, 0);  // not in handlers
+  state.operations.check(call, transfer.target, 0, 0);  // not in handlers
   if (signal != nullptr) check_flag(state, call, transfer.target, *signal);
   if (shape.bytes == 0) return nothing(context, signal, site);
-  if (std::byte* const there = state.reachable[transfer.target]; there != nullptr) {
-    ++state.vis.statistics().local;
-    const auto copy = [&] {
-      copy_here(shape, direction, there, transfer.local, state.fabric->work());
-      raise_here(signal, there);
-    };
-    if (state.debug != nullptr) {
-      return checked(context, call, direction, transfer.target, shape, transfer.local, signal, {},
-                     [&](fabric::Counter&, bool&) { copy(); });
-    }
-    copy();
-    return {};
+  if (std::byte* const there = state.memory.reachable(transfer.target); there != nullptr) {
+    ++state.operations.vis().statistics().local;
+    rma::Operation operation(context, call, access_of(direction), transfer.target);
+    observe(operation, shape, transfer.local, signal, site);
+    copy_here(shape, direction, there, transfer.local, state.job.fabric().work());
+    raise_here(signal, there);
+    return operation.finish();
   }
   if (shape.dimensions.empty()) {
     return contiguous(context, direction, transfer.target, static_cast<uint64_t>(shape.remote),
@@ -297,8 +261,8 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   }
   const vis::Extent extent = vis::remote_extent(shape);
   if (direction == VisDirection::put) {
-    state.stored(transfer.target, static_cast<uint64_t>(extent.low),
-                 static_cast<uint64_t>(extent.high - extent.low));
+    state.memory.keepers().stored(transfer.target, static_cast<uint64_t>(extent.low),
+                                  static_cast<uint64_t>(extent.high - extent.low));
   }
   plan::VisRequest request =
       request_for(state, direction, transfer.target, extent, options, signal != nullptr);
@@ -309,24 +273,20 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.local_regions = local.regions();
   request.message_header_bytes += static_cast<uint32_t>(
       sizeof(vis::wire::StridedHead) + shape.dimensions.size() * 2 * sizeof(uint64_t));
-  const double begun_s = state.trace != nullptr ? state.fabric->now_s() : 0;
+  const double begun_s = state.job.observers().trace() != nullptr ? state.job.fabric().now_s() : 0;
   // Not by the place of the call, of which compilers make several.
   const plan::VisPlan plan =
       choose(state, transfer.target, request, options,
              {decide::call_id(direction, request.regions, request.region_bytes), transfer.target,
               transfer.offset});
-  std::optional<TracedCall> traced;
-  if (state.trace != nullptr) [[unlikely]]
-    traced = TracedCall{site, request, state.path_to(transfer.target), plan, begun_s};
-  const auto begin = [&](fabric::Counter& counter, bool& source_free) {
-    state.vis.start(request.direction, transfer.target, shape, transfer.local, plan, counter,
-                    signal_of(signal), &source_free);
-  };
-  if (state.debug != nullptr) {
-    return checked(context, call, direction, transfer.target, shape, transfer.local, signal, traced,
-                   begin);
-  }
-  return with_slot(context, traced, begin);
+  rma::Operation operation(context, call, access_of(direction), transfer.target);
+  observe(operation, shape, transfer.local, signal, site);
+  operation.planned({site, request, state.job.path_to(transfer.target), plan, begun_s});
+  fabric::Counter& counter = operation.counter(Kind::message);
+  state.operations.vis().start(request.direction, transfer.target, shape, transfer.local, plan,
+                               counter, signal_of(signal),
+                               &state.operations.source_free(operation.slot()));
+  return operation.finish();
 }
 
 future VisCalls::start(Context& context, const char* name, VisDirection direction,
@@ -335,35 +295,30 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   const rma::Call call(name, site);
   ContextState& state = context.state();
   const auto inside = state.exclusive();
-  state.operation = name;
+  state.job.activity() = name;
   std::vector<vis::Region> regions = regions_of(state, call, direction, pieces);
   if (signal != nullptr && regions.empty()) check_flag(state, call, signal->flag.where(), *signal);
   if (regions.empty()) return nothing(context, signal, site);
   const rank_t target = pieces.remote.front().target;
   if (signal != nullptr) check_flag(state, call, target, *signal);
-  if (std::byte* const segment = state.reachable[target]; segment != nullptr) {
-    ++state.vis.statistics().local;
-    const auto copy = [&] {
-      for (const vis::Region& region : regions) {
-        std::byte* const there = segment + region.offset;
-        direction == VisDirection::put ? state.copy_here(there, region.memory, region.bytes)
-                                       : state.copy_here(region.memory, there, region.bytes);
-      }
-      raise_here(signal, segment);
-    };
-    if (state.debug != nullptr) {
-      return checked(context, call, direction, target, regions, nullptr, signal, {},
-                     [&](fabric::Counter&, bool&) { copy(); });
+  if (std::byte* const segment = state.memory.reachable(target); segment != nullptr) {
+    ++state.operations.vis().statistics().local;
+    rma::Operation operation(context, call, access_of(direction), target);
+    observe(operation, regions, nullptr, signal, site);
+    for (const vis::Region& region : regions) {
+      std::byte* const there = segment + region.offset;
+      direction == VisDirection::put ? state.memory.copy_here(there, region.memory, region.bytes)
+                                     : state.memory.copy_here(region.memory, there, region.bytes);
     }
-    copy();
-    return {};
+    raise_here(signal, segment);
+    return operation.finish();
   }
   if (regions.size() == 1) {
     const vis::Region& region = regions.front();
     return contiguous(context, direction, target, region.offset, region.memory, region.bytes,
                       signal, site);
   }
-  vis::Extent extent{static_cast<int64_t>(state.segment.size()), 0};
+  vis::Extent extent{static_cast<int64_t>(state.memory.segment().size()), 0};
   uint64_t total = 0;
   uint64_t local_regions = 0;
   const std::byte* next = nullptr;
@@ -376,8 +331,8 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
     next = region.memory + region.bytes;
   }
   if (direction == VisDirection::put) {
-    state.stored(target, static_cast<uint64_t>(extent.low),
-                 static_cast<uint64_t>(extent.high - extent.low));
+    state.memory.keepers().stored(target, static_cast<uint64_t>(extent.low),
+                                  static_cast<uint64_t>(extent.high - extent.low));
   }
   plan::VisRequest request =
       request_for(state, direction, target, extent, options, signal != nullptr);
@@ -385,26 +340,19 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   request.region_bytes = total / request.regions;
   request.local_regions = local_regions;
   request.region_header_bytes = vis::wire::kWordBytes;
-  const double begun_s = state.trace != nullptr ? state.fabric->now_s() : 0;
+  const double begun_s = state.job.observers().trace() != nullptr ? state.job.fabric().now_s() : 0;
   // What lists hold may change from call to call.
   const plan::VisPlan plan = choose(state, target, request, options,
                                     {.what = decide::call_id(direction),
                                      .rank = target,
                                      .loose_offset = pieces.remote[0].offset});
-  std::optional<TracedCall> traced;
-  if (state.trace != nullptr) [[unlikely]]
-    traced = TracedCall{site, request, state.path_to(target), plan, begun_s};
-  if (state.debug != nullptr) {
-    return checked(context, call, direction, target, regions, nullptr, signal, traced,
-                   [&](fabric::Counter& counter, bool& source_free) {
-                     state.vis.start(request.direction, target, regions, plan, counter,
-                                     signal_of(signal), &source_free);
-                   });
-  }
-  return with_slot(context, traced, [&](fabric::Counter& counter, bool& source_free) {
-    state.vis.start(request.direction, target, std::move(regions), plan, counter, signal_of(signal),
-                    &source_free);
-  });
+  rma::Operation operation(context, call, access_of(direction), target);
+  observe(operation, regions, nullptr, signal, site);
+  operation.planned({site, request, state.job.path_to(target), plan, begun_s});
+  fabric::Counter& counter = operation.counter(Kind::message);
+  state.operations.vis().start(request.direction, target, std::move(regions), plan, counter,
+                               signal_of(signal), &state.operations.source_free(operation.slot()));
+  return operation.finish();
 }
 
 future start_strided(Context& context, const char* name, VisDirection direction,

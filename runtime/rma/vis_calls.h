@@ -10,6 +10,7 @@
 
 #include "optimizer/plan/vis.h"
 #include "runtime/rma/context_state.h"
+#include "runtime/rma/operation.h"
 
 namespace stripline::detail {
 
@@ -31,14 +32,9 @@ class VisCalls {
   static future contiguous(Context& context, VisDirection direction, rank_t target, uint64_t offset,
                            std::byte* memory, size_t bytes, const VisSignal* signal, CallSite site);
   static future nothing(Context& context, const VisSignal* signal, CallSite site);
-  /// `traced`: what to tell the trace; none without one.
-  template <typename Start>
-  static future with_slot(Context& context, const std::optional<TracedCall>& traced,
-                          const Start& start);
-  template <typename Regions, typename Start>
-  static future checked(Context& context, rma::Call call, VisDirection direction, rank_t target,
-                        const Regions& regions, std::byte* local, const VisSignal* signal,
-                        const std::optional<TracedCall>& traced, const Start& start);
+  template <typename Regions>
+  static void observe(rma::Operation& operation, const Regions& regions, std::byte* local,
+                      const VisSignal* signal, CallSite site);
 };
 
 }  // namespace stripline::detail

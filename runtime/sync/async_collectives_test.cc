@@ -65,7 +65,7 @@ TEST_P(AsyncCollectives, AgreeWithWhatIsExpected) {
       broadcast_and_reduce(half, 5, 3);
       EXPECT_EQ(half.allreduce_async(uint32_t{1}, op_add{}).wait(), half.rank_n());
       context.barrier();
-      EXPECT_EQ(context.state().slots.in_use(), 0U);
+      EXPECT_EQ(context.state().operations.slots().in_use(), 0U);
     });
   }
 }

@@ -127,7 +127,7 @@ TEST_P(Collectives, EveryPatternOfBarriers) {
            {sync::BarrierPattern::linear, sync::BarrierPattern::direct,
             sync::BarrierPattern::dissemination, sync::BarrierPattern::direct}) {
         context.reduce_all(uint64_t{0}, Context::ReduceOp::max);
-        context.state().groups.use(pattern);
+        context.state().mechanisms.groups().use(pattern);
         for (const uint64_t end = round + 10; round < end;) {
           ++round;
           ++arrivals;
@@ -147,12 +147,12 @@ TEST_P(Collectives, EveryPatternOfBarriers) {
 
 TEST(CollectiveTransfers, MediumMessagesArePutWithoutAsking) {
   const Status ran = run_ranks(group_on(fabrics_under_test()[0], 2), [](Context& context) {
-    if (!context.state().fabric->shortcuts()->notifies()) GTEST_SKIP();
+    if (!context.state().job.fabric().shortcuts()->notifies()) GTEST_SKIP();
     const std::vector<uint64_t> mine(size_t{8} << 10, context.rank_me());
     std::vector<uint64_t> all(2 * mine.size());
-    const auto before = context.state().fabric->traffic();
+    const auto before = context.state().job.fabric().traffic();
     team::world(context).allgather(std::span(mine), std::span(all));
-    const auto after = context.state().fabric->traffic();
+    const auto after = context.state().job.fabric().traffic();
     EXPECT_EQ(after.puts, before.puts + 1);
     EXPECT_EQ(after.messages, before.messages);
     EXPECT_EQ(all.front(), 0U);
@@ -233,7 +233,7 @@ TEST_F(CollectivesDeathTest, MalformedMessagesOfCollectives) {
   const auto after_message = [](const char* handler, std::vector<uint32_t> words) {
     on_ranks(2, [handler, words = std::move(words)](Context& context) {
       if (context.rank_me() == 1) {
-        am::ActiveMessages& messages = context.state().messages;
+        am::ActiveMessages& messages = context.state().operations.messages();
         messages.send(0, messages.id(handler), std::as_bytes(std::span(words)), {});
       }
       context.barrier();

@@ -267,7 +267,7 @@ TEST_P(TeamTest, EveryAlgorithmOnOneToEightRanks) {
         Check(context, all, count, round % 2 == 0, round).all();
         round += 100;
       }
-      EXPECT_EQ(context.state().transfers.early_bytes(), 0U);
+      EXPECT_EQ(context.state().mechanisms.transfers().early_bytes(), 0U);
     });
   }
 }
@@ -459,13 +459,13 @@ TEST_P(TeamTest, EarlyMessagesAreBounded) {
     const team all = team::world(context);
     constexpr size_t kBytes = 3000;
     constexpr uint64_t kRounds = 100;
-    const size_t bound = context.state().transfers.buffer_bytes_per_peer();
+    const size_t bound = context.state().mechanisms.transfers().buffer_bytes_per_peer();
     size_t most = 0;
     if (context.rank_me() == 1) {
       // Serves what comes, until the root has to wait, or nearly so.
       context.wait_until(
           [&] {
-            most = context.state().transfers.early_bytes();
+            most = context.state().mechanisms.transfers().early_bytes();
             return most > bound / 2;
           },
           60);
@@ -477,7 +477,7 @@ TEST_P(TeamTest, EarlyMessagesAreBounded) {
       if (context.rank_me() == 0) std::fill(data.begin(), data.end(), uint8_t(round));
       all.broadcast(data, 0);
       ASSERT_EQ(data, std::vector<uint8_t>(kBytes, uint8_t(round)));
-      most = std::max(most, context.state().transfers.early_bytes());
+      most = std::max(most, context.state().mechanisms.transfers().early_bytes());
     }
     EXPECT_LE(most, bound);
   });
@@ -500,7 +500,7 @@ TEST_P(TeamTest, ABarrierDoesNotWaitForRepliesOfTheProgram) {
       EXPECT_TRUE(context.wait_until([&] { return replies == 5; }, 1));
     } else {
       context.wait_until([] { return false; }, 0.1);
-      EXPECT_EQ(context.state().messages.idle(), context.rank_me() == 2);
+      EXPECT_EQ(context.state().operations.messages().idle(), context.rank_me() == 2);
       for (int i = 0; i < 3; ++i) others.barrier();
       EXPECT_LT(context.now_s(), 0.5);
     }
@@ -531,14 +531,14 @@ TEST_P(TeamTest, TheModelChoosesTheAlgorithm) {
     const auto on_rank_0 = [&](collective_algorithm forced) {
       return context.rank_me() == 0 ? collective_algorithm::automatic : forced;
     };
-    const bool in_node = context.state().in_node;
+    const bool in_node = context.state().memory.all_shared();
     const auto standard = [&](uint64_t bytes) {
       return static_cast<collective_algorithm>(
           model::default_collective({.operation = CollectiveOperation::broadcast,
                                      .ranks = 3,
                                      .bytes = bytes,
                                      .in_node = in_node,
-                                     .crowded = context.state().crowded}));
+                                     .crowded = context.state().job.crowded()}));
     };
     // The rules of models are about networks.
     const auto by_rule = in_node ? standard(4) : collective_algorithm::scatter_allgather;

@@ -150,7 +150,7 @@ void exchange(Context& context, uint64_t rounds) {
           << "round " << round << ", lane " << lane;
     }
     wait_all(futures);
-    EXPECT_EQ(context.state().slots.in_use(), 0U);
+    EXPECT_EQ(context.state().operations.slots().in_use(), 0U);
     context.barrier();
   }
 }
@@ -188,17 +188,17 @@ TEST_P(SignalledVisOnNetworks, TheFlagTravelsWithPackedData) {
     for (const VisMethod method : {VisMethod::packed, VisMethod::pipelined}) {
       ++round;
       if (context.rank_me() == 0) {
-        const uint64_t sent = state.messages.statistics().sent;
-        const uint64_t puts = state.fabric->traffic().puts;
+        const uint64_t sent = state.operations.messages().statistics().sent;
+        const uint64_t puts = state.job.fabric().traffic().puts;
         const future done =
             rput_strided_signal(context, values.data(), kClose, there, kApart, kExtents,
                                 there + 2 * kRows, round, {.method = method});
         const bool packed = method == VisMethod::packed;
         // No put of the flag before those of the data are complete.
-        EXPECT_EQ(state.fabric->traffic().puts - puts, packed ? 0U : kRows);
+        EXPECT_EQ(state.job.fabric().traffic().puts - puts, packed ? 0U : kRows);
         done.wait();
-        EXPECT_EQ(state.messages.statistics().sent - sent, packed ? 1U : 0U);
-        EXPECT_EQ(state.fabric->traffic().puts - puts, packed ? 0U : kRows + 1);
+        EXPECT_EQ(state.operations.messages().statistics().sent - sent, packed ? 1U : 0U);
+        EXPECT_EQ(state.job.fabric().traffic().puts - puts, packed ? 0U : kRows + 1);
       } else {
         context.wait_signal(*mine + 2 * kRows, round);
         EXPECT_EQ(context.local(*mine)[2 * kRows - 2], 7U);
@@ -240,7 +240,7 @@ TEST_P(SignalledVisOnNetworks, MessagesMayComeInAnyOrder) {
       std::vector<std::byte> message(sizeof head + sizeof signal);
       std::memcpy(message.data(), &head, sizeof head);
       std::memcpy(message.data() + sizeof head, &signal, sizeof signal);
-      am::ActiveMessages& layer = context.state().messages;
+      am::ActiveMessages& layer = context.state().operations.messages();
       layer.send(1, layer.id("noncontiguous put"), message, std::as_bytes(std::span(data)));
     };
     const std::array<std::array<uint64_t, 8>, 3> expected = {{
@@ -303,7 +303,7 @@ class SignalledVisDeathTest : public bootstrap::RanksDeathTest {
   static void send(std::vector<uint64_t> words) {
     on_ranks(2, [&](Context& context) {
       if (context.rank_me() == 0) {
-        am::ActiveMessages& messages = context.state().messages;
+        am::ActiveMessages& messages = context.state().operations.messages();
         messages.send(1, messages.id("noncontiguous put"), std::as_bytes(std::span(words)), {});
       }
       context.barrier();

@@ -424,7 +424,7 @@ TEST_P(VisOnNetworks, ForcedMethodsRun) {
     ASSERT_TRUE(mine.ok());
     const auto there = context.on_rank(*mine, 1 - context.rank_me());
     auto& state = context.state();
-    const vis::Transfers::Statistics& statistics = state.vis.statistics();
+    const vis::Transfers::Statistics& statistics = state.operations.vis().statistics();
     const std::vector<std::byte> source = Rows::filled();
     for (int i = 1; i <= 4; ++i) {
       VisOptions options;
@@ -433,17 +433,17 @@ TEST_P(VisOnNetworks, ForcedMethodsRun) {
       options.chunk_bytes = 300;
       options.bounding_box = true;
       const auto ran = static_cast<plan::VisMethod>(i - 1);
-      const bool has_iov = state.fabric->info().iov_limit > 1;
+      const bool has_iov = state.job.fabric().info().iov_limit > 1;
       const bool runs = ran != plan::VisMethod::native_iov || has_iov;
       std::memset(context.local(*mine), 0, Rows::kRemoteBytes);
       context.barrier();
       if (context.rank_me() == 0) {
         auto before = statistics.of(ran);
         if (ran != plan::VisMethod::bounding_box) {
-          const fabric::Traffic traffic = state.fabric->traffic();
+          const fabric::Traffic traffic = state.job.fabric().traffic();
           const future done = Rows::put(context, source, there, options);
           // Only the first window is out when the call returns.
-          EXPECT_LE(state.fabric->traffic().puts - traffic.puts, 3U);
+          EXPECT_LE(state.job.fabric().traffic().puts - traffic.puts, 3U);
           if (runs) {
             EXPECT_LE(statistics.of(ran).operations - before.operations, 3U);
           }
@@ -466,7 +466,7 @@ TEST_P(VisOnNetworks, ForcedMethodsRun) {
             EXPECT_EQ(operations, 100U);
             break;
           case plan::VisMethod::native_iov: {
-            const size_t limit = state.fabric->info().iov_limit;
+            const size_t limit = state.job.fabric().info().iov_limit;
             EXPECT_EQ(operations, has_iov ? (100 + limit - 1) / limit : 0);
             break;
           }
@@ -494,14 +494,15 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
     const auto mine = context.new_symmetric_array<std::byte>(kRows * 2 * kBytes);
     ASSERT_TRUE(mine.ok());
     auto& state = context.state();
-    ASSERT_GT(state.vis.max_chunk_bytes(), state.messages.max_payload_bytes());
+    ASSERT_GT(state.operations.vis().max_chunk_bytes(),
+              state.operations.messages().max_payload_bytes());
     std::vector<std::byte> source(kRows * kBytes);
     for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::byte>(i * 3 + i / 256);
     VisOptions options;
     options.method = VisMethod::packed;
-    options.chunk_bytes = state.vis.max_chunk_bytes();
+    options.chunk_bytes = state.operations.vis().max_chunk_bytes();
     const auto there = context.on_rank(*mine, 1 - context.rank_me());
-    const auto& packed = state.vis.statistics().of(plan::VisMethod::packed);
+    const auto& packed = state.operations.vis().statistics().of(plan::VisMethod::packed);
     const uint64_t chunks = (source.size() + options.chunk_bytes - 1) / options.chunk_bytes;
     context.barrier();
     for (const std::ptrdiff_t stride :
@@ -510,21 +511,21 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
       // Backwards here, or the other side would be contiguous, too.
       const std::array<std::ptrdiff_t, 2> local{-static_cast<std::ptrdiff_t>(kBytes), 1};
       const std::array<size_t, 2> extents{kRows, kBytes};
-      const fabric::Traffic before = state.fabric->traffic();
+      const fabric::Traffic before = state.job.fabric().traffic();
       const uint64_t operations = packed.operations;
-      const uint64_t messages = state.messages.statistics().sent;
+      const uint64_t messages = state.operations.messages().statistics().sent;
       const bool scattered = stride != static_cast<std::ptrdiff_t>(kBytes);
       rput_strided(context, source.data() + (kRows - 1) * kBytes, local, there, remote, extents,
                    options)
           .wait();
       EXPECT_EQ(packed.operations - operations, chunks);
       // Beside what this rank answers to its peer.
-      if (scattered && !state.vis.notifies()) {
-        EXPECT_GE(state.messages.statistics().sent - messages, chunks);
+      if (scattered && !state.operations.vis().notifies()) {
+        EXPECT_GE(state.operations.messages().statistics().sent - messages, chunks);
       } else {
-        EXPECT_LE(state.messages.statistics().sent - messages, chunks);
+        EXPECT_LE(state.operations.messages().statistics().sent - messages, chunks);
       }
-      EXPECT_EQ(state.fabric->traffic().puts - before.puts, chunks);
+      EXPECT_EQ(state.job.fabric().traffic().puts - before.puts, chunks);
       context.barrier();
       for (size_t row = 0; row < kRows; ++row) {
         ASSERT_EQ(std::memcmp(context.local(*mine) + row * static_cast<size_t>(stride),
@@ -532,15 +533,15 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
                   0)
             << row;
       }
-      const uint64_t gets = state.fabric->traffic().gets;
+      const uint64_t gets = state.job.fabric().traffic().gets;
       std::vector<std::byte> back(source.size());
       rget_strided(context, there, remote, back.data() + (kRows - 1) * kBytes, local, extents,
                    options)
           .wait();
       EXPECT_EQ(back, source);
       // Where puts tell of themselves, the target puts what is asked for.
-      EXPECT_EQ(state.fabric->traffic().gets - gets,
-                scattered && state.vis.notifies() ? 0 : chunks);
+      EXPECT_EQ(state.job.fabric().traffic().gets - gets,
+                scattered && state.operations.vis().notifies() ? 0 : chunks);
       context.barrier();
     }
   });
@@ -569,21 +570,21 @@ TEST_P(VisOnNetworks, ChunksOfListsGoToTheirPlace) {
     const std::vector<std::pair<global_ptr<double>, size_t>> place{{there, kRuns * kRun}};
     VisOptions options;
     options.method = VisMethod::packed;
-    options.chunk_bytes = state.vis.max_chunk_bytes();
+    options.chunk_bytes = state.operations.vis().max_chunk_bytes();
     const size_t bytes = kRuns * kRun * sizeof(double);
     const uint64_t chunks = (bytes + options.chunk_bytes - 1) / options.chunk_bytes;
     ASSERT_GT(chunks, 1U);
     context.barrier();
-    const fabric::Traffic before = state.fabric->traffic();
+    const fabric::Traffic before = state.job.fabric().traffic();
     rput_irregular(context, from.begin(), from.end(), place.begin(), place.end(), options).wait();
-    EXPECT_EQ(state.fabric->traffic().puts - before.puts, chunks);
+    EXPECT_EQ(state.job.fabric().traffic().puts - before.puts, chunks);
     context.barrier();
     for (size_t i = 0; i < kRuns * kRun; ++i) {
       ASSERT_EQ(context.local(*mine)[i], from[i / kRun].first[i % kRun]) << i;
     }
-    const uint64_t gets = state.fabric->traffic().gets;
+    const uint64_t gets = state.job.fabric().traffic().gets;
     rget_irregular(context, place.begin(), place.end(), here.begin(), here.end(), options).wait();
-    EXPECT_EQ(state.fabric->traffic().gets - gets, chunks);
+    EXPECT_EQ(state.job.fabric().traffic().gets - gets, chunks);
     for (size_t i = 0; i < kRuns * kRun; ++i) {
       ASSERT_EQ(here[i / kRun].first[i % kRun], from[i / kRun].first[i % kRun]) << i;
     }
@@ -603,11 +604,11 @@ TEST_P(VisOnNetworks, ARankServesWhileItWaits) {
     auto& state = context.state();
     context.barrier();
     // On a virtual clock nothing waits for a rank that only computes.
-    if (!state.vis.notifies()) GTEST_SKIP() << "no puts that tell their target";
+    if (!state.operations.vis().notifies()) GTEST_SKIP() << "no puts that tell their target";
     if (context.rank_me() == 0) {
       VisOptions options;
       options.method = VisMethod::packed;
-      options.chunk_bytes = state.vis.max_chunk_bytes();
+      options.chunk_bytes = state.operations.vis().max_chunk_bytes();
       const std::array<std::ptrdiff_t, 1> remote{16};
       const std::array<std::ptrdiff_t, 1> local{-8};
       std::vector<uint64_t> back(kRows);
@@ -680,7 +681,7 @@ TEST_P(VisOnNetworks, DegenerateTransfers) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<uint64_t>(1000);
     ASSERT_TRUE(mine.ok());
-    const vis::Transfers::Statistics& statistics = context.state().vis.statistics();
+    const vis::Transfers::Statistics& statistics = context.state().operations.vis().statistics();
     std::vector<uint64_t> memory(1000);
     std::iota(memory.begin(), memory.end(), uint64_t{1});
     for (const rank_t target : {1 - context.rank_me(), context.rank_me()}) {
@@ -801,7 +802,7 @@ TEST_P(Vis, ManyTransfersAtOnce) {
         ASSERT_TRUE(Rows::arrived(context.local(place(context.rank_me(), writer, i))));
       }
     }
-    EXPECT_EQ(context.state().slots.in_use(), 0U);
+    EXPECT_EQ(context.state().operations.slots().in_use(), 0U);
     context.barrier();
   });
 }
@@ -877,7 +878,7 @@ TEST_F(VisDeathTest, MessagesAreCheckedOnArrival) {
   const auto send = [](const char* handler, std::vector<uint64_t> words) {
     on_ranks(2, [&](Context& context) {
       if (context.rank_me() == 0) {
-        am::ActiveMessages& messages = context.state().messages;
+        am::ActiveMessages& messages = context.state().operations.messages();
         messages.send(1, messages.id(handler), std::as_bytes(std::span(words)), {});
       }
       context.barrier();
@@ -918,12 +919,12 @@ TEST_F(VisDeathTest, WhatLandsIsCheckedOnArrival) {
       detail::ContextState& state = context.state();
       if (context.rank_me() == 0) {
         const std::span<const std::byte> bytes = std::as_bytes(std::span(words));
-        const vis::LandingZone& zone = state.vis.landing_zone();
+        const vis::LandingZone& zone = state.operations.vis().landing_zone();
         fabric::Counter sent;
-        state.fabric->shortcuts()->put_notify(
+        state.job.fabric().shortcuts()->put_notify(
             1, std::string_view(what) == kPut ? zone.offset_of(1, 0) : zone.answer_offset_of(1, 0),
             bytes.first(8), bytes.subspan(8),
-            state.messages.handlers().landed(what)->tags.tag(slot), sent);
+            state.operations.messages().handlers().landed(what)->tags.tag(slot), sent);
         context.wait_until([&sent] { return sent.pending == 0; });
       }
       context.barrier();
@@ -933,7 +934,7 @@ TEST_F(VisDeathTest, WhatLandsIsCheckedOnArrival) {
   const auto ask = [](const std::vector<uint64_t>& words) {
     const auto body = [&](Context& context) {
       if (context.rank_me() == 0) {
-        am::ActiveMessages& messages = context.state().messages;
+        am::ActiveMessages& messages = context.state().operations.messages();
         messages.send(1, messages.id(kGet), std::as_bytes(std::span(words)), {});
       }
       context.barrier();

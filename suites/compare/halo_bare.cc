@@ -51,7 +51,8 @@ size_t bytes_of(const HaloFace& face) {
 
 BareHalo::BareHalo(Context& context, bool together)
     : HaloJob(context),
-      bare_(or_exit(BareRank::open(context.state().fabric->info().name, context.rank_me(), 64))),
+      bare_(
+          or_exit(BareRank::open(context.state().job.fabric().info().name, context.rank_me(), 64))),
       together_(together),
       yields_(std::thread::hardware_concurrency() < ranks()) {
   for (auto& cube : cubes_) cube.resize(halo_cells(kHaloCells.back()));

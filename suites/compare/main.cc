@@ -268,7 +268,7 @@ int run_rank(const Order& order, uint32_t rank, Board& board, std::FILE* rows_fi
     board.served = System::stop;
     return report(
         Error(ErrorCode::unavailable, "the segment of rank 1 cannot be mapped here: " +
-                                          systems->ours->state().fabric->info().same_node));
+                                          systems->ours->state().job.fabric().info().same_node));
   }
   int code = kExitOk;
   if (section) {

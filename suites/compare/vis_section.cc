@@ -80,7 +80,8 @@ VisCell VisSection::measure(bool is_put, size_t piece_bytes, int rounds) {
     return [strided, options] { strided(options); };
   };
   add("pipelined", by(VisMethod::pipelined));
-  if (context_.state().fabric->info().iov_limit > 1) add("native iov", by(VisMethod::native_iov));
+  if (context_.state().job.fabric().info().iov_limit > 1)
+    add("native iov", by(VisMethod::native_iov));
   if (!is_put) add("bounding box", by(VisMethod::bounding_box));
   add("packed", by(VisMethod::packed));
   cell.chosen = ways.size();

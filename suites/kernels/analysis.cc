@@ -48,7 +48,7 @@ constexpr uint64_t kShapes = 64;
 
 uint64_t strided_transfers(Context& context) {
   uint64_t transfers = 0;
-  for (const auto& method : context.state().vis.statistics().methods) {
+  for (const auto& method : context.state().operations.vis().statistics().methods) {
     transfers += method.puts + method.gets;
   }
   return transfers;
@@ -80,15 +80,17 @@ double strided_decisions_s(Context& context, uint64_t transfers) {
   request.regions = 64;
   request.region_bytes = 64;
   request.extent_bytes = 64 << 10;
-  request.iov_limit = state.fabric->info().iov_limit;
-  request.message_bytes = state.messages.max_payload_bytes();
-  request.medium_bytes = state.vis.max_chunk_bytes();
-  const model::Path path = state.path_to(target);
-  request.surroundings = decide::surroundings_of(state.fabric->info(), plan::VisRequest::kFacts,
-                                                 {.path = path, .puts = true, .signals = false});
-  const double known_s = seconds_of([&] { return state.vis_plans->best(request, path); });
+  request.iov_limit = state.job.fabric().info().iov_limit;
+  request.message_bytes = state.operations.messages().max_payload_bytes();
+  request.medium_bytes = state.operations.vis().max_chunk_bytes();
+  const model::Path path = state.job.path_to(target);
+  request.surroundings =
+      decide::surroundings_of(state.job.fabric().info(), plan::VisRequest::kFacts,
+                              {.path = path, .puts = true, .signals = false});
+  const double known_s =
+      seconds_of([&] { return state.mechanisms.vis_plans().best(request, path); });
   const double planned_s =
-      seconds_of([&] { return plan::plan_vis(request, state.vis_plans->costs(path)); });
+      seconds_of([&] { return plan::plan_vis(request, state.mechanisms.vis_plans().costs(path)); });
   return static_cast<double>(transfers) * known_s +
          static_cast<double>(std::min(transfers, kShapes)) * planned_s;
 }

@@ -35,8 +35,8 @@ plan::StripRequest request_of(Context& context, const EngineLoop& loop) {
   request.peers = request.blocks;  // one from each rank
   const detail::NetworkLoads& loads = detail::LoopState::of(context.state()).loads;
   request.surroundings = decide::surroundings_of(
-      context.state().fabric->info(), plan::StripRequest::kFacts,
-      {.path = context.state().path_to(1), .gets = true, .alone = loop.options.alone});
+      context.state().job.fabric().info(), plan::StripRequest::kFacts,
+      {.path = context.state().job.path_to(1), .gets = true, .alone = loop.options.alone});
   if (!loads.empty() && !loop.options.alone) {
     request.surroundings.load = loads.begin();
     for (rank_t i = 1; i <= request.blocks; ++i) {
@@ -57,7 +57,7 @@ plan::StripRequest request_of(Context& context, const EngineLoop& loop) {
 // What explain() says ahead of its tables.
 std::string reasons(Context& context, const EngineLoop& loop) {
   auto& state = detail::LoopState::of(context.state());
-  const plan::StripCosts* costs = state.costs(context.state().path_to(1));
+  const plan::StripCosts* costs = state.costs(context.state().job.path_to(1));
   if (costs == nullptr) return {};
   plan::StripRequest request = request_of(context, loop);
   if (const detail::LoopSite* site = state.sites.find({kSite, request})) {
@@ -82,7 +82,7 @@ Result<EngineLoop> make_engine_loop(Context& context, const experiment::Point& p
   // In the others the plan is what is measured.
   loop.options.self_check = variant == Variant::guarded;
   if ((variant == Variant::tuned || variant == Variant::guarded) &&
-      context.state().model == nullptr) {
+      context.state().job.model() == nullptr) {
     return Error(ErrorCode::failed_precondition,
                  "variant '" + point.variant +
                      "' needs a tuned model; give one with --model FILE "

@@ -37,7 +37,7 @@ Result<NasManner> nas_manner(Context& context, const experiment::Point& point) {
   const bool tuned = guarded || manner.variant == NasVariant::tuned;
   const bool forced = manner.variant == NasVariant::forced;
 
-  if (tuned && context.state().model == nullptr) {
+  if (tuned && context.state().job.model() == nullptr) {
     return Error(ErrorCode::failed_precondition,
                  "variant '" + point.variant +
                      "' needs a tuned model; give one with --model FILE "
@@ -56,7 +56,7 @@ Result<NasManner> nas_manner(Context& context, const experiment::Point& point) {
                                                   point.variant + "' decides for itself");
   }
   if (manner.transfers.method == VisMethod::native_iov &&
-      context.state().fabric->info().iov_limit < 2) {
+      context.state().job.fabric().info().iov_limit < 2) {
     return Error(ErrorCode::invalid_argument,
                  "this network has no operations of several regions; take another method");
   }
@@ -94,10 +94,10 @@ experiment::Factor sweep_pieces_factor() {
 }
 
 VisCounts::VisCounts(Context& context)
-    : context_(&context), before_(context.state().vis.statistics()) {}
+    : context_(&context), before_(context.state().operations.vis().statistics()) {}
 
 std::string VisCounts::text() const {
-  const vis::Transfers::Statistics& after = context_->state().vis.statistics();
+  const vis::Transfers::Statistics& after = context_->state().operations.vis().statistics();
   std::vector<std::pair<std::string_view, uint64_t>> counts;
   for (size_t i = 0; i < plan::kVisMethods; ++i) {
     const auto method = static_cast<plan::VisMethod>(i);

@@ -18,7 +18,7 @@ constexpr size_t kPuts = 8;
 class Copied {
  public:
   Copied(Context& context, size_t bytes)
-      : limit_(context.state().tuning.buffered_put_bytes), usual_(limit_) {
+      : limit_(context.state().job.tuning().buffered_put_bytes), usual_(limit_) {
     limit_ = bytes;
   }
   ~Copied() { limit_ = usual_; }
@@ -34,7 +34,7 @@ Result<SampleSeries> run(Session& session, const experiment::Point& point,
                          const experiment::StopRule& rule) {
   Context& ctx = session.context();
   const size_t bytes = bytes_of(point);
-  const size_t memory = ctx.state().bounces.capacity();
+  const size_t memory = ctx.state().operations.bounces().capacity();
   if (bytes > memory) {
     return Error(ErrorCode::invalid_argument,
                  "copies of puts have " + std::to_string(memory) + " B of memory here");

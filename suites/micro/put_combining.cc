@@ -22,7 +22,7 @@ constexpr size_t kSmallestPut = 8;
 class Ruled {
  public:
   Ruled(Context& context, const Rule& rule)
-      : combiner_(context.state().combiner), usual_(combiner_.rule()) {
+      : combiner_(context.state().operations.combiner()), usual_(combiner_.rule()) {
     combiner_.start(rule);
   }
   ~Ruled() { combiner_.start(usual_); }
@@ -65,7 +65,7 @@ Result<SampleSeries> run_message(Session& session, const experiment::Point& poin
   Rule forced;
   forced.max_put_bytes = kSmallestPut;
   forced.message_bytes = size_param(point, factor::kMessageBytes);
-  const size_t largest = session.context().state().combiner.largest_message_bytes();
+  const size_t largest = session.context().state().operations.combiner().largest_message_bytes();
   if (forced.message_bytes > largest) {
     return Error(ErrorCode::invalid_argument,
                  "combined puts travel in at most " + std::to_string(largest) +

@@ -80,7 +80,7 @@ Status VisTransfer::check_method(const VisOptions& options) {
   uint64_t carried_out = 1;
   if (context_->rank_me() == kInitiator && options.method != VisMethod::best) {
     const auto method = static_cast<plan::VisMethod>(static_cast<int>(options.method) - 1);
-    const auto& statistics = context_->state().vis.statistics().of(method);
+    const auto& statistics = context_->state().operations.vis().statistics().of(method);
     const uint64_t before = statistics.gets + statistics.puts;
     start(options).wait();
     carried_out = statistics.gets + statistics.puts - before;
@@ -142,7 +142,7 @@ std::vector<experiment::Factor> vis_shape_factors(std::vector<experiment::ParamV
 }
 
 size_t vis_iov_limit(Session& session) {
-  return session.context().state().fabric->info().iov_limit;
+  return session.context().state().job.fabric().info().iov_limit;
 }
 
 experiment::Factor name_factor(std::string name, std::string description,

@@ -43,7 +43,7 @@ Result<SampleSeries> run_chunk(Session& session, const experiment::Point& point,
   options.method = VisMethod::packed;
   options.chunk_bytes = size_param(point, factor::kChunkBytes);
   options.window = static_cast<uint32_t>(size_param(point, factor::kWindow));
-  const size_t most = session.context().state().vis.max_chunk_bytes();
+  const size_t most = session.context().state().operations.vis().max_chunk_bytes();
   if (options.chunk_bytes > most) {
     return Error(ErrorCode::invalid_argument,
                  "chunks have at most " + std::to_string(most) + " B in this job");

@@ -43,7 +43,7 @@ using HostName = std::array<char, 256>;
 constexpr double kLeastSeconds = 1e-9;
 
 HostName name_of_host(Context& context) {
-  const auto& fabric = *context.state().fabric;
+  const auto& fabric = context.state().job.fabric();
   // The nodes of an emulated network are all this host.
   const std::string text = fabric.info().provider == "emulated"
                                ? "node" + std::to_string(fabric.place(context.rank_me()).node)

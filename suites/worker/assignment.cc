@@ -22,7 +22,7 @@ Status adopt_model(Context& context, const std::string& model_json) {
   STRIPLINE_ASSIGN_OR_RETURN(model::TunedModel parsed,
                              model::parse_model(model_json, "the assignment's model"));
   detail::ContextState& state = context.state();
-  const model::MatchReport report = model::match(parsed.fingerprint, state.fingerprint);
+  const model::MatchReport report = model::match(parsed.fingerprint, state.job.fingerprint());
   if (!report.usable()) {
     return Error(ErrorCode::failed_precondition, "the assignment's model '" + parsed.name +
                                                      "' does not fit this machine:\n" +

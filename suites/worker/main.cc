@@ -140,7 +140,7 @@ Status carry_out(Context& context, const Work& work, JsonChannel& channel) {
   Session session(context, assignment.run);
   if (work.answers) {
     STRIPLINE_RETURN_IF_ERROR(
-        channel.write({{"type", "facts"}, {"facts", context.state().fingerprint}}));
+        channel.write({{"type", "facts"}, {"facts", context.state().job.fingerprint()}}));
   }
   ChannelReporter reporter(channel, work.answers);
   STRIPLINE_ASSIGN_OR_RETURN(const RunEnd end, run_assignment(session, assignment, &reporter));
@@ -153,7 +153,7 @@ int run_rank() {
   auto context = join_to_measure();
   if (!context.ok()) return report(context.error());
   detail::ContextState& state = (*context)->state();
-  JsonChannel* channel = state.bootstrap->control();
+  JsonChannel* channel = state.job.bootstrap().control();
   if (channel == nullptr) {
     std::fputs(kUsage, stderr);
     return kExitUsage;

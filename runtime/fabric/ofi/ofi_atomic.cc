@@ -110,7 +110,7 @@ void OfiRank::atomic(const AtomicRequest& request, Rank target, uint64_t offset,
                      Counter& counter) {
   const size_t bytes = bytes_of(request.type);
   const OperationName what{OperationKind::atomic, target, bytes};
-  check_bounds(what, offset);
+  assert_bounds(what, offset);
   if (target == rank_ && own_atomics_in_calls_) {
     apply_atomic(request, segment_.bytes().data() + offset, previous);
     return;

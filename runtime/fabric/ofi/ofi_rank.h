@@ -190,7 +190,7 @@ class OfiRank final : public Fabric, public Shortcuts {
   template <typename Issue>
   void transfer(const OperationName& what, Counter& counter, const Issue& issue);
   Operation* acquire_operation(const OperationName& what, OperationPool& pool);
-  void check_bounds(const OperationName& what, uint64_t offset);
+  void assert_bounds(const OperationName& what, uint64_t offset);
   bool copies_without_provider(const OperationName& what, uint64_t offset, std::byte* memory);
   LocalMemory local_memory(Operation* operation, std::byte* memory, size_t bytes);
   bool send(Rank target, MessageHeader::Kind kind, std::span<const std::byte> payload,

@@ -23,7 +23,7 @@ void OfiRank::put_notify(Rank target, uint64_t offset, std::span<const std::byte
                          std::span<const std::byte> body, uint32_t tag, Counter& counter) {
   const size_t bytes = head.size() + body.size();
   const OperationName what{OperationKind::put, target, bytes};
-  check_bounds(what, offset);
+  assert_bounds(what, offset);
   const Peer& peer = peers_[target];
   ++counter.pending;
   Operation* operation = acquire_operation(what, operations_);

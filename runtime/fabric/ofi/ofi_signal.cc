@@ -11,7 +11,7 @@ namespace stripline::fabric::ofi {
 void OfiRank::put_signal(Rank target, uint64_t offset, const std::byte* source, size_t bytes,
                          const Signal& signal, Counter& counter) {
   if (const std::span<std::byte> reached = reachable_segment(target); !reached.empty()) {
-    check_bounds({OperationKind::put, target, sizeof(uint64_t)}, signal.offset);
+    assert_bounds({OperationKind::put, target, sizeof(uint64_t)}, signal.offset);
     put(target, offset, source, bytes, counter);
     raise_flag(reached.data() + signal.offset, signal.value);
     return;

@@ -47,15 +47,16 @@ OfiRank::LocalMemory OfiRank::local_memory(Operation* operation, std::byte* memo
   return {memory, registration->descriptor};
 }
 
-void OfiRank::check_bounds(const OperationName& what, uint64_t offset) {
+void OfiRank::assert_bounds(const OperationName& what, uint64_t offset) {
   const uint64_t size = peers_[what.peer].segment_bytes;
   if (offset <= size && what.bytes <= size - offset) [[likely]] {
     return;
   }
-  // Providers do not check: some drop the operation, some break the connection, some write.
+  // Who calls the fabric has checked the range. Asserted in all builds, because providers do not
+  // check: some drop the operation, some break the connection, some write.
   fail(Error(ErrorCode::internal, describe(what) + " at offset " + std::to_string(offset) +
                                       " exceeds the segment of " + std::to_string(size) +
-                                      " bytes; the program's global pointer or count is wrong"));
+                                      " bytes, which is a mistake of the runtime"));
 }
 
 /// Gets and puts of this rank's own segment, and of those that the node's memory reaches.
@@ -83,7 +84,7 @@ void OfiRank::get(std::byte* destination, Rank target, uint64_t offset, size_t b
                   Counter& counter) {
   if (bytes == 0) return;
   const OperationName what{OperationKind::get, target, bytes};
-  check_bounds(what, offset);
+  assert_bounds(what, offset);
   if (copies_without_provider(what, offset, destination)) return;
   const Peer& peer = peers_[target];
   transfer(what, counter, [&](Operation* operation, size_t done) {
@@ -106,7 +107,7 @@ void OfiRank::put(Rank target, uint64_t offset, const std::byte* source, size_t 
                   Counter& counter) {
   if (bytes == 0) return;
   const OperationName what{OperationKind::put, target, bytes};
-  check_bounds(what, offset);
+  assert_bounds(what, offset);
   // The copy only reads from it.
   if (copies_without_provider(what, offset, const_cast<std::byte*>(source))) return;
   const Peer& peer = peers_[target];

@@ -42,7 +42,7 @@ bool OfiRank::fits_vectors(std::span<const Piece> pieces, Rank target, Operation
   const Peer& peer = peers_[target];
   const std::byte* next = nullptr;
   for (const Piece& piece : pieces) {
-    check_bounds({kind, target, piece.bytes}, piece.offset);
+    assert_bounds({kind, target, piece.bytes}, piece.offset);
     vectors.remote[vectors.remote_count++] = {peer.base + piece.offset, piece.bytes, peer.key};
     if (piece.memory == next) {
       vectors.local[vectors.local_count - 1].iov_len += piece.bytes;

@@ -36,19 +36,16 @@
 namespace stripline {
 
 class Context;
-class team;
-namespace sync {
-struct Group;
-}
 namespace detail {
 struct ContextState;
-class FutureState;
-class VisCalls;
+
+/// What a future stands for: a completion slot of a context, in its generation. For the runtime.
+struct Ticket {
+  Context* context = nullptr;  ///< null: what is complete
+  uint32_t slot = 0;
+  uint32_t generation = 0;
+};
 }  // namespace detail
-namespace rma {
-class Continuations;
-class Operation;
-}  // namespace rma
 
 /// Which threads of a rank may call its Context, and what belongs to it. Another thread that calls,
 /// or two that call at once, end the job with a message that says so.
@@ -120,7 +117,7 @@ class future {
   bool is_ready() const;
   /// Returns when it is complete. Makes progress meanwhile.
   void wait() const {
-    if (context_ != nullptr) wait_for_slot();
+    if (ticket_.context != nullptr) wait_for_slot();
   }
 
   /// For a put, returns when the memory that it reads may be written again (source completion), at
@@ -132,21 +129,13 @@ class future {
   template <typename F>
   auto then(F function) const;
 
+  /// For the runtime's own mechanisms; not part of the public API.
+  explicit future(const detail::Ticket& ticket) : ticket_(ticket) {}
+  const detail::Ticket& ticket() const { return ticket_; }
+
  private:
-  friend class Context;
-  friend class detail::FutureState;
-  friend class detail::VisCalls;
-  friend class rma::Continuations;
-  friend class rma::Operation;
-  friend class team;
-  friend size_t wait_any(std::span<const future> futures);
-  bool is_complete() const;
   void wait_for_slot() const;
-  future(Context* context, uint32_t slot, uint32_t generation)
-      : context_(context), slot_(slot), generation_(generation) {}
-  Context* context_ = nullptr;
-  uint32_t slot_ = 0;
-  uint32_t generation_ = 0;
+  detail::Ticket ticket_;
 };
 
 /// Returns when all are complete.
@@ -406,14 +395,10 @@ class Context {
   Work* work();
 
   /// For the runtime's own mechanisms (loop engine) and for suites; not part of the public API.
+  explicit Context(std::unique_ptr<detail::ContextState> state);
   detail::ContextState& state() { return *state_; }
 
  private:
-  friend class future;
-  friend size_t wait_any(std::span<const future> futures);
-  friend struct detail::ContextState;
-  friend class team;
-  explicit Context(std::unique_ptr<detail::ContextState> state);
   Result<uint64_t> allocate_symmetric(size_t bytes, CallSite site);
   void free_symmetric(uint64_t offset, CallSite site);
   Result<uint64_t> allocate_local_bytes(size_t bytes, CallSite site);
@@ -452,8 +437,6 @@ class Context {
                             size_t bytes, CallSite site);
   future put_bytes_signal(const std::byte* source, global_ptr<std::byte> destination, size_t bytes,
                           global_ptr<uint64_t> flag, uint64_t value, CallSite site);
-  future start_barrier(sync::Group& group, CallSite site);
-  void make_progress();
   void get_bytes_nbi(global_ptr<const std::byte> source, std::byte* destination, size_t bytes,
                      CallSite site);
   void put_bytes_nbi(const std::byte* source, global_ptr<std::byte> destination, size_t bytes,

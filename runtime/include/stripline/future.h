@@ -86,8 +86,8 @@ class FutureState {
   void follow(std::function<void()> run);
 
   /// The same for a plain future.
-  static bool settled(const future& operation) { return operation.is_complete(); }
-  static Context* context_of(const future& operation) { return operation.context_; }
+  static bool settled(const future& operation);
+  static Context* context_of(const future& operation) { return operation.ticket().context; }
   static void follow(const future& operation, std::function<void()> run);
 
  private:

@@ -42,6 +42,10 @@
 
 namespace stripline {
 
+namespace sync {
+struct Group;
+}
+
 /// How a collective is carried out. `automatic` takes what the tuned model found fastest for the
 /// operation, the number of ranks and the size, or a default without a model. The others are for
 /// measurements; an operation that lacks the one asked for ends the job. What they cost:

@@ -1,0 +1,74 @@
+#include "runtime/rma/mechanisms.h"
+
+#include <cstdio>
+#include <string>
+
+#include "runtime/rma/program_trace.h"
+
+namespace stripline::rma {
+
+Mechanisms::Mechanisms(Job& job, Memory& memory, Operations& operations)
+    : job_(job),
+      groups_(operations.messages(), job.rank(), job.ranks(), job.failure()),
+      transfers_(operations.messages(), groups_, job.fabric(),
+                 memory.collective().subspan(Memory::kCollectivePart, Memory::kCollectivePart),
+                 memory.collective().subspan(2 * Memory::kCollectivePart, Memory::kCollectivePart),
+                 job.rank(), job.ranks(), job.failure()),
+      collectives_(transfers_, memory.collective().first(Memory::kCollectivePart), job.failure()),
+      async_collectives_(operations.messages(), groups_, job.rank(), job.failure()) {}
+
+void Mechanisms::use_model() {
+  made_.clear();
+  const model::TunedModel* const model = job_.model().get();
+  collective_planner_ = model != nullptr && model->collective
+                            ? plan::CollectivePlanner(*model->collective)
+                            : plan::CollectivePlanner();
+  vis_plans_ = std::make_unique<VisPlans>(job_.compiled());
+  run_guard_.reset();
+  if (model != nullptr && job_.options().guard) {
+    run_guard_ = std::make_unique<decide::RunGuard>([this] { return job_.fabric().now_s(); });
+  }
+}
+
+decide::Instruments Mechanisms::instruments() const {
+  ProgramTrace* const trace = job_.observers().trace();
+  return {&job_.fabric(), run_guard_.get(), trace != nullptr ? &trace->choices() : nullptr};
+}
+
+void Mechanisms::report(Context& context) {
+  // A rank that is elsewhere is told that others are at the end, rather than in a sum.
+  job_.activity() = "leaving the job";
+  groups_.world().barrier.wait(sync::Collective::leave);
+  MechanismReport mine;
+  for (const auto& [name, mechanism] : made_) mechanism->add_to(mine);
+  const auto sum = [&](double value) { return context.reduce_all(value, Context::ReduceOp::sum); };
+  const auto of_all_ranks = [&](const decide::Savings& own) {
+    return decide::Savings{sum(own.actual_s), sum(own.baseline_s), sum(own.squared_error),
+                           sum(own.sites),    sum(own.demoted),    sum(own.checks)};
+  };
+  const decide::Savings all = of_all_ranks(mine.savings);
+  const decide::Savings of_iterations =
+      of_all_ranks(run_guard_ != nullptr ? run_guard_->savings() : decide::Savings());
+  const auto total = [&](uint64_t value) {
+    return context.reduce_all(value, Context::ReduceOp::sum);
+  };
+  const KeptStatistics kept{total(mine.kept.kept),         total(mine.kept.hits),
+                            total(mine.kept.served_bytes), total(mine.kept.synchronised),
+                            total(mine.kept.overwritten),  total(mine.kept.evicted)};
+  if (job_.rank() != 0) return;
+  if (ProgramTrace* const trace = job_.observers().trace()) {
+    std::fputs(trace->text().c_str(), stderr);
+  }
+  std::fprintf(stderr, "stripline: %s\n", savings_text(all).c_str());
+  if (const std::string text = iterations_text(of_iterations); !text.empty()) {
+    std::fprintf(stderr, "stripline: %s\n", text.c_str());
+  }
+  if (contradict(all, of_iterations)) {
+    std::fprintf(stderr,
+                 "stripline: iterations decide, where they repeat: the time of a loop by itself "
+                 "leaves out what it saves or costs elsewhere, and is only reported\n");
+  }
+  if (kept.kept > 0) std::fprintf(stderr, "stripline: %s\n", kept_text(kept).c_str());
+}
+
+}  // namespace stripline::rma

@@ -1,0 +1,99 @@
+// What is built upon operations. Owns teams and their collective operations, the plans of transfers
+// of many regions, the guard of the program's iterations, and a place for the state of each
+// mechanism of a folder above this one, which it makes when it is first asked for.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <stripline/context.h>
+
+#include "optimizer/plan/collective.h"
+#include "runtime/decide/execution.h"
+#include "runtime/decide/run_guard.h"
+#include "runtime/decide/trace.h"
+#include "runtime/rma/job.h"
+#include "runtime/rma/keepers.h"
+#include "runtime/rma/memory.h"
+#include "runtime/rma/operations.h"
+#include "runtime/rma/vis_plans.h"
+#include "runtime/sync/async_collectives.h"
+#include "runtime/sync/collectives.h"
+#include "runtime/sync/group.h"
+#include "runtime/sync/transfers.h"
+
+namespace stripline::rma {
+
+/// What mechanisms have to say at the end of a job that is traced; sums of them.
+struct MechanismReport {
+  decide::Savings savings;  ///< of plans that were judged by their own sites
+  KeptStatistics kept;
+};
+
+/// State that a mechanism keeps for the life of a Context (plan caches, buffers, engines), but for
+/// that a new model may replace it. `M::kName` tells which one it is.
+class Mechanism {
+ public:
+  Mechanism() = default;
+  virtual ~Mechanism() = default;
+  Mechanism(const Mechanism&) = delete;
+  Mechanism& operator=(const Mechanism&) = delete;
+
+  virtual void add_to(MechanismReport&) const {}
+};
+
+class Mechanisms {
+ public:
+  /// All outlive it.
+  Mechanisms(Job& job, Memory& memory, Operations& operations);
+  Mechanisms(const Mechanisms&) = delete;
+  Mechanisms& operator=(const Mechanisms&) = delete;
+
+  /// Decides by the model that the job has now; what was made of another one is forgotten. While no
+  /// operation is under way.
+  void use_model();
+
+  sync::Groups& groups() { return groups_; }
+  sync::Transfers& transfers() { return transfers_; }
+  const sync::Transfers& transfers() const { return transfers_; }
+  sync::Collectives& collectives() { return collectives_; }
+  sync::AsyncCollectives& async_collectives() { return async_collectives_; }
+  /// By the model.
+  const plan::CollectivePlanner& collective_planner() const { return collective_planner_; }
+  VisPlans& vis_plans() { return *vis_plans_; }
+  /// Null without a model, or with Options::guard off.
+  decide::RunGuard* run_guard() const { return run_guard_.get(); }
+
+  /// What mechanisms decide with.
+  decide::Instruments instruments() const;
+
+  /// The state of a mechanism, made of the context on first use.
+  template <typename M>
+  M& of(detail::ContextState& context) {
+    for (const auto& [name, made] : made_) {
+      if (name == M::kName) return static_cast<M&>(*made);
+    }
+    auto made = std::make_unique<M>(context);
+    M& mechanism = *made;
+    made_.emplace_back(M::kName, std::move(made));
+    return mechanism;
+  }
+
+  /// Collective, at the end of a traced job: rank 0 says on standard error what was chosen and what
+  /// came of it, as Options::trace asks.
+  void report(Context& context);
+
+ private:
+  Job& job_;
+  sync::Groups groups_;
+  sync::Transfers transfers_;
+  sync::Collectives collectives_;
+  sync::AsyncCollectives async_collectives_;
+  plan::CollectivePlanner collective_planner_;
+  std::unique_ptr<VisPlans> vis_plans_;
+  std::unique_ptr<decide::RunGuard> run_guard_;
+  std::vector<std::pair<const char*, std::unique_ptr<Mechanism>>> made_;  // by M::kName
+};
+
+}  // namespace stripline::rma

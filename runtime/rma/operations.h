@@ -1,0 +1,260 @@
+// What is under way between this rank and others. Owns the message layer and all that carries one-
+// sided operations: completion slots, counters of operations without handles, combiners, copies of
+// buffered puts, transfers of many regions, remote calls, and what is to follow futures. Starts
+// operations, waits for them, makes progress, and counts the synchronisations of this rank.
+//
+// What is started here has been checked (operation.h), is not empty, and is out of reach of loads
+// and stores, unless a function says otherwise.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <stripline/context.h>
+
+#include "runtime/am/active_messages.h"
+#include "runtime/fabric/fabric.h"
+#include "runtime/rma/bounce_ring.h"
+#include "runtime/rma/call.h"
+#include "runtime/rma/completion_slots.h"
+#include "runtime/rma/continuations.h"
+#include "runtime/rma/get_combiner.h"
+#include "runtime/rma/implicit_operations.h"
+#include "runtime/rma/job.h"
+#include "runtime/rma/memory.h"
+#include "runtime/rma/owner_operations.h"
+#include "runtime/rma/put_combiner.h"
+#include "runtime/rma/rpc_calls.h"
+#include "runtime/rma/service_delays.h"
+#include "runtime/vis/transfers.h"
+
+namespace stripline::rma {
+
+class Operations {
+ public:
+  using Kind = CompletionSlots::Kind;
+
+  /// Both outlive it.
+  Operations(Job& job, Memory& memory, const am::Config& am_config);
+  Operations(const Operations&) = delete;
+  Operations& operator=(const Operations&) = delete;
+
+  /// Combines and copies as this says, from now on. While no operation is under way.
+  void use(const Tuning& tuning);
+  /// Says whether puts may tell their target that they have landed. The same on every rank; while
+  /// no operation is under way.
+  void use_notified_puts(bool use);
+
+  am::ActiveMessages& messages() { return messages_; }
+  const am::ActiveMessages& messages() const { return messages_; }
+  vis::Transfers& vis() { return vis_; }
+  const vis::Transfers& vis() const { return vis_; }
+  ServiceDelays& service_delays() { return service_delays_; }
+  OwnerOperations& owner() { return owner_; }
+  PutCombiner& combiner() { return combiner_; }
+  const PutCombiner& combiner() const { return combiner_; }
+  const BounceRing& bounces() const { return bounces_; }
+  const CompletionSlots& slots() const { return slots_; }
+  Continuations& continuations() { return continuations_; }
+  const Continuations& continuations() const { return continuations_; }
+  RpcCalls& rpc_calls() { return rpc_calls_; }
+  /// Head and payload of the long active message that is being sent; kept.
+  std::vector<std::byte>& long_am_message() { return long_am_message_; }
+
+  // --- checks -----------------------------------------------------------------------------------
+
+  /// Memory::check(), and that no handler is running.
+  void check(Call call, rank_t target, uint64_t offset, size_t bytes,
+             Access access = Access::none) const {
+    memory_.check(call, target, offset, bytes, access);
+    if (messages_.in_handler()) [[unlikely]]
+      fail_in_handler(call.name, call.site());
+  }
+
+  /// The one check of an operation, and where loads and stores reach the range; null: the fabric
+  /// has to carry it out.
+  std::byte* locate(Call call, rank_t target, uint64_t offset, size_t bytes, Access access) const {
+    check(call, target, offset, bytes, access);
+    std::byte* const base = memory_.reachable(target);
+    return base == nullptr ? nullptr : base + offset;
+  }
+
+  // --- starting ---------------------------------------------------------------------------------
+
+  /// A get of this rank, checked here, wherever the memory is.
+  void get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
+           fabric::Counter& counter, Call call) {
+    if (std::byte* const there = locate(call, target, offset, bytes, Access::get)) {
+      memory_.copy_here(destination, there, bytes);
+    } else if (bytes != 0) {
+      start_get(destination, target, offset, bytes, counter);
+    }
+  }
+  /// A put, likewise.
+  void put(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
+           fabric::Counter& counter, Call call) {
+    if (std::byte* const there = locate(call, target, offset, bytes, Access::put)) {
+      memory_.copy_here(there, source, bytes);
+    } else if (bytes != 0) {
+      start_put(target, offset, source, bytes, counter);
+    }
+  }
+
+  void start_get(std::byte* destination, rank_t target, uint64_t offset, size_t bytes,
+                 fabric::Counter& counter) {
+    job_.activity().start("rget", target, bytes);
+    job_.fabric().get(destination, target, offset, bytes, counter);
+  }
+  void start_put(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
+                 fabric::Counter& counter) {
+    memory_.keepers().stored(target, offset, bytes);
+    job_.activity().start("rput", target, bytes);
+    job_.fabric().put(target, offset, source, bytes, counter);
+  }
+
+  /// A get that only fences complete. Of many outstanding small ones, most are combined.
+  void start_get_implicit(std::byte* destination, rank_t target, uint64_t offset, size_t bytes);
+  /// A put that only fences complete. Small ones are combined.
+  void start_put_implicit(rank_t target, uint64_t offset, const std::byte* source, size_t bytes);
+
+  /// Copies what the put of `slot` is to send; waits for older copies to be sent while there is
+  /// no room. At most bounces().capacity() bytes.
+  const std::byte* copy_to_bounce(const std::byte* source, size_t bytes, uint32_t slot);
+
+  /// A put that raises a flag at its target. Where the flag would only follow when the data have
+  /// arrived, small ones go by message, and those of a landing slot's size through one; both
+  /// complete as messages do. `source_free` becomes true when the data have been copied.
+  bool puts_signals_by_message(rank_t target, size_t bytes) const;
+  void start_put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
+                        const fabric::Signal& signal, fabric::Counter& counter, bool& source_free);
+  /// The largest put with a signal that takes one way over the network.
+  size_t one_way_signalled_bytes() const {
+    return std::max(owner_.largest_signalled_put(), vis_.largest_signalled_chunk());
+  }
+
+  // --- futures ----------------------------------------------------------------------------------
+
+  /// A slot for one more operation; waits for an earlier one to complete if all are in use.
+  uint32_t acquire_slot(Kind kind) {
+    if (slots_.exhausted()) [[unlikely]]
+      reclaim_slots();
+    return slots_.acquire(kind);
+  }
+  /// What counts the operation of a slot.
+  fabric::Counter& counter(uint32_t slot) { return slots_.counter(slot); }
+  /// CompletionSlots::source_free().
+  bool& source_free(uint32_t slot) { return slots_.source_free(slot); }
+  /// The slot of an operation that nobody has to wait for.
+  void release(uint32_t slot) { slots_.release(slot); }
+  /// How a future names the operation of a slot that has been acquired.
+  SlotUse use_of(uint32_t slot) const { return {slot, slots_.generation(slot)}; }
+
+  /// future::is_ready() without progress, future::wait() and future::wait_source().
+  bool is_complete(const SlotUse& use);
+  void wait(const SlotUse& use);
+  void wait_source(const SlotUse& use);
+  /// True if the operation is over, of which the program is not told yet.
+  bool is_over(const SlotUse& use) const {
+    return slots_.released(use.slot, use.generation) || slots_.counter(use.slot).pending == 0;
+  }
+
+  // --- waiting ----------------------------------------------------------------------------------
+
+  /// Begins a call that makes progress or waits, which handlers must not make. It synchronises.
+  void enter(const char* name) {
+    synchronise();
+    begin(name);
+  }
+
+  /// Makes progress once, for a mechanism: as Context::progress(), but not seen by the program.
+  void make_progress() {
+    begin("progress");
+    messages_.progress();
+  }
+  /// The same for one that goes on computing: peers are served, and what there is to do for this
+  /// rank's own operations may stay until it waits for them.
+  void attend() {
+    begin("progress");
+    messages_.attend();
+  }
+  /// The same for a thread beside the program's.
+  void serve() {
+    combiner_.flush_old();
+    messages_.progress();
+  }
+
+  /// Waits until the operations of `counter` are complete, making progress.
+  void wait_for(const fabric::Counter& counter) {
+    if (counter.pending == 0) return;
+    check_may_wait("wait");
+    job_.activity() = "wait";
+    messages_.wait_for(counter);
+  }
+  /// The same for an operation that completes when messages are served: what handlers have kept
+  /// is sent meanwhile, because the peer may wait for it.
+  void wait_for_messages(const fabric::Counter& counter) {
+    if (counter.pending == 0) return;
+    begin("wait");
+    messages_.ask(counter);
+    messages_.wait([&counter] { return counter.pending == 0; });
+  }
+  /// Waits, in the call of this name, until a word of this rank's segment that others raise is at
+  /// least `value`. Returns what it is then.
+  uint64_t wait_for_flag(const char* name, uint64_t& flag, uint64_t value);
+
+  /// Completes the operations without handles to one rank, or to all.
+  void fence(rank_t target);
+  void fence();
+  /// Completes this rank's puts and atomic operations of all kinds.
+  void complete_puts();
+  /// Waits until all operations of this kind with futures are complete.
+  void complete_all(Kind kind);
+  /// Completes all that this rank has started, at the end of the job, and what it still expects:
+  /// answers, and what is to follow futures.
+  void complete_everything();
+
+  /// fail() for a call that a handler of active messages, or a continuation, must not make.
+  [[noreturn]] void fail_in_handler(const char* name, CallSite site) const;
+
+  // --- synchronisations (docs/memory-model.md) --------------------------------------------------
+
+  /// To be called wherever the program may learn that others have stored.
+  void synchronise() { ++synchronisations_; }
+  /// Handlers of the program that ran are synchronisations, too.
+  uint64_t interval() const { return synchronisations_ + messages_.program_handlers(); }
+
+ private:
+  void begin(const char* name) {
+    job_.activity() = name;
+    check_may_wait(name);
+    combiner_.flush_old();
+    get_combiner_.flush_old();
+  }
+  void check_may_wait(const char* name) const {
+    if (messages_.in_handler() || continuations_.running()) [[unlikely]]
+      fail_in_handler(name, {});
+  }
+  void reclaim_slots();
+  void complete(rank_t target, const fabric::Counter& counter);
+
+  Job& job_;
+  Memory& memory_;
+  CompletionSlots slots_;
+  ImplicitOperations implicit_;
+  BounceRing bounces_;
+  am::ActiveMessages messages_;
+  ServiceDelays service_delays_;
+  OwnerOperations owner_;
+  vis::Transfers vis_;
+  PutCombiner combiner_;
+  GetCombiner get_combiner_;
+  Continuations continuations_;
+  RpcCalls rpc_calls_;
+  std::vector<std::byte> long_am_message_;
+  uint64_t synchronisations_ = 0;
+};
+
+}  // namespace stripline::rma

@@ -1,0 +1,78 @@
+#include "runtime/rma/program_trace.h"
+
+#include <string>
+
+#include "base/quantity.h"
+#include "runtime/rma/context_state.h"
+#include "runtime/rma/model_use.h"
+
+namespace stripline::rma {
+namespace {
+
+OperationTrace::Kind kind_of(Access access) {
+  switch (access) {
+    case Access::get:
+      return OperationTrace::Kind::get;
+    case Access::put:
+      return OperationTrace::Kind::put;
+    case Access::atomic:
+      return OperationTrace::Kind::atomic;
+    case Access::none:
+      break;
+  }
+  return OperationTrace::Kind::message;
+}
+
+}  // namespace
+
+ProgramTrace::ProgramTrace(detail::ContextState& state)
+    : state_(state), begun_s_(state.job.fabric().now_s()) {}
+
+// Transfers of many regions are shown with what was chosen for them. A part of another operation
+// belongs to that.
+void ProgramTrace::begins(Observation& operation) {
+  if (operation.many_regions) return;
+  operation.outermost = operations_.outermost();
+  operations_.enter();
+  operation.begun_s = state_.job.fabric().now_s();
+}
+
+void ProgramTrace::started(Observation& operation, const std::optional<SlotUse>& use,
+                           bool complete) {
+  if (operation.plan) {
+    use ? calls_.begin(state_, use->slot, use->generation, *operation.plan)
+        : calls_.done(state_, *operation.plan);
+  }
+  if (operation.many_regions) return;
+  operations_.leave();
+  if (!operation.outermost) return;
+  const double seconds = state_.job.fabric().now_s() - operation.begun_s;
+  const OperationTrace::Operation noted{operation.call, kind_of(operation.access), operation.target,
+                                        operation.offset, operation.bytes};
+  if (use) {
+    operations_.begun(noted, seconds, use->slot, use->generation);
+  } else {
+    operations_.done(noted, seconds, complete);
+  }
+}
+
+void ProgramTrace::waited(const SlotUse& use, double seconds) {
+  calls_.waited(state_, use.slot, use.generation);
+  operations_.waited(use.slot, use.generation, seconds);
+}
+
+std::string ProgramTrace::text() {
+  calls_.end(state_);
+  std::string text =
+      "stripline: loops, nests, stages of sweeps and transfers of many regions of rank 0, times of "
+      "one execution:\n";
+  text += choices_.empty() ? nothing_traced_text(state_) : choices_.text();
+  const double traced_s = state_.job.fabric().now_s() - begun_s_;
+  if (const std::string operations = operations_.text(traced_s); !operations.empty()) {
+    text += "stripline: operations of rank 0 one by one, of " + seconds_text(traced_s) + ":\n" +
+            operations;
+  }
+  return text;
+}
+
+}  // namespace stripline::rma
