@@ -5,6 +5,7 @@
 // STRIPLINE_TEST_LITMUS_ITERATIONS (of each shape, default 200) makes it long; scripts/check.sh
 // litmus does.
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -15,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <stripline/context.h>
+#include <stripline/loop.h>
 #include <stripline/strict.h>
 
 #include "runtime/bootstrap/rank_fixtures.h"
@@ -51,6 +53,13 @@ struct Round {
   uint64_t read(Variable variable) const {
     delay();
     return strict_read(ctx, variable);
+  }
+  /// By a loop, which may take what an earlier one has fetched.
+  uint64_t read_in_loop(Variable variable) const {
+    uint64_t value = 0;
+    strip_for(ctx, variable, 1, {.data_cache = true},
+              [&value](size_t, size_t, const uint64_t* strip) { value = *strip; });
+    return value;
   }
   /// Relaxed: not waited for. `value` stays as long as the test.
   void relaxed_write(Variable variable, const uint64_t& value) const {
@@ -237,6 +246,62 @@ TEST_P(Litmus, RelaxedWritesAreSeenInAnyOrder) {
                                  at.delay();
                                  registers.r[0] = at.read(at.y);
                                  registers.r[1] = at.read(at.x);
+                               }},
+                              [](const Registers& got) { return got.r[0] == 1 && got.r[1] == 0; });
+  if (is_virtual()) {
+    EXPECT_GT(times, 0U);
+  }
+}
+
+// --- loops that keep what they have fetched ------------------------------------------------------
+
+TEST_P(Litmus, ALoopAfterAStrictReadSeesWhatCameBefore) {
+  EXPECT_EQ(seen({[](const Round& at, Registers&) {
+                    at.write(at.x, 1);
+                    at.write(at.y, 1);
+                  },
+                  [](const Round& at, Registers& registers) {
+                    at.read_in_loop(at.x);
+                    registers.r[0] = at.read(at.y);
+                    registers.r[1] = at.read_in_loop(at.x);
+                  }},
+                 [](const Registers& got) { return got.r[0] == 1 && got.r[1] == 0; }),
+            0U);
+}
+
+TEST_P(Litmus, ALoopAfterASignalSeesWhatCameBefore) {
+  EXPECT_EQ(seen({[](const Round& at, Registers&) {
+                    at.write(at.x, 1);
+                    const Variable flag = at.ctx.on_rank(at.y, 1);
+                    at.ctx.rput_signal<uint64_t>(nullptr, flag, 0, flag, 1).wait();
+                  },
+                  [](const Round& at, Registers& registers) {
+                    const Variable flag = at.ctx.on_rank(at.y, 1);
+                    at.read_in_loop(at.x);
+                    if (at.random() % 2 == 0) {
+                      at.ctx.wait_signal(flag, 1);
+                    } else {
+                      const std::atomic_ref<uint64_t> word(*at.ctx.local(flag));
+                      at.ctx.wait_until([&word] { return word.load() == 1; });
+                    }
+                    registers.r[0] = at.read_in_loop(at.x);
+                  }},
+                 [](const Registers& got) { return got.r[0] == 0; }),
+            0U);
+}
+
+// A get is no acquire: the loop may take what was there before. The tests above could not fail
+// otherwise. Certain where time is virtual.
+TEST_P(Litmus, ALoopAfterAGetMaySeeWhatWasBefore) {
+  const uint64_t times = seen({[](const Round& at, Registers&) {
+                                 at.write(at.x, 1);
+                                 at.write(at.y, 1);
+                               },
+                               [](const Round& at, Registers& registers) {
+                                 at.read_in_loop(at.x);
+                                 at.ctx.compute_for(1e-4);
+                                 registers.r[0] = at.ctx.rget(at.y);
+                                 registers.r[1] = at.read_in_loop(at.x);
                                }},
                               [](const Registers& got) { return got.r[0] == 1 && got.r[1] == 0; });
   if (is_virtual()) {

@@ -110,12 +110,12 @@ void DataCache::complete(BufferPool::Buffer& buffer) {
 }
 
 void DataCache::give_up_old() {
-  const uint64_t now = state_.operations.interval();
-  if (interval_ == now) return;
-  interval_ = now;
+  const uint64_t now = state_.operations.acquire_epoch();
+  if (epoch_ == now) return;
+  epoch_ = now;
   if (empty()) return;
   for (const auto& buffer : pool_.buffers()) {
-    statistics_.synchronised += buffer->contents.size();
+    statistics_.acquired += buffer->contents.size();
     buffer->contents.clear();
   }
   keep_nothing();

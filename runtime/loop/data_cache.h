@@ -1,7 +1,7 @@
-// What loops and nests have fetched stays described as long as its buffer lives, the rank has not
-// synchronised, and has not stored there itself: a later loop finds it here and need not fetch it
-// (Iancu, Chen and Yelick, section 6). docs/memory-model.md says what synchronises;
-// rma::Operations::interval() counts it.
+// What loops and nests have fetched stays described as long as its buffer lives, the rank has made
+// no acquire, and has not stored there itself: a later loop finds it here and need not fetch it
+// (Iancu, Chen and Yelick, section 6). docs/memory-model.md says what an acquire is;
+// rma::Operations::acquire_epoch() counts them.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ class DataCache final : public rma::Keeper {
   /// Describes what is about to be fetched into a buffer, which is in use.
   void keep(BufferPool::Buffer& buffer, rank_t rank, const access::Lmad& bytes, std::byte* data);
   /// What keep() said of a buffer has been fetched: it can be found from now on, unless this rank
-  /// has synchronised or stored there meanwhile.
+  /// has made an acquire or stored there meanwhile.
   void complete(BufferPool::Buffer& buffer);
   /// A buffer's contents are not what was said.
   static void forget(BufferPool::Buffer& buffer) { buffer.contents.clear(); }
@@ -65,7 +65,7 @@ class DataCache final : public rma::Keeper {
 
   ContextState& state_;
   BufferPool& pool_;
-  uint64_t interval_ = 0;  // in which all contents were begun
+  uint64_t epoch_ = 0;  // in which all contents were begun
   rma::KeptStatistics statistics_;
 };
 

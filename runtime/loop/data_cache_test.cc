@@ -70,7 +70,7 @@ double nest_sum_of(Context& context, global_ptr<double> data, size_t rows, size_
   return sum;
 }
 
-// --- what ends an interval -----------------------------------------------------------------------
+// --- what is an acquire --------------------------------------------------------------------------
 
 // Two ranks, and what they share. Rank 1 owns `data`.
 struct Pair {
@@ -109,18 +109,20 @@ void serve_until(const Pair& pair, const std::function<bool()>& condition) {
   while (!condition()) sum_of(pair.context, pair.other, 8, {.data_cache = false});
 }
 
-std::vector<Way> ways() {
+// Rank 0 polls a flag of rank 1.
+Way poll(const char* name, const std::function<uint64_t(const Pair&)>& read_flag) {
+  return Way{name, [](const Pair& pair) { pair.raise_own(); },
+             [read_flag](const Pair& pair) {
+               while (read_flag(pair) < pair.turn) {
+               }
+             }};
+}
+
+std::vector<Way> acquires() {
   const auto both = [](const char* name, const std::function<void(const Pair&)>& call) {
     return Way{name, call, call};
   };
-  const auto poll = [](const char* name, const std::function<uint64_t(const Pair&)>& read_flag) {
-    return Way{name, [](const Pair& pair) { pair.raise_own(); },
-               [read_flag](const Pair& pair) {
-                 while (read_flag(pair) < pair.turn) {
-                 }
-               }};
-  };
-  std::vector<Way> all = {
+  return {
       both("barrier", [](const Pair& pair) { pair.context.barrier(); }),
       both("barrier_async", [](const Pair& pair) { pair.context.barrier_async().wait(); }),
       both("barrier_async and is_ready",
@@ -163,6 +165,28 @@ std::vector<Way> ways() {
        }},
       poll("a strict access",
            [](const Pair& pair) { return strict_read(pair.context, pair.there); }),
+      {"a lock",
+       [](const Pair& pair) {
+         pair.raise_own();
+         pair.lock->unlock();
+       },
+       [](const Pair& pair) { const std::lock_guard hold(*pair.lock); }},
+      {"a lock that was tried",
+       [](const Pair& pair) {
+         pair.raise_own();
+         pair.lock->unlock();
+       },
+       [](const Pair& pair) {
+         while (!pair.lock->try_lock()) {
+         }
+         pair.lock->unlock();
+       }},
+  };
+}
+
+// Rank 0 learns that operations of its own are complete, by which it may find a flag.
+std::vector<Way> completions() {
+  return {
       poll("an atomic operation", [](const Pair& pair) { return pair.atomics->load(pair.there); }),
       poll("rget", [](const Pair& pair) { return pair.context.rget(pair.there); }),
       poll("rget and is_ready",
@@ -196,20 +220,20 @@ std::vector<Way> ways() {
              wait_any(std::span(&read, 1));
              return value;
            }),
-      {"a lock",
-       [](const Pair& pair) {
-         pair.raise_own();
-         pair.lock->unlock();
-       },
-       [](const Pair& pair) { const std::lock_guard hold(*pair.lock); }},
   };
-  return all;
 }
 
-class DataCache : public bootstrap::RanksTest {};
+class DataCache : public bootstrap::RanksTest {
+ protected:
+  void read_around(const std::vector<Way>& ways, bool acquire);
+};
 
-// One after another, as programs would.
-TEST_P(DataCache, EndsWithWhateverMayTellOfChanges) {
+TEST_P(DataCache, EndsWithEachAcquire) { read_around(acquires(), true); }
+
+TEST_P(DataCache, OutlastsCompletionsOfOwnOperations) { read_around(completions(), false); }
+
+// Reads, learns of a change, and reads again: one way after another, as programs would.
+void DataCache::read_around(const std::vector<Way>& ways, bool acquire) {
   on_ranks(2, [&](Context& context) {
     const rank_t me = context.rank_me();
     const auto data = *context.new_symmetric_array<double>(2 * kCount);
@@ -235,10 +259,10 @@ TEST_P(DataCache, EndsWithWhateverMayTellOfChanges) {
     const bool in_reach = context.is_local(1 - me);
     const auto ready = flags + 8;  // rank 0 has read, of rank 1
     double value = 1;
-    for (const Way& way : ways()) {
+    for (const Way& way : ways) {
       for (const bool as_nest : {false, true}) {
         ++pair.turn;
-        const bool locked = std::string_view(way.name) == "a lock";
+        const bool locked = std::string_view(way.name).starts_with("a lock");
         const auto read_all = [&] {
           return as_nest ? nest_sum_of(context, pair.data, 30, kCount / 30, kCount / 30)
                          : sum_of(context, pair.data, kCount);
@@ -256,7 +280,8 @@ TEST_P(DataCache, EndsWithWhateverMayTellOfChanges) {
           context.rput_signal<uint64_t>(nullptr, context.on_rank(ready, 1), 0,
                                         context.on_rank(ready, 1), pair.turn);
           way.learn(pair);
-          EXPECT_EQ(read_all(), (value + 1) * kCount) << way.name;
+          const double changed = acquire || in_reach ? value + 1 : value;
+          EXPECT_EQ(read_all(), changed * kCount) << way.name;
         } else {
           context.wait_signal(ready, pair.turn);
           std::fill_n(context.local(pair.data), kCount, value + 1);

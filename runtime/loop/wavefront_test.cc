@@ -384,7 +384,7 @@ TEST(TracedWavefront, CountsAStageOfAChainFromItsFirstPiece) {
       wavefront.finish();
       context.barrier();
     }
-    if (me == 2) second = context.state().job.observers().trace()->choices().text();
+    if (me == 2) second = context.state().mechanisms.instruments().trace->text();
     context.barrier();
   });
   const std::string said = ::testing::internal::GetCapturedStderr();

@@ -47,7 +47,6 @@ future AtomicDomain::start(AtomicOp op, global_ptr<std::byte> variable, uint64_t
     const size_t bytes = fabric::bytes_of(type_);
     std::byte* const there = state.at_hand(variable, bytes);
     if (there != nullptr && variable.offset() % bytes == 0) {
-      state.operations.synchronise();
       fabric::apply_atomic(request, there, previous);
       return {};
     }
@@ -62,9 +61,12 @@ future AtomicDomain::start(const fabric::AtomicRequest& request, global_ptr<std:
   const size_t bytes = fabric::bytes_of(request.type);
   rma::Operation operation(*context_, call, rma::Access::atomic, variable, bytes,
                            static_cast<const std::byte*>(previous));
-  state.operations.synchronise();
   state.memory.check_alignment(call, operation.target(), operation.offset(), bytes);
   state.job.activity().start(call.name, operation.target(), bytes);
+  const bool stores = request.op != fabric::AtomicOp::load;
+  if (stores && operation.there() == nullptr) {
+    state.memory.keepers().stored(operation.target(), operation.offset(), bytes);
+  }
   if (path_ != AtomicPath::message) {
     state.job.fabric().atomic(request, operation.target(), operation.offset(), previous,
                               operation.counter(Kind::put));

@@ -65,8 +65,9 @@ class CompletionSlots {
   }
 
   /// Releases every slot whose operation is complete. Only when exhausted(): then, and only then,
-  /// each slot is known to be in use. Returns whether it found one.
-  bool sweep();
+  /// each slot is known to be in use. Returns whether it found one; `collective` becomes true if
+  /// one of them was of that kind.
+  bool sweep(bool& collective);
 
   /// Calls `visit` with the counter of each operation of this kind that is in flight.
   template <typename Visit>

@@ -31,12 +31,14 @@ TEST(CompletionSlots, SweepTakesBackWhatIsCompleteAndNothingElse) {
     slots.counter(slot).pending = slot % 2;
   }
   EXPECT_EQ(taken.size(), 8U);
-  EXPECT_TRUE(slots.sweep());
+  bool collective = false;
+  EXPECT_TRUE(slots.sweep(collective));
   EXPECT_EQ(slots.in_use(), 4U);
   for (const uint32_t slot : taken) EXPECT_EQ(slots.released(slot, 0), slot % 2 == 0);
   while (!slots.exhausted()) EXPECT_EQ(slots.acquire(Kind::get) % 2, 0U);
   for (const uint32_t slot : taken) slots.counter(slot).pending = 1;
-  EXPECT_FALSE(slots.sweep());
+  EXPECT_FALSE(slots.sweep(collective));
+  EXPECT_FALSE(collective);
 }
 
 TEST(CompletionSlots, VisitsWhatIsPendingOfOneKind) {

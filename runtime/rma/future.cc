@@ -1,4 +1,3 @@
-#include <limits>
 #include <span>
 
 #include <stripline/context.h>
@@ -25,7 +24,7 @@ bool future::is_ready() const {
   detail::ContextState& state = ticket_.context->state();
   {
     const auto inside = state.exclusive();
-    state.operations.enter("progress");
+    state.operations.begin("progress");
     const auto may_run = state.operations.continuations().allow();
     state.operations.messages().progress();
   }
@@ -63,7 +62,13 @@ size_t wait_any(std::span<const future> futures) {
     }
     return ready < futures.size();
   };
-  if (!find() && context != nullptr) context->wait_until(find);
+  if (!find() && context != nullptr) {
+    detail::ContextState& state = context->state();
+    const auto inside = state.exclusive();
+    state.operations.begin("wait_any");
+    const auto may_run = state.operations.continuations().allow();
+    state.operations.messages().wait(find);
+  }
   return ready;
 }
 

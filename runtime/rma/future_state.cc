@@ -81,10 +81,9 @@ void FutureState::wait() {
       operation_.wait();
       settled_ = true;
     } else {
-      state.operations.enter("wait");
+      state.operations.begin("wait");
       const auto may_run = state.operations.continuations().allow();
       state.operations.messages().wait([this] { return settled_; });
-      state.operations.synchronise();
     }
   }
   if (error_ != nullptr) std::rethrow_exception(take_error());

@@ -1,8 +1,9 @@
 // Copies of other ranks' memory that mechanisms keep, and who has to know when this rank stores
-// there itself. A keeper says of which ranges it holds copies, and is told of each store into them
-// before it begins; what lies elsewhere costs a comparison for each keeper.
+// there itself. A keeper says of which ranges it holds copies, and is told of each store into them:
+// before it begins, and again when it is complete, because in between a copy of what was there
+// before may have been made. What lies elsewhere costs a comparison for each keeper.
 //
-// docs/memory-model.md says how long copies may be used.
+// How long copies may be used otherwise is said by Operations::acquire_epoch().
 #pragma once
 
 #include <algorithm>
@@ -22,13 +23,50 @@ struct KeptStatistics {
   uint64_t kept = 0;          ///< regions of which there were copies
   uint64_t hits = 0;          ///< how often a copy was used: blocks of loops, references of nests
   uint64_t served_bytes = 0;  ///< by that
-  uint64_t synchronised = 0;  ///< regions given up for a synchronisation
+  uint64_t acquired = 0;      ///< regions given up for an acquire
   uint64_t overwritten = 0;   ///< and for a store of this rank
   uint64_t evicted = 0;       ///< and because their buffers had to go
 };
 
 /// "data cache: 31 regions kept, ...", a line for --trace.
 std::string kept_text(const KeptStatistics& statistics);
+
+/// For each rank a range of its segment that holds all of what was added.
+class RankBounds {
+ public:
+  bool empty() const { return touched_.empty(); }
+  void add(rank_t ranks, rank_t rank, uint64_t begin, uint64_t end) {
+    if (begin == end) return;
+    if (bounds_.empty()) [[unlikely]]
+      bounds_.resize(ranks);
+    Range& range = bounds_[rank];
+    if (range.end == 0) touched_.push_back(rank);
+    range.begin = std::min(range.begin, begin);
+    range.end = std::max(range.end, end);
+  }
+  bool overlap(rank_t rank, uint64_t begin, uint64_t end) const {
+    if (empty()) return false;
+    const Range& range = bounds_[rank];
+    return begin < range.end && range.begin < end;
+  }
+  void clear() {
+    for (const rank_t rank : touched_) bounds_[rank] = {};
+    touched_.clear();
+  }
+  /// Visits each range that is not empty: rank, begin, end.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (const rank_t rank : touched_) visit(rank, bounds_[rank].begin, bounds_[rank].end);
+  }
+
+ private:
+  struct Range {
+    uint64_t begin = UINT64_MAX;
+    uint64_t end = 0;
+  };
+  std::vector<Range> bounds_;    // by rank, from the first add() on
+  std::vector<rank_t> touched_;  // ranks whose range is not empty
+};
 
 /// A mechanism that keeps copies of memory out of reach of loads and stores.
 class Keeper {
@@ -37,7 +75,7 @@ class Keeper {
   Keeper& operator=(const Keeper&) = delete;
 
   /// True if it has copies.
-  bool keeps() const { return !touched_.empty(); }
+  bool keeps() const { return !bounds_.empty(); }
 
  protected:
   /// Among `keepers`, which outlives it.
@@ -47,26 +85,15 @@ class Keeper {
   /// It has, or is about to have, a copy of bytes in this range of a rank's segment.
   void keep(rank_t rank, uint64_t begin, uint64_t end);
   /// It has no copies any more.
-  void keep_nothing();
+  void keep_nothing() { bounds_.clear(); }
 
   /// This rank stores into a range that overlaps what keep() said of the rank, as a whole.
   virtual void stored(rank_t rank, uint64_t offset, uint64_t bytes) = 0;
 
  private:
   friend class Keepers;
-  struct Bounds {
-    uint64_t begin = UINT64_MAX;
-    uint64_t end = 0;
-  };
-  bool overlaps(rank_t rank, uint64_t offset, uint64_t bytes) const {
-    if (touched_.empty()) return false;
-    const Bounds& bounds = bounds_[rank];
-    return offset < bounds.end && bounds.begin < offset + bytes;
-  }
-
   Keepers& keepers_;
-  std::vector<Bounds> bounds_;   // by rank, from the first copy on
-  std::vector<rank_t> touched_;  // ranks of which there are copies
+  RankBounds bounds_;
 };
 
 class Keepers {
@@ -74,11 +101,19 @@ class Keepers {
   explicit Keepers(rank_t ranks) : ranks_(ranks) {}
 
   /// To be called before this rank stores into memory out of reach.
-  void stored(rank_t target, uint64_t offset, uint64_t bytes) const {
-    for (Keeper* const keeper : keepers_) {
-      if (keeper->overlaps(target, offset, bytes)) [[unlikely]]
-        keeper->stored(target, offset, bytes);
-    }
+  void stored(rank_t target, uint64_t offset, uint64_t bytes) {
+    under_way_.add(ranks_, target, offset, offset + bytes);
+    tell(target, offset, bytes);
+  }
+  /// Some of these stores are known to be complete, from now on.
+  void stores_complete() const {
+    if (any()) [[unlikely]]
+      tell_of_stores_under_way();
+  }
+  /// All of them are.
+  void no_stores_under_way() {
+    stores_complete();
+    under_way_.clear();
   }
 
   /// True if somebody has copies.
@@ -88,8 +123,17 @@ class Keepers {
 
  private:
   friend class Keeper;
+  void tell(rank_t target, uint64_t offset, uint64_t bytes) const {
+    for (Keeper* const keeper : keepers_) {
+      if (keeper->bounds_.overlap(target, offset, offset + bytes)) [[unlikely]]
+        keeper->stored(target, offset, bytes);
+    }
+  }
+  void tell_of_stores_under_way() const;
+
   const rank_t ranks_;
   std::vector<Keeper*> keepers_;
+  RankBounds under_way_;  // stores that may not be complete
 };
 
 }  // namespace stripline::rma

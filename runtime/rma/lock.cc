@@ -58,7 +58,7 @@ global_lock::~global_lock() {
 // Enters the call; the lock must be held, or must not be.
 void global_lock::begin(const char* name, bool held) const {
   detail::ContextState& state = context_->state();
-  state.operations.enter(name);
+  held ? state.operations.begin(name) : state.operations.enter(name);  // a lock is an acquire
   if (held_ == held) return;
   state.fail(Error(ErrorCode::invalid_argument,
                    std::string(name) + (held ? ", which this rank does not hold"

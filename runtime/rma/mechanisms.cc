@@ -53,7 +53,7 @@ void Mechanisms::report(Context& context) {
     return context.reduce_all(value, Context::ReduceOp::sum);
   };
   const KeptStatistics kept{total(mine.kept.kept),         total(mine.kept.hits),
-                            total(mine.kept.served_bytes), total(mine.kept.synchronised),
+                            total(mine.kept.served_bytes), total(mine.kept.acquired),
                             total(mine.kept.overwritten),  total(mine.kept.evicted)};
   if (job_.rank() != 0) return;
   if (ProgramTrace* const trace = job_.observers().trace()) {

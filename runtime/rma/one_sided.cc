@@ -152,14 +152,14 @@ void Context::put_bytes_nbi(const std::byte* source, global_ptr<std::byte> desti
 
 void Context::fence(rank_t target) {
   const auto inside = state_->exclusive();
-  state_->operations.enter("fence");
+  state_->operations.begin("fence");
   state_->memory.check_target("fence", target);
   state_->operations.fence(target);
 }
 
 void Context::fence() {
   const auto inside = state_->exclusive();
-  state_->operations.enter("fence");
+  state_->operations.begin("fence");
   state_->operations.fence();
 }
 

@@ -102,7 +102,6 @@ future Operation::finish() {
     if (must_have_future || !complete) {
       use = state_.operations.use_of(slot_);
     } else {
-      if (is_get_) state_.operations.synchronise();  // nobody waits for it
       state_.operations.release(slot_);
     }
   }

@@ -103,11 +103,26 @@ bool Operations::is_complete(const SlotUse& use) {
       messages_.ask(counter);
       return false;
     }
+    found_complete(slots_.kind(use.slot));
     slots_.release(use.slot);
   }
-  synchronise();
   job_.observers().tell(&Observer::completed, use);
   return true;
+}
+
+// To be called before anything is read after it.
+void Operations::found_complete(Kind kind) {
+  switch (kind) {
+    case Kind::collective:
+      acquire();
+      break;
+    case Kind::put:
+    case Kind::message:
+      memory_.keepers().stores_complete();
+      break;
+    case Kind::get:
+      break;
+  }
 }
 
 void Operations::wait(const SlotUse& use) {
@@ -121,9 +136,9 @@ void Operations::wait(const SlotUse& use) {
                                                       : wait_for(counter);
     if (watched) [[unlikely]]
       job_.observers().tell(&Observer::waited, use, job_.fabric().now_s() - begun_s);
+    found_complete(kind);
     slots_.release(use.slot);
   }
-  synchronise();
   job_.observers().tell(&Observer::completed, use);
 }
 
@@ -136,7 +151,6 @@ void Operations::wait_source(const SlotUse& use) {
       return slots_.source_free(use.slot) || slots_.counter(use.slot).pending == 0;
     });
     if (!slots_.source_free(use.slot)) return wait(use);
-    synchronise();
   }
   job_.observers().tell(&Observer::source_free, use);
 }
@@ -144,7 +158,13 @@ void Operations::wait_source(const SlotUse& use) {
 void Operations::reclaim_slots() {
   const auto undisturbed = continuations_.forbid();
   messages_.ask();
-  if (!slots_.sweep()) messages_.wait([this] { return slots_.sweep(); });
+  bool collective = false;
+  if (!slots_.sweep(collective)) {
+    messages_.wait([this, &collective] { return slots_.sweep(collective); });
+  }
+  // Who asks for their futures later learns that they were complete by now.
+  found_complete(Kind::put);
+  if (collective) found_complete(Kind::collective);
   job_.observers().tell(&Observer::drained);
 }
 
@@ -174,6 +194,7 @@ void Operations::fence(rank_t target) {
   combiner_.flush(target);
   get_combiner_.flush(target);
   complete(target, implicit_.counter(target));
+  memory_.keepers().stores_complete();
   job_.observers().tell(&Observer::fenced, target);
 }
 
@@ -183,6 +204,7 @@ void Operations::fence() {
   get_combiner_.flush();
   implicit_.complete_each(
       [this](rank_t target, const fabric::Counter& counter) { complete(target, counter); });
+  memory_.keepers().stores_complete();
   job_.observers().tell(&Observer::fenced, std::nullopt);
 }
 
@@ -200,6 +222,7 @@ void Operations::complete_puts() {
   fence();
   complete_all(Kind::put);
   complete_all(Kind::message);
+  memory_.keepers().no_stores_under_way();
 }
 
 void Operations::complete_everything() {

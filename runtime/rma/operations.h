@@ -1,7 +1,7 @@
 // What is under way between this rank and others. Owns the message layer and all that carries one-
 // sided operations: completion slots, counters of operations without handles, combiners, copies of
 // buffered puts, transfers of many regions, remote calls, and what is to follow futures. Starts
-// operations, waits for them, makes progress, and counts the synchronisations of this rank.
+// operations, waits for them, makes progress, and counts the acquires of this rank.
 //
 // What is started here has been checked (operation.h), is not empty, and is out of reach of loads
 // and stores, unless a function says otherwise.
@@ -163,9 +163,16 @@ class Operations {
 
   // --- waiting ----------------------------------------------------------------------------------
 
-  /// Begins a call that makes progress or waits, which handlers must not make. It synchronises.
+  /// Begins a call that makes progress or waits, which handlers must not make.
+  void begin(const char* name) {
+    job_.activity() = name;
+    check_may_wait(name);
+    combiner_.flush_old();
+    get_combiner_.flush_old();
+  }
+  /// The same for a call from which the program may learn what others have done.
   void enter(const char* name) {
-    synchronise();
+    acquire();
     begin(name);
   }
 
@@ -219,25 +226,23 @@ class Operations {
   /// fail() for a call that a handler of active messages, or a continuation, must not make.
   [[noreturn]] void fail_in_handler(const char* name, CallSite site) const;
 
-  // --- synchronisations (docs/memory-model.md) --------------------------------------------------
+  // --- acquires (docs/memory-model.md) ----------------------------------------------------------
 
-  /// To be called wherever the program may learn that others have stored.
-  void synchronise() { ++synchronisations_; }
-  /// Handlers of the program that ran are synchronisations, too.
-  uint64_t interval() const { return synchronisations_ + messages_.program_handlers(); }
+  /// To be called wherever this rank is from now on obliged to see what others stored before: the
+  /// end of a collective, a lock, a strict access, a flag in its own memory. That an operation of
+  /// its own is complete obliges it to nothing.
+  void acquire() { ++acquires_; }
+  /// The acquire epoch: copies of other ranks' memory that were made in an earlier one may be
+  /// stale. Handlers of the program that ran here are acquires, too.
+  uint64_t acquire_epoch() const { return acquires_ + messages_.program_handlers(); }
 
  private:
-  void begin(const char* name) {
-    job_.activity() = name;
-    check_may_wait(name);
-    combiner_.flush_old();
-    get_combiner_.flush_old();
-  }
   void check_may_wait(const char* name) const {
     if (messages_.in_handler() || continuations_.running()) [[unlikely]]
       fail_in_handler(name, {});
   }
   void reclaim_slots();
+  void found_complete(Kind kind);
   void complete(rank_t target, const fabric::Counter& counter);
 
   Job& job_;
@@ -254,7 +259,7 @@ class Operations {
   Continuations continuations_;
   RpcCalls rpc_calls_;
   std::vector<std::byte> long_am_message_;
-  uint64_t synchronisations_ = 0;
+  uint64_t acquires_ = 0;
 };
 
 }  // namespace stripline::rma

@@ -99,8 +99,8 @@ struct Options {
   /// (docs/programming.md). At least 1.
   size_t loop_buffer_bytes = size_t{128} << 20;
   /// STRIPLINE_DATA_CACHE: loops and nests keep what they fetch until this rank's next
-  /// synchronisation, and later ones are served from it. The program promises that it learns of
-  /// changes to what its loops read by such calls only (docs/memory-model.md).
+  /// acquire, and later ones are served from it. The program promises that it learns of changes to
+  /// what its loops read by such calls only (docs/memory-model.md).
   bool data_cache = false;
 
   /// Errors: invalid_argument for a value that does not parse.

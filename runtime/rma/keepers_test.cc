@@ -1,0 +1,87 @@
+#include "runtime/rma/keepers.h"
+
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace stripline::rma {
+namespace {
+
+class Recorder final : public Keeper {
+ public:
+  explicit Recorder(Keepers& keepers) : Keeper(keepers) {}
+  using Keeper::keep;
+  using Keeper::keep_nothing;
+
+  /// What it was told since it was asked last: "rank:offset+bytes ...".
+  std::string told() { return std::exchange(told_, {}); }
+
+ private:
+  void stored(rank_t rank, uint64_t offset, uint64_t bytes) override {
+    told_ += (told_.empty() ? "" : " ") + std::to_string(rank) + ":" + std::to_string(offset) +
+             "+" + std::to_string(bytes);
+  }
+  std::string told_;
+};
+
+TEST(Keepers, AreToldOfStoresIntoWhatTheyKeep) {
+  Keepers keepers(4);
+  Recorder one(keepers);
+  Recorder other(keepers);
+  keepers.stored(1, 0, 100);  // nobody keeps anything
+  EXPECT_FALSE(keepers.any());
+  one.keep(1, 100, 200);
+  one.keep(1, 400, 500);  // the range in between counts as kept, too
+  other.keep(2, 0, 8);
+  EXPECT_TRUE(keepers.any());
+  keepers.stored(1, 0, 100);
+  keepers.stored(1, 500, 8);
+  keepers.stored(0, 150, 8);
+  EXPECT_EQ(one.told(), "");
+  keepers.stored(1, 99, 2);
+  keepers.stored(1, 300, 8);
+  keepers.stored(2, 4, 100);
+  EXPECT_EQ(one.told(), "1:99+2 1:300+8");
+  EXPECT_EQ(other.told(), "2:4+100");
+  one.keep_nothing();
+  EXPECT_FALSE(one.keeps());
+  EXPECT_TRUE(other.keeps());
+  keepers.stored(1, 150, 8);
+  EXPECT_EQ(one.told(), "");
+}
+
+// What was there before may have been read while the store was under way.
+TEST(Keepers, AreToldAgainWhenStoresMayBeComplete) {
+  Keepers keepers(4);
+  Recorder keeper(keepers);
+  keepers.stored(1, 100, 8);
+  keepers.stored(1, 200, 8);
+  keepers.stored(3, 0, 8);
+  keeper.keep(1, 0, 1000);
+  EXPECT_EQ(keeper.told(), "");
+  keepers.stores_complete();
+  EXPECT_EQ(keeper.told(), "1:100+108");  // others may still be under way
+  keepers.stores_complete();
+  EXPECT_EQ(keeper.told(), "1:100+108");
+  keepers.no_stores_under_way();
+  EXPECT_EQ(keeper.told(), "1:100+108");
+  keepers.stores_complete();
+  EXPECT_EQ(keeper.told(), "");
+}
+
+TEST(Keepers, MayGo) {
+  Keepers keepers(2);
+  Recorder stays(keepers);
+  {
+    Recorder goes(keepers);
+    goes.keep(1, 0, 10);
+  }
+  EXPECT_FALSE(keepers.any());
+  stays.keep(1, 0, 10);
+  keepers.stored(1, 0, 1);
+  EXPECT_EQ(stays.told(), "1:0+1");
+}
+
+}  // namespace
+}  // namespace stripline::rma
