@@ -43,11 +43,15 @@ void ping_pong(Context& context, Words mine) {
   const Words theirs = context.on_rank(mine, 1 - context.rank_me());
   std::array<uint64_t, 4> data{};
   for (uint64_t round = 1; round <= kRounds; ++round) {
-    if (context.rank_me() == 1) context.wait_signal(mine, round);
+    // What came is read before it is answered: the answer lets the next round come.
+    const auto receive = [&] {
+      context.wait_signal(mine, round);
+      EXPECT_EQ(context.local(mine)[11], round);
+    };
+    if (context.rank_me() == 1) receive();
     data.fill(round);  // its put is complete: the other rank has answered
     context.rput_signal(data.data(), theirs + 8, data.size(), theirs, round);
-    if (context.rank_me() == 0) context.wait_signal(mine, round);
-    EXPECT_EQ(context.local(mine)[11], round);
+    if (context.rank_me() == 0) receive();
   }
   context.barrier();  // the last put still reads
 }
