@@ -37,6 +37,7 @@ TEST(ServiceManager, IsToldInDatagrams) {
   const Manager manager((folder / "notify").string());
   ::setenv("NOTIFY_SOCKET", (folder / "notify").c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   const ServiceManager service = ServiceManager::from_environment();
+  // NOLINTNEXTLINE(concurrency-mt-unsafe)
   EXPECT_EQ(std::getenv("NOTIFY_SOCKET"), nullptr) << "children would speak for this process";
   EXPECT_TRUE(service.ready("listening\non 1:2").ok());
   EXPECT_EQ(manager.next(), "READY=1\nSTATUS=listening\\u000aon 1:2");
