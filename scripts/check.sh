@@ -27,6 +27,8 @@
 #   scripts/check.sh packages        make the Debian packages, and look whether what is in them works
 #   scripts/check.sh load [AGENTS] [SECONDS]  a server under so many agents over TLS (default 100) for so long
 #                                    (default 10), killed and started again in the middle: what it takes
+#   scripts/check.sh pages [DIR]     every page of the dashboard in Chromium, by a server with a campaign of its
+#                                    own: controls, axe, pictures in DIR (default build/pages)
 #   scripts/check.sh coverage        the coverage of the fitter's intervals over 1000 seeds
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -140,6 +142,12 @@ case ${1:-} in
   load)
     configure_and_build release stripline-load
     build/release/bin/stripline-load --agents "${2:-100}" --seconds "${3:-10}"
+    ;;
+  pages)
+    require_node
+    require_packages "${pages_packages[@]}"
+    configure_and_build release installed
+    scripts/check_pages.sh "${2:-build/pages}"
     ;;
   coverage)
     configure_and_build release fit_coverage

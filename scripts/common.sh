@@ -17,6 +17,10 @@ build_packages=(
 check_packages=(
   clang-format-14 clang-tidy-14 git iproute2 openssh-client openssh-server procps util-linux
   openmpi-bin libopenmpi-dev slurm-wlm munge)
+# For the dashboard, without which the server is built as well. Nodejs of elsewhere brings its npm.
+dashboard_packages=(nodejs npm)
+# For scripts/check.sh pages.
+pages_packages=(chromium fonts-dejavu-core)
 # What the runtime is compared with (scripts/compare_neighbours.sh).
 neighbour_packages=(openmpi-bin libopenmpi-dev libucx-dev)
 # What the emulated fat tree is compared with (scripts/check.sh simgrid). LGPL; never linked by what is
@@ -41,6 +45,11 @@ require_packages() {
   DEBIAN_FRONTEND=noninteractive apt-get update -qq
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
     >/dev/null
+}
+
+# What the dashboard is built with, unless it is there.
+require_node() {
+  command -v npm >/dev/null || require_packages "${dashboard_packages[@]}"
 }
 
 # configure_and_build PRESET [TARGET...]

@@ -3,15 +3,17 @@
 # agents on loopback, tunes three networks, fetches the models, and compares two kernels with and
 # without them. Everything it starts it also stops.
 #
-#   scripts/quickstart.sh [--json FILE] [--keep DIR]
+#   scripts/quickstart.sh [--json FILE] [--keep DIR] [--keep-running]
 #
-#   --json FILE   also write every row as a JSON line
-#   --keep DIR    keep models, database and logs in DIR (default: a temporary folder, removed)
+#   --json FILE      also write every row as a JSON line
+#   --keep DIR       keep models, database and logs in DIR (default: a temporary folder, removed)
+#   --keep-running   at the end go on serving the dashboard, until Ctrl-C
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
 json=
 keep=
+keep_running=
 while [ $# -gt 0 ]; do
   case $1 in
     --json)
@@ -22,8 +24,12 @@ while [ $# -gt 0 ]; do
       keep=${2:?--keep needs a folder}
       shift 2
       ;;
+    --keep-running)
+      keep_running=yes
+      shift
+      ;;
     -h | --help)
-      sed -n '2,9s/^# \{0,1\}//p' "$0"
+      sed -n '2,10s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
@@ -35,6 +41,7 @@ done
 [ -z "$json" ] || : >"$json"
 
 require_packages "${build_packages[@]}"
+require_node
 echo "== building"
 configure_and_build release installed
 bin=$repository/build/release/bin
@@ -61,7 +68,7 @@ trap 'exit 130' INT TERM
 
 echo "== starting a server and two agents on loopback"
 "$bin/stripline-server" --dev --data-dir "$folder/server" --listen 127.0.0.1:0 \
-  --port-file "$folder/address" 2>"$folder/server.log" &
+  --http-listen 127.0.0.1:0 --port-file "$folder/address" 2>"$folder/server.log" &
 pids+=($!)
 for _ in $(seq 100); do
   [ -s "$folder/address" ] && break
@@ -115,5 +122,11 @@ for fabric in "${fabrics[@]}"; do
   done
 done
 echo
-echo "== stopping the server and the agents"
+if [ -n "$keep_running" ]; then
+  echo "== the dashboard, until Ctrl-C"
+  sed -n 's/.*dashboard on //p' "$folder/server.log"
+  echo "with the token in ${XDG_STATE_HOME:-$HOME/.local/state}/stripline/dev-$(uname -n)-${address##*:}.token"
+  wait "${pids[0]}"
+fi
+echo "== stopping the server and the agents (--keep-running leaves them, and the dashboard)"
 [ -z "$keep" ] || echo "models, database and logs are in $folder"

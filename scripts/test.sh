@@ -26,6 +26,7 @@ case $what in
 esac
 cd "$repository"
 require_packages "${build_packages[@]}" "${check_packages[@]}"
+require_node
 
 sources() { git ls-files '*.h' '*.cc'; }
 

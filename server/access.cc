@@ -79,6 +79,14 @@ Answer<Caller> Access::identify(const Credentials& credentials, double now_unix_
   return Caller{};
 }
 
+Answer<Caller> Access::authorize(const Credentials& credentials, Role role,
+                                 double now_unix_s) const {
+  auto caller = identify(credentials, now_unix_s);
+  if (!caller) return caller;
+  if (auto problem = refusal(*caller, role)) return *problem;
+  return caller;
+}
+
 // What is looked up is a hash, so that how long that takes says nothing about the secret.
 Answer<Caller> Access::identify_user(const std::string& bearer, double now_unix_s) const {
   const std::string hash = pki::secret_sha256(bearer);

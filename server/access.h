@@ -61,6 +61,9 @@ class Access {
   /// Whether he may do what needs `role`; nobody: public. Problems: UNAUTHENTICATED,
   /// PERMISSION_DENIED.
   static std::optional<Problem> refusal(const Caller& caller, Role role);
+  /// The caller, if he may do what needs `role`: what both doors, gRPC and HTTP, ask before a call
+  /// is answered. Problems: those of identify() and refusal().
+  Answer<Caller> authorize(const Credentials& credentials, Role role, double now_unix_s) const;
   /// Why a stream that he has opened may not go on; nullopt: it may. Problems: UNAUTHENTICATED.
   std::optional<Problem> refusal_of_stream(const Caller& caller, double now_unix_s) const;
   /// Whether this agent may speak for `node`, and go on with it at this time. Problems:

@@ -3,6 +3,7 @@
 
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include <grpcpp/server_context.h>
 
@@ -16,6 +17,7 @@ class CallLimits {
  public:
   /// `cost`: in calls of the cheapest kind. Problems: TOO_MANY_CALLS.
   std::optional<Problem> refusal(const grpc::ServerContextBase& context, double cost = 1);
+  std::optional<Problem> refusal(const std::string& peer, double cost = 1);
 
  private:
   std::mutex mutex_;

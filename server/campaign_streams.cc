@@ -4,10 +4,9 @@
 #include <mutex>
 #include <utility>
 
-#include "server/clock.h"
 #include "server/reactor_step.h"
+#include "server/reads.h"
 #include "server/rpc_status.h"
-#include "server/wire.h"
 
 namespace stripline::server {
 namespace {
@@ -111,18 +110,12 @@ class WatchReactor final : public grpc::ServerWriteReactor<v1::CampaignEvent>,
     const auto events = store_.events(campaign_, cursor_, kEventPage);
     if (!events.ok()) return end(problem_from(events.error()));
     for (const EventRecord& event : *events) {
-      const auto json = parse_json(event.view_json, "stored event");
-      const auto view = json.ok() ? campaign_view_from_json(*json) : json.error();
-      if (!view.ok()) return end(problem_from(view.error()));
-      v1::CampaignEvent message;
-      message.set_cursor(event.cursor);
-      message.set_time(rfc3339(event.time_unix_s));
-      message.set_message(event.message);
-      *message.mutable_campaign() = to_wire(*view);
-      page_.push_back(std::move(message));
+      auto message = event_message(event);
+      if (!message.ok()) return end(problem_from(message.error()));
+      const bool last = is_last(*message);
+      page_.push_back(std::move(*message));
       cursor_ = event.cursor;
-      // Whatever follows the end (late samples) is no news.
-      if (is_final(view->state)) {
+      if (last) {
         last_written_ = true;
         break;
       }

@@ -5,7 +5,7 @@
 #include "server/campaign_streams.h"
 #include "server/clock.h"
 #include "server/grpc_access.h"
-#include "server/page_token.h"
+#include "server/reads.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
 #include "server/wire.h"
@@ -17,14 +17,6 @@ namespace {
 // Planning one takes as long as many other calls.
 constexpr double kCreateCost = 10;
 constexpr size_t kMostWatchers = 4096;
-
-Answer<int64_t> campaign_number(const std::string& name) {
-  const auto number = parse_campaign_name(name);
-  if (!number) {
-    return invalid_field("name", "'" + name + "' is not of the form campaigns/cNUMBER");
-  }
-  return *number;
-}
 
 class CampaignsService final : public v1::Campaigns::CallbackService {
  public:
@@ -47,8 +39,7 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   grpc::ServerUnaryReactor* GetCampaign(grpc::CallbackServerContext* context,
                                         const v1::GetCampaignRequest* request,
                                         v1::Campaign* response) override {
-    const auto number = campaign_number(request->name());
-    return finish(context, number ? coordinator_.campaign(*number) : number.problem(), response);
+    return finish(context, get_campaign(coordinator_, *request), response);
   }
 
   grpc::ServerUnaryReactor* CancelCampaign(grpc::CallbackServerContext* context,
@@ -64,10 +55,11 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
   grpc::ServerUnaryReactor* ListCampaigns(grpc::CallbackServerContext* context,
                                           const v1::ListCampaignsRequest* request,
                                           v1::ListCampaignsResponse* response) override {
-    auto* reactor = context->DefaultReactor();
     const auto refusal = limits_.refusal(*context);
-    reactor->Finish(refusal ? rpc_status(*refusal) : list(*request, *response));
-    return reactor;
+    return finish(context,
+                  refusal ? Answer<v1::ListCampaignsResponse>(*refusal)
+                          : list_campaigns(coordinator_, *request),
+                  response);
   }
 
   grpc::ServerWriteReactor<v1::CampaignEvent>* WatchCampaign(
@@ -103,6 +95,15 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
     };
   }
 
+  template <typename Message>
+  static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
+                                          const Answer<Message>& answer, Message* response) {
+    auto* reactor = context->DefaultReactor();
+    if (answer) *response = *answer;
+    reactor->Finish(answer ? grpc::Status::OK : rpc_status(answer.problem()));
+    return reactor;
+  }
+
   static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
                                           const Answer<CampaignView>& answer,
                                           v1::Campaign* response) {
@@ -110,23 +111,6 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
     if (answer) *response = to_wire(*answer);
     reactor->Finish(answer ? grpc::Status::OK : rpc_status(answer.problem()));
     return reactor;
-  }
-
-  grpc::Status list(const v1::ListCampaignsRequest& request, v1::ListCampaignsResponse& response) {
-    const auto limit = page_limit(request.page_size());
-    if (!limit) return rpc_status(limit.problem());
-    const auto token = read_page_token("campaigns", request.page_token());
-    if (!token) return rpc_status(token.problem());
-    const int64_t before = token->empty() ? 0 : parse_campaign_name(*token).value_or(0);
-    const auto campaigns = coordinator_.campaigns(before, *limit + 1);
-    if (!campaigns) return rpc_status(campaigns.problem());
-    for (size_t i = 0; i < campaigns->size() && i < *limit; ++i) {
-      *response.add_campaigns() = to_wire((*campaigns)[i]);
-    }
-    if (campaigns->size() > *limit) {
-      response.set_next_page_token(make_page_token("campaigns", (*campaigns)[*limit - 1].name));
-    }
-    return grpc::Status::OK;
   }
 
   Coordinator& coordinator_;

@@ -3,7 +3,7 @@
 #include "server/call_limits.h"
 #include "server/clock.h"
 #include "server/grpc_access.h"
-#include "server/page_token.h"
+#include "server/reads.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
 #include "server/wire.h"
@@ -23,15 +23,14 @@ class FleetService final : public v1::Fleet::CallbackService {
                                       const v1::ListNodesRequest* request,
                                       v1::ListNodesResponse* response) override {
     const auto refusal = limits_.refusal(*context);
-    return finish(context, refusal ? rpc_status(*refusal) : list(*request, *response));
+    return finish(context, refusal ? rpc_status(*refusal)
+                                   : answer(list_nodes(coordinator_, *request), *response));
   }
 
   grpc::ServerUnaryReactor* GetNode(grpc::CallbackServerContext* context,
                                     const v1::GetNodeRequest* request,
                                     v1::Node* response) override {
-    return finish(context, with_node(*request, [&](const std::string& name) {
-                    return answer(coordinator_.node(name), *response);
-                  }));
+    return finish(context, answer(get_node(coordinator_, *request), *response));
   }
 
   grpc::ServerUnaryReactor* CordonNode(grpc::CallbackServerContext* context,
@@ -86,6 +85,11 @@ class FleetService final : public v1::Fleet::CallbackService {
     return reactor;
   }
 
+  template <typename Message>
+  static grpc::Status answer(const Answer<Message>& message, Message& response) {
+    if (message) response = *message;
+    return message ? grpc::Status::OK : rpc_status(message.problem());
+  }
   static grpc::Status answer(const Answer<NodeView>& node, v1::Node& response) {
     if (!node) return rpc_status(node.problem());
     response = to_wire(*node);
@@ -103,22 +107,6 @@ class FleetService final : public v1::Fleet::CallbackService {
     if (name) return act(*name);
     return rpc_status(
         invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME"));
-  }
-
-  grpc::Status list(const v1::ListNodesRequest& request, v1::ListNodesResponse& response) {
-    const auto limit = page_limit(request.page_size());
-    if (!limit) return rpc_status(limit.problem());
-    const auto after = read_page_token("nodes", request.page_token());
-    if (!after) return rpc_status(after.problem());
-    const auto nodes = coordinator_.nodes(*after, *limit + 1);
-    if (!nodes) return rpc_status(nodes.problem());
-    for (size_t i = 0; i < nodes->size() && i < *limit; ++i) {
-      *response.add_nodes() = to_wire((*nodes)[i]);
-    }
-    if (nodes->size() > *limit) {
-      response.set_next_page_token(make_page_token("nodes", (*nodes)[*limit - 1].record.name));
-    }
-    return grpc::Status::OK;
   }
 
   Coordinator& coordinator_;

@@ -84,11 +84,11 @@ class Judge final : public grpc::AuthMetadataProcessor {
     if (role == roles_.end()) return {grpc::StatusCode::UNIMPLEMENTED, "there is no such method"};
     // What works without showing anything works with anything: a new token cannot be had else.
     if (role->second == Role::nobody) return grpc::Status::OK;
-    const auto caller = access_.identify(credentials_from(metadata, context), unix_seconds());
-    const auto refusal = caller ? Access::refusal(*caller, role->second) : caller.problem();
-    if (!refusal) return grpc::Status::OK;
+    const auto caller =
+        access_.authorize(credentials_from(metadata, context), role->second, unix_seconds());
+    if (caller) return grpc::Status::OK;
     meters_.count(Meters::Counter::calls_refused);
-    return rpc_status(*refusal);
+    return rpc_status(caller.problem());
   }
 
  private:

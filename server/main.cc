@@ -163,6 +163,7 @@ int serve(const Invocation& invocation, const std::vector<std::string>& command_
   if (const auto monitoring = server->monitoring_address()) {
     spdlog::info("metrics on http://{}/metrics", monitoring->text());
   }
+  if (const auto url = server->http_url()) spdlog::info("dashboard on {}", *url);
   if (options->protection == Protection::none) {
     spdlog::warn("{} is served without encryption or authentication", address);
   }

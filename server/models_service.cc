@@ -5,8 +5,8 @@
 
 #include "server/clock.h"
 #include "server/grpc_access.h"
-#include "server/page_token.h"
 #include "server/reactor_step.h"
+#include "server/reads.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
 #include "server/wire.h"
@@ -17,41 +17,6 @@ namespace {
 
 constexpr size_t kChunkBytes = size_t{256} << 10;
 constexpr size_t kMaxReasonBytes = 1000;
-
-Problem model_not_found(const std::string& name) {
-  return {ErrorCode::not_found,
-          "MODEL_NOT_FOUND",
-          "no model is named '" + name + "'; 'stripline model list' names them",
-          {{"name", name}}};
-}
-
-// The version of this name, or what is wrong with the name.
-Answer<ModelVersionRecord> find_version(Store& store, const std::string& name) {
-  const auto key = parse_version_name(name);
-  if (!key) {
-    return invalid_field("name", "'" + name +
-                                     "' is neither of the form models/NAME/versions/NUMBER nor of "
-                                     "the form models/NAME");
-  }
-  const auto version = store.model_version(*key);
-  if (!version.ok()) return version.error();
-  if (*version) return **version;
-  const auto model = store.model(key->model);
-  if (!model.ok()) return model.error();
-  if (!*model) return model_not_found(model_name(key->model));
-  if ((*model)->latest_version == 0) {
-    return Problem{ErrorCode::not_found,
-                   "MODEL_VERSION_NOT_FOUND",
-                   "every version of '" + model_name(key->model) +
-                       "' is withdrawn; 'stripline model list NAME' says why",
-                   {{"name", name}}};
-  }
-  return Problem{ErrorCode::not_found,
-                 "MODEL_VERSION_NOT_FOUND",
-                 "'" + name + "' does not exist; the latest is " +
-                     version_name({key->model, (*model)->latest_version}),
-                 {{"name", name}}};
-}
 
 // Writes a model file in chunks.
 class FetchReactor final : public grpc::ServerWriteReactor<v1::ModelChunk> {
@@ -111,25 +76,19 @@ class ModelsService final : public v1::Models::CallbackService {
   grpc::ServerUnaryReactor* ListModels(grpc::CallbackServerContext* context,
                                        const v1::ListModelsRequest* request,
                                        v1::ListModelsResponse* response) override {
-    auto* reactor = context->DefaultReactor();
-    reactor->Finish(list(*request, *response));
-    return reactor;
+    return finish(context, list_models(store_, *request), response);
   }
 
   grpc::ServerUnaryReactor* GetModel(grpc::CallbackServerContext* context,
                                      const v1::GetModelRequest* request,
                                      v1::Model* response) override {
-    auto* reactor = context->DefaultReactor();
-    reactor->Finish(get(*request, *response));
-    return reactor;
+    return finish(context, get_model(store_, *request), response);
   }
 
   grpc::ServerUnaryReactor* ListModelVersions(grpc::CallbackServerContext* context,
                                               const v1::ListModelVersionsRequest* request,
                                               v1::ListModelVersionsResponse* response) override {
-    auto* reactor = context->DefaultReactor();
-    reactor->Finish(list_versions(*request, *response));
-    return reactor;
+    return finish(context, list_model_versions(store_, *request), response);
   }
 
   grpc::ServerUnaryReactor* GetModelVersion(grpc::CallbackServerContext* context,
@@ -157,62 +116,13 @@ class ModelsService final : public v1::Models::CallbackService {
   }
 
  private:
-  grpc::Status list(const v1::ListModelsRequest& request, v1::ListModelsResponse& response) {
-    const auto limit = page_limit(request.page_size());
-    if (!limit) return rpc_status(limit.problem());
-    const auto after = read_page_token("models", request.page_token());
-    if (!after) return rpc_status(after.problem());
-    const auto models = store_.models(*after, *limit + 1);
-    if (!models.ok()) return rpc_status(problem_from(models.error()));
-    for (size_t i = 0; i < models->size() && i < *limit; ++i) {
-      *response.add_models() = to_wire((*models)[i]);
-    }
-    if (models->size() > *limit) {
-      response.set_next_page_token(make_page_token("models", (*models)[*limit - 1].name));
-    }
-    return grpc::Status::OK;
-  }
-
-  grpc::Status get(const v1::GetModelRequest& request, v1::Model& response) {
-    const auto name = parse_model_name(request.name());
-    if (!name) {
-      return rpc_status(
-          invalid_field("name", "'" + request.name() + "' is not of the form models/NAME"));
-    }
-    const auto model = store_.model(*name);
-    if (!model.ok()) return rpc_status(problem_from(model.error()));
-    if (!*model) return rpc_status(model_not_found(request.name()));
-    response = to_wire(**model);
-    return grpc::Status::OK;
-  }
-
-  grpc::Status list_versions(const v1::ListModelVersionsRequest& request,
-                             v1::ListModelVersionsResponse& response) {
-    const auto model = parse_model_name(request.parent());
-    if (!model) {
-      return rpc_status(
-          invalid_field("parent", "'" + request.parent() + "' is not of the form models/NAME"));
-    }
-    const auto limit = page_limit(request.page_size());
-    if (!limit) return rpc_status(limit.problem());
-    const std::string list = request.parent() + "/versions";
-    const auto token = read_page_token(list, request.page_token());
-    if (!token) return rpc_status(token.problem());
-    const auto existing = store_.model(*model);
-    if (!existing.ok()) return rpc_status(problem_from(existing.error()));
-    if (!*existing) return rpc_status(model_not_found(request.parent()));
-    const auto last = parse_version_name(list + "/" + *token);
-    const int64_t before = last ? last->version : 0;
-    const auto versions = store_.model_versions(*model, before, *limit + 1);
-    if (!versions.ok()) return rpc_status(problem_from(versions.error()));
-    for (size_t i = 0; i < versions->size() && i < *limit; ++i) {
-      *response.add_versions() = to_wire((*versions)[i]);
-    }
-    if (versions->size() > *limit) {
-      response.set_next_page_token(
-          make_page_token(list, std::to_string((*versions)[*limit - 1].key.version)));
-    }
-    return grpc::Status::OK;
+  template <typename Message>
+  static grpc::ServerUnaryReactor* finish(grpc::CallbackServerContext* context,
+                                          const Answer<Message>& answer, Message* response) {
+    auto* reactor = context->DefaultReactor();
+    if (answer) *response = *answer;
+    reactor->Finish(answer ? grpc::Status::OK : rpc_status(answer.problem()));
+    return reactor;
   }
 
   grpc::Status withdraw(const v1::WithdrawModelVersionRequest& request, const std::string& actor,

@@ -1,12 +1,8 @@
 #include "server/monitoring.h"
 
-#include <cerrno>
-#include <chrono>
-#include <httplib.h>
-#include <sys/socket.h>
-#include <system_error>
-#include <thread>
 #include <utility>
+
+#include "server/http/listening.h"
 
 namespace stripline::server {
 namespace {
@@ -17,21 +13,6 @@ constexpr const char* kFigures = "text/plain; version=0.0.4; charset=utf-8";
 constexpr int kOk = 200;
 constexpr int kServiceUnavailable = 503;
 constexpr size_t kThreads = 2;
-constexpr time_t kPatience_s = 5;
-constexpr std::chrono::milliseconds kStartLook{1};
-
-Error cannot_listen(const ListenAddress& address, int reason) {
-  const std::string what =
-      "cannot serve metrics on " + address.text() + ": " + std::generic_category().message(reason);
-  switch (reason) {
-    case EADDRINUSE:
-      return {ErrorCode::already_exists, what + "; choose another port"};
-    case EADDRNOTAVAIL:
-      return {ErrorCode::invalid_argument, what + "; name an address of this machine"};
-    default:
-      return {ErrorCode::unavailable, what + "; choose an address that this user may use"};
-  }
-}
 
 }  // namespace
 
@@ -39,17 +20,6 @@ class Monitoring::Impl {
  public:
   Impl(const ListenAddress& listen, Answers answers)
       : address_(listen), answers_(std::move(answers)) {
-    // The library's own choice lets two servers have one port.
-    http_.set_socket_options([](int socket) {
-      const int on = 1;
-      ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    });
-    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the library takes it
-    http_.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-    http_.set_read_timeout(kPatience_s);
-    http_.set_write_timeout(kPatience_s);
-    http_.set_keep_alive_timeout(kPatience_s);
-    http_.set_payload_max_length(0);
     http_.Get("/metrics", [this](const httplib::Request&, httplib::Response& response) {
       response.set_content(answers_.metrics(), kFigures);
     });
@@ -65,21 +35,11 @@ class Monitoring::Impl {
 
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
-  ~Impl() {
-    http_.stop();
-    if (thread_.joinable()) thread_.join();
-  }
+  ~Impl() = default;
 
   Status start() {
-    errno = 0;
-    const int port = address_.port == 0 ? http_.bind_to_any_port(address_.host)
-                     : http_.bind_to_port(address_.host, address_.port) ? address_.port
-                                                                        : -1;
-    if (port <= 0) return cannot_listen(address_, errno);
-    address_.port = static_cast<uint16_t>(port);
-    thread_ = std::thread([this] { http_.listen_after_bind(); });
-    // What is stopped before it runs would run for ever.
-    while (!http_.is_running()) std::this_thread::sleep_for(kStartLook);
+    STRIPLINE_ASSIGN_OR_RETURN(address_.port,
+                               listening_.start(address_.host, address_.port, kThreads, "metrics"));
     return {};
   }
 
@@ -89,7 +49,7 @@ class Monitoring::Impl {
   ListenAddress address_;
   Answers answers_;
   httplib::Server http_;
-  std::thread thread_;
+  http::Listening listening_{http_};
 };
 
 Result<Monitoring> Monitoring::start(const ListenAddress& listen, Answers answers) {

@@ -72,6 +72,9 @@ void declare_service(CLI::App& app, Arguments& arguments) {
   app.add_option("--metrics-listen", arguments.metrics_listen,
                  "Serve /metrics, /healthz and /readyz there: plain HTTP, to everybody")
       ->type_name("HOST:PORT");
+  app.add_option("--http-listen", arguments.http_listen,
+                 "Serve the dashboard and /api/v1 there, to whom --listen is served, too")
+      ->type_name("HOST:PORT");
   app.add_option("--port-file", arguments.port_file,
                  "Write HOST:PORT to this file once the server is ready")
       ->type_name("FILE");
@@ -207,6 +210,15 @@ Result<ServerOptions> Invocation::server_options() const {
     const auto metrics = parse_listen_address(arguments_.metrics_listen);
     if (!metrics.ok()) return metrics.error().with_context("--metrics-listen");
     options.monitoring = *metrics;
+  }
+  if (!arguments_.http_listen.empty()) {
+    const auto http = parse_listen_address(arguments_.http_listen);
+    if (!http.ok()) return http.error().with_context("--http-listen");
+    if (arguments_.dev && !http->is_loopback()) {
+      return Error(ErrorCode::invalid_argument,
+                   "--http-listen: --dev serves loopback addresses only, not " + http->text());
+    }
+    options.http = *http;
   }
   if (options.coordinator.lease_s <= options.coordinator.heartbeat_interval_s) {
     return Error(ErrorCode::invalid_argument,

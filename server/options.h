@@ -31,6 +31,7 @@ struct Arguments {
   std::string port_file;
   std::string backup;
   std::string metrics_listen;  ///< empty: nowhere
+  std::string http_listen;     ///< empty: nowhere
   std::string log_format = "text";
   std::string log_level = "info";
   double drain_s = 10;  ///< how long SIGTERM waits for active runs

@@ -24,8 +24,10 @@
 #include "base/pki/token.h"
 #include "base/whole_file.h"
 #include "server/acceptor.h"
+#include "server/api.h"
 #include "server/clock.h"
 #include "server/grpc_access.h"
+#include "server/http/web_server.h"
 #include "server/monitoring.h"
 #include "server/network_disk.h"
 #include "server/services.h"
@@ -104,9 +106,11 @@ class Server::Impl {
         models_(make_models_service(*store_, *access_)),
         fleet_(make_fleet_service(coordinator_, *access_)),
         admin_(make_admin_service(*access_, *store_)),
+        api_(coordinator_, *store_, hub_, *access_, meters_),
         data_dir_(options.data_dir),
         address_(options.listen),
         monitoring_wanted_(options.monitoring),
+        http_wanted_(options.http),
         failed_(options.failed) {
     store_->observe([this](double seconds, bool stored) {
       meters_.observe(Meters::Time::commit, seconds);
@@ -153,6 +157,7 @@ class Server::Impl {
                             {[this] { return figures(); }, [this] { return not_ready(); }}));
       monitoring_.emplace(std::move(monitoring));
     }
+    if (http_wanted_) STRIPLINE_RETURN_IF_ERROR(start_http());
     acceptor_.emplace(
         std::move(listener), [this](UniqueFd fd) { serve(std::move(fd)); }, failed_);
     return {};
@@ -173,6 +178,7 @@ class Server::Impl {
       std::filesystem::remove(dev_token_file_, ignored);
     }
     hub_.shutdown();
+    http_.reset();
     coordinator_.stop();
     if (server_) {
       server_->Shutdown(std::chrono::system_clock::now() + kStopPatience);
@@ -184,6 +190,12 @@ class Server::Impl {
 
   std::optional<ListenAddress> monitoring_address() const {
     return monitoring_ ? std::optional(monitoring_->address()) : std::nullopt;
+  }
+
+  std::optional<std::string> http_url() const {
+    if (!http_) return std::nullopt;
+    return (access_->authority() ? "https://" : "http://") +
+           ListenAddress{http_wanted_->host, http_->port()}.text() + "/";
   }
 
   void drain() {
@@ -211,6 +223,20 @@ class Server::Impl {
            !stop.stop_requested()) {
       act();
     }
+  }
+
+  Status start_http() {
+    http::WebServerOptions options{http_wanted_->host, http_wanted_->port};
+    if (access_->authority()) {
+      options.certificate_file = access_->authority()->server_certificate_file();
+      options.key_file = access_->authority()->server_key_file();
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(
+        auto http, http::WebServer::start(options, [this](const http::Request& request) {
+          return api_.answer(request);
+        }));
+    http_.emplace(std::move(http));
+    return {};
   }
 
   // Ready is who can store what he acknowledges, and is not about to end.
@@ -278,10 +304,12 @@ class Server::Impl {
   std::unique_ptr<grpc::Service> models_;
   std::unique_ptr<grpc::Service> fleet_;
   std::unique_ptr<grpc::Service> admin_;
+  Api api_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
   std::unique_ptr<grpc::Server> server_;
   std::optional<Acceptor> acceptor_;
   std::optional<Monitoring> monitoring_;
+  std::optional<http::WebServer> http_;
   std::jthread renewal_;
   std::jthread looking_;
   std::mutex readiness_mutex_;
@@ -290,6 +318,7 @@ class Server::Impl {
   std::filesystem::path data_dir_;
   ListenAddress address_;
   std::optional<ListenAddress> monitoring_wanted_;
+  std::optional<ListenAddress> http_wanted_;
   std::function<void(const Error&)> failed_;
   bool stopped_ = false;
 };
@@ -356,6 +385,8 @@ const ListenAddress& Server::address() const { return impl_->address(); }
 std::optional<ListenAddress> Server::monitoring_address() const {
   return impl_->monitoring_address();
 }
+
+std::optional<std::string> Server::http_url() const { return impl_->http_url(); }
 
 void Server::drain() { impl_->drain(); }
 

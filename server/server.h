@@ -27,6 +27,7 @@ struct ServerOptions {
   ListenAddress listen;             ///< Port 0: any free one.
   Protection protection = Protection::none;
   std::optional<ListenAddress> monitoring;  ///< Where monitoring.h serves; absent: nowhere.
+  std::optional<ListenAddress> http;        ///< Where api.h answers; absent: nowhere.
   CoordinatorOptions coordinator;
   Fitter fitter = fit_in_process;
   /// Called once, on a thread of the server's, should it lose its port: nobody reaches it any more.
@@ -49,6 +50,9 @@ class Server {
   const ListenAddress& address() const;
   /// Where it tells how it does; nullopt: nowhere.
   std::optional<ListenAddress> monitoring_address() const;
+
+  /// The dashboard's address, "http://127.0.0.1:7412/"; nullopt: there is none.
+  std::optional<std::string> http_url() const;
 
   /// Gives out no more runs, and says to health checks that it is not ready.
   void drain();

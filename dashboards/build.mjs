@@ -1,0 +1,123 @@
+// Bundles the pages, and tests what can be tested without a browser.
+//
+//   node build.mjs [--modules DIR] [--out DIR] [--embed FILE.cc] [--compare FILE.cc] [--test DIR]
+//
+// --out writes the pages, --embed the C++ source that holds them, --compare fails unless a source
+// holds just what the pages are now, --test bundles src/*.test.ts there and runs them.
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const source = join(here, "src");
+const options = {};
+for (let i = 2; i < process.argv.length; i += 2) {
+  options[process.argv[i].replace(/^--/, "")] = process.argv[i + 1];
+}
+const modules = resolve(options.modules ?? join(here, "node_modules"));
+const esbuild = createRequire(join(modules, "x.js"))("esbuild");
+
+const common = {
+  absWorkingDir: here,
+  bundle: true,
+  nodePaths: [modules],
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  target: "es2022",
+  legalComments: "inline",
+  logLevel: "warning",
+  write: false,
+};
+
+function pages() {
+  const made = esbuild.buildSync({
+    ...common,
+    entryPoints: [join(source, "app.tsx")],
+    outdir: "/",
+    minify: true,
+    format: "esm",
+  });
+  const files = new Map();
+  for (const file of made.outputFiles) files.set("/" + file.path.split("/").pop(), file.contents);
+  files.set("/", readFileSync(join(source, "index.html")));
+  files.set("/favicon.svg", readFileSync(join(source, "favicon.svg")));
+  return new Map([...files].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const types = { js: "text/javascript", css: "text/css", svg: "image/svg+xml", "/": "text/html" };
+
+// Octal escapes end after three digits, whatever follows.
+function literal(bytes) {
+  let text = "";
+  const lines = [];
+  for (const byte of bytes) {
+    const character = String.fromCharCode(byte);
+    text += byte < 32 || byte > 126 || '"\\?'.includes(character)
+        ? "\\" + byte.toString(8).padStart(3, "0") : character;
+    if (text.length > 4000) {
+      lines.push(`"${text}"`);
+      text = "";
+    }
+  }
+  return [...lines, `"${text}"`].join("\n    ");
+}
+
+function embedded(files) {
+  let rows = "";
+  for (const [path, bytes] of files) {
+    const type = types[path === "/" ? "/" : path.split(".").pop()];
+    const hash = createHash("sha256").update(bytes).digest("hex");
+    rows += `    {"${path}", {"${type}; charset=utf-8",\n    {${literal(bytes)}, ${bytes.length}},\n    "${hash}"}},\n`;
+  }
+  return `// Made by dashboards/build.mjs.
+#include "server/http/bundle.h"
+
+#include <utility>
+
+namespace stripline::server::http {
+
+std::optional<BundledFile> bundled_file(std::string_view path) {
+  static constexpr std::pair<std::string_view, BundledFile> kFiles[] = {
+${rows}  };
+  for (const auto& [name, file] : kFiles) {
+    if (name == path) return file;
+  }
+  return std::nullopt;
+}
+
+}  // namespace stripline::server::http
+`;
+}
+
+function test(folder) {
+  const tests = readdirSync(source).filter((name) => name.endsWith(".test.ts"));
+  mkdirSync(folder, { recursive: true });
+  esbuild.buildSync({
+    ...common,
+    entryPoints: tests.map((name) => join(source, name)),
+    outdir: resolve(folder),
+    outExtension: { ".js": ".mjs" },
+    platform: "node",
+    format: "esm",
+    write: true,
+  });
+  const files = tests.map((name) => join(folder, name.replace(/\.ts$/, ".mjs")));
+  return spawnSync(process.execPath, ["--test", ...files], { stdio: "inherit" }).status ?? 1;
+}
+
+if (options.test) process.exit(test(options.test));
+const files = pages();
+if (options.out) {
+  mkdirSync(options.out, { recursive: true });
+  for (const [path, bytes] of files) {
+    writeFileSync(join(options.out, path === "/" ? "index.html" : path), bytes);
+  }
+}
+if (options.embed) writeFileSync(options.embed, embedded(files));
+if (options.compare && readFileSync(options.compare, "utf8") !== embedded(files)) {
+  console.error(`${options.compare} does not hold what dashboards/src makes; build the server again`);
+  process.exit(1);
+}

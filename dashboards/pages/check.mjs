@@ -1,0 +1,152 @@
+// Drives every page of a real server in Chromium, in both themes: nothing may be reported on the
+// console, axe may find nothing serious, and the controls do what they say. Pictures go to a folder.
+//
+//   node check.mjs URL TOKEN_FILE PICTURES [MODEL] [CAMPAIGN]
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import assert from "node:assert/strict";
+import AxeBuilder from "@axe-core/playwright";
+import { chromium } from "playwright-core";
+
+const [, , url, tokenFile, pictures, model = "tcp", campaign = "c1"] = process.argv;
+const token = readFileSync(tokenFile, "utf8").trim();
+mkdirSync(pictures, { recursive: true });
+
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const problems = [];
+
+async function open(theme) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: theme, acceptDownloads: true });
+  const page = await context.newPage();
+  // A browser says on its console that a call was refused; the pages say it better.
+  page.on("console", (message) => message.type() === "error" && !/status of 40[13]/.test(message.text()) && problems.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => problems.push(`error: ${error.stack}`));
+  return page;
+}
+
+async function look(page, name, theme) {
+  await page.waitForFunction(() => !document.querySelector(".state.loading"), null, { timeout: 30_000 });
+  await page.waitForTimeout(300);
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  for (const one of violations.filter((each) => ["serious", "critical"].includes(each.impact))) {
+    problems.push(`axe, ${name}, ${theme}: ${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.target.join(" ")).join("; ")}`);
+  }
+  await page.screenshot({ path: join(pictures, `${name}-${theme}.png`), fullPage: name !== "login" });
+}
+
+async function go(page, hash) {
+  await page.goto(`${url}${hash}`);
+  await page.waitForSelector("main#content");
+}
+
+for (const theme of ["light", "dark"]) {
+  const page = await open(theme);
+  await page.goto(url);
+  await page.waitForSelector("input#token");
+  await look(page, "login", theme);
+  await page.fill("input#token", "wrong");
+  await page.press("input#token", "Enter");
+  await page.waitForSelector(".problem");
+  await page.fill("input#token", token);
+  await page.press("input#token", "Enter");
+  await page.waitForSelector(".cards, .state.empty");
+  await page.waitForFunction(() => !document.querySelector(".gains") || !/…/.test(document.querySelector(".cards").textContent), null, { timeout: 30_000 });
+  await look(page, "overview", theme);
+  for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"]]) {
+    await go(page, hash);
+    await look(page, name, theme);
+  }
+  if (theme === "light") await drive(page);
+  await page.context().close();
+}
+
+async function drive(page) {
+  // Choices are in the address, and a link restores them.
+  await go(page, `#/models/${model}`);
+  await page.waitForSelector("#network canvas");
+  await page.selectOption("#network select >> nth=-2", "get");
+  assert.match(page.url(), /op=get/);
+  await page.reload();
+  await page.waitForSelector("#network canvas");
+  assert.equal(await page.locator("#network select").nth(-2).inputValue(), "get");
+  // Values by keyboard, on a canvas and on a map; a cell is explained.
+  await page.focus("#network .canvas");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => /B: get /.test(document.querySelector("#network output").textContent));
+  await page.focus("#loop svg.picture");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowUp");
+  assert.match(await page.textContent("#loop output"), /of remote data, .* of computation/);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#loop .explain p");
+  assert.match(page.url(), /loop=/);
+  // Export.
+  for (const [figure, ending] of [["#network", ".png"], ["#loop", ".svg"]]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(`${figure} >> text=Image`)]);
+    assert.ok(download.suggestedFilename().endsWith(ending));
+  }
+  const [table] = await Promise.all([page.waitForEvent("download"), page.click("#intervals >> text=CSV")]);
+  assert.match(readFileSync(await table.path(), "utf8"), /^parameter,value,low,high,unit/);
+  await page.click("#network >> text=Table");
+  await page.waitForSelector("#network table");
+  // Filters of the fleet; a state without nodes is told as such.
+  await go(page, "#/fleet");
+  await page.fill("input[type=search]", "no node is called this");
+  await page.waitForSelector(".state.empty");
+  // A server that does not answer: what is there stays, and is said to be old.
+  await go(page, "#/campaigns");
+  await page.waitForSelector("table");
+  await page.context().setOffline(true);
+  await page.waitForSelector(".state.stale", { timeout: 15_000 });
+  await page.screenshot({ path: join(pictures, "stale-light.png") });
+  await page.context().setOffline(false);
+  await page.waitForSelector(".state.stale", { state: "detached", timeout: 15_000 });
+  // A name that nobody has.
+  await go(page, "#/campaigns/c9999");
+  await page.waitForSelector(".state.bad");
+  for (let i = problems.length - 1; i >= 0; --i) {
+    if (/ERR_INTERNET_DISCONNECTED|status of 404/.test(problems[i])) problems.splice(i, 1);
+  }
+}
+
+// A thousand nodes and a hundred thousand points, made of the real ones: what it takes to see them, and to
+// change what is seen.
+async function many() {
+  const page = await open("light");
+  const times = {};
+  const timed = async (name, act) => {
+    const start = performance.now();
+    await act();
+    times[name] = `${Math.round(performance.now() - start)} ms`;
+  };
+  const answer = (route, change) => route.fetch().then(async (real) => route.fulfill({ json: change(await real.json()) }));
+  await page.route("**/api/v1/nodes?*", (route) => answer(route, ({ nodes }) => ({
+    nodes: Array.from({ length: 1000 }, (_, i) => ({ ...nodes[i % nodes.length], name: `nodes/n${String(i).padStart(4, "0")}` })), next_page_token: "" })));
+  await page.route("**/points", (route) => answer(route, ({ points }) => ({
+    points: Array.from({ length: 100_000 }, (_, i) => ({ ...points[i % points.length], experiment: "micro.latency", variant: ["put", "get", "am", "cma"][i % 4], params: { bytes: 8 * (1 + (i >> 2) % 250), window: 1 + Math.floor(i / 1000) } })) })));
+  await page.goto(`${url}#/?token=${token}`);
+  await page.waitForSelector(".cards, .state.empty");
+  times["first paint"] = `${Math.round(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN))} ms`;
+  await timed("fleet of 1,000 nodes", async () => { await page.goto(`${url}#/fleet`); await page.waitForSelector("tbody tr:nth-child(100)"); });
+  await timed("finding one of 1,000", async () => { await page.fill("input[type=search]", "n0999"); await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1); });
+  await page.goto(`${url}#/campaigns/${campaign}`);
+  await page.waitForFunction(() => /100,000|25,000|[1-9][0-9],[0-9]{3}/.test(document.querySelector("#points .legend")?.textContent ?? ""), null, { timeout: 60_000 });
+  // Within the page: from a choice to the picture that shows it.
+  times["choosing among 100,000 points"] = `${Math.round(await page.evaluate(async () => {
+    const select = document.querySelectorAll("#points select")[1];
+    const start = performance.now();
+    select.value = "window";
+    select.dispatchEvent(new Event("change", { bubbles: true }));
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    return performance.now() - start;
+  }))} ms`;
+  await page.screenshot({ path: join(pictures, "many-light.png") });
+  await page.context().close();
+  return times;
+}
+
+for (const [what, time] of Object.entries(await many())) console.log(`${what}: ${time}`);
+await browser.close();
+for (const problem of problems) console.error(problem);
+console.log(problems.length === 0 ? `the pages are in order; pictures in ${pictures}` : `${problems.length} problems`);
+process.exit(problems.length === 0 ? 0 : 1);

@@ -1,0 +1,132 @@
+// The shell: who is there, where one is, how it looks.
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { get, keepToken, token } from "./api";
+import { CampaignPage } from "./campaign_page";
+import { CampaignsPage } from "./campaigns_page";
+import { FleetPage } from "./fleet_page";
+import { useRoute } from "./here";
+import { ModelPage } from "./model_page";
+import { OverviewPage } from "./overview_page";
+import { takeToken } from "./route";
+import { applyTheme, chosenTheme, setTheme, type Theme } from "./theme";
+import "./style.css";
+
+const places: [path: string, text: string][] = [["", "Overview"], ["fleet", "Fleet"], ["campaigns", "Campaigns"], ["models", "Models"]];
+
+function Login({ why, enter }: { why: string; enter: () => void }) {
+  const [problem, setProblem] = useState(why);
+  const [trying, setTrying] = useState(false);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const field = new FormData(event.currentTarget as HTMLFormElement).get("token");
+    keepToken(String(field).trim());
+    setTrying(true);
+    try {
+      await get("whoami");
+      enter();
+    } catch (error) {
+      keepToken("");
+      setProblem((error as Error).message);
+      setTrying(false);
+    }
+  };
+  return (
+    <main class="login">
+      <form onSubmit={submit}>
+        <h1>Stripline</h1>
+        <label for="token">Token</label>
+        <input id="token" name="token" type="password" autocomplete="current-password" required autofocus aria-describedby="login-help" />
+        {problem !== "" && <p class="problem" role="alert">{problem}</p>}
+        <button type="submit" disabled={trying}>{trying ? "Looking…" : "Log in"}</button>
+        <div id="login-help">
+          <p>An administrator makes one that can read everything:</p>
+          <pre>stripline token create --role viewer NAME</pre>
+          <p>On a server that was started with <code>--dev</code>, it is in a file of the user who started it:</p>
+          <pre>cat ~/.local/state/stripline/dev-*.token</pre>
+          <p>It is kept until this tab is closed, and shown to this server alone.</p>
+        </div>
+      </form>
+    </main>
+  );
+}
+
+function ThemeChoice() {
+  const [theme, set] = useState<Theme>(chosenTheme());
+  return (
+    <label class="choice">
+      <span class="hidden">Colours</span>
+      <select value={theme} onChange={(event) => { setTheme(event.currentTarget.value as Theme); set(event.currentTarget.value as Theme); }}>
+        <option value="system">System colours</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </select>
+    </label>
+  );
+}
+
+function CopyLink() {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(location.href).catch(() => prompt("The link to this view", location.href));
+    setCopied(true);
+    setTimeout(() => setCopied(false), 2000);
+  };
+  return <button type="button" onClick={copy}>{copied ? "Copied" : "Copy link"}</button>;
+}
+
+function App() {
+  const route = useRoute();
+  const [who, setWho] = useState<{ name: string; role: string } | null | undefined>();
+  const [why, setWhy] = useState("");
+  const look = () => get<{ name: string; role: string }>("whoami").then(setWho, (error) => {
+    setWhy(error.status === 401 && token() === "" ? "" : error.message);
+    setWho(null);
+  });
+  useEffect(() => {
+    look();
+    const leave = () => { setWhy("The token does not count any more."); setWho(null); };
+    window.addEventListener("unauthenticated", leave);
+    return () => window.removeEventListener("unauthenticated", leave);
+  }, []);
+  const [place = "", name] = route.path;
+  const title = places.find(([path]) => path === place)?.[1] ?? "Stripline";
+  useEffect(() => { document.title = `${name ?? title} · Stripline`; }, [title, name]);
+  if (who === undefined) return <p class="first-paint">Loading…</p>;
+  if (who === null) return <Login why={why} enter={look} />;
+  return (
+    <>
+      <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content")?.focus(); }}>To the content</a>
+      <header class="top">
+        <a class="brand" href="#/"><img src="/favicon.svg" alt="" width="24" height="24" />Stripline</a>
+        <nav aria-label="Pages">
+          {places.map(([path, text]) => <a key={path} href={`#/${path}`} aria-current={path === place ? "page" : undefined}>{text}</a>)}
+        </nav>
+        <div class="tools">
+          <CopyLink />
+          <ThemeChoice />
+          <span class="who" title={`role: ${who.role.toLowerCase()}`}>{who.name.replace("users/", "")}</span>
+          {token() !== "" && <button type="button" onClick={() => { keepToken(""); setWhy(""); setWho(null); }}>Log out</button>}
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {place === "" && <OverviewPage />}
+        {place === "fleet" && <FleetPage query={route.query} />}
+        {place === "campaigns" && (name ? <CampaignPage key={name} name={name} query={route.query} /> : <CampaignsPage query={route.query} />)}
+        {place === "models" && <ModelPage key={name} name={name} query={route.query} />}
+        {!places.some(([path]) => path === place) && <p class="state empty">There is no page of this name. <a href="#/">To the overview</a></p>}
+      </main>
+    </>
+  );
+}
+
+const { token: given, rest } = takeToken(location.hash);
+if (given !== "") {
+  keepToken(given);
+  history.replaceState(null, "", rest);
+}
+applyTheme();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", applyTheme);
+const root = document.getElementById("app")!;
+root.replaceChildren();
+render(<App />, root);

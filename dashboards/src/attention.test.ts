@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { attention } from "./attention";
+import type { Campaign, Model, ModelVersion, Node } from "./types";
+
+const now = Date.parse("2026-06-01T00:00:00Z");
+const node = (name: string, more: Partial<Node> = {}): Node => ({ name: `nodes/${name}`, state: "IDLE", agent_version: "0.1.0", fingerprint: {}, fabrics: [], experiments: [], last_seen_time: "", assignment: "", quarantine: "", ...more });
+const campaign = (more: Partial<Campaign>): Campaign => ({ name: "campaigns/c1", spec: { fabric: "tcp" } as Campaign["spec"], state: "SUCCEEDED", message: "why", create_time: "2026-05-31T23:00:00Z", update_time: "2026-05-31T23:30:00Z", points_done: 0, points_total: 0, runs_done: 0, runs_total: 0, seconds_left: 0, model_version: "", samples: "0", advised_budget_s: 0, ...more });
+const tuned = (version: Partial<ModelVersion>, latest = "models/tcp/versions/1") => ({ model: { name: "models/tcp", fabric: "tcp", latest_version: latest, create_time: "" } as Model, versions: [{ name: "models/tcp/versions/1", provisional: "", withdrawn: "", create_time: "2026-05-30T00:00:00Z", ...version } as ModelVersion] });
+
+test("a healthy fleet needs nothing", () => {
+  assert.deepEqual(attention([node("a"), node("b")], [campaign({})], [tuned({})], now), []);
+});
+
+test("what is worst comes first, with what to do", () => {
+  const notices = attention([node("a"), node("b", { state: "OFFLINE" }), node("c", { quarantine: "3 runs failed" })], [campaign({ state: "FAILED" })], [tuned({ provisional: "one host" })], now);
+  assert.deepEqual(notices.map((one) => one.grade), ["bad", "bad", "warn", "warn"]);
+  assert.match(notices[0].text, /c is quarantined: 3 runs failed/);
+  assert.equal(notices[1].todo, "why");
+  assert.ok(notices.every((one) => one.link.startsWith("#/") && one.todo !== ""));
+});
+
+test("a fleet without any connection is one notice, not a thousand", () => {
+  const gone = Array.from({ length: 1000 }, (_, i) => node(`n${i}`, { state: "OFFLINE" }));
+  assert.equal(attention(gone, [], [], now).length, 1);
+  assert.equal(attention([], [], [], now).length, 0);
+});
+
+test("models without a version in force, old ones, campaigns that wait", () => {
+  assert.match(attention([], [], [tuned({}, "")], now)[0].text, /withdrawn/);
+  assert.match(attention([], [], [tuned({ create_time: "2026-01-01T00:00:00Z" })], now)[0].text, /fitted 151 days ago/);
+  assert.match(attention([], [campaign({ state: "QUEUED" })], [], now)[0].text, /waits since 1 h/);
+  assert.match(attention([], [campaign({ state: "RUNNING", advised_budget_s: 300 })], [], now)[0].todo, /5:00 min/);
+});

@@ -1,0 +1,213 @@
+// One campaign, live: how far it is, what each point says so far, what happened.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { follow, get } from "./api";
+import { Empty, Show, useData } from "./data";
+import { Figure } from "./figure";
+import { Choice, Facts, Progress, State } from "./here";
+import { factorsOf, grade, grades, gradeTexts, layout, tally, width } from "./plane";
+import { colour, useTheme } from "./theme";
+import type { Campaign, CampaignEvent, Point } from "./types";
+import { ago, bytes, count, duration, percent, seconds } from "./units";
+
+const over = (campaign: Campaign) => ["SUCCEEDED", "FAILED", "CANCELLED"].includes(campaign.state);
+const kMostEvents = 500;
+// So many points are asked for less often.
+const kMany = 20_000;
+const kRareSeconds = 15;
+
+/** Events as they come; a broken stream goes on from the last one. */
+function useEvents(name: string): { events: CampaignEvent[]; live: boolean; problem: string } {
+  const [state, setState] = useState<{ events: CampaignEvent[]; live: boolean; problem: string }>({ events: [], live: false, problem: "" });
+  useEffect(() => {
+    const stop = new AbortController();
+    let cursor = "0";
+    let timer = 0;
+    let fresh: CampaignEvent[] = [];
+    // A page of past events is one change, not a thousand.
+    const flush = () => {
+      const batch = fresh;
+      fresh = [];
+      if (batch.length > 0) setState((before) => ({ events: [...before.events, ...batch].slice(-kMostEvents), live: true, problem: "" }));
+    };
+    const run = async () => {
+      let ended = false;
+      try {
+        await follow(`campaigns/${name}/events?cursor=${cursor}`, stop.signal, ({ event, id, data }) => {
+          if (event === "end") ended = true;
+          if (event !== "campaign") return;
+          cursor = id;
+          if (fresh.push(JSON.parse(data)) === 1) setTimeout(flush, 50);
+        });
+        flush();
+        setState((before) => ({ ...before, live: false }));
+      } catch (error) {
+        if (stop.signal.aborted) return;
+        setState((before) => ({ ...before, live: false, problem: (error as Error).message }));
+      }
+      if (!ended && !stop.signal.aborted) timer = window.setTimeout(run, 2000);
+    };
+    run();
+    return () => { stop.abort(); window.clearTimeout(timer); };
+  }, [name]);
+  return state;
+}
+
+const gradeColours: Record<string, string> = { tight: "good", fair: "c2", wide: "bad", none: "muted", failed: "text" };
+const label = (value: number | string, factor: string) => (typeof value === "number" && factor.includes("bytes") ? bytes(value) : String(value));
+
+function describe(point: Point): string {
+  const params = Object.entries(point.params).map(([name, value]) => `${name} ${label(value, name)}`).join(", ");
+  const known = width(point);
+  const value = point.median === null ? (point.failed > 0 ? "no valid sample" : "not measured yet") : seconds(point.median);
+  return `${point.variant}, ${params}: ${value}${known === null ? "" : ` ± ${percent(known, 2)}`} (${count(point.runs, "run")}, ${count(point.samples, "sample")})`;
+}
+
+// A canvas, as there may be a hundred thousand points.
+function Plane({ points, xFactor, yFactor }: { points: Point[]; xFactor: string; yFactor: string }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const theme = useTheme();
+  const [at, setAt] = useState<Point | undefined>();
+  const placed = useMemo(() => layout(points, xFactor, yFactor, (value) => label(value, yFactor)), [points, xFactor, yFactor]);
+  const graded = useMemo(() => points.map(grade), [points]);
+  const counts = useMemo(() => tally(points), [points]);
+  const left = 190;
+  const height = Math.min(640, Math.max(120, placed.ys.length * 26 + 46));
+  const [size, setSize] = useState(800);
+  useEffect(() => {
+    const watch = new ResizeObserver(([entry]) => setSize(entry.contentRect.width));
+    watch.observe(canvas.current!.parentElement!);
+    return () => watch.disconnect();
+  }, []);
+  const stepX = (size - left - 10) / Math.max(1, placed.xs.length);
+  const stepY = (height - 46) / Math.max(1, placed.ys.length);
+  useEffect(() => {
+    const context = canvas.current!.getContext("2d")!;
+    const ratio = devicePixelRatio;
+    canvas.current!.width = size * ratio;
+    canvas.current!.height = height * ratio;
+    context.scale(ratio, ratio);
+    const colours = Object.fromEntries(grades.map((one) => [one, colour(gradeColours[one])]));
+    const [wide, high] = [Math.max(1, stepX - 2), Math.max(1, stepY - 2)];
+    for (const of of grades) {
+      const outline = of === "none" || of === "failed";
+      context.fillStyle = context.strokeStyle = colours[of];
+      context.beginPath();
+      graded.forEach((one, index) => {
+        if (one !== of) return;
+        const [x, y] = [left + placed.column[index] * stepX, placed.row[index] * stepY];
+        if (outline) context.rect(x + 0.5, y + 0.5, Math.max(1, wide - 1), Math.max(1, high - 1));
+        else context.rect(x, y, wide, high);
+      });
+      if (outline) context.stroke();
+      else context.fill();
+    }
+    context.fillStyle = colour("text");
+    context.font = "12px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    const everyY = Math.ceil(16 / stepY);
+    placed.ys.forEach((text, index) => index % everyY === 0 && context.fillText(text, left - 8, (index + 0.5) * stepY, left - 12));
+    context.textAlign = "center";
+    const everyX = Math.ceil(64 / stepX);
+    placed.xs.forEach((value, index) => index % everyX === 0 && context.fillText(label(value, xFactor), left + (index + 0.5) * stepX, height - 32));
+    context.fillText(xFactor, (left + size) / 2, height - 10);
+  }, [placed, graded, size, height, theme]);
+  const pointAt = (column: number, row: number): Point | undefined =>
+    (column >= 0 && column < placed.xs.length && row >= 0 && row < placed.ys.length ? points[placed.at[row * placed.xs.length + column]] : undefined);
+  const place = useRef<[number, number]>([0, 0]);
+  const move = (event: KeyboardEvent) => {
+    const by = ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] } as Record<string, [number, number]>)[event.key];
+    if (!by) return;
+    event.preventDefault();
+    place.current = [Math.min(placed.xs.length - 1, Math.max(0, place.current[0] + by[0])), Math.min(placed.ys.length - 1, Math.max(0, place.current[1] + by[1]))];
+    setAt(pointAt(...place.current));
+  };
+  return (
+    <div class="plot">
+      <ul class="legend">{grades.map((one) => <li key={one}><i style={{ background: one === "none" || one === "failed" ? "none" : `var(--${gradeColours[one]})`, borderColor: `var(--${gradeColours[one]})` }} />{gradeTexts[one]}: {counts[one].toLocaleString("en")}</li>)}</ul>
+      <div class="canvas">
+        <canvas ref={canvas} style={{ width: "100%", height }} role="img" tabIndex={0} onKeyDown={move}
+          aria-label={`Points by ${xFactor}: how wide their intervals are. Arrow keys read them; the button Table shows all.`}
+          onMouseMove={(event) => setAt(pointAt(Math.floor((event.offsetX - left) / stepX), Math.floor(event.offsetY / stepY)))} />
+      </div>
+      <output aria-live="polite">{at ? describe(at) : "Move over the picture, or use the arrow keys, to read values."}</output>
+    </div>
+  );
+}
+
+function Points({ all, query }: { all: Point[]; query: Record<string, string> }) {
+  const experiments = useMemo(() => [...new Set(all.map((point) => point.experiment))].sort(), [all]);
+  // Usually the one that says most of a network.
+  const usual = experiments.includes("micro.latency") ? "micro.latency" : experiments[0];
+  const experiment = experiments.includes(query.experiment) ? query.experiment : usual;
+  const points = useMemo(() => all.filter((point) => point.experiment === experiment), [all, experiment]);
+  const factors = useMemo(() => factorsOf(points), [points]);
+  const x = factors.includes(query.x) ? query.x : factors.includes("bytes") ? "bytes" : factors[0] ?? "";
+  const y = query.y === "none" ? "" : factors.includes(query.y) && query.y !== x ? query.y : factors.find((factor) => factor !== x) ?? "";
+  const table = () => ({
+    columns: ["experiment", "variant", ...factors, "median_s", "low_s", "high_s", "runs", "samples", "failed"],
+    rows: points.map((point) => [point.experiment, point.variant, ...factors.map((factor) => point.params[factor] ?? null), point.median, point.low, point.high, point.runs, point.samples, point.failed]),
+  });
+  const choices = (
+    <>
+      <Choice label="Experiment" name="experiment" value={experiment} options={experiments.map((one) => [one, one])} />
+      {factors.length > 1 && <Choice label="across" name="x" value={x} options={factors.map((one) => [one, one])} />}
+      {factors.length > 1 && <Choice label="down" name="y" value={y === "" ? "none" : y} options={[["none", "variant alone"], ...factors.filter((one) => one !== x).map((one): [string, string] => [one, one])]} />}
+    </>
+  );
+  return (
+    <Figure id="points" title="Points" about="How well each point is known: the 95 % interval over runs, as a share of the median." choices={choices} table={table}>
+      <Plane points={points} xFactor={x} yFactor={y} />
+    </Figure>
+  );
+}
+
+function Head({ of }: { of: Campaign }) {
+  const [, model, , version] = of.model_version.split("/");
+  return (
+    <>
+      {of.state === "FAILED" && <div class="state bad" role="alert"><strong>It failed:</strong> <span>{of.message}</span></div>}
+      {of.state === "RUNNING" && of.advised_budget_s > 0 && <div class="state stale"><strong>Its time budget will not do.</strong> <span>{duration(of.advised_budget_s)} would.</span></div>}
+      <div class="tiles">
+        <div class="tile"><b><Progress done={of.points_done} total={of.points_total} label="points measured" /></b><span>{of.points_done.toLocaleString("en")} of {of.points_total.toLocaleString("en")} points</span></div>
+        <div class="tile"><b>{of.runs_done} of {of.runs_total}</b><span>runs</span></div>
+        <div class="tile"><b>{Number(of.samples).toLocaleString("en")}</b><span>samples stored</span></div>
+        <div class="tile"><b>{over(of) ? "–" : of.seconds_left < 0 ? "unknown" : duration(of.seconds_left)}</b><span>left</span></div>
+        <div class="tile"><b>{model ? <a href={`#/models/${model}?version=${version}`}>{model}@{version}</a> : "–"}</b><span>model</span></div>
+      </div>
+      {of.message !== "" && of.state !== "FAILED" && <p class="lead">{of.message}</p>}
+      <Facts of={[
+        ["fabric", of.spec.fabric], ["clock", of.spec.clock], ["nodes × ranks", `${of.spec.nodes} × ${of.spec.ranks}`],
+        ["effort", of.spec.effort.toLowerCase()], ["time budget", duration(of.spec.time_budget_s)],
+        ["experiments", of.spec.experiments.length === 0 ? "all that feed the model" : of.spec.experiments.join(", ")],
+        ["created", `${of.create_time} (${ago(of.create_time, Date.now())})`],
+      ]} />
+    </>
+  );
+}
+
+export function CampaignPage({ name, query }: { name: string; query: Record<string, string> }) {
+  const { events, live, problem } = useEvents(name);
+  const newest = events[events.length - 1]?.campaign;
+  const done = newest !== undefined && over(newest);
+  const campaign = useData(`campaigns/${name}`, (signal) => get<Campaign>(`campaigns/${name}`, signal), done ? 0 : 5);
+  const [many, setMany] = useState(false);
+  const points = useData(`campaigns/${name}/points`, (signal) => get<{ points: Point[] }>(`campaigns/${name}/points`, signal), done ? 0 : many ? kRareSeconds : 3);
+  useEffect(() => setMany((points.data?.points.length ?? 0) > kMany), [points.data]);
+  return (
+    <>
+      <h1>Campaign {name} {newest && <State of={newest.state} />} {live && !done && <span class="live" role="status">live</span>}</h1>
+      {problem !== "" && !live && !done && campaign.error === undefined && <div class="state stale" role="status"><strong>Not live:</strong> <span>{problem} It is tried again.</span></div>}
+      <Show of={campaign} what="The campaign">{(one) => <Head of={newest && newest.update_time >= one.update_time ? newest : one} />}</Show>
+      <Show of={points} what="The points">{({ points: all }) => (all.length === 0 ? <Empty>No sample has come yet.</Empty> : <Points all={all} query={query} />)}</Show>
+      <section class="figure" aria-labelledby="events-title">
+        <header><div><h3 id="events-title">Events</h3><p>The newest first{events.length === kMostEvents ? `, the last ${kMostEvents}` : ""}.</p></div></header>
+        {events.length === 0 ? <Empty>Nothing has happened yet.</Empty> : (
+          <ol class="events scroll tall" tabIndex={0} aria-label="Events">
+            {[...events].reverse().map((event) => <li key={event.cursor}><time dateTime={event.time}>{event.time.slice(0, 19).replace("T", " ")}</time> {event.message}</li>)}
+          </ol>
+        )}
+      </section>
+    </>
+  );
+}

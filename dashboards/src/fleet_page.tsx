@@ -1,0 +1,68 @@
+// The machines: what they are, what they do, and which are kept from runs.
+import { getAll } from "./api";
+import { Empty, Show, useData } from "./data";
+import { Badge, choose, Choice, Facts, Sorted, State, type Column } from "./here";
+import type { Node } from "./types";
+import { ago, bytes, count, short } from "./units";
+
+function matches(node: Node, text: string, state: string): boolean {
+  const held = node.hold !== undefined && node.hold !== null;
+  if (state === "quarantined" ? node.quarantine === "" : state === "held" ? !held : state !== "" && node.state !== state) return false;
+  if (text === "") return true;
+  const facts = Object.values(node.fingerprint).join(" ");
+  return `${node.name} ${node.cluster} ${facts} ${node.fabrics.join(" ")}`.toLowerCase().includes(text.toLowerCase());
+}
+
+const columns: Column<Node>[] = [
+  { name: "node", key: (node) => short(node.name), cell: (node) => <a href={`#/fleet?node=${short(node.name)}`}>{short(node.name)}</a> },
+  { name: "state", key: (node) => node.state, cell: (node) => <><State of={node.state} />{node.quarantine !== "" && <Badge kind="bad" title={node.quarantine}>quarantined</Badge>}{node.hold && <Badge kind="warn" title={node.hold.reason}>held</Badge>}</> },
+  { name: "works on", key: (node) => node.assignment, cell: (node) => { const [, campaign, , run] = node.assignment.split("/"); return campaign ? <a href={`#/campaigns/${campaign}`}>{campaign}, run {run}</a> : "–"; } },
+  { name: "processor", key: (node) => node.fingerprint["cpu.model"] ?? "", cell: (node) => node.fingerprint["cpu.model"] ?? "–" },
+  { name: "cores", key: (node) => Number(node.fingerprint["cpu.cores"] ?? 0), cell: (node) => node.fingerprint["cpu.cores"] ?? "–", right: true },
+  { name: "memory", key: (node) => Number(node.fingerprint.memory_bytes ?? 0), cell: (node) => bytes(Number(node.fingerprint.memory_bytes)), right: true },
+  { name: "agent", key: (node) => node.agent_version, cell: (node) => node.agent_version },
+  { name: "last heard", key: (node) => -Date.parse(node.last_seen_time), cell: (node) => ago(node.last_seen_time, Date.now()), right: true },
+];
+
+function Detail({ node }: { node: Node }) {
+  return (
+    <section class="figure" aria-labelledby="node-title">
+      <header><h3 id="node-title">{short(node.name)} <State of={node.state} /></h3><div class="tools"><button type="button" onClick={() => choose({ node: "" })}>Close</button></div></header>
+      {node.quarantine !== "" && <div class="state bad"><strong>Quarantined:</strong> {node.quarantine}</div>}
+      {node.hold && <div class="state stale"><strong>Held</strong> by {short(node.hold.actor)} since {ago(node.hold.time, Date.now())}: {node.hold.reason}</div>}
+      <Facts of={[["fabrics", node.fabrics.join(", ")], ["experiments", count(node.experiments.length, "experiment")], ["agent", node.agent_version]]} />
+      <h4>Fingerprint</h4>
+      <Facts of={Object.entries(node.fingerprint).sort().map(([field, value]) => [field, value])} />
+    </section>
+  );
+}
+
+export function FleetPage({ query }: { query: Record<string, string> }) {
+  const nodes = useData("nodes", (signal) => getAll<Node>("nodes", "nodes", signal), 5);
+  const { q = "", state = "", node = "" } = query;
+  return (
+    <>
+      <h1>Fleet</h1>
+      <Show of={nodes} what="The nodes">
+        {(all) => {
+          if (all.length === 0) return <Empty>No agent has ever connected. Start one on each node: <code>stripline-agent --server HOST:PORT</code></Empty>;
+          const number = (one: string) => all.filter((each) => matches(each, "", one)).length;
+          const shown = all.filter((each) => matches(each, q, state));
+          const detail = all.find((each) => short(each.name) === node);
+          return (
+            <>
+              <p class="lead">{count(all.length, "node")}: {number("IDLE").toLocaleString("en")} idle, {number("BUSY").toLocaleString("en")} measuring, {number("OFFLINE").toLocaleString("en")} offline.</p>
+              <div class="filters">
+                <label class="choice"><span>Find</span><input type="search" value={q} placeholder="name, processor, fabric" onInput={(event) => choose({ q: event.currentTarget.value })} /></label>
+                <Choice label="State" name="state" value={state} options={[["", "all"], ["IDLE", `idle (${number("IDLE")})`], ["BUSY", `measuring (${number("BUSY")})`], ["OFFLINE", `offline (${number("OFFLINE")})`], ["quarantined", `quarantined (${number("quarantined")})`], ["held", `held (${number("held")})`]]} />
+              </div>
+              {detail && <Detail node={detail} />}
+              {shown.length === 0 ? <Empty>No node is like that. <button type="button" onClick={() => choose({ q: "", state: "" })}>Show all</button></Empty>
+                : <Sorted rows={shown} columns={columns} caption="Nodes" id={(one) => one.name} most={100} start="node" />}
+            </>
+          );
+        }}
+      </Show>
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+// How much a model gains, in few numbers: pure.
+import type { ModelFile } from "./model_file";
+import type { Decisions, Parameter } from "./types";
+
+export interface Gains {
+  /** Of the loops asked about: how many are tuned, and by how much less time those take. */
+  loops: { asked: number; tuned: number; median: number; most: number } | null;
+  measured: { what: string; gain: number }[];
+}
+
+/** Loops through remote data, of many sizes and computations. */
+export const loopQuestion = `bytes=${[64, 256, 1024, 4096, 16384].map((kib) => `${kib}KiB`).join(",")}&compute=20us,200us,2ms,20ms`;
+
+function gain(parameter: unknown): number | null {
+  const value = (parameter as Parameter | undefined)?.value;
+  return typeof value === "number" && value > 0 ? value : null;
+}
+
+export function gainsOf(file: ModelFile, loops: Decisions | null): Gains {
+  const measured: Gains["measured"] = [];
+  const best = new Map<string, number>();
+  for (const rule of file.collective?.rules ?? []) {
+    const gained = gain(rule.gain);
+    if (gained !== null) best.set(rule.operation, Math.max(gained, best.get(rule.operation) ?? 0));
+  }
+  for (const [operation, gained] of best) measured.push({ what: `${operation.replaceAll("_", " ")}, at best`, gain: gained });
+  const single = (file.rma ?? {}) as Record<string, Record<string, unknown>>;
+  for (const [name, text] of [["put_combining", "small puts that travel together"], ["buffered_put", "buffered puts"], ["atomic", "atomics as messages"]] as const) {
+    const gained = gain(single[name]?.gain);
+    if (gained !== null) measured.push({ what: text, gain: gained });
+  }
+  measured.sort((a, b) => b.gain - a.gain);
+  if (!loops) return { loops: null, measured };
+  const tuned = loops.decisions.filter((one) => one.reason === "tuned" && one.baseline_s > 0)
+    .map((one) => 1 - one.predicted_s / one.baseline_s).sort((a, b) => a - b);
+  return {
+    loops: { asked: loops.decisions.length, tuned: tuned.length, median: tuned[Math.floor(tuned.length / 2)] ?? 0, most: tuned[tuned.length - 1] ?? 0 },
+    measured,
+  };
+}

@@ -1,0 +1,233 @@
+// One model: what it says of the network, how well that is known, and what follows from it.
+import { useMemo } from "preact/hooks";
+import { get, getAll } from "./api";
+import { Curves, type Curve } from "./curves";
+import { Empty, Show, useData } from "./data";
+import { CallMap, LoopMap } from "./decision_maps";
+import { Figure } from "./figure";
+import { Forest } from "./forest";
+import { Badge, Choice, Facts, Sorted, type Column } from "./here";
+import { breakPoints, parameters, relativeWidth, sizes, time, type ModelFile, type Operation, type Quantity, type Rule } from "./model_file";
+import type { Model, ModelVersion, Point } from "./types";
+import { ago, bytes, count, percent, seconds, short } from "./units";
+
+const quantityTexts: Record<Quantity, string> = {
+  blocking: "one operation, waited for: o + 2L + G·S + r (a message: o + L + G·S + r)",
+  stream: "an operation of a long stream: max(o + r, g + G·S)",
+  issue: "the processor's time to issue one: o",
+};
+
+function useSamples(file: ModelFile | undefined): Point[] {
+  const campaign = file?.provenance.campaigns[0];
+  const points = useData(campaign ? `${campaign}/points/of-model` : null, (signal) => get<{ points: Point[] }>(`${campaign}/points`, signal));
+  return points.data?.points ?? [];
+}
+
+// Samples of what the curve shows exist for single operations through the fabric.
+function samplesOf(points: Point[], path: string, operation: Operation): Point[] {
+  const experiment = path === "inter-node" ? "micro.latency" : "micro.node_latency";
+  const way = path === "intra-node-cma" ? "cma" : "mapped";
+  return points.filter((point) => point.experiment === experiment && point.variant === operation && point.median !== null && (path === "inter-node" || point.params.same_node === way))
+    .sort((a, b) => Number(a.params.bytes) - Number(b.params.bytes));
+}
+
+function NetworkFigures({ file, query, points }: { file: ModelFile; query: Record<string, string>; points: Point[] }) {
+  const paths = Object.keys(file.network);
+  const path = paths.includes(query.path) ? query.path : paths[0];
+  const operations = (["put", "get", "am"] as Operation[]).filter((one) => file.network[path]?.[one]);
+  const chosen = query.quantity as Quantity;
+  const quantityShown: Quantity = chosen in quantityTexts ? chosen : "blocking";
+  const only = operations.includes(query.op as Operation) ? [query.op as Operation] : operations;
+  const curves = useMemo(() => {
+    const colours: Record<Operation, string> = { put: "c1", get: "c2", am: "c3" };
+    return only.flatMap((operation): Curve[] => {
+      const model = file.network[path]![operation]!;
+      const samples = quantityShown === "blocking" ? samplesOf(points, path, operation) : [];
+      const at = [...new Set([...sizes(file.domain.min_bytes, file.domain.max_bytes, breakPoints(model)), ...samples.map((one) => Number(one.params.bytes))])].sort((a, b) => a - b);
+      const values = (end?: "low" | "high") => at.map((size) => time(model, operation, quantityShown, size, end) || null);
+      const line: Curve = { label: operation, colour: colours[operation], x: at, y: values(), low: values("low"), high: values("high") };
+      return samples.length === 0 ? [line] : [line, { label: `${operation}, measured`, colour: colours[operation], points: true, x: samples.map((one) => Number(one.params.bytes)), y: samples.map((one) => one.median), low: samples.map((one) => one.low), high: samples.map((one) => one.high) }];
+    });
+  }, [file, path, quantityShown, only.join(), points]);
+  const marks = useMemo(() => {
+    const operationsAt = new Map<number, Operation[]>();
+    for (const operation of only) {
+      for (const at of breakPoints(file.network[path]![operation]!)) operationsAt.set(at, [...(operationsAt.get(at) ?? []), operation]);
+    }
+    return [...operationsAt].map(([at, all]) => ({ at, text: `${all.join(", ")}: ${bytes(at)}` }));
+  }, [file, path, only.join()]);
+  const residuals = useMemo(() => only.flatMap((operation): Curve[] => {
+    const model = file.network[path]![operation]!;
+    const samples = samplesOf(points, path, operation);
+    if (samples.length === 0) return [];
+    const relative = (one: Point, value: number | null) => (value === null ? null : value / time(model, operation, "blocking", Number(one.params.bytes)) - 1);
+    return [{ label: operation, colour: ({ put: "c1", get: "c2", am: "c3" } as const)[operation], points: true, x: samples.map((one) => Number(one.params.bytes)), y: samples.map((one) => relative(one, one.median)), low: samples.map((one) => relative(one, one.low)), high: samples.map((one) => relative(one, one.high)) }];
+  }), [file, path, only.join(), points]);
+  const table = (of: Curve[]) => ({ columns: ["curve", "bytes", "value", "low", "high"], rows: of.flatMap((curve) => curve.x.map((size, index) => [curve.label, size, curve.y[index], curve.low?.[index] ?? null, curve.high?.[index] ?? null])) });
+  if (!path || operations.length === 0) return <Empty>The model describes no path between ranks: its campaign measured no transfers.</Empty>;
+  return (
+    <>
+      <Figure id="network" title="Time by size" table={() => table(curves)}
+        about={<>{quantityTexts[quantityShown]}. Bands have all parameters at the ends of their 95 % intervals; dots are medians over runs.</>}
+        choices={<>
+          {paths.length > 1 && <Choice label="Path" name="path" value={path} options={paths.map((one) => [one, one])} />}
+          <Choice label="Operation" name="op" value={query.op ?? ""} options={[["", "all"], ...operations.map((one): [string, string] => [one, one === "am" ? "message (am)" : one])]} />
+          <Choice label="Show" name="quantity" value={quantityShown} options={[["blocking", "one operation"], ["stream", "a stream"], ["issue", "issuing"]]} />
+        </>}>
+        <Curves label={`Time by size on ${path}`} curves={curves} marks={marks} format={seconds} />
+        {marks.length > 0 && <p class="quiet">Break points, where the network changes its protocol: {marks.map((one) => one.text).join("; ")}.</p>}
+      </Figure>
+      {residuals.length > 0 && (
+        <Figure id="residuals" title="Residuals" about="Measured over modelled time of one operation, less one: what the model does not explain." table={() => table(residuals)}>
+          <Curves label="Residuals by size" curves={residuals} format={(value) => percent(value, 2)} logY={false} zero height={220} />
+        </Figure>
+      )}
+    </>
+  );
+}
+
+function Intervals({ file, query }: { file: ModelFile; query: Record<string, string> }) {
+  const sections = ["network", "compute", "strip", "pack", "vis", "collective", "rma", "service_levels"].filter((name) => file[name] !== undefined);
+  const section = sections.includes(query.section) ? query.section : sections[0];
+  const all = useMemo(() => parameters(file[section]), [file, section]);
+  const shown = useMemo(() => (all.length <= 40 ? all : [...all].sort((a, b) => relativeWidth(b.parameter) - relativeWidth(a.parameter)).slice(0, 40)), [all]);
+  return (
+    <Figure id="intervals" title="How well parameters are known"
+      about={`95 % intervals relative to the values${all.length > shown.length ? `, the 40 widest of ${all.length}; the table has all` : ""}. Wider than ± 25 % is marked.`}
+      choices={<Choice label="Section" name="section" value={section} options={sections.map((one) => [one, `${one.replaceAll("_", " ")} (${parameters(file[one]).length})`])} />}
+      table={() => ({ columns: ["parameter", "value", "low", "high", "unit", "runs", "samples", "method"], rows: all.map(({ name, parameter }) => [name, parameter.value, ...parameter.ci, parameter.unit, parameter.runs, parameter.samples, parameter.method]) })}>
+      <Forest of={shown} />
+    </Figure>
+  );
+}
+
+function Provenance({ file, version }: { file: ModelFile; version: ModelVersion }) {
+  const matches = { hard: "must agree", soft: "warned of", ignore: "noted" };
+  return (
+    <section class="figure" aria-labelledby="provenance-title">
+      <header><div><h3 id="provenance-title">Where it comes from</h3><p>What was measured, on what machine, and who may load it.</p></div></header>
+      {version.summary !== "" && <p>{version.summary}</p>}
+      <Facts of={[
+        ["campaigns", file.provenance.campaigns.map((name, index) => <>{index > 0 && ", "}<a href={`#/${name}`}>{short(name)}</a></>)],
+        ["fitted", `${file.provenance.fitted_at} by ${file.provenance.fitter_version}`],
+        ["sha256", <code>{version.sha256}</code>],
+        ["samples", <code>{file.provenance.sample_sha256.slice(0, 16)}…</code>],
+        ["measured with", `${file.domain.min_ranks === file.domain.max_ranks ? count(file.domain.max_ranks, "rank") : `${file.domain.min_ranks} to ${file.domain.max_ranks} ranks`}, ${bytes(file.domain.min_bytes)} to ${bytes(file.domain.max_bytes)}`],
+        ["fetch it", <code>stripline model fetch {file.name}@{short(version.name)}</code>],
+      ]} />
+      <h4>Fingerprint</h4>
+      <Facts of={Object.entries(file.fingerprint).map(([field, fact]) => [field, <>{fact.value} <span class="quiet">{matches[fact.match]}</span></>])} />
+    </section>
+  );
+}
+
+function VersionRow({ version, name, shown, latest }: { version: ModelVersion; name: string; shown: boolean; latest: boolean }) {
+  return (
+    <li aria-current={shown ? "true" : undefined}>
+      <a href={`#/models/${name}?version=${short(version.name)}`}>version {short(version.name)}</a>{" "}
+      {latest && <Badge kind="good">latest</Badge>}
+      {version.provisional !== "" && <Badge kind="warn" title={version.provisional}>provisional</Badge>}
+      {version.withdrawn !== "" && <Badge kind="bad" title={version.withdrawn}>withdrawn</Badge>}
+      <span class="quiet"> {ago(version.create_time, Date.now())}</span>
+    </li>
+  );
+}
+
+function OneModel({ model, versions, query }: { model: Model; versions: ModelVersion[]; query: Record<string, string> }) {
+  const name = short(model.name);
+  const version = versions.find((one) => short(one.name) === query.version) ?? versions.find((one) => one.name === model.latest_version) ?? versions[0];
+  const file = useData(version?.name ?? null, (signal) => get<ModelFile>(`${version!.name}/file`, signal));
+  const points = useSamples(file.data);
+  if (!version) return <Empty>This model has no version.</Empty>;
+  return (
+    <>
+      {version.withdrawn !== "" && <div class="state bad"><strong>Withdrawn:</strong> <span>{version.withdrawn}</span></div>}
+      {version.provisional !== "" && <div class="state stale"><strong>Provisional:</strong> <span>{version.provisional}</span></div>}
+      <ul class="versions" aria-label="Versions">{versions.slice(0, 12).map((one) => <VersionRow key={one.name} version={one} name={name} shown={one === version} latest={one.name === model.latest_version} />)}</ul>
+      <Show of={file} what="The model file">
+        {(content) => (
+          <>
+            <NetworkFigures file={content} query={query} points={points} />
+            <LoopMap version={version.name} query={query} />
+            <CallMap version={version.name} query={query} />
+            {content.collective && content.collective.rules.length > 0 && (
+              <Figure id="collectives" title="Collectives by size" about="Which algorithm a collective takes. Pale: the default; else by how much less time that is, as it was measured."
+                table={() => ({ columns: ["operation", "min_ranks", "max_ranks", "from_bytes", "to_bytes", "algorithm", "time_s", "gain"], rows: content.collective!.rules.map((rule) => [rule.operation, rule.min_ranks, rule.max_ranks, rule.from_bytes, rule.to_bytes, rule.algorithm, rule.time_s.value, rule.gain?.value ?? null]) })}>
+                <Collectives rules={content.collective.rules} />
+              </Figure>
+            )}
+            <Intervals file={content} query={query} />
+            <Provenance file={content} version={version} />
+          </>
+        )}
+      </Show>
+    </>
+  );
+}
+
+// A bar for each rule along the sizes that it holds for.
+function Collectives({ rules }: { rules: Rule[] }) {
+  const operations = [...new Set(rules.map((rule) => rule.operation))];
+  const algorithms = [...new Set(rules.map((rule) => rule.algorithm))];
+  const width = 760;
+  const left = 110;
+  const most = 24;
+  const x = (size: number) => left + ((width - left - 30) * Math.min(most, Math.max(0, Math.log2(Math.max(1, size))))) / most;
+  return (
+    <div class="plot">
+      <ul class="legend">{algorithms.map((one, index) => <li key={one}><i style={{ background: `var(--c${(index % 10) + 1})` }} />{one.replaceAll("_", " ")}</li>)}</ul>
+      <svg class="picture" viewBox={`0 0 ${width} ${operations.length * 30 + 30}`} role="img" aria-label="Algorithms of collectives by size; the table below has all values">
+        {operations.map((operation, row) => (
+          <g key={operation}>
+            <text x={left - 8} y={row * 30 + 19} text-anchor="end">{operation.replaceAll("_", " ")}</text>
+            {rules.filter((rule) => rule.operation === operation).map((rule) => (
+              <g key={`${rule.min_ranks}/${rule.from_bytes}`}>
+              <rect x={x(rule.from_bytes)} y={row * 30 + 4} width={Math.max(1, x(rule.to_bytes) - x(rule.from_bytes) - 1)} height={22}
+                style={{ fill: `var(--c${(algorithms.indexOf(rule.algorithm) % 10) + 1})`, opacity: rule.gain ? 1 : 0.4 }}>
+                <title>{`${operation}, ${bytes(rule.from_bytes)} to ${bytes(rule.to_bytes)}: ${rule.algorithm}, ${seconds(rule.time_s.value)} at ${bytes(rule.bytes)}${rule.gain ? `, ${percent(rule.gain.value, 2)} less than the default` : ", the default"}`}</title>
+              </rect>
+              {rule.gain && <text x={(x(rule.from_bytes) + x(rule.to_bytes)) / 2} y={row * 30 + 19} text-anchor="middle" class="on-bar">−{percent(rule.gain.value, 2)}</text>}
+              </g>
+            ))}
+          </g>
+        ))}
+        {[0, 4, 8, 12, 16, 20, 24].map((power) => <text key={power} x={x(2 ** power)} y={operations.length * 30 + 20} text-anchor="middle">{bytes(2 ** power)}</text>)}
+      </svg>
+    </div>
+  );
+}
+
+const modelColumns: Column<Model>[] = [
+  { name: "model", key: (one) => short(one.name), cell: (one) => <a href={`#/models/${short(one.name)}`}>{short(one.name)}</a> },
+  { name: "fabric", key: (one) => one.fabric, cell: (one) => one.fabric },
+  { name: "latest", key: (one) => Number(short(one.latest_version)), cell: (one) => (one.latest_version === "" ? <Badge kind="bad">all withdrawn</Badge> : `version ${short(one.latest_version)}`), right: true },
+  { name: "created", key: (one) => -Date.parse(one.create_time), cell: (one) => ago(one.create_time, Date.now()), right: true },
+];
+
+export function ModelPage({ name, query }: { name?: string; query: Record<string, string> }) {
+  const models = useData(name ? null : "models", (signal) => getAll<Model>("models", "models", signal), 10);
+  const model = useData(name ? `models/${name}` : null, async (signal) => ({
+    model: await get<Model>(`models/${name}`, signal),
+    versions: await getAll<ModelVersion>(`models/${name}/versions`, "versions", signal),
+  }), 15);
+  if (!name) {
+    return (
+      <>
+        <h1>Models</h1>
+        <Show of={models} what="The models">
+          {(all) => (all.length === 0 ? <Empty>No model yet. A campaign makes one: <code>stripline campaign run --fabric tcp</code></Empty> : <Sorted rows={all} columns={modelColumns} caption="Models" id={(one) => one.name} />)}
+        </Show>
+      </>
+    );
+  }
+  return (
+    <Show of={model} what="The model">
+      {(of) => (
+        <>
+          <h1>{name} <span class="quiet">{of.model.fabric}</span></h1>
+          <OneModel {...of} query={query} />
+        </>
+      )}
+    </Show>
+  );
+}

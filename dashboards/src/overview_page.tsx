@@ -1,0 +1,104 @@
+// The page that opens first: what is tuned, how much it gains, what needs attention.
+import { useMemo } from "preact/hooks";
+import { get, getAll } from "./api";
+import { attention, type TunedModel } from "./attention";
+import { Empty, Show, useData } from "./data";
+import { gainsOf, loopQuestion, type Gains } from "./gains";
+import { Badge, Progress, State } from "./here";
+import type { ModelFile } from "./model_file";
+import type { Campaign, Decisions, Model, ModelVersion, Node } from "./types";
+import { ago, count, duration, percent, short } from "./units";
+
+async function tunedModels(signal: AbortSignal): Promise<TunedModel[]> {
+  const models = await getAll<Model>("models", "models", signal);
+  return Promise.all(models.map(async (model) => ({ model, versions: await getAll<ModelVersion>(`${model.name}/versions`, "versions", signal) })));
+}
+
+function useGains(version: string): ReturnType<typeof useData<Gains>> {
+  return useData(version === "" ? null : version, async (signal) => {
+    const file = await get<ModelFile>(`${version}/file`, signal);
+    const loops = await get<Decisions>(`${version}/decisions/loop?${loopQuestion}`, signal).catch(() => null);
+    return gainsOf(file, loops);
+  });
+}
+
+function Gain({ version }: { version: string }) {
+  const gains = useGains(version);
+  if (gains.error) return <span class="quiet">{gains.error.message}</span>;
+  if (!gains.data) return <span class="quiet">…</span>;
+  const { loops, measured } = gains.data;
+  return (
+    <ul class="gains">
+      {loops && (loops.tuned === 0
+        ? <li class="quiet">predicted: no loop of {loops.asked} kinds is faster in strips</li>
+        : <li><b>{percent(loops.median, 2)}</b> less time, predicted, in {loops.tuned} of {loops.asked} kinds of loops; up to {percent(loops.most, 2)}</li>)}
+      {measured.slice(0, 3).map((one) => <li key={one.what}><b>{percent(one.gain, 2)}</b> less, measured: {one.what}</li>)}
+      {!loops && measured.length === 0 && <li class="quiet">nothing that it could change was measured</li>}
+    </ul>
+  );
+}
+
+function Tuned({ models }: { models: TunedModel[] }) {
+  return (
+    <div class="cards">
+      {models.map(({ model, versions }) => {
+        const name = short(model.name);
+        const latest = versions.find((version) => version.name === model.latest_version);
+        return (
+          <article class="card" key={model.name} aria-labelledby={`model-${name}`}>
+            <h3 id={`model-${name}`}><a href={`#/models/${name}`}>{name}</a> {latest ? <Badge kind={latest.provisional ? "warn" : "good"}>{latest.provisional ? "provisional" : "in force"}</Badge> : <Badge kind="bad">withdrawn</Badge>}</h3>
+            <p class="quiet">{model.fabric}{latest && ` · version ${short(latest.name)} of ${versions.length} · fitted ${ago(latest.create_time, Date.now())}`}</p>
+            <Gain version={model.latest_version} />
+          </article>
+        );
+      })}
+    </div>
+  );
+}
+
+export function OverviewPage() {
+  const nodes = useData("overview/nodes", (signal) => getAll<Node>("nodes", "nodes", signal), 10);
+  const campaigns = useData("overview/campaigns", (signal) => getAll<Campaign>("campaigns", "campaigns", signal), 5);
+  const models = useData("overview/models", tunedModels, 15);
+  const notices = useMemo(
+    () => (nodes.data && campaigns.data && models.data ? attention(nodes.data, campaigns.data, models.data, Date.now()) : undefined),
+    [nodes.data, campaigns.data, models.data]);
+  const again = () => [nodes, campaigns, models].forEach((one) => one.again());
+  const active = campaigns.data?.filter((one) => ["QUEUED", "RUNNING", "FITTING"].includes(one.state)) ?? [];
+  return (
+    <>
+      <h1 class="hidden">Overview</h1>
+      <div class="columns">
+        <section aria-labelledby="tuned">
+          <h2 id="tuned">What is tuned, and what it gains</h2>
+          <Show of={models} what="The models">
+            {(all) => (all.length === 0
+              ? <Empty>No model yet. With two agents connected: <code>stripline campaign run --fabric tcp</code></Empty>
+              : <Tuned models={all} />)}
+          </Show>
+          <p class="quiet note">Predicted: the median, by each model, for loops through remote data of 64 KiB to 16 MiB that compute for 20 µs to 20 ms, against fetching everything first. Measured: against the default, in the campaign that made the model.</p>
+        </section>
+        <section aria-labelledby="attention">
+          <h2 id="attention">What needs attention</h2>
+          {notices === undefined ? <Show of={{ error: nodes.error ?? campaigns.error ?? models.error, again }} what="The state">{() => null}</Show>
+            : notices.length === 0 ? <div class="state good"><strong>Nothing.</strong> All nodes are connected, and every model in force is sound.</div>
+              : <ul class="notices">{notices.map((one) => <li key={one.text} class={one.grade}><a href={one.link}>{one.text}</a><span>{one.todo}</span></li>)}</ul>}
+          <h2>Under way</h2>
+          <Show of={campaigns} what="The campaigns">
+            {() => (active.length === 0 ? <p class="quiet">No campaign.</p> : (
+              <ul class="active">{active.map((one) => (
+                <li key={one.name}><a href={`#/campaigns/${short(one.name)}`}>{short(one.name)}</a> {one.spec.fabric} <State of={one.state} /> <Progress done={one.points_done} total={one.points_total} label={`points of ${short(one.name)}`} /> {one.seconds_left >= 0 && `${duration(one.seconds_left)} left`}</li>
+              ))}</ul>
+            ))}
+          </Show>
+          <h2>Fleet</h2>
+          <Show of={nodes} what="The nodes">
+            {(all) => (
+              <p><a href="#/fleet">{count(all.length, "node")}</a>: {["IDLE", "BUSY", "OFFLINE"].map((state) => `${all.filter((one) => one.state === state).length} ${state.toLowerCase()}`).join(", ")}</p>
+            )}
+          </Show>
+        </section>
+      </div>
+    </>
+  );
+}

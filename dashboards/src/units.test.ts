@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ago, bytes, count, duration, percent, quantity, seconds, short } from "./units";
+
+test("seconds choose their unit, also just below the next", () => {
+  assert.equal(seconds(1.2345e-6), "1.23 µs");
+  assert.equal(seconds(9.999e-4), "1 ms");
+  assert.equal(seconds(4.56e-8), "45.6 ns");
+  assert.equal(seconds(2), "2 s");
+  assert.equal(seconds(0), "0 s");
+  assert.equal(seconds(-3e-6), "\u22123 µs");
+  assert.equal(seconds(NaN), "–");
+});
+
+test("bytes are powers of 1024", () => {
+  assert.equal(bytes(8), "8 B");
+  assert.equal(bytes(4096), "4 KiB");
+  assert.equal(bytes(1.5 * 1024 * 1024), "1.5 MiB");
+});
+
+test("parameters show their unit", () => {
+  assert.equal(quantity(1.26e-9, "s/B"), "1.26 ns/B");
+  assert.equal(quantity(4.29e-11, "s/B"), "42.9 ps/B");
+  assert.equal(quantity(0, "s/B"), "0 s/B");
+  assert.equal(quantity(64, "1"), "64");
+});
+
+test("shares, times and counts", () => {
+  assert.equal(percent(0.1234), "12.3 %");
+  assert.equal(duration(59.6), "1:00 min");
+  assert.equal(duration(3725), "1:02 h");
+  assert.equal(ago("2026-01-01T00:00:00Z", Date.parse("2026-01-01T00:00:42Z")), "42 s ago");
+  assert.equal(ago("", 0), "never");
+  assert.equal(count(1, "node"), "1 node");
+  assert.equal(count(1200, "node"), "1,200 nodes");
+  assert.equal(short("models/tcp/versions/3"), "3");
+});

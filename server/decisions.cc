@@ -1,0 +1,245 @@
+#include "server/decisions.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/quantity.h"
+#include "optimizer/plan/ask.h"
+#include "optimizer/plan/mechanisms.h"
+
+namespace stripline::server {
+namespace {
+
+constexpr const char* kPath = "path";
+
+std::string name_of(const plan::FieldText& text) {
+  const std::string_view option = text.option;
+  return std::string(option.substr(std::min(option.find_first_not_of('-'), option.size())));
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+Error wrong(const plan::FieldText& text, const std::string& value, const std::string& expected) {
+  return plan::refused(name_of(text) + ": '" + value + "' is not " + expected);
+}
+
+Result<uint64_t> whole(const plan::FieldText& text, const std::string& value) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc() && end == value.data() + value.size() && number >= text.least &&
+      number <= text.most) {
+    return number;
+  }
+  return wrong(
+      text, value,
+      "a whole number from " + std::to_string(text.least) + " to " + std::to_string(text.most));
+}
+
+Result<plan::FieldValue> value_from(const plan::FieldText& text, const std::string& value) {
+  switch (text.unit) {
+    case plan::Unit::flag:
+      if (value == "true" || value == "false") return plan::FieldValue(value == "true");
+      return wrong(text, value, "true or false");
+    case plan::Unit::number: {
+      STRIPLINE_ASSIGN_OR_RETURN(const uint64_t number, whole(text, value));
+      return plan::FieldValue(number);
+    }
+    case plan::Unit::bytes: {
+      STRIPLINE_ASSIGN_OR_RETURN(const uint64_t bytes, parse_bytes(value, name_of(text)));
+      if (bytes < text.least) {
+        return wrong(text, value, std::to_string(text.least) + " bytes or more");
+      }
+      return plan::FieldValue(bytes);
+    }
+    case plan::Unit::seconds: {
+      const auto seconds = parse_seconds(value);
+      if (!seconds.ok()) return seconds.error().with_context(name_of(text));
+      return plan::FieldValue(*seconds);
+    }
+    case plan::Unit::choice: {
+      const auto choice = std::ranges::find(text.choices, std::string_view(value));
+      if (choice != text.choices.end()) return plan::FieldValue(*choice);
+      std::string known;
+      for (const std::string_view name : text.choices) {
+        known += (known.empty() ? "" : ", ") + std::string(name);
+      }
+      return wrong(text, value, "one of " + known);
+    }
+    case plan::Unit::numbers: {
+      std::vector<uint64_t> numbers;
+      for (const std::string& part : split(value)) {
+        STRIPLINE_ASSIGN_OR_RETURN(const uint64_t number, whole(text, part));
+        numbers.push_back(number);
+      }
+      return plan::FieldValue(std::move(numbers));
+    }
+    case plan::Unit::text:
+      return plan::FieldValue(std::string_view(value));
+  }
+  return wrong(text, value, "known here");
+}
+
+// One member of what is asked, by its option.
+template <typename M>
+struct Setter {
+  plan::FieldText text;
+  std::function<void(typename M::Asked&, const plan::FieldValue&)> set;
+};
+
+template <typename M>
+std::vector<Setter<M>> setters() {
+  std::vector<Setter<M>> all;
+  for (const auto& field : M::fields()) all.push_back({field.text, field.set});
+  for (const auto& [fact, field] : plan::surroundings_fields()) {
+    if (!has(M::Asked::kFacts, fact)) continue;
+    all.push_back({field.text, [set = field.set](auto& asked, const plan::FieldValue& value) {
+                     set(asked.surroundings, value);
+                   }});
+  }
+  return all;
+}
+
+// The request of a question. Texts of it must outlive what is asked.
+template <plan::Mechanism M>
+Result<typename M::Asked> asked_by(const Question& question) {
+  typename M::Asked asked = M::usual();
+  size_t known = question.contains(kPath) ? 1 : 0;
+  for (const auto& setter : setters<M>()) {
+    const auto said = question.find(name_of(setter.text));
+    if (said == question.end()) {
+      if (!setter.text.required) continue;
+      return plan::refused(name_of(setter.text) + " is needed: " + setter.text.help);
+    }
+    ++known;
+    STRIPLINE_ASSIGN_OR_RETURN(const plan::FieldValue value, value_from(setter.text, said->second));
+    setter.set(asked, value);
+  }
+  if (known == question.size()) return asked;
+  std::string names = kPath;
+  for (const auto& setter : setters<M>()) names += ", " + name_of(setter.text);
+  return plan::refused("a decision about a " + std::string(M::kWords.command) +
+                       " takes no other options than " + names);
+}
+
+template <plan::Mechanism M>
+Result<plan::Explanation> answer(const model::TunedModel& model, const Question& question) {
+  STRIPLINE_ASSIGN_OR_RETURN(const typename M::Asked asked, asked_by<M>(question));
+  const auto path = question.find(kPath);
+  std::string about;
+  return plan::ask<M>(model, path == question.end() ? "" : path->second, asked, about);
+}
+
+template <plan::Mechanism M>
+Result<Json> explain(const model::TunedModel& model, const Question& question) {
+  STRIPLINE_ASSIGN_OR_RETURN(const plan::Explanation explanation, answer<M>(model, question));
+  return plan::to_json(explanation, M::kWords);
+}
+
+Json row_of(const plan::Explanation& explanation, Json values) {
+  Json next;
+  for (const auto& alternative : explanation.alternatives) {
+    // What is taken is one of the alternatives, and takes what the verdict says.
+    if (alternative.predicted_s == explanation.verdict.predicted_s) continue;
+    if (next.is_null() || alternative.predicted_s < next.get<double>()) {
+      next = alternative.predicted_s;
+    }
+  }
+  return {{"values", std::move(values)},
+          {"plan", explanation.plan.json()},
+          {"reason", std::string(to_string(explanation.verdict.reason))},
+          {"predicted_s", explanation.verdict.predicted_s},
+          {"baseline_s", explanation.verdict.baseline_s},
+          {"gain_low", explanation.verdict.gain_low},
+          {"next_s", next}};
+}
+
+template <plan::Mechanism M>
+Result<Json> tabulate(const model::TunedModel& model, const Question& question) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> axes;
+  size_t count = 1;
+  for (const auto& setter : setters<M>()) {
+    const std::string name = name_of(setter.text);
+    const auto said = question.find(name);
+    const bool is_one =
+        setter.text.unit == plan::Unit::numbers || setter.text.unit == plan::Unit::text;
+    if (said == question.end() || is_one || said->second.find(',') == std::string::npos) continue;
+    axes.emplace_back(name, split(said->second));
+    count *= axes.back().second.size();
+    if (count > kMostDecisions) {
+      return Error(ErrorCode::resource_exhausted,
+                   "more than " + std::to_string(kMostDecisions) +
+                       " decisions are asked for at once; ask for parts of the table");
+    }
+  }
+  Json names = Json::array();
+  for (const auto& axis : axes) names.push_back(axis.first);
+  Json rows = Json::array();
+  for (size_t i = 0; i < count; ++i) {
+    Question one = question;
+    Json values = Json::array();
+    size_t rest = i;
+    size_t below = count;
+    for (const auto& [name, choices] : axes) {
+      below /= choices.size();
+      one[name] = choices[rest / below];
+      rest %= below;
+      values.push_back(one[name]);
+    }
+    STRIPLINE_ASSIGN_OR_RETURN(const plan::Explanation explanation, answer<M>(model, one));
+    rows.push_back(row_of(explanation, std::move(values)));
+  }
+  return Json{{"options", std::move(names)}, {"decisions", std::move(rows)}};
+}
+
+// What `act<M>` says, for the mechanism of this command.
+template <typename... M>
+struct List {
+  template <typename Act>
+  static Result<Json> with(const std::string& command, const Act& act) {
+    std::optional<Result<Json>> found;
+    std::string known;
+    const auto look = [&]<typename One>(One) {
+      using Mechanism = typename One::type;
+      known += (known.empty() ? "" : ", ") + std::string(Mechanism::kWords.command);
+      if (command == Mechanism::kWords.command) found = act(One{});
+    };
+    (look(M{}), ...);
+    if (found) return *found;
+    return Error(ErrorCode::not_found,
+                 "no decision is named '" + command + "'; these are: " + known);
+  }
+};
+template <plan::Mechanism M>
+struct Named {
+  using type = M;
+};
+using All = plan::OfEachMechanism<List, Named>;
+
+}  // namespace
+
+Result<Json> explain_decision(const model::TunedModel& model, const std::string& command,
+                              const Question& question) {
+  return All::with(command,
+                   [&]<typename One>(One) { return explain<typename One::type>(model, question); });
+}
+
+Result<Json> tabulate_decisions(const model::TunedModel& model, const std::string& command,
+                                const Question& question) {
+  return All::with(
+      command, [&]<typename One>(One) { return tabulate<typename One::type>(model, question); });
+}
+
+}  // namespace stripline::server

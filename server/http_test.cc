@@ -1,0 +1,259 @@
+// The door of HTTP, by real connections: what gRPC tells, to whom gRPC tells it.
+#include <atomic>
+#include <httplib.h>
+#include <string>
+#include <thread>
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include "base/pki/dev_token.h"
+#include "base/pki/secret_file.h"
+#include "base/pki/token.h"
+#include "server/clock.h"
+#include "server/initialise.h"
+#include "server/testing/service_test.h"
+
+namespace stripline::server {
+namespace {
+
+class HttpTest : public ServiceTest {
+ protected:
+  void SetUp() override {
+    options_.http = ListenAddress{"127.0.0.1", 0};
+    ServiceTest::SetUp();
+  }
+
+  // By plain text, or by TLS with the authority's certificate.
+  httplib::Result get(const std::string& path, const std::string& bearer = "",
+                      httplib::Headers headers = {}) {
+    if (!bearer.empty()) headers.emplace("Authorization", "Bearer " + bearer);
+    httplib::Client client(server_->http_url()->substr(0, server_->http_url()->size() - 1));
+    if (options_.protection == Protection::certificates) {
+      client.set_ca_cert_path((folder_ / "tls" / "authority.pem").string().c_str());
+    }
+    return client.Get(path, headers);
+  }
+
+  Json json(const std::string& path, const std::string& bearer = "") {
+    const auto answer = get("/api/v1/" + path, bearer);
+    EXPECT_TRUE(answer) << path;
+    EXPECT_EQ(answer->status, 200) << path << ": " << answer->body;
+    return Json::parse(answer->body);
+  }
+
+  int status(const std::string& path, const std::string& bearer = "") {
+    const auto answer = get("/api/v1/" + path, bearer);
+    return answer ? answer->status : -1;
+  }
+
+  int port() const {
+    const std::string url = *server_->http_url();
+    return std::stoi(url.substr(url.rfind(':') + 1));
+  }
+
+  uint64_t get_samples() { return ServiceTest::get("campaigns/c1").samples(); }
+
+  // A campaign of two synthetic nodes that has published models/tcp/versions/1.
+  void tune() {
+    const AutoAgent a(address_, "a");
+    const AutoAgent b(address_, "b");
+    ASSERT_TRUE(connected({"a", "b"}));
+    v1::CampaignSpec spec;
+    spec.set_fabric("tcp");
+    const auto campaign = created(spec);
+    ASSERT_EQ(watch(campaign.name()).back().campaign().model_version(), "models/tcp/versions/1");
+  }
+};
+
+TEST_F(HttpTest, TellsWhatGrpcTells) {
+  tune();
+  const Json nodes = json("nodes").at("nodes");
+  ASSERT_EQ(nodes.size(), 2U);
+  EXPECT_EQ(nodes[0].at("name"), "nodes/a");
+  EXPECT_EQ(json("nodes/b").at("name"), "nodes/b");
+  EXPECT_EQ(json("nodes/b").at("quarantine"), "") << "defaults are there, too";
+  const Json page = json("nodes?page_size=1");
+  ASSERT_EQ(page.at("nodes").size(), 1U);
+  const std::string next = page.at("next_page_token");
+  EXPECT_EQ(json("nodes?page_size=1&page_token=" + next).at("nodes")[0].at("name"), "nodes/b");
+
+  EXPECT_EQ(json("campaigns").at("campaigns")[0].at("state"), "SUCCEEDED");
+  EXPECT_EQ(json("campaigns/c1").at("samples"), std::to_string(get_samples()));
+  EXPECT_EQ(json("models").at("models")[0].at("latest_version"), "models/tcp/versions/1");
+  EXPECT_EQ(json("models/tcp").at("fabric"), "tcp");
+  EXPECT_EQ(json("models/tcp/versions").at("versions").size(), 1U);
+  const std::string sha = json("models/tcp/versions/1").at("sha256");
+  EXPECT_EQ(json("models/tcp/versions/1/file").at("sha256"), sha);
+  EXPECT_EQ(json("whoami").at("role"), "ADMIN");
+}
+
+TEST_F(HttpTest, PointsAreSummedUpOverRuns) {
+  tune();
+  const Json points = json("campaigns/c1/points").at("points");
+  ASSERT_FALSE(points.empty());
+  uint64_t samples = 0;
+  for (const Json& point : points) {
+    samples += point.at("samples").get<uint64_t>();
+    EXPECT_LE(point.at("low").get<double>(), point.at("median").get<double>());
+    EXPECT_GE(point.at("high").get<double>(), point.at("median").get<double>());
+  }
+  EXPECT_EQ(samples, get_samples());
+  const std::string etag = get("/api/v1/campaigns/c1/points")->get_header_value("ETag");
+  EXPECT_EQ(get("/api/v1/campaigns/c1/points", "", {{"If-None-Match", etag}})->status, 304);
+}
+
+TEST_F(HttpTest, DecisionsAreExplainedAndTabulated) {
+  tune();
+  const std::string version = "models/tcp/versions/1/";
+  const Json one = json(version + "explain/loop?bytes=4MiB&compute=20ms");
+  EXPECT_FALSE(one.at("why").get<std::string>().empty());
+  const Json table = json(version + "decisions/loop?bytes=4MiB,8MiB,16MiB&compute=20ms,1s");
+  EXPECT_EQ(table.at("options"), Json({"bytes", "compute"}));
+  ASSERT_EQ(table.at("decisions").size(), 6U);
+  EXPECT_EQ(table.at("decisions")[0].at("values"), Json({"4MiB", "20ms"}));
+  EXPECT_EQ(table.at("decisions")[0].at("plan").at("strip_bytes"),
+            one.at("plan").at("strip_bytes"));
+  EXPECT_EQ(table.at("decisions")[0].at("predicted_s"), one.at("plan").at("predicted_s"));
+
+  EXPECT_EQ(status(version + "explain/poem"), 404);
+  for (const char* wrong : {"explain/loop", "explain/loop?bytes=much", "explain/loop?bytes=8&x=1",
+                            "explain/loop?bytes=8&direction=up", "explain/call?regions=0",
+                            "explain/loop?bytes=8&path=nowhere"}) {
+    const auto answer = get("/api/v1/" + version + wrong);
+    EXPECT_EQ(answer->status, 400) << wrong << answer->body;
+    EXPECT_FALSE(Json::parse(answer->body).at("message").get<std::string>().empty());
+  }
+  std::string many = "1";
+  for (int i = 2; i < 100; ++i) many += "," + std::to_string(i);
+  EXPECT_EQ(status(version + "decisions/loop?bytes=" + many + "&fp-ops=" + many), 429);
+}
+
+TEST_F(HttpTest, WhatDoesNotChangeIsSentOnce) {
+  tune();
+  const auto first = get("/api/v1/models/tcp/versions/1/file");
+  const std::string etag = first->get_header_value("ETag");
+  ASSERT_FALSE(etag.empty());
+  EXPECT_EQ(get("/api/v1/models/tcp/versions/1/file", "", {{"If-None-Match", etag}})->status, 304);
+  EXPECT_EQ(get("/api/v1/nodes")->get_header_value("Cache-Control"), "no-store");
+}
+
+TEST_F(HttpTest, WrongPathsAndNamesAreRefused) {
+  EXPECT_EQ(status("campaigns/c9"), 404);
+  EXPECT_EQ(status("campaigns/poem"), 400);
+  EXPECT_EQ(status("models/none/versions/1"), 404);
+  EXPECT_EQ(status("nodes?page_size=-1"), 400);
+  EXPECT_EQ(status("nodes?page_token=x"), 400);
+  EXPECT_EQ(status("nowhere"), 404);
+  EXPECT_EQ(status("nodes/a/b"), 404);
+  EXPECT_EQ(status(""), 404);
+  EXPECT_EQ(get("/api")->status, 404);
+  const Json problem = Json::parse(get("/api/v1/nodes/none")->body);
+  EXPECT_EQ(problem.at("reason"), "NODE_NOT_FOUND");
+  const auto written =
+      httplib::Client("127.0.0.1", port()).Post("/api/v1/nodes", "{}", "application/json");
+  ASSERT_TRUE(written);
+  EXPECT_GE(written->status, 400);
+}
+
+TEST_F(HttpTest, ACampaignIsFollowedToItsEnd) {
+  const AutoAgent a(address_, "a");
+  const AutoAgent b(address_, "b");
+  ASSERT_TRUE(connected({"a", "b"}));
+  const auto campaign = created(small_spec());
+  std::string text;
+  httplib::Client client("127.0.0.1", port());
+  client.set_read_timeout(static_cast<time_t>(kTestPatienceS));
+  const auto followed =
+      client.Get("/api/v1/" + campaign.name() + "/events", [&](const char* data, size_t size) {
+        text.append(data, size);
+        return true;
+      });
+  ASSERT_TRUE(followed);
+  EXPECT_EQ(followed->get_header_value("Content-Type"), "text/event-stream");
+  EXPECT_TRUE(text.starts_with("id: ")) << text;
+  EXPECT_TRUE(text.ends_with("event: end\ndata: \"\"\n\n")) << text;
+  // From the last event on there is nothing but the end.
+  const size_t last = text.rfind("id: ");
+  const std::string cursor = text.substr(last + 4, text.find('\n', last) - last - 4);
+  EXPECT_EQ(get("/api/v1/" + campaign.name() + "/events?cursor=" + cursor)->body,
+            "event: end\ndata: \"\"\n\n");
+}
+
+TEST_F(HttpTest, AServerThatStopsEndsItsStreams) {
+  const auto campaign = [&] {
+    const AutoAgent a(address_, "a");
+    const AutoAgent b(address_, "b");
+    EXPECT_TRUE(connected({"a", "b"}));
+    v1::CampaignSpec spec;
+    spec.set_fabric("tcp");
+    return created(spec);
+  }();
+  std::string text;
+  std::atomic<bool> began = false;
+  std::thread reader([&] {
+    httplib::Client client("127.0.0.1", port());
+    client.set_read_timeout(static_cast<time_t>(kTestPatienceS));
+    client.Get("/api/v1/" + campaign.name() + "/events", [&](const char* data, size_t size) {
+      text.append(data, size);
+      began = true;
+      return true;
+    });
+  });
+  EXPECT_TRUE(eventually([&] { return began.load(); }));
+  server_->stop();
+  reader.join();
+  EXPECT_NE(text.find("event: refused"), std::string::npos) << text;
+}
+
+TEST_F(HttpTest, PagesAreServedToBrowsersAlone) {
+  const auto page = get("/");
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->status, 200);
+  EXPECT_NE(page->get_header_value("Content-Security-Policy").find("default-src 'self'"),
+            std::string::npos);
+  EXPECT_EQ(get("/../etc/passwd")->status, 404);
+}
+
+class DevHttpTest : public HttpTest {
+ protected:
+  void SetUp() override {
+    options_.protection = Protection::own_user;
+    HttpTest::SetUp();
+  }
+};
+
+TEST_F(DevHttpTest, AsksForTheSecretOfThisStart) {
+  EXPECT_EQ(status("nodes"), 401);
+  EXPECT_EQ(status("nodes", "wrong"), 401);
+  EXPECT_EQ(get("/")->status, 200) << "the pages themselves hold no secret";
+  const auto file = pki::dev_token_file(std::to_string(server_->address().port));
+  const std::string text = *pki::read_secret_line(file->string());
+  EXPECT_EQ(status("nodes", text), 200) << "as it stands in the file";
+  EXPECT_EQ(json("whoami", pki::parse_token(text)->secret).at("name"), "users/dev");
+}
+
+class TlsHttpTest : public HttpTest {
+ protected:
+  void SetUp() override {
+    const auto made = initialise(folder_.path(), {"127.0.0.1"}, unix_seconds());
+    ASSERT_TRUE(made.ok()) << made.error().message();
+    admin_ = *pki::read_secret_line(made->admin_token_file.string());
+    options_.protection = Protection::certificates;
+    HttpTest::SetUp();
+  }
+
+  std::string admin_;
+};
+
+TEST_F(TlsHttpTest, ServesByTlsToThoseWithAToken) {
+  EXPECT_TRUE(server_->http_url()->starts_with("https://"));
+  EXPECT_EQ(status("nodes"), 401);
+  EXPECT_EQ(json("whoami", admin_).at("role"), "ADMIN");
+  httplib::Client plain("127.0.0.1", port());
+  const auto answer = plain.Get("/api/v1/nodes");
+  EXPECT_TRUE(!answer || answer->status != 200);
+}
+
+}  // namespace
+}  // namespace stripline::server

@@ -1,0 +1,195 @@
+#include "server/reads.h"
+
+#include <utility>
+
+#include <google/protobuf/util/json_util.h>
+
+#include "base/json.h"
+#include "server/clock.h"
+#include "server/page_token.h"
+#include "server/wire.h"
+
+namespace stripline::server {
+namespace {
+
+// The first `limit` of these, which are one more if there is another page. `key` is what the next
+// one begins after.
+template <typename Response, typename Items, typename Add, typename Key>
+Response page_of(const Items& items, size_t limit, const std::string& list, const Add& add,
+                 const Key& key) {
+  Response response;
+  for (size_t i = 0; i < items.size() && i < limit; ++i) add(response, items[i]);
+  if (items.size() > limit) {
+    response.set_next_page_token(make_page_token(list, key(items[limit - 1])));
+  }
+  return response;
+}
+
+Problem model_not_found(const std::string& name) {
+  return {ErrorCode::not_found,
+          "MODEL_NOT_FOUND",
+          "no model is named '" + name + "'; 'stripline model list' names them",
+          {{"name", name}}};
+}
+
+}  // namespace
+
+Answer<v1::ListNodesResponse> list_nodes(Coordinator& coordinator,
+                                         const v1::ListNodesRequest& request) {
+  const auto limit = page_limit(request.page_size());
+  if (!limit) return limit.problem();
+  const auto after = read_page_token("nodes", request.page_token());
+  if (!after) return after.problem();
+  const auto nodes = coordinator.nodes(*after, *limit + 1);
+  if (!nodes) return nodes.problem();
+  return page_of<v1::ListNodesResponse>(
+      *nodes, *limit, "nodes",
+      [](auto& response, const NodeView& node) { *response.add_nodes() = to_wire(node); },
+      [](const NodeView& node) { return node.record.name; });
+}
+
+Answer<v1::Node> get_node(Coordinator& coordinator, const v1::GetNodeRequest& request) {
+  const auto name = parse_node_name(request.name());
+  if (!name) {
+    return invalid_field("name", "'" + request.name() + "' is not of the form nodes/NAME");
+  }
+  const auto node = coordinator.node(*name);
+  if (!node) return node.problem();
+  return to_wire(*node);
+}
+
+Answer<int64_t> campaign_number(const std::string& name) {
+  const auto number = parse_campaign_name(name);
+  if (!number) {
+    return invalid_field("name", "'" + name + "' is not of the form campaigns/cNUMBER");
+  }
+  return *number;
+}
+
+Answer<v1::ListCampaignsResponse> list_campaigns(Coordinator& coordinator,
+                                                 const v1::ListCampaignsRequest& request) {
+  const auto limit = page_limit(request.page_size());
+  if (!limit) return limit.problem();
+  const auto token = read_page_token("campaigns", request.page_token());
+  if (!token) return token.problem();
+  const int64_t before = token->empty() ? 0 : parse_campaign_name(*token).value_or(0);
+  const auto campaigns = coordinator.campaigns(before, *limit + 1);
+  if (!campaigns) return campaigns.problem();
+  return page_of<v1::ListCampaignsResponse>(
+      *campaigns, *limit, "campaigns",
+      [](auto& response, const CampaignView& view) { *response.add_campaigns() = to_wire(view); },
+      [](const CampaignView& view) { return view.name; });
+}
+
+Answer<v1::Campaign> get_campaign(Coordinator& coordinator, const v1::GetCampaignRequest& request) {
+  const auto number = campaign_number(request.name());
+  if (!number) return number.problem();
+  const auto campaign = coordinator.campaign(*number);
+  if (!campaign) return campaign.problem();
+  return to_wire(*campaign);
+}
+
+Result<v1::CampaignEvent> event_message(const EventRecord& event) {
+  STRIPLINE_ASSIGN_OR_RETURN(const Json json, parse_json(event.view_json, "stored event"));
+  STRIPLINE_ASSIGN_OR_RETURN(const CampaignView view, campaign_view_from_json(json));
+  v1::CampaignEvent message;
+  message.set_cursor(event.cursor);
+  message.set_time(rfc3339(event.time_unix_s));
+  message.set_message(event.message);
+  *message.mutable_campaign() = to_wire(view);
+  return message;
+}
+
+bool is_last(const v1::CampaignEvent& event) {
+  const auto state = event.campaign().state();
+  return state == v1::Campaign::SUCCEEDED || state == v1::Campaign::FAILED ||
+         state == v1::Campaign::CANCELLED;
+}
+
+Answer<v1::ListModelsResponse> list_models(Store& store, const v1::ListModelsRequest& request) {
+  const auto limit = page_limit(request.page_size());
+  if (!limit) return limit.problem();
+  const auto after = read_page_token("models", request.page_token());
+  if (!after) return after.problem();
+  const auto models = store.models(*after, *limit + 1);
+  if (!models.ok()) return models.error();
+  return page_of<v1::ListModelsResponse>(
+      *models, *limit, "models",
+      [](auto& response, const ModelRecord& model) { *response.add_models() = to_wire(model); },
+      [](const ModelRecord& model) { return model.name; });
+}
+
+Answer<v1::Model> get_model(Store& store, const v1::GetModelRequest& request) {
+  const auto name = parse_model_name(request.name());
+  if (!name) {
+    return invalid_field("name", "'" + request.name() + "' is not of the form models/NAME");
+  }
+  const auto model = store.model(*name);
+  if (!model.ok()) return model.error();
+  if (!*model) return model_not_found(request.name());
+  return to_wire(**model);
+}
+
+Answer<v1::ListModelVersionsResponse> list_model_versions(
+    Store& store, const v1::ListModelVersionsRequest& request) {
+  const auto model = parse_model_name(request.parent());
+  if (!model) {
+    return invalid_field("parent", "'" + request.parent() + "' is not of the form models/NAME");
+  }
+  const auto limit = page_limit(request.page_size());
+  if (!limit) return limit.problem();
+  const std::string list = request.parent() + "/versions";
+  const auto token = read_page_token(list, request.page_token());
+  if (!token) return token.problem();
+  const auto existing = store.model(*model);
+  if (!existing.ok()) return existing.error();
+  if (!*existing) return model_not_found(request.parent());
+  const auto last = parse_version_name(list + "/" + *token);
+  const auto versions = store.model_versions(*model, last ? last->version : 0, *limit + 1);
+  if (!versions.ok()) return versions.error();
+  return page_of<v1::ListModelVersionsResponse>(
+      *versions, *limit, list,
+      [](auto& response, const ModelVersionRecord& version) {
+        *response.add_versions() = to_wire(version);
+      },
+      [](const ModelVersionRecord& version) { return std::to_string(version.key.version); });
+}
+
+Answer<ModelVersionRecord> find_version(Store& store, const std::string& name) {
+  const auto key = parse_version_name(name);
+  if (!key) {
+    return invalid_field("name", "'" + name +
+                                     "' is neither of the form models/NAME/versions/NUMBER nor of "
+                                     "the form models/NAME");
+  }
+  const auto version = store.model_version(*key);
+  if (!version.ok()) return version.error();
+  if (*version) return **version;
+  const auto model = store.model(key->model);
+  if (!model.ok()) return model.error();
+  if (!*model) return model_not_found(model_name(key->model));
+  if ((*model)->latest_version == 0) {
+    return Problem{ErrorCode::not_found,
+                   "MODEL_VERSION_NOT_FOUND",
+                   "every version of '" + model_name(key->model) +
+                       "' is withdrawn; 'stripline model list NAME' says why",
+                   {{"name", name}}};
+  }
+  return Problem{ErrorCode::not_found,
+                 "MODEL_VERSION_NOT_FOUND",
+                 "'" + name + "' does not exist; the latest is " +
+                     version_name({key->model, (*model)->latest_version}),
+                 {{"name", name}}};
+}
+
+Result<std::string> json_text(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = true;
+  std::string text;
+  const auto status = google::protobuf::util::MessageToJsonString(message, &text, options);
+  if (!status.ok()) return Error(ErrorCode::internal, "no JSON form: " + status.ToString());
+  return text;
+}
+
+}  // namespace stripline::server

@@ -1,0 +1,45 @@
+// What both doors, gRPC and HTTP, answer to those who read: requests of stripline.v1 to messages.
+// Include from .cc files of the services.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "server/coordinator.h"
+#include "server/problem.h"
+#include "server/store.h"
+#include "stripline/v1/campaigns.pb.h"
+#include "stripline/v1/fleet.pb.h"
+#include "stripline/v1/models.pb.h"
+
+namespace stripline::server {
+
+// Problems are those that the .proto files name, and the store's.
+
+Answer<v1::ListNodesResponse> list_nodes(Coordinator& coordinator,
+                                         const v1::ListNodesRequest& request);
+Answer<v1::Node> get_node(Coordinator& coordinator, const v1::GetNodeRequest& request);
+
+/// The number in a campaign's name. Problems: INVALID_FIELD.
+Answer<int64_t> campaign_number(const std::string& name);
+Answer<v1::ListCampaignsResponse> list_campaigns(Coordinator& coordinator,
+                                                 const v1::ListCampaignsRequest& request);
+Answer<v1::Campaign> get_campaign(Coordinator& coordinator, const v1::GetCampaignRequest& request);
+/// A stored event as it is told. Errors: data_loss.
+Result<v1::CampaignEvent> event_message(const EventRecord& event);
+
+/// It says that the campaign has ended: whatever follows (late samples) is no news.
+bool is_last(const v1::CampaignEvent& event);
+
+Answer<v1::ListModelsResponse> list_models(Store& store, const v1::ListModelsRequest& request);
+Answer<v1::Model> get_model(Store& store, const v1::GetModelRequest& request);
+Answer<v1::ListModelVersionsResponse> list_model_versions(
+    Store& store, const v1::ListModelVersionsRequest& request);
+/// The version of this name, or the latest of the model of this name.
+Answer<ModelVersionRecord> find_version(Store& store, const std::string& name);
+
+/// A message in its JSON form: members named as in the .proto files, as `stripline --json` names
+/// them, those with their default value too. Errors: internal.
+Result<std::string> json_text(const google::protobuf::Message& message);
+
+}  // namespace stripline::server
