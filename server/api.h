@@ -50,7 +50,8 @@ class Api {
   const std::map<std::string, Role> roles_;
   CallLimits limits_;
   std::mutex points_mutex_;
-  std::map<int64_t, std::shared_ptr<Points>> points_;  // of the campaigns that were asked for last
+  std::map<int64_t, std::shared_ptr<Points>>
+      points_;  // of a few campaigns, so that asking again costs what is new
 };
 
 }  // namespace stripline::server

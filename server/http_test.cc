@@ -181,14 +181,14 @@ TEST_F(HttpTest, ACampaignIsFollowedToItsEnd) {
 }
 
 TEST_F(HttpTest, AServerThatStopsEndsItsStreams) {
-  const auto campaign = [&] {
-    const AutoAgent a(address_, "a");
-    const AutoAgent b(address_, "b");
-    EXPECT_TRUE(connected({"a", "b"}));
-    v1::CampaignSpec spec;
-    spec.set_fabric("tcp");
-    return created(spec);
-  }();
+  AutoAgent::Options slow;
+  slow.batch_delay_s = 0.2;
+  const AutoAgent a(address_, "a", slow);
+  const AutoAgent b(address_, "b", slow);
+  ASSERT_TRUE(connected({"a", "b"}));
+  v1::CampaignSpec spec;
+  spec.set_fabric("tcp");
+  const auto campaign = created(spec);
   std::string text;
   std::atomic<bool> began = false;
   std::thread reader([&] {

@@ -31,7 +31,7 @@ async function look(page, name, theme) {
   for (const one of violations.filter((each) => ["serious", "critical"].includes(each.impact))) {
     problems.push(`axe, ${name}, ${theme}: ${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.target.join(" ")).join("; ")}`);
   }
-  await page.screenshot({ path: join(pictures, `${name}-${theme}.png`), fullPage: name !== "login" });
+  await page.screenshot({ path: join(pictures, `${name}-${theme}.png`) });
 }
 
 async function go(page, hash) {
@@ -55,6 +55,11 @@ for (const theme of ["light", "dark"]) {
   for (const [hash, name] of [["#/fleet", "fleet"], ["#/campaigns", "campaigns"], [`#/campaigns/${campaign}`, "campaign"], ["#/models", "models"], [`#/models/${model}`, "model"]]) {
     await go(page, hash);
     await look(page, name, theme);
+  }
+  for (const figure of ["loop", "intervals"]) {
+    await page.evaluate((id) => scrollTo(0, document.getElementById(id).offsetTop - 70), figure);
+    await page.waitForTimeout(200);
+    await page.screenshot({ path: join(pictures, `model-${figure}-${theme}.png`) });
   }
   if (theme === "light") await drive(page);
   await page.context().close();
@@ -140,7 +145,7 @@ async function many() {
     await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
     return performance.now() - start;
   }))} ms`;
-  await page.screenshot({ path: join(pictures, "many-light.png") });
+  await page.unrouteAll({ behavior: "ignoreErrors" });
   await page.context().close();
   return times;
 }

@@ -9,6 +9,8 @@ namespace stripline::server::http {
 namespace {
 
 constexpr time_t kPatience_s = 5;
+// A connection takes a thread, also while nothing is asked on it.
+constexpr time_t kIdle_s = 2;
 constexpr std::chrono::milliseconds kStartLook{1};
 
 Error cannot_listen(const std::string& host, uint16_t port, std::string_view what, int reason) {
@@ -39,7 +41,7 @@ Result<uint16_t> Listening::start(const std::string& host, uint16_t port, size_t
   server_.new_task_queue = [threads] { return new httplib::ThreadPool(threads); };
   server_.set_read_timeout(kPatience_s);
   server_.set_write_timeout(kPatience_s);
-  server_.set_keep_alive_timeout(kPatience_s);
+  server_.set_keep_alive_timeout(kIdle_s);
   server_.set_payload_max_length(0);
   errno = 0;
   const int taken = port == 0                          ? server_.bind_to_any_port(host)

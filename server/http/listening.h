@@ -21,7 +21,7 @@ class Listening {
   /// Waits for answers under way.
   ~Listening();
 
-  /// `threads` answers at a time; `what` ("metrics") is for messages. Gives the port. Errors:
+  /// `threads` connections at a time; `what` ("metrics") is for messages. Gives the port. Errors:
   /// already_exists when another server has it, invalid_argument or unavailable when it cannot
   /// listen there.
   Result<uint16_t> start(const std::string& host, uint16_t port, size_t threads,

@@ -53,8 +53,8 @@ struct WebServerOptions {
   /// empty: plain text.
   std::filesystem::path certificate_file = {};
   std::filesystem::path key_file = {};
-  size_t threads = 16;      ///< answers at a time
-  size_t most_streams = 8;  ///< of them, those with `next_piece`; others get kTooManyRequests
+  size_t threads = 64;       ///< connections at a time; others wait until one is idle
+  size_t most_streams = 32;  ///< of them, those with `next_piece`; others get kTooManyRequests
 };
 
 class WebServer {
