@@ -216,7 +216,7 @@ void ContextState::find_reachable(Context& context, bool maps) {
   });
   memory.set_shared(all.any_maps, all.all_map);
   job.set_crowded(all.any_crowded);
-  mechanisms.transfers().use({.place = all.all_notify, .read = all.all_read});
+  mechanisms.use_shortcuts(all.all_notify, all.all_read);
   operations.use_notified_puts(all.all_notify);
   // Where ranks wait for cores, messages are what counts, else rounds.
   if (job.crowded()) {
@@ -260,8 +260,7 @@ void ContextState::leave(Context& context) {
   messages.wait([&messages] { return messages.idle(); });
   mechanisms.groups().world().barrier.wait(sync::Collective::leave);
   // Peers have what was put there; memory that the network reads from must outlast that.
-  messages.wait(
-      [this] { return operations.vis().has_answered() && operations.combiner().has_sent(); });
+  messages.wait([this] { return operations.bulk().is_idle() && operations.combiner().has_sent(); });
   job.bootstrap().left();
 }
 

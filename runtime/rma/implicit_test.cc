@@ -169,7 +169,7 @@ TEST_P(ImplicitOnNetworks, SmallPutsTravelTogether) {
 
 // To more peers than there are large buffers for, all ranks at once, while strided transfers use
 // the landing zones, too; some fences come when a large buffer has just been begun.
-TEST_P(ImplicitOnNetworks, BurstsTravelThroughTheLandingZone) {
+TEST_P(ImplicitOnNetworks, BurstsTravelAsParcels) {
   constexpr rank_t kRanks = 7;
   on_ranks(kRanks, [](Context& context) {
     constexpr size_t kPuts = 6000;
@@ -216,7 +216,7 @@ TEST_P(ImplicitOnNetworks, BurstsTravelThroughTheLandingZone) {
       context.barrier();
     }
     EXPECT_EQ(context.state().operations.combiner().statistics().landed > 0,
-              context.state().operations.vis().notifies());
+              context.state().operations.bulk().notifies());
     context.barrier();
   });
 }
@@ -464,14 +464,15 @@ TEST_F(ImplicitDeathTest, CombinedPutsAreCheckedAtTheTarget) {
 }
 
 TEST_F(ImplicitDeathTest, CombinedPutsThatLandAreCheckedAtTheTarget) {
-  const auto land = [](uint64_t bytes, uint64_t word, uint32_t slot) {
+  const auto land = [](uint32_t bytes, uint64_t word, uint32_t slot) {
     const auto body = [=](Context& context) {
       detail::ContextState& state = context.state();
       if (context.rank_me() == 0) {
         fabric::Counter sent;
+        const std::array<uint32_t, 2> lead{0, bytes};
         state.job.fabric().shortcuts()->put_notify(
-            1, state.operations.vis().landing_zone().offset_of(1, 0),
-            std::as_bytes(std::span(&bytes, 1)), std::as_bytes(std::span(&word, 1)),
+            1, state.operations.bulk().offset_of(1, 0), std::as_bytes(std::span(lead)),
+            std::as_bytes(std::span(&word, 1)),
             state.operations.messages().handlers().landed("combined puts")->tags.tag(slot), sent);
         context.wait_until([&sent] { return sent.pending == 0; });
       }
@@ -479,9 +480,9 @@ TEST_F(ImplicitDeathTest, CombinedPutsThatLandAreCheckedAtTheTarget) {
     };
     on_ranks(2, body, fabrics_under_test()[0]);  // tcp, which has such puts
   };
-  const std::string sent = "rank 0 sent combined puts that are not well formed .";
-  EXPECT_EXIT(land(1 << 20, 0, 0), ::testing::ExitedWithCode(3), sent + "1048576 bytes in a slot");
-  EXPECT_EXIT(land(8, 8, 0), ::testing::ExitedWithCode(3), sent + "8 bytes at offset 0");
+  EXPECT_EXIT(land(1 << 20, 0, 0), ::testing::ExitedWithCode(3), "rank 0 sent a parcel .bulk.");
+  EXPECT_EXIT(land(8, 8, 0), ::testing::ExitedWithCode(3),
+              "rank 0 sent combined puts that are not well formed .8 bytes at offset 0");
   EXPECT_EXIT(land(8, 8, 1000), ::testing::ExitedWithCode(3),
               "rank 0 says that a put has landed with tag");
 }

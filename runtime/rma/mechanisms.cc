@@ -10,9 +10,11 @@ namespace stripline::rma {
 Mechanisms::Mechanisms(Job& job, Memory& memory, Operations& operations)
     : job_(job),
       groups_(operations.messages(), job.rank(), job.ranks(), job.failure()),
-      transfers_(operations.messages(), groups_, job.fabric(),
+      bulk_(operations.messages(), job.fabric(),
+            memory.collective().subspan(2 * Memory::kCollectivePart, Memory::kCollectivePart),
+            job.rank(), job.ranks(), sync::Transfers::kBulk, job.failure()),
+      transfers_(operations.messages(), bulk_, groups_, job.fabric(),
                  memory.collective().subspan(Memory::kCollectivePart, Memory::kCollectivePart),
-                 memory.collective().subspan(2 * Memory::kCollectivePart, Memory::kCollectivePart),
                  job.rank(), job.ranks(), job.failure()),
       collectives_(transfers_, memory.collective().first(Memory::kCollectivePart), job.failure()),
       async_collectives_(operations.messages(), groups_, job.rank(), job.failure()) {}
@@ -28,6 +30,11 @@ void Mechanisms::use_model() {
   if (model != nullptr && job_.options().guard) {
     run_guard_ = std::make_unique<decide::RunGuard>([this] { return job_.fabric().now_s(); });
   }
+}
+
+void Mechanisms::use_shortcuts(bool notified_puts, bool reads) {
+  bulk_.use_notified_puts(notified_puts);
+  transfers_.read_within_nodes(reads);
 }
 
 decide::Instruments Mechanisms::instruments() const {

@@ -54,6 +54,10 @@ class Mechanisms {
   /// operation is under way.
   void use_model();
 
+  /// What all ranks of the job have: puts that tell their target that they have landed, and reads
+  /// of the memory of other ranks of a node. While no collective operation is under way.
+  void use_shortcuts(bool notified_puts, bool reads);
+
   sync::Groups& groups() { return groups_; }
   sync::Transfers& transfers() { return transfers_; }
   const sync::Transfers& transfers() const { return transfers_; }
@@ -87,6 +91,7 @@ class Mechanisms {
  private:
   Job& job_;
   sync::Groups groups_;
+  am::Bulk bulk_;  // of collectives, which keep what comes early in its slot
   sync::Transfers transfers_;
   sync::Collectives collectives_;
   sync::AsyncCollectives async_collectives_;

@@ -12,7 +12,7 @@ constexpr size_t kPageBytes = 4096;
 }  // namespace
 
 size_t Memory::collective_offset(size_t segment_bytes, rank_t ranks) {
-  const size_t begin = segment_bytes + vis::LandingZone::bytes_for(ranks);
+  const size_t begin = segment_bytes + bulk_bytes(ranks);
   return (begin + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 
@@ -22,6 +22,7 @@ Memory::Memory(Job& job)
       ranks_(job.ranks()),
       segment_(job.fabric().segment().first(job.options().segment_bytes)),
       checked_bytes_(job.options().debug || job.options().trace == "sites" ? 0 : segment_.size()),
+      bulk_(job.fabric().segment().subspan(segment_.size(), bulk_bytes(job.ranks()))),
       collective_(job.fabric().segment().subspan(
           collective_offset(job.options().segment_bytes, job.ranks()))),
       reachable_(job.ranks(), nullptr),

@@ -18,15 +18,17 @@
 #include "runtime/rma/keepers.h"
 #include "runtime/rma/local_heap.h"
 #include "runtime/rma/symmetric_heap.h"
-#include "runtime/vis/landing_zone.h"
 
 namespace stripline::rma {
 
 class Memory {
  public:
-  /// Memory of collectives that peers can put into, behind the program's segment and the landing
-  /// zone of transfers of many regions: a third of it scratch memory, a third slots for what is
-  /// received into private memory, and a third places for what peers put without asking.
+  /// Slots of the bulk transport of transfers of many regions and of combined puts, behind the
+  /// program's segment.
+  static size_t bulk_bytes(rank_t ranks) { return ranks > 1 ? size_t{2} << 20 : 0; }
+  /// Memory of collectives that peers can put into, behind that: a third of it scratch memory, a
+  /// third slots for what is received into private memory, and a third those of their own bulk
+  /// transport.
   static constexpr size_t kCollectivePart = size_t{1} << 20;
   static constexpr size_t kCollectiveBytes = 3 * kCollectivePart;
 
@@ -42,7 +44,9 @@ class Memory {
 
   /// The program's.
   std::span<std::byte> segment() const { return segment_; }
-  /// Beyond it, where collectives receive.
+  /// Beyond it, slots of the bulk transport.
+  std::span<std::byte> bulk() const { return bulk_; }
+  /// Beyond that, where collectives receive.
   std::span<std::byte> collective() const { return collective_; }
   SymmetricHeap& heap() { return heap_; }
   const SymmetricHeap& heap() const { return heap_; }
@@ -128,6 +132,7 @@ class Memory {
   const rank_t ranks_;
   const std::span<std::byte> segment_;
   const size_t checked_bytes_;
+  const std::span<std::byte> bulk_;
   const std::span<std::byte> collective_;
   std::vector<std::byte*> reachable_;
   bool any_shared_ = false;

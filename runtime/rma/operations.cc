@@ -14,9 +14,10 @@ Operations::Operations(Job& job, Memory& memory, const am::Config& am_config)
       messages_(job.fabric(), job.ranks(), am_config, job.failure()),
       service_delays_(messages_, job.ranks()),
       owner_(messages_, memory.segment(), job.failure()),
-      vis_(messages_, job.fabric(), memory.segment(), job.rank(), job.ranks(), job.failure()),
-      combiner_(messages_, job.fabric(), vis_.landing_zone(), memory.segment(), job.ranks(),
-                job.failure()),
+      bulk_(messages_, job.fabric(), memory.bulk(), job.rank(), job.ranks(), vis::Transfers::kBulk,
+            job.failure()),
+      vis_(messages_, bulk_, job.fabric(), memory.segment(), job.failure()),
+      combiner_(messages_, bulk_, job.fabric(), memory.segment(), job.ranks(), job.failure()),
       get_combiner_(vis_, job.fabric(), job.ranks()),
       continuations_(*this, job.exclusion()),
       rpc_calls_(job, messages_) {
@@ -30,8 +31,8 @@ void Operations::use(const Tuning& tuning) {
 }
 
 void Operations::use_notified_puts(bool use) {
-  vis_.use_notified_puts(use);
-  combiner_.use_notified_puts(use);
+  bulk_.use_notified_puts(use);
+  combiner_.start(combiner_.rule());  // by larger messages
 }
 
 // --- starting ------------------------------------------------------------------------------------

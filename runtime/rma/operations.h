@@ -16,6 +16,7 @@
 #include <stripline/context.h>
 
 #include "runtime/am/active_messages.h"
+#include "runtime/am/bulk.h"
 #include "runtime/fabric/fabric.h"
 #include "runtime/rma/bounce_ring.h"
 #include "runtime/rma/call.h"
@@ -50,6 +51,9 @@ class Operations {
 
   am::ActiveMessages& messages() { return messages_; }
   const am::ActiveMessages& messages() const { return messages_; }
+  /// Of transfers of many regions and of combined puts.
+  am::Bulk& bulk() { return bulk_; }
+  const am::Bulk& bulk() const { return bulk_; }
   vis::Transfers& vis() { return vis_; }
   const vis::Transfers& vis() const { return vis_; }
   ServiceDelays& service_delays() { return service_delays_; }
@@ -253,6 +257,7 @@ class Operations {
   am::ActiveMessages messages_;
   ServiceDelays service_delays_;
   OwnerOperations owner_;
+  am::Bulk bulk_;
   vis::Transfers vis_;
   PutCombiner combiner_;
   GetCombiner get_combiner_;

@@ -13,33 +13,40 @@ constexpr size_t kLargeBuffers = 4;
 
 }  // namespace
 
-PutCombiner::PutCombiner(am::ActiveMessages& messages, fabric::Fabric& fabric,
-                         vis::LandingZone& landing, std::span<std::byte> segment, Rank ranks,
-                         fabric::FailureHandler fail)
+PutCombiner::PutCombiner(am::ActiveMessages& messages, am::Bulk& bulk, fabric::Fabric& fabric,
+                         std::span<std::byte> segment, Rank ranks, fabric::FailureHandler fail)
     : messages_(messages),
+      bulk_(bulk),
       fabric_(fabric),
-      landing_(landing),
       segment_(segment),
       fail_(std::move(fail)),
       peers_(ranks) {
-  handler_ = messages_.serve(
+  handler_ = messages_.serve("combined puts", am::Purpose::work,
+                             [this](Rank source, std::span<const std::byte> entries) {
+                               store(source, entries);
+                               messages_.send(source, done_, {}, {});
+                             });
+  done_ = messages_.serve("combined puts done", am::Purpose::answer,
+                          [this](Rank source, std::span<const std::byte>) { take_answer(source); });
+  parcels_ = bulk_.open(
       "combined puts", am::Purpose::work,
-      [this](Rank source, std::span<const std::byte> payload) { take_message(source, payload); });
-  done_ = messages_.serve(
-      "combined puts done", am::Purpose::answer,
-      [this](Rank source, std::span<const std::byte> payload) { take_answer(source, payload); });
-  landed_ = messages_.land("combined puts", vis::LandingZone::kSlotsPerPeer, am::Purpose::work,
-                           [this](Rank source, uint32_t slot) { take_landed(source, slot); });
-}
-
-void PutCombiner::use_notified_puts(bool use) {
-  notifies_ = use && fabric_.shortcuts() != nullptr;
-  start(rule_);
+      [this](const am::Bulk::Parcel& parcel) {
+        store(parcel.source, parcel.body);
+        bulk_.give_back(parcel.source, parcel.slot);
+      },
+      [this](Rank target, uint32_t slot, uint64_t index) {
+        // The buffer may be in use again, or replaced by start().
+        if (index < large_buffers_.size()) {
+          Buffer& buffer = large_buffers_[index];
+          if (buffer.target == target && buffer.slot == slot) buffer.slot = kNoSlot;
+        }
+        take_answer(target);
+      });
 }
 
 size_t PutCombiner::largest_message_bytes() const {
   const size_t message = messages_.max_payload_bytes();
-  return notifies_ ? std::max(message, landing_room()) : message;
+  return bulk_.notifies() ? std::max(message, bulk_.room(0)) : message;
 }
 
 void PutCombiner::start(const Rule& rule) {
@@ -51,7 +58,7 @@ void PutCombiner::start(const Rule& rule) {
       std::min({rule.message_bytes, messages_.max_payload_bytes(), (size_t{1} << kLengthBits) - 1});
   // Where two puts do not fit into a message there is nothing to combine.
   max_put_bytes_ = std::min(rule.max_put_bytes, message_bytes_ / 2 - kWordBytes);
-  large_bytes_ = std::min({rule.message_bytes, landing_room(), (size_t{1} << kLengthBits) - 1});
+  large_bytes_ = std::min({rule.message_bytes, bulk_.room(0), (size_t{1} << kLengthBits) - 1});
   buffers_.clear();
   memory_.clear();
   large_buffers_.clear();
@@ -61,7 +68,7 @@ void PutCombiner::start(const Rule& rule) {
   if (max_put_bytes_ == 0) return;
   size_t for_large = kLargeBuffers * large_bytes_;
   // Large buffers are for few peers, small ones for many.
-  if (!notifies_ || large_bytes_ <= message_bytes_ || for_large > rule.budget_bytes / 2) {
+  if (!bulk_.notifies() || large_bytes_ <= message_bytes_ || for_large > rule.budget_bytes / 2) {
     for_large = 0;
   }
   buffers_.resize(std::max<size_t>((rule.budget_bytes - for_large) / message_bytes_, 1));
@@ -96,7 +103,7 @@ PutCombiner::Buffer& PutCombiner::take_small() {
 // Null if none is free, or the target cannot be reached so.
 PutCombiner::Buffer* PutCombiner::take_large(Rank target) {
   collect_sent();
-  if (free_large_ == nullptr || fabric_.shortcuts()->shares_node(target)) return nullptr;
+  if (free_large_ == nullptr || !bulk_.notifies(target)) return nullptr;
   if (large_memory_.empty()) large_memory_.resize(large_buffers_.size() * large_bytes_);
   Buffer* const buffer = free_large_;
   free_large_ = buffer->newer;
@@ -146,29 +153,27 @@ void PutCombiner::send(Rank target) {
 
 void PutCombiner::land(Buffer& buffer) {
   const Rank target = buffer.target;
-  // Slots are given back by answers, to this class and to other users of the landing zone.
-  if (!landing_.has_free(target)) {
-    messages_.wait([this, target] { return landing_.has_free(target); });
+  // Slots are given back to this class and to the others that use them.
+  if (!bulk_.has_free(target)) {
+    messages_.wait([this, target] { return bulk_.has_free(target); });
   }
-  const uint32_t slot = landing_.acquire(target);
-  peers_[target].slots |= 1U << slot;
+  buffer.slot = bulk_.acquire(target);
   ++statistics_.landed;
-  buffer.landing_bytes = buffer.used;
   buffer.newer = sending_;
   sending_ = &buffer;
-  fabric_.shortcuts()->put_notify(target, landing_.offset_of(target, slot),
-                                  std::as_bytes(std::span(&buffer.landing_bytes, 1)),
-                                  {buffer.memory, buffer.used}, landed_.tag(slot), buffer.sent);
+  bulk_.put(parcels_, target, buffer.slot, {}, {buffer.memory, buffer.used},
+            static_cast<uint64_t>(&buffer - large_buffers_.data()));
 }
 
 void PutCombiner::collect_sent() {
   for (Buffer** link = &sending_; *link != nullptr;) {
     Buffer& buffer = **link;
-    if (buffer.sent.pending != 0) {
+    if (buffer.slot != kNoSlot && !bulk_.is_sent(buffer.target, buffer.slot)) {
       link = &buffer.newer;
       continue;
     }
     *link = buffer.newer;
+    buffer.slot = kNoSlot;
     buffer.newer = free_large_;
     free_large_ = &buffer;
   }
@@ -195,40 +200,12 @@ void PutCombiner::flush_older_than(double time_s) {
   }
 }
 
-void PutCombiner::take_message(Rank source, std::span<const std::byte> payload) {
-  store(source, payload);
-  messages_.send(source, done_, {}, {});
-}
-
-void PutCombiner::take_landed(Rank source, uint32_t slot) {
-  if (slot >= landing_.slots()) fail_malformed(source, "in slot " + std::to_string(slot));
-  const std::span<const std::byte> memory = landing_.memory_of(source, slot);
-  uint64_t bytes = 0;
-  std::memcpy(&bytes, memory.data(), sizeof bytes);
-  if (bytes > memory.size() - sizeof bytes) {
-    fail_malformed(source,
-                   std::to_string(bytes) + " bytes in a slot of " + std::to_string(memory.size()));
-  }
-  store(source, memory.subspan(sizeof bytes, bytes));
-  messages_.send(source, done_, std::as_bytes(std::span(&slot, 1)), {});
-}
-
-// With the number of the slot that is free again, if puts came through one.
-void PutCombiner::take_answer(Rank source, std::span<const std::byte> payload) {
-  Peer& peer = peers_[source];
-  uint32_t slot = 0;
-  if (payload.size() == sizeof slot) std::memcpy(&slot, payload.data(), sizeof slot);
-  const bool lands = !payload.empty();
-  if (peer.unanswered == 0 ||
-      (lands && (payload.size() != sizeof slot || slot >= landing_.slots() ||
-                 (peer.slots & (1U << slot)) == 0))) {
+void PutCombiner::take_answer(Rank source) {
+  if (peers_[source].unanswered == 0) {
     fail_(Error(ErrorCode::data_loss,
                 "rank " + std::to_string(source) + " answered combined puts that it was not sent"));
   }
-  --peer.unanswered;
-  if (!lands) return;
-  peer.slots &= ~(1U << slot);
-  landing_.release(source, slot);
+  --peers_[source].unanswered;
 }
 
 void PutCombiner::store(Rank source, std::span<const std::byte> entries) {

@@ -9,15 +9,14 @@
 // when its puts are visible.
 //
 // A rank that goes on putting to a peer after it has filled an active message continues in a large
-// buffer, which travels through the peer's landing zone by a put that tells of itself
-// (fabric::Shortcuts::put_notify): {uint64_t: bytes, entries}. Where a message costs as much as
-// some thousand bytes, as over sockets, the puts of a burst take half of the time or less.
+// buffer, which travels as a parcel of the bulk transport (am::Bulk) where that is one put. Where a
+// message costs as much as some thousand bytes, as over sockets, the puts of a burst take half of
+// the time or less.
 //
 // Memory: buffers of Rule::budget_bytes, small and large ones together, however many peers there
 // are; when the small ones are used up, the oldest is sent. Latency: a put leaves at the latest
 // Rule::max_delay_s after the first of its message plus the time to this rank's next call that
-// makes progress; one in a large buffer, too, unless all slots of the target's landing zone are in
-// use.
+// makes progress; one in a large buffer, too, unless all slots at the target are in use.
 //
 // One thread at a time, as the runtime.
 #pragma once
@@ -31,9 +30,8 @@
 #include <vector>
 
 #include "runtime/am/active_messages.h"
+#include "runtime/am/bulk.h"
 #include "runtime/fabric/fabric.h"
-#include "runtime/fabric/shortcuts.h"
-#include "runtime/vis/landing_zone.h"
 
 namespace stripline::rma {
 
@@ -54,20 +52,16 @@ class PutCombiner {
   struct Statistics {
     uint64_t puts = 0;      ///< that were combined
     uint64_t messages = 0;  ///< that they travelled in
-    uint64_t landed = 0;    ///< of those, through landing zones
+    uint64_t landed = 0;    ///< of those, as parcels
     uint64_t crowded = 0;   ///< messages sent early because the pool was used up
   };
 
-  /// `landing`: this rank's; `fail` ends the job.
-  PutCombiner(am::ActiveMessages& messages, fabric::Fabric& fabric, vis::LandingZone& landing,
+  /// `bulk` gives its slots back at once; `fail` ends the job.
+  PutCombiner(am::ActiveMessages& messages, am::Bulk& bulk, fabric::Fabric& fabric,
               std::span<std::byte> segment, Rank ranks, fabric::FailureHandler fail);
 
-  /// Says whether puts may tell their target that they have landed. The same on every rank; while
-  /// nothing is held.
-  void use_notified_puts(bool use);
-
-  /// After ActiveMessages::start(); again only while nothing is held. Makes progress while the
-  /// network reads from buffers.
+  /// After ActiveMessages::start(); again, only while nothing is held, with another rule or when
+  /// Bulk::notifies() is another. Makes progress while the network reads from buffers.
   void start(const Rule& rule);
 
   /// What start() was told.
@@ -130,6 +124,8 @@ class PutCombiner {
   static constexpr unsigned kLengthBits = 20;
   static constexpr size_t kWordBytes = sizeof(uint64_t);
 
+  static constexpr uint32_t kNoSlot = UINT32_MAX;
+
   struct Buffer {
     std::byte* memory = nullptr;
     size_t capacity = 0;
@@ -140,15 +136,12 @@ class PutCombiner {
     double opened_s = 0;
     Buffer* newer = nullptr;  // in the list of open ones, by age; or the next free or sending one
     Buffer* older = nullptr;
-    // Bytes of large ones, while they are sent.
-    uint64_t landing_bytes = 0;
-    fabric::Counter sent;
+    uint32_t slot = kNoSlot;  // of large ones, while they are sent
   };
 
   struct Peer {
     Buffer* open = nullptr;
     uint32_t unanswered = 0;
-    uint32_t slots = 0;           // of the landing zone that this class holds, a bit each
     bool fills_messages = false;  // the last one was full
   };
 
@@ -170,10 +163,6 @@ class PutCombiner {
     std::memcpy(buffer.memory + buffer.entry, &word, kWordBytes);
   }
 
-  // Bytes for puts in one slot of the landing zone.
-  size_t landing_room() const {
-    return landing_.slot_bytes() - std::min(landing_.slot_bytes(), kWordBytes);
-  }
   Buffer& open(Rank target);
   Buffer& take_small();
   Buffer* take_large(Rank target);
@@ -183,24 +172,21 @@ class PutCombiner {
   void flush_older_than(double time_s);
   // Sending it would have to wait for a slot.
   bool lacks_slot(const Buffer& buffer) const {
-    return buffer.used > message_bytes_ && !landing_.has_free(buffer.target);
+    return buffer.used > message_bytes_ && !bulk_.has_free(buffer.target);
   }
   void unlink(Buffer& buffer);
-  void take_message(Rank source, std::span<const std::byte> payload);
-  void take_landed(Rank source, uint32_t slot);
-  void take_answer(Rank source, std::span<const std::byte> payload);
+  void take_answer(Rank source);
   void store(Rank source, std::span<const std::byte> entries);
   void fail_malformed(Rank source, const std::string& what) const;
 
   am::ActiveMessages& messages_;
   uint16_t handler_ = 0;
   uint16_t done_ = 0;  // its answer
-  am::Landing landed_;
+  am::Bulk& bulk_;
+  uint32_t parcels_ = 0;  // channel of the bulk transport
   fabric::Fabric& fabric_;
-  vis::LandingZone& landing_;
   std::span<std::byte> segment_;
   fabric::FailureHandler fail_;
-  bool notifies_ = false;
   Rule rule_;
   size_t max_put_bytes_ = 0;
   size_t message_bytes_ = 0;  // of small buffers

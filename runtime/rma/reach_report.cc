@@ -22,7 +22,7 @@ MemoryUse memory_use(Context& context) {
       state.job.fabric().segment().size() - state.memory.segment().size();
   // The slots for what this rank sends, half of those there are, are packed into as much private
   // memory at most.
-  const uint64_t packing = vis::LandingZone::bytes_for(state.job.ranks()) / 2 +
+  const uint64_t packing = rma::Memory::bulk_bytes(state.job.ranks()) / 2 +
                            2 * info.max_message_bytes +
                            vis::Transfers::kConcurrent * vis::Transfers::kMaxBoxBytes;
   MemoryUse use;

@@ -120,7 +120,7 @@ TEST_P(SignalledPut, SmallOnesAreOneMessageEach) {
 TEST_P(SignalledPut, LargerOnesLandWithTheirFlag) {
   constexpr size_t kWords = 4000;
   on_ranks(2, [](Context& context) {
-    if (!context.state().operations.vis().notifies() || GetParam().same_node == "mapped") return;
+    if (!context.state().operations.bulk().notifies() || GetParam().same_node == "mapped") return;
     ASSERT_GE(context.state().operations.one_way_signalled_bytes(), kWords * sizeof(uint64_t));
     const auto data = context.new_symmetric_array<uint64_t>(kWords);
     const auto flag = context.new_symmetric_array<uint64_t>(1);

@@ -12,8 +12,6 @@ namespace {
 // Buffers of early messages that are kept for the next ones.
 constexpr size_t kSpareBuffers = 16;
 
-constexpr size_t kPlaceAlignment = 64;
-
 template <typename T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
@@ -21,15 +19,15 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 }  // namespace
 
-Transfers::Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabric& fabric,
-                     std::span<std::byte> slots, std::span<std::byte> places, Rank me, Rank ranks,
+Transfers::Transfers(am::ActiveMessages& messages, am::Bulk& bulk, Groups& groups,
+                     fabric::Fabric& fabric, std::span<std::byte> slots, Rank me, Rank ranks,
                      fabric::FailureHandler fail, const TransferConfig& config)
     : messages_(messages),
+      bulk_(bulk),
       groups_(groups),
       fabric_(fabric),
       shortcuts_(fabric.shortcuts()),
       segment_(fabric.segment()),
-      places_(places),
       me_(me),
       fail_(std::move(fail)),
       config_(config),
@@ -41,21 +39,14 @@ Transfers::Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabri
   handler_ = messages_.serve(
       "collective transfer", am::Purpose::answer,
       [this](Rank source, std::span<const std::byte> payload) { on_message(source, payload); });
-  if (shortcuts_ == nullptr || ranks < 2) return;
-  const size_t room = places_.size() / (size_t{kPlaces} * (ranks - 1)) / kPlaceAlignment;
-  place_bytes_ = std::min(room * kPlaceAlignment, config_.place_bytes + kPlaceAlignment);
-  landing_ = messages_.land("collective transfer", kPlaces, am::Purpose::answer,
-                            [this](Rank source, uint32_t place) { on_landed(source, place); });
+  parcels_ = bulk_.open(
+      "collective transfer", am::Purpose::answer,
+      [this](const am::Bulk::Parcel& parcel) { take_parcel(parcel); }, nullptr);
 }
 
 void Transfers::start() {
   eager_bytes_ = std::min({config_.eager_bytes, messages_.max_payload_bytes() - sizeof(Header),
                            config_.window_bytes / 2 - sizeof(Header)});
-  if (place_bytes_ > sizeof(PlacedHeader)) most_placed_ = place_bytes_ - sizeof(PlacedHeader);
-}
-
-void Transfers::use(const Ways& ways) {
-  if (shortcuts_ != nullptr) ways_ = ways;
 }
 
 Transfers::Header Transfers::header(Type type, const Call& call, const Key& key, Rank peer) {
@@ -70,8 +61,7 @@ Transfers::Header Transfers::header(Type type, const Call& call, const Key& key,
   header.kind = call.kind;
   header.algorithm = call.algorithm;
   header.type = type;
-  header.emptied = peers_[peer].cleared;
-  peers_[peer].cleared_told = header.emptied;
+  header.emptied = bulk_.take_owed(peer);
   return header;
 }
 
@@ -117,13 +107,15 @@ void Transfers::post(const Call& call, const Key& key, Rank source, std::span<st
     fail_lengths(call, source, peer.offer.total, me_, data.size());
     return;
   }
-  for (Placed& placed : peer.placed) {
-    if (!placed.full || placed.key != key) continue;
-    put_in_place(source, receive, placed.data);
-    empty(source, placed);
+  for (uint32_t slot = 0; slot < peer.waiting.size(); ++slot) {
+    Waiting& waiting = peer.waiting[slot];
+    if (!waiting.full || waiting.key != key) continue;
+    put_in_place(source, receive, waiting.data);
+    waiting.full = false;
+    bulk_.give_back(source, slot);
     return;
   }
-  if (is_placed(source, data.size())) return;
+  if (goes_as_parcel(source, data.size())) return;
   if (!is_eager(data.size()) && reads(source)) {
     if (announced) read(receive, std::exchange(peer.offer, {}));
     return;
@@ -242,50 +234,21 @@ void Transfers::read(Receive& receive, const Offer& offer) {
   messages_.send(source, handler_, bytes_of(taken), {});
 }
 
-uint64_t Transfers::place_offset(Rank owner, Rank sender, uint32_t place) const {
-  const size_t index = sender < owner ? sender : sender - 1;
-  return static_cast<uint64_t>(places_.data() - segment_.data()) +
-         (index * kPlaces + place) * place_bytes_;
-}
-
-void Transfers::on_landed(Rank source, uint32_t place) {
-  if (source == me_ || most_placed_ == 0) {
-    malformed(source);
-    return;
-  }
-  Peer& peer = peers_[source];
-  const std::span<const std::byte> there =
-      std::span(segment_).subspan(place_offset(me_, source, place), place_bytes_);
-  PlacedHeader lead{};
-  std::memcpy(&lead, there.data(), sizeof lead);
-  const std::optional<Key> key = saw(lead.header, source);
+void Transfers::take_parcel(const am::Bulk::Parcel& parcel) {
+  const auto header = header_of<Header>(parcel.head, fail_, parcel.source, me_);
+  const std::optional<Key> key = saw(header, parcel.source);
   if (!key) return;
-  if (lead.header.type != Type::placed || lead.bytes > most_placed_ || peer.placed[place].full) {
-    malformed(source);
+  Waiting& waiting = peers_[parcel.source].waiting[parcel.slot];
+  if (header.type != Type::parcel || parcel.head.size() != sizeof header || waiting.full) {
+    malformed(parcel.source);
     return;
   }
-  Placed& placed = peer.placed[place];
-  placed.full = true;
-  placed.key = *key;
-  placed.data = there.subspan(sizeof lead, lead.bytes);
-  if (Receive* receive = find(source, *key); receive != nullptr) {
-    put_in_place(source, *receive, placed.data);
-    empty(source, placed);
+  if (Receive* receive = find(parcel.source, *key); receive != nullptr) {
+    put_in_place(parcel.source, *receive, parcel.body);
+    bulk_.give_back(parcel.source, parcel.slot);
+    return;
   }
-}
-
-// The sender fills places in turn, and learns how many of the first ones are empty again. When it
-// may have none left, it is told at once.
-void Transfers::empty(Rank source, Placed& placed) {
-  placed.full = false;
-  placed.emptied = true;
-  Peer& peer = peers_[source];
-  while (peer.placed[peer.cleared % kPlaces].emptied) {
-    peer.placed[peer.cleared++ % kPlaces].emptied = false;
-  }
-  if (static_cast<uint8_t>(peer.cleared - peer.cleared_told) < kPlaces) return;
-  const Header returned = header(Type::returned, {}, {}, source);
-  messages_.send(source, handler_, bytes_of(returned), {});
+  waiting = {.full = true, .key = *key, .data = parcel.body};
 }
 
 void Transfers::take_ready(Rank source, const Ready& ready) {
@@ -334,7 +297,7 @@ std::optional<Transfers::Key> Transfers::saw(const Header& header, Rank source) 
   Peer& peer = peers_[source];
   // Messages of handlers and of the program may pass each other.
   if (static_cast<int32_t>(header.received - peer.released) > 0) peer.released = header.received;
-  if (static_cast<int8_t>(header.emptied - peer.emptied) > 0) peer.emptied = header.emptied;
+  bulk_.take_returned(source, header.emptied);
   if (header.type == Type::returned) return std::nullopt;
   Group* group = groups_.find(header.team);
   if (group == nullptr || static_cast<uint8_t>(header.type) >= kTypes) {
@@ -381,7 +344,7 @@ void Transfers::on_message(Rank source, std::span<const std::byte> payload) {
     case Type::taken:
       peers_[source].taken = key;
       break;
-    case Type::placed:  // comes in a place
+    case Type::parcel:  // does not come as a message
       malformed(source);
       break;
     case Type::returned:
@@ -401,8 +364,8 @@ void Transfers::fail_lengths(const Call& call, Rank source, size_t sent, Rank ta
 
 void Transfers::send(const Call& call, const Key& key, Rank target,
                      std::span<const std::byte> data) {
-  if (is_placed(target, data.size())) {
-    send_placed(call, key, target, data);
+  if (goes_as_parcel(target, data.size())) {
+    send_parcel(call, key, target, data);
     return;
   }
   if (!is_eager(data.size())) {
@@ -424,19 +387,13 @@ void Transfers::send(const Call& call, const Key& key, Rank target,
   messages_.send(target, handler_, bytes_of(eager), data);
 }
 
-void Transfers::send_placed(const Call& call, const Key& key, Rank target,
+void Transfers::send_parcel(const Call& call, const Key& key, Rank target,
                             std::span<const std::byte> data) {
-  Peer& peer = peers_[target];
-  const auto has_place = [&peer] {
-    return static_cast<uint8_t>(peer.filled - peer.emptied) < kPlaces;
-  };
-  if (!has_place()) messages_.wait(has_place);
-  const uint32_t place = peer.filled++ % kPlaces;
-  const PlacedHeader lead{header(Type::placed, call, key, target), data.size()};
-  fabric::Counter sent;
-  shortcuts_->put_notify(target, place_offset(target, me_, place), bytes_of(lead), data,
-                         landing_.tag(place), sent);
-  if (sent.pending != 0) messages_.wait([&sent] { return sent.pending == 0; });
+  if (!bulk_.has_free(target)) messages_.wait([this, target] { return bulk_.has_free(target); });
+  const uint32_t slot = bulk_.acquire(target);
+  bulk_.put(parcels_, target, slot, bytes_of(header(Type::parcel, call, key, target)), data, 0);
+  const auto sent = [this, target, slot] { return bulk_.is_sent(target, slot); };
+  if (!sent()) messages_.wait(sent);
 }
 
 void Transfers::announce(const Call& call, const Key& key, Rank target,

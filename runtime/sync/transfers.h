@@ -8,13 +8,13 @@
 //   its segment, if they are to go there, else in slots of memory for this purpose, from where they
 //   are copied: piece by piece, two slots in turn. Where there is no slot left, and below a size,
 //   they travel in active messages straight to their place.
-// * Where the network tells a target of a put (fabric::Shortcuts), messages of medium size are put,
-//   without asking, into places that each rank keeps for each other one, and copied from there: one
-//   way over the network. A sender has at most kPlaces of them in use at one peer.
+// * Where the network tells a target of a put, messages of medium size go as parcels of the bulk
+//   transport (am::Bulk), one way over the network, and stay in their slots until they are
+//   received.
 // * Ranks of one node that read each other's memory say where a large message lies, and the
 //   receiver copies it, once.
 //
-// What all ranks have found out together (use()) decides whether a pair of ranks uses the last two.
+// What all ranks have found out together decides whether a pair of ranks uses the last two.
 //
 // It cannot deadlock if each rank receives from each peer in the order in which the peer sends, and
 // the operation would end if every send waited for its receive: credits come back whenever a
@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "runtime/am/active_messages.h"
+#include "runtime/am/bulk.h"
 #include "runtime/fabric/shortcuts.h"
 #include "runtime/sync/group.h"
 
@@ -44,17 +45,9 @@ struct TransferConfig {
   size_t put_bytes = size_t{16} << 10;
   /// Bytes of one slot.
   size_t slot_bytes = size_t{128} << 10;
-  /// Bytes of the largest place for what peers put without asking; smaller if there are many ranks.
-  size_t place_bytes = size_t{128} << 10;
   /// What a receiver copies at once from the memory of a rank of its node, so that it serves others
   /// between.
   size_t read_bytes = size_t{512} << 10;
-};
-
-/// How transfers go besides by messages and by puts that were asked for.
-struct Ways {
-  bool place = false;  ///< every rank's network tells a target of puts
-  bool read = false;   ///< every rank reads the memory of all others of its node
 };
 
 class Transfers {
@@ -79,18 +72,22 @@ class Transfers {
     Receive* next = nullptr;
   };
 
-  /// `slots` and `places` are parts of the fabric's segment; `places` is at the same offset on
-  /// every rank, and as long. `fail` ends the job.
-  Transfers(am::ActiveMessages& messages, Groups& groups, fabric::Fabric& fabric,
-            std::span<std::byte> slots, std::span<std::byte> places, Rank me, Rank ranks,
-            fabric::FailureHandler fail, const TransferConfig& config = {});
+  /// What it needs of the bulk transport, alone: what comes early stays in its slot.
+  static constexpr am::Bulk::Config kBulk{
+      .name = "collective bulk",
+      .slots = {.most_slots = 2, .most_slot_bytes = (size_t{128} << 10) + 64}};
+
+  /// `bulk` is of kBulk, `slots` a part of the fabric's segment. `fail` ends the job.
+  Transfers(am::ActiveMessages& messages, am::Bulk& bulk, Groups& groups, fabric::Fabric& fabric,
+            std::span<std::byte> slots, Rank me, Rank ranks, fabric::FailureHandler fail,
+            const TransferConfig& config = {});
 
   /// After ActiveMessages::start().
   void start();
 
-  /// From now on. The same on every rank, between the same collective operations; none is under
-  /// way.
-  void use(const Ways& ways);
+  /// Says whether every rank reads the memory of all others of its node. The same on every rank,
+  /// between the same collective operations; none is under way.
+  void read_within_nodes(bool read) { reads_ = read && shortcuts_ != nullptr; }
 
   // `source` and `target` are ranks of the job, and not this one. `call` is the operation that the
   // message belongs to.
@@ -117,8 +114,8 @@ class Transfers {
     ready,     // the receive of a large message has been posted; followed by its place
     part,      // a piece of a large message, at offset `value`
     done,      // a large message has been put
-    returned,  // only returns window and places
-    placed,    // a message of medium size, in a place; followed by its length
+    returned,  // only returns window
+    parcel,    // a message of medium size
     taken,     // what was announced has been read
   };
   static constexpr uint8_t kTypes = 8;
@@ -132,7 +129,7 @@ class Transfers {
     Collective kind;
     uint8_t algorithm;
     Type type;
-    uint8_t emptied;  // of the target's places at this rank, how often one was emptied, modulo 2^8
+    uint8_t emptied;  // slots of the target, as am::Bulk::take_owed() says
     uint8_t reserved[4];
   };
   static_assert(sizeof(Header) == 32);
@@ -160,17 +157,9 @@ class Transfers {
     uint64_t bytes = 0;
     uint64_t address = 0;
   };
-  // How many places a rank keeps for each other one.
-  static constexpr uint8_t kPlaces = 2;
-  // What leads a message in a place.
-  struct PlacedHeader {
-    Header header;
-    uint64_t bytes;
-  };
-  // A place, as its owner sees it.
-  struct Placed {
+  // A parcel that waits for its receive.
+  struct Waiting {
     bool full = false;
-    bool emptied = false;  // and the sender is not told yet
     Key key;
     std::span<const std::byte> data;
   };
@@ -201,21 +190,14 @@ class Transfers {
     Offer offer;    // and the piece of it to be read next; total 0: none
     Key told;       // what this rank has announced to the peer
     Key taken;      // what the peer has read of that
-    // Places at the peer: filled by this rank and emptied by the peer, as it has said, modulo 2^8.
-    uint8_t filled = 0;
-    uint8_t emptied = 0;
-    // Places of the peer at this rank: how many were emptied, in the order in which it filled them.
-    uint8_t cleared = 0;
-    uint8_t cleared_told = 0;
-    std::array<Placed, kPlaces> placed;
+    std::array<Waiting, kBulk.slots.most_slots> waiting;  // by slot
   };
 
   static uint32_t charge(size_t bytes) { return static_cast<uint32_t>(bytes + sizeof(Header)); }
   bool is_eager(size_t bytes) const { return bytes <= eager_bytes_; }
-  bool reads(Rank peer) const { return ways_.read && shortcuts_->shares_node(peer); }
-  bool is_placed(Rank peer, size_t bytes) const {
-    return ways_.place && bytes > eager_bytes_ && bytes <= most_placed_ &&
-           !shortcuts_->shares_node(peer);
+  bool reads(Rank peer) const { return reads_ && shortcuts_->shares_node(peer); }
+  bool goes_as_parcel(Rank peer, size_t bytes) const {
+    return bytes > eager_bytes_ && bytes <= bulk_.room(sizeof(Header)) && bulk_.notifies(peer);
   }
   Header header(Type type, const Call& call, const Key& key, Rank peer);
   void on_message(Rank source, std::span<const std::byte> payload);
@@ -230,10 +212,8 @@ class Transfers {
   void send_read(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
   void offer(const Call& call, const Key& key, Rank target, std::span<const std::byte> data,
              size_t offset);
-  uint64_t place_offset(Rank owner, Rank sender, uint32_t place) const;
-  void on_landed(Rank source, uint32_t place);
-  void empty(Rank source, Placed& placed);
-  void send_placed(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
+  void take_parcel(const am::Bulk::Parcel& parcel);
+  void send_parcel(const Call& call, const Key& key, Rank target, std::span<const std::byte> data);
   std::optional<Key> saw(const Header& header, Rank source);
   void take_ready(Rank source, const Ready& ready);
   void take_done(Rank source, const Key& key, uint64_t offset);
@@ -248,19 +228,17 @@ class Transfers {
 
   am::ActiveMessages& messages_;
   uint16_t handler_ = 0;
-  am::Landing landing_;
+  am::Bulk& bulk_;
+  uint32_t parcels_ = 0;  // channel of the bulk transport
   Groups& groups_;
   fabric::Fabric& fabric_;
   fabric::Shortcuts* shortcuts_;
   std::span<std::byte> segment_;  // all that peers can put into
-  std::span<std::byte> places_;
   Rank me_;
   fabric::FailureHandler fail_;
   TransferConfig config_;
   size_t eager_bytes_ = 0;
-  size_t place_bytes_ = 0;
-  size_t most_placed_ = 0;
-  Ways ways_;
+  bool reads_ = false;
   std::vector<Peer> peers_;
   Receive* posted_ = nullptr;
   std::vector<Slot> slots_;

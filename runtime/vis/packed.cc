@@ -73,13 +73,12 @@ void Transfers::prepare_packed(Transfer& transfer) {
   // A signal with the data in a slot takes one way over the network, where one behind data at
   // their place takes another.
   transfer.one_place =
-      !(transfer.signal && notifies(transfer.target)) &&
+      !(transfer.signal && bulk_.notifies(transfer.target)) &&
       (transfer.strided ? transfer.remote_side.dimensions.empty() : in_one_place(transfer.regions));
   transfer.place = transfer.strided ? static_cast<uint64_t>(transfer.remote_side.base)
                                     : transfer.regions.front().offset;
   transfer.lands = lands(transfer);
-  const uint64_t most =
-      transfer.lands ? landing_.slot_bytes() - lead_bytes(transfer) : largest_message();
+  const uint64_t most = transfer.lands ? slot_room(transfer) : largest_message();
   uint64_t room = transfer.chunk_bytes == 0 ? most : std::min(transfer.chunk_bytes, most);
   room = std::max(room, head + kSmallestPart);
   transfer.chunk_bytes = room;
@@ -218,12 +217,9 @@ void Transfers::take_done(Rank source, std::span<const std::byte> message) {
   if (message.size() != sizeof done) fail_malformed(source, "an answer to a put");
   std::memcpy(&done, message.data(), sizeof done);
   Transfer& transfer = find(source, done.token, Direction::put);
-  if (transfer.lands != (done.slot != wire::kNoSlot)) fail_malformed(source, "an answer to a put");
-  if (transfer.lands) {
-    take_chunk_done(transfer, done.slot);
-    return;
+  if (transfer.lands || done.messages > transfer.in_flight) {
+    fail_malformed(source, "an answer to a put");
   }
-  if (done.messages > transfer.in_flight) fail_malformed(source, "an answer to a put");
   transfer.in_flight -= done.messages;
   if (transfer.in_flight == 0 && transfer.begun == transfer.total) complete(transfer);
 }
@@ -234,12 +230,8 @@ void Transfers::take_data(Rank source, std::span<const std::byte> message) {
   std::memcpy(&head, message.data(), sizeof head);
   message = message.subspan(sizeof head);
   Transfer& transfer = find(source, head.token, Direction::get);
-  if (transfer.lands != (head.slot != wire::kNoSlot)) fail_malformed(source, "data");
-  if (transfer.lands) {
-    take_chunk_packed(transfer, head.slot);
-    return;
-  }
-  if (message.size() > transfer.begun - transfer.landed || transfer.in_flight == 0) {
+  if (transfer.lands || message.size() > transfer.begun - transfer.landed ||
+      transfer.in_flight == 0) {
     fail_malformed(source, "data");
   }
   --transfer.in_flight;
@@ -250,61 +242,43 @@ void Transfers::take_data(Rank source, std::span<const std::byte> message) {
 
 // --- the target ----------------------------------------------------------------------------------
 
-std::span<std::byte> Transfers::landing_of(Rank source, const wire::Landing& landing) {
-  if (landing.slot >= landing_.slots() || landing.bytes > landing_.slot_bytes()) {
-    fail_malformed(source, "a place in the landing zone");
-  }
-  return landing_.memory_of(source, landing.slot).first(landing.bytes);
-}
-
 void Transfers::serve_put(Rank source, std::span<const std::byte> message) {
-  unpack_put(source, message, false);
+  const wire::Head head = unpack_put(source, message, {});
+  if (head.answers == 0) return;
+  messages_.send(source, put_done_, bytes_of(wire::Done{head.token, head.answers}), {});
 }
 
-// `in_slot`: the message is what a slot begins with, and its data follow it there.
-void Transfers::unpack_put(Rank source, std::span<const std::byte> message, bool in_slot) {
+// `data`: those of a parcel, whose head is the message; of others, they follow in it.
+wire::Head Transfers::unpack_put(Rank source, std::span<const std::byte> message,
+                                 std::optional<std::span<const std::byte>> data) {
   wire::Head head;
   wire::Signal signal;
-  wire::Landing landing;
   if (!wire::read_head(message, head)) fail_malformed(source, "a put");
   const bool signals = (head.format & wire::kSignal) != 0;
   if (signals && !wire::read_signal(message, segment_.size(), signal)) {
     fail_malformed(source, "a put with a signal");
   }
-  const bool lands = (head.format & wire::kLanding) != 0;
-  if (lands && !wire::read_landing(message, landing)) fail_malformed(source, "a put");
-  if (in_slot && !lands) fail_malformed(source, "a put");
-  const auto data_of_message = [&]() -> std::span<const std::byte> {
-    if (!lands) return message;
-    if (!in_slot) return landing_of(source, landing);
-    if (landing.bytes > message.size()) fail_malformed(source, "a put");
-    return message.first(landing.bytes);
-  };
   if ((head.format & wire::kList) == 0) {
-    if (!wire::read_strided_places(message, head, segment_.size(), part_)) {
+    if (!wire::read_strided_places(message, head, segment_.size(), part_) ||
+        (data && !message.empty()) || data.value_or(message).size() != part_.bytes) {
       fail_malformed(source, "a strided put");
     }
-    const std::span<const std::byte> data = data_of_message();
-    if (data.size() != part_.bytes) fail_malformed(source, "a strided put");
     served_.start(part_.side, part_.begin);
-    scatter(served_, data, segment_.data(), fabric_.work());
+    scatter(served_, data.value_or(message), segment_.data(), fabric_.work());
   } else {
-    std::span<const std::byte> data = data_of_message();
-    while (!data.empty()) {
+    if (data && !message.empty()) fail_malformed(source, "a put of a list");
+    for (std::span<const std::byte> left = data.value_or(message); !left.empty();) {
       wire::Place place;
-      if (!wire::read_place(data, segment_.size(), place) || place.bytes > data.size()) {
+      if (!wire::read_place(left, segment_.size(), place) || place.bytes > left.size()) {
         fail_malformed(source, "a put of a list");
       }
-      copy_rows(segment_.data() + place.offset, 0, data.data(), 0, 1, place.bytes);
+      copy_rows(segment_.data() + place.offset, 0, left.data(), 0, 1, place.bytes);
       count_copy(fabric_.work(), 1, place.bytes);
-      data = data.subspan(place.bytes);
+      left = left.subspan(place.bytes);
     }
   }
   if (signals) count_for_signal(source, head.token, signal);
-  if (head.answers == 0) return;
-  const wire::Done done{head.token, head.answers,
-                        lands ? static_cast<uint16_t>(landing.slot) : wire::kNoSlot};
-  messages_.send(source, put_done_, bytes_of(done), {});
+  return head;
 }
 
 // One more of the messages of a put with a signal is unpacked. What the target counts under a token
@@ -333,10 +307,13 @@ void Transfers::serve_get(Rank source, std::span<const std::byte> message) {
   wire::Landing landing;
   if (!wire::read_head(message, head)) fail_malformed(source, "a get");
   const bool lands = (head.format & wire::kLanding) != 0;
-  if (lands && !wire::read_landing(message, landing)) fail_malformed(source, "a get");
+  if (lands && (!wire::read_landing(message, landing) || landing.slot >= bulk_.slots() ||
+                landing.bytes > bulk_.slot_bytes())) {
+    fail_malformed(source, "a get by a slot that there is not");
+  }
   if (answer_.empty()) answer_.resize(messages_.max_payload_bytes());
   const std::span<std::byte> room =
-      lands ? landing_of(source, landing)
+      lands ? bulk_.memory_of(source, landing.slot).first(landing.bytes)
             : std::span<std::byte>(answer_.data(), answer_.size() - sizeof(wire::Data));
   std::span<const std::byte> data;
   if ((head.format & wire::kList) == 0) {
@@ -359,22 +336,11 @@ void Transfers::serve_get(Rank source, std::span<const std::byte> message) {
     }
     data = room.first(used);
   }
-  wire::Data answer{.token = head.token};
-  if (lands && (head.format & wire::kNotified) != 0) {
-    if (shortcuts_ == nullptr || sizeof answer + data.size() > landing_.slot_bytes()) {
-      fail_malformed(source, "a get");
-    }
-    answer.slot = static_cast<uint16_t>(landing.slot);
-    answers_.push_back({source, answer, data, {}});
-    has_work_ = true;  // which is to be put there, and handlers do not wait for room
+  if (lands) {
+    bulk_.answer(source, landing.slot, data);
     return;
   }
-  if (lands) {
-    if (data.data() != room.data()) std::memcpy(room.data(), data.data(), data.size());
-    answer.slot = static_cast<uint16_t>(landing.slot);
-    data = {};
-  }
-  messages_.send(source, data_, bytes_of(answer), data);
+  messages_.send(source, data_, bytes_of(wire::Data{.token = head.token}), data);
 }
 
 void Transfers::fail_malformed(Rank source, const char* what) const {

@@ -9,16 +9,9 @@ namespace stripline::vis {
 
 using plan::VisMethod;
 
-Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
-                     std::span<std::byte> segment, Rank rank, Rank ranks,
-                     fabric::FailureHandler fail)
-    : messages_(messages),
-      fabric_(fabric),
-      shortcuts_(fabric.shortcuts()),
-      segment_(segment),
-      fail_(std::move(fail)),
-      landing_(fabric.segment().subspan(segment.size(), LandingZone::bytes_for(ranks)),
-               segment.size(), rank, ranks) {
+Transfers::Transfers(am::ActiveMessages& messages, am::Bulk& bulk, fabric::Fabric& fabric,
+                     std::span<std::byte> segment, fabric::FailureHandler fail)
+    : messages_(messages), bulk_(bulk), fabric_(fabric), segment_(segment), fail_(std::move(fail)) {
   const auto serve = [this](const char* name, am::Purpose purpose, auto member) {
     return messages_.serve(name, purpose,
                            [this, member](Rank source, std::span<const std::byte> message) {
@@ -30,12 +23,18 @@ Transfers::Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric,
   put_done_ = serve("noncontiguous put done", Purpose::answer, &Transfers::take_done);
   get_ = serve("noncontiguous get", Purpose::work, &Transfers::serve_get);
   data_ = serve("noncontiguous data", Purpose::answer, &Transfers::take_data);
-  landed_puts_ =
-      messages_.land("noncontiguous put", LandingZone::kSlotsPerPeer, Purpose::work,
-                     [this](Rank source, uint32_t slot) { take_landed_put(source, slot); });
-  landed_data_ =
-      messages_.land("noncontiguous data", LandingZone::kSlotsPerPeer, Purpose::answer,
-                     [this](Rank source, uint32_t slot) { take_landed_data(source, slot); });
+  chunks_ = bulk_.open(
+      "noncontiguous put", Purpose::work,
+      [this](const am::Bulk::Parcel& parcel) {
+        unpack_put(parcel.source, parcel.head, parcel.body);
+        bulk_.give_back(parcel.source, parcel.slot);
+      },
+      [this](Rank, uint32_t slot, uint64_t token) {
+        take_chunk_done(static_cast<uint32_t>(token), slot);
+      });
+  bulk_.take_answers([this](Rank, uint32_t slot, uint64_t token, std::span<const std::byte> data) {
+    take_chunk(static_cast<uint32_t>(token), slot, data);
+  });
   messages_.add_background(*this);
 }
 
@@ -120,8 +119,6 @@ void Transfers::begin(Transfer& transfer) {
 
 bool Transfers::ready() const {
   if (advancing_) return false;
-  if (answers_put_ < answers_.size()) return true;
-  if (!answers_.empty() && answers_.front().sent.pending == 0) return true;
   const size_t eligible = std::min(beginning_.size(), kConcurrent);
   return std::any_of(beginning_.begin(), beginning_.begin() + static_cast<std::ptrdiff_t>(eligible),
                      [this](uint32_t token) { return can_advance(transfers_[token]); });
@@ -130,7 +127,6 @@ bool Transfers::ready() const {
 void Transfers::advance() {
   if (advancing_) return;  // what step() calls makes progress
   advancing_ = true;
-  put_answers();
   for (size_t i = 0; i < std::min(beginning_.size(), kConcurrent);) {
     Transfer& transfer = transfers_[beginning_[i]];
     if (!can_advance(transfer) || !step(transfer)) {
@@ -142,7 +138,7 @@ void Transfers::advance() {
     if (transfer.done == nullptr) release(transfer);
   }
   advancing_ = false;
-  has_work_ = !beginning_.empty() || !answers_.empty();
+  has_work_ = !beginning_.empty();
 }
 
 bool Transfers::can_advance(const Transfer& transfer) const {

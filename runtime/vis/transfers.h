@@ -8,24 +8,20 @@
 //                 the handler at the target, which says when it is done. A get asks for one message
 //                 of data at a time, which the handler at the target packs. While one message is
 //                 unpacked, the next one travels and the one after it is packed. Chunks larger than
-//                 a message go through landing zones: where the network tells the target of puts,
-//                 each as one put, to the target or back to who asked for it; else as puts to, and
-//                 gets from, the target's zone, beside messages.
+//                 a message go as parcels, or answers, of the bulk transport (am::Bulk).
 //
 // start() begins what the window allows and returns; the rest is begun whenever this rank makes
 // progress (am::Background). Only the oldest kConcurrent transfers are begun; later ones wait.
-// Handlers pack or unpack one message, and answer with at most one; chunks that are to be put back
-// wait until the handler has returned.
+// Handlers pack or unpack one message, and answer with at most one.
 //
 // A put may have a signal: a flag at the target, raised when all data are visible there. Of a
 // packed one, every message has it along, and the target raises it when it has unpacked the last of
 // them. What goes to its place without the target's help is completed first, and the flag follows,
 // since no fabric has to keep puts in order.
 //
-// Memory. Per peer: nothing beyond the credits of active messages. Per rank: two messages, the
-// landing zone of LandingZone::kBytes, at most as much again where chunks are packed, a bounding
-// box of at most kMaxBoxBytes for each of kConcurrent transfers, and 24 bytes for each region of a
-// list.
+// Memory. Per peer: nothing beyond the credits of active messages. Per rank: two messages, for each
+// slot of the bulk transport as much again where chunks are packed, a bounding box of at most
+// kMaxBoxBytes for each of kConcurrent transfers, and 24 bytes for each region of a list.
 //
 // One thread at a time, as the runtime.
 #pragma once
@@ -41,10 +37,9 @@
 
 #include "optimizer/plan/vis.h"
 #include "runtime/am/active_messages.h"
+#include "runtime/am/bulk.h"
 #include "runtime/fabric/fabric.h"
-#include "runtime/fabric/shortcuts.h"
 #include "runtime/vis/cursor.h"
-#include "runtime/vis/landing_zone.h"
 #include "runtime/vis/regions.h"
 #include "runtime/vis/strided.h"
 #include "runtime/vis/wire.h"
@@ -78,14 +73,21 @@ class Transfers final : public am::Background {
     }
   };
 
-  /// `segment` is what the program has of the fabric's, which has a landing zone behind it. `fail`
-  /// ends the job.
-  Transfers(am::ActiveMessages& messages, fabric::Fabric& fabric, std::span<std::byte> segment,
-            Rank rank, Rank ranks, fabric::FailureHandler fail);
+  /// What chunks need of the bulk transport: slots of which from about this size on operations run
+  /// at the bandwidth of networks in use.
+  static constexpr am::Bulk::Config kBulk{.name = "bulk",
+                                          .slots = {.most_slots = plan::kLandingSlots,
+                                                    .most_slot_bytes = plan::kLandingSlotBytes,
+                                                    .twins = true},
+                                          .returns_at_once = true};
+
+  /// `segment` is what the program has of the fabric's; `bulk` is of kBulk. `fail` ends the job.
+  Transfers(am::ActiveMessages& messages, am::Bulk& bulk, fabric::Fabric& fabric,
+            std::span<std::byte> segment, fabric::FailureHandler fail);
 
   /// The largest chunk of packed transfers. Valid after ActiveMessages::start().
   size_t max_chunk_bytes() const {
-    return std::max(messages_.max_payload_bytes(), landing_.slot_bytes());
+    return std::max(messages_.max_payload_bytes(), bulk_.slot_bytes());
   }
 
   /// Begins a transfer of a normal shape of at least one region, from or to `local` + its local
@@ -102,30 +104,18 @@ class Transfers final : public am::Background {
              const plan::VisPlan& plan, fabric::Counter& done,
              const std::optional<fabric::Signal>& signal = {}, bool* source_free = nullptr);
 
-  /// A put with a signal, of one region, that a landing slot has room for: one way over the network
-  /// where puts tell their target that they have landed.
+  /// A put with a signal, of one region, that a slot has room for: one way over the network where
+  /// puts tell their target that they have landed.
   size_t largest_signalled_chunk() const {
-    constexpr size_t kLead =
-        sizeof(wire::Head) + sizeof(wire::Signal) + sizeof(wire::Landing) + wire::kWordBytes;
-    return notifies_ ? landing_.slot_bytes() - std::min(landing_.slot_bytes(), kLead) : 0;
+    constexpr size_t kHead = sizeof(wire::Head) + sizeof(wire::Signal) + wire::kWordBytes;
+    return bulk_.notifies() ? bulk_.room(kHead) : 0;
   }
   bool takes_signalled_chunk(Rank target, size_t bytes) const {
-    return bytes <= largest_signalled_chunk() && notifies(target);
+    return bytes <= largest_signalled_chunk() && bulk_.notifies(target);
   }
   /// Starts one that it takes, as start().
   void put_signalled_chunk(Rank target, const Region& region, const fabric::Signal& signal,
                            fabric::Counter& done, bool& source_free);
-
-  /// Says whether puts may tell their target that they have landed. The same on every rank, between
-  /// the same transfers.
-  void use_notified_puts(bool use) { notifies_ = use && shortcuts_ != nullptr; }
-  bool notifies() const { return notifies_; }
-
-  /// For others who put there; slots are handed out and taken back between its own uses of them.
-  LandingZone& landing_zone() { return landing_; }
-
-  /// True if nothing of this rank is under way on behalf of others.
-  bool has_answered() const { return answers_.empty(); }
 
   bool ready() const override;
   void advance() override;
@@ -138,21 +128,17 @@ class Transfers final : public am::Background {
     size_t capacity = 0;
   };
 
-  // What travels through a slot of a landing zone.
+  // What travels through a slot of the bulk transport, or counts as if it did.
   struct Chunk {
     enum class State : uint8_t {
       free,
-      asked,     // get: the target packs
-      packed,    // get: the target has packed
-      moving,    // by a put or get of the fabric
-      told,      // put: the target unpacks
-      answered,  // put: it has, and this rank is not told yet that the source is free
+      moving,  // to or from its place, by a put or get of the fabric
+      bulk,    // by the bulk transport, which tells of it
     };
     State state = State::free;
-    uint64_t begin = 0;   // where in the stream
-    uint64_t bytes = 0;   // of data
-    uint32_t length = 0;  // in the slot
-    RegionCursor list;    // where a list's bytes go
+    uint64_t begin = 0;  // where in the stream
+    uint64_t bytes = 0;  // of data
+    RegionCursor list;   // where a list's bytes go
     Box scratch;
     fabric::Counter moving;
   };
@@ -198,7 +184,7 @@ class Transfers final : public am::Background {
     bool lands = false;        // by chunks, in slots, not by messages
     bool one_place = false;    // at the target the stream is contiguous
     uint64_t place = 0;        // where it begins there
-    std::array<Chunk, LandingZone::kSlotsPerPeer> chunks;  // by slot
+    std::array<Chunk, plan::kLandingSlots> chunks;  // by slot
   };
 
   Transfer& create(Direction direction, Rank target, const plan::VisPlan& plan,
@@ -241,45 +227,32 @@ class Transfers final : public am::Background {
   void unpack(Transfer& transfer, std::span<const std::byte> data);
 
   // landing.cc
-  bool notifies(Rank peer) const { return notifies_ && !shortcuts_->shares_node(peer); }
-  size_t lead_bytes(const Transfer& transfer) const;
+  size_t slot_room(const Transfer& transfer) const;
   bool lands(const Transfer& transfer) const;
   bool can_advance_landing(const Transfer& transfer) const;
   bool may_begin_chunk(const Transfer& transfer) const;
   bool step_landing(Transfer& transfer);
   void begin_chunk_put(Transfer& transfer);
+  void put_in_one_place(Transfer& transfer, Chunk& chunk, std::span<const std::byte> data);
+  void put_parcel(Transfer& transfer, uint32_t slot, std::span<const std::byte> data);
   void begin_chunk_get(Transfer& transfer);
   void ask_for_chunk(Transfer& transfer, uint32_t slot);
-  std::byte* write_lead(const Transfer& transfer, uint32_t slot, std::byte* out) const;
-  void tell_of_chunk(Transfer& transfer, uint32_t slot);
-  void fetch_chunk(Transfer& transfer, uint32_t slot, uint64_t offset);
   void unpack_chunk(Transfer& transfer, const Chunk& chunk, std::span<const std::byte> data);
-  void free_chunk(Transfer& transfer, uint32_t slot);
-  void take_chunk_done(Transfer& transfer, uint32_t slot);
-  void take_chunk_packed(Transfer& transfer, uint32_t slot);
-  void take_landed_put(Rank source, uint32_t slot);
-  void take_landed_data(Rank source, uint32_t slot);
-  void put_answers();
-  std::span<std::byte> landing_of(Rank source, const wire::Landing& landing);
+  void free_chunk(Transfer& transfer, Chunk& chunk);
+  void take_chunk_done(uint32_t token, uint32_t slot);
+  void take_chunk(uint32_t token, uint32_t slot, std::span<const std::byte> data);
   Box take_scratch();
 
   // packed.cc
   Transfer& find(Rank source, uint64_t token, Direction direction);
   void serve_put(Rank source, std::span<const std::byte> message);
-  void unpack_put(Rank source, std::span<const std::byte> message, bool in_slot);
+  wire::Head unpack_put(Rank source, std::span<const std::byte> message,
+                        std::optional<std::span<const std::byte>> data);
   void count_for_signal(Rank source, uint32_t token, const wire::Signal& signal);
   void serve_get(Rank source, std::span<const std::byte> message);
   void take_done(Rank source, std::span<const std::byte> message);
   void take_data(Rank source, std::span<const std::byte> message);
   void fail_malformed(Rank source, const char* what) const;
-
-  // The data of a chunk that a peer gets, until they are put there.
-  struct Answer {
-    Rank source = 0;
-    wire::Data head;
-    std::span<const std::byte> data;
-    fabric::Counter sent;
-  };
 
   // A put with a signal of which not everything is unpacked here.
   struct Arriving {
@@ -294,27 +267,22 @@ class Transfers final : public am::Background {
   uint16_t put_done_ = 0;
   uint16_t get_ = 0;
   uint16_t data_ = 0;
-  am::Landing landed_puts_;
-  am::Landing landed_data_;
+  am::Bulk& bulk_;
+  uint32_t chunks_ = 0;  // channel of the bulk transport
   fabric::Fabric& fabric_;
-  fabric::Shortcuts* shortcuts_;
-  bool notifies_ = false;
   std::span<std::byte> segment_;
   fabric::FailureHandler fail_;
   std::deque<Transfer> transfers_;   // by token; grows to the most ever under way
   std::vector<uint32_t> tokens_;     // of transfers that are free
   std::vector<uint32_t> beginning_;  // transfers with something left to begin, oldest first
   bool advancing_ = false;
-  LandingZone landing_;
   std::vector<Box> scratch_;         // for chunks; not in use
   std::vector<Box> boxes_;           // not in use
   std::vector<Region> pieces_;       // of one native operation
   std::vector<std::byte> outgoing_;  // a message that this rank sends
   std::vector<std::byte> answer_;    // a message that a handler sends
-  std::deque<Answer> answers_;       // the first `answers_put_` of them have been put
-  size_t answers_put_ = 0;
-  std::vector<Arriving> arriving_;  // few: of a peer, at most about kConcurrent
-  wire::Part part_;                 // what a handler was asked for
+  std::vector<Arriving> arriving_;   // few: of a peer, at most about kConcurrent
+  wire::Part part_;                  // what a handler was asked for
   SideCursor served_;
   Statistics statistics_;
 };

@@ -520,7 +520,7 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
           .wait();
       EXPECT_EQ(packed.operations - operations, chunks);
       // Beside what this rank answers to its peer.
-      if (scattered && !state.operations.vis().notifies()) {
+      if (scattered && !state.operations.bulk().notifies()) {
         EXPECT_GE(state.operations.messages().statistics().sent - messages, chunks);
       } else {
         EXPECT_LE(state.operations.messages().statistics().sent - messages, chunks);
@@ -541,7 +541,7 @@ TEST_P(VisOnNetworks, LargeChunksLand) {
       EXPECT_EQ(back, source);
       // Where puts tell of themselves, the target puts what is asked for.
       EXPECT_EQ(state.job.fabric().traffic().gets - gets,
-                scattered && state.operations.vis().notifies() ? 0 : chunks);
+                scattered && state.operations.bulk().notifies() ? 0 : chunks);
       context.barrier();
     }
   });
@@ -604,7 +604,7 @@ TEST_P(VisOnNetworks, ARankServesWhileItWaits) {
     auto& state = context.state();
     context.barrier();
     // On a virtual clock nothing waits for a rank that only computes.
-    if (!state.operations.vis().notifies()) GTEST_SKIP() << "no puts that tell their target";
+    if (!state.operations.bulk().notifies()) GTEST_SKIP() << "no puts that tell their target";
     if (context.rank_me() == 0) {
       VisOptions options;
       options.method = VisMethod::packed;
@@ -901,61 +901,54 @@ TEST_F(VisDeathTest, MessagesAreCheckedOnArrival) {
   EXPECT_EXIT(send(kGet, {kList, vis::wire::word_of(0, 1 << 16)}), ::testing::ExitedWithCode(3),
               "a get of a list");
   constexpr uint64_t kLanding = uint64_t{vis::wire::kLanding} << 32;
-  constexpr uint64_t kSlotBytes = uint64_t{vis::LandingZone::kSlotBytes} << 32;
-  EXPECT_EXIT(send(kPut, {kLanding, 4, 0, 8, 0, 0}), ::testing::ExitedWithCode(3),
-              "a place in the landing zone");
-  EXPECT_EXIT(send(kGet, {kLanding, kSlotBytes + (uint64_t{1} << 32), 0, 8, 0, 0}),
-              ::testing::ExitedWithCode(3), "a place in the landing zone");
-  EXPECT_EXIT(send(kPut, {kLanding, uint64_t{8} << 32, 0, 8, 0, 4}), ::testing::ExitedWithCode(3),
+  constexpr uint64_t kSlotBytes = uint64_t{plan::kLandingSlotBytes} << 32;
+  EXPECT_EXIT(send(kGet, {kLanding, kSlotBytes + (uint64_t{1} << 32), 0, 8, 0, 8}),
+              ::testing::ExitedWithCode(3), "a get by a slot that there is not");
+  EXPECT_EXIT(send(kGet, {kLanding, 4, 0, 8, 0, 8}), ::testing::ExitedWithCode(3),
+              "a get by a slot that there is not");
+  constexpr const char* kTold = "noncontiguous put in a slot";
+  EXPECT_EXIT(send(kTold, {4, 0}), ::testing::ExitedWithCode(3), "rank 0 sent a parcel .bulk.");
+  EXPECT_EXIT(send(kTold, {kSlotBytes + (uint64_t{1} << 32), 0}), ::testing::ExitedWithCode(3),
+              "rank 0 sent a parcel .bulk.");
+  EXPECT_EXIT(send(kTold, {uint64_t{8} << 32, 0, 0, 8, 0, 4}), ::testing::ExitedWithCode(3),
               "a strided put");
+  EXPECT_EXIT(send("bulk given back", {1}), ::testing::ExitedWithCode(3),
+              "rank 0 sent a slot that is given back");
+  EXPECT_EXIT(send("bulk answer", {0}), ::testing::ExitedWithCode(3), "rank 0 sent an answer");
   EXPECT_EXIT(send("noncontiguous put done", {7}), ::testing::ExitedWithCode(3),
               "an answer to a transfer");
   EXPECT_EXIT(send(kData, {7, 1}), ::testing::ExitedWithCode(3), "an answer to a transfer");
 }
 
 TEST_F(VisDeathTest, WhatLandsIsCheckedOnArrival) {
-  const auto land = [](const char* what, uint32_t slot, const std::vector<uint64_t>& words) {
+  const auto land = [](std::string_view what, uint32_t slot, const std::vector<uint64_t>& words) {
     const auto body = [&](Context& context) {
       detail::ContextState& state = context.state();
       if (context.rank_me() == 0) {
         const std::span<const std::byte> bytes = std::as_bytes(std::span(words));
-        const vis::LandingZone& zone = state.operations.vis().landing_zone();
+        const am::Bulk& bulk = state.operations.bulk();
         fabric::Counter sent;
         state.job.fabric().shortcuts()->put_notify(
-            1, std::string_view(what) == kPut ? zone.offset_of(1, 0) : zone.answer_offset_of(1, 0),
-            bytes.first(8), bytes.subspan(8),
-            state.operations.messages().handlers().landed(what)->tags.tag(slot), sent);
+            1, what == kPut ? bulk.offset_of(1, 0) : bulk.twin_offset_of(1, 0), bytes.first(8),
+            bytes.subspan(8), state.operations.messages().handlers().landed(what)->tags.tag(slot),
+            sent);
         context.wait_until([&sent] { return sent.pending == 0; });
       }
       context.barrier();
     };
     on_ranks(2, body, bootstrap::fabrics_under_test()[0]);  // tcp, which has such puts
   };
-  const auto ask = [](const std::vector<uint64_t>& words) {
-    const auto body = [&](Context& context) {
-      if (context.rank_me() == 0) {
-        am::ActiveMessages& messages = context.state().operations.messages();
-        messages.send(1, messages.id(kGet), std::as_bytes(std::span(words)), {});
-      }
-      context.barrier();
-    };
-    on_ranks(2, body, bootstrap::fabrics_under_test()[0]);
-  };
-  constexpr uint64_t kLanding = uint64_t{vis::wire::kLanding} << 32;
-  constexpr uint64_t kNotified = uint64_t{vis::wire::kNotified} << 32;
-  constexpr uint64_t kListed = uint64_t{vis::wire::kList} << 32;
-  constexpr uint64_t kSlotBytes = vis::LandingZone::kSlotBytes;
+  constexpr uint64_t kSlotBytes = plan::kLandingSlotBytes;
   EXPECT_EXIT(land(kPut, 1000, {0, 0}), ::testing::ExitedWithCode(3),
               "rank 0 says that a put has landed with tag .*, which nothing here expects");
   EXPECT_EXIT(land(kPut, 0, {0, 0}), ::testing::ExitedWithCode(3),
               "rank 0 sent a put that is not well formed");
-  EXPECT_EXIT(land(kPut, 0, {kLanding | kListed, (kSlotBytes - 8) << 32}),
-              ::testing::ExitedWithCode(3), "rank 0 sent a put that is not well formed");
-  EXPECT_EXIT(land(kData, 0, {7, 0}), ::testing::ExitedWithCode(3),
-              "rank 0 sent an answer to a transfer");
-  // What would not fit into the slot of the answer.
-  EXPECT_EXIT(ask({kLanding | kNotified, kSlotBytes << 32, 0, kSlotBytes, 0, kSlotBytes}),
-              ::testing::ExitedWithCode(3), "rank 0 sent a get that is not well formed");
+  EXPECT_EXIT(land(kPut, 0, {(kSlotBytes - 7) << 32, 0}), ::testing::ExitedWithCode(3),
+              "rank 0 sent a parcel .bulk. that is not well formed");
+  EXPECT_EXIT(land(kPut, 0, {kSlotBytes << 32 | (kSlotBytes - 8), 0}), ::testing::ExitedWithCode(3),
+              "rank 0 sent a parcel .bulk. that is not well formed");
+  EXPECT_EXIT(land("bulk answer", 0, {7, 0}), ::testing::ExitedWithCode(3),
+              "rank 0 sent an answer .bulk. that is not well formed");
 }
 
 }  // namespace

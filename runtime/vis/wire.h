@@ -2,12 +2,10 @@
 //
 //   put    Head, places and data        answered by Done where `answers` is not 0
 //   get    Head, places                 answered by Data and the data
-//   put    Head, Landing, places        the data are in a slot; answered by Done
-//   get    Head, Landing, places        answered by Data when the data are in the slot
-// Where puts tell their target that they have landed, no message does:
-//   put    Head, Landing, places, data  in the slot; answered by Done
-//   get    Head, Landing, places        answered by Data and the data, in the slot for it at the
-//   initiator
+// Of chunks that go by the bulk transport (am::Bulk):
+//   put    a parcel; its head: Head, and places of a strided transfer; its body: the data, with
+//          those of a list. Done when its slot is given back
+//   get    Head, Landing, places        answered through the slot
 // A Signal follows the Head of every put of a transfer with a signal.
 // Places of a strided transfer: a StridedHead and `dimensions` pairs {count, stride} of 64 bits say
 // how the whole of it lies; a message is about the bytes of the stream from `begin` on. Those of a
@@ -28,9 +26,8 @@ namespace stripline::vis::wire {
 /// Head::format
 inline constexpr uint8_t kStrided = 0;
 inline constexpr uint8_t kList = 1;
-inline constexpr uint8_t kLanding = 2;   ///< or-ed to either
-inline constexpr uint8_t kNotified = 4;  ///< or-ed to kLanding of a get: the data are put
-inline constexpr uint8_t kSignal = 8;    ///< or-ed to that of a put: a Signal follows
+inline constexpr uint8_t kLanding = 2;  ///< or-ed to that of a get: a Landing follows
+inline constexpr uint8_t kSignal = 8;   ///< or-ed to that of a put: a Signal follows
 
 struct Head {
   uint32_t token = 0;  ///< of the transfer at its initiator
@@ -58,27 +55,23 @@ struct StridedHead {
 };
 static_assert(sizeof(StridedHead) == 32);
 
-/// Where the data of a message are that does not carry them: for a list put they are words and
-/// data.
+/// Where the data that a message asks for are to come: a slot of the initiator at the target.
 struct Landing {
   uint32_t slot = 0;
   uint32_t bytes = 0;
 };
 static_assert(sizeof(Landing) == 8);
 
-inline constexpr uint16_t kNoSlot = 0xffff;
-
 struct Done {
   uint32_t token = 0;
-  uint16_t messages = 0;    ///< as Head::answers
-  uint16_t slot = kNoSlot;  ///< whose data are unpacked
+  uint16_t messages = 0;  ///< as Head::answers
+  uint16_t reserved = 0;
 };
 static_assert(sizeof(Done) == 8);
 
 struct Data {
   uint32_t token = 0;
-  uint16_t slot = kNoSlot;  ///< that has the data
-  uint16_t reserved = 0;
+  uint32_t reserved = 0;
 };
 static_assert(sizeof(Data) == 8);
 
