@@ -16,7 +16,7 @@ Operations::Operations(Job& job, Memory& memory, const am::Config& am_config)
       owner_(messages_, memory.segment(), job.failure()),
       bulk_(messages_, job.fabric(), memory.bulk(), job.rank(), job.ranks(), vis::Transfers::kBulk,
             job.failure()),
-      vis_(messages_, bulk_, job.fabric(), memory.segment(), job.failure()),
+      vis_(messages_, bulk_, job.fabric(), memory.segment(), job.ranks(), job.failure()),
       combiner_(messages_, bulk_, job.fabric(), memory.segment(), job.ranks(), job.failure()),
       get_combiner_(vis_, job.fabric(), job.ranks()),
       continuations_(*this, job.exclusion()),

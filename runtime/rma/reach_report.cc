@@ -24,7 +24,7 @@ MemoryUse memory_use(Context& context) {
   // memory at most.
   const uint64_t packing = rma::Memory::bulk_bytes(state.job.ranks()) / 2 +
                            2 * info.max_message_bytes +
-                           vis::Transfers::kConcurrent * vis::Transfers::kMaxBoxBytes;
+                           vis::Transfers::kBoxes * vis::Transfers::kMaxBoxBytes;
   MemoryUse use;
   use.segment_bytes = state.memory.segment().size();
   use.runtime_bytes = behind_segment + packing + info.buffer_bytes +

@@ -10,8 +10,13 @@ namespace stripline::vis {
 using plan::VisMethod;
 
 Transfers::Transfers(am::ActiveMessages& messages, am::Bulk& bulk, fabric::Fabric& fabric,
-                     std::span<std::byte> segment, fabric::FailureHandler fail)
-    : messages_(messages), bulk_(bulk), fabric_(fabric), segment_(segment), fail_(std::move(fail)) {
+                     std::span<std::byte> segment, Rank ranks, fabric::FailureHandler fail)
+    : messages_(messages),
+      bulk_(bulk),
+      fabric_(fabric),
+      segment_(segment),
+      fail_(std::move(fail)),
+      peers_(ranks) {
   const auto serve = [this](const char* name, am::Purpose purpose, auto member) {
     return messages_.serve(name, purpose,
                            [this, member](Rank source, std::span<const std::byte> message) {
@@ -111,30 +116,55 @@ void Transfers::begin(Transfer& transfer) {
   ++transfer.done->pending;  // until everything is begun, or complete
   transfer.asked = false;
   if (transfer.method == VisMethod::packed) prepare_packed(transfer);
-  transfer.beginning = true;
-  beginning_.push_back(transfer.token);
+  list(transfer);
   has_work_ = true;
   advance();
 }
 
+void Transfers::list(Transfer& transfer) {
+  transfer.beginning = true;
+  transfer.next = kNone;
+  Peer& peer = peers_[transfer.target];
+  if (peer.begun < kConcurrent) {
+    ++peer.begun;
+    beginning_.push_back(transfer.token);
+    return;
+  }
+  (peer.first_later == kNone ? peer.first_later : transfers_[peer.last_later].next) =
+      transfer.token;
+  peer.last_later = transfer.token;
+}
+
+// All of it has begun. The next one that waits takes its turn.
+void Transfers::unlist(size_t place) {
+  Transfer& transfer = transfers_[beginning_[place]];
+  beginning_.erase(beginning_.begin() + static_cast<std::ptrdiff_t>(place));
+  transfer.beginning = false;
+  Peer& peer = peers_[transfer.target];
+  if (peer.first_later == kNone) {
+    --peer.begun;
+    return;
+  }
+  beginning_.push_back(peer.first_later);
+  peer.first_later = transfers_[peer.first_later].next;
+}
+
 bool Transfers::ready() const {
   if (advancing_) return false;
-  const size_t eligible = std::min(beginning_.size(), kConcurrent);
-  return std::any_of(beginning_.begin(), beginning_.begin() + static_cast<std::ptrdiff_t>(eligible),
-                     [this](uint32_t token) { return can_advance(transfers_[token]); });
+  return std::ranges::any_of(beginning_,
+                             [this](uint32_t token) { return can_advance(transfers_[token]); });
 }
 
 void Transfers::advance() {
   if (advancing_) return;  // what step() calls makes progress
   advancing_ = true;
-  for (size_t i = 0; i < std::min(beginning_.size(), kConcurrent);) {
+  for (size_t i = 0; i < beginning_.size();) {
     Transfer& transfer = transfers_[beginning_[i]];
     if (!can_advance(transfer) || !step(transfer)) {
       ++i;
       continue;
     }
-    beginning_.erase(beginning_.begin() + static_cast<std::ptrdiff_t>(i));
-    transfer.beginning = false;
+    unlist(i);
     if (transfer.done == nullptr) release(transfer);
   }
   advancing_ = false;
@@ -149,7 +179,7 @@ bool Transfers::can_advance(const Transfer& transfer) const {
       // One of them is our own.
       return transfer.done->pending <= (has_regions(transfer) ? transfer.window : 1);
     case VisMethod::bounding_box:
-      return transfer.in_box.pending == 0;
+      return transfer.asked ? transfer.in_box.pending == 0 : boxes_in_use_ < kBoxes;
     case VisMethod::packed:
       if (transfer.lands) return can_advance_landing(transfer);
       return transfer.in_flight < transfer.window && messages_.has_credit(transfer.target);
@@ -235,6 +265,7 @@ bool Transfers::step_direct(Transfer& transfer) {
 bool Transfers::step_box(Transfer& transfer) {
   if (!transfer.asked) {
     transfer.asked = true;
+    statistics_.boxes = std::max(statistics_.boxes, ++boxes_in_use_);
     const auto bytes = static_cast<size_t>(transfer.extent.high - transfer.extent.low);
     if (!boxes_.empty()) {
       transfer.box = std::move(boxes_.back());
@@ -250,6 +281,7 @@ bool Transfers::step_box(Transfer& transfer) {
     return false;
   }
   scatter_box(transfer);
+  --boxes_in_use_;
   boxes_.push_back(std::move(transfer.box));
   transfer.box = {};
   complete(transfer);

@@ -11,7 +11,8 @@
 //                 a message go as parcels, or answers, of the bulk transport (am::Bulk).
 //
 // start() begins what the window allows and returns; the rest is begun whenever this rank makes
-// progress (am::Background). Only the oldest kConcurrent transfers are begun; later ones wait.
+// progress (am::Background). Of the transfers from or to one rank only the oldest kConcurrent are
+// begun, and later ones wait; those with other ranks do not wait for them.
 // Handlers pack or unpack one message, and answer with at most one.
 //
 // A put may have a signal: a flag at the target, raised when all data are visible there. Of a
@@ -20,8 +21,8 @@
 // since no fabric has to keep puts in order.
 //
 // Memory. Per peer: nothing beyond the credits of active messages. Per rank: two messages, for each
-// slot of the bulk transport as much again where chunks are packed, a bounding box of at most
-// kMaxBoxBytes for each of kConcurrent transfers, and 24 bytes for each region of a list.
+// slot of the bulk transport as much again where chunks are packed, kBoxes bounding boxes of at
+// most kMaxBoxBytes, for which transfers wait, and 24 bytes for each region of a list.
 //
 // One thread at a time, as the runtime.
 #pragma once
@@ -51,8 +52,10 @@ using plan::Direction;
 
 class Transfers final : public am::Background {
  public:
-  /// Transfers that are begun at the same time.
-  static constexpr size_t kConcurrent = 8;
+  /// Transfers from or to one rank that are begun at the same time.
+  static constexpr uint32_t kConcurrent = 8;
+  /// Bounding boxes in use at the same time.
+  static constexpr uint32_t kBoxes = 8;
   /// Largest bounding box; a plan with a larger one is carried out as pipelined.
   static constexpr size_t kMaxBoxBytes = size_t{1} << 20;
 
@@ -67,6 +70,7 @@ class Transfers final : public am::Background {
     std::array<MethodStatistics, plan::kVisMethods> methods;
     uint64_t local = 0;       ///< transfers within this rank
     uint64_t contiguous = 0;  ///< transfers of one region
+    uint32_t boxes = 0;       ///< bounding boxes in use at the same time, at most
     MethodStatistics& of(plan::VisMethod method) { return methods[static_cast<size_t>(method)]; }
     const MethodStatistics& of(plan::VisMethod method) const {
       return methods[static_cast<size_t>(method)];
@@ -83,7 +87,7 @@ class Transfers final : public am::Background {
 
   /// `segment` is what the program has of the fabric's; `bulk` is of kBulk. `fail` ends the job.
   Transfers(am::ActiveMessages& messages, am::Bulk& bulk, fabric::Fabric& fabric,
-            std::span<std::byte> segment, fabric::FailureHandler fail);
+            std::span<std::byte> segment, Rank ranks, fabric::FailureHandler fail);
 
   /// The largest chunk of packed transfers. Valid after ActiveMessages::start().
   size_t max_chunk_bytes() const {
@@ -143,6 +147,14 @@ class Transfers final : public am::Background {
     fabric::Counter moving;
   };
 
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  struct Peer {
+    uint32_t begun = 0;            // transfers listed in beginning_
+    uint32_t first_later = kNone;  // those that wait until one of them is not any more
+    uint32_t last_later = kNone;
+  };
+
   // Found by messages through its index, the token.
   struct Transfer {
     uint32_t token = 0;
@@ -151,7 +163,8 @@ class Transfers final : public am::Background {
     plan::VisMethod method = plan::VisMethod::pipelined;
     uint32_t window = 1;
     fabric::Counter* done = nullptr;  // null: complete, or not in use
-    bool beginning = false;           // listed in beginning_
+    bool beginning = false;           // listed in beginning_, or waiting to be
+    uint32_t next = kNone;            // that waits, of the same target
     bool strided = true;
     Strided shape;
     std::byte* local = nullptr;
@@ -191,6 +204,8 @@ class Transfers final : public am::Background {
                    fabric::Counter& done, const std::optional<fabric::Signal>& signal,
                    bool* source_free);
   void begin(Transfer& transfer);
+  void list(Transfer& transfer);
+  void unlist(size_t place);
   bool can_advance(const Transfer& transfer) const;
   // Begins what can be begun now; true when nothing is left to begin.
   bool step(Transfer& transfer);
@@ -272,12 +287,14 @@ class Transfers final : public am::Background {
   fabric::Fabric& fabric_;
   std::span<std::byte> segment_;
   fabric::FailureHandler fail_;
-  std::deque<Transfer> transfers_;   // by token; grows to the most ever under way
-  std::vector<uint32_t> tokens_;     // of transfers that are free
+  std::deque<Transfer> transfers_;  // by token; grows to the most ever under way
+  std::vector<uint32_t> tokens_;    // of transfers that are free
+  std::vector<Peer> peers_;
   std::vector<uint32_t> beginning_;  // transfers with something left to begin, oldest first
   bool advancing_ = false;
-  std::vector<Box> scratch_;         // for chunks; not in use
-  std::vector<Box> boxes_;           // not in use
+  std::vector<Box> scratch_;  // for chunks; not in use
+  std::vector<Box> boxes_;    // not in use
+  uint32_t boxes_in_use_ = 0;
   std::vector<Region> pieces_;       // of one native operation
   std::vector<std::byte> outgoing_;  // a message that this rank sends
   std::vector<std::byte> answer_;    // a message that a handler sends

@@ -628,6 +628,77 @@ TEST_P(VisOnNetworks, ARankServesWhileItWaits) {
   });
 }
 
+// Rank 0 asks more ranks for data than it begins transfers with one, and those that answer do not
+// wait for the others, which look at nothing until then.
+TEST_P(VisOnNetworks, TransfersWithOtherRanksDoNotWait) {
+  constexpr rank_t kSilent = vis::Transfers::kConcurrent;
+  constexpr rank_t kRanks = kSilent + 3;
+  constexpr size_t kRows = 100;
+  std::atomic<bool> served{false};
+  on_ranks(kRanks, [&served](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(2 * kRows);
+    ASSERT_TRUE(mine.ok());
+    std::iota(context.local(*mine), context.local(*mine) + 2 * kRows, context.rank_me());
+    context.barrier();
+    // On a virtual clock nothing waits for a rank that only computes.
+    if (context.state().job.fabric().info().clock == "virtual") GTEST_SKIP() << "no real clock";
+    if (context.rank_me() == 0) {
+      VisOptions options;
+      options.method = VisMethod::packed;
+      std::vector<std::vector<uint64_t>> back(kRanks, std::vector<uint64_t>(kRows));
+      std::vector<future> got(kRanks);
+      for (rank_t peer = 1; peer < kRanks; ++peer) {
+        got[peer] = rget_strided<1>(context, context.on_rank(*mine, peer), {16}, back[peer].data(),
+                                    {8}, {kRows}, options);
+      }
+      got[kRanks - 1].wait();
+      got[kRanks - 2].wait();
+      served = true;
+      wait_all(got);
+      for (rank_t peer = 1; peer < kRanks; ++peer) {
+        for (size_t i = 0; i < kRows; ++i) ASSERT_EQ(back[peer][i], 2 * i + peer);
+      }
+    } else if (context.rank_me() <= kSilent) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+      while (!served && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      EXPECT_TRUE(served);
+    }
+    context.barrier();
+  });
+}
+
+// However many transfers there are, memory for bounding boxes is bounded.
+TEST_P(VisOnNetworks, BoundingBoxesWaitForMemory) {
+  constexpr rank_t kRanks = 3;
+  constexpr size_t kRows = 100;
+  constexpr size_t kEach = 3 * vis::Transfers::kBoxes;
+  on_ranks(kRanks, [](Context& context) {
+    const auto mine = context.new_symmetric_array<uint64_t>(2 * kRows);
+    ASSERT_TRUE(mine.ok());
+    std::iota(context.local(*mine), context.local(*mine) + 2 * kRows, context.rank_me());
+    context.barrier();
+    VisOptions options;
+    options.method = VisMethod::bounding_box;
+    options.bounding_box = true;
+    std::vector<std::vector<uint64_t>> back(kEach, std::vector<uint64_t>(kRows));
+    std::vector<future> got;
+    for (size_t i = 0; i < kEach; ++i) {
+      const auto peer = static_cast<rank_t>((context.rank_me() + 1 + i % (kRanks - 1)) % kRanks);
+      got.push_back(rget_strided<1>(context, context.on_rank(*mine, peer), {16}, back[i].data(),
+                                    {8}, {kRows}, options));
+    }
+    wait_all(got);
+    for (size_t i = 0; i < kEach; ++i) {
+      const size_t peer = (context.rank_me() + 1 + i % (kRanks - 1)) % kRanks;
+      for (size_t row = 0; row < kRows; ++row) ASSERT_EQ(back[i][row], 2 * row + peer);
+    }
+    const auto& statistics = context.state().operations.vis().statistics();
+    EXPECT_GE(statistics.of(plan::VisMethod::bounding_box).gets, kEach);
+    EXPECT_LE(statistics.boxes, vis::Transfers::kBoxes);
+    context.barrier();
+  });
+}
+
 TEST_P(Vis, ABarrierCompletesWhatWasDropped) {
   on_ranks(2, [](Context& context) {
     const auto mine = context.new_symmetric_array<std::byte>(Rows::kRemoteBytes * 20);
