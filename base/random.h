@@ -1,6 +1,7 @@
 // Random numbers that are the same with every compiler and library. Not for secrets.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -16,6 +17,26 @@ constexpr uint64_t mix64(uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   return z ^ (z >> 31);
+}
+
+/// A number from several, in order, for tables: a rotation and a multiplication for each. Not for
+/// what strangers choose.
+class Hash {
+ public:
+  template <typename... Numbers>
+  explicit constexpr Hash(Numbers... numbers) {
+    (add(static_cast<uint64_t>(numbers)), ...);
+  }
+  constexpr void add(uint64_t number) { state_ = (std::rotl(state_, 23) ^ number) * kGoldenRatio; }
+  constexpr uint64_t value() const { return state_ ^ (state_ >> 32); }
+
+ private:
+  uint64_t state_ = 0;
+};
+
+template <typename... Numbers>
+constexpr uint64_t hash_of(Numbers... numbers) {
+  return Hash(numbers...).value();
 }
 
 /// Steele, Lea and Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.

@@ -16,6 +16,17 @@ TEST(Random, IsSplitMix64) {
   EXPECT_EQ(random.next(), 3203168211198807973U);
 }
 
+TEST(Random, HashesTellNumbersAndTheirOrderApart) {
+  std::set<uint64_t> hashes;
+  for (uint64_t a = 0; a < 30; ++a) {
+    for (uint32_t b = 0; b < 30; ++b) hashes.insert(hash_of(a, b));
+  }
+  EXPECT_EQ(hashes.size(), 900U);
+  Hash grown(7);
+  grown.add(8);
+  EXPECT_EQ(grown.value(), hash_of(7, 8));
+}
+
 TEST(Random, ShufflingDependsOnTheSeedAlone) {
   std::vector<int> values(100);
   std::iota(values.begin(), values.end(), 0);

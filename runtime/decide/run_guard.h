@@ -28,6 +28,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/random.h"
 #include "optimizer/plan/guard.h"
 #include "runtime/decide/call_rhythm.h"
 #include "runtime/decide/savings.h"
@@ -57,7 +58,7 @@ class RunGuard {
 
   /// A call of a site.
   struct Call {
-    uint64_t what = 0;  ///< a number for the site and what is done there (call_id())
+    uint64_t what = 0;  ///< a number for the site and what is done there (hash_of())
     uint64_t rank = 0;  ///< whose memory is concerned
     /// Where in that: one that belongs to the program, as the place of a ghost layer, or one that
     /// may follow its data, and differ from iteration to iteration, and from rank to rank.
@@ -108,8 +109,7 @@ class RunGuard {
     uint64_t place = 0;
     uint64_t loose = 0;
     uint64_t id(const Call& call) const {
-      const uint64_t where =
-          call.rank * 0x9e3779b97f4a7c15 + (call.offset + 1) * 0xc2b2ae3d27d4eb4f;
+      const uint64_t where = call.rank * kGoldenRatio + (call.offset + 1) * 0xc2b2ae3d27d4eb4f;
       return call.what + (where & place) + (call.loose_offset & loose) * 0x165667b19e3779f9;
     }
     bool operator==(const Regards&) const = default;
@@ -167,13 +167,5 @@ class RunGuard {
   std::unique_ptr<Search> search_;
   uint64_t pause_ = kPause;
 };
-
-/// A number from several, for RunGuard::Call.
-template <typename... Numbers>
-uint64_t call_id(Numbers... numbers) {
-  uint64_t id = 0;
-  ((id = (id ^ static_cast<uint64_t>(numbers)) * 0x9e3779b97f4a7c15, id ^= id >> 29), ...);
-  return id;
-}
 
 }  // namespace stripline::decide

@@ -28,8 +28,8 @@ class Program {
     }
   }
   void make(char call, double tuned_s, double simple_s) {
-    if (differs_) guard_.differs(call_id(call));
-    const RunGuard::Turn turn = guard_.report({call_id(call), 1, 64});
+    if (differs_) guard_.differs(hash_of(call));
+    const RunGuard::Turn turn = guard_.report({hash_of(call), 1, 64});
     ++(turn.way == Way::tuned ? tuned_ : simple_);
     decided_ += turn.sites_decide ? 1 : 0;
     const double expected_s = turn.way == Way::tuned ? tuned_s : simple_s;
@@ -147,7 +147,7 @@ TEST(RunGuard, LeavesSitesToThemselvesWhereNothingDiffers) {
 // A site that is all that differs is judged by the iteration, one of several by itself.
 TEST(RunGuard, JudgesWhatIsAlone) {
   const auto judges = [](Program& program, char site) {
-    return program.guard().judges(call_id(site));
+    return program.guard().judges(hash_of(site));
   };
   Program program;
   EXPECT_FALSE(judges(program, 'a'));
@@ -169,7 +169,7 @@ TEST(RunGuard, JudgesWhatIsAlone) {
   alike.set_differs(false);
   alike.run("abc", 20, 1, 1);
   EXPECT_TRUE(judges(alike, 'a'));
-  alike.guard().differs(call_id('b'));
+  alike.guard().differs(hash_of('b'));
   EXPECT_FALSE(judges(alike, 'a'));
   EXPECT_TRUE(judges(alike, 'b'));
 }
@@ -252,7 +252,7 @@ TEST(RunGuard, TellsTwoPlacesApart) {
   std::vector<Way> ways;
   for (uint64_t i = 0; i < 200; ++i) {
     guard.differs(1);
-    ways.push_back(guard.report({call_id('a'), 1, 0, i % 2 * 64}).way);
+    ways.push_back(guard.report({hash_of('a'), 1, 0, i % 2 * 64}).way);
   }
   const auto first = std::ranges::find(ways, Way::baseline);
   constexpr int kFirst = RunGuard::kRepeats + 1 + 2 * RunGuard::kIterations * RunGuard::kFirstTurns;
@@ -268,7 +268,7 @@ TEST(RunGuard, TakesNoNoticeOfPlacesWithoutOrder) {
     for (int i = 0; i < 200; ++i) {
       guard.differs(1);
       const bool new_place = random() % of_rank != 0;
-      ways.push_back(guard.report({call_id('a'), 1, 0, new_place ? random() : 64}).way);
+      ways.push_back(guard.report({hash_of('a'), 1, 0, new_place ? random() : 64}).way);
     }
     const auto first = std::ranges::find(ways, Way::baseline);
     constexpr int kFirst = RunGuard::kRepeats + 1 + RunGuard::kIterations * RunGuard::kFirstTurns;
@@ -284,7 +284,7 @@ TEST(RunGuard, CountsNoIterationThatPaysForTheOtherWay) {
   int tuned = 0;
   for (int i = 0; i < 1000; ++i) {
     guard.differs(1);
-    const Way way = guard.report({call_id('a'), 1, 64}).way;
+    const Way way = guard.report({hash_of('a'), 1, 64}).way;
     now_s += before == Way::tuned ? 1.5 : 1;
     before = way;
     tuned += i >= 100 && way == Way::tuned ? 1 : 0;
@@ -298,7 +298,7 @@ TEST(RunGuard, KnowsCallsByTheirPlaces) {
   std::vector<Way> ways;
   for (uint64_t i = 0; i < 400; ++i) {
     guard.differs(1);
-    ways.push_back(guard.report({call_id('a'), 1, i % 8}).way);
+    ways.push_back(guard.report({hash_of('a'), 1, i % 8}).way);
   }
   const auto first = std::ranges::find(ways, Way::baseline);
   constexpr int kFirst = RunGuard::kRepeats + 1 + RunGuard::kIterations * RunGuard::kFirstTurns;
@@ -311,7 +311,7 @@ TEST(RunGuard, FallsBackToWhatIsDone) {
   bool simple = false;
   for (uint64_t i = 0; i < RunGuard::kPatience + 200; ++i) {
     guard.differs(1);
-    const RunGuard::Turn turn = guard.report({call_id(i % 3), i, 64});
+    const RunGuard::Turn turn = guard.report({hash_of(i % 3), i, 64});
     simple = simple || turn.way == Way::baseline;
   }
   EXPECT_TRUE(simple);
@@ -322,7 +322,7 @@ TEST(RunGuard, LooksLessOftenWhereNothingRepeats) {
   std::mt19937_64 random(1);
   // Far faster than looking each time, which would take minutes.
   for (int i = 0; i < 20'000'000; ++i) {
-    guard.report({call_id(random()), 1, 64});
+    guard.report({hash_of(random()), 1, 64});
   }
   EXPECT_EQ(guard.savings().sites, 0);
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "runtime/decide/site.h"
 
 namespace stripline::decide {
@@ -13,7 +14,7 @@ struct Key {
   uint64_t number = 0;
   bool operator==(const Key&) const = default;
 };
-uint64_t hash_of(const Key& key) { return key.number * 0x9e3779b97f4a7c15; }
+uint64_t hash_of(const Key& key) { return key.number * kGoldenRatio; }
 
 struct Numbered : Site<uint64_t> {
   Key key;

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/random.h"
+
 namespace stripline::detail {
 
 /// A fixed table, which forgets rather than grows. Not thread-safe.
@@ -49,7 +51,7 @@ class ComputeRates {
   static double ratio(uint64_t bytes, uint64_t noted_bytes) {
     return static_cast<double>(bytes) / static_cast<double>(noted_bytes);
   }
-  static size_t place_of(uint64_t site) { return site * 0x9e3779b97f4a7c15 >> (64 - kBits); }
+  static size_t place_of(uint64_t site) { return site * kGoldenRatio >> (64 - kBits); }
 
   std::array<Rate, size_t{1} << kBits> rates_{};
 };

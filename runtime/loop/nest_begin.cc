@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/random.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/loop/nest_engine.h"
@@ -115,7 +116,7 @@ void NestEngine::note(decide::Trace& trace, double seconds) const {
   uint64_t shape = nest_.references();
   std::string loops;
   for (uint32_t loop = 0; loop < nest_.depth; ++loop) {
-    shape = shape * 0x9e3779b97f4a7c15 + nest_.counts[loop];
+    shape = shape * kGoldenRatio + nest_.counts[loop];
     loops += (loop > 0 ? " x " : "") + std::to_string(nest_.counts[loop]);
   }
   const plan::NestPlan& done = plan();

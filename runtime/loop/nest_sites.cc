@@ -1,10 +1,10 @@
 #include "runtime/loop/nest_sites.h"
 
 #include <algorithm>
-#include <bit>
 #include <span>
 #include <variant>
 
+#include "base/random.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
 #include "runtime/vis/wire.h"
@@ -77,15 +77,13 @@ bool operator==(const NestKey& a, const NestKey& b) {
 }
 
 uint64_t hash_of(const NestKey& key) {
-  constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
-  uint64_t hash = key.place * kMultiplier;
-  const auto mix = [&](uint64_t value) { hash = (std::rotl(hash, 23) ^ value) * kMultiplier; };
-  for (uint32_t loop = 0; loop < key.nest.depth; ++loop) mix(key.nest.counts[loop]);
+  Hash hash(key.place);
+  for (uint32_t loop = 0; loop < key.nest.depth; ++loop) hash.add(key.nest.counts[loop]);
   for (uint32_t r = 0; r < key.nest.references(); ++r) {
-    mix(static_cast<uint64_t>(key.nest.reference[r].base) + key.way[r].link);
-    mix(static_cast<uint64_t>(key.nest.reference[r].stride_bytes[0]));
+    hash.add(static_cast<uint64_t>(key.nest.reference[r].base) + key.way[r].link);
+    hash.add(static_cast<uint64_t>(key.nest.reference[r].stride_bytes[0]));
   }
-  return hash ^ (hash >> 32);
+  return hash.value();
 }
 
 namespace {

@@ -10,6 +10,8 @@
 
 #include <stripline/nest.h>
 
+#include "base/random.h"
+
 namespace stripline {
 
 /// Sets what an iteration writes from all that it reads and where it is. Returns a number that
@@ -28,7 +30,7 @@ inline uint64_t set_by_all_it_reads(const access::Nest& nest,
   for (uint32_t r = 0; r < nest.references(); ++r) {
     if (!writes(nest.reference[r].mode)) continue;
     for (uint32_t byte = 0; byte < nest.reference[r].element_bytes; ++byte) {
-      element[r][byte] = static_cast<std::byte>(sum = sum * 0x9e3779b97f4a7c15 + (sum >> 32) + r);
+      element[r][byte] = static_cast<std::byte>(sum = sum * kGoldenRatio + (sum >> 32) + r);
     }
   }
   return sum;

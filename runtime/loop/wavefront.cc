@@ -9,6 +9,7 @@
 #include <stripline/wavefront.h>
 
 #include "base/quantity.h"
+#include "base/random.h"
 #include "runtime/decide/execution.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/loop/loop_state.h"
@@ -181,7 +182,7 @@ void WavefrontEngine::decide_on(Sent& sent) {
     sent.site.emplace().decide(decide::kBaseline, {});
   }
   execution_.begin(state_.mechanisms.instruments(), *this, *sent.site,
-                   {.call = {.what = decide::call_id(place_, stage_.leaves),
+                   {.call = {.what = stripline::hash_of(place_, stage_.leaves),
                              .rank = stage_.target,
                              .offset = stage_.offset},
                     .guarded = options_.self_check,
@@ -269,8 +270,8 @@ void WavefrontEngine::note(decide::Trace& trace, double seconds) const {
     choice.predicted_s = takes_over() && options_.all_busy ? time.step_s : time.busy_s;
   }
   trace.note(stage_.call,
-             decide::call_id(stage_.leaves, stage_.lines, stage_.line_bytes, takes_over()), choice,
-             seconds,
+             stripline::hash_of(stage_.leaves, stage_.lines, stage_.line_bytes, takes_over()),
+             choice, seconds,
              "crossing " + std::to_string(stage_.leaves) + ", " + std::to_string(stage_.lines) +
                  " x " + exact_bytes_text(stage_.line_bytes),
              [&] { return planned ? explain_command(state_, request, path_) : std::string(); });

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/quantity.h"
+#include "base/random.h"
 #include "runtime/decide/run_guard.h"
 #include "runtime/rma/context_state.h"
 #include "runtime/rma/explain_command.h"
@@ -35,8 +36,8 @@ void CallTrace::note(ContextState& state, const TracedCall& call, std::optional<
   if (request.signalled) seconds.reset();
   state.job.observers().trace()->choices().note(
       call.call,
-      decide::call_id(request.direction, request.regions, request.region_bytes, call.path,
-                      request.signalled),
+      stripline::hash_of(request.direction, request.regions, request.region_bytes, call.path,
+                         request.signalled),
       choice_of(call), seconds, what_of(call),
       [&] { return explain_command(state, request, call.path); });
 }

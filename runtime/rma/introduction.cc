@@ -65,8 +65,8 @@ Result<std::string> terms_of(const model::TunedModel* model) {
 }  // namespace
 
 std::string Introduction::encode() const {
-  return std::to_string(address.size()) + ":" + std::to_string(terms.size()) + ":" + address +
-         terms + description;
+  return std::to_string(address.size()) + ":" + std::to_string(terms.size()) + ":" +
+         std::to_string(handlers.size()) + ":" + address + terms + handlers + description;
 }
 
 Result<Introduction> Introduction::decode(std::string_view bytes) {
@@ -80,14 +80,35 @@ Result<Introduction> Introduction::decode(std::string_view bytes) {
   };
   size_t address = 0;
   size_t terms = 0;
-  if (!take_length(address) || !take_length(terms) || address > bytes.size() ||
-      terms > bytes.size() - address) {
+  size_t handlers = 0;
+  if (!take_length(address) || !take_length(terms) || !take_length(handlers) ||
+      address > bytes.size() || terms > bytes.size() - address ||
+      handlers > bytes.size() - address - terms) {
     return Error(ErrorCode::data_loss,
                  "a rank introduces itself in another form; run one version of the program");
   }
   return Introduction{std::string(bytes.substr(0, address)),
-                      std::string(bytes.substr(address + terms)),
-                      std::string(bytes.substr(address, terms))};
+                      std::string(bytes.substr(address + terms + handlers)),
+                      std::string(bytes.substr(address, terms)),
+                      std::string(bytes.substr(address + terms, handlers))};
+}
+
+Status check_alike(const Introduction& mine, rank_t my_rank, const Introduction& theirs,
+                   rank_t their_rank) {
+  const auto differ = [&](const std::string& what_they_have, const std::string& what_i_have,
+                          const std::string& advice) {
+    return Error(ErrorCode::invalid_argument,
+                 "rank " + std::to_string(their_rank) + " has " + what_they_have + ", and rank " +
+                     std::to_string(my_rank) + " has " + what_i_have + "; " + advice);
+  };
+  if (theirs.terms != mine.terms) {
+    return differ(theirs.terms, mine.terms, "these must be the same for all ranks");
+  }
+  if (theirs.handlers != mine.handlers) {
+    return differ("a runtime of " + theirs.handlers, "one of " + mine.handlers,
+                  "run one version of the program on all ranks");
+  }
+  return {};
 }
 
 Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fabric,
@@ -99,19 +120,16 @@ Result<Introduced> introduce(bootstrap::Bootstrap& job, const fabric::Fabric& fa
       "STRIPLINE_SEGMENT_BYTES=" + std::to_string(options.segment_bytes) +
           " STRIPLINE_SAME_NODE=" + options.same_node + " STRIPLINE_TUNING=" + options.tuning +
           (options.debug ? " STRIPLINE_DEBUG=1" : " STRIPLINE_DEBUG=0") +
-          " STRIPLINE_MODEL=" + model_terms + ", and a runtime of " + handlers};
+          " STRIPLINE_MODEL=" + model_terms,
+      handlers};
   STRIPLINE_ASSIGN_OR_RETURN(const auto introductions, job.exchange(mine.encode()));
   Introduced introduced;
   std::vector<std::string>& addresses = introduced.addresses;
   std::vector<machine::RankDescription> described;
   for (const std::string& bytes : introductions) {
     STRIPLINE_ASSIGN_OR_RETURN(Introduction theirs, Introduction::decode(bytes));
-    if (theirs.terms != mine.terms) {
-      return Error(ErrorCode::invalid_argument,
-                   "rank " + std::to_string(addresses.size()) + " has " + theirs.terms +
-                       ", and rank " + std::to_string(job.rank()) + " has " + mine.terms +
-                       "; these must be the same for all ranks");
-    }
+    STRIPLINE_RETURN_IF_ERROR(
+        check_alike(mine, job.rank(), theirs, static_cast<rank_t>(addresses.size())));
     addresses.push_back(std::move(theirs.address));
     if (theirs.description.empty()) introduced.all_described = false;
     if (!options.verbose || job.rank() != 0) continue;

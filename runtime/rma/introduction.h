@@ -19,12 +19,17 @@ namespace stripline::rma {
 struct Introduction {
   std::string address;
   std::string description;
-  std::string terms;  ///< what must not differ between ranks, for a person to read
+  std::string terms;     ///< what must not differ between ranks, for a person to read
+  std::string handlers;  ///< likewise, of the runtime itself: am::HandlerTable::terms()
 
   std::string encode() const;
   /// Errors: data_loss if the bytes were not written by encode().
   static Result<Introduction> decode(std::string_view bytes);
 };
+
+/// Errors: invalid_argument if two ranks differ where they must not.
+Status check_alike(const Introduction& mine, rank_t my_rank, const Introduction& theirs,
+                   rank_t their_rank);
 
 /// What this rank learns of all.
 struct Introduced {

@@ -16,10 +16,11 @@ TEST(Introduction, SurvivesTheWire) {
   for (const std::string& address :
        {std::string(), std::string("3:x"), std::string("\0\xff:7", 4)}) {
     for (const std::string& description : {std::string(), std::string("{\"host\":\"a\"}")}) {
-      const auto received =
-          Introduction::decode(Introduction{address, description, "all alike"}.encode());
+      const auto received = Introduction::decode(
+          Introduction{address, description, "all alike", "3 handlers"}.encode());
       ASSERT_TRUE(received.ok());
       EXPECT_EQ(received->terms, "all alike");
+      EXPECT_EQ(received->handlers, "3 handlers");
       EXPECT_EQ(received->address, address);
       EXPECT_EQ(received->description, description);
     }
@@ -27,12 +28,27 @@ TEST(Introduction, SurvivesTheWire) {
 }
 
 TEST(Introduction, RefusesWhatIsNone) {
-  for (const char* bad : {"", "7", ":", "x:abc", "4:0:abc", "0:4:abc", "2:2:abc", "1:a",
-                          "99999999999999999999:0:a", "-1:0:a"}) {
+  for (const char* bad : {"", "7", ":", "x:abc", "4:0:abc", "0:4:abc", "2:2:abc", "2:2:0:abc",
+                          "1:1:2:abc", "1:a", "99999999999999999999:0:0:a", "-1:0:0:a"}) {
     const auto decoded = Introduction::decode(bad);
     ASSERT_FALSE(decoded.ok()) << bad;
     EXPECT_EQ(decoded.error().code(), ErrorCode::data_loss);
   }
+}
+
+TEST(Introduction, SaysWhatToDoWhereRanksDiffer) {
+  const Introduction mine{.terms = "STRIPLINE_DEBUG=0", .handlers = "3 handlers"};
+  EXPECT_TRUE(check_alike(mine, 0, mine, 1).ok());
+  const Status settings =
+      check_alike(mine, 0, {.terms = "STRIPLINE_DEBUG=1", .handlers = "3 handlers"}, 1);
+  EXPECT_EQ(settings.error().message(),
+            "rank 1 has STRIPLINE_DEBUG=1, and rank 0 has STRIPLINE_DEBUG=0; these must be the "
+            "same for all ranks");
+  const Status handlers =
+      check_alike(mine, 0, {.terms = "STRIPLINE_DEBUG=0", .handlers = "4 handlers"}, 7);
+  EXPECT_EQ(handlers.error().message(),
+            "rank 7 has a runtime of 4 handlers, and rank 0 has one of 3 handlers; run one version "
+            "of the program on all ranks");
 }
 
 TEST(Variables, FallbacksAreTheDefaultsInForce) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/random.h"
 #include "runtime/decide/execution.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/fabric/atomic_apply.h"
@@ -277,7 +278,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   // Not by the place of the call, of which compilers make several.
   const plan::VisPlan plan =
       choose(state, transfer.target, request, options,
-             {decide::call_id(direction, request.regions, request.region_bytes), transfer.target,
+             {stripline::hash_of(direction, request.regions, request.region_bytes), transfer.target,
               transfer.offset});
   rma::Operation operation(context, call, access_of(direction), transfer.target);
   observe(operation, shape, transfer.local, signal, site);
@@ -343,7 +344,7 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   const double begun_s = state.job.observers().trace() != nullptr ? state.job.fabric().now_s() : 0;
   // What lists hold may change from call to call.
   const plan::VisPlan plan = choose(state, target, request, options,
-                                    {.what = decide::call_id(direction),
+                                    {.what = stripline::hash_of(direction),
                                      .rank = target,
                                      .loose_offset = pieces.remote[0].offset});
   rma::Operation operation(context, call, access_of(direction), target);

@@ -2,19 +2,20 @@
 
 #include <bit>
 
+#include "base/random.h"
+
 namespace stripline::rma {
 
 uint64_t hash_of(const VisKey& key) {
-  constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
   const plan::VisRequest& request = key.request;
-  uint64_t hash = static_cast<uint64_t>(key.path);
-  const auto mix = [&hash](uint64_t value) { hash = (std::rotl(hash, 23) ^ value) * kMultiplier; };
-  mix(request.regions ^ std::rotl(request.region_bytes, 20) ^ std::rotl(request.extent_bytes, 40));
-  mix(request.local_regions ^ std::rotl(static_cast<uint64_t>(request.compute), 40) ^
-      std::rotl(static_cast<uint64_t>(request.direction), 48) ^
-      std::rotl(uint64_t{request.message_header_bytes}, 52));
-  mix(std::bit_cast<uint64_t>(request.surroundings.service_delay_s));
-  return hash ^ (hash >> 32);
+  Hash hash(key.path);
+  hash.add(request.regions ^ std::rotl(request.region_bytes, 20) ^
+           std::rotl(request.extent_bytes, 40));
+  hash.add(request.local_regions ^ std::rotl(static_cast<uint64_t>(request.compute), 40) ^
+           std::rotl(static_cast<uint64_t>(request.direction), 48) ^
+           std::rotl(uint64_t{request.message_header_bytes}, 52));
+  hash.add(std::bit_cast<uint64_t>(request.surroundings.service_delay_s));
+  return hash.value();
 }
 
 VisSite& VisPlans::site(const plan::VisRequest& request, model::Path path) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/random.h"
+
 namespace stripline::suites::neighbours {
 namespace {
 
@@ -63,7 +65,7 @@ bool holds(const Row& row, uint64_t salt, const std::byte* memory) {
 }  // namespace
 
 uint64_t word_at(size_t word, uint64_t salt) {
-  return (word + 1) * 0x9e3779b97f4a7c15ULL ^ (salt + 1) * 0xd1342543de82ef95ULL;
+  return (word + 1) * kGoldenRatio ^ (salt + 1) * 0xd1342543de82ef95ULL;
 }
 
 void prepare_initiator(const Row& row, Data& data) {

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "runtime/fabric/ofi/ofi_address.h"
 #include "runtime/fabric/ofi/ofi_provider.h"
 #include "runtime/fabric/ofi/ofi_test_ranks.h"
@@ -188,7 +189,7 @@ TEST_P(TransferTest, ManyMoreOperationsThanTheQueueHolds) {
   Attendant attendant(*ranks[1]);
   const size_t count = GetParam().settings.automatic_progress ? 2500 : 4000;
   std::vector<uint64_t> values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = i * 0x9E3779B97F4A7C15U;
+  for (size_t i = 0; i < count; ++i) values[i] = i * kGoldenRatio;
   Counter counter;
   for (size_t i = 0; i < count; ++i) {
     mine.put(1, 8 * i, reinterpret_cast<const std::byte*>(&values[i]), 8, counter);
