@@ -33,7 +33,8 @@ void GetCombiner::send(fabric::Rank target) {
     return;
   }
   const plan::VisPlan plan{.method = plan::VisMethod::packed, .window = kWindow};
-  transfers_.start(plan::Direction::get, target, std::move(regions), plan, *peer.counter);
+  transfers_.start(plan::Direction::get, target, vis::RegionList(std::move(regions)), plan,
+                   *peer.counter);
 }
 
 void GetCombiner::flush() {

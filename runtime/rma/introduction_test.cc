@@ -37,15 +37,15 @@ TEST(Introduction, RefusesWhatIsNone) {
 }
 
 TEST(Introduction, SaysWhatToDoWhereRanksDiffer) {
-  const Introduction mine{.terms = "STRIPLINE_DEBUG=0", .handlers = "3 handlers"};
+  const Introduction mine{"address", "", "STRIPLINE_DEBUG=0", "3 handlers"};
   EXPECT_TRUE(check_alike(mine, 0, mine, 1).ok());
   const Status settings =
-      check_alike(mine, 0, {.terms = "STRIPLINE_DEBUG=1", .handlers = "3 handlers"}, 1);
+      check_alike(mine, 0, {"address", "", "STRIPLINE_DEBUG=1", "3 handlers"}, 1);
   EXPECT_EQ(settings.error().message(),
             "rank 1 has STRIPLINE_DEBUG=1, and rank 0 has STRIPLINE_DEBUG=0; these must be the "
             "same for all ranks");
   const Status handlers =
-      check_alike(mine, 0, {.terms = "STRIPLINE_DEBUG=0", .handlers = "4 handlers"}, 7);
+      check_alike(mine, 0, {"address", "", "STRIPLINE_DEBUG=0", "4 handlers"}, 7);
   EXPECT_EQ(handlers.error().message(),
             "rank 7 has a runtime of 4 handlers, and rank 0 has one of 3 handlers; run one version "
             "of the program on all ranks");

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "optimizer/access/saturate.h"
 #include "runtime/decide/execution.h"
 #include "runtime/decide/surroundings.h"
 #include "runtime/fabric/atomic_apply.h"
@@ -90,8 +91,13 @@ void for_each_region(const vis::Strided& shape, std::byte* local, const Visit& v
   }
 }
 template <typename Visit>
-void for_each_region(const std::vector<vis::Region>& regions, std::byte*, const Visit& visit) {
-  for (const vis::Region& region : regions) visit(region.offset, region.memory, region.bytes);
+void for_each_region(const vis::RegionList& regions, std::byte*, const Visit& visit) {
+  vis::RegionCursor cursor;
+  for (cursor.start(regions); !cursor.done();) {
+    const vis::Region region = cursor.peek(UINT64_MAX);
+    cursor.skip(region.bytes);
+    visit(region.offset, region.memory, region.bytes);
+  }
 }
 
 void copy_here(const vis::Strided& shape, VisDirection direction, std::byte* segment,
@@ -300,53 +306,87 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
   std::vector<vis::Region> regions = regions_of(state, call, direction, pieces);
   if (signal != nullptr && regions.empty()) check_flag(state, call, signal->flag.where(), *signal);
   if (regions.empty()) return nothing(context, signal, site);
-  const rank_t target = pieces.remote.front().target;
+  return start(context, call, direction, pieces.remote.front().target,
+               vis::RegionList(std::move(regions)), pieces.remote.front().offset, options, signal);
+}
+
+future VisCalls::start(Context& context, const char* name, VisDirection direction,
+                       const VisIndexed& transfer, const VisOptions& options, CallSite site,
+                       const VisSignal* signal) {
+  const rma::Call call(name, site);
+  ContextState& state = context.state();
+  const auto inside = state.exclusive();
+  state.job.activity() = name;
+  const indexed_list& local = *transfer.local_list;
+  const indexed_list& remote = *transfer.remote_list;
+  if (local.size() != remote.size()) {
+    refuse(state, text(call) + " with lists of " + std::to_string(local.size()) + " and of " +
+                      std::to_string(remote.size()) +
+                      " elements; each element of one side has one of the other");
+  }
+  state.memory.check_target(call, transfer.target);
+  if (remote.empty()) {
+    if (signal != nullptr) check_flag(state, call, transfer.target, *signal);
+    return nothing(context, signal, site);
+  }
+  // Debug mode checks element by element what they conflict with.
+  const uint64_t begin = access::saturating_multiply(remote.smallest(), transfer.element_bytes);
+  const uint64_t end = access::saturating_multiply(remote.largest() + 1, transfer.element_bytes);
+  state.operations.check(call, transfer.target, access::saturating_add(transfer.offset, begin),
+                         end - begin);
+  const auto low = static_cast<int64_t>(transfer.offset + begin);
+  const vis::RegionList::Facts facts{.remote = {low, low + static_cast<int64_t>(end - begin)},
+                                     .bytes = remote.size() * transfer.element_bytes,
+                                     .remote_regions = remote.runs(),
+                                     .local_regions = local.runs()};
+  const vis::Elements elements{.offset = transfer.offset,
+                               .memory = transfer.local,
+                               .bytes = transfer.element_bytes,
+                               .remote = remote.numbers(),
+                               .local = local.numbers()};
+  return start(context, call, direction, transfer.target,
+               vis::RegionList(elements, remote.size(), facts), transfer.offset, options, signal);
+}
+
+// Of a list whose remote side was checked. `offset`: a place that tells calls of one site apart.
+future VisCalls::start(Context& context, rma::Call call, VisDirection direction, rank_t target,
+                       vis::RegionList regions, uint64_t offset, const VisOptions& options,
+                       const VisSignal* signal) {
+  ContextState& state = context.state();
+  const CallSite site = call.site();
   if (signal != nullptr) check_flag(state, call, target, *signal);
   if (std::byte* const segment = state.memory.reachable(target); segment != nullptr) {
     ++state.operations.vis().statistics().local;
     rma::Operation operation(context, call, access_of(direction), target);
     observe(operation, regions, nullptr, signal, site);
-    for (const vis::Region& region : regions) {
-      std::byte* const there = segment + region.offset;
-      direction == VisDirection::put ? state.memory.copy_here(there, region.memory, region.bytes)
-                                     : state.memory.copy_here(region.memory, there, region.bytes);
-    }
+    for_each_region(regions, nullptr, [&](uint64_t at, std::byte* memory, uint64_t bytes) {
+      direction == VisDirection::put ? state.memory.copy_here(segment + at, memory, bytes)
+                                     : state.memory.copy_here(memory, segment + at, bytes);
+    });
     raise_here(signal, segment);
     return operation.finish();
   }
-  if (regions.size() == 1) {
-    const vis::Region& region = regions.front();
-    return contiguous(context, direction, target, region.offset, region.memory, region.bytes,
-                      signal, site);
-  }
-  vis::Extent extent{static_cast<int64_t>(state.memory.segment().size()), 0};
-  uint64_t total = 0;
-  uint64_t local_regions = 0;
-  const std::byte* next = nullptr;
-  for (const vis::Region& region : regions) {
-    const auto low = static_cast<int64_t>(region.offset);
-    extent.low = std::min(extent.low, low);
-    extent.high = std::max(extent.high, low + static_cast<int64_t>(region.bytes));
-    total += region.bytes;
-    if (region.memory != next) ++local_regions;
-    next = region.memory + region.bytes;
+  const vis::RegionList::Facts& facts = regions.facts();
+  if (facts.remote_regions == 1 && facts.local_regions == 1) {
+    const vis::Region first = regions[0];
+    return contiguous(context, direction, target, first.offset, first.memory, facts.bytes, signal,
+                      site);
   }
   if (direction == VisDirection::put) {
-    state.memory.keepers().stored(target, static_cast<uint64_t>(extent.low),
-                                  static_cast<uint64_t>(extent.high - extent.low));
+    state.memory.keepers().stored(target, static_cast<uint64_t>(facts.remote.low),
+                                  static_cast<uint64_t>(facts.remote.high - facts.remote.low));
   }
   plan::VisRequest request =
-      request_for(state, direction, target, extent, options, signal != nullptr);
-  request.regions = vis::in_one_place(regions) ? 1 : regions.size();
-  request.region_bytes = total / request.regions;
-  request.local_regions = local_regions;
+      request_for(state, direction, target, facts.remote, options, signal != nullptr);
+  request.regions = regions.in_one_place() ? 1 : regions.regions();
+  request.region_bytes = facts.bytes / request.regions;
+  request.local_regions = facts.local_regions;
   request.region_header_bytes = vis::wire::kWordBytes;
   const double begun_s = state.job.observers().trace() != nullptr ? state.job.fabric().now_s() : 0;
   // What lists hold may change from call to call.
-  const plan::VisPlan plan = choose(state, target, request, options,
-                                    {.what = stripline::hash_of(direction),
-                                     .rank = target,
-                                     .loose_offset = pieces.remote[0].offset});
+  const plan::VisPlan plan =
+      choose(state, target, request, options,
+             {.what = stripline::hash_of(direction), .rank = target, .loose_offset = offset});
   rma::Operation operation(context, call, access_of(direction), target);
   observe(operation, regions, nullptr, signal, site);
   operation.planned({site, request, state.job.path_to(target), plan, begun_s});
@@ -358,6 +398,12 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
 
 future start_strided(Context& context, const char* name, VisDirection direction,
                      const VisStrided& transfer, const VisOptions& options, CallSite call,
+                     const VisSignal* signal) {
+  return VisCalls::start(context, name, direction, transfer, options, call, signal);
+}
+
+future start_indexed(Context& context, const char* name, VisDirection direction,
+                     const VisIndexed& transfer, const VisOptions& options, CallSite call,
                      const VisSignal* signal) {
   return VisCalls::start(context, name, direction, transfer, options, call, signal);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <stripline/indexed_list.h>
 #include <stripline/vis.h>
 
 #include "optimizer/plan/vis.h"
@@ -22,8 +23,14 @@ class VisCalls {
   static future start(Context& context, const char* name, VisDirection direction,
                       const VisPieces& pieces, const VisOptions& options, CallSite site,
                       const VisSignal* signal);
+  static future start(Context& context, const char* name, VisDirection direction,
+                      const VisIndexed& transfer, const VisOptions& options, CallSite site,
+                      const VisSignal* signal);
 
  private:
+  static future start(Context& context, rma::Call call, VisDirection direction, rank_t target,
+                      vis::RegionList regions, uint64_t offset, const VisOptions& options,
+                      const VisSignal* signal);
   static plan::VisPlan choose(ContextState& state, rank_t target, plan::VisRequest& request,
                               const VisOptions& options, const decide::RunGuard::Call& call);
   static plan::VisRequest request_for(ContextState& state, VisDirection direction, rank_t target,

@@ -15,7 +15,7 @@ bool Transfers::lands(const Transfer& transfer) const {
   if (transfer.signal && bulk_.notifies(transfer.target)) return transfer.total > message;
   if (transfer.total <= plan::kLandingFromMessages * message) return false;
   return transfer.strided || transfer.direction == Direction::put ||
-         transfer.total / transfer.regions.size() >= plan::kLandingListRegion;
+         transfer.total / transfer.regions.regions() >= plan::kLandingListRegion;
 }
 
 // What of a chunk has room in a slot.

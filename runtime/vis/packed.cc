@@ -72,11 +72,11 @@ void Transfers::prepare_packed(Transfer& transfer) {
   }
   // A signal with the data in a slot takes one way over the network, where one behind data at
   // their place takes another.
-  transfer.one_place =
-      !(transfer.signal && bulk_.notifies(transfer.target)) &&
-      (transfer.strided ? transfer.remote_side.dimensions.empty() : in_one_place(transfer.regions));
+  transfer.one_place = !(transfer.signal && bulk_.notifies(transfer.target)) &&
+                       (transfer.strided ? transfer.remote_side.dimensions.empty()
+                                         : transfer.regions.in_one_place());
   transfer.place = transfer.strided ? static_cast<uint64_t>(transfer.remote_side.base)
-                                    : transfer.regions.front().offset;
+                                    : transfer.regions[0].offset;
   transfer.lands = lands(transfer);
   const uint64_t most = transfer.lands ? slot_room(transfer) : largest_message();
   uint64_t room = transfer.chunk_bytes == 0 ? most : std::min(transfer.chunk_bytes, most);

@@ -1,6 +1,8 @@
 #include "runtime/vis/regions.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "optimizer/access/saturate.h"
 
@@ -51,13 +53,19 @@ void match(std::span<const RemotePiece> remote, std::span<const LocalPiece> loca
   }
 }
 
-bool in_one_place(std::span<const Region> regions) {
-  uint64_t next = regions.front().offset;
-  for (const Region& region : regions) {
-    if (region.offset != next) return false;
-    next += region.bytes;
+RegionList::RegionList(std::vector<Region> pieces)
+    : pieces_(std::move(pieces)), size_(pieces_.size()) {
+  facts_.remote = {std::numeric_limits<int64_t>::max(), 0};
+  Region next{pieces_.front().offset + 1, nullptr, 0};  // where the first one is not
+  for (const Region& region : pieces_) {
+    const auto low = static_cast<int64_t>(region.offset);
+    facts_.remote.low = std::min(facts_.remote.low, low);
+    facts_.remote.high = std::max(facts_.remote.high, low + static_cast<int64_t>(region.bytes));
+    facts_.bytes += region.bytes;
+    facts_.remote_regions += region.offset != next.offset ? 1U : 0U;
+    facts_.local_regions += region.memory != next.memory ? 1U : 0U;
+    next = {region.offset + region.bytes, region.memory + region.bytes, 0};
   }
-  return true;
 }
 
 }  // namespace stripline::vis

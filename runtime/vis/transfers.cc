@@ -77,20 +77,14 @@ void Transfers::start(Direction direction, Rank target, Strided shape, std::byte
   begin(transfer);
 }
 
-void Transfers::start(Direction direction, Rank target, std::vector<Region> regions,
+void Transfers::start(Direction direction, Rank target, RegionList regions,
                       const plan::VisPlan& plan, fabric::Counter& done,
                       const std::optional<fabric::Signal>& signal, bool* source_free) {
   Transfer& transfer = create(direction, target, plan, done, signal, source_free);
   transfer.strided = false;
   transfer.regions = std::move(regions);
-  transfer.total = 0;
-  transfer.extent = {static_cast<int64_t>(segment_.size()), 0};
-  for (const Region& region : transfer.regions) {
-    transfer.total += region.bytes;
-    const auto low = static_cast<int64_t>(region.offset);
-    transfer.extent.low = std::min(transfer.extent.low, low);
-    transfer.extent.high = std::max(transfer.extent.high, low + static_cast<int64_t>(region.bytes));
-  }
+  transfer.total = transfer.regions.facts().bytes;
+  transfer.extent = transfer.regions.facts().remote;
   transfer.list.start(transfer.regions);
   transfer.chunk_bytes = plan.chunk_bytes;
   begin(transfer);
@@ -99,7 +93,7 @@ void Transfers::start(Direction direction, Rank target, std::vector<Region> regi
 void Transfers::put_signalled_chunk(Rank target, const Region& region, const fabric::Signal& signal,
                                     fabric::Counter& done, bool& source_free) {
   const plan::VisPlan plan{.method = VisMethod::packed, .chunk_bytes = max_chunk_bytes()};
-  start(Direction::put, target, std::vector<Region>{region}, plan, done, signal, &source_free);
+  start(Direction::put, target, RegionList(std::vector{region}), plan, done, signal, &source_free);
 }
 
 void Transfers::begin(Transfer& transfer) {
@@ -293,7 +287,10 @@ void Transfers::scatter_box(const Transfer& transfer) {
     return transfer.box.memory.get() + (offset - static_cast<uint64_t>(transfer.extent.low));
   };
   if (!transfer.strided) {
-    for (const Region& region : transfer.regions) {
+    RegionCursor list;
+    for (list.start(transfer.regions); !list.done();) {
+      const Region region = list.peek(UINT64_MAX);
+      list.skip(region.bytes);
       copy_rows(region.memory, 0, in_box(region.offset), 0, 1, region.bytes);
       count_copy(fabric_.work(), 1, region.bytes);
     }

@@ -22,7 +22,8 @@
 //
 // Memory. Per peer: nothing beyond the credits of active messages. Per rank: two messages, for each
 // slot of the bulk transport as much again where chunks are packed, kBoxes bounding boxes of at
-// most kMaxBoxBytes, for which transfers wait, and 24 bytes for each region of a list.
+// most kMaxBoxBytes, for which transfers wait, and 24 bytes for each
+// region of a list of pieces.
 //
 // One thread at a time, as the runtime.
 #pragma once
@@ -104,9 +105,9 @@ class Transfers final : public am::Background {
   void start(Direction direction, Rank target, Strided shape, std::byte* local,
              const plan::VisPlan& plan, fabric::Counter& done,
              const std::optional<fabric::Signal>& signal = {}, bool* source_free = nullptr);
-  void start(Direction direction, Rank target, std::vector<Region> regions,
-             const plan::VisPlan& plan, fabric::Counter& done,
-             const std::optional<fabric::Signal>& signal = {}, bool* source_free = nullptr);
+  void start(Direction direction, Rank target, RegionList regions, const plan::VisPlan& plan,
+             fabric::Counter& done, const std::optional<fabric::Signal>& signal = {},
+             bool* source_free = nullptr);
 
   /// A put with a signal, of one region, that a slot has room for: one way over the network where
   /// puts tell their target that they have landed.
@@ -168,7 +169,7 @@ class Transfers final : public am::Background {
     bool strided = true;
     Strided shape;
     std::byte* local = nullptr;
-    std::vector<Region> regions;
+    RegionList regions;
     uint64_t total = 0;
     std::optional<fabric::Signal> signal;  // of a put, until it is on its way
     bool* source_free = nullptr;           // of a put, until it is; null: nobody asks

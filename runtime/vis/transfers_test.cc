@@ -671,8 +671,8 @@ TEST_P(VisOnNetworks, TransfersWithOtherRanksDoNotWait) {
 TEST_P(VisOnNetworks, BoundingBoxesWaitForMemory) {
   constexpr rank_t kRanks = 3;
   constexpr size_t kRows = 100;
-  constexpr size_t kEach = 3 * vis::Transfers::kBoxes;
   on_ranks(kRanks, [](Context& context) {
+    constexpr size_t kEach = size_t{3} * vis::Transfers::kBoxes;
     const auto mine = context.new_symmetric_array<uint64_t>(2 * kRows);
     ASSERT_TRUE(mine.ok());
     std::iota(context.local(*mine), context.local(*mine) + 2 * kRows, context.rank_me());

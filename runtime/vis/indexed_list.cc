@@ -1,0 +1,28 @@
+#include <algorithm>
+#include <utility>
+
+#include <stripline/indexed_list.h>
+
+namespace stripline {
+
+indexed_list::indexed_list(std::vector<uint32_t> numbers)
+    : numbers_(std::move(numbers)), size_(numbers_.size()) {
+  if (numbers_.empty()) return;
+  const auto [smallest, largest] = std::ranges::minmax(numbers_);
+  smallest_ = smallest;
+  largest_ = largest;
+  runs_ = 1;
+  for (size_t i = 1; i < numbers_.size(); ++i) {
+    runs_ += numbers_[i] != uint64_t{numbers_[i - 1]} + 1 ? 1U : 0U;
+  }
+}
+
+indexed_list indexed_list::in_order(size_t count) {
+  indexed_list list;
+  list.size_ = count;
+  list.largest_ = count == 0 ? 0 : count - 1;
+  list.runs_ = count == 0 ? 0 : 1;
+  return list;
+}
+
+}  // namespace stripline
