@@ -31,7 +31,7 @@ class Halo final : public HaloExchange {
   Halo(Context& context, const HaloLayout& layout, const HaloPart& part);
   ~Halo() override;
   void start(std::byte* array, CallSite site) override;
-  void wait() override;
+  void wait(CallSite site) override;
   size_t neighbours() const override { return neighbours_; }
 
   /// Takes the memory, which is the same on all ranks.
@@ -204,7 +204,7 @@ void Halo::start(std::byte* array, CallSite site) {
 
 void Halo::send(Outgoing& parcel, CallSite site) {
   future& put = parcel.put[round_ % 2];
-  put.wait();  // that of the exchange before the last has long been answered
+  put.wait(site);  // that of the exchange before the last has long been answered
   const uint64_t value = round_ / 2 + 1;
   const global_ptr<uint64_t> raised = flag(parcel.rank, parcel.number);
   const auto there =
@@ -239,14 +239,14 @@ void Halo::send(Outgoing& parcel, CallSite site) {
                                         value, site);
 }
 
-void Halo::wait() {
+void Halo::wait(CallSite site) {
   if (array_ == nullptr) return;
   copy_own();
   for (const Incoming& parcel : incoming_) {
-    context_.wait_signal(flag(context_.rank_me(), parcel.number), round_ / 2 + 1);
+    context_.wait_signal(flag(context_.rank_me(), parcel.number), round_ / 2 + 1, site);
     unpack(parcel);
   }
-  for (const Outgoing& parcel : outgoing_) parcel.put[round_ % 2].wait_source();
+  for (const Outgoing& parcel : outgoing_) parcel.put[round_ % 2].wait_source(site);
   ++round_;
   array_ = nullptr;
 }

@@ -151,8 +151,10 @@ std::string last_operation(std::span<const std::byte, sizeof(OperationMemory)> m
   // The file by its name alone.
   const std::string_view path = name_at(memory, site >> 48 & 0xff);
   if (site >> 56 == current && !path.empty()) {
-    return text + " (" + std::string(path.substr(path.rfind('/') + 1)) + ":" +
-           std::to_string(static_cast<uint32_t>(site)) + ")";
+    text += " (" + std::string(path.substr(path.rfind('/') + 1)) + ":" +
+            std::to_string(static_cast<uint32_t>(site)) + ")";
+    // Only these are for an operation, which was begun elsewhere.
+    if (name != "wait" && name != "fence") return text;
   }
   if (with_peer.empty()) return text;
   const uint64_t bytes = started & OperationRecorder::kMostBytes;

@@ -65,12 +65,14 @@ class OperationRecorder {
     memory_->current.store(number, std::memory_order_relaxed);
   }
 
-  /// The operation of this name was called there last. String literals.
+  /// The operation of this name was called there last; nobody knows where, without a file. String
+  /// literals.
   void at(const char* name, CallSite site) {
-    if (memory_ == nullptr || site.file == nullptr) return;
-    memory_->site.store(
-        pack_site(number_of(name), number_of(site.file), static_cast<uint32_t>(site.line)),
-        std::memory_order_relaxed);
+    if (memory_ == nullptr) return;
+    memory_->site.store(site.file == nullptr ? 0
+                                             : pack_site(number_of(name), number_of(site.file),
+                                                         static_cast<uint32_t>(site.line)),
+                        std::memory_order_relaxed);
   }
 
   const char* name() const { return name_; }
@@ -139,8 +141,8 @@ class OperationRecords {
   static std::string variable(int descriptor, uint32_t index);
 
   /// What the rank at `index` is in, or was in when it ended, to follow "its last operation was":
-  /// e.g. "wait, after rput of 8 bytes with rank 1", "barrier (solver.cc:40)". Empty if it has
-  /// recorded nothing, or nonsense.
+  /// e.g. "wait (solver.cc:9), after rput of 8 bytes with rank 1", "barrier (solver.cc:40)". Empty
+  /// if it has recorded nothing, or nonsense.
   std::string last_operation(uint32_t index) const;
 
   /// Waits that the rank at `index` has begun and ended: odd while it waits.

@@ -60,6 +60,10 @@ TEST(OperationRecord, TheLauncherSeesWhereTheCallStandsAndWhetherTheRankWaits) {
   EXPECT_EQ(records.last_operation(1), "wait, after rput of 8 bytes with rank 0");
   operation.at("wait", {});
   EXPECT_EQ(records.last_operation(1), "wait, after rput of 8 bytes with rank 0");
+  operation.at("wait", {"src/solver.cc", 44});
+  EXPECT_EQ(records.last_operation(1), "wait (solver.cc:44), after rput of 8 bytes with rank 0");
+  operation.at("wait", {});
+  EXPECT_EQ(records.last_operation(1), "wait, after rput of 8 bytes with rank 0");
   EXPECT_EQ(records.waits(1), 0U);
   operation.waits().store(3);
   EXPECT_EQ(records.waits(1), 3U);

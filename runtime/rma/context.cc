@@ -246,9 +246,10 @@ void Context::progress() {
 
 double Context::now_s() { return state_->job.fabric().now_s(); }
 
-bool Context::wait_until(const std::function<bool()>& condition, double timeout_s) {
+bool Context::wait_until(const std::function<bool()>& condition, double timeout_s, CallSite site) {
   const auto inside = state_->exclusive();
   state_->operations.enter("wait_until");
+  state_->job.activity().at("wait_until", site);
   const auto may_run = state_->operations.continuations().allow();
   const double deadline_s = std::isinf(timeout_s) ? timeout_s : now_s() + timeout_s;
   const bool holds = state_->operations.messages().wait(condition, deadline_s);

@@ -31,28 +31,28 @@ bool future::is_ready() const {
   return is_complete(ticket_);
 }
 
-void future::wait_for_slot() const {
+void future::wait_for_slot(CallSite site) const {
   detail::ContextState& state = ticket_.context->state();
   const auto inside = state.exclusive();
-  state.operations.wait(use_of(ticket_));
+  state.operations.wait(use_of(ticket_), site);
 }
 
-void future::wait_source() const {
+void future::wait_source(CallSite site) const {
   if (ticket_.context == nullptr) return;
   detail::ContextState& state = ticket_.context->state();
   const auto inside = state.exclusive();
-  state.operations.wait_source(use_of(ticket_));
+  state.operations.wait_source(use_of(ticket_), site);
 }
 
 bool detail::FutureState::settled(const future& operation) {
   return is_complete(operation.ticket());
 }
 
-void wait_all(std::span<const future> futures) {
-  for (const future& one : futures) one.wait();
+void wait_all(std::span<const future> futures, CallSite site) {
+  for (const future& one : futures) one.wait(site);
 }
 
-size_t wait_any(std::span<const future> futures) {
+size_t wait_any(std::span<const future> futures, CallSite site) {
   Context* context = nullptr;
   size_t ready = futures.size();
   const auto find = [&] {
@@ -66,6 +66,7 @@ size_t wait_any(std::span<const future> futures) {
     detail::ContextState& state = context->state();
     const auto inside = state.exclusive();
     state.operations.begin("wait_any");
+    state.job.activity().at("wait_any", site);
     const auto may_run = state.operations.continuations().allow();
     state.operations.messages().wait(find);
   }

@@ -73,15 +73,16 @@ bool FutureState::is_ready() {
   return settled();
 }
 
-void FutureState::wait() {
+void FutureState::wait(CallSite site) {
   if (!settled()) {
     ContextState& state = context_->state();
     const auto inside = state.exclusive();
     if (by_operation_) {
-      operation_.wait();
+      operation_.wait(site);
       settled_ = true;
     } else {
       state.operations.begin("wait");
+      state.job.activity().at("wait", site);
       const auto may_run = state.operations.continuations().allow();
       state.operations.messages().wait([this] { return settled_; });
     }

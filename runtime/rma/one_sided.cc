@@ -124,7 +124,7 @@ uint64_t Context::wait_signal(global_ptr<uint64_t> flag, uint64_t value, CallSit
   state_->memory.check(call, rank_me_, flag.offset(), sizeof(uint64_t));
   state_->memory.check_alignment(call, rank_me_, flag.offset(), sizeof(uint64_t));
   const auto inside = state_->exclusive();
-  return state_->operations.wait_for_flag("wait_signal", *local(flag), value);
+  return state_->operations.wait_for_flag(call, *local(flag), value);
 }
 
 void Context::get_bytes_nbi(global_ptr<const std::byte> source, std::byte* destination,
@@ -150,16 +150,18 @@ void Context::put_bytes_nbi(const std::byte* source, global_ptr<std::byte> desti
   operation.finish_without_future();
 }
 
-void Context::fence(rank_t target) {
+void Context::fence(rank_t target, CallSite site) {
   const auto inside = state_->exclusive();
   state_->operations.begin("fence");
-  state_->memory.check_target("fence", target);
+  state_->job.activity().at("fence", site);
+  state_->memory.check_target({"fence", site}, target);
   state_->operations.fence(target);
 }
 
-void Context::fence() {
+void Context::fence(CallSite site) {
   const auto inside = state_->exclusive();
   state_->operations.begin("fence");
+  state_->job.activity().at("fence", site);
   state_->operations.fence();
 }
 

@@ -126,15 +126,15 @@ void Operations::found_complete(Kind kind) {
   }
 }
 
-void Operations::wait(const SlotUse& use) {
+void Operations::wait(const SlotUse& use, CallSite site) {
   if (!slots_.released(use.slot, use.generation)) {
     const fabric::Counter& counter = slots_.counter(use.slot);
     const bool watched = job_.observers().any() && counter.pending != 0;
     const double begun_s = watched ? job_.fabric().now_s() : 0;
     const auto may_run = continuations_.allow();
     const Kind kind = slots_.kind(use.slot);
-    kind == Kind::message || kind == Kind::collective ? wait_for_messages(counter)
-                                                      : wait_for(counter);
+    kind == Kind::message || kind == Kind::collective ? wait_for_messages(counter, site)
+                                                      : wait_for(counter, site);
     if (watched) [[unlikely]]
       job_.observers().tell(&Observer::waited, use, job_.fabric().now_s() - begun_s);
     found_complete(kind);
@@ -143,15 +143,16 @@ void Operations::wait(const SlotUse& use) {
   job_.observers().tell(&Observer::completed, use);
 }
 
-void Operations::wait_source(const SlotUse& use) {
-  if (slots_.released(use.slot, use.generation)) return wait(use);
+void Operations::wait_source(const SlotUse& use, CallSite site) {
+  if (slots_.released(use.slot, use.generation)) return wait(use, site);
   if (!slots_.source_free(use.slot)) {
-    if (slots_.kind(use.slot) != Kind::message) return wait(use);
+    if (slots_.kind(use.slot) != Kind::message) return wait(use, site);
     begin("wait");
+    job_.activity().at("wait", site);
     messages_.wait([this, &use] {
       return slots_.source_free(use.slot) || slots_.counter(use.slot).pending == 0;
     });
-    if (!slots_.source_free(use.slot)) return wait(use);
+    if (!slots_.source_free(use.slot)) return wait(use, site);
   }
   job_.observers().tell(&Observer::source_free, use);
 }
@@ -171,8 +172,9 @@ void Operations::reclaim_slots() {
 
 // --- waiting -------------------------------------------------------------------------------------
 
-uint64_t Operations::wait_for_flag(const char* name, uint64_t& flag, uint64_t value) {
-  enter(name);
+uint64_t Operations::wait_for_flag(Call call, uint64_t& flag, uint64_t value) {
+  enter(call.name);
+  job_.activity().at(call.name, call.site());
   const std::atomic_ref<uint64_t> word(flag);
   uint64_t seen = 0;
   messages_.wait([&] {

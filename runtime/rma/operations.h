@@ -158,8 +158,8 @@ class Operations {
 
   /// future::is_ready() without progress, future::wait() and future::wait_source().
   bool is_complete(const SlotUse& use);
-  void wait(const SlotUse& use);
-  void wait_source(const SlotUse& use);
+  void wait(const SlotUse& use, CallSite site);
+  void wait_source(const SlotUse& use, CallSite site);
   /// True if the operation is over, of which the program is not told yet.
   bool is_over(const SlotUse& use) const {
     return slots_.released(use.slot, use.generation) || slots_.counter(use.slot).pending == 0;
@@ -198,23 +198,25 @@ class Operations {
   }
 
   /// Waits until the operations of `counter` are complete, making progress.
-  void wait_for(const fabric::Counter& counter) {
+  void wait_for(const fabric::Counter& counter, CallSite site = {}) {
     if (counter.pending == 0) return;
     check_may_wait("wait");
     job_.activity() = "wait";
+    job_.activity().at("wait", site);
     messages_.wait_for(counter);
   }
   /// The same for an operation that completes when messages are served: what handlers have kept
   /// is sent meanwhile, because the peer may wait for it.
-  void wait_for_messages(const fabric::Counter& counter) {
+  void wait_for_messages(const fabric::Counter& counter, CallSite site = {}) {
     if (counter.pending == 0) return;
     begin("wait");
+    job_.activity().at("wait", site);
     messages_.ask(counter);
     messages_.wait([&counter] { return counter.pending == 0; });
   }
-  /// Waits, in the call of this name, until a word of this rank's segment that others raise is at
+  /// Waits, in this call, until a word of this rank's segment that others raise is at
   /// least `value`. Returns what it is then.
-  uint64_t wait_for_flag(const char* name, uint64_t& flag, uint64_t value);
+  uint64_t wait_for_flag(Call call, uint64_t& flag, uint64_t value);
 
   /// Completes the operations without handles to one rank, or to all.
   void fence(rank_t target);

@@ -55,22 +55,26 @@ INSTANTIATE_TEST_SUITE_P(Paths, StoppedOnPath,
 struct Wait {
   std::string kind;
   std::string named;
+  std::string after = "";
 };
 
 class StoppedInWait : public ::testing::TestWithParam<Wait> {};
 
 TEST_P(StoppedInWait, EndsTheJob) {
   const Words network = {"--fabric", "tcp", "--same-node", "network"};
-  expect_stopped_rank_is_named(run_job(network, {GetParam().kind}), GetParam().named);
+  const Finished job = run_job(network, {GetParam().kind});
+  expect_stopped_rank_is_named(job, GetParam().named);
+  EXPECT_NE(job.err.find(GetParam().after), std::string::npos) << job.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Waits, StoppedInWait,
-    ::testing::Values(Wait{"all_to_all", "all_to_all (waits.cc:"}, Wait{"signal", "wait_signal"},
-                      Wait{"message", "wait_until"}, Wait{"lock", "lock of a global_lock"},
-                      Wait{"get", "wait, after rget of 8192 bytes with rank 1"},
-                      Wait{"flood", "am_send of 512 bytes with rank 1"},
-                      Wait{"atomic", "wait, after atomic operation of 8 bytes with rank 1"}),
+    ::testing::Values(
+        Wait{"all_to_all", "all_to_all (waits.cc:"}, Wait{"signal", "wait_signal (waits.cc:"},
+        Wait{"message", "wait_until (waits.cc:"}, Wait{"lock", "lock of a global_lock"},
+        Wait{"get", "wait (waits.cc:", "), after rget of 8192 bytes with rank 1"},
+        Wait{"flood", "am_send of 512 bytes with rank 1"},
+        Wait{"atomic", "wait (waits.cc:", "), after atomic operation of 8 bytes with rank 1"}),
     [](const auto& test) { return test.param.kind; });
 
 // The peer timeout is far shorter than the computation.

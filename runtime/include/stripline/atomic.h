@@ -200,51 +200,51 @@ class atomic_domain {
 
   T load(global_ptr<const T> variable, CallSite site = CallSite::current()) const {
     T value;
-    load(variable, &value, site).wait();
+    load(variable, &value, site).wait(site);
     return value;
   }
   T swap(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
-    swap(variable, value, &previous, site).wait();
+    swap(variable, value, &previous, site).wait(site);
     return previous;
   }
   T compare_swap(global_ptr<T> variable, T expected, T value,
                  CallSite site = CallSite::current()) const requires(kInteger) {
     T previous;
-    compare_swap(variable, expected, value, &previous, site).wait();
+    compare_swap(variable, expected, value, &previous, site).wait(site);
     return previous;
   }
   T fetch_add(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
-    fetch_add(variable, value, &previous, site).wait();
+    fetch_add(variable, value, &previous, site).wait(site);
     return previous;
   }
   T fetch_min(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
-    fetch_min(variable, value, &previous, site).wait();
+    fetch_min(variable, value, &previous, site).wait(site);
     return previous;
   }
   T fetch_max(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const {
     T previous;
-    fetch_max(variable, value, &previous, site).wait();
+    fetch_max(variable, value, &previous, site).wait(site);
     return previous;
   }
   T fetch_and(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     T previous;
-    fetch_and(variable, value, &previous, site).wait();
+    fetch_and(variable, value, &previous, site).wait(site);
     return previous;
   }
   T fetch_or(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     T previous;
-    fetch_or(variable, value, &previous, site).wait();
+    fetch_or(variable, value, &previous, site).wait(site);
     return previous;
   }
   T fetch_xor(global_ptr<T> variable, T value, CallSite site = CallSite::current()) const
       requires(kInteger) {
     T previous;
-    fetch_xor(variable, value, &previous, site).wait();
+    fetch_xor(variable, value, &previous, site).wait(site);
     return previous;
   }
 
@@ -268,7 +268,7 @@ class atomic_domain {
                      T expected = T{}) const {
     if (path() == AtomicPath::message && domain_.context().is_local(variable)) {
       T previous;
-      start(site, op, variable, operand, &previous, expected).wait();
+      start(site, op, variable, operand, &previous, expected).wait(site);
       return future_of<T>(previous);
     }
     auto state = detail::FutureState::make_for_operation<detail::ValueState<T>>(domain_.context());

@@ -115,15 +115,16 @@ class future {
 
   /// True if it is complete. Makes progress once if not.
   bool is_ready() const;
-  /// Returns when it is complete. Makes progress meanwhile.
-  void wait() const {
-    if (ticket_.context != nullptr) wait_for_slot();
+  /// Returns when it is complete. Makes progress meanwhile. `site` is where the call stands, for
+  /// the launcher to tell where ranks are; it need not be given.
+  void wait(CallSite site = CallSite::current()) const {
+    if (ticket_.context != nullptr) wait_for_slot(site);
   }
 
   /// For a put, returns when the memory that it reads may be written again (source completion), at
   /// the latest when it is complete. What the runtime has copied, as it does to pack the regions of
   /// a transfer, is free long before the target's answer is back. Of anything else: wait().
-  void wait_source() const;
+  void wait_source(CallSite site = CallSite::current()) const;
 
   /// What is to follow: <stripline/future.h>, which defines it.
   template <typename F>
@@ -134,14 +135,14 @@ class future {
   const detail::Ticket& ticket() const { return ticket_; }
 
  private:
-  void wait_for_slot() const;
+  void wait_for_slot(CallSite site) const;
   detail::Ticket ticket_;
 };
 
 /// Returns when all are complete.
-void wait_all(std::span<const future> futures);
+void wait_all(std::span<const future> futures, CallSite site = CallSite::current());
 /// Returns when one is complete, and which: the first one by index. With no futures it returns 0.
-size_t wait_any(std::span<const future> futures);
+size_t wait_any(std::span<const future> futures, CallSite site = CallSite::current());
 
 /// A handler of active messages. Runs inside progress of the target; must be short and may reply
 /// with Context::am_send, but must not wait, nor put or get: that ends the job, except where mapped
@@ -303,8 +304,8 @@ class Context {
   }
   /// Returns when this rank's operations without handles to `target`, or to all ranks, are
   /// complete: what was fetched is here, what was stored is visible there.
-  void fence(rank_t target);
-  void fence();
+  void fence(rank_t target, CallSite site = CallSite::current());
+  void fence(CallSite site = CallSite::current());
   /// Blocking single element forms.
   template <typename T>
   std::remove_const_t<T> rget(global_ptr<T> source, CallSite site = CallSite::current()) {
@@ -385,7 +386,8 @@ class Context {
   double now_s();
   /// Makes progress until the condition holds or `timeout_s` has passed; whether it holds.
   bool wait_until(const std::function<bool()>& condition,
-                  double timeout_s = std::numeric_limits<double>::infinity());
+                  double timeout_s = std::numeric_limits<double>::infinity(),
+                  CallSite site = CallSite::current());
   /// Spends `seconds` computing (fabric.h, Fabric::compute_for).
   void compute_for(double seconds);
   /// Where the clock goes by declared work (work.h), what this rank says that it has computed: the
@@ -416,13 +418,13 @@ class Context {
   template <typename T>
   [[gnu::noinline, gnu::cold]] std::remove_const_t<T> fetch(global_ptr<T> source, CallSite site) {
     std::remove_const_t<T> value;
-    rget(source, &value, 1, site).wait();
+    rget(source, &value, 1, site).wait(site);
     return value;
   }
   template <typename T>
   [[gnu::noinline, gnu::cold]] void store(const T& value, global_ptr<T> destination,
                                           CallSite site) {
-    rput(&value, destination, 1, site).wait();
+    rput(&value, destination, 1, site).wait(site);
   }
   // The longer ways of all forms. Pointers go in one word, so that arguments stay in registers.
   template <typename T>

@@ -79,7 +79,7 @@ class FutureState {
   /// Makes progress once if it is not settled.
   bool is_ready();
   /// Returns when it is settled; throws what it was rejected with.
-  void wait();
+  void wait(CallSite site);
   /// What it was rejected with, of which the caller takes care from now on. Null: it has a value.
   std::exception_ptr take_error();
   /// Runs this once it is settled.
@@ -153,12 +153,12 @@ class future_of {
   bool is_ready() const { return value_.has_value() || state_->is_ready(); }
   /// Returns the result when it is here. Makes progress meanwhile. Throws what a continuation or an
   /// RPC has thrown instead.
-  const T& wait() const& {
+  const T& wait(CallSite site = CallSite::current()) const& {
     if (value_.has_value()) return *value_;
-    state_->wait();
+    state_->wait(site);
     return *state_->value;
   }
-  T wait() && { return std::as_const(*this).wait(); }
+  T wait(CallSite site = CallSite::current()) && { return std::as_const(*this).wait(site); }
 
   /// Calls function(result), or function(elements...) of a result that is a std::tuple, when the
   /// result is here. Returns the future of what it returns; if that is a future itself, of that
@@ -183,11 +183,11 @@ class future_of<void> {
   future_of(const future& operation) : operation_(operation) {}  // NOLINT(*-explicit-*)
 
   bool is_ready() const { return state_ != nullptr ? state_->is_ready() : operation_.is_ready(); }
-  void wait() const {
+  void wait(CallSite site = CallSite::current()) const {
     if (state_ != nullptr) {
-      state_->wait();
+      state_->wait(site);
     } else {
-      operation_.wait();
+      operation_.wait(site);
     }
   }
   /// Calls function().

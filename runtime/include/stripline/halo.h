@@ -82,7 +82,7 @@ class HaloExchange {
   HaloExchange(const HaloExchange&) = delete;
   HaloExchange& operator=(const HaloExchange&) = delete;
   virtual void start(std::byte* array, CallSite site) = 0;
-  virtual void wait() = 0;
+  virtual void wait(CallSite site) = 0;
   virtual size_t neighbours() const = 0;
 
  protected:
@@ -138,11 +138,11 @@ class halo_exchange {
   }
   /// Returns when the ghosts of that array are those of the neighbours' exchange of the same
   /// number, and its borders may be changed.
-  void wait() { core_->wait(); }
+  void wait(CallSite site = CallSite::current()) { core_->wait(site); }
   /// Both.
   void exchange(T* array, CallSite site = CallSite::current()) {
     start(array, site);
-    wait();
+    wait(site);
   }
 
  private:
