@@ -146,6 +146,8 @@ class PmixJob final : public Bootstrap {
 
   JsonChannel* control() override { return nullptr; }
 
+  bool tells_of_stalls() const override { return false; }
+
  private:
   PmixJob(const pmix::Library& library, int timeout_s) : library_(library), timeout_s_(timeout_s) {}
 

@@ -2,10 +2,12 @@
 
 #include <cstdio>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <stripline/team.h>
 
+#include "runtime/bootstrap/job_watch.h"
 #include "runtime/fabric/shortcuts.h"
 #include "runtime/machine/fingerprint.h"
 #include "runtime/rma/debug_checks.h"
@@ -53,7 +55,8 @@ ContextState::ContextState(const Options& options, std::unique_ptr<bootstrap::Bo
     : job(options, std::move(bootstrap), std::move(fabric)),
       memory(job),
       operations(job, memory, am_config),
-      mechanisms(job, memory, operations) {
+      mechanisms(job, memory, operations),
+      stall_notice_(job, operations.messages()) {
   if (options.debug) job.observers().watch(std::make_unique<rma::DebugChecks>(*this));
 }
 
@@ -85,6 +88,12 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   }
   if (const Status known = rma::check_trace(options.trace); !known.ok()) {
     return refuse(known.error());
+  }
+  std::optional<double> stall_notice_s;
+  if (!job.tells_of_stalls() && options.clock == "real") {
+    const auto watch = bootstrap::watch_settings({});
+    if (!watch.ok()) return refuse(watch.error());
+    stall_notice_s = watch->stall_notice_s;
   }
   auto model = rma::load_model(options.model_path);
   if (!model.ok()) return refuse(model.error());
@@ -133,6 +142,7 @@ Result<std::unique_ptr<Context>> ContextState::join(const Options& options,
   joined.find_reachable(*context, *same_node == fabric::SameNode::mapped);
   if (options.verbose) rma::report_reach(*context, introduced->all_described);
   if (context->rank_me() == 0) std::fputs(rma::model_use_text(joined).c_str(), stderr);
+  if (stall_notice_s) joined.stall_notice_.watch(*stall_notice_s);
   if (options.progress == kTuned) {
     if (joined.job.fabric().watch()) {
       joined.operations.messages().note_missed(rma::ProgressThread::Config{}.absence_s);

@@ -17,6 +17,7 @@
 #include "runtime/rma/memory.h"
 #include "runtime/rma/operations.h"
 #include "runtime/rma/progress_thread.h"
+#include "runtime/rma/stall_notice.h"
 
 namespace stripline::detail {
 
@@ -60,6 +61,9 @@ struct ContextState {
   /// or once it pays with "tuned".
   const rma::ProgressThread* progress_thread() const { return progress_thread_.get(); }
 
+  /// Watches where no launcher of ours does.
+  rma::StallNotice& stall_notice() { return stall_notice_; }
+
   /// Begins a barrier of a team: barrier_async() of the Context and of teams.
   future start_barrier(Context& context, sync::Group& group, CallSite site);
 
@@ -76,6 +80,7 @@ struct ContextState {
   void consider_thread();
   void find_reachable(Context& context, bool maps);
 
+  rma::StallNotice stall_notice_;
   std::unique_ptr<rma::ProgressThread> progress_thread_;
   uint64_t missed_times_ = 0;  // of what was missed when a thread was considered last
 };

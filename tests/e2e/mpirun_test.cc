@@ -39,6 +39,19 @@ class Mpirun : public ::testing::Test {
   }
 };
 
+TEST_F(Mpirun, AJobInWhichNobodyGetsOnIsToldWhereItsRanksAre) {
+  const Finished job = run({"--timeout", "4", "-n", "3", "sh", "-c",
+                            "[ $OMPI_COMM_WORLD_RANK = 1 ] && exec " + program("hello") +
+                                " --wait; exec " + program("hello") + " --barrier"},
+                           {{"STRIPLINE_STALL_NOTICE", "0.5"}});
+  EXPECT_NE(job.exit_code, kExitOk);
+  EXPECT_EQ(lines_with(job.err, "no rank has made progress for 500 ms; the job goes on"), 1U)
+      << job.err;
+  EXPECT_EQ(lines_with(job.err, "ranks 0, 2: waiting for "), 1U) << job.err;
+  EXPECT_EQ(lines_with(job.err, " in barrier (hello.cc:"), 1U) << job.err;
+  EXPECT_EQ(lines_with(job.err, " in wait_until (hello.cc:"), 1U) << job.err;
+}
+
 class MpirunOnFabric : public Mpirun,
                        public ::testing::WithParamInterface<std::map<std::string, std::string>> {};
 
