@@ -110,7 +110,7 @@ future Context::put_bytes_signal(const std::byte* source, global_ptr<std::byte> 
   const bool by_message = state.operations.puts_signals_by_message(target, bytes);
   fabric::Counter& counter = operation.counter(by_message ? Kind::message : Kind::put);
   state.operations.start_put_signal(target, operation.offset(), source, bytes,
-                                    {flag.offset(), value}, counter,
+                                    {flag.offset(), value}, by_message, counter,
                                     state.operations.source_free(operation.slot()));
   return operation.finish();
 }

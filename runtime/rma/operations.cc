@@ -75,17 +75,12 @@ const std::byte* Operations::copy_to_bounce(const std::byte* source, size_t byte
   return copy;
 }
 
-bool Operations::puts_signals_by_message(rank_t target, size_t bytes) const {
-  return memory_.reachable(target) == nullptr && !job_.fabric().info().flag_with_data &&
-         (bytes <= owner_.largest_signalled_put() || vis_.takes_signalled_chunk(target, bytes));
-}
-
 void Operations::start_put_signal(rank_t target, uint64_t offset, const std::byte* source,
-                                  size_t bytes, const fabric::Signal& signal,
+                                  size_t bytes, const fabric::Signal& signal, bool by_message,
                                   fabric::Counter& counter, bool& source_free) {
   memory_.keepers().stored(target, offset, bytes);
   memory_.keepers().stored(target, signal.offset, sizeof(uint64_t));
-  if (!puts_signals_by_message(target, bytes)) {
+  if (!by_message) {
     job_.fabric().put_signal(target, offset, source, bytes, signal, counter);
   } else if (bytes <= owner_.largest_signalled_put()) {
     owner_.put_signal(target, offset, source, bytes, signal, counter);

@@ -128,12 +128,18 @@ class Operations {
   /// no room. At most bounces().capacity() bytes.
   const std::byte* copy_to_bounce(const std::byte* source, size_t bytes, uint32_t slot);
 
-  /// A put that raises a flag at its target. Where the flag would only follow when the data have
-  /// arrived, small ones go by message, and those of a landing slot's size through one; both
-  /// complete as messages do. `source_free` becomes true when the data have been copied.
-  bool puts_signals_by_message(rank_t target, size_t bytes) const;
+  /// True if a put that raises a flag at its target goes by message, and completes as messages do:
+  /// where the flag would only follow when the data have arrived, small ones do, and those of a
+  /// landing slot's size through one.
+  bool puts_signals_by_message(rank_t target, size_t bytes) const {
+    return !job_.fabric().info().flag_with_data &&
+           (bytes <= owner_.largest_signalled_put() || vis_.takes_signalled_chunk(target, bytes));
+  }
+  /// Such a put; `by_message` is the answer. `source_free` becomes true when the data have been
+  /// copied.
   void start_put_signal(rank_t target, uint64_t offset, const std::byte* source, size_t bytes,
-                        const fabric::Signal& signal, fabric::Counter& counter, bool& source_free);
+                        const fabric::Signal& signal, bool by_message, fabric::Counter& counter,
+                        bool& source_free);
   /// The largest put with a signal that takes one way over the network.
   size_t one_way_signalled_bytes() const {
     return std::max(owner_.largest_signalled_put(), vis_.largest_signalled_chunk());
