@@ -238,6 +238,12 @@ future VisCalls::contiguous(Context& context, VisDirection direction, rank_t tar
 // Transfers without a byte only signal.
 future VisCalls::nothing(Context& context, const VisSignal* signal, CallSite site) {
   if (signal == nullptr) return {};
+  // The put below would name itself.
+  const ContextState& state = context.state();
+  const rma::Call flag(signal->name, site);
+  const rank_t target = signal->flag.where();
+  state.operations.check(flag, target, signal->flag.offset(), sizeof(uint64_t));
+  state.memory.check_alignment(flag, target, signal->flag.offset(), sizeof(uint64_t));
   return context.rput_signal<std::byte>(nullptr, signal->flag.reinterpret<std::byte>(), 0,
                                         signal->flag, signal->value, site);
 }
