@@ -98,7 +98,7 @@ class WebServer::Impl {
     if (response.status == kUnauthorised) to.set_header("WWW-Authenticate", "Bearer");
     to.status = response.status;
     if (!response.next_piece) {
-      to.set_content(std::move(response.body), response.type.c_str());
+      to.set_content(response.body, response.type);
     } else if (++streams_ > options_.most_streams) {
       --streams_;
       to.status = kTooManyRequests;
@@ -111,7 +111,7 @@ class WebServer::Impl {
 
   void stream(Response response, httplib::Response& to) {
     to.set_chunked_content_provider(
-        response.type.c_str(),
+        response.type,
         [this, next = std::move(response.next_piece)](size_t, httplib::DataSink& sink) {
           const auto piece = ending_ ? std::nullopt : next();
           if (!piece) {
