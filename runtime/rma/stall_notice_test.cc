@@ -26,7 +26,7 @@ std::string said_by(const std::function<void(Context&)>& body) {
     context.barrier();
     body(context);
   });
-  const std::string said = ::testing::internal::GetCapturedStderr();
+  std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_TRUE(ran.ok()) << ran.error().message();
   return said;
 }
