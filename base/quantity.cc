@@ -40,8 +40,14 @@ constexpr auto kByteUnits = std::to_array<Unit>({{"", 1},
                                                  {"TiB", kTi},
                                                  {"TB", 1e12}});
 constexpr std::array kByteNames = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-constexpr auto kTimeUnits = std::to_array<Unit>(
-    {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"min", 60}, {"h", 3600}});
+constexpr auto kTimeUnits = std::to_array<Unit>({{"", 1},
+                                                 {"s", 1},
+                                                 {"ms", 1e-3},
+                                                 {"us", 1e-6},
+                                                 {"ns", 1e-9},
+                                                 {"min", 60},
+                                                 {"h", 3600},
+                                                 {"d", 86400}});
 // In which times are written: the largest one that leaves a number of at least one.
 constexpr auto kSmallTimeUnits =
     std::to_array<Unit>({{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}});

@@ -32,6 +32,7 @@ TEST(Quantity, Seconds) {
   EXPECT_DOUBLE_EQ(*parse_seconds("80ns"), 80e-9);
   EXPECT_DOUBLE_EQ(*parse_seconds("2min"), 120);
   EXPECT_DOUBLE_EQ(*parse_seconds("1.5 h"), 5400);
+  EXPECT_DOUBLE_EQ(*parse_seconds("2d"), 172800);
   EXPECT_DOUBLE_EQ(*parse_seconds("1:30"), 90);
   EXPECT_DOUBLE_EQ(*parse_seconds("90:00"), 5400);
   EXPECT_DOUBLE_EQ(*parse_seconds("1:02:03"), 3723);

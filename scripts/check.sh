@@ -24,6 +24,8 @@
 #                                    in two short launches of each kind
 #   scripts/check.sh libfabric DIR   what was built, with the libfabric in DIR (or DIR/lib) instead of the
 #                                    installed one: the doctor, and the tests that use a network
+#   scripts/check.sh backup [MIB]    a database of so many MiB (default 1024) is backed up while samples are
+#                                    stored, and restored
 #   scripts/check.sh packages        make the Debian packages, and look whether what is in them works
 #   scripts/check.sh load [AGENTS] [SECONDS]  a server under so many agents over TLS (default 100) for so long
 #                                    (default 10), killed and started again in the middle: what it takes
@@ -135,6 +137,10 @@ case ${1:-} in
     build/release/bin/stripline-doctor
     ctest --preset release -j 2 --timeout 600 \
       -R '^(ofi_.*|doctor|bootstrap|am|rma|sync|vis|array|litmus|loop)_test$'
+    ;;
+  backup)
+    configure_and_build release server_store_test
+    STRIPLINE_TEST_BACKUP_MIB=${2:-1024} build/release/bin/server_store_test --gtest_filter='BackupTest.*'
     ;;
   packages)
     scripts/check_packages.sh

@@ -12,7 +12,7 @@ build_packages=(
   libfabric-dev libgrpc++-dev libgrpc-dev protobuf-compiler protobuf-compiler-grpc libprotobuf-dev
   libnghttp2-dev
   nlohmann-json3-dev libsqlite3-dev libeigen3-dev libboost1.81-dev libboost-context1.81-dev
-  libcli11-dev libspdlog-dev libtomlplusplus-dev prometheus-cpp-dev libcpp-httplib-dev
+  libcli11-dev libspdlog-dev libtomlplusplus-dev prometheus-cpp-dev libcpp-httplib-dev libzstd-dev
   libhwloc-dev libpmix-dev libssl-dev libgtest-dev libbenchmark-dev)
 check_packages=(
   clang-format-14 clang-tidy-14 git iproute2 openssh-client openssh-server procps util-linux

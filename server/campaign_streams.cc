@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "server/names.h"
 #include "server/reactor_step.h"
 #include "server/reads.h"
 #include "server/rpc_status.h"
@@ -191,7 +192,7 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
     while (lines_.empty()) {
       const auto batches = store_.batches(campaign_, after_, kBatchPage);
       if (!batches.ok()) return Finish(rpc_status(problem_from(batches.error())));
-      if (batches->empty()) return Finish(grpc::Status::OK);
+      if (batches->empty()) return Finish(end());
       for (const BatchRecord& batch : *batches) {
         after_ = batch.id;
         const Status status = add_lines(batch);
@@ -202,6 +203,18 @@ class ExportReactor final : public grpc::ServerWriteReactor<v1::SampleChunk> {
     sent_ += chunk_.data().size();
     step.hand_over();
     StartWrite(&chunk_);
+  }
+
+  // A campaign that was deleted meanwhile has not been exported whole.
+  grpc::Status end() {
+    const auto campaign = store_.campaign(campaign_);
+    if (!campaign.ok()) return rpc_status(problem_from(campaign.error()));
+    if (*campaign) return grpc::Status::OK;
+    const std::string name = campaign_name(campaign_);
+    return rpc_status(Problem{ErrorCode::not_found,
+                              "CAMPAIGN_NOT_FOUND",
+                              name + " was deleted while it was exported",
+                              {{"name", name}}});
   }
 
   Status add_lines(const BatchRecord& batch) {

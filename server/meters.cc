@@ -33,6 +33,8 @@ constexpr std::array kCounters = {
     Name{"stripline_calls_refused_total", "Calls without a valid token or certificate, or role"},
     Name{"stripline_enrolments_total", "Nodes enrolled"},
     Name{"stripline_enrolments_refused_total", "Enrolments refused"},
+    Name{"stripline_campaigns_deleted_total", "Campaigns deleted because of their age or for room"},
+    Name{"stripline_samples_deleted_total", "Samples deleted with them"},
 };
 constexpr std::array kGauges = {
     Name{"stripline_sessions", "Agents connected"},
@@ -42,6 +44,7 @@ constexpr std::array kGauges = {
     Name{"stripline_storage_failing", "1 while steps cannot be stored"},
     Name{"stripline_ready", "1 while /readyz says so"},
     Name{"stripline_database_bytes", "Size of the database file"},
+    Name{"stripline_database_free_bytes", "Room in the database file for what is stored next"},
     Name{"stripline_log_bytes", "Size of the database's write-ahead log"},
     Name{"process_resident_memory_bytes", "Memory that the server occupies"},
 };

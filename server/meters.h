@@ -24,7 +24,9 @@ class Meters {
     commits_failed,
     calls_refused,
     enrolments,
-    enrolments_refused
+    enrolments_refused,
+    campaigns_deleted,
+    samples_deleted
   };
   /// Go up and down; set when they are asked for.
   enum class Gauge {
@@ -35,6 +37,7 @@ class Meters {
     storage_failing,
     ready,
     database_bytes,
+    free_bytes,
     log_bytes,
     resident_bytes
   };

@@ -203,6 +203,31 @@ TEST_F(OperationTest, IsNotReadyWhileNothingCanBeStored) {
   EXPECT_TRUE(eventually([&] { return health("readiness") == 1; })) << server->log();
 }
 
+TEST_F(OperationTest, DeletesOldCampaignsWhenToldTo) {
+  std::string name;
+  {
+    const auto server = serve("127.0.0.1:0");
+    const AutoAgent a(address_, "a");
+    const AutoAgent b(address_, "b");
+    ASSERT_TRUE(connected({"a", "b"}));
+    name = created(small_spec()).name();
+    watch(name);
+    EXPECT_FALSE(exported(name).empty());
+    server->signal(SIGTERM);
+    EXPECT_EQ(server->exit_code(), kExitOk);
+  }
+  Saboteur(data()).run("UPDATE campaigns SET updated = 1");
+  const auto server = serve("127.0.0.1:0", "", {"--keep-for", "90d"});
+  EXPECT_TRUE(eventually([&] {
+    v1::GetCampaignRequest request;
+    request.set_name(name);
+    v1::Campaign campaign;
+    grpc::ClientContext context;
+    return reason_of(campaigns_->GetCampaign(&context, request, &campaign)) == "CAMPAIGN_NOT_FOUND";
+  })) << server->log();
+  EXPECT_NE(server->log().find(name + " is deleted, with "), std::string::npos) << server->log();
+}
+
 TEST_F(OperationTest, TellsFiguresByHttp) {
   const auto server = serve("127.0.0.1:0", "", {"--metrics-listen", "127.0.0.1:0"});
   const std::string mark = "metrics on http://127.0.0.1:";

@@ -13,6 +13,8 @@ namespace {
 
 constexpr const char* kDefaultListen = "127.0.0.1:7411";
 constexpr const char* kVariables = "STRIPLINE_SERVER_";
+// A single campaign takes as much.
+constexpr uint64_t kLeastKeptBytes = uint64_t{16} << 20;
 // Less would not even hold the program.
 constexpr uint64_t kLeastFitBytes = uint64_t{256} << 20;
 
@@ -116,7 +118,17 @@ void declare_times(CLI::App& app, Arguments& arguments) {
                  "A campaign that waits for nodes for so long fails")
       ->type_name("TIME")
       ->transform(time_within({.least_s = 1, .most_s = 1e9}))
-      ->default_str("168h");
+      ->default_str("7d");
+  app.add_option(
+         "--keep-for", arguments.retention.keep_s,
+         "Campaigns that ended so long ago are deleted, but for those from which a model was "
+         "fitted (default: never)")
+      ->type_name("TIME")
+      ->transform(time_within({.least_s = 3600, .most_s = 1e9}));
+  app.add_option("--keep-size", arguments.retention.keep_bytes,
+                 "While the database holds more, the oldest of them are deleted (default: never)")
+      ->type_name("SIZE")
+      ->transform(size_from(kLeastKeptBytes));
   app.add_option("--fit-memory", arguments.fit.memory_bytes,
                  "Address space of the process that fits a model, such as 4GiB")
       ->type_name("SIZE")
@@ -183,6 +195,7 @@ std::filesystem::path Invocation::data_dir() const {
 Result<ServerOptions> Invocation::server_options() const {
   ServerOptions options;
   options.coordinator = arguments_.coordinator;
+  options.retention = arguments_.retention;
   options.fitter = fit_in_child("/proc/self/exe", arguments_.fit);
   options.allow_network_disk = arguments_.allow_network_disk;
   options.data_dir = data_dir();

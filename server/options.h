@@ -37,6 +37,7 @@ struct Arguments {
   double drain_s = 10;  ///< how long SIGTERM waits for active runs
   CoordinatorOptions coordinator;
   FitLimits fit;
+  RetentionLimits retention;
 };
 
 /// One reading of all settings.

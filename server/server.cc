@@ -52,6 +52,7 @@ constexpr int kMaxConcurrentCalls = 256;
 constexpr size_t kMaxTransportBytes = size_t{256} << 20;
 constexpr std::chrono::seconds kStopPatience{2};
 constexpr std::chrono::hours kRenewalCheck{24};
+constexpr std::chrono::minutes kTidyUp{1};
 // How soon it is noticed that the store fails, or that a stream's reader has lost his rights.
 constexpr std::chrono::seconds kLook{1};
 // In the standard health service the empty name says that the process lives; these, that it can do
@@ -111,6 +112,7 @@ class Server::Impl {
         address_(options.listen),
         monitoring_wanted_(options.monitoring),
         http_wanted_(options.http),
+        retention_(*store_, meters_, options.retention),
         failed_(options.failed) {
     store_->observe([this](double seconds, bool stored) {
       meters_.observe(Meters::Time::commit, seconds);
@@ -150,6 +152,10 @@ class Server::Impl {
         hub_.look();
       });
     });
+    tidying_ = std::jthread([this](const std::stop_token& stop) {
+      tidy_up(stop);
+      every(kTidyUp, stop, [&] { tidy_up(stop); });
+    });
     if (monitoring_wanted_) {
       STRIPLINE_ASSIGN_OR_RETURN(
           Monitoring monitoring,
@@ -173,6 +179,7 @@ class Server::Impl {
     acceptor_.reset();
     renewal_ = {};
     looking_ = {};
+    tidying_ = {};
     if (!dev_token_file_.empty()) {
       std::error_code ignored;
       std::filesystem::remove(dev_token_file_, ignored);
@@ -264,10 +271,18 @@ class Server::Impl {
     meters_.set(Meters::Gauge::ready, why.empty() ? 1 : 0);
     meters_.set(Meters::Gauge::storage_failing, !why.empty() && !draining_ ? 1 : 0);
     meters_.set(Meters::Gauge::database_bytes, size_of(data_dir_ / kDatabaseFile));
+    if (const auto size = store_->size(); size.ok()) {
+      meters_.set(Meters::Gauge::free_bytes, static_cast<double>(size->free_bytes));
+    }
     meters_.set(Meters::Gauge::log_bytes,
                 size_of(data_dir_ / (std::string(kDatabaseFile) + "-wal")));
     meters_.set(Meters::Gauge::resident_bytes, resident_bytes());
     return meters_.text();
+  }
+
+  void tidy_up(const std::stop_token& stop) {
+    const Status tidied = retention_.tidy(unix_seconds(), stop);
+    if (!tidied.ok()) spdlog::error("cannot delete old campaigns: {}", tidied.error().message());
   }
 
   void serve(UniqueFd connection) {
@@ -312,6 +327,7 @@ class Server::Impl {
   std::optional<http::WebServer> http_;
   std::jthread renewal_;
   std::jthread looking_;
+  std::jthread tidying_;
   std::mutex readiness_mutex_;
   std::optional<std::string> not_ready_;  // as it was last said; empty: it is ready
   std::atomic<bool> draining_ = false;
@@ -319,6 +335,7 @@ class Server::Impl {
   ListenAddress address_;
   std::optional<ListenAddress> monitoring_wanted_;
   std::optional<ListenAddress> http_wanted_;
+  Retention retention_;
   std::function<void(const Error&)> failed_;
   bool stopped_ = false;
 };

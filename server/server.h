@@ -11,6 +11,7 @@
 #include "server/coordinator.h"
 #include "server/fit_job.h"
 #include "server/listen_address.h"
+#include "server/retention.h"
 
 namespace stripline::server {
 
@@ -29,6 +30,7 @@ struct ServerOptions {
   std::optional<ListenAddress> monitoring;  ///< Where monitoring.h serves; absent: nowhere.
   std::optional<ListenAddress> http;        ///< Where api.h answers; absent: nowhere.
   CoordinatorOptions coordinator;
+  RetentionLimits retention;
   Fitter fitter = fit_in_process;
   /// Called once, on a thread of the server's, should it lose its port: nobody reaches it any more.
   std::function<void(const Error&)> failed = [](const Error& /*why*/) {};

@@ -48,6 +48,12 @@ void SqliteStatement::bind_one(std::string_view text) {
                             SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
+void SqliteStatement::bind_one(const SqliteBlob& blob) {
+  const char* data = blob.bytes.data() == nullptr ? "" : blob.bytes.data();
+  check(sqlite3_bind_blob64(statement_.get(), next_parameter_++, data, blob.bytes.size(),
+                            SQLITE_TRANSIENT));
+}
+
 void SqliteStatement::bind_one(double value) {
   check(sqlite3_bind_double(statement_.get(), next_parameter_++, value));
 }
@@ -82,6 +88,12 @@ std::string SqliteStatement::text(int column) const {
   return data == nullptr
              ? std::string()
              : std::string(reinterpret_cast<const char*>(data), static_cast<size_t>(size));
+}
+
+std::string SqliteStatement::blob(int column) const {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  return data == nullptr ? std::string() : std::string(data, static_cast<size_t>(size));
 }
 
 Result<SqliteDatabase> SqliteDatabase::open(const std::string& path) {

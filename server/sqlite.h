@@ -13,6 +13,11 @@
 
 namespace stripline::server {
 
+/// Bytes that are no text.
+struct SqliteBlob {
+  std::string_view bytes;
+};
+
 /// A prepared statement that is being bound, stepped and read. Binding and stepping remember the
 /// first failure; status() tells.
 class SqliteStatement {
@@ -42,9 +47,12 @@ class SqliteStatement {
   uint64_t unsigned_integer(int column) const { return static_cast<uint64_t>(integer(column)); }
   double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
   std::string text(int column) const;
+  /// The bytes of a blob; none of NULL.
+  std::string blob(int column) const;
 
  private:
   void bind_one(std::string_view text);
+  void bind_one(const SqliteBlob& blob);
   void bind_one(double value);
   template <std::integral Integer>
   void bind_one(Integer value) {

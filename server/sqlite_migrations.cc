@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "server/compression.h"
+
 namespace stripline::server {
 namespace {
 
@@ -216,6 +218,14 @@ CREATE TABLE node_holds (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
+// Samples, compressed.
+constexpr std::string_view kEighthTables = R"sql(
+CREATE TABLE compressed_payloads (
+  batch INTEGER PRIMARY KEY REFERENCES batches (id),
+  data BLOB NOT NULL           -- a frame of zstd: a JSON array of SampleSeries
+) STRICT;
+)sql";
+
 Status add_run_column(SqliteDatabase& database, const std::string& name, const std::string& value) {
   STRIPLINE_ASSIGN_OR_RETURN(
       const std::string present,
@@ -249,9 +259,28 @@ Status to_seventh(SqliteDatabase& database) {
   return database.execute(std::string(kSeventhTables));
 }
 
+Status compress_payloads(SqliteDatabase& database) {
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement plain,
+                             database.prepare("SELECT batch, data FROM payloads ORDER BY batch"));
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteStatement insert,
+                             database.prepare("INSERT INTO compressed_payloads VALUES (?, ?)"));
+  while (plain.step()) {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string frame, compressed(plain.text(1)));
+    STRIPLINE_RETURN_IF_ERROR(insert.bind(plain.integer(0), SqliteBlob{frame}).run());
+  }
+  return plain.status();
+}
+
+Status to_eighth(SqliteDatabase& database) {
+  STRIPLINE_RETURN_IF_ERROR(database.execute(std::string(kEighthTables)));
+  STRIPLINE_RETURN_IF_ERROR(compress_payloads(database));
+  return database.execute(
+      "DROP TABLE payloads; ALTER TABLE compressed_payloads RENAME TO payloads");
+}
+
 // The one at place n takes version n + 1 to n + 2.
-constexpr std::array kMigrations = {&to_second, &to_third, &to_fourth,
-                                    &to_fifth,  &to_sixth, &to_seventh};
+constexpr std::array kMigrations = {&to_second, &to_third,   &to_fourth, &to_fifth,
+                                    &to_sixth,  &to_seventh, &to_eighth};
 static_assert(kMigrations.size() + 1 == kStoreSchemaVersion);
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
+#include "server/compression.h"
 
 namespace stripline::server {
 
@@ -134,6 +135,20 @@ Status write_facts(SqliteDatabase& database, const std::vector<AttemptFacts>& fa
                    });
 }
 
+Status write_payloads(SqliteDatabase& database, const std::vector<const BatchRecord*>& batches) {
+  if (batches.empty()) return {};
+  STRIPLINE_ASSIGN_OR_RETURN(
+      SqliteStatement insert,
+      database.prepare("INSERT INTO payloads SELECT id, ?5 FROM batches"
+                       " WHERE campaign = ?1 AND run = ?2 AND fence = ?3 AND seq = ?4"));
+  for (const BatchRecord* r : batches) {
+    STRIPLINE_ASSIGN_OR_RETURN(const std::string frame, compressed(r->data));
+    insert.bind(r->run.campaign, r->run.run, r->fence, r->seq, SqliteBlob{frame});
+    STRIPLINE_RETURN_IF_ERROR(insert.run());
+  }
+  return {};
+}
+
 // The attempt remembers up to where its batches are complete: asking for that, at each batch, must
 // not count those that are stored already.
 Status write_batches(SqliteDatabase& database, const std::vector<const BatchRecord*>& batches) {
@@ -145,13 +160,7 @@ Status write_batches(SqliteDatabase& database, const std::vector<const BatchReco
                   s.bind(r->run.campaign, r->run.run, r->fence, r->seq, r->orphan,
                          r->received_unix_s, r->samples);
                 }));
-  STRIPLINE_RETURN_IF_ERROR(
-      write_all(database, batches,
-                "INSERT INTO payloads SELECT id, ?5 FROM batches"
-                " WHERE campaign = ?1 AND run = ?2 AND fence = ?3 AND seq = ?4",
-                [](SqliteStatement& s, const BatchRecord* r) {
-                  s.bind(r->run.campaign, r->run.run, r->fence, r->seq, r->data);
-                }));
+  STRIPLINE_RETURN_IF_ERROR(write_payloads(database, batches));
   return write_all(database, batches, R"sql(
       WITH RECURSIVE present(seq) AS (
         SELECT stored FROM attempts WHERE campaign = ?1 AND run = ?2 AND fence = ?3
@@ -214,6 +223,13 @@ Status write_withdrawals(SqliteDatabase& database, const std::vector<Withdrawal>
                    });
 }
 
+// The rest goes in sweeps. A request that comes again after that makes a new campaign.
+Status write_deletions(SqliteDatabase& database, const std::vector<int64_t>& campaigns) {
+  return write_all(database, campaigns,
+                   "UPDATE campaigns SET state = 'DELETED', request_id = '' WHERE number = ?",
+                   [](SqliteStatement& s, int64_t number) { s.bind(number); });
+}
+
 // Removed nodes come first: one that is written in the same step has come anew.
 Status write_nodes(SqliteDatabase& database, const Changes& changes) {
   const auto bind_name = [](SqliteStatement& s, const std::string& name) { s.bind(name); };
@@ -262,7 +278,8 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
                   s.bind(r.campaign, r.time_unix_s, r.message, r.view_json);
                 }));
   STRIPLINE_RETURN_IF_ERROR(write_versions(database, changes.versions));
-  return write_withdrawals(database, changes.withdrawals);
+  STRIPLINE_RETURN_IF_ERROR(write_withdrawals(database, changes.withdrawals));
+  return write_deletions(database, changes.deleted_campaigns);
 }
 
 Result<NodeHold> read_node_hold(SqliteStatement& row) {
@@ -342,7 +359,7 @@ Result<BatchRecord> read_batch(SqliteStatement& row) {
   r.orphan = row.integer(5) != 0;
   r.received_unix_s = row.real(6);
   r.samples = row.unsigned_integer(7);
-  r.data = row.text(8);
+  STRIPLINE_ASSIGN_OR_RETURN(r.data, decompressed(row.blob(8)));
   return r;
 }
 

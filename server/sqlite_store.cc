@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "server/clock.h"
+#include "server/compression.h"
 #include "server/file_lock.h"
 #include "server/sqlite.h"
+#include "server/sqlite_retention.h"
 #include "server/sqlite_rows.h"
 #include "server/sqlite_schema.h"
 #include "server/sqlite_security.h"
@@ -76,8 +78,10 @@ class SqliteStore final : public Store {
     return number.value_or(1);
   }
   Result<std::optional<CampaignRecord>> campaign(int64_t number) override {
-    return select_one(read_campaign,
-                      std::string(kCampaignColumns) + " FROM campaigns WHERE number = ?", number);
+    return select_one(
+        read_campaign,
+        std::string(kCampaignColumns) + " FROM campaigns WHERE number = ? AND state <> 'DELETED'",
+        number);
   }
   Result<std::optional<CampaignRecord>> campaign_of_request(
       const std::string& request_id) override {
@@ -89,13 +93,30 @@ class SqliteStore final : public Store {
   Result<std::vector<CampaignRecord>> campaigns(int64_t before, size_t limit) override {
     return select(read_campaign,
                   std::string(kCampaignColumns) +
-                      " FROM campaigns WHERE number < ? ORDER BY number DESC LIMIT ?",
+                      " FROM campaigns WHERE number < ? AND state <> 'DELETED'"
+                      " ORDER BY number DESC LIMIT ?",
                   before == 0 ? kNoLimit : before, limit);
   }
   Result<std::vector<CampaignRecord>> unfinished_campaigns() override {
     return select(read_campaign, std::string(kCampaignColumns) +
                                      " FROM campaigns WHERE state IN"
                                      " ('QUEUED', 'RUNNING', 'FITTING') ORDER BY number");
+  }
+
+  Result<std::vector<CampaignRecord>> expendable_campaigns(double ended_before_unix_s,
+                                                           size_t limit) override {
+    return select(read_campaign, std::string(kCampaignColumns) + std::string(kExpendable),
+                  ended_before_unix_s, limit);
+  }
+  Result<bool> sweep() override {
+    const std::lock_guard lock(mutex_);
+    const auto swept = sweep_deleted(database_);
+    if (swept.ok() && *swept) ask_for_checkpoint();
+    return swept;
+  }
+  Result<StoreSize> size() override {
+    const std::lock_guard lock(reader_mutex_);
+    return size_of(reader_);
   }
 
   Result<std::vector<RunRecord>> runs(int64_t campaign) override {
@@ -128,11 +149,14 @@ class SqliteStore final : public Store {
   }
   Result<std::optional<bool>> has_batch(const RunKey& run, uint64_t fence, uint64_t seq,
                                         const std::string& data) override {
-    const auto read = [](SqliteStatement& row) -> Result<bool> { return row.integer(0) != 0; };
+    const auto read = [&](SqliteStatement& row) -> Result<bool> {
+      STRIPLINE_ASSIGN_OR_RETURN(const std::string stored, decompressed(row.blob(0)));
+      return stored == data;
+    };
     return select_one(read,
-                      "SELECT (SELECT data FROM payloads WHERE batch = id) = ? FROM batches"
+                      "SELECT (SELECT data FROM payloads WHERE batch = id) FROM batches"
                       " WHERE campaign = ? AND run = ? AND fence = ? AND seq = ?",
-                      data, run.campaign, run.run, fence, seq);
+                      run.campaign, run.run, fence, seq);
   }
   Result<uint64_t> contiguous_batches(const RunKey& run, uint64_t fence) override {
     const auto read = [](SqliteStatement& row) -> Result<uint64_t> {
@@ -235,6 +259,7 @@ class SqliteStore final : public Store {
   }
 
   Status write(const Changes& changes);
+  void ask_for_checkpoint();
   void run_checkpoints(const std::stop_token& stop);
 
   FileLock lock_;
@@ -277,12 +302,16 @@ Status SqliteStore::write(const Changes& changes) {
   STRIPLINE_RETURN_IF_ERROR(write_changes(database_, changes));
   STRIPLINE_RETURN_IF_ERROR(write_security(database_, changes));
   STRIPLINE_RETURN_IF_ERROR(transaction.commit());
+  ask_for_checkpoint();
+  return {};
+}
+
+void SqliteStore::ask_for_checkpoint() {
   {
     const std::lock_guard written(written_mutex_);
     written_ = true;
   }
   has_written_.notify_one();
-  return {};
 }
 
 // Commits need not wait until the log has been copied.

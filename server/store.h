@@ -79,6 +79,16 @@ struct Changes {
   std::vector<TokenRecord> tokens;
   std::vector<NodeBound> node_bounds;
   std::vector<AuditRecord> audit;
+  /// Ones that have ended: not there any more, with all that belongs to them. Store::sweep() frees
+  /// their room.
+  std::vector<int64_t> deleted_campaigns;
+};
+
+/// Bytes of the database.
+struct StoreSize {
+  uint64_t bytes = 0;
+  uint64_t free_bytes = 0;  ///< of them, for what is stored next
+  uint64_t used_bytes() const { return bytes - free_bytes; }
 };
 
 class Store {
@@ -120,6 +130,15 @@ class Store {
   virtual Result<std::vector<CampaignRecord>> campaigns(int64_t before, size_t limit) = 0;
   /// Those in no final state, oldest first.
   virtual Result<std::vector<CampaignRecord>> unfinished_campaigns() = 0;
+
+  /// Those that have ended, before this time, and from which no version of a model was fitted, a
+  /// withdrawn one included: the one that ended first comes first.
+  virtual Result<std::vector<CampaignRecord>> expendable_campaigns(double ended_before_unix_s,
+                                                                   size_t limit) = 0;
+  /// Removes some of what deleted campaigns have left behind, as much as takes milliseconds. False
+  /// when nothing was left.
+  virtual Result<bool> sweep() = 0;
+  virtual Result<StoreSize> size() = 0;
 
   /// In order of run number.
   virtual Result<std::vector<RunRecord>> runs(int64_t campaign) = 0;

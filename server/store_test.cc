@@ -1,88 +1,16 @@
 // What any store must do. Every step is checked in the store that made it and again after it was
 // closed and opened, because that is what a crash between two steps amounts to.
-#include "server/store.h"
-
-#include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <memory>
-#include <thread>
 
-#include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include "base/testing/processes.h"
-#include "server/backup.h"
-#include "server/sqlite_store.h"
 #include "server/testing/saboteur.h"
+#include "server/testing/store_fixture.h"
 
 namespace stripline::server {
 namespace {
-
-CampaignRecord campaign(int64_t number, const std::string& request = "") {
-  CampaignRecord r;
-  r.number = number;
-  r.spec = *complete_spec({.fabric = "tcp", .experiments = {"micro.latency"}, .seed = 1ULL << 63});
-  r.message = "queued";
-  r.created_unix_s = 100.25;
-  r.updated_unix_s = 101;
-  r.request_id = request;
-  r.request_sha256 = "abc";
-  r.requirements = {{"micro.latency", 2}};
-  r.planned_run_s = 1.5;
-  return r;
-}
-
-RunRecord run(int64_t campaign_number, uint32_t index) {
-  RunRecord r;
-  r.key = {campaign_number, index};
-  r.points_total = 10;
-  r.points_core = 4;
-  r.points_all = 20;
-  return r;
-}
-
-BatchRecord batch(const RunKey& key, uint64_t fence, uint64_t seq) {
-  BatchRecord r;
-  r.run = key;
-  r.fence = fence;
-  r.seq = seq;
-  r.received_unix_s = 5;
-  r.samples = 3;
-  r.data = "[{\"seq\":" + std::to_string(seq) + "}]";
-  return r;
-}
-
-class StoreTest : public testing::Test {
- protected:
-  void SetUp() override { reopen(); }
-
-  void reopen() {
-    store_.reset();
-    auto opened = open_sqlite_store(path_);
-    ASSERT_TRUE(opened.ok()) << opened.error().message();
-    store_ = std::move(*opened);
-  }
-
-  void apply(const Changes& changes) {
-    const Status status = store_->apply(changes);
-    ASSERT_TRUE(status.ok()) << status.error().message();
-  }
-
-  // Runs the checks now and after a reopen.
-  void check(const std::function<void()>& checks) {
-    checks();
-    reopen();
-    checks();
-  }
-
-  TempFolder folder_;
-  std::filesystem::path path_ = folder_.path() / "stripline.db";
-  std::unique_ptr<Store> store_;
-};
 
 TEST_F(StoreTest, NewStoreIsEmptyAndKeepsItsInstallation) {
   const std::string id = store_->installation_id();
@@ -519,43 +447,6 @@ void execute(const std::filesystem::path& path, const char* sql) {
   sqlite3_close(raw);
 }
 
-TEST_F(StoreTest, ABackupIsWhole) {
-  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}, .attempts = {{{1, 1}, 1, "a"}}});
-  apply({.batches = {batch({1, 1}, 1, 1)}});
-  const auto target = folder_ / "it's a copy.db";
-  // While the server has it open.
-  ASSERT_TRUE(back_up(path_, target).ok());
-  EXPECT_EQ(std::filesystem::status(target).permissions(),
-            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-  EXPECT_FALSE(std::filesystem::exists(target.string() + ".part"));
-  apply({.batches = {batch({1, 1}, 1, 2)}});
-  EXPECT_EQ(back_up(path_, target).error().code(), ErrorCode::already_exists);
-  EXPECT_EQ(back_up(folder_ / "none", folder_ / "b").error().code(), ErrorCode::not_found);
-  EXPECT_EQ(store_->fence_base(), 0U);
-  path_ = target;
-  reopen();
-  check([&] {
-    EXPECT_EQ(store_->batches(1, 0, 10)->size(), 1U);
-    // Once: agents may still work on what was given out after it.
-    EXPECT_EQ(store_->fence_base(), uint64_t{1} << 32);
-  });
-}
-
-// Whoever writes meanwhile does not make it begin again.
-TEST_F(StoreTest, ABackupEndsUnderLoad) {
-  apply({.campaigns = {campaign(1)}, .runs = {run(1, 1)}, .attempts = {{{1, 1}, 1, "a"}}});
-  BatchRecord big = batch({1, 1}, 1, 1);
-  big.data = std::string(1 << 20, ' ');
-  for (; big.seq <= 16; ++big.seq) apply({.batches = {big}});
-  std::atomic<bool> stop = false;
-  std::thread writer([&] {
-    for (uint64_t seq = 100; !stop; ++seq) apply({.batches = {batch({1, 1}, 1, seq)}});
-  });
-  EXPECT_TRUE(back_up(path_, folder_ / "copy.db").ok());
-  stop = true;
-  writer.join();
-}
-
 TEST_F(StoreTest, TheDatabaseIsItsOwnersAlone) {
   using std::filesystem::perms;
   EXPECT_EQ(std::filesystem::status(path_).permissions(), perms::owner_read | perms::owner_write);
@@ -584,6 +475,9 @@ struct EarlierDatabase {
   const char* file;      // in server/testing/databases
   const char* change;    // what makes it one of before
   const char* obstacle;  // a table that one of its migrations makes
+  bool declares = true;  // rows of nodes hold whole declarations
+  const char* cluster = "default";
+  size_t holds = 0;
 };
 
 class StoreMigrationTest : public StoreTest, public testing::WithParamInterface<EarlierDatabase> {
@@ -593,8 +487,10 @@ class StoreMigrationTest : public StoreTest, public testing::WithParamInterface<
     if (source == nullptr) GTEST_SKIP() << "STRIPLINE_TEST_SOURCE is not set";
     const auto databases = std::filesystem::path(source) / "server/testing/databases";
     execute(path_, read_file(databases / GetParam().file).c_str());
-    execute(path_,
-            R"(UPDATE nodes SET experiments = '["{\"name\":\"micro.latency\",\"version\":1}"]')");
+    if (GetParam().declares) {
+      execute(path_,
+              R"(UPDATE nodes SET experiments = '["{\"name\":\"micro.latency\",\"version\":1}"]')");
+    }
     execute(path_, GetParam().change);
   }
 };
@@ -619,14 +515,17 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(Version3, StoreMigrationTest,
                          testing::Values(EarlierDatabase{"version3.sql", "SELECT 1",
                                                          "node_holds"}));
+INSTANTIATE_TEST_SUITE_P(Version7, StoreMigrationTest,
+                         testing::Values(EarlierDatabase{"version7.sql", "SELECT 1",
+                                                         "compressed_payloads", false, "big", 1}));
 
 TEST_P(StoreMigrationTest, LosesNothing) {
   reopen();
   check([&] {
     EXPECT_EQ(store_->installation_id(), "28ae4a58");
     EXPECT_EQ(store_->nodes("", 10)->size(), 2U);
-    EXPECT_EQ((*store_->node("a"))->cluster, "default");
-    EXPECT_TRUE(store_->node_holds()->empty());
+    EXPECT_EQ((*store_->node("a"))->cluster, GetParam().cluster);
+    EXPECT_EQ(store_->node_holds()->size(), GetParam().holds);
     EXPECT_EQ(store_->campaigns(0, 10)->size(), 2U);
     EXPECT_EQ(store_->runs(2)->size(), 8U);
     EXPECT_EQ(store_->runs(2)->front().points_total, 64U);

@@ -1,0 +1,81 @@
+#include "server/sqlite_retention.h"
+
+#include <string>
+
+namespace stripline::server {
+
+const std::string_view kExpendable =
+    " FROM campaigns WHERE state IN ('SUCCEEDED', 'FAILED', 'CANCELLED') AND updated < ?1"
+    " AND model_version = '' AND 'campaigns/c' || number NOT IN"
+    " (SELECT source.value FROM model_versions, json_each(model_versions.campaigns) AS source)"
+    " ORDER BY updated, number LIMIT ?2";
+
+namespace {
+
+// Rows of one sweep: so few that deleting them takes milliseconds.
+constexpr int kBatches = 200;
+constexpr int kEvents = 1000;
+
+Result<bool> has_any(SqliteDatabase& database, const std::string& table,
+                     const std::string& campaign) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string found,
+                             database.query_text("SELECT EXISTS (SELECT 1 FROM " + table +
+                                                 " WHERE campaign = " + campaign + ")"));
+  return found != "0";
+}
+
+Status delete_batches(SqliteDatabase& database, const std::string& campaign) {
+  const std::string some = "(SELECT id FROM batches WHERE campaign = " + campaign +
+                           " ORDER BY id LIMIT " + std::to_string(kBatches) + ");";
+  return database.execute("DELETE FROM payloads WHERE batch IN " + some +
+                          "DELETE FROM batches WHERE id IN " + some);
+}
+
+Status delete_events(SqliteDatabase& database, const std::string& campaign) {
+  return database.execute(
+      "DELETE FROM events WHERE cursor IN (SELECT cursor FROM events"
+      " WHERE campaign = " +
+      campaign + " ORDER BY cursor LIMIT " + std::to_string(kEvents) + ")");
+}
+
+// Each before what it refers to.
+Status delete_rest(SqliteDatabase& database, const std::string& campaign) {
+  std::string sql;
+  for (const char* table : {"attempt_nodes", "attempts", "plans", "runs"}) {
+    sql += "DELETE FROM " + std::string(table) + " WHERE campaign = " + campaign + ";";
+  }
+  return database.execute(sql + "DELETE FROM campaigns WHERE number = " + campaign +
+                          ";DELETE FROM fingerprints"
+                          " WHERE sha256 NOT IN (SELECT fingerprint FROM attempt_nodes)");
+}
+
+Result<uint64_t> pragma(SqliteDatabase& database, const std::string& name) {
+  STRIPLINE_ASSIGN_OR_RETURN(const std::string text, database.query_text("PRAGMA " + name));
+  return std::stoull("0" + text);
+}
+
+}  // namespace
+
+Result<bool> sweep_deleted(SqliteDatabase& database) {
+  STRIPLINE_ASSIGN_OR_RETURN(
+      const std::string campaign,
+      database.query_text("SELECT min(number) FROM campaigns WHERE state = 'DELETED'"));
+  if (campaign.empty()) return false;
+  STRIPLINE_ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::begin(database));
+  STRIPLINE_ASSIGN_OR_RETURN(const bool batches, has_any(database, "batches", campaign));
+  STRIPLINE_ASSIGN_OR_RETURN(const bool events, has_any(database, "events", campaign));
+  STRIPLINE_RETURN_IF_ERROR(batches  ? delete_batches(database, campaign)
+                            : events ? delete_events(database, campaign)
+                                     : delete_rest(database, campaign));
+  STRIPLINE_RETURN_IF_ERROR(transaction.commit());
+  return true;
+}
+
+Result<StoreSize> size_of(SqliteDatabase& database) {
+  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t page_bytes, pragma(database, "page_size"));
+  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t pages, pragma(database, "page_count"));
+  STRIPLINE_ASSIGN_OR_RETURN(const uint64_t free, pragma(database, "freelist_count"));
+  return StoreSize{pages * page_bytes, free * page_bytes};
+}
+
+}  // namespace stripline::server
