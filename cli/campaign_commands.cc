@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
 #include <random>
 #include <string>
 
@@ -178,6 +179,43 @@ int run(const Global& global, const CampaignCancel& command) {
   print(global.json ? json_line(*campaign)
                     : campaign->name() + " is cancelled; " + std::to_string(campaign->samples()) +
                           " samples stay\n");
+  return kExitOk;
+}
+
+int run(const Global& global, const CampaignPoints& command) {
+  constexpr uint32_t kPage = 1000;
+  v1::ListPointsRequest request;
+  request.set_name(command.name);
+  request.set_experiment(command.experiment);
+  request.set_variant(command.variant);
+  for (const std::string& param : command.params) {
+    const size_t equals = param.find('=');
+    (*request.mutable_params())[param.substr(0, equals)] = param.substr(equals + 1);
+  }
+  Service service(global);
+  Table table({{"EXPERIMENT"}, {"VARIANT"}, {"PARAMETERS"}, {"RUNS", Table::Align::right}});
+  uint32_t left = command.limit;
+  do {
+    request.set_page_size(static_cast<int>(std::min(left, kPage)));
+    const auto page = service.list_points(request);
+    if (!page.ok()) return print_error(page.error());
+    for (const v1::PlannedPoint& point : page->points()) {
+      if (global.json) {
+        print(json_line(point));
+        continue;
+      }
+      std::string params;
+      for (const auto& [name, value] :
+           std::map<std::string, std::string>(point.params().begin(), point.params().end())) {
+        params += (params.empty() ? "" : " ") + name + "=" + value;
+      }
+      table.add({point.experiment(), point.variant(), params, std::to_string(point.runs_done())});
+    }
+    left -= std::min(left, static_cast<uint32_t>(page->points_size()));
+    request.set_page_token(page->next_page_token());
+  } while (left > 0 && !request.page_token().empty());
+  if (!global.json) print(table.empty() ? "no points\n" : table.text());
+  if (!request.page_token().empty()) print_note("there are more; --limit shows them\n");
   return kExitOk;
 }
 

@@ -10,6 +10,7 @@ int run(const Global& global, const CampaignWatch& command);
 int run(const Global& global, const CampaignList& command);
 int run(const Global& global, const CampaignShow& command);
 int run(const Global& global, const CampaignCancel& command);
+int run(const Global& global, const CampaignPoints& command);
 int run(const Global& global, const CampaignExport& command);
 
 }  // namespace stripline::cli

@@ -54,6 +54,13 @@ struct CampaignShow {
 struct CampaignCancel {
   std::string name;
 };
+struct CampaignPoints {
+  std::string name;
+  std::string experiment;           ///< empty: all
+  std::string variant;              ///< empty: all
+  std::vector<std::string> params;  ///< "bytes=4096"
+  uint32_t limit = 100;
+};
 struct CampaignExport {
   std::string name;
   std::string output;  ///< a file; empty or "-": standard output
@@ -120,9 +127,9 @@ struct ShowVersion {};
 
 using Action =
     std::variant<ExecHelper, CampaignRun, CampaignWatch, CampaignList, CampaignShow, CampaignCancel,
-                 CampaignExport, ModelList, ModelShow, ModelFetch, ModelWithdraw, ExplainAny,
-                 NodeList, NodeCordon, NodeUncordon, NodeDrain, NodeRemove, NodeRevoke, Login,
-                 Logout, TokenCreate, TokenList, TokenRevoke, AuditList, ShowVersion>;
+                 CampaignPoints, CampaignExport, ModelList, ModelShow, ModelFetch, ModelWithdraw,
+                 ExplainAny, NodeList, NodeCordon, NodeUncordon, NodeDrain, NodeRemove, NodeRevoke,
+                 Login, Logout, TokenCreate, TokenList, TokenRevoke, AuditList, ShowVersion>;
 
 struct Command {
   Global global;

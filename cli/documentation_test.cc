@@ -31,6 +31,7 @@ std::set<std::string> options_of_all_commands() {
                                                           {"campaign", "list"},
                                                           {"campaign", "show"},
                                                           {"campaign", "cancel"},
+                                                          {"campaign", "points"},
                                                           {"campaign", "export"},
                                                           {"model", "list"},
                                                           {"model", "show"},

@@ -229,6 +229,32 @@ class Grammar {
         std::string("Exit codes: 0 cancelled (also when it was already), 9 it has ended.\n") +
         kServiceOptions);
 
+    CLI::App* points = leaf(*campaign, "points", "List what a campaign measures", points_);
+    points->add_option("campaign", points_.name, "Name, e.g. c3")->required()->type_name("NAME");
+    points->add_option("--experiment", points_.experiment, "Only points of this one")
+        ->type_name("NAME");
+    points->add_option("--variant", points_.variant, "Only points of this one")->type_name("NAME");
+    points
+        ->add_option("--param", points_.params,
+                     "Only points with this value of a parameter; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->check([](const std::string& text) {
+          return text.find('=') == std::string::npos ? "'" + text + "' is not NAME=VALUE"
+                                                     : std::string();
+        });
+    points->add_option("--limit", points_.limit, "At most so many")
+        ->type_name("N")
+        ->transform(whole_number(1, 1'000'000))
+        ->capture_default_str();
+    points->footer(
+        std::string(
+            "In the order of the plan. RUNS are the finished ones that have measured it: a\n"
+            "run measures the first so many points. Values are written as 'campaign "
+            "export'\n"
+            "writes them.\n\n"
+            "Exit codes: 0, 2 no such campaign, 4 no server.\n") +
+        kServiceOptions);
+
     CLI::App* export_samples =
         leaf(*campaign, "export", "Write every raw sample as JSON lines", export_);
     export_samples->add_option("campaign", export_.name, "Name, e.g. c3")
@@ -337,6 +363,7 @@ class Grammar {
           } else if constexpr (std::is_same_v<Chosen, CampaignWatch> ||
                                std::is_same_v<Chosen, CampaignShow> ||
                                std::is_same_v<Chosen, CampaignCancel> ||
+                               std::is_same_v<Chosen, CampaignPoints> ||
                                std::is_same_v<Chosen, CampaignExport>) {
             resolve(action.name, campaign_resource);
           } else if constexpr (std::is_same_v<Chosen, NodeCordon> ||
@@ -370,6 +397,7 @@ class Grammar {
   CampaignList campaign_list_;
   CampaignShow campaign_show_;
   CampaignCancel cancel_;
+  CampaignPoints points_;
   CampaignExport export_;
   ModelList model_list_;
   ModelShow model_show_;

@@ -103,6 +103,9 @@ TEST(Parse, GlobalOptionsStandBeforeOrAfterTheCommand) {
 TEST(Parse, NamesAreCompleted) {
   EXPECT_EQ(parse_as<CampaignWatch>({"campaign", "watch", "c3"}).name, "campaigns/c3");
   EXPECT_EQ(parse_as<CampaignCancel>({"campaign", "cancel", "campaigns/c3"}).name, "campaigns/c3");
+  const auto points = parse_as<CampaignPoints>({"campaign", "points", "c3", "--param", "bytes=8"});
+  EXPECT_EQ(points.name, "campaigns/c3");
+  EXPECT_EQ(points.params, std::vector<std::string>{"bytes=8"});
   EXPECT_EQ(parse_as<CampaignExport>({"campaign", "export", "c3", "-o", "f"}).output, "f");
   EXPECT_EQ(parse_as<ModelFetch>({"model", "fetch", "tcp@2"}).name, "models/tcp/versions/2");
   EXPECT_EQ(parse_as<ModelShow>({"model", "show", "dir/a.stripline.json"}).source,

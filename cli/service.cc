@@ -274,6 +274,12 @@ Result<v1::ListCampaignsResponse> Service::list_campaigns(int page_size,
   });
 }
 
+Result<v1::ListPointsResponse> Service::list_points(const v1::ListPointsRequest& request) {
+  return impl_->call<v1::ListPointsResponse>([&](auto* context, auto* response) {
+    return impl_->campaigns->ListPoints(context, request, response);
+  });
+}
+
 Status Service::watch_campaign(const std::string& name, uint64_t cursor, const OnEvent& on_event) {
   // The completion queue of this call: waiting for it with a limit lets the caller redraw and stop.
   enum Operation { kStart, kRead, kFinish };

@@ -20,6 +20,8 @@ class Campaign;
 class CampaignEvent;
 class CreateCampaignRequest;
 class ListCampaignsResponse;
+class ListPointsRequest;
+class ListPointsResponse;
 class ListModelsResponse;
 class ListModelVersionsResponse;
 class ListNodesResponse;
@@ -75,6 +77,7 @@ class Service {
   Result<v1::Campaign> get_campaign(const std::string& name);
   Result<v1::Campaign> cancel_campaign(const std::string& name);
   Result<v1::ListCampaignsResponse> list_campaigns(int page_size, const std::string& page_token);
+  Result<v1::ListPointsResponse> list_points(const v1::ListPointsRequest& request);
   /// Streams events after `cursor` until the campaign ends, `on_event` stops it, or a minute has
   /// passed: success in all three cases. Call it again with the last event's cursor to go on.
   Status watch_campaign(const std::string& name, uint64_t cursor, const OnEvent& on_event);

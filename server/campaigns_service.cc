@@ -62,6 +62,16 @@ class CampaignsService final : public v1::Campaigns::CallbackService {
                   response);
   }
 
+  grpc::ServerUnaryReactor* ListPoints(grpc::CallbackServerContext* context,
+                                       const v1::ListPointsRequest* request,
+                                       v1::ListPointsResponse* response) override {
+    const auto refusal = limits_.refusal(*context);
+    return finish(context,
+                  refusal ? Answer<v1::ListPointsResponse>(*refusal)
+                          : list_points(coordinator_, store_, *request),
+                  response);
+  }
+
   grpc::ServerWriteReactor<v1::CampaignEvent>* WatchCampaign(
       grpc::CallbackServerContext* context, const v1::WatchCampaignRequest* request) override {
     if (const auto refusal = limits_.refusal(*context)) return reject_watch(*refusal);

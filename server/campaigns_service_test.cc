@@ -163,6 +163,45 @@ TEST_F(CampaignsServiceTest, VersionsCountUpAndPagesContinue) {
   EXPECT_EQ(reason_of(create(other, campaign)), "INVALID_FIELD");
 }
 
+TEST_F(CampaignsServiceTest, PointsAreListedAndChosen) {
+  start_agents();
+  const std::string name = created(small_spec(2)).name();
+  watch(name);
+  const auto list = [&](v1::ListPointsRequest request, v1::ListPointsResponse& response) {
+    request.set_name(name);
+    response.Clear();
+    grpc::ClientContext context;
+    return campaigns_->ListPoints(&context, request, &response);
+  };
+  v1::ListPointsResponse page;
+  ASSERT_TRUE(list({}, page).ok());
+  ASSERT_EQ(page.points_size(), 8);
+  for (const auto& point : page.points()) EXPECT_EQ(point.runs_done(), 2U) << point.place();
+
+  v1::ListPointsRequest chosen;
+  chosen.set_variant("tuned");
+  ASSERT_TRUE(list(chosen, page).ok());
+  EXPECT_EQ(page.points_size(), 4);
+  (*chosen.mutable_params())["bytes"] = "16";
+  ASSERT_TRUE(list(chosen, page).ok());
+  ASSERT_EQ(page.points_size(), 1);
+  EXPECT_EQ(page.points(0).params().at("bytes"), "16");
+
+  v1::ListPointsRequest paged;
+  paged.set_page_size(5);
+  ASSERT_TRUE(list(paged, page).ok());
+  EXPECT_EQ(page.points_size(), 5);
+  paged.set_page_token(page.next_page_token());
+  ASSERT_TRUE(list(paged, page).ok());
+  EXPECT_EQ(page.points_size(), 3);
+  EXPECT_TRUE(page.next_page_token().empty());
+
+  v1::ListPointsRequest unknown;
+  unknown.set_name("campaigns/c9");
+  grpc::ClientContext context;
+  EXPECT_EQ(reason_of(campaigns_->ListPoints(&context, unknown, &page)), "CAMPAIGN_NOT_FOUND");
+}
+
 TEST_F(CampaignsServiceTest, CampaignsAndNodesAreListedInPages) {
   start_agents();
   for (int i = 0; i < 3; ++i) watch(created(small_spec()).name());

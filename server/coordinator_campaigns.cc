@@ -137,6 +137,7 @@ Answer<CampaignView> Coordinator::plan_and_store(const CampaignSpec& asked,
     d.changes.plans.push_back({run.key, experiment::to_json(assignment).dump()});
   }
   if (validate_only) return view_of(d.campaign, d.runs, std::nullopt);
+  d.changes.points.push_back({d.campaign.number, std::move(plan->runs.front().points)});
   d.changes.audit.push_back(
       {0, unix_seconds(), actor, "create campaign", campaign_name(d.campaign.number)});
   return store_campaign(d);

@@ -1,5 +1,7 @@
 #include "server/reads.h"
 
+#include <cstdlib>
+#include <string>
 #include <utility>
 
 #include <google/protobuf/util/json_util.h>
@@ -79,6 +81,32 @@ Answer<v1::ListCampaignsResponse> list_campaigns(Coordinator& coordinator,
       *campaigns, *limit, "campaigns",
       [](auto& response, const CampaignView& view) { *response.add_campaigns() = to_wire(view); },
       [](const CampaignView& view) { return view.name; });
+}
+
+Answer<v1::ListPointsResponse> list_points(Coordinator& coordinator, Store& store,
+                                           const v1::ListPointsRequest& request) {
+  const auto number = campaign_number(request.name());
+  const auto campaign = number ? coordinator.campaign(*number) : number.problem();
+  if (!campaign) return campaign.problem();
+  const auto limit = page_limit(request.page_size());
+  if (!limit) return limit.problem();
+  const std::string list = campaign->name + "/points";
+  const auto last = read_page_token(list, request.page_token());
+  if (!last) return last.problem();
+  const auto from =
+      last->empty() ? 0 : static_cast<uint32_t>(std::strtoul(last->c_str(), nullptr, 10)) + 1;
+  const PointFilter filter{
+      request.experiment(), request.variant(), {request.params().begin(), request.params().end()}};
+  const auto points = store.points(*number, filter, from, *limit + 1);
+  if (!points.ok()) return points.error();
+  const auto runs = store.runs(*number);
+  if (!runs.ok()) return runs.error();
+  return page_of<v1::ListPointsResponse>(
+      *points, *limit, list,
+      [&](auto& response, const PointRecord& point) {
+        *response.add_points() = to_wire(point, *runs);
+      },
+      [](const PointRecord& point) { return std::to_string(point.place); });
 }
 
 Answer<v1::Campaign> get_campaign(Coordinator& coordinator, const v1::GetCampaignRequest& request) {

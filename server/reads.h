@@ -24,6 +24,8 @@ Answer<v1::Node> get_node(Coordinator& coordinator, const v1::GetNodeRequest& re
 Answer<int64_t> campaign_number(const std::string& name);
 Answer<v1::ListCampaignsResponse> list_campaigns(Coordinator& coordinator,
                                                  const v1::ListCampaignsRequest& request);
+Answer<v1::ListPointsResponse> list_points(Coordinator& coordinator, Store& store,
+                                           const v1::ListPointsRequest& request);
 Answer<v1::Campaign> get_campaign(Coordinator& coordinator, const v1::GetCampaignRequest& request);
 /// A stored event as it is told. Errors: data_loss.
 Result<v1::CampaignEvent> event_message(const EventRecord& event);

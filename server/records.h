@@ -84,6 +84,22 @@ struct RunRecord {
   bool operator==(const RunRecord&) const = default;
 };
 
+/// A point of a campaign's plan.
+struct PointRecord {
+  uint32_t place = 0;  ///< In the plan, from 0 on: a run measures the first so many.
+  std::string experiment;
+  std::string variant;
+  std::map<std::string, std::string> params;  ///< Values as text.
+  bool operator==(const PointRecord&) const = default;
+};
+
+/// Which points are asked for; what is empty does not matter.
+struct PointFilter {
+  std::string experiment;
+  std::string variant;
+  std::map<std::string, std::string> params;  ///< Values as text.
+};
+
 /// One SampleBatch as it came in. An orphan belongs to an attempt that was given up: it is kept as
 /// evidence and exported, and never fitted.
 struct BatchRecord {

@@ -35,6 +35,7 @@ class RetentionTest : public testing::Test {
     run.fence = 1;
     changes.runs.push_back(run);
     changes.plans.push_back({run.key, "{}"});
+    changes.points.push_back({number, {{"micro.latency", "put", {{"bytes", int64_t{8}}}}}});
     changes.attempts.push_back({run.key, 1, "a"});
     changes.facts.push_back({run.key, 1, "a", {{"cpu", std::to_string(number)}}});
     changes.events.push_back({0, number, ended_unix_s, "ended", "{}"});
@@ -108,6 +109,7 @@ TEST_F(RetentionTest, DeletesWhatEndedLongAgoAndNoModelNeeds) {
   EXPECT_TRUE(store_->events(1, 0, 10)->empty());
   EXPECT_FALSE(*store_->attempt({1, 1}, 1));
   EXPECT_FALSE(store_->run_plan({1, 1}).ok());
+  EXPECT_TRUE(store_->points(1, {}, 0, 10)->empty());
   EXPECT_FALSE(store_->batches(2, 0, 10)->empty());
   const auto audit = store_->audit(0, 10);
   ASSERT_EQ(audit->size(), 1U);

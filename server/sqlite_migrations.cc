@@ -218,8 +218,22 @@ CREATE TABLE node_holds (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-// Samples, compressed.
+// Samples, compressed; and what campaigns measure, from the plan of their first run: all have the
+// same.
 constexpr std::string_view kEighthTables = R"sql(
+CREATE TABLE points (
+  campaign INTEGER NOT NULL REFERENCES campaigns (number),
+  place INTEGER NOT NULL,      -- in the plan, from 0 on
+  experiment TEXT NOT NULL,
+  variant TEXT NOT NULL,
+  params TEXT NOT NULL,        -- JSON object
+  PRIMARY KEY (campaign, place)
+) STRICT, WITHOUT ROWID;
+INSERT INTO points
+  SELECT campaign, key, json_extract(value, '$.experiment'), json_extract(value, '$.variant'),
+         json_extract(value, '$.params')
+  FROM plans, json_each(iif(json_valid(assignment), assignment, '{}'), '$.points')
+  WHERE run = (SELECT min(run) FROM plans first WHERE first.campaign = plans.campaign);
 CREATE TABLE compressed_payloads (
   batch INTEGER PRIMARY KEY REFERENCES batches (id),
   data BLOB NOT NULL           -- a frame of zstd: a JSON array of SampleSeries

@@ -15,6 +15,7 @@ namespace {
 // Rows of one sweep: so few that deleting them takes milliseconds.
 constexpr int kBatches = 200;
 constexpr int kEvents = 1000;
+constexpr int kPoints = 5000;
 
 Result<bool> has_any(SqliteDatabase& database, const std::string& table,
                      const std::string& campaign) {
@@ -36,6 +37,13 @@ Status delete_events(SqliteDatabase& database, const std::string& campaign) {
       "DELETE FROM events WHERE cursor IN (SELECT cursor FROM events"
       " WHERE campaign = " +
       campaign + " ORDER BY cursor LIMIT " + std::to_string(kEvents) + ")");
+}
+
+Status delete_points(SqliteDatabase& database, const std::string& campaign) {
+  const std::string of_campaign = " WHERE campaign = " + campaign;
+  return database.execute("DELETE FROM points" + of_campaign +
+                          " AND place IN (SELECT place FROM points" + of_campaign + " LIMIT " +
+                          std::to_string(kPoints) + ")");
 }
 
 // Each before what it refers to.
@@ -64,8 +72,10 @@ Result<bool> sweep_deleted(SqliteDatabase& database) {
   STRIPLINE_ASSIGN_OR_RETURN(SqliteTransaction transaction, SqliteTransaction::begin(database));
   STRIPLINE_ASSIGN_OR_RETURN(const bool batches, has_any(database, "batches", campaign));
   STRIPLINE_ASSIGN_OR_RETURN(const bool events, has_any(database, "events", campaign));
+  STRIPLINE_ASSIGN_OR_RETURN(const bool points, has_any(database, "points", campaign));
   STRIPLINE_RETURN_IF_ERROR(batches  ? delete_batches(database, campaign)
                             : events ? delete_events(database, campaign)
+                            : points ? delete_points(database, campaign)
                                      : delete_rest(database, campaign));
   STRIPLINE_RETURN_IF_ERROR(transaction.commit());
   return true;

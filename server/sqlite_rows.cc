@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
+#include "optimizer/experiment/json.h"
 #include "server/compression.h"
 
 namespace stripline::server {
@@ -20,6 +21,7 @@ const std::string_view kCampaignColumns =
 const std::string_view kRunColumns =
     "SELECT campaign, run, state, fence, failures, rank_nodes, points_done, points_total,"
     " points_core, points_all, duration_s, message, points_least, start_s";
+const std::string_view kPointColumns = "SELECT place, experiment, variant, params FROM points";
 const std::string_view kBatchColumns =
     "SELECT id, campaign, run, fence, seq, orphan, received, samples,"
     " (SELECT data FROM payloads WHERE batch = id)";
@@ -108,6 +110,19 @@ Status write_runs(SqliteDatabase& database, const std::vector<RunRecord>& record
                             dump(Json(r.rank_nodes)), r.points_done, r.points_total, r.points_core,
                             r.points_all, r.duration_s, r.message, r.points_least, r.start_s);
                    });
+}
+
+Status write_points(SqliteDatabase& database, const std::vector<CampaignPoints>& campaigns) {
+  for (const CampaignPoints& campaign : campaigns) {
+    uint32_t place = 0;
+    STRIPLINE_RETURN_IF_ERROR(
+        write_all(database, campaign.points, "INSERT INTO points VALUES (?, ?, ?, ?, ?)",
+                  [&](SqliteStatement& s, const experiment::Point& point) {
+                    s.bind(campaign.campaign, place++, point.experiment, point.variant,
+                           dump(experiment::to_json(point).at("params")));
+                  }));
+  }
+  return {};
 }
 
 Status write_attempts(SqliteDatabase& database, const std::vector<RunAttempt>& attempts) {
@@ -262,6 +277,7 @@ Status write_changes(SqliteDatabase& database, const Changes& changes) {
                                       [](SqliteStatement& s, const RunPlan& p) {
                                         s.bind(p.run.campaign, p.run.run, p.assignment_json);
                                       }));
+  STRIPLINE_RETURN_IF_ERROR(write_points(database, changes.points));
   STRIPLINE_RETURN_IF_ERROR(write_attempts(database, changes.attempts));
   STRIPLINE_RETURN_IF_ERROR(write_facts(database, changes.facts));
   STRIPLINE_RETURN_IF_ERROR(write_all(
@@ -360,6 +376,18 @@ Result<BatchRecord> read_batch(SqliteStatement& row) {
   r.received_unix_s = row.real(6);
   r.samples = row.unsigned_integer(7);
   STRIPLINE_ASSIGN_OR_RETURN(r.data, decompressed(row.blob(8)));
+  return r;
+}
+
+Result<PointRecord> read_point(SqliteStatement& row) {
+  PointRecord r;
+  r.place = static_cast<uint32_t>(row.integer(0));
+  r.experiment = row.text(1);
+  r.variant = row.text(2);
+  STRIPLINE_ASSIGN_OR_RETURN(const Json params, parse_json(row.text(3), "stored point"));
+  for (const auto& [name, value] : params.items()) {
+    r.params[name] = value.is_string() ? value.get<std::string>() : dump(value);
+  }
   return r;
 }
 

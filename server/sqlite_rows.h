@@ -19,6 +19,8 @@ extern const std::string_view kNodeHoldColumns;
 Result<NodeHold> read_node_hold(SqliteStatement& row);
 extern const std::string_view kCampaignColumns;
 Result<CampaignRecord> read_campaign(SqliteStatement& row);
+extern const std::string_view kPointColumns;
+Result<PointRecord> read_point(SqliteStatement& row);
 extern const std::string_view kRunColumns;
 Result<RunRecord> read_run(SqliteStatement& row);
 extern const std::string_view kBatchColumns;

@@ -10,6 +10,7 @@
 #include "server/clock.h"
 #include "server/compression.h"
 #include "server/file_lock.h"
+#include "server/point_filter.h"
 #include "server/sqlite.h"
 #include "server/sqlite_retention.h"
 #include "server/sqlite_rows.h"
@@ -126,6 +127,26 @@ class SqliteStore final : public Store {
   Result<std::string> run_plan(const RunKey& run) override {
     return select_text("SELECT assignment FROM plans WHERE campaign = ? AND run = ?",
                        "plan of " + run_name(run), run.campaign, run.run);
+  }
+
+  Result<std::vector<PointRecord>> points(int64_t campaign, const PointFilter& filter,
+                                          uint32_t from, size_t limit) override {
+    const std::lock_guard lock(reader_mutex_);
+    STRIPLINE_ASSIGN_OR_RETURN(
+        SqliteStatement statement,
+        reader_.prepare(std::string(kPointColumns) +
+                        " WHERE campaign = ?1 AND place >= ?2 AND (?3 = '' OR experiment = ?3)"
+                        " AND (?4 = '' OR variant = ?4) ORDER BY place"));
+    statement.bind(campaign, from, filter.experiment, filter.variant);
+    const PointMatcher matcher(filter);
+    std::vector<PointRecord> points;
+    while (points.size() < limit && statement.step()) {
+      if (!matcher.matches(statement.text(3))) continue;
+      STRIPLINE_ASSIGN_OR_RETURN(PointRecord point, read_point(statement));
+      points.push_back(std::move(point));
+    }
+    STRIPLINE_RETURN_IF_ERROR(statement.status());
+    return points;
   }
 
   Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) override {

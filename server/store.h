@@ -13,12 +13,19 @@
 #include <vector>
 
 #include "base/result.h"
+#include "optimizer/experiment/experiment.h"
 #include "server/records.h"
 #include "server/security_records.h"
 
 namespace stripline::server {
 
 /// The plan of a run: experiment::Assignment in its JSON form, with fence 0.
+/// What a campaign measures, in the order of its plan.
+struct CampaignPoints {
+  int64_t campaign = 0;
+  std::vector<experiment::Point> points;
+};
+
 struct RunPlan {
   RunKey run;
   std::string assignment_json;
@@ -67,6 +74,7 @@ struct Changes {
   std::vector<CampaignRecord> campaigns;
   std::vector<RunRecord> runs;
   std::vector<RunPlan> plans;
+  std::vector<CampaignPoints> points;
   std::vector<RunAttempt> attempts;
   std::vector<AttemptFacts> facts;
   std::vector<RunKey> orphaned;  ///< All batches stored so far for these runs become orphans.
@@ -144,6 +152,10 @@ class Store {
   virtual Result<std::vector<RunRecord>> runs(int64_t campaign) = 0;
   /// The stored plan. Errors: not_found.
   virtual Result<std::string> run_plan(const RunKey& run) = 0;
+
+  /// From this place on, in order of place; none of campaigns whose plan cannot be read.
+  virtual Result<std::vector<PointRecord>> points(int64_t campaign, const PointFilter& filter,
+                                                  uint32_t from, size_t limit) = 0;
 
   /// Where rank 0 of this attempt is or was; nullopt when the run was never given out so.
   virtual Result<std::optional<std::string>> sampling_node(const RunKey& run, uint64_t fence) = 0;

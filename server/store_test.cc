@@ -1,8 +1,10 @@
 // What any store must do. Every step is checked in the store that made it and again after it was
 // closed and opened, because that is what a crash between two steps amounts to.
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 
 #include <sqlite3.h>
 
@@ -452,6 +454,40 @@ TEST_F(StoreTest, TheDatabaseIsItsOwnersAlone) {
   EXPECT_EQ(std::filesystem::status(path_).permissions(), perms::owner_read | perms::owner_write);
 }
 
+experiment::Point point(const std::string& variant, int64_t bytes) {
+  return {"micro.latency", variant, {{"bytes", bytes}, {"way", std::string("cma")}}};
+}
+
+TEST_F(StoreTest, PointsAreChosenByWhatTheyAre) {
+  apply({.campaigns = {campaign(1), campaign(2)},
+         .points = {{1, {point("put", 8), point("get", 8), point("get", 16)}},
+                    {2, {point("put", 8)}}}});
+  check([&] {
+    const auto all = *store_->points(1, {}, 0, 10);
+    ASSERT_EQ(all.size(), 3U);
+    const PointRecord first{0, "micro.latency", "put", {{"bytes", "8"}, {"way", "cma"}}};
+    EXPECT_EQ(all.front(), first);
+    EXPECT_EQ(store_->points(1, {.variant = "get"}, 0, 10)->size(), 2U);
+    EXPECT_EQ(store_->points(1, {.variant = "get"}, 2, 10)->size(), 1U);
+    EXPECT_EQ(store_->points(1, {.experiment = "micro.latency"}, 0, 2)->size(), 2U);
+    EXPECT_TRUE(store_->points(1, {.experiment = "micro"}, 0, 10)->empty());
+    const auto eight = *store_->points(1, {.params = {{"bytes", "8"}, {"way", "cma"}}}, 0, 10);
+    ASSERT_EQ(eight.size(), 2U);
+    EXPECT_EQ(eight.back().place, 1U);
+  });
+}
+
+TEST_F(StoreTest, ManyPointsAreLookedThroughQuickly) {
+  CampaignPoints many{1, {}};
+  for (int64_t i = 0; i < 100'000; ++i) many.points.push_back(point("put", i));
+  apply({.campaigns = {campaign(1)}, .points = {many}});
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(store_->points(1, {.params = {{"bytes", "99999"}}}, 0, 10)->size(), 1U);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  RecordProperty("seconds", std::to_string(took.count()));
+  std::cout << "the last of 100000 points: " << took.count() << " s\n";
+}
+
 TEST_F(StoreTest, HoldsAreOfNodes) {
   const NodeRecord a{"a", "0.1.0", {}, {}, {}, 10};
   const NodeHold hold{"a", "fan \x1b broken", "users/x", 5, 60};
@@ -530,6 +566,9 @@ TEST_P(StoreMigrationTest, LosesNothing) {
     EXPECT_EQ(store_->runs(2)->size(), 8U);
     EXPECT_EQ(store_->runs(2)->front().points_total, 64U);
     EXPECT_GE(store_->runs(2)->front().points_all, 64U);
+    const auto points = *store_->points(1, {}, 0, 1000);
+    ASSERT_EQ(points.size(), store_->runs(1)->front().points_total);
+    EXPECT_EQ(points.front(), (PointRecord{0, "micro.latency", "put", {{"bytes", "524288"}}}));
     EXPECT_EQ(*store_->sampling_node({2, 8}, 1), "a");
     EXPECT_EQ(*store_->contiguous_batches({1, 1}, 1), 2U);
     const auto batches = *store_->batches(1, 0, 10);

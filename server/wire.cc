@@ -1,5 +1,6 @@
 #include "server/wire.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "server/clock.h"
@@ -182,6 +183,19 @@ CampaignSpec from_wire(const v1::CampaignSpec& message) {
   spec.same_node = strings(message.same_node());
   spec.cluster = message.cluster();
   return spec;
+}
+
+v1::PlannedPoint to_wire(const PointRecord& point, const std::vector<RunRecord>& runs) {
+  v1::PlannedPoint message;
+  message.set_place(point.place);
+  message.set_experiment(point.experiment);
+  message.set_variant(point.variant);
+  message.mutable_params()->insert(point.params.begin(), point.params.end());
+  // A finished run has measured the first so many points.
+  message.set_runs_done(static_cast<uint32_t>(std::ranges::count_if(runs, [&](const auto& run) {
+    return run.state == RunState::finished && run.points_total > point.place;
+  })));
+  return message;
 }
 
 v1::Campaign to_wire(const CampaignView& view) {
