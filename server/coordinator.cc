@@ -38,7 +38,7 @@ Coordinator::Coordinator(Store& store, WatchHub& hub, Meters& meters, Fitter fit
       meters_(meters),
       fitter_(std::move(fitter)),
       options_(options),
-      ingest_(store, [this](std::vector<Arrival> group) { on_stored(std::move(group)); }) {}
+      ingest_(store, [this](const std::vector<Arrival>& group) { on_stored(group); }) {}
 
 Coordinator::~Coordinator() { stop(); }
 

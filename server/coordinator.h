@@ -313,7 +313,7 @@ class Coordinator {
                   const ReadBatch& read) STRIPLINE_REQUIRES(mutex_);
   bool take_late_batch(Session& session, const SampleBatch& batch, const ReadBatch& read)
       STRIPLINE_REQUIRES(mutex_);
-  void on_stored(std::vector<Arrival> group);
+  void on_stored(const std::vector<Arrival>& group);
   void note_stored(ActiveRun& active, const Arrival& arrival) STRIPLINE_REQUIRES(mutex_);
   void acknowledge(const ActiveRun& active) STRIPLINE_REQUIRES(mutex_);
   bool refuse_samples(Session& session, const SampleBatch& batch, const RunKey& run,

@@ -233,7 +233,7 @@ bool Coordinator::take_late_batch(Session& session, const SampleBatch& batch,
 }
 
 // On the thread that writes samples. What has been stored is noted and acknowledged.
-void Coordinator::on_stored(std::vector<Arrival> group) {
+void Coordinator::on_stored(const std::vector<Arrival>& group) {
   const MutexLock lock(mutex_);
   if (stopping_) return;
   std::set<int64_t> touched;

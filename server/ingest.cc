@@ -38,7 +38,7 @@ void Ingest::stop() {
 void Ingest::run() {
   for (auto group = next_group(); !group.empty(); group = next_group()) {
     store_group(group);
-    sink_(std::move(group));
+    sink_(group);
   }
 }
 

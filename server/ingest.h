@@ -29,7 +29,7 @@ struct Arrival {
 class Ingest {
  public:
   /// Called on the writing thread, with all batches of a transaction.
-  using Sink = std::function<void(std::vector<Arrival>)>;
+  using Sink = std::function<void(const std::vector<Arrival>&)>;
 
   /// `store` must outlive it, and what `sink` uses.
   Ingest(Store& store, Sink sink);

@@ -54,7 +54,7 @@ struct Options {
 // Ends the program: nothing here goes on without what failed.
 [[noreturn]] void give_up(const std::string& why) {
   std::cerr << "stripline-load: error: " << why << "\n";
-  std::exit(kExitFailure);
+  std::exit(kExitFailure);  // NOLINT(concurrency-mt-unsafe)
 }
 
 template <typename Value>
@@ -147,18 +147,18 @@ class Load {
     std::printf("%u agents, %u runs at once, %.0f samples/s in batches of %u, for %.0f s\n",
                 options_.agents, options_.runs, options_.samples_per_s,
                 options_.pace.samples_per_point, options_.seconds);
-    const double begin = now_s();
+    Spent begin = spent();
     if (!turn_until([&] { return all_live(1); }, kPatienceS)) give_up("not all agents connected");
-    std::printf("all connected                   %8.2f s\n", now_s() - begin);
+    print("all connected", begin);
     create_campaigns();
     be_steady(options_.seconds / 2);
     killed_s_ = now_s();
     server_.kill();
     server_.start(server_.address());
-    const double storm = now_s();
+    begin = spent();
     if (!turn_until([&] { return all_live(2); }, kPatienceS)) give_up("not all agents came back");
     back_s_ = now_s();
-    std::printf("all connected after a restart   %8.2f s\n", back_s_ - storm);
+    print("all back, from the restart on", begin);
     be_steady(std::max(1.0, options_.seconds / 2 - (back_s_ - killed_s_)));
     const bool ended = turn_until([&] { return seen_.runs_finished >= options_.runs; }, kPatienceS);
     const uint64_t stored = wait_for_end();
@@ -261,15 +261,24 @@ class Load {
     }
   }
 
-  // Lets everybody work for so long, and says what that took.
+  // What has been used up to now; processor time of the server, and of the agents here.
+  struct Spent {
+    double at_s = 0;
+    double server_s = 0;
+    double here_s = 0;
+  };
+  Spent spent() const { return {now_s(), cpu_s(server_.pid()), cpu_s(::getpid())}; }
+  void print(const char* what, const Spent& begin) const {
+    const Spent end = spent();
+    std::printf("%-31s %8.2f s; processor time of the server %.2f s, of the agents %.2f s\n", what,
+                end.at_s - begin.at_s, end.server_s - begin.server_s, end.here_s - begin.here_s);
+  }
+
+  // Lets everybody work for so long.
   void be_steady(double seconds) {
-    const double begin = now_s();
-    const double server = cpu_s(server_.pid());
-    const double here = cpu_s(::getpid());
-    turn_until([&] { return now_s() >= begin + seconds; }, seconds + kPatienceS);
-    const double took = now_s() - begin;
-    std::printf("processor time in %5.1f s        %8.2f s of the server, %8.2f s of the agents\n",
-                took, cpu_s(server_.pid()) - server, cpu_s(::getpid()) - here);
+    const Spent begin = spent();
+    turn_until([&] { return now_s() >= begin.at_s + seconds; }, seconds + kPatienceS);
+    print("samples for", begin);
   }
 
   // How many samples the server has when all campaigns have ended.

@@ -86,10 +86,11 @@ void LoadAgent::handle(const agent::Assignment& order) {
   auto plan = json.ok() ? experiment::assignment_from_json(*json) : json.error();
   if (!plan.ok()) return;  // The run is lost, and counted below when it comes again.
   if (order.id.fence > 1) ++seen_.runs_lost;
-  work_.emplace();
-  work_->order = order;
-  work_->plan = std::move(*plan);
-  work_->samples = std::ranges::find(order.ranks, 0U) != order.ranks.end();
+  Work work;
+  work.order = order;
+  work.plan = std::move(*plan);
+  work.samples = std::ranges::find(order.ranks, 0U) != order.ranks.end();
+  work_ = std::move(work);
   resume();
 }
 
