@@ -220,11 +220,11 @@ void AutoAgent::handle(AgentClient& client, const v1::ServerMessage& message) {
            content.fence() == work_->order.fence();
   };
   if (message.has_assignment()) {
-    work_.emplace();
-    work_->order = message.assignment();
-    work_->plan =
-        *experiment::assignment_from_json(Json::parse(message.assignment().assignment_json()));
-    for (const uint32_t rank : work_->order.ranks()) work_->samples |= rank == 0;
+    Work work;
+    work.order = message.assignment();
+    work.plan = *experiment::assignment_from_json(Json::parse(work.order.assignment_json()));
+    for (const uint32_t rank : work.order.ranks()) work.samples |= rank == 0;
+    work_ = std::move(work);
     resume(client);
   } else if (message.has_cancel_assignment()) {
     v1::Assignment cancelled;
