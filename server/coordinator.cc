@@ -58,6 +58,8 @@ void Coordinator::stop() {
   {
     const MutexLock lock(mutex_);
     if (stopping_) return;
+    report(save_nodes());
+    report(save_ends());
     stopping_ = true;
     for (auto& [id, session] : sessions_) {
       session.link->close({ErrorCode::unavailable,
