@@ -42,7 +42,7 @@ constexpr std::array kVariables = {
     Variable{"STRIPLINE_LOOP_BUFFERS", "128M",
              "buffers of loops and nests, of each rank, with suffix K, M, G"},
     Variable{"STRIPLINE_DATA_CACHE", "0",
-             "1: loops and nests keep what they fetch until the rank's next synchronisation"},
+             "1: loops and nests keep what they fetch until the rank's next acquire"},
     Variable{"STRIPLINE_PEER_TIMEOUT", "120",
              "seconds after which a rank whose process is stopped, or that answers nothing that "
              "is under way to it, ends the job"},

@@ -91,8 +91,7 @@ class Bulk final : public Background {
     return slot_bytes() - std::min(slot_bytes(), kLeadBytes + head_bytes);
   }
 
-  // --- the sender
-  // ---------------------------------------------------------------------------------
+  // --- the sender --------------------------------------------------------------------------------
 
   bool has_free(Rank target) const { return free_[target] != 0; }
   /// One of this rank's slots at `target`, which has a free one.
@@ -120,8 +119,7 @@ class Bulk final : public Background {
     return memory_.subspan(layout_.twin(rank_, target, slot), slot_bytes());
   }
 
-  // --- the receiver
-  // -------------------------------------------------------------------------------
+  // --- the receiver ------------------------------------------------------------------------------
 
   /// The memory of a slot that `source` has here.
   std::span<std::byte> memory_of(Rank source, uint32_t slot) const {
