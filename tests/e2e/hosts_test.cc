@@ -188,7 +188,7 @@ TEST_F(TwoHosts, SignalsEndTheJob) {
   job->process().signal(SIGTERM);
   const Finished finished = job->finish(20);
   EXPECT_EQ(finished.exit_code, kExitCancelled) << finished.err;
-  EXPECT_NE(finished.err.find("rank 3: waiting for "), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("ranks 0-3: waiting for "), std::string::npos) << finished.err;
 }
 
 TEST_F(TwoHosts, NothingIsLeftOfAJobWhoseLauncherIsKilled) {
