@@ -40,7 +40,7 @@ bool reorders(uint32_t code) {
 std::string shown(std::string_view text, bool one_line) {
   std::string out;
   out.reserve(text.size());
-  std::array<char, 8> escape{};
+  std::array<char, 12> escape{};  // "\\u" and all digits that an integer may have
   while (!text.empty()) {
     const Character next = first_character(text);
     const size_t bytes = next.bytes == 0 ? 1 : next.bytes;
