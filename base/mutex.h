@@ -11,11 +11,11 @@
 #define STRIPLINE_THREAD_SAFETY(attribute)
 #endif
 
-/// Of a member: it may be touched only while this mutex is held.
+/// A member that may be touched only while this mutex is held.
 #define STRIPLINE_GUARDED_BY(mutex) STRIPLINE_THREAD_SAFETY(guarded_by(mutex))
-/// Of a function: who calls it holds this mutex.
+/// A function whose caller holds this mutex.
 #define STRIPLINE_REQUIRES(mutex) STRIPLINE_THREAD_SAFETY(requires_capability(mutex))
-/// Of a function: who calls it does not hold this mutex, which it takes.
+/// A function that takes this mutex, which its caller does not hold.
 #define STRIPLINE_EXCLUDES(mutex) STRIPLINE_THREAD_SAFETY(locks_excluded(mutex))
 
 namespace stripline {

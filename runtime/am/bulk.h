@@ -100,7 +100,7 @@ class Bulk final : public Background {
     free_[target] &= ~(1U << slot);
     return slot;
   }
-  /// Of a slot that was acquired and not used.
+  /// Gives up a slot that was acquired and not used.
   void release(Rank target, uint32_t slot) { free_[target] |= 1U << slot; }
 
   /// Sends a parcel of at most slot_bytes(), its lead included, through a slot that was acquired.
@@ -165,7 +165,7 @@ class Bulk final : public Background {
     uint32_t reserved;
   };
 
-  // Of a slot of this rank at another one.
+  // Where a slot of this rank at another one stands.
   enum class State : uint8_t {
     unused,
     moving,    // the body is put, and a message is to follow
@@ -183,7 +183,7 @@ class Bulk final : public Background {
     fabric::Counter moving;
     std::vector<std::byte> head;  // behind a Lead
   };
-  // Of slots that this rank has to look after.
+  // One of the slots that this rank has to look after.
   struct Slot {
     Rank target = 0;
     uint32_t slot = 0;

@@ -37,7 +37,7 @@ class Memory {
     return collective_offset(segment_bytes, ranks) + kCollectiveBytes;
   }
 
-  /// Of the job's fabric. Outlived by the job.
+  /// The memory of the job's fabric. The job outlives it.
   explicit Memory(Job& job);
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;

@@ -159,7 +159,7 @@ void Operations::reclaim_slots() {
   if (!slots_.sweep(collective)) {
     messages_.wait([this, &collective] { return slots_.sweep(collective); });
   }
-  // Who asks for their futures later learns that they were complete by now.
+  // A future that is asked later says that its operation was complete by now.
   found_complete(Kind::put);
   if (collective) found_complete(Kind::collective);
   job_.observers().tell(&Observer::drained);

@@ -51,7 +51,7 @@ class Operations {
 
   am::ActiveMessages& messages() { return messages_; }
   const am::ActiveMessages& messages() const { return messages_; }
-  /// Of transfers of many regions and of combined puts.
+  /// The slots of transfers of many regions and of combined puts.
   am::Bulk& bulk() { return bulk_; }
   const am::Bulk& bulk() const { return bulk_; }
   vis::Transfers& vis() { return vis_; }

@@ -57,7 +57,7 @@ class StallNotice final : public am::Background {
   mutable uint32_t looks_ = 0;
   mutable uint64_t waits_ = 0;  // when it was looked at last
   mutable double since_s_ = 0;  // they have been the same
-  // Of rank 0.
+  // Only rank 0 has these.
   double next_s_ = 0;  // when the others may be asked again
   uint64_t round_ = 0;
   std::vector<std::optional<Answer>> answers_;

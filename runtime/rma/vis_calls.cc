@@ -354,7 +354,8 @@ future VisCalls::start(Context& context, const char* name, VisDirection directio
                vis::RegionList(elements, remote.size(), facts), transfer.offset, options, signal);
 }
 
-// Of a list whose remote side was checked. `offset`: a place that tells calls of one site apart.
+// Starts a list whose remote side was checked. `offset`: a place that tells calls of one site
+// apart.
 future VisCalls::start(Context& context, rma::Call call, VisDirection direction, rank_t target,
                        vis::RegionList regions, uint64_t offset, const VisOptions& options,
                        const VisSignal* signal) {

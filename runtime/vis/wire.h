@@ -2,7 +2,7 @@
 //
 //   put    Head, places and data        answered by Done where `answers` is not 0
 //   get    Head, places                 answered by Data and the data
-// Of chunks that go by the bulk transport (am::Bulk):
+// Chunks that go by the bulk transport (am::Bulk):
 //   put    a parcel; its head: Head, and places of a strided transfer; its body: the data, with
 //          those of a list. Done when its slot is given back
 //   get    Head, Landing, places        answered through the slot

@@ -52,7 +52,7 @@ void OfiRank::assert_bounds(const OperationName& what, uint64_t offset) {
   if (offset <= size && what.bytes <= size - offset) [[likely]] {
     return;
   }
-  // Who calls the fabric has checked the range. Asserted in all builds, because providers do not
+  // Callers of the fabric have checked the range. Asserted in all builds, because providers do not
   // check: some drop the operation, some break the connection, some write.
   fail(Error(ErrorCode::internal, describe(what) + " at offset " + std::to_string(offset) +
                                       " exceeds the segment of " + std::to_string(size) +
