@@ -17,7 +17,14 @@ Keeper::Keeper(Keepers& keepers) : keepers_(keepers) { keepers.keepers_.push_bac
 Keeper::~Keeper() { std::erase(keepers_.keepers_, this); }
 
 void Keeper::keep(rank_t rank, uint64_t begin, uint64_t end) {
+  if (!keepers_.tracks_) keepers_.track();
   bounds_.add(keepers_.ranks_, rank, begin, end);
+}
+
+void Keepers::track() {
+  tracks_ = true;
+  if (!stored_untracked_) return;
+  for (rank_t rank = 0; rank < ranks_; ++rank) under_way_.add(ranks_, rank, 0, INT64_MAX);
 }
 
 void Keepers::tell_of_stores_under_way() const {

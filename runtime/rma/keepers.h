@@ -100,8 +100,13 @@ class Keepers {
  public:
   explicit Keepers(rank_t ranks) : ranks_(ranks) {}
 
-  /// To be called before this rank stores into memory out of reach.
+  /// To be called before this rank stores into memory out of reach. Costs next to nothing until
+  /// somebody keeps a copy for the first time.
   void stored(rank_t target, uint64_t offset, uint64_t bytes) {
+    if (!tracks_) [[likely]] {
+      stored_untracked_ = true;
+      return;
+    }
     under_way_.add(ranks_, target, offset, offset + bytes);
     tell(target, offset, bytes);
   }
@@ -114,6 +119,7 @@ class Keepers {
   void no_stores_under_way() {
     stores_complete();
     under_way_.clear();
+    stored_untracked_ = false;
   }
 
   /// True if somebody has copies.
@@ -130,8 +136,12 @@ class Keepers {
     }
   }
   void tell_of_stores_under_way() const;
+  // Before the first copy is made: where stores go is known from now on.
+  void track();
 
   const rank_t ranks_;
+  bool tracks_ = false;
+  bool stored_untracked_ = false;  // a store of before may not be complete
   std::vector<Keeper*> keepers_;
   RankBounds under_way_;  // stores that may not be complete
 };

@@ -1,5 +1,6 @@
 #include "runtime/rma/keepers.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -55,6 +56,8 @@ TEST(Keepers, AreToldOfStoresIntoWhatTheyKeep) {
 TEST(Keepers, AreToldAgainWhenStoresMayBeComplete) {
   Keepers keepers(4);
   Recorder keeper(keepers);
+  keeper.keep(0, 0, 1);
+  keeper.keep_nothing();
   keepers.stored(1, 100, 8);
   keepers.stored(1, 200, 8);
   keepers.stored(3, 0, 8);
@@ -66,6 +69,31 @@ TEST(Keepers, AreToldAgainWhenStoresMayBeComplete) {
   EXPECT_EQ(keeper.told(), "1:100+108");
   keepers.no_stores_under_way();
   EXPECT_EQ(keeper.told(), "1:100+108");
+  keepers.stores_complete();
+  EXPECT_EQ(keeper.told(), "");
+}
+
+// Where stores of before the first copy went is not known.
+TEST(Keepers, AreToldOfAllWhatMayHaveBeenStoredBeforeTheFirstCopy) {
+  Keepers keepers(2);
+  Recorder keeper(keepers);
+  keepers.stored(1, 100, 8);
+  keeper.keep(1, 500, 600);
+  keepers.stores_complete();
+  EXPECT_EQ(keeper.told(), "1:0+" + std::to_string(INT64_MAX));
+  keepers.no_stores_under_way();
+  EXPECT_EQ(keeper.told(), "1:0+" + std::to_string(INT64_MAX));
+  keepers.stored(1, 100, 8);
+  keepers.stores_complete();
+  EXPECT_EQ(keeper.told(), "");
+}
+
+TEST(Keepers, KnowWhenNothingWasUnderWayAtTheFirstCopy) {
+  Keepers keepers(2);
+  Recorder keeper(keepers);
+  keepers.stored(1, 100, 8);
+  keepers.no_stores_under_way();
+  keeper.keep(1, 0, 1000);
   keepers.stores_complete();
   EXPECT_EQ(keeper.told(), "");
 }
