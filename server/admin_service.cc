@@ -8,30 +8,13 @@
 #include "server/page_token.h"
 #include "server/rpc_status.h"
 #include "server/services.h"
+#include "server/wire.h"
 #include "stripline/v1/access.grpc.pb.h"
 
 namespace stripline::server {
 namespace {
 
 constexpr const char* kAuditList = "audit";
-
-v1::Role to_wire(Role role) {
-  switch (role) {
-    case Role::agent:
-      return v1::AGENT;
-    case Role::viewer:
-      return v1::VIEWER;
-    case Role::operator_:
-      return v1::OPERATOR;
-    case Role::publisher:
-      return v1::PUBLISHER;
-    case Role::admin:
-      return v1::ADMIN;
-    case Role::nobody:
-      break;
-  }
-  return v1::ROLE_UNSPECIFIED;
-}
 
 Role from_wire(v1::Role role) {
   for (const Role ours :

@@ -111,23 +111,6 @@ std::optional<Problem> set_page(const http::Request& from, Request& request) {
   return std::nullopt;
 }
 
-v1::Role role_message(Role role) {
-  switch (role) {
-    case Role::viewer:
-      return v1::VIEWER;
-    case Role::operator_:
-      return v1::OPERATOR;
-    case Role::publisher:
-      return v1::PUBLISHER;
-    case Role::admin:
-      return v1::ADMIN;
-    case Role::agent:
-      return v1::AGENT;
-    default:
-      return v1::PUBLIC;
-  }
-}
-
 Problem no_such_path(const std::string& path) {
   return {ErrorCode::not_found,
           "PATH_NOT_FOUND",
@@ -205,7 +188,7 @@ http::Response Api::call(const http::Request& request) {
   if (call.is(1, "whoami")) {
     v1::WhoAmIResponse who;
     who.set_name(call.caller.name);
-    who.set_role(role_message(call.caller.role));
+    who.set_role(to_wire(call.caller.role));
     return answered(Answer<v1::WhoAmIResponse>(who));
   }
   if (call.is(1)) {

@@ -13,7 +13,7 @@
 namespace stripline::server {
 namespace {
 
-// Who has just measured may still want to export it.
+// A campaign that has just ended may still be exported.
 constexpr double kLeastKept_s = 3600;
 constexpr size_t kPage = 16;
 constexpr const char* kActor = "server";

@@ -267,4 +267,22 @@ v1::ModelVersion to_wire(const ModelVersionRecord& record) {
   return message;
 }
 
+v1::Role to_wire(Role role) {
+  switch (role) {
+    case Role::agent:
+      return v1::AGENT;
+    case Role::viewer:
+      return v1::VIEWER;
+    case Role::operator_:
+      return v1::OPERATOR;
+    case Role::publisher:
+      return v1::PUBLISHER;
+    case Role::admin:
+      return v1::ADMIN;
+    case Role::nobody:
+      break;
+  }
+  return v1::ROLE_UNSPECIFIED;
+}
+
 }  // namespace stripline::server

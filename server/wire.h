@@ -1,9 +1,11 @@
 // Between the server's values and stripline.v1's messages. Include from .cc files of the services.
 #pragma once
 
+#include "server/access.h"
 #include "server/agent_messages.h"
 #include "server/campaign_view.h"
 #include "server/coordinator.h"
+#include "stripline/v1/access.pb.h"
 #include "stripline/v1/agents.pb.h"
 #include "stripline/v1/campaigns.pb.h"
 #include "stripline/v1/fleet.pb.h"
@@ -24,5 +26,7 @@ v1::PlannedPoint to_wire(const PointRecord& point, const std::vector<RunRecord>&
 v1::Node to_wire(const NodeView& view);
 v1::Model to_wire(const ModelRecord& record);
 v1::ModelVersion to_wire(const ModelVersionRecord& record);
+/// Unspecified for nobody.
+v1::Role to_wire(Role role);
 
 }  // namespace stripline::server

@@ -1,4 +1,4 @@
-// Whether loops take the time that the planner predicts, on networks that are exactly known: the
+// Loops take the time that the planner predicts, on networks that are exactly known: the
 // emulated fabric on its virtual clock, without jitter, with computation of given length. Fabric,
 // engine and closed forms are three implementations of docs/measurement.md.
 #include <cmath>

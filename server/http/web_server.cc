@@ -82,7 +82,7 @@ class WebServer::Impl {
     return std::make_unique<httplib::SSLServer>([this](SSL_CTX& context) {
       SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION);
       SSL_CTX_set_cert_cb(&context, use_files, &files_);
-      // Whether they can be read is known at once.
+      // Files that cannot be read are found at once, not at the first handshake.
       return SSL_CTX_use_certificate_chain_file(&context, files_.certificate.c_str()) == 1 &&
              SSL_CTX_use_PrivateKey_file(&context, files_.key.c_str(), SSL_FILETYPE_PEM) == 1;
     });

@@ -113,7 +113,7 @@ class ServerUnderTest {
   }
   const std::string& address() const { return address_; }
   pid_t pid() const { return process_->pid(); }
-  // Of its resident memory, over all processes of it.
+  // The most that was resident of the server, in any of its processes so far.
   double peak_mib() {
     std::istringstream status(read_file("/proc/" + std::to_string(process_->pid()) + "/status"));
     for (std::string line; std::getline(status, line);) {
